@@ -1,19 +1,41 @@
 /** The page: header, market bar and panels; on phones a bar chooses the panel. */
 
-import { useState } from "react";
-import { DepositDialog } from "./account/deposit-dialog.js";
+import { type CSSProperties, Suspense, useEffect, useState } from "react";
 import { PortfolioPanel } from "./account/portfolio-panel.js";
-import { SignInDialog } from "./account/sign-in-dialog.js";
 import { BookPanel } from "./book/book-panel.js";
-import { ChartPanel } from "./chart/chart-panel.js";
 import { Header } from "./header.js";
 import { MarketBar } from "./market/market-bar.js";
 import { OrderPanel } from "./order/order-panel.js";
+import { HonestyRecord } from "./receipts/honesty.js";
+import { listenForShortcuts } from "./shell/shortcuts.js";
+import { Splitter } from "./shell/splitter.js";
+import { readPreference } from "./state/preferences.js";
+import { useRemembered } from "./state/remembered.js";
 import { useStore } from "./state/store.js";
 import { TapePanel } from "./tape/tape-panel.js";
 import { type Terminal, TerminalContext } from "./terminal.js";
+import { Boundary } from "./ui/boundary.js";
 import { Icon } from "./ui/icons.js";
+import { later } from "./ui/later.js";
+import { Segments } from "./ui/segments.js";
 import { ToastList } from "./ui/toasts.js";
+
+/** Not needed for the first paint. */
+const ChartPanel = later(async () => ({
+  default: (await import("./chart/chart-panel.js")).ChartPanel,
+}));
+const AccountDialog = later(async () => ({
+  default: (await import("./account/account-dialog.js")).AccountDialog,
+}));
+const DepositDialog = later(async () => ({
+  default: (await import("./account/deposit-dialog.js")).DepositDialog,
+}));
+const SignInDialog = later(async () => ({
+  default: (await import("./account/sign-in-dialog.js")).SignInDialog,
+}));
+const ShortcutsDialog = later(async () => ({
+  default: (await import("./shell/shortcuts-dialog.js")).ShortcutsDialog,
+}));
 
 const VIEWS = [
   ["chart", "Chart", "chart"],
@@ -23,29 +45,76 @@ const VIEWS = [
 ] as const;
 
 type View = (typeof VIEWS)[number][0];
+const VIEW_NAMES = VIEWS.map(([name]) => name);
+
+/** In the compact layout one panel shows either. */
+const SIDES = [
+  ["book", "Book"],
+  ["tape", "Trades"],
+] as const;
+const SIDE_NAMES = SIDES.map(([name]) => name);
 
 export function App({ terminal }: { readonly terminal: Terminal }) {
-  const [view, setView] = useState<View>("chart");
-  const isLive = useStore(terminal.connection.state, (state) => state === "open");
+  const [view, setView] = useRemembered<View>("view", VIEW_NAMES, "chart");
+  const [side, setSide] = useRemembered("side-panel", SIDE_NAMES, "book");
+  const [height, setHeight] = useState(
+    () => Number(readPreference("portfolio-height")) || undefined,
+  );
+  useEffect(() => listenForShortcuts(terminal), [terminal]);
+  const isLive = useStore(terminal.line.state, (state) => state === "live");
   return (
     <TerminalContext value={terminal}>
-      <div className="page" data-view={view} data-live={isLive}>
+      <div className="page" data-view={view} data-side={side} data-live={isLive}>
         <Header />
         <MarketBar />
-        <main className="panels">
-          <ChartPanel />
-          <BookPanel />
-          <TapePanel />
-          <OrderPanel />
-          <PortfolioPanel />
+        <main className="panels" style={heightStyle(height)}>
+          <Segments
+            className="side-choice"
+            legend="Book or trades"
+            name="side-panel"
+            options={SIDES}
+            selected={side}
+            onSelect={setSide}
+          />
+          <Splitter height={height} onChange={setHeight} />
+          <Suspense
+            fallback={<section className="panel chart" aria-label="Chart" aria-busy="true" />}
+          >
+            <Boundary name="The chart" area="chart">
+              <ChartPanel />
+            </Boundary>
+          </Suspense>
+          <Boundary name="The book" area="book">
+            <BookPanel />
+          </Boundary>
+          <Boundary name="The list of trades" area="tape">
+            <TapePanel />
+          </Boundary>
+          <Boundary name="The order form" area="trade">
+            <OrderPanel />
+          </Boundary>
+          <Boundary name="The portfolio" area="portfolio">
+            <PortfolioPanel />
+          </Boundary>
         </main>
         <ViewBar view={view} onChoose={setView} />
         <Foot />
       </div>
-      <Dialogs terminal={terminal} />
+      <Suspense>
+        <Boundary name="The dialog">
+          <Dialogs terminal={terminal} />
+        </Boundary>
+      </Suspense>
       <ToastList toasts={terminal.toasts} />
     </TerminalContext>
   );
+}
+
+/** The layout has a height of its own until the user sets one. */
+function heightStyle(height: number | undefined): CSSProperties {
+  if (height === undefined) return {};
+  const style: CSSProperties & Record<"--portfolio", string> = { "--portfolio": `${height}px` };
+  return style;
 }
 
 function ViewBar({ view, onChoose }: { view: View; onChoose: (view: View) => void }) {
@@ -69,10 +138,11 @@ function ViewBar({ view, onChoose }: { view: View; onChoose: (view: View) => voi
 function Foot() {
   return (
     <footer className="foot">
-      <span>Testnet: balances have no value. Keys are kept in this page's memory only.</span>
+      <span>Testnet: balances have no value.</span>
       <a href="/docs" target="_blank" rel="noreferrer">
         API
       </a>
+      <HonestyRecord />
       <span className="end">
         Charts by{" "}
         <a href="https://www.tradingview.com/" target="_blank" rel="noreferrer">
@@ -87,5 +157,7 @@ function Foot() {
 function Dialogs({ terminal }: { readonly terminal: Terminal }) {
   const open = useStore(terminal.dialog);
   if (open === "sign-in") return <SignInDialog />;
+  if (open === "shortcuts") return <ShortcutsDialog />;
+  if (open === "account") return <AccountDialog />;
   return open === "deposit" ? <DepositDialog /> : null;
 }

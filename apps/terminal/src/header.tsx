@@ -1,12 +1,12 @@
 /** The header: name, connection state, account. */
 
-import { formatAvailable } from "./format/numbers.js";
+import { formatAvailable, formatMs } from "./format/numbers.js";
 import { shortHex } from "./format/text.js";
 import { useStore } from "./state/store.js";
 import { useTerminal } from "./terminal.js";
 import { switchTheme, theme } from "./theme/theme.js";
 import { Icon } from "./ui/icons.js";
-import { CONNECTION_LABELS } from "./venue/connection.js";
+import type { LineState } from "./venue/line.js";
 import "./header.css";
 
 export function Header() {
@@ -20,7 +20,9 @@ export function Header() {
         Testnet
       </span>
       <ConnectionState />
+      <GatewayInUse />
       <span className="space" />
+      <ShortcutsButton />
       <ThemeButton />
       <AccountButtons />
     </header>
@@ -35,15 +37,49 @@ function Mark() {
   );
 }
 
+const LINE_LABELS: Readonly<Record<LineState, { label: string; tone: string }>> = {
+  live: { label: "Live", tone: "on" },
+  stale: { label: "Stale", tone: "" },
+  reconnecting: { label: "Reconnecting…", tone: "off" },
+  offline: { label: "Offline", tone: "off" },
+};
+
 function ConnectionState() {
-  const { connection } = useTerminal();
-  const state = useStore(connection.state);
-  const { label, tone } = CONNECTION_LABELS[state];
+  const { line } = useTerminal();
+  const state = useStore(line.state);
+  const { label, tone } = LINE_LABELS[state];
   return (
     <output className="connection" data-state={state}>
-      <span className={`dot ${tone}`} />
-      {label}
+      <span className={`dot ${line.wasLive ? tone : ""}`} />
+      {line.wasLive ? label : "Connecting…"}
     </output>
+  );
+}
+
+function GatewayInUse() {
+  const { gateways } = useTerminal();
+  const inUse = useStore(gateways.inUse);
+  if (inUse === undefined) return null;
+  const { url, roundTripMs } = inUse;
+  return (
+    <span className="gateway" title={`Through the gateway ${url}`} data-testid="gateway">
+      {new URL(url).host}
+      {roundTripMs !== undefined && <span className="faint"> {formatMs(roundTripMs)}</span>}
+    </span>
+  );
+}
+
+function ShortcutsButton() {
+  const { dialog } = useTerminal();
+  return (
+    <button
+      type="button"
+      className="button bare keys"
+      aria-label="Keyboard shortcuts"
+      onClick={() => dialog.set("shortcuts")}
+    >
+      <Icon name="keyboard" />
+    </button>
   );
 }
 
@@ -71,10 +107,10 @@ function AccountButtons() {
       <button
         type="button"
         className="button primary"
-        disabled={state.status === "signing"}
+        disabled={state.status === "restoring"}
         onClick={() => terminal.dialog.set("sign-in")}
       >
-        {state.status === "signing" ? "Signing in…" : "Sign in"}
+        {state.status === "out" ? "Sign in" : "Signing in…"}
       </button>
     );
   }
@@ -90,10 +126,16 @@ function AccountButtons() {
       <button type="button" className="button" onClick={() => terminal.dialog.set("deposit")}>
         Deposit
       </button>
-      <span className="who" title={state.address}>
+      <button
+        type="button"
+        className="button bare who"
+        title={state.address}
+        onClick={() => terminal.dialog.set("account")}
+      >
         {state.kind === "burner" && <span className="chip warn">Burner</span>}
+        <span className="unseen">Account </span>
         {shortHex(state.address)}
-      </span>
+      </button>
       <button type="button" className="button bare" onClick={signOut}>
         Sign out
       </button>

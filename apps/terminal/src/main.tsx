@@ -1,4 +1,4 @@
-/** Entry point: connects to the gateway that served the page. */
+/** Entry point: connects to the gateway that served the page, or to the nearest of the venue's. */
 
 import { PerpgateClient } from "@perpgate/sdk";
 import { StrictMode } from "react";
@@ -6,7 +6,9 @@ import { createRoot } from "react-dom/client";
 import { App } from "./app.js";
 import { Terminal } from "./terminal.js";
 import { startTheme } from "./theme/theme.js";
+import { gatewaysInPage } from "./venue/gateway-feed.js";
 import { findInjectedWallets } from "./venue/injected-wallets.js";
+import { LINE_TIMES } from "./venue/line.js";
 import "./theme/tokens.css";
 import "./theme/base.css";
 import "./theme/controls.css";
@@ -17,7 +19,15 @@ if (root === null) throw new Error("#root is missing");
 
 startTheme();
 findInjectedWallets();
-const terminal = new Terminal(new PerpgateClient({ url: location.origin }));
+const terminal: Terminal = new Terminal(
+  new PerpgateClient({
+    url: [location.origin, ...gatewaysInPage()],
+    ...LINE_TIMES,
+    // A person who presses a button means the market on the screen.
+    budgetMs: 5_000,
+    onReceiptProblem: (problem) => terminal.receiptProblem(problem),
+  }),
+);
 terminal.start();
 createRoot(root).render(
   <StrictMode>

@@ -3,47 +3,90 @@
  * `useTerminal`, read its stores and call its methods.
  */
 
-import { type PerpgateClient, PerpgateError, type Session } from "@perpgate/sdk";
+import {
+  type PerpgateClient,
+  PerpgateError,
+  type ReceiptProblem,
+  type Session,
+} from "@perpgate/sdk";
 import { createContext, useContext } from "react";
+import { symbolInLink, writeLink } from "./market/market-link.js";
 import { adviceOn } from "./order/advice.js";
-import { changeForm } from "./order/order-form-state.js";
+import { clearPrices } from "./order/order-form-state.js";
 import { Store } from "./state/store.js";
 import { Toasts } from "./ui/toasts.js";
 import { AccountFeed } from "./venue/account-feed.js";
+import { AccountNotices } from "./venue/account-notices.js";
 import { BookFeed } from "./venue/book-feed.js";
 import { BridgeFeed } from "./venue/bridge-feed.js";
-import { Connection } from "./venue/connection.js";
+import { GatewayFeed } from "./venue/gateway-feed.js";
+import { HonestyFeed } from "./venue/honesty-feed.js";
+import { Line } from "./venue/line.js";
+import { LiveMarks } from "./venue/live-marks.js";
 import { MarketFeed } from "./venue/market-feed.js";
-import { OrderClient } from "./venue/order-client.js";
+import { isUnknown, OrderClient, type Settlement } from "./venue/order-client.js";
+import { Refresher } from "./venue/refresher.js";
 import { SessionManager } from "./venue/session-manager.js";
 import { TapeFeed } from "./venue/tape-feed.js";
+import { VenueClock } from "./venue/venue-clock.js";
 
-export type OpenDialog = "none" | "sign-in" | "deposit";
+export type OpenDialog = "none" | "sign-in" | "deposit" | "account" | "shortcuts";
+
+/** Of an action whose outcome is unknown the page learns the outcome later, and shows it. */
+export type Attempt = "done" | "failed" | "unknown";
 
 export class Terminal {
   readonly marketFeed: MarketFeed;
+  readonly marks: LiveMarks;
   readonly book: BookFeed;
   readonly tape: TapeFeed;
   readonly bridge: BridgeFeed;
-  readonly connection: Connection;
+  readonly honesty: HonestyFeed;
+  readonly gateways: GatewayFeed;
+  /** Gates every action: see `attempt`. */
+  readonly line: Line;
   readonly sessions: SessionManager;
   readonly account: AccountFeed;
   readonly orders: OrderClient;
   readonly toasts = new Toasts();
   readonly dialog = new Store<OpenDialog>("none", "immediate");
+  readonly clock = new VenueClock();
+  private readonly notices: AccountNotices;
+  private readonly settler = new Refresher(() => this.settle());
 
   constructor(readonly client: PerpgateClient) {
     this.marketFeed = new MarketFeed(client);
+    this.line = new Line(client);
+    this.marks = new LiveMarks(this.marketFeed);
     this.orders = new OrderClient({
       client,
       markets: () => this.marketFeed.markets.get()?.map(({ market }) => market) ?? [],
+      line: this.line,
+      clock: this.clock,
     });
     this.book = new BookFeed(client);
     this.tape = new TapeFeed(client);
     this.bridge = new BridgeFeed(client);
-    this.connection = new Connection(client);
-    this.sessions = new SessionManager(client);
-    this.account = new AccountFeed(() => this.endSession());
+    this.honesty = new HonestyFeed(client);
+    this.gateways = new GatewayFeed(client);
+    this.sessions = new SessionManager(client, {
+      onOtherAccount: () => this.leaveAccount(),
+      onOtherChain: () => {
+        const text = "Trading is not affected. A deposit names its own chain.";
+        this.toasts.show("info", "The wallet has changed its chain", text, "chain");
+      },
+    });
+    this.notices = new AccountNotices({
+      toasts: this.toasts,
+      view: (symbol) => this.marketFeed.view(symbol),
+      readOrder: async (orderId) => this.sessions.session?.order(orderId),
+      onChanged: (order) => this.orders.book.orderChanged(order),
+    });
+    this.account = new AccountFeed({
+      onEnded: () => this.endSession(),
+      onOrders: (frame, known) => this.notices.orders(frame, known),
+      onFills: (frame) => this.notices.fills(frame),
+    });
   }
 
   start(): void {
@@ -52,7 +95,8 @@ export class Terminal {
       const symbol = this.marketFeed.current.get()?.market.symbol ?? "";
       if (symbol === shown) return;
       shown = symbol;
-      changeForm({ price: "" });
+      clearPrices();
+      if (symbol !== "") writeLink(symbol);
       this.book.show(symbol);
       this.tape.show(symbol);
     });
@@ -62,40 +106,54 @@ export class Terminal {
         this.account.close();
         this.orders.forget();
       } else this.account.open(session);
+      this.line.follow(session?.stream);
     });
-    this.connection.onReturn(() => {
+    this.line.onReturn(() => {
+      this.readClock();
+      this.settler.soon();
       this.marketFeed.reload();
       this.tape.reload();
       this.bridge.load();
       this.account.refreshSoon();
-      this.orders.reconnected(this.sessions.session);
+      this.orders.book.reconnected(this.sessions.session);
     });
-    this.client.stream.watchBlocks(({ number }) => {
-      this.orders.sealedUpTo(number, this.sessions.session);
+    this.orders.unsettled.watch(() => this.settler.soon());
+    this.client.stream.watchBlocks(({ number, time }) => {
+      this.clock.note(time);
+      this.orders.book.sealedUpTo(number, this.sessions.session);
     });
+    this.line.start();
+    this.readClock();
+    window.addEventListener("hashchange", () => this.marketFeed.select(symbolInLink() ?? ""));
     this.marketFeed.load();
+    this.marks.start();
     this.bridge.load();
+    this.honesty.start();
+    this.gateways.start();
+    void this.sessions.restore();
   }
 
-  /** Runs a user's action and reports its failure; resolves to whether it succeeded. */
-  async attempt(action: (session: Session) => Promise<unknown>): Promise<boolean> {
+  /** Runs a user's action and reports its failure. */
+  async attempt(action: (session: Session) => Promise<unknown>): Promise<Attempt> {
     const { session } = this.sessions;
     if (session === undefined) {
       this.dialog.set("sign-in");
-      return false;
+      return "failed";
     }
     try {
+      this.line.requireLive();
       await action(session);
-      return true;
+      return "done";
     } catch (error) {
       this.report(error);
-      return false;
+      return isUnknown(error) ? "unknown" : "failed";
     }
   }
 
-  cancelAll(): Promise<boolean> {
+  cancelAll(): Promise<Attempt> {
+    const open = [...(this.account.orders.get()?.keys() ?? [])];
     return this.attempt(async (session) => {
-      const { canceled } = await session.cancelAll();
+      const { canceled } = await this.orders.cancelAll(session, open);
       const orders = canceled.length === 1 ? "order" : "orders";
       this.toasts.show("good", `${canceled.length} ${orders} canceled`);
     });
@@ -107,9 +165,50 @@ export class Terminal {
     this.noteEndOfSession(error);
   }
 
+  /** The venue has signed something else than it answered, or nothing. */
+  receiptProblem(problem: ReceiptProblem): void {
+    this.orders.book.receiptProblem(problem);
+    const text = `Acknowledgement ${problem.ackNonce}: ${problem.reason}.`;
+    this.toasts.show("bad", "A receipt does not hold", text, "receipt");
+  }
+
   /** Signs out if the error says that the session has ended. */
   noteEndOfSession(error: unknown): void {
     if (error instanceof PerpgateError && error.code === "invalid_token") this.endSession();
+  }
+
+  /** The wallet's user means another account than the one on the screen. */
+  private leaveAccount(): void {
+    const text = "The wallet has changed its account. Sign in again to trade with it.";
+    this.toasts.show("info", "Signed out", text);
+    this.sessions.signOut().catch((error: unknown) => this.report(error));
+  }
+
+  private readClock(): void {
+    this.clock.forget();
+    this.client.time().then(
+      (time) => this.clock.note(time),
+      // A block will bring the time.
+      () => undefined,
+    );
+  }
+
+  /** Repeated until everything has an answer. */
+  private async settle(): Promise<void> {
+    if (this.orders.unsettled.get().length === 0) return;
+    this.line.requireLive();
+    for (const settlement of await this.orders.settle()) this.showSettlement(settlement);
+    if (this.orders.unsettled.get().length > 0) throw new Error("some have no answer yet");
+  }
+
+  private showSettlement({ title, error }: Settlement): void {
+    if (error === undefined) {
+      this.toasts.show("info", `${title}: executed`, "The answer was lost with the line.");
+      return;
+    }
+    const isLate = error.code === "too_late";
+    const text = isLate ? "The line was down while it was valid." : adviceOn(error).text;
+    this.toasts.show("bad", `${title}: not executed`, text);
   }
 
   private endSession(): void {

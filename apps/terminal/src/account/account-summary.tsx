@@ -16,7 +16,7 @@ export function AccountSummary() {
   return (
     <dl className="facts summary" aria-label="Account">
       <Fact label="Equity">{moneyText(equity)}</Fact>
-      <Fact label="Unrealised PnL" className={toneOf(unrealized)}>
+      <Fact label="Unrealised PnL" className={toneOf(unrealized, 2)}>
         {formatSigned(unrealized, 2)}
       </Fact>
       <Fact label="Position margin">{moneyText(money?.positionMargin)}</Fact>

@@ -1,6 +1,8 @@
-/** A small button that is disabled while its action runs. */
+/** A small button that is disabled while its action runs, and unless the line to the venue is live. */
 
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
+import { useStore } from "../state/store.js";
+import { useTerminal } from "../terminal.js";
 
 interface ActionButtonProps {
   /** For screen readers. */
@@ -8,24 +10,33 @@ interface ActionButtonProps {
   readonly children: ReactNode;
   /** Shown while the action runs. */
   readonly busyText?: string;
+  /** Enter in a field of its form presses it. */
+  readonly isSubmit?: boolean;
   readonly act: () => Promise<unknown>;
 }
 
-export function ActionButton({ label, children, busyText, act }: ActionButtonProps) {
+export function ActionButton({ label, children, busyText, isSubmit, act }: ActionButtonProps) {
+  const { line } = useTerminal();
+  const isLive = useStore(line.state, (state) => state === "live");
   const [isBusy, setBusy] = useState(false);
+  const isPressed = useRef(false);
   const press = async () => {
+    if (isPressed.current) return;
+    isPressed.current = true;
     setBusy(true);
     try {
       await act();
     } finally {
+      isPressed.current = false;
       setBusy(false);
     }
   };
   return (
     <button
-      type="button"
+      type={isSubmit === true ? "submit" : "button"}
       className="button small"
-      disabled={isBusy}
+      disabled={isBusy || !isLive}
+      title={isLive ? undefined : "The line to the venue is down"}
       aria-label={label}
       onClick={() => void press()}
     >

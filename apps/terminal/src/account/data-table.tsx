@@ -7,6 +7,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
   /** Aligned left; numbers are aligned right. */
   readonly isText?: boolean;
+  /** Buttons, which stay in view when the table scrolls sideways. */
+  readonly isActions?: boolean;
 }
 
 interface Props<Row> {
@@ -26,9 +28,9 @@ export function DataTable<Row>({ label, columns, rows, keyOf, empty }: Props<Row
     <table className="data" aria-label={label}>
       <thead>
         <tr>
-          {columns.map(({ title, isText }) => (
-            <th key={title} scope="col" className={isText === true ? "text" : ""}>
-              {title}
+          {columns.map((column) => (
+            <th key={column.title} scope="col" className={classOf(column)}>
+              {column.title}
             </th>
           ))}
         </tr>
@@ -36,9 +38,9 @@ export function DataTable<Row>({ label, columns, rows, keyOf, empty }: Props<Row
       <tbody>
         {rows.map((row) => (
           <tr key={keyOf(row)}>
-            {columns.map(({ title, cell, isText }) => (
-              <td key={title} data-title={title} className={isText === true ? "text" : ""}>
-                {cell(row)}
+            {columns.map((column) => (
+              <td key={column.title} data-title={column.title} className={classOf(column)}>
+                {column.cell(row)}
               </td>
             ))}
           </tr>
@@ -46,6 +48,16 @@ export function DataTable<Row>({ label, columns, rows, keyOf, empty }: Props<Row
       </tbody>
     </table>
   );
+}
+
+function classOf({
+  isText = false,
+  isActions = false,
+}: {
+  readonly isText?: boolean;
+  readonly isActions?: boolean;
+}): string {
+  return isActions ? "actions" : isText ? "text" : "";
 }
 
 function LoadingRows() {

@@ -38,7 +38,7 @@ export function FillsTable() {
     {
       title: "Realised PnL",
       cell: ({ realizedPnl }) => (
-        <span className={toneOf(realizedPnl) || "faint"}>{formatSigned(realizedPnl, 2)}</span>
+        <span className={toneOf(realizedPnl, 2) || "faint"}>{formatSigned(realizedPnl, 2)}</span>
       ),
     },
     { title: "Block", cell: ({ block }) => String(block) },

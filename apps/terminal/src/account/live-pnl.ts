@@ -1,42 +1,37 @@
-/** PnL by the current mark, between two frames of the positions stream. */
+/** PnL by the sampled mark, between two frames of the positions stream. */
 
 import type { Position } from "@perpgate/protocol";
-import { useEffect, useState } from "react";
 import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
-
-const REFRESH_MS = 250;
 
 export interface LivePosition {
   readonly mark: number;
   readonly unrealized: number;
-  /** Of the margin at entry. */
+  /** Of the margin. */
   readonly share: number;
 }
 
-export function livePosition({ marketFeed }: Terminal, position: Position): LivePosition {
-  const { symbol, size, avgEntry, margin, markPrice } = position;
-  const mark = marketFeed.ticker(symbol).get()?.mark ?? markPrice;
-  const unrealized = size * (mark - avgEntry);
+export function livePosition({ marks }: Pick<Terminal, "marks">, position: Position): LivePosition {
+  const { symbol, size, margin, markPrice, unrealizedPnl } = position;
+  const mark = marks.sample.get().get(symbol) ?? markPrice;
+  const unrealized = unrealizedPnl + size * (mark - markPrice);
   return { mark, unrealized, share: margin > 0 ? unrealized / margin : 0 };
 }
 
-/** Renders the component four times a second: a number that changes faster cannot be read. */
+/** Renders the component with each sample of the marks. */
 export function useRefresh(): void {
-  const [, refresh] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => refresh((round) => round + 1), REFRESH_MS);
-    return () => clearInterval(timer);
-  }, []);
+  const { marks } = useTerminal();
+  useStore(marks.sample);
 }
 
+/** The sum of the figures in the table, which are rounded to cents. */
 export function useUnrealized(): number {
   const terminal = useTerminal();
   const positions = useStore(terminal.account.positions);
   useRefresh();
-  let sum = 0;
+  let cents = 0;
   for (const position of positions?.values() ?? []) {
-    sum += livePosition(terminal, position).unrealized;
+    cents += Math.round(livePosition(terminal, position).unrealized * 100);
   }
-  return sum;
+  return cents / 100;
 }

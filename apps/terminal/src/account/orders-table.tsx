@@ -1,49 +1,22 @@
-/** Open orders, newest first. */
+/** Open orders, newest first; price and size can be amended in their row. */
 
 import type { Order } from "@perpgate/protocol";
-import { formatDollars } from "../format/numbers.js";
+import { useEffect, useRef, useState } from "react";
+import { formatDollars, NONE } from "../format/numbers.js";
 import { formatDayAndClock } from "../format/text.js";
+import { canResize, priceOfOrder } from "../order/amendment.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { priceText, sizeText } from "../venue/market-view.js";
 import { ActionButton } from "./action-button.js";
 import { type Column, DataTable } from "./data-table.js";
+import { type Draft, DraftActions, DraftCell, draftOf, type OnDraft } from "./order-draft.js";
+import { OrderTitle, triggerSign } from "./order-title.js";
 
 export function OrdersTable() {
-  const terminal = useTerminal();
-  const { account, marketFeed } = terminal;
-  const orders = useStore(account.orders);
-  const columns: readonly Column<Order>[] = [
-    { title: "Market", isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
-    {
-      title: "Order",
-      isText: true,
-      cell: ({ side, type, reduceOnly, postOnly }) => (
-        <span className={side}>
-          {side === "long" ? "Buy" : "Sell"} {type}
-          {reduceOnly && <span className="chip">Reduce</span>}
-          {postOnly && <span className="chip">Post</span>}
-        </span>
-      ),
-    },
-    {
-      title: "Price",
-      cell: ({ symbol, type, side, price }) => {
-        const text = priceText(marketFeed.view(symbol), price);
-        return type === "stop" ? `mark ${side === "long" ? "≥" : "≤"} ${text}` : text;
-      },
-    },
-    {
-      title: "Filled / size",
-      cell: ({ symbol, filledSize, size }) => {
-        const view = marketFeed.view(symbol);
-        return `${sizeText(view, filledSize)} / ${sizeText(view, size)}`;
-      },
-    },
-    { title: "Margin", cell: ({ margin, leverage }) => `${formatDollars(margin)} · ${leverage}×` },
-    { title: "Placed", cell: ({ createdAt }) => formatDayAndClock(createdAt) },
-    { title: "Cancel", cell: (order) => <CancelButton order={order} /> },
-  ];
+  const orders = useStore(useTerminal().account.orders);
+  const [draft, setDraft] = useState<Draft>();
+  const columns = useColumns(draft, setDraft);
   const rows =
     orders === undefined
       ? undefined
@@ -62,6 +35,85 @@ export function OrdersTable() {
   );
 }
 
+function useColumns(draft: Draft | undefined, setDraft: OnDraft): readonly Column<Order>[] {
+  const { marketFeed } = useTerminal();
+  const ownDraft = ({ orderId }: Order) => (draft?.orderId === orderId ? draft : undefined);
+  return [
+    { title: "Market", isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
+    { title: "Order", isText: true, cell: (order) => <OrderTitle order={order} /> },
+    {
+      title: "Price",
+      cell: (order) => {
+        const own = ownDraft(order);
+        if (own !== undefined)
+          return <DraftCell order={order} draft={own} name="price" onDraft={setDraft} />;
+        const text = priceText(marketFeed.view(order.symbol), priceOfOrder(order));
+        return order.status === "pending" ? `mark ${triggerSign(order)} ${text}` : text;
+      },
+    },
+    {
+      title: "Filled / size",
+      cell: (order) => {
+        const own = ownDraft(order);
+        if (own !== undefined && canResize(order)) {
+          return <DraftCell order={order} draft={own} name="size" onDraft={setDraft} />;
+        }
+        if (order.closePosition) return "position";
+        const view = marketFeed.view(order.symbol);
+        return `${sizeText(view, order.filledSize)} / ${sizeText(view, order.size)}`;
+      },
+    },
+    {
+      title: "Margin",
+      cell: ({ margin, leverage, closePosition }) =>
+        closePosition ? NONE : `${formatDollars(margin)} · ${leverage}×`,
+    },
+    {
+      title: "Expires",
+      cell: ({ expiresAt }) => (expiresAt === null ? NONE : formatDayAndClock(expiresAt)),
+    },
+    { title: "Placed", cell: ({ createdAt }) => formatDayAndClock(createdAt) },
+    {
+      title: "Actions",
+      isActions: true,
+      cell: (order) => <Actions order={order} draft={ownDraft(order)} onDraft={setDraft} />,
+    },
+  ];
+}
+
+interface ActionsProps {
+  readonly order: Order;
+  readonly draft: Draft | undefined;
+  readonly onDraft: OnDraft;
+}
+
+function Actions({ order, draft, onDraft }: ActionsProps) {
+  const view = useTerminal().marketFeed.view(order.symbol);
+  const amend = useRef<HTMLButtonElement>(null);
+  const wasAmending = useRef(false);
+  useEffect(() => {
+    // The field that had the focus is gone.
+    if (wasAmending.current && draft === undefined) amend.current?.focus();
+    wasAmending.current = draft !== undefined;
+  }, [draft]);
+  if (draft !== undefined) return <DraftActions order={order} draft={draft} onDraft={onDraft} />;
+  const begin = () => onDraft(draftOf(order, view));
+  return (
+    <span className="row">
+      <button
+        ref={amend}
+        type="button"
+        className="button small"
+        aria-label={`Amend order ${order.orderId}`}
+        onClick={begin}
+      >
+        Amend
+      </button>
+      <CancelButton order={order} />
+    </span>
+  );
+}
+
 function CancelAll() {
   const terminal = useTerminal();
   return (
@@ -73,7 +125,7 @@ function CancelAll() {
 
 function CancelButton({ order: { orderId } }: { readonly order: Order }) {
   const terminal = useTerminal();
-  const cancel = () => terminal.attempt((session) => session.cancelOrder(orderId));
+  const cancel = () => terminal.attempt((session) => terminal.orders.cancel(session, orderId));
   return (
     <ActionButton label={`Cancel order ${orderId}`} act={cancel}>
       Cancel

@@ -1,8 +1,10 @@
 /** Positions, open orders, fills and deposits of the account, one tab each. */
 
-import { type ReactNode, useState } from "react";
+import { type ReactNode, Suspense } from "react";
+import { useRemembered } from "../state/remembered.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { later } from "../ui/later.js";
 import { type Tab, Tabs, tabPanel } from "../ui/tabs.js";
 import { DepositsTable } from "./deposits-table.js";
 import { FillsTable } from "./fills-table.js";
@@ -10,26 +12,32 @@ import { OrdersTable } from "./orders-table.js";
 import { PositionsTable } from "./positions-table.js";
 import "./portfolio-panel.css";
 
-type Name = "positions" | "orders" | "fills" | "deposits";
+const HistoryPanel = later(() => import("./history-panel.js"));
+
+type Name = "positions" | "orders" | "fills" | "history" | "deposits";
 const PANEL = "portfolio-panel";
 
 const TABLES: Readonly<Record<Name, () => ReactNode>> = {
   positions: PositionsTable,
   orders: OrdersTable,
   fills: FillsTable,
+  history: History,
   deposits: DepositsTable,
 };
+
+const NAMES: readonly Name[] = ["positions", "orders", "fills", "history", "deposits"];
 
 export function PortfolioPanel() {
   const { account, sessions } = useTerminal();
   const isIn = useStore(sessions.state, ({ status }) => status === "in");
   const positions = useStore(account.positions, (all) => all?.size ?? 0);
   const orders = useStore(account.orders, (all) => all?.size ?? 0);
-  const [tab, setTab] = useState<Name>("positions");
+  const [tab, setTab] = useRemembered("portfolio-tab", NAMES, "positions");
   const tabs: readonly Tab<Name>[] = [
     { name: "positions", label: counted("Positions", positions) },
     { name: "orders", label: counted("Open orders", orders) },
     { name: "fills", label: "Fills" },
+    { name: "history", label: "History" },
     { name: "deposits", label: "Deposits" },
   ];
   const Table = TABLES[tab];
@@ -42,6 +50,14 @@ export function PortfolioPanel() {
         {isIn ? <Table /> : <SignInFirst />}
       </div>
     </section>
+  );
+}
+
+function History() {
+  return (
+    <Suspense>
+      <HistoryPanel />
+    </Suspense>
   );
 }
 

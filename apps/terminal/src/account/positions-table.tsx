@@ -1,26 +1,68 @@
-/** Open positions with live PnL and a button to close each at the market. */
+/** Open positions with live PnL, each with its actions. */
 
-import type { Position } from "@perpgate/protocol";
+import type { Order, Position } from "@perpgate/protocol";
+import { Suspense, useState } from "react";
 import {
   formatDollars,
   formatFixed,
   formatPercent,
   formatSigned,
+  NONE,
   toneOf,
 } from "../format/numbers.js";
+import { closeSubject, exitOrder, marketClose } from "../order/closing.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { later } from "../ui/later.js";
 import { priceText, sizeText } from "../venue/market-view.js";
 import { ActionButton } from "./action-button.js";
 import { type Column, DataTable } from "./data-table.js";
 import { livePosition, useRefresh } from "./live-pnl.js";
 
+const PositionDialog = later(() => import("./position-dialog.js"));
+const CloseAllDialog = later(() => import("./close-all-dialog.js"));
+
 export function PositionsTable() {
   const terminal = useTerminal();
+  const positions = useStore(terminal.account.positions);
+  const [managed, setManaged] = useState<string>();
+  const [isClosingAll, setClosingAll] = useState(false);
+  const columns = useColumns(setManaged);
+  const rows = positions === undefined ? undefined : [...positions.values()];
+  return (
+    <>
+      <DataTable
+        label="Positions"
+        columns={columns}
+        rows={rows}
+        keyOf={({ symbol }) => symbol}
+        empty="No open positions."
+      />
+      {rows !== undefined && rows.length > 0 && (
+        <div className="table-bar">
+          <button type="button" className="button small" onClick={() => setClosingAll(true)}>
+            Close all
+          </button>
+        </div>
+      )}
+      <Suspense>
+        {managed !== undefined && (
+          <PositionDialog symbol={managed} onClose={() => setManaged(undefined)} />
+        )}
+        {isClosingAll && <CloseAllDialog onClose={() => setClosingAll(false)} />}
+      </Suspense>
+    </>
+  );
+}
+
+function useColumns(onManage: (symbol: string) => void): readonly Column<Position>[] {
+  const terminal = useTerminal();
   const { account, marketFeed } = terminal;
-  const positions = useStore(account.positions);
+  const orders = useStore(account.orders);
   useRefresh();
-  const columns: readonly Column<Position>[] = [
+  const priceOf = ({ symbol }: Position, price: number | null) =>
+    priceText(marketFeed.view(symbol), price);
+  return [
     {
       title: "Market",
       isText: true,
@@ -39,40 +81,56 @@ export function PositionsTable() {
         <span className={toneOf(size)}>{sizeText(marketFeed.view(symbol), size)}</span>
       ),
     },
-    {
-      title: "Entry",
-      cell: ({ symbol, avgEntry }) => priceText(marketFeed.view(symbol), avgEntry),
-    },
+    { title: "Entry", cell: (position) => priceOf(position, position.avgEntry) },
     {
       title: "Mark",
-      cell: (position) =>
-        priceText(marketFeed.view(position.symbol), livePosition(terminal, position).mark),
+      cell: (position) => priceOf(position, livePosition(terminal, position).mark),
     },
     {
       title: "Liquidation",
-      cell: ({ symbol, liquidationPrice }) => (
-        <span className="warn-text">{priceText(marketFeed.view(symbol), liquidationPrice)}</span>
+      cell: (position) => (
+        <span className="warn-text">{priceOf(position, position.liquidationPrice)}</span>
       ),
     },
-    { title: "Margin", cell: ({ margin }) => formatDollars(margin) },
     { title: "PnL", cell: (position) => <Pnl {...livePosition(terminal, position)} /> },
+    { title: "Margin", cell: ({ margin }) => formatDollars(margin) },
+    { title: "TP / SL", cell: (position) => exitsText(position, orders, priceOf) },
     { title: "Funding paid", cell: ({ fundingPaid }) => formatFixed(fundingPaid, 4) },
-    { title: "Close", cell: (position) => <CloseButton position={position} /> },
+    {
+      title: "Actions",
+      isActions: true,
+      cell: (position) => (
+        <span className="row">
+          <CloseButton position={position} />
+          <button
+            type="button"
+            className="button small"
+            aria-label={`Manage ${position.symbol}`}
+            onClick={() => onManage(position.symbol)}
+          >
+            Manage
+          </button>
+        </span>
+      ),
+    },
   ];
-  return (
-    <DataTable
-      label="Positions"
-      columns={columns}
-      rows={positions === undefined ? undefined : [...positions.values()]}
-      keyOf={({ symbol }) => symbol}
-      empty="No open positions."
-    />
-  );
+}
+
+function exitsText(
+  position: Position,
+  orders: ReadonlyMap<string, Order> | undefined,
+  priceOf: (position: Position, price: number | null) => string,
+): string {
+  const [profit, loss] = (["takeProfit", "stop"] as const).map((trigger) => {
+    const price = exitOrder(orders, position, trigger)?.price;
+    return price === undefined ? NONE : priceOf(position, price);
+  });
+  return `${profit} / ${loss}`;
 }
 
 function Pnl({ unrealized, share }: { readonly unrealized: number; readonly share: number }) {
   return (
-    <span className={toneOf(unrealized)}>
+    <span className={toneOf(unrealized, 2)}>
       {formatSigned(unrealized, 2)} <span className="share">({formatPercent(share)})</span>
     </span>
   );
@@ -80,12 +138,13 @@ function Pnl({ unrealized, share }: { readonly unrealized: number; readonly shar
 
 function CloseButton({ position }: { readonly position: Position }) {
   const terminal = useTerminal();
-  const close = () => {
-    const { mark } = livePosition(terminal, position);
-    return terminal.attempt((session) =>
-      terminal.orders.close(session, { ...position, markPrice: mark }),
-    );
-  };
+  const close = () =>
+    terminal.attempt(async (session) => {
+      const view = terminal.marketFeed.view(position.symbol);
+      if (view === undefined) return;
+      const order = marketClose(terminal, view, position, Math.abs(position.size));
+      await terminal.orders.place(session, order, closeSubject(position, order.size));
+    });
   return (
     <ActionButton label={`Close ${position.symbol} at the market`} busyText="Closing…" act={close}>
       Close

@@ -1,6 +1,7 @@
 /** Registers a transfer by its hash; shows where to send it if the venue watches chains. */
 
 import type { BridgeInfo, Chain, Token } from "@perpgate/protocol";
+import { CHAINS, TOKENS } from "@perpgate/protocol/core";
 import { type FormEvent, useState } from "react";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
@@ -12,9 +13,6 @@ export interface Transfer {
 }
 
 type WatchedChain = BridgeInfo["chains"][number];
-
-const CHAINS: readonly Chain[] = ["arbitrum", "ethereum", "tron"];
-const TOKENS: readonly Token[] = ["USDC", "USDT"];
 
 interface TransferFormProps {
   readonly bridge: BridgeInfo;

@@ -15,26 +15,50 @@ import { Levels } from "./levels.js";
 import "./book-panel.css";
 
 /** In ticks. */
-const DEFAULT_STEP = 10;
+const USUAL_STEP = 10;
 const FIRST_DEPTH = 256;
 
 export function BookPanel() {
   const { marketFeed } = useTerminal();
   const view = useStore(marketFeed.current);
-  const [step, setStep] = useState(DEFAULT_STEP);
   return (
     <section className="panel book" aria-label="Order book">
-      <div className="panel-head">
-        <h2>Order book</h2>
-        {view !== undefined && <StepChoice view={view} step={step} onChoose={setStep} />}
-      </div>
       {view === undefined ? (
-        <div className="panel-body" />
+        <>
+          <div className="panel-head">
+            <h2>Order book</h2>
+          </div>
+          <div className="panel-body" />
+        </>
       ) : (
-        <LadderView key={view.market.symbol} view={view} step={step} />
+        // A step in ticks is another price step in another market.
+        <MarketBook key={view.market.symbol} view={view} />
       )}
     </section>
   );
+}
+
+function MarketBook({ view }: { readonly view: MarketView }) {
+  const [step, setStep] = useState(() => usualStep(view));
+  return (
+    <>
+      <div className="panel-head">
+        <h2>Order book</h2>
+        <StepChoice view={view} step={step} onChoose={setStep} />
+      </div>
+      <LadderView view={view} step={step} />
+    </>
+  );
+}
+
+function priceTicksOf({ market }: MarketView): number {
+  return Math.round((market.markPrice ?? market.tickSize) / market.tickSize);
+}
+
+/** The largest step on offer up to the usual one. */
+function usualStep(view: MarketView): number {
+  const steps = stepsFor(priceTicksOf(view));
+  return steps.findLast((ticks) => ticks <= USUAL_STEP) ?? 1;
 }
 
 interface StepProps {
@@ -44,8 +68,7 @@ interface StepProps {
 }
 
 function StepChoice({ view, step, onChoose }: StepProps) {
-  const { market, units } = view;
-  const priceTicks = Math.round((market.markPrice ?? market.tickSize) / market.tickSize);
+  const { units } = view;
   return (
     <label>
       <span className="unseen">Price step</span>
@@ -54,7 +77,7 @@ function StepChoice({ view, step, onChoose }: StepProps) {
         value={step}
         onChange={(event) => onChoose(Number(event.target.value))}
       >
-        {stepsFor(priceTicks).map((ticks) => (
+        {stepsFor(priceTicksOf(view)).map((ticks) => (
           <option key={ticks} value={ticks}>
             {String(fromSteps(ticks, units.tick))}
           </option>
@@ -158,7 +181,8 @@ function runLadder(
 }
 
 function rowsThatFit(body: HTMLElement, spread: HTMLElement): number {
-  const rowHeight = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) * 1.25;
+  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const rowHeight = rem * Number.parseFloat(getComputedStyle(body).getPropertyValue("--row"));
   const head = body.firstElementChild?.clientHeight ?? 0;
   const free = body.clientHeight - head - spread.offsetHeight;
   return Math.max(0, Math.floor(free / 2 / rowHeight));

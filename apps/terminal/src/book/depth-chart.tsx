@@ -18,7 +18,7 @@ const REDRAW_MS = 200;
 /** Height of the axis in pixels. */
 const AXIS_HEIGHT = 22;
 
-export function DepthChart({ view }: { readonly view: MarketView }) {
+export default function DepthChart({ view }: { readonly view: MarketView }) {
   const { book } = useTerminal();
   const colours = useStore(theme);
   const canvas = useRef<HTMLCanvasElement>(null);

@@ -1,122 +1,213 @@
 /**
- * The candle chart, by TradingView's Lightweight Charts, with the trader's lines (entry, liquidation,
- * open orders). Its logo needs an inline style, which the content security policy forbids; the
+ * The candle chart, by TradingView's Lightweight Charts, with volume, moving averages, the trader's
+ * fills and lines. Its logo needs an inline style, which the content security policy forbids; the
  * attribution is in the page's footer.
  */
 
 import type { Candle } from "@perpgate/protocol";
+import { fromSteps } from "@perpgate/protocol/core";
 import {
+  type AutoscaleInfo,
   CandlestickSeries,
-  ColorType,
   createChart,
+  createSeriesMarkers,
   HistogramSeries,
   type IChartApi,
-  type IPriceLine,
   type ISeriesApi,
-  LineStyle,
-  TickMarkType,
+  type ISeriesMarkersPluginApi,
+  LineSeries,
   type Time,
   type UTCTimestamp,
 } from "lightweight-charts";
+import { formatCompact } from "../format/numbers.js";
 import type { Colours } from "../theme/theme.js";
 import type { CandleListener } from "../venue/candle-feed.js";
 import type { MarketView } from "../venue/market-view.js";
-
-export interface ChartLine {
-  readonly price: number;
-  readonly title: string;
-  readonly tone: "accent" | "long" | "short" | "warn";
-}
+import type { ChartLine } from "./chart-lines.js";
+import { chartOptions } from "./chart-options.js";
+import type { FillMark } from "./fill-markers.js";
+import type { Legend } from "./legend.js";
+import type { DragSurface } from "./line-drag.js";
+import { lastAverage, movingAverage } from "./moving-average.js";
+import { PriceLines, withPrices } from "./price-lines.js";
 
 const OLDER_WITHIN_BARS = 30;
+/** Lengths of the moving averages and their colours. */
+const AVERAGES = [
+  [7, "accent"],
+  [25, "warn"],
+] as const;
+
+export interface ChartCallbacks {
+  readonly onNeedOlder: () => void;
+  readonly onCount: (count: number) => void;
+  /** The time of the market's first candle, once it is loaded. */
+  readonly onBegin: (time: number | undefined) => void;
+  /** An order's line was dropped at a price. */
+  readonly onDrop: (orderId: string, price: number) => void;
+}
 
 export class CandleChart implements CandleListener {
   private readonly chart: IChartApi;
-  private readonly candles: ISeriesApi<"Candlestick">;
+  private readonly series: ISeriesApi<"Candlestick">;
   private readonly volumes: ISeriesApi<"Histogram">;
-  private lines: IPriceLine[] = [];
-  private shownLines = "";
+  private readonly averages: readonly (readonly [length: number, ISeriesApi<"Line">])[];
+  private readonly markers: ISeriesMarkersPluginApi<Time>;
+  private candles: readonly Candle[] = [];
+  private readonly lines: PriceLines;
+  private hasAverages = false;
+  private pointedTime: number | undefined;
 
   constructor(
     box: HTMLElement,
-    view: MarketView,
+    private readonly view: MarketView,
     private colours: Colours,
-    private readonly onNeedOlder: () => void,
-    private readonly onCount: (count: number) => void,
+    private readonly legend: Legend,
+    private readonly callbacks: ChartCallbacks,
   ) {
     this.chart = createChart(box, { autoSize: true, ...chartOptions(colours) });
-    this.candles = this.chart.addSeries(CandlestickSeries, {
-      priceFormat: {
-        type: "price",
-        precision: view.priceDigits,
-        minMove: view.market.tickSize,
-      },
+    const { tickSize } = view.market;
+    this.series = this.chart.addSeries(CandlestickSeries, {
+      priceFormat: { type: "price", precision: view.priceDigits, minMove: tickSize },
+      autoscaleInfoProvider: (base: () => AutoscaleInfo | null) =>
+        withPrices(base(), this.lines.near(this.candles.at(-1)?.close ?? 0)),
     });
+    this.lines = new PriceLines(this.series);
+    const quiet = { lastValueVisible: false, priceLineVisible: false } as const;
     this.volumes = this.chart.addSeries(HistogramSeries, {
+      ...quiet,
       priceFormat: { type: "volume" },
       priceScaleId: "volume",
-      lastValueVisible: false,
-      priceLineVisible: false,
     });
+    this.averages = AVERAGES.map(([length]) => [
+      length,
+      this.chart.addSeries(LineSeries, { ...quiet, lineWidth: 1, crosshairMarkerVisible: false }),
+    ]);
+    this.markers = createSeriesMarkers(this.series, []);
     this.volumes.priceScale().applyOptions({ scaleMargins: { top: 0.82, bottom: 0 } });
-    this.candles.priceScale().applyOptions({ scaleMargins: { top: 0.08, bottom: 0.22 } });
+    this.series.priceScale().applyOptions({ scaleMargins: { top: 0.12, bottom: 0.22 } });
     this.chart.timeScale().subscribeVisibleLogicalRangeChange((range) => {
-      if (range !== null && range.from < OLDER_WITHIN_BARS) this.onNeedOlder();
+      if (range !== null && range.from < OLDER_WITHIN_BARS) callbacks.onNeedOlder();
+    });
+    this.chart.subscribeCrosshairMove(({ time }) => {
+      this.pointedTime = time === undefined ? undefined : Number(time) * 1_000;
+      this.writeLegend();
     });
     this.applyColours(colours);
   }
 
-  replaced(candles: readonly Candle[], added: number): void {
+  /** Of the oldest shown candle, in milliseconds. */
+  get oldestTime(): number {
+    return this.candles[0]?.time ?? Number.POSITIVE_INFINITY;
+  }
+
+  replaced(candles: readonly Candle[], added: number, isComplete: boolean): void {
     const timeScale = this.chart.timeScale();
     const range = timeScale.getVisibleLogicalRange();
-    this.candles.setData(candles.map(barOf));
+    this.candles = candles;
+    this.series.setData(candles.map(barOf));
     this.volumes.setData(candles.map((candle) => this.volumeOf(candle)));
+    this.drawAverages();
     // Keeps the visible range in place although candles were prepended.
     if (added > 0 && range !== null) {
       timeScale.setVisibleLogicalRange({ from: range.from + added, to: range.to + added });
     }
-    this.onCount(candles.length);
+    this.writeLegend();
+    this.callbacks.onCount(candles.length);
+    this.callbacks.onBegin(isComplete ? candles[0]?.time : undefined);
   }
 
   updated(candle: Candle): void {
-    this.candles.update(barOf(candle));
+    const isNew = this.candles.at(-1)?.time !== candle.time;
+    this.candles = isNew ? [...this.candles, candle] : this.candles.with(-1, candle);
+    this.series.update(barOf(candle));
     this.volumes.update(this.volumeOf(candle));
-    this.onCount(1);
+    for (const [length, series] of this.averages) {
+      const point = this.hasAverages ? lastAverage(this.candles, length) : undefined;
+      if (point !== undefined) series.update({ time: secondsOf(point.time), value: point.value });
+    }
+    this.writeLegend();
+    this.callbacks.onCount(1);
   }
 
   applyColours(colours: Colours): void {
     this.colours = colours;
     this.chart.applyOptions(chartOptions(colours));
-    this.candles.applyOptions({
+    this.series.applyOptions({
       upColor: colours.long,
       downColor: colours.short,
       borderVisible: false,
       wickUpColor: colours.long,
       wickDownColor: colours.short,
     });
-    this.shownLines = "";
+    for (const [at, [, tone]] of AVERAGES.entries()) {
+      this.averages[at]?.[1].applyOptions({ color: colours[tone] });
+    }
+    this.lines.forget();
   }
 
-  /** Replaces the trader's lines if they changed. */
-  drawLines(lines: readonly ChartLine[]): void {
-    const key = JSON.stringify(lines);
-    if (key === this.shownLines) return;
-    this.shownLines = key;
-    for (const line of this.lines) this.candles.removePriceLine(line);
-    this.lines = lines.map(({ price, title, tone }) =>
-      this.candles.createPriceLine({
-        price,
-        title,
-        color: this.colours[tone],
-        lineWidth: 1,
-        lineStyle: LineStyle.Dashed,
-        axisLabelVisible: true,
-      }),
+  showAverages(isOn: boolean): void {
+    this.hasAverages = isOn;
+    this.drawAverages();
+    this.writeLegend();
+  }
+
+  drawFills(marks: readonly FillMark[]): void {
+    this.markers.setMarkers(
+      marks.map(({ time, side, size }) => ({
+        time: secondsOf(time),
+        position: side === "long" ? "belowBar" : "aboveBar",
+        shape: side === "long" ? "arrowUp" : "arrowDown",
+        color: this.colours[side],
+        text: formatCompact(size),
+      })),
     );
+  }
+
+  drawLines(lines: readonly ChartLine[]): void {
+    this.lines.draw(lines, this.colours);
+  }
+
+  forgetLines(): void {
+    this.lines.forget();
+  }
+
+  surface(): DragSurface {
+    const { tick } = this.view.units;
+    return {
+      targets: () => this.lines.targets(),
+      yOf: (price) => this.series.priceToCoordinate(price),
+      priceAt: (y) => {
+        const price = this.series.coordinateToPrice(y);
+        const ticks = price === null ? 0 : Math.round(price / tick.size);
+        return ticks > 0 ? fromSteps(ticks, tick) : null;
+      },
+      setScrolling: (isOn) => this.chart.applyOptions({ handleScroll: isOn, handleScale: isOn }),
+      move: (id, price) => this.lines.move(id, price),
+      drop: (id, price) => this.callbacks.onDrop(id, price),
+    };
   }
 
   remove(): void {
     this.chart.remove();
+  }
+
+  private drawAverages(): void {
+    for (const [length, series] of this.averages) {
+      const points = this.hasAverages ? movingAverage(this.candles, length) : [];
+      series.setData(points.map(({ time, value }) => ({ time: secondsOf(time), value })));
+    }
+  }
+
+  private writeLegend(): void {
+    const at = this.candles.findLastIndex(({ time }) => time === this.pointedTime);
+    const upTo = at < 0 ? this.candles : this.candles.slice(0, at + 1);
+    const averages = AVERAGES.map(([length, tone]) => ({
+      length,
+      value: lastAverage(upTo, length)?.value,
+      colour: this.colours[tone],
+    }));
+    this.legend.show(upTo.at(-1), this.hasAverages ? averages : []);
   }
 
   private volumeOf(candle: Candle) {
@@ -132,54 +223,4 @@ function barOf({ time, open, high, low, close }: Candle) {
 function secondsOf(timeMs: number): UTCTimestamp {
   // The library's branded type for seconds.
   return (timeMs / 1_000) as UTCTimestamp;
-}
-
-function chartOptions(colours: Colours) {
-  return {
-    layout: {
-      background: { type: ColorType.Solid, color: colours.surface },
-      textColor: colours["text-soft"],
-      fontFamily: getComputedStyle(document.body).fontFamily,
-      fontSize: Number.parseFloat(getComputedStyle(document.documentElement).fontSize) * 0.6875,
-      attributionLogo: false,
-    },
-    grid: { vertLines: { color: colours.line }, horzLines: { color: colours.line } },
-    crosshair: { mode: 0 },
-    rightPriceScale: { borderColor: colours.line },
-    timeScale: {
-      borderColor: colours.line,
-      timeVisible: true,
-      secondsVisible: false,
-      rightOffset: 4,
-      tickMarkFormatter: formatTickMark,
-    },
-    localization: { locale: "en-GB", timeFormatter: formatCrosshairTime },
-  };
-}
-
-const MARK_FORMATS: Readonly<Record<TickMarkType, Intl.DateTimeFormat>> = {
-  [TickMarkType.Year]: new Intl.DateTimeFormat("en-GB", { year: "numeric" }),
-  [TickMarkType.Month]: new Intl.DateTimeFormat("en-GB", { month: "short" }),
-  [TickMarkType.DayOfMonth]: new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" }),
-  [TickMarkType.Time]: new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" }),
-  [TickMarkType.TimeWithSeconds]: new Intl.DateTimeFormat("en-GB", {
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-  }),
-};
-const CROSSHAIR = new Intl.DateTimeFormat("en-GB", {
-  day: "2-digit",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
-});
-
-/** In the local time zone; the library's default is UTC. */
-function formatTickMark(time: Time, type: TickMarkType): string {
-  return MARK_FORMATS[type].format(Number(time) * 1_000);
-}
-
-function formatCrosshairTime(time: Time): string {
-  return CROSSHAIR.format(Number(time) * 1_000);
 }

@@ -1,11 +1,27 @@
 import { expect, test } from "vitest";
-import { digitsOfStep, formatFee, formatFixed, formatPercent } from "./numbers.js";
+import {
+  digitsOfStep,
+  formatFee,
+  formatFixed,
+  formatPercent,
+  formatSigned,
+  percentTone,
+  toneOf,
+} from "./numbers.js";
 import { formatCountdown } from "./text.js";
 
 test("formats: digits of the step, one minus sign, no minus zero", () => {
   expect([0.1, 0.00001, 0.001, 5, 0.25].map(digitsOfStep)).toEqual([1, 5, 3, 0, 2]);
   expect(formatFixed(-1234.5, 2)).toBe("−1,234.50");
   expect(formatFixed(-0, 2)).toBe("0.00");
+  expect(formatFixed(-0.004, 2)).toBe("0.00");
+  expect([formatSigned(-0.004, 2), formatSigned(0.004, 2)]).toEqual(["0.00", "0.00"]);
+  expect([toneOf(-0.004, 2), toneOf(-0.005, 2), toneOf(0.2, 2)]).toEqual(["", "short", "long"]);
+  expect([percentTone(-0.00004), percentTone(-0.0001), percentTone(0.000001, 4)]).toEqual([
+    "",
+    "short",
+    "long",
+  ]);
   expect(formatFixed(null, 2)).toBe("—");
   expect(formatFixed(Number.NaN, 2)).toBe("—");
   expect(formatFee(0.499797)).toBe("0.499797");

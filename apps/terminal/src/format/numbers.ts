@@ -38,7 +38,13 @@ export function digitsOfStep(step: number): number {
 
 export function formatFixed(value: number | null | undefined, digits: number): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NONE;
-  return signed(withDigits(digits, digits).format(value === 0 ? 0 : value));
+  const text = withDigits(digits, digits).format(value);
+  // What rounds to zero has no sign.
+  return signed(isZero(text) ? text.replace("-", "") : text);
+}
+
+function isZero(text: string): boolean {
+  return !/[1-9]/.test(text);
 }
 
 /** Two to six decimal places. */
@@ -57,7 +63,7 @@ export function formatAvailable(dollars: number): string {
 
 export function formatSigned(value: number | null | undefined, digits: number): string {
   const text = formatFixed(value, digits);
-  return typeof value === "number" && value > 0 ? `+${text}` : text;
+  return typeof value === "number" && value > 0 && !isZero(text) ? `+${text}` : text;
 }
 
 export function formatPercent(fraction: number | null | undefined, digits = 2): string {
@@ -79,8 +85,17 @@ export function formatMs(ms: number): string {
   return `${formatFixed(ms, ms < 10 ? 2 : ms < 100 ? 1 : 0)} ms`;
 }
 
-/** The CSS class for a gain or a loss. */
-export function toneOf(value: number | null | undefined): "" | "long" | "short" {
+/** The CSS class for a gain or a loss; with digits, none for what rounds to zero. */
+export function toneOf(value: number | null | undefined, digits?: number): "" | "long" | "short" {
   if (value === null || value === undefined || value === 0) return "";
+  if (digits !== undefined && isZero(formatFixed(value, digits))) return "";
   return value > 0 ? "long" : "short";
+}
+
+/** Of a share that `formatPercent` shows with as many digits. */
+export function percentTone(
+  share: number | null | undefined,
+  digits = 2,
+): ReturnType<typeof toneOf> {
+  return toneOf(share, digits + 2);
 }

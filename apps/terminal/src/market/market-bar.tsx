@@ -2,7 +2,7 @@
 
 import type { Ticker } from "@perpgate/protocol";
 import { type ReactNode, useEffect, useState } from "react";
-import { formatCompact, formatPercent, NONE, toneOf } from "../format/numbers.js";
+import { formatCompact, formatPercent, NONE, percentTone, toneOf } from "../format/numbers.js";
 import { formatCountdown } from "../format/text.js";
 import { type Store, useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
@@ -85,12 +85,13 @@ function LastPrice({ view }: { readonly view: MarketView }) {
     document.title = `${text} ${view.market.symbol} · Perpgate`;
   }, [text, view]);
   return (
-    <output className={`last-price ${toneOf(change)}`} aria-label="Last price">
+    <div className={`last-price ${toneOf(change)}`}>
+      <span className="unseen">Last price </span>
       {last === undefined ? <span className="skeleton" /> : text}
       {view.market.status !== "active" && (
         <span className="chip bad">{STATUS_TEXT[view.market.status]}</span>
       )}
-    </output>
+    </div>
   );
 }
 
@@ -109,7 +110,7 @@ function Change({ ticker }: TickerProps) {
   const change = useStore(ticker, changeOf);
   return (
     <Figure label="24h change">
-      <span className={toneOf(change)}>{formatPercent(change)}</span>
+      <span className={percentTone(change)}>{formatPercent(change)}</span>
     </Figure>
   );
 }
@@ -135,18 +136,19 @@ function Funding({ ticker }: TickerProps) {
   const nextAt = useStore(ticker, (value) => value?.nextFundingAt);
   return (
     <Figure label="Funding / countdown">
-      <span className={toneOf(rate)}>{formatPercent(rate, 4)}</span>{" "}
+      <span className={percentTone(rate, 4)}>{formatPercent(rate, 4)}</span>{" "}
       <span className="soft">{nextAt === undefined ? NONE : <Countdown to={nextAt} />}</span>
     </Figure>
   );
 }
 
 function Countdown({ to }: { readonly to: number }) {
-  const [now, setNow] = useState(() => Date.now());
+  const { clock } = useTerminal();
+  const [now, setNow] = useState(() => clock.now() ?? Date.now());
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    const timer = setInterval(() => setNow(clock.now() ?? Date.now()), 1_000);
     return () => clearInterval(timer);
-  }, []);
+  }, [clock]);
   return <>{formatCountdown(to - now)}</>;
 }
 

@@ -1,11 +1,12 @@
 /** The button with the market's name and its list of markets. */
 
-import { type KeyboardEvent, useEffect, useRef, useState } from "react";
-import { formatPercent, toneOf } from "../format/numbers.js";
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { formatPercent, percentTone } from "../format/numbers.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { Icon } from "../ui/icons.js";
 import { type MarketView, priceText } from "../venue/market-view.js";
+import { favourites, switchFavourite } from "./favourites.js";
 
 export function MarketSwitcher() {
   const { marketFeed } = useTerminal();
@@ -14,7 +15,7 @@ export function MarketSwitcher() {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!isOpen) return;
-    box.current?.querySelector<HTMLElement>("[aria-current=true]")?.focus();
+    box.current?.querySelector<HTMLElement>("input")?.focus();
     const closeOutside = (event: PointerEvent) => {
       if (event.target instanceof Node && box.current?.contains(event.target) === false) {
         setOpen(false);
@@ -56,7 +57,9 @@ function moveOrClose(event: KeyboardEvent<HTMLElement>, setOpen: (open: boolean)
   }
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   if (step === 0) return;
-  const items = [...event.currentTarget.querySelectorAll<HTMLElement>(".market-item")];
+  const items = [
+    ...event.currentTarget.querySelectorAll<HTMLElement>(".market-search input, .market-item"),
+  ];
   if (items.length === 0) return;
   event.preventDefault();
   const at = items.findIndex((item) => item.matches(":focus"));
@@ -68,21 +71,55 @@ interface ListProps {
   readonly onChoose: (symbol: string) => void;
 }
 
+/** Favourites first, then the venue's order. */
 function MarketList({ current, onChoose }: ListProps) {
   const { marketFeed } = useTerminal();
   const markets = useStore(marketFeed.markets) ?? [];
+  const marked = useStore(favourites);
+  const [text, setText] = useState("");
+  const wanted = text.trim().toUpperCase();
+  const found = markets
+    .filter(({ market }) => market.symbol.includes(wanted))
+    .map((view) => ({ view, isMarked: marked.includes(view.market.symbol) }))
+    .sort((a, b) => Number(b.isMarked) - Number(a.isMarked));
+  const chooseFirst = (event: FormEvent) => {
+    event.preventDefault();
+    const [first] = found;
+    if (first !== undefined) onChoose(first.view.market.symbol);
+  };
   return (
-    <ul className="market-list" aria-label="Markets">
-      {markets.map((view) => (
-        <li key={view.market.symbol}>
-          <MarketItem
-            view={view}
-            isCurrent={view.market.symbol === current}
-            onChoose={() => onChoose(view.market.symbol)}
-          />
-        </li>
-      ))}
-    </ul>
+    <div className="market-list">
+      <form className="market-search box" onSubmit={chooseFirst}>
+        <input
+          type="search"
+          aria-label="Search markets"
+          placeholder="Search markets"
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+      </form>
+      <ul aria-label="Markets">
+        {found.map(({ view, isMarked }) => (
+          <li key={view.market.symbol} className="market-row">
+            <button
+              type="button"
+              className="favourite"
+              aria-pressed={isMarked}
+              aria-label={`Favourite ${view.market.symbol}`}
+              onClick={() => switchFavourite(view.market.symbol)}
+            >
+              <Icon name="star" />
+            </button>
+            <MarketItem
+              view={view}
+              isCurrent={view.market.symbol === current}
+              onChoose={() => onChoose(view.market.symbol)}
+            />
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p className="empty">No market has this name.</p>}
+    </div>
   );
 }
 
@@ -102,7 +139,7 @@ function MarketItem({ view, isCurrent, onChoose }: ItemProps) {
         {view.market.symbol} <span className="chip">{view.market.maxLeverage}×</span>
       </span>
       <span>{priceText(view, ticker?.mark ?? view.market.markPrice)}</span>
-      <span className={toneOf(change) || "soft"}>{formatPercent(change)}</span>
+      <span className={percentTone(change) || "soft"}>{formatPercent(change)}</span>
     </button>
   );
 }

@@ -1,79 +1,12 @@
 /** Compares each estimate with the same order placed in an engine. */
 
-import type { Tier } from "@perpgate/engine";
-import { BTC, DUST, type Listing, SOL, type Trader, Venue } from "@perpgate/engine/testing";
+import { BTC, DUST, SOL, Venue } from "@perpgate/engine/testing";
 import type { Holding } from "@perpgate/protocol/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type MarketUnits, unitsOfMarket } from "./market-units.js";
-import { largestMargin, type OrderIntent, previewOrder } from "./order-preview.js";
+import { Fixture, unitsOf } from "../testing/engine-fixture.js";
+import type { OrderIntent } from "./order-preview.js";
 import { liquidationTicks, maintenanceOf, NO_HOLDING } from "./position-maths.js";
-
-function unitsOf({ config, ticksPerDollar, lotsPerCoin }: Listing): MarketUnits {
-  return unitsOfMarket({
-    tickSize: 1 / ticksPerDollar,
-    lotSize: 1 / lotsPerCoin,
-    makerFee: config.makerFeePpm / 1e6,
-    takerFee: config.takerFeePpm / 1e6,
-    tiers: config.tiers.map((tier: Tier) => ({
-      notionalUpTo: tier.upToMicros / 1e6,
-      maxLeverage: tier.maxLeverage,
-      maintenanceRate: tier.maintenancePpm / 1e6,
-    })),
-  });
-}
-
-/** A book with one order per level, and the trader whose orders are estimated. */
-class Fixture {
-  readonly venue: Venue;
-  readonly units: MarketUnits;
-  readonly trader: Trader;
-
-  constructor(readonly listing: Listing) {
-    this.venue = new Venue({ markets: [listing] });
-    this.units = unitsOf(listing);
-    this.trader = this.venue.trader("taker", 5_000_000);
-    const maker = this.venue.trader("maker", 50_000_000);
-    for (let level = 1; level <= 12; level++) {
-      const margin = 700 + 131 * level;
-      const step = Math.max(1, Math.round(listing.startPrice * listing.ticksPerDollar * 0.0004));
-      const distance = (level * step) / listing.ticksPerDollar;
-      maker.buys("limit", { margin, price: listing.startPrice - distance });
-      maker.sells("limit", { margin, price: listing.startPrice + distance });
-    }
-  }
-
-  held(): Holding {
-    const settled = this.venue.happened("PositionSettled");
-    const own = settled.findLast(({ account }) => account === this.trader.account);
-    if (own === undefined) return this.last;
-    this.last = { lots: own.lots, costMicros: own.costMicros, marginMicros: own.marginMicros };
-    return this.last;
-  }
-
-  preview(intent: OrderIntent, held: Holding) {
-    const market = this.venue.market();
-    const ladder = intent.direction > 0 ? market.asks : market.bids;
-    const opposite = Array.from(
-      { length: ladder.count },
-      (_, at) => [ladder.ticksAt(at), ladder.lotsAt(at)] as const,
-    );
-    return previewOrder(intent, { units: this.units, markTicks: market.mark, opposite, held });
-  }
-
-  place(intent: OrderIntent) {
-    const price = intent.priceTicks / this.listing.ticksPerDollar;
-    this.trader.places(intent.direction, intent.type, {
-      margin: intent.marginMicros / 1e6,
-      leverage: intent.leverage,
-      reduceOnly: intent.reduceOnly,
-      ...(price > 0 ? { price } : {}),
-    });
-    return this.venue.happened("OrderAcknowledged")[0];
-  }
-
-  private last: Holding = NO_HOLDING;
-}
 
 const direction = fc.constantFrom<1 | -1>(1, -1);
 const orders = fc.array(
@@ -168,6 +101,45 @@ describe.each([
     );
   });
 
+  test("orders with a size, a worst price or a time in force: filled and resting lots", () => {
+    let compared = 0;
+    const terms = fc.record({
+      direction,
+      type: fc.constantFrom<"market" | "limit">("market", "limit"),
+      coins: fc.integer({ min: 1, max: 300_000 }),
+      leverage: fc.integer({ min: 1, max: 20 }),
+      reduceOnly: fc.boolean(),
+      offset: fc.integer({ min: -60, max: 60 }),
+      timeInForce: fc.constantFrom<"gtc" | "ioc" | "fok">("gtc", "ioc", "fok"),
+    });
+    fc.assert(
+      fc.property(fc.array(terms, { minLength: 1, maxLength: 4 }), (wanted) => {
+        const fixture = new Fixture(listing);
+        const start = listing.startPrice * listing.ticksPerDollar;
+        for (const { offset, coins, ...order } of wanted) {
+          const held = fixture.held();
+          const intent: OrderIntent = {
+            ...order,
+            ...(order.type === "market" ? { timeInForce: "ioc" } : {}),
+            marginMicros: 0,
+            sizeLots: coins,
+            priceTicks: start + Math.round((start * offset) / 10_000),
+          };
+          const preview = fixture.preview(intent, held);
+          const ack = fixture.place(intent);
+          if (ack === undefined || fixture.trader.openOrders() > 0) return;
+          compared++;
+          expect(preview?.takingLots).toBe(ack.filledLots);
+          expect(preview?.feeMicros).toBe(ack.feeMicros);
+          expect(preview?.after).toEqual(fixture.held());
+          expect((preview?.unspentMicros ?? 0) > 0).toBe(ack.remainingLots > 0);
+        }
+      }),
+      { numRuns: 150 },
+    );
+    expect(compared).toBeGreaterThan(50);
+  });
+
   test("stop orders: waiting lots", () => {
     const fixture = new Fixture(listing);
     const priceTicks = Math.round(listing.startPrice * listing.ticksPerDollar * 1.01);
@@ -215,27 +187,6 @@ test("liquidation price: none for a long whose margin covers its cost", () => {
   const units = unitsOf(BTC);
   const cost = 1_000 * 500_000;
   expect(liquidationTicks(units, { lots: 1_000, costMicros: cost, marginMicros: cost })).toBeNull();
-});
-
-test("largest margin: equals the engine's in its refusal", () => {
-  let refused = 0;
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 1, max: 20_000_000_000 }),
-      fc.integer({ min: 1, max: 50 }),
-      (walletMicros, leverage) => {
-        const venue = new Venue({ markets: [BTC] });
-        const trader = venue.trader("t", walletMicros / 1e6);
-        const margin = 30_000;
-        const answer = trader.buys("limit", { margin, leverage, price: BTC.startPrice * 0.9 });
-        if (answer.reason !== "insufficient_margin") return;
-        refused++;
-        expect(largestMargin(walletMicros, leverage, 500)).toBe(answer.details[0]);
-      },
-    ),
-    { numRuns: 100 },
-  );
-  expect(refused).toBeGreaterThan(50);
 });
 
 test("an order above the maximum, or without a margin or price: no estimate", () => {

@@ -3,35 +3,33 @@
  *
  * Sizing and matching follow docs/engine.md ("PlaceOrder"). A resting part counts as filled at its
  * price, a stop as filled at its trigger with the mark at the trigger too. Wallet and price band are
- * not checked here; the venue rejects such orders.
+ * not checked here; see largest-order.ts for the wallet.
  */
 
-import type { OrderType } from "@perpgate/protocol";
-import {
-  divFloor,
-  type Holding,
-  MAX_ORDER_NOTIONAL_MICROS,
-  mulDivCeil,
-  mulDivFloor,
-  PPM,
-} from "@perpgate/protocol/core";
+import type { OrderType, TimeInForce } from "@perpgate/protocol";
+import { divFloor, type Holding, MAX_ORDER_NOTIONAL_MICROS } from "@perpgate/protocol/core";
 import type { MarketUnits } from "./market-units.js";
 import { applyFill, closableLots, type Direction, liquidationTicks } from "./position-maths.js";
 
 export interface OrderIntent {
   readonly direction: Direction;
   readonly type: OrderType;
+  /** Margin × leverage is the order's notional, unless it has a size. */
   readonly marginMicros: number;
   readonly leverage: number;
   /** 0 for a market order without a worst price. */
   readonly priceTicks: number;
   readonly reduceOnly: boolean;
+  /** The exact size; 0 if money sizes the order. */
+  readonly sizeLots?: number;
+  /** Of a limit order; `gtc` by default. */
+  readonly timeInForce?: TimeInForce;
 }
 
 export interface PreviewContext {
   readonly units: MarketUnits;
   readonly markTicks: number;
-  /** Levels of the opposite side, best first. */
+  /** Levels of the opposite side, best first, without the trader's own orders. */
   readonly opposite: Iterable<readonly [ticks: number, lots: number]>;
   readonly held: Holding;
 }
@@ -45,11 +43,15 @@ export interface OrderPreview {
   readonly feeMicros: number;
   /** Average price of all fills; 0 without fills. */
   readonly averageTicks: number;
-  /** Debit of the wallet, fee included, once all lots have filled. */
+  /** The worst price of a fill; 0 without fills. */
+  readonly lastTicks: number;
+  /** What the fills that open cost against the mark. */
+  readonly lossMicros: number;
+  /** Debit of the wallet, fee included, once all lots have filled; negative for a credit. */
   readonly walletMicros: number;
   readonly after: Holding;
   readonly liquidationTicks: number | null;
-  /** Part of a market order that the book cannot fill. */
+  /** Value at the mark of the part that the book cannot fill and that does not wait. */
   readonly unspentMicros: number;
 }
 
@@ -57,8 +59,10 @@ export function previewOrder(
   intent: OrderIntent,
   context: PreviewContext,
 ): OrderPreview | undefined {
-  const budget = intent.marginMicros * intent.leverage;
-  if (!(budget > 0 && budget <= MAX_ORDER_NOTIONAL_MICROS)) return undefined;
+  const { sizeLots = 0 } = intent;
+  const budget = sizeLots > 0 ? Number.POSITIVE_INFINITY : intent.marginMicros * intent.leverage;
+  const value = sizeLots > 0 ? sizeLots * context.markTicks * context.units.unit : budget;
+  if (!(value > 0 && value <= MAX_ORDER_NOTIONAL_MICROS)) return undefined;
   if (context.markTicks <= 0) return undefined;
   switch (intent.type) {
     case "market":
@@ -72,40 +76,53 @@ export function previewOrder(
 
 function previewMarket(intent: OrderIntent, context: PreviewContext, budget: number): OrderPreview {
   const totals = new Totals(intent, context);
+  const { unit } = context.units;
   let left = budget;
-  let lotsLeft = clamped(intent, context, Number.POSITIVE_INFINITY);
+  let lotsLeft = clamped(intent, context, intent.sizeLots || Number.POSITIVE_INFINITY);
   for (const [ticks, lots] of context.opposite) {
     // Reduce-only is sized once, at the best price.
     if (intent.reduceOnly && left === budget) {
-      lotsLeft = Math.min(lotsLeft, divFloor(budget, ticks * context.units.unit));
+      lotsLeft = Math.min(lotsLeft, lotsFor(budget, ticks * unit));
     }
     if (intent.priceTicks > 0 && intent.direction * (ticks - intent.priceTicks) > 0) break;
-    const wanted = Math.min(divFloor(left, ticks * context.units.unit), lotsLeft);
-    if (wanted <= 0) break;
+    const wanted = Math.min(lotsFor(left, ticks * unit), lotsLeft);
+    // Less than a lot at this price: the order is done.
+    if (wanted <= 0) return totals.result(0, 0);
     const taken = Math.min(wanted, lots);
     totals.take(taken, ticks);
-    left -= taken * ticks * context.units.unit;
+    left -= taken * ticks * unit;
     lotsLeft -= taken;
-    // The rest is less than a lot at this price; a worse bid is not reached.
-    if (taken < lots) break;
+    // As above; a worse bid is not reached.
+    if (taken < lots) return totals.result(0, 0);
   }
-  const unspent = lotsLeft <= 0 || left < context.markTicks * context.units.unit ? 0 : left;
-  return totals.result(0, unspent);
+  const lotValue = context.markTicks * unit;
+  const unspent = Math.min(left, lotsLeft * lotValue);
+  return totals.result(0, lotsLeft <= 0 || unspent < lotValue ? 0 : unspent);
 }
 
 function previewLimit(intent: OrderIntent, context: PreviewContext, budget: number): OrderPreview {
-  const { direction, priceTicks } = intent;
-  const totals = new Totals(intent, context);
+  const { direction, priceTicks, timeInForce = "gtc" } = intent;
   const levels = [...crossing(context.opposite, direction, priceTicks)];
   // A short that crosses is sized at the better of its price and the best bid.
   const best = levels[0]?.[0] ?? priceTicks;
   const reference = direction < 0 ? Math.max(priceTicks, best) : priceTicks;
-  let left = clamped(intent, context, divFloor(budget, reference * context.units.unit));
-  for (const [ticks, lots] of levels) {
+  const sized = intent.sizeLots || divFloor(budget, reference * context.units.unit);
+  const lots = clamped(intent, context, sized);
+  const offered = levels.reduce((sum, level) => sum + level[1], 0);
+  if (timeInForce === "fok" && offered < lots) {
+    const unspent = lots * context.markTicks * context.units.unit;
+    return new Totals(intent, context).result(0, unspent);
+  }
+  const totals = new Totals(intent, context);
+  let left = lots;
+  for (const [ticks, depth] of levels) {
     if (left <= 0) break;
-    const taken = Math.min(left, lots);
+    const taken = Math.min(left, depth);
     totals.take(taken, ticks);
     left -= taken;
+  }
+  if (timeInForce !== "gtc") {
+    return totals.result(0, left * context.markTicks * context.units.unit);
   }
   if (left > 0) totals.rest(left, priceTicks);
   return totals.result(left, 0);
@@ -113,9 +130,15 @@ function previewLimit(intent: OrderIntent, context: PreviewContext, budget: numb
 
 function previewStop(intent: OrderIntent, context: PreviewContext, budget: number): OrderPreview {
   const totals = new Totals(intent, { ...context, markTicks: intent.priceTicks });
-  const lots = clamped(intent, context, divFloor(budget, intent.priceTicks * context.units.unit));
+  const sized = intent.sizeLots || divFloor(budget, intent.priceTicks * context.units.unit);
+  const lots = clamped(intent, context, sized);
   if (lots > 0) totals.trigger(lots, intent.priceTicks);
   return totals.result(lots, 0);
+}
+
+/** An order with a size has no budget: Infinity. */
+function lotsFor(budget: number, lotMicros: number): number {
+  return budget === Number.POSITIVE_INFINITY ? budget : divFloor(budget, lotMicros);
 }
 
 function clamped(intent: OrderIntent, { held }: PreviewContext, lots: number): number {
@@ -138,8 +161,10 @@ class Totals {
   private held: Holding;
   private takingLots = 0;
   private totalLots = 0;
+  private lastTicks = 0;
   private notionalMicros = 0;
   private feeMicros = 0;
+  private lossMicros = 0;
   private walletMicros = 0;
 
   constructor(
@@ -164,15 +189,21 @@ class Totals {
 
   result(waitingLots: number, unspentMicros: number): OrderPreview {
     const { units } = this.context;
+    const { held } = this;
     return {
       takingLots: this.takingLots,
       waitingLots,
       notionalMicros: this.notionalMicros,
       feeMicros: this.feeMicros,
       averageTicks: this.totalLots === 0 ? 0 : this.notionalMicros / (this.totalLots * units.unit),
+      lastTicks: this.lastTicks,
+      lossMicros: this.lossMicros,
       walletMicros: this.walletMicros,
-      after: this.held,
-      liquidationTicks: liquidationTicks(units, this.held),
+      after: held,
+      // Costs more than the rest, and a search for the largest order does not read it.
+      get liquidationTicks() {
+        return liquidationTicks(units, held);
+      },
       unspentMicros,
     };
   }
@@ -189,23 +220,11 @@ class Totals {
       feePpm,
     });
     this.held = effect.after;
+    this.lastTicks = ticks;
     this.totalLots += lots;
     this.notionalMicros += lots * ticks * units.unit;
     this.feeMicros += effect.feeMicros;
+    this.lossMicros += effect.lossMicros;
     this.walletMicros += effect.walletMicros;
   }
-}
-
-/** The largest margin, in micros, that a wallet can pay together with the taker fee on it. */
-export function largestMargin(walletMicros: number, leverage: number, takerPpm: number): number {
-  if (walletMicros <= 0) return 0;
-  const fits = (margin: number): boolean =>
-    margin + mulDivCeil(margin * leverage, takerPpm, PPM) <= walletMicros;
-  let margin = Math.min(
-    mulDivFloor(walletMicros, PPM, PPM + leverage * takerPpm) + 1,
-    Math.floor(MAX_ORDER_NOTIONAL_MICROS / leverage),
-  );
-  // The fee is rounded up, so the closed form may be too high by a micro or two.
-  while (margin > 0 && !fits(margin)) margin--;
-  return margin;
 }

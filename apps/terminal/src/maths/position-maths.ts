@@ -33,9 +33,13 @@ export interface FillEffect {
   readonly feeMicros: number;
   /** Realised by the closing part. */
   readonly pnlMicros: number;
+  /** With which the opening part begins, against the mark. */
+  readonly lossMicros: number;
   /** Debit of the wallet, fee included; negative for a credit. */
   readonly walletMicros: number;
 }
+
+const NO_EFFECT = { feeMicros: 0, pnlMicros: 0, lossMicros: 0, walletMicros: 0 };
 
 export function closableLots(held: Holding, direction: Direction): number {
   return held.lots * direction < 0 ? Math.abs(held.lots) : 0;
@@ -49,6 +53,7 @@ export function applyFill(market: MarketUnits, held: Holding, terms: FillTerms):
     after: opened.after,
     feeMicros: closed.feeMicros + opened.feeMicros,
     pnlMicros: closed.pnlMicros,
+    lossMicros: opened.lossMicros,
     walletMicros: closed.walletMicros + opened.walletMicros,
   };
 }
@@ -59,7 +64,7 @@ function closePart(
   { direction, ticks, feePpm }: FillTerms,
   lots: number,
 ): FillEffect {
-  if (lots === 0) return { after: held, feeMicros: 0, pnlMicros: 0, walletMicros: 0 };
+  if (lots === 0) return { ...NO_EFFECT, after: held };
   const size = Math.abs(held.lots);
   const cost = Math.abs(held.costMicros);
   const proceeds = lots * ticks * market.unit;
@@ -75,6 +80,7 @@ function closePart(
     },
     feeMicros,
     pnlMicros,
+    lossMicros: 0,
     walletMicros: feeMicros - released - pnlMicros,
   };
 }
@@ -85,7 +91,7 @@ function openPart(
   { direction, ticks, markTicks, leverage, feePpm }: FillTerms,
   lots: number,
 ): FillEffect {
-  if (lots === 0) return { after: held, feeMicros: 0, pnlMicros: 0, walletMicros: 0 };
+  if (lots === 0) return { ...NO_EFFECT, after: held };
   const notional = lots * ticks * market.unit;
   // A fill worse than the mark starts with a loss, which is added to the margin.
   const loss = Math.max(0, direction * (ticks - markTicks) * lots * market.unit);
@@ -99,6 +105,7 @@ function openPart(
     },
     feeMicros,
     pnlMicros: 0,
+    lossMicros: loss,
     walletMicros: margin + feeMicros,
   };
 }

@@ -5,6 +5,7 @@
 
 import { ConnectionError, PerpgateError } from "@perpgate/sdk";
 import { formatFixed } from "../format/numbers.js";
+import { StillPendingError } from "../venue/order-client.js";
 import type { OrderForm } from "./order-form-state.js";
 
 export interface Advice {
@@ -38,6 +39,14 @@ const RULES: Readonly<Record<string, Rule>> = {
     action: typeof minMargin === "number" ? offerNumber("margin", minMargin) : undefined,
   }),
   notional_too_small: () => ({ title: "Too small" }),
+  size_not_on_lot: () => ({ title: "Size between two lots" }),
+  margin_too_small: () => ({ title: "Margin too small for this size" }),
+  margin_needed: () => ({ title: "The position needs its margin" }),
+  expiry_out_of_range: () => ({ title: "Expiry out of range" }),
+  limit_price_outside_band: () => ({ title: "Limit too far from the trigger" }),
+  order_not_amendable: () => ({ title: "Too late to amend" }),
+  close_position_in_use: () => ({ title: "The position has such an exit already" }),
+  too_late: () => ({ title: "Too late: nothing was done", action: RETRY }),
   price_not_on_tick: ({ below, above }) => ({
     title: "Price between two ticks",
     action: offerNumber("price", typeof below === "number" ? below : above),
@@ -107,6 +116,12 @@ const USER_REJECTED = 4001;
 
 export function adviceOn(error: unknown): Advice {
   if (error instanceof PerpgateError) return adviceOnRefusal(error);
+  if (error instanceof StillPendingError) {
+    return {
+      title: "Still waiting for an answer",
+      text: `${error.message} Nothing was sent; the page asks the venue what became of it.`,
+    };
+  }
   if (error instanceof ConnectionError) {
     return {
       title: "No response from the venue",
@@ -153,13 +168,13 @@ function offerNumber(
   return {
     kind: "change",
     label: `Use ${rounding === "cents" ? formatFixed(Number(text), 2) : shown}`,
-    change: { [field]: text },
+    change: field === "price" ? { price: text } : { unit: "margin", amount: text, share: 0 },
   };
 }
 
 function offerLeverage(value: unknown): AdviceAction | undefined {
   if (typeof value !== "number") return undefined;
-  return { kind: "change", label: `Use ${value}×`, change: { leverage: value } };
+  return { kind: "change", label: `Use ${value}×`, change: { leverage: String(value) } };
 }
 
 function codeOf(error: unknown): unknown {

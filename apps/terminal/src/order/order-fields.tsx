@@ -1,141 +1,79 @@
-/** The fields of the order form. */
+/** Price, leverage, flags, and the exits of the order form. */
 
-import { fromMicros, NotInUnits, toMicrosFloor, toSteps } from "@perpgate/protocol/core";
-import { type CSSProperties, useEffect } from "react";
-import { formatAvailable } from "../format/numbers.js";
-import { largestMargin } from "../maths/order-preview.js";
-import { useStore } from "../state/store.js";
+import { type CSSProperties, useEffect, useId } from "react";
 import { useTerminal } from "../terminal.js";
+import { NumberField } from "../ui/number-field.js";
 import type { MarketView } from "../venue/market-view.js";
 import { changeForm, numberIn, type OrderForm } from "./order-form-state.js";
+import { canRest, leverageIn, type ReadForm } from "./order-terms.js";
 
 interface FieldProps {
   readonly view: MarketView;
   readonly form: OrderForm;
-  readonly isWrong: boolean;
+  readonly problem: string | undefined;
+  /** The venue refused the order because of this field. */
+  readonly isWrong?: boolean;
 }
 
-export function PriceField({ view, form, isWrong }: FieldProps) {
+export function PriceField({ view, form, problem, isWrong = false }: FieldProps) {
   const { marketFeed } = useTerminal();
-  const problem = priceProblem(view, form.price);
   const useMark = () => {
     const mark = marketFeed.ticker(view.market.symbol).get()?.mark;
     if (mark !== null && mark !== undefined) changeForm({ price: mark.toFixed(view.priceDigits) });
   };
   return (
-    <label className="field">
-      <span className="label">{form.type === "stop" ? "Trigger price" : "Price"}</span>
-      <span className={`box ${isWrong || problem !== undefined ? "wrong" : ""}`}>
-        <input
-          inputMode="decimal"
-          autoComplete="off"
-          placeholder={(0).toFixed(view.priceDigits)}
-          value={form.price}
-          aria-invalid={isWrong || problem !== undefined}
-          onChange={(event) => changeForm({ price: event.target.value })}
-        />
-        <span className="unit">{view.market.quote}</span>
-        <button type="button" className="inside" onClick={useMark}>
-          Mark
-        </button>
-      </span>
-      {problem !== undefined && <span className="short hint">{problem}</span>}
-    </label>
+    <NumberField
+      label={form.type === "stop" ? "Trigger price" : "Price"}
+      value={form.price}
+      placeholder={(0).toFixed(view.priceDigits)}
+      unit={view.market.quote}
+      problem={problem}
+      isWrong={isWrong}
+      onChange={(price) => changeForm({ price })}
+    >
+      <button type="button" className="inside" onClick={useMark}>
+        Mark
+      </button>
+    </NumberField>
   );
 }
 
-function priceProblem({ units, market }: MarketView, text: string): string | undefined {
-  if (text.trim() === "") return undefined;
-  const price = numberIn(text);
-  if (price === undefined || price <= 0) return "Enter a positive number";
-  try {
-    toSteps(price, units.tick);
-    return undefined;
-  } catch (error) {
-    if (error instanceof NotInUnits) return `Use a multiple of ${market.tickSize}`;
-    throw error;
-  }
-}
-
-const SHARES = [
-  ["25%", 0.25],
-  ["50%", 0.5],
-  ["75%", 0.75],
-  ["Max", 1],
-] as const;
-
-export function MarginField({ view, form, isWrong }: FieldProps) {
-  const { account } = useTerminal();
-  const available = useStore(account.account, (value) => value?.available);
-  const fill = (share: number) => {
-    if (available === undefined) return;
-    const { takerPpm } = view.units;
-    const most = fromMicros(largestMargin(toMicrosFloor(available), form.leverage, takerPpm));
-    // Rounded down to cents, so that the venue accepts it.
-    changeForm({ margin: (Math.floor(most * share * 100) / 100).toFixed(2) });
-  };
-  return (
-    <div className="field">
-      <label className="field">
-        <span className="label">
-          Margin
-          {available !== undefined && <span>Available {formatAvailable(available)}</span>}
-        </span>
-        <span className={`box ${isWrong ? "wrong" : ""}`}>
-          <input
-            inputMode="decimal"
-            autoComplete="off"
-            placeholder="0.00"
-            value={form.margin}
-            aria-invalid={isWrong}
-            onChange={(event) => changeForm({ margin: event.target.value })}
-          />
-          <span className="unit">{view.market.quote}</span>
-        </span>
-      </label>
-      <div className="shares">
-        {SHARES.map(([label, share]) => (
-          <button
-            key={label}
-            type="button"
-            className="button small"
-            disabled={available === undefined || available <= 0}
-            onClick={() => fill(share)}
-          >
-            {label}
-          </button>
-        ))}
-      </div>
-    </div>
-  );
-}
-
-export function LeverageField({ view, form }: Omit<FieldProps, "isWrong">) {
+export function LeverageField({ view, form, problem }: FieldProps) {
   const { maxLeverage } = view.market;
+  const id = useId();
+  const typed = numberIn(form.leverage) ?? 1;
+  const leverage = leverageIn(form, view) ?? Math.max(1, Math.min(maxLeverage, Math.round(typed)));
   useEffect(() => {
-    if (form.leverage > maxLeverage) changeForm({ leverage: maxLeverage });
+    // Another market may allow less.
+    const known = numberIn(form.leverage);
+    if (known !== undefined && known > maxLeverage) changeForm({ leverage: String(maxLeverage) });
   }, [form.leverage, maxLeverage]);
   return (
-    <label className="field">
-      <span className="label">
-        Leverage <strong className="leverage">{form.leverage}×</strong>
-      </span>
-      <input
-        type="range"
-        className="slider"
-        style={shareStyle((form.leverage - 1) / Math.max(1, maxLeverage - 1))}
-        min={1}
-        max={maxLeverage}
-        step={1}
-        value={Math.min(form.leverage, maxLeverage)}
-        aria-valuetext={`${form.leverage} times, at most ${maxLeverage}`}
-        onChange={(event) => changeForm({ leverage: Number(event.target.value) })}
-      />
-      <span className="ends" aria-hidden="true">
-        <span>1×</span>
-        <span>{maxLeverage}×</span>
-      </span>
-    </label>
+    <div className="field">
+      <label className="unseen" htmlFor={id}>
+        Leverage
+      </label>
+      <div className="leverage-row">
+        <input
+          id={id}
+          type="range"
+          className="slider"
+          style={shareStyle((leverage - 1) / Math.max(1, maxLeverage - 1))}
+          min={1}
+          max={maxLeverage}
+          step={1}
+          value={leverage}
+          aria-valuetext={`${leverage} times, at most ${maxLeverage}`}
+          onChange={(event) => changeForm({ leverage: event.target.value })}
+        />
+        <NumberField
+          label="Leverage ×"
+          value={form.leverage}
+          problem={problem}
+          onChange={(text) => changeForm({ leverage: text })}
+        />
+      </div>
+    </div>
   );
 }
 
@@ -148,25 +86,83 @@ function shareStyle(share: number): CSSProperties {
 }
 
 export function FlagFields({ form }: { readonly form: OrderForm }) {
+  const canBePostOnly = form.type === "limit" && canRest(form);
   return (
     <div className="flags">
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={form.reduceOnly}
-          onChange={(event) => changeForm({ reduceOnly: event.target.checked })}
+      <Flag
+        label="Reduce-only"
+        isOn={form.reduceOnly}
+        onChange={(reduceOnly) => changeForm({ reduceOnly })}
+      />
+      {form.type === "limit" && (
+        <Flag
+          label="Post-only"
+          isOn={canBePostOnly && form.postOnly}
+          isOff={!canBePostOnly}
+          onChange={(postOnly) => changeForm({ postOnly })}
         />
-        Reduce-only
-      </label>
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={form.type === "limit" && form.postOnly}
-          disabled={form.type !== "limit"}
-          onChange={(event) => changeForm({ postOnly: event.target.checked })}
-        />
-        Post-only
-      </label>
+      )}
+      <Flag
+        label="TP / SL"
+        title="Take-profit and stop-loss for the whole position"
+        isOn={form.hasExits && !form.reduceOnly}
+        isOff={form.reduceOnly}
+        onChange={(hasExits) => changeForm({ hasExits })}
+      />
+    </div>
+  );
+}
+
+interface FlagProps {
+  readonly label: string;
+  readonly title?: string;
+  readonly isOn: boolean;
+  readonly isOff?: boolean;
+  readonly onChange: (isOn: boolean) => void;
+}
+
+function Flag({ label, title, isOn, isOff = false, onChange }: FlagProps) {
+  return (
+    <label className="check" title={title}>
+      <input
+        type="checkbox"
+        checked={isOn}
+        disabled={isOff}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      {label}
+    </label>
+  );
+}
+
+interface ExitProps {
+  readonly view: MarketView;
+  readonly form: OrderForm;
+  readonly problems: ReadForm["problems"];
+}
+
+/** At either price the whole position is closed at the market. */
+export function ExitFields({ view, form, problems }: ExitProps) {
+  const placeholder = "none";
+  const unit = view.market.quote;
+  return (
+    <div className="pair">
+      <NumberField
+        label="Take profit"
+        value={form.takeProfit}
+        placeholder={placeholder}
+        unit={unit}
+        problem={problems.takeProfit}
+        onChange={(takeProfit) => changeForm({ takeProfit })}
+      />
+      <NumberField
+        label="Stop loss"
+        value={form.stopLoss}
+        placeholder={placeholder}
+        unit={unit}
+        problem={problems.stopLoss}
+        onChange={(stopLoss) => changeForm({ stopLoss })}
+      />
     </div>
   );
 }

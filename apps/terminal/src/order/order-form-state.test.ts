@@ -16,6 +16,9 @@ test.each([
   ["0x10", undefined],
   ["", undefined],
   ["Infinity", undefined],
+  ["999999999", 999_999_999],
+  ["1000000000", undefined],
+  ["9".repeat(400), undefined],
 ])("numberIn %j: %s", (text, value) => {
   expect(numberIn(text)).toBe(value);
 });

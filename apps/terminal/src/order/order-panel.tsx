@@ -1,19 +1,28 @@
 /** The order form, the results of the last orders, and the account summary. */
 
-import { type FormEvent, useState } from "react";
+import { type FormEvent, Suspense, useRef, useState } from "react";
 import { AccountSummary } from "../account/account-summary.js";
+import { Levels } from "../book/levels.js";
+import { OrderResults } from "../receipts/order-results.js";
 import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
+import { later } from "../ui/later.js";
 import { Segments } from "../ui/segments.js";
 import type { MarketView } from "../venue/market-view.js";
 import { type Advice, type AdviceAction, adviceOn } from "./advice.js";
 import { AdviceBox } from "./advice-box.js";
-import { FlagFields, LeverageField, MarginField, PriceField } from "./order-fields.js";
-import { changeForm, numberIn, type OrderForm, orderForm } from "./order-form-state.js";
-import { OrderResults } from "./order-results.js";
-import { PreviewFacts } from "./preview-facts.js";
-import { priceIn } from "./use-preview.js";
+import { AmountField } from "./amount-field.js";
+import { MoreOptions } from "./more-options.js";
+import { ExitFields, FlagFields, LeverageField, PriceField } from "./order-fields.js";
+import { changeForm, type OrderForm, orderForm } from "./order-form-state.js";
+import { needsConfirmation } from "./order-settings.js";
+import type { OrderTerms } from "./order-terms.js";
+import { placeTerms } from "./place-terms.js";
+import { OrderNotes, PreviewFacts } from "./preview-facts.js";
+import { estimate, type FormEstimate, useEstimate } from "./use-preview.js";
 import "./order-panel.css";
+
+const ConfirmOrder = later(() => import("./confirm-order.js"));
 
 export function OrderPanel() {
   const { marketFeed } = useTerminal();
@@ -43,34 +52,16 @@ const TYPES = [
 function OrderFormView({ view }: { readonly view: MarketView }) {
   const terminal = useTerminal();
   const form = useStore(orderForm);
+  const estimated = useEstimate(view);
   const isIn = useStore(terminal.sessions.state, ({ status }) => status === "in");
-  const [isSending, setSending] = useState(false);
-  const [advice, setAdvice] = useState<Advice>();
-  const send = async () => {
-    const { session } = terminal.sessions;
-    if (session === undefined) return;
-    setSending(true);
-    setAdvice(undefined);
-    try {
-      await terminal.orders.place(session, orderOf(view, orderForm.get()));
-    } catch (error) {
-      setAdvice(adviceOn(error));
-      terminal.noteEndOfSession(error);
-    } finally {
-      setSending(false);
-    }
-  };
+  const sending = useSending(terminal, view);
+  const { advice, act } = sending;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isIn) void send();
+    if (isIn) sending.begin();
     else terminal.dialog.set("sign-in");
   };
-  const act = (action: AdviceAction) => {
-    setAdvice(undefined);
-    if (action.kind === "change") changeForm(action.change);
-    else if (action.kind === "retry") void send();
-    else actElsewhere(terminal, action.kind);
-  };
+  const { problems } = estimated.read;
   return (
     <form className="order-form" onSubmit={submit} noValidate aria-label="Order">
       <Segments
@@ -90,16 +81,106 @@ function OrderFormView({ view }: { readonly view: MarketView }) {
         onSelect={(type) => changeForm({ type })}
       />
       {form.type !== "market" && (
-        <PriceField view={view} form={form} isWrong={advice?.field === "price"} />
+        <PriceField
+          view={view}
+          form={form}
+          problem={problems.price}
+          isWrong={advice?.field === "price"}
+        />
       )}
-      <MarginField view={view} form={form} isWrong={advice?.field === "margin"} />
-      <LeverageField view={view} form={form} />
+      <AmountField
+        view={view}
+        form={form}
+        problem={problems.amount}
+        isWrong={advice?.field === "margin" || advice?.field === "size"}
+      />
+      <LeverageField view={view} form={form} problem={problems.leverage} />
       <FlagFields form={form} />
-      <PreviewFacts view={view} />
-      <SubmitButton view={view} form={form} isIn={isIn} isSending={isSending} />
+      {form.hasExits && !form.reduceOnly && (
+        <ExitFields view={view} form={form} problems={problems} />
+      )}
+      <MoreOptions view={view} form={form} problems={problems} />
+      <PreviewFacts view={view} form={form} estimate={estimated} />
+      <SubmitButton
+        view={view}
+        form={form}
+        isIn={isIn}
+        isSending={sending.isSending}
+        missing={estimated.read.missing}
+      />
+      <OrderNotes view={view} form={form} estimate={estimated} />
       <AdviceBox advice={advice} onAct={act} />
+      {sending.asked !== undefined && (
+        <Suspense>
+          <ConfirmOrder
+            view={view}
+            asked={sending.asked}
+            onConfirm={sending.confirm}
+            onClose={sending.dismiss}
+          />
+        </Suspense>
+      )}
     </form>
   );
+}
+
+/** The order that waits for a confirmation, as it was estimated. */
+export interface AskedOrder {
+  readonly terms: OrderTerms;
+  readonly estimate: FormEstimate;
+}
+
+/** A key that bounces, or a button pressed twice, sends one order: the same form waits this long. */
+const AGAIN_AFTER_MS = 500;
+
+function useSending(terminal: Terminal, view: MarketView) {
+  const [isSending, setSending] = useState(false);
+  const [advice, setAdvice] = useState<Advice>();
+  const [asked, setAsked] = useState<AskedOrder>();
+  const [levels] = useState(() => new Levels());
+  const guard = useRef({ isSending: false, sent: "", sentAt: 0 });
+  const send = async (terms: OrderTerms) => {
+    const { session } = terminal.sessions;
+    if (session === undefined || guard.current.isSending) return;
+    guard.current.isSending = true;
+    setSending(true);
+    setAdvice(undefined);
+    try {
+      await placeTerms(terminal, session, terms);
+      // A share of what is left now would be another order.
+      changeForm({ share: 0 });
+      guard.current.sent = JSON.stringify(orderForm.get());
+      guard.current.sentAt = performance.now();
+    } catch (error) {
+      setAdvice(adviceOn(error));
+      terminal.noteEndOfSession(error);
+    } finally {
+      guard.current.isSending = false;
+      setSending(false);
+    }
+  };
+  const begin = () => {
+    const form = orderForm.get();
+    const isSame = guard.current.sent === JSON.stringify(form);
+    if (isSame && performance.now() - guard.current.sentAt < AGAIN_AFTER_MS) return;
+    const estimated = estimate(terminal, view, form, levels);
+    const { terms } = estimated.read;
+    if (terms === undefined) return;
+    const value = (estimated.preview?.notionalMicros ?? 0) / 1e6;
+    if (needsConfirmation(value)) setAsked({ terms, estimate: estimated });
+    else void send(terms);
+  };
+  const act = (action: AdviceAction) => {
+    setAdvice(undefined);
+    if (action.kind === "change") changeForm(action.change);
+    else if (action.kind === "retry") begin();
+    else actElsewhere(terminal, action.kind);
+  };
+  const confirm = () => {
+    setAsked(undefined);
+    if (asked !== undefined) void send(asked.terms);
+  };
+  return { isSending, advice, asked, begin, act, confirm, dismiss: () => setAsked(undefined) };
 }
 
 function actElsewhere(terminal: Terminal, kind: "sign-in" | "deposit" | "cancel-all"): void {
@@ -107,30 +188,16 @@ function actElsewhere(terminal: Terminal, kind: "sign-in" | "deposit" | "cancel-
   else terminal.dialog.set(kind);
 }
 
-function orderOf({ market }: MarketView, form: OrderForm) {
-  const price = priceIn(form);
-  return {
-    symbol: market.symbol,
-    side: form.side,
-    type: form.type,
-    margin: numberIn(form.margin) ?? 0,
-    leverage: form.leverage,
-    ...(price === undefined ? {} : { price }),
-    reduceOnly: form.reduceOnly,
-    postOnly: form.type === "limit" && form.postOnly,
-  };
-}
-
 interface SubmitProps {
   readonly view: MarketView;
   readonly form: OrderForm;
   readonly isIn: boolean;
   readonly isSending: boolean;
+  readonly missing: string | undefined;
 }
 
-function SubmitButton({ view, form, isIn, isSending }: SubmitProps) {
-  const { connection } = useTerminal();
-  const isLive = useStore(connection.state, (state) => state === "open");
+function SubmitButton({ view, form, isIn, isSending, missing }: SubmitProps) {
+  const line = useStore(useTerminal().line.state);
   if (!isIn) {
     return (
       <button type="submit" className="button primary wide">
@@ -139,22 +206,21 @@ function SubmitButton({ view, form, isIn, isSending }: SubmitProps) {
     );
   }
   // An order sent after a reconnection would meet another market than the one on the screen.
-  const missing = isLive ? missingIn(form) : "Reconnecting…";
+  const why = line === "live" ? missing : LINE_TEXTS[line];
   const verb = form.side === "long" ? "Buy / Long" : "Sell / Short";
   return (
     <button
       type="submit"
       className={`button wide ${form.side === "long" ? "buy" : "sell"}`}
-      disabled={isSending || missing !== undefined}
+      disabled={isSending || why !== undefined}
     >
-      {isSending ? "Sending…" : (missing ?? `${verb} ${view.market.base}`)}
+      {isSending ? "Sending…" : (why ?? `${verb} ${view.market.base}`)}
     </button>
   );
 }
 
-function missingIn(form: OrderForm): string | undefined {
-  if (form.type !== "market" && priceIn(form) === undefined) {
-    return form.type === "stop" ? "Enter a trigger price" : "Enter a price";
-  }
-  return (numberIn(form.margin) ?? 0) > 0 ? undefined : "Enter a margin";
-}
+const LINE_TEXTS = {
+  stale: "No data for 2 s…",
+  reconnecting: "Reconnecting…",
+  offline: "Offline",
+};

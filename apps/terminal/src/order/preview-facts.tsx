@@ -1,16 +1,36 @@
-/** The estimate of the order in the form. */
+/** The estimate of the order in the form: what it buys, what it costs, and what is left. */
 
 import { fromMicros, fromSteps } from "@perpgate/protocol/core";
-import { formatDollars, formatFee, formatFixed, NONE } from "../format/numbers.js";
+import {
+  formatAvailable,
+  formatDollars,
+  formatFee,
+  formatFixed,
+  formatPercent,
+  NONE,
+} from "../format/numbers.js";
 import type { OrderPreview } from "../maths/order-preview.js";
 import { Fact } from "../ui/fact.js";
 import type { MarketView } from "../venue/market-view.js";
-import { usePreview } from "./use-preview.js";
+import type { OrderForm } from "./order-form-state.js";
+import { orderNotes, slippageOf } from "./order-notes.js";
+import type { FormEstimate } from "./use-preview.js";
 
-export function PreviewFacts({ view }: { readonly view: MarketView }) {
-  const preview = usePreview(view);
+interface Props {
+  readonly view: MarketView;
+  readonly form: OrderForm;
+  readonly estimate: FormEstimate;
+}
+
+export function PreviewFacts({ view, form, estimate }: Props) {
   const { base, quote } = view.market;
+  const { preview, context } = estimate;
   const facts = factsOf(view, preview);
+  const left =
+    preview === undefined || context === undefined
+      ? undefined
+      : fromMicros(context.walletMicros - preview.walletMicros);
+  const slippage = slippageOf(preview, context);
   return (
     <dl className="facts preview" aria-label="Estimate">
       <Fact label="Size" testId="preview-size">
@@ -20,20 +40,49 @@ export function PreviewFacts({ view }: { readonly view: MarketView }) {
         {facts.notional} {quote}
       </Fact>
       <Fact label="Average price">{facts.average}</Fact>
+      {form.type === "market" && (
+        <Fact
+          label="Slippage from mark"
+          testId="preview-slippage"
+          className={slippage?.isLarge === true ? "warn-text" : ""}
+        >
+          {slippage === undefined
+            ? NONE
+            : `${formatPercent(slippage.share, 3)} · ${formatDollars(slippage.dollars)}`}
+        </Fact>
+      )}
       <Fact label="Fee" testId="preview-fee">
         {facts.fee} {quote}
+      </Fact>
+      <Fact label="Cost" testId="preview-cost">
+        {facts.cost} {quote}
+      </Fact>
+      <Fact
+        label="Left after"
+        testId="preview-left"
+        className={left !== undefined && left < 0 ? "short" : ""}
+      >
+        {left === undefined ? NONE : formatAvailable(left)} {quote}
       </Fact>
       <Fact label="Liquidation price" testId="preview-liquidation" className="warn-text">
         {facts.liquidation}
       </Fact>
-      {facts.note !== undefined && <div className="notice">{facts.note}</div>}
     </dl>
   );
 }
 
+/** They come and go with the market, so nothing that is pressed stands below them in the form. */
+export function OrderNotes({ view, form, estimate }: Props) {
+  return orderNotes(view, form, estimate).map(({ text, isWarning }) => (
+    <p key={text} className={isWarning ? "notice warn" : "notice"} data-testid="order-note">
+      {text}
+    </p>
+  ));
+}
+
 function factsOf(view: MarketView, preview: OrderPreview | undefined) {
   if (preview === undefined) {
-    return { size: NONE, notional: NONE, average: NONE, fee: NONE, liquidation: NONE };
+    return { size: NONE, notional: NONE, average: NONE, fee: NONE, cost: NONE, liquidation: NONE };
   }
   const { units, priceDigits, sizeDigits } = view;
   const lots = preview.takingLots + preview.waitingLots;
@@ -43,17 +92,7 @@ function factsOf(view: MarketView, preview: OrderPreview | undefined) {
     notional: formatDollars(fromMicros(preview.notionalMicros)),
     average: lots === 0 ? NONE : formatFixed(preview.averageTicks * units.tick.size, priceDigits),
     fee: formatFee(fromMicros(preview.feeMicros)),
+    cost: formatDollars(fromMicros(preview.walletMicros)),
     liquidation: ticks === null ? NONE : formatFixed(fromSteps(ticks, units.tick), priceDigits),
-    note: noteOn(view, preview, lots),
   };
-}
-
-function noteOn(view: MarketView, preview: OrderPreview, lots: number): string | undefined {
-  if (preview.unspentMicros > 0) {
-    const unspent = formatDollars(fromMicros(preview.unspentMicros));
-    return lots === 0
-      ? "There are no orders on the other side. Place a limit order instead."
-      : `The book cannot fill all of it: ${unspent} would stay unspent.`;
-  }
-  return lots === 0 ? `Less than one lot (${view.market.lotSize} ${view.market.base}).` : undefined;
 }

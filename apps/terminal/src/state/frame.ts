@@ -20,5 +20,12 @@ export function forgetFrame(work: Work): void {
 function run(): void {
   const round = [...pending];
   pending.clear();
-  for (const work of round) work();
+  for (const work of round) {
+    try {
+      work();
+    } catch (error) {
+      // The others draw all the same.
+      reportError(error);
+    }
+  }
 }

@@ -1,11 +1,25 @@
 /**
- * Preferences kept between visits: theme, market, candle resolution. Never store secrets here: keys
- * and tokens stay in memory.
+ * Preferences kept between visits, such as theme, market and layout. Never store secrets here: they are
+ * in memory, or in `kept-store.ts` if the user stays signed in.
  */
 
 const PREFIX = "perpgate.";
 
-export function readPreference(name: "theme" | "symbol" | "resolution"): string | undefined {
+export type PreferenceName =
+  | "theme"
+  | "symbol"
+  | "resolution"
+  | "stay"
+  | "max-slippage"
+  | "confirm-above"
+  | "averages"
+  | "favourites"
+  | "portfolio-tab"
+  | "portfolio-height"
+  | "side-panel"
+  | "view";
+
+export function readPreference(name: PreferenceName): string | undefined {
   try {
     return localStorage.getItem(PREFIX + name) ?? undefined;
   } catch {
@@ -14,7 +28,7 @@ export function readPreference(name: "theme" | "symbol" | "resolution"): string 
   }
 }
 
-export function writePreference(name: "theme" | "symbol" | "resolution", value: string): void {
+export function writePreference(name: PreferenceName, value: string): void {
   try {
     localStorage.setItem(PREFIX + name, value);
   } catch {

@@ -1,68 +1,108 @@
-/** Measures the page: time between animation frames, long tasks, updates of the ladder. */
+/**
+ * Measures the page against a blank one in the same browser: frames drawn in turns, so that both meet the
+ * same machine; processor time of the longest task, which does not depend on what else the machine does;
+ * memory after garbage collection.
+ */
 
-import type { Page } from "playwright-core";
+import type { Browser, CDPSession, Page } from "playwright-core";
 
-export interface FrameFigures {
+export interface Frames {
   readonly count: number;
-  readonly perSecond: number;
-  readonly medianMs: number;
-  readonly p95Ms: number;
-  readonly longestTaskMs: number;
-  /** Frames in which at least one row of the ladder was written. */
-  readonly bookChanges: number;
+  readonly ms: number;
 }
 
-const AT_MOST_MS = 60_000;
-
-/** Runs inside the page. */
-const MEASURE = `async (forMs, untilChanges, untilFrames, atMostMs) => {
-  const gaps = [];
-  let longestTaskMs = 0;
-  let bookChanges = 0;
-  const tasks = new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) longestTaskMs = Math.max(longestTaskMs, duration);
-  });
-  tasks.observe({ entryTypes: ["longtask"] });
-  const ladder = new MutationObserver(() => bookChanges++);
-  ladder.observe(document.querySelector(".ladder"), {
-    subtree: true, childList: true, characterData: true,
-  });
-  await new Promise((resolve) => {
-    const begin = performance.now();
-    let last = begin;
-    const frame = (now) => {
-      gaps.push(now - last);
-      last = now;
-      const passed = now - begin;
-      const isDone = passed >= forMs && bookChanges >= untilChanges && gaps.length > untilFrames;
-      if (isDone || passed >= atMostMs) resolve();
-      else requestAnimationFrame(frame);
-    };
-    requestAnimationFrame(frame);
-  });
-  tasks.disconnect();
-  ladder.disconnect();
-  return { gaps: gaps.slice(1), longestTaskMs, bookChanges };
-}`;
-
-/** Measures for `forMs`, and longer until both minimum counts are reached: a busy machine is slow. */
-export async function measureFrames(
-  page: Page,
-  forMs: number,
-  untilChanges: number,
-  untilFrames: number,
-): Promise<FrameFigures> {
-  const measured: { gaps: number[]; longestTaskMs: number; bookChanges: number } =
-    await page.evaluate(`(${MEASURE})(${forMs}, ${untilChanges}, ${untilFrames}, ${AT_MOST_MS})`);
-  const sorted = measured.gaps.toSorted((a, b) => a - b);
-  const total = sorted.reduce((sum, gap) => sum + gap, 0);
-  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0;
-  return {
-    count: sorted.length,
-    perSecond: total === 0 ? 0 : (sorted.length * 1_000) / total,
-    medianMs: at(0.5),
-    p95Ms: at(0.95),
-    longestTaskMs: measured.longestTaskMs,
-    bookChanges: measured.bookChanges,
+/** Runs inside a page: counts frames, and the changes of the ladder if there is one. */
+const COUNT = `(forMs) => new Promise((resolve) => {
+  const ladder = document.querySelector(".ladder");
+  let changes = 0;
+  const observer = new MutationObserver(() => changes++);
+  if (ladder !== null) {
+    observer.observe(ladder, { subtree: true, childList: true, characterData: true });
+  }
+  let count = -1;
+  let begin = 0;
+  const frame = (now) => {
+    if (count++ < 0) begin = now;
+    if (now - begin < forMs) requestAnimationFrame(frame);
+    else {
+      observer.disconnect();
+      resolve({ count, ms: now - begin, changes });
+    }
   };
+  requestAnimationFrame(frame);
+})`;
+
+export interface Round {
+  readonly blank: Frames;
+  readonly page: Frames & { readonly changes: number };
+  /** Processor time of the longest task of any page. */
+  readonly longestTaskMs: number;
+}
+
+export class FrameMeter {
+  private constructor(
+    private readonly browser: Browser,
+    private readonly page: Page,
+    private readonly blank: Page,
+    private readonly devtools: CDPSession,
+  ) {}
+
+  static async start(browser: Browser, page: Page): Promise<FrameMeter> {
+    const context = await browser.newContext();
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send("Performance.enable");
+    return new FrameMeter(browser, page, await context.newPage(), devtools);
+  }
+
+  async round(blankMs: number, pageMs: number): Promise<Round> {
+    const blank: Frames = await this.blank.evaluate(`(${COUNT})(${blankMs})`);
+    await this.browser.startTracing(this.page, { categories: ["toplevel"] });
+    const page: Round["page"] = await this.page.evaluate(`(${COUNT})(${pageMs})`);
+    const trace = await this.browser.stopTracing();
+    return { blank, page, longestTaskMs: longestTaskIn(trace.toString()) };
+  }
+
+  /** Megabytes of the page's heap that are in use. */
+  async heapMb(): Promise<number> {
+    await this.page.requestGC();
+    const { metrics } = await this.devtools.send("Performance.getMetrics");
+    return (metrics.find(({ name }) => name === "JSHeapUsedSize")?.value ?? 0) / 1e6;
+  }
+
+  async stop(): Promise<void> {
+    await this.blank.context().close();
+  }
+}
+
+/** Frames of the page per frame of the blank page, over the same time. */
+export function shareOf(rounds: readonly Round[]): number {
+  const rateOf = (frames: readonly Frames[]) =>
+    frames.reduce((sum, { count }) => sum + count, 0) / frames.reduce((sum, { ms }) => sum + ms, 0);
+  return rateOf(rounds.map(({ page }) => page)) / rateOf(rounds.map(({ blank }) => blank));
+}
+
+interface TraceEvent {
+  readonly name?: string;
+  readonly pid?: number;
+  readonly tid?: number;
+  /** Processor time, microseconds. */
+  readonly tdur?: number;
+  readonly args?: { readonly name?: string };
+}
+
+function longestTaskIn(text: string): number {
+  const { traceEvents }: { traceEvents: readonly TraceEvent[] } = JSON.parse(text);
+  const threadOf = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`;
+  const pages = new Set(
+    traceEvents
+      .filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain")
+      .map(threadOf),
+  );
+  let longest = 0;
+  for (const event of traceEvents) {
+    if (event.name?.endsWith("RunTask") === true && pages.has(threadOf(event))) {
+      longest = Math.max(longest, (event.tdur ?? 0) / 1_000);
+    }
+  }
+  return longest;
 }

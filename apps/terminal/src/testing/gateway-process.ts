@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const MAIN = fileURLToPath(new URL("../../../perpgate/bin/perpgate.js", import.meta.url));
+export const MAIN = fileURLToPath(new URL("../../../perpgate/bin/perpgate.js", import.meta.url));
 
 /** All tests share one address; limits are tested elsewhere. */
-const UNLIMITED = {
+export const UNLIMITED = {
   ordersPerSecond: 1e6,
   ordersBurst: 1e6,
   cancelsPerSecond: 1e6,
@@ -30,8 +30,8 @@ const UNLIMITED = {
 
 export interface GatewayOptions {
   readonly page: string;
-  /** Whether the venue's bots trade. */
-  readonly hasBots?: boolean;
+  /** The pace of the venue's bots; none unless given. */
+  readonly bots?: true | Readonly<Record<string, number>>;
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
@@ -42,10 +42,15 @@ export class GatewayProcess {
 
   constructor(private readonly options: GatewayOptions) {}
 
+  get isRunning(): boolean {
+    const { child } = this;
+    return child !== undefined && child.exitCode === null && child.signalCode === null;
+  }
+
   /** Starts, or restarts on the same port and data. */
   async start(): Promise<void> {
     const config = join(this.folder, "perpgate.json");
-    const { page, settings, hasBots: bots = false } = this.options;
+    const { page, settings, bots = false } = this.options;
     const content = { logLevel: "error", limits: UNLIMITED, server: { page }, bots, ...settings };
     writeFileSync(config, JSON.stringify(content));
     const port = this.url === "" ? "0" : new URL(this.url).port;
@@ -58,10 +63,19 @@ export class GatewayProcess {
     this.url = await addressIn(child);
   }
 
+  /** Its sockets stay open and silent, like a network that drops every packet. */
+  freeze(): void {
+    this.child?.kill("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.child?.kill("SIGCONT");
+  }
+
   /** SIGKILL, as in a crash. */
   async kill(): Promise<void> {
     const { child } = this;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    if (child === undefined || !this.isRunning) return;
     const ended = new Promise((resolve) => child.once("close", resolve));
     child.kill("SIGKILL");
     await ended;

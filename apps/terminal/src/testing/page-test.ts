@@ -1,53 +1,152 @@
 /** `test` with the built page, one venue with running bots and one browser, shared by all suites. */
 
-import type { Browser } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, test } from "vitest";
 import { buildPage } from "./built-page.js";
 import { launchChromium } from "./chromium.js";
 import { GatewayProcess } from "./gateway-process.js";
+import { TestWitness } from "./test-witness.js";
 import { type PageOptions, TradingPage } from "./trading-page.js";
 import { untilTraded } from "./venue-reads.js";
 
 interface PageFixtures {
-  /** Opens the page in a browser context that is closed after the test. */
+  /** Opens the page as a first visit. */
   readonly open: (options?: Partial<PageOptions>) => Promise<TradingPage>;
+  readonly browser: Browser;
   readonly venueUrl: string;
   readonly pageFolder: string;
+  /** A venue with a witness and without bots, which tests may stop and break; runs when a test gets it. */
+  readonly quiet: GatewayProcess;
 }
 
-export type PageTest = ReturnType<typeof createPageTest>;
+export type PageTest = PageSuites["test"];
+type PageSuites = ReturnType<typeof createPageTest>;
+
+/** Calmer than by default: most tests need a market that moves, none but the frames' a busy one. */
+const CALM = { levels: 200, refreshMs: 1_000, actionsPerSecond: 80, gamblers: 1 };
 
 export function createPageTest() {
   let built: Awaited<ReturnType<typeof buildPage>>;
-  let gateway: GatewayProcess;
   let browser: Browser;
+  let visits: Visits;
+  let venues: Venues;
 
   beforeAll(async () => {
     [built, browser] = await Promise.all([buildPage(), launchChromium()]);
-    gateway = new GatewayProcess({ page: built.folder, hasBots: true });
-    await gateway.start();
-    await untilTraded(gateway.url);
+    visits = new Visits(browser);
+    venues = new Venues(built.folder);
   }, 240_000);
 
   afterAll(async () => {
     await browser?.close();
-    await gateway?.remove();
+    await venues?.end();
     built?.remove();
   });
 
-  return test.extend<PageFixtures>({
+  const extended = test.extend<PageFixtures>({
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the used fixtures from the pattern
-    venueUrl: ({}, use) => use(gateway.url),
+    browser: ({}, use) => use(browser),
+    // biome-ignore lint/correctness/noEmptyPattern: as above
+    venueUrl: async ({}, use) => use(await venues.withBots()),
     // biome-ignore lint/correctness/noEmptyPattern: as above
     pageFolder: ({}, use) => use(built.folder),
-    open: async ({ venueUrl }, use) => {
+    // biome-ignore lint/correctness/noEmptyPattern: as above
+    quiet: async ({}, use) => {
+      const quiet = await venues.withoutBots();
+      await use(quiet);
+      quiet.thaw();
+      if (!quiet.isRunning) await quiet.start();
+    },
+    open: async ({ task }, use) => {
       const pages: TradingPage[] = [];
       await use(async (options = {}) => {
-        const page = await TradingPage.open(browser, { url: venueUrl, ...options });
+        const url = options.url ?? (await venues.withBots());
+        const page = await TradingPage.open(await visits.begin(options), { ...options, url });
         pages.push(page);
         return page;
       });
-      await Promise.all(pages.map((page) => page.close()));
+      if (task.result?.state === "fail") {
+        for (const page of pages) console.error(`${task.name}\n${await page.describe()}`);
+      }
+      await visits.end();
     },
   });
+  return { test: extended, endVenues: () => venues.end() };
+}
+
+/** The shared venues. Each runs from the first test that needs it to the end of its group. */
+class Venues {
+  private bots: Promise<GatewayProcess> | undefined;
+  private quiet: Promise<GatewayProcess> | undefined;
+  private witness: TestWitness | undefined;
+
+  constructor(private readonly page: string) {}
+
+  async withBots(): Promise<string> {
+    this.bots ??= this.startBots();
+    return (await this.bots).url;
+  }
+
+  withoutBots(): Promise<GatewayProcess> {
+    this.quiet ??= this.startQuiet();
+    return this.quiet;
+  }
+
+  async end(): Promise<void> {
+    const running = await Promise.allSettled([this.bots, this.quiet]);
+    this.bots = undefined;
+    this.quiet = undefined;
+    for (const each of running) if (each.status === "fulfilled") await each.value?.remove();
+    this.witness?.close();
+  }
+
+  private async startBots(): Promise<GatewayProcess> {
+    const gateway = new GatewayProcess({ page: this.page, bots: CALM });
+    await gateway.start();
+    await untilTraded(gateway.url);
+    return gateway;
+  }
+
+  private async startQuiet(): Promise<GatewayProcess> {
+    this.witness = await TestWitness.start();
+    const settings = { receipts: { witnesses: [this.witness.setting] } };
+    const gateway = new GatewayProcess({ page: this.page, settings });
+    await gateway.start();
+    return gateway;
+  }
+}
+
+/**
+ * Browser contexts. The first visit of each test uses the same one, with what the page stored removed:
+ * its cache holds the compiled page, and a blank tab keeps its window open. Opening the page then takes a
+ * third of the processor time. Further visits of a test get their own.
+ */
+class Visits {
+  private shared: BrowserContext | undefined;
+  private blank: Page | undefined;
+  private readonly others: BrowserContext[] = [];
+
+  constructor(private readonly browser: Browser) {}
+
+  async begin({ tabOf }: Partial<PageOptions>): Promise<BrowserContext> {
+    if (tabOf !== undefined) return tabOf.context;
+    if (this.shared === undefined) {
+      this.shared = await this.browser.newContext();
+      this.blank = await this.shared.newPage();
+    }
+    if (this.openTabs().length === 0) return this.shared;
+    const other = await this.browser.newContext();
+    this.others.push(other);
+    return other;
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.others.splice(0).map((context) => context.close()));
+    await this.shared?.setOffline(false);
+    await Promise.all(this.openTabs().map((page) => page.close()));
+  }
+
+  private openTabs(): readonly Page[] {
+    return (this.shared?.pages() ?? []).filter((page) => page !== this.blank);
+  }
 }

@@ -8,12 +8,13 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AxeResults } from "axe-core";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-/** Not under version control. */
+/** Not under version control; taken only if the environment asks for them. */
 const SHOTS = fileURLToPath(new URL("../../../../test-results/terminal", import.meta.url));
+const HAS_SHOTS = process.env.PERPGATE_SCREENSHOTS === "1";
 
 /** Logged by the browser while the server is down. */
 export const OFFLINE = /net::ERR_|WebSocket connection to|Failed to load resource/;
@@ -23,6 +24,10 @@ export interface PageOptions {
   readonly width?: number;
   readonly height?: number;
   readonly colours?: "light" | "dark";
+  /** Other gateways that the page may use. */
+  readonly gateways?: readonly string[];
+  /** Opens another tab of this visit, with what it stored. */
+  readonly tabOf?: TradingPage;
   /** Runs before the page's scripts. */
   readonly prepare?: (page: Page) => Promise<void>;
 }
@@ -33,28 +38,35 @@ export class TradingPage {
   private constructor(
     readonly context: BrowserContext,
     readonly page: Page,
-    private readonly origin: string,
+    private readonly origins: readonly string[],
   ) {}
 
-  static async open(browser: Browser, options: PageOptions): Promise<TradingPage> {
-    const { url, width = 1440, height = 900, colours = "dark", prepare } = options;
-    const context = await browser.newContext({
-      viewport: { width, height },
-      colorScheme: colours,
-      reducedMotion: "reduce",
-    });
+  static async open(context: BrowserContext, options: PageOptions): Promise<TradingPage> {
+    const { url, gateways = [], width = 1440, height = 900, colours = "dark", prepare } = options;
     context.setDefaultTimeout(POLL.timeout);
     const page = await context.newPage();
-    const opened = new TradingPage(context, page, new URL(url).origin);
-    opened.watch();
-    await prepare?.(page);
-    await page.goto(url);
-    await opened.untilLive();
+    const opened = new TradingPage(context, page, [new URL(url).origin, ...gateways]);
+    try {
+      await page.setViewportSize({ width, height });
+      await page.emulateMedia({ colorScheme: colours, reducedMotion: "reduce" });
+      if (options.tabOf === undefined) await forgetStored(page, new URL(url).origin);
+      opened.watch();
+      await prepare?.(page);
+      await page.goto(url);
+      await opened.untilLive();
+    } catch (error) {
+      console.error(await opened.describe());
+      throw error;
+    }
     return opened;
   }
 
   async untilLive(): Promise<void> {
-    await this.page.locator('.connection[data-state="open"]').waitFor();
+    await this.untilLine("live");
+  }
+
+  async untilLine(state: "live" | "stale" | "reconnecting" | "offline"): Promise<void> {
+    await this.page.locator(`.connection[data-state="${state}"]`).waitFor();
   }
 
   /** `allowed` are messages that the test provokes. */
@@ -62,27 +74,32 @@ export class TradingPage {
     expect(this.problems.filter((problem) => allowed?.test(problem) !== true)).toEqual([]);
   }
 
-  async close(): Promise<void> {
-    await this.context.close();
+  /** What a user sees and what the browser logged, for the report of a failed test. */
+  async describe(): Promise<string> {
+    const seen = await Promise.race([
+      this.page.evaluate<string>(DESCRIBE).catch((error: Error) => error.message),
+      new Promise<string>((resolve) => setTimeout(resolve, 10_000, "the page does not answer")),
+    ]);
+    return [`page ${this.page.url()}`, seen, "logged:", ...this.problems].join("\n");
   }
 
-  /** Takes a screenshot and asserts that axe finds nothing serious or critical. */
-  async inspect(name: string): Promise<void> {
+  /** Asserts that axe finds nothing at any level, in the whole page or in the part that is new. */
+  async inspect(name: string, part?: string): Promise<void> {
+    if (part !== undefined) await this.page.locator(part).first().waitFor();
     await this.screenshot(name);
-    await this.page.evaluate(AXE);
+    if (!(await this.page.evaluate<boolean>("'axe' in window"))) await this.page.evaluate(AXE);
+    const where = part === undefined ? "document" : JSON.stringify(part);
     const results: AxeResults = await this.page.evaluate(
-      "axe.run({ resultTypes: ['violations'] })",
+      `axe.run(${where}, { resultTypes: ["violations"] })`,
     );
-    const serious = results.violations.filter(
-      ({ impact }) => impact === "serious" || impact === "critical",
-    );
-    const found = serious.flatMap(({ id, nodes }) =>
+    const found = results.violations.flatMap(({ id, nodes }) =>
       nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}\n${failureSummary}`),
     );
     expect(found, name).toEqual([]);
   }
 
   async screenshot(name: string): Promise<void> {
+    if (!HAS_SHOTS) return;
     mkdirSync(SHOTS, { recursive: true });
     await this.page.screenshot({ path: join(SHOTS, `${name}.png`) });
   }
@@ -92,6 +109,15 @@ export class TradingPage {
     await page.getByRole("banner").getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("button", { name: "Create a burner key" }).click();
     await page.getByRole("button", { name: "Sign out" }).waitFor();
+    await this.untilAvailable((dollars) => dollars > 0);
+  }
+
+  /** With the wallet that `injectWallet` announced. */
+  async signInWithWallet(address: string): Promise<void> {
+    const { page } = this;
+    await page.getByRole("banner").getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Use Test Wallet" }).click();
+    await page.getByTitle(address).waitFor();
     await this.untilAvailable((dollars) => dollars > 0);
   }
 
@@ -117,7 +143,34 @@ export class TradingPage {
       await form.getByRole("textbox", { name: /price/i }).fill(fields.price);
     }
     await form.getByRole("textbox", { name: "Margin" }).fill(fields.margin);
-    await form.locator("button[type=submit]").click();
+    await form.evaluate((element) => {
+      element.removeAttribute("data-sent");
+      const note = () => element.setAttribute("data-sent", "yes");
+      element.addEventListener("submit", note, { once: true, capture: true });
+    });
+    // A press on a button that moves, or is off for a moment, sends nothing; a user presses again.
+    const isSent = async () => {
+      await form.locator("button[type=submit]").click();
+      return (await form.getAttribute("data-sent")) === "yes";
+    };
+    await expect.poll(isSent, POLL).toBe(true);
+  }
+
+  /**
+   * Presses until `effect` is there. While the line is stale, as on a busy machine, the page takes no
+   * action and says so; a user presses again.
+   */
+  async press(press: () => Promise<unknown>, effect: Locator): Promise<void> {
+    const isDone = async () => {
+      if (await effect.isVisible()) return true;
+      await this.untilLive();
+      await press();
+      return effect.waitFor({ timeout: 2_000 }).then(
+        () => true,
+        () => false,
+      );
+    };
+    await expect.poll(isDone, POLL).toBe(true);
   }
 
   result() {
@@ -135,19 +188,37 @@ export class TradingPage {
     this.page.on("pageerror", (error) => {
       this.problems.push(`exception: ${error.stack ?? error.message}`);
     });
-    this.context.on("request", (request) => {
+    this.page.on("request", (request) => {
       const { origin, protocol } = new URL(request.url());
-      if (origin !== this.origin && protocol !== "data:") {
+      if (!this.origins.includes(origin) && protocol !== "data:" && protocol !== "blob:") {
         this.problems.push(`request to ${request.url()}`);
       }
     });
     this.page.on("websocket", (socket) => {
-      if (new URL(socket.url()).host !== new URL(this.origin).host) {
+      if (!this.origins.includes(new URL(socket.url()).origin.replace(/^ws/, "http"))) {
         this.problems.push(`socket to ${socket.url()}`);
       }
     });
   }
 }
 
+async function forgetStored(page: Page, origin: string): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  const storageTypes = "cookies,local_storage,indexeddb,cache_storage,service_workers";
+  await devtools.send("Storage.clearDataForOrigin", { origin, storageTypes });
+  await devtools.detach();
+}
+
 /** Long, because tests share a busy machine. */
-export const POLL = { timeout: 60_000, interval: 50 };
+export const POLL = { timeout: 60_000, interval: 100 };
+
+/** Runs inside the page: the line's state, toasts, dialogs and the text of every region. */
+const DESCRIBE = `[
+  "line: " + document.querySelector(".connection")?.dataset.state,
+  ...[...document.querySelectorAll(".toasts, dialog, header, main > *, footer")]
+    .filter((each) => each.checkVisibility())
+    .map((each) => (each.getAttribute("aria-label") ?? each.className ?? each.tagName) + ": " +
+      each.innerText.replaceAll(/\\s+/g, " ").slice(0, 1500) +
+      [...each.querySelectorAll("input:not([type=radio]):not([type=checkbox])")]
+        .map((input) => " [" + (input.ariaLabel ?? input.name) + "=" + input.value + "]").join("")),
+].join("\\n")`;

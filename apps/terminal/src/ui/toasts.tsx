@@ -1,4 +1,4 @@
-/** Short messages that disappear after a few seconds; errors stay until dismissed. */
+/** Short messages that disappear after some seconds; errors stay until dismissed. */
 
 import { Store, useStore } from "../state/store.js";
 import { Icon } from "./icons.js";
@@ -8,7 +8,9 @@ export interface Toast {
   readonly id: number;
   readonly kind: "good" | "bad" | "info";
   readonly title: string;
-  readonly text?: string;
+  readonly text?: string | undefined;
+  /** A toast with the same key is replaced. */
+  readonly key?: string | undefined;
 }
 
 const SHOWN_MS = 6_000;
@@ -18,10 +20,12 @@ export class Toasts {
   readonly list = new Store<readonly Toast[]>([], "immediate");
   private last = 0;
 
-  show(kind: Toast["kind"], title: string, text?: string): void {
+  show(kind: Toast["kind"], title: string, text?: string, key?: string): void {
     const id = ++this.last;
-    const toast: Toast = text === undefined ? { id, kind, title } : { id, kind, title, text };
-    this.list.update((list) => [...list, toast].slice(-MAX_SHOWN));
+    const toast: Toast = { id, kind, title, text, key };
+    this.list.update((list) =>
+      [...list.filter((each) => key === undefined || each.key !== key), toast].slice(-MAX_SHOWN),
+    );
     if (kind !== "bad") setTimeout(() => this.close(id), SHOWN_MS);
   }
 

@@ -8,6 +8,8 @@
 import type { Account, Deposit, Fill, Order, Position } from "@perpgate/protocol";
 import {
   type ClosedPosition,
+  type FillsFrame,
+  type OrdersFrame,
   PerpgateError,
   type Session,
   type Subscription,
@@ -23,6 +25,15 @@ export interface FillsPage {
   readonly hasMore: boolean;
 }
 
+/** What others do with the frames of the streams. */
+export interface AccountListener {
+  /** The session is no longer valid. */
+  onEnded(error: Error | undefined): void;
+  /** Called before the frame is taken over; `known` are the open orders so far. */
+  onOrders(frame: OrdersFrame, known: ReadonlyMap<string, Order> | undefined): void;
+  onFills(frame: FillsFrame): void;
+}
+
 export class AccountFeed {
   readonly account = new Store<Account | undefined>(undefined);
   readonly positions = new Store<ReadonlyMap<string, Position> | undefined>(undefined);
@@ -33,8 +44,7 @@ export class AccountFeed {
   private watches: readonly Subscription[] = [];
   private refresher: Refresher | undefined;
 
-  /** `onEnded` is called when the session is no longer valid. */
-  constructor(private readonly onEnded: (error: Error | undefined) => void) {}
+  constructor(private readonly listener: AccountListener) {}
 
   open(session: Session): void {
     this.close();
@@ -42,7 +52,7 @@ export class AccountFeed {
     const { stream } = session;
     const options: WatchOptions = {
       onProblem: ({ kind, error }) => {
-        if (kind === "refused" && this.session === session) this.onEnded(error);
+        if (kind === "refused" && this.session === session) this.listener.onEnded(error);
       },
     };
     this.watches = [
@@ -54,7 +64,9 @@ export class AccountFeed {
         }
         this.show(this.positions, next);
       }, options),
-      stream.watchOrders(({ type, orders }) => {
+      stream.watchOrders((frame) => {
+        const { type, orders } = frame;
+        this.listener.onOrders(frame, this.orders.get());
         const next = new Map(type === "snapshot" ? [] : this.orders.get());
         for (const order of orders) {
           if (isOpen(order)) next.set(order.orderId, order);
@@ -67,6 +79,7 @@ export class AccountFeed {
         for (const deposit of deposits) next.set(deposit.depositId, deposit);
         this.show(this.deposits, next);
       }, options),
+      stream.watchFills((frame) => this.listener.onFills(frame), options),
       stream.watchPreconfirms(() => this.refreshSoon(), options),
     ];
     this.refresher = new Refresher(() => this.refresh(session));
@@ -112,7 +125,7 @@ export class AccountFeed {
       this.fills.set(joinFills(this.fills.get(), newest));
     } catch (error) {
       // A retry cannot restore an ended session.
-      if (isEnd(error) && this.session === session) this.onEnded(error);
+      if (isEnd(error) && this.session === session) this.listener.onEnded(error);
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import type { Candle } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
-import { CandleList } from "./candle-feed.js";
+import { CandleFeed, CandleList, type CandleListener, type CandleSource } from "./candle-feed.js";
 
 function candle(time: number, close = 1): Candle {
   return { time, open: 1, high: 2, low: 1, close, volume: close, trades: 1 };
@@ -42,5 +42,80 @@ describe("candles", () => {
     expect(times(list)).toEqual([100, 110]);
     list.joinNewest([candle(110), candle(120)]);
     expect(times(list)).toEqual([100, 110, 120]);
+  });
+});
+
+/** A market with this many candles, newest first by pages, as the venue gives them. */
+function historyOf(length: number): {
+  readonly source: CandleSource;
+  requests(): number;
+  put(candle: Candle): void;
+} {
+  const all = Array.from({ length }, (_, at) => candle((at + 1) * 60_000));
+  let count = 0;
+  let listener: (candles: readonly Candle[]) => void = () => undefined;
+  const source: CandleSource = {
+    candles: async (_, { before = Number.POSITIVE_INFINITY, limit = 100 } = {}) => {
+      count++;
+      return all
+        .filter(({ time }) => time < before)
+        .slice(-limit)
+        .reverse();
+    },
+    stream: {
+      watchCandles: (_symbol, _resolution, given) => {
+        listener = given;
+        return { close: () => undefined };
+      },
+    },
+  };
+  return { source, requests: () => count, put: (one) => listener([one]) };
+}
+
+function shownBy(source: CandleSource) {
+  const shown: { times: number[]; isComplete: boolean } = { times: [], isComplete: false };
+  const listener: CandleListener = {
+    replaced: (candles, _, isComplete) => {
+      shown.times = candles.map(({ time }) => time);
+      shown.isComplete = isComplete;
+    },
+    updated: ({ time }) => {
+      shown.times = [...shown.times.filter((each) => each !== time), time];
+    },
+  };
+  return { shown, feed: new CandleFeed(source, "BTCUSD", "1m", listener) };
+}
+
+describe("history of a market", () => {
+  test("longer than a page: scrolled back to its first candle, which is known to be the first", async () => {
+    const { source, requests } = historyOf(1_234);
+    const { shown, feed } = shownBy(source);
+    feed.start();
+    await expect.poll(() => shown.times.length).toBe(500);
+    expect(shown.isComplete).toBe(false);
+    await feed.loadOlder();
+    expect(shown.times.length).toBe(1_000);
+    await feed.loadOlder();
+    expect(shown.times.length).toBe(1_234);
+    expect(shown.times[0]).toBe(60_000);
+    expect(shown.isComplete).toBe(true);
+    // A reconnection loads the newest page again, and forgets nothing.
+    const before = requests();
+    feed.reload();
+    await expect.poll(requests).toBe(before + 1);
+    expect(shown.times.length).toBe(1_234);
+    expect(shown.isComplete).toBe(true);
+    feed.close();
+  });
+
+  test("new market: empty, then its first trade", async () => {
+    const { source, put } = historyOf(0);
+    const { shown, feed } = shownBy(source);
+    feed.start();
+    await expect.poll(() => shown.isComplete).toBe(true);
+    expect(shown.times).toEqual([]);
+    put(candle(60_000));
+    expect(shown).toEqual({ times: [60_000], isComplete: true });
+    feed.close();
   });
 });

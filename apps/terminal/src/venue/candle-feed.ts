@@ -12,22 +12,37 @@ const PAGE = 500;
 const MAX_KEPT = 10_000;
 
 export interface CandleListener {
-  /** The list was replaced, or `added` candles were prepended. */
-  replaced(candles: readonly Candle[], added: number): void;
+  /**
+   * The list was replaced, or `added` candles were prepended. `isComplete` if the first one is the
+   * market's first: there is nothing before it, and nothing is drawn there.
+   */
+  replaced(candles: readonly Candle[], added: number, isComplete: boolean): void;
   /** The last candle changed, or a new one began. */
   updated(candle: Candle): void;
+}
+
+/** What the feed needs of the client. */
+export interface CandleSource {
+  candles: PerpgateClient["candles"];
+  readonly stream: {
+    watchCandles(
+      symbol: string,
+      resolution: Resolution,
+      listener: (candles: readonly Candle[]) => void,
+    ): Pick<Subscription, "close">;
+  };
 }
 
 export class CandleFeed {
   private readonly list = new CandleList();
   private readonly newest = new Refresher(() => this.loadNewest());
-  private watch: Subscription | undefined;
+  private watch: Pick<Subscription, "close"> | undefined;
   private isLoading = false;
-  private hasAll = true;
+  private hasAll = false;
   private isClosed = false;
 
   constructor(
-    private readonly client: PerpgateClient,
+    private readonly client: CandleSource,
     readonly symbol: string,
     readonly resolution: Resolution,
     private readonly listener: CandleListener,
@@ -64,14 +79,17 @@ export class CandleFeed {
   }
 
   redraw(added: number): void {
-    this.listener.replaced(this.list.all, added);
+    this.listener.replaced(this.list.all, added, this.hasAll);
   }
 
   private async loadNewest(): Promise<void> {
     const page = await this.page(ONCE);
     if (this.isClosed) return;
+    const oldest = this.list.oldest?.time;
     this.list.joinNewest(page);
-    this.hasAll = page.length < PAGE;
+    // Older pages may be known already.
+    const isKept = this.hasAll && oldest !== undefined && this.list.oldest?.time === oldest;
+    this.hasAll = isKept || page.length < PAGE;
     this.redraw(0);
   }
 
@@ -83,8 +101,10 @@ export class CandleFeed {
   }
 
   private put(candle: Candle): void {
+    const isFirst = this.list.oldest === undefined;
     const due = this.list.put(candle);
-    if (due === "update-last") this.listener.updated(candle);
+    if (isFirst) this.redraw(0);
+    else if (due === "update-last") this.listener.updated(candle);
     else if (due === "redraw") this.redraw(0);
   }
 }

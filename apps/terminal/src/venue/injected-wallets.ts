@@ -1,55 +1,58 @@
 /**
- * Wallets of browser extensions: by EIP-6963, where each announces itself, and the older
- * `window.ethereum`, which the last extension to load overwrites.
+ * Wallets of browser extensions: by EIP-6963, where each announces itself with a name and an icon, and
+ * the older `window.ethereum`, which the last extension to load overwrites.
  */
 
+import { createStore } from "mipd";
 import { Store } from "../state/store.js";
 
-/** The part of EIP-1193 that signing in needs. */
+/** The part of EIP-1193 that the page uses. */
 export interface WalletProvider {
   request(call: {
     readonly method: string;
     readonly params?: readonly unknown[];
   }): Promise<unknown>;
+  on?(event: string, listener: (value: unknown) => void): unknown;
+  removeListener?(event: string, listener: (value: unknown) => void): unknown;
 }
 
 export interface InjectedWallet {
+  /** Stays the same from one visit to the next. */
   readonly id: string;
   readonly name: string;
+  /** A `data:` URL. */
+  readonly icon: string | undefined;
   readonly provider: WalletProvider;
 }
 
 export const injectedWallets = new Store<readonly InjectedWallet[]>([], "immediate");
 
 export function findInjectedWallets(): void {
-  window.addEventListener("eip6963:announceProvider", (event) => {
-    const wallet = announcedWallet(event);
-    if (wallet !== undefined) add(wallet);
-  });
-  window.dispatchEvent(new Event("eip6963:requestProvider"));
-  const legacy: unknown = Reflect.get(window, "ethereum");
-  if (isProvider(legacy)) add({ id: "window.ethereum", name: "Browser wallet", provider: legacy });
+  const announced = createStore();
+  const show = () => injectedWallets.set(withLegacy(announced.getProviders().flatMap(walletOf)));
+  announced.subscribe(show);
+  show();
 }
 
-function add(wallet: InjectedWallet): void {
-  injectedWallets.update((known) => {
-    // An announced wallet is not listed a second time as window.ethereum.
-    const others = known.filter(
-      ({ id, provider }) => id !== wallet.id && provider !== wallet.provider,
-    );
-    const isSecondName =
-      wallet.id === "window.ethereum" && known.some(({ provider }) => provider === wallet.provider);
-    return isSecondName ? known : [...others, wallet];
-  });
+/** A wallet announces what it likes: nothing of it is taken without a check. */
+function walletOf(detail: unknown): InjectedWallet[] {
+  if (!isRecord(detail)) return [];
+  const { info, provider } = detail;
+  if (!isRecord(info) || !isProvider(provider)) return [];
+  const { uuid, rdns, name, icon } = info;
+  if (typeof name !== "string" || typeof uuid !== "string") return [];
+  const isImage = typeof icon === "string" && icon.startsWith("data:image/");
+  const id = typeof rdns === "string" ? rdns : uuid;
+  return [{ id, name, icon: isImage ? icon : undefined, provider }];
 }
 
-function announcedWallet(event: Event): InjectedWallet | undefined {
-  if (!(event instanceof CustomEvent) || !isRecord(event.detail)) return undefined;
-  const { info, provider } = event.detail;
-  if (!isRecord(info) || !isProvider(provider)) return undefined;
-  const { uuid, name } = info;
-  if (typeof uuid !== "string" || typeof name !== "string") return undefined;
-  return { id: uuid, name, provider };
+/** An announced wallet is not listed a second time as `window.ethereum`. */
+function withLegacy(wallets: readonly InjectedWallet[]): readonly InjectedWallet[] {
+  const provider: unknown = Reflect.get(window, "ethereum");
+  if (!isProvider(provider) || wallets.some((wallet) => wallet.provider === provider)) {
+    return wallets;
+  }
+  return [...wallets, { id: "window.ethereum", name: "Browser wallet", icon: undefined, provider }];
 }
 
 function isProvider(value: unknown): value is WalletProvider {

@@ -5,6 +5,7 @@
 
 import type { Market, Ticker } from "@perpgate/protocol";
 import type { PerpgateClient, Subscription } from "@perpgate/sdk";
+import { symbolInLink } from "../market/market-link.js";
 import { readPreference, writePreference } from "../state/preferences.js";
 import { Store } from "../state/store.js";
 import { isListedAs, type MarketView, viewOf } from "./market-view.js";
@@ -58,8 +59,11 @@ export class MarketFeed {
     });
     this.markets.set(views);
     for (const { market } of views) this.watchTicker(market.symbol);
-    const shown = this.current.get()?.market.symbol ?? readPreference("symbol");
-    const view = views.find(({ market }) => market.symbol === shown) ?? views[0];
+    const shown = this.current.get()?.market.symbol;
+    const wanted = [shown, symbolInLink(), readPreference("symbol")].map((symbol) =>
+      views.find(({ market }) => market.symbol === symbol),
+    );
+    const view = wanted.find((found) => found !== undefined) ?? views[0];
     if (view !== undefined) this.current.set(view);
   }
 

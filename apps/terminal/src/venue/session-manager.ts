@@ -1,18 +1,24 @@
 /**
- * Signing in and out: with a browser wallet, or with a burner key that exists only in this page.
- * Either signs one message; then a session key, which the client keeps in memory, signs the orders.
- * Nothing is stored: a reload signs out.
+ * Signing in and out: with a browser wallet, or with a burner key made here. Either signs one message;
+ * then a session key signs the orders.
+ *
+ * With "Stay signed in" the session and the burner key survive a reload (see `kept-store.ts`); without
+ * it nothing is stored.
  */
 
-import type { PerpgateClient, Session } from "@perpgate/sdk";
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { newPrivateKey, type PerpgateClient, privateKeyAccount, type Session } from "@perpgate/sdk";
+import { readPreference, writePreference } from "../state/preferences.js";
 import { Store } from "../state/store.js";
-import type { InjectedWallet } from "./injected-wallets.js";
+import { type InjectedWallet, injectedWallets, type WalletProvider } from "./injected-wallets.js";
+import { canKeep, KeptStore } from "./kept-store.js";
+import { endingWith, WalletCanceled } from "./wallet-request.js";
 
 export type SignInKind = "burner" | "wallet";
 
 export type SessionState =
   | { readonly status: "out" }
+  /** Reads what an earlier visit kept. */
+  | { readonly status: "restoring" }
   | { readonly status: "signing"; readonly kind: SignInKind }
   | {
       readonly status: "in";
@@ -23,44 +29,169 @@ export type SessionState =
 
 export const SIGNED_OUT: SessionState = { status: "out" };
 
+/** What the wallet of the session reports. */
+export interface WalletListener {
+  /** Its account is another one now, or it has disconnected. */
+  onOtherAccount(): void;
+  onOtherChain(): void;
+}
+
 export class SessionManager {
   readonly state = new Store<SessionState>(SIGNED_OUT, "immediate");
+  /** The private key of the burner wallet, of this visit or kept from an earlier one. */
+  readonly burner = new Store<string | undefined>(undefined, "immediate");
+  private readonly kept = new KeptStore();
+  private signing: AbortController | undefined;
+  private stopWallet: () => void = () => undefined;
 
-  constructor(private readonly client: PerpgateClient) {}
+  constructor(
+    private readonly client: PerpgateClient,
+    private readonly listener: WalletListener,
+  ) {}
 
   get session(): Session | undefined {
     const state = this.state.get();
     return state.status === "in" ? state.session : undefined;
   }
 
-  async signInWithBurner(): Promise<void> {
-    const account = privateKeyToAccount(generatePrivateKey());
-    await this.signIn("burner", () => this.client.signIn({ account }));
+  get canStay(): boolean {
+    return canKeep();
   }
 
-  async signInWithWallet({ provider }: InjectedWallet): Promise<void> {
-    await this.signIn("wallet", () => this.client.signIn({ wallet: provider }));
+  get isStaying(): boolean {
+    return this.canStay && readPreference("stay") !== "off";
+  }
+
+  set isStaying(isOn: boolean) {
+    writePreference("stay", isOn ? "on" : "off");
+  }
+
+  /** Goes on with the session of an earlier visit, if one was kept. */
+  async restore(): Promise<void> {
+    if (!this.isStaying) return;
+    this.state.set({ status: "restoring" });
+    try {
+      this.burner.set(await this.kept.readBurner());
+      const found = await this.kept.readSession();
+      const isAlive = found !== undefined && found.stored.expiresAt > Date.now();
+      if (!isAlive) {
+        this.state.set(SIGNED_OUT);
+        return;
+      }
+      this.enter(found.kind, this.client.restore(found.stored));
+      if (found.walletId !== undefined) this.watchWallet(found.walletId);
+    } catch {
+      // Written by another version, or by another browser profile: sign in again.
+      this.state.set(SIGNED_OUT);
+    }
+  }
+
+  /** With the burner wallet of an earlier visit or an imported key; with a new one otherwise. */
+  async signInWithBurner(privateKey: string = newPrivateKey()): Promise<void> {
+    const account = privateKeyAccount(privateKey);
+    await this.signIn("burner", undefined, () => this.client.signIn({ account }));
+    this.burner.set(privateKey);
+    if (this.isStaying) await this.kept.writeBurner(privateKey).catch(() => undefined);
+  }
+
+  async signInWithWallet({ id, provider }: InjectedWallet): Promise<void> {
+    const signing = new AbortController();
+    this.signing = signing;
+    const wallet = endingWith(provider, signing.signal);
+    await this.signIn("wallet", id, () => this.client.signIn({ wallet }), signing.signal);
+    this.watchWallet(id);
+  }
+
+  /** Gives up a wallet that does not answer; a late answer is ignored. */
+  cancelSignIn(): void {
+    this.signing?.abort();
   }
 
   async signOut(): Promise<void> {
     const { session } = this;
-    this.state.set(SIGNED_OUT);
+    this.forget();
     await session?.signOut();
   }
 
   /** The session has ended at the venue. */
   forget(): void {
+    this.stopWallet();
     this.state.set(SIGNED_OUT);
+    void this.kept.forgetSession().catch(() => undefined);
   }
 
-  private async signIn(kind: SignInKind, open: () => Promise<Session>): Promise<void> {
+  /** Removes the burner wallet from this browser; without a copy of its key, its funds are lost. */
+  forgetBurner(): void {
+    this.burner.set(undefined);
+    void this.kept.forgetBurner().catch(() => undefined);
+  }
+
+  private async signIn(
+    kind: SignInKind,
+    walletId: string | undefined,
+    open: () => Promise<Session>,
+    ending?: AbortSignal,
+  ): Promise<void> {
     this.state.set({ status: "signing", kind });
     try {
       const session = await open();
-      this.state.set({ status: "in", kind, address: session.address, session });
+      if (ending?.aborted === true) throw new WalletCanceled("canceled in the page");
+      this.enter(kind, session);
+      if (this.isStaying) await this.keep(kind, walletId, session);
     } catch (error) {
       this.state.set(SIGNED_OUT);
       throw error;
     }
+  }
+
+  private enter(kind: SignInKind, session: Session): void {
+    this.state.set({ status: "in", kind, address: session.address, session });
+  }
+
+  private async keep(
+    kind: SignInKind,
+    walletId: string | undefined,
+    session: Session,
+  ): Promise<void> {
+    try {
+      await this.kept.writeSession({ stored: session.store(), kind, walletId });
+    } catch {
+      // The browser forbids storage, or has no keys that cannot be read: a reload signs out.
+    }
+  }
+
+  /** An extension may announce itself after a restored page has started. */
+  private watchWallet(id: string): void {
+    this.stopWallet();
+    let stopListening: (() => void) | undefined;
+    const look = () => {
+      const found = injectedWallets.get().find((wallet) => wallet.id === id);
+      if (found !== undefined) stopListening ??= this.listenTo(found.provider);
+    };
+    const stopLooking = injectedWallets.watch(look);
+    this.stopWallet = () => {
+      stopLooking();
+      stopListening?.();
+      this.stopWallet = () => undefined;
+    };
+    look();
+  }
+
+  private listenTo(provider: WalletProvider): () => void {
+    const onAccounts = (accounts: unknown) => {
+      const [first]: unknown[] = Array.isArray(accounts) ? accounts : [];
+      const current = this.session?.address.toLowerCase();
+      const isSame = typeof first === "string" && first.toLowerCase() === current;
+      if (current !== undefined && !isSame) this.listener.onOtherAccount();
+    };
+    const onChain = () => {
+      if (this.session !== undefined) this.listener.onOtherChain();
+    };
+    provider.on?.("accountsChanged", onAccounts);
+    provider.on?.("chainChanged", onChain);
+    return () => {
+      provider.removeListener?.("accountsChanged", onAccounts);
+      provider.removeListener?.("chainChanged", onChain);
+    };
   }
 }

@@ -1,28 +1,24 @@
 /** Sign-in, session, account data and deposits. */
 
-import type { Page } from "playwright-core";
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { newPrivateKey, privateKeyAccount } from "@perpgate/sdk";
 import { expect } from "vitest";
 import { CHAINS, ChainGateway } from "../chain-gateway.js";
 import type { PageTest } from "../page-test.js";
+import { ICON, injectWallet, requestsOf } from "../test-wallet.js";
 import { OFFLINE, POLL } from "../trading-page.js";
 
 export function accountTests(test: PageTest): void {
-  test("injected wallet: announced by EIP-6963, signs once; a declined signature is shown", async ({
+  test("wallet: announced by EIP-6963, may decline, signs once; another account signs out, another chain is said", async ({
     open,
   }) => {
-    const account = privateKeyToAccount(generatePrivateKey());
+    const account = privateKeyAccount(newPrivateKey());
+    const sign = requestsOf(account);
     let isWilling = false;
     const opened = await open({
       prepare: (page) =>
-        injectWallet(page, async (method, params) => {
-          if (method === "eth_requestAccounts") return [account.address];
-          if (method === "eth_chainId") return "0xa4b1";
-          if (method !== "personal_sign") throw new Error(`not expected: ${method}`);
-          if (!isWilling) return { rejected: 4001 };
-          const [message] = params;
-          return account.signMessage({ message: { raw: hexOf(message) } });
-        }),
+        injectWallet(page, async (method, params) =>
+          method === "personal_sign" && !isWilling ? { rejected: 4001 } : sign(method, params),
+        ),
     });
     const { page } = opened;
     await page.getByRole("banner").getByRole("button", { name: "Sign in" }).click();
@@ -33,14 +29,94 @@ export function accountTests(test: PageTest): void {
     await page.getByTitle(account.address).waitFor();
     await opened.order("Market", "Sell / Short", { margin: "50" });
     await opened.result().getByText("Sell market filled").waitFor();
-    await page.getByRole("button", { name: "Sign out" }).click();
+    // The wallet is followed after a reload too.
+    await page.reload();
+    await page.getByTitle(account.address).waitFor();
+    const emit = (event: string, value: unknown) =>
+      page.evaluate(`window.emitFromTestWallet("${event}", ${JSON.stringify(value)})`);
+    await emit("chainChanged", "0x1");
+    await page.getByText("The wallet has changed its chain").waitFor();
+    await emit("accountsChanged", [account.address.toLowerCase()]);
+    await emit("accountsChanged", ["0x00000000000000000000000000000000000000aa"]);
+    await page.getByText("The wallet has changed its account").waitFor();
     await page.getByRole("button", { name: "Sign in to trade" }).waitFor();
     opened.expectClean();
   });
 
-  test("reload: signed out, and no secret was stored", async ({ open }) => {
+  test("wallet: one that never answers can be canceled; its icon is shown", async ({ open }) => {
+    const opened = await open({
+      prepare: (page) => injectWallet(page, () => new Promise(() => undefined)),
+    });
+    const { page } = opened;
+    await page.getByRole("banner").getByRole("button", { name: "Sign in" }).click();
+    const wallet = page.getByRole("button", { name: "Use Test Wallet" });
+    expect(await wallet.locator("img").getAttribute("src")).toBe(ICON);
+    await wallet.click();
+    await page.getByText("Confirm in your wallet…").waitFor();
+    await opened.inspect("wallet-asking", "dialog");
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+    await wallet.click();
+    // Closing the dialog cancels too.
+    await page.getByText("Confirm in your wallet…").waitFor();
+    await page.keyboard.press("Escape");
+    await opened.signInWithBurner();
+    opened.expectClean();
+  });
+
+  test("reload: stays signed in, by keys that cannot be read; the burner wallet is exported, forgotten, imported", async ({
+    open,
+  }) => {
+    const opened = await open();
+    const { page } = opened;
+    await opened.signInWithBurner();
+    const address = (await page.locator(".who").getAttribute("title")) ?? "";
+    await page.reload();
+    await opened.untilLive();
+    await page.getByTitle(address).waitFor();
+    await opened.order("Market", "Buy / Long", { margin: "50" });
+    await opened.result().getByText("Buy market filled").waitFor();
+    const kept: string = await page.evaluate(KEPT);
+    expect(kept).toContain("CryptoKey:false");
+    expect(kept).not.toMatch(/extractable|CryptoKey:true/);
+    // A reload is no sign-out, but this is.
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.reload();
+    await opened.untilLive();
+    await page.getByRole("button", { name: "Sign in to trade" }).click();
+    await opened.inspect("sign-in-burner-kept", "dialog");
+    await page.getByRole("button", { name: "Use burner" }).click();
+    await page.getByTitle(address).waitFor();
+
+    await page.locator(".who").click();
+    await page.getByRole("button", { name: "Show private key" }).click();
+    const key = await page.getByLabel("Private key", { exact: true }).innerText();
+    expect(privateKeyAccount(key).address).toBe(address);
+    await opened.inspect("account", "dialog");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("button", { name: "Sign in to trade" }).click();
+    await page.getByRole("button", { name: "Forget it" }).click();
+    await page.getByRole("button", { name: "Forget it for good" }).click();
+    await page.getByRole("button", { name: "Import" }).click();
+    const field = page.getByLabel("Private key", { exact: true });
+    await field.fill("0x12");
+    await page.getByRole("button", { name: "Sign in with this key" }).click();
+    await page.getByRole("alert").getByText("Not a private key").waitFor();
+    await opened.inspect("burner-import", "dialog");
+    await field.fill(key);
+    await page.getByRole("button", { name: "Sign in with this key" }).click();
+    await page.getByTitle(address).waitFor();
+    opened.expectClean();
+  });
+
+  test("reload without staying signed in: signed out, and no secret was stored", async ({
+    open,
+  }) => {
     const opened = await open();
     const { page, context } = opened;
+    await page.getByRole("banner").getByRole("button", { name: "Sign in" }).click();
+    await page.getByLabel("Stay signed in").uncheck();
+    await page.keyboard.press("Escape");
     await opened.signInWithBurner();
     await page.getByRole("button", { name: "Switch to light colours" }).click();
     await page.reload();
@@ -48,13 +124,16 @@ export function accountTests(test: PageTest): void {
     await page.getByRole("button", { name: "Sign in to trade" }).waitFor();
     expect(await context.cookies()).toEqual([]);
     const kept = await page.evaluate(`(async () => ({
-      local: Object.entries(localStorage),
+      local: Object.entries(localStorage).sort(),
       session: Object.entries(sessionStorage),
       databases: (await indexedDB.databases()).map(({ name }) => name),
       caches: await caches.keys(),
     }))()`);
     expect(kept).toEqual({
-      local: [["perpgate.theme", "light"]],
+      local: [
+        ["perpgate.stay", "off"],
+        ["perpgate.theme", "light"],
+      ],
       session: [],
       databases: [],
       caches: [],
@@ -62,31 +141,18 @@ export function accountTests(test: PageTest): void {
     opened.expectClean();
   });
 
-  test("session ended elsewhere: shown, and signed out", async ({ open, venueUrl }) => {
-    const opened = await open();
-    const { page } = opened;
-    const asked = page.waitForRequest((request) => request.url().endsWith("/v1/account"));
-    await opened.signInWithBurner();
-    const authorization = (await (await asked).allHeaders()).authorization ?? "";
-    await fetch(`${venueUrl}/v1/auth/session`, {
-      method: "DELETE",
-      headers: { authorization },
-    });
-    await page.getByText("The session has ended").waitFor();
-    await page.getByRole("button", { name: "Sign in to trade" }).waitFor();
-    // A request that was in flight when the session ended.
-    opened.expectClean(/status of 401/);
-  });
-
-  test("account requests fail: repeated until one succeeds, without any other change", async ({
+  test("account requests fail: repeated until one succeeds; session ended elsewhere: signed out", async ({
     open,
+    venueUrl,
   }) => {
     const opened = await open();
     const { page } = opened;
     let failures = 0;
-    await page.route("**/v1/account", (route) => {
+    let authorization = "";
+    await page.route("**/v1/account", async (route) => {
       failures++;
-      return route.abort();
+      authorization = (await route.request().allHeaders()).authorization ?? "";
+      await route.abort();
     });
     await page.getByRole("banner").getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("button", { name: "Create a burner key" }).click();
@@ -95,9 +161,15 @@ export function accountTests(test: PageTest): void {
     await expect.poll(() => failures, POLL).toBeGreaterThan(4);
     await page.unroute("**/v1/account");
     await opened.untilAvailable((dollars) => dollars === 10_000);
+    await fetch(`${venueUrl}/v1/auth/session`, { method: "DELETE", headers: { authorization } });
+    await page.getByText("The session has ended").waitFor();
+    await page.getByRole("button", { name: "Sign in to trade" }).waitFor();
+    // A request that was in flight when the session ended.
     opened.expectClean(OFFLINE);
   });
+}
 
+export function chainTests(test: PageTest): void {
   test("venue with chains: no test dollars; shows the vault and registers a hash", async ({
     open,
     pageFolder,
@@ -129,7 +201,7 @@ export function accountTests(test: PageTest): void {
     await chain.selectOption("arbitrum");
     expect((await vault.innerText()).toLowerCase()).toBe(CHAINS.arbitrum.vault);
     expect(await token.getByRole("option").allInnerTexts()).toEqual(["USDT"]);
-    await opened.inspect("deposit-from-a-chain");
+    await opened.inspect("deposit-from-a-chain", "dialog");
 
     await dialog.getByRole("textbox", { name: "Transaction hash" }).fill(`0x${"7".repeat(64)}`);
     await dialog.getByRole("button", { name: "Register the transfer" }).click();
@@ -139,32 +211,14 @@ export function accountTests(test: PageTest): void {
   });
 }
 
-function hexOf(value: unknown): `0x${string}` {
-  if (typeof value !== "string" || !/^0x[0-9a-f]*$/i.test(value)) throw new Error("not hex");
-  return `0x${value.slice(2)}`;
-}
-
-type WalletAnswer = string | readonly string[] | { readonly rejected: number };
-
-/** Injects a wallet that forwards its requests to the test. */
-async function injectWallet(
-  page: Page,
-  answer: (method: string, params: readonly unknown[]) => Promise<WalletAnswer>,
-): Promise<void> {
-  await page.exposeFunction("askTestWallet", answer);
-  await page.addInitScript(`
-    const provider = {
-      request: async ({ method, params = [] }) => {
-        const answer = await window.askTestWallet(method, params);
-        if (answer?.rejected === undefined) return answer;
-        throw Object.assign(new Error("User rejected the request."), { code: answer.rejected });
-      },
-    };
-    const announce = () => window.dispatchEvent(new CustomEvent("eip6963:announceProvider", {
-      detail: Object.freeze({ info: { uuid: "test", name: "Test Wallet", rdns: "test", icon: "data:," }, provider }),
-    }));
-    window.addEventListener("eip6963:requestProvider", announce);
-    window.ethereum = provider;
-    announce();
-  `);
-}
+/** Runs inside the page: everything in IndexedDB as text, keys as `CryptoKey:<extractable>`. */
+const KEPT = `(async () => {
+  const opening = indexedDB.open("perpgate");
+  const database = await new Promise((resolve) => { opening.onsuccess = () => resolve(opening.result); });
+  const request = database.transaction("kept").objectStore("kept").getAll();
+  const all = await new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
+  database.close();
+  return JSON.stringify(all, (_, value) =>
+    value instanceof CryptoKey ? "CryptoKey:" + value.extractable
+    : value instanceof ArrayBuffer ? "bytes" : value);
+})()`;

@@ -1,12 +1,16 @@
 /** Market data without a session, and the layout. */
 
 import { expect } from "vitest";
-import { measureFrames } from "../frames.js";
 import type { PageTest } from "../page-test.js";
 import { POLL } from "../trading-page.js";
 
+/** Runs inside the page. */
+const OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+
 export function marketTests(test: PageTest): void {
-  test("market: switcher, figures, chart, depth, book and trades are shown", async ({ open }) => {
+  test("market: switcher, figures, chart, depth, book and trades are shown; each has its own price step", async ({
+    open,
+  }) => {
     const opened = await open();
     const { page } = opened;
     await page.getByRole("row").filter({ hasText: "0." }).first().waitFor();
@@ -16,11 +20,23 @@ export function marketTests(test: PageTest): void {
     await opened.inspect("visitor-1440-dark");
     await page.getByRole("tab", { name: "Depth" }).click();
     await page.getByRole("img", { name: /Depth chart\. .+ bid down to/ }).waitFor();
-    await opened.inspect("visitor-depth");
+    await opened.inspect("visitor-depth", "section.chart");
+    const step = page.getByRole("combobox", { name: "Price step" });
+    await step.selectOption({ label: "200" });
     await page.getByRole("button", { name: /Market: BTCUSD/ }).click();
     await opened.inspect("visitor-markets");
-    await page.getByRole("button", { name: /^ETHUSD/ }).click();
-    await page.getByRole("button", { name: /Market: ETHUSD/ }).waitFor();
+    await page.getByRole("button", { name: /^SOLUSD/ }).click();
+    await page.getByRole("button", { name: /Market: SOLUSD/ }).waitFor();
+    const rows = page.locator(".ladder-row.bid > [role=gridcell]:nth-of-type(2)");
+    const prices = async () => {
+      const texts = await rows.allInnerTexts();
+      return texts.filter((text) => text !== "").map(Number);
+    };
+    await expect.poll(async () => (await prices()).length, POLL).toBeGreaterThan(2);
+    const shown = Number(await step.locator("option:checked").innerText());
+    const [first = 0, second = 0] = await prices();
+    expect(shown).toBe(0.01);
+    expect(first - second).toBeLessThan(20 * shown);
     opened.expectClean();
   });
 
@@ -34,9 +50,12 @@ export function marketTests(test: PageTest): void {
     for (const [width, height] of [
       [3840, 2160],
       [1024, 768],
+      // 1280 × 720 at a zoom of 200 %.
+      [640, 360],
     ] as const) {
       await page.setViewportSize({ width, height });
       await opened.inspect(`visitor-${width}`);
+      expect(await page.evaluate(OVERFLOW), `${width} scrolls sideways`).toBe(0);
     }
     await page.setViewportSize({ width: 380, height: 760 });
     for (const view of ["Chart", "Book", "Trade", "Portfolio"]) {
@@ -46,9 +65,7 @@ export function marketTests(test: PageTest): void {
         await page.locator(".ladder-row.bid").filter({ hasText: /\d/ }).first().waitFor();
       }
       await opened.inspect(`visitor-380-${view.toLowerCase()}`);
-      const overflow =
-        "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-      expect(await page.evaluate(overflow), `${view} scrolls sideways`).toBe(0);
+      expect(await page.evaluate(OVERFLOW), `${view} scrolls sideways`).toBe(0);
     }
     opened.expectClean();
   });
@@ -72,27 +89,7 @@ export function marketTests(test: PageTest): void {
     await page.getByText("No open orders.").waitFor();
     await page.getByRole("textbox", { name: "Margin" }).focus();
     await page.keyboard.type("25");
-    await page.keyboard.press("Enter");
-    await opened.result().waitFor();
-    opened.expectClean();
-  });
-
-  test("frames: the book changes and the page stays responsive", async ({ open }) => {
-    const opened = await open();
-    const { page } = opened;
-    await page.getByText(/^Spread \d/).waitFor();
-    const frames = await measureFrames(page, 3_000, 5, 6);
-    console.info(
-      `frames with running bots: ${frames.perSecond.toFixed(1)} a second, median ${frames.medianMs.toFixed(1)} ms, ` +
-        `p95 ${frames.p95Ms.toFixed(1)} ms, longest task ${frames.longestTaskMs.toFixed(0)} ms, ` +
-        `${frames.bookChanges} ladder updates`,
-    );
-    await opened.screenshot("bots");
-    // Bounds for a busy machine; the figures above are for an idle one.
-    expect(frames.count).toBeGreaterThan(5);
-    expect(frames.bookChanges).toBeGreaterThanOrEqual(5);
-    // No task is longer than 300 frames take on this machine: five seconds at 60 frames a second.
-    expect(frames.longestTaskMs).toBeLessThan(300 * Math.max(frames.medianMs, 1_000 / 60));
+    await opened.press(() => page.keyboard.press("Enter"), opened.result());
     opened.expectClean();
   });
 }

@@ -1,0 +1,41 @@
+/** The signed-in account: address, session, the burner wallet's key. */
+
+import { formatDayAndClock } from "../format/text.js";
+import { useStore } from "../state/store.js";
+import { useTerminal } from "../terminal.js";
+import { Dialog } from "../ui/dialog.js";
+import { Fact } from "../ui/fact.js";
+import { BurnerKey } from "./burner-key.js";
+
+export function AccountDialog() {
+  const { dialog, sessions } = useTerminal();
+  const state = useStore(sessions.state);
+  const burner = useStore(sessions.burner);
+  if (state.status !== "in") return null;
+  return (
+    <Dialog title="Account" onClose={() => dialog.set("none")}>
+      <div className="dialog-body">
+        <dl className="facts">
+          <Fact label="Signed in with">{state.kind === "burner" ? "Burner key" : "Wallet"}</Fact>
+          <Fact label="Session ends">{formatDayAndClock(state.session.expiresAt)}</Fact>
+          <Fact label="After a reload">
+            {sessions.isStaying ? "Stays signed in" : "Signed out"}
+          </Fact>
+        </dl>
+        <p className="secret">{state.address}</p>
+        {state.kind === "burner" && burner !== undefined && (
+          <section className="choice-card">
+            <h3>
+              Burner wallet <span className="chip warn">Testnet only</span>
+            </h3>
+            <p>
+              The private key is the account: anybody who has it can trade with it. Save it to use
+              the account in another browser.
+            </p>
+            <BurnerKey privateKey={burner} address={state.address} />
+          </section>
+        )}
+      </div>
+    </Dialog>
+  );
+}

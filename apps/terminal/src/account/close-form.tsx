@@ -1,0 +1,112 @@
+/** Closes a part or all of a position, at the market or at a price. */
+
+import { fromSteps } from "@perpgate/protocol/core";
+import { type FormEvent, useState } from "react";
+import { formatSigned, NONE, toneOf } from "../format/numbers.js";
+import { closeSubject, limitClose, marketClose } from "../order/closing.js";
+import { numberIn } from "../order/order-form-state.js";
+import { stepProblem, stepsIn } from "../order/order-terms.js";
+import { useTerminal } from "../terminal.js";
+import { Fact } from "../ui/fact.js";
+import { NumberField } from "../ui/number-field.js";
+import { Segments } from "../ui/segments.js";
+import { sizeText } from "../venue/market-view.js";
+import { livePosition, useRefresh } from "./live-pnl.js";
+import type { PositionFormProps } from "./position-dialog.js";
+import { SendButton, useSend } from "./send-button.js";
+
+const TYPES = [
+  ["market", "Market"],
+  ["limit", "Limit"],
+] as const;
+const SHARES = [
+  ["25%", 0.25],
+  ["50%", 0.5],
+  ["75%", 0.75],
+  ["All", 1],
+] as const;
+
+export function CloseForm({ view, position, onDone }: PositionFormProps) {
+  const terminal = useTerminal();
+  const { market, units, priceDigits, sizeDigits } = view;
+  const held = Math.abs(Math.round(position.size / units.lot.size));
+  const textOf = (share: number) =>
+    fromSteps(Math.max(1, Math.floor(held * share)), units.lot).toFixed(sizeDigits);
+  const [type, setType] = useState<"market" | "limit">("market");
+  const [size, setSize] = useState(() => textOf(1));
+  const [price, setPrice] = useState("");
+  const { isSending, send } = useSend(onDone);
+  useRefresh();
+  const lots = stepsIn(size, units.lot);
+  const sizeProblem =
+    stepProblem(size, units.lot) ??
+    (lots !== undefined && lots > held ? "More than the position" : undefined);
+  const priceProblem = type === "limit" ? stepProblem(price, units.tick) : undefined;
+  const at = type === "limit" ? numberIn(price) : livePosition(terminal, position).mark;
+  const isReady =
+    lots !== undefined &&
+    sizeProblem === undefined &&
+    (type === "market" || (at !== undefined && at > 0 && priceProblem === undefined));
+  const closed = lots === undefined ? 0 : fromSteps(lots, units.lot);
+  const pnl =
+    at === undefined ? undefined : Math.sign(position.size) * closed * (at - position.avgEntry);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isReady || at === undefined) return;
+    const order =
+      type === "limit"
+        ? limitClose(position, closed, at)
+        : marketClose(terminal, view, position, closed);
+    const subject = type === "market" ? closeSubject(position, closed) : undefined;
+    void send((session) => terminal.orders.place(session, order, subject));
+  };
+  return (
+    <form className="stack" onSubmit={submit} noValidate aria-label="Close the position">
+      <Segments
+        legend="How to close"
+        name="close-type"
+        options={TYPES}
+        selected={type}
+        onSelect={setType}
+      />
+      {type === "limit" && (
+        <NumberField
+          label="Price"
+          value={price}
+          placeholder={(0).toFixed(priceDigits)}
+          unit={market.quote}
+          problem={priceProblem}
+          onChange={setPrice}
+        />
+      )}
+      <NumberField
+        label="Size"
+        aside={<span>of {sizeText(view, Math.abs(position.size))}</span>}
+        value={size}
+        unit={market.base}
+        problem={sizeProblem}
+        onChange={setSize}
+      />
+      <div className="shares">
+        {SHARES.map(([label, share]) => (
+          <button
+            key={label}
+            type="button"
+            className="button small"
+            onClick={() => setSize(textOf(share))}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+      <dl className="facts">
+        <Fact label="PnL of this part, before fees" className={toneOf(pnl, 2)}>
+          {isReady ? formatSigned(pnl, 2) : NONE}
+        </Fact>
+      </dl>
+      <SendButton isReady={isReady} isSending={isSending}>
+        Close {sizeText(view, closed)} {market.base}
+      </SendButton>
+    </form>
+  );
+}

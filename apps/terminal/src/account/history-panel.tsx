@@ -1,0 +1,190 @@
+/** The account's history: orders, funding and every change of the balance, in pages. */
+
+import type { FundingPayment, LedgerEntry, Order } from "@perpgate/protocol";
+import type { Session } from "@perpgate/sdk";
+import { useState } from "react";
+import { formatDollars, formatSigned, NONE, toneOf } from "../format/numbers.js";
+import { formatDayAndClock } from "../format/text.js";
+import { REASON_TEXTS } from "../order/advice.js";
+import { priceOfOrder } from "../order/amendment.js";
+import { useTerminal } from "../terminal.js";
+import { Segments } from "../ui/segments.js";
+import { priceText, sizeText } from "../venue/market-view.js";
+import { type Column, DataTable } from "./data-table.js";
+import { OrderTitle } from "./order-title.js";
+import { type PageQuery, usePages } from "./use-pages.js";
+
+const LISTS = [
+  ["orders", "Orders"],
+  ["funding", "Funding"],
+  ["ledger", "Ledger"],
+] as const;
+type List = (typeof LISTS)[number][0];
+
+const PARTS = { orders: OrderHistory, funding: FundingHistory, ledger: LedgerHistory };
+
+export default function HistoryPanel() {
+  const [list, setList] = useState<List>("orders");
+  const Part = PARTS[list];
+  return (
+    <>
+      <div className="table-bar start">
+        <Segments
+          legend="History"
+          name="history"
+          className="compact"
+          options={LISTS}
+          selected={list}
+          onSelect={setList}
+        />
+      </div>
+      <Part />
+    </>
+  );
+}
+
+interface ListProps<Row> {
+  readonly label: string;
+  readonly empty: string;
+  readonly columns: readonly Column<Row>[];
+  readonly load: (session: Session, query: PageQuery) => Promise<readonly Row[]>;
+  readonly idOf: (row: Row) => string;
+}
+
+function PagedTable<Row>({ label, empty, columns, load, idOf }: ListProps<Row>) {
+  const { rows, hasMore, more } = usePages(load, idOf);
+  return (
+    <>
+      <DataTable label={label} columns={columns} rows={rows} keyOf={idOf} empty={empty} />
+      {hasMore && (
+        <div className="table-bar">
+          <button type="button" className="button small" onClick={more}>
+            Older
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+const loadOrders = (session: Session, query: PageQuery) =>
+  session.orders({ status: "all", ...query });
+const idOfOrder = ({ orderId }: Order) => orderId;
+
+function OrderHistory() {
+  const { marketFeed } = useTerminal();
+  const columns: readonly Column<Order>[] = [
+    { title: "Time", isText: true, cell: ({ createdAt }) => formatDayAndClock(createdAt) },
+    { title: "Market", isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
+    { title: "Order", isText: true, cell: (order) => <OrderTitle order={order} /> },
+    {
+      title: "Status",
+      isText: true,
+      cell: ({ status, reason }) => (
+        <span title={reason === null ? undefined : (REASON_TEXTS[reason] ?? reason)}>
+          {status}
+          {reason !== null && <span className="faint"> {reason.replaceAll("_", " ")}</span>}
+        </span>
+      ),
+    },
+    {
+      title: "Price",
+      cell: (order) => {
+        const text = priceText(marketFeed.view(order.symbol), priceOfOrder(order));
+        // Of a market order it is the worst price.
+        return order.type === "market" && order.price !== null
+          ? `${order.side === "long" ? "≤" : "≥"} ${text}`
+          : text;
+      },
+    },
+    {
+      title: "Filled / size",
+      cell: ({ symbol, filledSize, size }) => {
+        const view = marketFeed.view(symbol);
+        return `${sizeText(view, filledSize)} / ${sizeText(view, size)}`;
+      },
+    },
+    {
+      title: "Average fill",
+      cell: ({ symbol, filledSize, avgFillPrice }) =>
+        filledSize === 0 ? NONE : priceText(marketFeed.view(symbol), avgFillPrice),
+    },
+  ];
+  return (
+    <PagedTable
+      label="Order history"
+      empty="No orders yet."
+      columns={columns}
+      load={loadOrders}
+      idOf={idOfOrder}
+    />
+  );
+}
+
+const loadFunding = (session: Session, query: PageQuery) => session.fundingPayments(query);
+const idOfEntry = ({ id }: { readonly id: string }) => id;
+
+const FUNDING_COLUMNS: readonly Column<FundingPayment>[] = [
+  { title: "Time", isText: true, cell: ({ time }) => formatDayAndClock(time) },
+  { title: "Market", isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
+  { title: "Amount", cell: ({ amount }) => <Amount value={amount} digits={6} /> },
+];
+
+function FundingHistory() {
+  return (
+    <PagedTable
+      label="Funding history"
+      empty="No funding yet."
+      columns={FUNDING_COLUMNS}
+      load={loadFunding}
+      idOf={idOfEntry}
+    />
+  );
+}
+
+const loadLedger = (session: Session, query: PageQuery) => session.ledger(query);
+
+const KINDS: Readonly<Record<LedgerEntry["kind"], string>> = {
+  deposit: "Deposit",
+  grant: "Test dollars",
+  fee: "Fee",
+  pnl: "Realised PnL",
+  funding: "Funding",
+  liquidation: "Liquidation",
+  adl: "Auto-deleveraging",
+  settlement: "Settlement",
+  margin: "Margin moved",
+};
+
+const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
+  { title: "Time", isText: true, cell: ({ time }) => formatDayAndClock(time) },
+  { title: "Kind", isText: true, cell: ({ kind }) => KINDS[kind] },
+  { title: "Market", isText: true, cell: ({ symbol }) => symbol ?? NONE },
+  {
+    title: "Amount",
+    cell: ({ amount, marginMoved }) =>
+      marginMoved === null ? (
+        <Amount value={amount} digits={6} />
+      ) : (
+        <span className="faint">{formatSigned(marginMoved, 2)} of margin</span>
+      ),
+  },
+  { title: "Balance", cell: ({ balance }) => formatDollars(balance) },
+  { title: "Reference", cell: ({ reference }) => reference },
+];
+
+function LedgerHistory() {
+  return (
+    <PagedTable
+      label="Ledger"
+      empty="No changes of the balance yet."
+      columns={LEDGER_COLUMNS}
+      load={loadLedger}
+      idOf={idOfEntry}
+    />
+  );
+}
+
+function Amount({ value, digits }: { readonly value: number; readonly digits: number }) {
+  return <span className={toneOf(value, digits) || "faint"}>{formatSigned(value, digits)}</span>;
+}

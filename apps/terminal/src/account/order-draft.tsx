@@ -1,0 +1,139 @@
+/** Price and size of an open order while they are amended in their row. */
+
+import type { Order } from "@perpgate/protocol";
+import type { OrderAmendment } from "@perpgate/sdk";
+import { type KeyboardEvent, useEffect, useRef } from "react";
+import { amendmentOf, canResize, priceOfOrder } from "../order/amendment.js";
+import { isTooLarge, numberIn } from "../order/order-form-state.js";
+import { stepProblem } from "../order/order-terms.js";
+import { type Terminal, useTerminal } from "../terminal.js";
+import type { MarketView } from "../venue/market-view.js";
+import { ActionButton } from "./action-button.js";
+
+/** The order that is being amended, as typed. */
+export interface Draft {
+  readonly orderId: string;
+  readonly price: string;
+  readonly size: string;
+}
+
+export type OnDraft = (draft: Draft | undefined) => void;
+
+export function draftOf(order: Order, view: MarketView | undefined): Draft {
+  const price = priceOfOrder(order)?.toFixed(view?.priceDigits ?? 2) ?? "";
+  return { orderId: order.orderId, price, size: order.size.toFixed(view?.sizeDigits ?? 4) };
+}
+
+interface DraftProps {
+  readonly order: Order;
+  readonly draft: Draft;
+  readonly onDraft: OnDraft;
+}
+
+export function DraftCell({
+  order,
+  draft,
+  name,
+  onDraft,
+}: DraftProps & { name: "price" | "size" }) {
+  const terminal = useTerminal();
+  const input = useRef<HTMLInputElement>(null);
+  const problem = problemOf(order, draft, name, terminal.marketFeed.view(order.symbol));
+  useEffect(() => {
+    if (name === "price") input.current?.focus();
+  }, [name]);
+  const handleKey = (event: KeyboardEvent) => {
+    if (event.key === "Escape") onDraft(undefined);
+  };
+  return (
+    <input
+      ref={input}
+      form={formOf(order)}
+      className="cell"
+      inputMode="decimal"
+      aria-label={`New ${name} of order ${order.orderId}`}
+      aria-invalid={problem !== undefined}
+      title={problem}
+      value={draft[name]}
+      onChange={(event) => onDraft({ ...draft, [name]: event.target.value })}
+      onKeyDown={handleKey}
+    />
+  );
+}
+
+export function DraftActions({ order, draft, onDraft }: DraftProps) {
+  const terminal = useTerminal();
+  const { orderId } = order;
+  return (
+    <form id={formOf(order)} className="row" onSubmit={(event) => event.preventDefault()}>
+      {isValid(order, draft, terminal.marketFeed.view(order.symbol)) ? (
+        <ActionButton
+          isSubmit
+          label={`Save order ${orderId}`}
+          act={() => save(terminal, order, draft, onDraft)}
+        >
+          Save
+        </ActionButton>
+      ) : (
+        <button
+          type="submit"
+          className="button small"
+          disabled
+          aria-label={`Save order ${orderId}`}
+        >
+          Save
+        </button>
+      )}
+      <button type="button" className="button small" onClick={() => onDraft(undefined)}>
+        Discard
+      </button>
+    </form>
+  );
+}
+
+/** Joins the fields in the row's cells with the button that Enter presses. */
+function formOf({ orderId }: Order): string {
+  return `amend-${orderId}`;
+}
+
+/** An order that the venue refuses to amend keeps its draft. */
+async function save(
+  terminal: Terminal,
+  order: Order,
+  draft: Draft,
+  onDraft: OnDraft,
+): Promise<void> {
+  if (!isValid(order, draft, terminal.marketFeed.view(order.symbol))) return;
+  const amendment = amendmentIn(order, draft);
+  const outcome =
+    amendment === undefined
+      ? "done"
+      : await terminal.attempt((session) => terminal.orders.amend(session, amendment));
+  if (outcome !== "failed") onDraft(undefined);
+}
+
+function amendmentIn(order: Order, draft: Draft): OrderAmendment | undefined {
+  const price = numberIn(draft.price) ?? 0;
+  const size = numberIn(draft.size) ?? 0;
+  return amendmentOf(order, canResize(order) ? { price, size } : { price });
+}
+
+function isValid(order: Order, draft: Draft, view: MarketView | undefined): boolean {
+  const names = canResize(order) ? (["price", "size"] as const) : (["price"] as const);
+  return names.every((name) => problemOf(order, draft, name, view) === undefined);
+}
+
+function problemOf(
+  order: Order,
+  draft: Draft,
+  name: "price" | "size",
+  view: MarketView | undefined,
+): string | undefined {
+  const text = draft[name];
+  if (isTooLarge(text)) return "Too large";
+  const value = numberIn(text);
+  if (value === undefined || value <= 0) return "Enter a positive number";
+  // The venue would cancel the rest.
+  if (name === "size" && value <= order.filledSize) return "More than what is filled";
+  return stepProblem(text, name === "price" ? view?.units.tick : view?.units.lot);
+}

@@ -1,0 +1,30 @@
+/** An order in a few words: side, type, flags. */
+
+import type { Order } from "@perpgate/protocol";
+
+/** From which side the mark reaches a stop. */
+export function triggerSign({ side, trigger }: Order): "≥" | "≤" {
+  return (side === "long") === (trigger !== "takeProfit") ? "≥" : "≤";
+}
+
+export function OrderTitle({ order }: { readonly order: Order }) {
+  const { side, type, reduceOnly, postOnly, closePosition, timeInForce, limitPrice } = order;
+  const kind = order.trigger === "takeProfit" ? "take profit" : type;
+  const flags = [
+    closePosition ? "Whole position" : undefined,
+    reduceOnly ? "Reduce" : undefined,
+    postOnly ? "Post" : undefined,
+    type === "limit" && timeInForce !== "gtc" ? timeInForce.toUpperCase() : undefined,
+    type === "stop" && limitPrice !== null ? "Limit" : undefined,
+  ].filter((flag) => flag !== undefined);
+  return (
+    <span className={side}>
+      {side === "long" ? "Buy" : "Sell"} {kind}
+      {flags.map((flag) => (
+        <span key={flag} className="chip">
+          {flag}
+        </span>
+      ))}
+    </span>
+  );
+}

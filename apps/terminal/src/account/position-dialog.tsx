@@ -1,0 +1,53 @@
+/** What can be done with a position: close a part or all of it, change its margin, protect it. */
+
+import type { Position } from "@perpgate/protocol";
+import { useState } from "react";
+import { useStore } from "../state/store.js";
+import { useTerminal } from "../terminal.js";
+import { Dialog } from "../ui/dialog.js";
+import { Tabs, tabPanel } from "../ui/tabs.js";
+import type { MarketView } from "../venue/market-view.js";
+import { CloseForm } from "./close-form.js";
+import { MarginForm } from "./margin-form.js";
+import { ProtectForm } from "./protect-form.js";
+
+const TABS = [
+  { name: "close", label: "Close" },
+  { name: "margin", label: "Margin" },
+  { name: "protect", label: "Take profit / stop loss" },
+] as const;
+type Name = (typeof TABS)[number]["name"];
+const PANEL = "position-panel";
+
+export interface PositionFormProps {
+  readonly view: MarketView;
+  readonly position: Position;
+  readonly onDone: () => void;
+}
+
+const FORMS = { close: CloseForm, margin: MarginForm, protect: ProtectForm };
+
+interface Props {
+  readonly symbol: string;
+  readonly onClose: () => void;
+}
+
+export default function PositionDialog({ symbol, onClose }: Props) {
+  const { account, marketFeed } = useTerminal();
+  const position = useStore(account.positions, (all) => all?.get(symbol));
+  const [tab, setTab] = useState<Name>("close");
+  const view = marketFeed.view(symbol);
+  const Form = FORMS[tab];
+  return (
+    <Dialog title={`${symbol} position`} onClose={onClose}>
+      <Tabs label="Position" tabs={TABS} selected={tab} panelId={PANEL} onSelect={setTab} />
+      <div className="dialog-body" {...tabPanel(PANEL, tab)}>
+        {position === undefined || view === undefined ? (
+          <p className="notice">The position is closed.</p>
+        ) : (
+          <Form view={view} position={position} onDone={onClose} />
+        )}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,109 @@
+/** Take-profit and stop-loss of a whole position: at either price all of it is closed. */
+
+import type { Trigger } from "@perpgate/protocol";
+import { protectionOf } from "@perpgate/sdk";
+import { type FormEvent, useState } from "react";
+import { formatSigned, NONE, toneOf } from "../format/numbers.js";
+import { exitOrder } from "../order/closing.js";
+import { markOf } from "../order/order-context.js";
+import { numberIn } from "../order/order-form-state.js";
+import { stepProblem, stepsIn } from "../order/order-terms.js";
+import { requireAll, sendBatch } from "../order/send-batch.js";
+import { useStore } from "../state/store.js";
+import { useTerminal } from "../terminal.js";
+import { Fact } from "../ui/fact.js";
+import { NumberField } from "../ui/number-field.js";
+import { useRefresh } from "./live-pnl.js";
+import type { PositionFormProps } from "./position-dialog.js";
+import { SendButton, useSend } from "./send-button.js";
+
+export function ProtectForm({ view, position, onDone }: PositionFormProps) {
+  const terminal = useTerminal();
+  const { account, marketFeed } = terminal;
+  const orders = useStore(account.orders);
+  const { units, market, priceDigits } = view;
+  const known = (trigger: Trigger) =>
+    exitOrder(orders, position, trigger)?.price?.toFixed(priceDigits) ?? "";
+  const [takeProfit, setTakeProfit] = useState(() => known("takeProfit"));
+  const [stopLoss, setStopLoss] = useState(() => known("stop"));
+  const { isSending, send } = useSend(onDone);
+  useRefresh();
+  const markTicks = markOf(marketFeed, view);
+  const gainUp = position.size > 0;
+  const problemOf = (text: string, isAbove: boolean) => {
+    const ticks = stepsIn(text, units.tick);
+    if (ticks === undefined || markTicks === undefined) return stepProblem(text, units.tick);
+    if (ticks > markTicks === isAbove && ticks !== markTicks) return undefined;
+    return isAbove ? "Must be above the mark" : "Must be below the mark";
+  };
+  const profitProblem = problemOf(takeProfit, gainUp);
+  const lossProblem = problemOf(stopLoss, !gainUp);
+  const changes = {
+    takeProfit: changeOf(takeProfit, known("takeProfit")),
+    stopLoss: changeOf(stopLoss, known("stop")),
+  };
+  const hasChange = changes.takeProfit !== undefined || changes.stopLoss !== undefined;
+  const isReady = hasChange && profitProblem === undefined && lossProblem === undefined;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isReady) return;
+    const { symbol, side } = position;
+    const open = [...(orders?.values() ?? [])];
+    const operations = protectionOf({ symbol, side, ...changes }, open);
+    const subject = `Take profit and stop loss of ${symbol}`;
+    void send(async (session) =>
+      requireAll(await sendBatch(terminal, session, operations, subject)),
+    );
+  };
+  const field = { placeholder: "none", unit: market.quote } as const;
+  return (
+    <form className="stack" onSubmit={submit} noValidate aria-label="Protect the position">
+      <NumberField
+        {...field}
+        label="Take profit"
+        value={takeProfit}
+        problem={profitProblem}
+        onChange={setTakeProfit}
+      />
+      <NumberField
+        {...field}
+        label="Stop loss"
+        value={stopLoss}
+        problem={lossProblem}
+        onChange={setStopLoss}
+      />
+      <dl className="facts">
+        <ExpectedPnl label="PnL at take profit" text={takeProfit} position={position} />
+        <ExpectedPnl label="PnL at stop loss" text={stopLoss} position={position} />
+      </dl>
+      <p className="notice">
+        At either price the whole position is closed at the market, and the other one ends with it.
+      </p>
+      <SendButton isReady={isReady} isSending={isSending}>
+        Save
+      </SendButton>
+    </form>
+  );
+}
+
+/** Undefined leaves it, null removes it. */
+function changeOf(text: string, known: string): number | null | undefined {
+  if (text.trim() === known) return undefined;
+  return text.trim() === "" ? null : numberIn(text);
+}
+
+interface ExpectedProps {
+  readonly label: string;
+  readonly text: string;
+  readonly position: PositionFormProps["position"];
+}
+
+function ExpectedPnl({ label, text, position: { size, avgEntry } }: ExpectedProps) {
+  const price = numberIn(text);
+  const pnl = price === undefined ? undefined : size * (price - avgEntry);
+  return (
+    <Fact label={label} className={toneOf(pnl, 2)}>
+      {pnl === undefined ? NONE : formatSigned(pnl, 2)}
+    </Fact>
+  );
+}

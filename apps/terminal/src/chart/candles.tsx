@@ -1,0 +1,159 @@
+/** The candles of a market with the trader's fills and lines; an order is amended by dragging its line. */
+
+import type { Resolution } from "@perpgate/protocol/core";
+import { useEffect, useRef, useState } from "react";
+import { formatDayAndClock } from "../format/text.js";
+import { amendmentOf } from "../order/amendment.js";
+import { forgetFrame, onNextFrame } from "../state/frame.js";
+import { type Terminal, useTerminal } from "../terminal.js";
+import { readColours, theme } from "../theme/theme.js";
+import { CandleFeed } from "../venue/candle-feed.js";
+import { type MarketView, priceText } from "../venue/market-view.js";
+import { CandleChart } from "./candle-chart.js";
+import { linesOf } from "./chart-lines.js";
+import { CANDLE_MS, fillMarks } from "./fill-markers.js";
+import { Legend } from "./legend.js";
+import { dragLines } from "./line-drag.js";
+
+interface CandlesProps {
+  readonly view: MarketView;
+  readonly resolution: Resolution;
+  readonly hasAverages: boolean;
+}
+
+export default function Candles({ view, resolution, hasAverages }: CandlesProps) {
+  const terminal = useTerminal();
+  const box = useRef<HTMLDivElement>(null);
+  const legend = useRef<HTMLDivElement>(null);
+  const shown = useRef<CandleChart>(undefined);
+  const [count, setCount] = useState<number>();
+  const [begin, setBegin] = useState<number>();
+  useEffect(() => {
+    if (box.current === null || legend.current === null) return;
+    const onCount = (next: number) =>
+      setCount((known) => (known === undefined || known === 0 ? next : known));
+    const parts = { box: box.current, legend: legend.current, onCount, onBegin: setBegin };
+    const { chart, stop } = runChart(terminal, view, resolution, parts);
+    shown.current = chart;
+    return () => {
+      shown.current = undefined;
+      stop();
+    };
+  }, [terminal, view, resolution]);
+  useEffect(() => {
+    // Again for another chart.
+    void [view, resolution];
+    shown.current?.showAverages(hasAverages);
+  }, [view, resolution, hasAverages]);
+  return (
+    <>
+      <div
+        className="candles"
+        ref={box}
+        role="img"
+        aria-label={`${view.market.symbol} candles of ${resolution}`}
+        aria-busy={count === undefined}
+      />
+      <div className="legend" ref={legend} data-testid="legend" />
+      {begin !== undefined && (
+        <p className="chart-begin" data-testid="chart-begin">
+          From the first trade, {formatDayAndClock(begin)}
+        </p>
+      )}
+      {count === 0 && (
+        <p className="empty over">No trades yet. The chart begins with the first one.</p>
+      )}
+    </>
+  );
+}
+
+interface Parts {
+  readonly box: HTMLElement;
+  readonly legend: HTMLElement;
+  readonly onCount: (count: number) => void;
+  readonly onBegin: (time: number | undefined) => void;
+}
+
+function runChart(terminal: Terminal, view: MarketView, resolution: Resolution, parts: Parts) {
+  const { client, line, account } = terminal;
+  const { symbol } = view.market;
+  const chart = new CandleChart(parts.box, view, readColours(), new Legend(parts.legend, view), {
+    onNeedOlder: () => void feed.loadOlder(),
+    onCount: (count) => {
+      parts.onCount(count);
+      if (count > 1) drawFills();
+    },
+    onBegin: parts.onBegin,
+    onDrop: (orderId, price) => {
+      void amend(terminal, view, orderId, price).then((isAmended) => {
+        // Otherwise the stream brings the new price.
+        if (isAmended) return;
+        chart.forgetLines();
+        drawLines();
+      });
+    },
+  });
+  const feed = new CandleFeed(client, symbol, resolution, chart);
+  const drawLines = () =>
+    chart.drawLines(linesOf(view, account.positions.get(), account.orders.get()));
+  const drawFills = () => {
+    const fills = account.fills.get()?.fills ?? [];
+    chart.drawFills(fillMarks(fills, symbol, CANDLE_MS[resolution], chart.oldestTime));
+  };
+  feed.start();
+  drawLines();
+  const applyColours = () => {
+    chart.applyColours(readColours());
+    feed.redraw(0);
+    drawLines();
+    drawFills();
+  };
+  // The font size depends on the width.
+  const applyColoursSoon = () => onNextFrame(applyColours);
+  window.addEventListener("resize", applyColoursSoon);
+  const stops = [
+    () => window.removeEventListener("resize", applyColoursSoon),
+    () => forgetFrame(applyColours),
+    theme.watch(applyColours),
+    account.positions.watch(drawLines),
+    account.orders.watch(drawLines),
+    account.fills.watch(drawFills),
+    line.onReturn(() => feed.reload()),
+    dragLines(parts.box, chart.surface()),
+    () => feed.close(),
+    () => chart.remove(),
+  ];
+  return {
+    chart,
+    stop: () => {
+      for (const stop of stops) stop();
+    },
+  };
+}
+
+/** Moves an order to a price; resolves to whether the venue did so. */
+async function amend(
+  terminal: Terminal,
+  view: MarketView,
+  orderId: string,
+  price: number,
+): Promise<boolean> {
+  const order = terminal.account.orders.get()?.get(orderId);
+  const amendment = order === undefined ? undefined : amendmentOf(order, { price });
+  if (order === undefined || amendment === undefined) return false;
+  const { bestAsk, bestBid } = terminal.book.state.get()?.book ?? {};
+  const isBuy = order.side === "long";
+  const opposite = isBuy ? bestAsk?.[0] : bestBid?.[0];
+  const wouldFill =
+    order.status === "resting" &&
+    opposite !== undefined &&
+    (isBuy ? price >= opposite : price <= opposite);
+  if (wouldFill) {
+    const text = `At ${priceText(view, price)} it would fill immediately. Amend it in the table for that.`;
+    terminal.toasts.show("info", "Not moved", text);
+    return false;
+  }
+  return (
+    (await terminal.attempt((session) => terminal.orders.amend(session, amendment))) === "done"
+  );
+}

@@ -1,0 +1,44 @@
+/** The trader's lines: entry, liquidation price and open orders. */
+
+import type { Order, Position } from "@perpgate/protocol";
+import { isAtLimit, priceOfOrder } from "../order/amendment.js";
+import type { MarketView } from "../venue/market-view.js";
+
+export interface ChartLine {
+  readonly price: number;
+  readonly title: string;
+  readonly tone: "accent" | "long" | "short" | "warn";
+  /** Of an order, which can be dragged. */
+  readonly orderId?: string;
+}
+
+export function linesOf(
+  { market }: MarketView,
+  positions: ReadonlyMap<string, Position> | undefined,
+  orders: ReadonlyMap<string, Order> | undefined,
+): ChartLine[] {
+  const lines: ChartLine[] = [];
+  const position = positions?.get(market.symbol);
+  if (position !== undefined) {
+    const { avgEntry, liquidationPrice, side } = position;
+    lines.push({ price: avgEntry, title: "Entry", tone: side });
+    if (liquidationPrice !== null) {
+      lines.push({ price: liquidationPrice, title: "Liq.", tone: "warn" });
+    }
+  }
+  for (const order of orders?.values() ?? []) {
+    const price = priceOfOrder(order);
+    if (order.symbol !== market.symbol || price === null) continue;
+    const { orderId, side } = order;
+    lines.push({ price, title: titleOf(order), tone: side, orderId });
+  }
+  return lines;
+}
+
+function titleOf(order: Order): string {
+  const { side, type, trigger, closePosition } = order;
+  if (closePosition) return trigger === "takeProfit" ? "TP" : "SL";
+  const verb = side === "long" ? "Buy" : "Sell";
+  if (type !== "stop" || isAtLimit(order)) return verb;
+  return `${verb} ${trigger === "takeProfit" ? "TP" : "stop"}`;
+}

@@ -1,0 +1,122 @@
+/** How large the order is: margin, value or size, typed or as a share of the largest order. */
+
+import { fromMicros, fromSteps } from "@perpgate/protocol/core";
+import { useEffect, useState } from "react";
+import { useRefresh } from "../account/live-pnl.js";
+import { Levels } from "../book/levels.js";
+import { formatAvailable } from "../format/numbers.js";
+import { useStore } from "../state/store.js";
+import { type Terminal, useTerminal } from "../terminal.js";
+import { NumberField } from "../ui/number-field.js";
+import type { MarketView } from "../venue/market-view.js";
+import { type AmountUnit, changeForm, type OrderForm } from "./order-form-state.js";
+import { leverageIn } from "./order-terms.js";
+import { largestNow } from "./use-preview.js";
+
+const LABELS: Readonly<Record<AmountUnit, string>> = {
+  margin: "Margin",
+  value: "Order value",
+  size: "Size",
+};
+
+const SHARES = [
+  ["25%", 0.25],
+  ["50%", 0.5],
+  ["75%", 0.75],
+  ["Max", 1],
+] as const;
+
+interface Props {
+  readonly view: MarketView;
+  readonly form: OrderForm;
+  readonly problem: string | undefined;
+  readonly isWrong: boolean;
+}
+
+export function AmountField({ view, form, problem, isWrong }: Props) {
+  const terminal = useTerminal();
+  const available = useStore(terminal.account.account, (value) => value?.available);
+  const [levels] = useState(() => new Levels());
+  useFollowedShare(terminal, view, form, levels);
+  const choose = (share: number) => {
+    const amount = amountOf(terminal, view, { ...form, share }, levels);
+    if (amount !== undefined) changeForm({ share, amount });
+  };
+  const { base, quote } = view.market;
+  return (
+    <div className="field">
+      <NumberField
+        label={LABELS[form.unit]}
+        aside={available !== undefined && <span>Available {formatAvailable(available)}</span>}
+        value={form.amount}
+        placeholder={form.unit === "size" ? (0).toFixed(view.sizeDigits) : "0.00"}
+        problem={problem}
+        isWrong={isWrong}
+        onChange={(amount) => changeForm({ amount, share: 0 })}
+      >
+        <select
+          className="inside"
+          aria-label="Amount in"
+          value={form.unit}
+          onChange={(event) => chooseUnit(event.target.value)}
+        >
+          <option value="margin">{quote} margin</option>
+          <option value="value">{quote} value</option>
+          <option value="size">{base}</option>
+        </select>
+      </NumberField>
+      <div className="shares">
+        {SHARES.map(([label, share]) => (
+          <button
+            key={label}
+            type="button"
+            className="button small"
+            aria-pressed={form.share === share}
+            disabled={available === undefined}
+            onClick={() => choose(share)}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** An amount of another unit means something else: it is cleared. */
+function chooseUnit(value: string): void {
+  const unit = value === "size" || value === "value" ? value : "margin";
+  changeForm({ unit, amount: "", share: 0 });
+}
+
+/** A chosen share follows book, mark and wallet until an amount is typed. */
+function useFollowedShare(
+  terminal: Terminal,
+  view: MarketView,
+  form: OrderForm,
+  levels: Levels,
+): void {
+  useRefresh();
+  const amount = form.share === 0 ? undefined : amountOf(terminal, view, form, levels);
+  useEffect(() => {
+    if (amount !== undefined && amount !== form.amount) changeForm({ amount });
+  }, [amount, form.amount]);
+}
+
+/** Rounded down to cents or lots, so that the venue fills all of it. */
+function amountOf(
+  terminal: Terminal,
+  view: MarketView,
+  form: OrderForm,
+  levels: Levels,
+): string | undefined {
+  const largest = largestNow(terminal, view, form, levels);
+  if (largest === undefined) return undefined;
+  if (form.unit === "size") {
+    const lots = Math.floor(largest.lots * form.share);
+    return fromSteps(lots, view.units.lot).toFixed(view.sizeDigits);
+  }
+  const times = form.unit === "value" ? (leverageIn(form, view) ?? 1) : 1;
+  const dollars = fromMicros(largest.marginMicros) * form.share * times;
+  return (Math.floor(dollars * 100) / 100).toFixed(2);
+}

@@ -1,0 +1,64 @@
+/** Asks before an order above the trader's own threshold is sent. */
+
+import { fromMicros, fromSteps } from "@perpgate/protocol/core";
+import { formatDollars, formatFixed, formatPercent, NONE } from "../format/numbers.js";
+import { Dialog } from "../ui/dialog.js";
+import { Fact } from "../ui/fact.js";
+import type { MarketView } from "../venue/market-view.js";
+import { slippageOf } from "./order-notes.js";
+import type { AskedOrder } from "./order-panel.js";
+
+interface Props {
+  readonly view: MarketView;
+  readonly asked: AskedOrder;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+}
+
+export default function ConfirmOrder({ view, asked, onConfirm, onClose }: Props) {
+  const { terms, estimate } = asked;
+  const { market, units, priceDigits, sizeDigits } = view;
+  const { order } = terms;
+  const { preview, context } = estimate;
+  const lots = (preview?.takingLots ?? 0) + (preview?.waitingLots ?? 0);
+  const slippage = order.type === "market" ? slippageOf(preview, context) : undefined;
+  const priceLabel = { market: "Worst price", limit: "Price", stop: "Trigger price" }[order.type];
+  const liquidation = preview?.liquidationTicks ?? null;
+  const verb = order.side === "long" ? "Buy" : "Sell";
+  return (
+    <Dialog title="Confirm the order" onClose={onClose}>
+      <div className="dialog-body">
+        <p>
+          {verb} {formatFixed(fromSteps(lots, units.lot), sizeDigits)} {market.base} ({order.type})
+        </p>
+        <dl className="facts">
+          <Fact label="Order value">{formatDollars(fromMicros(preview?.notionalMicros ?? 0))}</Fact>
+          <Fact label={priceLabel}>{formatFixed(order.price, priceDigits)}</Fact>
+          {slippage !== undefined && (
+            <Fact label="Slippage from mark" className={slippage.isLarge ? "warn-text" : ""}>
+              {formatPercent(slippage.share, 3)} · {formatDollars(slippage.dollars)}
+            </Fact>
+          )}
+          <Fact label="Cost">{formatDollars(fromMicros(preview?.walletMicros ?? 0))}</Fact>
+          <Fact label="Liquidation price" className="warn-text">
+            {liquidation === null
+              ? NONE
+              : formatFixed(fromSteps(liquidation, units.tick), priceDigits)}
+          </Fact>
+        </dl>
+        <div className="pair">
+          <button type="button" className="button" onClick={onClose}>
+            Back
+          </button>
+          <button
+            type="button"
+            className={`button ${order.side === "long" ? "buy" : "sell"}`}
+            onClick={onConfirm}
+          >
+            {verb} now
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,129 @@
+/** What a trader should know of an order before it is sent. */
+
+import { fromMicros, PPM } from "@perpgate/protocol/core";
+import { formatDollars, formatPercent } from "../format/numbers.js";
+import type { FundsContext } from "../maths/largest-order.js";
+import type { OrderPreview } from "../maths/order-preview.js";
+import { closableLots } from "../maths/position-maths.js";
+import type { MarketView } from "../venue/market-view.js";
+import type { OrderForm } from "./order-form-state.js";
+import { maxSlippagePpm } from "./order-settings.js";
+import { canRest, directionOf } from "./order-terms.js";
+import type { FormEstimate } from "./use-preview.js";
+
+export interface OrderNote {
+  readonly text: string;
+  readonly isWarning: boolean;
+}
+
+/** Worse than this is worth a warning: 0.2 % of the value, or a twentieth of the margin. */
+const LARGE_SHARE = 0.002;
+const LARGE_PART_OF_MARGIN = 0.05;
+
+export interface Slippage {
+  /** Of the mark; negative if the fills are better than it. */
+  readonly share: number;
+  readonly dollars: number;
+  /** Of the order's margin. */
+  readonly partOfMargin: number;
+  readonly isLarge: boolean;
+}
+
+/** How much worse than the mark the order fills. */
+export function slippageOf(
+  preview: OrderPreview | undefined,
+  context: FundsContext | undefined,
+): Slippage | undefined {
+  if (preview === undefined || context === undefined || preview.takingLots === 0) return undefined;
+  const { units, markTicks, held } = context;
+  const direction = preview.after.lots > held.lots ? 1 : -1;
+  const lots = preview.takingLots + preview.waitingLots;
+  const worse = direction * (preview.notionalMicros - lots * markTicks * units.unit);
+  const share = worse / (lots * markTicks * units.unit);
+  const margin = preview.walletMicros - preview.feeMicros - preview.lossMicros;
+  const partOfMargin = margin > 0 ? Math.max(0, preview.lossMicros) / margin : 0;
+  return {
+    share,
+    dollars: fromMicros(Math.round(worse)),
+    partOfMargin,
+    isLarge: share > LARGE_SHARE || partOfMargin > LARGE_PART_OF_MARGIN,
+  };
+}
+
+export function orderNotes(
+  view: MarketView,
+  form: OrderForm,
+  { preview, context }: FormEstimate,
+): OrderNote[] {
+  if (context === undefined) return [];
+  const closable = closableLots(context.held, directionOf(form));
+  if (form.reduceOnly && closable === 0) {
+    const side = form.side === "long" ? "short" : "long";
+    return [{ text: `Reduce-only: there is no ${side} position to reduce.`, isWarning: false }];
+  }
+  if (preview === undefined) return [];
+  return [
+    fillNote(view, form, preview),
+    valueNote(view, form, preview, closable),
+    slippageNote(form, preview, context),
+    postOnlyNote(form, preview),
+  ].filter((note) => note !== undefined);
+}
+
+function fillNote(
+  { market }: MarketView,
+  form: OrderForm,
+  { takingLots, waitingLots, unspentMicros }: OrderPreview,
+): OrderNote | undefined {
+  const lots = takingLots + waitingLots;
+  if (unspentMicros > 0) {
+    const unspent = formatDollars(fromMicros(unspentMicros));
+    const where =
+      form.type === "market" ? `within ${maxSlippagePpm() / (PPM / 100)}% of the mark` : "now";
+    const text =
+      lots === 0
+        ? `Nothing would fill ${where}. Place a limit order instead.`
+        : `The book cannot fill all of it ${where}: ${unspent} would stay unspent.`;
+    return { text, isWarning: true };
+  }
+  if (lots > 0) return undefined;
+  return { text: `Less than one lot (${market.lotSize} ${market.base}).`, isWarning: false };
+}
+
+/** Reductions may be smaller. */
+function valueNote(
+  { market }: MarketView,
+  form: OrderForm,
+  { takingLots, waitingLots, notionalMicros }: OrderPreview,
+  closable: number,
+): OrderNote | undefined {
+  const lots = takingLots + waitingLots;
+  const isSmall = lots > 0 && fromMicros(notionalMicros) < market.minNotional;
+  if (!isSmall || form.reduceOnly || lots <= closable) return undefined;
+  const least = `${formatDollars(market.minNotional)} ${market.quote}`;
+  return { text: `The smallest order value is ${least}.`, isWarning: false };
+}
+
+function slippageNote(
+  form: OrderForm,
+  preview: OrderPreview,
+  context: FundsContext,
+): OrderNote | undefined {
+  const slippage = form.type === "market" ? slippageOf(preview, context) : undefined;
+  if (slippage?.isLarge !== true) return undefined;
+  const loss = formatDollars(slippage.dollars);
+  const part =
+    slippage.partOfMargin > 0
+      ? `, ${formatPercent(slippage.partOfMargin, 0).replace("+", "")} of its margin`
+      : "";
+  return {
+    text: `High slippage: it would fill ${loss} worse than the mark${part}.`,
+    isWarning: true,
+  };
+}
+
+function postOnlyNote(form: OrderForm, { takingLots }: OrderPreview): OrderNote | undefined {
+  if (!form.postOnly || form.type !== "limit" || !canRest(form) || takingLots === 0)
+    return undefined;
+  return { text: "It would fill immediately, so post-only refuses it.", isWarning: true };
+}

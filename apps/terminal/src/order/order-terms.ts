@@ -1,0 +1,211 @@
+/**
+ * The order that the form describes, read once for the estimate, the button and the request, so that
+ * all three mean the same order; and what is wrong with each field.
+ */
+
+import {
+  fromSteps,
+  type Holding,
+  NotInUnits,
+  type Step,
+  toMicrosFloor,
+  toSteps,
+} from "@perpgate/protocol/core";
+import type { NewOrder, Protection } from "@perpgate/sdk";
+import type { OrderIntent } from "../maths/order-preview.js";
+import { closableLots, type Direction } from "../maths/position-maths.js";
+import { worstTicks } from "../maths/worst-price.js";
+import type { MarketView } from "../venue/market-view.js";
+import { type AmountUnit, isTooLarge, numberIn, type OrderForm } from "./order-form-state.js";
+
+export type FieldName = "amount" | "leverage" | "price" | "limitPrice" | "takeProfit" | "stopLoss";
+
+export interface FormContext {
+  readonly markTicks: number | undefined;
+  readonly maxSlippagePpm: number;
+  readonly held: Holding;
+  /** The venue's time: the clock of the browser may be wrong. */
+  readonly now: number;
+}
+
+export interface OrderTerms {
+  readonly intent: OrderIntent;
+  readonly order: NewOrder;
+  /** Take-profit and stop-loss that are placed with it. */
+  readonly exits: Protection | undefined;
+}
+
+export interface ReadForm {
+  readonly problems: Readonly<Partial<Record<FieldName, string>>>;
+  /** Why there is no order yet: the text of the button. */
+  readonly missing: string | undefined;
+  readonly terms: OrderTerms | undefined;
+}
+
+const MISSING_AMOUNT: Readonly<Record<AmountUnit, string>> = {
+  margin: "Enter a margin",
+  value: "Enter an order value",
+  size: "Enter a size",
+};
+
+export function directionOf({ side }: Pick<OrderForm, "side">): Direction {
+  return side === "long" ? 1 : -1;
+}
+
+/** Whether the order may rest, so that post-only and expiry apply. */
+export function canRest(form: OrderForm): boolean {
+  if (form.type === "stop") return form.limitPrice.trim() !== "";
+  return form.type === "limit" && form.timeInForce === "gtc";
+}
+
+export function readForm(view: MarketView, form: OrderForm, context: FormContext): ReadForm {
+  const problems = problemsOf(view, form, context);
+  const missing = missingIn(form, problems, context);
+  if (missing !== undefined) return { problems, missing, terms: undefined };
+  const intent = intentOf(view, form, context);
+  const order = orderOf(view, form, intent, context.now);
+  return { problems, missing, terms: { intent, order, exits: exitsOf(view, form) } };
+}
+
+/** The intent, for estimates: an amount that is missing counts as nothing. */
+export function intentOf(view: MarketView, form: OrderForm, context: FormContext): OrderIntent {
+  const direction = directionOf(form);
+  const leverage = leverageIn(form, view) ?? 1;
+  const amount = numberIn(form.amount) ?? 0;
+  const { markTicks, maxSlippagePpm } = context;
+  const worst = markTicks === undefined ? 0 : worstTicks(markTicks, direction, maxSlippagePpm);
+  return {
+    direction,
+    type: form.type,
+    leverage,
+    marginMicros: form.unit === "size" ? 0 : marginMicros(form.unit, amount, leverage),
+    sizeLots: form.unit === "size" ? (stepsIn(form.amount, view.units.lot) ?? 0) : 0,
+    priceTicks: form.type === "market" ? worst : (stepsIn(form.price, view.units.tick) ?? 0),
+    reduceOnly: form.reduceOnly,
+    ...(form.type === "limit" ? { timeInForce: form.timeInForce } : {}),
+  };
+}
+
+function marginMicros(unit: "margin" | "value", amount: number, leverage: number): number {
+  return toMicrosFloor(unit === "margin" ? amount : amount / leverage);
+}
+
+function orderOf(
+  { market, units }: MarketView,
+  form: OrderForm,
+  intent: OrderIntent,
+  now: number,
+): NewOrder {
+  const { leverage, priceTicks, sizeLots = 0 } = intent;
+  const limitTicks = form.type === "stop" ? stepsIn(form.limitPrice, units.tick) : undefined;
+  return {
+    symbol: market.symbol,
+    side: form.side,
+    type: form.type,
+    ...(sizeLots > 0
+      ? { size: fromSteps(sizeLots, units.lot) }
+      : { margin: intent.marginMicros / 1e6 }),
+    leverage,
+    price: fromSteps(priceTicks, units.tick),
+    reduceOnly: form.reduceOnly,
+    postOnly: form.postOnly && form.type === "limit" && canRest(form),
+    ...(form.type === "limit" && form.timeInForce !== "gtc"
+      ? { timeInForce: form.timeInForce }
+      : {}),
+    ...(form.expiresInMs > 0 && canRest(form) ? { expiresAt: now + form.expiresInMs } : {}),
+    ...(form.type === "stop" && form.trigger !== "stop" ? { trigger: form.trigger } : {}),
+    ...(limitTicks === undefined ? {} : { limitPrice: fromSteps(limitTicks, units.tick) }),
+  };
+}
+
+function exitsOf({ market, units }: MarketView, form: OrderForm): Protection | undefined {
+  if (!form.hasExits || form.reduceOnly) return undefined;
+  const priceIn = (text: string) => {
+    const ticks = stepsIn(text, units.tick);
+    return ticks === undefined ? undefined : fromSteps(ticks, units.tick);
+  };
+  const [takeProfit, stopLoss] = [priceIn(form.takeProfit), priceIn(form.stopLoss)];
+  if (takeProfit === undefined && stopLoss === undefined) return undefined;
+  return { symbol: market.symbol, side: form.side, takeProfit, stopLoss };
+}
+
+function problemsOf(view: MarketView, form: OrderForm, context: FormContext): ReadForm["problems"] {
+  const { units, market } = view;
+  const problems: Partial<Record<FieldName, string>> = {};
+  const note = (name: FieldName, problem: string | undefined) => {
+    if (problem !== undefined) problems[name] = problem;
+  };
+  note("amount", stepProblem(form.amount, form.unit === "size" ? units.lot : undefined));
+  if (leverageIn(form, view) === undefined) {
+    note("leverage", `A whole number, 1 to ${market.maxLeverage}`);
+  }
+  if (form.type !== "market") note("price", stepProblem(form.price, units.tick));
+  if (form.type === "stop") note("limitPrice", stepProblem(form.limitPrice, units.tick));
+  if (form.hasExits && !form.reduceOnly) {
+    const entry = form.type === "market" ? undefined : stepsIn(form.price, units.tick);
+    const from = [context.markTicks, entry].filter((ticks) => ticks !== undefined);
+    const direction = directionOf(form);
+    note("takeProfit", exitProblem(form.takeProfit, units.tick, from, direction));
+    note("stopLoss", exitProblem(form.stopLoss, units.tick, from, direction === 1 ? -1 : 1));
+  }
+  return problems;
+}
+
+function missingIn(
+  form: OrderForm,
+  problems: ReadForm["problems"],
+  { held, markTicks }: FormContext,
+): string | undefined {
+  if (form.type !== "market") {
+    const what = form.type === "stop" ? "a trigger price" : "a price";
+    if (form.price.trim() === "") return `Enter ${what}`;
+    if (problems.price !== undefined) return "Correct the price";
+  }
+  if (form.reduceOnly && closableLots(held, directionOf(form)) === 0) return "Nothing to reduce";
+  if (problems.amount !== undefined) return "Correct the amount";
+  if (!((numberIn(form.amount) ?? 0) > 0)) return MISSING_AMOUNT[form.unit];
+  if (problems.leverage !== undefined) return "Correct the leverage";
+  if (Object.keys(problems).length > 0) return "Correct the marked fields";
+  return markTicks === undefined ? "Waiting for a price" : undefined;
+}
+
+/** What is wrong with a typed number; an empty field is not wrong. */
+export function stepProblem(text: string, step?: Step): string | undefined {
+  if (text.trim() === "") return undefined;
+  if (isTooLarge(text)) return "Too large";
+  const value = numberIn(text);
+  if (value === undefined || value <= 0) return "Enter a positive number";
+  if (step === undefined || stepsIn(text, step) !== undefined) return undefined;
+  return `Use a multiple of ${step.size}`;
+}
+
+/** An exit lies beyond the entry, and beyond the mark: it would trigger immediately. */
+function exitProblem(
+  text: string,
+  step: Step,
+  from: readonly number[],
+  direction: Direction,
+): string | undefined {
+  const ticks = stepsIn(text, step);
+  if (ticks === undefined) return stepProblem(text, step);
+  if (from.every((each) => (ticks - each) * direction > 0)) return undefined;
+  return `Must be ${direction > 0 ? "above" : "below"} the entry and the mark`;
+}
+
+/** The typed number in ticks or lots; undefined if it is none, or between two of them. */
+export function stepsIn(text: string, step: Step): number | undefined {
+  const value = numberIn(text);
+  if (value === undefined || value <= 0) return undefined;
+  try {
+    return toSteps(value, step);
+  } catch (error) {
+    if (error instanceof NotInUnits) return undefined;
+    throw error;
+  }
+}
+
+export function leverageIn({ leverage }: OrderForm, { market }: MarketView): number | undefined {
+  const value = numberIn(leverage);
+  const isAllowed = Number.isInteger(value) && Number(value) >= 1;
+  return isAllowed && Number(value) <= market.maxLeverage ? value : undefined;
+}

@@ -1,0 +1,46 @@
+/** Sends the order of the form, together with its take-profit and stop-loss. */
+
+import { type NewOperation, type Protection, protectionOf, type Session } from "@perpgate/sdk";
+import type { Terminal } from "../terminal.js";
+import { newResult } from "../venue/order-result.js";
+import { adviceOn } from "./advice.js";
+import type { OrderTerms } from "./order-terms.js";
+import { refusalsIn, requireAll, sendBatch } from "./send-batch.js";
+
+/** @throws if the order itself was refused, or has no answer. */
+export async function placeTerms(
+  terminal: Terminal,
+  session: Session,
+  { order, exits }: OrderTerms,
+): Promise<void> {
+  if (exits === undefined) await terminal.orders.place(session, order);
+  else await placeWithExits(terminal, session, order, exits);
+}
+
+/** One batch: nothing happens between the order and its exits. */
+async function placeWithExits(
+  terminal: Terminal,
+  session: Session,
+  order: OrderTerms["order"],
+  exits: Protection,
+): Promise<void> {
+  const begin = performance.now();
+  const open = [...(terminal.account.orders.get()?.values() ?? [])];
+  const operations: NewOperation[] = [{ op: "place", ...order }, ...protectionOf(exits, open)];
+  const subject = `${order.side === "long" ? "Buy" : "Sell"} ${order.type} ${order.symbol} with exits`;
+  const { results, replayed } = await sendBatch(terminal, session, operations, subject);
+  const [entry, ...rest] = results;
+  if (entry?.ack === undefined) {
+    requireAll({ results });
+    return;
+  }
+  const browserMs = performance.now() - begin;
+  terminal.orders.book.add(
+    session,
+    newResult(entry.ack, { type: order.type, replayed, browserMs }),
+  );
+  for (const refusal of refusalsIn(rest)) {
+    const { title, text } = adviceOn(refusal);
+    terminal.toasts.show("bad", `The order has no exit: ${title}`, text);
+  }
+}

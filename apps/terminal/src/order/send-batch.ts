@@ -1,0 +1,25 @@
+/** Batches of the page: not executed late, with the refusals of its operations. */
+
+import { type BatchAnswer, type NewOperation, PerpgateError, type Session } from "@perpgate/sdk";
+import type { Terminal } from "../terminal.js";
+
+export function sendBatch(
+  { orders }: Terminal,
+  session: Session,
+  operations: readonly NewOperation[],
+  subject: string,
+): Promise<Awaited<ReturnType<Session["batch"]>>> {
+  return orders.batch(session, operations, subject);
+}
+
+/** @throws PerpgateError, that of the first operation that was refused. */
+export function requireAll({ results }: Pick<BatchAnswer, "results">): void {
+  const [first] = refusalsIn(results);
+  if (first !== undefined) throw first;
+}
+
+export function refusalsIn(results: BatchAnswer["results"]): PerpgateError[] {
+  return results.flatMap(({ status, error }) =>
+    error === undefined ? [] : [new PerpgateError({ ...error, requestId: "" }, { status })],
+  );
+}

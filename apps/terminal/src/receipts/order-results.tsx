@@ -1,0 +1,119 @@
+/**
+ * The results of the last orders: what became of each, fee, latency, and how far its promise is proven.
+ * Screen readers hear the outcome, not the steps of the proof that follow it.
+ */
+
+import { formatFee, formatMs } from "../format/numbers.js";
+import { REASON_TEXTS } from "../order/advice.js";
+import { useStore } from "../state/store.js";
+import { useTerminal } from "../terminal.js";
+import { Fact } from "../ui/fact.js";
+import { priceText, sizeText } from "../venue/market-view.js";
+import type { OrderResult } from "../venue/order-result.js";
+import { ProofSteps, SealChip } from "./proof-steps.js";
+import { ReceiptFiles } from "./receipt-files.js";
+import "./receipts.css";
+
+export function OrderResults() {
+  const { orders } = useTerminal();
+  const results = useStore(orders.results);
+  const unsettled = useStore(orders.unsettled);
+  const [latest, ...earlier] = results;
+  return (
+    <>
+      <p className="unseen" role="status">
+        {latest === undefined ? "" : titleOf(latest)}
+      </p>
+      <div className="results">
+        {unsettled.map(({ key, title }) => (
+          <UnsettledCard key={key} title={title} />
+        ))}
+        {latest !== undefined && <ResultCard result={latest} />}
+        {earlier.slice(0, 3).map((result) => (
+          <ResultLine key={result.ack.ackNonce} result={result} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+/** Sent without an answer: it is not known whether it was executed. */
+function UnsettledCard({ title }: { readonly title: string }) {
+  return (
+    <p className="notice warn" role="alert" data-testid="unsettled">
+      <strong>{title}: outcome unknown.</strong> It was sent, and the answer was lost. The page asks
+      the venue as soon as the line is back; do not send it again.
+    </p>
+  );
+}
+
+function ResultCard({ result }: { readonly result: OrderResult }) {
+  const { marketFeed } = useTerminal();
+  const { ack, live, browserMs, replayed } = result;
+  const view = marketFeed.view(ack.symbol);
+  const base = view?.market.base ?? "";
+  return (
+    <section className="result" aria-label="Result of the last order" data-testid="result">
+      <div className="result-head">
+        <strong>{titleOf(result)}</strong>
+      </div>
+      <ProofSteps result={result} />
+      {live.reason !== null && <p className="notice">{REASON_TEXTS[live.reason] ?? live.reason}</p>}
+      <dl className="facts">
+        <Fact label="Filled" testId="result-filled">
+          {sizeText(view, live.filledSize)} {base}
+          {live.filledSize > 0 && ` at ${priceText(view, live.avgFillPrice)}`}
+        </Fact>
+        {live.remainingSize > 0 && (
+          <Fact label={live.status === "canceled" ? "Canceled" : "Waiting"}>
+            {sizeText(view, live.remainingSize)} {base}
+          </Fact>
+        )}
+        <Fact label="Fee">{formatFee(ack.feePaid)}</Fact>
+        <Fact label="Preconfirmed in">
+          <span data-testid="result-server-ms">{formatMs(ack.elapsedMs)}</span>
+          <span className="faint"> venue · </span>
+          <span data-testid="result-browser-ms">{formatMs(browserMs)}</span>
+          <span className="faint"> here</span>
+        </Fact>
+        <Fact label="Block">
+          <span data-testid="result-block">{ack.expectedBlock}</span>
+          {result.leaf !== undefined && <span className="faint">, leaf {result.leaf}</span>}
+        </Fact>
+        <Fact label="Order">
+          {ack.orderId}
+          {replayed && <span className="faint"> (repeated)</span>}
+        </Fact>
+      </dl>
+      <ReceiptFiles result={result} />
+    </section>
+  );
+}
+
+function ResultLine({ result }: { readonly result: OrderResult }) {
+  return (
+    <div className="result-line">
+      <span>{titleOf(result)}</span>
+      <span className="faint">{formatMs(result.ack.elapsedMs)}</span>
+      <SealChip result={result} />
+    </div>
+  );
+}
+
+const STATUS_TEXTS = {
+  filled: "filled",
+  resting: "resting",
+  pending: "waiting for its trigger",
+  canceled: "canceled",
+};
+
+function titleOf({ ack, live, type }: OrderResult): string {
+  const verb = ack.side === "long" ? "Buy" : "Sell";
+  const isPartly = live.filledSize > 0 && live.status !== "filled";
+  const status = isPartly
+    ? live.status === "canceled"
+      ? "partly filled"
+      : `partly filled, ${STATUS_TEXTS[live.status]}`
+    : STATUS_TEXTS[live.status];
+  return `${verb} ${type} ${status}`;
+}

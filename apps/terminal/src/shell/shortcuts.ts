@@ -1,0 +1,55 @@
+/** Keys that work anywhere on the page, except while typing and in dialogs. */
+
+import { changeForm } from "../order/order-form-state.js";
+import type { Terminal } from "../terminal.js";
+import { switchTheme } from "../theme/theme.js";
+
+interface Shortcut {
+  readonly key: string;
+  readonly text: string;
+  run(terminal: Terminal): void;
+}
+
+export const SHORTCUTS: readonly Shortcut[] = [
+  { key: "?", text: "This list", run: ({ dialog }) => dialog.set("shortcuts") },
+  { key: "/", text: "Search markets", run: () => press(".switcher[aria-expanded=false]") },
+  { key: "b", text: "Buy", run: () => changeForm({ side: "long" }) },
+  { key: "s", text: "Sell", run: () => changeForm({ side: "short" }) },
+  { key: "m", text: "Market order", run: () => changeForm({ type: "market" }) },
+  { key: "l", text: "Limit order", run: () => changeForm({ type: "limit" }) },
+  { key: "t", text: "Stop order", run: () => changeForm({ type: "stop" }) },
+  { key: "n", text: "Type the order", run: () => focus("form[aria-label=Order] .box input") },
+  { key: "d", text: "Dark or light", run: () => switchTheme() },
+];
+
+/** Keys 1 to 9 open the tabs of the portfolio. */
+const TABS = /^[1-9]$/;
+
+export function listenForShortcuts(terminal: Terminal): () => void {
+  const listen = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if (document.querySelector("dialog[open]") !== null) return;
+    const shortcut = SHORTCUTS.find(({ key }) => key === event.key.toLowerCase());
+    if (shortcut === undefined && !TABS.test(event.key)) return;
+    event.preventDefault();
+    if (shortcut !== undefined) shortcut.run(terminal);
+    else press(`.portfolio [role=tab]:nth-child(${event.key})`);
+  };
+  document.addEventListener("keydown", listen);
+  return () => document.removeEventListener("keydown", listen);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target instanceof HTMLInputElement)
+    return !["radio", "checkbox", "range"].includes(target.type);
+  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
+}
+
+function press(selector: string): void {
+  document.querySelector<HTMLElement>(selector)?.click();
+}
+
+function focus(selector: string): void {
+  document.querySelector<HTMLElement>(selector)?.focus();
+}

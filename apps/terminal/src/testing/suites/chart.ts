@@ -1,0 +1,102 @@
+/** The candle chart: figures, averages, and orders that are dragged. */
+
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import type { PageTest } from "../page-test.js";
+import { POLL } from "../trading-page.js";
+import { tickerOf } from "../venue-reads.js";
+
+export function chartTests(test: PageTest): void {
+  test("chart: shows the candle's figures; an order is amended by dragging its line", async ({
+    open,
+    venueUrl,
+  }) => {
+    const opened = await open();
+    const { page } = opened;
+    await opened.signInWithBurner();
+    const legend = page.getByTestId("legend");
+    await expect.poll(() => legend.innerText(), POLL).toMatch(/^O [\d,.]+\s+H .+L .+C .+Vol /s);
+    await page.getByRole("button", { name: "MA", exact: true }).click();
+    await expect.poll(() => legend.innerText(), POLL).toMatch(/MA 7 .+MA 25 /s);
+    await page
+      .getByTestId("chart-begin")
+      .getByText(/^From the first trade, \d/)
+      .waitFor();
+    const { mark } = await tickerOf(venueUrl);
+    const price = Math.round(mark * 0.996);
+    await opened.order("Limit", "Buy / Long", { margin: "100", price: String(price) });
+    await opened.tab(/Open orders \(1\)/);
+    const shown = page.locator('td[data-title="Price"]');
+    const priceNow = async () => Number((await shown.innerText()).replace(",", ""));
+    expect(await priceNow()).toBe(price);
+    await opened.inspect("chart-order", "section.chart");
+
+    const { x, y } = await lineOfOrder(page);
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x, y + 20, { steps: 4 });
+    await page.keyboard.press("Escape");
+    await page.mouse.up();
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let amendments = 0;
+    await page.route("**/amend", async (route) => {
+      amendments++;
+      await held;
+      await route.continue();
+    });
+    await drag(page, { x, y }, y + 20);
+    await expect.poll(() => amendments, POLL).toBe(1);
+    // Dropped at another price before the first answer: nothing is sent, nothing overtakes.
+    await drag(page, await lineOfOrder(page), y + 30);
+    await page.getByText("Still waiting for an answer").waitFor();
+    release();
+    await expect.poll(priceNow, POLL).toBeLessThan(price);
+    expect(await priceNow()).toBeGreaterThan(price * 0.98);
+    expect(amendments).toBe(1);
+    await page.unroute("**/amend");
+
+    // Beyond the best ask it would fill: it stays where it is.
+    const moved = await priceNow();
+    const line = await lineOfOrder(page);
+    const top = (await page.locator(".candles").boundingBox())?.y ?? 0;
+    await drag(page, line, top + 2);
+    await page.getByText("it would fill immediately").waitFor();
+    expect(await priceNow()).toBe(moved);
+    opened.expectClean();
+  });
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+async function drag(page: Page, from: Point, toY: number): Promise<void> {
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move(from.x, toY, { steps: 4 });
+  await page.mouse.up();
+}
+
+/** Runs inside the page: the chart is a canvas, so the cursor says where a line can be taken. */
+const FIND_LINE = `(chart) => {
+  const { left, top, width, height } = chart.getBoundingClientRect();
+  const x = left + width / 3;
+  for (let y = top + 4; y < top + height; y += 2) {
+    const event = { clientX: x, clientY: y, bubbles: true, pointerType: "mouse" };
+    chart.dispatchEvent(new PointerEvent("pointermove", event));
+    if (chart.style.cursor === "ns-resize") return { x, y: y + 2 };
+  }
+}`;
+
+async function lineOfOrder(page: Page): Promise<Point> {
+  const find = () =>
+    page.evaluate<Point | undefined>(`(${FIND_LINE})(document.querySelector(".candles"))`);
+  await expect.poll(find, POLL).toBeDefined();
+  const found = await find();
+  if (found === undefined) throw new Error("the line is gone");
+  return found;
+}

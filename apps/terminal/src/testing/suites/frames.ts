@@ -1,0 +1,64 @@
+/** Two minutes of frames, tasks and memory with running bots; `npm run test:page:long` runs half an hour. */
+
+import { expect } from "vitest";
+import { FrameMeter, type Round, shareOf } from "../frames.js";
+import { GatewayProcess } from "../gateway-process.js";
+import type { PageTest } from "../page-test.js";
+import { untilTraded } from "../venue-reads.js";
+
+const MINUTES = Number(process.env.PERPGATE_PAGE_MINUTES ?? 2);
+/** Of each round; the page is measured most of the time. */
+const BLANK_MS = 1_500;
+const PAGE_MS = 6_000;
+/** The first rounds fill caches and compile code. */
+const WARM_ROUNDS = 3;
+const LEAST_SHARE = 0.9;
+const LONGEST_TASK_MS = 200;
+/** Of the heap after a collection, from the first minute to the last. */
+const MOST_GROWTH_MB = 10;
+
+export function frameTests(test: PageTest): void {
+  test("frames: nine tenths of a blank page's, no task above 200 ms, flat memory", {
+    timeout: 240_000 + 2 * MINUTES * 60_000,
+  }, async ({ open, browser, pageFolder, onTestFinished }) => {
+    // Bots at the pace that `npm start` gives them.
+    const venue = new GatewayProcess({ page: pageFolder, bots: true });
+    onTestFinished(() => venue.remove());
+    await venue.start();
+    await untilTraded(venue.url);
+    const opened = await open({ url: venue.url });
+    const { page } = opened;
+    await page.getByText(/^Spread \d/).waitFor();
+    await opened.signInWithBurner();
+    await opened.order("Market", "Buy / Long", { margin: "200" });
+    await opened.result().locator('[data-seal="proven"]').waitFor();
+    const meter = await FrameMeter.start(browser, page);
+    onTestFinished(() => meter.stop());
+    const rounds: Round[] = [];
+    const begin = performance.now();
+    const isDone = () => {
+      const minutes = (performance.now() - begin) / 60_000;
+      // A machine that does other work draws unevenly: more rounds even it out.
+      return minutes >= MINUTES && (shareOf(rounds) >= LEAST_SHARE || minutes >= 2 * MINUTES);
+    };
+    let firstMb = 0;
+    while (!isDone()) {
+      rounds.push(await meter.round(BLANK_MS, PAGE_MS));
+      if (rounds.length === WARM_ROUNDS) firstMb = await meter.heapMb();
+    }
+    const growthMb = (await meter.heapMb()) - firstMb;
+    const share = shareOf(rounds);
+    const longestTaskMs = Math.max(...rounds.map((round) => round.longestTaskMs));
+    const changes = rounds.reduce((sum, round) => sum + round.page.changes, 0);
+    console.info(
+      `frames with running bots: ${share.toFixed(3)} of a blank page's in ${rounds.length} rounds, ` +
+        `longest task ${longestTaskMs.toFixed(0)} ms of processor time, ${changes} ladder updates, ` +
+        `heap ${firstMb.toFixed(1)} MB and ${growthMb.toFixed(1)} MB more`,
+    );
+    expect(changes).toBeGreaterThan(0);
+    expect(share).toBeGreaterThanOrEqual(LEAST_SHARE);
+    expect(longestTaskMs).toBeLessThanOrEqual(LONGEST_TASK_MS);
+    expect(growthMb).toBeLessThan(MOST_GROWTH_MB);
+    opened.expectClean();
+  });
+}

@@ -1,0 +1,257 @@
+/** The line to the venue: one state that gates every action. */
+
+import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import type { PageTest } from "../page-test.js";
+import { OFFLINE, POLL, type TradingPage } from "../trading-page.js";
+
+export function lineTests(test: PageTest): void {
+  test("line: offline by the browser's event, stale within seconds of silence; every action is off", async ({
+    open,
+    quiet,
+  }) => {
+    const opened = await open({ url: quiet.url });
+    const { page, context } = opened;
+    // A sign-in without an answer ends, and the next one works.
+    quiet.freeze();
+    await page.getByRole("banner").getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Create a burner key" }).click();
+    await page.getByRole("dialog").getByRole("alert").waitFor();
+    quiet.thaw();
+    await opened.untilLive();
+    await page.keyboard.press("Escape");
+    await opened.signInWithBurner();
+    await opened.order("Limit", "Buy / Long", { margin: "100", price: "60000" });
+    await opened.result().getByText("Buy limit resting").waitFor();
+    await opened.tab(/Open orders \(1\)/);
+    await context.setOffline(true);
+    await opened.untilLine("offline");
+    await page.getByRole("button", { name: "Offline", disabled: true }).waitFor();
+    await expectActionsOff(opened);
+    await opened.inspect("line-offline");
+    await context.setOffline(false);
+    await opened.untilLive();
+
+    quiet.freeze();
+    await opened.untilLine("stale");
+    await page.getByRole("button", { name: "No data for 2 s…", disabled: true }).waitFor();
+    await expectActionsOff(opened);
+    await opened.inspect("line-stale", "header, section.trade");
+    // No longer silent but dead: the client has given the socket up.
+    await opened.untilLine("reconnecting");
+    await expectActionsOff(opened);
+    quiet.thaw();
+    await opened.untilLive();
+    await cancelButton(page).click();
+    await page.getByText("No open orders.").waitFor();
+    opened.expectClean(OFFLINE);
+  });
+
+  test("line: an order and a cancel whose answers are lost are shown as unknown, then settled", async ({
+    open,
+    quiet,
+  }) => {
+    const cut = new AnswerCut();
+    const opened = await open({ url: quiet.url, prepare: (page) => cut.install(page) });
+    const { page } = opened;
+    await opened.signInWithBurner();
+    cut.isArmed = true;
+    await opened.order("Limit", "Buy / Long", { margin: "100", price: "60000" });
+    await page.getByTestId("unsettled").waitFor();
+    await opened.inspect("order-unsettled", "section.trade");
+    // A held-back order must not be executed unseen later: it says until when it is valid.
+    const [sent] = cut.orders;
+    expect(sent?.validUntil).toBeLessThan(Date.now() + 60_000);
+    cut.end();
+    await page.getByText("Buy limit BTCUSD: executed").waitFor();
+    await opened.result().getByText("(repeated)").waitFor();
+    expect(await page.getByTestId("unsettled").count()).toBe(0);
+    expect(new Set(cut.orders.map(({ nonce }) => nonce)).size).toBe(1);
+    await opened.tab(/Open orders \(1\)/);
+    cut.isCancelArmed = true;
+    await cancelButton(page).click();
+    await page
+      .getByTestId("unsettled")
+      .getByText(/^Cancel of order \d+: outcome unknown/)
+      .waitFor();
+    cut.end();
+    await page.locator(".toast", { hasText: /^Cancel of order \d+: executed/ }).waitFor();
+    await page.getByText("No open orders.").waitFor();
+    opened.expectClean(OFFLINE);
+  });
+
+  test("line: a change whose answer is lost is not sent twice; then it is settled", async ({
+    open,
+    quiet,
+    onTestFinished,
+  }) => {
+    const opened = await open({ url: quiet.url });
+    const { page } = opened;
+    await opened.signInWithBurner();
+    await opened.order("Limit", "Buy / Long", { margin: "100", price: "64000" });
+    await opened.tab(/Open orders \(1\)/);
+    await sellTo(quiet.url, onTestFinished);
+    await page.locator(".toast", { hasText: "Partly filled: BTCUSD" }).waitFor();
+    const unsettled = page.getByTestId("unsettled");
+    const executed = (title: RegExp) => page.locator(".toast", { hasText: title }).waitFor();
+    const stillWaiting = page.locator(".toast", { hasText: "Still waiting for an answer" });
+
+    const answersReturn = await loseAnswers(page, "**/amend");
+    const row = page.getByRole("row").filter({ hasText: "Buy limit" });
+    await amend(page, "63000");
+    await unsettled.getByText(/^Change of order \d+: outcome unknown/).waitFor();
+    await amend(page, "62000");
+    await stillWaiting.waitFor();
+    await stillWaiting.getByRole("button", { name: "Dismiss" }).click();
+    await page.getByRole("button", { name: "Discard" }).click();
+    await answersReturn();
+    await executed(/^Change of order \d+: executed/);
+    await row.getByText("63,000.0").waitFor();
+
+    await opened.tab(/Positions \(1\)/);
+    const margin = page.locator('td[data-title="Margin"]');
+    const marginNow = async () => Number((await margin.innerText()).replace(",", ""));
+    const before = await marginNow();
+    const marginsReturn = await loseAnswers(page, "**/margin");
+    await addMargin(page, "50");
+    await unsettled.getByText(/^Change of the margin of BTCUSD: outcome unknown/).waitFor();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await addMargin(page, "50");
+    await stillWaiting.waitFor();
+    await page.keyboard.press("Escape");
+    await marginsReturn();
+    await executed(/^Change of the margin of BTCUSD: executed/);
+    await expect.poll(marginNow, POLL).toBeCloseTo(before + 50, 1);
+
+    await opened.tab(/Open orders \(1\)/);
+    const cancelsReturn = await loseAnswers(page, "**/cancel-all");
+    await page.getByRole("button", { name: "Cancel all" }).click();
+    await unsettled.getByText(/^Cancel of all orders: outcome unknown/).waitFor();
+    await page.getByText("No open orders.").waitFor();
+    await cancelsReturn();
+    await executed(/^Cancel of all orders: executed/);
+    expect(await unsettled.count()).toBe(0);
+    opened.expectClean(OFFLINE);
+  });
+
+  test("order: Enter twice, the second right after the answer, makes one order", async ({
+    open,
+    quiet,
+  }) => {
+    const opened = await open({ url: quiet.url });
+    const { page } = opened;
+    await opened.signInWithBurner();
+    const sent: string[] = [];
+    page.on("websocket", (socket) =>
+      socket.on("framesent", ({ payload }) => sent.push(String(payload))),
+    );
+    // Sends the form again in the moment in which the first result is drawn.
+    await page.evaluate(`
+      new MutationObserver((_, observer) => {
+        if (document.querySelector("[data-testid=result]") === null) return;
+        observer.disconnect();
+        window.wasRepeated = true;
+        document.querySelector("form[aria-label=Order]").requestSubmit();
+      }).observe(document.body, { subtree: true, childList: true })`);
+    await opened.order("Limit", "Buy / Long", { margin: "100", price: "60000" });
+    await opened.result().locator('[data-seal="proven"]').waitFor();
+    expect(await page.evaluate("window.wasRepeated")).toBe(true);
+    await opened.tab(/Open orders \(1\)/);
+    // The next order is a new one, and its answer comes after any second one's.
+    await opened.order("Limit", "Buy / Long", { margin: "100", price: "59000" });
+    await opened.tab(/Open orders \(2\)/);
+    opened.expectClean();
+  });
+}
+
+function cancelButton(page: Page) {
+  return page.getByRole("button", { name: /^Cancel order/ });
+}
+
+async function expectActionsOff({ page }: TradingPage): Promise<void> {
+  expect(await cancelButton(page).isDisabled()).toBe(true);
+  expect(await page.getByRole("button", { name: "Cancel all" }).isDisabled()).toBe(true);
+  const submit = page.getByRole("form", { name: "Order" }).locator("button[type=submit]");
+  expect(await submit.isDisabled()).toBe(true);
+}
+
+/** Another trader sells into the book. */
+async function sellTo(url: string, onTestFinished: (end: () => void) => void): Promise<void> {
+  const client = new PerpgateClient({ url });
+  onTestFinished(() => client.close());
+  const other = await client.signIn({ account: privateKeyAccount(newPrivateKey()) });
+  await other.placeOrder({
+    symbol: "BTCUSD",
+    side: "short",
+    type: "limit",
+    timeInForce: "ioc",
+    size: 0.001,
+    leverage: 2,
+    price: 64_000,
+  });
+}
+
+/** The venue gets these requests, the page no answers, although its line is live. */
+async function loseAnswers(page: Page, path: string): Promise<() => Promise<void>> {
+  await page.route(path, async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+  return () => page.unroute(path);
+}
+
+async function amend(page: Page, price: string): Promise<void> {
+  await page.getByRole("button", { name: /^Amend order/ }).click();
+  await page.getByRole("textbox", { name: /New price of order/ }).fill(price);
+  await page.getByRole("button", { name: /^Save order/ }).click();
+}
+
+async function addMargin(page: Page, dollars: string): Promise<void> {
+  await page.getByRole("button", { name: "Manage BTCUSD" }).click();
+  const dialog = page.getByRole("dialog", { name: "BTCUSD position" });
+  await dialog.getByRole("tab", { name: "Margin" }).click();
+  await dialog.getByRole("textbox", { name: "Amount" }).fill(dollars);
+  await dialog.getByRole("button", { name: "Add margin" }).click();
+}
+
+/** From the next order or cancel on, which the venue gets, nothing reaches the page until `end`. */
+class AnswerCut {
+  isArmed = false;
+  isCancelArmed = false;
+  readonly orders: { nonce: number; validUntil: number }[] = [];
+  private isCutting = false;
+
+  async install(page: Page): Promise<void> {
+    await page.routeWebSocket(/\/ws\//, (socket) => {
+      const server = socket.connectToServer();
+      socket.onMessage((message) => {
+        this.note(String(message));
+        server.send(message);
+      });
+      server.onMessage((message) => {
+        if (!this.isCutting) socket.send(message);
+      });
+    });
+    await page.route("**/v1/**", async (route) => {
+      if (this.isCancelArmed && route.request().url().endsWith("/v1/orders/cancel")) {
+        this.isCancelArmed = false;
+        await route.fetch();
+        this.isCutting = true;
+      }
+      await (this.isCutting ? route.abort() : route.continue());
+    });
+  }
+
+  end(): void {
+    this.isArmed = false;
+    this.isCutting = false;
+  }
+
+  private note(message: string): void {
+    const { op, body }: { op?: string; body?: string } = JSON.parse(message);
+    if (op !== "order" || body === undefined) return;
+    this.orders.push(JSON.parse(body));
+    if (this.isArmed) this.isCutting = true;
+  }
+}

@@ -1,0 +1,187 @@
+/** The order form: amounts, Max, slippage, confirmation, problems of fields. */
+
+import { expect } from "vitest";
+import type { PageTest } from "../page-test.js";
+import { POLL, type TradingPage } from "../trading-page.js";
+import { tickerOf } from "../venue-reads.js";
+
+/** A market that moves while the order travels may cut it; the page then says so. */
+const TRIES = 5;
+
+/** Places *Max* with a new wallet; false if it was cut. */
+async function largestIsFilled(
+  opened: TradingPage,
+  leverage: string,
+  unit: string,
+): Promise<boolean> {
+  const { page } = opened;
+  await opened.signInWithBurner();
+  await page.getByText("More options").click();
+  await page.getByRole("textbox", { name: "Confirm orders above" }).fill("");
+  await page.getByRole("textbox", { name: "Leverage ×" }).fill(leverage);
+  await page.getByRole("combobox", { name: "Amount in" }).selectOption(unit);
+  await page.getByRole("button", { name: "Max", exact: true }).click();
+  await page.locator("button[type=submit]:enabled").waitFor();
+  const leftText = await page.getByTestId("preview-left").innerText();
+  const left = Number.parseFloat(leftText.replace(",", ""));
+  await submit(opened);
+  const filled = opened.result().getByText("Buy market filled");
+  const cut = opened.result().getByText("Buy market partly filled");
+  await filled.or(cut).first().waitFor();
+  if (!(await filled.isVisible())) return false;
+  // As promised, but for the move of the market in between.
+  await opened.untilAvailable((dollars) => Math.abs(dollars - left) < 300);
+  return true;
+}
+
+export function orderFormTests(test: PageTest): void {
+  test("Max: fills as promised, in dollars and in coins", async ({ open }) => {
+    for (const [leverage, unit] of [
+      ["5", "value"],
+      ["50", "size"],
+    ] as const) {
+      let isFilled = false;
+      for (let tries = 0; !isFilled && tries < TRIES; tries++) {
+        const opened = await open();
+        isFilled = await largestIsFilled(opened, leverage, unit);
+        opened.expectClean();
+        await opened.page.close();
+      }
+      expect(isFilled, `${leverage}×`).toBe(true);
+    }
+  });
+
+  test("market order: shows its slippage and ends at the trader's worst price", async ({
+    open,
+  }) => {
+    const opened = await open();
+    const { page } = opened;
+    await opened.signInWithBurner();
+    await page.getByRole("textbox", { name: "Leverage ×" }).fill("50");
+    await page.getByRole("textbox", { name: "Margin" }).fill("9000");
+    const slippage = page.getByTestId("preview-slippage");
+    await expect.poll(() => slippage.innerText(), POLL).toMatch(/^\+0\.\d{3}% · \d/);
+    await page.getByTestId("order-note").getByText("High slippage").waitFor();
+    await page.getByText("More options").click();
+    await page.getByRole("textbox", { name: "Max. slippage" }).fill("x");
+    await page.getByText("Enter a percentage up to 50").waitFor();
+    await opened.inspect("form-market-options", "section.trade");
+    await page.getByRole("textbox", { name: "Max. slippage" }).fill("0.01");
+    await page.getByTestId("order-note").getByText("within 0.01% of the mark").waitFor();
+    await page.getByRole("textbox", { name: "Confirm orders above" }).fill("");
+    // No empty band where results will be.
+    expect(await page.locator(".results").isVisible()).toBe(false);
+    await submit(opened);
+    await opened.result().getByText("beyond the worst price you allowed").waitFor();
+    // The limit is kept.
+    await page.reload();
+    await opened.untilLive();
+    await page.getByText("slippage up to 0.01%").waitFor();
+    opened.expectClean();
+  });
+
+  test("form: marks what is no number or between two steps; asks above the trader's threshold", async ({
+    open,
+  }) => {
+    const opened = await open();
+    const { page } = opened;
+    await opened.signInWithBurner();
+    const button = page.getByRole("form", { name: "Order" }).locator("button[type=submit]");
+    const margin = page.getByRole("textbox", { name: "Margin" });
+    await margin.fill("abc");
+    await page.getByText("Enter a positive number").waitFor();
+    expect(await margin.getAttribute("aria-invalid")).toBe("true");
+    expect(await button.isDisabled()).toBe(true);
+    // No number takes the form away, however long it is.
+    for (const digits of [30, 400]) {
+      await margin.fill("9".repeat(digits));
+      await page.getByText("Too large").waitFor();
+    }
+    await page.getByRole("combobox", { name: "Amount in" }).selectOption("size");
+    await page.getByRole("textbox", { name: "Size" }).fill("999999999");
+    expect(await button.isVisible()).toBe(true);
+    await page.getByRole("combobox", { name: "Amount in" }).selectOption("margin");
+    await margin.fill("100");
+    await page.getByText("Limit", { exact: true }).click();
+    await page.getByRole("textbox", { name: "Price" }).fill("50000.05");
+    await page.getByText("Use a multiple of 0.1").waitFor();
+    expect(await button.isDisabled()).toBe(true);
+    expect(await button.innerText()).toBe("Correct the price");
+    await page.getByRole("textbox", { name: "Price" }).fill("50000");
+    await page.getByRole("textbox", { name: "Leverage ×" }).fill("2.5");
+    await page.getByText("A whole number, 1 to 50").waitFor();
+    await opened.inspect("form-problems", "section.trade");
+    await page.getByRole("textbox", { name: "Leverage ×" }).fill("3");
+    expect(await page.getByRole("slider").inputValue()).toBe("3");
+    const reduceOnly = page.getByText("Reduce-only", { exact: true });
+    await reduceOnly.click();
+    const note = page.getByTestId("order-note");
+    await note.getByText("there is no short position to reduce").waitFor();
+    expect(await page.getByText("Less than one lot").count()).toBe(0);
+    expect(await button.innerText()).toBe("Nothing to reduce");
+    await reduceOnly.click();
+
+    await page.getByText("More options").click();
+    await page.getByRole("textbox", { name: "Confirm orders above" }).fill("500");
+    await opened.order("Market", "Buy / Long", { margin: "200" });
+    const dialog = page.getByRole("dialog", { name: "Confirm the order" });
+    await dialog.getByText("Worst price").waitFor();
+    await opened.inspect("form-confirm", "dialog");
+    await dialog.getByRole("button", { name: "Back" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect(await opened.result().count()).toBe(0);
+    await submit(opened);
+    await dialog.getByRole("button", { name: "Buy now" }).click();
+    await opened.result().getByText("Buy market filled").waitFor();
+    opened.expectClean();
+  });
+
+  test("limit order with expiry, take profit and stop loss: one batch", async ({
+    open,
+    venueUrl,
+  }) => {
+    const opened = await open();
+    const { page } = opened;
+    await opened.signInWithBurner();
+    // An expiry counts from the venue's time, not from a clock that the user may set.
+    await page.evaluate("{ const now = Date.now; Date.now = () => now() - 172_800_000; }");
+    const { mark } = await tickerOf(venueUrl);
+    const price = Math.round(mark * 0.95);
+    await page.getByText("Limit", { exact: true }).click();
+    await page.getByText("TP / SL").click();
+    await page.getByRole("textbox", { name: "Take profit" }).fill(String(price + 500));
+    await page.getByText("More options").click();
+    await page.getByRole("combobox", { name: "Expires" }).selectOption({ label: "In 1 day" });
+    await page.getByRole("textbox", { name: "Price" }).fill(String(price));
+    await page.getByText("Must be above the entry and the mark").waitFor();
+    await opened.inspect("form-exits", "section.trade");
+    const profit = String(Math.round(mark * 1.05));
+    await page.getByRole("textbox", { name: "Take profit" }).fill(profit);
+    await page.getByRole("textbox", { name: "Stop loss" }).fill(String(price - 500));
+    await opened.order("Limit", "Buy / Long", { margin: "100" });
+    await opened.result().getByText("Buy limit resting").waitFor();
+    await opened.tab(/Open orders \(3\)/);
+    const rowOf = (text: string) => page.getByRole("row").filter({ hasText: text });
+    await rowOf("Sell take profit").getByText("mark ≥").waitFor();
+    await rowOf("Sell stop").getByText("mark ≤").waitFor();
+    expect(await rowOf("Buy limit").locator('[data-title="Expires"]').innerText()).toMatch(/\d:/);
+    // All or none, at a price that nobody offers.
+    await page.getByText("All or none").click();
+    await page.getByText("TP / SL").click();
+    await opened.order("Limit", "Buy / Long", { margin: "100" });
+    await opened.result().getByText("Buy limit canceled").waitFor();
+    // A take-profit order with a limit.
+    await page.getByText("Stop", { exact: true }).click();
+    await page.getByText("As a take profit").click();
+    await page.getByRole("textbox", { name: "Limit once triggered" }).fill(String(price + 10));
+    await opened.inspect("form-stop-options", "section.trade");
+    await opened.order("Stop", "Buy / Long", { margin: "100" });
+    await rowOf("Buy take profit").getByText("mark ≤").waitFor();
+    await rowOf("Buy take profit").getByText("Limit", { exact: true }).waitFor();
+    opened.expectClean();
+  });
+}
+
+async function submit(opened: TradingPage): Promise<void> {
+  await opened.page.getByRole("form", { name: "Order" }).locator("button[type=submit]").click();
+}

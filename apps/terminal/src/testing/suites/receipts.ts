@@ -1,0 +1,151 @@
+/** Results of orders: live, proven step by step, saved as files. */
+
+import { readFile } from "node:fs/promises";
+import {
+  checkOrderProof,
+  judgeReceipt,
+  newPrivateKey,
+  PerpgateClient,
+  privateKeyAccount,
+} from "@perpgate/sdk";
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import type { PageTest } from "../page-test.js";
+import { injectWallet } from "../test-wallet.js";
+
+export function receiptTests(test: PageTest): void {
+  test("result: a resting order that is filled and canceled in the background changes, with toasts", async ({
+    open,
+    quiet,
+    onTestFinished,
+  }) => {
+    const account = privateKeyAccount(newPrivateKey());
+    const opened = await open({ url: quiet.url, prepare: (page) => injectWallet(page, account) });
+    const { page } = opened;
+    await opened.signInWithWallet(account.address);
+    await opened.order("Limit", "Buy / Long", { margin: "100", price: "64000" });
+    await opened.result().getByText("Buy limit resting", { exact: true }).waitFor();
+
+    const client = new PerpgateClient({ url: quiet.url });
+    onTestFinished(() => client.close());
+    const other = await client.signIn({ account: privateKeyAccount(newPrivateKey()) });
+    await other.placeOrder({
+      symbol: "BTCUSD",
+      side: "short",
+      type: "limit",
+      timeInForce: "ioc",
+      size: 0.001,
+      leverage: 2,
+      price: 64_000,
+    });
+    await opened.result().getByText("Buy limit partly filled, resting").waitFor();
+    expect(await page.getByTestId("result-filled").innerText()).toContain("0.00100");
+    await page.locator(".toast", { hasText: "Partly filled: BTCUSD" }).waitFor();
+    await opened.inspect("toast-fill");
+    const elsewhere = await client.signIn({ account });
+    await elsewhere.cancelAll();
+    await page.locator(".toast", { hasText: "Canceled: BTCUSD" }).waitFor();
+    await opened.result().getByText("Buy limit partly filled", { exact: true }).waitFor();
+    opened.expectClean();
+  });
+
+  test("result: signed, sealed and witnessed; receipt and proof are files that hold", async ({
+    open,
+    quiet,
+  }) => {
+    const opened = await open({ url: quiet.url });
+    const { page } = opened;
+    await opened.signInWithBurner();
+    await opened.order("Limit", "Buy / Long", { margin: "100", price: "60000" });
+    const result = opened.result();
+    await result.locator('[data-signed="held"]').waitFor();
+    await result.locator('[data-seal="proven"]').waitFor();
+    const witnessed = result.locator('[data-witness="witnessed"]');
+    await witnessed.waitFor();
+    const title = await witnessed.locator(".chip").getAttribute("title");
+    expect(title).toMatch(/not the cosignatures, .+ Cosigned by witness\.example\/w1\.$/);
+    await opened.inspect("result-witnessed", "section.trade");
+    const receipt = await textOf(page, () =>
+      page.getByRole("button", { name: "Save receipt" }).click(),
+    );
+    const verdict = await judgeReceipt(JSON.parse(receipt), { url: quiet.url });
+    expect(verdict.verdict).toBe("kept");
+    const proof = await textOf(page, () =>
+      page.getByRole("button", { name: "Save proof" }).click(),
+    );
+    expect(await checkOrderProof(proof)).toBeTypeOf("object");
+    const honesty = page.getByTestId("honesty");
+    await honesty.getByText(/\d promises kept, 1 witness$/).waitFor();
+    opened.expectClean();
+  });
+
+  test("result: a receipt and a proof that do not hold are shown, as is one changed bit; a proof is checked again", async ({
+    open,
+    quiet,
+  }) => {
+    const prepare = async (page: Page) => {
+      // With another venue's id no receipt is this venue's.
+      await page.route("**/v1/honesty", async (route) => {
+        const response = await route.fetch();
+        const record: object = await response.json();
+        await route.fulfill({ response, json: { ...record, venueId: "00".repeat(32) } });
+      });
+    };
+    const opened = await open({ url: quiet.url, prepare });
+    const { page } = opened;
+    await opened.signInWithBurner();
+    await page.route("**/v1/preconfirms/*", (route) =>
+      route.fulfill({
+        status: 404,
+        json: {
+          code: "preconfirm_not_found",
+          message: "There is no such acknowledgement.",
+          requestId: "x",
+        },
+      }),
+    );
+    await opened.order("Limit", "Buy / Long", { margin: "100", price: "60000" });
+    const result = opened.result();
+    await result.locator('[data-signed="broken"]').waitFor();
+    await page.locator(".toast", { hasText: "A receipt does not hold" }).waitFor();
+    await result.locator('[data-seal="unproven"]').waitFor();
+    await result.getByRole("alert").getByText("There is no such acknowledgement").waitFor();
+    await opened.inspect("result-unproven", "section.trade");
+    await page.unroute("**/v1/preconfirms/*");
+    await result.getByRole("button", { name: "Check again" }).click();
+    await result.locator('[data-seal="proven"]').waitFor();
+    expect(await result.getByRole("alert").allInnerTexts()).toEqual([
+      expect.stringMatching(/^The receipt does not hold/),
+    ]);
+
+    await page.route("**/v1/preconfirms/*", async (route) => {
+      const response = await route.fetch();
+      const proof: unknown = await response.json();
+      if (!hasLeaf(proof)) return route.fulfill({ response });
+      return route.fulfill({ response, json: { ...proof, leaf: withOtherAccount(proof.leaf) } });
+    });
+    await opened.order("Limit", "Buy / Long", { margin: "100", price: "59000" });
+    const chip = result.locator('[data-seal="differs"]');
+    await chip.waitFor();
+    expect(await chip.getAttribute("title")).toMatch(/: leaf and path give another root[^;]+$/);
+    await result.getByText("leaf and path give another root").waitFor();
+    await opened.inspect("result-differs", "section.trade");
+    opened.expectClean(/status of 404/);
+  });
+}
+
+function hasLeaf(value: unknown): value is { readonly leaf: string } {
+  return typeof value === "object" && value !== null && "leaf" in value;
+}
+
+/** Changes one bit of the account number, which is in no field of the acknowledgement. */
+function withOtherAccount(leaf: string): string {
+  const bytes = Buffer.from(leaf.slice(2), "hex");
+  bytes[22] = (bytes[22] ?? 0) ^ 8;
+  return `0x${bytes.toString("hex")}`;
+}
+
+async function textOf(page: Page, save: () => Promise<void>): Promise<string> {
+  const [download] = await Promise.all([page.waitForEvent("download"), save()]);
+  return readFile(await download.path(), "utf8");
+}

@@ -1,0 +1,129 @@
+/**
+ * The state of the line to the venue, which gates every action of the user.
+ *
+ *   live          messages arrive on every socket
+ *   stale         a socket is open, and nothing has arrived on it for two seconds
+ *   reconnecting  a socket is being opened
+ *   offline       the browser says that there is no network, and a request confirms it
+ *
+ * The client pings a silent socket before it counts as stale. Data that is not on a stream is reloaded
+ * by the listeners of `onReturn`.
+ */
+
+import { ConnectionError, type PerpgateClient, type SessionStream } from "@perpgate/sdk";
+import { Store } from "../state/store.js";
+
+export type LineState = "live" | "stale" | "reconnecting" | "offline";
+
+export const STALE_MS = 2_000;
+/** Options of the client: a ping is sent, and may be answered, before the line is stale. */
+export const LINE_TIMES = { heartbeatMs: 500, silenceMs: 6_000 };
+const LOOK_MS = 250;
+const OFFLINE_PROBE_MS = 2_000;
+
+type Watched = Pick<SessionStream, "state" | "silentMs" | "onState">;
+
+export class Line {
+  readonly state = new Store<LineState>("reconnecting", "immediate");
+  private readonly listeners = new Set<() => void>();
+  private session: Watched | undefined;
+  private stopSession: () => void = () => undefined;
+  private isSessionOpened = false;
+  private isOffline = false;
+  private lookedAt = performance.now();
+  private isOpened = false;
+  private returned = true;
+
+  constructor(private readonly client: PerpgateClient) {}
+
+  /** Whether the line has been live once. */
+  get wasLive(): boolean {
+    return this.isOpened;
+  }
+
+  start(): void {
+    this.client.stream.onState(() => this.look());
+    setInterval(() => this.tick(), LOOK_MS);
+    window.addEventListener("offline", () => this.goOffline());
+    window.addEventListener("online", () => this.goOnline());
+    if (!navigator.onLine) this.goOffline();
+    this.look();
+  }
+
+  /** The session's socket counts from its first opening on. */
+  follow(stream: Watched | undefined): void {
+    this.stopSession();
+    this.session = stream;
+    this.isSessionOpened = false;
+    this.stopSession = stream?.onState(() => this.look()) ?? (() => undefined);
+    this.look();
+  }
+
+  /** @throws ConnectionError, not sent, unless the line is live. */
+  requireLive(): void {
+    const state = this.state.get();
+    if (state === "live") return;
+    throw new ConnectionError(`the line to the venue is ${state}`, { outcome: "not_sent" });
+  }
+
+  /** Calls back whenever the line is live again; returns a function that unsubscribes. */
+  onReturn(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** A busy page reads its messages late: silence counts only if this timer was on time. */
+  private tick(): void {
+    const now = performance.now();
+    const wasBusy = now - this.lookedAt > 2 * LOOK_MS;
+    this.lookedAt = now;
+    if (!wasBusy || document.hidden) this.look();
+  }
+
+  private look(): void {
+    const state = this.stateNow();
+    const before = this.state.get();
+    // A socket that was opened again has missed messages; one that was silent has not.
+    if (state === "reconnecting" || state === "offline") this.returned = false;
+    this.state.set(state);
+    if (state !== "live" || this.returned || before === state) return;
+    this.returned = true;
+    if (this.isOpened) for (const listener of [...this.listeners]) listener();
+    this.isOpened = true;
+  }
+
+  private stateNow(): LineState {
+    if (this.isOffline) return "offline";
+    const { stream } = this.client;
+    if (this.session?.state === "open") this.isSessionOpened = true;
+    const isSessionDown = this.isSessionOpened && this.session?.state !== "open";
+    if (stream.state !== "open" || isSessionDown) return "reconnecting";
+    const silentMs = Math.max(stream.silentMs ?? 0, this.session?.silentMs ?? 0);
+    return silentMs >= STALE_MS ? "stale" : "live";
+  }
+
+  private goOffline(): void {
+    if (this.isOffline) return;
+    this.isOffline = true;
+    this.look();
+    void this.probeWhileOffline();
+  }
+
+  private goOnline(): void {
+    this.isOffline = false;
+    this.client.connectNow();
+    this.look();
+  }
+
+  /** A gateway on this machine is reached without a network. */
+  private async probeWhileOffline(): Promise<void> {
+    while (this.isOffline) {
+      const isReached = await this.client.time({ retries: 0 }).then(
+        () => true,
+        () => false,
+      );
+      if (isReached && this.isOffline) this.goOnline();
+      await new Promise((resolve) => setTimeout(resolve, OFFLINE_PROBE_MS));
+    }
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * The results of the last orders, each followed from its acknowledgement to the log:
+ *
+ *   signed      the client has checked the receipt's signatures
+ *   sealed      the block is sealed, and the page has checked that it holds this acknowledgement
+ *   witnessed   a checkpoint of the log covers the block, and others have cosigned it
+ *
+ * Streams keep the order itself current: what rested may be filled or canceled later. A step that fails
+ * is shown with its reason; only a step that is merely too early, or without a line, is tried again.
+ */
+
+import type { Market, Order } from "@perpgate/protocol";
+import {
+  ConnectionError,
+  checkOrderProof,
+  checkPreconfirm,
+  type PerpgateClient,
+  PerpgateError,
+  type ReceiptProblem,
+  type Session,
+} from "@perpgate/sdk";
+import { Store } from "../state/store.js";
+import { isOpen, type OrderResult } from "./order-result.js";
+
+/** Sources for verifying proofs. */
+export interface ProofSources {
+  readonly client: Pick<PerpgateClient, "block" | "honesty">;
+  markets(): readonly Market[];
+}
+
+const KEPT = 5;
+/**
+ * A checkpoint follows its blocks within about a second. A witness that was slow is not in it, and may be
+ * in a later one.
+ */
+const WITNESS_WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
+/** The server says that it is too early. */
+const EARLY: ReadonlySet<string> = new Set(["not_sealed", "not_in_checkpoint"]);
+
+export class ReceiptBook {
+  readonly results = new Store<readonly OrderResult[]>([], "immediate");
+  private lastSealed = 0;
+
+  constructor(private readonly sources: ProofSources) {}
+
+  add(session: Session, result: OrderResult): void {
+    this.results.update((known) => [result, ...known].slice(0, KEPT));
+    const { ackNonce, expectedBlock } = result.ack;
+    void this.checkReceipt(session, ackNonce);
+    if (expectedBlock <= this.lastSealed) this.seal(session, ackNonce);
+  }
+
+  forget(): void {
+    this.results.set([]);
+  }
+
+  /** The venue has sealed this block. */
+  sealedUpTo(block: number, session: Session | undefined): void {
+    if (block <= this.lastSealed) return;
+    this.lastSealed = block;
+    if (session === undefined) return;
+    for (const { ack, seal } of this.results.get()) {
+      if (seal === "soft" && ack.expectedBlock <= block) this.seal(session, ack.ackNonce);
+    }
+  }
+
+  /** After a reconnection: blocks sealed during the outage are not on the stream. */
+  reconnected(session: Session | undefined): void {
+    // It may be another venue, whose blocks start at 1.
+    this.lastSealed = 0;
+    if (session === undefined) return;
+    for (const { ack, seal, witness } of this.results.get()) {
+      if (seal === "soft" || seal === "sealed") void this.prove(session, ack.ackNonce);
+      else if (seal === "proven" && witness === "pending") void this.witness(session, ack.ackNonce);
+    }
+  }
+
+  /** Tries a step again that failed. */
+  retry(session: Session, ackNonce: string): void {
+    this.change(ackNonce, { failure: undefined });
+    this.seal(session, ackNonce);
+  }
+
+  /** An order has changed at the venue. */
+  orderChanged({ orderId, ...order }: Order): void {
+    for (const result of this.results.get()) {
+      if (result.ack.orderId !== orderId) continue;
+      const { status, filledSize, remainingSize, avgFillPrice, reason } = order;
+      this.change(result.ack.ackNonce, {
+        live: { status, filledSize, remainingSize, avgFillPrice, reason },
+      });
+    }
+  }
+
+  /** Orders of the results that were open when last seen. */
+  openOrderIds(): readonly string[] {
+    return this.results
+      .get()
+      .filter(isOpen)
+      .map(({ ack }) => ack.orderId);
+  }
+
+  receiptProblem({ ackNonce, reason }: ReceiptProblem): void {
+    const receiptFailure = `The receipt does not hold: ${reason}.`;
+    this.change(ackNonce, { signed: "broken", receiptFailure });
+  }
+
+  private async checkReceipt(session: Session, ackNonce: string): Promise<void> {
+    await session.receipts.settled();
+    if (this.of(ackNonce)?.signed !== "checking") return;
+    const isHeld = session.receipts.of(ackNonce) !== undefined;
+    this.change(ackNonce, { signed: isHeld ? "held" : "none" });
+  }
+
+  private seal(session: Session, ackNonce: string): void {
+    this.change(ackNonce, { seal: "sealed" });
+    void this.prove(session, ackNonce);
+  }
+
+  private async prove(session: Session, ackNonce: string): Promise<void> {
+    try {
+      const proof = await session.preconfirm(ackNonce);
+      const block = await this.sources.client.block(proof.block);
+      const answered = this.of(ackNonce)?.ack;
+      if (answered === undefined) return;
+      const markets = this.sources.markets();
+      const { isProven, problems } = checkPreconfirm({ proof, block, markets, answered });
+      if (!isProven) {
+        this.change(ackNonce, { seal: "differs", problems });
+        return;
+      }
+      this.change(ackNonce, { seal: "proven", leaf: proof.index, failure: undefined });
+      void this.witness(session, ackNonce);
+    } catch (error) {
+      // Not sealed yet, or no line: the next block or the next connection tries again.
+      if (isEarly(error)) this.change(ackNonce, { seal: "soft" });
+      else if (!(error instanceof ConnectionError)) this.fail(ackNonce, error);
+    }
+  }
+
+  private fail(ackNonce: string, error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.change(ackNonce, {
+      seal: "unproven",
+      failure: `The proof could not be checked: ${reason}`,
+    });
+  }
+
+  private async witness(session: Session, ackNonce: string): Promise<void> {
+    for (const waitMs of WITNESS_WAITS_MS) {
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      const block = this.of(ackNonce)?.ack.expectedBlock;
+      if (block === undefined) return;
+      try {
+        const { checkpoint } = await this.sources.client.honesty();
+        if (checkpoint === null || checkpoint.size < block) continue;
+        const isLogged = this.of(ackNonce)?.witness === "logged";
+        if (isLogged && checkpoint.witnesses.length === 0) continue;
+        const text = await session.preconfirmProof(ackNonce);
+        await this.checkProofFile(session, ackNonce, text);
+        if (this.of(ackNonce)?.witness !== "logged") return;
+      } catch (error) {
+        if (error instanceof ConnectionError) return;
+        if (!isEarly(error) && this.of(ackNonce)?.witness === "pending") {
+          const reason = error instanceof Error ? error.message : String(error);
+          this.change(ackNonce, { witness: "missing", failure: `No proof file: ${reason}` });
+          return;
+        }
+      }
+    }
+  }
+
+  /** The log's key is the one that signed the receipt, if there is one. */
+  private async checkProofFile(session: Session, ackNonce: string, text: string): Promise<void> {
+    const pinned = session.receipts.of(ackNonce)?.logKey;
+    const checked = await checkOrderProof(text, pinned);
+    if (typeof checked === "string") {
+      this.change(ackNonce, {
+        witness: "missing",
+        failure: `The proof file does not hold: ${checked}.`,
+      });
+      return;
+    }
+    const { note, origin } = checked.checkpoint;
+    const witnesses = note.signatures.map(({ name }) => name).filter((name) => name !== origin);
+    const witness = witnesses.length > 0 ? "witnessed" : "logged";
+    this.change(ackNonce, { witness, witnesses, proofFile: text });
+  }
+
+  private of(ackNonce: string): OrderResult | undefined {
+    return this.results.get().find(({ ack }) => ack.ackNonce === ackNonce);
+  }
+
+  private change(ackNonce: string, changes: Partial<OrderResult>): void {
+    this.results.update((known) =>
+      known.map((result) =>
+        result.ack.ackNonce === ackNonce ? { ...result, ...changes } : result,
+      ),
+    );
+  }
+}
+
+function isEarly(error: unknown): boolean {
+  return error instanceof PerpgateError && EARLY.has(error.code);
+}

@@ -1,0 +1,22 @@
+/**
+ * The venue's time, which `validUntil` of an order is compared with: the newest sample, moved on by a
+ * clock that the user cannot set. Undefined until there is a sample.
+ */
+
+export class VenueClock {
+  private sample: { readonly time: number; readonly at: number } | undefined;
+
+  note(time: number): void {
+    this.sample = { time, at: performance.now() };
+  }
+
+  /** The machine may have slept: samples from before say nothing. */
+  forget(): void {
+    this.sample = undefined;
+  }
+
+  now(): number | undefined {
+    if (this.sample === undefined) return undefined;
+    return Math.round(this.sample.time + performance.now() - this.sample.at);
+  }
+}
