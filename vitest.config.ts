@@ -5,21 +5,26 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** What takes longest, begun first: whatever is left for the end should be short. */
 const LONGEST = [
-  "packages/simulator/src/seeds.test.ts",
-  "apps/perpgate/src/serve/exit/disk-faults.test.ts",
-  "packages/venue/src/crash.test.ts",
   "apps/terminal/src/page.test.ts",
-  "apps/perpgate/src/serve/doubtful-start.test.ts",
+  "apps/perpgate/src/cluster/kills.test.ts",
+  "packages/engine/src/testing/agreement.test.ts",
+  "apps/perpgate/src/cluster/storage.test.ts",
+  "scripts/release.test.mjs",
   "bench/src/attacks/costs.test.ts",
-  "apps/perpgate/src/serve/process.test.ts",
-  "packages/simulator/src/exhaustive.test.ts",
   "apps/perpgate/src/trader/trader.test.ts",
-  "apps/perpgate/src/serve/trading.test.ts",
-  "apps/perpgate/src/operator/backup.test.ts",
-  "apps/perpgate/src/serve/bridge/deposits.test.ts",
-  "apps/perpgate/src/trader/quick-start.test.ts",
-  "packages/simulator/src/real-disk/history.test.ts",
+  "apps/perpgate/src/serve/exit/process-exit.test.ts",
+  "apps/perpgate/src/serve/exit/disk-faults.test.ts",
+  "apps/perpgate/src/cluster/failover.test.ts",
+  "packages/simulator/src/cluster/cluster-seeds.test.ts",
+  "apps/perpgate/src/serve/doubtful-start.test.ts",
+  "packages/simulator/src/seeds.test.ts",
   "packages/venue/src/history/history.test.ts",
+  "apps/perpgate/src/cluster/outcomes.test.ts",
+  "packages/simulator/src/exhaustive.test.ts",
+  "packages/venue/src/crash.test.ts",
+  "apps/perpgate/src/serve/process.test.ts",
+  "scripts/dockerfile.test.mjs",
+  "apps/perpgate/src/trader/quick-start.test.ts",
 ];
 
 class LongestFirst extends BaseSequencer {

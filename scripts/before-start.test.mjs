@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,4 +37,21 @@ test.each([
   [{ npm_config_bots: "" }, "npm start -- --no-bots"],
 ])("flags that npm took, %o: refused with the right command", (environment, advice) => {
   expect(problemBeforeStart(ROOT, NODE, environment)).toContain(advice);
+});
+
+test("prestart: programs and words alone, which scripts/start.cjs runs without a shell", () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  for (const command of scripts.prestart.split(" && ")) {
+    expect(command).toMatch(/^(?:node|tsc)(?: [\w./-]+)+$/);
+  }
+  // npm passes a signal to its shell, so the shell has to become the venue.
+  expect(scripts.start).toMatch(/^exec node(?: [\w./=-]+)+$/);
+});
+
+test("npm ci: every install script in the lock file is decided on, so npm has nothing to warn of", () => {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));
+  const { allowScripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const scripted = Object.keys(packages).filter((path) => packages[path].hasInstallScript);
+  const names = scripted.map((path) => path.split("node_modules/").at(-1));
+  expect(Object.keys(allowScripts).sort()).toEqual([...new Set(names)].sort());
 });

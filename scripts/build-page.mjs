@@ -21,6 +21,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { brotliCompressSync } from "node:zlib";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const terminal = join(root, "apps/terminal");
@@ -35,7 +36,11 @@ const INPUTS = [
   "packages/sdk/package.json",
   "packages/sdk/src",
   "package-lock.json",
+  "scripts/build-page.mjs",
 ];
+/** The gateway serves these compressed; index.html gets its addresses and is compressed there. */
+const COMPRESSED = /^(?!.*index\.html$).*\.(js|css|svg)$/;
+const MIN_COMPRESSED_BYTES = 1_024;
 const STAMP = ".stamp";
 
 /** A hash of every file that the page is made from. */
@@ -57,6 +62,14 @@ function filesIn(path) {
 function isBuiltFrom(folder, stamp) {
   const path = join(folder, STAMP);
   return existsSync(path) && readFileSync(path, "utf8") === stamp;
+}
+
+function compress(folder) {
+  for (const path of filesIn(folder)) {
+    const bytes = readFileSync(path);
+    if (!COMPRESSED.test(path) || bytes.length < MIN_COMPRESSED_BYTES) continue;
+    writeFileSync(`${path}.br`, brotliCompressSync(bytes));
+  }
 }
 
 function putInPlace(built, folder) {
@@ -96,6 +109,7 @@ if (!isBuiltFrom(folder, stamp)) {
       logLevel: "warn",
       build: { outDir: built, emptyOutDir: true },
     });
+    compress(built);
     writeFileSync(join(built, STAMP), stamp);
     // Another start may have finished first with the same sources; its gateway reads that page.
     if (!isBuiltFrom(folder, stamp)) putInPlace(built, folder);

@@ -62,7 +62,7 @@ export function ticsIn(name, text) {
   return found.sort((a, b) => a.line - b.line).map((tic) => `${name}:${tic.line}: ${tic.message}`);
 }
 
-export function checkLanguage(root) {
+function checkLanguage(root) {
   return filesIn(root).flatMap((file) => {
     const name = relative(root, file).split(sep).join("/");
     return ticsIn(name, readFileSync(file, "utf8")).concat(

@@ -48,3 +48,27 @@ it("docs: links between pages have a target", () => {
   }
   expect(broken).toEqual([]);
 });
+
+/** `protocol/src/operations` and the like: folders of the packages and applications. */
+function sourceFolders() {
+  return ["packages", "apps"].flatMap((group) =>
+    readdirSync(join(root, group)).flatMap((name) =>
+      readdirSync(join(root, group, name, "src"), { withFileTypes: true })
+        .filter((entry) => entry.isDirectory() && entry.name !== "testing")
+        // Git keeps no empty folders, but a move may leave one behind.
+        .filter((entry) => readdirSync(join(entry.parentPath, entry.name)).length > 0)
+        .map((entry) => `${name}/src/${entry.name}`),
+    ),
+  );
+}
+
+it("docs/architecture.md: names every source folder, and none that is gone", () => {
+  const page = readFileSync(join(root, "docs/architecture.md"), "utf8");
+  const named = new Set([...page.matchAll(/`([a-z]+\/src\/[a-z-]+)`/g)].map(([, path]) => path));
+  named.delete("engine/src/testing");
+  expect([...named].sort()).toEqual(expect.arrayContaining(sourceFolders()));
+  const gone = [...named].filter(
+    (path) => !["packages", "apps"].some((group) => existsSync(join(root, group, path))),
+  );
+  expect(gone).toEqual([]);
+});

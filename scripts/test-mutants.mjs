@@ -123,10 +123,10 @@ function generator(seed) {
   };
 }
 
-function run(tests, mutate) {
+async function run(tests, mutate) {
   process.env.PERPGATE_MUTANT_TESTS = tests;
   process.env.PERPGATE_RULE_SEEDS = "2";
-  return new Stryker({
+  const results = await new Stryker({
     testRunner: "vitest",
     vitest: { configFile: "scripts/mutants.vitest.config.mjs", related: false },
     mutate,
@@ -144,6 +144,13 @@ function run(tests, mutate) {
     allowEmpty: true,
     disableTypeChecks: false,
   }).runMutationTest();
+  return results.map((result) => ({ ...result, location: fromZero(result.location) }));
+}
+
+/** Results count lines and columns from 1, mutants from 0. */
+function fromZero({ start, end }) {
+  const less = ({ line, column }) => ({ line: line - 1, column: column - 1 });
+  return { start: less(start), end: less(end) };
 }
 
 async function runAgain(survivors) {

@@ -21,6 +21,7 @@ const CHECKS = [
   ["types", tool("tsc"), ["-b", "--checkers", "1"]],
   // What tests start as a process.
   ["server", process.execPath, [join(root, "scripts/build-server.mjs")]],
+  ["packages", process.execPath, [join(root, "scripts/build-packages.mjs")]],
   ["style", tool("biome"), ["check", "--error-on-warnings", "."]],
   ["boundaries", process.execPath, [join(root, "scripts/check-boundaries.mjs")]],
   ["language", process.execPath, [join(root, "scripts/check-language.mjs")]],

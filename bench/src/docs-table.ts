@@ -1,6 +1,6 @@
 import { type BenchResult, cellsOf, HEADINGS, markdownRow } from "./harness/report.js";
 
-export const BEGIN = "<!-- the last table of `npm run bench -- --write-docs`; not by hand -->";
+const BEGIN = "<!-- the last table of `npm run bench -- --write-docs`; not by hand -->";
 export const END = "<!-- end of the table -->";
 
 /** The page with the results between its two marks; throws if it has no marks. */

@@ -141,7 +141,7 @@ function marking(): void {
   const tick = fastest(50, () => {
     slot++;
     const indexTicks = 650_000 + (slot % 7);
-    engine.apply({ kind: "UpdateIndex", stampMs: slot * 200, market: 0, indexTicks });
+    engine.apply({ kind: "UpdateIndex", stampMs: slot * 200, market: 0, indexTicks, slot });
     const started = performance.now();
     engine.apply({ kind: "Tick", slot });
     return performance.now() - started;

@@ -14,6 +14,7 @@ import { inFolder } from "./harness/gateway.js";
 import { parseOptions } from "./harness/options.js";
 import { Latencies, median, Report } from "./harness/report.js";
 
+const WRITER = "c".repeat(32);
 const RECORD = new Uint8Array(400).fill(7);
 const IN_FLIGHT = [1, 16, 256];
 const ADDED_BAR_MS = 0.2;
@@ -71,7 +72,7 @@ async function appendLoop(directory: string, inFlight: number): Promise<Turn> {
     const latencies = new Latencies();
     const one = async (): Promise<void> => {
       for (let now = performance.now(); now < until; ) {
-        await journal.append({ writer: 1, counter: counter++ }, [RECORD]);
+        await journal.append({ writer: WRITER, counter: counter++ }, [RECORD]);
         const done = performance.now();
         latencies.record(done - now);
         now = done;
@@ -127,7 +128,7 @@ async function writeLog(directory: string, perBatch: number): Promise<void> {
   const batch = Array<Uint8Array>(perBatch).fill(RECORD);
   let pending: Promise<void>[] = [];
   for (let counter = 0; counter * perBatch < RECORDS; counter++) {
-    pending.push(writer.append({ writer: 1, counter }, batch));
+    pending.push(writer.append({ writer: WRITER, counter }, batch));
     if (pending.length < 512) continue;
     await Promise.all(pending);
     pending = [];

@@ -16,6 +16,7 @@ import { type Account, type Address, signInMany } from "./harness/http.js";
 import { type LoadLane, type LoadResult, withLoad } from "./harness/load.js";
 import { parseOptions } from "./harness/options.js";
 import { median, progress, Report } from "./harness/report.js";
+import { type BareGateway, withGatewayOf } from "./orders/release-before.js";
 import { startReaders } from "./streams/start-readers.js";
 
 const options = parseOptions({
@@ -29,7 +30,11 @@ const options = parseOptions({
     readers: ["sockets that read the book meanwhile", 1, 1],
     "memory-orders": ["orders of --memory", 200_000, 50_000],
   },
-  switches: { memory: "measure the growth of memory instead" },
+  texts: { before: "folder of a built release whose gateway is compared with this one instead" },
+  switches: {
+    memory: "measure the growth of memory instead",
+    "no-receipts": "with --before: this release signs no receipts, as releases before 0.2",
+  },
 });
 const CONNECTIONS = 16;
 /** Enough that a paced order seldom queues behind another on its connection. */
@@ -153,6 +158,43 @@ async function orders(floor: Server, { port, dataFolder }: Gateway): Promise<voi
   }
 }
 
+/** Processor time of both gateways per order of the same load, turn by turn. */
+async function againstBefore(before: BareGateway, now: BareGateway): Promise<void> {
+  const turns = options.number("turns");
+  const count = options.number("count");
+  await withLoad(async (open) => {
+    const sides = await Promise.all(
+      [before, now].map(async (gateway) => {
+        const address = { port: gateway.port };
+        const send = await signInMany(address, CONNECTIONS);
+        const lane = await open({ address, send, connections: CONNECTIONS });
+        return { gateway, lane, micros: [] as number[], rates: [] as number[] };
+      }),
+    );
+    for (const { lane } of sides) await lane.saturate(2 * WARM_UP_ORDERS);
+    for (let turn = 1; turn <= turns; turn++) {
+      if (turn % 10 === 1) progress(`orders: both releases, turn ${turn} of ${turns} …`);
+      for (const side of turn % 2 === 0 ? sides : sides.toReversed()) {
+        const started = side.gateway.processorMs;
+        const { perSecond } = await side.lane.saturate(count);
+        side.micros.push(((side.gateway.processorMs - started) * 1_000) / count);
+        side.rates.push(perSecond);
+      }
+    }
+    const [old, own] = [sides[0]!, sides[1]!];
+    const ratioOf = (a: readonly number[], b: readonly number[]): number =>
+      median(a.map((value, i) => value / b[i]!));
+    const name = `REST, ${CONNECTIONS} connections`;
+    const micros = "µs of processor per order";
+    report.add(`${name}, the release before`, median(old.micros), micros);
+    const ratio = ratioOf(old.micros, own.micros);
+    report.add(name, median(own.micros), micros, "orders per processor time, bar 0.95", ratio);
+    report.add(`${name}, the release before`, median(old.rates), "orders/s");
+    const rates = ratioOf(own.rates, old.rates);
+    report.add(name, median(own.rates), "orders/s", "the release before, bar 0.95", rates);
+  });
+}
+
 /** Memory in use after a garbage collection along many orders, after a warm-up that fills buffers. */
 async function memory(gateway: Gateway): Promise<void> {
   const count = options.number("memory-orders");
@@ -192,7 +234,16 @@ function slope(values: readonly number[]): number {
   return sum((value, i) => (i - middle) * (value - mean)) / sum((_, i) => (i - middle) ** 2);
 }
 
-if (options.has("memory")) {
+const folderBefore = options.text("before");
+if (folderBefore !== undefined) {
+  await report.step("both releases", () =>
+    withGatewayOf(folderBefore, (before) =>
+      withGateway((now) => againstBefore(before, now), {
+        receipts: { issue: !options.has("no-receipts") },
+      }),
+    ),
+  );
+} else if (options.has("memory")) {
   await report.step("memory", () => withGateway(memory, {}, ["--expose-gc", ...WITH_PROBE]));
 } else {
   await report.step("servers", () =>

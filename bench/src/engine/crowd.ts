@@ -3,12 +3,19 @@
  * the same line, and then what happens to all of them: ticks, stops that are reached and wait, funding,
  * and a fall that makes many positions due.
  */
-import { type Command, Engine, LONG, SHORT, STOP_ORDER } from "@perpgate/engine";
+import { type Command, ENGINE_VERSION, Engine, LONG, SHORT, STOP_ORDER } from "@perpgate/engine";
 import { Random } from "@perpgate/protocol/random";
 import { INDEX_TICKS, openingCommands, order, sessionOf } from "./venue-flow.js";
 
 const DOLLAR = 1_000_000;
 const HOUR_MS = 3_600_000;
+const WRITER = "1".repeat(32);
+
+function joining(stampMs: number): Command {
+  const versions = [ENGINE_VERSION, ENGINE_VERSION] as const;
+  const keys = { receiptKey: "", certificate: "" };
+  return { kind: "WriterJoined", stampMs, writer: WRITER, name: "bench", versions, ...keys };
+}
 
 export interface CrowdSize {
   readonly accounts: number;
@@ -22,6 +29,8 @@ export class Crowd {
   readonly engine = new Engine();
   private readonly random: Random;
   private readonly nonces: Uint32Array;
+  /** Of the writer's last batch; −1: it has not joined. */
+  private counter = -1;
 
   constructor(
     readonly size: CrowdSize,
@@ -78,7 +87,7 @@ export class Crowd {
       for (const { number } of this.engine.state.markets) {
         this.index(number, indexTicks + this.random.below(9));
       }
-      this.apply(this.engine, { kind: "Tick", slot: this.engine.state.lastTickMs / 200 + 1 });
+      this.send({ kind: "Tick", slot: this.engine.state.lastTickMs / 200 + 1 });
     }
   }
 
@@ -92,7 +101,8 @@ export class Crowd {
   fund(): void {
     const { engine } = this;
     const next = engine.state.totals.nextFundingMs;
-    this.apply(engine, { kind: "Resume", stampMs: next - 1_000 });
+    if (this.counter < 0) this.send(joining(engine.state.timeMs));
+    this.send({ kind: "AskTime", stampMs: next - 1_000 });
     this.ticks(10, INDEX_TICKS + 200);
     if (engine.state.totals.nextFundingMs < next + HOUR_MS)
       throw new Error("no funding hour ended");
@@ -103,9 +113,18 @@ export class Crowd {
     for (let step = 1; step <= 4; step++) this.ticks(25, Math.floor(INDEX_TICKS * 0.97 ** step));
   }
 
+  /** From the join on, each command is a batch of the one writer. */
+  private send(command: Command): void {
+    if (command.kind === "WriterJoined" || this.counter >= 0) {
+      this.engine.acceptBatch(WRITER, ++this.counter, [command]);
+    }
+    this.apply(this.engine, command);
+  }
+
   private index(market: number, indexTicks: number): void {
     const stampMs = this.engine.state.timeMs;
-    this.apply(this.engine, { kind: "UpdateIndex", stampMs, market, indexTicks });
+    const slot = this.engine.state.lastTickMs / 200 + 1;
+    this.send({ kind: "UpdateIndex", stampMs, market, indexTicks, slot });
   }
 
   private order(

@@ -69,7 +69,8 @@ export function* openingCommands(accounts: number): Generator<Command> {
     engineVersion: ENGINE_VERSION,
   };
   for (const market of CONFIG.markets.keys()) {
-    yield { kind: "UpdateIndex", stampMs: START_MS, market, indexTicks: INDEX_TICKS };
+    const index = { indexTicks: INDEX_TICKS, slot: START_MS / 200 };
+    yield { kind: "UpdateIndex", stampMs: START_MS, market, ...index };
   }
   for (let account = 1; account <= accounts; account++) {
     const hex = account.toString(16);
@@ -158,7 +159,8 @@ export class VenueFlow {
     while (this.timed.length < count) {
       if (this.timed.length % 1_000 === 998) {
         const indexTicks = INDEX_TICKS + random.below(21) - 10;
-        apply({ kind: "UpdateIndex", stampMs: slot * 200, market: 0, indexTicks }, this.timed);
+        const index = { market: 0, indexTicks, slot: slot + 1 };
+        apply({ kind: "UpdateIndex", stampMs: slot * 200, ...index }, this.timed);
         slot++;
         apply({ kind: "Tick", slot }, this.timed);
         continue;

@@ -46,7 +46,7 @@ function marketOf(base: string, startPrice: number): object {
   };
 }
 
-const CONFIGURATION = {
+export const BENCH_SETTINGS = {
   markets: [marketOf("BTC", 65_000), marketOf("ETH", 32_000)],
   // By default every five minutes; here so often that every turn of a bench has some.
   snapshots: { everyMs: 2_000 },
@@ -186,7 +186,7 @@ export function withGateway<T>(
     const gateway = await Gateway.start({
       folder,
       nodeFlags,
-      configuration: { ...CONFIGURATION, ...settings },
+      configuration: { ...BENCH_SETTINGS, ...settings },
       flags: ["--no-bots", "--log-level", "error"],
     });
     try {

@@ -8,6 +8,7 @@ import { fastify } from "fastify";
 import { WebSocketServer } from "ws";
 import { serve } from "./child.js";
 
+const WRITER = "c".repeat(32);
 const [kind = "", text = "", directory = ""] = process.argv.slice(2);
 
 async function listen(server: Server): Promise<number> {
@@ -35,7 +36,7 @@ async function floor(): Promise<number> {
         return;
       }
       const seq = ++counter;
-      const written = journal.append({ writer: 1, counter: seq }, [body]);
+      const written = journal.append({ writer: WRITER, counter: seq }, [body]);
       void written.then(() => answer(JSON.stringify({ ackNonce: String(seq), nonce })));
     });
   };

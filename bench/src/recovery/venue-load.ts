@@ -3,7 +3,7 @@
  * submit to the result.
  */
 import { randomBytes } from "node:crypto";
-import { type Command, LONG, SHORT } from "@perpgate/engine";
+import { type Command, ENGINE_VERSION, GENESIS_WRITER, LONG, SHORT } from "@perpgate/engine";
 import { type LogSeq, openJournal } from "@perpgate/journal";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { Random } from "@perpgate/protocol/random";
@@ -15,14 +15,24 @@ import {
   type Venue,
 } from "@perpgate/venue";
 import { dataFolder } from "@perpgate/venue/testing";
-import { order, sessionOf, VenueFlow } from "../engine/venue-flow.js";
+import { CONFIG, order, sessionOf, VenueFlow } from "../engine/venue-flow.js";
 
 /** Records of a batch: about what arrives during one sync at some thousand orders a second. */
 const BATCH_RECORDS = 32;
 const CONCURRENT_BATCHES = 256;
 const BODY_BYTES = 150;
 const SIGNATURE_BYTES = 64;
-const WRITER = 0;
+const WRITER = "c".repeat(32);
+const GENESIS = { writer: GENESIS_WRITER, counter: 0 };
+const JOIN: Command = {
+  kind: "WriterJoined",
+  stampMs: 0,
+  writer: WRITER,
+  name: "venue",
+  versions: [ENGINE_VERSION, ENGINE_VERSION],
+  receiptKey: "",
+  certificate: "",
+};
 
 /**
  * Writes a log as a venue would: batches of records, orders with a body and a signature of the usual
@@ -45,17 +55,25 @@ export async function recordLog(
     return command.kind === "PlaceOrder" ? { signed, signature, publicKey: nothing } : NO_EVIDENCE;
   };
   let counter = 0;
+  let isBegun = false;
   let records: Uint8Array[] = [];
   let pending: Promise<void>[] = [];
   const append = (): void => {
     if (records.length === 0) return;
-    pending.push(journal.append({ writer: WRITER, counter: counter++ }, records));
+    // Genesis is a batch of a writer of its own.
+    const id = isBegun ? { writer: WRITER, counter: counter++ } : GENESIS;
+    pending.push(journal.append(id, records));
+    isBegun = true;
     records = [];
   };
+  // The join takes the place of an index that the flow does not need: positions stay as they are.
   const opening = [...flow.opening()];
+  opening.splice(CONFIG.markets.length, 1);
+  opening.splice(1, 0, JOIN);
   for (const command of [...opening, ...flow.timed]) {
     records.push(encodeRecord(command, evidenceOf(command)));
-    if (records.length === BATCH_RECORDS) append();
+    const isAlone = command.kind === "Genesis" || command.kind === "WriterJoined";
+    if (isAlone || records.length === BATCH_RECORDS) append();
     if (pending.length < CONCURRENT_BATCHES) continue;
     await Promise.all(pending);
     pending = [];
@@ -110,8 +128,9 @@ export async function driveOrders(
   };
   const index = setInterval(() => {
     const stampMs = venue.nowMs();
+    const slot = Math.floor(stampMs / 200);
     venue.submit(
-      { kind: "UpdateIndex", stampMs, market: 0, indexTicks: INDEX_TICKS },
+      { kind: "UpdateIndex", stampMs, market: 0, indexTicks: INDEX_TICKS, slot },
       NO_EVIDENCE,
       () => undefined,
     );

@@ -42,9 +42,9 @@ export interface Row {
 }
 
 /** The bars: relative to the discarded run, and absolute. */
-export const MAX_RATIO = 5;
-export const MAX_MEDIAN_MS = 40;
-export const MAX_WAIT_MS = 1_000;
+const MAX_RATIO = 5;
+const MAX_MEDIAN_MS = 40;
+const MAX_WAIT_MS = 1_000;
 
 export function faultsOf(attacked: Run, discarded: Run, venue: VenueCost): string[] {
   const { medianMs, maxMs, unanswered } = attacked;

@@ -1,0 +1,143 @@
+/**
+ * JetStream alone, without the venue's log: a stream with the same settings on the same servers, a
+ * plain publisher and a plain push consumer. What the cluster adds is compared with it.
+ */
+import {
+  connect,
+  createInbox,
+  type Msg,
+  type NatsConnection,
+  type Subscription,
+} from "@nats-io/transport-node";
+import { createStream } from "@perpgate/cluster";
+import { Latencies, type LatencySummary } from "../harness/report.js";
+
+const REQUEST_MS = 10_000;
+const FIRST_TRY_MS = 250;
+
+export interface ProbeOptions {
+  /** Addresses of the servers. */
+  readonly servers: readonly string[];
+  /** Created if it is missing; not the venue's. */
+  readonly stream: string;
+  readonly messageBytes: number;
+  readonly replicas?: number;
+}
+
+/** Publish to delivery with one message in flight: J. */
+export class Probe {
+  /** The longest time between two deliveries since `resetGap`. */
+  longestGapMs = 0;
+  private latencies = new Latencies();
+  private sentMs = 0;
+  private lastMs = performance.now();
+  private isRunning = false;
+  private retry: NodeJS.Timeout | undefined;
+  private count = 0;
+
+  private constructor(
+    private readonly connection: NatsConnection,
+    private readonly subscription: Subscription,
+    private readonly subject: string,
+    private readonly payload: Buffer,
+  ) {}
+
+  static async open(options: ProbeOptions): Promise<Probe> {
+    const { servers, stream, messageBytes, replicas = 3 } = options;
+    const connection = await connect({
+      servers: [...servers],
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 100,
+    });
+    await createStream(connection, { stream, replicas });
+    const inbox = createInbox();
+    let probe: Probe | undefined;
+    const subscription = connection.subscribe(inbox, {
+      callback: (_, message) => probe?.delivered(message),
+    });
+    const config = { deliver_subject: inbox, ack_policy: "none", deliver_policy: "new" };
+    const body = JSON.stringify({ stream_name: stream, config: { ...config, mem_storage: true } });
+    await connection.request(`$JS.API.CONSUMER.CREATE.${stream}`, body, { timeout: REQUEST_MS });
+    const subject = `${stream}.log.probe`;
+    probe = new Probe(connection, subscription, subject, Buffer.alloc(messageBytes));
+    return probe;
+  }
+
+  start(): void {
+    this.isRunning = true;
+    this.send();
+  }
+
+  /** What was measured since the last call. */
+  take(): LatencySummary {
+    const summary = this.latencies.summary();
+    this.latencies = new Latencies();
+    return summary;
+  }
+
+  resetGap(): void {
+    this.longestGapMs = 0;
+    this.lastMs = performance.now();
+  }
+
+  async close(): Promise<void> {
+    this.isRunning = false;
+    clearTimeout(this.retry);
+    this.subscription.unsubscribe();
+    await this.connection.close();
+  }
+
+  private send(): void {
+    this.sentMs = performance.now();
+    this.payload.writeUInt32LE(++this.count);
+    this.connection.publish(this.subject, this.payload);
+    clearTimeout(this.retry);
+    // A message may be lost with its server.
+    this.retry = setTimeout(() => this.send(), FIRST_TRY_MS);
+  }
+
+  private delivered({ subject, data }: Msg): void {
+    if (subject !== this.subject || !this.isRunning) return;
+    // One that was sent again may arrive twice.
+    if (Buffer.from(data).readUInt32LE() !== this.count) return;
+    const now = performance.now();
+    this.latencies.record(now - this.sentMs);
+    this.longestGapMs = Math.max(this.longestGapMs, now - this.lastMs);
+    this.lastMs = now;
+    this.send();
+  }
+}
+
+export interface RawLoad {
+  readonly servers: readonly string[];
+  readonly stream: string;
+  readonly publishers: number;
+  readonly messageBytes: number;
+  readonly milliseconds: number;
+  readonly replicas?: number;
+}
+
+/** Messages per second that publishers with one message in flight each get acknowledged. */
+export async function rawMessagesPerSecond(load: RawLoad): Promise<number> {
+  const { servers, stream, publishers, messageBytes, milliseconds, replicas = 3 } = load;
+  const payload = new Uint8Array(messageBytes);
+  const connections = await Promise.all(
+    Array.from({ length: publishers }, () => connect({ servers: [...servers] })),
+  );
+  try {
+    const [first] = connections;
+    if (first !== undefined) await createStream(first, { stream, replicas });
+    let count = 0;
+    const started = performance.now();
+    const publish = async (connection: NatsConnection, index: number): Promise<void> => {
+      while (performance.now() - started < milliseconds) {
+        await connection.request(`${stream}.log.${index}`, payload, { timeout: REQUEST_MS });
+        count++;
+      }
+    };
+    await Promise.all(connections.map(publish));
+    return (count / (performance.now() - started)) * 1000;
+  } finally {
+    await Promise.all(connections.map((connection) => connection.close()));
+  }
+}

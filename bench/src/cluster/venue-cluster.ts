@@ -1,0 +1,97 @@
+/** Three nats-servers and three gateways over one log, as processes on this machine. */
+import { execFileSync } from "node:child_process";
+import { createPrivateKey, randomBytes } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { NatsCluster } from "@perpgate/cluster/testing";
+import { newLogKey } from "@perpgate/venue";
+import { BENCH_SETTINGS, Gateway, inFolder, MAIN } from "../harness/gateway.js";
+import { type Account, askOnce } from "../harness/http.js";
+import { orderBody, signatureOf } from "../harness/wire.js";
+
+const MEMBERS = 3;
+/** The venue's stream. */
+export const STREAM = "perpgate";
+
+export interface VenueCluster {
+  readonly nats: NatsCluster;
+  readonly gateways: readonly Gateway[];
+}
+
+/** Runs with a cluster; ends its processes and removes its folders. */
+export function withVenueCluster<T>(run: (cluster: VenueCluster) => Promise<T>): Promise<T> {
+  return inFolder("bench-cluster", async (folder) => {
+    const nats = await NatsCluster.start();
+    const gateways: Gateway[] = [];
+    try {
+      const logKey = join(folder, "log.key");
+      writeFileSync(logKey, newLogKey().secret, { mode: 0o600 });
+      const settings = {
+        ...BENCH_SETTINGS,
+        metrics: { port: false },
+        receipts: { logKey },
+        auth: { nonceKey: randomBytes(32).toString("hex") },
+      };
+      const config = join(folder, "init.json");
+      writeFileSync(config, JSON.stringify(settings));
+      const servers = nats.urls().join(",");
+      const init = [MAIN, "cluster", "init", "--config", config, "--log", servers];
+      execFileSync(process.execPath, init, { stdio: ["ignore", "ignore", "inherit"] });
+      for (let member = 0; member < MEMBERS; member++) {
+        const own = join(folder, `gateway-${member + 1}`);
+        mkdirSync(own);
+        const log = ["--log", nats.urls(member).join(","), "--name", `gateway-${member + 1}`];
+        const flags = ["--no-bots", "--log-level", "error", ...log];
+        gateways.push(await Gateway.start({ folder: own, configuration: settings, flags }));
+      }
+      return await run({ nats, gateways });
+    } finally {
+      await Promise.all(gateways.map((gateway) => gateway.stop()));
+      await nats.remove();
+    }
+  });
+}
+
+/** One order after the other to one gateway, whatever the answers; measures the time between them. */
+export class SteadyTrader {
+  /** The longest time between two acknowledgements since `resetGap`. */
+  longestGapMs = 0;
+  acknowledged = 0;
+  private lastMs = performance.now();
+  private isOver = false;
+  private readonly ended: Promise<void>;
+
+  constructor(port: number, account: Account) {
+    this.ended = this.trade(port, account);
+  }
+
+  resetGap(): void {
+    this.longestGapMs = 0;
+    this.lastMs = performance.now();
+  }
+
+  /** Resolves after `count` more acknowledgements. */
+  async more(count: number): Promise<void> {
+    const target = this.acknowledged + count;
+    while (this.acknowledged < target) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  async stop(): Promise<void> {
+    this.isOver = true;
+    await this.ended;
+  }
+
+  private async trade(port: number, { token, privateKeyPem }: Account): Promise<void> {
+    const key = createPrivateKey(privateKeyPem);
+    for (let nonce = 1; !this.isOver; nonce++) {
+      const body = orderBody(nonce);
+      const signature = signatureOf(key, body);
+      const { status } = await askOnce({ port }, "/v1/orders", { body, token, signature });
+      if (status !== 200) continue;
+      const now = performance.now();
+      this.longestGapMs = Math.max(this.longestGapMs, now - this.lastMs);
+      this.lastMs = now;
+      this.acknowledged++;
+    }
+  }
+}
