@@ -17,7 +17,11 @@ export type PreferenceName =
   | "portfolio-tab"
   | "portfolio-height"
   | "side-panel"
-  | "view";
+  | "view"
+  /** What `kept-store.ts` has still to delete. */
+  | "forget-session"
+  | "forget-burner"
+  | "forget-seal";
 
 export function readPreference(name: PreferenceName): string | undefined {
   try {
@@ -31,6 +35,14 @@ export function readPreference(name: PreferenceName): string | undefined {
 export function writePreference(name: PreferenceName, value: string): void {
   try {
     localStorage.setItem(PREFIX + name, value);
+  } catch {
+    // As above.
+  }
+}
+
+export function endPreference(name: PreferenceName): void {
+  try {
+    localStorage.removeItem(PREFIX + name);
   } catch {
     // As above.
   }

@@ -43,12 +43,15 @@ export class AccountFeed {
   private session: Session | undefined;
   private watches: readonly Subscription[] = [];
   private refresher: Refresher | undefined;
+  /** Ends the requests of a session that is left: it may have ended at the venue when they arrive. */
+  private leaving = new AbortController();
 
   constructor(private readonly listener: AccountListener) {}
 
   open(session: Session): void {
     this.close();
     this.session = session;
+    this.leaving = new AbortController();
     const { stream } = session;
     const options: WatchOptions = {
       onProblem: ({ kind, error }) => {
@@ -92,6 +95,7 @@ export class AccountFeed {
     this.refresher?.close();
     this.refresher = undefined;
     this.session = undefined;
+    this.leaving.abort();
     for (const store of [this.account, this.positions, this.orders, this.deposits, this.fills]) {
       store.set(undefined);
     }
@@ -115,10 +119,11 @@ export class AccountFeed {
   }
 
   private async refresh(session: Session): Promise<void> {
+    const once = { ...ONCE, signal: this.leaving.signal };
     try {
       const [account, newest] = await Promise.all([
-        session.account(ONCE),
-        session.fills({ limit: FILLS_PAGE, ...ONCE }),
+        session.account(once),
+        session.fills({ limit: FILLS_PAGE, ...once }),
       ]);
       if (this.session !== session) return;
       this.account.set(account);

@@ -7,9 +7,13 @@
  *
  * A script of this page could use all of them; somebody with the files of the profile alone cannot read
  * the secrets. Where the browser forbids storage nothing is kept, and a reload signs out.
+ *
+ * A page that is left takes its unfinished transactions with it. What is to be forgotten is therefore
+ * noted in `localStorage` first, which takes effect immediately, and the note ends with the deletion.
  */
 
 import type { StoredSession } from "@perpgate/sdk";
+import { endPreference, readPreference, writePreference } from "../state/preferences.js";
 
 export interface KeptSession {
   readonly stored: StoredSession;
@@ -17,6 +21,8 @@ export interface KeptSession {
   /** The wallet that signed, to notice when it changes its account. */
   readonly walletId: string | undefined;
 }
+
+type KeptName = "session" | "burner" | "seal";
 
 const DATABASE = "perpgate";
 const TABLE = "kept";
@@ -34,7 +40,7 @@ export class KeptStore {
   }
 
   async forgetSession(): Promise<void> {
-    await this.write("session", undefined);
+    await this.forget("session");
   }
 
   /** The private key, hex. */
@@ -58,19 +64,27 @@ export class KeptStore {
   }
 
   async forgetBurner(): Promise<void> {
-    await this.write("burner", undefined);
-    await this.write("seal", undefined);
+    await Promise.all([this.forget("burner"), this.forget("seal")]);
   }
 
-  private read(name: string): Promise<unknown> {
-    return inTable(false, (table) => resultOf(table.get(name))).catch(() => undefined);
+  private async read(name: KeptName): Promise<unknown> {
+    try {
+      if (readPreference(`forget-${name}`) !== undefined) await this.forget(name);
+      return await inTable(false, (table) => resultOf(table.get(name)));
+    } catch {
+      return undefined;
+    }
   }
 
-  private async write(name: string, value: unknown): Promise<void> {
-    const isRemoved = value === undefined;
-    await inTable(!isRemoved, (table) =>
-      isRemoved ? resultOf(table.delete(name)) : resultOf(table.put(value, name)),
-    );
+  private async write(name: KeptName, value: unknown): Promise<void> {
+    endPreference(`forget-${name}`);
+    await inTable(true, (table) => resultOf(table.put(value, name)));
+  }
+
+  private async forget(name: KeptName): Promise<void> {
+    writePreference(`forget-${name}`, "yes");
+    await inTable(false, (table) => resultOf(table.delete(name)));
+    endPreference(`forget-${name}`);
   }
 }
 
@@ -79,17 +93,23 @@ export function canKeep(): boolean {
   return window.isSecureContext && "indexedDB" in window;
 }
 
-/** Without `mayCreate` a database that does not exist is not created. */
+/** Without `mayCreate` a database that does not exist is not created, and the result is undefined. */
 async function inTable(
   mayCreate: boolean,
   use: (table: IDBObjectStore) => Promise<unknown>,
 ): Promise<unknown> {
+  let isAbsent = false;
   const opening = indexedDB.open(DATABASE, 1);
   opening.onupgradeneeded = () => {
+    isAbsent = !mayCreate;
     if (mayCreate) opening.result.createObjectStore(TABLE);
     else opening.transaction?.abort();
   };
-  const database = await resultOf(opening);
+  const database = await resultOf(opening).catch((error: unknown) => {
+    if (isAbsent) return undefined;
+    throw error;
+  });
+  if (database === undefined) return undefined;
   try {
     return await use(database.transaction(TABLE, "readwrite").objectStore(TABLE));
   } finally {

@@ -109,6 +109,38 @@ export function accountTests(test: PageTest): void {
     opened.expectClean();
   });
 
+  test("the page is left before it has deleted what it forgot: signed out, the burner wallet gone", async ({
+    open,
+  }) => {
+    const opened = await open();
+    const { page } = opened;
+    await opened.signInWithBurner();
+    const address = (await page.locator(".who").getAttribute("title")) ?? "";
+    // From here on no transaction of this visit ends.
+    await page.evaluate("indexedDB.open = () => ({})");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.reload();
+    await opened.untilLive();
+    await page.getByRole("button", { name: "Sign in to trade" }).click();
+    await page.getByRole("button", { name: "Use burner" }).click();
+    await page.getByTitle(address).waitFor();
+
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("button", { name: "Sign in to trade" }).click();
+    await page.evaluate("indexedDB.open = () => ({})");
+    await page.getByRole("button", { name: "Forget it" }).click();
+    await page.getByRole("button", { name: "Forget it for good" }).click();
+    await page.reload();
+    await opened.untilLive();
+    await page.getByRole("button", { name: "Sign in to trade" }).click();
+    await page.getByRole("button", { name: "Create a burner key" }).waitFor();
+    const notes = "Object.keys(localStorage).filter((name) => name.includes('forget'))";
+    await expect.poll(() => page.evaluate(notes), POLL).toEqual([]);
+    const kept: string = await page.evaluate(KEPT);
+    expect(kept).not.toContain("CryptoKey");
+    opened.expectClean();
+  });
+
   test("reload without staying signed in: signed out, and no secret was stored", async ({
     open,
   }) => {
