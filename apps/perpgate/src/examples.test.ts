@@ -189,8 +189,16 @@ describe("examples", { timeout: TIMEOUT_MS }, () => {
       const stdout = await outputOf(child);
       expect(stdout).toMatch(/maker 0x\w{40}: resting, order \d+/);
       expect(stdout).toMatch(/taker 0x\w{40}: filled\n {2}0\.015\d* BTC at 6\d{4}/);
+      const { client } = await counterparty();
+      const { bids, asks } = await client.book("BTCUSD");
+      expect(bids).toEqual([]);
+      // One price holds both makers' quotes if the mark has not moved in between.
+      const [price = 0, size = 0] = asks[0] ?? [];
       expect(stdout).toMatch(
-        /book at \d+: 0 bids, \d asks, checksum right\n {2}best ask 6\d{4}\.0 for 0\.0/,
+        new RegExp(
+          `book at \\d+: 0 bids, ${asks.length} asks, checksum right\n` +
+            `  best ask ${price.toFixed(1)} for ${size.toFixed(5)}\n`,
+        ),
       );
     },
   );
