@@ -36,6 +36,15 @@ export interface WalletListener {
   onOtherChain(): void;
 }
 
+interface SigningIn {
+  readonly kind: SignInKind;
+  readonly walletId?: string;
+  readonly open: () => Promise<Session>;
+  /** Keeps the wallet's own key. */
+  readonly keepKey?: () => Promise<void>;
+  readonly ending?: AbortSignal;
+}
+
 export class SessionManager {
   readonly state = new Store<SessionState>(SIGNED_OUT, "immediate");
   /** The private key of the burner wallet, of this visit or kept from an earlier one. */
@@ -89,16 +98,17 @@ export class SessionManager {
   /** With the burner wallet of an earlier visit or an imported key; with a new one otherwise. */
   async signInWithBurner(privateKey: string = newPrivateKey()): Promise<void> {
     const account = privateKeyAccount(privateKey);
-    await this.signIn("burner", undefined, () => this.client.signIn({ account }));
+    const keepKey = () => this.kept.writeBurner(privateKey);
+    await this.signIn({ kind: "burner", open: () => this.client.signIn({ account }), keepKey });
     this.burner.set(privateKey);
-    if (this.isStaying) await this.kept.writeBurner(privateKey).catch(() => undefined);
   }
 
   async signInWithWallet({ id, provider }: InjectedWallet): Promise<void> {
     const signing = new AbortController();
     this.signing = signing;
     const wallet = endingWith(provider, signing.signal);
-    await this.signIn("wallet", id, () => this.client.signIn({ wallet }), signing.signal);
+    const open = () => this.client.signIn({ wallet });
+    await this.signIn({ kind: "wallet", walletId: id, open, ending: signing.signal });
     this.watchWallet(id);
   }
 
@@ -126,18 +136,21 @@ export class SessionManager {
     void this.kept.forgetBurner().catch(() => undefined);
   }
 
-  private async signIn(
-    kind: SignInKind,
-    walletId: string | undefined,
-    open: () => Promise<Session>,
-    ending?: AbortSignal,
-  ): Promise<void> {
+  /** What stays is kept before the page shows the session: a reload right after must not lose it. */
+  private async signIn({ kind, walletId, open, keepKey, ending }: SigningIn): Promise<void> {
     this.state.set({ status: "signing", kind });
     try {
       const session = await open();
       if (ending?.aborted === true) throw new WalletCanceled("canceled in the page");
+      try {
+        if (this.isStaying) {
+          await keepKey?.();
+          await this.kept.writeSession({ stored: session.store(), kind, walletId });
+        }
+      } catch {
+        // The browser forbids storage, or has no keys that cannot be read: a reload signs out.
+      }
       this.enter(kind, session);
-      if (this.isStaying) await this.keep(kind, walletId, session);
     } catch (error) {
       this.state.set(SIGNED_OUT);
       throw error;
@@ -146,18 +159,6 @@ export class SessionManager {
 
   private enter(kind: SignInKind, session: Session): void {
     this.state.set({ status: "in", kind, address: session.address, session });
-  }
-
-  private async keep(
-    kind: SignInKind,
-    walletId: string | undefined,
-    session: Session,
-  ): Promise<void> {
-    try {
-      await this.kept.writeSession({ stored: session.store(), kind, walletId });
-    } catch {
-      // The browser forbids storage, or has no keys that cannot be read: a reload signs out.
-    }
   }
 
   /** An extension may announce itself after a restored page has started. */
