@@ -31,6 +31,7 @@ export class LogWriter {
         lastBlock: () => ({ number: 0, hash: new Uint8Array(32) }),
         blockHash: () => undefined,
         isLive: () => true,
+        room: () => undefined,
         ownBatchDropped: () => undefined,
       },
       logger: { info: () => undefined, warn: () => undefined },

@@ -30,6 +30,8 @@ export interface LogHooks {
   blockHash(number: number): Uint8Array | undefined;
   /** Whether the engine counts this writer as live. */
   isLive(writer: string): boolean;
+  /** Undefined if batches can be applied; otherwise none is delivered before the promise resolves. */
+  room(): Promise<void> | undefined;
   /** The batch in flight was delivered and dropped: it was not executed and never will be. */
   ownBatchDropped?(id: BatchId): void;
 }

@@ -307,6 +307,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
         lastBlock: () => ({ number: 0, hash: new Uint8Array(32) }),
         blockHash: () => undefined,
         isLive: () => true,
+        room: () => undefined,
         ownBatchDropped: () => undefined,
       },
       logger: { info: () => undefined, warn: () => undefined },

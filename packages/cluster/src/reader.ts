@@ -13,6 +13,10 @@
  * runs. So the time is read at every message, and an answer to what was asked before the pause confirms
  * nothing. Far from the end of the stream the times of the messages raise no doubt: a history may have
  * thousands of gaps.
+ *
+ * Accepted messages are delivered a bounded number per turn of the event loop (`turns.ts`). Those that
+ * wait are delivered only without a doubt: the leader's answer covers them, since the message read last
+ * is the last of them. The next page is fetched when none waits.
  */
 
 import type { NatsConnection } from "@nats-io/transport-node";
@@ -20,6 +24,7 @@ import { Consumer, type ConsumerEvents } from "./consumer.js";
 import { Doubt, SILENCE_MS } from "./doubt.js";
 import { Fetch } from "./fetch.js";
 import type { Incoming } from "./incoming.js";
+import { type TurnEvents, Turns } from "./turns.js";
 
 /** A process that did not run for this long was paused; servers take longer to come back with a copy. */
 const PAUSE_MS = 1000;
@@ -29,6 +34,11 @@ const FETCH_PAUSE_MS = 20;
 const CREATE_PAUSE_MS = 250;
 /** A consumer has no flow control: it is created when at most this many messages are missing. */
 export const NEAR_END = 1000;
+
+export interface ReaderEvents extends Pick<TurnEvents, "deliver" | "room" | "failed"> {
+  /** The stream has another message at this sequence than was read. */
+  contradicted(sequence: number): void;
+}
 
 export class Reader implements ConsumerEvents {
   /** Times that the consumer was replaced. */
@@ -47,25 +57,42 @@ export class Reader implements ConsumerEvents {
   private sinceCreateMs = 0;
   private isClosed = false;
   private readonly doubt: Doubt;
-  /** Whether the consumer has pushed the next message during a doubt: it must be fetched. */
+  /** Whether the next message was pushed and not accepted, during a doubt or with too many waiting. */
   private hasRefused = false;
+  /** Accepted messages that are not delivered yet. */
+  private readonly turns: Turns;
+  /** Whether to fetch when every accepted message is delivered. */
+  private isFetchDue = false;
   /** When this process was last seen to run. */
   private ranAtMs: number;
 
   constructor(
     private readonly stream: string,
     private lastSeq: number,
-    private readonly deliver: (message: Incoming) => void,
-    /** The stream has another message at this sequence than was read. */
-    private readonly onContradiction: (sequence: number) => void,
+    private readonly events: ReaderEvents,
     private readonly nowMs: () => number = () => performance.now(),
   ) {
     this.ranAtMs = nowMs();
     this.doubt = new Doubt(stream, nowMs, (sequence) => this.contradict(sequence));
+    this.turns = new Turns({
+      deliver: (message) => events.deliver(message),
+      room: () => events.room(),
+      failed: (error) => events.failed(error),
+      mayGoOn: () => {
+        this.noticePause();
+        return !this.doubt.isOpen;
+      },
+      drained: () => this.drained(),
+    });
   }
 
   get last(): number {
     return this.lastSeq;
+  }
+
+  /** Whether accepted messages wait for their delivery. */
+  get isDelivering(): boolean {
+    return !this.turns.isEmpty;
   }
 
   /** The message at `last` as the leader had it: the first doubt compares with it. */
@@ -110,6 +137,7 @@ export class Reader implements ConsumerEvents {
 
   close(): void {
     this.isClosed = true;
+    this.turns.close();
     this.consumer?.remove();
     this.detach();
   }
@@ -118,7 +146,9 @@ export class Reader implements ConsumerEvents {
     this.noticePause();
     this.consumerSilentMs = 0;
     const isNext = message.sequence === this.lastSeq + 1;
-    if (!this.accept(message) && isNext) this.hasRefused = true;
+    if (this.accept(message) || !isNext) return;
+    this.hasRefused = true;
+    this.isFetchDue = true;
   }
 
   heartbeat(pushedSeq: number): void {
@@ -139,11 +169,11 @@ export class Reader implements ConsumerEvents {
     if (message.sequence === this.lastSeq) doubt.compare(message);
     if (message.sequence !== this.lastSeq + 1) return false;
     if (!doubt.isOpen && this.isNearEnd && doubt.isApart(message)) this.lookInto(message);
-    if (doubt.isOpen) return false;
+    if (doubt.isOpen || this.turns.isFull) return false;
     this.lastSeq = message.sequence;
     doubt.read(message);
     this.messageSilentMs = 0;
-    this.deliver(message);
+    this.turns.add(message);
     return true;
   }
 
@@ -155,7 +185,8 @@ export class Reader implements ConsumerEvents {
   private contradict(sequence: number): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    this.onContradiction(sequence);
+    this.turns.close();
+    this.events.contradicted(sequence);
   }
 
   private noticePause(): void {
@@ -214,6 +245,11 @@ export class Reader implements ConsumerEvents {
     // What it brought during the doubt was refused.
     this.endFetch();
     this.fetch(connection);
+    this.turns.goOn();
+  }
+
+  private drained(): void {
+    if (this.isFetchDue && this.connection !== undefined) this.fetch(this.connection);
   }
 
   private endFetch(): void {
@@ -227,7 +263,8 @@ export class Reader implements ConsumerEvents {
       void this.ask(connection);
       return;
     }
-    if (this.fetching !== undefined) return;
+    this.isFetchDue = this.isDelivering;
+    if (this.fetching !== undefined || this.isDelivering) return;
     this.sinceFetchMs = 0;
     let accepted = 0;
     const fetching = new Fetch(connection, this.stream, this.lastSeq + 1, {

@@ -99,13 +99,13 @@ describe.skipIf(isWithoutNatsServer())("a stream that was rolled back and filled
     const time = { nowMs: 0 };
     const read: number[] = [];
     const contradictions: number[] = [];
-    const reader = new Reader(
-      stream,
-      0,
-      ({ sequence }) => read.push(sequence),
-      (sequence) => contradictions.push(sequence),
-      () => time.nowMs,
-    );
+    const events = {
+      deliver: ({ sequence }: { readonly sequence: number }) => read.push(sequence),
+      contradicted: (sequence: number) => contradictions.push(sequence),
+      room: () => undefined,
+      failed: () => undefined,
+    };
+    const reader = new Reader(stream, 0, events, () => time.nowMs);
     onTestFinished(() => reader.close());
     const storedMs = Date.now();
     const push = (sequence: number, afterMs = 0): void => {

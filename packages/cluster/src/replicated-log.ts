@@ -20,7 +20,7 @@ import type { LogHooks, Mirror } from "./batch.js";
 import { Chain } from "./chain.js";
 import { Delivery } from "./delivery.js";
 import { Drops } from "./drops.js";
-import { ClusterError } from "./errors.js";
+import { ClusterError, textOf } from "./errors.js";
 import { FillAlarm } from "./fill-alarm.js";
 import type { Incoming } from "./incoming.js";
 import { type StreamState, streamState } from "./jetstream-api.js";
@@ -88,12 +88,12 @@ export class ReplicatedLog {
     this.publisher = new Publisher(stream, () => this.chain.last, fail);
     const { chain, publisher, drops } = this;
     this.delivery = new Delivery(stream, mirror, hooks, chain, publisher, drops, fail);
-    this.reader = new Reader(
-      stream,
-      mirror.end,
-      (message) => this.receive(message),
-      (sequence) => fail(contradiction(sequence)),
-    );
+    this.reader = new Reader(stream, mirror.end, {
+      deliver: (message) => this.receive(message),
+      contradicted: (sequence) => fail(contradiction(sequence)),
+      room: () => hooks.room(),
+      failed: (error) => fail(new ClusterError("failed", textOf(error), { cause: error })),
+    });
     this.link = new Link(options, logger, (connection) => this.connected(connection));
   }
 
@@ -202,7 +202,7 @@ export class ReplicatedLog {
     this.publisher.attach(connection);
     this.listen(connection);
     if (this.isReading) {
-      this.reader.attach(connection, this.streamEnd.lastSeq - this.chain.last);
+      this.reader.attach(connection, this.streamEnd.lastSeq - this.reader.last);
     }
   }
 
@@ -244,7 +244,9 @@ export class ReplicatedLog {
     const applied = this.chain.last;
     this.fillAlarm.check(state);
     this.streamEnd.learn(lastSeq, applied);
-    if (this.isReading && this.streamEnd.isStuck(lastSeq, applied)) {
+    const isStuck = this.streamEnd.isStuck(lastSeq, applied);
+    // What waits for its delivery has arrived.
+    if (this.isReading && isStuck && !this.reader.isDelivering) {
       this.link.move(`it does not deliver sequence ${applied + 1}, which the stream has`);
     }
   }

@@ -248,6 +248,7 @@ async function openLog(
       return number === last.number ? last.hash : history.block(number)?.hash;
     },
     isLive: (writer) => writerOf(engine.state, writer) !== undefined,
+    room: () => history.room(),
   });
   return new ReplicatedLog(stream, journal);
 }

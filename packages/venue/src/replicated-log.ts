@@ -37,6 +37,8 @@ export interface StreamHooks {
   blockHash(number: number): Uint8Array | undefined;
   /** Whether the writer is live, as of the last message that was applied. */
   isLive(writer: string): boolean;
+  /** Undefined if batches can be applied; otherwise none is delivered before the promise resolves. */
+  room(): Promise<void> | undefined;
 }
 
 /** The connected stream; `@perpgate/cluster` makes one. */

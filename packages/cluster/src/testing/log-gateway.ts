@@ -150,6 +150,10 @@ export class LogGateway implements LogHooks {
     return this.counters.has(writer);
   }
 
+  room(): undefined {
+    return undefined;
+  }
+
   ownBatchDropped(id: BatchId): void {
     this.dropped.push(id);
     this.waiting?.resolve(false);

@@ -114,6 +114,18 @@ test("overwrite: one entry per slice, and each slice keeps its own state", async
   expect(store.held.position).toBe(position);
 });
 
+test("room: undefined up to the limit of the backlog, above it once half of that is on disk", async () => {
+  for (let place = 0; !queue.isBehind; place++) {
+    expect(queue.room()).toBeUndefined();
+    for (let i = 0; i < 1_000; i++) queue.putWords(store.tables.trades, place, i, i, [i]);
+    endCommand();
+  }
+  const highest = queue.backlog;
+  await queue.room();
+  expect(queue.backlog).toBeLessThanOrEqual(highest / 2);
+  expect(queue.room()).toBeUndefined();
+}, 60_000);
+
 test("hundreds of slices: memory is reused, and every entry is written", async () => {
   const { trades } = store.tables;
   for (let round = 0; round < 30; round++) {

@@ -123,6 +123,11 @@ export class History extends HistoryReader {
     return this.queue.settle(atMost);
   }
 
+  /** While `isBehind`: resolves once half of what it may be behind is on disk. Otherwise undefined. */
+  room(): Promise<void> | undefined {
+    return this.queue.room();
+  }
+
   /** Writes nothing more: the next start makes the missing rows from the log. */
   halt(): void {
     this.queue.stop();

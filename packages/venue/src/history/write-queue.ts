@@ -151,6 +151,11 @@ export class WriteQueue implements RowSink {
     });
   }
 
+  /** While `isBehind`: resolves once half of the limit is on disk. Otherwise undefined. */
+  room(): Promise<void> | undefined {
+    return this.isBehind ? this.settle(MOST_ENTRIES / 2) : undefined;
+  }
+
   /** Writes nothing more. */
   stop(): void {
     clearTimeout(this.timer);
