@@ -1,9 +1,10 @@
 /** A table reads entries on disk, in closed slices and in the open slice alike. */
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { removeFolder, temporaryFolder } from "../testing/test-venue.js";
 import { type HistoryStore, openHistoryStore } from "./history-store.js";
 import { keyOf, ordinalOf, placeOf } from "./keys.js";
 import { noOffset, wordsOfBytes } from "./rows.js";
+import { Slice } from "./slice.js";
 import { WriteQueue } from "./write-queue.js";
 
 const LOG = new Uint8Array(16);
@@ -142,5 +143,66 @@ test("hundreds of slices: memory is reused, and every entry is written", async (
     expect(rows.map(({ key, value }) => [ordinalOf(key), wordsOfBytes(value)[0]])).toEqual(
       Array.from({ length: 200 }, (_, i) => [i, round * 1_000 + i]),
     );
+  }
+});
+
+/** Counts the calls of a method of all slices until the test ends. */
+function countCalls(method: "compareKey" | "value"): { readonly calls: number } {
+  const spy = vi.spyOn(Slice.prototype, method);
+  onTestFinished(() => spy.mockRestore());
+  return {
+    get calls() {
+      return spy.mock.calls.length;
+    },
+  };
+}
+
+const ROWS = 1_500;
+
+/** Rows in three slices that are not on disk, in no order of their keys. */
+function putScattered(): void {
+  const { fills } = store.tables;
+  for (let i = 0; i < ROWS; i++) {
+    queue.putWords(fills, 1 + (i % 2), ((i * 7_919) % ROWS) + 1, 0, [i]);
+    if (i % 500 === 0) void queue.flush().catch(fail);
+    endCommand();
+  }
+  expect(store.recent.length).toBeGreaterThan(2);
+}
+
+test("get: the number of rows that are not on disk does not multiply its work", () => {
+  putScattered();
+  const { fills } = store.tables;
+  fills.get(keyOf(1, 1));
+  const compared = countCalls("compareKey");
+  const copied = countCalls("value");
+  let found = 0;
+  for (let place = 1; place <= ROWS; place++) {
+    for (const group of [1, 2]) if (fills.get(keyOf(group, place)) !== undefined) found++;
+  }
+  expect(found).toBe(ROWS);
+  expect(copied.calls).toBe(ROWS);
+  // At most eleven comparisons per slice and group; a scan would make two million.
+  expect(compared.calls).toBeLessThan(ROWS * 2 * 11 * store.recent.length);
+});
+
+test("a page: copies the rows that it returns, and not all that are not on disk", () => {
+  putScattered();
+  const { fills } = store.tables;
+  const from = { seq: 0, ordinal: 0 };
+  const to = { seq: Number.MAX_SAFE_INTEGER, ordinal: 0 };
+  const limit = 10;
+  const reads = [
+    () => fills.ascending(keyOf(1), keyOf(2), limit),
+    () => fills.descending(keyOf(1), keyOf(2), limit),
+    () => fills.acrossGroups([1, 2], { from, to, limit, isAscending: true }),
+    () => fills.acrossGroups([1, 2], { from, to, limit, isAscending: false }),
+  ];
+  const copied = countCalls("value");
+  for (const read of reads) {
+    const before = copied.calls;
+    expect(read()).toHaveLength(limit);
+    // One more per slice and group: the entries that come next.
+    expect(copied.calls - before).toBeLessThanOrEqual(limit + 2 * store.recent.length);
   }
 });

@@ -4,7 +4,7 @@
  */
 import type { GetOptions } from "lmdb";
 import type { StoredTable } from "./history-environment.js";
-import { groupOf, keyOf } from "./keys.js";
+import { keyOf } from "./keys.js";
 import type { RowTable } from "./rows.js";
 import type { Slice } from "./slice.js";
 
@@ -42,58 +42,26 @@ export class HistoryTable implements RowTable {
   get(key: Buffer): Buffer | undefined {
     for (let i = this.recent.length - 1; i >= 0; i--) {
       const slice = this.recent[i]!;
-      const offsets = slice.offsetsOf(this.number);
-      for (let j = offsets.length - 1; j >= 0; j--) {
-        if (slice.compareKey(offsets[j]!, key) === 0) return slice.value(offsets[j]!);
-      }
+      const at = slice.find(this.number, key);
+      if (at !== undefined) return slice.value(at);
     }
     return this.database.get(key, this.reading);
   }
 
   /** Entries with from ≤ key < to, the highest key first. */
   descending(from: Buffer, to: Buffer, limit: number): Entry[] {
-    const recent = this.recentWithin(from, to).reverse();
-    return merge(recent, this.reversedRange(from, to, limit), limit, (a, b) =>
-      Buffer.compare(b, a),
-    );
+    return first(this.latest(from, to, limit, false), limit);
   }
 
   /** Entries with from ≤ key < to, the lowest key first. */
   ascending(from: Buffer, to: Buffer, limit: number): Entry[] {
-    return merge(this.recentWithin(from, to), this.range(from, to, limit), limit, Buffer.compare);
-  }
-
-  private range(from: Buffer, to: Buffer, limit?: number): Iterable<Entry> {
-    const bounds = { ...this.reading, start: from, end: to };
-    return this.database.getRange(limit === undefined ? bounds : { ...bounds, limit });
-  }
-
-  private reversedRange(from: Buffer, to: Buffer, limit?: number): Iterable<Entry> {
-    const bounds = {
-      ...this.reading,
-      start: to,
-      end: from,
-      exclusiveStart: true,
-      inclusiveEnd: true,
-      reverse: true,
-    };
-    return this.database.getRange(limit === undefined ? bounds : { ...bounds, limit });
+    return first(this.latest(from, to, limit, true), limit);
   }
 
   /** The entry at a place, in one of the groups. */
   getInGroups(groups: readonly number[], place: number): Buffer | undefined {
-    for (let i = this.recent.length - 1; i >= 0; i--) {
-      const slice = this.recent[i]!;
-      const offsets = slice.offsetsOf(this.number);
-      for (let j = offsets.length - 1; j >= 0; j--) {
-        const at = offsets[j]!;
-        if (slice.placeAt(at) === place && groups.includes(slice.groupAt(at))) {
-          return slice.value(at);
-        }
-      }
-    }
     for (const group of groups) {
-      const value = this.database.get(keyOf(group, place), this.reading);
+      const value = this.get(keyOf(group, place));
       if (value !== undefined) return value;
     }
     return undefined;
@@ -105,16 +73,10 @@ export class HistoryTable implements RowTable {
    */
   acrossGroups(groups: readonly number[], range: PlaceRange): Entry[] {
     const { from, to, limit, isAscending } = range;
-    const direction = isAscending ? 1 : -1;
-    const compare = (a: Buffer, b: Buffer) => direction * Buffer.compare(a, b);
-    const recent = this.recentOfGroups(groups, range);
-    const sources = groups.map((group) => {
-      const [low, high] = [keyAt(group, from), keyAt(group, to)];
-      const stored = isAscending ? this.range(low, high) : this.reversedRange(low, high);
-      const own = (recent.get(group) ?? []).sort((a, b) => compare(a.key, b.key));
-      return mergeLazily(own, stored, compare);
-    });
-    return firstByPlace(sources, limit, compare);
+    const sources = groups.map((group) =>
+      this.latest(keyAt(group, from), keyAt(group, to), limit, isAscending)[Symbol.iterator](),
+    );
+    return firstByPlace(sources, limit, comparing(isAscending));
   }
 
   /** Rows on disk; reads all keys. */
@@ -131,45 +93,33 @@ export class HistoryTable implements RowTable {
     }
   }
 
-  /** The latest entry of each key within the range, by group. */
-  private recentOfGroups(
-    groups: readonly number[],
-    { from, to }: PlaceRange,
-  ): ReadonlyMap<number, Entry[]> {
-    const entries = new Map<string, Entry>();
-    for (const slice of this.recent) {
-      for (const at of slice.offsetsOf(this.number)) {
-        const place = slice.placeAt(at);
-        if (place < from.seq || place > to.seq) continue;
-        const group = slice.groupAt(at);
-        if (!groups.includes(group)) continue;
-        if (slice.compareKey(at, keyAt(group, from)) < 0) continue;
-        if (slice.compareKey(at, keyAt(group, to)) >= 0) continue;
-        const key = slice.keyAt(at);
-        entries.set(key.toString("latin1"), { key, value: slice.value(at) });
-      }
+  /** Up to `limit` entries with from ≤ key < to, of memory and disk; reads as far as the caller does. */
+  private latest(from: Buffer, to: Buffer, limit: number, isAscending: boolean): Iterable<Entry> {
+    const bounds = isAscending
+      ? { start: from, end: to }
+      : { start: to, end: from, exclusiveStart: true, inclusiveEnd: true, reverse: true };
+    const stored = this.database.getRange({ ...this.reading, ...bounds, limit });
+    const sources: Iterable<Entry>[] = [];
+    for (let i = this.recent.length - 1; i >= 0; i--) {
+      const slice = this.recent[i]!;
+      const offsets = slice.within(this.number, from, to);
+      if (offsets.length > 0) sources.push(entriesAt(slice, offsets, isAscending));
     }
-    const byGroup = new Map<number, Entry[]>();
-    for (const entry of entries.values()) {
-      const group = groupOf(entry.key);
-      const own = byGroup.get(group);
-      if (own === undefined) byGroup.set(group, [entry]);
-      else own.push(entry);
-    }
-    return byGroup;
+    return sources.length === 0 ? stored : merge([...sources, stored], comparing(isAscending));
   }
+}
 
-  /** The latest entry of each key, the lowest key first. */
-  private recentWithin(from: Buffer, to: Buffer): Entry[] {
-    const entries = new Map<string, Entry>();
-    for (const slice of this.recent) {
-      for (const at of slice.offsetsOf(this.number)) {
-        if (slice.compareKey(at, from) < 0 || slice.compareKey(at, to) >= 0) continue;
-        const key = slice.keyAt(at);
-        entries.set(key.toString("latin1"), { key, value: slice.value(at) });
-      }
-    }
-    return [...entries.values()].sort((a, b) => Buffer.compare(a.key, b.key));
+type Comparison = (a: Buffer, b: Buffer) => number;
+
+function comparing(isAscending: boolean): Comparison {
+  return isAscending ? Buffer.compare : (a, b) => Buffer.compare(b, a);
+}
+
+function* entriesAt(slice: Slice, offsets: Int32Array, isAscending: boolean): Generator<Entry> {
+  const last = offsets.length - 1;
+  for (let i = 0; i <= last; i++) {
+    const at = offsets[isAscending ? i : last - i]!;
+    yield { key: slice.keyAt(at), value: slice.value(at) };
   }
 }
 
@@ -177,28 +127,45 @@ function keyAt(group: number, { seq, ordinal }: Place): Buffer {
   return keyOf(group, seq, ordinal);
 }
 
-/** As `merge`, without a limit, and reading `stored` only as far as the caller does. */
-function* mergeLazily(
-  recent: readonly Entry[],
-  stored: Iterable<Entry>,
-  compare: (a: Buffer, b: Buffer) => number,
-): Generator<Entry> {
-  let next = 0;
-  for (const entry of stored) {
-    while (next < recent.length && compare(recent[next]!.key, entry.key) < 0) {
-      yield recent[next++]!;
-    }
-    if (next < recent.length && compare(recent[next]!.key, entry.key) === 0) continue;
-    yield entry;
+function first(entries: Iterable<Entry>, limit: number): Entry[] {
+  const found: Entry[] = [];
+  if (limit <= 0) return found;
+  for (const entry of entries) {
+    found.push(entry);
+    if (found.length >= limit) break;
   }
-  while (next < recent.length) yield recent[next++]!;
+  return found;
+}
+
+/** Merges sorted lists; of entries with the same key that of the first list counts. */
+function* merge(lists: readonly Iterable<Entry>[], compare: Comparison): Generator<Entry> {
+  const sources = lists.map((list) => list[Symbol.iterator]());
+  try {
+    const heads = sources.map((source) => source.next());
+    for (;;) {
+      let [index, lowest]: [number, Entry | undefined] = [-1, undefined];
+      for (let i = 0; i < heads.length; i++) {
+        const { done, value } = heads[i]!;
+        if (done === true) continue;
+        const order = lowest === undefined ? -1 : compare(value.key, lowest.key);
+        if (order < 0) [index, lowest] = [i, value];
+        else if (order === 0) heads[i] = sources[i]!.next();
+      }
+      if (lowest === undefined) return;
+      yield lowest;
+      heads[index] = sources[index]!.next();
+    }
+  } finally {
+    // Ends the read of the disk.
+    for (const source of sources) source.return?.();
+  }
 }
 
 /** The first entries of several lists, each sorted by place. */
 function firstByPlace(
-  sources: readonly Generator<Entry>[],
+  sources: readonly Iterator<Entry>[],
   limit: number,
-  compare: (a: Buffer, b: Buffer) => number,
+  compare: Comparison,
 ): Entry[] {
   const found: Entry[] = [];
   const heads = sources.map((source) => source.next());
@@ -215,32 +182,11 @@ function firstByPlace(
     heads[first] = sources[first]!.next();
   }
   // Ends the reads of the disk that are still open.
-  for (const source of sources) source.return(undefined);
+  for (const source of sources) source.return?.();
   return found;
 }
 
 /** The key without its group. */
 function placeIn({ key }: Entry): Buffer {
   return key.subarray(8);
-}
-
-/** Merges two lists sorted by `compare`; a recent entry replaces a stored one with the same key. */
-function merge(
-  recent: readonly Entry[],
-  stored: Iterable<Entry>,
-  limit: number,
-  compare: (a: Buffer, b: Buffer) => number,
-): Entry[] {
-  const merged: Entry[] = [];
-  let next = 0;
-  for (const entry of stored) {
-    while (next < recent.length && compare(recent[next]!.key, entry.key) < 0) {
-      merged.push(recent[next++]!);
-    }
-    if (next < recent.length && compare(recent[next]!.key, entry.key) === 0) continue;
-    if (merged.length >= limit) break;
-    merged.push(entry);
-  }
-  while (next < recent.length && merged.length < limit) merged.push(recent[next++]!);
-  return merged.length > limit ? merged.slice(0, limit) : merged;
 }

@@ -65,10 +65,6 @@ function writeU53(view: DataView, at: number, value: number): void {
   view.setUint32(at + 4, value - high * U32);
 }
 
-export function readU53(view: DataView, at: number): number {
-  return view.getUint32(at) * U32 + view.getUint32(at + 4);
-}
-
 export function wideKeyOf(group: number, place: number, last: number): Buffer {
   const key = Buffer.allocUnsafe(WIDE_KEY_BYTES);
   writeWideKey(new DataView(key.buffer, key.byteOffset, WIDE_KEY_BYTES), group, place, last);

@@ -11,6 +11,9 @@ function entriesOf({ bytes, length }: Slice): [number, string, number[]][] {
   return found;
 }
 
+const LOWEST = Buffer.alloc(0);
+const HIGHEST = Buffer.alloc(64, 255);
+
 test("eachEntry: returns what was added, also after the memory grew", () => {
   const slice = new Slice(1, new SharedArrayBuffer(64));
   const expected: [number, string, number[]][] = [];
@@ -22,8 +25,8 @@ test("eachEntry: returns what was added, also after the memory grew", () => {
   }
   expect(entriesOf(slice)).toEqual(expected);
   expect(slice.count).toBe(40);
-  expect(slice.offsetsOf(0)).toHaveLength(14);
-  expect(slice.offsetsOf(9)).toHaveLength(0);
+  expect(slice.within(0, LOWEST, HIGHEST)).toHaveLength(14);
+  expect(slice.within(9, LOWEST, HIGHEST)).toHaveLength(0);
 });
 
 test("begin: empties the slice for reuse", () => {
@@ -31,10 +34,10 @@ test("begin: empties the slice for reuse", () => {
   for (let i = 0; i < 5; i++) slice.addWords(i % 2, i, i, i, [i], 1);
   slice.begin(2);
   expect([slice.number, slice.count, slice.length]).toEqual([2, 0, 0]);
-  expect(slice.offsetsOf(0)).toHaveLength(0);
+  expect(slice.within(0, LOWEST, HIGHEST)).toHaveLength(0);
   slice.addWords(1, 7, 7, 7, [7], 1);
   expect(entriesOf(slice)).toEqual([[1, keyOf(7, 7, 7).toString("hex"), [7]]]);
-  expect(slice.offsetsOf(1)).toHaveLength(1);
+  expect(slice.within(1, LOWEST, HIGHEST)).toHaveLength(1);
 });
 
 test("add: keys and values of any length do not overlap", () => {
@@ -67,16 +70,42 @@ test("writeWords: overwrites in place; earlier reads are copies", () => {
   ]);
 });
 
-test("compareKey: orders as Buffer.compare does", () => {
+test("within: orders keys as Buffer.compare does, with the latest entry of each", () => {
   const slice = new Slice(1, new SharedArrayBuffer(1_024));
-  const keys = [keyOf(1), keyOf(1, 5), keyOf(1, 5, 1), keyOf(2), keyOf(2 ** 40), keyOf(1, 5, 1)];
-  const wide = [Buffer.concat([keyOf(1, 5).subarray(0, 16), Buffer.alloc(8, 1)])];
+  const wide = Buffer.concat([keyOf(1, 5).subarray(0, 16), Buffer.alloc(8, 1)]);
   const prefix = keyOf(1, 5).subarray(0, 16);
-  for (const one of [...keys, ...wide]) slice.add(0, one, Buffer.of(1));
-  slice.offsetsOf(0).forEach((at, i) => {
-    for (const other of [...keys, ...wide, prefix]) {
-      const own = [...keys, ...wide][i]!;
-      expect(Math.sign(slice.compareKey(at, other))).toBe(Buffer.compare(own, other));
+  const odd = Buffer.of(0, 0, 0, 0, 1);
+  const keys = [keyOf(2), keyOf(1, 5, 1), wide, keyOf(1), odd, keyOf(2 ** 40), prefix, keyOf(1, 5)];
+  const shown = (from: Uint8Array, to: Uint8Array) =>
+    [...slice.within(0, from, to)].map((at) => [slice.keyAt(at), slice.value(at)[0]]);
+  const expected = (
+    values: readonly number[],
+    from: Uint8Array = LOWEST,
+    to: Uint8Array = HIGHEST,
+  ) =>
+    values
+      .map((value, i): [Buffer, number] => [keys[i]!, value])
+      .filter(([key]) => Buffer.compare(key, from) >= 0 && Buffer.compare(key, to) < 0)
+      .sort(([a], [b]) => Buffer.compare(a, b));
+  const values = keys.map((_, i) => i);
+  for (const [i, key] of keys.entries()) slice.add(0, key, Buffer.of(i));
+  expect(shown(LOWEST, HIGHEST)).toEqual(expected(values));
+  // Some are written again, one of them twice, after a read has sorted the others.
+  for (const [i, value] of [
+    [1, 50],
+    [4, 51],
+    [1, 52],
+  ] as const) {
+    slice.add(0, keys[i]!, Buffer.of(value));
+    values[i] = value;
+  }
+  for (const from of [LOWEST, ...keys]) {
+    for (const to of keys.filter((key) => Buffer.compare(key, from) >= 0)) {
+      expect(shown(from, to)).toEqual(expected(values, from, to));
     }
+  }
+  keys.forEach((key, i) => {
+    expect(slice.value(slice.find(0, key)!)[0]).toBe(values[i]);
   });
+  expect(slice.find(0, keyOf(3))).toBeUndefined();
 });

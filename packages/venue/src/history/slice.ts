@@ -11,12 +11,12 @@
  *
  *   entry   table u16 · key bytes u16 · value bytes u32 · key · value, each from a multiple of eight
  */
-import { KEY_BYTES, readU53, writeKey } from "./keys.js";
+import { KEY_BYTES, writeKey } from "./keys.js";
+import { OffsetList } from "./offset-list.js";
 
 const HEADER_BYTES = 8;
 /** Size of a new slice. */
 export const USUAL_BYTES = 512 * 1024;
-const INITIAL_OFFSETS = 256;
 
 export class Slice {
   /** Entries, and the bytes they take. */
@@ -25,7 +25,7 @@ export class Slice {
   bytes!: Buffer;
   private words!: Float64Array;
   private view!: DataView;
-  /** By table number: offsets of its entries, in order. */
+  /** By table number: offsets of its entries. */
   private readonly offsets: OffsetList[] = [];
 
   constructor(
@@ -49,12 +49,21 @@ export class Slice {
     this.number = number;
     this.count = 0;
     this.length = 0;
-    for (const offsets of this.offsets) offsets.count = 0;
+    for (const offsets of this.offsets) offsets.clear();
   }
 
-  /** Offsets of a table's entries, the oldest first; valid until the next entry is added. */
-  offsetsOf(table: number): Int32Array {
-    return this.offsetsIn(table).used();
+  /** Offset of the latest entry with the key; undefined if there is none. */
+  find(table: number, key: Uint8Array): number | undefined {
+    const sorted = this.sortedOf(table);
+    const at = sorted[this.lowerBound(sorted, key)];
+    return at !== undefined && this.compareKey(at, key) === 0 ? at : undefined;
+  }
+
+  /** Offsets of the latest entries with from ≤ key < to, by key; valid until the next entry is added. */
+  within(table: number, from: Uint8Array, to: Uint8Array): Int32Array {
+    const sorted = this.sortedOf(table);
+    if (sorted.length === 0) return sorted;
+    return sorted.subarray(this.lowerBound(sorted, from), this.lowerBound(sorted, to));
   }
 
   /** Adds the first `length` words under a 20-byte key; returns the entry's offset. */
@@ -95,15 +104,6 @@ export class Slice {
     return Buffer.from(this.bytes.subarray(start, start + this.valueBytes(at)));
   }
 
-  /** The first numbers of a 20-byte key. */
-  groupAt(at: number): number {
-    return readU53(this.view, at + HEADER_BYTES);
-  }
-
-  placeAt(at: number): number {
-    return readU53(this.view, at + HEADER_BYTES + 8);
-  }
-
   /** As `Buffer.compare` of the entry's key with another. */
   compareKey(at: number, key: Uint8Array): number {
     const { bytes } = this;
@@ -116,6 +116,39 @@ export class Slice {
     }
     return own - key.length;
   }
+
+  private sortedOf(table: number): Int32Array {
+    return this.offsetsIn(table).sorted(this.compareEntries);
+  }
+
+  /** The index of the first offset whose key is not below `key`. */
+  private lowerBound(sorted: Int32Array, key: Uint8Array): number {
+    let low = 0;
+    let high = sorted.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.compareKey(sorted[middle]!, key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  private readonly compareEntries = (a: number, b: number): number => {
+    const { view } = this;
+    const [own, other] = [this.keyBytes(a), this.keyBytes(b)];
+    const common = Math.min(own, other);
+    const [keyA, keyB] = [a + HEADER_BYTES, b + HEADER_BYTES];
+    let i = 0;
+    for (; i + 4 <= common; i += 4) {
+      const difference = view.getUint32(keyA + i) - view.getUint32(keyB + i);
+      if (difference !== 0) return difference;
+    }
+    for (; i < common; i++) {
+      const difference = view.getUint8(keyA + i) - view.getUint8(keyB + i);
+      if (difference !== 0) return difference;
+    }
+    return own - other;
+  };
 
   private enter(table: number, keyBytes: number, valueBytes: number): number {
     const at = this.length;
@@ -158,25 +191,6 @@ export class Slice {
     this.bytes = Buffer.from(memory);
     this.words = new Float64Array(memory);
     this.view = new DataView(memory);
-  }
-}
-
-/** A growing list of numbers that keeps its memory when it is emptied. */
-class OffsetList {
-  count = 0;
-  private numbers = new Int32Array(INITIAL_OFFSETS);
-
-  push(at: number): void {
-    if (this.count === this.numbers.length) {
-      const wider = new Int32Array(2 * this.count);
-      wider.set(this.numbers);
-      this.numbers = wider;
-    }
-    this.numbers[this.count++] = at;
-  }
-
-  used(): Int32Array {
-    return this.numbers.subarray(0, this.count);
   }
 }
 
