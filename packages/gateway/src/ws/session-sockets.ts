@@ -20,6 +20,7 @@ import { TokenBuckets } from "../limits/token-buckets.js";
 import { unanswered } from "../venue/venue-link.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection, ConnectionSession } from "./connection.js";
+import { inPieces } from "./in-pieces.js";
 
 /**
  * How often sockets may bind to sessions, per account: each may cause a record in the log, which a
@@ -91,18 +92,14 @@ export class SessionSockets {
   closeSession(session: number): void {
     const bound = this.bound.get(session);
     if (bound === undefined) return;
-    setImmediate(() => {
-      for (const connection of [...bound.sockets]) connection.close(CLOSE.sessionEnded);
-    });
+    inPieces([...bound.sockets], (connection) => connection.close(CLOSE.sessionEnded));
   }
 
   /** The log has ended the connections of this gateway: closes them; new ones are reported again. */
   closeAll(): void {
     const connections = [...this.bound.values()].flatMap(({ sockets }) => [...sockets]);
     this.bound.clear();
-    setImmediate(() => {
-      for (const connection of connections) connection.close(CLOSE.stopping);
-    });
+    inPieces(connections, (connection) => connection.close(CLOSE.stopping));
   }
 
   /** Resolves once no command is pending. */

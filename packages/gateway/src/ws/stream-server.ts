@@ -27,6 +27,7 @@ import { COST } from "../limits/costs.js";
 import { SocketCounts } from "../metrics/socket-counts.js";
 import { CLOSE } from "./close-codes.js";
 import { Connection, type ConnectionSession } from "./connection.js";
+import { inPieces } from "./in-pieces.js";
 import { KNOWN_OPERATIONS, Messages } from "./messages.js";
 import { SessionSockets } from "./session-sockets.js";
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits, socketLimitsProblem } from "./socket-limits.js";
@@ -108,7 +109,7 @@ export class StreamServer {
       refuseUpgrade(socket, new ApiError("malformed_request", { problem: error.message }));
     });
     // After one turn of reads: if the process was paused, pongs may be unread in the sockets.
-    const check = () => setImmediate(() => this.closeSilentSockets());
+    const check = () => inPieces([...this.connections], (each) => this.pingOrClose(each));
     this.heartbeat = setInterval(check, this.limits.pingIntervalMs).unref();
   }
 
@@ -314,16 +315,14 @@ export class StreamServer {
     else this.perAddress.set(address, count);
   }
 
-  private closeSilentSockets(): void {
+  private pingOrClose(connection: Connection): void {
     if (this.isStopping) return;
-    for (const connection of [...this.connections]) {
-      if (!connection.isAlive) {
-        connection.destroy();
-        continue;
-      }
-      connection.isAlive = false;
-      connection.ping();
+    if (!connection.isAlive) {
+      connection.destroy();
+      return;
     }
+    connection.isAlive = false;
+    connection.ping();
   }
 }
 
