@@ -7,6 +7,7 @@ import type { ApiError } from "@perpgate/protocol";
 import type { Operation } from "@perpgate/protocol/operations";
 import type { HeaderSink } from "../request.js";
 import type { CostBudgets } from "./cost-budget.js";
+import { COST } from "./costs.js";
 import { rateLimited } from "./limits.js";
 
 type Charged = Pick<Operation, "costMicros" | "limit">;
@@ -47,6 +48,13 @@ export function chargeOperation(
     payer.overBudget = "account";
   }
   budgets.chargeAccount(account, costMicros);
+}
+
+/** Charges the rows of the history that an operation has read, whether it returns them or not. */
+export function chargeRows(budgets: CostBudgets, { key, account }: Readonly<Payer>, rows: number) {
+  const micros = COST.historyRow * rows;
+  budgets.charge(key, micros);
+  if (account !== undefined) budgets.chargeAccount(account, micros);
 }
 
 /**

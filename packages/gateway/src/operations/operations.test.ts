@@ -106,6 +106,8 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
       "orders",
       caller,
       { status: "all", nonce: 7, symbol: "BTCUSD", limit: 1000, after: "41", from: 1, to: 2 },
+      // Charges the rows that are read.
+      expect.any(Function),
     ],
   },
   getOrder: { path: "/v1/orders/42", asked: ["order", caller, "42"] },

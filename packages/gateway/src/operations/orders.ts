@@ -11,7 +11,7 @@ import {
   placeBatch,
   placeOrder,
 } from "@perpgate/protocol/operations";
-import { orderWithinBudget } from "../limits/charge-operation.js";
+import { chargeRows, orderWithinBudget } from "../limits/charge-operation.js";
 import type { OperationResult } from "../venue/batch-flow.js";
 import type { ReceiptedAck } from "../venue/venue-link.js";
 import { handleByVenue } from "./handler.js";
@@ -105,8 +105,8 @@ export const ORDER_HANDLERS = [
   handleByVenue(cancelOrder, ({ caller, params }, venue) =>
     venue.cancelOrder(caller(), { orderId: params.id }),
   ),
-  handleByVenue(getOrders, ({ caller, query }, venue) =>
-    venue.accountReads.orders(caller(), query),
+  handleByVenue(getOrders, ({ caller, client, query }, venue, { budgets }) =>
+    venue.accountReads.orders(caller(), query, (rows) => chargeRows(budgets, client, rows)),
   ),
   handleByVenue(getOrder, ({ caller, params }, venue) =>
     venue.accountReads.order(caller(), params.id),

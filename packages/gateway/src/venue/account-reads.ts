@@ -31,8 +31,12 @@ export class AccountReads {
     return { ...account, address: checksummed(account.address) };
   }
 
-  async orders(caller: Caller, query: OrdersQuery): Promise<Order[]> {
-    return ordersFor(this.views, this.accountFor(caller, query), query);
+  async orders(
+    caller: Caller,
+    query: OrdersQuery,
+    onRead: (rows: number) => void,
+  ): Promise<Order[]> {
+    return ordersFor(this.views, this.accountFor(caller, query), query, onRead);
   }
 
   async order(caller: Caller, orderId: string): Promise<Order> {

@@ -3,21 +3,28 @@
 import type { Order, OrdersQuery } from "@perpgate/protocol";
 import type { Views } from "@perpgate/venue";
 
-export function ordersFor(views: Views, account: number, query: OrdersQuery): Order[] {
+/** `onRead` gets the number of rows that were read: a filter may leave few of them. */
+export function ordersFor(
+  views: Views,
+  account: number,
+  query: OrdersQuery,
+  onRead: (rows: number) => void,
+): Order[] {
   const { status = "open", nonce, clientOrderId } = query;
-  if (clientOrderId !== undefined) {
-    const named = ordersNamed(views, account, clientOrderId, query);
-    return inPage(
-      named.filter((order) => nonce === undefined || order.nonce === nonce),
-      query,
-    );
-  }
-  if (nonce !== undefined) {
-    const orders = views.ordersByNonce(account, nonce);
-    return inPage(status === "all" ? orders : orders.filter(isOpen), query);
-  }
+  const orders = ordersRead(views, account, query);
+  onRead(orders.length);
+  if (status === "all" && nonce === undefined && clientOrderId === undefined) return orders;
+  const isWanted = (order: Order): boolean =>
+    nonce === undefined || (order.nonce === nonce && (status === "all" || isOpen(order)));
+  return inPage(orders.filter(isWanted), query);
+}
+
+function ordersRead(views: Views, account: number, query: OrdersQuery): Order[] {
+  const { status = "open", nonce, clientOrderId } = query;
+  if (clientOrderId !== undefined) return ordersNamed(views, account, clientOrderId, query);
+  if (nonce !== undefined) return views.ordersByNonce(account, nonce);
   if (status === "all") return views.orders(account, query);
-  return inPage(views.openOrders(account, query.symbol), query);
+  return views.openOrders(account, query.symbol);
 }
 
 /** At most one of the open orders has the name; ended ones may have had it, too. */

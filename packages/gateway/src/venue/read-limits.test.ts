@@ -1,7 +1,9 @@
 /** No read is free: public ones count by address, those with a token by account. */
 
 import { OPERATIONS } from "@perpgate/protocol/operations";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { CostBudgets } from "../limits/cost-budget.js";
+import { COST } from "../limits/costs.js";
 import { DEFAULT_LIMITS } from "../limits/limit-settings.js";
 import { AddressLimits } from "../limits/limits.js";
 import { type Answer, ask, runGateway } from "../testing/running-gateway.js";
@@ -61,4 +63,23 @@ test("every public read under /v1, and the page of the interface: counted by add
     expect(headers.get("ratelimit-policy"), path).toContain(`"reads";q=${readsBurst};`);
   }
   for (const path of paths) expectLimited(await ask(url + path), "reads", path);
+});
+
+test("GET /v1/orders: charged by the rows that it reads, also where a limit leaves one of them", async () => {
+  const at = await runVenue();
+  const trader = await Trader.enter(at);
+  const orders = 30;
+  for (let i = 0; i < orders; i++) {
+    await trader.place(trader.limit("long", 60_000 + i, { margin: 1 }));
+  }
+  const charge = vi.spyOn(CostBudgets.prototype, "charge");
+  const chargeAccount = vi.spyOn(CostBudgets.prototype, "chargeAccount");
+  onTestFinished(() => {
+    charge.mockRestore();
+    chargeAccount.mockRestore();
+  });
+  expect((await trader.get("/v1/orders?limit=1")).body).toHaveLength(1);
+  const micros = orders * COST.historyRow;
+  expect(charge.mock.calls.map(([, each]) => each)).toContain(micros);
+  expect(chargeAccount.mock.calls.map(([, each]) => each)).toContain(micros);
 });

@@ -1,13 +1,17 @@
 /** The private streams' feed over real sockets: where a reader has no room, and where a read fails. */
 
 import { getDefaultHighWaterMark } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { COST } from "../../limits/costs.js";
 import { type RunningVenue, runVenue } from "../../venue/testing/running-venue.js";
 import { Trader } from "../../venue/testing/trader.js";
+import type { Connection } from "../connection.js";
 import { SocketPairs } from "../testing/connected-pair.js";
 import { StreamClient } from "../testing/stream-client.js";
 import { wireFrame } from "../wire-frame.js";
 import { AccountFeed } from "./account-feed.js";
+import { PAGE_ROWS, ROWS_PER_TURN } from "./backfill.js";
 
 /** Orders, each two rows of the history: more than a page of it. */
 const ORDERS = 200;
@@ -180,5 +184,80 @@ describe("a frame that cannot be encoded", () => {
     const order = await rest(trader);
     expect(await orderSeqs(client, 1)).toEqual([order]);
     expect(at.streamFaults).toHaveLength(1);
+  });
+});
+
+describe("what readers cost", () => {
+  /** The rows whose cost is charged, without the frames. */
+  function rowsCharged(connection: Connection): () => number {
+    const charge = vi.spyOn(connection, "charge");
+    return () => {
+      const rows = charge.mock.calls.map(([micros]) => micros / COST.historyRow);
+      // The cost of a frame is no multiple of a row's.
+      return rows.filter(Number.isInteger).reduce((sum, count) => sum + count, 0);
+    };
+  }
+
+  test("orders: the first frame is charged by its rows", async () => {
+    const at = await runVenue();
+    await placeMany(await Trader.enter(at));
+    const { connection } = await (await SocketPairs.open()).connect();
+    const charged = rowsCharged(connection);
+    feedOf(at).open(connection, "orders", ACCOUNT, undefined);
+    expect(charged()).toBe(ORDERS);
+  });
+
+  test("fills: a resumption is charged by the changes and the fills that it reads", async () => {
+    const at = await runVenue();
+    const [maker, taker] = [await Trader.enter(at), await Trader.enter(at)];
+    const since = at.venue.seq;
+    const fills = 5;
+    for (let i = 0; i < fills; i++) {
+      await maker.place(maker.limit("long", 65_000, { margin: 1 }));
+      await taker.place(taker.limit("short", 65_000, { margin: 1 }));
+    }
+    const { connection, client } = await (await SocketPairs.open()).connect();
+    const charged = rowsCharged(connection);
+    const changes = at.venue.views.changesSince(ACCOUNT, since, 1_000).length;
+    const end = feedOf(at).open(connection, "fills", ACCOUNT, since);
+    for (let i = 0; i < fills; i++) await client.next("fills");
+    expect(charged()).toBe(changes + 1 + 2 * fills);
+    end();
+  });
+
+  test("many that resume: a bounded number of rows per turn for all together, a page each", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    const since = at.venue.seq;
+    await placeMany(trader);
+    const { connection } = await (await SocketPairs.open()).connect();
+    const { counts } = connection;
+    const feed = feedOf(at);
+    const read = vi.spyOn(at.venue.views, "changesSince");
+    const readers = 12;
+    for (let i = 0; i < readers; i++) feed.open(connection, "deposits", ACCOUNT, since);
+    expect([counts.activeBackfills, counts.backfilledRows]).toEqual([readers, 0]);
+    await nextTurn();
+    // Four readers have one page each.
+    expect(new Set(read.mock.calls.map(([, seq]) => seq))).toEqual(new Set([since]));
+    for (let before = counts.backfilledRows; feed.readerCount < readers; ) {
+      await nextTurn();
+      expect(counts.backfilledRows - before).toBeLessThan(ROWS_PER_TURN + PAGE_ROWS);
+      before = counts.backfilledRows;
+    }
+    expect(counts.activeBackfills).toBe(0);
+    expect(counts.backfilledRows).toBeGreaterThan(readers * 2 * ORDERS - 1);
+  });
+
+  test("a reader that ends while it resumes: leaves the queue, and nothing is read for it", async () => {
+    const at = await runVenue();
+    await Trader.enter(at);
+    const { connection } = await (await SocketPairs.open()).connect();
+    const end = feedOf(at).open(connection, "orders", ACCOUNT, 0);
+    expect(connection.counts.activeBackfills).toBe(1);
+    end();
+    expect(connection.counts.activeBackfills).toBe(0);
+    await nextTurn();
+    expect(connection.counts.backfilledRows).toBe(0);
   });
 });

@@ -15,10 +15,11 @@
 
 import type { PrivateStream } from "@perpgate/protocol";
 import type { Venue } from "@perpgate/venue";
+import { COST } from "../../limits/costs.js";
 import { CLOSE } from "../close-codes.js";
 import type { Connection } from "../connection.js";
 import type { WireFrame } from "../wire-frame.js";
-import { backfill } from "./backfill.js";
+import { Backfills } from "./backfill.js";
 import { gapFrame, isOfStream, stateFrame, updateFrame } from "./private-frames.js";
 
 export interface AccountReader {
@@ -42,11 +43,17 @@ export class AccountFeed {
   /** Changes applied and not yet sent, in log order. */
   private pending: PendingChange[] = [];
   private turn: NodeJS.Immediate | undefined;
+  private readonly backfills: Backfills;
 
   constructor(
     private readonly venue: Venue,
     private readonly onFault: (error: unknown) => void,
-  ) {}
+  ) {
+    this.backfills = new Backfills(venue, {
+      goLive: (reader) => this.goLive(reader),
+      fail: (reader, error) => this.fail([reader], error),
+    });
+  }
 
   /** Live streams; those that still resume are not counted. */
   get readerCount(): number {
@@ -66,7 +73,7 @@ export class AccountFeed {
     const reader: AccountReader = { connection, stream, account, seq, isEnded: false };
     if (since !== undefined && since <= seq) {
       reader.seq = since;
-      this.resume(reader);
+      this.backfills.begin(reader);
     } else {
       // A seq beyond the end belongs to another log, or to one that lost its end.
       if (since !== undefined) {
@@ -74,7 +81,10 @@ export class AccountFeed {
         connection.send(gapFrame(stream, since, seq));
       }
       const state = stateFrame(views, stream, account, seq);
-      if (state !== undefined) connection.send(state);
+      if (state !== undefined) {
+        connection.charge(COST.historyRow * state.rows);
+        connection.send(state.frame);
+      }
       this.goLive(reader);
     }
     return () => this.end(reader);
@@ -97,6 +107,7 @@ export class AccountFeed {
   stop(): void {
     clearImmediate(this.turn);
     this.pending = [];
+    this.backfills.stop();
   }
 
   private collect(seq: number): void {
@@ -161,15 +172,6 @@ export class AccountFeed {
     return frames;
   }
 
-  private resume(reader: AccountReader): void {
-    const { counts } = reader.connection;
-    counts.backfills++;
-    counts.activeBackfills++;
-    backfill(this.venue, reader, () => this.goLive(reader))
-      .catch((error: unknown) => this.fail([reader], error))
-      .finally(() => counts.activeBackfills--);
-  }
-
   /** Closes the sockets of readers that would miss a frame. */
   private fail(readers: readonly AccountReader[], error: unknown): void {
     this.onFault(error);
@@ -188,6 +190,7 @@ export class AccountFeed {
 
   private end(reader: AccountReader): void {
     reader.isEnded = true;
+    this.backfills.end(reader);
     const readers = this.live.get(reader.account);
     if (readers?.delete(reader) === true && readers.size === 0) this.live.delete(reader.account);
   }

@@ -1,46 +1,114 @@
 /**
- * Resuming a private stream: sends the changes after `reader.seq` from the history, then goes live.
+ * Resuming private streams: sends the changes after `reader.seq` from the history, then goes live.
  *
- *   1. read a page of changes after `reader.seq`
- *   2. send it while the socket has room; set `reader.seq` to the last seq sent
- *   3. if the page was the last and was sent completely, call `goLive` in the same turn
- *   4. otherwise wait for room and for one turn of the event loop, then go to 1
+ *   1. if the socket has no room, wait until it has
+ *   2. read a page of changes after `reader.seq`
+ *   3. send it while the socket has room; set `reader.seq` to the last seq sent
+ *   4. if the page was the last and was sent completely, call `goLive`
+ *   5. otherwise go to the end of the queue
  *
- * New changes need no buffer: they are in the history, and the last page ends at the present. Steps 1
- * to 3 run without an await, so no command is applied between reading the last page and going live.
+ * All readers share one queue: together they read about `ROWS_PER_TURN` rows in a turn of the event loop,
+ * a page each, in the order in which they came. So a thousand that reconnect delay each other and no order.
+ *
+ * New changes need no buffer: they are in the history, and the last page ends at the present. Steps 2 to 4
+ * run in one turn, so no command is applied between reading the last page and going live.
  */
 
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Venue } from "@perpgate/venue";
 import { COST } from "../../limits/costs.js";
 import type { AccountReader } from "./account-feed.js";
-import { isOfStream, updateFrame } from "./private-frames.js";
+import { fillsFrame, isOfStream, updateFrame } from "./private-frames.js";
 
-const PAGE_ROWS = 256;
+export const PAGE_ROWS = 64;
+export const ROWS_PER_TURN = 256;
 
-export async function backfill(
-  venue: Venue,
-  reader: AccountReader,
-  goLive: () => void,
-): Promise<void> {
-  for (let limit = PAGE_ROWS; !reader.isEnded; ) {
-    const page = venue.views.changesSince(reader.account, reader.seq, limit);
-    reader.connection.charge(COST.historyRow * (page.length + 1));
-    reader.connection.counts.backfilledRows += page.length;
-    const isLast = page.length < limit;
+export interface BackfillEvents {
+  /** Everything was sent. */
+  goLive(reader: AccountReader): void;
+  fail(reader: AccountReader, error: unknown): void;
+}
+
+export class Backfills {
+  /** Readers that wait for their turn, each with the rows of its next page. */
+  private readonly queue = new Map<AccountReader, number>();
+  /** Those in the queue, and those that wait for room. */
+  private readonly active = new Set<AccountReader>();
+  private turn: NodeJS.Immediate | undefined;
+
+  constructor(
+    private readonly venue: Venue,
+    private readonly events: BackfillEvents,
+  ) {}
+
+  begin(reader: AccountReader): void {
+    const { counts } = reader.connection;
+    counts.backfills++;
+    counts.activeBackfills++;
+    this.active.add(reader);
+    this.enqueue(reader);
+  }
+
+  /** The reader has all, or wants no more. */
+  end(reader: AccountReader): void {
+    this.queue.delete(reader);
+    if (this.active.delete(reader)) reader.connection.counts.activeBackfills--;
+  }
+
+  stop(): void {
+    clearImmediate(this.turn);
+    for (const reader of this.active) this.end(reader);
+  }
+
+  private enqueue(reader: AccountReader, pageRows = PAGE_ROWS): void {
+    if (!this.active.has(reader)) return;
+    this.queue.set(reader, pageRows);
+    this.turn ??= setImmediate(() => this.runTurn());
+  }
+
+  private runTurn(): void {
+    let left = ROWS_PER_TURN;
+    // Readers that this turn puts to the end of the queue are visited again while rows are left.
+    for (const [reader, pageRows] of this.queue) {
+      if (left <= 0) break;
+      this.queue.delete(reader);
+      try {
+        left -= this.readPage(reader, pageRows);
+      } catch (error) {
+        this.end(reader);
+        this.events.fail(reader, error);
+      }
+    }
+    this.turn = this.queue.size === 0 ? undefined : setImmediate(() => this.runTurn());
+  }
+
+  /** Returns the rows that it has read. */
+  private readPage(reader: AccountReader, pageRows: number): number {
+    const { venue } = this;
+    const { connection } = reader;
+    if (!connection.hasRoom) {
+      void connection.room().then(() => this.enqueue(reader, pageRows));
+      return 0;
+    }
+    const page = venue.views.changesSince(reader.account, reader.seq, pageRows);
+    connection.counts.backfilledRows += page.length;
+    const isLast = page.length < pageRows;
     const end = isLast ? venue.seq : lastCompleteSeq(page);
+    // One for the search of the page.
+    let rows = page.length + 1;
+    connection.charge(COST.historyRow * rows);
     if (end === undefined) {
       // One command fills the page: a command's rows are sent in one frame or not at all.
-      limit *= 2;
-      continue;
+      this.enqueue(reader, 2 * pageRows);
+      return rows;
     }
-    reader.seq = sendPage(venue, reader, page, end);
-    if (isLast && reader.seq === end) {
-      goLive();
-      return;
-    }
-    await reader.connection.room();
-    await nextTurn();
+    const sent = sendPage(venue, reader, page, end);
+    rows += sent.rows;
+    reader.seq = sent.seq;
+    if (isLast && sent.seq === end) {
+      this.end(reader);
+      this.events.goLive(reader);
+    } else this.enqueue(reader);
+    return rows;
   }
 }
 
@@ -55,22 +123,37 @@ function lastCompleteSeq(page: readonly PageRow[]): number | undefined {
   return page.findLast(({ seq }) => seq !== cut)?.seq;
 }
 
-/** Returns the seq up to which everything is sent: `end`, or less for want of room. */
+/**
+ * Returns the seq up to which everything is sent, `end` or less for want of room, and the rows that were
+ * read besides the page. Those are charged one by one: the charge may take the room away.
+ */
 function sendPage(
   { views }: Venue,
   { connection, stream, account }: AccountReader,
   page: readonly PageRow[],
   end: number,
-): number {
+): { readonly seq: number; readonly rows: number } {
   const own = page.filter(({ seq, row }) => seq <= end && isOfStream(row, stream));
+  let rows = 0;
+  const count = (read: number): void => {
+    connection.charge(COST.historyRow * read);
+    rows += read;
+  };
   for (let from = 0; from < own.length; ) {
     const { seq } = own[from]!;
-    if (!connection.hasRoom) return seq - 1;
+    if (!connection.hasRoom) return { seq: seq - 1, rows };
     let to = from;
     while (to < own.length && own[to]!.seq === seq) to++;
-    const rows = own.slice(from, to).map(({ row }) => row);
-    connection.send(updateFrame(views, stream, account, seq, rows));
+    if (stream === "fills") {
+      const fills = views.fillsAt(account, seq);
+      count(fills.length + 1);
+      connection.send(fillsFrame(seq, fills));
+    } else {
+      if (stream === "preconfirms") count(to - from);
+      const changed = own.slice(from, to).map(({ row }) => row);
+      connection.send(updateFrame(views, stream, account, seq, changed));
+    }
     from = to;
   }
-  return end;
+  return { seq: end, rows };
 }

@@ -38,15 +38,17 @@ export function updateFrame(
   rows: readonly Float64Array[],
 ): WireFrame {
   const type = "update";
-  if (stream === "fills") {
-    return streamFrame(stream, { type, seq, fills: views.fillsAt(account, seq) });
-  }
+  if (stream === "fills") return fillsFrame(seq, views.fillsAt(account, seq));
   const [first] = rows;
   if (stream === "account" && first !== undefined) {
     return streamFrame(stream, { type, seq, ...moneyIn(first) });
   }
   const changes = rows.flatMap((row) => views.change(seq, row) ?? []);
   return changesFrame(stream, seq, changes);
+}
+
+export function fillsFrame(seq: number, fills: ReturnType<Views["fillsAt"]>): WireFrame {
+  return streamFrame("fills", { type: "update", seq, fills });
 }
 
 function changesFrame(
@@ -96,28 +98,38 @@ function pick<K extends AccountChange["kind"]>(
   );
 }
 
+/** A frame, and the rows that were read for it. */
+export interface StateFrame {
+  readonly frame: WireFrame;
+  readonly rows: number;
+}
+
 /** The open items, for a reader that starts without `since`; undefined for a stream without state. */
 export function stateFrame(
   views: Views,
   stream: PrivateStream,
   account: number,
   seq: number,
-): WireFrame | undefined {
+): StateFrame | undefined {
   const type = "snapshot";
   switch (stream) {
     case "preconfirms":
     case "fills":
       return undefined;
     case "account":
-      return streamFrame(stream, { type, seq, ...views.money(account) });
-    case "orders":
-      return streamFrame(stream, { type, seq, orders: views.openOrders(account) });
-    case "positions":
-      return streamFrame(stream, { type, seq, positions: views.positions(account) });
+      return { frame: streamFrame(stream, { type, seq, ...views.money(account) }), rows: 0 };
+    case "orders": {
+      const orders = views.openOrders(account);
+      return { frame: streamFrame(stream, { type, seq, orders }), rows: orders.length };
+    }
+    case "positions": {
+      const positions = views.positions(account);
+      return { frame: streamFrame(stream, { type, seq, positions }), rows: positions.length };
+    }
     case "deposits": {
       const checksums = new Map<string, string>();
       const deposits = views.deposits(account).map((one) => withChecksums(one, checksums));
-      return streamFrame(stream, { type, seq, deposits });
+      return { frame: streamFrame(stream, { type, seq, deposits }), rows: deposits.length };
     }
   }
 }
