@@ -18,6 +18,7 @@ import { pruneLog } from "./log-prune.js";
 import type { Recovery } from "./open-journal.js";
 import { type PendingAppend, PendingAppends } from "./pending.js";
 import { FileSnapshots, type Snapshots } from "./snapshots.js";
+import { pruneInThread } from "./thread/thread-prune.js";
 
 const WRITER = /^[0-9a-f]{32}$/;
 
@@ -42,6 +43,8 @@ export class FileJournal implements Journal, CommitEvents {
   private publishing = false;
   private failure: JournalStopped | undefined;
   private closing: Promise<void> | undefined;
+  /** Resolves when no thread prunes. */
+  private pruned: Promise<unknown> = Promise.resolve();
   private announceStop: (error: Error) => void = () => undefined;
   private announceIdle: (() => void) | undefined;
 
@@ -96,9 +99,23 @@ export class FileJournal implements Journal, CommitEvents {
   }
 
   prune(below: LogSeq): number {
-    const readers = Array.from(this.readings, (reading) => reading.seq);
-    const guards = { snapshots: this.snapshots, readers, end: this.durableEnd };
+    const guards = { snapshots: this.snapshots, readers: this.readers(), end: this.durableEnd };
     return pruneLog(this.disk, this.directory, below, guards);
+  }
+
+  /**
+   * As `prune`, in a thread of its own and on the real disk. One after the other; `close` waits for it.
+   */
+  pruneInThread(below: LogSeq): Promise<number> {
+    const { directory, recovery } = this;
+    const pruned = this.pruned.then(() => {
+      const closed = this.closedError();
+      if (closed !== undefined) throw closed;
+      const readers = this.readers();
+      return pruneInThread({ directory, logId: recovery.logId, below, readers, end: this.end });
+    });
+    this.pruned = pruned.catch(() => undefined);
+    return pruned;
   }
 
   close(): Promise<void> {
@@ -130,6 +147,10 @@ export class FileJournal implements Journal, CommitEvents {
     const { failures } = this.spare;
     this.spare = { failures: problem === undefined ? failures : failures + 1, problem };
     this.onSpare(this.spare);
+  }
+
+  private readers(): LogSeq[] {
+    return Array.from(this.readings, (reading) => reading.seq);
   }
 
   private deliver(batch: Batch): void {
@@ -170,6 +191,7 @@ export class FileJournal implements Journal, CommitEvents {
     }
     for (const reading of this.readings) reading.close();
     await this.committer?.close();
+    await this.pruned;
     this.lock.release();
   }
 }

@@ -220,13 +220,13 @@ export class Venue {
   }
 
   /**
-   * Removes the segments below a position from `planPrune`; returns how many. Throws `PruneRefused`
-   * if the history on disk has not reached it.
+   * Removes the segments below a position from `planPrune`, in another thread; resolves with how many.
+   * Rejects if the history on disk has not reached it.
    */
-  pruneBelow(below: LogSeq): number {
+  async pruneBelow(below: LogSeq): Promise<number> {
     const { batch } = this.history.durable;
     if (batch < below.batch) throw new PruneRefused(`the history on disk ends at batch ${batch}`);
-    return this.journal.prune(below);
+    return this.journal.pruneInThread(below);
   }
 
   /** Applies what was submitted, then closes every part. */

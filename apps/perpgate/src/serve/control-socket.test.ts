@@ -27,7 +27,7 @@ async function controlled(idleMs = LONG_MS) {
     upgrade: new UpgradeControl(venue),
     configure: async () => undefined,
     leave: () => undefined,
-    prune: () => 0,
+    prune: async () => 0,
   };
   const control = new ControlSocket(folder, controls, log, idleMs);
   await control.open();

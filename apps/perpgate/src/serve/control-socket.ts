@@ -44,8 +44,8 @@ export interface Controls {
   readonly bridge: BridgeControl;
   readonly market: MarketControl;
   readonly upgrade: UpgradeControl;
-  /** Removes the log below a place; returns the number of segments removed. */
-  prune(below: LogSeq): number;
+  /** Removes the log below a place; resolves with the number of segments removed. */
+  prune(below: LogSeq): Promise<number>;
   /** Appends the configuration of a file; rejects if the engine refuses it. */
   configure(file: string): Promise<void>;
   /** Begins to end the process. */
@@ -122,7 +122,7 @@ export class ControlSocket {
     if ("cohort" in request) await this.changeCohort(request.cohort);
     else if ("bridge" in request) await this.changeBridge(request.bridge);
     else if ("market" in request) await this.changeMarket(request.market);
-    else if ("prune" in request) this.pruneBelow(request.prune);
+    else if ("prune" in request) await this.pruneBelow(request.prune);
     else if ("configure" in request) await this.configure(request.configure);
     else if ("leave" in request) this.leave();
     else throw new Error("unknown request");
@@ -168,9 +168,9 @@ export class ControlSocket {
     setImmediate(() => this.controls.leave());
   }
 
-  private pruneBelow(below: unknown): void {
+  private async pruneBelow(below: unknown): Promise<void> {
     if (!isPosition(below)) throw new Error("not a place in the log");
-    const segments = this.controls.prune(below);
+    const segments = await this.controls.prune(below);
     this.log.info({ below, segments }, "the log was pruned");
   }
 }

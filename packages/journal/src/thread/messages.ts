@@ -2,6 +2,7 @@
 
 import type { MessagePort } from "node:worker_threads";
 import type { RingMemory } from "../commit-ring.js";
+import type { LogSeq } from "../journal.js";
 import type { WriterState } from "../segment-writer.js";
 
 export interface CommitThreadData {
@@ -42,6 +43,19 @@ export interface AllocateReport {
 export type CommitThreadMessage =
   | { readonly kind: "ready" }
   | { readonly kind: "failed"; readonly failure: Failure };
+
+export interface PruneThreadData {
+  readonly directory: string;
+  readonly logId: Uint8Array;
+  readonly below: LogSeq;
+  /** Where readings are; they only move on. */
+  readonly readers: readonly LogSeq[];
+  /** The durable end. */
+  readonly end: LogSeq;
+}
+
+/** From the pruning thread: how many segments it removed, or why it stopped. */
+export type PruneAnswer = { readonly removed: number } | { readonly failure: Failure };
 
 /** An error passed between threads: a cloned Error would lose the system's code. */
 export interface Failure {

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { HISTORY_FORMAT, openEnvironment } from "../history/history-environment.js";
+import { planPrune } from "../prune-plan.js";
 import {
   removeFolder,
   TestVenue,
@@ -90,6 +91,30 @@ describe("the checkpoint thread", () => {
     const report = await verify(folder);
     expect(report.fault).toBeNull();
     expect(report.from).toBeGreaterThan(0);
+  });
+
+  test("pruneBelow: another thread removes the segments, and a close waits for it", async () => {
+    const segments = (): string[] =>
+      readdirSync(join(folder, "journal")).filter((name) => name.endsWith(".log"));
+    const driver = await TestVenue.open(folder, { checkpoints: EVERY, segmentBytes: 16_384 });
+    const { venue } = driver;
+    await trade(driver, 1, 300);
+    await checkpointed(8);
+    await venue.history.flush();
+    const { below, files } = await planPrune(folder, 1);
+    expect(files.length).toBeGreaterThan(2);
+    const refused = venue.pruneBelow({ batch: 1e9, record: 1e9 });
+    await expect(refused).rejects.toThrow("nothing was pruned: the history on disk ends at");
+    const before = segments().length;
+    const pruned = Promise.allSettled([venue.pruneBelow(below), venue.pruneBelow(below)]);
+    expect(segments()).toHaveLength(before);
+    // The first has begun; the second waits for it, and finds the journal closed.
+    await new Promise((resolve) => setImmediate(resolve));
+    await venue.close();
+    expect(files.filter((file) => existsSync(file))).toEqual([]);
+    const removed = { status: "fulfilled", value: files.length };
+    expect(await pruned).toMatchObject([removed, { reason: { code: "journal_closed" } }]);
+    expect((await verify(folder)).fault).toBeNull();
   });
 
   test("a snapshot of another release: skipped by the venue and by the thread", async () => {
