@@ -59,8 +59,8 @@ export class HistoryReader {
   }
 
   /** The acknowledgements of a range of the log, in order. */
-  acksBetween(first: number, last: number): AckRow[] {
-    const entries = this.tables.acks.ascending(keyOf(first), keyOf(last + 1), last - first + 1);
+  acksBetween(first: number, last: number, limit = last - first + 1): AckRow[] {
+    const entries = this.tables.acks.ascending(keyOf(first), keyOf(last + 1), limit);
     return entries.map(({ key, value }) => decodeAck(groupOf(key), value));
   }
 

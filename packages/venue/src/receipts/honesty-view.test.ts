@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 import { HonestyView } from "./honesty-view.js";
 
@@ -83,4 +83,26 @@ test("a witness that was away: its cosignature over many blocks reads 500 rows",
   // The first order was read, 601 ticks after it; the second is beyond the bound.
   expect(number).toBeGreaterThan(600);
   expect(view.witnessedMs.quantiles()).toEqual({ p50: 120_200, p99: 120_200, max: 120_200 });
+});
+
+test("a block of many acknowledgements: read in several slices, and counted when it is complete", async () => {
+  const driver = await openVenue();
+  const session = await driver.signIn(1);
+  await driver.tick();
+  const orders = 300;
+  const placed = Array.from({ length: orders }, (_, i) =>
+    driver.order(session, i + 1, "long", 600_000 - i, 1),
+  );
+  await Promise.all(placed);
+  await driver.tick();
+  let nowMs = 0;
+  const view = newView(driver, () => ++nowMs);
+  const read = vi.spyOn(driver.venue.history, "acksBetween");
+  const sealed = new Set<number>();
+  while (view.advance(0)) sealed.add(view.record.sealed);
+  expect([...sealed, view.record.sealed]).toEqual([0, orders, orders]);
+  expect(read.mock.results.map(({ value }) => value.length)).toEqual([256, 44]);
+  view.onWitnessed(view.throughBlock - 1);
+  view.onWitnessed(view.throughBlock);
+  expect(read.mock.results.at(-1)?.value).toHaveLength(orders);
 });

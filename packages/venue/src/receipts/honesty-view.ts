@@ -3,6 +3,7 @@
  * long history delays nobody; until it has caught up, `throughBlock` says how far it is.
  */
 import { ACKNOWLEDGED } from "../event-fields.js";
+import type { AckRow } from "../history/ack-row.js";
 import type { History } from "../history/history.js";
 import { wordsOfBytes } from "../history/rows.js";
 import { HonestyRecord, MillisecondCounts } from "./honesty-record.js";
@@ -15,6 +16,8 @@ const IDLE_PAUSE_MS = 500;
  * first. A witness that was away for a day cosigns half a million blocks with one signature.
  */
 const MAX_READ = 500;
+/** Acknowledgements read between two looks at the clock: a block may have ten thousand. */
+const READ_ROWS = 256;
 
 /** What is read of a venue. */
 export interface HonestySource {
@@ -27,6 +30,8 @@ export class HonestyView {
   readonly record = new HonestyRecord();
   readonly witnessedMs = new MillisecondCounts();
   throughBlock = 0;
+  /** What was read of the block after `throughBlock`; counted once it is complete. */
+  private partOfBlock: AckRow[] = [];
   private witnessed: number | undefined;
   private timer: NodeJS.Timeout | undefined;
   /** Whether the last slice left something to read, and when it began. */
@@ -58,7 +63,7 @@ export class HonestyView {
       left--;
       const block = history.block(number);
       if (block === undefined || block.ackCount === 0) continue;
-      for (const ack of history.acksBetween(block.firstPosition, block.lastPosition)) {
+      for (const ack of history.acksBetween(block.firstPosition, block.lastPosition, left)) {
         this.witnessedMs.add(timeMs - ack.timeMs);
         left--;
       }
@@ -87,13 +92,19 @@ export class HonestyView {
     for (;;) {
       const block = history.block(this.throughBlock + 1);
       if (block === undefined) return false;
-      if (block.ackCount > 0) {
-        for (const ack of history.acksBetween(block.firstPosition, block.lastPosition)) {
-          const expected = wordsOfBytes(ack.leaf)[ACKNOWLEDGED.block]!;
-          this.record.onSealed(ack.timeMs, expected, block.number, block.timeMs);
+      const { partOfBlock: read } = this;
+      const from = (read.at(-1)?.seq ?? block.firstPosition - 1) + 1;
+      const page =
+        block.ackCount === 0 ? [] : history.acksBetween(from, block.lastPosition, READ_ROWS);
+      read.push(...page);
+      if (page.length < READ_ROWS) {
+        for (const { leaf, timeMs } of read) {
+          const expected = wordsOfBytes(leaf)[ACKNOWLEDGED.block]!;
+          this.record.onSealed(timeMs, expected, block.number, block.timeMs);
         }
+        this.partOfBlock = [];
+        this.throughBlock = block.number;
       }
-      this.throughBlock = block.number;
       if (this.nowMs() > untilMs) return true;
     }
   }
