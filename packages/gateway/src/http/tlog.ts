@@ -5,9 +5,10 @@
  */
 
 import { ApiError } from "@perpgate/protocol/core";
-import { parseTilePath } from "@perpgate/protocol/receipts";
+import { ACK_ENTRY_BYTES, parseTilePath } from "@perpgate/protocol/receipts";
 import type { Promises } from "@perpgate/venue";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { chargeRows } from "../limits/charge-operation.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import type { AddressLimits } from "../limits/limits.js";
 import { RequestClient } from "./client.js";
@@ -15,7 +16,7 @@ import { pathOf } from "./errors.js";
 
 const BYTES = "application/octet-stream";
 const FOR_EVER = "public, max-age=31536000, immutable";
-/** Two for each hash or header of a tile, and for each entry of a list. */
+/** Two for each hash or header of a tile. */
 const COST_MICROS = 500;
 
 export interface TlogOptions {
@@ -51,7 +52,10 @@ export function serveTransparencyLog(app: FastifyInstance, options: TlogOptions)
     count(request, reply, options);
     const { number } = request.params;
     const isBlock = /^[1-9][0-9]{0,14}$/.test(number);
-    return immutable(request, reply, isBlock ? promises.ackList(Number(number)) : undefined);
+    const list = isBlock ? promises.ackList(Number(number)) : undefined;
+    const rows = (list?.length ?? 0) / ACK_ENTRY_BYTES;
+    if (request.exchange !== null) chargeRows(options.budgets, request.exchange, rows);
+    return immutable(request, reply, list);
   });
 }
 

@@ -7,6 +7,7 @@ import {
   getPreconfirm,
   getPreconfirmProof,
 } from "@perpgate/protocol/operations";
+import { chargeRows } from "../limits/charge-operation.js";
 import { handleByVenue, PlainText } from "./handler.js";
 
 export const ACCOUNT_HANDLERS = [
@@ -19,12 +20,14 @@ export const ACCOUNT_HANDLERS = [
   handleByVenue(getFundingPayments, ({ caller, query }, venue) =>
     venue.accountReads.fundingPayments(caller(), query),
   ),
-  handleByVenue(
-    getPreconfirmProof,
-    async ({ caller, params }, venue) =>
-      new PlainText(await venue.accountReads.preconfirmProof(caller(), params.ackNonce)),
-  ),
-  handleByVenue(getPreconfirm, ({ caller, params }, venue) =>
-    venue.accountReads.preconfirm(caller(), params.ackNonce),
+  handleByVenue(getPreconfirmProof, async ({ caller, client, params }, venue, { budgets }) => {
+    const onRead = (rows: number) => chargeRows(budgets, client, rows);
+    const { ackNonce } = params;
+    return new PlainText(await venue.accountReads.preconfirmProof(caller(), ackNonce, onRead));
+  }),
+  handleByVenue(getPreconfirm, ({ caller, client, params }, venue, { budgets }) =>
+    venue.accountReads.preconfirm(caller(), params.ackNonce, (rows) =>
+      chargeRows(budgets, client, rows),
+    ),
   ),
 ];

@@ -59,11 +59,17 @@ export class AccountReads {
     return this.views.fundingPayments(this.accountFor(caller, query), query);
   }
 
-  async preconfirm(caller: Caller, ackNonce: string): Promise<PreconfirmProof> {
+  /** A proof reads all acknowledgements of its block. */
+  async preconfirm(
+    caller: Caller,
+    ackNonce: string,
+    onRead: (rows: number) => void,
+  ): Promise<PreconfirmProof> {
     const { account } = this.readingSession(caller);
     const proof = this.views.preconfirm(account, Number(ackNonce));
     if (proof === undefined) throw new ApiError("preconfirm_not_found", { ackNonce });
     if (proof === "not_sealed") throw new ApiError("not_sealed", { ackNonce });
+    onRead(this.views.block(proof.block)?.ackCount ?? 0);
     const { promises } = this.link.venue;
     const path = promises?.blockPath(proof.block)?.map((hash) => `0x${hexFromBytes(hash)}`);
     const checkpoint = promises?.log.published?.note;
@@ -72,8 +78,13 @@ export class AccountReads {
   }
 
   /** The proof of an own acknowledgement as a text file. */
-  async preconfirmProof(caller: Caller, ackNonce: string): Promise<string> {
-    await this.preconfirm(caller, ackNonce);
+  async preconfirmProof(
+    caller: Caller,
+    ackNonce: string,
+    onRead: (rows: number) => void,
+  ): Promise<string> {
+    // The block is read twice.
+    await this.preconfirm(caller, ackNonce, (rows) => onRead(2 * rows));
     const proof = this.link.promises().orderProof(Number(ackNonce));
     if (proof === undefined) throw new ApiError("not_in_checkpoint", { ackNonce });
     return proof;

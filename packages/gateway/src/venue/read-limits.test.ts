@@ -1,6 +1,7 @@
 /** No read is free: public ones count by address, those with a token by account. */
 
 import { OPERATIONS } from "@perpgate/protocol/operations";
+import { newLogKey } from "@perpgate/venue";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { CostBudgets } from "../limits/cost-budget.js";
 import { COST } from "../limits/costs.js";
@@ -63,6 +64,28 @@ test("every public read under /v1, and the page of the interface: counted by add
     expect(headers.get("ratelimit-policy"), path).toContain(`"reads";q=${readsBurst};`);
   }
   for (const path of paths) expectLimited(await ask(url + path), "reads", path);
+});
+
+test("proofs and lists of acknowledgements: charged by the acknowledgements of the block", async () => {
+  const { key: logKey } = newLogKey("venue.example/log");
+  const at = await runVenue({ promises: { logKey, checkpointMs: 60_000 } });
+  const trader = await Trader.enter(at);
+  await at.advance(200);
+  const orders = 30;
+  const nonces: string[] = [];
+  for (let i = 0; i < orders; i++) {
+    const { body } = await trader.place(trader.limit("long", 60_000 + i, { margin: 1 }));
+    nonces.push(String(body.ackNonce));
+  }
+  await at.advance(200);
+  const charge = vi.spyOn(CostBudgets.prototype, "charge");
+  onTestFinished(() => charge.mockRestore());
+  const { status, body } = await trader.get(`/v1/preconfirms/${nonces[7]}`);
+  expect(status).toBe(200);
+  expect(charge.mock.calls.map(([, each]) => each)).toContain(orders * COST.historyRow);
+  charge.mockClear();
+  expect((await ask(`${at.url}/tlog/acks/${String(body.block)}`)).status).toBe(200);
+  expect(charge.mock.calls.map(([, each]) => each)).toContain(orders * COST.historyRow);
 });
 
 test("GET /v1/orders: charged by the rows that it reads, also where a limit leaves one of them", async () => {
