@@ -5,6 +5,22 @@
 
 const INITIAL_OFFSETS = 256;
 
+/** The first index, not below `from`, whose offset is not below what is searched. */
+export function lowerBound(
+  sorted: Int32Array,
+  from: number,
+  isBelow: (at: number) => boolean,
+): number {
+  let low = from;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBelow(sorted[middle]!)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 export class OffsetList {
   private count = 0;
   /** In the order of writing. */
@@ -43,9 +59,10 @@ export class OffsetList {
     const ordered = new Int32Array(this.numbers.length);
     let [length, next] = [0, 0];
     for (const at of added) {
-      while (next < before.length && compare(before[next]!, at) < 0) {
-        ordered[length++] = before[next++]!;
-      }
+      const end = lowerBound(before, next, (other) => compare(other, at) < 0);
+      ordered.set(before.subarray(next, end), length);
+      length += end - next;
+      next = end;
       if (next < before.length && compare(before[next]!, at) === 0) next++;
       if (length > 0 && compare(ordered[length - 1]!, at) === 0) length--;
       ordered[length++] = at;

@@ -12,7 +12,7 @@
  *   entry   table u16 · key bytes u16 · value bytes u32 · key · value, each from a multiple of eight
  */
 import { KEY_BYTES, writeKey } from "./keys.js";
-import { OffsetList } from "./offset-list.js";
+import { lowerBound, OffsetList } from "./offset-list.js";
 
 const HEADER_BYTES = 8;
 /** Size of a new slice. */
@@ -123,14 +123,7 @@ export class Slice {
 
   /** The index of the first offset whose key is not below `key`. */
   private lowerBound(sorted: Int32Array, key: Uint8Array): number {
-    let low = 0;
-    let high = sorted.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.compareKey(sorted[middle]!, key) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return lowerBound(sorted, 0, (at) => this.compareKey(at, key) < 0);
   }
 
   private readonly compareEntries = (a: number, b: number): number => {
