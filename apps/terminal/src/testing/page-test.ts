@@ -141,7 +141,11 @@ class Visits {
   }
 
   async end(): Promise<void> {
-    await Promise.all(this.others.splice(0).map((context) => context.close()));
+    const others = this.others.splice(0);
+    const pages = [...this.openTabs(), ...others.flatMap((context) => context.pages())];
+    // A request may be held by a test's handler, which fails when its page closes.
+    await Promise.all(pages.map((page) => page.unrouteAll({ behavior: "ignoreErrors" })));
+    await Promise.all(others.map((context) => context.close()));
     await this.shared?.setOffline(false);
     await Promise.all(this.openTabs().map((page) => page.close()));
   }

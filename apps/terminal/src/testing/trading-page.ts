@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AxeResults } from "axe-core";
-import type { BrowserContext, Locator, Page } from "playwright-core";
+import type { BrowserContext, Locator, Page, Route } from "playwright-core";
 import { expect } from "vitest";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -200,6 +200,27 @@ export class TradingPage {
       }
     });
   }
+}
+
+/**
+ * Handles these requests until the returned function is called. One that is being handled then has gone
+ * on to the venue, and what its handler still does with it fails.
+ */
+export async function intercept(
+  page: Page,
+  path: string,
+  handle: (route: Route) => Promise<void>,
+): Promise<() => Promise<void>> {
+  let isOver = false;
+  const handler = (route: Route): Promise<void> =>
+    handle(route).catch((error: unknown) => {
+      if (!isOver) throw error;
+    });
+  await page.route(path, handler);
+  return async () => {
+    isOver = true;
+    await page.unroute(path, handler);
+  };
 }
 
 async function forgetStored(page: Page, origin: string): Promise<void> {

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { CHAINS, ChainGateway } from "../chain-gateway.js";
 import type { PageTest } from "../page-test.js";
 import { ICON, injectWallet, requestsOf } from "../test-wallet.js";
-import { OFFLINE, POLL } from "../trading-page.js";
+import { intercept, OFFLINE, POLL } from "../trading-page.js";
 
 export function accountTests(test: PageTest): void {
   test("wallet: announced by EIP-6963, may decline, signs once; another account signs out, another chain is said", async ({
@@ -181,7 +181,7 @@ export function accountTests(test: PageTest): void {
     const { page } = opened;
     let failures = 0;
     let authorization = "";
-    await page.route("**/v1/account", async (route) => {
+    const endFailures = await intercept(page, "**/v1/account", async (route) => {
       failures++;
       authorization = (await route.request().allHeaders()).authorization ?? "";
       await route.abort();
@@ -191,7 +191,7 @@ export function accountTests(test: PageTest): void {
     await page.getByRole("button", { name: "Sign out" }).waitFor();
     // The first request and one for each stream's first frame are not retries.
     await expect.poll(() => failures, POLL).toBeGreaterThan(4);
-    await page.unroute("**/v1/account");
+    await endFailures();
     await opened.untilAvailable((dollars) => dollars === 10_000);
     await fetch(`${venueUrl}/v1/auth/session`, { method: "DELETE", headers: { authorization } });
     await page.getByText("The session has ended").waitFor();

@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import type { PageTest } from "../page-test.js";
-import { POLL } from "../trading-page.js";
+import { intercept, POLL } from "../trading-page.js";
 import { tickerOf } from "../venue-reads.js";
 
 export function chartTests(test: PageTest): void {
@@ -42,7 +42,7 @@ export function chartTests(test: PageTest): void {
       release = resolve;
     });
     let amendments = 0;
-    await page.route("**/amend", async (route) => {
+    const endHolding = await intercept(page, "**/amend", async (route) => {
       amendments++;
       await held;
       await route.continue();
@@ -56,7 +56,7 @@ export function chartTests(test: PageTest): void {
     await expect.poll(priceNow, POLL).toBeLessThan(price);
     expect(await priceNow()).toBeGreaterThan(price * 0.98);
     expect(amendments).toBe(1);
-    await page.unroute("**/amend");
+    await endHolding();
 
     // Beyond the best ask it would fill: it stays where it is.
     const moved = await priceNow();

@@ -2,7 +2,7 @@
 
 import { expect } from "vitest";
 import type { PageTest } from "../page-test.js";
-import { OFFLINE, POLL } from "../trading-page.js";
+import { intercept, OFFLINE, POLL } from "../trading-page.js";
 
 /** Runs inside the page: both figures of the PnL, in each frame, for a while. */
 const WATCH_PNL = `async (frames) => {
@@ -42,7 +42,7 @@ export function figureTests(test: PageTest): void {
     }
 
     // A panel that cannot draw what it got leaves the others: no date has this time.
-    await page.route("**/v1/fills*", async (route) => {
+    const endChanges = await intercept(page, "**/v1/fills*", async (route) => {
       const response = await route.fetch();
       const fills: readonly object[] = await response.json();
       await route.fulfill({ response, json: fills.map((fill) => ({ ...fill, time: 9e15 })) });
@@ -53,7 +53,7 @@ export function figureTests(test: PageTest): void {
     await failed.getByText("cannot be shown").waitFor();
     await opened.inspect("panel-failed");
     await opened.result().locator('[data-seal="proven"]').waitFor();
-    await page.unroute("**/v1/fills*");
+    await endChanges();
     await failed.getByRole("button", { name: "Reload" }).click();
     await opened.tab(/Positions \(1\)/);
     await opened.untilLive();

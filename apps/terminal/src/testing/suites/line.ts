@@ -4,7 +4,7 @@ import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk"
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import type { PageTest } from "../page-test.js";
-import { OFFLINE, POLL, type TradingPage } from "../trading-page.js";
+import { intercept, OFFLINE, POLL, type TradingPage } from "../trading-page.js";
 
 export function lineTests(test: PageTest): void {
   test("line: offline by the browser's event, stale within seconds of silence; every action is off", async ({
@@ -13,10 +13,13 @@ export function lineTests(test: PageTest): void {
   }) => {
     const opened = await open({ url: quiet.url });
     const { page, context } = opened;
-    // A sign-in without an answer ends, and the next one works.
-    quiet.freeze();
+    // A sign-in without an answer ends, and the next one works. The dialog is a file of its own, which
+    // is loaded when the page has nothing else to do, and must be there before the venue is gone.
     await page.getByRole("banner").getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("button", { name: "Create a burner key" }).click();
+    const create = page.getByRole("button", { name: "Create a burner key" });
+    await create.waitFor();
+    quiet.freeze();
+    await create.click();
     await page.getByRole("dialog").getByRole("alert").waitFor();
     quiet.thaw();
     await opened.untilLive();
@@ -193,12 +196,11 @@ async function sellTo(url: string, onTestFinished: (end: () => void) => void): P
 }
 
 /** The venue gets these requests, the page no answers, although its line is live. */
-async function loseAnswers(page: Page, path: string): Promise<() => Promise<void>> {
-  await page.route(path, async (route) => {
+function loseAnswers(page: Page, path: string): Promise<() => Promise<void>> {
+  return intercept(page, path, async (route) => {
     await route.fetch();
     await route.abort();
   });
-  return () => page.unroute(path);
 }
 
 async function amend(page: Page, price: string): Promise<void> {

@@ -12,6 +12,7 @@ import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import type { PageTest } from "../page-test.js";
 import { injectWallet } from "../test-wallet.js";
+import { intercept } from "../trading-page.js";
 
 export function receiptTests(test: PageTest): void {
   test("result: a resting order that is filled and canceled in the background changes, with toasts", async ({
@@ -94,7 +95,7 @@ export function receiptTests(test: PageTest): void {
     const opened = await open({ url: quiet.url, prepare });
     const { page } = opened;
     await opened.signInWithBurner();
-    await page.route("**/v1/preconfirms/*", (route) =>
+    const endRefusals = await intercept(page, "**/v1/preconfirms/*", (route) =>
       route.fulfill({
         status: 404,
         json: {
@@ -111,7 +112,7 @@ export function receiptTests(test: PageTest): void {
     await result.locator('[data-seal="unproven"]').waitFor();
     await result.getByRole("alert").getByText("There is no such acknowledgement").waitFor();
     await opened.inspect("result-unproven", "section.trade");
-    await page.unroute("**/v1/preconfirms/*");
+    await endRefusals();
     await result.getByRole("button", { name: "Check again" }).click();
     await result.locator('[data-seal="proven"]').waitFor();
     expect(await result.getByRole("alert").allInnerTexts()).toEqual([
