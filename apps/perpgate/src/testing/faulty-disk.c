@@ -6,7 +6,8 @@
  *   number  of the fault; another number is another fault and starts its own count
  *   call    sync (fdatasync, fsync), write (write, writev, pwrite, pwritev),
  *           truncate (ftruncate), allocate (fallocate, posix_fallocate), rename
- *   errno   what the call fails with; 0: the call never returns, and creates FAULT_TRIGGER.stalled
+ *   errno   what the call fails with; 0: the call creates FAULT_TRIGGER.stalled and does not return
+ *           before the file has another fault, which is then its own, or is gone
  *   after   matching calls that still succeed
  *   path    only files whose path contains this text
  *
@@ -29,13 +30,28 @@
 static atomic_int current;
 static atomic_long matched;
 
-/* Creates the file FAULT_TRIGGER.stalled and never returns. */
-static void stall(const char *trigger) {
+/* The line of the file FAULT_TRIGGER; 0 if there is none. */
+static int read_line(const char *trigger, char *text, size_t size) {
+  int file = open(trigger, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  ssize_t length = read(file, text, size - 1);
+  close(file);
+  if (length <= 0) return 0;
+  text[length] = '\0';
+  return 1;
+}
+
+/* Creates the file FAULT_TRIGGER.stalled, and returns when this fault is over. */
+static void stall(const char *trigger, int number) {
   char name[4096];
+  char text[512];
   snprintf(name, sizeof name, "%s.stalled", trigger);
   int file = creat(name, 0600);
   if (file >= 0) close(file);
-  for (;;) pause();
+  while (access(trigger, F_OK) == 0) {
+    if (read_line(trigger, text, sizeof text) && atoi(text) != number) return;
+    usleep(10000);
+  }
 }
 
 /* Cuts the next word off the line. */
@@ -51,16 +67,11 @@ static int must_fail(const char *kind, const char *path) {
   const char *trigger = getenv("FAULT_TRIGGER");
   if (trigger == NULL) return 0;
   int before = errno;
-  int file = open(trigger, O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
+  char text[512];
+  if (!read_line(trigger, text, sizeof text)) {
     errno = before;
     return 0;
   }
-  char text[512];
-  ssize_t length = read(file, text, sizeof text - 1);
-  close(file);
-  if (length <= 0) return 0;
-  text[length] = '\0';
   char *line = text;
   int number = atoi(word(&line));
   const char *call = word(&line);
@@ -70,7 +81,10 @@ static int must_fail(const char *kind, const char *path) {
   if (*part == '\0' || strcmp(call, kind) != 0 || strstr(path, part) == NULL) return 0;
   if (atomic_exchange(&current, number) != number) atomic_store(&matched, 0);
   if (atomic_fetch_add(&matched, 1) < after) return 0;
-  if (error == 0) stall(trigger);
+  if (error == 0) {
+    stall(trigger, number);
+    return must_fail(kind, path);
+  }
   errno = error;
   return 1;
 }

@@ -14,7 +14,7 @@ const SOURCE = fileURLToPath(new URL("../../src/testing/faulty-disk.c", import.m
 
 export interface Fault {
   readonly call: "sync" | "write" | "truncate" | "allocate" | "rename";
-  /** `stall`: the call never returns. */
+  /** `stall`: the call does not return before the next fault is triggered. */
   readonly error: "EIO" | "ENOSPC" | "stall";
   /** Part of the path of the files that it applies to; no spaces. */
   readonly path: string;

@@ -95,6 +95,9 @@ describe.skipIf("missing" in library)("a disk that fails during a loop or a stop
       PROVOKE_TEXT: disk.lineOf(HISTORY_FAULT),
     });
     const flow = await startFlow(perpgate);
+    // The history is in the middle of a write when the loop begins, which also makes that write fail.
+    disk.trigger({ ...HISTORY_FAULT, error: "stall" });
+    await expect.poll(() => disk.hasStalled, { timeout: 50_000 }).toBe(true);
     perpgate.signal("SIGUSR2");
     const { code, signal, stderr } = await perpgate.endedWithin(EXIT_MS);
     await flow.over();
