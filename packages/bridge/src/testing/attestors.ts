@@ -33,8 +33,9 @@ export class Attestors {
   }
 
   /** A configured chain; the venue gets the same configuration. */
+  /** Waits longer for a node than in operation: on a busy machine the test's own node took ten seconds. */
   chain(chain: Chain, settings: ChainSettings): ChainConfig {
-    const config = this.bridge({ [chain]: settings }).chains[0]!;
+    const config = this.bridge({ [chain]: { timeoutMs: 60_000, ...settings } }).chains[0]!;
     this.venue.chains.set(chain, termsOf(config));
     return config;
   }
