@@ -1,5 +1,6 @@
-/** Reads of a venue over REST. */
+/** What tests read of a venue, and another trader of it. */
 
+import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
 import { vi } from "vitest";
 
 interface TickerPrices {
@@ -22,4 +23,24 @@ export async function untilTraded(url: string): Promise<void> {
   };
   const isTrading = async () => (await depthOf()) === 100 && (await tickerOf(url)).last !== null;
   await vi.waitUntil(isTrading, { timeout: 100_000, interval: 100 });
+}
+
+/** Another trader sells into the book; returns that trader's client. */
+export async function sellTo(
+  url: string,
+  onTestFinished: (end: () => void) => void,
+): Promise<PerpgateClient> {
+  const client = new PerpgateClient({ url });
+  onTestFinished(() => client.close());
+  const other = await client.signIn({ account: privateKeyAccount(newPrivateKey()) });
+  await other.placeOrder({
+    symbol: "BTCUSD",
+    side: "short",
+    type: "limit",
+    timeInForce: "ioc",
+    size: 0.001,
+    leverage: 2,
+    price: 64_000,
+  });
+  return client;
 }

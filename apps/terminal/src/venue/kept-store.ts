@@ -28,6 +28,7 @@ const DATABASE = "perpgate";
 const TABLE = "kept";
 const AES = "AES-GCM";
 const NONCE_BYTES = 12;
+const LONGEST_WAIT_MS = 5_000;
 
 export class KeptStore {
   async readSession(): Promise<KeptSession | undefined> {
@@ -68,12 +69,8 @@ export class KeptStore {
   }
 
   private async read(name: KeptName): Promise<unknown> {
-    try {
-      if (readPreference(`forget-${name}`) !== undefined) await this.forget(name);
-      return await inTable(false, (table) => resultOf(table.get(name)));
-    } catch {
-      return undefined;
-    }
+    if (readPreference(`forget-${name}`) !== undefined) await this.forget(name);
+    return inTable(false, (table) => resultOf(table.get(name)));
   }
 
   private async write(name: KeptName, value: unknown): Promise<void> {
@@ -117,8 +114,10 @@ async function inTable(
   }
 }
 
+/** Storage that does not answer must not keep anyone from trading: fails after a while. */
 function resultOf<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
+    setTimeout(() => reject(new Error("the browser's storage does not answer")), LONGEST_WAIT_MS);
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   });

@@ -141,6 +141,14 @@ export function accountTests(test: PageTest): void {
     opened.expectClean();
   });
 
+  test("storage that does not answer: the sign-in goes on without it", async ({ open }) => {
+    const opened = await open({
+      prepare: (page) => page.addInitScript("indexedDB.open = () => ({})"),
+    });
+    await opened.signInWithBurner();
+    opened.expectClean();
+  });
+
   test("reload without staying signed in: signed out, and no secret was stored", async ({
     open,
   }) => {

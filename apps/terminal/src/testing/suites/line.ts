@@ -1,10 +1,10 @@
 /** The line to the venue: one state that gates every action. */
 
-import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import type { PageTest } from "../page-test.js";
 import { intercept, OFFLINE, POLL, type TradingPage } from "../trading-page.js";
+import { sellTo } from "../venue-reads.js";
 
 export function lineTests(test: PageTest): void {
   test("line: offline by the browser's event, stale within seconds of silence; every action is off", async ({
@@ -177,22 +177,6 @@ async function expectActionsOff({ page }: TradingPage): Promise<void> {
   expect(await page.getByRole("button", { name: "Cancel all" }).isDisabled()).toBe(true);
   const submit = page.getByRole("form", { name: "Order" }).locator("button[type=submit]");
   expect(await submit.isDisabled()).toBe(true);
-}
-
-/** Another trader sells into the book. */
-async function sellTo(url: string, onTestFinished: (end: () => void) => void): Promise<void> {
-  const client = new PerpgateClient({ url });
-  onTestFinished(() => client.close());
-  const other = await client.signIn({ account: privateKeyAccount(newPrivateKey()) });
-  await other.placeOrder({
-    symbol: "BTCUSD",
-    side: "short",
-    type: "limit",
-    timeInForce: "ioc",
-    size: 0.001,
-    leverage: 2,
-    price: 64_000,
-  });
 }
 
 /** The venue gets these requests, the page no answers, although its line is live. */

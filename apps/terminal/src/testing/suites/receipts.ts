@@ -1,18 +1,13 @@
 /** Results of orders: live, proven step by step, saved as files. */
 
 import { readFile } from "node:fs/promises";
-import {
-  checkOrderProof,
-  judgeReceipt,
-  newPrivateKey,
-  PerpgateClient,
-  privateKeyAccount,
-} from "@perpgate/sdk";
+import { checkOrderProof, judgeReceipt, newPrivateKey, privateKeyAccount } from "@perpgate/sdk";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import type { PageTest } from "../page-test.js";
 import { injectWallet } from "../test-wallet.js";
 import { intercept } from "../trading-page.js";
+import { sellTo } from "../venue-reads.js";
 
 export function receiptTests(test: PageTest): void {
   test("result: a resting order that is filled and canceled in the background changes, with toasts", async ({
@@ -27,18 +22,7 @@ export function receiptTests(test: PageTest): void {
     await opened.order("Limit", "Buy / Long", { margin: "100", price: "64000" });
     await opened.result().getByText("Buy limit resting", { exact: true }).waitFor();
 
-    const client = new PerpgateClient({ url: quiet.url });
-    onTestFinished(() => client.close());
-    const other = await client.signIn({ account: privateKeyAccount(newPrivateKey()) });
-    await other.placeOrder({
-      symbol: "BTCUSD",
-      side: "short",
-      type: "limit",
-      timeInForce: "ioc",
-      size: 0.001,
-      leverage: 2,
-      price: 64_000,
-    });
+    const client = await sellTo(quiet.url, onTestFinished);
     await opened.result().getByText("Buy limit partly filled, resting").waitFor();
     expect(await page.getByTestId("result-filled").innerText()).toContain("0.00100");
     await page.locator(".toast", { hasText: "Partly filled: BTCUSD" }).waitFor();
