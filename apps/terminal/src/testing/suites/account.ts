@@ -143,7 +143,9 @@ export function accountTests(test: PageTest): void {
 
   test("storage that does not answer: the sign-in goes on without it", async ({ open }) => {
     const opened = await open({
-      prepare: (page) => page.addInitScript("indexedDB.open = () => ({})"),
+      prepare: async (page) => {
+        await page.addInitScript("indexedDB.open = () => ({})");
+      },
     });
     await opened.signInWithBurner();
     opened.expectClean();
