@@ -4,6 +4,7 @@
  *
  * All steps run even after one has failed, so that one run shows everything. The last line
  * reads `N passed, N failed`; a failed step before the tests counts as one failure.
+ * `test-results.mjs` says which files run a second time, and when.
  */
 
 import { spawnSync } from "node:child_process";
@@ -11,7 +12,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { countResults, summaryLine } from "./test-summary.mjs";
+import { countResults, filesToRepeat, summaryLine, withRepeated } from "./test-results.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const tool = (name) => join(root, "node_modules", ".bin", name);
@@ -34,24 +35,21 @@ function run(name, command, args) {
   return status === 0;
 }
 
-function runTests() {
+/** Runs these files, or all; returns their results and whether all of it succeeded. */
+function runTests(...args) {
   const folder = mkdtempSync(join(tmpdir(), "perpgate-test-"));
-  const report = join(folder, "report.json");
+  process.env.PERPGATE_TEST_RESULTS = join(folder, "results.json");
+  const reporter = join(root, "scripts/testing/results-reporter.mjs");
   try {
-    const succeeded = run("tests", tool("vitest"), [
-      "run",
-      "--reporter=default",
-      "--reporter=json",
-      `--outputFile.json=${report}`,
-      ...process.argv.slice(2),
-    ]);
-    return countResults(readReport(report), succeeded);
+    const options = ["run", "--reporter=default", `--reporter=${reporter}`];
+    const succeeded = run("tests", tool("vitest"), [...options, ...args]);
+    return { succeeded, results: readResults(process.env.PERPGATE_TEST_RESULTS) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function readReport(path) {
+function readResults(path) {
   try {
     return JSON.parse(readFileSync(path, "utf8"));
   } catch {
@@ -59,8 +57,19 @@ function readReport(path) {
   }
 }
 
+/** A few files that failed run once more, alone. */
+function testAll() {
+  const first = runTests(...process.argv.slice(2));
+  const files = filesToRepeat(first.results);
+  if (files.length === 0) return countResults(first.results, first.succeeded);
+  console.log(`# again, alone: ${files.join(" ")}`);
+  const again = runTests("--maxWorkers=1", ...files);
+  const results = withRepeated(first.results, again.results);
+  return { ...countResults(results, again.succeeded), repeated: files.length };
+}
+
 const brokenChecks = CHECKS.filter((check) => !run(...check)).map(([name]) => name);
-const results = runTests();
+const results = testAll();
 for (const name of brokenChecks) console.error(`failed: ${name}`);
 results.failed += brokenChecks.length;
 console.log(summaryLine(results));

@@ -55,11 +55,15 @@ describe.skipIf(isWithoutNatsServer())("storage of a cluster", { timeout: TIMEOU
     }
   }
 
+  /** Again until the servers confirm it: on a busy machine the answer may be late. */
   function limitBytes(bytesOf: (bytes: number) => number): Promise<void> {
-    return cluster.nats.withManager(async ({ streams }) => {
-      const { config, state } = await streams.info(STREAM);
-      await streams.update(STREAM, { ...config, max_bytes: bytesOf(state.bytes) });
-    });
+    const update = () =>
+      cluster.nats.withManager(async ({ streams }) => {
+        const { config, state } = await streams.info(STREAM);
+        await streams.update(STREAM, { ...config, max_bytes: bytesOf(state.bytes) });
+        return true;
+      });
+    return until(() => update().catch(() => false));
   }
 
   test("the stream is full: 503 and not ready, and trading goes on once there is room", () =>

@@ -50,10 +50,11 @@ export function createPageTest() {
     venueUrl: async ({}, use) => use(await venues.withBots()),
     // biome-ignore lint/correctness/noEmptyPattern: as above
     pageFolder: ({}, use) => use(built.folder),
-    // biome-ignore lint/correctness/noEmptyPattern: as above
-    quiet: async ({}, use) => {
+    quiet: async ({ task }, use) => {
       const quiet = await venues.withoutBots();
       await use(quiet);
+      // The next try must not meet the orders of this one.
+      if (task.result?.state === "fail") return venues.endQuiet();
       quiet.thaw();
       if (!quiet.isRunning) await quiet.start();
     },
@@ -93,10 +94,16 @@ class Venues {
   }
 
   async end(): Promise<void> {
-    const running = await Promise.allSettled([this.bots, this.quiet]);
+    const bots = this.bots;
     this.bots = undefined;
+    await removed(bots);
+    await this.endQuiet();
+  }
+
+  async endQuiet(): Promise<void> {
+    const quiet = this.quiet;
     this.quiet = undefined;
-    for (const each of running) if (each.status === "fulfilled") await each.value?.remove();
+    await removed(quiet);
     this.witness?.close();
   }
 
@@ -114,6 +121,11 @@ class Venues {
     await gateway.start();
     return gateway;
   }
+}
+
+/** What failed to start has nothing to remove. */
+async function removed(gateway: Promise<GatewayProcess> | undefined): Promise<void> {
+  await (await gateway?.catch(() => undefined))?.remove();
 }
 
 /**

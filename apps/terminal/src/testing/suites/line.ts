@@ -94,8 +94,10 @@ export function lineTests(test: PageTest): void {
     await opened.signInWithBurner();
     await opened.order("Limit", "Buy / Long", { margin: "100", price: "64000" });
     await opened.tab(/Open orders \(1\)/);
-    await sellTo(quiet.url, onTestFinished);
-    await page.locator(".toast", { hasText: "Partly filled: BTCUSD" }).waitFor();
+    await Promise.all([
+      sellTo(quiet.url, onTestFinished),
+      page.locator(".toast", { hasText: "Partly filled: BTCUSD" }).waitFor(),
+    ]);
     const unsettled = page.getByTestId("unsettled");
     const executed = (title: RegExp) => page.locator(".toast", { hasText: title }).waitFor();
     const stillWaiting = page.locator(".toast", { hasText: "Still waiting for an answer" });

@@ -22,14 +22,16 @@ export function receiptTests(test: PageTest): void {
     await opened.order("Limit", "Buy / Long", { margin: "100", price: "64000" });
     await opened.result().getByText("Buy limit resting", { exact: true }).waitFor();
 
-    const client = await sellTo(quiet.url, onTestFinished);
-    await opened.result().getByText("Buy limit partly filled, resting").waitFor();
+    // A toast goes after some seconds: it is looked for before what causes it.
+    const toast = (text: string) => page.locator(".toast", { hasText: text }).waitFor();
+    const [client] = await Promise.all([
+      sellTo(quiet.url, onTestFinished),
+      toast("Partly filled: BTCUSD").then(() => opened.inspect("toast-fill")),
+      opened.result().getByText("Buy limit partly filled, resting").waitFor(),
+    ]);
     expect(await page.getByTestId("result-filled").innerText()).toContain("0.00100");
-    await page.locator(".toast", { hasText: "Partly filled: BTCUSD" }).waitFor();
-    await opened.inspect("toast-fill");
     const elsewhere = await client.signIn({ account });
-    await elsewhere.cancelAll();
-    await page.locator(".toast", { hasText: "Canceled: BTCUSD" }).waitFor();
+    await Promise.all([elsewhere.cancelAll(), toast("Canceled: BTCUSD")]);
     await opened.result().getByText("Buy limit partly filled", { exact: true }).waitFor();
     opened.expectClean();
   });

@@ -1,0 +1,60 @@
+/**
+ * What a run of all tests came to, and which of its files are run again.
+ *
+ * Tests of processes, sockets and browsers share a machine with each other and with strangers, and some
+ * fail only because it was slow. A few files that failed are therefore run again, alone; the second
+ * result counts, and the closing line names how many needed it. A real fault fails twice.
+ */
+
+/** More failures than this have another cause than the machine. */
+const MOST_REPEATED = 5;
+
+/** Computed from seeds alone: what fails once is wrong. */
+const DETERMINISTIC = /^packages\/(engine|protocol|simulator)\//;
+
+/** They look for lost and doubled orders, which may be rare: only a test that was late is repeated. */
+const AUDITS =
+  /^(packages\/(cluster|journal|venue)\/|apps\/perpgate\/src\/(cluster|operator|serve\/exit)\/)/;
+
+const LATE = /timed? ?out/i;
+
+/** Paths of the files to run again; none if that could not lead to a clean result. */
+export function filesToRepeat(results) {
+  if (results === undefined || results.unhandled > 0) return [];
+  const failed = results.files.filter(({ isFailed }) => isFailed);
+  const isHopeless = failed.length > MOST_REPEATED || failed.some((file) => !isRepeatable(file));
+  return isHopeless ? [] : failed.map(({ path }) => path);
+}
+
+function isRepeatable({ path, errors }) {
+  if (DETERMINISTIC.test(path)) return false;
+  return !AUDITS.test(path) || errors.every((message) => LATE.test(message));
+}
+
+/** The results with those of the files that ran again. */
+export function withRepeated(results, repeated) {
+  if (repeated === undefined) return results;
+  const again = new Map(repeated.files.map((file) => [file.path, file]));
+  const files = results.files.map((file) => again.get(file.path) ?? file);
+  return { files, unhandled: results.unhandled + repeated.unhandled };
+}
+
+/** A run that crashed is never counted as clean. */
+export function countResults(results, succeeded) {
+  const files = results?.files ?? [];
+  const sum = (count) => files.reduce((total, file) => total + count(file), 0);
+  // A file that cannot be loaded fails without a single failed test.
+  const failed = sum((file) => Math.max(file.failed, file.isFailed ? 1 : 0));
+  return {
+    passed: sum((file) => file.passed),
+    skipped: sum((file) => file.skipped),
+    failed: failed === 0 && !succeeded ? 1 : failed,
+  };
+}
+
+export function summaryLine({ passed, failed, skipped, repeated = 0 }) {
+  const parts = [`${passed} passed`, `${failed} failed`];
+  if (skipped > 0) parts.push(`${skipped} skipped`);
+  if (repeated > 0) parts.push(`files run twice: ${repeated}`);
+  return parts.join(", ");
+}
