@@ -70,6 +70,20 @@ describe("a resting order, when it fills", () => {
   });
 });
 
+describe("what is left of an order that turned the position", () => {
+  test("own orders that would close the new position do not count as opened by it", () => {
+    const { alice, bob } = pair();
+    bob.sells("limit", { margin: 50_000, price: 50_000 });
+    alice.buys("market", { margin: 50_000 });
+    alice.buys("limit", { margin: 20_000, price: 40_000 });
+    bob.buys("limit", { margin: 75_000, price: 50_000 });
+    // 30 coins: ten close, five open, fifteen rest; a short of twenty is the most at 50×.
+    const answer = alice.sells("limit", { margin: 30_000, leverage: 50, price: 50_000 });
+    expect(answer).toMatchObject({ filled: 15, status: "resting", remaining: 15, reason: "none" });
+    expect(alice.position().size).toBe(-5);
+  });
+});
+
 describe("open interest", () => {
   /** At most $100,000 of longs: two coins. */
   const CAPPED: Listing = { ...BTC, config: { ...BTC.config, maxOpenInterestMicros: 100_000e6 } };
