@@ -35,8 +35,8 @@ const MARKS = [
   "scripts/build-server.mjs",
 ];
 
-/** They load files next to their own: native code, and the pages of the interface's documentation. */
-const LEFT_OUT = [/^(lmdb|sodium-native)$/, /^@node-rs\//, /^@fastify\/(swagger-ui|static)$/];
+/** They load files next to their own: native code. */
+const LEFT_OUT = [/^(lmdb|sodium-native)$/, /^@node-rs\//];
 
 /** A thread's module: the second argument of `startWorker`, in the folder of its caller. */
 const THREAD = /\bstartWorker\(\s*"[\w-]+",\s*"\.\/([\w-]+\.js)"/g;

@@ -37,6 +37,7 @@ import { servePackageFiles } from "./package-files.js";
 import { servePage } from "./page.js";
 import { RequestLog } from "./request-log.js";
 import { routeHandlers } from "./routes.js";
+import type { Json } from "./schema-components.js";
 import { serveTransparencyLog } from "./tlog.js";
 import { serveUdf } from "./udf/udf.js";
 import { answerUnknownRoutes } from "./unknown-routes.js";
@@ -83,8 +84,7 @@ export interface Gateway {
 const BACKLOG = 65_535;
 
 export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
-  const document = openApiDocument(OPERATIONS, options.version);
-  const streamDocument = asyncApiDocument(SOCKET_OPERATIONS, STREAM_CHANNELS, options.version);
+  const { openApi, asyncApi } = documentsOf(options.version);
   const metrics = new RequestMetrics(options.metrics);
   const { refusals } = metrics;
   const budgets = new CostBudgets(options.clientLimits, metrics);
@@ -97,8 +97,8 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
     refusals,
     signedBytes,
     batchBytes,
-    openApi: JSON.stringify(document),
-    asyncApi: JSON.stringify(streamDocument),
+    openApi,
+    asyncApi: JSON.stringify(asyncApi),
   };
   const addressOf = clientAddressOf(options.trustProxy);
   const requestLog = new RequestLog(options.log);
@@ -127,8 +127,7 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   const metricsText = options.metricsText ?? new MetricsText(options.metrics);
   serveMetrics(app, metrics, metricsText, options.addressLimits);
   await serveDocs(app, {
-    openApi: document,
-    asyncApi: streamDocument,
+    asyncApi,
     guides: options.guides,
     addressLimits: options.addressLimits,
   });
@@ -167,6 +166,23 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
       }
     },
   };
+}
+
+interface Documents {
+  readonly openApi: string;
+  readonly asyncApi: Json;
+}
+
+/** By release, on which alone they depend. */
+const documents = new Map<string, Documents>();
+
+function documentsOf(version: string): Documents {
+  const made = documents.get(version) ?? {
+    openApi: JSON.stringify(openApiDocument(OPERATIONS, version)),
+    asyncApi: asyncApiDocument(SOCKET_OPERATIONS, STREAM_CHANNELS, version),
+  };
+  documents.set(version, made);
+  return made;
 }
 
 /**

@@ -1,10 +1,10 @@
-/** The frame of the documentation's own pages: navigation and style, no script. */
+/** The frame of the documentation's pages: navigation and style. */
 
 import { getAsyncApi, getOpenApi } from "@perpgate/protocol/operations";
 
 export const STYLE_PATH = "/docs/style.css";
 
-/** Everything comes from this process, and nothing runs. */
+/** Everything comes from this process, and nothing runs. Only the REST reference has another one. */
 export const PAGE_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -22,7 +22,8 @@ const NAV_LINKS: readonly NavLink[] = [
   { href: getAsyncApi.path, text: "AsyncAPI" },
 ];
 
-export function pageOf(title: string, body: string): string {
+export function pageOf(title: string, body: string, styles = [STYLE_PATH]): string {
+  const sheets = styles.map((path) => `<link rel="stylesheet" href="${path}">`).join("\n");
   const links = NAV_LINKS.map(({ href, text }) => `<a href="${href}">${text}</a>`).join("\n");
   return `<!doctype html>
 <html lang="en">
@@ -31,7 +32,7 @@ export function pageOf(title: string, body: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)} · Perpgate</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${STYLE_PATH}">
+${sheets}
 </head>
 <body>
 <header><nav aria-label="Documentation"><strong>Perpgate</strong>
@@ -53,32 +54,15 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', "&quot;");
 }
 
-/** Puts the same links above Swagger UI, whose page is not made here. */
-export const NAV_SCRIPT = `
-const nav = document.createElement("nav");
-nav.setAttribute("aria-label", "Documentation");
-nav.className = "perpgate-nav";
-for (const { href, text } of ${JSON.stringify(NAV_LINKS)}) {
-  const link = document.createElement("a");
-  link.href = href;
-  link.textContent = text;
-  nav.append(link);
-}
-document.body.prepend(nav);
-`;
-
 export const NAV_STYLE = `
-.perpgate-nav { display: flex; gap: 1.25rem; padding: 0.75rem 1.25rem; background: #14181f; font: 1rem system-ui, sans-serif; }
-.perpgate-nav a { color: #9ecbff; }
-.swagger-ui .topbar { display: none; }
-`;
-
-export const STYLE = `
-:root { color-scheme: light dark; --line: #8884; --tint: #8881; --link: light-dark(#0550ae, #9ecbff); }
 body { margin: 0; font: 1rem/1.55 system-ui, sans-serif; }
 header { background: #14181f; color: #e8eaed; }
 nav { display: flex; flex-wrap: wrap; gap: 1.25rem; padding: 0.75rem 1.25rem; }
 nav a { color: #9ecbff; }
+`;
+
+export const STYLE = `${NAV_STYLE}
+:root { color-scheme: light dark; --line: #8884; --tint: #8881; --link: light-dark(#0550ae, #9ecbff); }
 main { max-width: 54rem; margin: 0 auto; padding: 1rem 1.25rem 4rem; }
 a { color: var(--link); }
 h1, h2, h3 { line-height: 1.25; margin-top: 2rem; }
