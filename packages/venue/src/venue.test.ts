@@ -84,7 +84,7 @@ describe("a venue", () => {
       high24h: 65001,
       change24h: 0,
     });
-    const proof = venue.views.preconfirm(2, taken.seq);
+    const proof = await venue.views.preconfirm(2, taken.seq);
     if (proof === undefined || proof === "not_sealed") throw new Error("no proof");
     expect(proof.ack).toEqual(ack);
     const block = venue.views.block(proof.block);
@@ -96,7 +96,7 @@ describe("a venue", () => {
     const path = proof.path.map((hash) => Buffer.from(hash.slice(2), "hex"));
     const root = rootFromPath(leaf, proof.index, block.ackCount, path);
     expect(`0x${hexFromBytes(root!)}`).toBe(block.acksRoot);
-    expect(venue.views.preconfirm(1, taken.seq)).toBeUndefined();
+    expect(await venue.views.preconfirm(1, taken.seq)).toBeUndefined();
     await venue.close();
   });
 
@@ -105,9 +105,9 @@ describe("a venue", () => {
     await driver.index();
     const session = await driver.signIn(1);
     const { seq } = await driver.order(session, 1, "long", 640_000);
-    expect(driver.venue.views.preconfirm(1, seq)).toBe("not_sealed");
+    expect(await driver.venue.views.preconfirm(1, seq)).toBe("not_sealed");
     await driver.tick();
-    expect(driver.venue.views.preconfirm(1, seq)).toMatchObject({
+    expect(await driver.venue.views.preconfirm(1, seq)).toMatchObject({
       block: 1,
       index: 0,
       path: [],

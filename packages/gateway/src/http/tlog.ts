@@ -52,7 +52,7 @@ export function serveTransparencyLog(app: FastifyInstance, options: TlogOptions)
     count(request, reply, options);
     const { number } = request.params;
     const isBlock = /^[1-9][0-9]{0,14}$/.test(number);
-    const list = isBlock ? promises.ackList(Number(number)) : undefined;
+    const list = isBlock ? await promises.ackList(Number(number)) : undefined;
     const rows = (list?.length ?? 0) / ACK_ENTRY_BYTES;
     if (request.exchange !== null) chargeRows(options.budgets, request.exchange, rows);
     return immutable(request, reply, list);

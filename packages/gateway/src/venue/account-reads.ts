@@ -59,17 +59,16 @@ export class AccountReads {
     return this.views.fundingPayments(this.accountFor(caller, query), query);
   }
 
-  /** A proof reads all acknowledgements of its block. */
+  /** The first proof of a block reads all its acknowledgements. */
   async preconfirm(
     caller: Caller,
     ackNonce: string,
     onRead: (rows: number) => void,
   ): Promise<PreconfirmProof> {
     const { account } = this.readingSession(caller);
-    const proof = this.views.preconfirm(account, Number(ackNonce));
+    const proof = await this.views.preconfirm(account, Number(ackNonce), onRead);
     if (proof === undefined) throw new ApiError("preconfirm_not_found", { ackNonce });
     if (proof === "not_sealed") throw new ApiError("not_sealed", { ackNonce });
-    onRead(this.views.block(proof.block)?.ackCount ?? 0);
     const { promises } = this.link.venue;
     const path = promises?.blockPath(proof.block)?.map((hash) => `0x${hexFromBytes(hash)}`);
     const checkpoint = promises?.log.published?.note;
@@ -83,9 +82,8 @@ export class AccountReads {
     ackNonce: string,
     onRead: (rows: number) => void,
   ): Promise<string> {
-    // The block is read twice.
-    await this.preconfirm(caller, ackNonce, (rows) => onRead(2 * rows));
-    const proof = this.link.promises().orderProof(Number(ackNonce));
+    await this.preconfirm(caller, ackNonce, onRead);
+    const proof = await this.link.promises().orderProof(Number(ackNonce), onRead);
     if (proof === undefined) throw new ApiError("not_in_checkpoint", { ackNonce });
     return proof;
   }

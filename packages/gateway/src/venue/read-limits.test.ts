@@ -88,6 +88,35 @@ test("proofs and lists of acknowledgements: charged by the acknowledgements of t
   expect(charge.mock.calls.map(([, each]) => each)).toContain(orders * COST.historyRow);
 });
 
+test("proofs of one block: only the first reads the block and is charged for its rows", async () => {
+  const { key: logKey } = newLogKey("venue.example/log");
+  const at = await runVenue({ promises: { logKey, checkpointMs: 60_000 } });
+  const trader = await Trader.enter(at);
+  await at.advance(200);
+  const orders = 30;
+  const nonces: string[] = [];
+  for (let i = 0; i < orders; i++) {
+    const { body } = await trader.place(trader.limit("long", 60_000 + i, { margin: 1 }));
+    nonces.push(String(body.ackNonce));
+  }
+  await at.advance(200);
+  await at.venue.promises?.log.advance();
+  const charge = vi.spyOn(CostBudgets.prototype, "charge");
+  onTestFinished(() => charge.mockRestore());
+  const texts = new Set<string>();
+  for (const nonce of nonces) {
+    const { status, text } = await trader.get(`/v1/preconfirms/${nonce}/proof`);
+    expect(status).toBe(200);
+    texts.add(text);
+    expect((await trader.get(`/v1/preconfirms/${nonce}`)).status).toBe(200);
+  }
+  expect(texts.size).toBe(orders);
+  const byRows = charge.mock.calls.filter(
+    ([, micros]) => micros > 0 && micros % (orders * COST.historyRow) === 0,
+  );
+  expect(byRows.map(([, micros]) => micros)).toEqual([orders * COST.historyRow]);
+});
+
 test("GET /v1/orders: charged by the rows that it reads, also where a limit leaves one of them", async () => {
   const at = await runVenue();
   const trader = await Trader.enter(at);

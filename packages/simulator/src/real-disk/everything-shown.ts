@@ -11,7 +11,7 @@ import { mustHold } from "../auditor/violation.js";
 /** More than a simulated venue has of anything. */
 const ALL = 10_000;
 
-export function everythingShown(venue: Venue, accounts: number): object {
+export async function everythingShown(venue: Venue, accounts: number): Promise<object> {
   const { views, history } = venue;
   return {
     position: venue.seq,
@@ -23,7 +23,7 @@ export function everythingShown(venue: Venue, accounts: number): object {
       leaf: leaf.toString("hex"),
       digest: digest.toString("hex"),
     })),
-    blocks: chain(venue),
+    blocks: await chain(venue),
     sessions: Array.from({ length: venue.seq }, (_, index) => views.sessionKey(index + 1)),
   };
 }
@@ -52,7 +52,7 @@ function accountShown({ views }: Venue, account: number): object {
 }
 
 /** The blocks from the first, each the parent of the next and proving its acknowledgements. */
-function chain({ views, history }: Venue): object[] {
+async function chain({ views, history }: Venue): Promise<object[]> {
   const blocks: object[] = [];
   let parent: Buffer | undefined;
   for (let number = 1; ; number++) {
@@ -67,7 +67,7 @@ function chain({ views, history }: Venue): object[] {
     mustHold(acks.length === block.ackCount, () => `block ${number} counts otherwise`);
     for (const [index, { leaf, seq: position }] of acks.entries()) {
       const account = accountOf(leaf);
-      const proof = views.preconfirm(account, position);
+      const proof = await views.preconfirm(account, position);
       mustHold(
         typeof proof === "object" && proof.index === index && proof.block === number,
         () => `order ${position} has no proof`,

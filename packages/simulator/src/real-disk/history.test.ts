@@ -21,7 +21,7 @@ const LATER = { clock: () => START_MS + 86_400_000 };
 async function shownBy(folder: string, acceptLoss = false): Promise<object> {
   const venue = await openVenue(folder, { ...LATER, acceptLoss });
   try {
-    return everythingShown(venue, TRADERS);
+    return await everythingShown(venue, TRADERS);
   } finally {
     await venue.close();
   }

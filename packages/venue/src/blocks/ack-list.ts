@@ -3,7 +3,7 @@
  * as the protocol's `receipts/ack-list.ts` defines the bytes.
  */
 import { ACK_ENTRY_BYTES } from "@perpgate/protocol/receipts";
-import { type HashText, leafHash, sha256 } from "./merkle.js";
+import { type HashText, sha256 } from "./merkle.js";
 
 const INITIAL_ENTRIES = 64;
 
@@ -24,24 +24,17 @@ export class AckList {
   }
 
   hash(): Buffer {
-    return sha256(this.bytes.subarray(0, this.length));
+    return sha256(this.encoded);
+  }
+
+  /** Valid until the next change. */
+  get encoded(): Buffer {
+    return this.bytes.subarray(0, this.length);
   }
 
   clear(): void {
     this.length = 0;
   }
-}
-
-/** The list of stored acknowledgements. */
-export function ackListOf(
-  acks: readonly { readonly seq: number; readonly leaf: Uint8Array }[],
-): Buffer {
-  const bytes = Buffer.allocUnsafe(acks.length * ACK_ENTRY_BYTES);
-  acks.forEach(({ seq, leaf }, i) => {
-    writeSeq(bytes, i * ACK_ENTRY_BYTES, seq);
-    bytes.set(leafHash(leaf), i * ACK_ENTRY_BYTES + 8);
-  });
-  return bytes;
 }
 
 const U32 = 2 ** 32;

@@ -76,20 +76,44 @@ export class MerkleAccumulator {
   }
 }
 
-/** Sibling hashes from the leaf up to the root. */
-export function inclusionPath(leaves: readonly Uint8Array[], index: number): Buffer[] {
-  if (!(index >= 0 && index < leaves.length)) throw new RangeError(`no leaf ${index}`);
-  return pathWithin(leaves.map(leafText), index).map(bytesOf);
-}
+/** Keeps the hash of every complete subtree, so that a path takes no more hashes than it has levels. */
+export class MerkleTree {
+  /** By height; in each the nodes from the left. */
+  private readonly levels: HashText[][] = [[]];
 
-function pathWithin(hashes: readonly HashText[], index: number): HashText[] {
-  if (hashes.length === 1) return [];
-  const split = largestPowerOfTwoBelow(hashes.length);
-  const left = hashes.slice(0, split);
-  const right = hashes.slice(split);
-  return index < split
-    ? [...pathWithin(left, index), rootOf(right)]
-    : [...pathWithin(right, index - split), rootOf(left)];
+  /** Returns the leaf's hash. */
+  add(leaf: Uint8Array): HashText {
+    const added = leafText(leaf);
+    let text = added;
+    for (let height = 0; ; height++) {
+      this.levels[height] ??= [];
+      const level = this.levels[height]!;
+      level.push(text);
+      if (level.length % 2 === 1) return added;
+      text = nodeText(level.at(-2)!, text);
+    }
+  }
+
+  /** Sibling hashes from the leaf up to the root. */
+  path(index: number): Buffer[] {
+    const leaves = this.levels[0]!;
+    let last = leaves.length - 1;
+    if (!(index >= 0 && index <= last)) throw new RangeError(`no leaf ${index}`);
+    const siblings: HashText[] = [];
+    let place = index;
+    /** The hash of the last node of the level, which need not be a complete subtree. */
+    let edge = leaves[last]!;
+    for (let height = 0; last > 0; height++) {
+      const level = this.levels[height]!;
+      if (place % 2 === 1) siblings.push(level[place - 1]!);
+      else if (place < last) siblings.push(level[place + 1] ?? edge);
+      // A last node without a sibling moves up unchanged.
+      if (last % 2 === 1) edge = nodeText(level[last - 1]!, edge);
+      place = Math.floor(place / 2);
+      last = Math.floor(last / 2);
+    }
+    return siblings.map(bytesOf);
+  }
 }
 
 /** The root over hashes of leaves, or of complete subtrees of one size. */

@@ -5,6 +5,7 @@
  * It is derived from the log alone and contains only durable commands. After a crash the next start
  * applies again what had not reached the disk.
  */
+import { AckTrees } from "../blocks/ack-trees.js";
 import type { SealedBlock } from "../blocks/block-header.js";
 import type { Applied } from "../replica.js";
 import type { ChangeRow } from "./change-projection.js";
@@ -29,6 +30,7 @@ export class History extends HistoryReader {
   private held: Held;
   /** Whether it must not be read any more. */
   isClosed = false;
+  readonly ackTrees = new AckTrees(this);
 
   constructor(
     private readonly store: HistoryStore,

@@ -1,11 +1,10 @@
 /** Proofs that lead from an acknowledgement or a block to the published checkpoint. */
 import { encodeOrderProof } from "@perpgate/protocol/receipts";
 import { encodeHeader } from "../blocks/block-header.js";
-import { inclusionPath } from "../blocks/merkle.js";
 import { ACKNOWLEDGED } from "../event-fields.js";
-import { wordsOfBytes } from "../history/rows.js";
 import type { BlockTree } from "../tlog/block-tree.js";
 import type { Published } from "../tlog/transparency-log.js";
+import type { SealedAck } from "../views/chain-view.js";
 import { unitsOf, type VenueSource } from "../views/venue-source.js";
 
 /** The path of a block under the checkpoint; undefined while it covers fewer blocks. */
@@ -18,34 +17,26 @@ export function blockPath(
   return tree.inclusion(number - 1, published.size);
 }
 
-/** The proof file of the acknowledgement at a seq; undefined while no checkpoint covers its block. */
+/** The proof file of an acknowledgement; undefined while no checkpoint covers its block. */
 export function orderProofText(
   source: VenueSource,
   tree: BlockTree,
   published: Published | undefined,
   logKey: string,
-  seq: number,
+  { leaf, words, block, index, path }: SealedAck,
 ): string | undefined {
-  const { history } = source;
-  const ack = history.ack(seq);
-  if (ack === undefined) return undefined;
-  const words = wordsOfBytes(ack.leaf);
-  const block = history.block(words[ACKNOWLEDGED.block]!);
-  const path = block === undefined ? undefined : blockPath(tree, published, block.number);
-  if (block === undefined || path === undefined || published === undefined) return undefined;
-  const acks = history.acksBetween(block.firstPosition, block.lastPosition);
-  const index = acks.findIndex((other) => other.seq === seq);
-  const leaves = acks.map(({ leaf }) => leaf);
+  const above = blockPath(tree, published, block.number);
+  if (above === undefined || published === undefined) return undefined;
   const { symbol, tickSize, lotSize } = unitsOf(source, words[ACKNOWLEDGED.market]!);
   return encodeOrderProof(
     {
       logKey,
-      leaf: ack.leaf,
+      leaf,
       index,
-      path: inclusionPath(leaves, index),
+      path,
       header: encodeHeader(block),
       market: { symbol, tickSize, lotSize },
-      blockPath: path,
+      blockPath: above,
       checkpoint: published.note,
     },
     block.number,

@@ -4,12 +4,12 @@
  */
 import type { Honesty } from "@perpgate/protocol";
 import { TILE_HASHES } from "@perpgate/protocol/receipts";
-import { ackListOf } from "../blocks/ack-list.js";
 import type { DataFolder } from "../recovery/data-folder.js";
 import { BlockTree } from "../tlog/block-tree.js";
 import { CheckpointStore } from "../tlog/checkpoint-store.js";
 import { TransparencyLog } from "../tlog/transparency-log.js";
 import { type PromiseOptions, SILENT, type VenueLogger } from "../venue-options.js";
+import { sealedAck } from "../views/chain-view.js";
 import { HonestyView } from "./honesty-view.js";
 import { blockPath, orderProofText } from "./promise-proofs.js";
 import type { ReceiptKey } from "./receipt-key.js";
@@ -61,11 +61,11 @@ export class Promises {
   }
 
   /** The list of a sealed block's acknowledgements; undefined if the block is not sealed. */
-  ackList(number: number): Buffer | undefined {
+  async ackList(number: number): Promise<Buffer | undefined> {
     const { history } = this.source;
     const block = history.block(number);
     if (block === undefined) return undefined;
-    return ackListOf(history.acksBetween(block.firstPosition, block.lastPosition));
+    return (await history.ackTrees.of(block, () => undefined)).list;
   }
 
   /** Receipts of sealed blocks that name another block. */
@@ -107,8 +107,11 @@ export class Promises {
   }
 
   /** The proof file of an acknowledgement; undefined while no checkpoint covers its block. */
-  orderProof(seq: number): string | undefined {
-    return orderProofText(this.source, this.tree, this.log.published, this.logKey, seq);
+  async orderProof(seq: number, onRead: (rows: number) => void): Promise<string | undefined> {
+    const { source, tree, logKey } = this;
+    const sealed = await sealedAck(source.history, seq, onRead);
+    if (sealed === undefined || sealed === "not_sealed") return undefined;
+    return orderProofText(source, tree, this.log.published, logKey, sealed);
   }
 
   /** A tile of the published tree; undefined beyond the published checkpoint. */

@@ -2,8 +2,8 @@
 import type { Block, PreconfirmProof } from "@perpgate/protocol";
 import { hexFromBytes } from "@perpgate/protocol/core";
 import type { SealedBlock } from "../blocks/block-header.js";
-import { inclusionPath } from "../blocks/merkle.js";
 import { ACKNOWLEDGED } from "../event-fields.js";
+import type { History } from "../history/history.js";
 import { wordsOfBytes } from "../history/rows.js";
 import { acknowledgementOfLeaf } from "./acknowledgement.js";
 import type { VenueSource } from "./venue-source.js";
@@ -28,30 +28,55 @@ export function blockOf(block: SealedBlock): Block {
   };
 }
 
+/** An acknowledgement with its place in its sealed block. */
+export interface SealedAck {
+  readonly leaf: Buffer;
+  readonly words: Float64Array;
+  readonly block: SealedBlock;
+  readonly index: number;
+  readonly path: readonly Buffer[];
+}
+
+/**
+ * The acknowledgement at a seq, if there is one and `isWanted` returns true for its words; `not_sealed`
+ * while its block is open. `onRead` gets the number of acknowledgements that are read for it.
+ */
+export async function sealedAck(
+  history: History,
+  seq: number,
+  onRead: (rows: number) => void,
+  isWanted: (words: Float64Array) => boolean = () => true,
+): Promise<SealedAck | "not_sealed" | undefined> {
+  const leaf = history.ack(seq)?.leaf;
+  if (leaf === undefined) return undefined;
+  const words = wordsOfBytes(leaf);
+  if (!isWanted(words)) return undefined;
+  const block = history.block(words[ACKNOWLEDGED.block]!);
+  if (block === undefined) return "not_sealed";
+  const tree = await history.ackTrees.of(block, onRead);
+  return { leaf, words, block, ...tree.proof(seq) };
+}
+
 /**
  * The proof of an account's own acknowledgement; `not_sealed` while its block is open, undefined if the
  * account has none at that seq.
  */
-export function preconfirmView(
+export async function preconfirmView(
   { history, listing }: VenueSource,
   account: number,
   seq: number,
-): Omit<PreconfirmProof, "log"> | "not_sealed" | undefined {
-  const ack = history.ack(seq);
-  if (ack === undefined) return undefined;
-  const words = wordsOfBytes(ack.leaf);
-  if (words[ACKNOWLEDGED.account] !== account) return undefined;
-  const block = history.block(words[ACKNOWLEDGED.block]!);
-  if (block === undefined) return "not_sealed";
-  const acks = history.acksBetween(block.firstPosition, block.lastPosition);
-  const index = acks.findIndex((other) => other.seq === seq);
-  const leaves = acks.map((other) => other.leaf);
+  onRead: (rows: number) => void,
+): Promise<Omit<PreconfirmProof, "log"> | "not_sealed" | undefined> {
+  const isOwn = (words: Float64Array): boolean => words[ACKNOWLEDGED.account] === account;
+  const sealed = await sealedAck(history, seq, onRead, isOwn);
+  if (sealed === undefined || sealed === "not_sealed") return sealed;
+  const { leaf, block, index, path } = sealed;
   return {
-    ack: acknowledgementOfLeaf(ack.leaf, listing),
+    ack: acknowledgementOfLeaf(leaf, listing),
     block: block.number,
     index,
-    leaf: hex(ack.leaf),
-    path: inclusionPath(leaves, index).map(hex),
+    leaf: hex(leaf),
+    path: path.map(hex),
   };
 }
 

@@ -277,8 +277,12 @@ export class Views {
   }
 
   /** Without the place of its block in the transparency log. */
-  preconfirm(account: number, seq: number): ReturnType<typeof preconfirmView> {
-    return preconfirmView(this.source, account, seq);
+  preconfirm(
+    account: number,
+    seq: number,
+    onRead: (rows: number) => void = () => undefined,
+  ): ReturnType<typeof preconfirmView> {
+    return preconfirmView(this.source, account, seq, onRead);
   }
 
   /** The live session with that number. */
