@@ -267,7 +267,7 @@ describe("help and version", () => {
   test("--version: the release, exit 0", async () => {
     expect(await new PerpgateProcess(["--version"]).ended).toMatchObject({
       code: 0,
-      stdout: "0.1.0-testnet\n",
+      stdout: "0.2.0-testnet\n",
     });
   });
 });

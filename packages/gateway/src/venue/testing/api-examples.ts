@@ -33,7 +33,7 @@ const UNSTEADY: Readonly<Record<string, unknown>> = {
   bodySha256: "e3b0…",
   fingerprint: "44ad…",
   nonceIssued: "MS4x…",
-  version: "0.1.0-testnet",
+  version: "0.2.0-testnet",
 };
 
 interface Call {
