@@ -7,7 +7,7 @@
  */
 
 /** More failures than this have another cause than the machine. */
-const MOST_REPEATED = 5;
+const MOST_REPEATED = 8;
 
 /** Computed from seeds alone: what fails once is wrong. */
 const DETERMINISTIC = /^packages\/(engine|protocol|simulator)\//;

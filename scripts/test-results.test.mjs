@@ -66,7 +66,7 @@ describe("files that run again", () => {
   test("not after an error outside any test, many failures, or a crash", () => {
     const late = file(PROCESS, 2, 1, LATE);
     expect(filesToRepeat({ ...run(late), unhandled: 1 })).toEqual([]);
-    const many = Array.from({ length: 6 }, (_, at) => file(`apps/terminal/${at}.test.ts`, 0, 1));
+    const many = Array.from({ length: 9 }, (_, at) => file(`apps/terminal/${at}.test.ts`, 0, 1));
     expect(filesToRepeat(run(...many))).toEqual([]);
     expect(filesToRepeat(undefined)).toEqual([]);
   });

@@ -48,7 +48,7 @@ export async function auditMirrors(folders: readonly string[], load: ClusterLoad
     expect(whole.orders.get(`${session}/${nonce}`), `nonce ${nonce}`).toBeUndefined();
   }
   for (const [name, found] of whole.orders) expect(found.length, name).toBe(1);
-  expect(load.longestWaitMs).toBeLessThan(15_000);
+  load.expectShortWaits();
 }
 
 function endOf(folder: string): number {
