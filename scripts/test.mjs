@@ -38,12 +38,12 @@ function run(name, command, args) {
 /** Runs these files, or all; returns their results and whether all of it succeeded. */
 function runTests(...args) {
   const folder = mkdtempSync(join(tmpdir(), "perpgate-test-"));
-  process.env.PERPGATE_TEST_RESULTS = join(folder, "results.json");
+  process.env.TEST_RESULTS_FILE = join(folder, "results.json");
   const reporter = join(root, "scripts/testing/results-reporter.mjs");
   try {
     const options = ["run", "--reporter=default", `--reporter=${reporter}`];
     const succeeded = run("tests", tool("vitest"), [...options, ...args]);
-    return { succeeded, results: readResults(process.env.PERPGATE_TEST_RESULTS) };
+    return { succeeded, results: readResults(process.env.TEST_RESULTS_FILE) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

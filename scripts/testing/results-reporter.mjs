@@ -1,4 +1,4 @@
-/** Writes what `scripts/test.mjs` counts and decides by to the file that `PERPGATE_TEST_RESULTS` names. */
+/** Writes what `scripts/test.mjs` counts and decides by to the file that `TEST_RESULTS_FILE` names. */
 
 import { writeFileSync } from "node:fs";
 
@@ -20,6 +20,6 @@ export default class ResultsReporter {
       };
     });
     const results = { files, unhandled: unhandledErrors.length };
-    writeFileSync(process.env.PERPGATE_TEST_RESULTS, JSON.stringify(results));
+    writeFileSync(process.env.TEST_RESULTS_FILE, JSON.stringify(results));
   }
 }

@@ -59,6 +59,8 @@ export function createApp(options: AppOptions): {
   });
   const app: FastifyInstance = Fastify({
     loggerInstance: log,
+    // A slow machine must not keep a gateway from starting.
+    pluginTimeout: 0,
     // The hook below writes one line per request, instead of Fastify's two.
     logController: new LogController({
       disableRequestLogging: true,
