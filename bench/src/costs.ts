@@ -26,6 +26,8 @@ const report = new Report("costs", [
   "the kernel's time for sockets, which counts for the process that it interrupts",
 ]);
 const CONNECTIONS = 4;
+/** As many as an account may have in a market. */
+const OPEN_ORDERS = 500;
 const WRONG_SIGNATURE = Buffer.alloc(64, 7).toString("base64");
 
 /** Sends one request after the other on each connection; returns how many were answered. */
@@ -51,26 +53,30 @@ function answered(connection: Connection, bytes: Buffer): Promise<void> {
   });
 }
 
-function signedOrders({ token, privateKeyPem }: Account): () => Buffer {
+function signedOrders({ token, privateKeyPem }: Account, isResting = false): () => Buffer {
   const key = createPrivateKey(privateKeyPem);
   let nonce = 0;
   return () => {
-    const body = orderBody(++nonce);
+    // Even nonces are long.
+    nonce += isResting ? 2 : 1;
+    const body = isResting ? orderBody(nonce, 60_000) : orderBody(nonce);
     return orderRequest(token, body, signatureOf(key, body));
   };
 }
 
 async function measure(gateway: Gateway): Promise<void> {
   const { port } = gateway;
-  const [trader, other] = await signInMany({ port }, 2);
+  const [trader, other, maker] = await signInMany({ port }, 3);
   const { token } = trader!;
   const [order, otherOrder] = [signedOrders(trader!), signedOrders(other!)];
+  const restingOrder = signedOrders(maker!, true);
   await report.step("history", async () => {
     const connection = await Connection.open({ port });
     for (let i = 0; i < options.number("rows"); i++) {
       await answered(connection, order());
       await answered(connection, otherOrder());
     }
+    for (let i = 0; i < OPEN_ORDERS; i++) await answered(connection, restingOrder());
     connection.close();
   });
   const idleFrom = gateway.processorMs;
@@ -98,6 +104,7 @@ async function measure(gateway: Gateway): Promise<void> {
     ["GET account", () => request({ path: "/v1/account", token })],
     ["GET positions", () => request({ path: "/v1/positions", token })],
     ["GET fills, 1000", () => request({ path: "/v1/fills?limit=1000", token })],
+    ["GET orders, 500 open", () => request({ path: "/v1/orders", token: maker!.token })],
     ["GET orders, all", () => request({ path: "/v1/orders?status=all", token })],
     ["GET openapi.json", () => request({ path: "/v1/openapi.json" })],
   ];
