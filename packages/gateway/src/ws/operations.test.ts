@@ -1,7 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ask } from "../testing/running-gateway.js";
 import { runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
+import { Connection } from "./connection.js";
 import { fieldsOf, StreamClient } from "./testing/stream-client.js";
 
 describe("operations of a socket", () => {
@@ -256,5 +258,27 @@ describe("operations of a socket", () => {
     await client.settled();
     await at.gateway.drain(2_000);
     expect((await client.closed).code).toBe(1001);
+  });
+
+  test("stop and cut: many sockets are closed a hundred per turn", async () => {
+    const sockets = 120;
+    const at = await runVenue({ sockets: { socketsPerAddress: sockets } });
+    const clients: Promise<StreamClient>[] = [];
+    for (let i = 0; i < sockets; i++) clients.push(StreamClient.connect(at.url));
+    await Promise.all(clients);
+    const close = vi.spyOn(Connection.prototype, "close");
+    const destroy = vi.spyOn(Connection.prototype, "destroy");
+    onTestFinished(() => {
+      close.mockRestore();
+      destroy.mockRestore();
+    });
+    const stopped = at.streams.stop();
+    at.streams.cut();
+    for (const count of [0, 100, sockets]) {
+      expect([close.mock.calls.length, destroy.mock.calls.length]).toEqual([count, count]);
+      await nextTurn();
+    }
+    await stopped;
+    expect(at.streams.size).toBe(0);
   });
 });

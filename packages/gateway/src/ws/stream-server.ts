@@ -175,17 +175,15 @@ export class StreamServer {
     clearInterval(this.heartbeat);
     this.unobserve();
     this.hub.stop();
-    const closed = [...this.connections].map((connection) => {
-      connection.close(CLOSE.stopping);
-      return connection.closed;
-    });
-    await Promise.all(closed);
+    const connections = [...this.connections];
+    inPieces(connections, (connection) => connection.close(CLOSE.stopping));
+    await Promise.all(connections.map(({ closed }) => closed));
     await this.sessions.settled();
   }
 
   /** Destroys sockets whose closing handshake has not finished. */
   cut(): void {
-    for (const connection of [...this.connections]) connection.destroy();
+    inPieces([...this.connections], (connection) => connection.destroy());
   }
 
   /** Delays the handshake of an address over its budget; the socket is not read until then. */
