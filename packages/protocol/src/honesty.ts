@@ -13,6 +13,10 @@ export const Honesty = Type.Object(
     logKey: Type.String({
       description: "The verifier key of the transparency log: pin it, and compare it.",
     }),
+    witnesses: Type.Array(Type.String(), {
+      description:
+        "The verifier keys of the configured witnesses. A key that you got from the witness proves more.",
+    }),
     venueId: Type.String({ description: "SHA-256 of the log's first record, in hex." }),
     issuesReceipts: Type.Boolean(),
     since: Nullable(TimeMs),

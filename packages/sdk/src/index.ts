@@ -98,7 +98,7 @@ export {
 } from "./preconfirm-check.js";
 export { type JudgeOptions, judgeReceipt, type Verdict } from "./receipts/judge.js";
 export { type FetchBytes, LogReader, type ReadBlock, Withheld } from "./receipts/log-reader.js";
-export { checkOrderProof } from "./receipts/order-proof.js";
+export { type CheckedProof, checkOrderProof, type ProofKeys } from "./receipts/order-proof.js";
 export type { ReceiptKeeper, ReceiptOptions, ReceiptProblem } from "./receipts/receipt-keeper.js";
 export { verifyEd25519 } from "./receipts/verify-ed25519.js";
 export type { CallOptions, RetryRules } from "./retry.js";

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { NOTE_KEY, parseNoteKey } from "@perpgate/protocol/receipts";
+import { parseWitnessKey } from "@perpgate/protocol/receipts";
 import { type LogKey, newLogKey, type PromiseOptions, readLogKey } from "@perpgate/venue";
 import { reasonOf, StartError } from "../cli/start-error.js";
 import { createPrivateFile, readPrivateFile } from "../trader/private-file.js";
@@ -25,8 +25,8 @@ export function promisesOf(
   const isNew = receipts.logKey === undefined && !existsSync(file);
   if (isNew) createPrivateFile(file, `${newLogKey().secret}\n`);
   const witnesses = receipts.witnesses.map(({ url, key: text }) => {
-    const key = parseNoteKey(text);
-    if (key?.algorithm === NOTE_KEY.cosignature) return { url, key };
+    const key = parseWitnessKey(text);
+    if (key !== undefined) return { url, key };
     throw new StartError(`receipts.witnesses: ${text} is not the verifier key of a witness`);
   });
   const { issue: issueReceipts, checkpointMs } = receipts;

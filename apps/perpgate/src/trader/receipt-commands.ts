@@ -21,14 +21,19 @@ venue's transparency log, under the latest checkpoint. Waits some seconds for a 
     );
   addCommand(program, "check", {
     summary: "check the proof of an order, offline",
-    usage: ["<order.proof> [--key VKEY] [--receipt FILE]"],
+    usage: ["<order.proof> [--key VKEY] [--witness VKEY]… [--receipt FILE]"],
     about: `Checks a proof without any network: the log's signature, the block under the checkpoint, the
-acknowledgement in the block. With --key the log key must be the one that you pinned; with --receipt
-the acknowledgement must be the one that the receipt is about. Exit code 1 if anything is wrong.`,
-    examples: [["check order.proof --key venue.example/log+c01c9b6b+AYqI…", "with a pinned key"]],
+acknowledgement in the block. With --key the log key must be the one that you pinned; with --witness
+the cosignatures of that witness must hold, and others are named as not checked; with --receipt the
+acknowledgement must be the one that the receipt is about. Exit code 1 if anything is wrong.`,
+    examples: [
+      ["check order.proof --key venue.example/log+c01c9b6b+AYqI…", "with a pinned key"],
+      ["check order.proof --witness witness.example/w1+…", "and the key of a witness"],
+    ],
   })
     .argument("<file>", "the proof")
     .option("--key <VKEY>", "the verifier key of the venue's log")
+    .option("--witness <VKEY>", "the verifier key of a witness; may be repeated", repeated, [])
     .option("--receipt <FILE>", "the receipt of the same acknowledgement")
     .option("--json", "JSON for programs")
     .action(

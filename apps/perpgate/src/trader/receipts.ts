@@ -2,8 +2,19 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import { equalBytes, openReceiptFile, parseOrderProof } from "@perpgate/protocol/receipts";
-import { checkOrderProof, judgeReceipt, PerpgateError, type Session } from "@perpgate/sdk";
+import {
+  equalBytes,
+  openReceiptFile,
+  parseOrderProof,
+  parseWitnessKey,
+} from "@perpgate/protocol/receipts";
+import {
+  type CheckedProof,
+  checkOrderProof,
+  judgeReceipt,
+  PerpgateError,
+  type Session,
+} from "@perpgate/sdk";
 import { Output } from "../cli/output.js";
 import { reasonOf, StartError } from "../cli/start-error.js";
 import { withSession, withVenue } from "./connection.js";
@@ -35,13 +46,15 @@ async function proofOf(session: Session, ackNonce: string): Promise<string> {
 
 export interface CheckOptions {
   readonly key?: string;
+  readonly witness: readonly string[];
   readonly receipt?: string;
   readonly json?: boolean;
 }
 
 export async function checkProof(file: string, options: CheckOptions): Promise<number> {
   const output = new Output(options.json === true);
-  const checked = await checkOrderProof(textOf(file), options.key);
+  const { key, witness: witnessKeys } = options;
+  const checked = await checkOrderProof(textOf(file), { logKey: key, witnessKeys });
   const problem =
     typeof checked === "string" ? checked : receiptDifference(options.receipt, checked.leafHash);
   if (typeof checked === "string" || problem !== null) {
@@ -49,11 +62,11 @@ export async function checkProof(file: string, options: CheckOptions): Promise<n
     else output.line(`${output.paint("not proven", "bad")}  ${problem}`);
     return 1;
   }
-  const { leaf, block, checkpoint, logKey } = checked;
-  const witnesses = checkpoint.note.signatures.map(({ name }) => name).slice(1);
+  const { leaf, block, checkpoint, logKey, cosigners } = checked;
+  const witnesses = witnessesOf(checked);
   if (output.isJson) {
     const { number, timeMs } = block;
-    output.json({ isProven: true, leaf, block: number, time: timeMs, witnesses });
+    output.json({ isProven: true, leaf, block: number, time: timeMs, witnesses, cosigners });
     return 0;
   }
   output.line(`${output.paint("proven", "good")}  acknowledgement ${leaf.ackNonce} is sealed`);
@@ -61,13 +74,32 @@ export async function checkProof(file: string, options: CheckOptions): Promise<n
     ["order", String(leaf.orderId)],
     ["block", `${block.number}, sealed ${new Date(block.timeMs).toISOString()}`],
     ["checkpoint", `${checkpoint.size} blocks, signed by ${logKey.name}`],
-    ["signed too by", witnesses.length === 0 ? "nobody" : witnesses.join(", ")],
-    [
-      "log key",
-      options.key === undefined ? "the one in the file: compare it with a pinned one" : "pinned",
-    ],
+    ["log key", key === undefined ? "the one in the file: compare it with a pinned one" : "pinned"],
+    ...witnessRows(checked, witnessKeys).map((row) => ["witness", row] as const),
   ]);
   return 0;
+}
+
+/** Names under the checkpoint, other than the log's, verified or not. */
+function witnessesOf({ checkpoint: { note, origin } }: CheckedProof): string[] {
+  const names = new Set(note.signatures.map(({ name }) => name));
+  names.delete(origin);
+  return [...names];
+}
+
+function witnessRows(checked: CheckedProof, witnessKeys: readonly string[]): string[] {
+  const signers = witnessesOf(checked);
+  const given = new Set(witnessKeys.map((text) => parseWitnessKey(text)?.name ?? text));
+  const names = [...new Set([...signers, ...given])];
+  if (names.length === 0) return ["none"];
+  return names.map((name) => {
+    if (checked.cosigners.includes(name)) return `${name}: verified`;
+    if (!signers.includes(name)) return `${name}: did not cosign this checkpoint`;
+    const reason = given.has(name)
+      ? "it signed with another key than the one given"
+      : "no key given";
+    return `${name}: not checked: ${reason}`;
+  });
 }
 
 /** Null if there is no receipt, or it is about the same leaf. */

@@ -3,6 +3,7 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { TestCosigner } from "@perpgate/protocol/testing";
 import { beforeAll, describe, expect, test } from "vitest";
 import { chainSettings, newKeyFile } from "../serve/bridge/testing/chain-process.js";
 import { configurationFile, temporaryFolder } from "../testing/perpgate-process.js";
@@ -292,6 +293,49 @@ describe("receipts", () => {
         1,
         "not proven  the log key cannot be read\n",
       ]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "check: each witness of a proof is verified under a given key, or said not to be; a forgery fails",
+    async () => {
+      const shell = new TraderShell(url);
+      await shell.text("login");
+      const ack = Object(await shell.json("buy", "BTCUSD", "100", "--stop", "99000"));
+      const alone = await shell.text("proof", ack.ackNonce);
+      const checkpoint = `${alone.split("\n\n")[1]}\n`;
+      const one = new TestCosigner("w1.example");
+      const two = new TestCosigner("w2.example");
+      const away = new TestCosigner("w3.example");
+      const proof = join(temporaryFolder(), "order.proof");
+      const offline = new TraderShell("http://127.0.0.1:1");
+      const witnessRows = async (...words: readonly string[]) =>
+        [...(await offline.text("check", proof, ...words)).matchAll(/^ *witness +(.+)$/gm)].map(
+          ([, row]) => row,
+        );
+      writeFileSync(proof, alone);
+      expect(await witnessRows()).toEqual(["none"]);
+      writeFileSync(proof, alone + one.line(checkpoint) + two.line(checkpoint));
+      expect(await witnessRows("--witness", one.text, "--witness", away.text)).toEqual([
+        "w1.example: verified",
+        "w2.example: not checked: no key given",
+        "w3.example: did not cosign this checkpoint",
+      ]);
+      const namesake = new TestCosigner("w1.example").text;
+      expect(await witnessRows("--witness", namesake)).toEqual([
+        "w1.example: not checked: it signed with another key than the one given",
+        "w2.example: not checked: no key given",
+      ]);
+      expect(await offline.json("check", proof, "--witness", two.text)).toMatchObject({
+        witnesses: ["w1.example", "w2.example"],
+        cosigners: ["w2.example"],
+      });
+      writeFileSync(proof, alone + two.line(checkpoint, one.key));
+      expect(await offline.run("check", proof, "--witness", one.text)).toMatchObject({
+        code: 1,
+        stdout: "not proven  the cosignature of w1.example does not hold\n",
+      });
     },
     TIMEOUT_MS,
   );

@@ -47,16 +47,17 @@ const WITNESSES: Readonly<Record<WitnessState, Step>> = {
     tone: "good",
     text: "Logged",
     title:
-      "Verified in this page: its block is under a signed checkpoint of the public log. No witness has " +
-      "cosigned it.",
+      "Verified in this page: its block is under a signed checkpoint of the public log. It has no " +
+      "cosignature under a key that the venue names.",
     isDone: true,
   },
   witnessed: {
     tone: "good",
     text: "Witnessed",
     title:
-      "Its block is under a checkpoint of the public log. This page has checked the log's signature " +
-      "and the path to the block, not the cosignatures, because it knows no witness's key. Cosigned by",
+      "Verified in this page under the key that the venue names: its block is under a cosigned " +
+      "checkpoint of the public log. With a key from the witness, check the saved proof with perpgate " +
+      "check. Cosigned by",
     isDone: true,
   },
   missing: { tone: "bad", text: "Not logged", title: "There is no proof file that holds." },

@@ -26,11 +26,11 @@ export type SealState =
 
 export type WitnessState =
   | "pending"
-  /** Under a checkpoint of the log that nobody else has signed. */
+  /** Under a checkpoint of the log without a cosignature that could be checked. */
   | "logged"
-  /** Under a checkpoint that others cosigned. */
+  /** Under a checkpoint with a cosignature that holds. */
   | "witnessed"
-  /** The proof file does not hold, or there is none. */
+  /** The proof file or a cosignature in it does not hold, or there is none. */
   | "missing";
 
 /** The order as the streams show it now. */
@@ -57,6 +57,7 @@ export interface OrderResult {
   readonly receiptFailure: string | undefined;
   /** Why a later step failed, in words. */
   readonly failure: string | undefined;
+  /** Names of those whose cosignatures hold. */
   readonly witnesses: readonly string[];
   /** The proof file, once a checkpoint covers the block. */
   readonly proofFile: string | undefined;

@@ -3,7 +3,8 @@
  *
  *   signed      the client has checked the receipt's signatures
  *   sealed      the block is sealed, and the page has checked that it holds this acknowledgement
- *   witnessed   a checkpoint of the log covers the block, and others have cosigned it
+ *   witnessed   a checkpoint of the log covers the block, and a cosignature of it holds under a key that
+ *               the venue names
  *
  * Streams keep the order itself current: what rested may be filled or canceled later. A step that fails
  * is shown with its reason; only a step that is merely too early, or without a line, is tried again.
@@ -152,12 +153,12 @@ export class ReceiptBook {
       const block = this.of(ackNonce)?.ack.expectedBlock;
       if (block === undefined) return;
       try {
-        const { checkpoint } = await this.sources.client.honesty();
+        const { checkpoint, witnesses } = await this.sources.client.honesty();
         if (checkpoint === null || checkpoint.size < block) continue;
         const isLogged = this.of(ackNonce)?.witness === "logged";
         if (isLogged && checkpoint.witnesses.length === 0) continue;
         const text = await session.preconfirmProof(ackNonce);
-        await this.checkProofFile(session, ackNonce, text);
+        await this.checkProofFile(session, ackNonce, text, witnesses);
         if (this.of(ackNonce)?.witness !== "logged") return;
       } catch (error) {
         if (error instanceof ConnectionError) return;
@@ -171,9 +172,14 @@ export class ReceiptBook {
   }
 
   /** The log's key is the one that signed the receipt, if there is one. */
-  private async checkProofFile(session: Session, ackNonce: string, text: string): Promise<void> {
-    const pinned = session.receipts.of(ackNonce)?.logKey;
-    const checked = await checkOrderProof(text, pinned);
+  private async checkProofFile(
+    session: Session,
+    ackNonce: string,
+    text: string,
+    witnessKeys: readonly string[],
+  ): Promise<void> {
+    const logKey = session.receipts.of(ackNonce)?.logKey;
+    const checked = await checkOrderProof(text, { logKey, witnessKeys });
     if (typeof checked === "string") {
       this.change(ackNonce, {
         witness: "missing",
@@ -181,8 +187,7 @@ export class ReceiptBook {
       });
       return;
     }
-    const { note, origin } = checked.checkpoint;
-    const witnesses = note.signatures.map(({ name }) => name).filter((name) => name !== origin);
+    const witnesses = checked.cosigners;
     const witness = witnesses.length > 0 ? "witnessed" : "logged";
     this.change(ackNonce, { witness, witnesses, proofFile: text });
   }

@@ -230,6 +230,7 @@ export const QUEUE: DepositQueue = {
 
 export const HONESTY: Honesty = {
   logKey: "venue.example/log+c01c9b6b+AYqI4910CfGV/VLbLTy6XXLKZwm/HZQSG/N0iAG0D29c",
+  witnesses: [],
   venueId: "11".repeat(32),
   issuesReceipts: true,
   since: 1,

@@ -179,12 +179,12 @@ describe("the transparency log", () => {
     await shared.venue.promises?.log.advance();
     const { text, headers } = await trader.get(`${path}/proof`);
     expect(headers.get("content-type")).toBe("text/plain; charset=utf-8");
-    const checked = await checkOrderProof(text, verifyEd25519, logKey.text);
+    const checked = await checkOrderProof(text, verifyEd25519, { logKey: logKey.text });
     if (typeof checked === "string") throw new Error(checked);
     expect(checked.leafHash).toEqual(statement.leafHash);
     expect(checked.leaf).toMatchObject({ ackNonce: statement.position, block: statement.block });
     const other = newLogKey("venue.example/log").key.text;
-    expect(await checkOrderProof(text, verifyEd25519, other)).toBe(
+    expect(await checkOrderProof(text, verifyEd25519, { logKey: other })).toBe(
       "the log's key did not sign the checkpoint",
     );
     expect((await trader.get(path)).body.log).toMatchObject({
@@ -199,6 +199,7 @@ describe("the transparency log", () => {
     const { receipts } = await verify(shared.directory);
     const { issued, sealed, notKept, sealedMs } = receipts;
     expect(body).toMatchObject({ issued, sealed, notKept, sealedMs, logKey: logKey.text });
+    expect(body.witnesses).toEqual([]);
     expect(issued).toBeGreaterThan(10);
     expect(notKept).toBe(0);
   });

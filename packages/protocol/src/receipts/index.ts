@@ -5,6 +5,7 @@ export * from "./ack-list.js";
 export * from "./block-proof.js";
 export * from "./bytes.js";
 export * from "./checkpoint.js";
+export * from "./cosignatures.js";
 export * from "./evidence.js";
 export * from "./order-proof.js";
 export * from "./receipt.js";

@@ -1,7 +1,7 @@
 /**
  * The proof that an acknowledgement is sealed, as one text file: a C2SP tlog-proof of the block's header,
  * whose `extra` holds what leads from the acknowledgement to the header. Checked without any network, with
- * the log's key alone.
+ * the log's key alone; cosignatures of witnesses with theirs.
  *
  *   c2sp.org/tlog-proof@v1
  *   extra <base64 of JSON: logKey, leaf, index, path, header, market>
@@ -18,6 +18,7 @@ import { rootFromLeafHash, treeLeafHash } from "../merkle-path.js";
 import { provenHeader } from "./block-proof.js";
 import { base64, bytesFromBase64, equalBytes } from "./bytes.js";
 import { type OpenedCheckpoint, openCheckpoint } from "./checkpoint.js";
+import { checkCosignatures, parseWitnessKey } from "./cosignatures.js";
 import { type NoteKey, parseNoteKey, type VerifyEd25519 } from "./signed-note.js";
 
 const FIRST_LINE = "c2sp.org/tlog-proof@v1";
@@ -120,20 +121,38 @@ export interface CheckedProof {
   readonly block: BlockHeader;
   readonly checkpoint: OpenedCheckpoint;
   readonly logKey: NoteKey;
+  /** Names of the witnesses whose cosignatures hold under the keys that were given. */
+  readonly cosigners: readonly string[];
 }
 
-/** What the proof proves, or why it proves nothing. `logKey`, if given, must have signed it. */
+/** Verifier keys that the reader knows from elsewhere. */
+export interface ProofKeys {
+  /** Must have signed the checkpoint. Without it the key in the file is used. */
+  readonly logKey?: string | undefined;
+  /** What one of them has cosigned must hold. None has to cosign; other cosignatures are not checked. */
+  readonly witnessKeys?: readonly string[] | undefined;
+}
+
+/** What the proof proves, or why it proves nothing. */
 export async function checkOrderProof(
   text: string,
   verify: VerifyEd25519,
-  logKey?: string,
+  { logKey, witnessKeys = [] }: ProofKeys = {},
 ): Promise<CheckedProof | string> {
   const proof = parseOrderProof(text);
   if (proof === undefined) return "the file is no proof of an order";
   const key = parseNoteKey(logKey ?? proof.logKey);
   if (key === undefined) return "the log key cannot be read";
+  const witnesses: NoteKey[] = [];
+  for (const witnessKey of witnessKeys) {
+    const witness = parseWitnessKey(witnessKey);
+    if (witness === undefined) return `${witnessKey} is not the verifier key of a witness`;
+    witnesses.push(witness);
+  }
   const checkpoint = await openCheckpoint(proof.checkpoint, key, verify);
   if (typeof checkpoint === "string") return checkpoint;
+  const { cosigners, invalid } = await checkCosignatures(checkpoint.note, witnesses, verify);
+  if (invalid[0] !== undefined) return `the cosignature of ${invalid[0].name} does not hold`;
   const block = provenHeader({ header: proof.header, path: proof.blockPath }, checkpoint);
   if (typeof block === "string") return block;
   const leafHash = treeLeafHash(proof.leaf);
@@ -148,5 +167,5 @@ export async function checkOrderProof(
   if (leaf.block !== block.number || !isWithin) {
     return `the acknowledgement names block ${leaf.block} and position ${ackNonce}`;
   }
-  return { leaf, leafHash, block, checkpoint, logKey: key };
+  return { leaf, leafHash, block, checkpoint, logKey: key, cosigners };
 }

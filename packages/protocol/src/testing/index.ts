@@ -2,3 +2,4 @@
 
 export * from "./bitstamp-book.js";
 export * from "./sample-books.js";
+export * from "./test-cosigner.js";

@@ -80,6 +80,7 @@ export class Promises {
     const { published, conflict } = this.log;
     return {
       logKey: this.logKey,
+      witnesses: [...this.log.witnessKeys],
       venueId: this.venueId,
       issuesReceipts: this.receipts !== null,
       since: record.since,

@@ -20,8 +20,10 @@
  */
 import {
   type Checkpoint,
+  checkCosignatures,
   checkpointText,
   equalBytes,
+  noteKeyText,
   openCheckpoint,
   signatureLine,
 } from "@perpgate/protocol/receipts";
@@ -87,6 +89,8 @@ export class TransparencyLog {
     /** By one witness or more. */
     cosigned: new StageCount(),
   };
+  /** The witnesses' verifier keys. */
+  readonly witnessKeys: readonly string[];
   private last: Signed | undefined;
   private readonly panel: WitnessPanel;
   private readonly ending = new AbortController();
@@ -100,6 +104,7 @@ export class TransparencyLog {
     private readonly store: CheckpointStore,
     private readonly options: TransparencyOptions,
   ) {
+    this.witnessKeys = options.witnesses.map(({ key }) => noteKeyText(key));
     this.panel = new WitnessPanel(options.witnesses, options.logger, this.ending.signal);
   }
 
@@ -206,15 +211,17 @@ export class TransparencyLog {
         this.halt(`another gateway has signed ${opened.size} other blocks`);
         return;
       }
-      const witnesses = await this.panel.cosigners(opened.note);
-      if (!this.isNews(opened.size, witnesses.length)) return;
+      const keys = this.options.witnesses.map(({ key }) => key);
+      const { cosigners, invalid } = await checkCosignatures(opened.note, keys, verifyEd25519);
+      // Clients refuse every proof under a forged cosignature.
+      if (invalid.length > 0 || !this.isNews(opened.size, cosigners.length)) return;
       // The same key and the same blocks: this is the note that the other one has signed.
       const signed = this.sign(opened.size);
       if (opened.size > (this.last?.size ?? 0)) {
         await this.store.write(signed.note);
         this.last = signed;
       }
-      this.show({ ...signed, note: announced, witnesses, cosignedMs: null });
+      this.show({ ...signed, note: announced, witnesses: cosigners, cosignedMs: null });
     } catch (error) {
       this.options.logger.error({ err: error }, "a checkpoint could not be taken over");
     }

@@ -1,5 +1,4 @@
 /** The configured witnesses: all are asked concurrently; one that fails is left out for a growing while. */
-import type { SignedNote } from "@perpgate/protocol/receipts";
 import type { VenueLogger } from "../venue-options.js";
 import { type Submission, Witness, type WitnessSetting } from "./witness.js";
 
@@ -68,16 +67,6 @@ export class WitnessPanel {
       lines: answers.flatMap((answer) => (answer?.line === undefined ? [] : [answer.line])),
       conflict: answers.find((answer) => answer?.conflict !== undefined)?.conflict ?? null,
     };
-  }
-
-  /** The names of the witnesses whose cosignatures the note has. */
-  async cosigners(note: SignedNote): Promise<string[]> {
-    const cosigned = await Promise.all(
-      this.members.map(async ({ witness }) =>
-        (await witness.hasCosigned(note)) ? [witness.name] : [],
-      ),
-    );
-    return cosigned.flat();
   }
 
   private async askOne(member: Member, submission: Submission) {

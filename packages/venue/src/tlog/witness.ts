@@ -8,7 +8,6 @@ import {
   type NoteKey,
   parseNote,
   parseSignatureLines,
-  type SignedNote,
   signatureLine,
   signaturesBy,
 } from "@perpgate/protocol/receipts";
@@ -50,10 +49,6 @@ export class Witness {
 
   get name(): string {
     return this.setting.key.name;
-  }
-
-  hasCosigned(note: SignedNote): Promise<boolean> {
-    return isNoteSignedBy(note, this.setting.key, verifyEd25519);
   }
 
   async submit(submission: Submission, signal: AbortSignal): Promise<WitnessAnswer> {

@@ -8,6 +8,7 @@ import {
   parseNoteKey,
   signatureLine,
 } from "@perpgate/protocol/receipts";
+import { TestCosigner } from "@perpgate/protocol/testing";
 import { afterAll, describe, expect, test } from "vitest";
 import { newLogKey, signWith } from "../receipts/log-key.js";
 import { verifyEd25519 } from "../receipts/verify-ed25519.js";
@@ -172,6 +173,31 @@ describe("without a witness", () => {
     expect(log.conflict).toBeNull();
     await log.adopt(signedBy(logKey));
     expect(log.conflict).toMatch(/another gateway has signed \d+ other blocks/);
+    await two.venue.close();
+  });
+
+  test("a checkpoint of another gateway with a forged cosignature: not taken over", async () => {
+    const directory = await temporaryFolder();
+    afterAll(() => removeFolder(directory));
+    const [witness, forger] = [new TestCosigner(), new TestCosigner()];
+    // Nobody listens there.
+    const witnesses = [{ url: "http://127.0.0.1:9", key: witness.key }];
+    const one = await TestVenue.open(directory, { promises });
+    await grow(one, 3, 650_000);
+    await one.venue.promises?.log.advance();
+    const { note } = one.venue.promises!.log.published!;
+    await one.venue.close();
+    rmSync(join(directory, "log-checkpoint"));
+    const two = await TestVenue.open(directory, {
+      promises: { ...promises, witnesses, isSigner: () => false },
+    });
+    const { log } = two.venue.promises!;
+    const text = note.slice(0, note.indexOf("\n\n") + 1);
+    await log.adopt(note + forger.line(text, witness.key));
+    expect(log.published).toBeUndefined();
+    const cosigned = note + witness.line(text);
+    await log.adopt(cosigned);
+    expect(log.published).toMatchObject({ note: cosigned, witnesses: [witness.key.name] });
     await two.venue.close();
   });
 

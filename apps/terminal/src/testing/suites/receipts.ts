@@ -1,6 +1,7 @@
 /** Results of orders: live, proven step by step, saved as files. */
 
 import { readFile } from "node:fs/promises";
+import type { Honesty } from "@perpgate/protocol";
 import { checkOrderProof, judgeReceipt, newPrivateKey, privateKeyAccount } from "@perpgate/sdk";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
@@ -50,7 +51,9 @@ export function receiptTests(test: PageTest): void {
     const witnessed = result.locator('[data-witness="witnessed"]');
     await witnessed.waitFor();
     const title = await witnessed.locator(".chip").getAttribute("title");
-    expect(title).toMatch(/not the cosignatures, .+ Cosigned by witness\.example\/w1\.$/);
+    expect(title).toMatch(
+      /^Verified in this page under the key that the venue names: .+ Cosigned by witness\.example\/w1\.$/,
+    );
     await opened.inspect("result-witnessed", "section.trade");
     const receipt = await textOf(page, () =>
       page.getByRole("button", { name: "Save receipt" }).click(),
@@ -60,9 +63,45 @@ export function receiptTests(test: PageTest): void {
     const proof = await textOf(page, () =>
       page.getByRole("button", { name: "Save proof" }).click(),
     );
-    expect(await checkOrderProof(proof)).toBeTypeOf("object");
+    const record: Honesty = JSON.parse(await (await fetch(`${quiet.url}/v1/honesty`)).text());
+    const checked = await checkOrderProof(proof, { witnessKeys: record.witnesses });
+    expect(checked).toMatchObject({ cosigners: ["witness.example/w1"] });
     const honesty = page.getByTestId("honesty");
     await honesty.getByText(/\d promises kept, 1 witness$/).waitFor();
+    opened.expectClean();
+  });
+
+  test("result: logged while the venue names no key of the witness; a forged cosignature is shown", async ({
+    open,
+    quiet,
+  }) => {
+    const opened = await open({ url: quiet.url });
+    const { page } = opened;
+    await opened.signInWithBurner();
+    const result = opened.result();
+    const endNameless = await intercept(page, "**/v1/honesty", async (route) => {
+      const response = await route.fetch();
+      const record: object = await response.json();
+      await route.fulfill({ response, json: { ...record, witnesses: [] } });
+    });
+    await opened.order("Limit", "Buy / Long", { margin: "100", price: "60000" });
+    const logged = result.locator('[data-witness="logged"] .chip');
+    await logged.waitFor();
+    expect(await logged.getAttribute("title")).toMatch(
+      / It has no cosignature under a key that the venue names\.$/,
+    );
+    await endNameless();
+    await result.locator('[data-witness="witnessed"]').waitFor();
+
+    await page.route("**/v1/preconfirms/*/proof", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: withOtherCosignature(await response.text()) });
+    });
+    await opened.order("Limit", "Buy / Long", { margin: "100", price: "59000" });
+    await result.locator('[data-witness="missing"]').waitFor();
+    const reason = "the cosignature of witness.example/w1 does not hold";
+    await result.getByRole("alert").getByText(reason).waitFor();
+    await opened.inspect("result-forged-cosignature", "section.trade");
     opened.expectClean();
   });
 
@@ -130,6 +169,15 @@ function withOtherAccount(leaf: string): string {
   const bytes = Buffer.from(leaf.slice(2), "hex");
   bytes[22] = (bytes[22] ?? 0) ^ 8;
   return `0x${bytes.toString("hex")}`;
+}
+
+/** Changes one bit of the witness's signature. */
+function withOtherCosignature(proof: string): string {
+  return proof.replace(/(?<=— witness\.example\/w1 )\S+/, (text) => {
+    const bytes = Buffer.from(text, "base64");
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+    return bytes.toString("base64");
+  });
 }
 
 async function textOf(page: Page, save: () => Promise<void>): Promise<string> {
