@@ -22,6 +22,7 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync } from "node:zlib";
+import { rolldown } from "rolldown";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const terminal = join(root, "apps/terminal");
@@ -39,7 +40,7 @@ const INPUTS = [
   "scripts/build-page.mjs",
 ];
 /** The gateway serves these compressed; index.html gets its addresses and is compressed there. */
-const COMPRESSED = /^(?!.*index\.html$).*\.(js|css|svg)$/;
+const COMPRESSED = /^(?!.*index\.html$).*\.(js|css|svg|html)$/;
 const MIN_COMPRESSED_BYTES = 1_024;
 const STAMP = ".stamp";
 
@@ -62,6 +63,37 @@ function filesIn(path) {
 function isBuiltFrom(folder, stamp) {
   const path = join(folder, STAMP);
   return existsSync(path) && readFileSync(path, "utf8") === stamp;
+}
+
+/** The page that checks a proof: one file, whose own policy allows its script and style and nothing else. */
+async function buildCheckPage(folder) {
+  const source = join(terminal, "src/check");
+  const build = await rolldown({
+    input: join(source, "main.ts"),
+    platform: "browser",
+    resolve: { conditionNames: ["perpgate-source", "browser", "import", "default"] },
+    logLevel: "silent",
+  });
+  const { output } = await build.generate({ format: "iife", minify: true });
+  await build.close();
+  // What ends a script's element in HTML cannot be in it.
+  const script = output[0].code.replaceAll("</script", "<\\/script").trim();
+  const page = readFileSync(join(source, "check.html"), "utf8");
+  const style = /<style>(.*?)<\/style>/s.exec(page)[1];
+  const hashOf = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(style)}`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  const meta = `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
+  const whole = page
+    .replace('<meta charset="utf-8">', (first) => `${first}\n${meta}`)
+    .replace("<!-- script -->", () => `<script>${script}</script>`);
+  writeFileSync(join(folder, "check.html"), whole);
 }
 
 function compress(folder) {
@@ -109,6 +141,7 @@ if (!isBuiltFrom(folder, stamp)) {
       logLevel: "warn",
       build: { outDir: built, emptyOutDir: true },
     });
+    await buildCheckPage(built);
     compress(built);
     writeFileSync(join(built, STAMP), stamp);
     // Another start may have finished first with the same sources; its gateway reads that page.

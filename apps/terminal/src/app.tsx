@@ -143,6 +143,9 @@ function Foot() {
         API
       </a>
       <HonestyRecord />
+      <a href="/check.html" target="_blank" rel="noreferrer">
+        Check a proof
+      </a>
       <span className="end">
         Charts by{" "}
         <a href="https://www.tradingview.com/" target="_blank" rel="noreferrer">

@@ -5,6 +5,7 @@ import { isWithoutChromium } from "./testing/chromium.js";
 import { createPageTest } from "./testing/page-test.js";
 import { accountTests, chainTests } from "./testing/suites/account.js";
 import { chartTests } from "./testing/suites/chart.js";
+import { checkPageTests } from "./testing/suites/check-page.js";
 import { figureTests } from "./testing/suites/figures.js";
 import { frameTests } from "./testing/suites/frames.js";
 import { gatewayTests } from "./testing/suites/gateways.js";
@@ -35,6 +36,7 @@ describe.skipIf(isWithoutChromium())("trading page", { timeout: 240_000, repeats
     recoveryTests(test);
     lineTests(test);
     receiptTests(test);
+    checkPageTests(test);
     tabTests(test);
   });
 

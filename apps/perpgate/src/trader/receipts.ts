@@ -6,15 +6,10 @@ import {
   equalBytes,
   openReceiptFile,
   parseOrderProof,
-  parseWitnessKey,
+  proofSummary,
+  signersOf,
 } from "@perpgate/protocol/receipts";
-import {
-  type CheckedProof,
-  checkOrderProof,
-  judgeReceipt,
-  PerpgateError,
-  type Session,
-} from "@perpgate/sdk";
+import { checkOrderProof, judgeReceipt, PerpgateError, type Session } from "@perpgate/sdk";
 import { Output } from "../cli/output.js";
 import { reasonOf, StartError } from "../cli/start-error.js";
 import { withSession, withVenue } from "./connection.js";
@@ -53,8 +48,8 @@ export interface CheckOptions {
 
 export async function checkProof(file: string, options: CheckOptions): Promise<number> {
   const output = new Output(options.json === true);
-  const { key, witness: witnessKeys } = options;
-  const checked = await checkOrderProof(textOf(file), { logKey: key, witnessKeys });
+  const keys = { logKey: options.key, witnessKeys: options.witness };
+  const checked = await checkOrderProof(textOf(file), keys);
   const problem =
     typeof checked === "string" ? checked : receiptDifference(options.receipt, checked.leafHash);
   if (typeof checked === "string" || problem !== null) {
@@ -62,44 +57,16 @@ export async function checkProof(file: string, options: CheckOptions): Promise<n
     else output.line(`${output.paint("not proven", "bad")}  ${problem}`);
     return 1;
   }
-  const { leaf, block, checkpoint, logKey, cosigners } = checked;
-  const witnesses = witnessesOf(checked);
+  const { leaf, block, cosigners } = checked;
   if (output.isJson) {
     const { number, timeMs } = block;
+    const witnesses = signersOf(checked);
     output.json({ isProven: true, leaf, block: number, time: timeMs, witnesses, cosigners });
     return 0;
   }
   output.line(`${output.paint("proven", "good")}  acknowledgement ${leaf.ackNonce} is sealed`);
-  output.list([
-    ["order", String(leaf.orderId)],
-    ["block", `${block.number}, sealed ${new Date(block.timeMs).toISOString()}`],
-    ["checkpoint", `${checkpoint.size} blocks, signed by ${logKey.name}`],
-    ["log key", key === undefined ? "the one in the file: compare it with a pinned one" : "pinned"],
-    ...witnessRows(checked, witnessKeys).map((row) => ["witness", row] as const),
-  ]);
+  output.list(proofSummary(checked, keys));
   return 0;
-}
-
-/** Names under the checkpoint, other than the log's, verified or not. */
-function witnessesOf({ checkpoint: { note, origin } }: CheckedProof): string[] {
-  const names = new Set(note.signatures.map(({ name }) => name));
-  names.delete(origin);
-  return [...names];
-}
-
-function witnessRows(checked: CheckedProof, witnessKeys: readonly string[]): string[] {
-  const signers = witnessesOf(checked);
-  const given = new Set(witnessKeys.map((text) => parseWitnessKey(text)?.name ?? text));
-  const names = [...new Set([...signers, ...given])];
-  if (names.length === 0) return ["none"];
-  return names.map((name) => {
-    if (checked.cosigners.includes(name)) return `${name}: verified`;
-    if (!signers.includes(name)) return `${name}: did not cosign this checkpoint`;
-    const reason = given.has(name)
-      ? "it signed with another key than the one given"
-      : "no key given";
-    return `${name}: not checked: ${reason}`;
-  });
 }
 
 /** Null if there is no receipt, or it is about the same leaf. */

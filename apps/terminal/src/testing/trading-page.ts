@@ -3,15 +3,13 @@
  * `expectClean` asserts that there were none.
  */
 
-import { mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AxeResults } from "axe-core";
 import type { BrowserContext, Locator, Page, Route } from "playwright-core";
 import { expect } from "vitest";
+import { expectAccessible } from "./axe.js";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 /** Not under version control; taken only if the environment asks for them. */
 const SHOTS = fileURLToPath(new URL("../../../../test-results/terminal", import.meta.url));
 const HAS_SHOTS = process.env.PERPGATE_SCREENSHOTS === "1";
@@ -87,15 +85,7 @@ export class TradingPage {
   async inspect(name: string, part?: string): Promise<void> {
     if (part !== undefined) await this.page.locator(part).first().waitFor();
     await this.screenshot(name);
-    if (!(await this.page.evaluate<boolean>("'axe' in window"))) await this.page.evaluate(AXE);
-    const where = part === undefined ? "document" : JSON.stringify(part);
-    const results: AxeResults = await this.page.evaluate(
-      `axe.run(${where}, { resultTypes: ["violations"] })`,
-    );
-    const found = results.violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}\n${failureSummary}`),
-    );
-    expect(found, name).toEqual([]);
+    await expectAccessible(this.page, name, part);
   }
 
   async screenshot(name: string): Promise<void> {

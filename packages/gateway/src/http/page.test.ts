@@ -17,6 +17,10 @@ writeFileSync(join(folder, "assets", "packed-Ab3_x9Zk.js"), SCRIPT);
 writeFileSync(join(folder, "assets", "packed-Ab3_x9Zk.js.br"), brotliCompressSync(SCRIPT));
 writeFileSync(join(folder, "assets", "stale-Ab3_x9Zk.js"), SCRIPT);
 writeFileSync(join(folder, "assets", "stale-Ab3_x9Zk.js.br"), brotliCompressSync("another build"));
+const OWN_POLICY = "default-src 'none'; script-src 'sha256-abc='";
+const OWN = `<!doctype html><meta http-equiv="Content-Security-Policy" content="${OWN_POLICY}">`;
+writeFileSync(join(folder, "own.html"), OWN);
+writeFileSync(join(folder, "own.txt"), OWN);
 writeFileSync(join(folder, ".stamp"), "hidden");
 writeFileSync(join(folder, "tool.exe"), "of no type that a page has");
 symlinkSync(join(parent, "secret.txt"), join(folder, "link.txt"));
@@ -36,6 +40,13 @@ describe("the page", () => {
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).not.toMatch(/unsafe|https?:|\*/);
+  });
+
+  test("a page with a policy of its own: served under it, and in no frame", async () => {
+    const policyOf = async (path: string) =>
+      (await ask(`${url}/${path}`)).headers.get("content-security-policy");
+    expect(await policyOf("own.html")).toBe(`${OWN_POLICY}; frame-ancestors 'none'`);
+    expect(await policyOf("own.txt")).toBe(await policyOf(""));
   });
 
   test("a hashed file: cached forever, compressed if accepted", async () => {

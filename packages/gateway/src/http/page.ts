@@ -67,6 +67,9 @@ const TYPES: Readonly<Record<string, string>> = {
 /** The page reads the addresses of the venue's gateways from this element. */
 const GATEWAYS_NAME = "perpgate-gateways";
 
+const OWN_POLICY = /<meta http-equiv="Content-Security-Policy" content="([^"]+)">/;
+const OWN_POLICY_WITHIN = 1_024;
+
 /** A name with a content hash, as the build gives to every file but index.html. */
 const HASHED = /-[A-Za-z0-9_-]{8,}\.\w+$/;
 const FOREVER = "public, max-age=31536000, immutable";
@@ -105,11 +108,19 @@ export async function servePage(
     const hasBrotli = !isIndex && paths.includes(`${path}.br`);
     const brotli = hasBrotli ? await readFile(join(folder, `${path}.br`)) : undefined;
     const file = await pageFile(path, type, content, brotli);
+    const own = path.endsWith(".html") ? policyIn(bytes) : undefined;
     app.get(isIndex ? "/" : `/${path}`, (request, reply) => {
       reply.headers(headers);
+      if (own !== undefined) reply.header("content-security-policy", own);
       return sendFile(file, request, reply);
     });
   }
+}
+
+/** The policy that a file of the page names for itself, and that no other site may frame it. */
+function policyIn(bytes: Buffer): string | undefined {
+  const [, own] = OWN_POLICY.exec(bytes.subarray(0, OWN_POLICY_WITHIN).toString()) ?? [];
+  return own === undefined ? undefined : `${own}; frame-ancestors 'none'`;
 }
 
 function withGateways(index: Buffer, gateways: readonly string[]): Buffer {

@@ -8,6 +8,7 @@ export * from "./checkpoint.js";
 export * from "./cosignatures.js";
 export * from "./evidence.js";
 export * from "./order-proof.js";
+export * from "./proof-summary.js";
 export * from "./receipt.js";
 export * from "./receipt-check.js";
 export * from "./receipt-file.js";

@@ -40,13 +40,15 @@ export interface OrderProof {
   readonly path: readonly Uint8Array[];
   readonly header: Uint8Array;
   readonly market: ProofMarket;
+  /** The header's index in the log: one less than the block's number. */
+  readonly entry: number;
   /** From the header to the checkpoint. */
   readonly blockPath: readonly Uint8Array[];
   /** The signed note. */
   readonly checkpoint: string;
 }
 
-export function encodeOrderProof(proof: OrderProof, block: number): string {
+export function encodeOrderProof(proof: OrderProof): string {
   const extra = JSON.stringify({
     format: ORDER_PROOF_FORMAT,
     logKey: proof.logKey,
@@ -59,7 +61,7 @@ export function encodeOrderProof(proof: OrderProof, block: number): string {
   return [
     FIRST_LINE,
     `extra ${base64(new TextEncoder().encode(extra))}`,
-    `index ${block - 1}`,
+    `index ${proof.entry}`,
     ...proof.blockPath.map(base64),
     "",
     proof.checkpoint,
@@ -70,16 +72,19 @@ export function encodeOrderProof(proof: OrderProof, block: number): string {
 export function parseOrderProof(text: string): OrderProof | undefined {
   const split = text.indexOf("\n\n");
   const [first, extraLine = "", indexLine = "", ...hashes] = text.slice(0, split).split("\n");
-  if (split < 0 || first !== FIRST_LINE || !/^index (0|[1-9][0-9]*)$/.test(indexLine)) return;
+  const entry = /^index (0|[1-9][0-9]{0,14})$/.exec(indexLine)?.[1];
+  if (split < 0 || first !== FIRST_LINE || entry === undefined) return;
   const bytes = bytesFromBase64(/^extra (.+)$/.exec(extraLine)?.[1] ?? "");
   const blockPath = hashes.map(bytesFromBase64);
   if (bytes === undefined || !areHashes(blockPath)) return;
   const extra = parseExtra(new TextDecoder().decode(bytes));
   if (extra === undefined) return;
-  return { ...extra, blockPath, checkpoint: text.slice(split + 2) };
+  return { ...extra, entry: Number(entry), blockPath, checkpoint: text.slice(split + 2) };
 }
 
-function parseExtra(text: string): Omit<OrderProof, "blockPath" | "checkpoint"> | undefined {
+function parseExtra(
+  text: string,
+): Omit<OrderProof, "entry" | "blockPath" | "checkpoint"> | undefined {
   const fields = new Map<string, unknown>(Object.entries(jsonObject(text)));
   const [logKey, leaf, index, path, header] = ["logKey", "leaf", "index", "path", "header"].map(
     (name) => fields.get(name),
@@ -155,6 +160,9 @@ export async function checkOrderProof(
   if (invalid[0] !== undefined) return `the cosignature of ${invalid[0].name} does not hold`;
   const block = provenHeader({ header: proof.header, path: proof.blockPath }, checkpoint);
   if (typeof block === "string") return block;
+  if (block.number - 1 !== proof.entry) {
+    return `the header of block ${block.number} is not at index ${proof.entry}`;
+  }
   const leafHash = treeLeafHash(proof.leaf);
   const root = rootFromLeafHash(leafHash, proof.index, block.ackCount, proof.path);
   if (root === undefined || !equalBytes(root, block.acksRoot)) {

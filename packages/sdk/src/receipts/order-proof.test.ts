@@ -47,6 +47,12 @@ test("a proof: with the log's key as text, as an option or not given, and withou
   }
 });
 
+test("a proof: the line with the block's place in the log is checked, as others check it", async () => {
+  expect(alone).toMatch(/^index 0$/m);
+  const other = alone.replace(/^index 0$/m, "index 7");
+  expect(await checkOrderProof(other)).toBe("the header of block 1 is not at index 7");
+});
+
 test("a proof: an unknown witness, or another key of its name, is not among the cosigners", async () => {
   const cosigned = alone + witness.line(checkpoint) + stranger.line(checkpoint);
   expect(await checkOrderProof(cosigned)).toMatchObject({ cosigners: [] });

@@ -28,17 +28,15 @@ export function orderProofText(
   const above = blockPath(tree, published, block.number);
   if (above === undefined || published === undefined) return undefined;
   const { symbol, tickSize, lotSize } = unitsOf(source, words[ACKNOWLEDGED.market]!);
-  return encodeOrderProof(
-    {
-      logKey,
-      leaf,
-      index,
-      path,
-      header: encodeHeader(block),
-      market: { symbol, tickSize, lotSize },
-      blockPath: above,
-      checkpoint: published.note,
-    },
-    block.number,
-  );
+  return encodeOrderProof({
+    logKey,
+    leaf,
+    index,
+    path,
+    header: encodeHeader(block),
+    market: { symbol, tickSize, lotSize },
+    entry: block.number - 1,
+    blockPath: above,
+    checkpoint: published.note,
+  });
 }

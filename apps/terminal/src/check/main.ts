@@ -1,0 +1,56 @@
+/**
+ * A page that checks the proof of an order without any network. The build puts this script, with
+ * everything that it needs, into one file; its policy allows no request.
+ */
+
+import { proofSummary } from "@perpgate/protocol/receipts";
+import { checkOrderProof } from "@perpgate/sdk";
+
+const proof = element("proof", HTMLTextAreaElement);
+const result = element("result", HTMLElement);
+
+element("file", HTMLInputElement).addEventListener("change", async ({ target }) => {
+  const [file] = target instanceof HTMLInputElement ? (target.files ?? []) : [];
+  if (file !== undefined) proof.value = await file.text();
+});
+
+element("form", HTMLFormElement).addEventListener("submit", (event) => {
+  event.preventDefault();
+  void check();
+});
+
+async function check(): Promise<void> {
+  const [logKey] = linesOf("key");
+  const keys = { logKey, witnessKeys: linesOf("witnesses") };
+  const checked = await checkOrderProof(proof.value, keys);
+  if (typeof checked === "string") {
+    show("Not proven", checked, []);
+    return;
+  }
+  const text = `Acknowledgement ${checked.leaf.ackNonce} is sealed.`;
+  show("Proven", text, proofSummary(checked, keys));
+}
+
+function show(verdict: string, text: string, rows: readonly (readonly [string, string])[]): void {
+  const list = document.createElement("dl");
+  for (const [label, value] of rows) list.append(made("dt", label), made("dd", value));
+  result.replaceChildren(made("h2", verdict), made("p", text), ...(rows.length > 0 ? [list] : []));
+  result.dataset.verdict = verdict;
+}
+
+function made(name: string, text: string): HTMLElement {
+  const created = document.createElement(name);
+  created.textContent = text;
+  return created;
+}
+
+function linesOf(id: string): string[] {
+  const { value } = element(id, HTMLTextAreaElement);
+  return value.split("\n").flatMap((line) => line.trim() || []);
+}
+
+function element<T extends HTMLElement>(id: string, type: new () => T): T {
+  const found = document.getElementById(id);
+  if (!(found instanceof type)) throw new Error(`no element ${id}`);
+  return found;
+}
