@@ -2,7 +2,11 @@ import { describe, expect, test } from "vitest";
 import { countResults, filesToRepeat, summaryLine, withRepeated } from "./test-results.mjs";
 
 const file = (path, passed, failed = 0, ...errors) => {
-  return { path, isFailed: failed > 0 || errors.length > 0, passed, failed, skipped: 0, errors };
+  const named = errors.map((each) =>
+    typeof each === "string" ? { name: "", message: each } : each,
+  );
+  const isFailed = failed > 0 || errors.length > 0;
+  return { path, isFailed, passed, failed, skipped: 0, errors: named };
 };
 const run = (...files) => ({ files, unhandled: 0 });
 const PROCESS = "apps/perpgate/src/serve/process.test.ts";
@@ -60,7 +64,13 @@ describe("files that run again", () => {
 
   test("a test that looks for lost orders: only if it was late", () => {
     expect(filesToRepeat(run(file(KILLS, 2, 2, LATE, "TimeoutError: timeout")))).toEqual([KILLS]);
-    expect(filesToRepeat(run(file(KILLS, 2, 2, LATE, "expected [] to equal [7]")))).toEqual([]);
+    const found = "expected [] to equal [7]";
+    const crash = "packages/venue/src/crash.test.ts";
+    expect(filesToRepeat(run(file(crash, 2, 2, LATE, found)))).toEqual([]);
+    expect(filesToRepeat(run(file(crash, 2, 1, LATE)))).toEqual([crash]);
+    const audit = { name: "afterwards: nothing lost, nothing twice", message: found };
+    expect(filesToRepeat(run(file(KILLS, 2, 1, audit)))).toEqual([]);
+    expect(filesToRepeat(run(file(KILLS, 2, 1, found)))).toEqual([KILLS]);
   });
 
   test("not after an error outside any test, many failures, or a crash", () => {

@@ -5,18 +5,21 @@ import { writeFileSync } from "node:fs";
 export default class ResultsReporter {
   onTestRunEnd(modules, unhandledErrors) {
     const files = modules.map((module) => {
-      const tests = [...module.children.allTests()].map((test) => test.result());
-      const count = (state) => tests.filter((result) => result.state === state).length;
-      const suites = [...module.children.allSuites()];
-      const failures = [module, ...suites].flatMap((suite) => suite.errors());
-      const errors = [...failures, ...tests.flatMap((result) => result.errors ?? [])];
+      const tests = [...module.children.allTests()];
+      const count = (state) => tests.filter((test) => test.result().state === state).length;
+      const errorsIn = (name, errors = []) => errors.map(({ message }) => ({ name, message }));
+      const suites = [module, ...module.children.allSuites()];
+      const errors = [
+        ...suites.flatMap((suite) => errorsIn(suite.name ?? "", suite.errors())),
+        ...tests.flatMap((test) => errorsIn(test.name, test.result().errors)),
+      ];
       return {
         path: module.relativeModuleId,
         isFailed: module.state() === "failed",
         passed: count("passed"),
         failed: count("failed"),
         skipped: count("skipped"),
-        errors: errors.map(({ message }) => message),
+        errors,
       };
     });
     const results = { files, unhandled: unhandledErrors.length };
