@@ -71,6 +71,11 @@ describe("files that run again", () => {
     const audit = { name: "afterwards: nothing lost, nothing twice", message: found };
     expect(filesToRepeat(run(file(KILLS, 2, 1, audit)))).toEqual([]);
     expect(filesToRepeat(run(file(KILLS, 2, 1, found)))).toEqual([KILLS]);
+    const disk = "apps/perpgate/src/serve/exit/disk-faults.test.ts";
+    expect(filesToRepeat(run(file(disk, 2, 1, "nonce 7: expected undefined to be 12")))).toEqual(
+      [],
+    );
+    expect(filesToRepeat(run(file(disk, 2, 1, "runs after 5000 ms")))).toEqual([disk]);
   });
 
   test("not after an error outside any test, many failures, or a crash", () => {
