@@ -168,6 +168,8 @@ describe("/docs", () => {
       expect(asset).toMatch(/^\/docs\//);
       expect((await ask(url + asset)).status).toBe(200);
     }
+    const bundle = await ask(`${url}/docs/static/swagger-ui-bundle.js`);
+    expect(bundle.headers.get("cache-control")).toBe("public, max-age=3600");
     const start = await ask(`${url}/docs/static/start.js`);
     expect(start.text).toContain('"url":"/v1/openapi.json"');
     expect(start.text).toContain('"validatorUrl":null');

@@ -66,7 +66,8 @@ test("every public read under /v1, and the page of the interface: counted by add
   for (const path of paths) expectLimited(await ask(url + path), "reads", path);
 });
 
-test("proofs and lists of acknowledgements: charged by the acknowledgements of the block", async () => {
+/** A venue whose last sealed block has the acknowledgements of all these orders. */
+async function withSealedBlock() {
   const { key: logKey } = newLogKey("venue.example/log");
   const at = await runVenue({ promises: { logKey, checkpointMs: 60_000 } });
   const trader = await Trader.enter(at);
@@ -78,6 +79,11 @@ test("proofs and lists of acknowledgements: charged by the acknowledgements of t
     nonces.push(String(body.ackNonce));
   }
   await at.advance(200);
+  return { at, trader, orders, nonces };
+}
+
+test("proofs and lists of acknowledgements: charged by the acknowledgements of the block", async () => {
+  const { at, trader, orders, nonces } = await withSealedBlock();
   const charge = vi.spyOn(CostBudgets.prototype, "charge");
   onTestFinished(() => charge.mockRestore());
   const { status, body } = await trader.get(`/v1/preconfirms/${nonces[7]}`);
@@ -89,17 +95,7 @@ test("proofs and lists of acknowledgements: charged by the acknowledgements of t
 });
 
 test("proofs of one block: only the first reads the block and is charged for its rows", async () => {
-  const { key: logKey } = newLogKey("venue.example/log");
-  const at = await runVenue({ promises: { logKey, checkpointMs: 60_000 } });
-  const trader = await Trader.enter(at);
-  await at.advance(200);
-  const orders = 30;
-  const nonces: string[] = [];
-  for (let i = 0; i < orders; i++) {
-    const { body } = await trader.place(trader.limit("long", 60_000 + i, { margin: 1 }));
-    nonces.push(String(body.ackNonce));
-  }
-  await at.advance(200);
+  const { at, trader, orders, nonces } = await withSealedBlock();
   await at.venue.promises?.log.advance();
   const charge = vi.spyOn(CostBudgets.prototype, "charge");
   onTestFinished(() => charge.mockRestore());

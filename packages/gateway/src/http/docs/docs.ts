@@ -22,6 +22,14 @@ const UI_POLICY =
 const HTML = "text/html; charset=utf-8";
 const CSS = "text/css; charset=utf-8";
 const SCRIPT = "text/javascript; charset=utf-8";
+/** Over a megabyte, and the same for every request of a release. */
+const UI_FILES = [
+  ["swagger-ui-bundle.js", SCRIPT],
+  ["swagger-ui.css", CSS],
+] as const;
+const require = createRequire(import.meta.url);
+
+type Text = string | Buffer;
 
 export interface DocsOptions {
   readonly asyncApi: Json;
@@ -36,23 +44,23 @@ export async function serveDocs(app: FastifyInstance, options: DocsOptions): Pro
     options.addressLimits.takeRead(address, header);
     done();
   };
-  type Text = string | Buffer;
   const serve = (
     url: string,
     type: string,
     text: () => Text | Promise<Text>,
-    policy = PAGE_POLICY,
+    { policy = PAGE_POLICY, cache = "no-cache" } = {},
   ) => {
     app.get(url, { onRequest }, async (_request, reply) => {
-      reply.header("content-security-policy", policy).header("cache-control", "no-cache");
+      reply.header("content-security-policy", policy).header("cache-control", cache);
       return reply.type(type).send(await text());
     });
   };
-  for (const url of ["/docs", "/docs/"]) serve(url, HTML, () => REST_PAGE, UI_POLICY);
+  for (const url of ["/docs", "/docs/"]) serve(url, HTML, () => REST_PAGE, { policy: UI_POLICY });
   serve(`${UI_FOLDER}/nav.css`, CSS, () => NAV_STYLE);
   serve(`${UI_FOLDER}/start.js`, SCRIPT, () => UI_START);
-  serve(`${UI_FOLDER}/swagger-ui-bundle.js`, SCRIPT, uiFile("swagger-ui-bundle.js"));
-  serve(`${UI_FOLDER}/swagger-ui.css`, CSS, uiFile("swagger-ui.css"));
+  for (const [name, type] of UI_FILES) {
+    serve(`${UI_FOLDER}/${name}`, type, uiFile(name), { cache: "public, max-age=3600" });
+  }
   let streams: string | undefined;
   serve("/docs/streams", HTML, () => {
     streams ??= streamReference(options.asyncApi);
@@ -66,11 +74,10 @@ export async function serveDocs(app: FastifyInstance, options: DocsOptions): Pro
 
 /** A file of Swagger UI, read when it is first asked for. */
 function uiFile(name: string): () => Promise<Buffer> {
-  let file: Promise<Buffer> | undefined;
-  return () => {
+  let bytes: Buffer | undefined;
+  return async () => {
     // The plugin for Fastify carries the files; loading its code took a tenth of a gateway's start.
-    const path = createRequire(import.meta.url).resolve(`@fastify/swagger-ui/static/${name}`);
-    file ??= readFile(path);
-    return file;
+    bytes ??= await readFile(require.resolve(`@fastify/swagger-ui/static/${name}`));
+    return bytes;
   };
 }
