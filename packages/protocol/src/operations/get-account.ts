@@ -10,7 +10,7 @@ export const getAccount = {
   access: "bearer",
   needsVenue: true,
   limit: "account-reads",
-  costMicros: 30,
+  costMicros: 120,
   ...NO_INPUT,
   success: { status: 200, description: "The account", schema: Account },
   errors: [],

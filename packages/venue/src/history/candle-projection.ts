@@ -60,7 +60,7 @@ export class CandleProjection {
     const row =
       stored === undefined
         ? Float64Array.of(priceTicks, priceTicks, priceTicks, priceTicks, 0, 0)
-        : storedRow(stored, "candles", CANDLE_WORDS);
+        : Float64Array.from(storedRow(stored, "candles", CANDLE_WORDS));
     const opened = { time, row, offset: noOffset() };
     this.open.set(group, opened);
     return opened;

@@ -9,6 +9,7 @@
  * from before these additions decode unchanged.
  */
 import type { Deposit } from "@perpgate/engine/reading";
+import type { RowWords } from "./rows.js";
 
 /** The fields of a deposit that change. */
 export type DepositState = Pick<
@@ -46,7 +47,7 @@ export function depositWords(deposit: DepositState): number[] {
   ];
 }
 
-export function depositOfWords(words: Float64Array): DepositState {
+export function depositOfWords(words: RowWords): DepositState {
   const reasonAt = 4;
   const reorgedAt = reasonAt + 1 + words[reasonAt]!;
   const creditsAt = reorgedAt + 1 + words[reorgedAt]!;
@@ -77,6 +78,6 @@ function textWords(text: string): number[] {
   return [text.length, ...Array.from(text, (letter) => letter.charCodeAt(0))];
 }
 
-function textAt(words: Float64Array, at: number): string {
-  return String.fromCharCode(...words.subarray(at + 1, at + 1 + words[at]!));
+function textAt(words: RowWords, at: number): string {
+  return String.fromCharCode(...words.slice(at + 1, at + 1 + words[at]!));
 }

@@ -20,7 +20,7 @@ import { storedRow } from "./rows.js";
 
 export interface TimedRow {
   readonly timeMs: number;
-  readonly row: Float64Array;
+  readonly row: readonly number[];
 }
 
 /** As `PageQuery`, by the times in the keys. */
@@ -132,12 +132,12 @@ export class HistoryReader {
   }
 
   /** An order of the account in one of these markets. */
-  order(account: number, markets: readonly number[], id: number): Float64Array | undefined {
+  order(account: number, markets: readonly number[], id: number): readonly number[] | undefined {
     const bytes = this.tables.orders.getInGroups(groupsOf(account, markets), id);
     return bytes === undefined ? undefined : storedRow(bytes, "orders", ORDER_ROW_LENGTHS);
   }
 
-  orders(account: number, markets: readonly number[], query: PageQuery): Float64Array[] {
+  orders(account: number, markets: readonly number[], query: PageQuery): (readonly number[])[] {
     const page = readPage(this.paged.orders, groupsOf(account, markets), query, this);
     return page.map(({ row }) => row);
   }
@@ -170,7 +170,7 @@ export class HistoryReader {
   }
 
   /** Orders with the nonce, of all sessions, newest first. */
-  ordersByNonce(account: number, nonce: number, limit: number): Float64Array[] {
+  ordersByNonce(account: number, nonce: number, limit: number): (readonly number[])[] {
     const from = keyOf(account, nonce).subarray(0, 16);
     const to = keyOf(account, nonce + 1).subarray(0, 16);
     return this.indexed(account, this.tables.nonces.descending(from, to, limit));
@@ -181,7 +181,7 @@ export class HistoryReader {
     account: number,
     words: ClientIdWords,
     { after, before, limit }: { after?: number; before?: number; limit: number },
-  ): Float64Array[] {
+  ): (readonly number[])[] {
     const place = clientIdPlace(words, 0);
     const from = wideKeyOf(account, place, (after ?? 0) + 1);
     const to = wideKeyOf(account, place, before ?? Number.MAX_SAFE_INTEGER);
@@ -196,7 +196,7 @@ export class HistoryReader {
   }
 
   /** The orders of entries by nonce or client id. */
-  private indexed(account: number, entries: readonly Entry[]): Float64Array[] {
+  private indexed(account: number, entries: readonly Entry[]): (readonly number[])[] {
     return entries.flatMap(({ key, value }) => {
       const order = this.order(account, [value.readUInt16BE(0)], placeOf(key.subarray(8)));
       return order === undefined ? [] : [order];

@@ -155,7 +155,7 @@ function compareAccount(naive: NaiveHistory, history: History, account: number, 
     const terms =
       row.length === ORDER_ROW_WORDS
         ? [plainTimeInForce(row[ORDER_ROW.TYPE]!), ...Array(9).fill(0)]
-        : [...row.subarray(ORDER_ROW_WORDS)];
+        : [...row.slice(ORDER_ROW_WORDS)];
     expect(terms).toEqual(naive.terms(id));
     expect(history.order(account, all, id)).toEqual(row);
     const nonce = row[ORDER_ROW.NONCE]!;

@@ -83,7 +83,7 @@ function itemsOfFill({ seq, ordinal, row }: PlacedRow): LedgerItem[] {
   return items;
 }
 
-function pnlKind(row: Float64Array): number {
+function pnlKind(row: readonly number[]): number {
   if (row[FILL_ROW.KIND] === TRADE_ORDER) return LEDGER.PNL;
   // In a deleveraging the taker is the one that is liquidated.
   const isGiver = row[FILL_ROW.KIND] === TRADE_ADL && row[FILL_ROW.IS_TAKER] === 0;

@@ -263,7 +263,7 @@ export class OrderProjection {
   private stored(group: number, id: number): Float64Array {
     const bytes = this.orders.get(keyOf(group, id));
     if (bytes === undefined) throw new HistoryDamaged(`there is no order ${id}`);
-    return storedRow(bytes, "orders", ORDER_ROW_LENGTHS);
+    return Float64Array.from(storedRow(bytes, "orders", ORDER_ROW_LENGTHS));
   }
 
   private keep(id: number, order: LiveOrder): void {

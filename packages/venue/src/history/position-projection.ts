@@ -66,7 +66,7 @@ export class PositionProjection {
       const row =
         stored === undefined
           ? new Float64Array(ROW_WORDS)
-          : storedRow(stored, "positions", ROW_WORDS);
+          : Float64Array.from(storedRow(stored, "positions", ROW_WORDS));
       if (this.kept.size >= KEPT_ROWS) this.kept.clear();
       kept = { row, offset: noOffset() };
       this.kept.set(index, kept);

@@ -38,7 +38,7 @@ const DIGEST_BYTES = 32;
 
 export interface ResultRow {
   readonly seq: number;
-  readonly words: Float64Array;
+  readonly words: ArrayLike<number>;
   /** Of the signed body; empty for later operations of a batch. */
   readonly digest: Buffer;
 }

@@ -21,7 +21,7 @@ export interface PageQuery {
 
 /** A row with its place in the total order. */
 export interface PlacedRow extends Place {
-  readonly row: Float64Array;
+  readonly row: readonly number[];
 }
 
 export interface PagedTable {

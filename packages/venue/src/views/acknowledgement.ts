@@ -26,7 +26,11 @@ export function acknowledgementOfLeaf(leaf: Uint8Array, listing: Listing): Ackno
   return acknowledgementFrom((name) => fields[name], listing);
 }
 
-function acknowledgementAt(words: Float64Array, at: number, listing: Listing): Acknowledgement {
+function acknowledgementAt(
+  words: ArrayLike<number>,
+  at: number,
+  listing: Listing,
+): Acknowledgement {
   return acknowledgementFrom((name) => words[at + ACKNOWLEDGED[name]]!, listing);
 }
 

@@ -31,7 +31,7 @@ export function blockOf(block: SealedBlock): Block {
 /** An acknowledgement with its place in its sealed block. */
 export interface SealedAck {
   readonly leaf: Buffer;
-  readonly words: Float64Array;
+  readonly words: ArrayLike<number>;
   readonly block: SealedBlock;
   readonly index: number;
   readonly path: readonly Buffer[];
@@ -45,7 +45,7 @@ export async function sealedAck(
   history: History,
   seq: number,
   onRead: (rows: number) => void,
-  isWanted: (words: Float64Array) => boolean = () => true,
+  isWanted: (words: ArrayLike<number>) => boolean = () => true,
 ): Promise<SealedAck | "not_sealed" | undefined> {
   const leaf = history.ack(seq)?.leaf;
   if (leaf === undefined) return undefined;
@@ -67,7 +67,7 @@ export async function preconfirmView(
   seq: number,
   onRead: (rows: number) => void,
 ): Promise<Omit<PreconfirmProof, "log"> | "not_sealed" | undefined> {
-  const isOwn = (words: Float64Array): boolean => words[ACKNOWLEDGED.account] === account;
+  const isOwn = (words: ArrayLike<number>): boolean => words[ACKNOWLEDGED.account] === account;
   const sealed = await sealedAck(history, seq, onRead, isOwn);
   if (sealed === undefined || sealed === "not_sealed") return sealed;
   const { leaf, block, index, path } = sealed;

@@ -11,6 +11,7 @@ import {
   MONEY_WORDS,
 } from "../history/change-projection.js";
 import { depositOfWords } from "../history/deposit-row.js";
+import type { RowWords } from "../history/rows.js";
 import { moneyView } from "./account-view.js";
 import { acknowledgementOfLeaf } from "./acknowledgement.js";
 import { depositAsOf } from "./deposit-view.js";
@@ -38,23 +39,23 @@ export type AccountChange =
   | { readonly kind: "deposit"; readonly deposit: Deposit };
 
 /** Whether the row tells that the command has fills of the account. */
-export function tellsOfFills(row: Float64Array): boolean {
+export function tellsOfFills(row: RowWords): boolean {
   return Math.floor(row[0]! / FLAG.FILLS) % 2 === 1;
 }
 
 /** Whether the row has the account's money. */
-export function tellsMoney(row: Float64Array): boolean {
+export function tellsMoney(row: RowWords): boolean {
   return Math.floor(row[0]! / FLAG.MONEY) % 2 === 1;
 }
 
 /** The account's money in a row that has it. */
-export function moneyIn(row: Float64Array): AccountMoney {
-  const [wallet = 0, reserved = 0, margin = 0, equity = 0] = row.subarray(-MONEY_WORDS);
+export function moneyIn(row: RowWords): AccountMoney {
+  const [wallet = 0, reserved = 0, margin = 0, equity = 0] = row.slice(-MONEY_WORDS);
   return moneyView({ wallet, reserved, margin, equity });
 }
 
 /** The kind of a row, without decoding it; undefined for one that has only flags. */
-export function changeKind(row: Float64Array): AccountChange["kind"] | undefined {
+export function changeKind(row: RowWords): AccountChange["kind"] | undefined {
   switch (row[0]! % KINDS) {
     case CHANGE.ACK:
       return "preconfirm";
@@ -75,10 +76,10 @@ export function changeKind(row: Float64Array): AccountChange["kind"] | undefined
 export function changeView(
   source: VenueSource,
   seq: number,
-  flagged: Float64Array,
+  flagged: RowWords,
 ): AccountChange | undefined {
   const kind = changeKind(flagged);
-  const row = tellsMoney(flagged) ? flagged.subarray(0, -MONEY_WORDS) : flagged;
+  const row = tellsMoney(flagged) ? flagged.slice(0, -MONEY_WORDS) : flagged;
   switch (kind) {
     case "preconfirm": {
       const ack = source.history.ack(seq);
@@ -86,11 +87,11 @@ export function changeView(
       return { kind, acknowledgement: acknowledgementOfLeaf(ack.leaf, source.listing) };
     }
     case "order":
-      return { kind, order: orderOf(source, row.subarray(CHANGED_ORDER)) };
+      return { kind, order: orderOf(source, row.slice(CHANGED_ORDER)) };
     case "position":
       return { kind, position: positionAt(source, row) };
     case "deposit": {
-      const state = depositOfWords(row.subarray(CHANGED_DEPOSIT));
+      const state = depositOfWords(row.slice(CHANGED_DEPOSIT));
       const deposit = depositAsOf(source, row[CHANGED_DEPOSIT_ID]!, state);
       return deposit === undefined ? undefined : { kind, deposit };
     }
@@ -99,7 +100,7 @@ export function changeView(
   }
 }
 
-function positionAt(source: VenueSource, row: Float64Array): Position | ClosedPosition {
+function positionAt(source: VenueSource, row: RowWords): Position | ClosedPosition {
   const { symbol } = unitsOf(source, row[CHANGED_POSITION.MARKET]!);
   const lots = row[CHANGED_POSITION.LOTS]!;
   const updatedAt = row[CHANGED_POSITION.TIME]!;

@@ -35,7 +35,7 @@ export function fractionOfRate(rate: number): number {
 export { averagePrice, fromMicros };
 
 /** The client's id in five words of a row; null for none. */
-export function clientIdAt(row: Float64Array, at: number): string | null {
+export function clientIdAt(row: ArrayLike<number>, at: number): string | null {
   return clientIdOf([row[at]!, row[at + 1]!, row[at + 2]!, row[at + 3]!, row[at + 4]!]);
 }
 

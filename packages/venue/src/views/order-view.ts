@@ -95,7 +95,7 @@ function orderIn(
   return row === undefined ? undefined : orderOf(source, row);
 }
 
-export function orderOf(source: VenueSource, row: Float64Array): Order {
+export function orderOf(source: VenueSource, row: ArrayLike<number>): Order {
   const market = unitsOf(source, row[ORDER_ROW.MARKET]!);
   const type = ORDER_TYPES[row[ORDER_ROW.TYPE]!];
   const status = ORDER_STATUSES[row[ORDER_ROW.STATUS]!];
@@ -130,7 +130,7 @@ type Terms = Pick<
 >;
 
 /** What plain orders have by default. */
-function termsOf(market: MarketUnits, type: OrderType, row: Float64Array): Terms {
+function termsOf(market: MarketUnits, type: OrderType, row: ArrayLike<number>): Terms {
   const isPlain = row.length === ORDER_ROW_WORDS;
   const force = isPlain ? plainTimeInForce(row[ORDER_ROW.TYPE]!) : row[EXTENDED_ROW.TIME_IN_FORCE]!;
   const expiresAt = isPlain ? 0 : row[EXTENDED_ROW.EXPIRES]!;

@@ -28,6 +28,7 @@ import type {
 } from "@perpgate/protocol";
 import type { ChangeRow } from "../history/change-projection.js";
 import type { PlacedRow } from "../history/row-pages.js";
+import type { RowWords } from "../history/rows.js";
 import type { SessionKeyRow } from "../history/session-projection.js";
 import type { Applied } from "../replica.js";
 import { accountView, moneyOf, moneyView, sessionsView } from "./account-view.js";
@@ -367,7 +368,7 @@ export class Views {
     return this.source.history.changesSince(account, seq, limit);
   }
 
-  change(seq: number, row: Float64Array): AccountChange | undefined {
+  change(seq: number, row: RowWords): AccountChange | undefined {
     return changeView(this.source, seq, row);
   }
 

@@ -14,7 +14,7 @@
  */
 
 import type { PrivateStream } from "@perpgate/protocol";
-import type { Venue } from "@perpgate/venue";
+import type { RowWords, Venue } from "@perpgate/venue";
 import { COST } from "../../limits/costs.js";
 import { CLOSE } from "../close-codes.js";
 import type { Connection } from "../connection.js";
@@ -34,7 +34,7 @@ export interface AccountReader {
 interface PendingChange {
   readonly account: number;
   readonly seq: number;
-  readonly rows: readonly Float64Array[];
+  readonly rows: readonly RowWords[];
 }
 
 export class AccountFeed {
@@ -111,7 +111,7 @@ export class AccountFeed {
   }
 
   private collect(seq: number): void {
-    const byAccount = new Map<number, Float64Array[]>();
+    const byAccount = new Map<number, RowWords[]>();
     for (const { account, row } of this.venue.views.lastChanges) {
       if (!this.live.has(account)) continue;
       const rows = byAccount.get(account);

@@ -14,7 +14,7 @@
  * run in one turn, so no command is applied between reading the last page and going live.
  */
 
-import type { Venue } from "@perpgate/venue";
+import type { RowWords, Venue } from "@perpgate/venue";
 import { COST } from "../../limits/costs.js";
 import type { AccountReader } from "./account-feed.js";
 import { fillsFrame, isOfStream, updateFrame } from "./private-frames.js";
@@ -114,7 +114,7 @@ export class Backfills {
 
 interface PageRow {
   readonly seq: number;
-  readonly row: Float64Array;
+  readonly row: RowWords;
 }
 
 /** The last seq of a full page whose rows are certain to be complete. */

@@ -8,6 +8,7 @@ import {
   type AccountChange,
   changeKind,
   moneyIn,
+  type RowWords,
   tellsMoney,
   tellsOfFills,
   type Views,
@@ -23,7 +24,7 @@ const KIND_OF: Readonly<Partial<Record<PrivateStream, AccountChange["kind"]>>> =
 };
 
 /** Whether the row is about what the stream shows. */
-export function isOfStream(row: Float64Array, stream: PrivateStream): boolean {
+export function isOfStream(row: RowWords, stream: PrivateStream): boolean {
   if (stream === "fills") return tellsOfFills(row);
   if (stream === "account") return tellsMoney(row);
   return changeKind(row) === KIND_OF[stream];
@@ -35,7 +36,7 @@ export function updateFrame(
   stream: PrivateStream,
   account: number,
   seq: number,
-  rows: readonly Float64Array[],
+  rows: readonly RowWords[],
 ): WireFrame {
   const type = "update";
   if (stream === "fills") return fillsFrame(seq, views.fillsAt(account, seq));
