@@ -10,6 +10,11 @@ import { createHash, createPublicKey, verify } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 const [file, pinnedKey] = process.argv.slice(2);
+const keyParts = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(pinnedKey ?? "");
+if (keyParts === null) {
+  console.log("usage: node check-evidence.mjs EVIDENCE LOGKEY");
+  process.exit(1);
+}
 const evidence = JSON.parse(readFileSync(file, "utf8"));
 
 const hex = (text) => Buffer.from(text.replace(/^0x/, ""), "hex");
@@ -64,7 +69,7 @@ function treeRoot(hashes) {
 }
 
 // The log's key: name+id+base64(1 || key).
-const [name, keyId, material] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(pinnedKey).slice(1);
+const [name, keyId, material] = keyParts.slice(1);
 const logKey = base64(material).subarray(1);
 need(evidence.receipt.logKey === pinnedKey, "the receipt names another log key");
 

@@ -35,6 +35,7 @@ export class TraderShell {
 export async function startGateway(
   args: readonly string[] = [],
   whenDone: WhenDone = onTestFinished,
+  command?: readonly [string, ...string[]],
 ): Promise<string> {
   const folder = temporaryFolder(whenDone);
   const config = join(folder, "perpgate.json");
@@ -42,7 +43,7 @@ export async function startGateway(
   writeFileSync(config, JSON.stringify({ index: { gustsPerHour: 0 } }));
   const data = join(folder, "data");
   const words = ["--port", "0", "--data", data, "--config", config, "--no-bots", ...args];
-  const gateway = new PerpgateProcess(words, {}, undefined, whenDone);
+  const gateway = new PerpgateProcess(words, {}, command, whenDone);
   const url = await gateway.url();
   for (;;) {
     const response = await fetch(`${url}/readyz`);

@@ -44,8 +44,8 @@ acknowledgement must be the one that the receipt is about. Exit code 1 if anythi
     usage: ["<RECEIPT>… [--key VKEY] [--proof FILE]… [--evidence FILE]"],
     about: `Judges each receipt: kept, pending (no checkpoint covers it yet), overdue (not for a minute),
 withheld (the venue does not serve what it has signed), or broken: absent, elsewhere, different or
-forked. For a broken one --evidence writes a file that proves it to others; see
-docs/receipts.md. Exit code 1 unless all are kept or pending.`,
+forked. For a broken one --evidence writes a file that proves it to others (FILE for the first,
+FILE-2 for the second, and so on, before the file's ending); see docs/receipts.md. Exit code 1 unless all are kept or pending.`,
     examples: [
       ["judge order.receipt", "by the venue of your profile"],
       ["judge order.receipt --proof old.proof --evidence broken.json", "and an older checkpoint"],

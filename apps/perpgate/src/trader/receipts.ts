@@ -1,6 +1,7 @@
 /** `perpgate proof`, `check` and `judge`: an order's proof, and what became of a receipt. */
 
 import { readFileSync, writeFileSync } from "node:fs";
+import { join, parse } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import {
   equalBytes,
@@ -91,13 +92,15 @@ export function judge(files: readonly string[], options: JudgeCommandOptions): P
       return parseOrderProof(text)?.checkpoint ?? text;
     });
     let code = 0;
+    let proven = 0;
     for (const file of files) {
       const pinned = options.key === undefined ? {} : { logKey: options.key };
       const verdict = await judgeReceipt(jsonOf(file), { url, checkpoints, ...pinned });
       const isWell = verdict.verdict === "kept" || verdict.verdict === "pending";
       if (!isWell) code = 1;
       if (verdict.verdict === "broken" && options.evidence !== undefined) {
-        writeFileSync(options.evidence, `${JSON.stringify(verdict.evidence, null, 1)}\n`);
+        const path = evidencePath(options.evidence, ++proven);
+        writeFileSync(path, `${JSON.stringify(verdict.evidence, null, 1)}\n`);
       }
       if (output.isJson) {
         output.json({ file, ...verdict });
@@ -112,6 +115,13 @@ export function judge(files: readonly string[], options: JudgeCommandOptions): P
     }
     return code;
   });
+}
+
+/** The file for the evidence of the nth broken promise: a number before the ending, from the second on. */
+function evidencePath(path: string, nth: number): string {
+  if (nth === 1) return path;
+  const { dir, name, ext } = parse(path);
+  return join(dir, `${name}-${nth}${ext}`);
 }
 
 /** Saves the receipt of an acknowledgement; says so if there is none. */
