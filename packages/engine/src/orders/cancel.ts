@@ -78,7 +78,7 @@ export function cancelAfter(s: VenueState, command: CancelAfter): boolean {
 export function expireOrders(s: VenueState): void {
   const { expiries } = s.orders.extras;
   for (let left = EXPIRIES_PER_TICK; left > 0 && expiries.nextTime() <= s.timeMs; left--) {
-    endIfOpen(s, expiries.firstOrder(), END.expired);
+    endIfOpen(s, expiries.first(), END.expired);
   }
 }
 

@@ -5,16 +5,16 @@
 import type { ClientIdWords } from "@perpgate/protocol/client-order-id";
 import type { OrderExtras } from "../commands.js";
 import { int32, widen } from "./memory.js";
-import { OrderExpiries } from "./order-expiries.js";
 import { Table, type UndoLog } from "./table.js";
+import { Timers } from "./timers.js";
 
 /** The words of a row, in the order of the snapshot format; literals, see orders.ts. */
 export const EXTRA_WORDS = 16;
 
 export class OrderExtrasStore {
   readonly table: Table;
-  /** Those that expire; derived. */
-  readonly expiries = new OrderExpiries(this);
+  /** Ids of the open orders that expire; derived. */
+  readonly expiries = new Timers();
   private free = int32(16);
   private freeCount = 0;
 
@@ -41,9 +41,9 @@ export class OrderExtrasStore {
     return this.table.data[row * 16 + 3]!;
   }
   setExpiresAtMs(row: number, timeMs: number): void {
-    this.expiries.remove(row);
     this.table.data[row * 16 + 3] = timeMs;
-    if (timeMs !== 0) this.expiries.add(row);
+    if (timeMs === 0) this.expiries.delete(this.orderId(row));
+    else this.expiries.set(this.orderId(row), timeMs);
   }
   /** An order is not filled at or after its expiry. */
   isExpired(row: number, timeMs: number): boolean {
@@ -127,12 +127,12 @@ export class OrderExtrasStore {
     data[at + 9] = 0;
     data[at + 10] = 0;
     data.set(clientId, at + 11);
-    if (extras.expiresAtMs !== 0) this.expiries.add(row);
+    if (extras.expiresAtMs !== 0) this.expiries.set(orderId, extras.expiresAtMs);
     return row;
   }
 
   release(row: number): void {
-    this.expiries.remove(row);
+    this.expiries.delete(this.orderId(row));
     this.table.touch(row);
     this.table.data[row * 16 + 0] = 0;
     this.pushFree(row);
@@ -141,7 +141,7 @@ export class OrderExtrasStore {
   /** Takes back the last row that was released, whose words are restored. */
   reclaim(row: number): void {
     if (this.free[--this.freeCount] !== row) throw new Error("rows are reclaimed last first");
-    if (this.expiresAtMs(row) !== 0) this.expiries.add(row);
+    this.addExpiry(row);
   }
 
   /** Rebuilds the free list and the expiries from the table. */
@@ -151,8 +151,13 @@ export class OrderExtrasStore {
     this.expiries.clear();
     for (let row = 0; row < this.table.rows; row++) {
       if (this.orderId(row) === 0) this.pushFree(row);
-      else if (this.expiresAtMs(row) !== 0) this.expiries.add(row);
+      else this.addExpiry(row);
     }
+  }
+
+  private addExpiry(row: number): void {
+    const timeMs = this.expiresAtMs(row);
+    if (timeMs !== 0) this.expiries.set(this.orderId(row), timeMs);
   }
 
   private pushFree(row: number): void {

@@ -38,9 +38,14 @@ export class Timers {
     return this.size === 0 ? Number.POSITIVE_INFINITY : this.times.get(0);
   }
 
+  /** The first id; only when there is one. */
+  first(): number {
+    return this.ids.get(0);
+  }
+
   /** Removes the first id and returns it; only when there is one. */
   pop(): number {
-    const id = this.ids.get(0);
+    const id = this.first();
     this.delete(id);
     return id;
   }
