@@ -45,11 +45,11 @@ export function runLiquidations(s: VenueState, budget: WorkBudget): void {
     // An earlier liquidation may have traded with it.
     if (!isDue(market, due.item(i))) continue;
     // Without makers left it waits: it must not be handed over before the book was asked.
-    if (s.scratch.makersLeft === 0) return;
+    if (s.scratch.makersLeft === 0) break;
     budget.take();
     liquidate(s, market, due.item(i));
   }
-  // The order of deleveraging holds for this mark and funding.
+  // The order of deleveraging holds for this mark and funding, however this ended.
   for (const { positions } of s.markets) positions.changed = null;
 }
 

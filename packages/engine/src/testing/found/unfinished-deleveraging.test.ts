@@ -1,0 +1,106 @@
+/** A tick that meets its last account while another position is due. */
+import { expect, test } from "vitest";
+import { type Command, LIMIT_ORDER, LONG, SHORT, type Side } from "../../commands.js";
+import { Engine } from "../../engine.js";
+import type { VenueEvent } from "../../events/event-table.js";
+import { ENGINE_VERSION } from "../../versions.js";
+import { ReferenceVenue } from "../reference/venue.js";
+import { BTC, MICROS, venueConfig } from "../scenarios/listing.js";
+import { START_MS } from "../scenarios/venue.js";
+
+/** Shorts from the higher price, of lower leverage, and from the lower one. */
+const EARLY = 2_100;
+const LATE = 200;
+
+const SIZE_ONLY = {
+  timeInForce: 0,
+  expiresAtMs: 0,
+  clientOrderId: "",
+  trigger: 0,
+  limitTicks: 0,
+  closePosition: false,
+  selfTrade: 0,
+  validUntilMs: 0,
+} as const;
+
+test("deleveraging that a tick leaves unfinished: the next tick ranks by its own mark", () => {
+  const engine = new Engine();
+  const reference = new ReferenceVenue(1_000_000);
+  const apply = (command: Command): VenueEvent[] => {
+    const events = engine.apply(command).decode();
+    expect(events).toEqual(reference.apply(command));
+    return events;
+  };
+  let slot = START_MS / 200;
+  const indexTo = (indexTicks: number): void => {
+    const stampMs = engine.state.timeMs;
+    apply({ kind: "UpdateIndex", stampMs, market: 0, indexTicks, slot: slot++ });
+  };
+  const signIn = (): number => {
+    const hex = (engine.seq + 1).toString(16);
+    apply({
+      kind: "OpenSession",
+      stampMs: START_MS,
+      address: hex.padStart(40, "0"),
+      key: "key",
+      tokenHash: hex,
+      expiresAtMs: START_MS + 86_400_000,
+      siweNonce: hex,
+      siweNonceUntilMs: START_MS + 600_000,
+      maxOrderNotionalMicros: 0,
+      maxNotionalMicros: 0,
+      markets: [],
+    });
+    return engine.seq;
+  };
+  const order = (session: number, side: Side, sizeLots: number, leverage: number): void => {
+    apply({
+      kind: "PlaceOrder",
+      stampMs: START_MS,
+      session,
+      key: "key",
+      nonce: engine.seq,
+      market: 0,
+      side,
+      type: LIMIT_ORDER,
+      marginMicros: 0,
+      leverage,
+      priceTicks: engine.state.markets[0]!.mark,
+      reduceOnly: false,
+      postOnly: false,
+      extras: { ...SIZE_ONLY, sizeLots },
+    });
+  };
+  const config = venueConfig([BTC], {
+    attestorKind: "dev",
+    devCreditMicros: 5_000 * MICROS,
+    backstopCapMicros: 0,
+  });
+  const engineVersion = ENGINE_VERSION;
+  apply({ kind: "Genesis", stampMs: START_MS, engineVersion, config, cohort: "open" });
+  const [calm, large, small] = [signIn(), signIn(), signIn()];
+  const early = Array.from({ length: EARLY }, signIn);
+  const late = Array.from({ length: LATE }, signIn);
+  indexTo(500_000);
+  order(calm, LONG, 10 * EARLY, 25);
+  for (const session of early) order(session, SHORT, 10, 26);
+  indexTo(494_500);
+  order(large, LONG, 20_500, 50);
+  for (const session of late) order(session, SHORT, 10, 50);
+  order(calm, SHORT, 18_600, 25);
+  order(small, LONG, 100, 50);
+
+  const deleveraged = (): string[] =>
+    apply({ kind: "Tick", slot: engine.state.lastTickMs / 200 + 1 }).flatMap((event) => {
+      if (event.kind !== "Traded") return [];
+      return [event.makerAccount > 3 + EARLY ? "late" : "early"];
+    });
+  // At 1 % below their price the late shorts have gained less for their leverage, at 1.5 % more.
+  indexTo(489_400);
+  expect(deleveraged()).toEqual(Array(2_000).fill("early"));
+  indexTo(487_000);
+  const twin = Engine.restore(engine.snapshot());
+  expect(deleveraged()).toEqual(Array(60).fill("late"));
+  twin.apply({ kind: "Tick", slot: twin.state.lastTickMs / 200 + 1 });
+  expect(Buffer.compare(twin.snapshot(), engine.snapshot())).toBe(0);
+});
