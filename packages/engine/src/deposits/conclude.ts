@@ -10,8 +10,9 @@ import type { VenueState } from "../state/venue.js";
 
 export function conclude(s: VenueState, deposit: Deposit, vote: Vote): void {
   if (vote.verdict === "reorged") {
+    // Attestors beyond the quorum report it, too; it counts once.
+    if (deposit.reorged === "") s.deposits.countReorg(deposit, 1);
     deposit.reorged = vote.reason;
-    s.deposits.countReorg(deposit, 1);
     emit.DepositReorged(s.events, { depositId: deposit.id });
     // Credited in part: the rest of a transaction that is gone is never credited.
     if (deposit.status !== "credited") finish(s, deposit);

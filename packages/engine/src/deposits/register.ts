@@ -19,14 +19,17 @@ export function registerDeposit(s: VenueState, command: RegisterDeposit): boolea
   const isDev = s.config!.attestorKind === "dev";
   const key = depositKey(isDev ? account : 0, command.chain, command.txHash);
   const known = s.deposits.byKey.get(key);
+  const opens = known === undefined || mayReopen(known, command.token);
+  // What was credited in part has been seen on its chain.
+  const wasSeen = known !== undefined && known.credits.length > 0;
+  if (opens && !wasSeen && !isDev && s.deposits.unseen(account) >= UNSEEN_DEPOSITS_PER_ACCOUNT) {
+    return refuse(s, REFUSAL.too_many_unseen_deposits, UNSEEN_DEPOSITS_PER_ACCOUNT);
+  }
   if (known !== undefined) {
     // Registering again reports the same deposit.
-    if (mayReopen(known, command.token)) reopen(s, known, account, command.token);
+    if (opens) reopen(s, known, account, command.token);
     emit.DepositRegistered(s.events, { depositId: known.id, account: known.registrant });
     return true;
-  }
-  if (!isDev && s.deposits.unseen(account) >= UNSEEN_DEPOSITS_PER_ACCOUNT) {
-    return refuse(s, REFUSAL.too_many_unseen_deposits, UNSEEN_DEPOSITS_PER_ACCOUNT);
   }
   const deposit: Deposit = {
     id: s.seq,

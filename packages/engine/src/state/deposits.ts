@@ -61,6 +61,11 @@ export function depositKey(account: number, chain: string, txHash: string): stri
   return `${account} ${chain} ${txHash}`;
 }
 
+/** Whether no attestor has seen it on its chain. One that was credited in part was seen. */
+export function isUnseen({ status, votes, credits }: Deposit): boolean {
+  return status === "queued" && votes.size === 0 && credits.length === 0;
+}
+
 export class DepositBook {
   readonly byId = new Map<number, Deposit>();
   readonly byKey = new Map<string, Deposit>();
@@ -96,10 +101,10 @@ export class DepositBook {
 
   /** Brings what is derived from a deposit's status and votes up to date. */
   note(deposit: Deposit): void {
-    const { id, status, votes, credits, registrant } = deposit;
-    const isUnseen = status === "queued" && votes.size === 0;
-    this.countUnseen(id, isUnseen ? registrant : undefined);
-    if (isUnseen) this.forgettable.set(id, deposit.registeredAtMs + UNSEEN_DEPOSIT_MS);
+    const { id, status, credits, registrant } = deposit;
+    const isNowUnseen = isUnseen(deposit);
+    this.countUnseen(id, isNowUnseen ? registrant : undefined);
+    if (isNowUnseen) this.forgettable.set(id, deposit.registeredAtMs + UNSEEN_DEPOSIT_MS);
     else if (status === "rejected" && credits.length === 0) {
       this.forgettable.set(id, deposit.settledAtMs + REJECTED_DEPOSIT_MS);
     } else this.forgettable.delete(id);

@@ -4,7 +4,7 @@
  * its size and not on the number of deposits.
  */
 import { EVENT, type EventLog } from "@perpgate/engine";
-import { type Deposit, depositKey } from "@perpgate/engine/reading";
+import { type Deposit, depositKey, isUnseen } from "@perpgate/engine/reading";
 import type {
   Chain,
   CreditedDeposit,
@@ -27,10 +27,6 @@ export class AttestationView {
   /** Those of `open` that an attestor has seen on the chain. */
   private readonly seen = new Map(CHAINS.map((chain) => [chain, new SortedIds()]));
   private readonly credited = new Map(CHAINS.map((chain) => [chain, new CreditedLog()]));
-  /** Count of open deposits that no attestor has seen, by the account that registered them. */
-  private readonly unseenOf = new Map<number, number>();
-  /** The deposits counted there, with the account. */
-  private readonly unseen = new Map<number, number>();
   private readonly lastVotes = new Map<number, number>();
 
   constructor(private readonly source: VenueSource) {
@@ -132,7 +128,7 @@ export class AttestationView {
 
   /** Open deposits that the account registered and no attestor has seen on their chain. */
   unseenBy(account: number): number {
-    return this.unseenOf.get(account) ?? 0;
+    return stateOf(this.source).deposits.unseen(account);
   }
 
   /** When each attestor signed its latest vote, by number. */
@@ -160,9 +156,6 @@ export class AttestationView {
       if (words[at] !== EVENT.DepositForgotten) continue;
       const id = words[at + DEPOSIT_FORGOTTEN.depositId]!;
       for (const index of [...this.open.values(), ...this.seen.values()]) index.delete(id);
-      const counted = this.unseen.get(id);
-      if (counted !== undefined) this.count(counted, -1);
-      this.unseen.delete(id);
     }
   }
 
@@ -175,27 +168,11 @@ export class AttestationView {
     }
   }
 
-  /** Updates the indexes and the unseen count. */
+  /** Updates the indexes. */
   private place(deposit: Deposit): void {
     const chain = chainOf(deposit.chain);
-    const isUnseen = deposit.status === "queued" && deposit.votes.size === 0;
     keep(this.open.get(chain)!, deposit.id, isOpen(deposit));
-    keep(this.seen.get(chain)!, deposit.id, isOpen(deposit) && !isUnseen);
-    const counted = this.unseen.get(deposit.id);
-    const account = isUnseen ? deposit.registrant : undefined;
-    if (counted === account) return;
-    if (counted !== undefined) this.count(counted, -1);
-    if (account === undefined) this.unseen.delete(deposit.id);
-    else {
-      this.unseen.set(deposit.id, account);
-      this.count(account, 1);
-    }
-  }
-
-  private count(account: number, change: number): void {
-    const count = (this.unseenOf.get(account) ?? 0) + change;
-    if (count === 0) this.unseenOf.delete(account);
-    else this.unseenOf.set(account, count);
+    keep(this.seen.get(chain)!, deposit.id, isOpen(deposit) && !isUnseen(deposit));
   }
 
   private noteCredit(deposit: Deposit): void {

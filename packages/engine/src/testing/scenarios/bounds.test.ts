@@ -144,6 +144,7 @@ function attests(
   depositId: number,
   verdict: "confirming" | "credit" | "reject" | "reorged",
   owner?: Trader,
+  reason = "transaction_gone",
 ): void {
   const credit = { address: owner?.address ?? "", amountMicros: 10_000 * MICROS, logIndex: 0 };
   venue.apply({
@@ -156,7 +157,7 @@ function attests(
     confirmations: 1,
     required: 2,
     credits: verdict === "credit" ? [credit] : [],
-    reason: verdict === "credit" || verdict === "confirming" ? "" : "transaction_gone",
+    reason: verdict === "credit" || verdict === "confirming" ? "" : reason,
   });
 }
 
@@ -181,6 +182,23 @@ describe("deposits", () => {
     venue.engine = Engine.restore(venue.engine.snapshot());
     registers(venue, alice);
     expect(venue.refusal).toBe("too_many_unseen_deposits");
+  });
+
+  test("a hundred hashes that nobody has seen: a rejected one is not registered again on top", () => {
+    const venue = new Venue();
+    const [alice, bob] = [venue.trader("alice"), venue.trader("bob")];
+    const rejected = registers(venue, alice, "rejected");
+    attests(venue, rejected, "reject", undefined, "transaction_not_found");
+    const first = registers(venue, alice, "first unseen");
+    for (let i = 1; i < 100; i++) registers(venue, alice);
+    registers(venue, alice, "rejected");
+    expect(venue.refusal).toBe("too_many_unseen_deposits");
+    expect(venue.engine.state.deposits.byId.get(rejected)?.status).toBe("rejected");
+    expect(registers(venue, bob, "rejected")).toBe(rejected);
+    attests(venue, rejected, "reject", undefined, "transaction_not_found");
+    attests(venue, first, "confirming");
+    expect(registers(venue, alice, "rejected")).toBe(rejected);
+    expect(venue.engine.state.deposits.unseen(alice.account)).toBe(100);
   });
 
   test("unseen for a day: forgotten, and the same hash is a new deposit; seen ones stay", () => {

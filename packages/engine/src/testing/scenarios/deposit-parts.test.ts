@@ -189,6 +189,42 @@ test("settle: a reorganised credit once, nothing else, and the mark stays", () =
   expect(venue.refusal).toBe("deposit_not_reorged");
 });
 
+test("settle: a reorganisation that every attestor reports stops the account until then only", () => {
+  const { venue, alice, id } = opened();
+  both(venue, id, { credits: [credit(alice, 500, 0)] });
+  const reorged = { verdict: "reorged", reason: "transaction_gone" } as const;
+  for (const attestor of [0, 1, 2]) vote(venue, attestor, id, reorged);
+  expect(alice.buys("market", { margin: 10 }).reason).toBe("deposit_reorged");
+  venue.apply({
+    kind: "SettleReorgedDeposit",
+    stampMs: venue.now,
+    expiresAtMs: venue.now + 60_000,
+    depositId: id,
+  });
+  expect(alice.buys("limit", { margin: 10, price: 49_000 }).status).toBe("resting");
+  // Nor does a vote that comes later than that.
+  vote(venue, 2, id, reorged);
+  expect(alice.buys("limit", { margin: 10, price: 49_000 }).status).toBe("resting");
+});
+
+test("parts: one credited, the next over the bound, registered again: never forgotten", () => {
+  const { venue, alice, id } = opened();
+  both(venue, id, { credits: [credit(alice, 500, 0)], part: 1, parts: 2 });
+  both(venue, id, { credits: [credit(alice, 2 ** 52 / 1e6, 100)], part: 2, parts: 2 });
+  expect(depositOf(venue, id)).toMatchObject({ status: "rejected", reason: "deposit_limit" });
+  expect(register(venue, alice)).toBe(id);
+  expect(venue.engine.state.deposits.unseen(alice.account)).toBe(0);
+  venue.pauses(venue.now + 25 * 3_600_000);
+  venue.tick();
+  expect(venue.happened("DepositForgotten")).toEqual([]);
+  alice.signsIn();
+  expect(register(venue, alice)).toBe(id);
+  vote(venue, 0, id, { credits: [credit(alice, 500, 0)], part: 1, parts: 2 });
+  expect(venue.refusal).toBe("deposit_settled");
+  both(venue, id, { credits: [credit(alice, 3, 100)], part: 2, parts: 2 });
+  expect(alice.wallet).toBe(503);
+});
+
 test("a restored engine: parts, tokens, pauses and settlements are all there", () => {
   const { venue, alice, id } = opened();
   both(venue, id, { credits: [credit(alice, 5, 0, "USDT")], part: 1, parts: 2 });
