@@ -27,7 +27,7 @@ export function leafHash(leaf: Uint8Array): Buffer {
   return bytesOf(leafText(leaf));
 }
 
-function leafText(leaf: Uint8Array): HashText {
+export function leafText(leaf: Uint8Array): HashText {
   const bytes = 1 + leaf.length;
   const prefixed = bytes <= shortLeaf.length ? shortLeaf : Buffer.alloc(bytes, LEAF_PREFIX);
   prefixed.set(leaf, 1);
@@ -40,13 +40,13 @@ export function nodeHash(left: Buffer, right: Buffer): Buffer {
   return hash("sha256", node, "buffer");
 }
 
-function nodeText(left: HashText, right: HashText): HashText {
+export function nodeText(left: HashText, right: HashText): HashText {
   node.write(left, 1, "binary");
   node.write(right, 1 + HASH_BYTES, "binary");
   return hash("sha256", node, "binary");
 }
 
-function bytesOf(text: HashText): Buffer {
+export function bytesOf(text: HashText): Buffer {
   return Buffer.from(text, "binary");
 }
 

@@ -96,7 +96,7 @@ export class ReceiptRing {
     Atomics.notify(this.control, DONE);
   }
 
-  /** Signer: sleeps until there is a batch, then returns copies of the statements to sign together. */
+  /** Signer: sleeps until there is a batch; the statements to sign together, valid until `give`. */
   take(): Buffer[] {
     const done = Atomics.load(this.control, DONE);
     while (Atomics.load(this.control, HEAD) === done) {
@@ -109,7 +109,7 @@ export class ReceiptRing {
     const count = this.joinedCount(done, (Atomics.load(this.control, HEAD) - done) | 0);
     return Array.from({ length: count }, (_, i) => {
       const at = this.slotAt(done + i) + BODY;
-      return Buffer.from(this.bytes.subarray(at, at + STATEMENT_BYTES));
+      return this.bytes.subarray(at, at + STATEMENT_BYTES);
     });
   }
 
