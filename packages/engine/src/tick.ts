@@ -10,13 +10,14 @@ import {
 import { emit } from "./events/event-log.js";
 import { sweepMarkets } from "./markets/sweep.js";
 import { sampleFund } from "./money/fund-budget.js";
-import { applyFunding, samplePremium } from "./money/funding.js";
+import { applyFunding, forgetSamples, samplePremium } from "./money/funding.js";
 import { reduceBackstop, runLiquidations } from "./money/liquidate.js";
 import { recomputeMark } from "./money/mark.js";
 import { advanceWatches } from "./money/watch.js";
 import { expireOrders, fireSwitches } from "./orders/cancel.js";
 import { runStops } from "./orders/stops.js";
 import { cancelCarriedOver, cancelOfExpiring } from "./sessions/disconnect.js";
+import { MARKET_HALTED } from "./state/market.js";
 import type { VenueState } from "./state/venue.js";
 import { WorkBudget } from "./work-budget.js";
 import { carryOverOfGone } from "./writers/life.js";
@@ -42,7 +43,10 @@ export function runTick(s: VenueState): void {
   sampleFund(s);
   while (s.totals.nextFundingMs <= s.timeMs) {
     const hourEndMs = s.totals.nextFundingMs;
-    for (const market of s.markets) if (!market.halted) applyFunding(s, market, hourEndMs);
+    for (const market of s.markets) {
+      if (!market.halted) applyFunding(s, market, hourEndMs);
+      else if (market.status === MARKET_HALTED) forgetSamples(market);
+    }
     s.totals.nextFundingMs += HOUR_MS;
     runLiquidations(s, budget);
   }

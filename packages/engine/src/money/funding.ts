@@ -64,13 +64,18 @@ export function fundingRate(market: Market): number {
   return clamp(Math.trunc((premium + pull) / 8), cap) + 0;
 }
 
+/** The hour of the samples is over. */
+export function forgetSamples(market: Market): void {
+  market.premiumSum = 0;
+  market.premiumCount = 0;
+}
+
 /** Adds the hour to the market's cumulative funding; positions settle when they are next changed. */
 export function applyFunding(s: VenueState, market: Market, hourEndMs: number): void {
   s.focus = market.number;
   // Where no position can be liquidated, no position may lose margin either.
   const rate = s.isLive(market) ? withinBudget(s, market, fundingRate(market)) : 0;
-  market.premiumSum = 0;
-  market.premiumCount = 0;
+  forgetSamples(market);
   const backstopMicros = rate === 0 ? 0 : accrue(s, market, rate);
   emit.FundingApplied(s.events, {
     market: market.number,

@@ -49,8 +49,6 @@ export function applyFunding(state: State, market: Market, hourEnd: number): voi
     hourEndMs: hourEnd,
     backstopMicros: num(backstop),
   });
-  market.premiumSum = 0n;
-  market.premiumCount = 0n;
 }
 
 /** "settleFunding": before a command changes lots, cost or margin of a position. */

@@ -51,6 +51,8 @@ export function tick(state: State, command: Tick): void {
   while (state.nextFundingAt <= state.time) {
     for (const market of state.markets) {
       if (!isStopped(market)) applyFunding(state, market, state.nextFundingAt);
+      market.premiumSum = 0n;
+      market.premiumCount = 0n;
     }
     liquidations(state);
     state.nextFundingAt += HOUR_MS;

@@ -233,3 +233,18 @@ describe("funding beyond margin", () => {
     expect(venue.fund).toBeCloseTo(1_000_000.261, 6);
   });
 });
+
+test("an hour that ended while the market was halted: its samples count in no other", () => {
+  const { venue, quinn } = market();
+  const quotes = quote(quinn, 50_400, 50_500);
+  venue.tick();
+  venue.controls("halt");
+  venue.pauses(HOUR_1);
+  venue.tick();
+  expect(venue.happened("FundingApplied")).toEqual([]);
+  for (const id of quotes) quinn.cancels(id);
+  venue.controls("resume");
+  venue.skipsTo(HOUR_1 + HOUR_MS);
+  venue.tick();
+  expect(venue.happened("FundingApplied")).toMatchObject([{ rate: 0 }]);
+});
