@@ -12,14 +12,14 @@ import { type ConnectionsOptions, HttpConnections } from "./http-connections.js"
 import type { LeanOrders } from "./lean-orders.js";
 import type { HttpLimits } from "./limits.js";
 import { type LogProgress, whenReached } from "./log-position.js";
-import { answerClientError, refuseDirectly } from "./refuse-directly.js";
+import { answerClientError, refuseDirectly, retryAfterOf } from "./refuse-directly.js";
 import { requestIdOf } from "./request-id.js";
 import type { RequestLog } from "./request-log.js";
 
 interface AppOptions
   extends Pick<
     ConnectionsOptions,
-    "budgets" | "refusals" | "isTrustedProxy" | "mayUseReserve" | "onRefused"
+    "budgets" | "refusals" | "venue" | "isTrustedProxy" | "mayUseReserve" | "onRefused"
   > {
   readonly log: FastifyBaseLogger;
   readonly limits: HttpLimits;
@@ -27,7 +27,6 @@ interface AppOptions
   readonly requestLog: RequestLog;
   readonly addressOf: ClientAddressOf;
   readonly lean: LeanOrders;
-  readonly venue: LogProgress | undefined;
 }
 
 export function createApp(options: AppOptions): {
@@ -44,7 +43,7 @@ export function createApp(options: AppOptions): {
     serve: (exchange) => {
       const { request, response } = exchange;
       if (hasTooManyHeaders(request)) {
-        refuseDirectly(exchange, tooManyHeaders(), refusals);
+        refuseDirectly(exchange, tooManyHeaders(), options);
         return;
       }
       whenReached(
@@ -53,7 +52,10 @@ export function createApp(options: AppOptions): {
         () => {
           if (!lean.serve(exchange)) toFastify(request, response);
         },
-        (error) => refuseDirectly(exchange, error, refusals),
+        (error) => {
+          exchange.refusal = error;
+          toFastify(request, response);
+        },
       );
     },
   });
@@ -142,6 +144,20 @@ function createHttpServer(limits: HttpLimits, connections: HttpConnections): Htt
   // but has neither an option nor a type for it.
   Object.assign(server, { httpAllowHalfOpen: true });
   return server.setTimeout(limits.idleTimeoutMs);
+}
+
+/** Answers the requests that were refused before Fastify, with the headers that every answer has. */
+export function refuseUnserved(app: FastifyInstance): void {
+  app.addHook("onRequest", ({ exchange }, reply, done) => {
+    const refusal = exchange?.refusal;
+    if (refusal === undefined) {
+      done();
+      return;
+    }
+    const retryAfter = retryAfterOf(refusal);
+    if (retryAfter !== undefined) void reply.header("retry-after", retryAfter);
+    done(refusal);
+  });
 }
 
 /** After `begin`, requests on open connections get `stopped`, and every response closes its connection. */

@@ -11,12 +11,14 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { ApiError } from "@perpgate/protocol/core";
 import { MAX_WAITING, overBudget, type Payer } from "../limits/charge-operation.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import { answerCost, COST, readCost } from "../limits/costs.js";
 import type { RefusalCounts } from "../metrics/refusal-counts.js";
 import { firstByteAgoMs } from "./first-byte.js";
 import { hasTooManyHeaders } from "./header-count.js";
+import type { LogProgress } from "./log-position.js";
 import { refuseDirectly } from "./refuse-directly.js";
 
 /** A request and its response. */
@@ -25,6 +27,8 @@ export interface Exchange extends Payer {
   readonly response: ServerResponse;
   /** `performance.now()` when the first byte of the request was read. */
   readonly startedAtMs: number;
+  /** Why it is refused once its headers are read, such as a gateway that lags; undefined: it is served. */
+  refusal: ApiError | undefined;
   /** Whether the response is built for this request, in contrast to stored bytes. */
   isComputed: boolean;
 }
@@ -32,6 +36,7 @@ export interface Exchange extends Payer {
 export interface ConnectionOptions {
   readonly budgets: CostBudgets;
   readonly refusals: RefusalCounts;
+  readonly venue: LogProgress | undefined;
   readonly bodyBytes: number;
   readonly pipelinedRequests: number;
   serve(exchange: Exchange): void;
@@ -95,8 +100,8 @@ export class HttpConnection {
     const startedAtMs = performance.now() - firstByteAgoMs(request);
     // With too many headers a forwarding header may have been dropped, so the peer is charged.
     const key = hasTooManyHeaders(request) ? this.key : this.options.keyOf(request);
-    const unknown = { account: undefined, overBudget: undefined, isComputed: false };
-    const exchange = { request, response, startedAtMs, key, ...unknown };
+    const unknown = { account: undefined, overBudget: undefined, refusal: undefined };
+    const exchange = { request, response, startedAtMs, key, ...unknown, isComputed: false };
     if (this.current === undefined && this.cancelWait === undefined) {
       this.admit(exchange);
     } else if (this.queue.length < this.maxQueue) {
@@ -126,7 +131,7 @@ export class HttpConnection {
     }
     if (budgets.waitingCount(key) >= MAX_WAITING) {
       budgets.charge(key, COST.request);
-      refuseDirectly(exchange, overBudget(), this.options.refusals);
+      refuseDirectly(exchange, overBudget(), this.options);
       this.closeAfterAnswer();
       return;
     }

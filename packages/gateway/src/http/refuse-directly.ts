@@ -2,8 +2,9 @@
 
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { ApiError } from "@perpgate/protocol/core";
+import { ApiError, POSITION_HEADER } from "@perpgate/protocol/core";
 import type { RefusalCounts } from "../metrics/refusal-counts.js";
+import type { LogProgress } from "./log-position.js";
 import { newRequestId } from "./request-id.js";
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -11,7 +12,10 @@ const JSON_TYPE = "application/json; charset=utf-8";
 export function refuseDirectly(
   { response }: { readonly response: ServerResponse },
   error: ApiError,
-  refusals: RefusalCounts,
+  {
+    refusals,
+    venue,
+  }: { readonly refusals: RefusalCounts; readonly venue: LogProgress | undefined },
 ): void {
   refusals.onHttp(error);
   const requestId = newRequestId();
@@ -22,6 +26,7 @@ export function refuseDirectly(
     "content-type": JSON_TYPE,
     "content-length": Buffer.byteLength(body),
     ...(retryAfter === undefined ? {} : { "retry-after": retryAfter }),
+    ...(venue === undefined ? {} : { [POSITION_HEADER]: String(venue.position) }),
     connection: "close",
   });
   response.end(body);
@@ -72,7 +77,7 @@ function responseText(error: ApiError, requestId: string, headerLines: string): 
 }
 
 /** In seconds; every 429 has `retryAfterMs`. */
-function retryAfterOf({ details }: ApiError): string | undefined {
+export function retryAfterOf({ details }: ApiError): string | undefined {
   const retryAfterMs = details?.retryAfterMs;
   if (typeof retryAfterMs !== "number") return undefined;
   return String(Math.max(1, Math.ceil(retryAfterMs / 1_000)));

@@ -26,7 +26,7 @@ import { compileSoon } from "./compiled-later.js";
 import type { GatewayContext } from "./context.js";
 import { type AllowedOrigins, allowOrigins } from "./cors.js";
 import { serveDocs } from "./docs/docs.js";
-import { createApp, refuseWhileStopping } from "./fastify-app.js";
+import { createApp, refuseUnserved, refuseWhileStopping } from "./fastify-app.js";
 import { readJsonBodies } from "./json-body.js";
 import { LeanOrders } from "./lean-orders.js";
 import type { HttpLimits } from "./limits.js";
@@ -121,6 +121,7 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
     lean,
   });
   allowOrigins(app, options.origins);
+  refuseUnserved(app);
   const stopping = refuseWhileStopping(app);
   readJsonBodies(app, budgets);
   answerUnknownRoutes(app);

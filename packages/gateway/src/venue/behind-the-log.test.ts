@@ -1,6 +1,7 @@
 /** A gateway of several that has not applied what another one has answered. */
 
 import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { ask } from "../testing/running-gateway.js";
 import { StreamClient } from "../ws/testing/stream-client.js";
 import { runVenue } from "./testing/running-venue.js";
 import { Trader } from "./testing/trader.js";
@@ -59,4 +60,26 @@ test("subscribe: since that does not come within a second is lagging", async () 
   const since = at.venue.seq + 1_000;
   const answer = await socket.ask({ op: "subscribe", streams: ["preconfirms"], since });
   expect(answer).toMatchObject({ t: "error", d: { code: "lagging" } });
+});
+
+const PAGE = { origin: "https://app.example", "x-request-id": "my-request" };
+
+test("lagging: a page of another origin can read it, and how far this gateway is", async () => {
+  const headers = { ...PAGE, "perpgate-min-position": String(at.venue.seq + 1_000_000) };
+  const lagging = await ask(`${at.url}/v1/markets`, { headers });
+  expect(lagging).toMatchObject({ status: 503, body: { code: "lagging" } });
+  expect(lagging.headers.get("perpgate-position")).toBe(String(at.venue.seq));
+  expect(lagging.headers.get("access-control-allow-origin")).toBe("*");
+  expect(lagging.headers.get("x-request-id")).toBe("my-request");
+  expect(lagging.headers.get("retry-after")).toBe("1");
+});
+
+test("a position that is no number, and too many headers: with this gateway's position", async () => {
+  const malformed = { ...PAGE, "perpgate-min-position": "1e3" };
+  const tooMany = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`x-${i}`, "1"]));
+  for (const headers of [malformed, tooMany]) {
+    const refused = await ask(`${at.url}/v1/markets`, { headers });
+    expect(refused.status).toBeGreaterThanOrEqual(400);
+    expect(refused.headers.get("perpgate-position")).toBe(String(at.venue.seq));
+  }
 });
