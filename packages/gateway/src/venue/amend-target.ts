@@ -28,9 +28,28 @@ export function namedOrder({ views }: VenueLink, account: number, named: NamedOr
   const { orderId, clientOrderId = "" } = named;
   const id = orderId === undefined ? views.openOrderNamed(account, clientOrderId) : Number(orderId);
   const order = id === undefined ? undefined : views.order(account, id);
-  if (order === undefined)
-    throw new ApiError("order_not_found", { orderId: orderId ?? clientOrderId });
+  if (order === undefined) throw orderNotFound(named);
   return order;
+}
+
+/** The order that the name meant at a seq; it may have ended before that, or since. */
+export function orderNamedBefore(
+  { views }: VenueLink,
+  account: number,
+  named: NamedOrder,
+  seq: number,
+): Order {
+  const { orderId, clientOrderId = "" } = named;
+  const order =
+    orderId === undefined
+      ? views.ordersByClientId(account, clientOrderId, { before: String(seq) }, 1)[0]
+      : views.order(account, Number(orderId));
+  if (order === undefined || Number(order.orderId) >= seq) throw orderNotFound(named);
+  return order;
+}
+
+export function orderNotFound({ orderId, clientOrderId = "" }: NamedOrder): ApiError {
+  return new ApiError("order_not_found", { orderId: orderId ?? clientOrderId });
 }
 
 export function isOpen({ status }: Order): boolean {
@@ -43,20 +62,20 @@ export interface AmendTarget {
   amended(amendment: Amendment): OrderTerms;
 }
 
-export function amendTargetOf(
+/** The order that body and path of an amendment name; it may have ended. */
+export function orderToAmend(
   link: VenueLink,
   account: number,
   body: AmendOrderBody,
   pathId: string,
-): AmendTarget {
+): Order {
   requireOneName(body);
   const order = namedOrder(link, account, body);
   const names = [order.orderId, ...(body.clientOrderId === undefined ? [] : [body.clientOrderId])];
   if (!names.includes(pathId)) {
     throw wrongField("orderId", `the path names order ${pathId}, the body ${names.join(" or ")}`);
   }
-  if (!isOpen(order)) throw notAmendable(order.orderId, `it is ${order.status}`);
-  return targetOfOrder(link, order);
+  return order;
 }
 
 export function targetOfOrder({ venue }: VenueLink, order: Order): AmendTarget {
@@ -110,6 +129,7 @@ export function amendCommandOf(
   };
 }
 
-export function notAmendable(order: string, problem: string): ApiError {
-  return about("orderId", "order_not_amendable", { order, problem });
+export function notAmendable({ orderId, status }: Order): ApiError {
+  const problem = `it is ${status}`;
+  return about("orderId", "order_not_amendable", { order: orderId, problem });
 }

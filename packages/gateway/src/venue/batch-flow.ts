@@ -5,11 +5,10 @@ import { ApiError } from "@perpgate/protocol/core";
 import type { Applied, PastBatch, PastOperation, Unanswered } from "@perpgate/venue";
 import { digestOf } from "../auth/order-signature.js";
 import type { Caller, Signed } from "../request.js";
-import { type PlannedOperation, planBatch } from "./batch-plan.js";
-import { notCancelable, ownOrder, tooLate } from "./cancel-flow.js";
+import { type PlannedOperation, pastPlan, planBatch } from "./batch-plan.js";
+import { operationRefusal } from "./batch-refusals.js";
+import { ownOrder } from "./cancel-flow.js";
 import type { CommandOrigin } from "./order-command.js";
-import { orderRefusal } from "./order-refusals.js";
-import { sessionRefusal } from "./session-flow.js";
 import {
   conflict,
   isSameBody,
@@ -19,13 +18,7 @@ import {
   SignedRequest,
   type SignedServices,
 } from "./signed-request.js";
-import {
-  type LiveSession,
-  type ReceiptedAck,
-  type RefusedOutcome,
-  unanswered,
-  withReceipt,
-} from "./venue-link.js";
+import { type ReceiptedAck, unanswered, withReceipt } from "./venue-link.js";
 
 /** What became of one operation. */
 export type OperationResult =
@@ -147,8 +140,7 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
   private replayed({ seq, operations }: PastBatch, resolve: Resolve): void {
     markReplayed(this.caller);
     const { link } = this.services;
-    const origin = { stampMs: 0, session: 0, key: "", nonce: 0, validUntilMs: 0 };
-    const plan = planBatch(link, this.session.account, this.request.body, origin);
+    const plan = pastPlan(link, this.session.account, this.request.body, seq);
     const results = operations.map((outcome, i) => this.resultSafely(plan[i]!, outcome));
     const { receipts } = this;
     results.forEach((result, i) => {
@@ -181,30 +173,18 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
       case "canceled":
         return { canceled: this.canceled(String(outcome.orderId)) };
       case "refused":
-        return { error: planned.failure ?? this.refusalOf(planned, outcome) };
+        return { error: operationRefusal(planned, outcome, this.refusedBatch()) };
     }
+  }
+
+  private refusedBatch() {
+    const { session, request, services } = this;
+    return { session, body: request.body, link: services.link };
   }
 
   private canceled(orderId: string): CanceledOrder {
     const { remainingSize } = ownOrder(this.services.link, this.session.account, orderId);
     return { orderId, status: "canceled", remainingSize };
-  }
-
-  private refusalOf({ operation, terms, market }: PlannedOperation, outcome: RefusedOutcome) {
-    const { session, request } = this;
-    const { link } = this.services;
-    const { views } = link;
-    if (operation.op !== "cancel" && terms !== undefined && market !== undefined) {
-      const body = { ...request.body, ...targetOf(operation) };
-      return asApiError(orderRefusal(outcome, { body, terms, market, session, views }));
-    }
-    if (outcome.refusal === "too_late") {
-      return tooLate(request.body.validUntil ?? 0, views.timeMs);
-    }
-    if (outcome.refusal === "order_not_cancelable" && operation.op === "cancel") {
-      return notOpen(this.services, session, operation);
-    }
-    return asApiError(sessionRefusal("CancelOrder", outcome));
   }
 }
 
@@ -230,34 +210,4 @@ class Countdown {
   private settle(): void {
     if (this.pending === 0) this.whenAll?.();
   }
-}
-
-function targetOf(operation: PlannedOperation["operation"]): object {
-  if (operation.op === "place") return {};
-  const { orderId, clientOrderId } = operation;
-  return {
-    ...(orderId === undefined ? {} : { orderId }),
-    ...(clientOrderId === undefined ? {} : { clientOrderId }),
-  };
-}
-
-/** Why an order cannot be canceled: it is not there, or it has ended. */
-function notOpen(
-  { link }: SignedServices,
-  { account }: LiveSession,
-  { orderId, clientOrderId }: { readonly orderId?: string; readonly clientOrderId?: string },
-): ApiError {
-  if (orderId === undefined) {
-    return new ApiError("order_not_found", { orderId: clientOrderId ?? "" });
-  }
-  try {
-    return notCancelable(orderId, ownOrder(link, account, orderId).status);
-  } catch (error) {
-    return asApiError(error);
-  }
-}
-
-function asApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  throw error;
 }

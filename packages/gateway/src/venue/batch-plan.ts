@@ -4,7 +4,7 @@
  * the index of an operation is its distance from the first, whatever happens to the others.
  */
 
-import type { BatchBody, BatchOperation, OrderTerms } from "@perpgate/protocol";
+import type { Amendment, BatchBody, BatchOperation, Order, OrderTerms } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import type { MarketUnits } from "@perpgate/venue";
 import {
@@ -14,6 +14,8 @@ import {
   type NamedOrder,
   namedOrder,
   notAmendable,
+  orderNamedBefore,
+  orderNotFound,
   requireOneName,
   targetOfOrder,
   withAmendment,
@@ -27,8 +29,8 @@ type BatchCommand = CommandOf<"PlaceOrder"> | CommandOf<"AmendOrder"> | CommandO
 export interface PlannedOperation {
   readonly operation: BatchOperation;
   readonly command: BatchCommand;
-  /** Why it is refused whatever the venue's state. */
-  readonly failure?: ApiError;
+  /** Why the gateway refuses it: the command is a cancel of no order. */
+  readonly failure?: ApiError | undefined;
   /** Of an order or an amendment: what the message of a refusal needs. */
   readonly terms?: OrderTerms;
   readonly market?: MarketUnits;
@@ -37,18 +39,45 @@ export interface PlannedOperation {
 /** Orders that the batch itself places, by their client id. */
 type PlacedNames = Map<string, AmendTarget>;
 
+/** The order that an amendment names. @throws ApiError `order_not_found`. */
+type FindOrder = (named: NamedOrder) => Order;
+
 export function planBatch(
   link: VenueLink,
   account: number,
+  body: BatchBody,
+  origin: CommandOrigin,
+): PlannedOperation[] {
+  return planWith(link, body, origin, (named) => namedOrder(link, account, named));
+}
+
+/**
+ * The plan of a batch that was executed from that seq on, to describe its stored results: names mean
+ * what they meant then. Orders may have ended since, so a failure holds only where the log has a cancel
+ * of no order.
+ */
+export function pastPlan(
+  link: VenueLink,
+  account: number,
+  body: BatchBody,
+  seq: number,
+): PlannedOperation[] {
+  const origin = { stampMs: 0, session: 0, key: "", nonce: 0, validUntilMs: 0 };
+  return planWith(link, body, origin, (named) => orderNamedBefore(link, account, named, seq));
+}
+
+function planWith(
+  link: VenueLink,
   { operations }: BatchBody,
   origin: CommandOrigin,
+  find: FindOrder,
 ): PlannedOperation[] {
   const names: PlacedNames = new Map();
   const { key, nonce } = origin;
   return operations.map((operation, index) => {
     const batch = { index, count: operations.length, key, nonce };
     try {
-      const planned = plan(link, account, operation, origin, names);
+      const planned = plan(link, operation, origin, find, names);
       return { ...planned, operation, command: { ...planned.command, batch } };
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure;
@@ -59,11 +88,11 @@ export function planBatch(
 
 function plan(
   link: VenueLink,
-  account: number,
   operation: BatchOperation,
   origin: CommandOrigin,
+  find: FindOrder,
   names: PlacedNames,
-): Pick<PlannedOperation, "command" | "terms" | "market"> {
+): Omit<PlannedOperation, "operation"> {
   switch (operation.op) {
     case "place": {
       const { op: _, ...terms } = operation;
@@ -77,9 +106,15 @@ function plan(
       return { command, terms, market };
     }
     case "amend": {
-      const target = targetOf(link, account, operation, names);
-      const command = amendCommandOf(operation, target, origin);
-      return { command, terms: target.amended(operation), market: target.market };
+      requireOneName(operation);
+      const placed = names.get(operation.clientOrderId ?? "");
+      if (placed !== undefined) return amendmentOf(operation, placed, origin);
+      const order = find(operation);
+      const planned = amendmentOf(operation, targetOfOrder(link, order), origin);
+      if (isOpen(order)) return planned;
+      const isNamed = operation.clientOrderId !== undefined;
+      const failure = isNamed ? orderNotFound(operation) : notAmendable(order);
+      return { ...planned, failure, command: cancelOf({}, origin) };
     }
     case "cancel":
       requireOneName(operation);
@@ -87,18 +122,9 @@ function plan(
   }
 }
 
-function targetOf(
-  link: VenueLink,
-  account: number,
-  named: NamedOrder,
-  names: PlacedNames,
-): AmendTarget {
-  requireOneName(named);
-  const placed = names.get(named.clientOrderId ?? "");
-  if (placed !== undefined) return placed;
-  const order = namedOrder(link, account, named);
-  if (!isOpen(order)) throw notAmendable(order.orderId, `it is ${order.status}`);
-  return targetOfOrder(link, order);
+function amendmentOf(amendment: Amendment, target: AmendTarget, origin: CommandOrigin) {
+  const command = amendCommandOf(amendment, target, origin);
+  return { command, terms: target.amended(amendment), market: target.market };
 }
 
 function cancelOf(

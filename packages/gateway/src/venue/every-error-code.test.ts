@@ -292,6 +292,13 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
     for (let from = 1; from <= 1_024; from += 64) {
       await Promise.all(Array.from({ length: 64 }, (_, i) => place(from + i)));
     }
+    const operations = [
+      { op: "cancel", orderId: "1" },
+      { op: "place", ...trader.limit("long", 60_000.05), nonce: undefined },
+    ];
+    const batch = await trader.signed("/v1/orders/batch", { nonce: 0, operations });
+    const tooOld = { status: 400, error: { code: "nonce_too_old" } };
+    expect(Object(batch.body).results).toMatchObject([tooOld, tooOld]);
     return place(0);
   },
   nonce_conflict: async () => {

@@ -4,7 +4,13 @@ import type { AmendOrderBody, ExtendedOrderBody, OrderTerms } from "@perpgate/pr
 import type { Applied, MarketUnits, PastAcknowledgement, Unanswered } from "@perpgate/venue";
 import { digestOf } from "../auth/order-signature.js";
 import type { Caller, Signed } from "../request.js";
-import { amendCommandOf, amendTargetOf } from "./amend-target.js";
+import {
+  amendCommandOf,
+  isOpen,
+  notAmendable,
+  orderToAmend,
+  targetOfOrder,
+} from "./amend-target.js";
 import { type CommandOrigin, orderCommandOf } from "./order-command.js";
 import { about, orderRefusal } from "./order-refusals.js";
 import {
@@ -150,8 +156,10 @@ class Amending extends Acknowledged<AmendOrderBody> {
   protected prepare(origin: CommandOrigin, evidence: OrderEvidence): () => void {
     const { link } = this.services;
     const { body } = this.request;
-    const target = amendTargetOf(link, this.session.account, body, this.pathId);
+    const order = orderToAmend(link, this.session.account, body, this.pathId);
+    const target = targetOfOrder(link, order);
     const command = amendCommandOf(body, target, origin);
+    if (!isOpen(order)) throw notAmendable(order);
     return () => {
       link.venue.submit(command, evidence, (applied, why) => {
         this.onApplied(applied, why, target.amended(body), target.market);

@@ -40,15 +40,9 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
   const price = terms.price ?? 0;
   const time = order.views.timeMs;
   const { detail1, detail2 } = outcome;
+  const signing = signingRefusal(outcome, body.nonce);
+  if (signing !== undefined) return signing;
   switch (outcome.refusal) {
-    case "session_key_rotated":
-      return new ApiError("session_key_rotated", {}, { field: "X-Service-Sig" });
-    case "nonce_too_old":
-      return about("nonce", "nonce_too_old", {
-        nonce: body.nonce,
-        remembered: NONCE_WINDOW,
-        lowest: detail1,
-      });
     case "unknown_symbol":
       return about("symbol", "unknown_symbol", { symbol });
     case "market_halted":
@@ -169,6 +163,22 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
       });
     default:
       return sessionRefusal("PlaceOrder", outcome);
+  }
+}
+
+/** Of what every signed command may be refused for. */
+export function signingRefusal(outcome: RefusedOutcome, nonce: number): ApiError | undefined {
+  switch (outcome.refusal) {
+    case "session_key_rotated":
+      return new ApiError("session_key_rotated", {}, { field: "X-Service-Sig" });
+    case "nonce_too_old":
+      return about("nonce", "nonce_too_old", {
+        nonce,
+        remembered: NONCE_WINDOW,
+        lowest: outcome.detail1,
+      });
+    default:
+      return undefined;
   }
 }
 

@@ -67,11 +67,12 @@ export function ordersByClientIdView(
   account: number,
   clientOrderId: string,
   { after, before }: RowsQuery,
+  limit = MAX_ORDERS,
 ): Order[] {
   const words = clientIdWords(clientOrderId);
   if (words === undefined) return [];
   const rows = source.history.ordersByClientId(account, words, {
-    limit: MAX_ORDERS,
+    limit,
     ...(after === undefined ? {} : { after: Number(after) }),
     ...(before === undefined ? {} : { before: Number(before) }),
   });

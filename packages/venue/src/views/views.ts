@@ -199,8 +199,14 @@ export class Views {
     return ordersByNonceView(this.source, account, nonce);
   }
 
-  ordersByClientId(account: number, clientOrderId: string, query: RowsQuery): Order[] {
-    return ordersByClientIdView(this.source, account, clientOrderId, query);
+  /** `limit`: rows that are read at most. */
+  ordersByClientId(
+    account: number,
+    clientOrderId: string,
+    query: RowsQuery,
+    limit?: number,
+  ): Order[] {
+    return ordersByClientIdView(this.source, account, clientOrderId, query, limit);
   }
 
   order(account: number, orderId: number): Order | undefined {

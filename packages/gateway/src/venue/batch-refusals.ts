@@ -1,0 +1,71 @@
+/** The API error of one operation of a batch that was refused, now or when the batch was executed. */
+
+import type { BatchBody } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
+import { orderNotFound } from "./amend-target.js";
+import type { PlannedOperation } from "./batch-plan.js";
+import { notCancelable, ownOrder, tooLate } from "./cancel-flow.js";
+import { about, orderRefusal, signingRefusal } from "./order-refusals.js";
+import { sessionRefusal } from "./session-flow.js";
+import type { LiveSession, RefusedOutcome, VenueLink } from "./venue-link.js";
+
+export interface RefusedBatch {
+  readonly session: LiveSession;
+  readonly body: BatchBody;
+  readonly link: VenueLink;
+}
+
+export function operationRefusal(
+  planned: PlannedOperation,
+  outcome: RefusedOutcome,
+  batch: RefusedBatch,
+): ApiError {
+  const { operation, failure, terms, market } = planned;
+  const { session, body } = batch;
+  const { views } = batch.link;
+  if (outcome.refusal === "order_not_cancelable") {
+    return failure ?? noOpenOrder(operation, batch);
+  }
+  if (outcome.refusal === "too_late") return tooLate(body.validUntil ?? 0, views.timeMs);
+  const signing = signingRefusal(outcome, body.nonce);
+  if (signing !== undefined) return signing;
+  if (operation.op !== "cancel" && terms !== undefined && market !== undefined) {
+    const refused = { body: { ...body, ...targetOf(operation) }, terms, market, session, views };
+    return asApiError(orderRefusal(outcome, refused));
+  }
+  return asApiError(sessionRefusal("CancelOrder", outcome));
+}
+
+/**
+ * A cancel found no open order. In the place of an order it stands for a market that was unknown, of an
+ * amendment for an order that was not there; a retry of the batch may find either.
+ */
+function noOpenOrder(
+  operation: PlannedOperation["operation"],
+  { link, session }: RefusedBatch,
+): ApiError {
+  if (operation.op === "place") {
+    return about("symbol", "unknown_symbol", { symbol: operation.symbol });
+  }
+  const { orderId } = operation;
+  if (operation.op === "amend" || orderId === undefined) return orderNotFound(operation);
+  try {
+    return notCancelable(orderId, ownOrder(link, session.account, orderId).status);
+  } catch (error) {
+    return asApiError(error);
+  }
+}
+
+function targetOf(operation: PlannedOperation["operation"]): object {
+  if (operation.op === "place") return {};
+  const { orderId, clientOrderId } = operation;
+  return {
+    ...(orderId === undefined ? {} : { orderId }),
+    ...(clientOrderId === undefined ? {} : { clientOrderId }),
+  };
+}
+
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  throw error;
+}
