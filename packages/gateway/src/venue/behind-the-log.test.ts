@@ -35,6 +35,28 @@ test("refused here, executed elsewhere meanwhile: the same nonce gets the first 
   expect([status, headers.get("idempotent-replay")]).toEqual([200, "true"]);
 });
 
+test("cancel by client id: the order that has the name when the cancel is executed", async () => {
+  const trader = await Trader.enter(at);
+  const place = async () => {
+    const { body } = await trader.place({
+      ...trader.limit("long", 60_000),
+      clientOrderId: "bid-2",
+    });
+    return String(body.orderId);
+  };
+  const first = await place();
+  let second = "";
+  const submitted = vi.spyOn(at.venue, "submitted");
+  submitted.mockImplementationOnce(async (...cancel) => {
+    await trader.cancel(first);
+    second = await place();
+    return at.venue.submitted(...cancel);
+  });
+  const { status, body } = await trader.send("/v1/orders/cancel", { clientOrderId: "bid-2" });
+  expect({ status, body }).toMatchObject({ status: 200, body: { orderId: second } });
+  expect((await trader.get(`/v1/orders/${second}`)).body.status).toBe("canceled");
+});
+
 test("subscribe: since ahead of this gateway is waited for, without a gap", async () => {
   const trader = await Trader.enter(at);
   const socket = await StreamClient.connect(at.url, trader.token);

@@ -22,24 +22,34 @@ export class CancelFlow {
   async cancel(session: LiveSession, body: CancelOrderBody): Promise<CanceledOrder> {
     requireOneName(body);
     // One that is not open is refused before the command reaches the log.
-    const { orderId, status } = namedOrder(this.link, session.account, body);
-    if (status !== "resting" && status !== "pending") throw notCancelable(orderId, status);
-    const { validUntil } = body;
-    const { outcome } = await this.link.execute({
+    const { orderId: seen, status } = namedOrder(this.link, session.account, body);
+    if (status !== "resting" && status !== "pending") throw notCancelable(seen, status);
+    const { validUntil, clientOrderId } = body;
+    const { views } = this.link;
+    const command = {
       kind: "CancelOrder",
       stampMs: this.link.nowMs(),
       session: session.number,
-      orderId: Number(orderId),
+      // Another order may have the name once this is executed.
+      ...(clientOrderId === undefined ? { orderId: Number(seen) } : { orderId: 0, clientOrderId }),
       ...(validUntil === undefined ? {} : { validUntilMs: validUntil }),
-    });
-    const after = ownOrder(this.link, session.account, orderId);
+    } as const;
+    const { outcome, ended } = await this.link.executeTaking(command, NO_EVIDENCE, (applied) => ({
+      outcome: views.outcome(applied),
+      ended: views.endedOrders(applied, session.account),
+    }));
     if (outcome.kind === "refused") {
       // It was filled or canceled before this command.
-      if (outcome.refusal === "order_not_cancelable") throw notCancelable(orderId, after.status);
-      if (outcome.refusal === "too_late") throw tooLate(validUntil ?? 0, this.link.views.timeMs);
+      if (outcome.refusal === "order_not_cancelable") {
+        throw notCancelable(seen, ownOrder(this.link, session.account, seen).status);
+      }
+      if (outcome.refusal === "too_late") throw tooLate(validUntil ?? 0, views.timeMs);
       throw sessionRefusal("CancelOrder", outcome);
     }
-    return { orderId, status: "canceled", remainingSize: after.remainingSize };
+    // The first to end is the one that was named; others may have lived because of it.
+    const orderId = String(ended[0] ?? seen);
+    const { remainingSize } = ownOrder(this.link, session.account, orderId);
+    return { orderId, status: "canceled", remainingSize };
   }
 
   async cancelAll(session: LiveSession, symbol: string | undefined): Promise<CanceledOrders> {
