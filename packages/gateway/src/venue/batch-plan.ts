@@ -99,7 +99,7 @@ function plan(
       const { symbol, clientOrderId } = terms;
       const market = link.venue.listing.named(symbol);
       if (market === undefined) throw about("symbol", "unknown_symbol", { symbol });
-      const command = orderCommandOf(terms, market, origin);
+      const command = orderCommandOf(terms, market, origin, link.views);
       if (clientOrderId !== undefined) {
         names.set(clientOrderId, { market, amended: (changes) => withAmendment(terms, changes) });
       }

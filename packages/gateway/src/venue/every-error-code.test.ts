@@ -264,7 +264,16 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
   price_outside_band: order({ type: "limit", price: 70_000 }),
   price_too_far: order({ type: "limit", price: 1_000 }),
   stop_would_trigger: order({ type: "stop", price: 64_000 }),
-  size_below_lot: order({ margin: 0.01 }),
+  size_below_lot: async () => {
+    const { trader } = await entered();
+    const [small, belowMicro] = [
+      await trader.place(trader.order({ margin: 0.01 })),
+      await trader.place(trader.order({ margin: 0.000_000_1 })),
+    ];
+    // What passes is the same, however little was sent.
+    expect({ ...belowMicro.body, requestId: "" }).toEqual({ ...small.body, requestId: "" });
+    return small;
+  },
   notional_too_small: order({ margin: 0.07, leverage: 10 }),
   insufficient_margin: order({ margin: 20_000 }),
   leverage_above_maximum: order({ leverage: 51 }),

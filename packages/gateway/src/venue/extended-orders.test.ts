@@ -299,6 +299,9 @@ describe("margin of a position", () => {
       nonce: 90,
     });
     expect([none.status, none.body.code]).toEqual([404, "position_not_found"]);
+    const unlisted = { symbol: "DOGEUSD", amount: 5, nonce: 90 };
+    const unknown = await ann.signed("/v1/positions/DOGEUSD/margin", unlisted);
+    expect([unknown.status, unknown.body.code]).toEqual([404, "market_not_found"]);
     await ann.place(ann.order({ margin: 100, leverage: 5 }));
     const [before] = await ann.list("/v1/positions");
     const add = { symbol: "BTCUSD", amount: 50, nonce: 91 };

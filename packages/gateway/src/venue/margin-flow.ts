@@ -1,7 +1,7 @@
 /** Moves money between the wallet and the margin of a position. */
 
 import type { MarginBody, MarginChange } from "@perpgate/protocol";
-import { fromMicros, INDEX_STALE_MS, toMicrosFloor } from "@perpgate/protocol/core";
+import { ApiError, fromMicros, INDEX_STALE_MS, toMicrosFloor } from "@perpgate/protocol/core";
 import type { Applied, Unanswered } from "@perpgate/venue";
 import type { Caller, Signed } from "../request.js";
 import type { CommandOrigin } from "./order-command.js";
@@ -58,7 +58,7 @@ class MarginRequest extends SignedRequest<MarginBody, MarginChange> {
     const { venue } = this.services.link;
     const { symbol, amount } = this.request.body;
     const market = venue.listing.named(symbol);
-    if (market === undefined) throw about("symbol", "unknown_symbol", { symbol });
+    if (market === undefined) throw new ApiError("market_not_found", { symbol });
     const { stampMs, session, key, nonce } = origin;
     const command = {
       kind: "ChangeMargin",

@@ -5,8 +5,9 @@
 
 import type { OrderTerms, OrderType } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
-import type { MarketUnits } from "@perpgate/venue";
+import type { MarketUnits, Views } from "@perpgate/venue";
 import { extrasOf, isExtended, wrongField } from "./order-extras.js";
+import { sizeBelowLot } from "./order-refusals.js";
 import { lotsOf, marginMicrosOf, ticksOf } from "./order-units.js";
 import type { CommandOf } from "./venue-link.js";
 
@@ -30,6 +31,7 @@ export function orderCommandOf(
   body: OrderTerms,
   market: MarketUnits,
   { stampMs, session, key, nonce, validUntilMs }: CommandOrigin,
+  views: Views,
 ): PlaceOrder {
   const { type, price = null, postOnly = false } = body;
   if (price === null && type !== "market") {
@@ -47,7 +49,7 @@ export function orderCommandOf(
     market: market.number,
     side: body.side === "long" ? 1 : -1,
     type: TYPES[type],
-    marginMicros: marginOf(body, market),
+    marginMicros: marginOf(body, market, views),
     leverage: leverageOf(body),
     priceTicks: price === null ? 0 : ticksOf(price, market, "price"),
     reduceOnly: body.reduceOnly ?? false,
@@ -58,9 +60,14 @@ export function orderCommandOf(
 }
 
 /** 0 where the size, or the position that is closed, decides the lots. */
-function marginOf({ margin, size, closePosition }: OrderTerms, market: MarketUnits): number {
+function marginOf(terms: OrderTerms, market: MarketUnits, views: Views): number {
+  const { margin, size, closePosition } = terms;
   if (closePosition === true) return 0;
-  if (margin !== undefined) return marginMicrosOf(margin, market);
+  if (margin !== undefined) {
+    const micros = marginMicrosOf(margin);
+    if (micros === 0) throw sizeBelowLot({ terms, market, views });
+    return micros;
+  }
   if (size !== undefined) return 0;
   throw wrongField("margin", "margin is missing: send margin, size or both");
 }

@@ -137,12 +137,12 @@ abstract class Acknowledged<Body extends SignedBody> extends SignedRequest<Body,
 
 class Placement extends Acknowledged<ExtendedOrderBody> {
   protected prepare(origin: CommandOrigin, evidence: OrderEvidence): () => void {
-    const { venue } = this.services.link;
+    const { venue, views } = this.services.link;
     const { body } = this.request;
     const { symbol } = body;
     const market = venue.listing.named(symbol);
     if (market === undefined) throw about("symbol", "unknown_symbol", { symbol });
-    const command = orderCommandOf(body, market, origin);
+    const command = orderCommandOf(body, market, origin, views);
     this.refuseWithoutFunds();
     return () => {
       venue.submit(command, evidence, (applied, why) => this.onApplied(applied, why, body, market));

@@ -96,10 +96,7 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
     case "reduce_only_without_position":
       return about("reduceOnly", "reduce_only_without_position", { symbol });
     case "size_below_lot":
-      return about("margin", "size_below_lot", {
-        lot: market.lot.size,
-        minMargin: smallestMargin(order),
-      });
+      return sizeBelowLot(order);
     case "notional_too_small":
       return about("margin", "notional_too_small", {
         notional: orderNotional(order),
@@ -227,8 +224,15 @@ function exposureWith(order: RefusedOrder): number {
   return rounded(sum);
 }
 
+type SizedOrder = Pick<RefusedOrder, "terms" | "market" | "views">;
+
+export function sizeBelowLot(order: SizedOrder): ApiError {
+  const lot = order.market.lot.size;
+  return about("margin", "size_below_lot", { lot, minMargin: smallestMargin(order) });
+}
+
 /** The margin that buys one lot at the price that decides the size. */
-function smallestMargin({ terms, market, views }: RefusedOrder): number {
+function smallestMargin({ terms, market, views }: SizedOrder): number {
   const ticker = views.ticker(terms.symbol);
   const best = terms.side === "long" ? ticker?.ask : ticker?.bid;
   const limit = terms.type === "market" ? null : (terms.price ?? null);

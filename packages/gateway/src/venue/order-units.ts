@@ -15,15 +15,12 @@ import type { MarketUnits } from "@perpgate/venue";
 /** Maximum of margin × leverage, in dollars. */
 export const MAX_ORDER_NOTIONAL = fromMicros(MAX_ORDER_NOTIONAL_MICROS);
 
-/** Micros of a margin, floored; at least one. */
-export function marginMicrosOf(margin: number, market: MarketUnits): number {
+/** Micros of a margin, floored: 0 for less than one. */
+export function marginMicrosOf(margin: number): number {
   if (margin > MAX_ORDER_NOTIONAL) {
     throw new ApiError("notional_limit", { limit: MAX_ORDER_NOTIONAL }, { field: "margin" });
   }
-  const micros = toMicrosFloor(margin);
-  if (micros > 0) return micros;
-  const lot = market.lot.size;
-  throw new ApiError("size_below_lot", { lot, minMargin: fromMicros(1) }, { field: "margin" });
+  return toMicrosFloor(margin);
 }
 
 export function ticksOf(price: number, market: MarketUnits, field: string): number {

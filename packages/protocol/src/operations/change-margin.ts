@@ -23,7 +23,7 @@ export const changeMargin = {
     "invalid_signature",
     "session_key_rotated",
     "session_symbol_not_allowed",
-    "unknown_symbol",
+    "market_not_found",
     "market_halted",
     "market_settled",
     "stale_index",
