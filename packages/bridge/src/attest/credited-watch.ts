@@ -4,14 +4,15 @@
  *
  * The blocks of credited transactions are kept in memory. After a restart the first reading replaces
  * them: a removed transaction is still detected; one that moved to another block with the same
- * transfers is not, which costs nothing.
+ * transfers is not, which costs nothing. The restart may have changed the vault or the contracts, so
+ * the first reading also accepts the same logs in the same places.
  */
 
 import type { CreditedDeposit } from "@perpgate/protocol";
 import type { ReorgReason } from "../bridge-event.js";
 import type { Agreement } from "../chain/agreement.js";
 import type { ChainConfig } from "../config/chain-config.js";
-import { type Transfers, transfersIn } from "./transfers.js";
+import { hasSameLogs, type Transfers, transfersIn } from "./transfers.js";
 
 export class CreditedWatch {
   private readonly blockOf = new Map<number, string>();
@@ -46,14 +47,18 @@ export class CreditedWatch {
     if (agreement.kind === "unknown") return "transaction_gone";
     // The receipt is of a block that is no longer canonical; the next check decides.
     if (agreement.confirmations === 0) return null;
-    if (!stillPays(transfersIn(agreement.receipt, this.config), deposit.credits)) {
-      return "transaction_gone";
+    const { receipt } = agreement;
+    const { depositId, credits } = deposit;
+    const known = this.blockOf.get(depositId);
+    // A block's hash fixes its logs.
+    if (known === receipt.blockHash) return null;
+    const pays = stillPays(transfersIn(receipt, this.config), credits);
+    if (known === undefined && (pays || hasSameLogs(receipt, credits))) {
+      // Never overwritten, so that an undelivered alarm is raised again.
+      this.blockOf.set(depositId, receipt.blockHash);
+      return null;
     }
-    const { blockHash } = agreement.receipt;
-    const known = this.blockOf.get(deposit.depositId);
-    // Never overwritten, so that an undelivered alarm is raised again.
-    if (known === undefined) this.blockOf.set(deposit.depositId, blockHash);
-    return known === undefined || known === blockHash ? null : "transaction_moved";
+    return pays ? "transaction_moved" : "transaction_gone";
   }
 
   /** The deposit was marked: do not report it again. */

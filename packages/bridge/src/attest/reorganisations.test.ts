@@ -25,10 +25,10 @@ beforeEach(async () => {
   alices = attestors.venue.signIn(alice);
 });
 
-function attestor() {
+function attestor(changes: Partial<Parameters<Attestors["chain"]>[1]> = {}) {
   const tokens = { USDC: { contract: usdc } };
   const settings = { rpc: [node.url], vault, tokens, confirmations: 4, recheckIntervalMs: 1_000 };
-  return attestors.attestor(attestors.chain("ethereum", settings));
+  return attestors.attestor(attestors.chain("ethereum", { ...settings, ...changes }));
 }
 
 describe("confirmations", () => {
@@ -190,4 +190,28 @@ describe("reorganisation past the confirmations, after crediting", () => {
       { depositId: id, reason: "transaction_gone" },
     ]);
   });
+
+  const CHANGES = {
+    vault: () => ({ vault: alice }),
+    contract: () => ({ tokens: { USDC: { contract: alice } } }),
+    startBlock: () => ({ startBlock: 1_000_000 }),
+  };
+  test.each(Object.entries(CHANGES))(
+    "credited before another %s was configured: no alarm, and watched as before",
+    async (_name, changes) => {
+      const { before, id } = await credited();
+      const next = attestor(changes());
+      await next.poll();
+      attestors.nowMs += 1_000;
+      await next.poll();
+      expect(attestors.happened("CreditReorged")).toEqual([]);
+      await node.revert(before);
+      await node.mine(10);
+      attestors.nowMs += 1_000;
+      await next.poll();
+      expect(attestors.happened("CreditReorged")).toMatchObject([
+        { depositId: id, reason: "transaction_gone" },
+      ]);
+    },
+  );
 });

@@ -92,6 +92,21 @@ export function transfersIn(receipt: Receipt, config: ChainConfig): Transfers {
   return refuse(MISSES.find((reason) => misses.has(reason)) ?? "no_transfer");
 }
 
+/**
+ * Whether the transaction has a Transfer of the credited sender at each credited log index, whatever
+ * vault and contracts are configured now.
+ */
+export function hasSameLogs(
+  { succeeded, logs }: Receipt,
+  credited: readonly { readonly address: string; readonly logIndex: number }[],
+): boolean {
+  if (!succeeded) return false;
+  return credited.every(({ address, logIndex }) => {
+    const log = logs.find((each) => each.logIndex === logIndex);
+    return log !== undefined && readTransfer(log)?.from === address;
+  });
+}
+
 interface Transfer {
   readonly from: string;
   readonly to: string;
