@@ -157,7 +157,7 @@ describe("votes when the attestors change", () => {
     return seq;
   }
 
-  function vote(driver: TestVenue, depositId: number, attestor: number) {
+  function vote(driver: TestVenue, depositId: number, attestor: number, part = {}) {
     const stampMs = driver.venue.views.timeMs;
     const credits = [{ address: "1".padStart(40, "0"), amountMicros: 5e6, logIndex: 0 }];
     return driver.submit({
@@ -171,6 +171,7 @@ describe("votes when the attestors change", () => {
       required: 3,
       credits,
       reason: "",
+      ...part,
     });
   }
 
@@ -218,6 +219,26 @@ describe("votes when the attestors change", () => {
     expect(firstPending(after.venue, 1)).toBeUndefined();
     const { rows } = after.venue.views.attestation.creditedSince("ethereum", 1, 0, 0);
     expect(rows).toMatchObject([{ depositId: id, credits: [{ amountMicros: 5e6 }] }]);
+    await after.venue.close();
+  });
+
+  test("credited in part: among the credited ones, which are watched, also after a restart", async () => {
+    const before = await TestVenue.open(folder, attested(THREE));
+    const id = await votedOn(before, []);
+    for (const attestor of [0, 1]) await vote(before, id, attestor, { part: 1, parts: 2 });
+    const credited = ({ views }: Venue) => views.attestation.creditedSince("ethereum", 0, 1, 0);
+    const row = { depositId: id, credits: [{ logIndex: 0 }], isMarked: false };
+    expect(credited(before.venue).rows).toMatchObject([row]);
+    const { timeMs } = before.venue.views;
+    expect(credited(before.venue).rows[0]?.creditedAtMs).toBe(timeMs);
+    await before.venue.close();
+    const after = await TestVenue.open(folder, attested(THREE));
+    expect(credited(after.venue).rows).toMatchObject([row]);
+    const rest = { address: "1".padStart(40, "0"), amountMicros: 5e6, logIndex: 100 };
+    const last = { part: 2, parts: 2, credits: [rest] };
+    for (const attestor of [0, 1]) await vote(after, id, attestor, last);
+    const both = { depositId: id, credits: [{ logIndex: 0 }, { logIndex: 100 }] };
+    expect(credited(after.venue).rows).toMatchObject([both]);
     await after.venue.close();
   });
 

@@ -13,7 +13,12 @@ import type {
   QueueOrder,
 } from "@perpgate/protocol";
 import { CHAINS } from "@perpgate/protocol/core";
-import { DEPOSIT_FORGOTTEN, DEPOSIT_SETTLED, eventWords } from "../event-fields.js";
+import {
+  DEPOSIT_FORGOTTEN,
+  DEPOSIT_PART_CREDITED,
+  DEPOSIT_SETTLED,
+  eventWords,
+} from "../event-fields.js";
 import type { Applied } from "../replica.js";
 import type { DepositSubject, OpenDeposits } from "./attestation-rows.js";
 import { chainOf, tokenOf } from "./deposit-view.js";
@@ -27,15 +32,18 @@ export class AttestationView {
   /** Those of `open` that an attestor has seen on the chain. */
   private readonly seen = new Map(CHAINS.map((chain) => [chain, new SortedIds()]));
   private readonly credited = new Map(CHAINS.map((chain) => [chain, new CreditedLog()]));
+  /** Those of which parts are credited and others are not, with the time of the last part. */
+  private readonly partly = new Map(CHAINS.map((chain) => [chain, new Map<number, number>()]));
   private readonly lastVotes = new Map<number, number>();
 
   constructor(private readonly source: VenueSource) {
-    const { deposits, config } = stateOf(source);
+    const { deposits, config, timeMs } = stateOf(source);
     if (config?.attestorKind === "dev") return;
     const all = [...deposits.byId.values()];
     for (const deposit of all.sort((a, b) => a.settledAtMs - b.settledAtMs || a.id - b.id)) {
       this.place(deposit);
       if (deposit.status === "credited") this.noteCredit(deposit);
+      else if (deposit.credits.length > 0) this.notePart(deposit, timeMs);
       for (const [attestor, { votedAtMs }] of deposit.votes) this.noteVote(attestor, votedAtMs);
     }
   }
@@ -86,7 +94,10 @@ export class AttestationView {
     return { rows, next: ids.length > page.length ? page.at(-1)! : null };
   }
 
-  /** A page of deposits of a chain that were credited at or after that time. */
+  /**
+   * A page of deposits of a chain that were credited at or after that time. The first page begins with
+   * those that are credited in part.
+   */
   creditedSince(
     chain: Chain,
     attestor: number,
@@ -95,12 +106,14 @@ export class AttestationView {
   ): DepositPage<CreditedDeposit> {
     const { deposits, addresses } = stateOf(this.source);
     const { ids, next } = this.credited.get(chain)!.page(sinceMs, after, PAGE_DEPOSITS);
-    const rows = ids.map((id) => {
+    const partly = this.partly.get(chain)!;
+    const recent = [...partly].flatMap(([id, timeMs]) => (timeMs < sinceMs ? [] : [id]));
+    const rows = [...(after === 0 ? recent : []), ...ids].map((id) => {
       const deposit = deposits.byId.get(id)!;
       return {
         depositId: id,
         txHash: deposit.txHash,
-        creditedAtMs: deposit.settledAtMs,
+        creditedAtMs: partly.get(id) ?? deposit.settledAtMs,
         credits: deposit.credits.map(({ account, amountMicros, logIndex, token }) => {
           const entry = { address: addresses.at(account) ?? "", amountMicros, logIndex };
           return token === "" ? entry : { ...entry, token };
@@ -160,11 +173,14 @@ export class AttestationView {
   }
 
   private noteSettled({ words, length }: EventLog): void {
-    const { byId } = stateOf(this.source).deposits;
+    const { deposits, timeMs } = stateOf(this.source);
+    const depositOf = (id: number | undefined) => deposits.byId.get(id!)!;
     for (let at = 0; at < length; at += eventWords(words[at]!)) {
-      if (words[at] !== EVENT.DepositSettled || words[at + DEPOSIT_SETTLED.credited] !== 1)
-        continue;
-      this.noteCredit(byId.get(words[at + DEPOSIT_SETTLED.depositId]!)!);
+      if (words[at] === EVENT.DepositPartCredited) {
+        this.notePart(depositOf(words[at + DEPOSIT_PART_CREDITED.depositId]), timeMs);
+      } else if (words[at] === EVENT.DepositSettled && words[at + DEPOSIT_SETTLED.credited] === 1) {
+        this.noteCredit(depositOf(words[at + DEPOSIT_SETTLED.depositId]));
+      }
     }
   }
 
@@ -175,7 +191,12 @@ export class AttestationView {
     keep(this.seen.get(chain)!, deposit.id, isOpen(deposit) && !isUnseen(deposit));
   }
 
+  private notePart({ id, chain }: Deposit, timeMs: number): void {
+    this.partly.get(chainOf(chain))!.set(id, timeMs);
+  }
+
   private noteCredit(deposit: Deposit): void {
+    this.partly.get(chainOf(deposit.chain))!.delete(deposit.id);
     this.credited.get(chainOf(deposit.chain))!.add(deposit.id, deposit.settledAtMs);
   }
 
