@@ -165,6 +165,31 @@ test("stops: a limit before and after it triggers, and a closePosition, are amen
   expect(String(far.body.message)).toContain("90000");
 });
 
+test("closePosition, filled in part: as large as its fills, nothing less than nothing remains", async () => {
+  const at = await runVenue();
+  const [trader, other] = [await Trader.enter(at), await Trader.enter(at)];
+  await other.signed("/v1/orders", { ...SIZED, side: "short", price: 65_000, nonce: 1 });
+  await trader.signed("/v1/orders", { ...SIZED, price: 65_000, nonce: 1 });
+  const closing = { symbol: "BTCUSD", side: "short", type: "stop", price: 64_000 };
+  const exit = await trader.signed("/v1/orders", { ...closing, closePosition: true, nonce: 2 });
+  const client = await StreamClient.connect(at.url, trader.token);
+  const { orderId } = exit.body;
+  const shown = async () => (await trader.get(`/v1/orders/${orderId}`)).body;
+  expect(await shown()).toMatchObject({ size: 0, filledSize: 0, remainingSize: 0 });
+  await client.ask({ op: "subscribe", streams: ["orders"] });
+  await other.signed("/v1/orders", { ...SIZED, size: 0.004, price: 63_900, nonce: 2 });
+  await at.setIndex("BTCUSD", 64_000);
+  await at.advance(200);
+  const inPart = { status: "pending", size: 0.004, filledSize: 0.004, remainingSize: 0 };
+  expect(await shown()).toMatchObject(inPart);
+  const update = await client.take(({ t, d }) => t === "orders" && d.type === "update");
+  expect(update.d).toMatchObject({ orders: [inPart] });
+  await other.signed("/v1/orders", { ...SIZED, price: 63_900, nonce: 3 });
+  await at.advance(200);
+  const whole = { status: "filled", size: 0.01, filledSize: 0.01, remainingSize: 0 };
+  expect(await shown()).toMatchObject(whole);
+});
+
 test("terms that only the engine can refuse: 400, alone and as the last of a batch, never 500", async () => {
   const trader = await Trader.enter(shared);
   const stop = { symbol: "BTCUSD", side: "long", type: "stop", price: 70_000, size: 0.01 };

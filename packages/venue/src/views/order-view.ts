@@ -102,6 +102,11 @@ export function orderOf(source: VenueSource, row: ArrayLike<number>): Order {
   const status = ORDER_STATUSES[row[ORDER_ROW.STATUS]!];
   if (type === undefined || status === undefined) throw new RangeError("an order row is damaged");
   const filled = row[ORDER_ROW.FILLED_LOTS]!;
+  const terms = termsOf(market, type, row);
+  // One that closes the position has no lots of its own: it is as large as its fills.
+  const [lots, remaining] = terms.closePosition
+    ? [filled, 0]
+    : [row[ORDER_ROW.LOTS]!, row[ORDER_ROW.REMAINING]!];
   return {
     orderId: String(row[ORDER_ROW.ID]!),
     symbol: market.symbol,
@@ -109,9 +114,9 @@ export function orderOf(source: VenueSource, row: ArrayLike<number>): Order {
     type,
     status,
     price: priceOrNull(market, row[ORDER_ROW.PRICE]!),
-    size: sizeOf(market, row[ORDER_ROW.LOTS]!),
+    size: sizeOf(market, lots),
     filledSize: sizeOf(market, filled),
-    remainingSize: sizeOf(market, row[ORDER_ROW.REMAINING]!),
+    remainingSize: sizeOf(market, remaining),
     avgFillPrice: averagePrice(market, row[ORDER_ROW.FILLED_MICROS]!, filled),
     margin: fromMicros(row[ORDER_ROW.MARGIN]!),
     leverage: row[ORDER_ROW.LEVERAGE]!,
@@ -121,7 +126,7 @@ export function orderOf(source: VenueSource, row: ArrayLike<number>): Order {
     reason: reasonOf(row[ORDER_ROW.REASON]!),
     createdAt: row[ORDER_ROW.CREATED]!,
     updatedAt: row[ORDER_ROW.UPDATED]!,
-    ...termsOf(market, type, row),
+    ...terms,
   };
 }
 
