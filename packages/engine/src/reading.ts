@@ -11,7 +11,7 @@ export { openInterestLots, positionLimitLots } from "./money/opening.js";
 export { settledFigures } from "./money/owed-funding.js";
 export { openOrdersOf } from "./orders/open-orders.js";
 export { namedOrder } from "./orders/placement-terms.js";
-export { type Deposit, depositKey, isUnseen } from "./state/deposits.js";
+export { creditsAgain, type Deposit, depositKey, isUnseen } from "./state/deposits.js";
 export { Ladder } from "./state/ladder.js";
 export { MARKET_STATUSES, type Market } from "./state/market.js";
 export { NONE, OrderStore } from "./state/orders.js";

@@ -6,6 +6,7 @@
  * A vote counts once: a repetition, which anyone who saw the vote can send, leaves no trace in the
  * log. A vote from before the deposit's (latest) registration does not count.
  */
+import { creditsAgain } from "@perpgate/engine/reading";
 import type { Vote, VoteScope } from "@perpgate/protocol";
 import { isSameOutcome, isSameScope, voteText } from "@perpgate/protocol/core";
 import type { Venue } from "./venue.js";
@@ -102,16 +103,19 @@ export class DepositVotes {
 /** Whether the deposit still takes such a vote. The engine decides; this keeps it out of the log. */
 function judgeOpen(
   vote: Vote,
-  { status, token, isCredited, creditedParts, ownVote }: DepositSubject,
+  { status, token, credits, creditedParts, ownVote }: DepositSubject,
   paused: readonly string[],
 ): VoteJudgement {
   if (vote.verdict === "reorged") {
-    if (!isCredited) return "deposit_not_credited";
+    if (credits.length === 0) return "deposit_not_credited";
     return ownVote?.verdict === "reorged" ? "known" : "new";
   }
   if (status === "credited" || status === "rejected") return "deposit_settled";
   if (vote.verdict === "confirming") return "new";
-  if (vote.verdict === "credit" && vote.part !== creditedParts + 1) return "deposit_settled";
+  if (vote.verdict === "credit") {
+    const isNext = vote.part === creditedParts + 1;
+    if (!isNext || creditsAgain({ credits }, vote.credits)) return "deposit_settled";
+  }
   if (vote.verdict === "reject" && creditedParts > 0) return "deposit_settled";
   const tokens = vote.verdict === "reject" ? [token] : vote.credits.map((entry) => entry.token);
   const scopes: readonly string[] = [vote.chain, ...tokens];

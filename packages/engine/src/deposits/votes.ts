@@ -8,7 +8,7 @@ import type { AttestDeposit, Configure } from "../commands.js";
 import { emit } from "../events/event-log.js";
 import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
-import type { Deposit, Vote } from "../state/deposits.js";
+import { creditsAgain, type Deposit, type Vote } from "../state/deposits.js";
 import type { VenueState } from "../state/venue.js";
 import { conclude } from "./conclude.js";
 
@@ -38,11 +38,13 @@ export function attestDeposit(s: VenueState, command: AttestDeposit): boolean {
   return true;
 }
 
-/** Parts are credited in order, each once; a deposit credited in part is never rejected. */
-function isOpenTo(deposit: Deposit, { verdict, part }: Vote): boolean {
+/** Parts and logs are credited in order, each once; a deposit credited in part is never rejected. */
+function isOpenTo(deposit: Deposit, { verdict, part, credits }: Vote): boolean {
   if (verdict === "reorged") return deposit.credits.length > 0;
   if (deposit.status === "credited" || deposit.status === "rejected") return false;
-  if (verdict === "credit") return part === deposit.creditedParts + 1;
+  if (verdict === "credit") {
+    return part === deposit.creditedParts + 1 && !creditsAgain(deposit, credits);
+  }
   return verdict === "confirming" || deposit.creditedParts === 0;
 }
 

@@ -66,6 +66,16 @@ export function isUnseen({ status, votes, credits }: Deposit): boolean {
   return status === "queued" && votes.size === 0 && credits.length === 0;
 }
 
+/** Whether one of the logs was credited with an earlier part: other terms make other parts. */
+export function creditsAgain(
+  { credits }: Pick<Deposit, "credits">,
+  next: readonly { readonly logIndex: number }[],
+): boolean {
+  if (credits.length === 0) return false;
+  const logs = new Set(credits.map(({ logIndex }) => logIndex));
+  return next.some(({ logIndex }) => logs.has(logIndex));
+}
+
 export class DepositBook {
   readonly byId = new Map<number, Deposit>();
   readonly byKey = new Map<string, Deposit>();

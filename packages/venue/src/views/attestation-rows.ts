@@ -10,7 +10,7 @@ export interface DepositSubject {
   readonly status: Deposit["status"];
   readonly registeredAtMs: number;
   readonly creditedParts: number;
-  readonly isCredited: boolean;
+  readonly credits: Deposit["credits"];
   /** The attestor's latest vote, and when it signed it. */
   readonly ownVote: (OwnVote & { readonly votedAtMs: number }) | null;
 }

@@ -127,11 +127,10 @@ export class AttestationView {
   subject(depositId: number, attestor: number): DepositSubject | undefined {
     const deposit = stateOf(this.source).deposits.byId.get(depositId);
     if (deposit === undefined) return undefined;
-    const { txHash, status, registeredAtMs, creditedParts } = deposit;
+    const { txHash, status, registeredAtMs, creditedParts, credits } = deposit;
     const ownVote = deposit.votes.get(attestor) ?? null;
     const [chain, token] = [chainOf(deposit.chain), tokenOf(deposit.token)];
-    const isCredited = deposit.credits.length > 0;
-    return { chain, txHash, token, status, registeredAtMs, creditedParts, isCredited, ownVote };
+    return { chain, txHash, token, status, registeredAtMs, creditedParts, credits, ownVote };
   }
 
   /** Chains and tokens whose deposits are paused. */

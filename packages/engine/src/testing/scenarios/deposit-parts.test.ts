@@ -78,6 +78,16 @@ test("parts: credited in order, each once, settled with the last", () => {
   expect([alice.wallet, depositOf(venue, id).status]).toEqual([8, "credited"]);
 });
 
+test("parts: a log that an earlier part credited is not credited again", () => {
+  const { venue, alice, id } = opened();
+  both(venue, id, { credits: [credit(alice, 5, 0), credit(alice, 6, 1)], part: 1, parts: 2 });
+  // Another smallest deposit moves the logs to other parts.
+  vote(venue, 0, id, { credits: [credit(alice, 6, 1), credit(alice, 7, 2)], part: 2, parts: 2 });
+  expect(venue.refusal).toBe("deposit_settled");
+  both(venue, id, { credits: [credit(alice, 7, 2)], part: 2, parts: 2 });
+  expect([alice.wallet, depositOf(venue, id).status]).toEqual([18, "credited"]);
+});
+
 test("parts: a smaller quorum does not credit the part before again", () => {
   const { venue, alice, id } = opened();
   both(venue, id, { credits: [credit(alice, 5, 0)], part: 1, parts: 2 });
