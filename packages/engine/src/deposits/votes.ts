@@ -69,6 +69,8 @@ function isWellFormed(vote: Vote): boolean {
     logs.size === vote.credits.length &&
     [vote.votedAtMs, vote.confirmations, vote.required].every(isCount) &&
     vote.reason.length <= MAX_REASON_LENGTH &&
+    // The reason is the mark of a deposit that was reorganised.
+    (vote.verdict !== "reorged" || vote.reason !== "") &&
     (vote.verdict !== "credit" || vote.credits.length > 0) &&
     vote.credits.every(
       ({ amountMicros, address, token }) =>

@@ -62,7 +62,7 @@ export class BytesUnreadable extends Error {
 export class ByteReader {
   private at = 0;
   private readonly view: DataView;
-  private readonly decoder = new TextDecoder("utf-8", { fatal: true });
+  private readonly decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
   constructor(private readonly bytes: Uint8Array) {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

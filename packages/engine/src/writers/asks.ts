@@ -33,7 +33,7 @@ export function concludeAsk(s: VenueState, { stampMs }: AskTime): void {
   for (const writer of s.writers.live) {
     if (writer !== writing) writer.asksOfOthers.set(writing.number, asksOf(writer, writing) + 1);
   }
-  writing.askMs = stampMs;
+  writing.askMs = Math.max(0, stampMs);
   writing.askTicks = 0;
   if (toMs === 0) return;
   const fromMs = s.lastTickMs;

@@ -3,11 +3,13 @@
  * every replica drops its batch. Without this check it could stop all of them.
  */
 import type { CommandKind } from "@perpgate/engine";
-import { hasFields, isHex, isInteger, isListOf, isOptional, isText } from "../stored-json.js";
+import { hasFields, isHex, isInteger, isListOf, isOptional } from "../stored-json.js";
 
 type Check = (field: unknown) => boolean;
 type Shape = Readonly<Record<string, Check>>;
 
+/** Without unpaired surrogates, which UTF-8, and so a snapshot, replaces by another character. */
+const isText: Check = (field) => typeof field === "string" && !/\p{Surrogate}/u.test(field);
 const isFlag: Check = (field) => typeof field === "boolean";
 const isObject: Check = (field) => typeof field === "object" && field !== null;
 const isKey = isHex(64);
@@ -21,7 +23,33 @@ const shaped =
   (field) =>
     hasFields(field, shape);
 
-const isConfig = shaped({ markets: isListOf(isObject) });
+/** The engine judges the values; a snapshot can keep whole numbers and texts alone. */
+const isTier = shaped({ upToMicros: isInteger, maxLeverage: isInteger, maintenancePpm: isInteger });
+const isMarket = shaped({
+  symbol: isText,
+  microsPerTickLot: isInteger,
+  tiers: isListOf(isTier),
+  takerFeePpm: isInteger,
+  makerFeePpm: isInteger,
+  bandPpm: isInteger,
+  impactNotionalMicros: isInteger,
+  minNotionalMicros: isInteger,
+  maxOpenInterestMicros: isInteger,
+  maxIndexJumpPpm: isInteger,
+});
+const isConfig = shaped({
+  markets: isListOf(isMarket),
+  fundSeedMicros: isInteger,
+  backstopCapMicros: isInteger,
+  fundLossPerHourPpm: isInteger,
+  maxOpenOrders: isInteger,
+  attestorKind: oneOf("dev", "chain"),
+  attestors: isInteger,
+  attestorQuorum: isInteger,
+  devCreditMicros: isInteger,
+});
+/** An older release begins a log with other figures, and the engine says so. */
+const isFirstConfig = shaped({ markets: isListOf(isObject) });
 const OPERATOR: Shape = { stampMs: isInteger, expiresAtMs: isInteger };
 const OF_SESSION: Shape = { stampMs: isInteger, session: isInteger };
 const SIGNED: Shape = { ...OF_SESSION, key: isKey, nonce: isInteger, market: isInteger };
@@ -52,7 +80,7 @@ const isVersions: Check = (field) =>
 const isCohort = isText;
 
 const SHAPES: Readonly<Record<CommandKind, Shape>> = {
-  Genesis: { stampMs: isInteger, config: isConfig, cohort: isCohort },
+  Genesis: { stampMs: isInteger, config: isFirstConfig, cohort: isCohort },
   Configure: {
     ...OPERATOR,
     config: isConfig,

@@ -63,6 +63,28 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   fc.record({ kind: fc.constant("AskTime" as const), stampMs: count }),
 );
 
+const CONFIG = {
+  market: {
+    symbol: "BTC-PERP",
+    microsPerTickLot: 1,
+    takerFeePpm: 500,
+    makerFeePpm: 200,
+    bandPpm: 50_000,
+    impactNotionalMicros: 1,
+    minNotionalMicros: 1,
+    maxOpenInterestMicros: 1,
+    maxIndexJumpPpm: 1,
+  },
+  fundSeedMicros: 0,
+  backstopCapMicros: 0,
+  fundLossPerHourPpm: 0,
+  maxOpenOrders: 1,
+  attestorKind: "chain",
+  attestors: 3,
+  attestorQuorum: 2,
+  devCreditMicros: 0,
+};
+
 describe("a record", () => {
   test("decode: returns every command and its evidence", () => {
     fc.assert(
@@ -136,6 +158,37 @@ describe("a record", () => {
         },
       ),
     );
+  });
+
+  test("Configure: with a figure that is no whole number, or without one: unreadable", () => {
+    const { market, ...figures } = CONFIG;
+    const tier = { upToMicros: 1, maxLeverage: 2, maintenancePpm: 3 };
+    const configure = (config: object, listed: object, tiers: unknown): Uint8Array => {
+      const whole = { ...config, markets: [{ ...listed, tiers }] };
+      const times = { stampMs: 1, expiresAtMs: 2 };
+      // A dishonest writer is not bound by the types.
+      const command = { kind: "Configure", ...times, config: whole } as unknown as Command;
+      return encodeRecord(command);
+    };
+    expect(() => decodeRecord(configure(figures, market, [tier]))).not.toThrow();
+    const broken = [
+      ...Object.keys(figures).map((name) => configure({ ...figures, [name]: "3" }, market, [tier])),
+      ...Object.keys(market).map((name) => configure(figures, { ...market, [name]: 0.5 }, [tier])),
+      configure(figures, market, undefined),
+      configure(figures, market, [{ ...tier, maxLeverage: undefined }]),
+    ];
+    for (const record of broken) expect(() => decodeRecord(record)).toThrow(RecordUnreadable);
+  });
+
+  test("with half of a surrogate pair in a text: unreadable, since a snapshot cannot keep it", () => {
+    const names = { chain: "ethereum", txHash: "ab", token: "USDC" };
+    const whole = { kind: "RegisterDeposit", stampMs: 1, session: 2, ...names } as const;
+    const emoji = { ...whole, chain: "\ud83d\ude00" };
+    expect(decodeRecord(encodeRecord(emoji)).command).toEqual(emoji);
+    for (const half of ["\ud83d", "\ude00", "a\ud83d", "\ude00\ud83d"]) {
+      const record = encodeRecord({ ...whole, txHash: half });
+      expect(() => decodeRecord(record)).toThrow(RecordUnreadable);
+    }
   });
 
   test("cut short anywhere, or of random bytes: unreadable or another record, never another error", () => {

@@ -1,6 +1,6 @@
 /** Deposits that went on otherwise after a restart than without one. */
 import { expect, test } from "vitest";
-import type { AttestDeposit, Command } from "../../commands.js";
+import { type AttestDeposit, type Command, LONG } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import { sha256 } from "../replay/recording.js";
 import type { Trader } from "../scenarios/trader.js";
@@ -68,4 +68,27 @@ test("register: a dev deposit that is opened again falls due, restart or not", (
     bothApply(venue, restored, { kind: "Tick", slot: venue.engine.state.lastTickMs / 200 + 1 });
   }
   expect(deposit).toMatchObject({ status: "rejected", reason: "deposit_limit" });
+});
+
+test("vote: a reorganisation without a reason is refused", () => {
+  const venue = new Venue();
+  const alice = venue.trader("alice", 1_000);
+  const [deposit] = venue.engine.state.deposits.byId.values();
+  const vote = { ...confirming(venue, 0, deposit!.id, 0, 0), verdict: "reorged" } as const;
+  venue.apply({ ...vote, votedAtMs: venue.now });
+  // It would bar the account from opening, but not after a restart.
+  expect(venue.refusal).toBe("invalid_command");
+  const restored = Engine.restore(venue.engine.snapshot());
+  bothApply(venue, restored, alice.order(LONG, "limit", { margin: 100, price: 49_000 }));
+  expect(venue.happened("OrderRested")).toHaveLength(1);
+});
+
+test("register: a text is the same after a restart, whatever it begins with", () => {
+  const venue = new Venue();
+  const { session } = venue.trader("alice");
+  const names = { chain: "\ufeffethereum", txHash: "\ufeffab", token: "USDC" };
+  const command = { kind: "RegisterDeposit", stampMs: venue.now, session, ...names } as const;
+  venue.apply(command);
+  const restored = Engine.restore(venue.engine.snapshot());
+  bothApply(venue, restored, command);
 });

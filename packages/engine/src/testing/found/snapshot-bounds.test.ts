@@ -66,3 +66,11 @@ test("restore: a position of an account that does not exist is refused", () => {
   new DataView(bytes.buffer).setFloat64(at, 3_000_000, true);
   expect(() => Engine.restore(bytes)).toThrow(SnapshotUnreadable);
 });
+
+test("restore: after a writer asked for a time before 1970", () => {
+  const venue = new Venue();
+  venue.apply({ kind: "AskTime", stampMs: -1 });
+  expect(venue.refusal).toBeNull();
+  const restored = Engine.restore(venue.engine.snapshot());
+  expect(restored.snapshot()).toEqual(venue.engine.snapshot());
+});
