@@ -198,6 +198,34 @@ describe("the sequencer", () => {
     expect(failures).toEqual([]);
   });
 
+  test("close: a command that is submitted while the writer leaves is answered", async () => {
+    const { sequencer, failures } = await open();
+    const closed = sequencer.close();
+    // The batch with WriterLeft is published, and not yet durable.
+    await Promise.resolve();
+    const answers: unknown[] = [];
+    sequencer.submit(INDEX, NO_EVIDENCE, (applied, why) => answers.push(applied ?? why));
+    await closed;
+    expect(answers).toEqual(["not_executed"]);
+    expect(sequencer.waiting).toBe(0);
+    expect(failures).toEqual([]);
+  });
+
+  test("submit: a batch that the log drops is answered, and the sequencer fails", async () => {
+    const { sequencer, failures } = await open();
+    const answers: unknown[] = [];
+    // No release writes such a slot.
+    sequencer.submit({ kind: "Tick", slot: Number.NaN }, NO_EVIDENCE, (applied, why) =>
+      answers.push(applied ?? why),
+    );
+    const later = sequencer.submitted(INDEX, NO_EVIDENCE, () => undefined);
+    await expect(later).rejects.toMatchObject({ why: "not_executed" });
+    expect(answers).toEqual(["not_executed"]);
+    expect(sequencer.waiting).toBe(0);
+    expect(failures).toHaveLength(1);
+    await sequencer.close();
+  });
+
   test("submit: a command too large for the log throws to its caller alone", async () => {
     const { sequencer, failures } = await open();
     const crowd = Array.from({ length: 25_000 }, (_, i) => i.toString(16).padStart(40, "0"));

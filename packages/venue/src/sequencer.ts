@@ -85,7 +85,7 @@ export class Sequencer {
    * from a Map stay reachable in its outgrown hash tables until the next full garbage collection, and
    * a batch holds all of its requests.
    */
-  private inFlight: PendingBatch[] = [];
+  private readonly inFlight: PendingBatch[] = [];
   private reading: Reading | null = null;
   private endChecks: (() => void) | undefined;
   private publishedAtMs = 0;
@@ -298,12 +298,14 @@ export class Sequencer {
       this.stop(error instanceof Error ? error : new Error(String(error)));
       return;
     }
-    if (own !== undefined) this.inFlight.shift();
+    if (own !== undefined) {
+      this.inFlight.shift();
+      // Dropped whole, by every replica: it has no result and never will.
+      if (!isApplied) this.waiting -= own.giveUp("not_executed");
+    }
     const isLive = writerOf(this.replica.engine.state, this.writer) !== undefined;
     if (own?.counter === 0) this.onOwnJoin(isApplied && isLive);
-    else if (this.isJoined && !(isLive && (own === undefined || isApplied))) {
-      this.onLost(isApplied ? undefined : own);
-    }
+    else if (this.isJoined && !(isLive && (own === undefined || isApplied))) this.onLost();
     if (own === undefined) return;
     own.conclude();
     this.publish();
@@ -326,7 +328,7 @@ export class Sequencer {
   }
 
   /** The own writer has ended, or its batch was dropped: what has no answer will never be executed. */
-  private onLost(dropped: PendingBatch | undefined): void {
+  private onLost(): void {
     this.isJoined = false;
     if (!this.isReplicated) {
       if (this.isClosing) return;
@@ -334,9 +336,7 @@ export class Sequencer {
       return;
     }
     this.log.abandon?.();
-    const batches = [...(dropped === undefined ? [] : [dropped]), ...this.inFlight];
-    this.inFlight = [];
-    this.giveUp(batches, "not_executed");
+    this.giveUp("not_executed");
     if (this.isClosing) return;
     this.hooks.onWriterLost();
     this.publishJoin();
@@ -356,8 +356,8 @@ export class Sequencer {
     if (this.unsent.hasOnlyMarkers) this.publish();
   }
 
-  private giveUp(batches: readonly PendingBatch[], why: Unanswered): void {
-    for (const batch of batches) this.waiting -= batch.giveUp(why);
+  private giveUp(why: Unanswered): void {
+    for (const batch of this.inFlight.splice(0)) this.waiting -= batch.giveUp(why);
     this.waiting -= this.unsent.giveUp(why);
   }
 
@@ -365,9 +365,7 @@ export class Sequencer {
     if (this.stopped) return;
     this.stopped = true;
     this.endChecks?.();
-    const batches = this.inFlight;
-    this.inFlight = [];
-    this.giveUp(batches, "stopped");
+    this.giveUp("stopped");
     this.onJoin(error);
     if (!(error instanceof NotApplied)) this.hooks.onFailure(error);
   }
