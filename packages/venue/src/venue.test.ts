@@ -1,10 +1,12 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { CANCEL_RESTING, GOOD_TILL_CANCELED, STOP_ORDER, STOP_TRIGGER } from "@perpgate/engine";
 import { hexFromBytes, rootFromPath } from "@perpgate/protocol/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DEFAULT_PARAMETERS, venueConfigOf } from "./listing/venue-config.js";
 import {
   acknowledged,
+  orderCommand,
   removeFolder,
   START_MS,
   TEST_MARKETS,
@@ -173,6 +175,37 @@ describe("a venue", () => {
     const fourth = await TestVenue.open(folder, { config: wider });
     expect(fourth.venue.seq).toBe(9);
     await fourth.venue.close();
+  });
+
+  test("book: a stop that is triggered and rests at its limit is in it", async () => {
+    const driver = await TestVenue.open(folder);
+    const { views } = driver.venue;
+    await driver.index();
+    await driver.tick();
+    const trader = await driver.signIn(1);
+    const stop = await driver.submit({
+      ...orderCommand(trader, 1, "long", 651_000, 100),
+      type: STOP_ORDER,
+      extras: {
+        sizeLots: 0,
+        timeInForce: GOOD_TILL_CANCELED,
+        expiresAtMs: 0,
+        clientOrderId: "",
+        trigger: STOP_TRIGGER,
+        limitTicks: 650_500,
+        closePosition: false,
+        selfTrade: CANCEL_RESTING,
+        validUntilMs: 0,
+      },
+    });
+    expect(acknowledged(stop.outcome).status).toBe("pending");
+    expect(views.book("BTCUSD", 50)?.bids).toEqual([]);
+    await driver.index(652_000);
+    const triggered = await driver.tick();
+    expect(views.order(1, stop.seq)?.status).toBe("resting");
+    expect(views.book("BTCUSD", 50)?.bids).toMatchObject([[65050, expect.any(Number)]]);
+    expect(views.bookChangedAt("BTCUSD")).toBe(triggered);
+    await driver.venue.close();
   });
 
   test("close: later submitters get null", async () => {

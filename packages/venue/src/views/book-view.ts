@@ -6,7 +6,15 @@
 import { EVENT } from "@perpgate/engine";
 import type { Ladder } from "@perpgate/engine/reading";
 import type { Book } from "@perpgate/protocol";
-import { AMENDED, ENDED, eventWords, PLACED, REDUCED, TRADED } from "../event-fields.js";
+import {
+  AMENDED,
+  ENDED,
+  eventWords,
+  PLACED,
+  REDUCED,
+  STOP_TRIGGERED,
+  TRADED,
+} from "../event-fields.js";
 import type { MarketUnits } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 import { priceOf, sizeOf } from "./figures.js";
@@ -57,6 +65,8 @@ export class BookView {
       else if (kind === EVENT.OrderEnded) this.changed(words[at + ENDED.market]!, seq);
       else if (kind === EVENT.OrderAmended) this.changed(words[at + AMENDED.market]!, seq);
       else if (kind === EVENT.OrderReduced) this.changed(words[at + REDUCED.market]!, seq);
+      // It may rest at its limit; `OrderRested` names no market.
+      else if (kind === EVENT.StopTriggered) this.changed(words[at + STOP_TRIGGERED.market]!, seq);
     }
   }
 
