@@ -208,6 +208,33 @@ describe("a venue", () => {
     await driver.venue.close();
   });
 
+  test("deposits: after and before exclude the deposit that they name", async () => {
+    const driver = await TestVenue.open(folder);
+    const { venue } = driver;
+    const session = await driver.signIn(1);
+    const ids: string[] = [];
+    for (const digit of ["1", "2", "3"]) {
+      const { seq } = await driver.submit({
+        kind: "RegisterDeposit",
+        stampMs: START_MS,
+        session,
+        chain: "ethereum",
+        txHash: digit.repeat(64),
+        token: "USDC",
+      });
+      ids.push(String(seq));
+    }
+    const page = (query: object) =>
+      venue.views.deposits(1, query).map(({ depositId }) => depositId);
+    const [first, second, third] = ids;
+    expect(page({})).toEqual([third, second, first]);
+    expect(page({ after: first })).toEqual([second, third]);
+    expect(page({ after: second, limit: 1 })).toEqual([third]);
+    expect(page({ after: third })).toEqual([]);
+    expect(page({ before: third })).toEqual([second, first]);
+    await venue.close();
+  });
+
   test("close: later submitters get null", async () => {
     const { venue } = await TestVenue.open(folder);
     await venue.close();

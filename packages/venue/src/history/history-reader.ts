@@ -15,7 +15,15 @@ import { type LedgerItem, readLedger } from "./ledger-reader.js";
 import { EXTENDED_ROW, ORDER_ROW_LENGTHS } from "./order-row.js";
 import { type PagedTables, pagedTables } from "./paged-tables.js";
 import { decodeResult, type ResultRow } from "./result-projection.js";
-import { LAST, type PageQuery, type PlacedRow, placedRow, readPage } from "./row-pages.js";
+import {
+  FIRST,
+  LAST,
+  next,
+  type PageQuery,
+  type PlacedRow,
+  placedRow,
+  readPage,
+} from "./row-pages.js";
 import { storedRow } from "./rows.js";
 
 export interface TimedRow {
@@ -152,12 +160,9 @@ export class HistoryReader {
   /** Ids of the deposits that an account watches. */
   deposits(account: number, { limit, after, before = LAST }: PageQuery): number[] {
     const { deposits } = this.tables;
-    const to = keyOf(account, before.seq, before.ordinal);
-    const entries =
-      after === undefined
-        ? deposits.descending(keyOf(account), to, limit)
-        : deposits.ascending(keyOf(account, after.seq, after.ordinal + 1), to, limit);
-    return entries.map(({ key }) => placeOf(key));
+    const from = after === undefined ? FIRST : next(after);
+    const range = { from, to: before, limit, isAscending: after !== undefined };
+    return deposits.acrossGroups([account], range).map(({ key }) => placeOf(key));
   }
 
   isDepositOf(account: number, depositId: number): boolean {

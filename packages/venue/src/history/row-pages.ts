@@ -38,7 +38,7 @@ export interface BlockTimes {
   newestBlock(): SealedBlock | undefined;
 }
 
-const FIRST: Place = { seq: 0, ordinal: 0 };
+export const FIRST: Place = { seq: 0, ordinal: 0 };
 export const LAST: Place = { seq: Number.MAX_SAFE_INTEGER, ordinal: MAX_ORDINAL };
 /** Rows read in one go where some may be passed over. */
 const CHUNK = 64;
@@ -117,7 +117,8 @@ function firstBlockFrom(
   return found;
 }
 
-function next({ seq, ordinal }: Place): Place {
+/** The first place after this one. */
+export function next({ seq, ordinal }: Place): Place {
   return ordinal >= MAX_ORDINAL ? { seq: seq + 1, ordinal: 0 } : { seq, ordinal: ordinal + 1 };
 }
 
