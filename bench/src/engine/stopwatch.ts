@@ -1,16 +1,19 @@
 /**
- * The processor time of single commands. Whatever takes long is compared with the garbage collections
- * of the same moment, and with two loops of known length that run right after it, one of arithmetic
- * and one of reads all over a few megabytes: where either is slow too, the machine was, and the command
- * is left out.
+ * The processor time of single commands, on the thread that applies them. Whatever takes long is
+ * compared with the garbage collections of the same moment, and with two loops of known length that
+ * run right after it, one of arithmetic and one of reads all over a few megabytes: where either is slow
+ * too, the machine was, and the command is left out.
  */
 
 import { PerformanceObserver } from "node:perf_hooks";
 import { setImmediate } from "node:timers/promises";
 import type { Command, Engine } from "@perpgate/engine";
+import { ThreadClock } from "./thread-clock.js";
 
 /** Below this a command is not looked at. */
 const NOTABLE_MS = 1;
+/** Reading the clock takes as long as some commands: what a notable one took is too high by up to this. */
+const CLOCK_EVERY_MS = 0.2;
 /** A loop that takes this much longer than its fastest run shows a slow machine. */
 const SLOW = 1.5;
 /** Larger than the caches of one core. */
@@ -26,7 +29,7 @@ interface Notable {
 
 export interface Largest {
   readonly commands: number;
-  /** Without garbage collection, in ms of processor time; 0 if none took a millisecond. */
+  /** Without garbage collection, in ms of processor time; 0 if none took a millisecond. Never too low. */
   readonly ms: number;
   readonly kind: string;
   readonly above5Ms: number;
@@ -37,6 +40,10 @@ export interface Largest {
 export class Stopwatch {
   private notable: Notable[] = [];
   private commands = 0;
+  private readonly clock = new ThreadClock();
+  /** When the clock was last read, and what it showed. */
+  private readAtMs = Number.NEGATIVE_INFINITY;
+  private readMs = 0;
   private readonly collections: { startMs: number; endMs: number }[] = [];
   private readonly observer: PerformanceObserver;
   private readonly memory = Int32Array.from({ length: MEMORY_WORDS }, (_, i) => i);
@@ -56,13 +63,12 @@ export class Stopwatch {
 
   apply(engine: Engine, command: Command): void {
     this.commands++;
-    const before = process.cpuUsage();
+    if (performance.now() - this.readAtMs > CLOCK_EVERY_MS) this.readClock();
     const startMs = performance.now();
     engine.apply(command);
     const endMs = performance.now();
     if (endMs - startMs < NOTABLE_MS) return;
-    const { user, system } = process.cpuUsage(before);
-    const cpuMs = Math.min(endMs - startMs, (user + system) / 1_000);
+    const cpuMs = this.clock.ms() - this.readMs;
     const wasSlow =
       fastest(3, timeArithmetic) > SLOW * this.arithmeticMs ||
       fastest(3, () => timeReads(this.memory)) > SLOW * this.readingMs;
@@ -81,7 +87,8 @@ export class Stopwatch {
     for (const each of this.notable) {
       const collected = this.collectedMs(each.startMs, each.endMs);
       longestCollectionMs = Math.max(longestCollectionMs, collected);
-      const own = each.cpuMs - collected;
+      // No more than either: the collection's share of the processor time is not known.
+      const own = Math.min(each.cpuMs, each.endMs - each.startMs - collected);
       if (each.wasSlow) {
         leftOut++;
         continue;
@@ -100,6 +107,11 @@ export class Stopwatch {
 
   end(): void {
     this.observer.disconnect();
+  }
+
+  private readClock(): void {
+    this.readMs = this.clock.ms();
+    this.readAtMs = performance.now();
   }
 
   private collectedMs(startMs: number, endMs: number): number {
