@@ -58,9 +58,10 @@ export class SessionSockets {
 
   /**
    * Binds the connection to the session; ends private streams of another account. Resolves once the
-   * log has the session as connected.
+   * log has the session as connected. No-op if the connection is closed: it would never leave.
    */
   bind(connection: Connection, session: ConnectionSession): Promise<void> {
+    if (!connection.isOpen) return Promise.resolve();
     const before = connection.session;
     if (before?.account !== session.account) endPrivateStreams(connection);
     const bound = this.bound.get(session.number) ?? this.connect(session.number);
@@ -84,8 +85,7 @@ export class SessionSockets {
       this.track(this.disconnect(number));
     }
     // Also while other sockets remain: they may close before these calls are in the log.
-    if (connection.unanswered === 0) return;
-    this.track(connection.answered().then(() => this.disconnectAgain(number)));
+    this.followCalls(connection, number);
   }
 
   /** Closes the sockets of an ended session, in the next turn: it runs inside the apply callback. */
@@ -97,9 +97,26 @@ export class SessionSockets {
 
   /** The log has ended the connections of this gateway: closes them; new ones are reported again. */
   closeAll(): void {
-    const connections = [...this.bound.values()].flatMap(({ sockets }) => [...sockets]);
-    this.bound.clear();
+    const connections = [...this.bound].flatMap(([session, bound]) => this.unbind(session, bound));
     inPieces(connections, (connection) => connection.close(CLOSE.stopping));
+  }
+
+  /** Takes the session from sockets that the log does not have: what they still send needs a token. */
+  private unbind(session: number, bound: Bound): Connection[] {
+    if (this.bound.get(session) === bound) this.bound.delete(session);
+    const connections = [...bound.sockets];
+    bound.sockets.clear();
+    for (const connection of connections) {
+      connection.session = undefined;
+      this.followCalls(connection, session);
+    }
+    return connections;
+  }
+
+  /** Calls in flight count as a connection of the session. */
+  private followCalls(connection: Connection, session: number): void {
+    if (connection.unanswered === 0) return;
+    this.track(connection.answered().then(() => this.disconnectAgain(session)));
   }
 
   /** Resolves once no command is pending. */
@@ -114,8 +131,7 @@ export class SessionSockets {
     this.track(
       connected.catch((error: unknown) => {
         // The log does not contain the command: the clients reconnect and it is submitted again.
-        if (this.bound.get(session) === bound) this.bound.delete(session);
-        for (const connection of bound.sockets) connection.close(CLOSE.stopping);
+        for (const connection of this.unbind(session, bound)) connection.close(CLOSE.stopping);
         throw error;
       }),
     );

@@ -1,0 +1,93 @@
+/** Sockets that close while the log, not they, decides who is connected. */
+
+import { TestVenue } from "@perpgate/venue/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { BearerToken } from "../auth/session-token.js";
+import { RefusalCounts } from "../metrics/refusal-counts.js";
+import { newFolder } from "../venue/testing/running-venue.js";
+import { SessionSockets } from "./session-sockets.js";
+import { SocketCall } from "./socket-call.js";
+import { SocketPairs } from "./testing/connected-pair.js";
+
+/** A session that cancels its orders on disconnect. */
+async function begin() {
+  const driver = await TestVenue.open(newFolder());
+  const { venue } = driver;
+  onTestFinished(() => venue.close());
+  await driver.index();
+  const number = await driver.signIn(1);
+  const stampMs = venue.views.timeMs;
+  const option = { kind: "SetSessionOption", cancelOnDisconnect: true } as const;
+  await driver.submit({ ...option, stampMs, session: number });
+  const sessions = new SessionSockets(venue, fail);
+  let nonce = 0;
+  return {
+    sessions,
+    session: { token: new BearerToken(""), number, account: 1 },
+    pairs: await SocketPairs.open(),
+    rest: () => driver.order(number, ++nonce, "long", 640_000),
+    openOrders: () => venue.views.openOrders(1).length,
+    /** The log ends the connections of this gateway, and the gateway learns of it. */
+    loseWriter: async () => {
+      sessions.closeAll();
+      await driver.submit({ kind: "SessionDisconnected", stampMs, session: number });
+    },
+  };
+}
+
+test("a socket that closed before its token was known here: does not count as a connection", async () => {
+  const { sessions, session, pairs, rest, openOrders } = await begin();
+  const early = await pairs.connect();
+  await early.client.close();
+  await early.connection.closed;
+  sessions.leave(early.connection);
+  await sessions.bind(early.connection, session);
+  const { connection, client } = await pairs.connect();
+  await sessions.bind(connection, session);
+  await rest();
+  await client.close();
+  await connection.closed;
+  sessions.leave(connection);
+  await sessions.settled();
+  expect(openOrders()).toBe(0);
+});
+
+test("a token sent again while the sockets of an ended writer are closed: ends with its socket", async () => {
+  const { sessions, session, pairs, rest, openOrders, loseWriter } = await begin();
+  const { connection } = await pairs.connect();
+  await sessions.bind(connection, session);
+  const lost = loseWriter();
+  await sessions.bind(connection, session);
+  await lost;
+  await rest();
+  await connection.closed;
+  sessions.leave(connection);
+  await sessions.settled();
+  expect(openOrders()).toBe(0);
+});
+
+test("an order in flight when the log ends the writer: does not outlive its socket", async () => {
+  const { sessions, session, pairs, rest, openOrders, loseWriter } = await begin();
+  const { connection } = await pairs.connect();
+  await sessions.bind(connection, session);
+  const call = new SocketCall(connection, 1, 0, fail, new RefusalCounts());
+  let checked: () => void = () => undefined;
+  const check = new Promise<void>((resolve) => {
+    checked = resolve;
+  });
+  const placed = check.then(rest);
+  call.answerWith(placed, () => ({}));
+  await loseWriter();
+  await connection.closed;
+  sessions.leave(connection);
+  checked();
+  await placed;
+  await sessions.settled();
+  expect(openOrders()).toBe(0);
+  // What it sends until it is closed needs a token.
+  expect(connection.session).toBeUndefined();
+});
+
+function fail(error: unknown): never {
+  throw error;
+}
