@@ -8,9 +8,10 @@ import { LatestFeed } from "./latest-feed.js";
 
 const LOAD = wireFrame({ t: "ok", d: { text: "x".repeat(200_000) } });
 
-/** A feed of one number. */
+/** A feed of one number and the time, which alone is no news. */
 class Stage {
   value = 0;
+  time = 0;
   // Never scheduled: the tests run the rounds.
   readonly feed = new LatestFeed(
     new FrameScheduler((error) => {
@@ -19,7 +20,8 @@ class Stage {
     {
       t: "ticker",
       s: "BTCUSD",
-      read: () => ({ value: this.value }),
+      isTimed: true,
+      read: () => ({ value: this.value, time: this.time }),
       fingerprint: () => String(this.value),
     },
   );
@@ -50,6 +52,30 @@ function fill({ connection }: ConnectedPair): void {
   connection.corkUntilNextTick();
   connection.send(LOAD);
 }
+
+test("a new reader gets the time of now; the others get changes alone", async () => {
+  const stage = new Stage();
+  const pairs = await SocketPairs.open();
+  const [first, second] = [await pairs.connect(), await pairs.connect()];
+  const open = async (pair: ConnectedPair, time: number) => {
+    stage.time = time;
+    const leave = stage.feed.open(pair.connection);
+    const frames = await pair.received();
+    return { leave, shown: frames.filter(({ t }) => t === "ticker").map(({ d }) => d.time) };
+  };
+  const one = await open(first, 1);
+  const two = await open(second, 2);
+  expect([one.shown, two.shown]).toEqual([[1], [2]]);
+  expect(stage.feed.collect()).toBeUndefined();
+  expect(await shownTo(first)).toEqual([]);
+  // A change that the readers have not seen yet comes to all of them in the next round.
+  stage.value = 7;
+  two.leave();
+  expect((await open(second, 3)).shown).toEqual([2]);
+  stage.show(7);
+  expect(await shownUntil(7, first)).toEqual([7]);
+  expect(await shownUntil(7, second)).toEqual([7]);
+});
 
 describe("a reader of the latest state that has no room", () => {
   test("is skipped, and gets the latest state once it has caught up", async () => {

@@ -21,6 +21,8 @@ export interface LatestState {
   readonly s?: string;
   /** The state; undefined while there is none. */
   read(): object | undefined;
+  /** Whether a state has fields, such as its time, that its fingerprint leaves out. */
+  readonly isTimed?: boolean;
   /** Two states with the same fingerprint are sent once. */
   fingerprint(state: object): string;
 }
@@ -29,6 +31,7 @@ export function tickerState(views: Views, symbol: string): LatestState {
   return {
     t: "ticker",
     s: symbol,
+    isTimed: true,
     read: (): StreamPayload<"ticker"> | undefined => views.ticker(symbol),
     // A ticker that differs in its time alone is not news.
     fingerprint: (ticker) => JSON.stringify({ ...ticker, time: 0 }),
@@ -51,6 +54,7 @@ export function candleState(views: Views, symbol: string, resolution: Resolution
 export function statusState(views: Views, release: string): LatestState {
   return {
     t: "status",
+    isTimed: true,
     read: (): StreamPayload<"status"> => ({ release, ...views.status() }),
     // Time, block and position change with every command.
     fingerprint: (status) => JSON.stringify({ ...status, time: 0, block: 0, position: 0 }),
@@ -99,8 +103,9 @@ export class LatestFeed extends BroadcastFeed {
   }
 
   protected override firstFrame(): WireFrame | undefined {
-    // With readers, `frame` is what they have; refreshing it here would hide the change from them.
-    if (!this.isRead) this.refresh();
+    // With readers, `frame` is what they have; taking a change into it here would hide it from them.
+    if (!this.isRead) this.refresh(true);
+    else if (this.state.isTimed === true) this.renewTime();
     return this.frame;
   }
 
@@ -125,15 +130,26 @@ export class LatestFeed extends BroadcastFeed {
     }
   }
 
-  /** Encodes the frame again if the state has changed; returns whether it did. */
-  private refresh(): boolean {
+  /** Encodes the frame again if the state has changed, or in any case; returns whether it did. */
+  private refresh(inAnyCase = false): boolean {
     const state = this.state.read();
     if (state === undefined) return false;
     const fingerprint = this.state.fingerprint(state);
-    if (this.frame !== undefined && fingerprint === this.fingerprint) return false;
+    if (!inAnyCase && this.frame !== undefined && fingerprint === this.fingerprint) return false;
     this.fingerprint = fingerprint;
+    this.encode(state);
+    return true;
+  }
+
+  /** Encodes the frame again if only what the fingerprint leaves out has changed. */
+  private renewTime(): void {
+    const state = this.state.read();
+    if (state !== undefined && this.state.fingerprint(state) === this.fingerprint)
+      this.encode(state);
+  }
+
+  private encode(state: object): void {
     const { t, s } = this.state;
     this.frame = wireFrame(s === undefined ? { t, d: state } : { t, s, d: state });
-    return true;
   }
 }
