@@ -10,7 +10,7 @@
  */
 import { type ClientIdWords, NO_CLIENT_ID } from "@perpgate/protocol/client-order-id";
 import type { Command, PlaceOrder, Tick } from "./commands.js";
-import { MAKERS_PER_COMMAND, MAX_LEAD_MS, TICK_MS } from "./config.js";
+import { MAX_LEAD_MS, TICK_MS } from "./config.js";
 import { creditDevDeposits } from "./deposits/conclude.js";
 import {
   forgetDeposits,
@@ -121,7 +121,7 @@ export class Engine {
       const { reaches, carriedDisconnects, carriedFrom } = s;
       s.undo.begin();
       s.totals.table.touch(0);
-      s.scratch.makersLeft = MAKERS_PER_COMMAND;
+      s.scratch.makersLeft = s.rules.makersPerCommand;
       s.scratch.turns = 0;
       s.scratch.serving = 0;
       try {

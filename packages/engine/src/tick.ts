@@ -2,11 +2,7 @@
  * The work that time brings, in phases: cancels carried over, expiries, mark, funding, liquidations, the
  * backstop, stops, timers. Within each phase markets go in listing order.
  */
-import {
-  DISCONNECT_CANCELS_PER_COMMAND,
-  HOUR_MS,
-  LIQUIDATIONS_AND_STOPS_PER_COMMAND,
-} from "./config.js";
+import { DISCONNECT_CANCELS_PER_COMMAND, HOUR_MS } from "./config.js";
 import { emit } from "./events/event-log.js";
 import { sweepMarkets } from "./markets/sweep.js";
 import { sampleFund } from "./money/fund-budget.js";
@@ -24,7 +20,7 @@ import { carryOverOfGone } from "./writers/life.js";
 
 /** The part of a tick that can break an invariant; the rest follows after their check. */
 export function runTick(s: VenueState): void {
-  const budget = new WorkBudget(LIQUIDATIONS_AND_STOPS_PER_COMMAND);
+  const budget = new WorkBudget(s.rules.liquidationsAndStopsPerCommand);
   const disconnects = new WorkBudget(DISCONNECT_CANCELS_PER_COMMAND);
   // First, because their owners are gone: these orders must not be filled any more.
   carryOverOfGone(s);

@@ -6,18 +6,31 @@
  *
  * Append only: a rule set never changes once a log was written under it.
  */
-import { LIQUIDATION_FEE_PPM } from "./config.js";
+import {
+  LIQUIDATION_FEE_PPM,
+  LIQUIDATIONS_AND_STOPS_PER_COMMAND,
+  MAKERS_PER_COMMAND,
+} from "./config.js";
 
 export interface RuleSet {
   readonly version: number;
   /** Of the notional that a liquidation closes in the book; goes to the fund. */
   readonly liquidationFeePpm: number;
+  /** At most `MAKERS_PER_COMMAND`. */
+  readonly makersPerCommand: number;
+  /** At most `LIQUIDATIONS_AND_STOPS_PER_COMMAND`. */
+  readonly liquidationsAndStopsPerCommand: number;
 }
 
 /** The rule sets that this release knows, ascending without gaps. */
 export const RULE_SETS: readonly RuleSet[] = [
   // Release 0.2.0-testnet. Version 1 was release 0.1, whose logs do not record a version.
-  { version: 2, liquidationFeePpm: LIQUIDATION_FEE_PPM },
+  {
+    version: 2,
+    liquidationFeePpm: LIQUIDATION_FEE_PPM,
+    makersPerCommand: MAKERS_PER_COMMAND,
+    liquidationsAndStopsPerCommand: LIQUIDATIONS_AND_STOPS_PER_COMMAND,
+  },
 ];
 
 /** The newest version that this release knows: new venues begin under it. */

@@ -116,7 +116,7 @@ function mayOpenAndPay(
   placement.lots = amendment.remainingLots;
   placement.freeLots = without.freeLots;
   const canTake = priced.type === LIMIT_ORDER && !amendment.keepsRank;
-  placement.lotsNow = canTake ? lotsWithin(market, priced, placement.lots) : 0;
+  placement.lotsNow = canTake ? lotsWithin(s, market, priced, placement.lots) : 0;
   const opening = openingLots(s, order, priced);
   if (opening > 0) {
     const held = placement.closableLots === 0 ? Math.abs(positions.lots(row)) : 0;

@@ -12,12 +12,7 @@ import {
   STOP_ORDER,
   TAKE_PROFIT_TRIGGER,
 } from "../commands.js";
-import {
-  MAKERS_PER_COMMAND,
-  MAX_ORDER_NOTIONAL_MICROS,
-  PPM,
-  PRICE_RANGE_FACTOR,
-} from "../config.js";
+import { MAX_ORDER_NOTIONAL_MICROS, PPM, PRICE_RANGE_FACTOR } from "../config.js";
 import { closable } from "../money/fill.js";
 import { positionLimitLots, restingBar } from "../money/opening.js";
 import { END, REFUSAL } from "../reasons.js";
@@ -208,7 +203,7 @@ function mayOpen(
     // All of it fills immediately or not at all, and each fill is judged.
     return true;
   } else if (order.type === LIMIT_ORDER && !order.reduceOnly) {
-    opening = openingOfLimit(market, order, row, placement);
+    opening = openingOfLimit(s, market, order, row, placement);
   }
   if (opening <= 0) return true;
   const { account, maxNotionalMicros } = session;
@@ -247,6 +242,7 @@ export function refuseBar(
  * other orders cover. What rests closes with the capacity that the orders before it have left.
  */
 function openingOfLimit(
+  s: VenueState,
   market: Market,
   order: PlaceOrder,
   row: number,
@@ -254,15 +250,20 @@ function openingOfLimit(
 ): number {
   const { lots } = placement;
   placement.freeLots = placement.closableLots - market.positions.covered(row);
-  placement.lotsNow = lots <= placement.freeLots ? 0 : lotsWithin(market, order, lots);
+  placement.lotsNow = lots <= placement.freeLots ? 0 : lotsWithin(s, market, order, lots);
   const resting = openingResting(placement, lots);
   return resting === 0 ? 0 : openingNow(placement, lots) + resting;
 }
 
 /** Lots, up to `lots`, of the levels within the order's price, as far as one command can take. */
-export function lotsWithin(market: Market, order: PricedOrder, lots: number): number {
+export function lotsWithin(
+  { rules }: VenueState,
+  market: Market,
+  order: PricedOrder,
+  lots: number,
+): number {
   const opposite = market.opposite(order.side);
-  const levels = Math.min(opposite.count, MAKERS_PER_COMMAND);
+  const levels = Math.min(opposite.count, rules.makersPerCommand);
   let sum = 0;
   for (let i = 0; i < levels && sum < lots; i++) {
     const ticks = opposite.ticksAt(i);

@@ -3,7 +3,7 @@
  * operation of one (docs/engine.md, "Batch").
  */
 import type { BatchPlace } from "../commands.js";
-import { MAKERS_PER_COMMAND, OPERATIONS_PER_BATCH } from "../config.js";
+import { OPERATIONS_PER_BATCH } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { REFUSAL } from "../reasons.js";
 import { liveSession, refuse } from "../refuse.js";
@@ -76,7 +76,7 @@ function joinBatch(s: VenueState, { session, key, nonce }: Signed, place: BatchP
     nonce >= 0;
   if (!isPlace) return refuse(s, REFUSAL.invalid_command);
   if (index === 0) {
-    batch.record(seq, seq, session, place, MAKERS_PER_COMMAND);
+    batch.record(seq, seq, session, place, s.rules.makersPerCommand);
   } else {
     const continues =
       batch.last === seq - 1 &&

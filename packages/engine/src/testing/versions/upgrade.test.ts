@@ -18,11 +18,11 @@ import { BTC, venueConfig } from "../scenarios/listing.js";
 const SEED = 7;
 const BEFORE = 3_000;
 const AFTER = 3_000;
-const VERSION_3 = { version: 3, liquidationFeePpm: 10_000 };
+const VERSION_3 = { ...RULE_SETS[0]!, version: 3, liquidationFeePpm: 10_000 };
 const KNOWN = [...RULE_SETS, VERSION_3];
 const MODEL = new Map([
   [2, VERSION_2],
-  [3, { liquidationFeePpm: 10_000n }],
+  [3, { ...VERSION_2, liquidationFeePpm: 10_000n }],
 ]);
 
 /** A flow with crashes, upgraded in its middle, by the batch `at`; with the model's events. */

@@ -1,0 +1,183 @@
+/**
+ * Short flows in which almost every tick leaves work over: a command meets two makers, and a tick
+ * liquidates or triggers two. The backstop takes nothing, so liquidations deleverage. One engine runs
+ * on, another is restored from a snapshot after every tick and some other commands: what a command leaves
+ * outside of the snapshot must decide nothing. PERPGATE_TIGHT_SEEDS=n sets the number of flows.
+ */
+import { Random } from "@perpgate/protocol/random";
+import { expect, test } from "vitest";
+import { audit } from "../../audit.js";
+import {
+  type Command,
+  FILL_OR_KILL,
+  GOOD_TILL_CANCELED,
+  IMMEDIATE_OR_CANCEL,
+  LIMIT_ORDER,
+  LONG,
+  SHORT,
+  type Side,
+  STOP_ORDER,
+  type TimeInForce,
+} from "../../commands.js";
+import { Engine } from "../../engine.js";
+import { TRADE_ADL } from "../../events/event-table.js";
+import { ENGINE_VERSION, RULE_SETS } from "../../versions.js";
+import { describeDerived } from "../derived.js";
+import { indexSlot } from "../index-slot.js";
+import { BTC, MICROS, venueConfig } from "../scenarios/listing.js";
+import { START_MS } from "../scenarios/venue.js";
+
+const SEEDS = Number(process.env.PERPGATE_TIGHT_SEEDS ?? 5);
+const ROUNDS = 40;
+const ACCOUNTS = 12;
+
+const TIGHT = RULE_SETS.map((rules) => ({
+  ...rules,
+  makersPerCommand: 2,
+  liquidationsAndStopsPerCommand: 2,
+}));
+
+const PLAIN = {
+  expiresAtMs: 0,
+  clientOrderId: "",
+  trigger: 0,
+  limitTicks: 0,
+  closePosition: false,
+  selfTrade: 0,
+  validUntilMs: 0,
+} as const;
+
+const TIMES_IN_FORCE = {
+  rests: GOOD_TILL_CANCELED,
+  "fills or dies": FILL_OR_KILL,
+  stop: IMMEDIATE_OR_CANCEL,
+} satisfies Record<string, TimeInForce>;
+
+class TightFlow {
+  private readonly sessions: number[] = [];
+
+  constructor(
+    private readonly random: Random,
+    private readonly engine: Engine,
+  ) {}
+
+  *commands(): Generator<Command> {
+    const stampMs = START_MS;
+    const money = { attestorKind: "dev", devCreditMicros: 5_000 * MICROS } as const;
+    const config = venueConfig([BTC], { ...money, backstopCapMicros: 0, fundSeedMicros: 0 });
+    yield { kind: "Genesis", stampMs, engineVersion: ENGINE_VERSION, config, cohort: "open" };
+    for (let i = 0; i < ACCOUNTS; i++) yield this.signIn();
+    yield this.index(500_000);
+    for (let round = 0; round < ROUNDS; round++) {
+      const { random } = this;
+      for (let trades = random.int(0, 3); trades > 0; trades--) yield* this.trade();
+      if (random.chance(0.3)) yield this.order(this.side(), random.int(-4_000, 4_000), 50, "stop");
+      if (random.chance(0.2)) yield this.order(this.side(), random.int(-2_000, 2_000), 50);
+      yield this.index(this.mark + random.int(-7_000, 7_000));
+      yield { kind: "Tick", slot: this.engine.state.lastTickMs / 200 + 1 };
+    }
+  }
+
+  private get mark(): number {
+    return this.engine.state.markets[0]!.mark;
+  }
+
+  private side(): Side {
+    return this.random.chance(0.5) ? LONG : SHORT;
+  }
+
+  private signIn(): Command {
+    const number = this.engine.seq + 1;
+    this.sessions.push(number);
+    const hex = number.toString(16);
+    return {
+      kind: "OpenSession",
+      stampMs: START_MS,
+      address: hex.padStart(40, "0"),
+      key: "key",
+      tokenHash: hex,
+      expiresAtMs: START_MS + 86_400_000,
+      siweNonce: hex,
+      siweNonceUntilMs: START_MS + 600_000,
+      maxOrderNotionalMicros: 0,
+      maxNotionalMicros: 0,
+      markets: [],
+    };
+  }
+
+  private index(indexTicks: number): Command {
+    const { state } = this.engine;
+    const slot = indexSlot(state, 0);
+    return { kind: "UpdateIndex", stampMs: state.timeMs, market: 0, indexTicks, slot };
+  }
+
+  /** Two accounts, mostly, take opposite sides near the mark. */
+  private *trade(): Generator<Command> {
+    const side = this.side();
+    const offset = this.random.int(-200, 200);
+    const sizeLots = 10 * this.random.int(1, 10);
+    yield this.order(side, offset, sizeLots);
+    const life = this.random.pick(["rests", "rests", "fills or dies"] as const);
+    yield this.order(side === LONG ? SHORT : LONG, offset, sizeLots, life);
+  }
+
+  private order(
+    side: Side,
+    offset: number,
+    sizeLots: number,
+    life: keyof typeof TIMES_IN_FORCE = "rests",
+  ): Command {
+    return {
+      kind: "PlaceOrder",
+      stampMs: this.engine.state.timeMs,
+      session: this.random.pick(this.sessions),
+      key: "key",
+      nonce: this.engine.seq,
+      market: 0,
+      side,
+      type: life === "stop" ? STOP_ORDER : LIMIT_ORDER,
+      marginMicros: 0,
+      leverage: this.random.int(20, 50),
+      priceTicks: this.mark + offset,
+      reduceOnly: false,
+      postOnly: false,
+      extras: { ...PLAIN, timeInForce: TIMES_IN_FORCE[life], sizeLots },
+    };
+  }
+}
+
+/** Returns how many ticks deleveraged and met nobody more after it. */
+function run(seed: number): number {
+  const live = Engine.knowing(TIGHT);
+  let restored = Engine.knowing(TIGHT);
+  let spent = 0;
+  const restarts = new Random(seed, "restarts");
+  const flow = new TightFlow(new Random(seed, "tight limits"), live);
+  for (const command of flow.commands()) {
+    const where = `seed ${seed}, position ${live.seq + 1}, ${JSON.stringify(command)}`;
+    const events = live.apply(command).decode();
+    expect(restored.apply(command).decode(), where).toEqual(events);
+    if (command.kind === "Tick" || restarts.chance(0.2)) {
+      const bytes = live.snapshot();
+      expect(Buffer.compare(restored.snapshot(), bytes), where).toBe(0);
+      restored = Engine.restore(bytes, TIGHT);
+      expect(describeDerived(restored.state), where).toEqual(describeDerived(live.state));
+    }
+    const isAdl = events.some((e) => e.kind === "Traded" && e.tradeKind === TRADE_ADL);
+    if (isAdl && live.state.scratch.makersLeft === 0) spent++;
+    expect(
+      events.some(({ kind }) => kind === "MarketHalted"),
+      where,
+    ).toBe(false);
+  }
+  expect(audit(live), `seed ${seed}`).toEqual([]);
+  return spent;
+}
+
+test(`${SEEDS} flows that leave work over, restored again and again: the same events and state`, {
+  timeout: 60_000 + SEEDS * 10_000,
+}, () => {
+  let spent = 0;
+  for (let seed = 1; seed <= SEEDS; seed++) spent += run(seed);
+  expect(spent).toBeGreaterThan(SEEDS);
+});
