@@ -2,6 +2,7 @@
  * A witness by C2SP tlog-witness: takes a signed checkpoint with the proof that it continues the last one
  * that the witness has seen, and returns its cosignature.
  */
+import { fetchWithin } from "@perpgate/protocol/core";
 import {
   base64,
   isNoteSignedBy,
@@ -69,14 +70,16 @@ export class Witness {
   private async ask(submission: Submission, signal: AbortSignal): Promise<WitnessAnswer | number> {
     const old = Math.min(this.size, submission.size);
     const proof = submission.consistencyFrom(old).map((hash) => `${base64(hash)}\n`);
-    const response = await fetch(`${this.setting.url.replace(/\/$/, "")}/add-checkpoint`, {
-      method: "POST",
-      body: `old ${old}\n${proof.join("")}\n${submission.note}`,
-      redirect: "error",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-    });
-    const text = await boundedText(response);
-    switch (response.status) {
+    const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES, signal };
+    const { status, text } = await fetchWithin(limits, (ending) =>
+      fetch(`${this.setting.url.replace(/\/$/, "")}/add-checkpoint`, {
+        method: "POST",
+        body: `old ${old}\n${proof.join("")}\n${submission.note}`,
+        redirect: "error",
+        signal: ending,
+      }),
+    );
+    switch (status) {
       case 200: {
         const line = await this.cosignatureIn(text, submission.note);
         if (line === undefined)
@@ -92,7 +95,7 @@ export class Witness {
       case 422:
         return { kind: "inconsistent" };
       default:
-        return { kind: "failed", reason: `it answered ${response.status}` };
+        return { kind: "failed", reason: `it answered ${status}` };
     }
   }
 
@@ -107,10 +110,4 @@ export class Witness {
     const holds = await isNoteSignedBy(cosigned, this.setting.key, verifyEd25519);
     return holds ? signatureLine(this.setting.key, own.signature) : undefined;
   }
-}
-
-async function boundedText(response: Response): Promise<string> {
-  const text = await response.text();
-  if (text.length > MAX_ANSWER_BYTES) throw new Error("its answer is too long");
-  return text;
 }
