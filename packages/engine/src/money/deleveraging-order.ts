@@ -169,5 +169,8 @@ export function deleveragingScore(market: Market, row: number): number {
   const profit =
     pnl >= 0 ? mulDivFloor(pnl, 1_000_000, scale) : 0 - mulDivCeil(-pnl, 1_000_000, scale);
   const equity = Math.max(1, equityOf(market, row));
-  return profit * Math.min(MAX_LEVERAGE_SCORE, mulDivFloor(100, Math.abs(marked), equity));
+  const notional = Math.abs(marked);
+  // Compared first: of a bankrupt position above 90 million dollars the quotient is no safe integer.
+  const isAtMost = notional >= (MAX_LEVERAGE_SCORE / 100) * equity;
+  return profit * (isAtMost ? MAX_LEVERAGE_SCORE : mulDivFloor(100, notional, equity));
 }

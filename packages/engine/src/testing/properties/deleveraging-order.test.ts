@@ -28,6 +28,23 @@ const held: fc.Arbitrary<Held> = fc.record({
   margin: fc.oneof(fc.constantFrom(-20, 20), fc.integer({ min: -100, max: 1_000 })),
 });
 
+/** A venue with an index, within a command. */
+function oneMarket(): { readonly s: VenueState; readonly market: Market } {
+  const engine = new Engine();
+  engine.apply({
+    kind: "Genesis",
+    stampMs: START_MS,
+    engineVersion: ENGINE_VERSION,
+    config: venueConfig([BTC]),
+    cohort: "open",
+  });
+  const index = { indexTicks: 500_000, slot: START_MS / 200 };
+  engine.apply({ kind: "UpdateIndex", stampMs: START_MS, market: 0, ...index });
+  const s = engine.state;
+  s.undo.begin();
+  return { s, market: s.markets[0]! };
+}
+
 function open(s: VenueState, market: Market, account: number, { side, ...terms }: Held): void {
   const row = market.positions.ensure(account);
   const cost = Math.round((terms.size * market.markUnit * terms.entry) / 1_000);
@@ -61,6 +78,13 @@ function sorted(market: Market, side: Side): number[] {
   );
 }
 
+test("score: a bankrupt position of more than 90 million dollars has the greatest leverage", () => {
+  const { s, market } = oneMarket();
+  const size = Math.ceil(95_000_000e6 / market.markUnit);
+  open(s, market, 1, { size, side: 1, entry: 999, margin: -2 });
+  expect(deleveragingScore(market, 0)).toBe(1_001 * 100_000);
+});
+
 const rounds = fc.array(
   fc.record({
     walk: fc.integer({ min: 0, max: 30 }),
@@ -81,20 +105,7 @@ test("order of deleveraging: as a full sort at the beginning of each liquidation
       fc.integer({ min: 1, max: 6 }),
       rounds,
       (positions, side, capacity, list) => {
-        const engine = new Engine();
-        const config = venueConfig([BTC]);
-        engine.apply({
-          kind: "Genesis",
-          stampMs: START_MS,
-          engineVersion: ENGINE_VERSION,
-          config,
-          cohort: "open",
-        });
-        const index = { indexTicks: 500_000, slot: START_MS / 200 };
-        engine.apply({ kind: "UpdateIndex", stampMs: START_MS, market: 0, ...index });
-        const s = engine.state;
-        const market = s.markets[0]!;
-        s.undo.begin();
+        const { s, market } = oneMarket();
         positions.forEach((each, i) => {
           open(s, market, i + 1, each);
         });
