@@ -5,13 +5,13 @@
 import { register } from "node:module";
 
 const hook = `
-const TABLE = /\\{\\s*version: 2,\\s*liquidationFeePpm: (\\w+),?\\s*\\}/;
+const TABLE = /\\{\\s*version: 2,\\s*(liquidationFeePpm: [^{}]*)\\}/;
 export async function load(url, context, next) {
   const loaded = await next(url, context);
   if (loaded.format !== "module" || loaded.source === null || loaded.source === undefined) return loaded;
   const text = Buffer.from(loaded.source).toString("utf8");
   if (!TABLE.test(text)) return loaded;
-  return { ...loaded, source: text.replace(TABLE, "$&, { version: 3, liquidationFeePpm: $1 }") };
+  return { ...loaded, source: text.replace(TABLE, "$&, { version: 3, $1 }") };
 }
 `;
 
