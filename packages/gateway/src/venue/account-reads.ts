@@ -59,7 +59,7 @@ export class AccountReads {
     return this.views.fundingPayments(this.accountFor(caller, query), query);
   }
 
-  /** The first proof of a block reads all its acknowledgements. */
+  /** The first proof of a block reads all its acknowledgements, and the hashes of its tile. */
   async preconfirm(
     caller: Caller,
     ackNonce: string,
@@ -70,7 +70,7 @@ export class AccountReads {
     if (proof === undefined) throw new ApiError("preconfirm_not_found", { ackNonce });
     if (proof === "not_sealed") throw new ApiError("not_sealed", { ackNonce });
     const { promises } = this.link.venue;
-    const path = promises?.blockPath(proof.block)?.map((hash) => `0x${hexFromBytes(hash)}`);
+    const path = promises?.blockPath(proof.block, onRead)?.map((hash) => `0x${hexFromBytes(hash)}`);
     const checkpoint = promises?.log.published?.note;
     const isCovered = path !== undefined && checkpoint !== undefined;
     return { ...proof, log: isCovered ? { checkpoint, path } : null };

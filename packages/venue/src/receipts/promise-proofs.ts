@@ -12,9 +12,10 @@ export function blockPath(
   tree: BlockTree,
   published: Published | undefined,
   number: number,
+  onRead: (rows: number) => void,
 ): Buffer[] | undefined {
   if (published === undefined || published.size < number) return undefined;
-  return tree.inclusion(number - 1, published.size);
+  return tree.inclusion(number - 1, published.size, onRead);
 }
 
 /** The proof file of an acknowledgement; undefined while no checkpoint covers its block. */
@@ -24,8 +25,9 @@ export function orderProofText(
   published: Published | undefined,
   logKey: string,
   { leaf, words, block, index, path }: SealedAck,
+  onRead: (rows: number) => void,
 ): string | undefined {
-  const above = blockPath(tree, published, block.number);
+  const above = blockPath(tree, published, block.number, onRead);
   if (above === undefined || published === undefined) return undefined;
   const { symbol, tickSize, lotSize } = unitsOf(source, words[ACKNOWLEDGED.market]!);
   return encodeOrderProof({

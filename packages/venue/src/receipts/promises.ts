@@ -103,8 +103,8 @@ export class Promises {
   }
 
   /** A block's path under the published checkpoint; undefined while it covers fewer blocks. */
-  blockPath(number: number): readonly Buffer[] | undefined {
-    return blockPath(this.tree, this.log.published, number);
+  blockPath(number: number, onRead: (rows: number) => void): readonly Buffer[] | undefined {
+    return blockPath(this.tree, this.log.published, number, onRead);
   }
 
   /** The proof file of an acknowledgement; undefined while no checkpoint covers its block. */
@@ -112,7 +112,7 @@ export class Promises {
     const { source, tree, logKey } = this;
     const sealed = await sealedAck(source.history, seq, onRead);
     if (sealed === undefined || sealed === "not_sealed") return undefined;
-    return orderProofText(source, tree, this.log.published, logKey, sealed);
+    return orderProofText(source, tree, this.log.published, logKey, sealed, onRead);
   }
 
   /** A tile of the published tree; undefined beyond the published checkpoint. */

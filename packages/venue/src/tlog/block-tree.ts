@@ -12,12 +12,25 @@ import {
   TILE_LEVELS,
   type Tile,
 } from "@perpgate/protocol/receipts";
-import { nodeHash, rootOfHashes, sha256 } from "../blocks/merkle.js";
+import { LRUCache } from "lru-cache";
+import { nodeHash, sha256 } from "../blocks/merkle.js";
 import type { HistoryReader } from "../history/history-reader.js";
 import { HistoryDamaged } from "../venue-errors.js";
 
+/** The hashes of some 64 tiles. */
+const KEPT_HASHES = 32_768;
+
+/** Gets the number of hashes that a call reads from the history; hashes that are kept are not read. */
+type OnRead = (hashes: number) => void;
+
 export class BlockTree {
-  constructor(private readonly history: HistoryReader) {}
+  /**
+   * Hashes of complete subtrees, which never change. The history stores only those of every eighth level:
+   * without this, each path of a block would compute the 255 hashes of its tile.
+   */
+  private readonly kept = new LRUCache<string, Buffer>({ max: KEPT_HASHES });
+
+  constructor(private readonly history: Pick<HistoryReader, "headers" | "newestBlock" | "treeHashes">) {}
 
   /** Number of sealed blocks. */
   get size(): number {
@@ -28,8 +41,8 @@ export class BlockTree {
     return size === 0 ? sha256(new Uint8Array(0)) : this.rangeRoot({ start: 0, end: size });
   }
 
-  inclusion(index: number, size: number): Buffer[] {
-    return inclusionRanges(index, size).map((range) => this.rangeRoot(range));
+  inclusion(index: number, size: number, onRead?: OnRead): Buffer[] {
+    return inclusionRanges(index, size).map((range) => this.rangeRoot(range, onRead));
   }
 
   /** From `first` entries to `second`; of nothing there is nothing to prove. */
@@ -54,16 +67,39 @@ export class BlockTree {
     );
   }
 
-  private rangeRoot(range: LeafRange): Buffer {
-    const hashes = subtreesOf(range).map((subtree) => this.subtreeHash(subtree));
+  private rangeRoot(range: LeafRange, onRead?: OnRead): Buffer {
+    const hashes = subtreesOf(range).map((subtree) => this.subtreeHash(subtree, onRead));
     return hashes.reduceRight((right, left) => nodeHash(left, right));
   }
 
-  private subtreeHash({ level, index }: Subtree): Buffer {
-    const count = 2 ** (level % TILE_LEVELS);
-    const stored = Math.floor(level / TILE_LEVELS);
-    const hashes = this.history.treeHashes(stored, index * count, count);
+  private subtreeHash({ level, index }: Subtree, onRead?: OnRead): Buffer {
+    const kept = this.kept.get(keyOf(level, index));
+    if (kept !== undefined) return kept;
+    const height = level % TILE_LEVELS;
+    const count = 2 ** height;
+    onRead?.(count);
+    let hashes = this.history.treeHashes(Math.floor(level / TILE_LEVELS), index * count, count);
     if (hashes.length !== count) throw new HistoryDamaged("hashes of the block tree are missing");
-    return count === 1 ? hashes[0]! : rootOfHashes(hashes);
+    for (let above = 1; above <= height; above++) {
+      const first = index * 2 ** (height - above);
+      hashes = pairwise(hashes);
+      for (const [i, hash] of hashes.entries()) {
+        this.kept.set(keyOf(level - height + above, first + i), hash);
+      }
+    }
+    const hash = hashes[0]!;
+    this.kept.set(keyOf(level, index), hash);
+    return hash;
   }
+}
+
+function keyOf(level: number, index: number): string {
+  return `${level}/${index}`;
+}
+
+/** The nodes above a level's, whose number is even. */
+function pairwise(hashes: readonly Buffer[]): Buffer[] {
+  const above: Buffer[] = [];
+  for (let i = 0; i < hashes.length; i += 2) above.push(nodeHash(hashes[i]!, hashes[i + 1]!));
+  return above;
 }
