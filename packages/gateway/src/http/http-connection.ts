@@ -2,8 +2,8 @@
  * One HTTP connection: serves its requests one at a time and charges their cost.
  *
  * Node parses all that one read returns, up to 64 KiB, and emits every request in it. `current` is
- * served; the others wait in `queue`. The next one starts when the response of `current` is written out
- * and the client's address is within its budget. While `queue` is not empty or the budget is exceeded,
+ * served; the others wait in `queue`. The next one starts in a turn of the event loop after the response
+ * of `current` is written out, once the client's address is within its budget. While `queue` is not empty or the budget is exceeded,
  * the socket is paused. So a connection buffers at most one read, and a client that pipelines, does not
  * read its responses or exceeds its budget delays only itself. A connection with more than
  * `pipelinedRequests` in `queue`, or `HELD_REQUESTS` while over budget, is closed after those are served.
@@ -62,6 +62,10 @@ export class HttpConnection {
   /** That of the process, while `Error` keeps none. */
   private stackTraceLimit = 0;
   private cancelWait: (() => void) | undefined;
+  /** While the next of `queue` waits for its turn of the event loop. */
+  private nextTurn: NodeJS.Immediate | undefined;
+  /** Until the first request is parsed, if its read was charged in advance. */
+  private refundFirstRead: (() => void) | undefined;
   private bytesRead = 0;
   private bytesWritten = 0;
 
@@ -88,11 +92,22 @@ export class HttpConnection {
     this.socket.on("close", this.onAborted);
   }
 
+  /** For a connection of an address that has many, or that had to wait. */
+  chargeFirstRead(): void {
+    this.refundFirstRead = this.options.budgets.chargeInAdvance(this.key, COST.firstRead);
+  }
+
+  private onFirstRequest(): void {
+    this.refundFirstRead?.();
+    this.refundFirstRead = undefined;
+  }
+
   private readonly onResume = (): void => {
     if (this.isPaused) this.socket.pause();
   };
 
   receive(request: IncomingMessage, response: ServerResponse): void {
+    this.onFirstRequest();
     if (this.isClosing) {
       this.options.budgets.charge(this.key, COST.droppedRequest);
       return;
@@ -102,7 +117,7 @@ export class HttpConnection {
     const key = hasTooManyHeaders(request) ? this.key : this.options.keyOf(request);
     const unknown = { account: undefined, overBudget: undefined, refusal: undefined };
     const exchange = { request, response, startedAtMs, key, ...unknown, isComputed: false };
-    if (this.current === undefined && this.cancelWait === undefined) {
+    if (this.isIdle) {
       this.admit(exchange);
     } else if (this.queue.length < this.maxQueue) {
       this.queue.push(exchange);
@@ -111,6 +126,11 @@ export class HttpConnection {
       this.isClosing = true;
       this.pause();
     }
+  }
+
+  private get isIdle(): boolean {
+    if (this.current !== undefined) return false;
+    return this.cancelWait === undefined && this.nextTurn === undefined;
   }
 
   private get maxQueue(): number {
@@ -177,9 +197,17 @@ export class HttpConnection {
 
   private next(): void {
     const exchange = this.queue.shift();
-    if (exchange !== undefined) this.admit(exchange);
+    if (exchange !== undefined) this.admitInNextTurn(exchange);
     else if (this.isClosing) this.closeAfterAnswer();
     else this.resume();
+  }
+
+  /** A pipeline of cheap requests, answered in one turn, would hold up all other clients. */
+  private admitInNextTurn(exchange: Exchange): void {
+    this.nextTurn = setImmediate(() => {
+      this.nextTurn = undefined;
+      this.admit(exchange);
+    });
   }
 
   /** Charges all bytes since the last call; those of queued requests count for the current one. */
@@ -198,7 +226,8 @@ export class HttpConnection {
    * its response instead: response and upgrade would mix their bytes.
    */
   mayUpgrade(): boolean {
-    if (this.current === undefined && this.cancelWait === undefined) return !this.isClosing;
+    this.onFirstRequest();
+    if (this.isIdle) return !this.isClosing;
     this.isClosing = true;
     this.queue.length = 0;
     return false;
@@ -230,6 +259,7 @@ export class HttpConnection {
     this.isClosing = true;
     this.queue.length = 0;
     this.cancelWait?.();
+    clearImmediate(this.nextTurn);
     this.chargeBytes(this.key);
     if (!this.isAttached) return;
     this.stackTraceLimit = Error.stackTraceLimit;

@@ -19,7 +19,7 @@ export interface ConnectionsOptions extends ConnectionOptions {
 }
 
 /** Connections of one address whose first read is not charged in advance. */
-const FREE_CONNECTIONS = 16;
+const FREE_CONNECTIONS = 4;
 
 export class HttpConnections {
   private readonly connections = new WeakMap<Socket, HttpConnection>();
@@ -82,16 +82,17 @@ export class HttpConnections {
     const key = clientKeyOf(address);
     const isProxy = this.options.isTrustedProxy(address);
     const { budgets } = this.options;
-    const isOneOfMany = (this.perAddress.get(key) ?? 0) >= FREE_CONNECTIONS;
-    budgets.charge(key, isOneOfMany ? COST.connectionOfMany : COST.connection);
+    const isOneOfMany = !isProxy && (this.perAddress.get(key) ?? 0) >= FREE_CONNECTIONS;
+    budgets.charge(key, COST.connection);
     if (!isProxy && !this.count(key, socket)) return;
     const connection = new HttpConnection(socket, key, this.options);
     this.connections.set(socket, connection);
-    if (isProxy || !budgets.mustWait(key)) {
-      toNode(socket);
+    if (!isProxy && budgets.mustWait(key)) {
+      this.park(socket, connection, key, toNode);
       return;
     }
-    this.park(socket, key, toNode);
+    if (isOneOfMany) connection.chargeFirstRead();
+    toNode(socket);
   }
 
   /** Counts the connection, or destroys it above the bound. */
@@ -111,7 +112,12 @@ export class HttpConnections {
     return true;
   }
 
-  private park(socket: Socket, key: string, toNode: (socket: Socket) => void): void {
+  private park(
+    socket: Socket,
+    connection: HttpConnection,
+    key: string,
+    toNode: (socket: Socket) => void,
+  ): void {
     const ignoreReset = (): void => undefined;
     // Emitted only if the peer sent nothing before it; HTTP is attached later and would miss it.
     const destroy = (): void => void socket.destroy();
@@ -122,7 +128,7 @@ export class HttpConnections {
       this.parked.delete(socket);
       socket.off("error", ignoreReset);
       socket.off("end", destroy);
-      this.options.budgets.charge(key, COST.connectionOfMany);
+      connection.chargeFirstRead();
       if (!socket.destroyed) toNode(socket);
     });
     socket.once("close", () => {

@@ -64,7 +64,13 @@ export class RequestMetrics {
   }
 
   /** What waits for a budget now. */
-  measureBudgets(budgets: CostQueue): void {
+  measureBudgets(budgets: CostQueue, load: { readonly value: number }): void {
+    gauged(
+      this.registry,
+      "perpgate_cost_factor",
+      "Multiple of the table of costs that addresses near the end of their budget pay now.",
+      () => load.value,
+    );
     gauged(
       this.registry,
       "perpgate_cost_waiting",

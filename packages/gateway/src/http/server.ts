@@ -16,6 +16,7 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Registry } from "prom-client";
 import { bearerTokenOf } from "../auth/session-token.js";
 import { CostBudgets } from "../limits/cost-budget.js";
+import { LoadFactor } from "../limits/load-factor.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
 import { requireLiveSession } from "../operations/handler.js";
 import { HANDLERS } from "../operations/index.js";
@@ -87,8 +88,9 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   const { openApi, asyncApi } = documentsOf(options.version);
   const metrics = new RequestMetrics(options.metrics);
   const { refusals } = metrics;
-  const budgets = new CostBudgets(options.clientLimits, metrics);
-  metrics.measureBudgets(budgets);
+  const load = new LoadFactor();
+  const budgets = new CostBudgets(options.clientLimits, metrics, load);
+  metrics.measureBudgets(budgets, load);
   options.streams?.measure(options.metrics);
   const { signedBytes, batchBytes } = options.clientLimits;
   const context = {
@@ -147,12 +149,14 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     listen: async (address) => {
       const url = await app.listen({ ...address, backlog: BACKLOG });
+      load.start();
       compileSoon();
       return url;
     },
     drain: async (graceMs) => {
       lean.close();
       stopping.begin();
+      load.stop();
       budgets.close();
       connections.close();
       const cut = setTimeout(() => {

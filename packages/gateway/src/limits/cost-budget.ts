@@ -13,6 +13,7 @@
 
 import type { LimitSettings } from "./limit-settings.js";
 import type { Monotonic } from "./limits.js";
+import type { LoadFactor } from "./load-factor.js";
 import { TokenBuckets } from "./token-buckets.js";
 
 const MICROS_PER_MS = 1_000;
@@ -39,8 +40,16 @@ class Budget<Key extends string | number> {
     this.maxDebt = (perSecond * MAX_DEBT_MS) / MS_PER_SECOND;
   }
 
-  charge(key: Key, micros: number): void {
-    this.buckets.charge(key, micros, this.maxDebt, this.monotonic());
+  charge(key: Key, micros: number): number {
+    return this.buckets.charge(key, micros, this.maxDebt, this.monotonic());
+  }
+
+  refund(key: Key, micros: number): void {
+    this.buckets.refund(key, micros);
+  }
+
+  isLow(key: Key): boolean {
+    return this.buckets.isLow(key, this.monotonic());
   }
 
   debtMs(key: Key): number {
@@ -65,6 +74,7 @@ export class CostBudgets {
   constructor(
     settings: LimitSettings,
     private readonly metrics: CostMetrics,
+    private readonly load: Pick<LoadFactor, "factorFor"> = { factorFor: () => 1 },
     monotonic: Monotonic = () => performance.now(),
   ) {
     const { costMsPerSecond, costBurstMs, reserveMsPerSecond, reserveBurstMs } = settings;
@@ -74,9 +84,25 @@ export class CostBudgets {
     this.accounts = new Budget("cost", accountCostMsPerSecond, accountCostBurstMs, monotonic);
   }
 
+  /** `micros` by the table of costs; while the event loop is busy the address pays a multiple of it. */
   charge(address: string, micros: number): void {
     this.metrics.onCharged(micros);
-    this.addresses.charge(address, micros);
+    const factor = this.load.factorFor(this.addresses.isLow(address));
+    this.addresses.charge(address, micros * factor);
+  }
+
+  /**
+   * Charges the possible cost of work that has not begun. Returns a function that gives it back, for the
+   * moment in which the real cost is charged.
+   */
+  chargeInAdvance(address: string, micros: number): () => void {
+    const factor = this.load.factorFor(this.addresses.isLow(address));
+    let taken = this.addresses.charge(address, micros * factor);
+    return () => {
+      this.addresses.refund(address, taken);
+      taken = 0;
+      this.reschedule(address);
+    };
   }
 
   /** Counts client bytes that go to a parser, which work over budget must not reach. */
@@ -170,6 +196,14 @@ export class CostBudgets {
       this.release(address);
     }, delayMs);
     this.timers.set(address, timer.unref());
+  }
+
+  /** After a refund the debt is repaid sooner. */
+  private reschedule(address: string): void {
+    if (!this.waiting.has(address)) return;
+    clearTimeout(this.timers.get(address));
+    this.timers.delete(address);
+    this.schedule(address);
   }
 
   /** Runs each waiter at most once: one that queues again without a charge must not loop here. */

@@ -12,10 +12,11 @@ export const COST = {
   /** Accepting a connection and closing it. */
   connection: 100,
   /**
-   * A connection of an address that has many, or that had to wait: charges the possible cost of its first
-   * read in advance, so that not all of them are read in one turn of the event loop.
+   * The possible cost of a connection's first read, charged in advance to an address that has many
+   * connections or had to wait, so that not all of them are read in one turn of the event loop; given back
+   * when its first request is parsed. A read of 64 KiB may hold 430 requests.
    */
-  connectionOfMany: 5_000,
+  firstRead: 12_000,
   /** Parsing a request, routing it and writing its response. */
   request: 90,
   /** A request that is parsed and dropped, because its connection is closing. */

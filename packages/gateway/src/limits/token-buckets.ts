@@ -75,20 +75,40 @@ export class TokenBuckets<Key extends string | number> {
     return this.stateAt(fullAt, nowMs, isAllowed, count);
   }
 
-  /** Takes `amount` even if there are fewer tokens; the debt is at most `maxDebt` and repaid by time. */
-  charge(key: Key, amount: number, maxDebt: number, nowMs: number): void {
+  /**
+   * Takes `amount` even if there are fewer tokens; the debt is at most `maxDebt` and repaid by time.
+   * Returns what was taken.
+   */
+  charge(key: Key, amount: number, maxDebt: number, nowMs: number): number {
     this.removeFull(nowMs);
     const fullAt = this.fullAt.get(key);
     if (fullAt === undefined && this.fullAt.size >= this.maxKeys) this.removeOldest();
     const latest = nowMs + this.capacityMs + maxDebt * this.intervalMs;
-    const next = Math.max(fullAt ?? nowMs, nowMs) + amount * this.intervalMs;
-    this.fullAt.set(key, Math.min(next, latest));
+    const from = Math.max(fullAt ?? nowMs, nowMs);
+    const next = Math.min(from + amount * this.intervalMs, latest);
+    this.fullAt.set(key, next);
+    return (next - from) / this.intervalMs;
+  }
+
+  /** Gives back what `charge` has taken. */
+  refund(key: Key, amount: number): void {
+    const fullAt = this.fullAt.get(key);
+    if (fullAt !== undefined) this.fullAt.set(key, fullAt - amount * this.intervalMs);
   }
 
   /** Milliseconds until the debt of `charge` is repaid; 0 without debt. */
   debtMs(key: Key, nowMs: number): number {
+    return Math.max(0, this.fullInMs(key, nowMs) - this.capacityMs);
+  }
+
+  /** Whether less than half of the bucket is left. */
+  isLow(key: Key, nowMs: number): boolean {
+    return this.fullInMs(key, nowMs) > this.capacityMs / 2;
+  }
+
+  private fullInMs(key: Key, nowMs: number): number {
     const fullAt = this.fullAt.get(key);
-    return fullAt === undefined ? 0 : Math.max(0, fullAt - nowMs - this.capacityMs);
+    return fullAt === undefined ? 0 : fullAt - nowMs;
   }
 
   private stateAt(fullAt: number, nowMs: number, isAllowed: boolean, count = 1): BucketState {

@@ -1,0 +1,94 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { CostBudgets } from "./cost-budget.js";
+import { DEFAULT_LIMITS } from "./limit-settings.js";
+import { LOAD_SAMPLE_MS, LoadFactor } from "./load-factor.js";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function after(samples: number, utilization: number, load = new LoadFactor()): LoadFactor {
+  for (let i = 0; i < samples; i++) load.sample(utilization);
+  return load;
+}
+
+test("an idle event loop: the plain price, however long", () => {
+  expect(after(1_000, 0.1).value).toBe(1);
+});
+
+test("a busy event loop: eight times the price within 300 ms, never more", () => {
+  expect(after(300 / LOAD_SAMPLE_MS, 1).value).toBe(8);
+  expect(after(1_000, 1).value).toBe(8);
+});
+
+test("a busy event loop: an address that has most of its budget left pays two times the price", () => {
+  const load = after(1_000, 1);
+  expect([load.factorFor(true), load.factorFor(false)]).toEqual([8, 2]);
+});
+
+test("between busy and relaxed: as it is", () => {
+  const load = after(2, 1);
+  const before = load.value;
+  expect(after(100, 0.7, load).value).toBe(before);
+});
+
+test("relaxed again: the plain price within half a second", () => {
+  expect(after(500 / LOAD_SAMPLE_MS, 0.3, after(100, 1)).value).toBe(1);
+});
+
+test("a budget under load: an address waits longer, an account and the count of work do not change", () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  let charged = 0;
+  const metrics = {
+    onCharged: (micros: number) => {
+      charged += micros;
+    },
+    onHeld: () => undefined,
+    onParsed: () => undefined,
+  };
+  const budgets = new CostBudgets(
+    { ...DEFAULT_LIMITS, costMsPerSecond: 100, costBurstMs: 40, accountCostBurstMs: 40 },
+    metrics,
+    after(100, 1),
+  );
+  const charge = (micros: number): void => {
+    budgets.charge("a", micros);
+    budgets.chargeAccount(7, micros);
+  };
+  // Two times the price down to half of the 40 ms, eight times below.
+  charge(10_001);
+  charge(2_000);
+  expect([budgets.isInDebt("a"), charged]).toEqual([false, 12_001]);
+  charge(1_000);
+  expect([budgets.isInDebt("a"), budgets.accountDebtMs(7)]).toEqual([true, 0]);
+});
+
+test("a market maker at its limits during a flood: never waits", () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  const metrics = { onCharged: () => undefined, onHeld: () => undefined, onParsed: () => undefined };
+  const budgets = new CostBudgets(DEFAULT_LIMITS, metrics, after(100, 1));
+  for (let i = 0; i < 1_000; i++) {
+    budgets.charge("maker", 400);
+    budgets.charge("flood", 4_000);
+    expect(budgets.mustWait("maker")).toBe(false);
+    vi.advanceTimersByTime(10);
+  }
+  expect(budgets.mustWait("flood")).toBe(true);
+});
+
+test("a thread that computes without a pause: the price rises, and falls when it stops", async () => {
+  const load = new LoadFactor();
+  load.start();
+  try {
+    const until = performance.now() + 6 * LOAD_SAMPLE_MS;
+    while (performance.now() < until && load.value === 1) {
+      const turn = performance.now() + LOAD_SAMPLE_MS;
+      while (performance.now() < turn);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(load.value).toBeGreaterThan(1);
+    await vi.waitFor(() => expect(load.value).toBe(1), 5_000);
+  } finally {
+    load.stop();
+  }
+});

@@ -1,0 +1,56 @@
+/**
+ * How many times its price a client address pays for work while the event loop is busy.
+ *
+ * The table of costs is measured on a quiet machine. On one that computes several times more slowly, the
+ * tenth of a core that an address may use becomes most of one; and no address is over its budget while
+ * many together are too much. In both cases the event loop has little idle time left. Then charges to
+ * addresses are multiplied until there is idle time again: by the whole factor for an address that has
+ * used most of its budget, by two at most for all others.
+ */
+import { performance } from "node:perf_hooks";
+
+export const LOAD_SAMPLE_MS = 50;
+const MAX_FACTOR = 8;
+/** A market maker at its limits uses 40 % of its budget, and so is never slowed down by others. */
+const MAX_WITHIN_BUDGET = 2;
+const BUSY = 0.7;
+const RELAXED = 0.5;
+const RISE = 1.5;
+const FALL = 0.8;
+
+export class LoadFactor {
+  private factor = 1;
+  private timer: NodeJS.Timeout | undefined;
+  private last = performance.eventLoopUtilization();
+
+  get value(): number {
+    return this.factor;
+  }
+
+  /** `isLow`: whether the address has used most of its budget. */
+  factorFor(isLow: boolean): number {
+    return isLow ? this.factor : Math.min(this.factor, MAX_WITHIN_BUDGET);
+  }
+
+  /** Samples the event loop until `stop`. */
+  start(): void {
+    this.last = performance.eventLoopUtilization();
+    this.timer ??= setInterval(() => {
+      const now = performance.eventLoopUtilization();
+      this.sample(performance.eventLoopUtilization(now, this.last).utilization);
+      this.last = now;
+    }, LOAD_SAMPLE_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+    this.timer = undefined;
+    this.factor = 1;
+  }
+
+  /** `utilization`: the part of the last interval in which the event loop was not idle. */
+  sample(utilization: number): void {
+    if (utilization > BUSY) this.factor = Math.min(MAX_FACTOR, this.factor * RISE);
+    else if (utilization < RELAXED) this.factor = Math.max(1, this.factor * FALL);
+  }
+}
