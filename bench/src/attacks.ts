@@ -7,6 +7,7 @@
  * that discards them. The venue passes if the trader's median stays below 5 times that of the
  * discarded run and below 40 ms, and no order waits a second or is refused.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { ATTACK_KINDS, type Attack } from "./attacks/attack.js";
 import { ATTACKS } from "./attacks/table.js";
 import { SeededVenue } from "./attacks/trial/seeded-venue.js";
@@ -21,6 +22,7 @@ const options = parseOptions({
   numbers: {
     seconds: ["length of each run", 2],
     megabytes: ["most that one attack sends", 512],
+    rest: ["seconds without work before each attack, for machines that throttle", 0],
   },
   texts: { only: "these attacks or kinds, separated by commas" },
   switches: { list: "print names and descriptions, run nothing" },
@@ -48,6 +50,7 @@ async function runAll(trials: Trials, attacks: readonly Attack[]): Promise<void>
   }
   for (const [i, attack] of attacks.entries()) {
     const place = `[${i + 1}/${attacks.length}]`;
+    await sleep(options.number("rest") * 1_000);
     try {
       const row = await trials.attack(attack);
       rows.push(row);

@@ -50,7 +50,11 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
     values: Values<Code>,
     context: ApiErrorContext = {},
   ) {
+    // An answer to a client, not a failure: nobody reads its stack trace, which costs more than all the rest.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(fillIn(ERROR_TABLE[code].message, values));
+    Error.stackTraceLimit = stackTraceLimit;
     this.status = ERROR_TABLE[code].status;
     this.field =
       context.field === undefined ? undefined : shownText(context.field, SHOWN_CHARACTERS);

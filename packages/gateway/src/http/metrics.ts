@@ -68,7 +68,7 @@ export class RequestMetrics {
     gauged(
       this.registry,
       "perpgate_cost_factor",
-      "Multiple of the table of costs that addresses near the end of their budget pay now.",
+      "Multiple of the table of costs that addresses pay now; above 1 while the event loop is busy.",
       () => load.value,
     );
     gauged(

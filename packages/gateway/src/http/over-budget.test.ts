@@ -204,3 +204,15 @@ test("an order without a token: none of its 4 KiB is parsed, and it is charged l
   expect(await at.counted("perpgate_parsed_bytes_total")).toBe(0);
   expect(await at.counted("perpgate_cost_seconds_total")).toBeGreaterThan(0);
 });
+
+test("many connections of one address, a small request on each: none waits, the reads cost little", async () => {
+  // One read of 64 KiB is charged 12 ms in advance.
+  const at = await runPoor({ limits: { costBurstMs: 30 } });
+  const clients: RawClient[] = [];
+  for (let i = 0; i < 20; i++) {
+    const client = await RawClient.open(at.dial);
+    expect((await client.ask(rawGet("/healthz"))).status).toBe(200);
+    clients.push(client);
+  }
+  expect(await at.counted("perpgate_cost_held_total")).toBe(0);
+});

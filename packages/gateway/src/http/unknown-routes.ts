@@ -2,11 +2,22 @@
 
 import { ApiError } from "@perpgate/protocol/core";
 import type { FastifyInstance } from "fastify";
+import { LRUCache } from "lru-cache";
 import { pathOf } from "./errors.js";
+
+/** Paths of which the methods are kept, since a flood of 405s must not try a hundred patterns each. */
+const KEPT_PATHS = 1_000;
 
 /** Must be called before any route is registered. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
+  const allowedMethods = new LRUCache<string, string>({
+    max: KEPT_PATHS,
+    memoMethod: (path) => {
+      const methods = routes.flatMap((route) => (route.pattern.test(path) ? route.methods : []));
+      return [...new Set(methods)].sort().join(", ");
+    },
+  });
   let anyRoute = /^$/;
   app.addHook("onRoute", ({ url, method }) => {
     routes.push({ pattern: patternOf(url), methods: Array.isArray(method) ? method : [method] });
@@ -30,8 +41,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
       done(new ApiError("not_found", { path }));
       return;
     }
-    const methods = routes.flatMap((route) => (route.pattern.test(path) ? route.methods : []));
-    const allowed = [...new Set(methods)].sort().join(", ");
+    const allowed = allowedMethods.memo(path);
     void reply.header("allow", allowed);
     done(new ApiError("method_not_allowed", { method: request.method, allowed }));
   });

@@ -125,6 +125,33 @@ test("an account: its debt is that of all its addresses, and shows in millisecon
   expect(budgets.accountDebtMs(8)).toBe(0);
 });
 
+describe("a charge in advance", () => {
+  test("given back: what waits for it runs immediately, not when time has repaid it", () => {
+    const { budgets, charged } = newBudgets();
+    const giveBack = budgets.chargeInAdvance("a", 150 * MS);
+    const ran: string[] = [];
+    budgets.whenPaid("a", () => ran.push("a"));
+    vi.advanceTimersByTime(100);
+    expect(ran).toEqual([]);
+    giveBack();
+    vi.advanceTimersByTime(1);
+    expect([ran, charged()]).toEqual([["a"], 0]);
+  });
+
+  test("given back twice, or beyond the largest debt: never more than was taken", () => {
+    const { budgets } = newBudgets();
+    budgets.charge("a", 1e12);
+    // The debt is at its bound, so these take nothing.
+    for (let i = 0; i < 100; i++) {
+      const giveBack = budgets.chargeInAdvance("a", 50 * MS);
+      giveBack();
+      giveBack();
+    }
+    vi.advanceTimersByTime(1_999);
+    expect(budgets.mustWait("a")).toBe(true);
+  });
+});
+
 test("whenPaid, the debt repaid in the same moment: runs later, never within the call", () => {
   const { budgets } = newBudgets();
   const ran: string[] = [];

@@ -48,10 +48,6 @@ class Budget<Key extends string | number> {
     this.buckets.refund(key, micros);
   }
 
-  isLow(key: Key): boolean {
-    return this.buckets.isLow(key, this.monotonic());
-  }
-
   debtMs(key: Key): number {
     return this.buckets.debtMs(key, this.monotonic());
   }
@@ -74,7 +70,7 @@ export class CostBudgets {
   constructor(
     settings: LimitSettings,
     private readonly metrics: CostMetrics,
-    private readonly load: Pick<LoadFactor, "factorFor"> = { factorFor: () => 1 },
+    private readonly load: Pick<LoadFactor, "value"> = { value: 1 },
     monotonic: Monotonic = () => performance.now(),
   ) {
     const { costMsPerSecond, costBurstMs, reserveMsPerSecond, reserveBurstMs } = settings;
@@ -87,8 +83,7 @@ export class CostBudgets {
   /** `micros` by the table of costs; while the event loop is busy the address pays a multiple of it. */
   charge(address: string, micros: number): void {
     this.metrics.onCharged(micros);
-    const factor = this.load.factorFor(this.addresses.isLow(address));
-    this.addresses.charge(address, micros * factor);
+    this.addresses.charge(address, micros * this.load.value);
   }
 
   /**
@@ -96,8 +91,7 @@ export class CostBudgets {
    * moment in which the real cost is charged.
    */
   chargeInAdvance(address: string, micros: number): () => void {
-    const factor = this.load.factorFor(this.addresses.isLow(address));
-    let taken = this.addresses.charge(address, micros * factor);
+    let taken = this.addresses.charge(address, micros * this.load.value);
     return () => {
       this.addresses.refund(address, taken);
       taken = 0;

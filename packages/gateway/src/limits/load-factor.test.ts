@@ -16,20 +16,15 @@ test("an idle event loop: the plain price, however long", () => {
   expect(after(1_000, 0.1).value).toBe(1);
 });
 
-test("a busy event loop: eight times the price within 300 ms, never more", () => {
-  expect(after(300 / LOAD_SAMPLE_MS, 1).value).toBe(8);
-  expect(after(1_000, 1).value).toBe(8);
-});
-
-test("a busy event loop: an address that has most of its budget left pays two times the price", () => {
-  const load = after(1_000, 1);
-  expect([load.factorFor(true), load.factorFor(false)]).toEqual([8, 2]);
+test("a busy event loop: two times the price within 200 ms, never more", () => {
+  expect(after(200 / LOAD_SAMPLE_MS, 1).value).toBe(2);
+  expect(after(1_000, 1).value).toBe(2);
 });
 
 test("between busy and relaxed: as it is", () => {
   const load = after(2, 1);
   const before = load.value;
-  expect(after(100, 0.7, load).value).toBe(before);
+  expect(after(100, 0.6, load).value).toBe(before);
 });
 
 test("relaxed again: the plain price within half a second", () => {
@@ -55,25 +50,27 @@ test("a budget under load: an address waits longer, an account and the count of 
     budgets.charge("a", micros);
     budgets.chargeAccount(7, micros);
   };
-  // Two times the price down to half of the 40 ms, eight times below.
-  charge(10_001);
+  charge(19_000);
+  expect([budgets.isInDebt("a"), charged]).toEqual([false, 19_000]);
   charge(2_000);
-  expect([budgets.isInDebt("a"), charged]).toEqual([false, 12_001]);
-  charge(1_000);
   expect([budgets.isInDebt("a"), budgets.accountDebtMs(7)]).toEqual([true, 0]);
 });
 
-test("a market maker at its limits during a flood: never waits", () => {
+test("a market maker at its limits, its burst used up: served again although the event loop is busy", () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-  const metrics = { onCharged: () => undefined, onHeld: () => undefined, onParsed: () => undefined };
+  const metrics = {
+    onCharged: () => undefined,
+    onHeld: () => undefined,
+    onParsed: () => undefined,
+  };
   const budgets = new CostBudgets(DEFAULT_LIMITS, metrics, after(100, 1));
+  budgets.charge("maker", 1e12);
+  vi.advanceTimersByTime(2_000);
   for (let i = 0; i < 1_000; i++) {
-    budgets.charge("maker", 400);
-    budgets.charge("flood", 4_000);
-    expect(budgets.mustWait("maker")).toBe(false);
     vi.advanceTimersByTime(10);
+    expect(budgets.mustWait("maker")).toBe(false);
+    budgets.charge("maker", 400);
   }
-  expect(budgets.mustWait("flood")).toBe(true);
 });
 
 test("a thread that computes without a pause: the price rises, and falls when it stops", async () => {

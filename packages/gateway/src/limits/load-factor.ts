@@ -4,19 +4,19 @@
  * The table of costs is measured on a quiet machine. On one that computes several times more slowly, the
  * tenth of a core that an address may use becomes most of one; and no address is over its budget while
  * many together are too much. In both cases the event loop has little idle time left. Then charges to
- * addresses are multiplied until there is idle time again: by the whole factor for an address that has
- * used most of its budget, by two at most for all others.
+ * addresses are multiplied until there is idle time again.
+ *
+ * Two at most: a market maker at its limits uses 40 % of its budget, and must never wait because of
+ * others. With eight, a trader who had once used up its burst stayed in debt at a quarter of its limits.
  */
 import { performance } from "node:perf_hooks";
 
 export const LOAD_SAMPLE_MS = 50;
-const MAX_FACTOR = 8;
-/** A market maker at its limits uses 40 % of its budget, and so is never slowed down by others. */
-const MAX_WITHIN_BUDGET = 2;
+const MAX_FACTOR = 2;
 const BUSY = 0.7;
 const RELAXED = 0.5;
-const RISE = 1.5;
-const FALL = 0.8;
+const RISE = 1.2;
+const FALL = 0.9;
 
 export class LoadFactor {
   private factor = 1;
@@ -25,11 +25,6 @@ export class LoadFactor {
 
   get value(): number {
     return this.factor;
-  }
-
-  /** `isLow`: whether the address has used most of its budget. */
-  factorFor(isLow: boolean): number {
-    return isLow ? this.factor : Math.min(this.factor, MAX_WITHIN_BUDGET);
   }
 
   /** Samples the event loop until `stop`. */

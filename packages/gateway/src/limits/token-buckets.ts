@@ -98,17 +98,8 @@ export class TokenBuckets<Key extends string | number> {
 
   /** Milliseconds until the debt of `charge` is repaid; 0 without debt. */
   debtMs(key: Key, nowMs: number): number {
-    return Math.max(0, this.fullInMs(key, nowMs) - this.capacityMs);
-  }
-
-  /** Whether less than half of the bucket is left. */
-  isLow(key: Key, nowMs: number): boolean {
-    return this.fullInMs(key, nowMs) > this.capacityMs / 2;
-  }
-
-  private fullInMs(key: Key, nowMs: number): number {
     const fullAt = this.fullAt.get(key);
-    return fullAt === undefined ? 0 : fullAt - nowMs;
+    return fullAt === undefined ? 0 : Math.max(0, fullAt - nowMs - this.capacityMs);
   }
 
   private stateAt(fullAt: number, nowMs: number, isAllowed: boolean, count = 1): BucketState {

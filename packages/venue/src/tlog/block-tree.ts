@@ -30,7 +30,9 @@ export class BlockTree {
    */
   private readonly kept = new LRUCache<string, Buffer>({ max: KEPT_HASHES });
 
-  constructor(private readonly history: Pick<HistoryReader, "headers" | "newestBlock" | "treeHashes">) {}
+  constructor(
+    private readonly history: Pick<HistoryReader, "headers" | "newestBlock" | "treeHashes">,
+  ) {}
 
   /** Number of sealed blocks. */
   get size(): number {
