@@ -9,6 +9,9 @@
  * reductions of live sessions, so that other clients of a shared address cannot block a trader's exit.
  *
  * The debt is bounded: an address that stops is served again after at most `MAX_DEBT_MS`.
+ *
+ * A burst may be used in one turn of the event loop, which would hold up everybody else. So callers that
+ * can split their work stop at `isTurnUsed` and continue in the next turn.
  */
 
 import type { LimitSettings } from "./limit-settings.js";
@@ -20,6 +23,8 @@ const MICROS_PER_MS = 1_000;
 const MS_PER_SECOND = 1_000;
 /** Time to repay the largest debt. */
 const MAX_DEBT_MS = 2_000;
+/** The part of the burst that an address should use in one turn of the event loop. */
+const TURN_SHARE = 0.1;
 
 interface Waiter {
   readonly run: () => void;
@@ -65,6 +70,9 @@ export class CostBudgets {
   private readonly accounts: Budget<number>;
   private readonly waiting = new Map<string, Waiter[]>();
   private readonly timers = new Map<string, NodeJS.Timeout>();
+  /** What each address was charged in this turn of the event loop. */
+  private readonly turn = new Map<string, number>();
+  private readonly turnMicros: number;
   private isOpen = true;
 
   constructor(
@@ -75,6 +83,7 @@ export class CostBudgets {
   ) {
     const { costMsPerSecond, costBurstMs, reserveMsPerSecond, reserveBurstMs } = settings;
     const { accountCostMsPerSecond, accountCostBurstMs } = settings;
+    this.turnMicros = costBurstMs * MICROS_PER_MS * TURN_SHARE;
     this.addresses = new Budget("cost", costMsPerSecond, costBurstMs, monotonic);
     this.reserves = new Budget("reserve", reserveMsPerSecond, reserveBurstMs, monotonic);
     this.accounts = new Budget("cost", accountCostMsPerSecond, accountCostBurstMs, monotonic);
@@ -84,6 +93,13 @@ export class CostBudgets {
   charge(address: string, micros: number): void {
     this.metrics.onCharged(micros);
     this.addresses.charge(address, micros * this.load.value);
+    if (this.turn.size === 0) setImmediate(() => this.turn.clear());
+    this.turn.set(address, (this.turn.get(address) ?? 0) + micros);
+  }
+
+  /** Whether the address has used its part of this turn of the event loop. */
+  isTurnUsed(address: string): boolean {
+    return this.isOpen && (this.turn.get(address) ?? 0) >= this.turnMicros;
   }
 
   /**

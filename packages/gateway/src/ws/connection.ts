@@ -110,6 +110,11 @@ export class Connection {
     return this.budgets.mustWait(this.address);
   }
 
+  /** Whether the client's address has used its part of this turn of the event loop. */
+  get isTurnUsed(): boolean {
+    return this.budgets.isTurnUsed(this.address);
+  }
+
   charge(micros: number): void {
     this.budgets.charge(this.address, micros);
   }

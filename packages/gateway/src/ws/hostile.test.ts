@@ -1,7 +1,9 @@
 /** Hostile clients: none crashes the gateway, costs it memory, or learns more than an error code. */
 
 import { randomBytes } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Random } from "@perpgate/protocol/random";
+import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { ask } from "../testing/running-gateway.js";
@@ -22,6 +24,33 @@ async function isWell(at: RunningVenue): Promise<void> {
 }
 
 describe("hostile messages", () => {
+  test("many in one read: parsed in several turns of the event loop, each answered in order", async () => {
+    const metrics = new Registry();
+    // A tenth of the burst, 2 ms, may be used in one turn: some 40 of these messages.
+    const at = await runVenue({ limits: { costBurstMs: 20 }, metrics });
+    const client = await StreamClient.connect(at.url);
+    const parsedBytes = async (): Promise<number> => {
+      const metric = await metrics.getSingleMetric("perpgate_parsed_bytes_total")?.get();
+      return metric?.values[0]?.value ?? 0;
+    };
+    const text = (id: number): string => `{"id":${1_000 + id},"op":"nothing"}`;
+    const before = await parsedBytes();
+    for (let i = 0; i < 300; i++) client.socket.send(text(i));
+    const all = before + 300 * text(0).length;
+    let most = 0;
+    for (let last = before; last < all; ) {
+      await nextTurn();
+      const now = await parsedBytes();
+      most = Math.max(most, now - last);
+      last = now;
+    }
+    expect(most / text(0).length).toBeLessThanOrEqual(60);
+    for (let i = 0; i < 300; i++) {
+      expect((await client.take(() => true)).d).toMatchObject({ id: 1_000 + i });
+    }
+    await isWell(at);
+  });
+
   test("text that is no operation: an error with a code, and the socket lives on", async () => {
     const at = await runVenue();
     const client = await StreamClient.connect(at.url);

@@ -5,7 +5,9 @@
  * of the server is logged in full and sent as `internal_error`.
  *
  * A message of a client over its budget waits in `held`, in order, and the socket is paused: `whenPaid`
- * runs one message each time the debt is repaid; when `held` is empty the socket is resumed.
+ * runs one message each time the debt is repaid; when `held` is empty the socket is resumed. Messages of an
+ * address that has used its part of this turn of the event loop wait for the next turn in the same way: a
+ * read may hold thousands of messages, and all sockets of an address may be read in one turn.
  */
 
 import { ApiError, parseStrictJson } from "@perpgate/protocol/core";
@@ -66,14 +68,16 @@ export class Messages {
       connection.countLate();
       return;
     }
-    const mustWait = this.held.length > 0 || connection.mustWait;
+    const { mustWait } = connection;
+    const mustYield = this.held.length > 0 || connection.isTurnUsed;
     connection.charge(COST.message + readCost(data.length));
     const receivedAt = performance.now();
     const number = connection.countMessage();
     const { refusals } = this.context.gateway;
     const call = new SocketCall(connection, number, receivedAt, this.onFault, refusals);
     if (!this.isWithinRate(receivedAt, call, mustWait)) return;
-    if (mustWait && !this.isExit(data, isBinary, call)) this.hold({ data, isBinary, call });
+    const isHeld = mustWait ? !this.isExit(data, isBinary, call) : mustYield;
+    if (isHeld) this.hold({ data, isBinary, call });
     else this.run(data, isBinary, call);
   }
 
@@ -111,7 +115,8 @@ export class Messages {
   /** Pauses the socket; messages that `ws` has already read follow into `held`. */
   private hold(message: HeldMessage): void {
     const { connection, context } = this;
-    if (this.held.length >= context.limits.heldMessages) {
+    const { heldMessages, messagesBurst } = context.limits;
+    if (this.held.length >= (connection.mustWait ? heldMessages : messagesBurst)) {
       connection.closeUnread(CLOSE.rateLimited);
       this.held.length = 0;
       return;
@@ -119,19 +124,30 @@ export class Messages {
     this.held.push(message);
     if (this.held.length > 1) return;
     connection.pause();
-    this.runWhenPaid();
+    this.runLater();
   }
 
-  private runWhenPaid(): void {
-    const { address } = this.connection;
-    this.cancelWait = this.context.gateway.budgets.whenPaid(address, () => {
+  /** Runs held messages once the debt is repaid; without debt in the next turn of the event loop. */
+  private runLater(): void {
+    const { address, mustWait } = this.connection;
+    if (mustWait) {
+      this.cancelWait = this.context.gateway.budgets.whenPaid(address, () => this.runHeld());
+      return;
+    }
+    const turn = setImmediate(() => this.runHeld());
+    this.cancelWait = () => clearImmediate(turn);
+  }
+
+  private runHeld(): void {
+    const { connection } = this;
+    do {
       const message = this.held.shift();
-      if (message === undefined || !this.connection.isOpen) return;
-      this.connection.charge(COST.message);
+      if (message === undefined || !connection.isOpen) return;
+      connection.charge(COST.message);
       this.run(message.data, message.isBinary, message.call);
-      if (this.held.length > 0) this.runWhenPaid();
-      else this.connection.resume();
-    });
+    } while (this.held.length > 0 && !connection.mustWait && !connection.isTurnUsed);
+    if (this.held.length > 0) this.runLater();
+    else connection.resume();
   }
 
   /** The socket is closed: held messages are dropped. */
