@@ -50,9 +50,12 @@ export function createApp(options: AppOptions): {
         request,
         options.venue,
         () => {
+          // The client may have left while its position was awaited.
+          if (response.destroyed) return;
           if (!lean.serve(exchange)) toFastify(request, response);
         },
         (error) => {
+          if (response.destroyed) return;
           exchange.refusal = error;
           toFastify(request, response);
         },

@@ -59,6 +59,8 @@ export class HttpConnection {
   private isClosing = false;
   private isClosed = false;
   private isAttached = false;
+  /** Bytes of an upgraded connection are charged by its frames. */
+  private isUpgraded = false;
   /** That of the process, while `Error` keeps none. */
   private stackTraceLimit = 0;
   private cancelWait: (() => void) | undefined;
@@ -86,6 +88,7 @@ export class HttpConnection {
    */
   attached(): void {
     this.isAttached = true;
+    this.isUpgraded = false;
     this.socket.off("resume", this.onResume);
     this.socket.on("resume", this.onResume);
     this.socket.off("close", this.onAborted);
@@ -144,7 +147,10 @@ export class HttpConnection {
       this.begin(exchange);
       return;
     }
-    if (this.options.mayUseReserve(exchange.request) && budgets.takeReserve(key, COST.request)) {
+    if (
+      this.options.mayUseReserve(exchange.request) &&
+      budgets.takeReserve(key, COST.request + COST.exit)
+    ) {
       exchange.overBudget = "address";
       this.begin(exchange);
       return;
@@ -178,10 +184,18 @@ export class HttpConnection {
     this.options.serve(exchange);
   }
 
-  private onAnswered({ request, key, account, isComputed }: Exchange): void {
+  private onAnswered(exchange: Exchange): void {
+    const { request, response, key, account, isComputed } = exchange;
+    const { budgets } = this.options;
     const isChunked = request.headers["transfer-encoding"] !== undefined;
-    const micros = this.chargeBytes(key, { isChunked, isComputed });
-    if (account !== undefined) this.options.budgets.chargeAccount(account, micros + COST.request);
+    let micros = this.chargeBytes(key, { isChunked, isComputed });
+    if (request.method === "HEAD") {
+      // The response was built like that of a GET, and then not sent.
+      const unsent = answerCost(Number(response.getHeader("content-length") ?? 0), isComputed);
+      budgets.charge(key, unsent);
+      micros += unsent;
+    }
+    if (account !== undefined) budgets.chargeAccount(account, micros + COST.request);
     this.current = undefined;
     if (this.isClosed) return;
     // An error may be sent before the body has arrived. Node discards the rest, which must be bounded.
@@ -197,16 +211,23 @@ export class HttpConnection {
 
   private next(): void {
     const exchange = this.queue.shift();
-    if (exchange !== undefined) this.admitInNextTurn(exchange);
+    if (this.isEnded) this.closeAfterAnswer();
+    else if (exchange !== undefined) this.admitInNextTurn(exchange);
     else if (this.isClosing) this.closeAfterAnswer();
     else this.resume();
+  }
+
+  /** The last response has closed the connection: what follows in the pipeline could not be answered. */
+  private get isEnded(): boolean {
+    return !this.socket.writable;
   }
 
   /** A pipeline of cheap requests, answered in one turn, would hold up all other clients. */
   private admitInNextTurn(exchange: Exchange): void {
     this.nextTurn = setImmediate(() => {
       this.nextTurn = undefined;
-      this.admit(exchange);
+      if (this.isEnded) this.closeAfterAnswer();
+      else this.admit(exchange);
     });
   }
 
@@ -227,7 +248,11 @@ export class HttpConnection {
    */
   mayUpgrade(): boolean {
     this.onFirstRequest();
-    if (this.isIdle) return !this.isClosing;
+    if (this.isIdle) {
+      this.chargeBytes(this.key);
+      this.isUpgraded = true;
+      return !this.isClosing;
+    }
     this.isClosing = true;
     this.queue.length = 0;
     return false;
@@ -260,7 +285,9 @@ export class HttpConnection {
     this.queue.length = 0;
     this.cancelWait?.();
     clearImmediate(this.nextTurn);
-    this.chargeBytes(this.key);
+    if (this.socket.bytesRead === 0) this.onFirstRequest();
+    // The bytes of a request that is being served are charged at its rate when its response closes.
+    if (this.current === undefined && !this.isUpgraded) this.chargeBytes(this.key);
     if (!this.isAttached) return;
     this.stackTraceLimit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;

@@ -23,6 +23,7 @@ const MICROS_PER_MS = 1_000;
 const MS_PER_SECOND = 1_000;
 /** Time to repay the largest debt. */
 const MAX_DEBT_MS = 2_000;
+const REFUND_MS = 1_000;
 /** The part of the burst that an address should use in one turn of the event loop. */
 const TURN_SHARE = 0.1;
 
@@ -79,7 +80,7 @@ export class CostBudgets {
     settings: LimitSettings,
     private readonly metrics: CostMetrics,
     private readonly load: Pick<LoadFactor, "value"> = { value: 1 },
-    monotonic: Monotonic = () => performance.now(),
+    private readonly monotonic: Monotonic = () => performance.now(),
   ) {
     const { costMsPerSecond, costBurstMs, reserveMsPerSecond, reserveBurstMs } = settings;
     const { accountCostMsPerSecond, accountCostBurstMs } = settings;
@@ -104,11 +105,14 @@ export class CostBudgets {
 
   /**
    * Charges the possible cost of work that has not begun. Returns a function that gives it back, for the
-   * moment in which the real cost is charged.
+   * moment in which the real cost is charged. After `REFUND_MS` it gives nothing back: by then time has
+   * repaid the charge, and refunds kept for later would add up to a second burst.
    */
   chargeInAdvance(address: string, micros: number): () => void {
     let taken = this.addresses.charge(address, micros * this.load.value);
+    const untilMs = this.monotonic() + REFUND_MS;
     return () => {
+      if (this.monotonic() > untilMs) return;
       this.addresses.refund(address, taken);
       taken = 0;
       this.reschedule(address);

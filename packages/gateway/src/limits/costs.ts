@@ -19,6 +19,8 @@ export const COST = {
   firstRead: 12_000,
   /** Parsing a request, routing it and writing its response. */
   request: 90,
+  /** What a cancel or a reduction costs in addition to its request or message, paid by the reserve. */
+  exit: 170,
   /** A request that is parsed and dropped, because its connection is closing. */
   droppedRequest: 15,
   /** The handshake of a WebSocket, its objects and its close. */

@@ -16,7 +16,7 @@ import type { ServerFrame } from "@perpgate/protocol";
 import { WebSocket } from "ws";
 import type { BearerToken } from "../auth/session-token.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
-import { COST, frameCost } from "../limits/costs.js";
+import { COST, frameCost, readCost } from "../limits/costs.js";
 import type { SocketCounts } from "../metrics/socket-counts.js";
 import { CLOSE, type CloseReason } from "./close-codes.js";
 import type { SocketCall } from "./socket-call.js";
@@ -29,6 +29,8 @@ const LINGER_MS = 500;
 const MAX_LATE_FRAMES = 1_000;
 /** Of a server's ping or pong. */
 const CONTROL_HEADER_BYTES = 2;
+/** Of a client's frame, at most. */
+const FRAME_HEADER_BYTES = 14;
 
 /** The session that a connection is bound to. */
 export interface ConnectionSession {
@@ -65,6 +67,8 @@ export class Connection {
   /** The latest ping that waits for `bufferedPongs` to reach 0. */
   private deferredPing: Buffer | undefined;
   private cancelWait: (() => void) | undefined;
+  /** Bytes received that are in no message, ping or pong so far. */
+  private unexplainedBytes = 0;
 
   constructor(
     readonly id: string,
@@ -87,6 +91,24 @@ export class Connection {
         resolve();
       });
     });
+  }
+
+  /** A message or control frame with this payload has arrived, in one frame or in fragments. */
+  onFrames(payloadBytes: number): void {
+    this.unexplainedBytes -= payloadBytes + (1 + this.limits.messageFragments) * FRAME_HEADER_BYTES;
+  }
+
+  /**
+   * Bytes have arrived and `ws` has emitted what they complete. Closes a socket that sends more than the
+   * longest message without completing one: `ws` neither counts nor bounds fragments without a payload.
+   */
+  onBytes(bytes: number): void {
+    this.unexplainedBytes = Math.max(0, this.unexplainedBytes + bytes);
+    const { messageBytes, messageFragments } = this.limits;
+    if (this.unexplainedBytes <= messageBytes + (1 + messageFragments) * FRAME_HEADER_BYTES) return;
+    this.charge(readCost(this.unexplainedBytes, true));
+    this.unexplainedBytes = 0;
+    this.closeUnread(CLOSE.rateLimited);
   }
 
   /** Bytes written and not yet accepted by the operating system. */

@@ -107,7 +107,7 @@ export class Messages {
     const { budgets, signedBytes } = this.context.gateway;
     if (session === undefined || isBinary || data.length > signedBytes * 2) return false;
     if (!EXIT_OPERATION.test(data.toString("latin1"))) return false;
-    if (!budgets.takeReserve(address, COST.message)) return false;
+    if (!budgets.takeReserve(address, COST.message + COST.exit)) return false;
     call.overBudget = "address";
     return true;
   }

@@ -145,6 +145,10 @@ export class StreamServer {
   ): void {
     this.origins = origins;
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      // Node has removed its listener, and a reset without one ends the process. A declined upgrade is
+      // followed by another one on the same socket.
+      socket.off("error", destroyOnError);
+      socket.on("error", destroyOnError);
       if (!mayUpgrade(request)) return;
       if (hasTooManyHeaders(request)) {
         // Charged to the peer: a forwarding header may be among those that Node dropped.
@@ -206,11 +210,7 @@ export class StreamServer {
       refuseUpgrade(socket, overBudget(), refusals);
       return;
     }
-    // A reset would be an unhandled error.
-    const ignore = () => undefined;
-    socket.on("error", ignore);
     const cancelWait = budgets.whenPaid(address, () => {
-      socket.off("error", ignore);
       if (socket.destroyed) return;
       chargeAndAccept();
     });
@@ -224,13 +224,10 @@ export class StreamServer {
     address: string,
     gateway: GatewayContext,
   ): void {
-    // Until `ws` adds its listener, a reset would be an unhandled error.
-    const ignore = () => undefined;
-    socket.on("error", ignore);
+    if (socket.destroyed) return;
     try {
       const session = this.admit(request, address);
       this.sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        socket.off("error", ignore);
         this.begin(webSocket, socket, address, session, gateway);
       });
     } catch (error) {
@@ -281,15 +278,21 @@ export class StreamServer {
     if (session !== undefined) void this.sessions.bind(connection, session);
     webSocket.on("message", (data, isBinary) => {
       connection.isAlive = true;
-      messages.receive(bufferOf(data), isBinary);
+      const message = bufferOf(data);
+      connection.onFrames(message.length);
+      messages.receive(message, isBinary);
     });
+    // After the listener of `ws`, which emits the messages of these bytes.
+    socket.on("data", (bytes: Buffer) => connection.onBytes(bytes.length));
     webSocket.on("ping", (data) => {
       connection.isAlive = true;
+      connection.onFrames(data.length);
       counts.pings++;
       messages.receivePing(data);
     });
-    webSocket.on("pong", () => {
+    webSocket.on("pong", (data) => {
       connection.isAlive = true;
+      connection.onFrames(data.length);
       counts.pongs++;
       messages.receivePong();
     });
@@ -322,6 +325,10 @@ export class StreamServer {
     connection.isAlive = false;
     connection.ping();
   }
+}
+
+function destroyOnError(this: Duplex): void {
+  this.destroy();
 }
 
 function bufferOf(data: Buffer | ArrayBuffer | Buffer[]): Buffer {

@@ -2,6 +2,7 @@
 
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError } from "@perpgate/protocol/core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { refuseUpgrade } from "../http/refuse-directly.js";
@@ -194,4 +195,41 @@ test("refuseUpgrade: a client that has reset its connection: no unhandled error"
   const closed = new Promise((resolve) => socket.once("close", resolve));
   refuseUpgrade(socket, new ApiError("stopped", {}));
   expect(await closed).toBe(true);
+});
+
+describe("a client that resets its connection", () => {
+  const FAR = "9999999999999999";
+
+  /** Sends the text, resets the connection, and returns the errors that nobody handled. */
+  async function unhandledAfterReset(text: string): Promise<unknown[]> {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => unhandled.push(error);
+    const at = await runVenue();
+    const others = process.listeners("uncaughtException");
+    process.removeAllListeners("uncaughtException");
+    process.on("uncaughtException", note);
+    try {
+      const socket = await at.dial();
+      socket.write(text);
+      // The request is read, and its position is awaited for a second.
+      await sleep(200);
+      socket.resetAndDestroy();
+      await sleep(300);
+      expect((await upgrade(at)).status).toBe(101);
+    } finally {
+      process.off("uncaughtException", note);
+      for (const other of others) process.on("uncaughtException", other);
+    }
+    return unhandled;
+  }
+
+  test("while its upgrade waits for a position: no unhandled error", async () => {
+    const text = requestOf({ "perpgate-min-position": FAR });
+    expect(await unhandledAfterReset(text)).toEqual([]);
+  });
+
+  test("while its upgrade is behind a request that waits: no unhandled error", async () => {
+    const waiting = `GET /healthz HTTP/1.1\r\nhost: x\r\nperpgate-min-position: ${FAR}\r\n\r\n`;
+    expect(await unhandledAfterReset(waiting + requestOf({}))).toEqual([]);
+  });
 });
