@@ -50,12 +50,12 @@ socket-close-unanswered: Sockets that never answer the close hold their place un
 export const SOCKET_ATTACKS = attacksOf("socket", TABLE, {
   "socket-pings": send(pipeline(PING)),
   "socket-pongs": send(pipeline(frame(OPCODE.pong))),
-  "socket-empty-continuations": send(
-    Buffer.concat([
-      frame(OPCODE.text, "", UNFINISHED),
-      pipeline(frame(OPCODE.continuation, "", UNFINISHED)),
-    ]),
-  ),
+  "socket-empty-continuations": () =>
+    flood(pipeline(frame(OPCODE.continuation, "", UNFINISHED)), {
+      connections: 16,
+      socket: {},
+      opening: frame(OPCODE.text, "", UNFINISHED),
+    }),
   "socket-unsolicited-continuations": send(pipeline(frame(OPCODE.continuation, "a"))),
   "socket-messages-of-one-byte": send(pipeline(message("1"))),
   "socket-garbage": send(randomBytes(65_536)),

@@ -101,12 +101,11 @@ function addRequestHooks(
   requestLog: RequestLog,
   progress: LogProgress | undefined,
 ): void {
-  if (progress !== undefined) {
-    app.addHook("onSend", (_request, reply, payload, done) => {
-      void reply.header(POSITION_HEADER, String(progress.position));
-      done(null, payload);
-    });
-  }
+  app.addHook("onSend", ({ raw, exchange }, reply, payload, done) => {
+    if (progress !== undefined) void reply.header(POSITION_HEADER, String(progress.position));
+    if (raw.method === "HEAD" && exchange !== null) exchange.unsentBytes = lengthOf(payload);
+    done(null, payload);
+  });
   app.addHook("onRequest", (request, reply, done) => {
     request.exchange = connections.exchangeOf(request.raw);
     void reply.header("x-request-id", request.id);
@@ -127,6 +126,10 @@ function addRequestHooks(
     });
     done();
   });
+}
+
+function lengthOf(payload: unknown): number {
+  return typeof payload === "string" || Buffer.isBuffer(payload) ? payload.length : 0;
 }
 
 function createHttpServer(limits: HttpLimits, connections: HttpConnections): HttpServer {

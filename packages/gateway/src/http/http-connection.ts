@@ -31,6 +31,8 @@ export interface Exchange extends Payer {
   refusal: ApiError | undefined;
   /** Whether the response is built for this request, in contrast to stored bytes. */
   isComputed: boolean;
+  /** Of the body that a HEAD does not get. */
+  unsentBytes: number;
 }
 
 export interface ConnectionOptions {
@@ -119,7 +121,8 @@ export class HttpConnection {
     // With too many headers a forwarding header may have been dropped, so the peer is charged.
     const key = hasTooManyHeaders(request) ? this.key : this.options.keyOf(request);
     const unknown = { account: undefined, overBudget: undefined, refusal: undefined };
-    const exchange = { request, response, startedAtMs, key, ...unknown, isComputed: false };
+    const answer = { isComputed: false, unsentBytes: 0 };
+    const exchange = { request, response, startedAtMs, key, ...unknown, ...answer };
     if (this.isIdle) {
       this.admit(exchange);
     } else if (this.queue.length < this.maxQueue) {
@@ -185,13 +188,12 @@ export class HttpConnection {
   }
 
   private onAnswered(exchange: Exchange): void {
-    const { request, response, key, account, isComputed } = exchange;
+    const { request, key, account, isComputed, unsentBytes } = exchange;
     const { budgets } = this.options;
     const isChunked = request.headers["transfer-encoding"] !== undefined;
     let micros = this.chargeBytes(key, { isChunked, isComputed });
-    if (request.method === "HEAD") {
-      // The response was built like that of a GET, and then not sent.
-      const unsent = answerCost(Number(response.getHeader("content-length") ?? 0), isComputed);
+    if (unsentBytes > 0) {
+      const unsent = answerCost(unsentBytes, isComputed);
       budgets.charge(key, unsent);
       micros += unsent;
     }

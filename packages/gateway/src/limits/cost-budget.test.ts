@@ -138,6 +138,15 @@ describe("a charge in advance", () => {
     expect([ran, charged()]).toEqual([["a"], 0]);
   });
 
+  test("given back after a second, when time has repaid it: nothing", () => {
+    const { budgets } = newBudgets();
+    const giveBack = budgets.chargeInAdvance("a", 50 * MS);
+    vi.advanceTimersByTime(1_001);
+    budgets.charge("a", 60 * MS);
+    giveBack();
+    expect(budgets.isInDebt("a")).toBe(true);
+  });
+
   test("given back twice, or beyond the largest debt: never more than was taken", () => {
     const { budgets } = newBudgets();
     budgets.charge("a", 1e12);

@@ -1,0 +1,129 @@
+/** What clients pay in odd cases: answers that are not sent, requests that are not finished, closed sockets. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { Registry } from "prom-client";
+import { describe, expect, test, vi } from "vitest";
+import { UNLIMITED } from "../testing/running-gateway.js";
+import { runVenue } from "../venue/testing/running-venue.js";
+import { StreamClient } from "../ws/testing/stream-client.js";
+import { KEPT_HEADERS } from "./header-count.js";
+import { RawClient, rawGet } from "./testing/raw-http.js";
+
+const WAIT = { timeout: 60_000, interval: 5 };
+const KIB = 1_024;
+
+async function run(changes: Parameters<typeof runVenue>[0] = {}) {
+  const metrics = new Registry();
+  const at = await runVenue({ limits: UNLIMITED, ...changes, metrics });
+  const counted = async (name: string): Promise<number> => {
+    const metric = await metrics.getSingleMetric(name)?.get();
+    return metric?.values[0]?.value ?? 0;
+  };
+  const paidMicros = async (): Promise<number> =>
+    1e6 * (await counted("perpgate_cost_seconds_total"));
+  return { ...at, counted, paidMicros };
+}
+
+describe("a request", () => {
+  test("HEAD: pays for the answer that it does not get, like GET", async () => {
+    const at = await run();
+    const costOfTen = async (method: string): Promise<number> => {
+      const before = await at.paidMicros();
+      for (let i = 0; i < 10; i++) {
+        const response = await fetch(`${at.url}/v1/openapi.json`, { method });
+        expect(response.status).toBe(200);
+        await response.arrayBuffer();
+      }
+      return (await at.paidMicros()) - before;
+    };
+    const paidForGets = await costOfTen("GET");
+    expect(await costOfTen("HEAD")).toBeGreaterThan(0.8 * paidForGets);
+  });
+
+  test("a chunked body that its client breaks off: pays as much as one that ends", async () => {
+    const at = await run();
+    const client = await RawClient.open(at.dial);
+    const before = await at.paidMicros();
+    const chunks = "1\r\n \r\n".repeat(10_000);
+    client.socket.write(
+      `POST /v1/auth/siwe HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`,
+    );
+    await vi.waitUntil(() => client.socket.writableLength === 0, WAIT);
+    await sleep(100);
+    client.socket.destroy();
+    await vi.waitUntil(
+      async () => (await at.paidMicros()) - before > (340 / 2) * (chunks.length / KIB),
+      WAIT,
+    );
+  });
+
+  test("behind an answer that closes the connection: not served", async () => {
+    const at = await run();
+    const client = await RawClient.open(at.dial);
+    const many = Object.fromEntries(
+      Array.from({ length: KEPT_HEADERS + 10 }, (_, i) => [`x-${i}`, "1"]),
+    );
+    const before = await at.counted("perpgate_parsed_bytes_total");
+    const body = '{"address":"0x"}';
+    client.socket.write(
+      `${rawGet("/healthz", many)}POST /v1/auth/siwe HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    expect((await client.nextAnswer()).status).toBe(431);
+    expect(await client.closed()).toBe("");
+    expect(await at.counted("perpgate_parsed_bytes_total")).toBe(before);
+  });
+
+  test("whose client leaves while its position is awaited: no failure in the log", async () => {
+    const at = await run();
+    const client = await RawClient.open(at.dial);
+    client.socket.write(rawGet("/v1/markets", { "perpgate-min-position": "9999999999999999" }));
+    await sleep(200);
+    client.socket.destroy();
+    await sleep(1_200);
+    expect(at.logLines.filter((line) => line.includes("unexpected failure"))).toEqual([]);
+  });
+});
+
+describe("a socket", () => {
+  test("that has sent much and closes: pays nothing more", async () => {
+    const at = await run();
+    const client = await StreamClient.connect(at.url);
+    for (let i = 0; i < 20; i++) {
+      client.socket.send(`{"op":"ping"}${" ".repeat(60_000)}`);
+      await client.next("pong");
+    }
+    const before = await at.paidMicros();
+    await client.close();
+    await vi.waitUntil(() => at.streams.size === 0, WAIT);
+    expect((await at.paidMicros()) - before).toBeLessThan(1_000);
+  });
+
+  test("that sends fragments without a payload and without end: closed, and pays for them", async () => {
+    const at = await run();
+    const client = await RawClient.open(at.dial);
+    client.socket.write(
+      "GET /ws/v1 HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n" +
+        "sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    );
+    await vi.waitUntil(() => client.socket.bytesRead > 0, WAIT);
+    const before = await at.paidMicros();
+    const mask = [0, 0, 0, 0];
+    const empty = Buffer.from([0x00, 0x80, ...mask]);
+    client.socket.write(Buffer.from([0x01, 0x80, ...mask]));
+    client.socket.write(Buffer.concat(Array.from({ length: 20_000 }, () => empty)));
+    await client.closed();
+    expect((await at.paidMicros()) - before).toBeGreaterThan(10_000);
+  });
+});
+
+test("connections that are closed without a byte: nobody waits for reads that did not happen", async () => {
+  const at = await run({ limits: { costMsPerSecond: 0.001, costBurstMs: 30 } });
+  for (let round = 0; round < 4; round++) {
+    const clients = await Promise.all(Array.from({ length: 6 }, () => RawClient.open(at.dial)));
+    for (const { socket } of clients) socket.end();
+    await Promise.all(clients.map((each) => each.closed()));
+  }
+  const client = await RawClient.open(at.dial);
+  expect((await client.ask(rawGet("/healthz"))).status).toBe(200);
+  expect(await at.counted("perpgate_cost_held_total")).toBe(0);
+});
