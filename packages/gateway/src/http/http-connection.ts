@@ -12,6 +12,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ApiError } from "@perpgate/protocol/core";
+import type { AddressReaders, Reader } from "../limits/address-readers.js";
 import { MAX_WAITING, overBudget, type Payer } from "../limits/charge-operation.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import { answerCost, COST, readCost } from "../limits/costs.js";
@@ -53,11 +54,13 @@ const HELD_REQUESTS = 4;
 /** How long a peer has to read the last response before the socket is destroyed. */
 const LINGER_MS = 500;
 
-export class HttpConnection {
+export class HttpConnection implements Reader {
   /** Being served now. */
   current: Exchange | undefined;
   private readonly queue: Exchange[] = [];
   private isPaused = false;
+  /** While no connection of the address is read. */
+  private isYielding = false;
   private isClosing = false;
   private isClosed = false;
   private isAttached = false;
@@ -77,6 +80,7 @@ export class HttpConnection {
     private readonly socket: Socket,
     private readonly key: string,
     private readonly options: ConnectionOptions,
+    private readonly readers: AddressReaders,
   ) {
     socket.once("close", () => this.onClose());
   }
@@ -108,11 +112,25 @@ export class HttpConnection {
   }
 
   private readonly onResume = (): void => {
-    if (this.isPaused) this.socket.pause();
+    if (this.isPaused || this.isYielding) this.socket.pause();
   };
+
+  /** Not read until `goOnReading`, in addition to the pauses of its own. */
+  stopReading(): void {
+    if (this.isUpgraded || !this.isAttached) return;
+    this.isYielding = true;
+    this.socket.pause();
+  }
+
+  goOnReading(): void {
+    if (!this.isYielding) return;
+    this.isYielding = false;
+    if (!this.isPaused && !this.isClosed) this.socket.resume();
+  }
 
   receive(request: IncomingMessage, response: ServerResponse): void {
     this.onFirstRequest();
+    this.readers.yieldIfUsed(this.key);
     if (this.isClosing) {
       this.options.budgets.charge(this.key, COST.droppedRequest);
       return;
@@ -278,7 +296,7 @@ export class HttpConnection {
   private resume(): void {
     if (!this.isPaused || this.isClosing) return;
     this.isPaused = false;
-    this.socket.resume();
+    if (!this.isYielding) this.socket.resume();
   }
 
   private onClose(): void {

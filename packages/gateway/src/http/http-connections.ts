@@ -8,6 +8,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { AddressReaders } from "../limits/address-readers.js";
 import { clientKeyOf } from "../limits/client-key.js";
 import { COST } from "../limits/costs.js";
 import { type ConnectionOptions, type Exchange, HttpConnection } from "./http-connection.js";
@@ -23,11 +24,13 @@ const FREE_CONNECTIONS = 4;
 
 export class HttpConnections {
   private readonly connections = new WeakMap<Socket, HttpConnection>();
-  private readonly perAddress = new Map<string, number>();
+  private readonly readers: AddressReaders;
   /** Accepted and not read yet, since their address is over its budget. */
   private readonly parked = new Set<Socket>();
 
-  constructor(private readonly options: ConnectionsOptions) {}
+  constructor(private readonly options: ConnectionsOptions) {
+    this.readers = new AddressReaders(options.budgets);
+  }
 
   /** Replaces Node's `connection` listeners, and calls them once a connection may be read. */
   attach(server: Server): void {
@@ -82,11 +85,12 @@ export class HttpConnections {
     const key = clientKeyOf(address);
     const isProxy = this.options.isTrustedProxy(address);
     const { budgets } = this.options;
-    const isOneOfMany = !isProxy && (this.perAddress.get(key) ?? 0) >= FREE_CONNECTIONS;
+    const isOneOfMany = !isProxy && this.readers.count(key) >= FREE_CONNECTIONS;
     budgets.charge(key, COST.connection);
-    if (!isProxy && !this.count(key, socket)) return;
-    const connection = new HttpConnection(socket, key, this.options);
+    if (!isProxy && !this.hasPlace(key, socket)) return;
+    const connection = new HttpConnection(socket, key, this.options, this.readers);
     this.connections.set(socket, connection);
+    if (!isProxy) socket.once("close", this.readers.add(key, connection));
     if (!isProxy && budgets.mustWait(key)) {
       this.park(socket, connection, key, toNode);
       return;
@@ -95,21 +99,12 @@ export class HttpConnections {
     toNode(socket);
   }
 
-  /** Counts the connection, or destroys it above the bound. */
-  private count(key: string, socket: Socket): boolean {
-    const open = this.perAddress.get(key) ?? 0;
-    if (open >= this.options.connectionsPerAddress) {
-      this.options.onRefused();
-      socket.destroy();
-      return false;
-    }
-    this.perAddress.set(key, open + 1);
-    socket.once("close", () => {
-      const left = (this.perAddress.get(key) ?? 1) - 1;
-      if (left === 0) this.perAddress.delete(key);
-      else this.perAddress.set(key, left);
-    });
-    return true;
+  /** Whether the address may have one more connection; otherwise it is destroyed. */
+  private hasPlace(key: string, socket: Socket): boolean {
+    if (this.readers.count(key) < this.options.connectionsPerAddress) return true;
+    this.options.onRefused();
+    socket.destroy();
+    return false;
   }
 
   private park(

@@ -1,6 +1,6 @@
 /** What clients pay in odd cases: answers that are not sent, requests that are not finished, closed sockets. */
 
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { Registry } from "prom-client";
 import { describe, expect, test, vi } from "vitest";
 import { UNLIMITED } from "../testing/running-gateway.js";
@@ -84,6 +84,11 @@ describe("a request", () => {
   });
 });
 
+const HANDSHAKE =
+  "GET /ws/v1 HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n" +
+  "sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+const MASK = [0, 0, 0, 0];
+
 describe("a socket", () => {
   test("that has sent much and closes: pays nothing more", async () => {
     const at = await run();
@@ -101,15 +106,11 @@ describe("a socket", () => {
   test("that sends fragments without a payload and without end: closed, and pays for them", async () => {
     const at = await run();
     const client = await RawClient.open(at.dial);
-    client.socket.write(
-      "GET /ws/v1 HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n" +
-        "sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-    );
+    client.socket.write(HANDSHAKE);
     await vi.waitUntil(() => client.socket.bytesRead > 0, WAIT);
     const before = await at.paidMicros();
-    const mask = [0, 0, 0, 0];
-    const empty = Buffer.from([0x00, 0x80, ...mask]);
-    client.socket.write(Buffer.from([0x01, 0x80, ...mask]));
+    const empty = Buffer.from([0x00, 0x80, ...MASK]);
+    client.socket.write(Buffer.from([0x01, 0x80, ...MASK]));
     client.socket.write(Buffer.concat(Array.from({ length: 20_000 }, () => empty)));
     await client.closed();
     expect((await at.paidMicros()) - before).toBeGreaterThan(10_000);
@@ -126,4 +127,50 @@ test("connections that are closed without a byte: nobody waits for reads that di
   const client = await RawClient.open(at.dial);
   expect((await client.ask(rawGet("/healthz"))).status).toBe(200);
   expect(await at.counted("perpgate_cost_held_total")).toBe(0);
+});
+
+test("64 KiB of requests on each of 60 connections in one moment: read in many turns of the event loop", async () => {
+  // A tenth of the burst, 10 ms, may be used in one turn.
+  const limits = { ...UNLIMITED, costBurstMs: 100 };
+  const at = await run({ limits, http: { connectionsPerAddress: 100 } });
+  const clients = await Promise.all(Array.from({ length: 60 }, () => RawClient.open(at.dial)));
+  for (const client of clients) await client.ask(rawGet("/healthz"));
+  const request = rawGet("/healthz");
+  const read = request.repeat(Math.floor((64 * KIB) / request.length));
+  let last = await at.paidMicros();
+  let most = 0;
+  for (const { socket } of clients) socket.write(read);
+  let isOpen = true;
+  void Promise.all(clients.map((client) => client.closed())).then(() => {
+    isOpen = false;
+  });
+  while (isOpen) {
+    await nextTurn();
+    const paid = await at.paidMicros();
+    most = Math.max(most, paid - last);
+    last = paid;
+  }
+  // What one more read may cost, and an answer on each connection.
+  expect(most).toBeLessThan(10_000 + 15_000 + 60 * 200);
+});
+
+test("9,000 messages on each of 40 sockets in one moment: read in many turns of the event loop", async () => {
+  const at = await run({ limits: { ...UNLIMITED, costBurstMs: 100 } });
+  const clients = await Promise.all(Array.from({ length: 40 }, () => RawClient.open(at.dial)));
+  for (const { socket } of clients) socket.write(HANDSHAKE);
+  await vi.waitUntil(() => at.streams.size === clients.length, WAIT);
+  const message = Buffer.from([0x81, 0x81, ...MASK, 0x31]);
+  const read = Buffer.concat(Array.from({ length: 9_000 }, () => message));
+  const received = (): Promise<number> => at.counted("perpgate_socket_frames_received_total");
+  let last = await received();
+  let most = 0;
+  for (const { socket } of clients) socket.write(read);
+  while (at.streams.size > 0) {
+    await nextTurn();
+    const now = await received();
+    most = Math.max(most, now - last);
+    last = now;
+  }
+  // A read that has begun is parsed to its end.
+  expect(most).toBeLessThan(4 * 9_000);
 });

@@ -15,6 +15,7 @@ import type { Duplex } from "node:stream";
 import type { ServerFrame } from "@perpgate/protocol";
 import { WebSocket } from "ws";
 import type { BearerToken } from "../auth/session-token.js";
+import type { Reader } from "../limits/address-readers.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import { COST, frameCost, readCost } from "../limits/costs.js";
 import type { SocketCounts } from "../metrics/socket-counts.js";
@@ -44,7 +45,7 @@ export interface Subscription {
   end(): void;
 }
 
-export class Connection {
+export class Connection implements Reader {
   session: ConnectionSession | undefined;
   /** By stream name. */
   readonly subscriptions = new Map<string, Subscription>();
@@ -67,6 +68,9 @@ export class Connection {
   /** The latest ping that waits for `bufferedPongs` to reach 0. */
   private deferredPing: Buffer | undefined;
   private cancelWait: (() => void) | undefined;
+  private isPaused = false;
+  /** While no socket of the address is read. */
+  private isYielding = false;
   /** Bytes received that are in no message, ping or pong so far. */
   private unexplainedBytes = 0;
 
@@ -142,11 +146,23 @@ export class Connection {
   }
 
   pause(): void {
+    this.isPaused = true;
     this.socket.pause();
   }
 
   resume(): void {
-    this.socket.resume();
+    this.isPaused = false;
+    if (!this.isYielding) this.socket.resume();
+  }
+
+  stopReading(): void {
+    this.isYielding = true;
+    this.socket.pause();
+  }
+
+  goOnReading(): void {
+    this.isYielding = false;
+    if (!this.isPaused) this.socket.resume();
   }
 
   get isOpen(): boolean {
@@ -273,7 +289,7 @@ export class Connection {
   closeUnread(reason: CloseReason): void {
     if (this.isClosing) return;
     this.close(reason);
-    this.socket.pause();
+    this.pause();
     setTimeout(() => this.destroy(), LINGER_MS).unref();
   }
 

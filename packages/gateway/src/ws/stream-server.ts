@@ -21,6 +21,7 @@ import { hasTooManyHeaders, tooManyHeaders } from "../http/header-count.js";
 import { whenReached } from "../http/log-position.js";
 import { refuseUpgrade } from "../http/refuse-directly.js";
 import { SampledLog } from "../http/request-log.js";
+import { AddressReaders } from "../limits/address-readers.js";
 import { overBudget } from "../limits/charge-operation.js";
 import { clientKeyOf } from "../limits/client-key.js";
 import { COST } from "../limits/costs.js";
@@ -66,7 +67,8 @@ export class StreamServer {
   private readonly sessions: SessionSockets;
   private readonly sockets: WebSocketServer;
   private readonly connections = new Set<Connection>();
-  private readonly perAddress = new Map<string, number>();
+  /** From the first socket on. */
+  private readers: AddressReaders | undefined;
   private readonly heartbeat: NodeJS.Timeout;
   private readonly unobserve: () => void;
   private readonly counts = new SocketCounts(KNOWN_OPERATIONS);
@@ -242,7 +244,7 @@ export class StreamServer {
     if (this.isStopping) throw new ApiError("stopped", {});
     refuseForeignPage(request, this.origins);
     const { socketsPerAddress: limit, pingIntervalMs } = this.limits;
-    if ((this.perAddress.get(address) ?? 0) >= limit) {
+    if ((this.readers?.count(address) ?? 0) >= limit) {
       // Silent sockets are closed once per interval.
       throw new ApiError(
         "too_many_sockets",
@@ -274,11 +276,14 @@ export class StreamServer {
       (error, requestId) => this.log.error({ err: error, requestId }, "unexpected failure"),
     );
     this.connections.add(connection);
-    this.perAddress.set(address, (this.perAddress.get(address) ?? 0) + 1);
+    this.readers ??= new AddressReaders(budgets);
+    const { readers } = this;
+    const leaveAddress = readers.add(address, connection);
     if (session !== undefined) void this.sessions.bind(connection, session);
     webSocket.on("message", (data, isBinary) => {
       connection.isAlive = true;
       const message = bufferOf(data);
+      readers.yieldIfUsed(address);
       connection.onFrames(message.length);
       messages.receive(message, isBinary);
     });
@@ -286,12 +291,14 @@ export class StreamServer {
     socket.on("data", (bytes: Buffer) => connection.onBytes(bytes.length));
     webSocket.on("ping", (data) => {
       connection.isAlive = true;
+      readers.yieldIfUsed(address);
       connection.onFrames(data.length);
       counts.pings++;
       messages.receivePing(data);
     });
     webSocket.on("pong", (data) => {
       connection.isAlive = true;
+      readers.yieldIfUsed(address);
       connection.onFrames(data.length);
       counts.pongs++;
       messages.receivePong();
@@ -302,18 +309,12 @@ export class StreamServer {
     );
     webSocket.on("close", (code) => {
       this.connections.delete(connection);
-      this.leaveAddress(address);
+      leaveAddress();
       this.sessions.leave(connection);
       messages.end();
       counts.onClosed(code);
       this.endings.info({ id, code }, "socket closed");
     });
-  }
-
-  private leaveAddress(address: string): void {
-    const count = (this.perAddress.get(address) ?? 1) - 1;
-    if (count === 0) this.perAddress.delete(address);
-    else this.perAddress.set(address, count);
   }
 
   private pingOrClose(connection: Connection): void {

@@ -3,6 +3,8 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest"
 import { removeFolder, temporaryFolder } from "../testing/test-venue.js";
 import { type HistoryStore, openHistoryStore } from "./history-store.js";
 import { keyOf, ordinalOf, placeOf } from "./keys.js";
+import { pagedTables } from "./paged-tables.js";
+import { readPage } from "./row-pages.js";
 import { noOffset, wordsOfBytes } from "./rows.js";
 import { Slice } from "./slice.js";
 import { WriteQueue } from "./write-queue.js";
@@ -205,4 +207,25 @@ test("a page: copies the rows that it returns, and not all that are not on disk"
     // One more per slice and group: the entries that come next.
     expect(copied.calls - before).toBeLessThanOrEqual(limit + 2 * store.recent.length);
   }
+});
+
+test("a span of time in a block of many rows: found in some steps, no row outside of it is listed", async () => {
+  const { trades } = store.tables;
+  const ROWS = 3_000;
+  // Ten trades in each millisecond, all in one block.
+  const timeOf = (seq: number): number => 1_000 + Math.floor(seq / 10);
+  for (let seq = 1; seq <= ROWS; seq++) queue.putWords(trades, 0, seq, 0, [5, 1, 0, timeOf(seq)]);
+  endCommand();
+  await queue.flush();
+  const block = { number: 1, firstPosition: 1, lastPosition: ROWS, timeMs: timeOf(ROWS) };
+  const blocks = { block: () => undefined, newestBlock: () => block };
+  const listed = vi.spyOn(trades, "acrossGroups");
+  const paged = pagedTables(store.tables).trades;
+  const at = (fromMs: number, limit = 100) =>
+    readPage(paged, [0], { limit, fromMs, toMs: fromMs + 1 }, blocks).map(({ seq }) => seq);
+  expect(at(1_150)).toEqual([1_509, 1_508, 1_507, 1_506, 1_505, 1_504, 1_503, 1_502, 1_501, 1_500]);
+  expect(at(1_150, 2)).toEqual([1_509, 1_508]);
+  expect([at(999), at(1_301)]).toEqual([[], []]);
+  const rows = listed.mock.results.reduce((sum, { value }) => sum + value.length, 0);
+  expect(rows).toBeLessThan(4 * 2 * Math.ceil(Math.log2(ROWS)) + 20);
 });

@@ -1,7 +1,7 @@
 /**
  * Pages of rows by their place in the log. Times are found through the blocks, whose headers have both
- * times and positions: a binary search gives the blocks at the ends of a span of time, and only rows of
- * those two are read and passed over.
+ * times and positions: one binary search gives the block in which a span of time begins or ends, another
+ * the row in it. So no row is read that is not in the page, however many a block has.
  */
 import type { SealedBlock } from "../blocks/block-header.js";
 import type { TableName } from "./history-environment.js";
@@ -32,46 +32,30 @@ export interface PagedTable {
   readonly timeWord: number;
 }
 
+type BlockSpan = Pick<SealedBlock, "number" | "firstPosition" | "lastPosition" | "timeMs">;
+
 /** The blocks of the history. */
 export interface BlockTimes {
-  block(number: number): SealedBlock | undefined;
-  newestBlock(): SealedBlock | undefined;
+  block(number: number): BlockSpan | undefined;
+  newestBlock(): BlockSpan | undefined;
 }
 
 export const FIRST: Place = { seq: 0, ordinal: 0 };
 export const LAST: Place = { seq: Number.MAX_SAFE_INTEGER, ordinal: MAX_ORDINAL };
-/** Rows read in one go where some may be passed over. */
-const CHUNK = 64;
-
 /** The rows of the groups, merged. */
 export function readPage(
-  { table, name, lengths, timeWord }: PagedTable,
+  paged: PagedTable,
   groups: readonly number[],
-  query: PageQuery,
+  { limit, after, before = LAST, fromMs, toMs }: PageQuery,
   blocks: BlockTimes,
 ): PlacedRow[] {
-  const { limit, after, before = LAST, fromMs = 0, toMs = Number.POSITIVE_INFINITY } = query;
-  const isAscending = after !== undefined;
-  const isTimed = query.fromMs !== undefined || query.toMs !== undefined;
-  let from = later(after === undefined ? FIRST : next(after), firstSeqFrom(blocks, query.fromMs));
-  let to = earlier(before, endSeqOf(blocks, query.toMs));
-  const rows: PlacedRow[] = [];
-  while (isBefore(from, to)) {
-    const wanted = limit - rows.length;
-    const chunk = isTimed ? Math.max(CHUNK, wanted) : wanted;
-    const entries = table.acrossGroups(groups, { from, to, limit: chunk, isAscending });
-    for (const entry of entries) {
-      const placed = placedRow(entry, name, lengths);
-      const timeMs = placed.row[timeWord]!;
-      if (timeMs >= fromMs && timeMs < toMs) rows.push(placed);
-    }
-    const last = entries.at(-1);
-    if (last === undefined || entries.length < chunk || rows.length >= limit) break;
-    const place = { seq: placeOf(last.key), ordinal: ordinalOf(last.key) };
-    if (isAscending) from = next(place);
-    else to = place;
-  }
-  return rows.length > limit ? rows.slice(0, limit) : rows;
+  const rows = { paged, groups, blocks };
+  const from = later(after === undefined ? FIRST : next(after), firstSeqFrom(rows, fromMs, 0));
+  const to = earlier(before, firstSeqFrom(rows, toMs, LAST.seq));
+  if (!isBefore(from, to)) return [];
+  const range = { from, to, limit, isAscending: after !== undefined };
+  const { table, name, lengths } = paged;
+  return table.acrossGroups(groups, range).map((entry) => placedRow(entry, name, lengths));
 }
 
 export function placedRow(
@@ -82,29 +66,42 @@ export function placedRow(
   return { seq: placeOf(key), ordinal: ordinalOf(key), row: storedRow(value, table, words) };
 }
 
-/** The lowest seq that a command of that time or later may have. */
-function firstSeqFrom(blocks: BlockTimes, timeMs: number | undefined): number {
-  if (timeMs === undefined) return 0;
-  const newest = blocks.newestBlock();
-  if (newest === undefined) return 0;
-  const block = firstBlockFrom(blocks, newest, timeMs);
-  return block?.firstPosition ?? newest.lastPosition + 1;
+interface RowsInBlocks {
+  readonly paged: PagedTable;
+  readonly groups: readonly number[];
+  readonly blocks: BlockTimes;
 }
 
-/** Above every seq that a command before that time may have. */
-function endSeqOf(blocks: BlockTimes, timeMs: number | undefined): number {
-  if (timeMs === undefined) return LAST.seq;
+/** A seq with every row before `timeMs` below it and all others not; `otherwise` without a time. */
+function firstSeqFrom(
+  { paged, groups, blocks }: RowsInBlocks,
+  timeMs: number | undefined,
+  otherwise: number,
+): number {
+  if (timeMs === undefined) return otherwise;
+  const { table, name, lengths, timeWord } = paged;
   const newest = blocks.newestBlock();
   const block = newest === undefined ? undefined : firstBlockFrom(blocks, newest, timeMs);
-  return block === undefined ? LAST.seq : block.lastPosition + 1;
+  // Beyond the sealed blocks is the open one.
+  let low = block?.firstPosition ?? (newest === undefined ? 0 : newest.lastPosition + 1);
+  let high = block === undefined ? LAST.seq : block.lastPosition + 1;
+  while (low < high) {
+    const middle = low + Math.floor((high - low) / 2);
+    const range = { from: { seq: middle, ordinal: 0 }, to: { seq: high, ordinal: 0 } };
+    const [entry] = table.acrossGroups(groups, { ...range, limit: 1, isAscending: true });
+    const found = entry === undefined ? undefined : placedRow(entry, name, lengths);
+    if (found !== undefined && found.row[timeWord]! < timeMs) low = found.seq + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The first block that was sealed at that time or later. */
 function firstBlockFrom(
   blocks: BlockTimes,
-  newest: SealedBlock,
+  newest: BlockSpan,
   timeMs: number,
-): SealedBlock | undefined {
+): BlockSpan | undefined {
   if (newest.timeMs < timeMs) return undefined;
   let found = newest;
   let low = 1;

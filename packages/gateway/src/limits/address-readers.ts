@@ -1,0 +1,50 @@
+/**
+ * The connections of each client address.
+ *
+ * A connection can be paused only after a read, up to 64 KiB, is parsed as a whole. Once an address has
+ * used its part of a turn of the event loop, none of its connections is read until the next turn, or
+ * until its debt is repaid: otherwise one turn could parse a read of each of them.
+ */
+import type { CostBudgets } from "./cost-budget.js";
+
+export interface Reader {
+  stopReading(): void;
+  goOnReading(): void;
+}
+
+export class AddressReaders {
+  private readonly readers = new Map<string, Set<Reader>>();
+  /** Addresses of which nothing is read now. */
+  private readonly yielding = new Set<string>();
+
+  constructor(private readonly budgets: CostBudgets) {}
+
+  count(address: string): number {
+    return this.readers.get(address)?.size ?? 0;
+  }
+
+  /** Returns a function that removes the reader. */
+  add(address: string, reader: Reader): () => void {
+    const readers = this.readers.get(address) ?? new Set();
+    this.readers.set(address, readers.add(reader));
+    return () => {
+      readers.delete(reader);
+      if (readers.size === 0) this.readers.delete(address);
+    };
+  }
+
+  /** Must be called before each item of a read is handled. */
+  yieldIfUsed(address: string): void {
+    if (!this.budgets.isTurnUsed(address) || this.yielding.has(address)) return;
+    const readers = this.readers.get(address);
+    if (readers === undefined) return;
+    this.yielding.add(address);
+    for (const reader of readers) reader.stopReading();
+    const goOn = (): void => {
+      this.yielding.delete(address);
+      for (const reader of readers) reader.goOnReading();
+    };
+    if (this.budgets.mustWait(address)) this.budgets.whenPaid(address, goOn);
+    else setImmediate(goOn);
+  }
+}
