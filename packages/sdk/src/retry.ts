@@ -27,6 +27,11 @@ export interface RetryRules {
 export interface CallOptions extends Partial<RetryRules> {
   /** Ends the call when aborted; a request that was sent may still be executed. */
   readonly signal?: AbortSignal;
+  /**
+   * Whether an order with a given `nonce` may have been sent before; true unless you say otherwise. A
+   * response that proves nothing about the earlier call then leaves the outcome unknown.
+   */
+  readonly isRepeat?: boolean;
 }
 
 /** The rules of one call; an option that is undefined does not replace the default. */
@@ -73,12 +78,14 @@ export async function withRetries<T>(
   rules: RetryRules,
   signal: AbortSignal | undefined,
   send: (attempt: Attempt) => Promise<T>,
+  /** Whether an earlier call may have been executed. */
+  isRepeat = false,
 ): Promise<T> {
   const { timeoutMs, retries, budgetMs } = rules;
   let endsAt: number | undefined;
   let failures = 0;
   let uncounted = 0;
-  let isAfterUnknown = false;
+  let isAfterUnknown = isRepeat;
   const begin = () => {
     endsAt ??= performance.now() + budgetMs;
   };

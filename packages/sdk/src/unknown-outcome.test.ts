@@ -149,6 +149,48 @@ describe("a response after a try without one", () => {
   });
 });
 
+describe("an order with a given nonce", () => {
+  const ANSWERS: readonly Step[] = [
+    given("rate_limited"),
+    given("invalid_token"),
+    given("nonce_too_old"),
+    given("not_executed"),
+    given("overloaded"),
+    nobodyListens,
+  ];
+  const call = { budgetMs: 300, retries: 0 };
+
+  test("an order repeated with its nonce: 429, 401, nonce_too_old, not_executed leave it unknown", async () => {
+    for (const answer of ANSWERS) {
+      const session = meeting([answer]);
+      const nonce = 7;
+      for (const repeat of [
+        () => session.placeOrder({ ...BID, nonce }, call),
+        () => session.amendOrder({ orderId: "1", price: 60_000, nonce }, call),
+        () => session.batch([{ op: "cancel", orderId: "1" }], { nonce, ...call }),
+        () => session.changeMargin("BTCUSD", 5, { nonce, ...call }),
+      ]) {
+        await expect(repeat()).rejects.toMatchObject({ outcome: "unknown", nonce });
+      }
+    }
+    await expect(
+      meeting([given("insufficient_margin")]).placeOrder({ ...BID, nonce: 7 }),
+    ).rejects.toMatchObject({ outcome: "refused" });
+  });
+
+  test("a nonce of the caller's own that was not sent before: refused, as with a new one", async () => {
+    for (const answer of ANSWERS) {
+      const placed = meeting([answer]).placeOrder(
+        { ...BID, nonce: 7 },
+        { ...call, isRepeat: false },
+      );
+      await expect(placed).rejects.toMatchObject({
+        outcome: expect.stringMatching(/^(refused|not_sent)$/),
+      });
+    }
+  });
+});
+
 test("cancelOrder with validUntil: refused after it, and the order stays open", async () => {
   const session = await newSession(newClient(at));
   const { orderId } = await session.placeOrder(BID);

@@ -40,8 +40,9 @@ export async function amend(name: string, options: AmendOptions): Promise<number
     const { client, session, output, profile } = venue;
     const formatOf = await marketFormats(client);
     const nonce = options.nonce ?? claimNonce(profile.ledgerPath(session.token));
+    const isRepeat = options.nonce !== undefined;
     const startedAt = performance.now();
-    const ack = await session.amendOrder({ ...target, ...changes, nonce });
+    const ack = await session.amendOrder({ ...target, ...changes, nonce }, { isRepeat });
     if (output.isJson) output.json(ack);
     else show(venue, "amended", ack, formatOf(ack.symbol), performance.now() - startedAt);
     return 0;
@@ -56,8 +57,9 @@ export function changeMargin(
 ): Promise<number> {
   return withSession(options, async ({ session, output, profile }) => {
     const nonce = options.nonce ?? claimNonce(profile.ledgerPath(session.token));
+    const isRepeat = options.nonce !== undefined;
     const amount = direction === "add" ? dollars : -dollars;
-    const change = await session.changeMargin(symbol, amount, { nonce });
+    const change = await session.changeMargin(symbol, amount, { nonce, isRepeat });
     if (output.isJson) {
       output.json(change);
       return 0;

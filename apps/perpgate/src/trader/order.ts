@@ -86,6 +86,7 @@ async function placedWithExits(
   ];
   const { results, replayed } = await session.batch([{ op: "place", ...order }, ...exits], {
     nonce,
+    isRepeat: given !== undefined,
   });
   if (output.isJson) output.json({ results, replayed });
   else showResults(venue, order.type, results, formatOf(symbol), replayed);
@@ -115,7 +116,7 @@ async function placed(
   const formatOf = await marketFormats(venue.client);
   const nonce = order.nonce ?? claimNonce(venue.profile.ledgerPath(venue.session.token));
   const startedAt = performance.now();
-  const ack = await place(venue, { ...order, nonce });
+  const ack = await place(venue, { ...order, nonce }, order.nonce !== undefined);
   const elapsedHereMs = performance.now() - startedAt;
   if (receiptFile !== undefined) {
     await saveReceipt(venue.session, ack.ackNonce, receiptFile, venue.output);
@@ -129,10 +130,11 @@ async function placed(
 async function place(
   { session }: TradingVenue,
   order: NewOrder & { readonly nonce: number },
+  isRepeat: boolean,
 ): Promise<PlacedOrder> {
   const interruption = new Interruption();
   try {
-    return await session.placeOrder(order, { signal: interruption.signal, retries: 5 });
+    return await session.placeOrder(order, { signal: interruption.signal, retries: 5, isRepeat });
   } catch (error) {
     if (!interruption.hasHappened) throw error;
     throw new StartError(

@@ -163,6 +163,15 @@ describe("trading", { timeout: TIMEOUT_MS }, () => {
     expect(JSON.parse(stderr)).toMatchObject({
       error: { code: "invalid_token", status: 401, advice: expect.stringContaining("login") },
     });
+    // The first try of an order was refused; one that repeats another proves nothing about that one.
+    const order = ["buy", "BTCUSD", "10", "--json"];
+    for (const [repeat, outcome] of [
+      [[], "refused"],
+      [["--nonce", "7"], "unknown"],
+    ] as const) {
+      const refused = JSON.parse((await shell.run(...order, ...repeat)).stderr);
+      expect(refused).toMatchObject({ error: { code: "invalid_token", outcome } });
+    }
     // Already ended: no failure.
     expect(await shell.text("logout")).toContain("the session had already ended");
   });

@@ -64,13 +64,17 @@ export class OrderClient {
     send: Transport<T>,
   ): Promise<T> {
     const rules = rulesWith(options, this.rules);
+    const { signal, isRepeat = true } = options;
     return this.lock.shared(() =>
       this.nonces.use(given, async (nonce) => {
         const body = textOf(nonce);
         const signature = await this.sign(body);
         try {
-          const answer = await withRetries(rules, options.signal, (attempt) =>
-            send({ body, signature }, attempt, options.signal),
+          const answer = await withRetries(
+            rules,
+            signal,
+            (attempt) => send({ body, signature }, attempt, signal),
+            given !== undefined && isRepeat,
           );
           this.onAnswer(body, answer);
           return answer;
