@@ -2,16 +2,10 @@
 
 import { OrderFlow, type RunningVenue } from "@perpgate/gateway/testing";
 import { Random } from "@perpgate/protocol/random";
-import type {
-  MirroredBook,
-  PerpgateClient,
-  StreamProblem,
-  WebSocketConstructor,
-  WebSocketLike,
-} from "@perpgate/sdk";
+import type { MirroredBook, PerpgateClient, StreamProblem } from "@perpgate/sdk";
 import { describe, expect, test } from "vitest";
-import { WebSocket } from "ws";
 import { CuttingProxy } from "../testing/cutting-proxy.js";
+import { spoiling } from "../testing/spoiling-socket.js";
 import { ASK, BID, eventually, newClient, newSession, startVenue } from "../testing/venue.js";
 
 const SEED = 20_261_115;
@@ -50,42 +44,6 @@ async function expectEqual(
     expected.bids,
     expected.asks,
   ]);
-}
-
-/** A socket that drops or changes some of the messages it receives. */
-function spoiling(spoil: (data: Uint8Array) => Uint8Array | undefined): WebSocketConstructor {
-  return class Spoiling implements WebSocketLike {
-    binaryType = "arraybuffer";
-    onopen: ((event: never) => void) | null = null;
-    onmessage: ((event: never) => void) | null = null;
-    onclose: ((event: never) => void) | null = null;
-    onerror: ((event: never) => void) | null = null;
-    private readonly inner: WebSocket;
-
-    constructor(url: string) {
-      this.inner = new WebSocket(url, { perMessageDeflate: false });
-      this.inner.on("open", () => call(this.onopen, {}));
-      this.inner.on("error", () => call(this.onerror, {}));
-      this.inner.on("close", (code) => call(this.onclose, { code }));
-      this.inner.on("message", (message: Buffer) => {
-        const data = spoil(Uint8Array.from(message));
-        if (data !== undefined) call(this.onmessage, { data: data.buffer });
-      });
-    }
-
-    send(data: string): void {
-      this.inner.send(data);
-    }
-
-    close(code?: number): void {
-      this.inner.close(code);
-    }
-  };
-}
-
-/** The listener decides the event's type, as with any WebSocket. */
-function call(listener: ((event: never) => void) | null, event: object): void {
-  if (listener !== null) Reflect.apply(listener, undefined, [event]);
 }
 
 function isDelta(data: Uint8Array): boolean {

@@ -45,6 +45,8 @@ export class PrivateChannel<T extends Sequenced> implements Channel {
   private readonly watchers: Watchers<T>;
   private readonly gapWatchers = new Set<(gap: StreamGap) => void>();
   private lastSeq: number | undefined;
+  /** Whether the state is still to come, or a new one after a gap. */
+  private awaitsSnapshot = false;
   private isConnected = false;
   private readonly isResumed: boolean;
 
@@ -79,13 +81,13 @@ export class PrivateChannel<T extends Sequenced> implements Channel {
   }
 
   since(): number | undefined {
-    return this.lastSeq;
+    return this.awaitsSnapshot ? undefined : this.lastSeq;
   }
 
   /** The missed frames of a resumed stream are still to come, so only a new one is at `seq` already. */
   onBegin(seq: number, isResumed: boolean): void {
     this.isConnected = true;
-    if (!isResumed) this.lastSeq = seq;
+    if (!isResumed) this.startAt(seq);
     this.watchers.begin();
   }
 
@@ -96,7 +98,7 @@ export class PrivateChannel<T extends Sequenced> implements Channel {
       return;
     }
     if (type === "gap") {
-      this.lastSeq = seq;
+      this.startAt(seq);
       const gap = { since: typeof since === "number" ? since : 0, seq };
       for (const onGap of [...this.gapWatchers]) callSafely(() => onGap(gap));
       this.watchers.report("gap");
@@ -110,6 +112,7 @@ export class PrivateChannel<T extends Sequenced> implements Channel {
       return;
     }
     this.lastSeq = seq;
+    if (type === "snapshot") this.awaitsSnapshot = false;
     this.state?.apply(frame);
     this.watchers.notify(frame);
   }
@@ -122,5 +125,10 @@ export class PrivateChannel<T extends Sequenced> implements Channel {
     if (!this.isConnected) return;
     this.isConnected = false;
     this.watchers.report("disconnected");
+  }
+
+  private startAt(seq: number): void {
+    this.lastSeq = seq;
+    this.awaitsSnapshot = this.state !== undefined;
   }
 }

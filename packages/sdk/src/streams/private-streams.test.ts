@@ -10,6 +10,7 @@ import type {
 } from "@perpgate/sdk";
 import { describe, expect, test } from "vitest";
 import { CuttingProxy } from "../testing/cutting-proxy.js";
+import { spoiling } from "../testing/spoiling-socket.js";
 import { ASK, BID, BUY, eventually, newClient, newSession, startVenue } from "../testing/venue.js";
 
 const SMALL = { ...BID, margin: 10 };
@@ -158,6 +159,48 @@ describe("private streams", () => {
     expect(problems.map(({ kind }) => kind)).toEqual(["disconnected"]);
     expect(await session.stream.placeOrder(SMALL)).toMatchObject({ status: "resting" });
   });
+
+  test.each([
+    ["ok", {}],
+    ["gap", { since: 1e9 }],
+  ])(
+    "connection cut between %s and snapshot: the next one begins with a snapshot",
+    async (sent, options) => {
+      const at = await startVenue();
+      const proxy = await CuttingProxy.before(at.url);
+      let lost = 0;
+      const WebSocket = spoiling((data) => {
+        if (lost >= 4 || !new TextDecoder("latin1").decode(data).includes("snapshot")) return data;
+        lost++;
+        return undefined;
+      });
+      const session = await newSession(newClient(proxy, { WebSocket }));
+      const { orderId } = await session.placeOrder(SMALL);
+      const seen: string[] = [];
+      const gaps: string[] = [];
+      const { stream } = session;
+      const reporting = (name: string) => ({ ...options, onGap: () => gaps.push(name) });
+      stream.watchOrders(
+        ({ type, orders }) => seen.push(`orders ${type} ${orders.map((order) => order.orderId)}`),
+        reporting("orders"),
+      );
+      stream.watchPositions(({ type }) => seen.push(`positions ${type}`), reporting("positions"));
+      stream.watchAccount(({ type }) => seen.push(`account ${type}`), reporting("account"));
+      stream.watchDeposits(({ type }) => seen.push(`deposits ${type}`), reporting("deposits"));
+      await eventually(() => lost).toBe(4);
+      expect(seen).toEqual([]);
+      proxy.cutAll();
+      await eventually(() => seen.sort()).toEqual([
+        "account snapshot",
+        "deposits snapshot",
+        `orders snapshot ${orderId}`,
+        "positions snapshot",
+      ]);
+      expect(gaps).toHaveLength(sent === "gap" ? 4 : 0);
+      const next = await session.placeOrder(SMALL);
+      await eventually(() => seen).toContain(`orders update ${next.orderId}`);
+    },
+  );
 
   test("since: another client resumes from the given seq", async () => {
     const at = await startVenue();
