@@ -3,7 +3,7 @@
 import { ERROR_TABLE } from "@perpgate/protocol";
 import { PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
 import { errors } from "ccxt";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { exceptionOf } from "./exceptions.js";
 import { live, quote, SYMBOL } from "./testing/venue.js";
 
@@ -136,6 +136,35 @@ test("a session that was ended elsewhere: the call says so, the next signs in ag
   await other.watchBalance();
   await other.createOrder(SYMBOL, "limit", "buy", 0.01, 60_000);
   expect(await again).toMatchObject([{ status: "open" }]);
+});
+
+test("a session that is left, because it was ended elsewhere or by close(): its renewal is too", async () => {
+  const set = vi.spyOn(globalThis, "setTimeout");
+  const cleared = vi.spyOn(globalThis, "clearTimeout");
+  onTestFinished(() => {
+    set.mockRestore();
+    cleared.mockRestore();
+  });
+  const other = newExchange();
+  const client = new PerpgateClient({ url: venue.url });
+  const session = await client.signIn({ account: privateKeyAccount(other.privateKey) });
+  for (const leave of [
+    async () => {
+      await session.endOtherSessions();
+      await expect(other.fetchBalance()).rejects.toThrow(errors.AuthenticationError);
+    },
+    () => other.close(),
+  ]) {
+    set.mockClear();
+    await other.fetchBalance();
+    // The only timer of hours.
+    const index = set.mock.calls.findIndex(([, ms = 0]) => ms > 3_600_000);
+    const renewal = set.mock.results[index]?.value;
+    expect(renewal).toBeDefined();
+    expect(cleared).not.toHaveBeenCalledWith(renewal);
+    await leave();
+    expect(cleared).toHaveBeenCalledWith(renewal);
+  }
 });
 
 test("every error of the venue: InvalidOrder for what an order breaks, others by their kind", () => {

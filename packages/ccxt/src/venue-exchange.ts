@@ -23,6 +23,7 @@ const SDK_TIMEOUT_MS = 600_000;
 export class VenueExchange extends Exchange {
   private connected: PerpgateClient | undefined;
   private signedIn: Promise<Session> | undefined;
+  private stopRenewals: () => void = () => undefined;
   private bearer: string | undefined;
 
   override describe(): Dict {
@@ -78,8 +79,13 @@ export class VenueExchange extends Exchange {
   /** A session that was ended by the venue or by another program is left: the next call signs in again. */
   protected sessionError(error: unknown): unknown {
     const known = this.ccxtError(error);
-    if (known instanceof errors.AuthenticationError) this.signedIn = undefined;
+    if (known instanceof errors.AuthenticationError) this.leaveSession();
     return known;
+  }
+
+  private leaveSession(): void {
+    this.stopRenewals();
+    this.signedIn = undefined;
   }
 
   protected ccxtError(error: unknown): unknown {
@@ -127,7 +133,7 @@ export class VenueExchange extends Exchange {
         ...(expiresInMs === undefined ? {} : { expiresInMs }),
       }),
     );
-    session.keepRenewed();
+    this.stopRenewals = session.keepRenewed();
     this.bearer = session.token;
     return session;
   }
@@ -194,7 +200,7 @@ export class VenueExchange extends Exchange {
   override async close(cleanInstanceCache = false): Promise<void> {
     this.connected?.close();
     this.connected = undefined;
-    this.signedIn = undefined;
+    this.leaveSession();
     await super.close(cleanInstanceCache);
   }
 }

@@ -173,7 +173,8 @@ export class PerpgateClient extends MarketReader {
   }
 
   /**
-   * Closes all streams of this client and of its sessions. Sessions stay valid at the venue.
+   * Closes all streams of this client and of its sessions, which are not renewed any more. Sessions stay
+   * valid at the venue.
    *
    * @example
    * client.close();
@@ -196,6 +197,7 @@ export class PerpgateClient extends MarketReader {
       http: this.http,
       receipts: new ReceiptKeeper(parts.address, () => this.honesty(), this.options),
       newSocket: (token) => this.newSocket(token),
+      isClosed: () => this.isClosed,
     });
   }
 

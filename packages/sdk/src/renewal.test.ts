@@ -1,7 +1,8 @@
 /** A session that goes on through the wallet, with its streams and its nonces. */
 
+import type { PerpgateClient, RequestLike } from "@perpgate/sdk";
 import { expect, test } from "vitest";
-import { BID, eventually, newClient, newSession, startVenue } from "./testing/venue.js";
+import { BID, eventually, newAccount, newClient, newSession, startVenue } from "./testing/venue.js";
 
 test("renew: another token and key, the same account; nonces rise on and streams miss nothing", async () => {
   const at = await startVenue();
@@ -38,6 +39,108 @@ test("renew: orders that are canceled on disconnect stay, since nothing disconne
   expect(await session.sessions()).toMatchObject(
     expect.arrayContaining([expect.objectContaining({ current: true, cancelOnDisconnect: true })]),
   );
+});
+
+test.each([false, true])(
+  "renew after the session was ended elsewhere: streams work again (cancelOnDisconnect: %s)",
+  async (cancels) => {
+    const at = await startVenue();
+    const session = await newSession(newClient(at));
+    const { stream } = session;
+    await stream.watchOrders(() => undefined).ready;
+    if (cancels) await stream.cancelOnDisconnect(true);
+    await newClient(at).restore(session.save()).signOut();
+    await eventually(() => stream.state).toBe("closed");
+
+    await session.renew();
+    const seen: string[] = [];
+    await session.stream.watchPreconfirms(({ orderId }) => seen.push(orderId)).ready;
+    const { orderId } = await session.stream.placeOrder(BID);
+    await eventually(() => seen).toEqual([orderId]);
+    expect(await session.sessions()).toMatchObject([
+      { current: true, cancelOnDisconnect: cancels },
+    ]);
+  },
+);
+
+test("renew after the stream was closed on purpose: it stays closed, and nothing is left behind", async () => {
+  const at = await startVenue();
+  const session = await newSession(newClient(at));
+  await session.stream.cancelOnDisconnect(true);
+  session.stream.close();
+  const { token } = session;
+  await session.renew();
+  expect(session.token === token).toBe(false);
+  expect(session.stream.state).toBe("closed");
+  expect(await session.endOtherSessions()).toHaveLength(1);
+});
+
+/** A fetch that counts sign-ins, and calls back before it sends one. */
+function counting(onSignIn: () => Promise<void> = async () => undefined) {
+  const count = { signIns: 0 };
+  const fetch = async (url: string, init: RequestLike) => {
+    if (init.method === "POST" && new URL(url).pathname === "/v1/auth/siwe") {
+      count.signIns++;
+      await onSignIn();
+    }
+    return globalThis.fetch(url, init);
+  };
+  return { count, fetch };
+}
+
+/** Longer than a renewal without delay takes to send its sign-in. */
+async function someRoundTrips(client: PerpgateClient): Promise<void> {
+  for (let trip = 0; trip < 20; trip++) await client.time();
+}
+
+test("client.close(): nothing is renewed any more", async () => {
+  const at = await startVenue();
+  const { count, fetch } = counting();
+  const client = newClient(at, { fetch });
+  const session = await newSession(client);
+  session.keepRenewed({ beforeMs: 1e12 });
+  client.close();
+  await someRoundTrips(client);
+  expect(count.signIns).toBe(1);
+  // Neither by a later call.
+  session.keepRenewed({ beforeMs: 1e12 });
+  await someRoundTrips(client);
+  expect(count.signIns).toBe(1);
+});
+
+test("keepRenewed: the function that it returns stops it", async () => {
+  const at = await startVenue();
+  const { count, fetch } = counting();
+  const client = newClient(at, { fetch });
+  const session = await newSession(client);
+  session.keepRenewed({ beforeMs: 1e12 })();
+  await someRoundTrips(client);
+  expect(count.signIns).toBe(1);
+});
+
+test("keepRenewed with a beforeMs above the session's life: one renewal, no loop", async () => {
+  const at = await startVenue();
+  const { count, fetch } = counting();
+  const client = newClient(at, { fetch });
+  const session = await newSession(client);
+  session.keepRenewed({ beforeMs: 1e12 });
+  await eventually(() => count.signIns).toBeGreaterThan(1);
+  await someRoundTrips(client);
+  expect(count.signIns).toBe(2);
+});
+
+test("signed out while a renewal is in flight: the new session is ended too", async () => {
+  const at = await startVenue();
+  const other = newClient(at);
+  const account = newAccount();
+  let signOut = async (): Promise<void> => undefined;
+  const { fetch } = counting(() => signOut());
+  const session = await newClient(at, { fetch }).signIn({ account });
+  signOut = () => session.signOut();
+  await expect(session.renew()).rejects.toThrow(/signed out/);
+  await expect(session.renew()).rejects.toThrow(/signed out/);
+  const own = await other.signIn({ account });
+  expect(await own.sessions()).toMatchObject([{ current: true }]);
 });
 
 test("keepRenewed: renews before the end; a failure is reported, and tried again", async () => {

@@ -17,7 +17,7 @@ import type { HttpClient } from "./http/http-client.js";
 import { Nonces } from "./orders/nonces.js";
 import { OrderClient } from "./orders/order-client.js";
 import type { ReceiptKeeper } from "./receipts/receipt-keeper.js";
-import type { CallOptions } from "./retry.js";
+import { type CallOptions, startTimer } from "./retry.js";
 import type { SavedSession, StoredSession } from "./saved-session.js";
 import { SessionKeyRing } from "./session-key/key-ring.js";
 import { createSessionKey, type SessionKey } from "./session-key/session-key.js";
@@ -33,6 +33,8 @@ export interface SessionParts {
   readonly lastNonce?: number;
   readonly receipts: ReceiptKeeper;
   newSocket(token: string): StreamSocket;
+  /** Whether the client was closed. */
+  isClosed(): boolean;
   /** Signs in again with the same wallet and terms; missing for a restored session. */
   signInAgain?(): Promise<Renewed>;
 }
@@ -45,7 +47,7 @@ export interface Renewed {
 }
 
 export interface RenewOptions {
-  /** Milliseconds before the session's end. Default: a tenth of its life. */
+  /** Milliseconds before the session's end. Default: a tenth of its life; half of it at most. */
   readonly beforeMs?: number;
   /** Called when a renewal fails; it is tried again after a minute while the session lives. */
   readonly onError?: (error: unknown) => void;
@@ -53,8 +55,8 @@ export interface RenewOptions {
 
 const RENEW_PART = 0.1;
 const RENEW_AGAIN_MS = 60_000;
-/** Longer delays overflow a timer. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** Between renewals, whatever the clocks say. */
+const LEAST_RENEWAL_MS = 1_000;
 
 export interface RotateOptions extends CallOptions {
   readonly sessionKeyKind?: SessionKeyKind;
@@ -75,7 +77,8 @@ export class Session extends AccountTrader {
   private endsAt: number;
   private readonly newSocket: () => StreamSocket;
   private readonly signInAgain: (() => Promise<Renewed>) | undefined;
-  private renewTimer: ReturnType<typeof setTimeout> | undefined;
+  private readonly isClosed: () => boolean;
+  private stopRenewals: () => void = () => undefined;
   private opened: SessionStream | undefined;
   private isEnded = false;
 
@@ -85,6 +88,7 @@ export class Session extends AccountTrader {
     super(http, { address, token });
     this.endsAt = expiresAt;
     this.signInAgain = signInAgain?.bind(parts);
+    this.isClosed = () => parts.isClosed();
     this.nonces = new Nonces(lastNonce);
     this.keys = this.ringOf(key);
     this.receipts = parts.receipts;
@@ -149,57 +153,91 @@ export class Session extends AccountTrader {
 
   /**
    * Signs in again with the wallet: another token and key for the same account. Orders in flight end
-   * first, nonces rise on, and streams go on over the same connection. Resting orders stay.
+   * first, nonces rise on, and streams go on over the same connection. Resting orders stay. Where the
+   * old session had ended before, its stream had too: `session.stream` is then a new one to watch.
    *
    * @example
    * await session.renew();
    * console.log(new Date(session.expiresAt));
    */
   async renew(): Promise<void> {
+    const { token, expiresAt, key } = await this.wallet()();
+    try {
+      await this.orderClient.exclusive(async () => {
+        await this.opened?.beforeRebind();
+        this.wallet();
+        this.currentToken = token;
+        this.endsAt = expiresAt;
+        this.keys = this.ringOf(key);
+        await this.rebindStream(token);
+      });
+    } catch (error) {
+      if (this.token !== token) {
+        // Nobody would use the new session.
+        const session = { address: this.address, token };
+        await this.http.call(endSession, { session }).catch(() => undefined);
+      }
+      throw error;
+    }
+  }
+
+  /** @throws TypeError if the session cannot be renewed. */
+  private wallet(): () => Promise<Renewed> {
     if (this.signInAgain === undefined) {
       throw new TypeError("a restored session has no wallet; sign in again");
     }
-    const { token, expiresAt, key } = await this.signInAgain();
-    await this.orderClient.exclusive(async () => {
-      await this.opened?.beforeRebind();
-      this.currentToken = token;
-      this.endsAt = expiresAt;
-      this.keys = this.ringOf(key);
-      await this.opened?.rebind(token);
-    });
+    if (this.isEnded) throw new TypeError("the session was signed out; sign in again");
+    return this.signInAgain;
+  }
+
+  /** A stream that ended with the old session is replaced. */
+  private async rebindStream(token: string): Promise<void> {
+    const { opened } = this;
+    if (opened?.isRefused !== true) return opened?.rebind(token);
+    this.opened = undefined;
+    if (!opened.cancelsOnDisconnect) return;
+    this.stream.cancelsOnDisconnect = true;
+    await this.stream.cancelOnDisconnect(true);
   }
 
   /**
    * Renews the session through the wallet before it ends, again and again, until it is signed out or
-   * `client.close()`. A wallet that asks its user will ask each time.
+   * `client.close()`; returns a function that stops it. A wallet that asks its user will ask each time.
    *
    * @example
    * session.keepRenewed({ onError: (error) => console.warn(`not renewed: ${error}`) });
    */
-  keepRenewed({ beforeMs, onError = () => undefined }: RenewOptions = {}): void {
-    if (this.signInAgain === undefined) {
-      throw new TypeError("a restored session has no wallet; sign in again");
-    }
-    const leftMs = this.endsAt - Date.now();
+  keepRenewed({ beforeMs, onError = () => undefined }: RenewOptions = {}): () => void {
+    this.wallet();
+    this.stopRenewals();
+    let isStopped = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const isOver = () => isStopped || this.isEnded || this.isClosed();
+    const renewAfter = (delayMs: number): void => {
+      if (isOver()) return;
+      timer = startTimer(delayMs, () => void renew());
+      // In Node it must not keep a program alive that is done.
+      if (typeof timer === "object" && "unref" in timer) timer.unref();
+    };
+    const dueMs = (leftMs: number) => leftMs - (beforeMs ?? leftMs * RENEW_PART);
     const renew = async (): Promise<void> => {
+      if (isOver()) return;
       try {
         await this.renew();
-        this.keepRenewed({ ...(beforeMs === undefined ? {} : { beforeMs }), onError });
+        const leftMs = this.endsAt - Date.now();
+        renewAfter(Math.max(dueMs(leftMs), leftMs / 2, LEAST_RENEWAL_MS));
       } catch (error) {
+        if (isOver()) return;
         onError(error);
-        if (Date.now() < this.endsAt) this.renewAfter(RENEW_AGAIN_MS, renew);
+        if (Date.now() < this.endsAt) renewAfter(RENEW_AGAIN_MS);
       }
     };
-    this.renewAfter(leftMs - (beforeMs ?? leftMs * RENEW_PART), renew);
-  }
-
-  private renewAfter(delayMs: number, renew: () => Promise<void>): void {
-    clearTimeout(this.renewTimer);
-    if (this.isEnded) return;
-    const timer = setTimeout(() => void renew(), Math.min(Math.max(0, delayMs), LONGEST_TIMER_MS));
-    // In Node it must not keep a program alive that is done.
-    if (typeof timer === "object" && "unref" in timer) timer.unref();
-    this.renewTimer = timer;
+    this.stopRenewals = () => {
+      isStopped = true;
+      clearTimeout(timer);
+    };
+    renewAfter(Math.max(0, dueMs(this.endsAt - Date.now())));
+    return this.stopRenewals;
   }
 
   private ringOf(key: SessionKey): SessionKeyRing {
@@ -214,6 +252,7 @@ export class Session extends AccountTrader {
    * await session.signOut();
    */
   async signOut(options: CallOptions = {}): Promise<void> {
+    const { token } = this;
     try {
       await this.call(endSession, { options });
     } catch (error) {
@@ -221,8 +260,10 @@ export class Session extends AccountTrader {
       const isEnded = error instanceof PerpgateError && error.code === "invalid_token";
       if (!isEnded || error.attempts === 1) throw error;
     }
+    // Renewed meanwhile.
+    if (this.token !== token) return this.signOut(options);
     this.isEnded = true;
-    clearTimeout(this.renewTimer);
+    this.stopRenewals();
     this.opened?.close();
   }
 

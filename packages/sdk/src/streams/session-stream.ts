@@ -37,7 +37,8 @@ export class SessionStream {
   private readonly account: PrivateStream<AccountFrame>;
   private readonly deposits: PrivateStream<DepositsFrame>;
   private readonly trading: SocketOrders;
-  private cancelsOnDisconnect = false;
+  /** @internal */
+  cancelsOnDisconnect = false;
 
   /** @internal */
   constructor(private readonly context: SocketOrdersContext) {
@@ -54,6 +55,11 @@ export class SessionStream {
   /** State of the connection. */
   get state(): StreamState {
     return this.context.socket.state;
+  }
+
+  /** @internal Whether the venue ended it, with its session. */
+  get isRefused(): boolean {
+    return this.context.socket.isRefused;
   }
 
   /** The address of the gateway that the connection is open to. */
@@ -237,6 +243,7 @@ export class SessionStream {
   /** @internal Continues with the token of a renewed session. */
   async rebind(token: string): Promise<void> {
     const { socket, rules } = this.context;
+    if (socket.state === "closed") return;
     await socket.rebind(token, { timeoutMs: rules.timeoutMs, signal: undefined });
     if (this.cancelsOnDisconnect) await this.cancelOnDisconnect(true);
   }
@@ -244,7 +251,12 @@ export class SessionStream {
   /** @internal The old session must not cancel its orders when the socket leaves it. */
   async beforeRebind(): Promise<void> {
     if (!this.cancelsOnDisconnect) return;
-    await this.cancelOnDisconnect(false);
+    try {
+      await this.cancelOnDisconnect(false);
+    } catch (error) {
+      // It has left already.
+      if (this.state !== "closed") throw error;
+    }
     this.cancelsOnDisconnect = true;
   }
 

@@ -38,6 +38,8 @@ const POSITIONED_FRAMES: ReadonlySet<string> = new Set([
 
 export class StreamSocket {
   readonly channels: Channels;
+  /** Whether the server ended it: its session has ended. */
+  isRefused = false;
   private readonly link: SocketLink;
   private readonly requests: SocketRequests;
 
@@ -108,6 +110,7 @@ export class StreamSocket {
       },
       finalError: (code) => (code === SESSION_ENDED ? sessionEnded() : undefined),
       onEnd: (error) => {
+        this.isRefused = error instanceof PerpgateError;
         this.requests.onEnd(error);
         this.channels.onEnd(error);
       },
