@@ -177,11 +177,12 @@ export abstract class AccountTrader extends AccountReader {
     { validUntil, ...options }: CancelOptions = {},
   ): Promise<CanceledOrder> {
     if (typeof order !== "string") {
-      const { clientOrderId } = order;
-      return this.call(cancelNamedOrder, {
-        body: cancelBody({ clientOrderId }, validUntil),
-        options,
-      });
+      const body = cancelBody({ clientOrderId: order.clientOrderId }, validUntil);
+      try {
+        return await this.call(cancelNamedOrder, { body, options });
+      } catch (error) {
+        return this.settleNamedCancel(order.clientOrderId, error);
+      }
     }
     try {
       if (validUntil === undefined) {
@@ -244,6 +245,17 @@ export abstract class AccountTrader extends AccountReader {
       const { value, headers } = await this.http.sendOnce(operation, input, attempt);
       return Object.assign(value, { replayed: headers.get("idempotent-replay") === "true" });
     };
+  }
+
+  /** A name that an earlier try's cancel has freed is not found any more. */
+  private async settleNamedCancel(clientOrderId: string, error: unknown): Promise<CanceledOrder> {
+    const isRepeat =
+      error instanceof PerpgateError && error.code === "order_not_found" && error.attempts > 1;
+    if (!isRepeat) throw error;
+    const [last] = await this.orders({ status: "all", clientOrderId, limit: 1 });
+    if (last?.status !== "canceled") throw error;
+    const { orderId, remainingSize } = last;
+    return { orderId, status: "canceled", remainingSize };
   }
 
   /** If this is not the first try, a canceled order is the requested result. */

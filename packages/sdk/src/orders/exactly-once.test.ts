@@ -3,10 +3,10 @@
  */
 
 import { Random } from "@perpgate/protocol/random";
-import type { NewOrder, PlacedOrder, Session } from "@perpgate/sdk";
+import type { NewOrder, PlacedOrder, RequestLike, Session } from "@perpgate/sdk";
 import { expect, test } from "vitest";
 import { CuttingProxy, type Fate } from "../testing/cutting-proxy.js";
-import { newClient, newSession, startVenue } from "../testing/venue.js";
+import { BID, newClient, newSession, startVenue } from "../testing/venue.js";
 
 const ORDERS = 3_000;
 /** The others use sockets, which have more in flight and lose more with each cut. */
@@ -106,6 +106,37 @@ test(`${ORDERS} orders over connections that are cut at random: each exists exac
     lotsOf(acks.filter(({ status }) => status === "resting").map((ack) => ack.remainingSize)),
   );
 }, 240_000);
+
+test("cancel by client id whose answer is lost: canceled", async () => {
+  const at = await startVenue();
+  let lost = 0;
+  const fetch = async (url: string, init: RequestLike) => {
+    const answer = await globalThis.fetch(url, init);
+    if (!url.endsWith("/orders/cancel") || lost > 0) return answer;
+    lost++;
+    throw new TypeError("fetch failed");
+  };
+  const session = await newSession(newClient(at, { fetch }));
+  const clientOrderId = "bid-1";
+  const { orderId, remainingSize } = await session.placeOrder({ ...BID, clientOrderId });
+  expect(await session.cancelOrder({ clientOrderId })).toEqual({
+    orderId,
+    status: "canceled",
+    remainingSize,
+  });
+  expect(lost).toBe(1);
+  // The first try is answered: there is none.
+  await expect(session.cancelOrder({ clientOrderId })).rejects.toMatchObject({
+    code: "order_not_found",
+    attempts: 1,
+  });
+  // Never placed, and the first answer is lost.
+  lost = 0;
+  await expect(session.cancelOrder({ clientOrderId: "bid-2" })).rejects.toMatchObject({
+    code: "order_not_found",
+    attempts: 2,
+  });
+});
 
 async function expectOpen(session: Session, acks: readonly PlacedOrder[]): Promise<void> {
   const resting = acks.filter(({ status }) => status === "resting");
