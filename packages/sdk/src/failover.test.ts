@@ -4,7 +4,7 @@
  */
 
 import type { RunningVenue } from "@perpgate/gateway/testing";
-import type { ClientOptions, PerpgateClient, RequestLike } from "@perpgate/sdk";
+import type { ClientOptions, PerpgateClient, RequestLike, StreamProblem } from "@perpgate/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CuttingProxy } from "./testing/cutting-proxy.js";
 import { BID, eventually, newClient, newSession, startVenue } from "./testing/venue.js";
@@ -127,6 +127,28 @@ describe("several gateways", () => {
     await eventually(() => streamed.length).toBe(placed.length);
     expect(streamed).toEqual(placed.sort((a, b) => a - b));
     expect(await session.openOrders()).toHaveLength(placed.length);
+  });
+
+  test("socket that moves: watchTrades and watchBlocks report a gap", async () => {
+    const [first, second] = await proxies(2);
+    const client = await clientOf([first!, second!]);
+    const problems: string[] = [];
+    const onProblem = ({ kind, stream }: StreamProblem) => problems.push(`${stream} ${kind}`);
+    await Promise.all(
+      [
+        client.stream.watchTrades("BTCUSD", () => undefined, { onProblem }),
+        client.stream.watchBlocks(() => undefined, { onProblem }),
+        client.stream.watchTicker("BTCUSD", () => undefined, { onProblem }),
+        client.stream.watchCandles("BTCUSD", "1m", () => undefined, { onProblem }),
+        client.stream.watchStatus(() => undefined, { onProblem }),
+      ].map(({ ready }) => ready),
+    );
+    expect(problems).toEqual([]);
+    client.useGateway(second!.url);
+    await eventually(() => client.stream.gateway).toBe(second!.url);
+    // Confirmed after the streams that moved.
+    await client.stream.watchTicker("ETHUSD", () => undefined).ready;
+    expect(problems.sort()).toEqual(["blocks gap", "trades.BTCUSD gap"]);
   });
 
   test("reads name the last position that the client has seen; requests of one gateway do not", async () => {

@@ -20,12 +20,16 @@ export class TapeFeed {
     this.history?.close();
     this.shown = symbol;
     this.trades.set(undefined);
-    this.watch = this.client.stream.watchTrades(symbol, (fresh) => this.add(symbol, fresh));
     this.history = new Refresher(() => this.load(symbol));
+    this.watch = this.client.stream.watchTrades(symbol, (fresh) => this.add(symbol, fresh), {
+      onProblem: ({ kind }) => {
+        if (kind === "gap") this.reload();
+      },
+    });
     void this.history.now();
   }
 
-  /** After a reconnection: trades during the outage are not on the stream. */
+  /** After a reconnection or a gap: the trades meanwhile are not on the stream. */
   reload(): void {
     this.history?.soon();
   }

@@ -110,6 +110,8 @@ export class SimpleChannel<T> implements Channel {
   }
 
   onBegin(): void {
+    // The socket moved to another gateway: events of the time between are lost.
+    if (this.isConnected && !this.isState) this.watchers.report("gap");
     this.isConnected = true;
     this.watchers.begin();
   }

@@ -11,7 +11,7 @@ export interface Subscription {
 }
 
 export type ProblemKind =
-  /** A frame was missed; the stream is repaired. */
+  /** Frames were missed; a book is repaired, trades and blocks are to be read with a request. */
   | "gap"
   /** No frame was missed, and the copy still differs; the stream is repaired. */
   | "checksum_mismatch"
