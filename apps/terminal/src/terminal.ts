@@ -201,14 +201,14 @@ export class Terminal {
     if (this.orders.unsettled.get().length > 0) throw new Error("some have no answer yet");
   }
 
-  private showSettlement({ title, error }: Settlement): void {
+  private showSettlement({ title, outcome, error }: Settlement): void {
     if (error === undefined) {
-      this.toasts.show("info", `${title}: executed`, "The answer was lost with the line.");
+      this.toasts.show("info", `${title}: ${outcome}`, "The answer was lost with the line.");
       return;
     }
     const isLate = error.code === "too_late";
     const text = isLate ? "The line was down while it was valid." : adviceOn(error).text;
-    this.toasts.show("bad", `${title}: not executed`, text);
+    this.toasts.show("bad", `${title}: ${outcome}`, text);
   }
 
   private endSession(): void {

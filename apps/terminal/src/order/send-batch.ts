@@ -18,6 +18,13 @@ export function requireAll({ results }: Pick<BatchAnswer, "results">): void {
   if (first !== undefined) throw first;
 }
 
+/** @throws that of the first operation if all were refused; else returns the first refusal, if any. */
+export function refusedPart({ results }: Pick<BatchAnswer, "results">): PerpgateError | undefined {
+  const refusals = refusalsIn(results);
+  if (refusals[0] !== undefined && refusals.length === results.length) throw refusals[0];
+  return refusals[0];
+}
+
 export function refusalsIn(results: BatchAnswer["results"]): PerpgateError[] {
   return results.flatMap(({ status, error }) =>
     error === undefined ? [] : [new PerpgateError({ ...error, requestId: "" }, { status })],

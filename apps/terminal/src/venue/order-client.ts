@@ -20,6 +20,7 @@ import {
   PerpgateError,
   type Session,
 } from "@perpgate/sdk";
+import { refusedPart } from "../order/send-batch.js";
 import { Store } from "../state/store.js";
 import type { Line } from "./line.js";
 import { newResult, type OrderResult } from "./order-result.js";
@@ -39,13 +40,14 @@ export interface Unsettled {
   readonly subject: string;
   /** What it does, in words. */
   readonly title: string;
-  /** Sends the same bytes again. */
-  repeat(): Promise<unknown>;
+  /** Sends the same bytes again; returns the refusal of a part, if some operations were executed. */
+  repeat(): Promise<PerpgateError | undefined>;
 }
 
 export interface Settlement {
   readonly title: string;
-  /** Undefined: it was executed. */
+  readonly outcome: "executed" | "partly executed" | "not executed";
+  /** Undefined: all of it was executed. */
   readonly error: PerpgateError | undefined;
 }
 
@@ -117,9 +119,8 @@ export class OrderClient {
 
   /** Sends several operations with one signature; `subject` says what they do together. */
   batch(session: Session, operations: readonly NewOperation[], subject: string) {
-    return this.submit(subject, subject, (terms) =>
-      session.batch(operations, { ...terms, budgetMs: BUDGET_MS }),
-    );
+    const send = (terms: Terms) => session.batch(operations, { ...terms, budgetMs: BUDGET_MS });
+    return this.submit(subject, subject, send, refusedPart);
   }
 
   /** Moves dollars into the margin of a position, or out of it. The interface gives it no end of validity. */
@@ -166,11 +167,11 @@ export class OrderClient {
     for (const unsettled of this.unsettled.get()) {
       const { title, repeat } = unsettled;
       try {
-        await repeat();
-        settlements.push({ title, error: undefined });
+        const error = await repeat();
+        settlements.push({ title, outcome: error ? "partly executed" : "executed", error });
       } catch (error) {
         if (!(error instanceof PerpgateError) || error.outcome === "unknown") continue;
-        settlements.push({ title, error });
+        settlements.push({ title, outcome: "not executed", error });
       }
       this.unsettled.update((known) => known.filter((each) => each !== unsettled));
     }
@@ -182,6 +183,7 @@ export class OrderClient {
     subject: string,
     title: string,
     send: (terms: Terms) => Promise<T>,
+    refusalIn: (answer: T) => PerpgateError | undefined = () => undefined,
   ): Promise<T> {
     const validity = this.validity();
     return this.guarded(subject, async () => {
@@ -190,7 +192,7 @@ export class OrderClient {
       } catch (error) {
         if (isUnknown(error) && error.nonce !== undefined) {
           const { nonce } = error;
-          const repeat = () => send({ ...validity, nonce });
+          const repeat = async () => refusalIn(await send({ ...validity, nonce }));
           this.keep({ key: String(nonce), subject, title, repeat });
         }
         throw error;
@@ -198,16 +200,17 @@ export class OrderClient {
     });
   }
 
-  /** Sends a request without a nonce, which `repeat` settles. */
+  /** Sends a request without a nonce, which `settle` settles. */
   private once<T>(
     title: string,
     send: () => Promise<T>,
-    repeat: () => Promise<unknown>,
+    settle: () => Promise<unknown>,
   ): Promise<T> {
     return this.guarded(title, async () => {
       try {
         return await send();
       } catch (error) {
+        const repeat = () => settle().then(() => undefined);
         if (isUnknown(error)) this.keep({ key: title, subject: title, title, repeat });
         throw error;
       }

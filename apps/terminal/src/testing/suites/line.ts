@@ -140,6 +140,39 @@ export function lineTests(test: PageTest): void {
     opened.expectClean(OFFLINE);
   });
 
+  test("line: a close of all positions that never arrived and is settled too late: not executed, the position stays", async ({
+    open,
+    quiet,
+    onTestFinished,
+  }) => {
+    const opened = await open({ url: quiet.url });
+    const { page } = opened;
+    await opened.signInWithBurner();
+    await opened.order("Limit", "Buy / Long", { margin: "100", price: "64000" });
+    await opened.tab(/Open orders \(1\)/);
+    const venue = await sellTo(quiet.url, onTestFinished);
+    await opened.tab(/Positions \(1\)/);
+    let validUntil = Number.POSITIVE_INFINITY;
+    const batchesArrive = await intercept(page, "**/v1/orders/batch", async (route) => {
+      ({ validUntil } = route.request().postDataJSON());
+      await route.abort();
+    });
+    await page.getByRole("button", { name: "Close all" }).click();
+    await page.getByRole("button", { name: "Close 1 position" }).click();
+    const unsettled = page.getByTestId("unsettled");
+    await unsettled.getByText(/^Close of all positions: outcome unknown/).waitFor();
+    await expect.poll(() => venue.time(), POLL).toBeGreaterThan(validUntil);
+    await batchesArrive();
+    await page.locator(".toast", { hasText: /^Close of all positions: not executed/ }).waitFor();
+    expect(await unsettled.count()).toBe(0);
+    await opened.tab(/Positions \(1\)/);
+    // The next tests must not meet the rest of the order.
+    await opened.tab(/Open orders \(1\)/);
+    await page.getByRole("button", { name: "Cancel all" }).click();
+    await page.getByText("No open orders.").waitFor();
+    opened.expectClean(OFFLINE);
+  });
+
   test("order: Enter twice, the second right after the answer, makes one order", async ({
     open,
     quiet,
