@@ -86,7 +86,7 @@ function givenUrl(options: VenueOptions): string | undefined {
   return urlsOf(text).map(normalised).join(",");
 }
 
-function urlsOf(text: string): string[] {
+export function urlsOf(text: string): string[] {
   return text.split(",").map((one) => one.trim());
 }
 

@@ -14,7 +14,7 @@ import { type TradingVenue, withSession } from "./connection.js";
 import { Interruption } from "./interruption.js";
 import { type MarketFormat, marketFormats } from "./market-format.js";
 import { claimNonce } from "./nonce-ledger.js";
-import { saveReceipt } from "./receipts.js";
+import { requireWritable, saveReceipt } from "./receipts.js";
 import type { VenueOptions } from "./venue-command.js";
 
 type OrderKind = Order["type"];
@@ -113,16 +113,17 @@ async function placed(
   order: NewOrder,
   receiptFile: string | undefined,
 ): Promise<number> {
+  if (receiptFile !== undefined) requireWritable(receiptFile);
   const formatOf = await marketFormats(venue.client);
   const nonce = order.nonce ?? claimNonce(venue.profile.ledgerPath(venue.session.token));
   const startedAt = performance.now();
   const ack = await place(venue, { ...order, nonce }, order.nonce !== undefined);
   const elapsedHereMs = performance.now() - startedAt;
+  if (venue.output.isJson) venue.output.json(ack);
+  else show(venue, order.type, ack, formatOf(ack.symbol), elapsedHereMs);
   if (receiptFile !== undefined) {
     await saveReceipt(venue.session, ack.ackNonce, receiptFile, venue.output);
   }
-  if (venue.output.isJson) venue.output.json(ack);
-  else show(venue, order.type, ack, formatOf(ack.symbol), elapsedHereMs);
   return ack.status === "canceled" && ack.filledSize === 0 ? 1 : 0;
 }
 

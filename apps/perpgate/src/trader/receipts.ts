@@ -1,6 +1,6 @@
 /** `perpgate proof`, `check` and `judge`: an order's proof, and what became of a receipt. */
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join, parse } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import {
@@ -10,10 +10,17 @@ import {
   proofSummary,
   signersOf,
 } from "@perpgate/protocol/receipts";
-import { checkOrderProof, judgeReceipt, PerpgateError, type Session } from "@perpgate/sdk";
+import {
+  checkOrderProof,
+  type JudgeOptions,
+  judgeReceipt,
+  PerpgateError,
+  type Session,
+  type Verdict,
+} from "@perpgate/sdk";
 import { Output } from "../cli/output.js";
 import { reasonOf, StartError } from "../cli/start-error.js";
-import { withSession, withVenue } from "./connection.js";
+import { urlsOf, withSession, withVenue } from "./connection.js";
 import type { VenueOptions } from "./venue-command.js";
 
 /** A checkpoint covers a block within a second or two. */
@@ -95,26 +102,38 @@ export function judge(files: readonly string[], options: JudgeCommandOptions): P
     let proven = 0;
     for (const file of files) {
       const pinned = options.key === undefined ? {} : { logKey: options.key };
-      const verdict = await judgeReceipt(jsonOf(file), { url, checkpoints, ...pinned });
+      const verdict = await verdictOn(jsonOf(file), urlsOf(url), { checkpoints, ...pinned });
       const isWell = verdict.verdict === "kept" || verdict.verdict === "pending";
       if (!isWell) code = 1;
+      if (output.isJson) output.json({ file, ...verdict });
+      else {
+        const name = verdict.verdict === "broken" ? `broken: ${verdict.kind}` : verdict.verdict;
+        const why =
+          verdict.verdict === "kept"
+            ? `in block ${verdict.block}, under a checkpoint of ${verdict.checkpointSize}`
+            : verdict.reason;
+        output.line(`${output.paint(name, isWell ? "good" : "bad")}  ${file}: ${why}`);
+      }
       if (verdict.verdict === "broken" && options.evidence !== undefined) {
-        const path = evidencePath(options.evidence, ++proven);
-        writeFileSync(path, `${JSON.stringify(verdict.evidence, null, 1)}\n`);
+        save(evidencePath(options.evidence, ++proven), verdict.evidence, "evidence", output);
       }
-      if (output.isJson) {
-        output.json({ file, ...verdict });
-        continue;
-      }
-      const name = verdict.verdict === "broken" ? `broken: ${verdict.kind}` : verdict.verdict;
-      const why =
-        verdict.verdict === "kept"
-          ? `in block ${verdict.block}, under a checkpoint of ${verdict.checkpointSize}`
-          : verdict.reason;
-      output.line(`${output.paint(name, isWell ? "good" : "bad")}  ${file}: ${why}`);
     }
     return code;
   });
+}
+
+/** By the first gateway that decides: one may be down, or behind the others. */
+async function verdictOn(
+  file: unknown,
+  urls: readonly string[],
+  options: Omit<JudgeOptions, "url">,
+): Promise<Verdict> {
+  const [url = "", ...others] = urls;
+  const verdict = await judgeReceipt(file, { url, ...options });
+  const isDecided = /^(kept|broken|invalid)$/.test(verdict.verdict);
+  if (isDecided || others.length === 0) return verdict;
+  const next = await verdictOn(file, others, options);
+  return next.verdict === "withheld" ? verdict : next;
 }
 
 /** The file for the evidence of the nth broken promise: a number before the ending, from the second on. */
@@ -134,7 +153,27 @@ export async function saveReceipt(
   await session.receipts.settled();
   const file = session.receipts.of(ackNonce);
   if (file === undefined) output.remark("the answer had no receipt that holds; nothing was saved");
-  else writeFileSync(path, `${JSON.stringify(file, null, 1)}\n`);
+  else save(path, file, "receipt", output);
+}
+
+/** A failure is a remark: what was printed before holds without the file. */
+function save(path: string, content: unknown, what: string, output: Output): void {
+  try {
+    writeFileSync(path, `${JSON.stringify(content, null, 1)}\n`);
+  } catch (error) {
+    output.remark(`the ${what} was not saved: ${reasonOf(error)}`);
+  }
+}
+
+/** @throws StartError if the file cannot be written; else it is as it was. */
+export function requireWritable(path: string): void {
+  const isNew = !existsSync(path);
+  try {
+    closeSync(openSync(path, "a", 0o666));
+  } catch (error) {
+    throw new StartError(`cannot write ${path}: ${reasonOf(error)}`);
+  }
+  if (isNew) unlinkSync(path);
 }
 
 function textOf(file: string): string {

@@ -201,6 +201,27 @@ describe("trading", { timeout: TIMEOUT_MS }, () => {
       stderr: expect.stringContaining("is still processed"),
     });
   });
+
+  test("deposit: the session ends while it waits: exit code 1 and why", async () => {
+    const settings = chainSettings(
+      {
+        rpc: `http://127.0.0.1:${await closedPort()}`,
+        vault: "0x1111111111111111111111111111111111111111",
+        usdc: "0x2222222222222222222222222222222222222222",
+      },
+      { keyFiles: [newKeyFile().path] },
+    );
+    const shell = new TraderShell(await startGateway(["--config", configurationFile(settings)]));
+    await shell.text("login", "--domain", "localhost");
+    const waiting = shell.start("deposit", "--tx", `0x${"ab".repeat(32)}`);
+    await waiting.printed(/deposit \d+: queued/, "stderr");
+    await shell.text("logout");
+    expect(await waiting.ended).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("perpgate login"),
+    });
+  });
 });
 
 describe("errors", { timeout: TIMEOUT_MS }, () => {
@@ -302,6 +323,44 @@ describe("receipts", () => {
         1,
         "not proven  the log key cannot be read\n",
       ]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "judge with two gateways: kept",
+    async () => {
+      const shell = new TraderShell(`http://127.0.0.1:9,${url}`);
+      await shell.text("login");
+      const folder = temporaryFolder();
+      const receipt = join(folder, "order.receipt");
+      const order = ["buy", "BTCUSD", "100", "--stop", "99000", "--receipt", receipt];
+      const { ackNonce } = Object(await shell.json(...order));
+      const proof = join(folder, "order.proof");
+      writeFileSync(proof, await shell.text("proof", ackNonce));
+      expect(await shell.text("judge", receipt, "--proof", proof)).toMatch(/^kept {2}/);
+      expect(await shell.text("judge", receipt)).toMatch(/^kept {2}/);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "buy --receipt into a missing folder: nothing is placed; onto a full disk: the acknowledgement, and a remark",
+    async () => {
+      const shell = new TraderShell(url);
+      await shell.text("login");
+      const folder = temporaryFolder();
+      const order = ["buy", "BTCUSD", "100", "--stop", "99000", "--receipt"];
+      const missing = await shell.run(...order, join(folder, "missing", "r"));
+      expect([missing.code, missing.stdout]).toEqual([1, ""]);
+      expect(missing.stderr).toMatch(/^perpgate: cannot write \S+missing\/r: .*\n$/);
+      expect(await shell.text("orders")).toBe("no open orders\n");
+      const placed = await shell.run(...order, "/dev/full");
+      expect(placed).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^pending {2}/),
+        stderr: expect.stringMatching(/^the receipt was not saved: .*ENOSPC/),
+      });
     },
     TIMEOUT_MS,
   );
