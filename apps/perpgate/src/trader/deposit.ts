@@ -7,7 +7,7 @@
  */
 
 import { randomBytes } from "node:crypto";
-import type { BridgeInfo, Chain, Deposit, Session, Token } from "@perpgate/sdk";
+import type { BridgeInfo, Chain, Deposit, Session, StreamProblem, Token } from "@perpgate/sdk";
 import type { Output } from "../cli/output.js";
 import { printable } from "../cli/printable.js";
 import { money } from "../cli/quantities.js";
@@ -42,7 +42,7 @@ function randomHash({ attestor }: BridgeInfo): string | undefined {
   return attestor === "dev" ? `0x${randomBytes(32).toString("hex")}` : undefined;
 }
 
-/** Prints each step; resolves when the deposit is credited or rejected. */
+/** Prints each step; rejects if the session ends, resolves when the deposit is credited or rejected. */
 async function followed({ session, output }: TradingVenue, first: Deposit): Promise<Deposit> {
   const interruption = new Interruption();
   let printed = "";
@@ -73,13 +73,18 @@ function ended(
   onChange: (deposit: Deposit) => void,
 ): Promise<Deposit> {
   return new Promise((resolve, reject) => {
-    const watch = session.stream.watchDeposits(({ deposits }) => {
-      const found = deposits.find((deposit) => deposit.depositId === depositId);
-      if (found === undefined) return;
-      onChange(found);
-      if (found.status === "credited" || found.status === "rejected") resolve(found);
-    });
-    watch.ready.catch(reject);
+    const onProblem = ({ kind, error }: StreamProblem) => {
+      if (kind === "refused") reject(error);
+    };
+    session.stream.watchDeposits(
+      ({ deposits }) => {
+        const found = deposits.find((deposit) => deposit.depositId === depositId);
+        if (found === undefined) return;
+        onChange(found);
+        if (found.status === "credited" || found.status === "rejected") resolve(found);
+      },
+      { onProblem },
+    );
   });
 }
 
