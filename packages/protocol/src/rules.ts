@@ -30,6 +30,11 @@ const NONCE_EPOCH_MS = 1_704_067_200_000;
 export function clockNonce(nowMs: number): number {
   return Math.max(0, nowMs - NONCE_EPOCH_MS) * NONCES_PER_MS;
 }
+
+/** The millisecond from which a nonce was taken. */
+export function clockTimeOf(nonce: number): number {
+  return NONCE_EPOCH_MS + Math.floor(nonce / NONCES_PER_MS);
+}
 /** Bounds of the delay of cancel-after; 0 disarms it. */
 export const MIN_CANCEL_AFTER_MS = 1_000;
 export const MAX_CANCEL_AFTER_MS = 3_600_000;

@@ -1,6 +1,6 @@
 /** Runs the built command with its own configuration folder. */
 
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type Ended, PerpgateProcess, temporaryFolder, type WhenDone } from "./perpgate-process.js";
@@ -23,6 +23,13 @@ export class TraderShell {
     const { code, stdout, stderr } = await this.run(...words);
     if (code !== 0) throw new Error(`perpgate ${words.join(" ")} ended with ${code}: ${stderr}`);
     return stdout;
+  }
+
+  /** The nonce of the default profile's last signed command. */
+  lastNonce(): string {
+    const profile = join(this.folder, "perpgate", "profiles", "default");
+    const [ledger = ""] = readdirSync(profile).filter((name) => name.startsWith("nonces-"));
+    return /(\d+) \w+\n$/.exec(readFileSync(join(profile, ledger), "utf8"))?.[1] ?? "";
   }
 
   /** The document that it prints with `--json`. */

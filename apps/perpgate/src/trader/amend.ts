@@ -5,8 +5,8 @@ import { UsageError } from "../cli/start-error.js";
 import { orderNamed } from "./cancel.js";
 import { withSession } from "./connection.js";
 import { marketFormats } from "./market-format.js";
-import { claimNonce } from "./nonce-ledger.js";
 import { show } from "./order.js";
+import { expiryFor, nonceFor, sendSigned } from "./signed-request.js";
 import type { VenueOptions } from "./venue-command.js";
 
 export interface AmendOptions extends VenueOptions {
@@ -25,8 +25,7 @@ export async function amend(name: string, options: AmendOptions): Promise<number
   if (expiresIn !== undefined && !expiry) {
     throw new UsageError("give --expires-in or --no-expiry, not both");
   }
-  const expiresAt = expiry ? (expiresIn === undefined ? undefined : Date.now() + expiresIn) : null;
-  if ([price, size, limitPrice, expiresAt].every((given) => given === undefined)) {
+  if (expiry && [price, size, limitPrice, expiresIn].every((given) => given === undefined)) {
     throw new UsageError("give --price, --size, --limit, --expires-in or --no-expiry");
   }
   const target = typeof named === "string" ? { orderId: named } : named;
@@ -34,15 +33,18 @@ export async function amend(name: string, options: AmendOptions): Promise<number
     ...(price === undefined ? {} : { price }),
     ...(size === undefined ? {} : { size }),
     ...(limitPrice === undefined ? {} : { limitPrice }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
   };
   return withSession(options, async (venue) => {
-    const { client, session, output, profile } = venue;
+    const { client, session, output } = venue;
     const formatOf = await marketFormats(client);
-    const nonce = options.nonce ?? claimNonce(profile.ledgerPath(session.token));
+    const nonce = nonceFor(venue, options.nonce);
     const isRepeat = options.nonce !== undefined;
+    const expiresAt = expiry ? expiryFor(nonce, expiresIn) : null;
+    const expiring = expiresAt === undefined ? {} : { expiresAt };
     const startedAt = performance.now();
-    const ack = await session.amendOrder({ ...target, ...changes, nonce }, { isRepeat });
+    const ack = await sendSigned(venue, "change", { nonce, isRepeat }, (call) =>
+      session.amendOrder({ ...target, ...changes, ...expiring, nonce }, call),
+    );
     if (output.isJson) output.json(ack);
     else show(venue, "amended", ack, formatOf(ack.symbol), performance.now() - startedAt);
     return 0;
@@ -55,11 +57,14 @@ export function changeMargin(
   dollars: number,
   options: VenueOptions & { readonly nonce?: number },
 ): Promise<number> {
-  return withSession(options, async ({ session, output, profile }) => {
-    const nonce = options.nonce ?? claimNonce(profile.ledgerPath(session.token));
+  return withSession(options, async (venue) => {
+    const { session, output } = venue;
+    const nonce = nonceFor(venue, options.nonce);
     const isRepeat = options.nonce !== undefined;
     const amount = direction === "add" ? dollars : -dollars;
-    const change = await session.changeMargin(symbol, amount, { nonce, isRepeat });
+    const change = await sendSigned(venue, "change", { nonce, isRepeat }, (call) =>
+      session.changeMargin(symbol, amount, { nonce, ...call }),
+    );
     if (output.isJson) {
       output.json(change);
       return 0;

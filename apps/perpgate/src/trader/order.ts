@@ -7,14 +7,13 @@
 
 import type { BatchResult, NewOrder, Order, PlacedOrder, Side, TimeInForce } from "@perpgate/sdk";
 import { fee, latency, money, signed } from "../cli/quantities.js";
-import { StartError, UsageError } from "../cli/start-error.js";
+import { UsageError } from "../cli/start-error.js";
 import { signTone } from "../cli/style.js";
 import type { Cell } from "../cli/table.js";
 import { type TradingVenue, withSession } from "./connection.js";
-import { Interruption } from "./interruption.js";
 import { type MarketFormat, marketFormats } from "./market-format.js";
-import { claimNonce } from "./nonce-ledger.js";
 import { requireWritable, saveReceipt } from "./receipts.js";
+import { expiryFor, nonceFor, sendSigned } from "./signed-request.js";
 import type { VenueOptions } from "./venue-command.js";
 
 type OrderKind = Order["type"];
@@ -42,23 +41,35 @@ export async function placeOrder(
   margin: number | undefined,
   options: OrderOptions,
 ): Promise<number> {
-  const { leverage = 1, reduceOnly = false, postOnly = false, nonce, size } = options;
+  const { leverage = 1, reduceOnly = false, postOnly = false, size } = options;
   if (margin === undefined && size === undefined) throw new UsageError("give a margin or --size");
   const { type, price } = kindOf(options);
   const { tif: timeInForce, clientId: clientOrderId, expiresIn } = options;
-  const expiresAt = expiresIn === undefined ? undefined : Date.now() + expiresIn;
   const order: NewOrder = {
-    ...{ symbol, side, type, margin, leverage, price, reduceOnly, postOnly, nonce },
-    ...{ size, timeInForce, clientOrderId, expiresAt },
+    ...{ symbol, side, type, margin, leverage, price, reduceOnly, postOnly },
+    ...{ size, timeInForce, clientOrderId },
+  };
+  const withTerms = (venue: TradingVenue): SignedOrder => {
+    const nonce = nonceFor(venue, options.nonce);
+    const isRepeat = options.nonce !== undefined;
+    return { nonce, isRepeat, order: { ...order, expiresAt: expiryFor(nonce, expiresIn) } };
   };
   const { tp: takeProfit, sl: stopLoss } = options;
   if (options.receipt !== undefined && (takeProfit ?? stopLoss) !== undefined) {
     throw new UsageError("--receipt is for one order; leave out --tp and --sl");
   }
   if (takeProfit === undefined && stopLoss === undefined) {
-    return withSession(options, (venue) => placed(venue, order, options.receipt));
+    return withSession(options, (venue) => placed(venue, withTerms, options.receipt));
   }
-  return withSession(options, (venue) => placedWithExits(venue, order, { takeProfit, stopLoss }));
+  return withSession(options, (venue) =>
+    placedWithExits(venue, withTerms, { takeProfit, stopLoss }),
+  );
+}
+
+interface SignedOrder {
+  readonly nonce: number;
+  readonly isRepeat: boolean;
+  readonly order: NewOrder;
 }
 
 interface Exits {
@@ -69,12 +80,12 @@ interface Exits {
 /** The order and its exits in one batch: an order that is refused leaves no exits alone. */
 async function placedWithExits(
   venue: TradingVenue,
-  { nonce: given, ...order }: NewOrder,
+  withTerms: (venue: TradingVenue) => SignedOrder,
   { takeProfit, stopLoss }: Exits,
 ): Promise<number> {
   const { session, output, client } = venue;
   const formatOf = await marketFormats(client);
-  const nonce = given ?? claimNonce(venue.profile.ledgerPath(session.token));
+  const { nonce, isRepeat, order } = withTerms(venue);
   const { symbol } = order;
   const side: Side = order.side === "long" ? "short" : "long";
   const exit = { op: "place", symbol, side, type: "stop", closePosition: true } as const;
@@ -84,10 +95,10 @@ async function placedWithExits(
       : [{ ...exit, trigger: "takeProfit" as const, price: takeProfit }]),
     ...(stopLoss === undefined ? [] : [{ ...exit, trigger: "stop" as const, price: stopLoss }]),
   ];
-  const { results, replayed } = await session.batch([{ op: "place", ...order }, ...exits], {
-    nonce,
-    isRepeat: given !== undefined,
-  });
+  const operations = [{ op: "place", ...order } as const, ...exits];
+  const { results, replayed } = await sendSigned(venue, "change", { nonce, isRepeat }, (call) =>
+    session.batch(operations, { nonce, ...call }),
+  );
   if (output.isJson) output.json({ results, replayed });
   else showResults(venue, order.type, results, formatOf(symbol), replayed);
   return results.every(({ status }) => status === 200) ? 0 : 1;
@@ -110,14 +121,16 @@ function showResults(
 
 async function placed(
   venue: TradingVenue,
-  order: NewOrder,
+  withTerms: (venue: TradingVenue) => SignedOrder,
   receiptFile: string | undefined,
 ): Promise<number> {
   if (receiptFile !== undefined) requireWritable(receiptFile);
   const formatOf = await marketFormats(venue.client);
-  const nonce = order.nonce ?? claimNonce(venue.profile.ledgerPath(venue.session.token));
+  const { order, ...signing } = withTerms(venue);
   const startedAt = performance.now();
-  const ack = await place(venue, { ...order, nonce }, order.nonce !== undefined);
+  const ack = await sendSigned(venue, "order", signing, (call) =>
+    venue.session.placeOrder({ ...order, nonce: signing.nonce }, call),
+  );
   const elapsedHereMs = performance.now() - startedAt;
   if (venue.output.isJson) venue.output.json(ack);
   else show(venue, order.type, ack, formatOf(ack.symbol), elapsedHereMs);
@@ -125,26 +138,6 @@ async function placed(
     await saveReceipt(venue.session, ack.ackNonce, receiptFile, venue.output);
   }
   return ack.status === "canceled" && ack.filledSize === 0 ? 1 : 0;
-}
-
-/** After Ctrl-C with the order in flight its outcome is unknown, and the message says so. */
-async function place(
-  { session }: TradingVenue,
-  order: NewOrder & { readonly nonce: number },
-  isRepeat: boolean,
-): Promise<PlacedOrder> {
-  const interruption = new Interruption();
-  try {
-    return await session.placeOrder(order, { signal: interruption.signal, retries: 5, isRepeat });
-  } catch (error) {
-    if (!interruption.hasHappened) throw error;
-    throw new StartError(
-      `stopped before the answer arrived; to see whether the order was placed: ` +
-        `perpgate orders --all --nonce ${order.nonce}`,
-    );
-  } finally {
-    interruption.end();
-  }
 }
 
 function kindOf({ price, stop, worstPrice, postOnly }: OrderOptions): {

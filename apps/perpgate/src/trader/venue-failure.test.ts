@@ -1,6 +1,6 @@
 import { PerpgateClient, type SavedSession } from "@perpgate/sdk";
 import { expect, test } from "vitest";
-import { failureOf, VenueFailure } from "./venue-failure.js";
+import { failureOf, type SignedKind, VenueFailure } from "./venue-failure.js";
 
 const URL = "http://127.0.0.1:1";
 const SAVED: SavedSession = {
@@ -17,15 +17,15 @@ const SAVED: SavedSession = {
   },
 };
 
-/** What the command line prints for an order with this answer. */
-async function printed(status: number, code: string): Promise<string> {
+/** What the command line prints for a signed request with this answer. */
+async function printed(status: number, code: string, kind?: SignedKind): Promise<string> {
   const body = JSON.stringify({ code, message: "So it is.", requestId: "r" });
   const fetch = async () => new Response(body, { status });
   const session = new PerpgateClient({ url: URL, fetch, retries: 0 }).restore(SAVED);
   const order = { symbol: "BTCUSD", side: "long", type: "market", margin: 1, leverage: 1 } as const;
   const error = await session.placeOrder(order).then(
     () => undefined,
-    (thrown: unknown) => failureOf(thrown, URL),
+    (thrown: unknown) => failureOf(thrown, URL, kind),
   );
   if (!(error instanceof VenueFailure)) throw new TypeError(`no failure: ${String(error)}`);
   return error.text;
@@ -33,10 +33,16 @@ async function printed(status: number, code: string): Promise<string> {
 
 test("order, 503 stopped: may have been placed, and how to check", async () => {
   const text = await printed(503, "stopped");
-  expect(text).toContain("The order may have been placed.");
+  expect(text).toContain("The order may have been placed;");
   expect(text).toMatch(/perpgate orders --all --nonce \d+/);
 });
 
 test("order, 503 overloaded: refused, and nothing to check", async () => {
   expect(await printed(503, "overloaded")).not.toContain("may have been placed");
+});
+
+test("change, 503 stopped: may have been executed, and no list of orders, which would not show it", async () => {
+  const text = await printed(503, "stopped", "change");
+  expect(text).toMatch(/It may have been executed; repeat the command with --nonce \d+/);
+  expect(text).not.toContain("perpgate orders");
 });

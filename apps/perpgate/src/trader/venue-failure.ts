@@ -73,42 +73,52 @@ export class VenueFailure extends StartError {
   }
 }
 
+/** A single order can be found by its nonce; of a batch, an amendment or a margin change only a repetition tells. */
+export type SignedKind = "order" | "change";
+
 /** Converts errors of the SDK; returns any other error unchanged. */
-export function failureOf(error: unknown, url: string): unknown {
-  if (error instanceof PerpgateError) return refusal(error);
-  if (error instanceof ConnectionError) return noAnswer(error, url);
+export function failureOf(error: unknown, url: string, kind: SignedKind = "order"): unknown {
+  if (error instanceof PerpgateError) return refusal(error, kind);
+  if (error instanceof ConnectionError) return noAnswer(error, url, kind);
   return error;
 }
 
-function refusal(error: PerpgateError): VenueFailure {
+function refusal(error: PerpgateError, kind: SignedKind): VenueFailure {
   const { code, message, status, field, details, requestId, outcome, nonce } = error;
   return new VenueFailure({
     code,
     message,
-    advice: [unknownOrder(outcome, nonce), ADVICE.get(code)],
+    advice: [unknownOutcome(outcome, kind, nonce), ADVICE.get(code)],
     details: { status, requestId, field, details, outcome, nonce },
   });
 }
 
-function noAnswer(error: ConnectionError, url: string): VenueFailure {
+function noAnswer(error: ConnectionError, url: string, kind: SignedKind): VenueFailure {
   const { outcome, nonce, message } = error;
   const isSlow = error instanceof TimeoutError;
   return new VenueFailure({
     code: isSlow ? "timed_out" : "connection_failed",
     message: isSlow ? `${url} is slow: ${message}` : `no gateway answers at ${url}: ${message}`,
     advice: [
-      unknownOrder(outcome, nonce),
+      unknownOutcome(outcome, kind, nonce),
       isSlow ? undefined : "Start one with npm start, or name another with --url or PERPGATE_URL.",
     ],
     details: { outcome, nonce },
   });
 }
 
-/** For an order that may or may not have been placed. */
-function unknownOrder(outcome: string, nonce: number | undefined): string | undefined {
+/** For a request that may or may not have been executed. */
+function unknownOutcome(
+  outcome: string,
+  kind: SignedKind,
+  nonce: number | undefined,
+): string | undefined {
   if (outcome !== "unknown" || nonce === undefined) return undefined;
-  return (
-    `The order may have been placed. Check: perpgate orders --all --nonce ${nonce}. ` +
-    `Or repeat the command with --nonce ${nonce}: it is placed at most once.`
-  );
+  const what = kind === "order" ? "The order may have been placed" : "It may have been executed";
+  return `${what}; ${howToSettle(kind, nonce)}.`;
+}
+
+export function howToSettle(kind: SignedKind, nonce: number): string {
+  const repeat = `repeat the command with --nonce ${nonce}: it is executed at most once`;
+  return kind === "order" ? `check: perpgate orders --all --nonce ${nonce}, or ${repeat}` : repeat;
 }

@@ -1,0 +1,64 @@
+/** Signed commands whose answer does not come, and their repetition with the same nonce. */
+
+import { beforeAll, expect, test } from "vitest";
+import { SilentProxy } from "../testing/silent-proxy.js";
+import { sharedGateway, TraderShell } from "../testing/trader-shell.js";
+
+/** For process starts on a busy machine. */
+const TIMEOUT_MS = 180_000;
+
+let url = "";
+
+beforeAll(async () => {
+  const gateway = await sharedGateway();
+  ({ url } = gateway);
+  return gateway.stop;
+}, TIMEOUT_MS);
+
+test.each([
+  ["margin", ["margin", "BTCUSD", "add", "50"], /\/margin$/],
+  ["amend", ["amend", "48213", "--price", "60000"], /\/amend$/],
+  ["buy --tp", ["buy", "BTCUSD", "100", "--tp", "90000"], /\/batch$/],
+] as const)(
+  "Ctrl-C during %s: the message names the nonce",
+  async (_name, words, path) => {
+    const proxy = await SilentProxy.start(url, path);
+    const shell = new TraderShell(proxy.url);
+    await shell.text("login", "--domain", new URL(url).host);
+    const running = shell.start(...words);
+    await proxy.arrived;
+    running.signal("SIGINT");
+    const { code, stdout, stderr } = await running.ended;
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(
+      /^perpgate: stopped before the answer arrived; .* with --nonce \d{15,16}\b/,
+    );
+    // Which lists orders that were placed one by one.
+    expect(stderr).not.toContain("perpgate orders");
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "buy --expires-in repeated with --nonce: the first acknowledgement",
+  async () => {
+    const shell = new TraderShell(url);
+    await shell.text("login");
+    const expiring = ["--expires-in", "1h"];
+    const again = (words: readonly string[]) => shell.json(...words, "--nonce", shell.lastNonce());
+    const buy = ["buy", "BTCUSD", "10", "--price", "60000", ...expiring];
+    const { orderId } = Object(await shell.json(...buy));
+    expect(await again(buy)).toMatchObject({ orderId, replayed: true });
+    const amend = ["amend", orderId, "--price", "59000", ...expiring];
+    await shell.json(...amend);
+    expect(await again(amend)).toMatchObject({ replayed: true });
+    const both = [...buy, "--sl", "50000"];
+    await shell.json(...both);
+    expect(await again(both)).toMatchObject({ replayed: true });
+    expect(await shell.run(...buy, "--nonce", "7")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--expires-in counts from the time of the nonce"),
+    });
+  },
+  TIMEOUT_MS,
+);

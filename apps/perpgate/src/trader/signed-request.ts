@@ -1,0 +1,51 @@
+/** Signed requests of commands: their nonce, their expiry, and what is said if no answer comes. */
+
+import { clockTimeOf } from "@perpgate/protocol/core";
+import type { CallOptions } from "@perpgate/sdk";
+import { StartError, UsageError } from "../cli/start-error.js";
+import type { TradingVenue } from "./connection.js";
+import { Interruption } from "./interruption.js";
+import { claimNonce } from "./nonce-ledger.js";
+import { failureOf, howToSettle, type SignedKind } from "./venue-failure.js";
+
+/** A nonce whose time is further from now than this was not taken from the clock. */
+const MAX_NONCE_AGE_MS = 30 * 86_400_000;
+
+/** The nonce of `--nonce`, else one of the profile's ledger. */
+export function nonceFor({ profile, session }: TradingVenue, given: number | undefined): number {
+  return given ?? claimNonce(profile.ledgerPath(session.token));
+}
+
+/**
+ * The end of `--expires-in`. It counts from the time of the nonce: the repeated command must send the
+ * same bytes.
+ */
+export function expiryFor(nonce: number, expiresIn: number | undefined): number | undefined {
+  if (expiresIn === undefined) return undefined;
+  const time = clockTimeOf(nonce);
+  if (Math.abs(Date.now() - time) > MAX_NONCE_AGE_MS) {
+    throw new UsageError(
+      `--expires-in counts from the time of the nonce, and ${nonce} was not taken from the clock; ` +
+        "leave out --nonce, or give one that perpgate named",
+    );
+  }
+  return time + expiresIn;
+}
+
+/** After Ctrl-C with the request in flight its outcome is unknown, and the message says so. */
+export async function sendSigned<T>(
+  { url }: TradingVenue,
+  kind: SignedKind,
+  { nonce, isRepeat }: { readonly nonce: number; readonly isRepeat: boolean },
+  send: (options: CallOptions) => Promise<T>,
+): Promise<T> {
+  const interruption = new Interruption();
+  try {
+    return await send({ signal: interruption.signal, retries: 5, isRepeat });
+  } catch (error) {
+    if (!interruption.hasHappened) throw failureOf(error, url, kind);
+    throw new StartError(`stopped before the answer arrived; ${howToSettle(kind, nonce)}`);
+  } finally {
+    interruption.end();
+  }
+}
