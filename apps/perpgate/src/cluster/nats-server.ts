@@ -1,7 +1,7 @@
 /** A NATS server as a child process: finds the program, writes its configuration, starts it. */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { accessSync, constants, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { accessSync, closeSync, constants, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { StartError } from "../cli/start-error.js";
 
@@ -60,10 +60,13 @@ export function natsConfiguration({ name, folder, port, clusterPort, routes }: N
   ].join("\n");
 }
 
+/** In a process group of its own: a terminal's Ctrl-C must not end it before the gateways. */
 export function startNats(program: string, place: NatsPlace): ChildProcess {
   mkdirSync(place.folder, { recursive: true, mode: 0o700 });
   const file = join(place.folder, "nats.conf");
   writeFileSync(file, natsConfiguration(place), { mode: 0o600 });
   const log = openSync(join(place.folder, "nats.log"), "a", 0o600);
-  return spawn(program, ["-c", file], { stdio: ["ignore", log, log] });
+  const child = spawn(program, ["-c", file], { detached: true, stdio: ["ignore", log, log] });
+  closeSync(log);
+  return child;
 }

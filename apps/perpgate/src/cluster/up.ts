@@ -6,12 +6,13 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { newLogKey } from "@perpgate/venue";
 import { Output } from "../cli/output.js";
 import { StartError } from "../cli/start-error.js";
 import { readConfiguration } from "../serve/configuration.js";
+import type { Settings } from "../serve/settings.js";
 import { createPrivateFile } from "../trader/private-file.js";
 import { begin } from "./init.js";
 import { findNatsServer, startNats } from "./nats-server.js";
@@ -39,19 +40,25 @@ export async function up(options: UpOptions): Promise<number> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const urls = plan.gateways.map(({ url }) => url);
   const config = sharedConfiguration(folder, urls, options.config);
+  const settings = readConfiguration({ config, log: { servers: plan.log.split(",") } }, {});
   const cluster = new RunningCluster(output);
+  // A second signal must not end this process before the servers.
   const stop = new Promise<void>((done) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => done());
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => done());
   });
-  for (const place of plan.servers) cluster.keep(place.name, () => startNats(program, place));
-  await beginOnce(config, plan.log, output);
-  for (const place of plan.gateways) {
-    cluster.keep(place.name, () => startGateway(place, config, plan.log, options.bots));
+  process.once("exit", () => cluster.killAll());
+  try {
+    for (const place of plan.servers) cluster.keep(place.name, () => startNats(program, place));
+    await beginOnce(settings, output);
+    for (const place of plan.gateways) {
+      cluster.keep(place.name, () => startGateway(place, config, plan.log, options.bots));
+    }
+    const watching = setInterval(() => void cluster.show(plan.gateways), WATCH_MS);
+    await stop;
+    clearInterval(watching);
+  } finally {
+    await cluster.stop();
   }
-  const watching = setInterval(() => void cluster.show(plan.gateways), WATCH_MS);
-  await stop;
-  clearInterval(watching);
-  await cluster.stop();
   return 0;
 }
 
@@ -81,8 +88,7 @@ function sharedConfiguration(
   return file;
 }
 
-async function beginOnce(config: string, log: string, output: Output): Promise<void> {
-  const settings = readConfiguration({ config, log: { servers: log.split(",") } }, {});
+async function beginOnce(settings: Settings, output: Output): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await begin(settings, 3);
@@ -112,9 +118,11 @@ function startGateway(
   const words = [program, "serve", "--name", name, "--port", String(port), "--log", log];
   words.push("--data", join(folder, "data"), "--config", config);
   if (!hasBots || !areBotsWanted) words.push("--no-bots");
-  return spawn(process.execPath, [...process.execArgv, ...words], {
+  const child = spawn(process.execPath, [...process.execArgv, ...words], {
     stdio: ["ignore", output, output],
   });
+  closeSync(output);
+  return child;
 }
 
 class RunningCluster {
@@ -129,7 +137,10 @@ class RunningCluster {
     const child = start();
     this.children.set(name, child);
     this.say(name, `started, process ${child.pid}`);
-    child.once("error", (error) => this.say(name, error.message));
+    child.once("error", (error) => {
+      this.say(name, error.message);
+      if (child.pid === undefined) this.children.delete(name);
+    });
     child.once("exit", (code, signal) => {
       this.children.delete(name);
       if (this.isStopping) return;
@@ -157,6 +168,10 @@ class RunningCluster {
     const names = [...this.children.keys()];
     await this.end(names.filter((name) => name.startsWith("gateway")));
     await this.end(names.filter((name) => !name.startsWith("gateway")));
+  }
+
+  killAll(): void {
+    for (const child of this.children.values()) child.kill("SIGKILL");
   }
 
   private async end(names: readonly string[]): Promise<void> {
