@@ -45,8 +45,8 @@ const CHANGES = [
   [/this\\.agree\\("acknowledgements", [^;]*;/, ""],
   [/(this\\.list\\.clear\\(\\);\\s*)return block;/, "$1return DISHONEST.published(block);"],
   [
-    /this\\.sink\\.put\\(this\\.tables\\.acks, keyOf\\(seq\\), encodeAck\\(leafAt\\(words, at\\), ([^;]*)\\)\\);/,
-    "for (const [place, leaf] of DISHONEST.sealed(seq, leafAt(words, at))) this.sink.put(this.tables.acks, keyOf(place), encodeAck(leaf, $1));",
+    /this\\.sink\\.put\\(this\\.tables\\.acks, ([\\w$]+)\\(seq\\), encodeAck\\(leafAt\\(words, at\\), ([^;]*)\\)\\);/,
+    "for (const [place, leaf] of DISHONEST.sealed(seq, leafAt(words, at))) this.sink.put(this.tables.acks, $1(place), encodeAck(leaf, $2));",
   ],
 ];
 export async function load(url, context, next) {
