@@ -12,7 +12,7 @@ import { signTone } from "../cli/style.js";
 import type { Cell } from "../cli/table.js";
 import { type TradingVenue, withSession } from "./connection.js";
 import { type MarketFormat, marketFormats } from "./market-format.js";
-import { requireWritable, saveReceipt } from "./receipts.js";
+import { receiptsChecked, requireWritable, saveReceipt } from "./receipts.js";
 import { expiryFor, nonceFor, sendSigned } from "./signed-request.js";
 import type { VenueOptions } from "./venue-command.js";
 
@@ -132,10 +132,12 @@ async function placed(
     venue.session.placeOrder({ ...order, nonce: signing.nonce }, call),
   );
   const elapsedHereMs = performance.now() - startedAt;
+  if (receiptFile !== undefined) await receiptsChecked(venue.session);
   if (venue.output.isJson) venue.output.json(ack);
   else show(venue, order.type, ack, formatOf(ack.symbol), elapsedHereMs);
+  // In the same turn: a reader of the output that is gone ends the process in the next one.
   if (receiptFile !== undefined) {
-    await saveReceipt(venue.session, ack.ackNonce, receiptFile, venue.output);
+    saveReceipt(venue.session, ack.ackNonce, receiptFile, venue.output);
   }
   return ack.status === "canceled" && ack.filledSize === 0 ? 1 : 0;
 }

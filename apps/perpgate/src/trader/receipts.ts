@@ -21,6 +21,7 @@ import {
 import { Output } from "../cli/output.js";
 import { reasonOf, StartError } from "../cli/start-error.js";
 import { urlsOf, withSession, withVenue } from "./connection.js";
+import { Interruption } from "./interruption.js";
 import type { VenueOptions } from "./venue-command.js";
 
 /** A checkpoint covers a block within a second or two. */
@@ -143,14 +144,20 @@ function evidencePath(path: string, nth: number): string {
   return join(dir, `${name}-${nth}${ext}`);
 }
 
+/** Resolves once the receipts that arrived are checked, which may take a read of the log's key; or on Ctrl-C. */
+export async function receiptsChecked({ receipts }: Session): Promise<void> {
+  const interruption = new Interruption();
+  await Promise.race([receipts.settled().catch(() => undefined), interruption.wait()]);
+  interruption.end();
+}
+
 /** Saves the receipt of an acknowledgement; says so if there is none. */
-export async function saveReceipt(
+export function saveReceipt(
   session: Session,
   ackNonce: string,
   path: string,
   output: Output,
-): Promise<void> {
-  await session.receipts.settled();
+): void {
   const file = session.receipts.of(ackNonce);
   if (file === undefined) output.remark("the answer had no receipt that holds; nothing was saved");
   else save(path, file, "receipt", output);

@@ -6,7 +6,12 @@ import { join } from "node:path";
 import { TestCosigner } from "@perpgate/protocol/testing";
 import { beforeAll, describe, expect, test } from "vitest";
 import { chainSettings, newKeyFile } from "../serve/bridge/testing/chain-process.js";
-import { configurationFile, temporaryFolder } from "../testing/perpgate-process.js";
+import {
+  configurationFile,
+  MAIN,
+  PerpgateProcess,
+  temporaryFolder,
+} from "../testing/perpgate-process.js";
 import { sharedGateway, startGateway, TraderShell } from "../testing/trader-shell.js";
 
 /** For process starts on a busy machine. */
@@ -340,6 +345,21 @@ describe("receipts", () => {
       writeFileSync(proof, await shell.text("proof", ackNonce));
       expect(await shell.text("judge", receipt, "--proof", proof)).toMatch(/^kept {2}/);
       expect(await shell.text("judge", receipt)).toMatch(/^kept {2}/);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "buy --receipt to a reader that is gone: the receipt is saved",
+    async () => {
+      const shell = new TraderShell(url);
+      await shell.text("login");
+      const receipt = join(temporaryFolder(), "order.receipt");
+      const environment = { XDG_CONFIG_HOME: shell.folder, PERPGATE_URL: url };
+      const piped = ["sh", "-c", '"$@" | true', "sh", process.execPath, MAIN] as const;
+      const words = ["buy", "BTCUSD", "100", "--stop", "99000", "--receipt", receipt];
+      await new PerpgateProcess(words, environment, piped).ended;
+      expect(JSON.parse(readFileSync(receipt, "utf8"))).toHaveProperty("receipt");
     },
     TIMEOUT_MS,
   );
