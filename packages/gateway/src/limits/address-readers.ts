@@ -2,8 +2,9 @@
  * The connections of each client address.
  *
  * A connection can be paused only after a read, up to 64 KiB, is parsed as a whole. Once an address has
- * used its part of a turn of the event loop, none of its connections is read until the next turn, or
- * until its debt is repaid: otherwise one turn could parse a read of each of them.
+ * used its part of a turn of the event loop, none of its connections is read until the next turn:
+ * otherwise one turn could parse a read of each of them. In the next turn all of them are read again, in
+ * debt too: a trader who shares the address may want to cancel.
  */
 import type { CostBudgets } from "./cost-budget.js";
 
@@ -17,7 +18,7 @@ export class AddressReaders {
   /** Addresses of which nothing is read now. */
   private readonly yielding = new Set<string>();
 
-  constructor(private readonly budgets: CostBudgets) {}
+  constructor(private readonly budgets: Pick<CostBudgets, "isTurnUsed">) {}
 
   count(address: string): number {
     return this.readers.get(address)?.size ?? 0;
@@ -40,11 +41,9 @@ export class AddressReaders {
     if (readers === undefined) return;
     this.yielding.add(address);
     for (const reader of readers) reader.stopReading();
-    const goOn = (): void => {
+    setImmediate(() => {
       this.yielding.delete(address);
       for (const reader of readers) reader.goOnReading();
-    };
-    if (this.budgets.mustWait(address)) this.budgets.whenPaid(address, goOn);
-    else setImmediate(goOn);
+    });
   }
 }

@@ -89,6 +89,12 @@ export class Connection implements Reader {
       this.oversizeBytes = 0;
       this.announceRoom();
     });
+    // Before the listener of `ws`, which would parse what a paused socket has buffered: a read of each
+    // socket that closes in this turn, for messages that nobody handles any more.
+    transport.prependListener("close", () => {
+      transport.removeAllListeners("data");
+      while (transport.read() !== null);
+    });
     this.closed = new Promise((resolve) => {
       socket.on("close", () => {
         this.onClose();
