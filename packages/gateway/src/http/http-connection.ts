@@ -3,10 +3,11 @@
  *
  * Node parses all that one read returns, up to 64 KiB, and emits every request in it. `current` is
  * served; the others wait in `queue`. The next one starts in a turn of the event loop after the response
- * of `current` is written out, once the client's address is within its budget. While `queue` is not empty or the budget is exceeded,
- * the socket is paused. So a connection buffers at most one read, and a client that pipelines, does not
- * read its responses or exceeds its budget delays only itself. A connection with more than
- * `pipelinedRequests` in `queue`, or `HELD_REQUESTS` while over budget, is closed after those are served.
+ * of `current` is written out, once the client's address is within its budget. While `queue` is not empty
+ * or the budget is exceeded, the socket is paused. So a connection buffers at most one read, and a client
+ * that pipelines, does not read its responses or exceeds its budget delays only itself. A connection with
+ * more than `pipelinedRequests` in `queue`, or `HELD_REQUESTS` while over budget, is closed after those are
+ * served.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";

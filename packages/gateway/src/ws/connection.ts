@@ -103,9 +103,14 @@ export class Connection implements Reader {
     });
   }
 
-  /** A message or control frame with this payload has arrived, in one frame or in fragments. */
-  onFrames(payloadBytes: number): void {
+  /** A message with this payload has arrived, in one frame or in fragments. */
+  onMessage(payloadBytes: number): void {
     this.unexplainedBytes -= payloadBytes + (1 + this.limits.messageFragments) * FRAME_HEADER_BYTES;
+  }
+
+  /** A ping or pong has arrived, which has no fragments, possibly between those of a message. */
+  onControlFrame(payloadBytes: number): void {
+    this.unexplainedBytes -= payloadBytes + FRAME_HEADER_BYTES;
   }
 
   /**

@@ -284,7 +284,7 @@ export class StreamServer {
       connection.isAlive = true;
       const message = bufferOf(data);
       readers.yieldIfUsed(address);
-      connection.onFrames(message.length);
+      connection.onMessage(message.length);
       messages.receive(message, isBinary);
     });
     // After the listener of `ws`, which emits the messages of these bytes.
@@ -292,14 +292,14 @@ export class StreamServer {
     webSocket.on("ping", (data) => {
       connection.isAlive = true;
       readers.yieldIfUsed(address);
-      connection.onFrames(data.length);
+      connection.onControlFrame(data.length);
       counts.pings++;
       messages.receivePing(data);
     });
     webSocket.on("pong", (data) => {
       connection.isAlive = true;
       readers.yieldIfUsed(address);
-      connection.onFrames(data.length);
+      connection.onControlFrame(data.length);
       counts.pongs++;
       messages.receivePong();
     });
