@@ -10,6 +10,7 @@ import { isNotThere, JournalError } from "@perpgate/journal";
 import { BackupRefused, backUp, shownLoss, UnknownToRelease, verify } from "@perpgate/venue";
 import { makeFolder } from "../cli/make-folder.js";
 import { StartError } from "../cli/start-error.js";
+import { dataFolderOf } from "./data-option.js";
 import { endSteps, reportText, showProgress, showStep } from "./verify.js";
 
 const STEP_MS = 1_000;
@@ -22,7 +23,7 @@ export interface BackupOptions {
 
 export async function backup(options: BackupOptions): Promise<number> {
   const target = resolve(options.to);
-  const data = resolve(options.data ?? ".data");
+  const data = dataFolderOf(options);
   await refuseLoss(data);
   const bytes = copy(data, target);
   const report = await verify(target, { onProgress: showProgress });

@@ -6,7 +6,7 @@ import { amount, oneOf, repeated, symbol, wholeNumberWithin } from "../cli/value
 import { addClusterCommands } from "../cluster/commands.js";
 import { addServeOptions, addSettingOptions } from "../serve/options.js";
 
-const DATA_HELP = "the data folder (.data)";
+const DATA_HELP = "the data folder (.data)  [PERPGATE_DATA]";
 
 export function addOperatorCommands(program: Command): void {
   program.commandsGroup("Operate:");
@@ -130,7 +130,7 @@ what is left: back the folder up first. Fails if a restart could not recover aft
       ["prune --data .data", "remove it"],
     ],
   })
-    .option("--data <DIR>", `${DATA_HELP}  [PERPGATE_DATA]`)
+    .option("--data <DIR>", DATA_HELP)
     .option(
       "--keep-snapshots <N>",
       "snapshots that a restart must be able to begin from (2)",
@@ -155,7 +155,7 @@ the data folder must be running; the change is in its log, and stays.`,
   })
     .argument("<action>", "pause, resume, rejudge or settle")
     .argument("<target>", "a chain, a token or the number of a deposit")
-    .option("--data <DIR>", `${DATA_HELP}  [PERPGATE_DATA]`)
+    .option("--data <DIR>", DATA_HELP)
     .option("--json", "JSON for programs")
     .action(
       exitWith(async (action, target, options) =>
@@ -182,7 +182,7 @@ venue that serves the data folder must be running; the change is in its log, and
     .argument("<stage>", "closed, allowlist or open; or show")
     .option("--allow <ADDRESS>", "add to the list; may be repeated", repeated, [])
     .option("--disallow <ADDRESS>", "remove from the list; may be repeated", repeated, [])
-    .option("--data <DIR>", `${DATA_HELP}  [PERPGATE_DATA]`)
+    .option("--data <DIR>", DATA_HELP)
     .option("--json", "JSON for programs")
     .action(
       exitWith(async (stage, options) =>
@@ -213,7 +213,7 @@ function addMarket(program: Command): void {
     .argument("<symbol>", "a listed market", symbol)
     .argument("<action>", "reduce-only, halt, resume or settle")
     .option("--price <P>", "of settle: every position is closed at it", amount("--price"))
-    .option("--data <DIR>", `${DATA_HELP}  [PERPGATE_DATA]`)
+    .option("--data <DIR>", DATA_HELP)
     .option("--json", "JSON for programs")
     .action(
       exitWith(async (symbol, action, options) =>
@@ -231,7 +231,7 @@ the log on. Open orders stay. The venue that serves the data folder must be runn
 its log, and there is no way back. Exit code 1 if the release knows no newer version.`,
     examples: [["upgrade --data .data", "after a release with new rules was installed"]],
   })
-    .option("--data <DIR>", `${DATA_HELP}  [PERPGATE_DATA]`)
+    .option("--data <DIR>", DATA_HELP)
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("./controls.js")).upgrade(options)));
 }
@@ -245,7 +245,7 @@ a running venue. The gateways of a cluster do not apply a changed file at their 
     examples: [["configure --config venue.json", "after a market was added to the file"]],
   })
     .requiredOption("--config <FILE>", "JSON configuration file")
-    .option("--data <DIR>", `${DATA_HELP}  [PERPGATE_DATA]`)
+    .option("--data <DIR>", DATA_HELP)
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("./controls.js")).configure(options)));
 }

@@ -9,7 +9,7 @@ import { type BridgeChange, PAUSE_SCOPES } from "../serve/bridge/bridge-control.
 import { isCohortChange, isCohortShown } from "../serve/cohort-control.js";
 import { askControl, type ControlRequest } from "../serve/control-socket.js";
 import type { MarketChange } from "../serve/market-control.js";
-import { DEFAULT_SETTINGS } from "../serve/settings.js";
+import { dataFolderOf } from "./data-option.js";
 
 interface ControlOptions {
   readonly data?: string;
@@ -118,8 +118,8 @@ export async function leave(options: ControlOptions): Promise<number> {
   return 0;
 }
 
-function send({ data }: ControlOptions, request: ControlRequest): Promise<unknown> {
-  return askControl(resolve(data ?? process.env.PERPGATE_DATA ?? DEFAULT_SETTINGS.data), request);
+function send(options: ControlOptions, request: ControlRequest): Promise<unknown> {
+  return askControl(dataFolderOf(options), request);
 }
 
 function print({ json }: ControlOptions, change: object, sentence: string): void {

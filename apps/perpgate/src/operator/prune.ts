@@ -6,12 +6,12 @@
  * lock. Exit code 0 if the log is as small as it can be, otherwise 1.
  */
 
-import { basename, join, resolve } from "node:path";
+import { basename, join } from "node:path";
 import { isNotThere, JournalError, type LogSeq, nodeDisk, pruneClosedLog } from "@perpgate/journal";
 import { type PrunePlan, planPrune, UnknownToRelease } from "@perpgate/venue";
 import { StartError } from "../cli/start-error.js";
 import { askControl, NotRunning } from "../serve/control-socket.js";
-import { DEFAULT_SETTINGS } from "../serve/settings.js";
+import { dataFolderOf } from "./data-option.js";
 
 const DEFAULT_KEEP = 2;
 export interface PruneOptions {
@@ -23,7 +23,7 @@ export interface PruneOptions {
 
 export async function prune(options: PruneOptions): Promise<number> {
   const { keepSnapshots = DEFAULT_KEEP, dryRun: isDry = false } = options;
-  const folder = resolve(options.data ?? process.env.PERPGATE_DATA ?? DEFAULT_SETTINGS.data);
+  const folder = dataFolderOf(options);
   const plan = await withReason(() => planPrune(folder, keepSnapshots));
   if (!isDry && plan.files.length > 0) await remove(folder, plan.below);
   const { files, bytes, keptSegments, below } = plan;

@@ -14,6 +14,7 @@ import {
   verify,
 } from "@perpgate/venue";
 import { StartError } from "../cli/start-error.js";
+import { dataFolderOf } from "./data-option.js";
 import { recoverWallet } from "./verify-wallet.js";
 
 export interface VerifyOptions {
@@ -22,14 +23,11 @@ export interface VerifyOptions {
   readonly json?: boolean;
 }
 
-export async function verifyFolder({
-  data = ".data",
-  signatures = false,
-  json = false,
-}: VerifyOptions): Promise<number> {
+export async function verifyFolder(options: VerifyOptions): Promise<number> {
+  const { signatures = false, json = false } = options;
   let report: VerifyReport;
   try {
-    report = await verify(data, {
+    report = await verify(dataFolderOf(options), {
       ...(signatures ? { signatures: recoverWallet } : {}),
       onProgress: showProgress,
     });

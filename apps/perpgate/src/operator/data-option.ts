@@ -1,0 +1,9 @@
+/** The data folder of the operator's commands. */
+
+import { resolve } from "node:path";
+import { DEFAULT_SETTINGS } from "../serve/settings.js";
+
+/** `--data`, otherwise PERPGATE_DATA, otherwise the default; as `serve` without a file. */
+export function dataFolderOf({ data }: { readonly data?: string }): string {
+  return resolve(data ?? process.env.PERPGATE_DATA ?? DEFAULT_SETTINGS.data);
+}
