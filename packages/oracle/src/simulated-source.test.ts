@@ -125,6 +125,16 @@ describe("gusts", () => {
     expect(off.filter((now) => now === 0).length).toBeGreaterThan(0.6 * off.length);
   });
 
+  test("continued from a price during a gust: from that price", () => {
+    const source = new SimulatedIndexSource([{ ...btc, annualVolatility: 1 }], 1, 4);
+    const ticksAt = (time: number) => source.observe(time)[0]?.priceTicks ?? 0;
+    let time = 0;
+    while (Math.abs(ticksAt(time) / btc.startTicks - 1) < 0.008) time += 250;
+    source.continueFrom("BTCUSD", 800_000);
+    expect(ticksAt(time)).toBe(800_000);
+    expect(Math.abs(ticksAt(time + 250) / 800_000 - 1)).toBeLessThan(0.001);
+  });
+
   test("a process that slept for a year: no gust that it missed; volatility 0: none at all", () => {
     const [, later] = ticksIn([{ ...btc, annualVolatility: 1e-9 }], 1, [0, YEAR]);
     expect(later).toEqual([btc.startTicks]);

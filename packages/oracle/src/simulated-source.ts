@@ -49,11 +49,14 @@ export class SimulatedIndexSource implements IndexSource {
 
   /**
    * Continues from a price, such as the last one before a restart of the venue: a walk that started
-   * over would make the market jump with every restart.
+   * over would make the market jump with every restart. During a gust the price with the gust is
+   * this one.
    */
   continueFrom(symbol: string, priceTicks: number): void {
     const walk = this.walks.find(({ market }) => market.symbol === symbol);
-    if (walk !== undefined) walk.drift = bounded(Math.log(priceTicks / walk.market.startTicks));
+    if (walk === undefined) return;
+    const gust = this.lastMs === undefined ? 0 : walk.gusts.offsetAt(this.lastMs);
+    walk.drift = bounded(Math.log(priceTicks / walk.market.startTicks)) - gust;
   }
 
   observe(nowMs: number): readonly IndexObservation[] {

@@ -1,4 +1,5 @@
 import { INDEX_STALE_MS } from "@perpgate/protocol/core";
+import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
 import { TestVenue } from "@perpgate/venue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../testing/perpgate-process.js";
@@ -41,3 +42,71 @@ test("the machine's clock is set back by an hour: prices go on, and age by the v
   expect(feed.notReadyReason()).toBeUndefined();
   expect(failures).toEqual([]);
 });
+
+/** A gateway's view of the venue while it has that rank among the writers. */
+function withRank(venue: Venue, rank: () => number): Venue {
+  return Object.create(venue, { rank: { get: rank } });
+}
+
+test.each([
+  ["without gusts", 0, 0],
+  ["during a gust of both", 4, 280_000],
+])(
+  "the first gateway ends, %s: every market goes on from its price in the log",
+  async (_, gustsPerHour, followsForMs) => {
+    let nowMs = 1_800_000_000_000;
+    const startMs = nowMs;
+    const { venue } = await TestVenue.open(temporaryFolder(), {
+      clock: () => nowMs,
+      monotonic: () => nowMs - startMs,
+    });
+    onTestFinished(() => venue.close());
+    let rank = 1;
+    const markets = DEFAULT_SETTINGS.markets.slice(0, 2);
+    const index = { ...DEFAULT_SETTINGS.index, gustsPerHour };
+    const settings = { ...DEFAULT_SETTINGS, markets, index };
+    const failures: unknown[] = [];
+    const { feed } = createVenueIndex(
+      settings,
+      withRank(venue, () => rank),
+      () => nowMs,
+      {
+        onProblem: (problem) => failures.push(problem),
+        onFailure: (error) => failures.push(error),
+      },
+    );
+    const tick = () => {
+      const command = { kind: "Tick", slot: Math.floor(nowMs / 200) } as const;
+      return venue.submitted(command, NO_EVIDENCE, () => undefined);
+    };
+    const logged = [700_000, 300_000];
+    const pricesOfTheFirst = async () => {
+      await tick();
+      for (const [market, indexTicks] of logged.entries()) {
+        const slot = Math.floor(nowMs / 200);
+        const command = { kind: "UpdateIndex", stampMs: nowMs, market, indexTicks, slot } as const;
+        await venue.submitted(command, NO_EVIDENCE, () => undefined);
+      }
+    };
+    for (let passedMs = 0; passedMs <= followsForMs; passedMs += 1_000) {
+      await pricesOfTheFirst();
+      await feed.refresh();
+      nowMs += 1_000;
+    }
+
+    rank = 0;
+    await tick();
+    const { seq } = venue;
+    await feed.refresh();
+    expect(venue.seq).toBe(seq);
+    nowMs += 250;
+    await tick();
+    await feed.refresh();
+    expect(venue.seq).toBe(seq + 3);
+    const prices = venue.views.markets().map(({ indexPrice, tickSize }) => indexPrice! / tickSize);
+    for (const [market, ticks] of logged.entries()) {
+      expect(Math.abs(prices[market]! / ticks - 1), `market ${market}`).toBeLessThan(5e-4);
+    }
+    expect(failures).toEqual([]);
+  },
+);

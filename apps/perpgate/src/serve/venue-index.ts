@@ -50,7 +50,7 @@ function publishTo(
       resolve();
       return;
     }
-    if (!turn.isOurs(market)) {
+    if (!turn.isOurs(market, symbol)) {
       resolve();
       return;
     }
@@ -73,7 +73,8 @@ function publishTo(
  * simulates prices goes on from the log's when its turn comes.
  */
 class IndexTurn {
-  private isFollowing = false;
+  /** Markets whose walk of this process is not the log's. */
+  private readonly following = new Set<number>();
 
   constructor(
     private readonly venue: Venue,
@@ -81,18 +82,18 @@ class IndexTurn {
     private readonly intervalMs: number,
   ) {}
 
-  isOurs(market: number): boolean {
+  isOurs(market: number, symbol: string): boolean {
     const { venue } = this;
     const { rank } = venue;
     const silentMs = venue.nowMs() - venue.indexAtMs(market);
     if (rank < 0 || (rank > 0 && silentMs < this.intervalMs + rank * STEP_IN_MS)) {
-      this.isFollowing = true;
+      this.following.add(market);
       return false;
     }
-    if (!this.isFollowing) return true;
-    this.isFollowing = false;
+    if (!this.following.delete(market)) return true;
     // This price belongs to another walk; the next one is of the log's.
-    continueIndex(this.source, venue.views.markets());
+    const listed = venue.views.market(symbol);
+    if (listed !== undefined) continueIndex(this.source, [listed]);
     return false;
   }
 }
