@@ -13,12 +13,12 @@ import {
   publicKeyHex,
   RemoteVenue,
 } from "@perpgate/bridge";
-import { destination, pino } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { StartError, UsageError } from "../cli/start-error.js";
 import { bridgeOf } from "../serve/bridge/settings-bridge.js";
 import { readConfiguration } from "../serve/configuration.js";
 import { ProcessExit } from "../serve/exit/process-exit.js";
+import { measureProcessLog, openProcessLog } from "../serve/process-log.js";
 import { onStopSignal } from "../serve/stop-signals.js";
 import { serveAttestorStatus } from "./attestor-status.js";
 
@@ -42,12 +42,14 @@ export async function attest(options: AttestOptions): Promise<number> {
   const settings = readConfiguration(config === undefined ? {} : { config }, environment);
   const bridge = attestorsIn(bridgeOf(settings, environment.PERPGATE_ATTESTOR_KEY));
   const exit = ProcessExit.install();
-  const log = pino({ level: settings.logLevel }, destination({ fd: 2, sync: true }));
+  const processLog = openProcessLog(settings.logLevel);
+  const { log } = processLog;
   const clock = () => Date.now();
   const keys = new Map(bridge.attestors.map(({ index, privateKey }) => [index, privateKey]));
   const venue = new RemoteVenue({ url, keys, clock, timeoutMs: TIMEOUT_MS });
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
+  measureProcessLog(metrics, processLog);
   const chains = bridge.chains.map(({ chain }) => chain);
   const health = new AttestorHealth(chains, () => performance.now());
   const report = observeBridge(log, metrics);

@@ -22,7 +22,7 @@ import {
 } from "@perpgate/gateway";
 import type { LogSeq } from "@perpgate/journal";
 import type { Venue } from "@perpgate/venue";
-import { destination, type Logger, pino } from "pino";
+import type { Logger } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { codeOf, reasonOf, StartError } from "../cli/start-error.js";
 import { clusterProbe, clusterStatusOf, measureCluster } from "../cluster/cluster-probe.js";
@@ -42,6 +42,7 @@ import { MarketControl } from "./market-control.js";
 import { listenForMetrics } from "./metrics-listener.js";
 import type { Accepted } from "./options.js";
 import { guidesFolder, packageFilesFolder, pageFolderOf } from "./page-folder.js";
+import { measureProcessLog, openProcessLog } from "./process-log.js";
 import { measurePromises } from "./promise-metrics.js";
 import { measureQueues } from "./queue-metrics.js";
 import { watchRisk } from "./risk-watch.js";
@@ -92,8 +93,9 @@ export async function serve(
   const page = pageFolderOf(settings);
   refuseMissingFeeds(settings);
   const dataFolder = prepareDataFolder(settings.data);
-  // Standard output is for the banner. Synchronous, so that every line is written before an exit.
-  const log = pino({ level: settings.logLevel }, destination({ fd: 2, sync: true }));
+  // Standard output is for the banner.
+  const processLog = openProcessLog(settings.logLevel);
+  const { log } = processLog;
   const open = closeToOthers(dataFolder);
   if (open.length > 0) log.warn({ paths: open }, "other users may read parts of the data folder");
   const { promises, isNew } = promisesOf(settings, dataFolder);
@@ -137,6 +139,7 @@ export async function serve(
   const nonces = new NonceIssuer(nonceKeyOf(settings));
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
+  measureProcessLog(metrics, processLog);
   const bridge = createVenueBridge(bridging, venue, log, metrics);
   const attestors = bridge === undefined ? [] : [bridge.probe];
   const clustered = cluster === undefined ? [] : [clusterProbe(venue, cluster)];
