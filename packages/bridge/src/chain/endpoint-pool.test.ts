@@ -315,6 +315,78 @@ describe("stuck", () => {
   });
 });
 
+describe("limited", () => {
+  test("the size of a response: a deposit behind large receipts is credited by the same poll", async () => {
+    const large = [await deposit(2), await deposit(3), await deposit(4)];
+    const hashes = large.map((each) => `0x${attestors.venue.deposit(each).txHash}`);
+    await node.mine(3);
+    const [proxy] = proxies;
+    proxy!.maxResultBytes = 100_000;
+    proxy!.lie = ({ params: [hash] }, result) =>
+      hashes.includes(String(hash)) ? { ...Object(result), padding: "0".repeat(200_000) } : result;
+    await attestor(1).poll();
+    expect(status()).toBe("credited");
+    expect(large.map((each) => attestors.venue.deposit(each).status)).toEqual(
+      large.map(() => "credited"),
+    );
+    // The remaining calls are repeated after each large receipt; blocks are small.
+    expect(proxy!.requests).toBe(5);
+  });
+
+  test("calls that never get a result: repeated once per poll", async () => {
+    const failing = [await deposit(2), await deposit(3)];
+    const hashes = failing.map((each) => `0x${attestors.venue.deposit(each).txHash}`);
+    await node.mine(3);
+    const [proxy] = proxies;
+    proxy!.fails = ({ params: [hash] }) => hashes.includes(String(hash));
+    await attestor(1).poll();
+    expect(status()).toBe("credited");
+    expect(failing.map((each) => attestors.venue.deposit(each).status)).toEqual([
+      "queued",
+      "queued",
+    ]);
+    expect(proxy!.requests).toBe(3);
+  });
+
+  test("a repetition that is refused: what was answered before counts", async () => {
+    await deposit(2);
+    await deposit(3);
+    await node.mine(3);
+    const [proxy] = proxies;
+    const { txHash } = attestors.venue.deposit(id);
+    proxy!.fails = ({ method, params: [hash] }) => {
+      if (method !== "eth_getTransactionReceipt" || hash === `0x${txHash}`) return false;
+      proxy!.maxCalls = 1;
+      return true;
+    };
+    proxy!.hangs = (calls) => {
+      if (calls[0]?.method === "eth_getBlockByNumber") proxy!.maxCalls = 100;
+      return false;
+    };
+    await attestor(1).poll();
+    expect(status()).toBe("credited");
+  });
+
+  test("calls per request, by status 429: smaller requests, credited within three polls", async () => {
+    const session = attestors.venue.signIn(alice);
+    for (let i = 1; i <= 60; i++) {
+      attestors.venue.register(session, "ethereum", i.toString(16).padStart(64, "0"));
+    }
+    proxies[0]!.maxCalls = 20;
+    const one = attestor(1);
+    for (let poll = 0; poll < 3; poll++) {
+      await one.poll();
+      // Past the endpoint's pause after a failure.
+      attestors.nowMs += 60_000;
+    }
+    expect(status()).toBe("credited");
+    expect(attestors.happened("EndpointFailed")).toMatchObject([
+      { reason: "HttpRequestError 429" },
+      { reason: "HttpRequestError 429" },
+    ]);
+  });
+});
+
 describe("finality by the finalized block", () => {
   test("credited once its block is finalized, whatever the number of confirmations", async () => {
     let finalized = 0;

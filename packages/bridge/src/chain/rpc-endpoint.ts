@@ -4,6 +4,9 @@
  * - An error of one call fails that call. No response, or one that is not JSON-RPC, fails the endpoint.
  * - A batch whose response is too large is repeated in halves, so that one huge receipt does not
  *   affect other transactions.
+ * - The calls of a batch that got an error while others got a result are repeated, as long as each
+ *   repetition has results: nodes of the geth family end a response at a size limit and give the
+ *   remaining calls an error.
  * - A batch that is rejected as a whole (too many calls, a rate limit) or times out fails the
  *   endpoint and halves the batch size, which grows again after many successful readings.
  * - A batch of one call that fails this way fails only the call, a few times per reading: a
@@ -42,6 +45,8 @@ const MAX_BODY_BYTES = 32 * 1_024 * 1_024;
 const READINGS_TO_GROW = 20;
 /** Failed calls per reading that do not fail the endpoint. */
 const MAX_FAILED_CALLS = 4;
+/** Statuses that a smaller batch may avoid: malformed, too large, too many requests. */
+const BATCH_STATUSES: ReadonlySet<number | undefined> = new Set([400, 413, 429]);
 const TOO_LARGE = Symbol("response too large");
 
 export class RpcEndpoint {
@@ -85,13 +90,31 @@ export class RpcEndpoint {
       if (calls.length > 1 || ++this.failedCalls > MAX_FAILED_CALLS) throw error;
       return [{ isAnswered: false, reason: error.message }];
     }
-    if (response !== TOO_LARGE) return readResults(response, calls.length);
+    if (response !== TOO_LARGE) {
+      return this.completed(calls, readResults(response, calls.length));
+    }
     if (calls.length === 1) return [{ isAnswered: false, reason: "response too large" }];
     const half = Math.ceil(calls.length / 2);
     return [
       ...(await this.callBatch(calls.slice(0, half))),
       ...(await this.callBatch(calls.slice(half))),
     ];
+  }
+
+  /** Repeats the calls without a result, if there are others with one. */
+  private async completed(
+    calls: readonly RpcCall[],
+    results: readonly RpcResult[],
+  ): Promise<readonly RpcResult[]> {
+    const open = calls.filter((_, i) => results[i]?.isAnswered !== true);
+    if (open.length === 0 || open.length === calls.length) return results;
+    const repeated = await this.callBatch(open).catch((error: unknown) => {
+      // The results so far are valid.
+      if (error instanceof EndpointFailure) return [];
+      throw error;
+    });
+    let next = 0;
+    return results.map((result) => (result.isAnswered ? result : (repeated[next++] ?? result)));
   }
 
   /** The parsed body, or `TOO_LARGE`. */
@@ -108,7 +131,9 @@ export class RpcEndpoint {
     } catch (error) {
       if (error instanceof Error && error.name === "ResponseBodyTooLargeError") return TOO_LARGE;
       if (error instanceof TimeLimitError) throw new BatchFailure("timeout");
-      throw new EndpointFailure(this.stop?.aborted === true ? "stopped" : failureOf(error));
+      if (this.stop?.aborted === true) throw new EndpointFailure("stopped");
+      const isOfBatch = BATCH_STATUSES.has(statusOf(error));
+      throw new (isOfBatch ? BatchFailure : EndpointFailure)(failureOf(error));
     }
     // An error instead of a list: the node rejected the whole batch.
     if (isFields(response) && isFields(response.error)) {
@@ -148,6 +173,11 @@ function messageOf(error: Readonly<Record<string, unknown>>): string {
 /** The error's name without its message, which contains the URL and its API key. */
 function failureOf(error: unknown): string {
   if (!(error instanceof Error)) return "unreachable";
-  const status = "status" in error && typeof error.status === "number" ? ` ${error.status}` : "";
-  return `${error.name}${status}`;
+  const status = statusOf(error);
+  return status === undefined ? error.name : `${error.name} ${status}`;
+}
+
+function statusOf(error: unknown): number | undefined {
+  const isHttp = error instanceof Error && "status" in error && typeof error.status === "number";
+  return isHttp ? Number(error.status) : undefined;
 }

@@ -14,16 +14,24 @@ export type Behaviour = "honest" | "down" | "hanging" | "nonsense";
 export type Hangs = (calls: readonly Call[]) => boolean;
 /** Replaces a node's result. */
 export type Lie = (call: Call, result: unknown) => unknown;
+/** Whether a call gets an error instead of a result. */
+export type Fails = (call: Call) => boolean;
 
 interface Answer {
   readonly id: number;
   readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string };
 }
 
 export class RpcProxy {
   behaviour: Behaviour = "honest";
   lie: Lie = (_, result) => result;
   hangs: Hangs = () => false;
+  fails: Fails = () => false;
+  /** A longer request is refused with status 429. */
+  maxCalls = Number.POSITIVE_INFINITY;
+  /** Results of a response; once they are longer, the calls that remain get an error, as of geth. */
+  maxResultBytes = Number.POSITIVE_INFINITY;
   requests = 0;
   readonly calls: Call[] = [];
   private readonly held = new Set<ServerResponse>();
@@ -71,6 +79,10 @@ export class RpcProxy {
       response.writeHead(503).end("out of order");
       return;
     }
+    if (calls.length > this.maxCalls) {
+      response.writeHead(429).end("too many requests");
+      return;
+    }
     response.setHeader("content-type", "application/json");
     if (this.behaviour === "nonsense") {
       response.end(JSON.stringify({ hello: "world" }));
@@ -81,15 +93,20 @@ export class RpcProxy {
     const honest = await fetch(this.upstream, { method: "POST", headers, body });
     const answers = listOf(await honest.json(), isAnswer);
     const byId = new Map(calls.map((call) => [call.id, call]));
-    response.end(
-      JSON.stringify(
-        answers.map((answer) => {
-          const call = byId.get(answer.id);
-          if (call === undefined || answer.result === undefined) return answer;
-          return { ...answer, result: this.lie(call, answer.result) };
-        }),
-      ),
-    );
+    let resultBytes = 0;
+    const spoilt = answers.map((answer): Answer => {
+      const { id } = answer;
+      const call = byId.get(id);
+      if (call === undefined || answer.result === undefined) return answer;
+      if (this.fails(call)) return { id, error: { code: -32_603, message: "internal error" } };
+      if (resultBytes > this.maxResultBytes) {
+        return { id, error: { code: -32_003, message: "response too large" } };
+      }
+      const result = this.lie(call, answer.result);
+      resultBytes += JSON.stringify(result).length;
+      return { ...answer, result };
+    });
+    response.end(JSON.stringify(spoilt));
   }
 }
 
