@@ -1,7 +1,7 @@
 /** Two of three attestors with a real engine: one lies or is offline. */
 
 import type { Address } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { privateKeyFromSeed, type SignedVote, signVote } from "../index.js";
 import { Attestors, SEEDS } from "../testing/attestors.js";
 import { type EngineVenue, VENUE_ID } from "../testing/engine-venue.js";
@@ -158,4 +158,20 @@ describe("rejected before the log", () => {
     expect(await venue.submit([await vote()])).toEqual([problem]);
     expect(venue.log.length).toBe(before);
   });
+});
+
+test("a node without an answer for the block of a transaction: a vote to credit stays", async () => {
+  const proxy = await RpcProxy.start(node.url);
+  onTestFinished(() => proxy.stop());
+  const one = honest(0, proxy.url);
+  await one.poll();
+  const vote = { verdict: "credit", confirmations: 3 };
+  expect(venue.deposit(id).votes.get(0)).toMatchObject(vote);
+  proxy.fails = ({ method, params: [block] }) =>
+    method === "eth_getBlockByNumber" && block !== "latest";
+  await one.poll();
+  expect(attestors.happened("DepositReorged")).toEqual([]);
+  expect(venue.votesInLog()).toBe(1);
+  await honest(1).poll();
+  expect(venue.deposit(id).status).toBe("credited");
 });

@@ -48,15 +48,24 @@ export async function readChain(
     // A malformed receipt counts as no response; the other transactions are not affected.
     if (receipt !== undefined) receipts.set(txHash, receipt);
   }
-  const blocks = await readBlocks(endpoint, receipts, finality === "finalized");
+  const { unread, ...blocks } = await readBlocks(endpoint, receipts, finality === "finalized");
+  // Whether the receipt's block is canonical is not known: no response, not a reorganisation.
+  for (const [txHash, receipt] of receipts) {
+    if (receipt !== null && unread.has(receipt.blockNumber)) receipts.delete(txHash);
+  }
   return { endpoint: name, receipts, ...blocks };
+}
+
+interface Blocks extends Pick<ChainView, "head" | "finalized" | "canonical"> {
+  /** Numbers of blocks that the node gave no answer for, or a malformed one. */
+  readonly unread: ReadonlySet<number>;
 }
 
 async function readBlocks(
   endpoint: RpcEndpoint,
   receipts: ReadonlyMap<string, Receipt | null>,
   needsFinalized: boolean,
-): Promise<Pick<ChainView, "head" | "finalized" | "canonical">> {
+): Promise<Blocks> {
   const named = [...receipts.values()].flatMap((receipt) => receipt?.blockNumber ?? []);
   const numbers = [...new Set(named)];
   const tags = needsFinalized ? ["latest", "finalized"] : ["latest"];
@@ -71,14 +80,15 @@ async function readBlocks(
   const finalized = needsFinalized ? readBlock(resultOf(answers[1])) : null;
   // For nodes without the tag, `confirmations` must be configured.
   if (needsFinalized && !finalized) throw new EndpointFailure("no finalized block");
-  const blocks = answers.slice(tags.length);
   const canonical = new Map<number, string>();
-  blocks.forEach((answer, i) => {
-    if (!answer.isAnswered) return;
-    const block = readBlock(answer.result);
-    if (block && block.number === numbers[i]) canonical.set(block.number, block.hash);
+  const unread = new Set<number>();
+  numbers.forEach((number, i) => {
+    const answer = answers[tags.length + i];
+    const block = answer?.isAnswered === true ? readBlock(answer.result) : undefined;
+    if (block === undefined) unread.add(number);
+    else if (block?.number === number) canonical.set(number, block.hash);
   });
-  return { head, finalized: finalized ?? null, canonical };
+  return { head, finalized: finalized ?? null, canonical, unread };
 }
 
 function resultOf(answer: RpcResult | undefined): unknown {
