@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { pipeline, repeated, request, upgrade } from "../../harness/wire.js";
 import { attacksOf, type Prepare } from "../attack.js";
-import { flood, openMany } from "../wire/patterns.js";
+import { flood, openMany, volleys } from "../wire/patterns.js";
 
 function headers(count: number, value: string): Readonly<Record<string, string>> {
   return Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, value]));
@@ -38,6 +38,7 @@ http-bodies-past-the-limit: A body that is declared too large is refused, and wh
 http-unknown-paths-unread: Refusals pile up for clients that never read.
 http-upgrades*: Handshakes past the cap of sockets are refused one by one.
 http-upgrades-elsewhere: Upgrades of other paths are refused, pipelined.
+http-in-one-moment: Sixty idle connections send 64 KB of requests in the same moment, all within one burst.
 `;
 
 export const HTTP_ATTACKS = attacksOf("http", TABLE, {
@@ -87,4 +88,6 @@ export const HTTP_ATTACKS = attacksOf("http", TABLE, {
     const elsewhere = Buffer.from(upgrade().toString().replace("/ws/v1", "/v1/orders"));
     return flood(repeated(elsewhere, 100), { connections: 16 });
   },
+  "http-in-one-moment": () =>
+    volleys(pipeline(request({ path: "/v1/time" })), { connections: 60 }),
 });

@@ -1,8 +1,8 @@
 /** Frames and messages of a WebSocket: control frames, fragments, garbage, refused operations. */
 import { randomBytes } from "node:crypto";
-import { frame, message, OPCODE, pipeline, upgrade } from "../../harness/wire.js";
+import { frame, message, OPCODE, pipeline, repeated, upgrade } from "../../harness/wire.js";
 import { attacksOf, type Prepare } from "../attack.js";
-import { flood, openMany, paced } from "../wire/patterns.js";
+import { flood, openMany, paced, volleys } from "../wire/patterns.js";
 import { OrderMaker, WRONG_SIGNATURE, WRONG_TOKEN } from "./accounts.js";
 import { filled, HUGE_FRACTION, manyKeys } from "./json.js";
 
@@ -45,6 +45,7 @@ socket-pings-at-the-limit*: The operation \`ping\` on 64 sockets, at the rate th
 socket-pings-unread: Pings on sockets that never read their pongs.
 socket-open-and-drop: Sockets are opened and dropped after the handshake, as fast as possible.
 socket-close-unanswered: Sockets that never answer the close hold their place until a timer ends them.
+socket-in-one-moment: All sockets of an address send thousands of messages in the same moment.
 `;
 
 export const SOCKET_ATTACKS = attacksOf("socket", TABLE, {
@@ -85,4 +86,5 @@ export const SOCKET_ATTACKS = attacksOf("socket", TABLE, {
     openMany(SOCKETS, { onStatus: (line) => line.destroy() }, (line) => line.write(upgrade())),
   "socket-close-unanswered": () =>
     flood(frame(OPCODE.text, Buffer.alloc(70_000, 0x20)), { ...ALL, isHalfOpen: true }),
+  "socket-in-one-moment": () => volleys(repeated(message("1"), 9_000), ALL),
 });

@@ -24,6 +24,8 @@ const REFUSED_PAUSE_MS = 5;
 const OPENED_PER_TURN = 32;
 const FULL_PAUSE_MS = 1;
 const PACING_MS = 5;
+/** Long enough that the venue has accepted all connections and the budget of the address is full again. */
+const VOLLEY_PAUSE_MS = 700;
 
 /** Writes as fast as the server reads, on all connections. */
 export function flood(source: Source, options: FloodOptions): Traffic {
@@ -60,6 +62,25 @@ export function paced(source: Source, perSecond: number, options: FloodOptions):
         ready.push(line);
       }
     }, PACING_MS);
+    await network.over;
+    clearInterval(timer);
+  };
+}
+
+/** Rests, then writes once on every connection in the same moment; again and again. */
+export function volleys(source: Source, options: FloodOptions): Traffic {
+  return async (network) => {
+    const ready = new Set<Line>();
+    keepOpen(network, options, (line) => {
+      ready.add(line);
+      return () => undefined;
+    });
+    const timer = setInterval(() => {
+      for (const line of ready) {
+        if (network.isOver || !line.isOpen) ready.delete(line);
+        else line.write(nextOf(source));
+      }
+    }, VOLLEY_PAUSE_MS);
     await network.over;
     clearInterval(timer);
   };
