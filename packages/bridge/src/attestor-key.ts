@@ -4,7 +4,15 @@
  */
 
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes } from "node:crypto";
-import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { bytesFromHex, derOfPublicKey, hexFromBytes } from "@perpgate/protocol/core";
 
 /** DER prefix of the 32 bytes (RFC 8410). */
@@ -59,6 +67,9 @@ export function createKeyFile(path: string): string {
   try {
     writeFileSync(file, `${seed}\n`);
     fsyncSync(file);
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
   } finally {
     closeSync(file);
   }

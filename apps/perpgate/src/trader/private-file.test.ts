@@ -37,10 +37,13 @@ describe("private files", () => {
   });
 
   test("a new file never overwrites another", () => {
-    const path = join(temporaryFolder(), "key");
+    const folder = temporaryFolder();
+    const path = join(folder, "key");
     createPrivateFile(path, "first");
     expect(() => createPrivateFile(path, "second")).toThrow("not overwritten");
     expect(readPrivateFile(path)).toBe("first");
+    expect(modeOf(path)).toBe("600");
+    expect(readdirSync(folder)).toEqual(["key"]);
   });
 
   test("a folder without write access: an error, no file left", () => {

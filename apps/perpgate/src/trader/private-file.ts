@@ -8,6 +8,7 @@ import {
   closeSync,
   fstatSync,
   fsyncSync,
+  linkSync,
   openSync,
   readFileSync,
   renameSync,
@@ -16,6 +17,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { dirname } from "node:path";
 import { makeFolder } from "../cli/make-folder.js";
 import { codeOf, reasonOf, StartError } from "../cli/start-error.js";
 
@@ -59,7 +61,7 @@ export function readPrivateFile(path: string): string | undefined {
 
 /** Replaces the file atomically. */
 export function writePrivateFile(path: string, text: string): void {
-  const draft = `${path}.${randomBytes(6).toString("hex")}.new`;
+  const draft = draftOf(path);
   attempt(`cannot write ${path}`, () => {
     try {
       writeNew(draft, text);
@@ -71,10 +73,20 @@ export function writePrivateFile(path: string, text: string): void {
   });
 }
 
-/** Never overwrites: a lost key cannot be recovered. */
+/**
+ * Never overwrites: a lost key cannot be recovered. The name appears with the whole content, so that a
+ * full disk or a crash leaves no empty file.
+ */
 export function createPrivateFile(path: string, text: string): void {
+  const draft = draftOf(path);
   try {
-    writeNew(path, text);
+    try {
+      writeNew(draft, text);
+      linkSync(draft, path);
+    } finally {
+      rmSync(draft, { force: true });
+    }
+    syncFolder(dirname(path));
   } catch (error) {
     if (codeOf(error) === "EEXIST") {
       throw new StartError(`${path} exists already and is not overwritten; choose another name`);
@@ -90,6 +102,21 @@ export function openPrivateLedger(path: string): number {
     checkOwner(path, fstatSync(file), "600");
     return file;
   });
+}
+
+function draftOf(path: string): string {
+  return `${path}.${randomBytes(6).toString("hex")}.new`;
+}
+
+function syncFolder(path: string): void {
+  // Windows cannot sync a folder.
+  if (process.platform === "win32") return;
+  const folder = openSync(path, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 }
 
 function writeNew(path: string, text: string): void {

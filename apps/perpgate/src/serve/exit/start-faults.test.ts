@@ -1,5 +1,5 @@
 /** Disk errors while a process starts, and segments of the log that cannot be allocated ahead. */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { compileFaultLibrary, type Fault, FaultControl } from "../../testing/faulty-disk.js";
@@ -22,6 +22,8 @@ function faultyFolder() {
 describe.skipIf("missing" in library)("a disk that fails while the process starts", () => {
   /** Each start finds what the failed ones before it left. */
   const FAULTS: readonly (readonly [Fault, RegExp])[] = [
+    [{ call: "write", error: "ENOSPC", path: "log.key" }, /cannot write .*log\.key: ENOSPC/],
+    [{ call: "sync", error: "EIO", path: "log.key" }, /cannot write .*log\.key: EIO/],
     [
       { call: "write", error: "ENOSPC", path: ".log" },
       /no room in .*journal for a log: each .* 67108864 bytes/,
@@ -52,6 +54,22 @@ describe.skipIf("missing" in library)("a disk that fails while the process start
     }
     await start().url();
   });
+
+  test.each(["wallet", "session", "attestor", "log"])(
+    "keygen %s without room: one line, code 1, and no file is left",
+    async (kind) => {
+      const folder = temporaryFolder();
+      const disk = new FaultControl("path" in library ? library.path : "", temporaryFolder());
+      disk.trigger({ call: "write", error: "ENOSPC", path: "new.key" });
+      const file = join(folder, "new.key");
+      const ended = await new PerpgateProcess(["keygen", kind, file], disk.environment).ended;
+      expect(ended).toMatchObject({
+        code: 1,
+        stderr: `perpgate: cannot write ${file}: ENOSPC: no space left on device, write\n`,
+      });
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
 
   test("no room for the next segment: logged, tried again, allocated once there is room", async () => {
     const spare = "0000000002.log";
