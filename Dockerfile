@@ -25,6 +25,6 @@ USER node
 RUN ["mkdir", "-m", "700", "/home/node/data"]
 VOLUME /home/node/data
 EXPOSE 8080 9464
-HEALTHCHECK CMD ["node", "-e", "fetch('http://127.0.0.1:8080/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+HEALTHCHECK --start-period=10m CMD ["node", "-e", "fetch('http://127.0.0.1:8080/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "--max-semi-space-size=64", "/app/apps/perpgate/bin/perpgate.js"]
 CMD ["serve"]

@@ -76,6 +76,8 @@ export interface VenueOptions {
   readonly commit?: "thread" | "inline";
   /** Receipts and the transparency log; undefined: neither. */
   readonly promises?: PromiseOptions;
+  /** Ends the replay of the log: the start is given up, and the next one continues. */
+  readonly signal?: AbortSignal;
   readonly logger?: VenueLogger;
   /**
    * Set by any thread of the venue that fails, so that a watchdog ends the process even if the main

@@ -1,10 +1,11 @@
 import { once } from "node:events";
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openJournal } from "@perpgate/journal";
+import { NO_EVIDENCE, Venue } from "@perpgate/venue";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { coarseMarket } from "../testing/coarse-market.js";
 import {
@@ -12,6 +13,9 @@ import {
   PerpgateProcess,
   temporaryFolder,
 } from "../testing/perpgate-process.js";
+import { bridgeOf } from "./bridge/settings-bridge.js";
+import { DEFAULT_SETTINGS } from "./settings.js";
+import { venueTermsOf } from "./venue-opening.js";
 
 /** The one program that a start needs: where the kernel's lock is taken by it. */
 function flockProgram(): string {
@@ -61,7 +65,49 @@ async function endlessRequest(url: string): Promise<void> {
   await once(socket, "data");
 }
 
+/** Fills the log of a new data folder, and removes what was derived from it. */
+async function makeLog(directory: string): Promise<void> {
+  const venue = await Venue.open({
+    directory,
+    ...venueTermsOf(DEFAULT_SETTINGS, bridgeOf(DEFAULT_SETTINGS, undefined)),
+    cohort: DEFAULT_SETTINGS.cohort.stage,
+    checkpoints: null,
+    ticks: false,
+    commit: "inline",
+  });
+  const slot = Math.floor(venue.nowMs() / 200);
+  const update = (at: number) => {
+    const index = { market: 0, indexTicks: 650_000 + at, slot: slot + at } as const;
+    return venue.submitted(
+      { kind: "UpdateIndex", stampMs: venue.nowMs(), ...index },
+      NO_EVIDENCE,
+      () => undefined,
+    );
+  };
+  for (let from = 0; from < 30_000; from += 50) {
+    await Promise.all(Array.from({ length: 50 }, (_, at) => update(from + at)));
+  }
+  await venue.close();
+  rmSync(join(directory, "history"), { recursive: true });
+}
+
 describe("serve", () => {
+  test("SIGTERM while the log is replayed, three times: exit 0, the history is used after it", async () => {
+    const data = temporaryFolder();
+    await makeLog(data);
+    const start = () => new PerpgateProcess(["--port", "0", "--data", data]);
+    for (let round = 0; round < 3; round++) {
+      const child = start();
+      await child.printed(/"recovering"/, "stderr");
+      child.signal("SIGTERM");
+      expect(await child.ended).toMatchObject({ code: 0 });
+      expect(existsSync(join(data, "history", "opening"))).toBe(false);
+    }
+    const last = start();
+    await last.url();
+    expect(await drained(last, "SIGTERM")).not.toContain("rebuilt");
+  });
+
   test("Ctrl-C, and again during the drain: ends immediately", async () => {
     const longMs = 3_600_000;
     const http = { drainGraceMs: longMs, requestTimeoutMs: longMs, idleTimeoutMs: longMs };

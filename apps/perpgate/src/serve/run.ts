@@ -30,12 +30,14 @@ export async function runServer(options: ServeOptions): Promise<void> {
   const exit = ProcessExit.install();
   const version = readVersion();
   const accepted = { loss: options.acceptLoss === true, clock: options.acceptClock === true };
+  let stop = () => exit.stopStart();
+  // Before the venue opens: a killed start leaves the history marked as one that may be damaged.
+  onStopSignal(() => stop());
   const perpgate = await serve(settings, version, accepted, exit, attestorKey).catch((error) => {
     exit.fail(error);
     return undefined;
   });
   if (perpgate === undefined) return;
-  // Before the banner, which says that signals may be sent.
-  onStopSignal(() => exit.stop(() => perpgate.stop(), perpgate.stopWithinMs));
+  stop = () => exit.stop(() => perpgate.stop(), perpgate.stopWithinMs);
   process.stdout.write(bannerText(perpgate, version));
 }

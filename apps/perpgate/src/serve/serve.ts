@@ -105,16 +105,23 @@ export async function serve(
     settings.log === undefined
       ? undefined
       : new ClusterLink(settings.log, gatewayNameOf(settings), log);
+  const start = new AbortController();
+  const opening = openSettingsVenue(settings, bridging, dataFolder, log, exit.deadline, accepted, {
+    promises,
+    cluster,
+    signal: start.signal,
+  });
+  exit.onFailure(() => {
+    start.abort();
+    return opening.then((opened) => opened.abandon());
+  });
+  void opening.then(
+    (opened) => opened.failed.then((error) => exit.fail(stopped(error))),
+    () => undefined,
+  );
   // The threads load their code while the venue opens.
   const [venue, signatures, proofs] = await Promise.all([
-    openSettingsVenue(settings, bridging, dataFolder, log, exit.deadline, accepted, {
-      promises,
-      cluster,
-    }).then((opened) => {
-      exit.onFailure(() => opened.abandon());
-      void opened.failed.then((error) => exit.fail(stopped(error)));
-      return opened;
-    }),
+    opening,
     ThreadVerifier.start(verifyThreadsOf(availableParallelism())),
     ProofThread.start(rpcAddressesOf(settings)),
   ]);

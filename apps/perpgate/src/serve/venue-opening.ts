@@ -37,6 +37,8 @@ export interface VenueExtras {
   /** What signs receipts and the transparency log. */
   readonly promises?: PromiseOptions;
   readonly cluster?: ClusterLink | undefined;
+  /** Ends the replay of the log. */
+  readonly signal?: AbortSignal;
 }
 
 export async function openSettingsVenue(
@@ -46,7 +48,7 @@ export async function openSettingsVenue(
   logger: VenueLogger,
   exitDeadline: ExitDeadline,
   accepted: Accepted = { loss: false, clock: false },
-  { promises, cluster }: VenueExtras = {},
+  { promises, cluster, signal }: VenueExtras = {},
 ): Promise<Venue> {
   const { cohort, snapshots, segmentMiB } = settings;
   try {
@@ -63,6 +65,7 @@ export async function openSettingsVenue(
       acceptLoss: accepted.loss,
       acceptClock: accepted.clock,
       ...(promises === undefined ? {} : { promises }),
+      ...(signal === undefined ? {} : { signal }),
       ...(cluster === undefined ? {} : clustered(settings, cluster)),
     });
   } catch (error) {

@@ -56,8 +56,20 @@ export async function openData(
     });
     warnOfRebuild(options, opened);
     const replay = (store: HistoryStore) =>
-      recover(journal, folder.journal, store, events, observers, (seq, record, records) =>
-        logger.info({ position: seq, record, records }, "recovering"),
+      recover(
+        journal,
+        folder.journal,
+        store,
+        {
+          ...events,
+          onDurable(held) {
+            found.onDurable(held.position);
+            events.onDurable(held);
+          },
+        },
+        observers,
+        (seq, record, records) => logger.info({ position: seq, record, records }, "recovering"),
+        options.signal,
       );
     const recovered = await replay(opened.store).catch((error: unknown) => {
       if (!(error instanceof HistoryDamaged)) throw error;

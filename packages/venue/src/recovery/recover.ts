@@ -4,6 +4,7 @@
  * and applies the log from there. It writes only to the history; after a crash the next start
  * continues from what the history has committed. On failure it closes the history.
  */
+import { setImmediate } from "node:timers/promises";
 import type { Engine } from "@perpgate/engine";
 import {
   type FileJournal,
@@ -55,6 +56,7 @@ export async function recover(
   events: HistoryEvents,
   observers: readonly CommandObserver[],
   onProgress: (seq: number, record: number, records: number) => void = () => undefined,
+  signal?: AbortSignal,
 ): Promise<Recovered> {
   const started = performance.now();
   let history: History | undefined;
@@ -66,7 +68,7 @@ export async function recover(
     const end = journal.end;
     const reader = new LogReader(nodeDisk, journalDirectory, from);
     try {
-      await replay(reader, end, replica, history, onProgress);
+      await replay(reader, end, replica, history, onProgress, signal);
     } finally {
       reader.close();
     }
@@ -79,6 +81,7 @@ export async function recover(
     };
     return { state, history, replica, end, report };
   } catch (error) {
+    if (signal?.aborted === true) await history?.abandon();
     history?.halt();
     await (history ?? store.environment).close().catch(() => undefined);
     throw error;
@@ -91,7 +94,9 @@ async function replay(
   replica: Replica,
   history: History,
   onProgress: (seq: number, record: number, records: number) => void,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
+  if (reader.seq.batch < end.batch) onProgress(replica.seq, reader.seq.record, end.record);
   history.isReplaying = true;
   try {
     for (let count = 1; ; count++) {
@@ -99,6 +104,9 @@ async function replay(
       if (batch === undefined) return;
       replica.applyBatch(batch);
       if (count % CHECK_EVERY !== 0) continue;
+      // Lets the process receive signals.
+      await setImmediate();
+      signal?.throwIfAborted();
       if (history.backlog > MAX_BACKLOG) await history.settle(MAX_BACKLOG / 2);
       if (count % (64 * CHECK_EVERY) === 0) {
         onProgress(replica.seq, reader.seq.record, end.record);

@@ -59,7 +59,7 @@ export class ProcessExit {
     return exit;
   }
 
-  /** Runs on a failure before threads are terminated, for at most `PREPARE_MS`. */
+  /** Runs on a failure, or a stop during the start, before threads are terminated, for at most `PREPARE_MS`. */
   onFailure(prepare: Prepare): void {
     this.prepare = prepare;
   }
@@ -73,9 +73,16 @@ export class ProcessExit {
     this.deadline.fail(failure.message);
     const isKnown = failure instanceof StartError;
     writeError(isKnown ? failure.text : `${failure.stack ?? failure.message}\n`);
-    const code = isKnown ? failure.exitCode : 1;
-    const prepared = this.prepare().catch(() => undefined);
-    void within(PREPARE_MS, prepared).then(() => this.end(code));
+    this.prepareAndEnd(isKnown ? failure.exitCode : 1);
+  }
+
+  /** Ends a process that has not finished its start, with code 0. Later failures do not count. */
+  stopStart(): void {
+    if (this.hasFailed) return;
+    this.hasFailed = true;
+    this.deadline.endWithin(PREPARE_MS + 2 * TERMINATE_MS);
+    writeError("perpgate: stopped before the start had finished\n");
+    this.prepareAndEnd(0);
   }
 
   /** Runs an orderly stop within a time limit. A failure during it sets the exit code. */
@@ -91,6 +98,11 @@ export class ProcessExit {
       },
       (error) => this.fail(error),
     );
+  }
+
+  private prepareAndEnd(code: number): void {
+    const prepared = this.prepare().catch(() => undefined);
+    void within(PREPARE_MS, prepared).then(() => this.end(code));
   }
 
   private async end(code: number): Promise<void> {
