@@ -26,6 +26,10 @@ import { SortedIds } from "./sorted-ids.js";
 import { stateOf, type VenueSource } from "./venue-source.js";
 
 const PAGE_DEPOSITS = 500;
+/** Of a page with several deposits: about 250 KB; attestors refuse a response above 8 MiB. */
+const PAGE_CREDITS = 2_000;
+/** Cursors from here on are positions in the list of credited deposits; below, ids of deposits. */
+const CREDITED_CURSOR = 2 ** 50;
 
 export class AttestationView {
   private readonly open = new Map(CHAINS.map((chain) => [chain, new SortedIds()]));
@@ -95,8 +99,8 @@ export class AttestationView {
   }
 
   /**
-   * A page of deposits of a chain that were credited at or after that time. The first page begins with
-   * those that are credited in part.
+   * A page of deposits of a chain that were credited at or after that time: first those that are
+   * credited in part, by id, then the others in the order of their credits.
    */
   creditedSince(
     chain: Chain,
@@ -105,10 +109,16 @@ export class AttestationView {
     after: number,
   ): DepositPage<CreditedDeposit> {
     const { deposits, addresses } = stateOf(this.source);
-    const { ids, next } = this.credited.get(chain)!.page(sinceMs, after, PAGE_DEPOSITS);
     const partly = this.partly.get(chain)!;
-    const recent = [...partly].flatMap(([id, timeMs]) => (timeMs < sinceMs ? [] : [id]));
-    const rows = [...(after === 0 ? recent : []), ...ids].map((id) => {
+    const inPart = [...partly]
+      .filter(([id, timeMs]) => timeMs >= sinceMs && id > after)
+      .map(([id]) => id)
+      .sort((a, b) => a - b);
+    const log = this.credited.get(chain)!;
+    const from = log.firstFrom(sinceMs, after - CREDITED_CURSOR);
+    const ids = [...inPart, ...log.slice(from, PAGE_DEPOSITS)];
+    const page = ids.slice(0, this.pageRows(ids));
+    const rows = page.map((id) => {
       const deposit = deposits.byId.get(id)!;
       return {
         depositId: id,
@@ -121,7 +131,9 @@ export class AttestationView {
         isMarked: deposit.reorged !== "" || deposit.votes.get(attestor)?.verdict === "reorged",
       };
     });
-    return { rows, next };
+    if (page.length < inPart.length) return { rows, next: page.at(-1)! };
+    const end = from + page.length - inPart.length;
+    return { rows, next: end < log.size ? CREDITED_CURSOR + end : null };
   }
 
   subject(depositId: number, attestor: number): DepositSubject | undefined {
@@ -157,6 +169,17 @@ export class AttestationView {
       seen: seen.size,
       oldestSeenAtMs: oldest === undefined ? null : byId.get(oldest)!.registeredAtMs,
     };
+  }
+
+  /** How many of these deposits fit in a page, at least one. */
+  private pageRows(ids: readonly number[]): number {
+    const { byId } = stateOf(this.source).deposits;
+    let credits = 0;
+    for (const [row, id] of ids.entries()) {
+      credits += byId.get(id)!.credits.length;
+      if (row === PAGE_DEPOSITS || (row > 0 && credits > PAGE_CREDITS)) return row;
+    }
+    return ids.length;
   }
 
   private placeIfKnown(deposit: Deposit | undefined): void {
@@ -216,16 +239,17 @@ class CreditedLog {
     this.timesMs.push(creditedAtMs);
   }
 
-  /** `after` is `next` of the page before, 0 for the first. */
-  page(
-    sinceMs: number,
-    after: number,
-    limit: number,
-  ): { readonly ids: readonly number[]; readonly next: number | null } {
-    const from = Math.max(after, this.firstSince(sinceMs));
-    const ids = this.ids.slice(from, from + limit);
-    const end = from + ids.length;
-    return { ids, next: end < this.ids.length ? end : null };
+  get size(): number {
+    return this.ids.length;
+  }
+
+  /** The first position at or after `position` that was credited at or after that time. */
+  firstFrom(sinceMs: number, position: number): number {
+    return Math.max(position, this.firstSince(sinceMs));
+  }
+
+  slice(from: number, limit: number): readonly number[] {
+    return this.ids.slice(from, from + limit);
   }
 
   private firstSince(timeMs: number): number {

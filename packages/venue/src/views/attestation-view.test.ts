@@ -1,0 +1,89 @@
+import { MAX_CREDITS_PER_VOTE } from "@perpgate/protocol/core";
+import { expect, onTestFinished, test } from "vitest";
+import { DEFAULT_PARAMETERS, venueConfigOf } from "../listing/venue-config.js";
+import { removeFolder, TEST_MARKETS, TestVenue, temporaryFolder } from "../testing/test-venue.js";
+
+const ATTESTORS = { venue: "test-venue", members: ["ab".repeat(32)] };
+
+async function openVenue(): Promise<TestVenue> {
+  const folder = await temporaryFolder();
+  const config = venueConfigOf(TEST_MARKETS, {
+    ...DEFAULT_PARAMETERS,
+    attestorKind: "chain",
+    attestors: 1,
+    attestorQuorum: 1,
+    devCredit: 0,
+  });
+  const driver = await TestVenue.open(folder, { config, attestors: ATTESTORS });
+  onTestFinished(async () => {
+    await driver.venue.close();
+    await removeFolder(folder);
+  });
+  return driver;
+}
+
+/** Registers a transaction and credits some of its parts, which are full; returns the deposit. */
+async function deposit(
+  driver: TestVenue,
+  session: number,
+  number: number,
+  parts: number,
+  of = parts,
+) {
+  const stampMs = driver.venue.views.timeMs;
+  const txHash = number.toString(16).padStart(64, "0");
+  const registration = { session, chain: "ethereum", txHash, token: "USDC" } as const;
+  const { seq } = await driver.submit({ kind: "RegisterDeposit", stampMs, ...registration });
+  for (let part = 1; part <= parts; part++) {
+    const credits = Array.from({ length: MAX_CREDITS_PER_VOTE }, (_, i) => ({
+      address: "1".padStart(40, "0"),
+      amountMicros: 5_000_000,
+      logIndex: part * MAX_CREDITS_PER_VOTE + i,
+    }));
+    await driver.submit({
+      kind: "AttestDeposit",
+      stampMs,
+      attestor: 0,
+      depositId: seq,
+      verdict: "credit",
+      votedAtMs: stampMs + part,
+      confirmations: 3,
+      required: 3,
+      credits,
+      reason: "",
+      part,
+      parts: of,
+    });
+  }
+  return seq;
+}
+
+test("credited deposits of many credits, also in part: pages of bounded size, every deposit once", async () => {
+  const driver = await openVenue();
+  const session = await driver.signIn(1);
+  const whole: number[] = [];
+  const partly: number[] = [];
+  for (let i = 0; i < 6; i++) {
+    whole.push(await deposit(driver, session, 2 * i, i === 3 ? 25 : 8));
+    partly.push(await deposit(driver, session, 2 * i + 1, 9, 10));
+  }
+  const { attestation } = driver.venue.views;
+  const found: number[] = [];
+  const credits: number[] = [];
+  for (let after: number | null = 0; after !== null; ) {
+    const { rows, next }: ReturnType<typeof attestation.creditedSince> = attestation.creditedSince(
+      "ethereum",
+      0,
+      1,
+      after,
+    );
+    found.push(...rows.map(({ depositId }) => depositId));
+    credits.push(rows.reduce((sum, row) => sum + row.credits.length, 0));
+    // Attestors refuse a page that does not advance.
+    if (next !== null) expect(next).toBeGreaterThan(after);
+    after = next;
+  }
+  expect(found).toEqual([...partly, ...whole]);
+  // One deposit of 2,500 is a page of its own.
+  expect(credits).toEqual([1_800, 1_800, 1_800, 1_600, 800, 2_500, 1_600]);
+});
