@@ -25,11 +25,10 @@ const segmentsIn = (folder: string): string[] =>
     .filter((name) => name.endsWith(".log"))
     .sort();
 
-test("segments that the venue prunes during the copy: the copy has no gap, and verifies", async () => {
-  const folder = join(root, "data");
-  const copy = join(root, "copy");
+/** A venue with a log of many small segments and `keep` snapshots. */
+async function liveVenue(folder: string, keep: number) {
   const driver = await TestVenue.open(folder, {
-    checkpoints: { everyCommands: 100, everyMs: 3_600_000, keep: 2 },
+    checkpoints: { everyCommands: 100, everyMs: 3_600_000, keep },
     segmentBytes: 8_192,
   });
   await driver.index();
@@ -38,12 +37,20 @@ test("segments that the venue prunes during the copy: the copy has no gap, and v
   await driver.venue.history.flush();
   await vi.waitUntil(
     () =>
-      readdirSync(join(folder, "journal")).filter((name) => name.endsWith(".snapshot")).length > 1,
+      readdirSync(join(folder, "journal")).filter((name) => name.endsWith(".snapshot")).length >=
+      keep,
     { timeout: 50_000 },
   );
+  return { driver, session };
+}
+
+test("segments that the venue prunes during the copy: the copy has no gap, verifies and starts", async () => {
+  const folder = join(root, "data");
+  const copy = join(root, "copy");
+  const { driver } = await liveVenue(folder, 2);
   const before = segmentsIn(folder);
   let pruned = 0;
-  backUp(folder, copy, {
+  await backUp(folder, copy, {
     onCopied: (file) => {
       if (file.endsWith(".log") && pruned === 0) pruned = driver.venue.prune();
     },
@@ -57,15 +64,77 @@ test("segments that the venue prunes during the copy: the copy has no gap, and v
   expect(report.fault).toBeNull();
   expect(report.from).toBeGreaterThan(0);
   await driver.venue.close();
+  await (await TestVenue.open(copy)).venue.close();
 });
 
-test("a folder that is not empty, or no log: refused, nothing touched", () => {
+test("a pruned log: the copy has the history, starts, and serves the same state", async () => {
+  const folder = join(root, "data");
+  const copy = join(root, "copy");
+  const { driver } = await liveVenue(folder, 2);
+  expect(driver.venue.prune()).toBeGreaterThan(1);
+  await driver.venue.close();
+  await backUp(folder, copy);
+  expect(await verify(copy)).toMatchObject({ fault: null });
+  const [original, restored] = [await TestVenue.open(folder), await TestVenue.open(copy)];
+  expect(restored.venue.seq).toBe(original.venue.seq);
+  expect(restored.venue.views.orders(1)).toEqual(original.venue.views.orders(1));
+  expect(restored.venue.views.block(1)).toEqual(original.venue.views.block(1));
+  await original.venue.close();
+  await restored.venue.close();
+});
+
+test("a pruned log that keeps one snapshot, during traffic and prunes: each copy verifies and starts", async () => {
+  const folder = join(root, "data");
+  const { driver, session } = await liveVenue(folder, 1);
+  expect(driver.venue.prune()).toBeGreaterThan(1);
+  let nonce = 300;
+  let isOn = true;
+  const trading = (async () => {
+    while (isOn) {
+      await driver.order(session, ++nonce, "long", 640_000);
+      if (nonce % 50 === 0) driver.venue.prune();
+      // An inline commit never yields to the event loop.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  })();
+  for (let count = 1; count <= 5; count++) {
+    const copy = join(root, `copy-${count}`);
+    const { seq } = driver.venue;
+    await backUp(folder, copy);
+    expect(await verify(copy)).toMatchObject({ fault: null });
+    const restored = await TestVenue.open(copy);
+    expect(restored.venue.recovery.snapshotSeq).toBeGreaterThan(0);
+    expect(restored.venue.seq).toBeGreaterThanOrEqual(seq);
+    await restored.venue.close();
+  }
+  isOn = false;
+  await trading;
+  await driver.venue.close();
+});
+
+test("a pruned log without a usable history: refused, and no copy is left; verify names it", async () => {
+  const folder = join(root, "data");
+  const copy = join(root, "copy");
+  const { driver } = await liveVenue(folder, 2);
+  expect(driver.venue.prune()).toBeGreaterThan(1);
+  await driver.venue.close();
+  rmSync(join(folder, "history"), { recursive: true });
+  await expect(backUp(folder, copy)).rejects.toThrow(
+    /^the log begins at batch \d+, so a copy needs the history, but there is none; .*the whole folder$/,
+  );
+  expect(readdirSync(copy)).toEqual([]);
+  expect((await verify(folder)).fault?.reason).toMatch(
+    /^the log begins at batch \d+, so the history cannot be rebuilt, but there is none$/,
+  );
+});
+
+test("a folder that is not empty, or no log: refused, nothing touched", async () => {
   const data = join(root, "data");
   const full = join(root, "full");
   mkdirSync(full);
   cpSync(new URL(import.meta.url), join(full, "precious"));
-  expect(() => backUp(data, full)).toThrow(/is not empty/);
-  expect(() => backUp(data, join(full, "new"))).toThrow(/there is no log in/);
+  await expect(backUp(data, full)).rejects.toThrow(/is not empty/);
+  await expect(backUp(data, join(full, "new"))).rejects.toThrow(/there is no log in/);
   expect(readdirSync(full)).toEqual(["precious"]);
 });
 
@@ -79,6 +148,6 @@ test("bad lines in checkpoints.jsonl: left out, the others are copied", async ()
   const good = JSON.stringify({ ...place, stateHash: hash, format: 1, block: 0, blockHash: "" });
   const text = `not JSON\n${good}\n{"position":1}\n\0\0\0\n${good}\n{"posi`;
   writeFileSync(join(data, "checkpoints.jsonl"), text);
-  backUp(data, copy);
+  await backUp(data, copy);
   expect(readFileSync(join(copy, "checkpoints.jsonl"), "utf8")).toBe(`${good}\n${good}\n`);
 });

@@ -4,7 +4,12 @@
  * The copy holds log, snapshots and checkpoints up to one place in the log, and is durable on return.
  * A plain copy of a live log can be torn in the middle, because the copier reads its beginning before
  * its end. So the end is looked up first and nothing past it is copied; what is before it never
- * changes. The history is left out: it is rebuilt from the log, and cannot be copied while written.
+ * changes.
+ *
+ * The history is copied only if the log was pruned: otherwise a start rebuilds it. A start needs a
+ * snapshot that the history has reached and a log that has reached the history, so these are copied in
+ * this order: snapshots, history, log. No snapshot is ahead of the history on disk, and no history is
+ * ahead of its log.
  */
 import {
   closeSync,
@@ -22,10 +27,19 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { inspectLog, isNotThere, JournalDamaged, type LogState, nodeDisk } from "@perpgate/journal";
+import {
+  FileSnapshots,
+  inspectLog,
+  isNotThere,
+  JournalDamaged,
+  type LogState,
+  nodeDisk,
+} from "@perpgate/journal";
 import { readCheckpointLines } from "./checkpoint/checkpoint-file.js";
-import { dataFolder, sync } from "./recovery/data-folder.js";
+import { openForReading, type ReadStore } from "./history/history-store.js";
+import { type DataFolder, dataFolder, sync } from "./recovery/data-folder.js";
 import { refuseUnknownLog } from "./recovery/log-version.js";
+import { newestState } from "./recovery/newest-state.js";
 
 const SEGMENT = /^(\d+)\.log$/;
 const SNAPSHOT = /^(\d+)\.snapshot$/;
@@ -56,56 +70,118 @@ export class BackupRefused extends Error {
  *
  * @throws BackupRefused, and UnknownToRelease for a log that this release could not verify
  */
-export function backUp(from: string, to: string, options: BackupOptions = {}): Backup {
+export async function backUp(
+  from: string,
+  to: string,
+  options: BackupOptions = {},
+): Promise<Backup> {
   const { onCopied = () => undefined, makeFolder = makeFolders } = options;
   if (existsSync(to) && readdirSync(to).length > 0) {
     throw new BackupRefused(`${to} is not empty; name a folder that is missing or empty`);
   }
   const [source, target] = [dataFolder(from), dataFolder(to)];
   refuseUnknownLog(source.journal);
+  inspect(source.journal);
   for (let tries = 1; ; tries++) {
-    const log = inspect(source.journal);
     makeFolder(target.journal, PRIVATE_FOLDER);
     try {
-      let bytes = copyLog(source.journal, target.journal, log, onCopied);
-      bytes += copyCheckpoints(source.checkpoints, target.checkpoints, log);
+      const copied = await copyFolder(source, target, { onCopied, makeFolder });
       for (const folder of [target.journal, to]) sync(folder);
-      return { records: log.end.record, bytes };
+      return copied;
     } catch (error) {
-      // A venue that prunes its log meanwhile leaves a copy with a gap.
       rmSync(target.journal, { recursive: true });
-      if (!isNotThere(error) || tries === TRIES) throw error;
+      rmSync(target.history, { recursive: true, force: true });
+      const isOvertaken = isNotThere(error) || error instanceof Overtaken;
+      if (!isOvertaken || tries === TRIES) throw error;
     }
   }
 }
+
+/** The venue pruned its log, or replaced its snapshots, during the copy: another try may succeed. */
+class Overtaken extends BackupRefused {}
 
 function makeFolders(path: string, mode: number): void {
   mkdirSync(path, { recursive: true, mode });
 }
 
-function copyLog(
-  source: string,
-  target: string,
-  log: LogState,
-  onCopied: (file: string, bytes: number) => void,
-): number {
-  const names = readdirSync(source);
+async function copyFolder(
+  source: DataFolder,
+  target: DataFolder,
+  { onCopied, makeFolder }: Required<BackupOptions>,
+): Promise<Backup> {
+  const before = inspect(source.journal);
   let bytes = 0;
-  // First: the venue removes old snapshots, and a pruned log begins with one.
-  for (const name of names) {
+  const count = (file: string, more: number): void => {
+    bytes += more;
+    onCopied(file, bytes);
+  };
+  copySnapshots(source.journal, target.journal, before, count);
+  if (before.first.batch > 0) {
+    makeFolder(target.history, PRIVATE_FOLDER);
+    count(source.history, await copyHistory(source.history, target.history, before));
+  }
+  const log = inspect(source.journal);
+  copySegments(source.journal, target.journal, log, count);
+  if (inspect(target.journal).first.batch !== before.first.batch) {
+    throw new Overtaken("the venue pruned its log during the copy; try again");
+  }
+  if (before.first.batch > 0) await refuseUnstartable(target, log);
+  bytes += copyCheckpoints(source.checkpoints, target.checkpoints, log);
+  return { records: log.end.record, bytes };
+}
+
+type Count = (file: string, bytes: number) => void;
+
+function copySnapshots(source: string, target: string, log: LogState, count: Count): void {
+  for (const name of readdirSync(source)) {
     const batch = Number(SNAPSHOT.exec(name)?.[1] ?? Number.NaN);
     if (!(batch <= log.end.batch)) continue;
-    bytes += copySnapshot(join(source, name), join(target, name));
-    onCopied(join(source, name), bytes);
+    count(join(source, name), copySnapshot(join(source, name), join(target, name)));
   }
-  for (const name of names) {
+}
+
+function copySegments(source: string, target: string, log: LogState, count: Count): void {
+  for (const name of readdirSync(source)) {
     const segment = Number(SEGMENT.exec(name)?.[1] ?? Number.NaN);
     if (segment > log.segment || Number.isNaN(segment)) continue;
     const length = segment < log.segment ? undefined : log.offset;
-    bytes += copySegment(join(source, name), join(target, name), length);
-    onCopied(join(source, name), bytes);
+    count(join(source, name), copySegment(join(source, name), join(target, name), length));
   }
-  return bytes;
+}
+
+/** lmdb copies the file as it is at one moment, next to a process that writes it. */
+async function copyHistory(from: string, to: string, log: LogState): Promise<number> {
+  const store = await readableHistory(from, log);
+  try {
+    await store.environment.backup(to, false);
+  } finally {
+    await store.close();
+  }
+  const file = join(to, "data.mdb");
+  for (const path of [file, to]) sync(path);
+  return statSync(file).size;
+}
+
+async function readableHistory(directory: string, { first, logId }: LogState): Promise<ReadStore> {
+  const opened = await openForReading(directory, logId);
+  if (opened !== undefined && !("kind" in opened)) return opened;
+  throw new BackupRefused(
+    `the log begins at batch ${first.batch}, so a copy needs the history, but ` +
+      `${opened?.reason ?? "there is none"}; stop the venue and copy the whole folder`,
+  );
+}
+
+/** A pruned log starts from a snapshot that the history has reached, and from no other. */
+async function refuseUnstartable(target: DataFolder, log: LogState): Promise<void> {
+  const store = await readableHistory(target.history, log);
+  await store.close();
+  const snapshots = new FileSnapshots(nodeDisk, target.journal, log.logId);
+  const from = newestState(snapshots, store.held.batch)?.from;
+  if (from !== undefined && from.batch >= log.first.batch) return;
+  throw new Overtaken(
+    `the log begins at batch ${log.first.batch}, and no copied snapshot leads there; ` +
+      "try again, or stop the venue and copy the whole folder",
+  );
 }
 
 function inspect(journal: string, triesLeft = TRIES): LogState {
@@ -153,7 +229,7 @@ function copySnapshot(from: string, to: string): number {
   try {
     copyFileSync(from, to);
   } catch (error) {
-    // The venue keeps a few and removes the oldest; none is needed to restore.
+    // The venue keeps a few and removes the oldest.
     if (isNotThere(error)) return 0;
     throw error;
   }

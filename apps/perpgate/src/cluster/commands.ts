@@ -69,7 +69,11 @@ function addStatus(cluster: Command): void {
 }
 
 function addJoin(cluster: Command): void {
-  sub(cluster, "join", "copy a peer's log, snapshots and history, and verify them")
+  sub(
+    cluster,
+    "join",
+    "copy a peer's log and snapshots, and the history of a pruned log, and verify them",
+  )
     .requiredOption("--from <DIR>", "the peer's data folder, also while it runs, or a backup of it")
     .requiredOption("--data <DIR>", "the new data folder; missing or empty")
     .option("--json", "JSON for programs")

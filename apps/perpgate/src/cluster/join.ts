@@ -1,7 +1,7 @@
 /**
  * `perpgate cluster join`: the data folder of a new gateway, copied from that of a peer: log, snapshots
- * and history, verified. Needed when the stream no longer begins at the venue's beginning, and faster
- * than reading all of it.
+ * and, if the log was pruned, the history, verified. Needed when the stream no longer begins at the
+ * venue's beginning, and faster than reading all of it.
  */
 
 import { backup } from "../operator/backup.js";

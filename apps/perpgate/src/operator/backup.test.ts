@@ -2,7 +2,9 @@
 
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import type { CheckpointOptions } from "@perpgate/venue";
+import { TestVenue } from "@perpgate/venue/testing";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ProcessClient } from "../testing/client.js";
 import {
   configurationFile,
@@ -48,6 +50,19 @@ function keepTrading(client: ProcessClient): { stop(): Promise<string[]>; placed
   };
 }
 
+/** A venue of this process whose log was pruned. */
+async function prunedVenue(folder: string, checkpoints: CheckpointOptions) {
+  const driver = await TestVenue.open(folder, { checkpoints, segmentBytes: 8_192 });
+  const { venue } = driver;
+  await driver.index();
+  const session = await driver.signIn(1);
+  const order = (nonce: number) => driver.order(session, nonce, "long", 640_000);
+  for (let nonce = 1; nonce <= 300; nonce++) await order(nonce);
+  await venue.history.flush();
+  await vi.waitUntil(() => venue.prune() > 0, { timeout: 50_000 });
+  return { venue, order };
+}
+
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
@@ -85,6 +100,27 @@ describe("perpgate backup", () => {
     const after = await perpgate("verify", "--data", backup, "--signatures");
     expect([after.code, after.stdout]).toEqual([0, expect.stringContaining("verified")]);
   }, 180_000);
+
+  test.each([
+    ["backup", ["backup", "--data"], "--to"],
+    ["cluster join", ["cluster", "join", "--from"], "--data"],
+  ])("%s of a running venue's pruned log: the copy verifies and starts", async (_, words, to) => {
+    const [data, copy] = [join(temporaryFolder(), "data"), join(temporaryFolder(), "copy")];
+    const checkpoints = { everyCommands: 100, everyMs: 3_600_000, keep: 1 };
+    const { venue, ...driver } = await prunedVenue(data, checkpoints);
+    let nonce = 1_000;
+    const trading = setInterval(() => void driver.order(++nonce), 5);
+    onTestFinished(() => venue.close());
+    onTestFinished(() => clearInterval(trading));
+    const { code, stdout, stderr } = await perpgate(...words, data, to, copy);
+    expect([code, stderr.match(/perpgate:.*/)]).toEqual([0, null]);
+    expect(stdout).toMatch(
+      /^copied \d+ bytes to .*\nverified \d+ commands.*\n {2}the log was pruned/,
+    );
+    const restored = await TestVenue.open(copy);
+    expect(restored.venue.recovery.snapshotSeq).toBeGreaterThan(0);
+    await restored.venue.close();
+  });
 
   test("without a target: one line with the usage, code 2", async () => {
     const { code, stderr } = await perpgate("backup");

@@ -25,7 +25,7 @@ export async function backup(options: BackupOptions): Promise<number> {
   const target = resolve(options.to);
   const data = dataFolderOf(options);
   await refuseLoss(data);
-  const bytes = copy(data, target);
+  const bytes = await copy(data, target);
   const report = await verify(target, { onProgress: showProgress });
   endSteps();
   if (options.json === true) {
@@ -36,16 +36,16 @@ export async function backup(options: BackupOptions): Promise<number> {
   return report.fault === null ? 0 : 1;
 }
 
-function copy(data: string, target: string): number {
+async function copy(data: string, target: string): Promise<number> {
   try {
-    return backUp(data, target, { onCopied: copyProgress(), makeFolder }).bytes;
+    return (await backUp(data, target, { onCopied: copyProgress(), makeFolder })).bytes;
   } catch (error) {
     const isKnown = error instanceof BackupRefused || error instanceof UnknownToRelease;
     throw isKnown ? new StartError(error.message) : error;
   }
 }
 
-/** The copy would verify: it leaves out the history and checkpoints that show the loss. */
+/** The copy would verify: it may leave out the history and checkpoints that show the loss. */
 async function refuseLoss(data: string): Promise<void> {
   try {
     const loss = await shownLoss(data);

@@ -1,14 +1,16 @@
 /**
  * Compares what a data folder stores in addition to its log with the replay: rows in the history, state
  * hashes in the checkpoints, states in the snapshots. A missing part is no fault; a part that cannot be
- * read is one, unless another release wrote it.
+ * read is one, unless another release wrote it. A pruned log needs its history: without one that this
+ * release can use, no start accepts the folder.
  */
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { STATE_FORMAT } from "@perpgate/engine";
-import { FileSnapshots, type LogSeq, nodeDisk } from "@perpgate/journal";
+import { FileSnapshots, type LogSeq, type LogState, nodeDisk } from "@perpgate/journal";
 import type { SealedBlock } from "../blocks/block-header.js";
 import { type Checkpoint, readCheckpointLines } from "../checkpoint/checkpoint-file.js";
+import type { RowFault } from "../history/history-environment.js";
 import { openForReading, type ReadStore } from "../history/history-store.js";
 import { keyOf } from "../history/keys.js";
 import { decodeSessionKey } from "../history/session-projection.js";
@@ -56,17 +58,16 @@ export class StoredClaims {
     this.snapshotBatches = new Set(found.files.batches());
   }
 
-  static async open(folder: DataFolder, logId: Uint8Array): Promise<StoredClaims> {
+  static async open(folder: DataFolder, { logId, first }: LogState): Promise<StoredClaims> {
     const files = new FileSnapshots(nodeDisk, folder.journal, logId);
     const { lines, bad } = readCheckpointLines(folder.checkpoints);
     const checkpoints = lines.map(({ checkpoint }) => checkpoint);
     const logCheckpoint = new CheckpointStore(folder.logCheckpoint).read();
     const opened = await openForReading(folder.history, logId);
-    const fault = opened !== undefined && "kind" in opened ? opened : undefined;
+    const isUsable = opened !== undefined && !("kind" in opened);
     return new StoredClaims({
-      store: opened === undefined || "kind" in opened ? undefined : opened,
-      // A history in another release's format is skipped, as a start would do.
-      historyFault: fault?.kind === "damaged" ? `the history is damaged: ${fault.reason}` : null,
+      store: isUsable ? opened : undefined,
+      historyFault: isUsable ? null : historyFault(opened, first),
       checkpoints,
       badLines: bad,
       files,
@@ -174,6 +175,16 @@ export class StoredClaims {
     // A snapshot that this release cannot read is no fault: no start uses it.
     return isReadable(snapshot.body) ? `the snapshot ${snapshot.file} holds another state` : null;
   }
+}
+
+/** Why a start does not accept the folder, if so: it rebuilds a history unless the log was pruned. */
+function historyFault(fault: RowFault | undefined, first: LogSeq): string | null {
+  if (first.batch > 0) {
+    const reason = fault?.reason ?? "there is none";
+    return `the log begins at batch ${first.batch}, so the history cannot be rebuilt, but ${reason}`;
+  }
+  // A history in another release's format is skipped, as a start would do.
+  return fault?.kind === "damaged" ? `the history is damaged: ${fault.reason}` : null;
 }
 
 function isReadable(body: Uint8Array): boolean {

@@ -112,7 +112,7 @@ async function verifyLog(
     return new Verification(newReplicaState(), claims, options).run(reader, ENDLESS, log);
   }
   const start = startingPoint(folder.journal, log.logId, log.first);
-  const claims = await StoredClaims.open(folder, log.logId);
+  const claims = await StoredClaims.open(folder, log);
   try {
     // After the claims were read: everything a live venue had claimed by then is in its log.
     const now = inspect(folder.journal);
