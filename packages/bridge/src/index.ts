@@ -2,7 +2,13 @@
 
 export { Bridge } from "./attest/bridge.js";
 export { AttestorHealth } from "./attestor-health.js";
-export { createKeyFile, privateKeyFromSeed, publicKeyHex, readKeyFile } from "./attestor-key.js";
+export {
+  createKeyFile,
+  privateKeyFromSeed,
+  publicKeyFromHex,
+  publicKeyHex,
+  readKeyFile,
+} from "./attestor-key.js";
 export type { BridgeEvent } from "./bridge-event.js";
 export { tronAddressOf } from "./chain/tron-address.js";
 export {

@@ -79,7 +79,8 @@ export class RemoteVenue implements DepositPort {
       throw new VenueUnreachable("the venue has no chain attestors, or another version");
     }
     this.venueId = answer.venueId;
-    return { venueId: answer.venueId, chains: answer.chains.map(chainTermsOf) };
+    const { venueId, members, chains } = answer;
+    return { venueId, members, chains: chains.map(chainTermsOf) };
   }
 
   async pending(

@@ -29,6 +29,8 @@ export interface ChainTerms {
 export interface VenueTerms {
   /** SHA-256 of the Genesis record, 64 lower-case hex digits. */
   readonly venueId: string;
+  /** The attestors' public keys by index, lower-case hex. */
+  readonly members: readonly string[];
   readonly chains: readonly ChainTerms[];
 }
 

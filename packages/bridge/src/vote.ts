@@ -45,16 +45,16 @@ export function signVote(vote: Vote, privateKey: KeyObject): SignedVote {
   return { vote, signature: hexFromBytes(sign(null, voteBytes(vote), privateKey)) };
 }
 
-/**
- * Why a vote is invalid, or null. `members` are the attestors' public keys by index, `venueId` is the
- * hash of the venue's Genesis.
- */
+/** The public key of an attestor by its index; undefined if there is none. */
+export type MemberKeys = (attestor: number) => KeyObject | undefined;
+
+/** Why a vote is invalid, or null. `venueId` is the hash of the venue's Genesis. */
 export async function verifyVote(
   signed: SignedVote,
-  members: readonly KeyObject[],
+  memberOf: MemberKeys,
   venueId: string,
 ): Promise<VoteProblem | null> {
-  const claim = claimOf(signed, members, venueId);
+  const claim = claimOf(signed, memberOf, venueId);
   if (typeof claim === "string") return claim;
   const isValid = await verifyOnThreadPool(null, claim.text, claim.member, claim.signature);
   return isValid ? null : "invalid_signature";
@@ -63,10 +63,10 @@ export async function verifyVote(
 /** The same, on the calling thread. */
 export function verifyVoteSync(
   signed: SignedVote,
-  members: readonly KeyObject[],
+  memberOf: MemberKeys,
   venueId: string,
 ): VoteProblem | null {
-  const claim = claimOf(signed, members, venueId);
+  const claim = claimOf(signed, memberOf, venueId);
   if (typeof claim === "string") return claim;
   const isValid = verify(null, claim.text, claim.member, claim.signature);
   return isValid ? null : "invalid_signature";
@@ -81,12 +81,12 @@ interface SignatureClaim {
 /** The signature to verify, or why the vote is invalid without verifying it. */
 function claimOf(
   { vote, signature }: SignedVote,
-  members: readonly KeyObject[],
+  memberOf: MemberKeys,
   venueId: string,
 ): SignatureClaim | VoteProblem {
   if (!isWellFormedVote(vote)) return "malformed";
   if (vote.venue !== venueId) return "other_venue";
-  const member = members[vote.attestor];
+  const member = memberOf(vote.attestor);
   if (member === undefined) return "attestor_unknown";
   if (!/^[0-9a-f]{128}$/.test(signature)) return "invalid_signature";
   return { text: voteBytes(vote), member, signature: Buffer.from(signature, "hex") };

@@ -7,7 +7,7 @@
  * log. A vote from before the deposit's (latest) registration does not count.
  */
 import { creditsAgain } from "@perpgate/engine/reading";
-import type { Vote, VoteScope } from "@perpgate/protocol";
+import type { Vote } from "@perpgate/protocol";
 import { isSameOutcome, isSameScope, voteText } from "@perpgate/protocol/core";
 import type { Venue } from "./venue.js";
 import type { DepositSubject } from "./views/attestation-rows.js";
@@ -18,21 +18,11 @@ const MAX_CLOCK_LEAD_MS = 60_000;
 /** `known`: the log has this vote. Any other word is the reason why the vote does not count. */
 export type VoteJudgement = "new" | "known" | string;
 
-export interface DepositVotesParts {
-  /** Ed25519 public keys in order of the attestors' numbers. */
-  readonly members: readonly Uint8Array[];
-  /** What a vote about the chain must bind; undefined for a chain without deposits. */
-  readonly scopeOf: (chain: Vote["chain"]) => VoteScope | undefined;
-}
-
 export class DepositVotes {
   /** Votes that are not yet durable, by signature. */
   private readonly inFlight = new Map<string, Promise<string | null>>();
 
-  constructor(
-    private readonly venue: Venue,
-    private readonly parts: DepositVotesParts,
-  ) {}
+  constructor(private readonly venue: Venue) {}
 
   /** Judges a vote by the state alone. */
   judge(vote: Vote): VoteJudgement {
@@ -40,8 +30,7 @@ export class DepositVotes {
     const subject = attestation.subject(vote.depositId, vote.attestor);
     if (subject === undefined) return "deposit_unknown";
     if (vote.chain !== subject.chain || vote.txHash !== subject.txHash) return "other_deposit";
-    const scope = this.parts.scopeOf(vote.chain);
-    if (scope === undefined || !isSameScope(vote, scope)) return "other_scope";
+    if (!this.isInScope(vote)) return "other_scope";
     const { ownVote } = subject;
     if (ownVote !== null && isSameVote(vote, ownVote)) return "known";
     // Remote attestors stamp by their wall clock, those of this process by the venue's time.
@@ -54,13 +43,15 @@ export class DepositVotes {
   }
 
   /**
-   * Returns null, or why the vote does not count; a promise if it goes to the log. `spend` takes a
-   * vote from its attestor's budget and is called only for a vote that would be appended: repeating a
+   * Returns null, or why the vote does not count; a promise if it goes to the log. `signedBy` is the
+   * public key in hex that its signature was checked with; the attestor may have another now. `spend`
+   * takes a vote from its attestor's budget and is called only for a vote that would be appended: repeating a
    * member's published votes must not use up its budget.
    */
   append(
     vote: Vote,
     signature: string,
+    signedBy: string | undefined,
     spend: () => boolean = () => true,
   ): Promise<string | null> | string | null {
     const inFlight = this.inFlight.get(signature);
@@ -68,20 +59,33 @@ export class DepositVotes {
     // Judged in the same turn as it is submitted: the deposit may have moved since an earlier look.
     const judged = this.judge(vote);
     if (judged !== "new") return judged === "known" ? null : judged;
+    const member = this.venue.listing.attestors?.members[vote.attestor];
+    if (member === undefined || member !== signedBy) return "invalid_signature";
     if (!spend()) return "rate_limited";
-    const done = this.submit(vote, signature).finally(() => this.inFlight.delete(signature));
+    const done = this.submit(vote, signature, member).finally(() =>
+      this.inFlight.delete(signature),
+    );
     this.inFlight.set(signature, done);
     return done;
   }
 
-  private submit(vote: Vote, signature: string): Promise<string | null> {
+  /** Whether the vote binds the venue's id, chain id, vault and contracts that the log has now. */
+  private isInScope(vote: Vote): boolean {
+    const { attestors, venueId } = this.venue.listing;
+    const scope = attestors?.chains?.find(({ chain }) => chain === vote.chain);
+    return (
+      venueId !== null && scope !== undefined && isSameScope(vote, { ...scope, venue: venueId })
+    );
+  }
+
+  private submit(vote: Vote, signature: string, member: string): Promise<string | null> {
     const { attestor, depositId, verdict, votedAtMs, part, parts } = vote;
     const { confirmations, required, credits, reason } = vote;
     const statement = { verdict, votedAtMs, confirmations, required, credits, reason };
     const evidence = {
       signed: Buffer.from(voteText(vote), "latin1"),
       signature: Buffer.from(signature, "hex"),
-      publicKey: this.parts.members[attestor] ?? Buffer.alloc(0),
+      publicKey: Buffer.from(member, "hex"),
     };
     const subject = { stampMs: this.venue.nowMs(), attestor, depositId };
     return this.venue.submitted(

@@ -2,7 +2,8 @@
 
 import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Attestors } from "../testing/attestors.js";
+import { privateKeyFromSeed, publicKeyHex } from "../attestor-key.js";
+import { Attestors, SEEDS } from "../testing/attestors.js";
 import { DOLLAR, type EvmNode, startEvmChain } from "../testing/evm-node.js";
 import { type DepositPort, VenueUnreachable } from "../venue-port.js";
 
@@ -166,4 +167,17 @@ describe("restart between registration and credit", () => {
     expect(venue.wallet(alice)).toBe(1_000_000);
     expect(venue.votesInLog()).toBe(1);
   });
+});
+
+test("another key at its number at the venue: says so and does not vote", async () => {
+  const id = await deposit(5);
+  await node.mine(3);
+  const terms = () => ({ ...attestors.venue.terms(), members: ["ab".repeat(32)] });
+  const config = chain();
+  await attestors.attestor(config, 0, attestors.portWith({ terms })).poll();
+  expect(attestors.venue.deposit(id).status).toBe("queued");
+  const difference = `the key of attestor 0: ${publicKeyHex(privateKeyFromSeed(SEEDS[0]!))} here, ${"ab".repeat(32)} at the venue`;
+  expect(attestors.happened("ConfigurationDiffers")).toMatchObject([{ difference }]);
+  await attestors.attestor(config).poll();
+  expect(attestors.venue.deposit(id).status).toBe("credited");
 });

@@ -9,6 +9,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import type { CreditedDeposit, PendingDeposit } from "@perpgate/protocol";
+import { publicKeyHex } from "../attestor-key.js";
 import { DepositBackoff } from "../backoff.js";
 import type { BridgeObserver, ReorgReason } from "../bridge-event.js";
 import { agreementOn, majorityOn } from "../chain/agreement.js";
@@ -16,7 +17,7 @@ import type { ChainView } from "../chain/chain-view.js";
 import { EndpointPool } from "../chain/endpoint-pool.js";
 import type { LocalAttestor } from "../config/bridge-config.js";
 import { type ChainConfig, differenceFrom, termsOf } from "../config/chain-config.js";
-import type { DepositPort } from "../venue-port.js";
+import type { DepositPort, VenueTerms } from "../venue-port.js";
 import { type BlockReference, type SignedVote, type Statement, signVote } from "../vote.js";
 import { CreditedWatch } from "./credited-watch.js";
 import { judge } from "./judge.js";
@@ -100,10 +101,19 @@ export class ChainAttestor {
     const { port, chain, observe } = this.parts;
     const terms = await port.terms();
     this.venueId = terms.venueId;
-    const difference = differenceFrom(terms, chain);
+    const difference = this.keyDifference(terms) ?? differenceFrom(terms, chain);
     if (difference === null) return true;
     observe({ kind: "ConfigurationDiffers", chain: chain.chain, difference });
     return false;
+  }
+
+  /** Votes of another key than the venue has at this attestor's index are refused. */
+  private keyDifference({ members }: VenueTerms): string | null {
+    const { index, privateKey } = this.parts.attestor;
+    const ours = publicKeyHex(privateKey);
+    const theirs = members[index]?.toLowerCase();
+    if (theirs === ours) return null;
+    return `the key of attestor ${index}: ${ours} here, ${theirs ?? "none"} at the venue`;
   }
 
   private async pendingNow(): Promise<readonly PendingDeposit[]> {

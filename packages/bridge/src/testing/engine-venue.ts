@@ -18,6 +18,7 @@ import type {
   Token,
   Vote,
 } from "@perpgate/protocol";
+import { publicKeyHex } from "../attestor-key.js";
 import type { ChainTerms, DepositPort, VenueTerms } from "../venue-port.js";
 import { type SignedVote, verifyVote } from "../vote.js";
 
@@ -139,7 +140,8 @@ export class EngineVenue implements DepositPort {
   }
 
   terms(): VenueTerms {
-    return { venueId: VENUE_ID, chains: [...this.chains.values()] };
+    const members = this.members.map(publicKeyHex);
+    return { venueId: VENUE_ID, members, chains: [...this.chains.values()] };
   }
 
   pending(
@@ -181,7 +183,7 @@ export class EngineVenue implements DepositPort {
 
   async submit(votes: readonly SignedVote[]): Promise<readonly (string | null)[]> {
     const problems = await Promise.all(
-      votes.map((signed) => verifyVote(signed, this.members, VENUE_ID)),
+      votes.map((signed) => verifyVote(signed, (attestor) => this.members[attestor], VENUE_ID)),
     );
     return votes.map((signed, i) => this.accept(signed, problems[i] ?? null));
   }

@@ -91,6 +91,8 @@ export class BridgeThread {
   ): Promise<{ rows: ResponseRows; next: number | null }> {
     const { port } = this.parts;
     switch (request.kind) {
+      case "terms":
+        return { rows: [await port.terms()], next: null };
       case "pending": {
         const { chain, attestor, order, after } = request;
         return port.pending(chain, attestor, order, after);

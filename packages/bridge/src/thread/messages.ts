@@ -4,6 +4,7 @@ import type { Chain, CreditedDeposit, PendingDeposit, QueueOrder } from "@perpga
 import type { BridgeEvent } from "../bridge-event.js";
 import type { ChainBridgeConfig } from "../config/bridge-config.js";
 import type { ChainConfig } from "../config/chain-config.js";
+import type { VenueTerms } from "../venue-port.js";
 import type { SignedVote } from "../vote.js";
 
 /** Functions cannot be cloned: the thread looks up the dialect by chain. */
@@ -30,10 +31,12 @@ export type ThreadRequest =
       readonly sinceMs: number;
       readonly after: number;
     }
+  | { readonly kind: "terms" }
   | { readonly kind: "submit"; readonly votes: readonly SignedVote[] };
 
-/** One entry per deposit or vote. */
+/** One entry per deposit or vote, or the venue's terms alone. */
 export type ResponseRows =
+  | readonly VenueTerms[]
   | readonly PendingDeposit[]
   | readonly CreditedDeposit[]
   | readonly (string | null)[];

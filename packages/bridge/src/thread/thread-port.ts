@@ -10,7 +10,6 @@ import type {
   PendingDeposit,
   QueueOrder,
 } from "@perpgate/protocol";
-import { dialectOf, termsOf } from "../config/chain-config.js";
 import type { DepositPort, VenueTerms } from "../venue-port.js";
 import { type SignedVote, type VoteProblem, verifyVoteSync } from "../vote.js";
 import type { FromThread, ThreadData, ThreadRequest, ToThread } from "./messages.js";
@@ -32,7 +31,7 @@ export class ThreadPort implements DepositPort {
 
   constructor(
     private readonly send: (message: FromThread) => void,
-    private readonly data: Pick<ThreadData, "members" | "venueId" | "chains" | "nowMs">,
+    private readonly data: Pick<ThreadData, "members" | "venueId" | "nowMs">,
   ) {
     this.leadMs = data.nowMs - Date.now();
   }
@@ -41,13 +40,12 @@ export class ThreadPort implements DepositPort {
     return Date.now() + Math.max(0, this.leadMs);
   }
 
-  /** The venue in this process has the same configuration. */
-  terms(): VenueTerms {
-    const { venueId, chains } = this.data;
-    return {
-      venueId,
-      chains: chains.map((chain) => termsOf({ ...chain, dialect: dialectOf(chain.chain) })),
-    };
+  /** The log's, which `perpgate configure` may have changed since the start of the thread. */
+  async terms(): Promise<VenueTerms> {
+    const { rows } = await this.request<VenueTerms>({ kind: "terms" });
+    const [terms] = rows;
+    if (terms === undefined) throw new Error("the venue returned no terms");
+    return terms;
   }
 
   pending(
@@ -83,7 +81,7 @@ export class ThreadPort implements DepositPort {
   }
 
   private problemOf(vote: SignedVote): VoteProblem | null {
-    return verifyVoteSync(vote, this.data.members, this.data.venueId);
+    return verifyVoteSync(vote, (attestor) => this.data.members[attestor], this.data.venueId);
   }
 
   onMessage(message: Exclude<ToThread, { kind: "stop" }>): void {

@@ -1,32 +1,25 @@
 /** The public description of the bridge, with addresses in the usual form of each chain. */
 
-import {
-  type ChainBridgeConfig,
-  type ChainConfig,
-  publicKeyHex,
-  termsOf,
-  tronAddressOf,
-} from "@perpgate/bridge";
+import { type ChainConfig, termsOf, tronAddressOf } from "@perpgate/bridge";
 import type { BridgeInfo, Chain, VoteScope } from "@perpgate/protocol";
 import { bytesFromHex, checksumAddress } from "@perpgate/protocol/core";
-import type { AttestorHistory } from "@perpgate/venue";
+import type { AttestorHistory, AttestorKeys } from "@perpgate/venue";
 
-/** The part of the bridge that changes while the venue runs. */
+/** The bridge as the log has it now; `chains` as `chainsInLog` returns them. */
 export interface BridgeState {
+  readonly keys: AttestorKeys;
   readonly history: AttestorHistory;
+  readonly chains: readonly ChainConfig[];
   readonly paused: readonly string[];
 }
 
-export function bridgeInfoOf(
-  { venue, members, quorum, chains }: ChainBridgeConfig,
-  { history, paused }: BridgeState,
-): BridgeInfo {
+export function bridgeInfoOf({ keys, history, chains, paused }: BridgeState): BridgeInfo {
   return {
     attestor: "chain",
-    venue,
+    venue: keys.venue,
     venueId: history.venueId,
-    members: members.map(publicKeyHex),
-    quorum,
+    members: [...keys.members],
+    quorum: history.entries.at(-1)?.quorum ?? keys.members.length,
     keys: history.entries.map((entry) => ({
       position: String(entry.position),
       members: [...entry.members],
@@ -35,6 +28,27 @@ export function bridgeInfoOf(
     paused: [...paused],
     chains: chains.map(chainInfoOf),
   };
+}
+
+/**
+ * The chains of this gateway's file with the chain id, vault and contracts of the log, which are in
+ * force. The log does not have the rest, such as decimals: a chain or token that the file lacks is left
+ * out, and attestors that have it do not vote until the gateway is started with the new file.
+ */
+export function chainsInLog(
+  chains: readonly ChainConfig[],
+  { chains: scopes = [] }: AttestorKeys,
+): readonly ChainConfig[] {
+  return chains.flatMap((config) => {
+    const scope = scopes.find(({ chain }) => chain === config.chain);
+    if (scope === undefined) return [];
+    const tokens = scope.tokens.flatMap(({ token, contract }) => {
+      const known = config.tokens[token];
+      return known === undefined ? [] : [[token, { ...known, contract }] as const];
+    });
+    const { chainId, vault } = scope;
+    return [{ ...config, chainId, vault, tokens: Object.fromEntries(tokens) }];
+  });
 }
 
 /** What a vote about the chain must contain, without the venue's id. */

@@ -12,7 +12,7 @@ export function measureBridge(
   registry: Registry,
   venue: Venue,
   deposits: VenueDeposits,
-  { chains, members }: Pick<ChainBridgeConfig, "chains" | "members">,
+  { chains }: Pick<ChainBridgeConfig, "chains">,
 ): void {
   const registers = [registry];
   const { attestation } = venue.views;
@@ -49,7 +49,9 @@ export function measureBridge(
       labelNames: ["attestor"],
       registers,
       collect() {
-        for (const attestor of members.keys()) {
+        // `perpgate configure` may have removed members.
+        this.reset();
+        for (const attestor of deposits.keys.members.keys()) {
           this.set({ attestor }, (times().get(attestor) ?? 0) / 1_000);
         }
       },

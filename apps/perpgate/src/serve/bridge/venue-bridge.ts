@@ -65,7 +65,7 @@ export function createVenueBridge(
       log.error({ err: error }, "the attestors' thread ended and is started again"),
   });
   return {
-    intake: new VoteIntake(venue, deposits, config),
+    intake: new VoteIntake(venue, deposits),
     probe: { name: "bridge", notReadyReason: () => health.notReadyReason() },
     start: () => {
       if (hasAttestors) thread.start();

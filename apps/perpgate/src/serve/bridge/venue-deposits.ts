@@ -1,11 +1,17 @@
 /**
  * The attestors' port to the venue of this process: work comes from the venue's views, votes go to
  * its log. A vote's signature is checked here unless the attestors' own thread has checked it.
+ *
+ * Keys, vaults and contracts are those of the log, read at each use: `perpgate configure` changes them
+ * while the venue runs.
  */
 
+import type { KeyObject } from "node:crypto";
 import {
   type ChainBridgeConfig,
+  type ChainConfig,
   type DepositPort,
+  publicKeyFromHex,
   publicKeyHex,
   type SignedVote,
   termsOf,
@@ -19,8 +25,8 @@ import type {
   PendingDeposit,
   QueueOrder,
 } from "@perpgate/protocol";
-import { type AttestorHistory, DepositVotes, type Venue } from "@perpgate/venue";
-import { scopeOf } from "./bridge-info.js";
+import { type AttestorHistory, type AttestorKeys, DepositVotes, type Venue } from "@perpgate/venue";
+import { chainsInLog } from "./bridge-info.js";
 import type { VoteBudget } from "./vote-budget.js";
 
 type Config = Pick<ChainBridgeConfig, "members" | "chains">;
@@ -28,19 +34,39 @@ type Config = Pick<ChainBridgeConfig, "members" | "chains">;
 export class VenueDeposits implements DepositPort {
   private readonly votes: DepositVotes;
   private readonly lastAskedMs = new Map<number, number>();
+  /** The keys that the attestors' own thread checks votes with: those of its start. */
+  private readonly membersAtStart: readonly string[];
+  private readonly keyObjects = new Map<string, KeyObject>();
 
   constructor(
     private readonly venue: Venue,
     private readonly config: Config,
   ) {
-    this.votes = new DepositVotes(venue, {
-      members: config.members.map((key) => Buffer.from(publicKeyHex(key), "hex")),
-      scopeOf: (chain) => {
-        const terms = config.chains.find((each) => each.chain === chain);
-        if (terms === undefined) return undefined;
-        return { ...scopeOf(terms), venue: this.history.venueId };
-      },
-    });
+    this.votes = new DepositVotes(venue);
+    this.membersAtStart = config.members.map(publicKeyHex);
+  }
+
+  /** The attestors and the scopes of their votes, as the log has them now. */
+  get keys(): AttestorKeys {
+    const { attestors } = this.venue.listing;
+    if (attestors === null) throw new Error("the venue has no attestors' keys in its log");
+    return attestors;
+  }
+
+  /** The key of an attestor's number now. */
+  memberOf(attestor: number): KeyObject | undefined {
+    return this.keyObject(this.keys.members[attestor]);
+  }
+
+  private keyObject(hex: string | undefined): KeyObject | undefined {
+    if (hex === undefined) return undefined;
+    const key = this.keyObjects.get(hex) ?? publicKeyFromHex(hex);
+    this.keyObjects.set(hex, key);
+    return key;
+  }
+
+  get chains(): readonly ChainConfig[] {
+    return chainsInLog(this.config.chains, this.keys);
   }
 
   /** The venue's id and all its attestors; there from Genesis on. */
@@ -56,7 +82,8 @@ export class VenueDeposits implements DepositPort {
   }
 
   terms(): VenueTerms {
-    return { venueId: this.history.venueId, chains: this.config.chains.map(termsOf) };
+    const { members } = this.keys;
+    return { venueId: this.history.venueId, members, chains: this.chains.map(termsOf) };
   }
 
   pending(
@@ -83,26 +110,32 @@ export class VenueDeposits implements DepositPort {
     votes: readonly SignedVote[],
     budget?: VoteBudget,
   ): Promise<readonly (string | null)[]> {
+    const { members } = this.keys;
     const problems: (string | null)[] = [];
-    for (const signed of votes) problems.push(await this.problemOf(signed));
+    for (const signed of votes) problems.push(await this.problemOf(signed, members));
     return Promise.all(
       votes.map(({ vote, signature }, i) => {
         const spend = () => budget?.take(vote.attestor) !== false;
-        return problems[i] ?? this.votes.append(vote, signature, spend);
+        return problems[i] ?? this.votes.append(vote, signature, members[vote.attestor], spend);
       }),
     );
   }
 
   /** For votes whose signatures the attestors' own thread has checked. */
   async submitChecked(votes: readonly SignedVote[]): Promise<readonly (string | null)[]> {
-    return Promise.all(votes.map(({ vote, signature }) => this.votes.append(vote, signature)));
+    return Promise.all(
+      votes.map(({ vote, signature }) =>
+        this.votes.append(vote, signature, this.membersAtStart[vote.attestor]),
+      ),
+    );
   }
 
   /** Why the vote does not count, as far as this is known before the log; null if it may. */
-  private async problemOf(signed: SignedVote): Promise<string | null> {
+  private async problemOf(signed: SignedVote, members: readonly string[]): Promise<string | null> {
     const judged = this.votes.judge(signed.vote);
     // A vote that the state rejects or has already needs no signature check.
     if (judged !== "new") return judged === "known" ? null : judged;
-    return verifyVote(signed, this.config.members, this.history.venueId);
+    const memberOf = (attestor: number) => this.keyObject(members[attestor]);
+    return verifyVote(signed, memberOf, this.history.venueId);
   }
 }

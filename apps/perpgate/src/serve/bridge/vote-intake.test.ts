@@ -2,7 +2,13 @@
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { checkPublishedDeposit, checkPublishedVote, type Vote } from "@perpgate/bridge";
+import {
+  checkPublishedDeposit,
+  checkPublishedVote,
+  privateKeyFromSeed,
+  publicKeyHex,
+  type Vote,
+} from "@perpgate/bridge";
 import { fieldsOf, StreamClient, Trader } from "@perpgate/gateway/testing";
 import { voteText } from "@perpgate/protocol/core";
 import { verify } from "@perpgate/venue";
@@ -224,6 +230,69 @@ describe("refused before the log", () => {
       refusals: ["vote_outdated", "vote_outdated"],
     });
     expect(await read()).toMatchObject({ status: "queued", reason: null, votes: [] });
+  });
+});
+
+describe("a configuration that is put into the log of the running venue", () => {
+  test("a replaced key: the old one is refused, the new one counts, and the log verifies", async () => {
+    const { venue, trader, depositId, credits, balance } = await registered();
+    const next = [MEMBERS[0]!, publicKeyHex(privateKeyFromSeed(STRANGER)), MEMBERS[2]!];
+    await venue.configure(next);
+    expect((await trader.get("/v1/bridge")).body).toMatchObject({
+      members: next,
+      keys: [{ members: MEMBERS }, { members: next }],
+    });
+    const removed = await venue.submit(await venue.vote({ depositId, attestor: 1, credits }));
+    expect(removed).toMatchObject({ status: 401, body: { code: "invalid_signature" } });
+    await venue.submit(await venue.vote({ depositId, attestor: 0, credits }));
+    expect(await balance()).toBe(0);
+    const added = await venue.vote({ depositId, attestor: 1, credits }, STRANGER);
+    expect((await venue.submit(added)).body).toEqual({ refusals: [null] });
+    expect(await balance()).toBe(40);
+    const report = await verify(venue.at.directory, { signatures: recoverWallet });
+    expect(report).toMatchObject({ fault: null, voteSignatures: 2 });
+  });
+
+  test("a removed member: those after it vote with their new numbers", async () => {
+    const { venue, depositId, credits, balance } = await registered();
+    await venue.configure(MEMBERS.slice(1));
+    const gone = await venue.submit(await venue.vote({ depositId, attestor: 2, credits }));
+    expect(gone).toMatchObject({ status: 403, body: { code: "attestor_unknown" } });
+    for (const attestor of [0, 1]) {
+      const vote = await venue.vote({ depositId, attestor, credits }, SEEDS[attestor + 1]);
+      expect((await venue.submit(vote)).body).toEqual({ refusals: [null] });
+    }
+    expect(await balance()).toBe(40);
+    const report = await verify(venue.at.directory, { signatures: recoverWallet });
+    expect(report).toMatchObject({ fault: null, voteSignatures: 2 });
+  });
+
+  test("another vault: published, and required in votes", async () => {
+    const { venue, trader, depositId, credits } = await registered();
+    await venue.configure(MEMBERS, `0x${VAULT_ELSEWHERE}`);
+    const { body } = await trader.get("/v1/bridge");
+    expect(body).toMatchObject({ chains: [{ vault: `0x${VAULT_ELSEWHERE}` }] });
+    const old = await venue.vote({ depositId, credits });
+    expect((await venue.submit(old)).body).toEqual(OTHER_SCOPE);
+    const vote = await venue.vote({ depositId, credits, vault: VAULT_ELSEWHERE });
+    expect((await venue.submit(vote)).body).toEqual({ refusals: [null] });
+  });
+
+  test("an attestor of this process whose key was replaced: its votes are refused", async () => {
+    const { venue, depositId, credits } = await registered();
+    const vote = await venue.vote({ depositId, attestor: 1, credits });
+    await venue.configure([MEMBERS[0]!, publicKeyHex(privateKeyFromSeed(STRANGER)), MEMBERS[2]!]);
+    expect(await venue.deposits.submitChecked([vote])).toEqual(["invalid_signature"]);
+  });
+
+  test("between the check of a signature and the log: the vote is refused", async () => {
+    const { venue, depositId, credits } = await registered();
+    const vote = await venue.vote({ depositId, attestor: 1, credits });
+    const submitted = venue.deposits.submit([vote]);
+    const { attestors } = venue.at.venue.listing;
+    const members = [MEMBERS[0]!, publicKeyHex(privateKeyFromSeed(STRANGER)), MEMBERS[2]!];
+    venue.at.venue.listing.attestors = { ...attestors!, members };
+    expect(await submitted).toEqual(["invalid_signature"]);
   });
 });
 

@@ -8,7 +8,7 @@
 
 import { type KeyObject, verify } from "node:crypto";
 import { promisify } from "node:util";
-import { type ChainBridgeConfig, publicKeyHex } from "@perpgate/bridge";
+import { publicKeyHex } from "@perpgate/bridge";
 import type { Attestation, Signed } from "@perpgate/gateway";
 import type {
   BridgeInfo,
@@ -35,13 +35,13 @@ export class VoteIntake implements Attestation {
   constructor(
     private readonly venue: Venue,
     private readonly deposits: VenueDeposits,
-    private readonly config: ChainBridgeConfig,
     private readonly budget = new VoteBudget(),
   ) {}
 
   info(): BridgeInfo {
-    const { history } = this.deposits;
-    return bridgeInfoOf(this.config, { history, paused: this.venue.views.attestation.paused });
+    const { keys, history, chains } = this.deposits;
+    const { paused } = this.venue.views.attestation;
+    return bridgeInfoOf({ keys, history, chains, paused });
   }
 
   async accept(submitted: readonly SubmittedVote[]): Promise<readonly (string | null)[]> {
@@ -88,7 +88,7 @@ export class VoteIntake implements Attestation {
   }
 
   private memberOf(attestor: number): KeyObject {
-    const member = this.config.members[attestor];
+    const member = this.deposits.memberOf(attestor);
     if (member === undefined) throw new ApiError("attestor_unknown", { attestor });
     return member;
   }

@@ -15,7 +15,8 @@ import {
   voteBytes,
 } from "@perpgate/bridge";
 import { type Answer, ask, type RunningVenue, runVenue, Trader } from "@perpgate/gateway/testing";
-import type { AttestedDeposit } from "@perpgate/protocol";
+import { type AttestedDeposit, DEFAULT_MARKETS } from "@perpgate/protocol";
+import { DEFAULT_PARAMETERS, venueConfigOf } from "@perpgate/venue";
 import { recoverMessageAddress } from "viem";
 import { scopeOf } from "../bridge-info.js";
 import { attestationParameters, attestorKeysOf } from "../settings-bridge.js";
@@ -30,15 +31,15 @@ export const VAULT = `0x${"11".repeat(20)}`;
 
 export const BRIDGE: ChainBridgeConfig = chainBridge();
 
-function chainBridge(): ChainBridgeConfig {
+function chainBridge(members = MEMBERS, vault = VAULT): ChainBridgeConfig {
   const bridge = resolveBridge({
     venue: "test-venue",
-    members: MEMBERS,
+    members,
     quorum: 2,
     chains: {
       ethereum: {
         rpc: ["http://127.0.0.1:1"],
-        vault: VAULT,
+        vault,
         tokens: {
           USDC: { contract: USDC },
           USDT: { contract: "0xdAC17F958D2ee523a2206206994597C13D831ec7" },
@@ -70,7 +71,7 @@ export class AttestedVenue {
       ...(keys === null ? {} : { attestors: keys }),
       attestation: (venue) => {
         deposits = new VenueDeposits(venue, BRIDGE);
-        return new VoteIntake(venue, deposits, BRIDGE, budget);
+        return new VoteIntake(venue, deposits, budget);
       },
     });
     const attested = new AttestedVenue(at);
@@ -82,6 +83,17 @@ export class AttestedVenue {
   async restart(): Promise<AttestedVenue> {
     await this.at.stop();
     return AttestedVenue.run(this.at.directory, this.at.nowMs() + 1);
+  }
+
+  /** Appends a configuration with other attestors or another vault to the log. */
+  configure(members: string[], vault?: string): Promise<void> {
+    const bridge = chainBridge(members, vault);
+    const parameters = { ...DEFAULT_PARAMETERS, ...attestationParameters(bridge) };
+    return this.at.venue.configure({
+      config: venueConfigOf(DEFAULT_MARKETS, parameters),
+      listing: DEFAULT_MARKETS,
+      attestors: attestorKeysOf(bridge),
+    });
   }
 
   get venueId(): string {
