@@ -5,8 +5,17 @@ import { bridgeOf } from "./bridge/settings-bridge.js";
 import { readConfiguration } from "./configuration.js";
 import { venueTermsOf } from "./venue-opening.js";
 
-/** Rejects if the file or the engine refuses it. */
-export async function configureVenue(venue: Venue, config: string): Promise<void> {
+/**
+ * Rejects if the file or the engine refuses it. `attestorKey` is the key from the environment of the
+ * start. It makes a member where the file names none; a file that names them may leave it out, which
+ * removes the attestor.
+ */
+export async function configureVenue(
+  venue: Venue,
+  config: string,
+  attestorKey: string | undefined,
+): Promise<void> {
   const settings = readConfiguration({ config }, {});
-  await venue.configure(venueTermsOf(settings, bridgeOf(settings, undefined)));
+  const key = settings.bridge.members === undefined ? attestorKey : undefined;
+  await venue.configure(venueTermsOf(settings, bridgeOf(settings, key)));
 }

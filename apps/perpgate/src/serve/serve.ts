@@ -135,7 +135,7 @@ export async function serve(
     market: new MarketControl(venue),
     upgrade: new UpgradeControl(venue),
     prune: (below: LogSeq) => venue.pruneBelow(below),
-    configure: (file: string) => configureVenue(venue, file),
+    configure: (file: string) => configureVenue(venue, file, attestorKey),
     leave: () => process.kill(process.pid, "SIGTERM"),
   };
   const control = new ControlSocket(dataFolder, controls, log);

@@ -3,8 +3,10 @@
 import { chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createKeyFile, privateKeyFromSeed, publicKeyHex, readKeyFile } from "@perpgate/bridge";
+import type { BridgeInfo } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
 import { StartError } from "../../cli/start-error.js";
+import { coarseMarket } from "../../testing/coarse-market.js";
 import {
   configurationFile,
   PerpgateProcess,
@@ -148,3 +150,28 @@ test("a new key file: readable by its owner only, never overwrites another", () 
   expect(() => createKeyFile(path)).toThrow(/EEXIST/);
   expect(readFileSync(path, "utf8")).toBe(before);
 });
+
+test("configure: the key of the environment stays a member, unless the file names the members", async () => {
+  const { path, publicKey } = newKeyFile();
+  const bridge = { members: undefined, keyFiles: [path] };
+  const fileOf = (symbols: readonly string[], changes: object = bridge) => ({
+    ...chainFile(changes),
+    markets: symbols.map(coarseMarket),
+  });
+  const data = join(temporaryFolder(), "data");
+  const { url } = await startVenue(data, fileOf(["AAA"]), { PERPGATE_ATTESTOR_KEY: SEED });
+  const configure = async (file: object) => {
+    const args = ["configure", "--data", data, "--config", configurationFile(file)];
+    const { code, stderr } = await new PerpgateProcess(args).ended;
+    expect([code, stderr]).toEqual([0, ""]);
+  };
+  const members = async () => {
+    const info: BridgeInfo = JSON.parse(await (await fetch(`${url}/v1/bridge`)).text());
+    return [info.members, info.quorum];
+  };
+  expect(await members()).toEqual([[publicKey, PUBLIC], 2]);
+  await configure(fileOf(["AAA", "BBB"]));
+  expect(await members()).toEqual([[publicKey, PUBLIC], 2]);
+  await configure(fileOf(["AAA", "BBB"], { members: [publicKey], keyFiles: [path] }));
+  expect(await members()).toEqual([[publicKey], 1]);
+}, 180_000);
