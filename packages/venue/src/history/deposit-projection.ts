@@ -4,7 +4,8 @@
  * The engine knows one registrant per hash. Every account that registers the same hash later becomes a
  * watcher too, up to a bound: otherwise one person with many accounts could turn each step of one
  * deposit into thousands of rows. Accounts that a deposit credits always become watchers. Votes are
- * kept as signed: the latest of each attestor on each part, and separately its `reorged` vote.
+ * kept as signed: the latest of each attestor on each part, and separately its `reorged` vote. The
+ * votes for a part that was credited stay.
  */
 import { EVENT } from "@perpgate/engine";
 import type { Deposit } from "@perpgate/engine/reading";
@@ -91,6 +92,8 @@ export class DepositProjection {
     const deposit = this.context.deposit(command.depositId);
     if (deposit === undefined) return;
     const { depositId, attestor, verdict, part = 1 } = command;
+    // Votes without a part have the place of part 1, whose votes for its credit must stay.
+    if (verdict === "confirming" && deposit.creditedParts > 0) return;
     const key = voteKey(depositId, attestor, verdict === "reorged" ? "reorged" : part);
     this.queue.put(this.tables.votes, key, encodeVote(deposit.registeredAtMs, evidence));
   }

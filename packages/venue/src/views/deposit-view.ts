@@ -82,17 +82,29 @@ function depositOf(source: VenueSource, deposit: EngineDeposit, state: DepositSt
   };
 }
 
-/** Votes on the current registration; those on an earlier one are left out. */
-function votesOn({ history }: VenueSource, deposit: EngineDeposit): DepositVote[] {
-  const attestors = [...deposit.votes.keys()].sort((a, b) => a - b);
-  const parts = Math.max(1, ...[...deposit.votes.values()].map(({ part }) => part));
-  const places: VotePlace[] = [...Array.from({ length: parts }, (_, i) => i + 1), "reorged"];
-  return attestors.flatMap((attestor) =>
+/**
+ * Votes on the current registration, and on parts that were credited: these also where the deposit was
+ * registered again, or their attestor was replaced, since.
+ */
+function votesOn({ history, listing }: VenueSource, deposit: EngineDeposit): DepositVote[] {
+  const { id, votes, creditedParts, registeredAtMs } = deposit;
+  const sets = listing.attestorHistory?.entries ?? [];
+  const attestors = Math.max(0, ...sets.map(({ members }) => members.length));
+  const parts = Math.max(1, creditedParts, ...[...votes.values()].map(({ part }) => part));
+  const places: VotePlace[] = [...numbers(1, parts), "reorged"];
+  return numbers(0, attestors - 1).flatMap((attestor) =>
     places.flatMap((place) => {
-      const row = history.vote(deposit.id, attestor, place);
-      return row?.registeredAtMs === deposit.registeredAtMs ? [voteOf(attestor, row)] : [];
+      const row = history.vote(id, attestor, place);
+      if (row === undefined) return [];
+      const isOfCredit = place !== "reorged" && place <= creditedParts;
+      const isCurrent = votes.has(attestor) && row.registeredAtMs === registeredAtMs;
+      return isOfCredit || isCurrent ? [voteOf(attestor, row)] : [];
     }),
   );
+}
+
+function numbers(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, i) => from + i);
 }
 
 function voteOf(attestor: number, { publicKey, signature, signed }: VoteRow): DepositVote {

@@ -5,6 +5,7 @@ import {
   checkPublishedDeposit,
   checkPublishedVote,
   privateKeyFromSeed,
+  publicKeyHex,
   type VoteCredit,
 } from "@perpgate/bridge";
 import type { VoteV1 } from "@perpgate/protocol";
@@ -19,6 +20,8 @@ import {
   SEEDS,
   trustedBy,
 } from "./testing/attested-venue.js";
+
+const STRANGER = "66".repeat(32);
 
 describe("votes of format 1", () => {
   /** A vote as earlier releases signed it. */
@@ -139,5 +142,63 @@ describe("a transaction of several parts", () => {
     const headers = trader.bearer();
     const again = await fetch(`${second.at.url}/v1/bridge/deposits/${depositId}`, { headers });
     expect(await again.json()).toEqual(deposit);
+  });
+
+  /** 150 credits in two parts; returns what votes on one of them. */
+  async function registeredInParts() {
+    const made = await registered();
+    const { venue, depositId, credits } = made;
+    const logs = Array.from({ length: 150 }, (_, logIndex) => ({ ...credits[0]!, logIndex }));
+    const voteOn = async (part: number, attestors: readonly number[], seeds = SEEDS) => {
+      const own = logs.slice(100 * (part - 1), 100 * part);
+      for (const attestor of attestors) {
+        const statement = { depositId, attestor, credits: own, part, parts: 2 };
+        const vote = await venue.vote(statement, seeds[attestor]);
+        expect((await venue.submit(vote)).body).toEqual({ refusals: [null] });
+      }
+    };
+    return { ...made, voteOn };
+  }
+
+  test("a confirming vote between two parts: the votes for the first part stay published", async () => {
+    const { venue, depositId, read, balance, voteOn } = await registeredInParts();
+    await voteOn(1, [0, 1]);
+    await venue.submit(await venue.vote({ depositId, attestor: 0, verdict: "confirming" }));
+    await voteOn(2, [0, 1]);
+    expect(await balance()).toBe(6_000);
+    const deposit = await read();
+    expect(deposit.status).toBe("credited");
+    expect(deposit.votes).toHaveLength(4);
+    expect(await checkPublishedDeposit(deposit, trustedBy(venue))).toBeNull();
+  });
+
+  test("marked as reorganised after the last part: the votes for all parts stay published", async () => {
+    const { venue, depositId, read, voteOn } = await registeredInParts();
+    await voteOn(1, [0, 1]);
+    await voteOn(2, [0, 1]);
+    for (const attestor of [0, 1]) {
+      await venue.submit(await venue.vote({ depositId, attestor, verdict: "reorged" }));
+    }
+    const deposit = await read();
+    expect(deposit).toMatchObject({ status: "credited", reorged: "transaction_gone" });
+    expect(deposit.votes).toHaveLength(6);
+    expect(await checkPublishedDeposit(deposit, trustedBy(venue))).toBeNull();
+  });
+
+  test("a key replaced between two parts: the vote of the old key for the first part stays published", async () => {
+    const { venue, read, voteOn } = await registeredInParts();
+    await voteOn(1, [0, 1]);
+    const members = [MEMBERS[0]!, publicKeyHex(privateKeyFromSeed(STRANGER)), MEMBERS[2]!];
+    await venue.configure(members);
+    expect((await read()).votes.map(({ publicKey }) => publicKey)).toEqual(MEMBERS.slice(0, 2));
+    await voteOn(2, [1, 2], [SEEDS[0]!, STRANGER, SEEDS[2]!]);
+    const deposit = await read();
+    expect(deposit).toMatchObject({ status: "credited" });
+    expect(deposit.votes.map(({ publicKey }) => publicKey)).toEqual([
+      MEMBERS[0],
+      MEMBERS[1],
+      members[1],
+      MEMBERS[2],
+    ]);
   });
 });
