@@ -19,6 +19,11 @@ export interface Disk {
   /** Makes the names in a directory durable: without it a synced file may have no name. */
   syncDirectory(directory: string): void;
   /**
+   * Bytes that new files in the directory may take: the free space of its disk, less a reserve for
+   * the writes that a running venue cannot do without.
+   */
+  roomBytes(directory: string): number;
+  /**
    * Takes an exclusive lock on a directory, or returns its holder. The kernel releases the lock when
    * the process ends, also after kill -9.
    */
@@ -59,6 +64,17 @@ export function isNoRoom(error: unknown): boolean {
     "code" in error &&
     (error.code === "ENOSPC" || error.code === "EDQUOT")
   );
+}
+
+/**
+ * Throws ENOSPC if a new file of this size would use up the disk. Without it, writing the file would
+ * fill the disk before it fails, and other writes would fail until the partial file is removed.
+ */
+export function refuseToFill(disk: Disk, directory: string, bytes: number): void {
+  const room = disk.roomBytes(directory);
+  if (room >= bytes) return;
+  const message = `ENOSPC: no space left on device, ${bytes} bytes in ${directory}`;
+  throw Object.assign(new Error(message), { code: "ENOSPC", syscall: "statfs" });
 }
 
 /**

@@ -8,6 +8,8 @@ import { lockDirectory } from "./file-lock.js";
 /** The log contains who traded what: only the process's user may read it. */
 const PRIVATE_FILE = 0o600;
 const PRIVATE_DIRECTORY = 0o700;
+/** For what a venue writes until the disk has room again, such as its history. */
+const RESERVED_BYTES = 16 * 1024 * 1024;
 const OPEN_FLAGS = { read: "r", write: "r+", create: "wx+" } as const;
 
 export const nodeDisk: Disk = {
@@ -17,6 +19,7 @@ export const nodeDisk: Disk = {
   list: (directory) => fs.readdirSync(directory),
   makeDirectory,
   syncDirectory,
+  roomBytes,
   lock: lockDirectory,
 };
 
@@ -51,6 +54,12 @@ function syncDirectory(directory: string): void {
   } finally {
     fs.closeSync(descriptor);
   }
+}
+
+/** Some file systems report no block count: there the writes alone show whether there is room. */
+function roomBytes(directory: string): number {
+  const { blocks, bavail, bsize } = fs.statfsSync(directory);
+  return blocks > 0 ? bavail * bsize - RESERVED_BYTES : Number.POSITIVE_INFINITY;
 }
 
 /** A new directory is durable once its parent is synced: syncs upwards to the first that existed. */

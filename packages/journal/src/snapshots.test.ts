@@ -60,16 +60,18 @@ describe("snapshots", () => {
     }
   });
 
-  test("write: a full disk leaves no partial snapshot, and its room is free again", () => {
+  test("write: too little room for the snapshot: nothing is written", () => {
     const disk = new FakeDisk(1);
     const snapshots = new FileSnapshots(disk, "/log", LOG_ID);
     const { file } = snapshots.write(at(1), [text("old")]);
     // Room for the first piece and a part of the second.
     disk.capacityBytes = disk.contents(file).length + 64 + 1_500;
     const pieces = [new Uint8Array(1_000), new Uint8Array(1_000)];
+    const { operations } = disk;
     expect(() => snapshots.write(at(2), pieces)).toThrow(
       expect.objectContaining({ code: "ENOSPC" }),
     );
+    expect(disk.operations).toBe(operations);
     expect(disk.paths()).toEqual([file]);
     expect(bodyOf(snapshots)).toBe("old");
     snapshots.write(at(3), [new Uint8Array(1_400)]);

@@ -16,7 +16,7 @@
 
 import { basename, join } from "node:path";
 import { crc32c } from "./crc32c.js";
-import { type Disk, isNotThere, makeWhole, readUpTo, writeFully } from "./disk.js";
+import { type Disk, isNotThere, makeWhole, readUpTo, refuseToFill, writeFully } from "./disk.js";
 import type { LogSeq } from "./journal.js";
 import { UNFINISHED_SUFFIX } from "./spare-segments.js";
 import { readU53, writeU53 } from "./u53.js";
@@ -49,7 +49,7 @@ export interface NewestSnapshot {
 
 export interface Snapshots {
   /** Durable on return. `body` is the state, in one or more pieces. */
-  write(seq: LogSeq, body: Iterable<Uint8Array>): SnapshotInfo;
+  write(seq: LogSeq, body: readonly Uint8Array[]): SnapshotInfo;
   /** Snapshots with a valid header, newest first. */
   list(): SnapshotInfo[];
   /** The newest valid snapshot (header and body checked) at or before that batch. */
@@ -65,13 +65,15 @@ export class FileSnapshots implements Snapshots {
     private readonly logId: Uint8Array,
   ) {}
 
-  write(seq: LogSeq, body: Iterable<Uint8Array>): SnapshotInfo {
+  write(seq: LogSeq, body: readonly Uint8Array[]): SnapshotInfo {
     const name = `${String(seq.batch).padStart(16, "0")}.snapshot`;
     const file = join(this.directory, name);
     const unfinished = file + UNFINISHED_SUFFIX;
     if (this.disk.list(this.directory).includes(name + UNFINISHED_SUFFIX)) {
       this.disk.remove(unfinished);
     }
+    const length = body.reduce((sum, piece) => sum + piece.length, HEADER_BYTES);
+    refuseToFill(this.disk, this.directory, length);
     const bytes = makeWhole(this.disk, unfinished, file, () =>
       this.writeFile(unfinished, seq, body),
     );
@@ -134,7 +136,7 @@ export class FileSnapshots implements Snapshots {
       .map((name) => join(this.directory, name));
   }
 
-  private writeFile(path: string, seq: LogSeq, body: Iterable<Uint8Array>): number {
+  private writeFile(path: string, seq: LogSeq, body: readonly Uint8Array[]): number {
     const file = this.disk.open(path, "create");
     try {
       let bytes = 0;

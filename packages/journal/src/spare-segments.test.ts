@@ -13,10 +13,19 @@ const SEGMENT_BYTES = 4096;
 const FULL = expect.objectContaining({ code: "ENOSPC" });
 
 describe("prepare: the disk is full", () => {
-  test("the partial segment is removed", () => {
+  test("too little room for the segment: nothing is written, the room stays for other writes", () => {
     const disk = new FakeDisk(1);
-    disk.capacityBytes = SEGMENT_BYTES / 2;
+    disk.capacityBytes = SEGMENT_BYTES - 1;
     expect(() => allocateSegment(disk, "/log", 1, SEGMENT_BYTES)).toThrow(FULL);
+    expect(disk.operations).toBe(0);
+  });
+
+  test("a write fails: the partial segment is removed", () => {
+    const disk = new FakeDisk(1);
+    const fault = { kind: "error", code: "ENOSPC", bytesWritten: SEGMENT_BYTES / 2 } as const;
+    disk.plan = { operation: 2, fault };
+    expect(() => allocateSegment(disk, "/log", 1, SEGMENT_BYTES)).toThrow(FULL);
+    expect(disk.operations).toBeGreaterThan(2);
     expect(disk.paths()).toEqual([]);
   });
 

@@ -10,7 +10,7 @@
  * retried.
  */
 
-import { type Disk, isNoRoom, makeWhole, writeFully, writeZeros } from "./disk.js";
+import { type Disk, isNoRoom, makeWhole, refuseToFill, writeFully, writeZeros } from "./disk.js";
 import { segmentPath } from "./segment-format.js";
 
 export const UNFINISHED_SUFFIX = ".new";
@@ -32,6 +32,7 @@ export function allocateSegment(
 ): void {
   const path = segmentPath(directory, number);
   const unfinished = path + UNFINISHED_SUFFIX;
+  refuseToFill(disk, directory, segmentBytes);
   makeWhole(disk, unfinished, path, () => {
     const file = disk.open(unfinished, "create");
     try {

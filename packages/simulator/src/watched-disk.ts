@@ -40,6 +40,10 @@ export class WatchedDisk implements Disk {
     this.disk.syncDirectory(directory);
   }
 
+  roomBytes(directory: string): number {
+    return this.disk.roomBytes(directory);
+  }
+
   lock(path: string): DiskLock | LockHolder {
     return this.disk.lock(path);
   }

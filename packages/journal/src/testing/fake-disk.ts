@@ -134,6 +134,11 @@ export class FakeDisk implements Disk {
     this.changes = this.changes.filter((change) => change.directory !== directory);
   }
 
+  roomBytes(): number {
+    this.checkAlive();
+    return this.capacityBytes - this.usedBytes();
+  }
+
   lock(directory: string): DiskLock | LockHolder {
     this.checkAlive();
     if (this.locks.has(directory)) return { held: false, holder: "" };

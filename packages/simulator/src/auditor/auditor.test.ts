@@ -39,6 +39,7 @@ function lying(change: (file: DiskFile) => Partial<DiskFile>): (disk: Disk) => D
     list: (directory) => disk.list(directory),
     makeDirectory: (directory) => disk.makeDirectory(directory),
     syncDirectory: (directory) => disk.syncDirectory(directory),
+    roomBytes: (directory) => disk.roomBytes(directory),
     lock: (path) => disk.lock(path),
   });
 }
