@@ -5,13 +5,14 @@
  * Exit code 1 if there is a problem; warnings leave it 0.
  */
 
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { Output } from "../cli/output.js";
 import { reasonOf, StartError } from "../cli/start-error.js";
 import type { Tone } from "../cli/style.js";
 import { bridgeOf } from "../serve/bridge/settings-bridge.js";
 import { readConfiguration } from "../serve/configuration.js";
 import { refuseMissingFeeds } from "../serve/index-source.js";
+import { refuseLostKey } from "../serve/log-key-file.js";
 import { flagSettings, type ServeOptions } from "../serve/options.js";
 import { packageFilesFolder, pageFolderOf } from "../serve/page-folder.js";
 import type { Settings } from "../serve/settings.js";
@@ -80,6 +81,7 @@ function checkSettings(settings: Settings): Finding {
     signInRulesOf(settings, bridge.kind);
     refuseMissingFeeds(settings);
     pageFolderOf(settings);
+    refuseLostKey(settings, resolve(settings.data));
     if (settings.log !== undefined && settings.receipts.logKey === undefined) {
       throw new StartError("a replicated log needs receipts.logKey, the same at every gateway");
     }

@@ -1,6 +1,6 @@
 /** Backup of a running venue, and a start on the copy. */
 
-import { existsSync, readdirSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckpointOptions } from "@perpgate/venue";
 import { TestVenue } from "@perpgate/venue/testing";
@@ -86,6 +86,16 @@ describe("perpgate backup", () => {
     await trading.stop();
     live.signal("SIGTERM");
     expect((await live.ended).code).toBe(0);
+
+    // The key is a secret: it is kept apart from the copy, which does not start without it.
+    expect(stdout).toContain("not copied: log.key");
+    expect(existsSync(join(backup, "log.key"))).toBe(false);
+    const keyless = await start(backup).ended;
+    expect([keyless.code, keyless.stderr]).toEqual([
+      1,
+      expect.stringMatching(/no log\.key in .*\n$/),
+    ]);
+    copyFileSync(join(data, "log.key"), join(backup, "log.key"));
 
     const restored = start(backup);
     client.url = await restored.url();

@@ -5,15 +5,18 @@
  * Exit code 0 if the copy is whole and everything in it agrees, otherwise 1.
  */
 
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { isNotThere, JournalError } from "@perpgate/journal";
 import { BackupRefused, backUp, shownLoss, UnknownToRelease, verify } from "@perpgate/venue";
 import { makeFolder } from "../cli/make-folder.js";
 import { StartError } from "../cli/start-error.js";
+import { OWN_KEY } from "../serve/log-key-file.js";
 import { dataFolderOf } from "./data-option.js";
 import { endSteps, reportText, showProgress, showStep } from "./verify.js";
 
 const STEP_MS = 1_000;
+const KEY_REMARK = `  not copied: ${OWN_KEY}, a secret that the venue needs; keep a copy apart\n`;
 
 export interface BackupOptions {
   readonly to: string;
@@ -32,6 +35,7 @@ export async function backup(options: BackupOptions): Promise<number> {
     process.stdout.write(`${JSON.stringify({ folder: target, bytes, ...report })}\n`);
   } else {
     process.stdout.write(`copied ${bytes} bytes to ${target}\n${reportText(report, false)}\n`);
+    if (existsSync(join(data, OWN_KEY))) process.stdout.write(KEY_REMARK);
   }
   return report.fault === null ? 0 : 1;
 }

@@ -1,15 +1,16 @@
 /** The venue's log key and its witnesses, from the settings and the data folder. */
 
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseWitnessKey } from "@perpgate/protocol/receipts";
 import { type LogKey, newLogKey, type PromiseOptions, readLogKey } from "@perpgate/venue";
 import { reasonOf, StartError } from "../cli/start-error.js";
+import { journalFolderOf } from "../cluster/folders.js";
 import { createPrivateFile, readPrivateFile } from "../trader/private-file.js";
 import type { Settings } from "./settings.js";
 
 /** In a data folder whose settings name no key. */
-const OWN_KEY = "log.key";
+export const OWN_KEY = "log.key";
 
 /** `isNew`: the key was made now, in the data folder. */
 export function promisesOf(
@@ -23,6 +24,7 @@ export function promisesOf(
   }
   const file = receipts.logKey ?? join(dataFolder, OWN_KEY);
   const isNew = receipts.logKey === undefined && !existsSync(file);
+  refuseLostKey({ receipts }, dataFolder);
   if (isNew) createPrivateFile(file, `${newLogKey().secret}\n`);
   const witnesses = receipts.witnesses.map(({ url, key: text }) => {
     const key = parseWitnessKey(text);
@@ -31,6 +33,21 @@ export function promisesOf(
   });
   const { issue: issueReceipts, checkpointMs } = receipts;
   return { promises: { logKey: keyIn(file), issueReceipts, witnesses, checkpointMs }, isNew };
+}
+
+/** A new key would begin a new log without a word: only a new venue gets one. @throws {StartError} */
+export function refuseLostKey({ receipts }: Pick<Settings, "receipts">, dataFolder: string): void {
+  if (receipts.logKey !== undefined || existsSync(join(dataFolder, OWN_KEY))) return;
+  if (!hasSegment(journalFolderOf(dataFolder))) return;
+  throw new StartError(
+    `there is no ${OWN_KEY} in ${dataFolder}, which has a log: restore it, or make another with ` +
+      `perpgate keygen log ${join(dataFolder, OWN_KEY)}; receipts and checkpoints that exist stay ` +
+      "those of the old key, and a new transparency log begins",
+  );
+}
+
+function hasSegment(journal: string): boolean {
+  return existsSync(journal) && readdirSync(journal).some((name) => name.endsWith(".log"));
 }
 
 function keyIn(file: string): LogKey {

@@ -76,7 +76,7 @@ export interface Settings {
   readonly snapshots: CheckpointOptions;
   readonly receipts: {
     readonly issue: boolean;
-    /** Undefined: `log.key` in the data folder, which is made if it is missing. */
+    /** Undefined: `log.key` in the data folder, which a new venue makes. */
     readonly logKey?: string;
     readonly witnesses: readonly { readonly url: string; readonly key: string }[];
     readonly checkpointMs: number;

@@ -29,6 +29,7 @@ import {
 } from "@perpgate/protocol/receipts";
 import { type LogKey, signWith } from "../receipts/log-key.js";
 import { verifyEd25519 } from "../receipts/verify-ed25519.js";
+import { ConfigRefused } from "../venue-errors.js";
 import type { VenueLogger } from "../venue-options.js";
 import type { BlockTree } from "./block-tree.js";
 import type { CheckpointStore } from "./checkpoint-store.js";
@@ -112,13 +113,17 @@ export class TransparencyLog {
     return this.panel.counts;
   }
 
-  /** Reads the last checkpoint and begins. @throws Error if that is of another key. */
+  /** Reads the last checkpoint and begins. @throws {ConfigRefused} if that is of another key. */
   async start(): Promise<void> {
     const note = this.store.read();
     if (note !== undefined) {
       const opened = await openCheckpoint(note, this.options.logKey, verifyEd25519);
       if (typeof opened === "string") {
-        throw new Error(`the last checkpoint is not of this log key: ${opened}`);
+        throw new ConfigRefused(
+          "log_key_differs",
+          `the last checkpoint is not of this log key: ${opened}; ` +
+            "restore the key that signed it, or move log-checkpoint away to begin a new log",
+        );
       }
       this.last = { origin: opened.origin, size: opened.size, root: opened.root, note };
     }
