@@ -2,14 +2,8 @@
  * A fill-or-kill order that takes from 100 makers and is undone for want of one lot, in venues of any
  * size: what it costs must not depend on the orders that it does not meet.
  */
-import {
-  type Engine,
-  FILL_OR_KILL,
-  LONG,
-  type OrderExtras,
-  type PlaceOrder,
-  SHORT,
-} from "@perpgate/engine";
+import { type Engine, FILL_OR_KILL, LONG, type PlaceOrder, SHORT } from "@perpgate/engine";
+import { PLAIN_EXTRAS } from "@perpgate/engine/testing";
 import { Crowd } from "./crowd.js";
 import { INDEX_TICKS, order, sessionOf } from "./venue-flow.js";
 
@@ -48,17 +42,7 @@ export class KilledOrder {
   private command(): PlaceOrder {
     const session = sessionOf(KILLED_MAKERS + 1);
     const plain = order(session, ++this.nonce, LONG, INDEX_TICKS, 0, 10);
-    const extras: OrderExtras = {
-      sizeLots: KILLED_MAKERS * MAKER_LOTS + 1,
-      timeInForce: FILL_OR_KILL,
-      expiresAtMs: 0,
-      clientOrderId: "",
-      trigger: 0,
-      limitTicks: 0,
-      closePosition: false,
-      selfTrade: 0,
-      validUntilMs: 0,
-    };
-    return { ...plain, extras };
+    const sizeLots = KILLED_MAKERS * MAKER_LOTS + 1;
+    return { ...plain, extras: { ...PLAIN_EXTRAS, sizeLots, timeInForce: FILL_OR_KILL } };
   }
 }

@@ -8,7 +8,6 @@
  */
 import {
   type Command,
-  ENGINE_VERSION,
   Engine,
   LIMIT_ORDER,
   LONG,
@@ -19,6 +18,7 @@ import {
   type Side,
   type VenueConfig,
 } from "@perpgate/engine";
+import { addressOf, genesis, openSession } from "@perpgate/engine/testing";
 import { Random } from "@perpgate/protocol/random";
 
 const DOLLAR = 1_000_000;
@@ -61,32 +61,19 @@ function creditFor(accounts: number): number {
 
 /** Commands that open a venue with that many accounts; account n has session n + 4. */
 export function* openingCommands(accounts: number): Generator<Command> {
-  yield {
-    kind: "Genesis",
-    stampMs: START_MS,
-    config: { ...CONFIG, devCreditMicros: creditFor(accounts) },
-    cohort: "open",
-    engineVersion: ENGINE_VERSION,
-  };
+  yield genesis(START_MS, { ...CONFIG, devCreditMicros: creditFor(accounts) });
   for (const market of CONFIG.markets.keys()) {
     const index = { indexTicks: INDEX_TICKS, slot: START_MS / 200 };
     yield { kind: "UpdateIndex", stampMs: START_MS, market, ...index };
   }
   for (let account = 1; account <= accounts; account++) {
-    const hex = account.toString(16);
-    yield {
-      kind: "OpenSession",
+    yield openSession({
       stampMs: START_MS,
-      address: hex.padStart(40, "0"),
+      address: addressOf(account),
       key: KEY,
-      tokenHash: hex.padStart(64, "0"),
-      expiresAtMs: START_MS + 86_400_000,
-      siweNonce: hex,
+      tokenHash: account.toString(16).padStart(64, "0"),
       siweNonceUntilMs: START_MS + 86_400_000,
-      maxOrderNotionalMicros: 0,
-      maxNotionalMicros: 0,
-      markets: [],
-    };
+    });
   }
 }
 

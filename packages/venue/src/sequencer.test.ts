@@ -1,14 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type Command,
-  ENGINE_VERSION,
-  Engine,
-  GENESIS_WRITER,
-  type VenueConfig,
-} from "@perpgate/engine";
+import { type Command, Engine, GENESIS_WRITER, type VenueConfig } from "@perpgate/engine";
 import { liveWriters } from "@perpgate/engine/reading";
+import { addressOf, genesis, setCohort } from "@perpgate/engine/testing";
 import { type Batch, type FileJournal, LOG_START, openJournal } from "@perpgate/journal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RecordTooLarge } from "./pending-batches.js";
@@ -55,13 +50,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-const GENESIS: Command = {
-  kind: "Genesis",
-  stampMs: START_MS,
-  config: CONFIG,
-  cohort: "open",
-  engineVersion: ENGINE_VERSION,
-};
+const GENESIS = genesis(START_MS, CONFIG);
 const WRITER = { name: "test", receiptKey: "", certificate: "" };
 /** Positions of Genesis and of the writer's join. */
 const BEGINNING = 2;
@@ -228,16 +217,10 @@ describe("the sequencer", () => {
 
   test("submit: a command too large for the log throws to its caller alone", async () => {
     const { sequencer, failures } = await open();
-    const crowd = Array.from({ length: 25_000 }, (_, i) => i.toString(16).padStart(40, "0"));
-    const cohort = {
-      kind: "SetCohort",
-      stampMs: START_MS,
-      expiresAtMs: START_MS + 60_000,
-      stage: "open",
-      disallow: [],
-    } as const;
-    expect(() => sequencer.submit({ ...cohort, allow: crowd })).toThrow(RecordTooLarge);
-    const few = { ...cohort, allow: crowd.slice(0, 5_000) };
+    const crowd = Array.from({ length: 25_000 }, (_, i) => addressOf(i));
+    const admits = (allow: readonly string[]) => setCohort(START_MS, "open", allow);
+    expect(() => sequencer.submit(admits(crowd))).toThrow(RecordTooLarge);
+    const few = admits(crowd.slice(0, 5_000));
     expect(await sequencer.submitted(few, NO_EVIDENCE, (applied) => applied.seq)).toBe(
       BEGINNING + 1,
     );

@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { CANCEL_RESTING, GOOD_TILL_CANCELED, STOP_ORDER, STOP_TRIGGER } from "@perpgate/engine";
+import { STOP_ORDER } from "@perpgate/engine";
+import { PLAIN_EXTRAS } from "@perpgate/engine/testing";
 import { hexFromBytes, rootFromPath } from "@perpgate/protocol/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DEFAULT_PARAMETERS, venueConfigOf } from "./listing/venue-config.js";
@@ -186,17 +187,7 @@ describe("a venue", () => {
     const stop = await driver.submit({
       ...orderCommand(trader, 1, "long", 651_000, 100),
       type: STOP_ORDER,
-      extras: {
-        sizeLots: 0,
-        timeInForce: GOOD_TILL_CANCELED,
-        expiresAtMs: 0,
-        clientOrderId: "",
-        trigger: STOP_TRIGGER,
-        limitTicks: 650_500,
-        closePosition: false,
-        selfTrade: CANCEL_RESTING,
-        validUntilMs: 0,
-      },
+      extras: { ...PLAIN_EXTRAS, limitTicks: 650_500 },
     });
     expect(acknowledged(stop.outcome).status).toBe("pending");
     expect(views.book("BTCUSD", 50)?.bids).toEqual([]);

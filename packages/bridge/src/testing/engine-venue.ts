@@ -1,14 +1,8 @@
 /** A deposit port over a real engine. A list of commands is the log; a restart replays it. */
 
 import type { KeyObject } from "node:crypto";
-import {
-  audit,
-  type Command,
-  ENGINE_VERSION,
-  Engine,
-  REFUSALS,
-  type VenueEvent,
-} from "@perpgate/engine";
+import { audit, type Command, Engine, REFUSALS, type VenueEvent } from "@perpgate/engine";
+import { genesis, openSession } from "@perpgate/engine/testing";
 import type {
   Chain,
   CreditedDeposit,
@@ -68,32 +62,16 @@ export class EngineVenue implements DepositPort {
       attestorQuorum: quorum,
       devCreditMicros: 0,
     } as const;
-    this.apply({
-      kind: "Genesis",
-      stampMs: nowMs,
-      config,
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    });
+    this.apply(genesis(nowMs, config));
   }
 
   /** Signs in an address; returns the session. */
   signIn(address: string): number {
     const number = ++this.sessions;
     const digits = address.slice(2).toLowerCase();
-    const events = this.apply({
-      kind: "OpenSession",
-      stampMs: this.nowMs,
-      address: digits,
-      key: number.toString(16).padStart(64, "0"),
-      tokenHash: number.toString(16).padStart(64, "0"),
-      expiresAtMs: this.nowMs + 86_400_000,
-      siweNonce: `nonce${number}`,
-      siweNonceUntilMs: this.nowMs + 600_000,
-      maxOrderNotionalMicros: 0,
-      maxNotionalMicros: 0,
-      markets: [],
-    });
+    const hash = number.toString(16).padStart(64, "0");
+    const keys = { key: hash, tokenHash: hash, siweNonce: `nonce${number}` };
+    const events = this.apply(openSession({ stampMs: this.nowMs, address: digits, ...keys }));
     const opened = events.find((event) => event.kind === "SessionOpened");
     if (opened?.kind !== "SessionOpened") throw new Error("not signed in");
     return opened.session;

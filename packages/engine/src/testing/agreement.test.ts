@@ -3,7 +3,6 @@
  * flows. A difference prints profile, seed, position, the command and both event lists; rerun one
  * with PERPGATE_FLOW=profile:seed:count. Together the flows must reach every rule.
  */
-import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { audit } from "../audit.js";
 import type { Command } from "../commands.js";
@@ -15,6 +14,7 @@ import { applyBatch } from "./flow/log-batch.js";
 import { PROFILES, type ProfileName } from "./flow/profiles.js";
 import { RULES_TO_REACH } from "./flow/rules-to-reach.js";
 import { ReferenceVenue } from "./reference/venue.js";
+import { sha256 } from "./replay/recording.js";
 import type { BatchTaker } from "./sole-writer.js";
 
 const NAMES = Object.keys(PROFILES) as ProfileName[];
@@ -33,10 +33,6 @@ const SEEDS = Number(process.env.PERPGATE_FLOW_SEEDS ?? 1);
 function countOf(name: ProfileName): number {
   if (name === LONG_RUN) return LONG_RUN_COMMANDS;
   return LATE.includes(name) ? LATE_COMMANDS : COMMANDS;
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }
 
 /** Runs both; at every `checkpoint` commands audits the engine and continues from its snapshot. */

@@ -1,5 +1,14 @@
 /** Test support for other packages: the naive reference venue, random command flows, scenarios. */
 
+export {
+  addressOf,
+  creditVote,
+  genesis,
+  openSession,
+  PLAIN_EXTRAS,
+  plainOrder,
+  setCohort,
+} from "./commands.js";
 export { depositCommands } from "./flow/deposit-flow.js";
 export { batches } from "./flow/flow.js";
 export { applyBatch, type LogBatch } from "./flow/log-batch.js";

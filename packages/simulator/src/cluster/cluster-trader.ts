@@ -7,18 +7,17 @@ import {
   LIMIT_ORDER,
   LONG,
   MARKET_ORDER,
-  type OpenSession,
   type PlaceOrder,
   SHORT,
   type VenueEvent,
 } from "@perpgate/engine";
+import { addressOf, openSession, plainOrder } from "@perpgate/engine/testing";
 import type { Random } from "@perpgate/protocol/random";
 import { START_TICKS } from "../listing.js";
 import type { Answer } from "./attempt.js";
 import type { GatewayProcess } from "./gateway-process.js";
 
 const USD = 1_000_000;
-const DAY_MS = 86_400_000;
 /** Without an answer for as long, a client asks another gateway too. */
 const IMPATIENT_MS = 2_000;
 
@@ -59,7 +58,7 @@ export class ClusterTrader {
     private readonly world: TraderWorld,
     number: number,
   ) {
-    this.address = number.toString(16).padStart(40, "0");
+    this.address = addressOf(number);
     this.key = number.toString(16).padStart(64, "0");
   }
 
@@ -84,20 +83,13 @@ export class ClusterTrader {
     if (this.isSigningIn) return;
     this.isSigningIn = true;
     this.signIns++;
-    const nowMs = gateway.nowMs();
-    const command: OpenSession = {
-      kind: "OpenSession",
-      stampMs: nowMs,
+    const command = openSession({
+      stampMs: gateway.nowMs(),
       address: this.address,
       key: this.key,
       tokenHash: `${this.address}${this.signIns.toString(16).padStart(24, "0")}`,
-      expiresAtMs: nowMs + DAY_MS,
       siweNonce: `nonce${this.signIns}`,
-      siweNonceUntilMs: nowMs + 600_000,
-      maxOrderNotionalMicros: 0,
-      maxNotionalMicros: 0,
-      markets: [],
-    };
+    });
     this.world.send(gateway, command, (events) => {
       this.isSigningIn = false;
       const opened = events?.find((event) => event.kind === "SessionOpened");
@@ -110,8 +102,7 @@ export class ClusterTrader {
     const market = random.below(START_TICKS.length);
     const isMarket = random.chance(0.2);
     this.nonce++;
-    const command: PlaceOrder = {
-      kind: "PlaceOrder",
+    const command = plainOrder({
       stampMs: gateway.nowMs(),
       session: this.session,
       key: this.key,
@@ -122,9 +113,7 @@ export class ClusterTrader {
       marginMicros: (1 + random.below(100)) * USD,
       leverage: 1 + random.below(5),
       priceTicks: isMarket ? 0 : Math.round(START_TICKS[market]! * (0.99 + random.next() * 0.02)),
-      reduceOnly: false,
-      postOnly: false,
-    };
+    });
     const order = { command, isSettled: false };
     this.open++;
     this.send(order, gateway);

@@ -1,4 +1,5 @@
-import { ENGINE_VERSION, Engine } from "@perpgate/engine";
+import { Engine } from "@perpgate/engine";
+import { addressOf, creditVote, genesis } from "@perpgate/engine/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   decodeReplicaState,
@@ -126,13 +127,7 @@ describe("the history of attestors", () => {
     const driver = await TestVenue.open(folder, attested());
     const { listing } = driver.venue;
     const engine = new Engine();
-    engine.apply({
-      kind: "Genesis",
-      stampMs: 1,
-      config: attested().config!,
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    });
+    engine.apply(genesis(1, attested().config!));
     const state = { ...newReplicaState(), engine, listing: new Listing(TEST_MARKETS, KEYS) };
     const encoded = () => Buffer.concat(encodeReplicaState(state, engine.snapshot()));
     expect(() => decodeReplicaState(encoded())).toThrow("lacks the venue's id");
@@ -159,20 +154,9 @@ describe("votes when the attestors change", () => {
 
   function vote(driver: TestVenue, depositId: number, attestor: number, part = {}) {
     const stampMs = driver.venue.views.timeMs;
-    const credits = [{ address: "1".padStart(40, "0"), amountMicros: 5e6, logIndex: 0 }];
-    return driver.submit({
-      kind: "AttestDeposit",
-      stampMs,
-      attestor,
-      depositId,
-      verdict: "credit",
-      votedAtMs: stampMs,
-      confirmations: 3,
-      required: 3,
-      credits,
-      reason: "",
-      ...part,
-    });
+    const credits = [{ address: addressOf(1), amountMicros: 5e6, logIndex: 0 }];
+    const votedAtMs = stampMs;
+    return driver.submit(creditVote({ stampMs, attestor, depositId, votedAtMs, credits, ...part }));
   }
 
   const firstPending = ({ views }: Venue, attestor: number) =>
@@ -234,7 +218,7 @@ describe("votes when the attestors change", () => {
     await before.venue.close();
     const after = await TestVenue.open(folder, attested(THREE));
     expect(credited(after.venue).rows).toMatchObject([row]);
-    const rest = { address: "1".padStart(40, "0"), amountMicros: 5e6, logIndex: 100 };
+    const rest = { address: addressOf(1), amountMicros: 5e6, logIndex: 100 };
     const last = { part: 2, parts: 2, credits: [rest] };
     for (const attestor of [0, 1]) await vote(after, id, attestor, last);
     const both = { depositId: id, credits: [{ logIndex: 0 }, { logIndex: 100 }] };

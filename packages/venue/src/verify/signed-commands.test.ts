@@ -1,6 +1,7 @@
 /** Amendments, changes of margin and batches: their results for a retry, and the check of what is signed. */
 import { generateKeyPairSync, sign } from "node:crypto";
 import type { AmendOrder, CancelOrder, ChangeMargin, Command, PlaceOrder } from "@perpgate/engine";
+import { addressOf, openSession } from "@perpgate/engine/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   amendCommand,
@@ -16,7 +17,7 @@ import { verify } from "./verify.js";
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
 const RAW = publicKey.export({ format: "der", type: "spki" }).subarray(-32);
 const KEY = fingerprintOf(RAW);
-const ADDRESS = "1".padStart(40, "0");
+const ADDRESS = addressOf(1);
 const nothing = new Uint8Array(0);
 
 let folder = "";
@@ -33,11 +34,11 @@ function evidenceOf(body: unknown) {
 async function openVenue(): Promise<{ driver: TestVenue; session: number }> {
   const driver = await TestVenue.open(folder);
   await driver.index();
-  return { driver, session: await openSession(driver, 1) };
+  return { driver, session: await signIn(driver, 1) };
 }
 
 /** A session of the account; `visit` makes several of them distinct. */
-async function openSession(driver: TestVenue, visit: number): Promise<number> {
+async function signIn(driver: TestVenue, visit: number): Promise<number> {
   const message = [
     "localhost wants you to sign in with your Ethereum account:",
     `0x${ADDRESS}`,
@@ -46,19 +47,13 @@ async function openSession(driver: TestVenue, visit: number): Promise<number> {
     `- urn:perpgate:session?key=${RAW.toString("hex")}`,
   ].join("\n");
   const { seq } = await driver.submit(
-    {
-      kind: "OpenSession",
+    openSession({
       stampMs: START_MS,
       address: ADDRESS,
       key: KEY,
       tokenHash: String(visit).padStart(64, "0"),
-      expiresAtMs: START_MS + 86_400_000,
       siweNonce: `nonce${visit}`,
-      siweNonceUntilMs: START_MS + 600_000,
-      maxOrderNotionalMicros: 0,
-      maxNotionalMicros: 0,
-      markets: [],
-    },
+    }),
     { signed: Buffer.from(message), signature: Buffer.from(ADDRESS), publicKey: RAW },
   );
   return seq;
@@ -273,7 +268,7 @@ describe("verify --signatures", () => {
     ] as const;
     test.each(cases)("%s", async (_, key, publicKey, path, fault) => {
       const { driver } = await openVenue();
-      const id = await openSession(driver, 2);
+      const id = await signIn(driver, 2);
       const signed = Buffer.from(`DELETE /v1/auth/sessions${path(id)}`);
       const evidence = { signed, signature: sign(null, signed, key), publicKey };
       await driver.submit({ kind: "CloseSession", stampMs: START_MS, session: id }, evidence);

@@ -1,7 +1,8 @@
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { open, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type OpenSession, type PlaceOrder, STATE_FORMAT } from "@perpgate/engine";
+import { type PlaceOrder, STATE_FORMAT } from "@perpgate/engine";
+import { addressOf, openSession } from "@perpgate/engine/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readCheckpoints } from "../checkpoint/checkpoint-file.js";
 import {
@@ -54,7 +55,7 @@ class Signer {
 }
 
 async function signIn(driver: TestVenue, name: number, signer: Signer, wallet?: string) {
-  const address = name.toString(16).padStart(40, "0");
+  const address = addressOf(name);
   const key = fingerprintOf(signer.raw);
   const message = [
     "localhost wants you to sign in with your Ethereum account:",
@@ -63,19 +64,9 @@ async function signIn(driver: TestVenue, name: number, signer: Signer, wallet?: 
     "Resources:",
     `- urn:perpgate:session?key=${signer.raw.toString("hex")}`,
   ].join("\n");
-  const command: OpenSession = {
-    kind: "OpenSession",
-    stampMs: START_MS,
-    address,
-    key,
-    tokenHash: address.padStart(64, "0"),
-    expiresAtMs: START_MS + 86_400_000,
-    siweNonce: `nonce${name}`,
-    siweNonceUntilMs: START_MS + 600_000,
-    maxOrderNotionalMicros: 0,
-    maxNotionalMicros: 0,
-    markets: [],
-  };
+  const tokenHash = address.padStart(64, "0");
+  const siweNonce = `nonce${name}`;
+  const command = openSession({ stampMs: START_MS, address, key, tokenHash, siweNonce });
   const { seq } = await driver.submit(command, {
     signed: Buffer.from(message),
     signature: Buffer.from(wallet ?? address),

@@ -1,4 +1,5 @@
-import { ENGINE_VERSION, Engine } from "@perpgate/engine";
+import { Engine } from "@perpgate/engine";
+import { genesis } from "@perpgate/engine/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { venueConfigOf } from "../listing/venue-config.js";
@@ -6,13 +7,7 @@ import { TEST_MARKETS } from "../testing/test-venue.js";
 import { liquidationTicks } from "./position-view.js";
 
 const engine = new Engine();
-engine.apply({
-  kind: "Genesis",
-  stampMs: 1_800_000_000_000,
-  config: venueConfigOf(TEST_MARKETS),
-  cohort: "open",
-  engineVersion: ENGINE_VERSION,
-});
+engine.apply(genesis(1_800_000_000_000, venueConfigOf(TEST_MARKETS)));
 const market = engine.state.markets[0]!;
 
 const position = fc.record({

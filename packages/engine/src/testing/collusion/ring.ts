@@ -17,7 +17,7 @@ import type { VenueEvent } from "../../events/event-table.js";
 import { fundingOwed } from "../../money/owed-funding.js";
 import type { Market } from "../../state/market.js";
 import { NONE } from "../../state/orders.js";
-import { ENGINE_VERSION } from "../../versions.js";
+import { addressOf, genesis, openSession, plainOrder } from "../commands.js";
 import { hasIndexSlot, indexSlot } from "../index-slot.js";
 import { type Listing, venueConfig } from "../scenarios/listing.js";
 import { SoleWriter } from "../sole-writer.js";
@@ -61,13 +61,7 @@ export class Ring {
       attestorKind: "dev",
       devCreditMicros: terms.depositMicros,
     });
-    this.send({
-      kind: "Genesis",
-      stampMs: START_MS,
-      config,
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    });
+    this.send(genesis(START_MS, config));
     this.market = this.engine.state.markets[0]!;
     this.send(this.writer.joins(START_MS));
     this.setsIndex(this.indexTicks);
@@ -94,19 +88,8 @@ export class Ring {
   }
 
   private joins(member: number): void {
-    this.send({
-      kind: "OpenSession",
-      stampMs: this.now,
-      address: (member + 1).toString(16).padStart(40, "0"),
-      key: "key",
-      tokenHash: `token ${member}`,
-      expiresAtMs: START_MS + 10_000 * HOUR_MS,
-      siweNonce: "nonce",
-      siweNonceUntilMs: START_MS,
-      maxOrderNotionalMicros: 0,
-      maxNotionalMicros: 0,
-      markets: [],
-    });
+    const expiresAtMs = START_MS + 10_000 * HOUR_MS;
+    this.send(openSession({ stampMs: this.now, address: addressOf(member + 1), expiresAtMs }));
     this.sessions.push(this.engine.seq);
   }
 
@@ -153,21 +136,18 @@ export class Ring {
   ): VenueEvent[] {
     const ref = type === MARKET_ORDER ? this.mark : priceTicks;
     const notional = lots * ref * this.market.microsPerTickLot;
-    return this.send({
-      kind: "PlaceOrder",
+    const order = plainOrder({
       stampMs: this.now,
       session: this.sessions[member]!,
-      key: "key",
       nonce: this.nonce++,
-      market: 0,
       side,
       type,
       marginMicros: Math.max(1, Math.ceil(notional / leverage)),
       leverage,
       priceTicks: type === MARKET_ORDER ? 0 : priceTicks,
       reduceOnly,
-      postOnly: false,
     });
+    return this.send(order);
   }
 
   /** One buys from the other at a price of their choosing. */

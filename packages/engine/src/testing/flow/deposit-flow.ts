@@ -9,7 +9,7 @@ import type { Random } from "@perpgate/protocol/random";
 import type { AttestDeposit, Command, DepositCredit } from "../../commands.js";
 import { MAX_DEPOSITS_MICROS, type VenueConfig } from "../../config.js";
 import type { Engine } from "../../engine.js";
-import { ENGINE_VERSION } from "../../versions.js";
+import { genesis, openSession, plainOrder } from "../commands.js";
 import { indexSlot } from "../index-slot.js";
 import { BTC, USD, venueConfig } from "./listing.js";
 
@@ -65,13 +65,7 @@ class Stream {
       attestorKind: flow,
       ...(flow === "chain" ? { attestors: 4, attestorQuorum: 2 } : {}),
     };
-    yield {
-      kind: "Genesis",
-      stampMs: START_MS,
-      config,
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    };
+    yield genesis(START_MS, config);
     yield this.index(START_MS, BTC.startIndex);
     yield this.signIn(TRADERS);
     const times = { stampMs: START_MS, expiresAtMs: START_MS + 60_000 };
@@ -114,19 +108,13 @@ class Stream {
   private signIn(trader: number): Command {
     const { random } = this;
     this.sessions[trader] = this.engine.seq + 1;
-    return {
-      kind: "OpenSession",
+    return openSession({
       stampMs: START_MS,
       address: address(trader),
-      key: "key",
       tokenHash: random.hex(64),
-      expiresAtMs: START_MS + 86_400_000,
       siweNonce: random.hex(16),
       siweNonceUntilMs: START_MS + random.int(1_000, 60_000),
-      maxOrderNotionalMicros: 0,
-      maxNotionalMicros: 0,
-      markets: [],
-    };
+    });
   }
 
   private register(): Command {
@@ -219,21 +207,17 @@ class Stream {
   private order(): Command {
     const { random } = this;
     const isLimit = random.chance(0.7);
-    return {
-      kind: "PlaceOrder",
+    return plainOrder({
       stampMs: this.engine.state.timeMs,
       session: random.pick(this.sessions),
-      key: "key",
       nonce: this.nonce++,
-      market: 0,
       side: random.chance(0.5) ? 1 : -1,
       type: isLimit ? 1 : 0,
       marginMicros: random.int(1, 400) * USD,
       leverage: random.int(1, 40),
       priceTicks: isLimit ? this.aroundStart(0.02) : 0,
       reduceOnly: random.chance(0.1),
-      postOnly: false,
-    };
+    });
   }
 
   private configure(): Command {

@@ -18,6 +18,7 @@ import {
   SHORT,
 } from "../../commands.js";
 import { ENGINE_VERSION } from "../../versions.js";
+import { genesis, PLAIN_EXTRAS } from "../commands.js";
 import { openOrders } from "../reference/open-orders.js";
 import { type Account, accountOf, type State } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
@@ -32,7 +33,6 @@ import { Orders } from "./orders.js";
 import { PROFILES, type Profile, type ProfileName } from "./profiles.js";
 import { Protection } from "./protection.js";
 import { Scenes } from "./scenes.js";
-import { PLAIN_EXTRAS } from "./terms.js";
 import { type Signed, type Trader, Traders } from "./traders.js";
 import { Weather } from "./weather.js";
 
@@ -118,27 +118,9 @@ class Flow {
   private *opening(): Generator<Command> {
     const { config, startIndex } = this.profile;
     yield { kind: "Tick", slot: 1 };
-    yield {
-      kind: "Genesis",
-      stampMs: 5,
-      config: { ...config, markets: [] },
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    };
-    yield {
-      kind: "Genesis",
-      stampMs: START_MS,
-      config,
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    };
-    yield {
-      kind: "Genesis",
-      stampMs: START_MS,
-      config,
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    };
+    yield genesis(5, { ...config, markets: [] });
+    yield genesis(START_MS, config);
+    yield genesis(START_MS, config);
     if (this.profile.configure > 0) {
       // Refused: this version is in force.
       yield {

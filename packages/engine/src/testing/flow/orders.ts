@@ -14,6 +14,7 @@ import {
   type Side,
   STOP_ORDER,
 } from "../../commands.js";
+import { plainOrder } from "../commands.js";
 import type { Account, Market, Order, Position } from "../reference/state.js";
 import { positionOf } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
@@ -94,22 +95,9 @@ export class Orders {
 
   /** An order of a scene: what is not given is plain. */
   of(session: Signed, market: Market, given: Partial<PlaceOrder>): PlaceOrder {
-    return this.remember(session, {
-      kind: "PlaceOrder",
-      stampMs: this.stamp(),
-      session: session.number,
-      key: session.key,
-      nonce: session.nextNonce++,
-      market: market.number,
-      side: LONG,
-      type: MARKET_ORDER,
-      marginMicros: 1_000_000,
-      leverage: 1,
-      priceTicks: 0,
-      reduceOnly: false,
-      postOnly: false,
-      ...given,
-    });
+    const { number, key } = session;
+    const signed = { stampMs: this.stamp(), session: number, key, nonce: session.nextNonce++ };
+    return this.remember(session, plainOrder({ ...signed, market: market.number, ...given }));
   }
 
   private remember(session: Signed, order: PlaceOrder): PlaceOrder {

@@ -4,7 +4,6 @@
  */
 import type { Random } from "@perpgate/protocol/random";
 import {
-  CANCEL_RESTING,
   GOOD_TILL_CANCELED,
   IMMEDIATE_OR_CANCEL,
   type OrderExtras,
@@ -14,20 +13,11 @@ import {
   TAKE_PROFIT_TRIGGER,
   type Trigger,
 } from "../../commands.js";
+import { PLAIN_EXTRAS } from "../commands.js";
 import type { Market, Position } from "../reference/state.js";
 
 /** The extras of a stop that has no other terms than a plain one. */
-export const STOP_EXTRAS: OrderExtras = {
-  sizeLots: 0,
-  timeInForce: IMMEDIATE_OR_CANCEL,
-  expiresAtMs: 0,
-  clientOrderId: "",
-  trigger: STOP_TRIGGER,
-  limitTicks: 0,
-  closePosition: false,
-  selfTrade: CANCEL_RESTING,
-  validUntilMs: 0,
-};
+export const STOP_EXTRAS: OrderExtras = { ...PLAIN_EXTRAS, timeInForce: IMMEDIATE_OR_CANCEL };
 
 /** A part of the stops gets such terms; other orders stay as they are. */
 export function extendStop(

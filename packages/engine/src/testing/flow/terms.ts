@@ -19,22 +19,11 @@ import {
   STOP_ORDER,
   type TimeInForce,
 } from "../../commands.js";
+import { PLAIN_EXTRAS } from "../commands.js";
 import type { Market, Position } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
 
 const DAY_MS = 86_400_000;
-
-export const PLAIN_EXTRAS: OrderExtras = {
-  sizeLots: 0,
-  timeInForce: GOOD_TILL_CANCELED,
-  expiresAtMs: 0,
-  clientOrderId: "",
-  trigger: 0,
-  limitTicks: 0,
-  closePosition: false,
-  selfTrade: CANCEL_RESTING,
-  validUntilMs: 0,
-};
 
 export class Terms {
   constructor(

@@ -34,10 +34,7 @@ const CASES: readonly Case[] = [
     rule: "cohort closed",
     long: 99,
     leverage: 10,
-    restrict: (venue) => {
-      const list = { allow: [], disallow: [], expiresAtMs: venue.now + 60_000 };
-      venue.apply({ kind: "SetCohort", stampMs: venue.now, stage: "closed", ...list });
-    },
+    restrict: (venue) => venue.cohort("closed"),
     mostShort: 0,
   },
   {

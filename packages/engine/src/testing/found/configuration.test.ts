@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Tier } from "../../config.js";
 import { Engine } from "../../engine.js";
-import { ENGINE_VERSION } from "../../versions.js";
+import { genesis } from "../commands.js";
 import { BTC } from "../scenarios/listing.js";
 import { START_MS, Venue } from "../scenarios/venue.js";
 
@@ -36,12 +36,6 @@ test("Configure and Genesis: a tier bound that leaves no room for ten times it i
   venue.apply({ kind: "Configure", stampMs: venue.now, expiresAtMs: venue.now + 60_000, config });
   expect(venue.refusal).toBe("configuration_invalid");
   const engine = new Engine();
-  const events = engine.apply({
-    kind: "Genesis",
-    stampMs: START_MS,
-    config,
-    cohort: "open",
-    engineVersion: ENGINE_VERSION,
-  });
+  const events = engine.apply(genesis(START_MS, config));
   expect(events.decode()).toMatchObject([{ kind: "CommandRefused" }]);
 });

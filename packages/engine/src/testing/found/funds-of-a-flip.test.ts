@@ -101,8 +101,7 @@ describe("an exit is not blocked by a resting exit", () => {
 
     test(`a crossing limit closes next to a resting ${name} exit, cohort closed`, () => {
       const { venue, alice } = offered(reduceOnly);
-      const list = { allow: [], disallow: [], expiresAtMs: venue.now + 60_000 };
-      venue.apply({ kind: "SetCohort", stampMs: venue.now, stage: "closed", ...list });
+      venue.cohort("closed");
       const answer = alice.sells("limit", { margin: 995, price: 50_000 });
       expect(answer).toMatchObject({ status: "filled", filled: 0.199 });
     });
@@ -110,8 +109,7 @@ describe("an exit is not blocked by a resting exit", () => {
 
   test("a stop of the position's size waits next to it, cohort closed", () => {
     const { venue, alice } = offered(false);
-    const list = { allow: [], disallow: [], expiresAtMs: venue.now + 60_000 };
-    venue.apply({ kind: "SetCohort", stampMs: venue.now, stage: "closed", ...list });
+    venue.cohort("closed");
     const stop = alice.sells("stop", { margin: 975.1, price: 49_000 });
     expect(stop).toMatchObject({ status: "pending", remaining: 0.199 });
   });

@@ -4,7 +4,7 @@ import { audit } from "../../audit.js";
 import { type Command, LIMIT_ORDER, LONG, SHORT, type Side } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import type { VenueEvent } from "../../events/event-table.js";
-import { ENGINE_VERSION } from "../../versions.js";
+import { addressOf, genesis, openSession, plainOrder } from "../commands.js";
 import { ReferenceVenue } from "../reference/venue.js";
 import { BTC, MICROS, venueConfig } from "../scenarios/listing.js";
 import { START_MS } from "../scenarios/venue.js";
@@ -20,46 +20,19 @@ test("deleveraging: a tick meets 2,000 accounts; the position stays due for the 
     return events;
   };
   const order = (session: number, side: Side, marginMicros: number): void => {
-    apply({
-      kind: "PlaceOrder",
-      stampMs: START_MS,
-      session,
-      key: "key",
-      nonce: 1,
-      market: 0,
-      side,
-      type: LIMIT_ORDER,
-      marginMicros,
-      leverage: 50,
-      priceTicks: 500_000,
-      reduceOnly: false,
-      postOnly: false,
-    });
+    const terms = { type: LIMIT_ORDER, leverage: 50, priceTicks: 500_000 } as const;
+    apply(plainOrder({ stampMs: START_MS, session, nonce: 1, side, marginMicros, ...terms }));
   };
   const config = venueConfig([BTC], {
     attestorKind: "dev",
     devCreditMicros: 50_000 * MICROS,
     backstopCapMicros: 0,
   });
-  const engineVersion = ENGINE_VERSION;
-  apply({ kind: "Genesis", stampMs: START_MS, engineVersion, config, cohort: "open" });
+  apply(genesis(START_MS, config));
   const slot = START_MS / 200;
   apply({ kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks: 500_000, slot });
   const sessions = Array.from({ length: SMALL + 1 }, (_, i) => {
-    const hex = (i + 1).toString(16);
-    apply({
-      kind: "OpenSession",
-      stampMs: START_MS,
-      address: hex.padStart(40, "0"),
-      key: "key",
-      tokenHash: hex,
-      expiresAtMs: START_MS + 86_400_000,
-      siweNonce: hex,
-      siweNonceUntilMs: START_MS + 600_000,
-      maxOrderNotionalMicros: 0,
-      maxNotionalMicros: 0,
-      markets: [],
-    });
+    apply(openSession({ stampMs: START_MS, address: addressOf(i + 1) }));
     return engine.seq;
   });
   const [large, ...small] = sessions;

@@ -24,8 +24,7 @@ function thinBids(maxNotionalMicros = 0) {
 
 /** Only Bob, who makes the market, may open. */
 function closeCohort(venue: Venue, bob: Trader): void {
-  const list = { allow: [bob.address], disallow: [], expiresAtMs: venue.now + 60_000 };
-  venue.apply({ kind: "SetCohort", stampMs: venue.now, stage: "allowlist", ...list });
+  venue.cohort("allowlist", [bob.address]);
 }
 
 describe("a market sell sized to close", () => {

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { type AttestDeposit, type Command, LONG } from "../../commands.js";
 import { Engine } from "../../engine.js";
+import { creditVote } from "../commands.js";
 import { sha256 } from "../replay/recording.js";
 import type { Trader } from "../scenarios/trader.js";
 import { Venue } from "../scenarios/venue.js";
@@ -20,18 +21,8 @@ function confirming(
   confirmations: number,
   required: number,
 ): AttestDeposit {
-  return {
-    kind: "AttestDeposit",
-    stampMs: venue.now,
-    attestor,
-    depositId,
-    verdict: "confirming",
-    votedAtMs: venue.engine.seq,
-    confirmations,
-    required,
-    credits: [],
-    reason: "",
-  };
+  const subject = { stampMs: venue.now, attestor, depositId, votedAtMs: venue.engine.seq };
+  return creditVote({ ...subject, verdict: "confirming", confirmations, required, credits: [] });
 }
 
 /** Both engines apply the command, and must say and be the same after it. */

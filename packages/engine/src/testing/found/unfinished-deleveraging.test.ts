@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { type Command, LIMIT_ORDER, LONG, SHORT, type Side } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import type { VenueEvent } from "../../events/event-table.js";
-import { ENGINE_VERSION } from "../../versions.js";
+import { addressOf, genesis, openSession, PLAIN_EXTRAS, plainOrder } from "../commands.js";
 import { ReferenceVenue } from "../reference/venue.js";
 import { BTC, MICROS, venueConfig } from "../scenarios/listing.js";
 import { START_MS } from "../scenarios/venue.js";
@@ -11,17 +11,6 @@ import { START_MS } from "../scenarios/venue.js";
 /** Shorts from the higher price, of lower leverage, and from the lower one. */
 const EARLY = 2_100;
 const LATE = 200;
-
-const SIZE_ONLY = {
-  timeInForce: 0,
-  expiresAtMs: 0,
-  clientOrderId: "",
-  trigger: 0,
-  limitTicks: 0,
-  closePosition: false,
-  selfTrade: 0,
-  validUntilMs: 0,
-} as const;
 
 test("deleveraging that a tick leaves unfinished: the next tick ranks by its own mark", () => {
   const engine = new Engine();
@@ -37,47 +26,29 @@ test("deleveraging that a tick leaves unfinished: the next tick ranks by its own
     apply({ kind: "UpdateIndex", stampMs, market: 0, indexTicks, slot: slot++ });
   };
   const signIn = (): number => {
-    const hex = (engine.seq + 1).toString(16);
-    apply({
-      kind: "OpenSession",
-      stampMs: START_MS,
-      address: hex.padStart(40, "0"),
-      key: "key",
-      tokenHash: hex,
-      expiresAtMs: START_MS + 86_400_000,
-      siweNonce: hex,
-      siweNonceUntilMs: START_MS + 600_000,
-      maxOrderNotionalMicros: 0,
-      maxNotionalMicros: 0,
-      markets: [],
-    });
+    apply(openSession({ stampMs: START_MS, address: addressOf(engine.seq + 1) }));
     return engine.seq;
   };
   const order = (session: number, side: Side, sizeLots: number, leverage: number): void => {
-    apply({
-      kind: "PlaceOrder",
+    const order = plainOrder({
       stampMs: START_MS,
       session,
-      key: "key",
       nonce: engine.seq,
-      market: 0,
       side,
       type: LIMIT_ORDER,
       marginMicros: 0,
       leverage,
       priceTicks: engine.state.markets[0]!.mark,
-      reduceOnly: false,
-      postOnly: false,
-      extras: { ...SIZE_ONLY, sizeLots },
+      extras: { ...PLAIN_EXTRAS, sizeLots },
     });
+    apply(order);
   };
   const config = venueConfig([BTC], {
     attestorKind: "dev",
     devCreditMicros: 5_000 * MICROS,
     backstopCapMicros: 0,
   });
-  const engineVersion = ENGINE_VERSION;
-  apply({ kind: "Genesis", stampMs: START_MS, engineVersion, config, cohort: "open" });
+  apply(genesis(START_MS, config));
   const [calm, large, small] = [signIn(), signIn(), signIn()];
   const early = Array.from({ length: EARLY }, signIn);
   const late = Array.from({ length: LATE }, signIn);

@@ -7,17 +7,13 @@
  * A restored venue owes what it owed before, to the micro-dollar. An index of zero is refused, and
  * one near zero is held.
  */
-import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
+import { sha256 } from "../replay/recording.js";
 import { Venue } from "../scenarios/venue.js";
 import { BTC, wealth } from "./scene.js";
 
 const HOUR_MS = 3_600_000;
-
-function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
-}
 
 /** Quotes above the index, so that longs pay in every hour. */
 function venueWithPremium() {

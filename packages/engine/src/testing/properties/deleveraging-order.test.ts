@@ -8,7 +8,7 @@ import { refreshWatch } from "../../money/watch.js";
 import type { Market } from "../../state/market.js";
 import { NONE } from "../../state/orders.js";
 import type { VenueState } from "../../state/venue.js";
-import { ENGINE_VERSION } from "../../versions.js";
+import { genesis } from "../commands.js";
 import { BTC, venueConfig } from "../scenarios/listing.js";
 import { START_MS } from "../scenarios/venue.js";
 
@@ -31,13 +31,7 @@ const held: fc.Arbitrary<Held> = fc.record({
 /** A venue with an index, within a command. */
 function oneMarket(): { readonly s: VenueState; readonly market: Market } {
   const engine = new Engine();
-  engine.apply({
-    kind: "Genesis",
-    stampMs: START_MS,
-    engineVersion: ENGINE_VERSION,
-    config: venueConfig([BTC]),
-    cohort: "open",
-  });
+  engine.apply(genesis(START_MS, venueConfig([BTC])));
   const index = { indexTicks: 500_000, slot: START_MS / 200 };
   engine.apply({ kind: "UpdateIndex", stampMs: START_MS, market: 0, ...index });
   const s = engine.state;

@@ -14,7 +14,7 @@ import {
 } from "../../commands.js";
 import { HOUR_MS, type MarketConfig, type VenueConfig } from "../../config.js";
 import type { EventKind, EventOf, VenueEvent } from "../../events/event-table.js";
-import { ENGINE_VERSION } from "../../versions.js";
+import { addressOf, genesis, openSession, plainOrder } from "../commands.js";
 import { SoleWriter } from "../sole-writer.js";
 import { accountOf, type Market, marketOf, type Position, positionOf } from "./state.js";
 import { ReferenceVenue } from "./venue.js";
@@ -80,13 +80,7 @@ export class Bench {
       devCreditMicros: 1_000_000,
       ...settings,
     };
-    this.apply({
-      kind: "Genesis",
-      stampMs: 100 * HOUR_MS,
-      config,
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    });
+    this.apply(genesis(100 * HOUR_MS, config));
     this.apply(this.writer.joins(100 * HOUR_MS));
     this.index(index);
   }
@@ -109,19 +103,7 @@ export class Bench {
     const known = this.sessions.get(name);
     if (known !== undefined) return known;
     const place = this.sessions.size + 1;
-    this.apply({
-      kind: "OpenSession",
-      stampMs: this.now,
-      address: place.toString(16).padStart(40, "0"),
-      key: name,
-      tokenHash: name,
-      expiresAtMs: this.now + 24 * HOUR_MS,
-      siweNonce: name,
-      siweNonceUntilMs: this.now + HOUR_MS,
-      maxOrderNotionalMicros: 0,
-      maxNotionalMicros: 0,
-      markets: [],
-    });
+    this.apply(openSession({ stampMs: this.now, address: addressOf(place), key: name }));
     this.sessions.set(name, this.venue.state.position);
     return this.venue.state.position;
   }
@@ -143,22 +125,8 @@ export class Bench {
   order(name: string, fields: Partial<PlaceOrder>): VenueEvent[] {
     const session = this.session(name);
     this.nonce += 1;
-    return this.apply({
-      kind: "PlaceOrder",
-      stampMs: this.now,
-      session,
-      key: name,
-      nonce: this.nonce,
-      market: 0,
-      side: LONG,
-      type: MARKET_ORDER,
-      marginMicros: 1,
-      leverage: 1,
-      priceTicks: 0,
-      reduceOnly: false,
-      postOnly: false,
-      ...fields,
-    });
+    const signed = { stampMs: this.now, session, key: name, nonce: this.nonce };
+    return this.apply(plainOrder({ ...signed, marginMicros: 1, ...fields }));
   }
 
   private wish(name: string, wish: Wish, fields: Partial<PlaceOrder>): VenueEvent[] {

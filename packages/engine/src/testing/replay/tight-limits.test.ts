@@ -21,7 +21,8 @@ import {
 } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import { TRADE_ADL } from "../../events/event-table.js";
-import { ENGINE_VERSION, RULE_SETS } from "../../versions.js";
+import { RULE_SETS } from "../../versions.js";
+import { addressOf, genesis, openSession, PLAIN_EXTRAS, plainOrder } from "../commands.js";
 import { describeDerived } from "../derived.js";
 import { indexSlot } from "../index-slot.js";
 import { BTC, MICROS, venueConfig } from "../scenarios/listing.js";
@@ -36,16 +37,6 @@ const TIGHT = RULE_SETS.map((rules) => ({
   makersPerCommand: 2,
   liquidationsAndStopsPerCommand: 2,
 }));
-
-const PLAIN = {
-  expiresAtMs: 0,
-  clientOrderId: "",
-  trigger: 0,
-  limitTicks: 0,
-  closePosition: false,
-  selfTrade: 0,
-  validUntilMs: 0,
-} as const;
 
 const TIMES_IN_FORCE = {
   rests: GOOD_TILL_CANCELED,
@@ -62,10 +53,9 @@ class TightFlow {
   ) {}
 
   *commands(): Generator<Command> {
-    const stampMs = START_MS;
     const money = { attestorKind: "dev", devCreditMicros: 5_000 * MICROS } as const;
     const config = venueConfig([BTC], { ...money, backstopCapMicros: 0, fundSeedMicros: 0 });
-    yield { kind: "Genesis", stampMs, engineVersion: ENGINE_VERSION, config, cohort: "open" };
+    yield genesis(START_MS, config);
     for (let i = 0; i < ACCOUNTS; i++) yield this.signIn();
     yield this.index(500_000);
     for (let round = 0; round < ROUNDS; round++) {
@@ -89,20 +79,7 @@ class TightFlow {
   private signIn(): Command {
     const number = this.engine.seq + 1;
     this.sessions.push(number);
-    const hex = number.toString(16);
-    return {
-      kind: "OpenSession",
-      stampMs: START_MS,
-      address: hex.padStart(40, "0"),
-      key: "key",
-      tokenHash: hex,
-      expiresAtMs: START_MS + 86_400_000,
-      siweNonce: hex,
-      siweNonceUntilMs: START_MS + 600_000,
-      maxOrderNotionalMicros: 0,
-      maxNotionalMicros: 0,
-      markets: [],
-    };
+    return openSession({ stampMs: START_MS, address: addressOf(number) });
   }
 
   private index(indexTicks: number): Command {
@@ -127,22 +104,17 @@ class TightFlow {
     sizeLots: number,
     life: keyof typeof TIMES_IN_FORCE = "rests",
   ): Command {
-    return {
-      kind: "PlaceOrder",
+    return plainOrder({
       stampMs: this.engine.state.timeMs,
       session: this.random.pick(this.sessions),
-      key: "key",
       nonce: this.engine.seq,
-      market: 0,
       side,
       type: life === "stop" ? STOP_ORDER : LIMIT_ORDER,
       marginMicros: 0,
       leverage: this.random.int(20, 50),
       priceTicks: this.mark + offset,
-      reduceOnly: false,
-      postOnly: false,
-      extras: { ...PLAIN, timeInForce: TIMES_IN_FORCE[life], sizeLots },
-    };
+      extras: { ...PLAIN_EXTRAS, timeInForce: TIMES_IN_FORCE[life], sizeLots },
+    });
   }
 }
 

@@ -5,7 +5,7 @@ import type { EventLog } from "../../events/event-log.js";
 import { EVENT, EVENT_FIELDS, EVENT_KINDS } from "../../events/event-table.js";
 import { fundingOwed } from "../../money/owed-funding.js";
 import { NONE } from "../../state/orders.js";
-import { ENGINE_VERSION } from "../../versions.js";
+import { addressOf, genesis, openSession, plainOrder } from "../commands.js";
 import { indexSlot } from "../index-slot.js";
 import { type Listing, venueConfig } from "../scenarios/listing.js";
 import { START_MS } from "../scenarios/venue.js";
@@ -32,29 +32,12 @@ export class TinyTrades {
       devCreditMicros: depositMicros,
       maxOpenOrders: 20,
     });
-    this.apply({
-      kind: "Genesis",
-      stampMs: START_MS,
-      config,
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    });
+    this.apply(genesis(START_MS, config));
     this.apply(this.writer.joins(START_MS));
     this.freshIndex();
     for (let member = 0; member < members; member++) {
-      this.apply({
-        kind: "OpenSession",
-        stampMs: START_MS,
-        address: (member + 1).toString(16).padStart(40, "0"),
-        key: "key",
-        tokenHash: `token ${member}`,
-        expiresAtMs: START_MS + 100_000 * HOUR_MS,
-        siweNonce: "nonce",
-        siweNonceUntilMs: START_MS,
-        maxOrderNotionalMicros: 0,
-        maxNotionalMicros: 0,
-        markets: [],
-      });
+      const expiresAtMs = START_MS + 100_000 * HOUR_MS;
+      this.apply(openSession({ stampMs: START_MS, address: addressOf(member + 1), expiresAtMs }));
       this.sessions.push(this.engine.seq);
     }
   }
@@ -67,21 +50,12 @@ export class TinyTrades {
     lots: number,
     leverage: number,
   ): void {
-    const log = this.apply({
-      kind: "PlaceOrder",
-      stampMs: START_MS,
-      session: this.sessions[member]!,
-      key: "key",
-      nonce: this.nonce++,
-      market: 0,
-      side,
-      type,
-      marginMicros: Math.ceil((lots * priceTicks) / leverage),
-      leverage,
-      priceTicks,
-      reduceOnly: false,
-      postOnly: false,
-    });
+    const marginMicros = Math.ceil((lots * priceTicks) / leverage);
+    const terms = { side, type, marginMicros, leverage, priceTicks };
+    const session = this.sessions[member]!;
+    const log = this.apply(
+      plainOrder({ stampMs: START_MS, session, nonce: this.nonce++, ...terms }),
+    );
     this.fills += countOf(log, EVENT.Traded);
   }
 

@@ -3,7 +3,7 @@ import type { Command, MarketAction } from "../../commands.js";
 import type { CohortStage } from "../../config.js";
 import { Engine } from "../../engine.js";
 import type { VenueEvent } from "../../events/event-table.js";
-import { ENGINE_VERSION } from "../../versions.js";
+import { addressOf, creditVote, genesis, openSession, setCohort } from "../commands.js";
 import { hasIndexSlot, indexSlot } from "../index-slot.js";
 import { SoleWriter } from "../sole-writer.js";
 import type { BatchOperation, Intent } from "./intents.js";
@@ -43,17 +43,11 @@ export class Driver {
     private readonly observe: Observer,
     private readonly isRestoring = true,
   ) {
-    this.apply({
-      kind: "Genesis",
-      stampMs: START_MS,
-      config: CONFIG,
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    });
+    this.apply(genesis(START_MS, CONFIG));
     this.apply(this.writer.joins(START_MS));
     this.report();
     for (let who = 0; who < TRADERS; who++) {
-      const address = (who + 1).toString(16).padStart(40, "0");
+      const address = addressOf(who + 1);
       this.parties.push({ address, sessions: [], signIns: 0 });
       this.signIn(who, 0, 0);
       this.deposit(who, DEPOSITS[who]!);
@@ -111,14 +105,7 @@ export class Driver {
     this.parties.forEach(({ address }, who) => {
       ((allowed & (1 << who)) !== 0 ? allow : disallow).push(address);
     });
-    this.apply({
-      kind: "SetCohort",
-      stampMs: this.now,
-      expiresAtMs: this.now + 60_000,
-      stage,
-      allow,
-      disallow,
-    });
+    this.apply(setCohort(this.now, stage, allow, disallow));
   }
 
   private control(market: number, action: MarketAction, ppm: number): void {
@@ -168,19 +155,17 @@ export class Driver {
     const party = this.parties[who]!;
     party.signIns++;
     const stampMs = this.now;
-    this.apply({
-      kind: "OpenSession",
-      stampMs,
-      address: party.address,
-      key: "key",
-      tokenHash: `${party.address} ${party.signIns}`,
-      expiresAtMs: stampMs + 30 * DAY_MS,
-      siweNonce: `${party.signIns}`,
-      siweNonceUntilMs: stampMs + 600_000,
-      maxOrderNotionalMicros: maxOrder,
-      maxNotionalMicros: maxNotional,
-      markets: [],
-    });
+    this.apply(
+      openSession({
+        stampMs,
+        address: party.address,
+        tokenHash: `${party.address} ${party.signIns}`,
+        expiresAtMs: stampMs + 30 * DAY_MS,
+        siweNonce: `${party.signIns}`,
+        maxOrderNotionalMicros: maxOrder,
+        maxNotionalMicros: maxNotional,
+      }),
+    );
     party.sessions.unshift(this.engine.seq);
     party.sessions.splice(3);
   }
@@ -192,18 +177,8 @@ export class Driver {
     const session = this.sessionOf(who, 0);
     const chain = "ethereum";
     this.apply({ kind: "RegisterDeposit", stampMs, session, chain, txHash, token: "USDC" });
-    this.apply({
-      kind: "AttestDeposit",
-      stampMs,
-      attestor: 0,
-      depositId: this.engine.seq,
-      verdict: "credit",
-      votedAtMs: 1,
-      confirmations: 1,
-      required: 1,
-      credits: [{ address, amountMicros, logIndex: 0 }],
-      reason: "",
-    });
+    const credits = [{ address, amountMicros, logIndex: 0 }];
+    this.apply(creditVote({ stampMs, depositId: this.engine.seq, credits }));
   }
 
   private sessionOf(who: number, nth: number): number {

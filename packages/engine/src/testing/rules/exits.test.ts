@@ -41,15 +41,7 @@ const OBSTACLES: Readonly<Record<string, (scene: Scene) => void>> = {
     expect(holder.sells("stop", terms).status).toBe("pending");
   },
   "a closed cohort": ({ venue }) => {
-    const stage = "closed";
-    venue.apply({
-      kind: "SetCohort",
-      stampMs: venue.now,
-      expiresAtMs: venue.now + 60_000,
-      stage,
-      allow: [],
-      disallow: [],
-    });
+    venue.cohort("closed");
   },
   "an index of a minute ago": ({ venue }) => {
     venue.waits(60);
@@ -127,15 +119,7 @@ describe("what opens is judged when it opens", () => {
     const holder = venue.trader("holder", 100_000);
     holder.buys("market", { margin: 1_000, leverage: 1 });
     rich.buys("limit", { margin: 5_000, price: 48_000 });
-    const stage = "allowlist";
-    venue.apply({
-      kind: "SetCohort",
-      stampMs: venue.now,
-      expiresAtMs: venue.now + 60_000,
-      stage,
-      allow: [rich.address],
-      disallow: [],
-    });
+    venue.cohort("allowlist", [rich.address]);
     holder.sells("market", { margin: 1_000, leverage: 1 });
     expect(holder.position().size).toBe(0);
   });

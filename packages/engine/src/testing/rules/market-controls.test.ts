@@ -4,20 +4,17 @@
  * > 0, then winners are scaled alike; spread over ticks (settling), ends in settled, which is final.
  * A market halted by an invariant can be resumed or settled."
  */
-import { createHash } from "node:crypto";
+
 import { describe, expect, test } from "vitest";
 import type { MarketAction } from "../../commands.js";
 import { Engine } from "../../engine.js";
+import { sha256 } from "../replay/recording.js";
 import { MICROS } from "../scenarios/listing.js";
 import type { Trader } from "../scenarios/trader.js";
 import { Venue } from "../scenarios/venue.js";
 import { LightVenue } from "./light-venue.js";
 
 const MINUTE_MS = 60_000;
-
-function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
-}
 
 function controls(venue: Venue, action: MarketAction, dollars = 0): string | null {
   const stampMs = venue.now;

@@ -2,6 +2,7 @@
 import { LIMIT_ORDER, MARKET_ORDER, type PlaceOrder, STOP_ORDER } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import { END_REASONS } from "../../reasons.js";
+import { plainOrder } from "../commands.js";
 import { abs, max, min } from "./arithmetic.js";
 import { openingLots } from "./money-checks.js";
 import { type Check, eventsOf, markUnit, positionIn, refusalOf, type Step } from "./step.js";
@@ -105,21 +106,19 @@ const exits: Check = {
     const most = Number(closingMicros(step, step.after, market, lots));
     const copy = Engine.restore(step.engine.snapshot());
     const events = copy
-      .apply({
-        kind: "PlaceOrder",
-        stampMs: step.after.timeMs,
-        session: session.number,
-        key: session.key,
-        nonce: 1e9 + step.seq,
-        market,
-        side: lots > 0 ? -1 : 1,
-        type: MARKET_ORDER,
-        marginMicros: isPlain ? Math.max(1, most) : 1e9,
-        leverage: isPlain ? 1 : 5,
-        priceTicks: 0,
-        reduceOnly: !isPlain,
-        postOnly: false,
-      })
+      .apply(
+        plainOrder({
+          stampMs: step.after.timeMs,
+          session: session.number,
+          key: session.key,
+          nonce: 1e9 + step.seq,
+          market,
+          side: lots > 0 ? -1 : 1,
+          marginMicros: isPlain ? Math.max(1, most) : 1e9,
+          leverage: isPlain ? 1 : 5,
+          reduceOnly: !isPlain,
+        }),
+      )
       .decode();
     const refusal = refusalOf({ events });
     // Of one lot, that money may not buy any.

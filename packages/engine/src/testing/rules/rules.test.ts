@@ -5,9 +5,9 @@
  *
  * `PERPGATE_RULE_SEEDS=200` runs more seeds, `PERPGATE_RULE_SEED=7` begins with that one.
  */
-import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
+import { sha256 } from "../replay/recording.js";
 import { SoleWriter } from "../sole-writer.js";
 import { intentsOf } from "./intents.js";
 import { MONEY_CHECKS } from "./money-checks.js";
@@ -27,10 +27,6 @@ const CHECKS = [
   ...ORDER_CHECKS,
   ...TERM_CHECKS,
 ];
-
-function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
-}
 
 interface Results {
   /** The first seed that failed each rule. */

@@ -67,15 +67,7 @@ describe("a command meets at most 2,000 makers", () => {
     rich.sells("limit", { margin: 30_000, leverage: 1, price: 50_000 });
     holder.buys("market", { margin: 20_000, leverage: 1 });
     rests(venue.trader("maker", 100_000), 1, 2_500, 49_990);
-    const stage = "closed";
-    venue.apply({
-      kind: "SetCohort",
-      stampMs: venue.now,
-      expiresAtMs: venue.now + 60_000,
-      stage,
-      allow: [],
-      disallow: [],
-    });
+    venue.cohort("closed");
     const answer = holder.sells("market", { margin: 20_000, leverage: 1, reduceOnly: true });
     expect(venue.happened("Traded").length).toBe(0);
     const ended = venue.happened("OrderEnded").filter((event) => event.orderId !== answer.orderId);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { AttestDeposit } from "../../commands.js";
 import type { VenueConfig } from "../../config.js";
 import type { Deposit } from "../../state/deposits.js";
+import { creditVote } from "../commands.js";
 import type { Trader } from "./trader.js";
 import { Venue } from "./venue.js";
 
@@ -29,19 +30,16 @@ class Story {
   votes(attestor: number, changes: Partial<AttestDeposit> = {}): void {
     const { venue, alice } = this;
     const credits = [{ address: alice.address, amountMicros: DOLLARS * 1e6, logIndex: 3 }];
-    venue.apply({
-      kind: "AttestDeposit",
-      stampMs: venue.now,
-      attestor,
-      depositId: this.id,
-      verdict: "credit",
-      votedAtMs: venue.engine.seq,
-      confirmations: 12,
-      required: 12,
-      credits: changes.verdict === undefined ? credits : [],
-      reason: "",
-      ...changes,
-    });
+    venue.apply(
+      creditVote({
+        stampMs: venue.now,
+        attestor,
+        depositId: this.id,
+        votedAtMs: venue.engine.seq,
+        credits: changes.verdict === undefined ? credits : [],
+        ...changes,
+      }),
+    );
   }
 
   configures(changes: Partial<VenueConfig>, replacedAttestors?: readonly number[]): void {

@@ -1,7 +1,7 @@
 /** Log positions, the venue's clock, and blocks. */
 import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
-import { ENGINE_VERSION } from "../../versions.js";
+import { genesis } from "../commands.js";
 import { BTC, venueConfig } from "./listing.js";
 import { START_MS, Venue } from "./venue.js";
 
@@ -98,19 +98,13 @@ describe("genesis", () => {
     ];
     expect(engine.apply({ kind: "Tick", slot: 1 }).decode()).toEqual(refused(1));
     const config = venueConfig([BTC]);
-    const genesis = {
-      kind: "Genesis",
-      stampMs: START_MS,
-      config,
-      cohort: "open",
-      engineVersion: ENGINE_VERSION,
-    } as const;
-    const none = { ...genesis, config: { ...config, markets: [] } };
-    expect(engine.apply(none).decode()).toEqual(refused(3));
-    expect(engine.apply(genesis).decode()).toEqual([
+    expect(engine.apply(genesis(START_MS, { ...config, markets: [] })).decode()).toEqual(
+      refused(3),
+    );
+    expect(engine.apply(genesis(START_MS, config)).decode()).toEqual([
       { kind: "VenueStarted", timeMs: START_MS, fundMicros: 1e12 },
     ]);
-    expect(engine.apply(genesis).decode()).toEqual(refused(2));
+    expect(engine.apply(genesis(START_MS, config)).decode()).toEqual(refused(2));
     expect(engine.seq).toBe(4);
   });
 

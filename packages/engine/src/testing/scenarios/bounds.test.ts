@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { MAX_DEPOSITS_MICROS } from "../../config.js";
 import { Engine } from "../../engine.js";
 import { END_REASONS } from "../../reasons.js";
+import { creditVote } from "../commands.js";
 import { LightVenue } from "../rules/light-venue.js";
 import { MICROS } from "./listing.js";
 import type { Trader } from "./trader.js";
@@ -147,18 +148,17 @@ function attests(
   reason = "transaction_gone",
 ): void {
   const credit = { address: owner?.address ?? "", amountMicros: 10_000 * MICROS, logIndex: 0 };
-  venue.apply({
-    kind: "AttestDeposit",
-    stampMs: venue.now,
-    attestor: 0,
-    depositId,
-    verdict,
-    votedAtMs: venue.now,
-    confirmations: 1,
-    required: 2,
-    credits: verdict === "credit" ? [credit] : [],
-    reason: verdict === "credit" || verdict === "confirming" ? "" : reason,
-  });
+  venue.apply(
+    creditVote({
+      stampMs: venue.now,
+      depositId,
+      verdict,
+      votedAtMs: venue.now,
+      confirmations: 1,
+      credits: verdict === "credit" ? [credit] : [],
+      reason: verdict === "credit" || verdict === "confirming" ? "" : reason,
+    }),
+  );
 }
 
 /** Ticks once, a time later. */

@@ -1,7 +1,6 @@
 /** Stops that close the whole position, whatever its size when they trigger. */
 import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
-import { END_REASONS } from "../../reasons.js";
 import { SMALL_TIERS } from "./listing.js";
 import { RestoredVenue } from "./restored-venue.js";
 import type { Answer, Trader } from "./trader.js";
@@ -24,12 +23,6 @@ function stopLoss(trader: Trader, price: number): Answer {
 function takeProfit(trader: Trader, price: number): Answer {
   const terms = { margin: 0, leverage: 1, price, closePosition: true, takeProfit: true };
   return trader.sells("stop", terms);
-}
-
-function ended(venue: Venue): [number, string][] {
-  return venue
-    .happened("OrderEnded")
-    .map(({ orderId, reason }): [number, string] => [orderId, END_REASONS[reason]!]);
 }
 
 function restarts(venue: Venue): void {
@@ -78,8 +71,8 @@ describe("when it triggers", () => {
     venue.index(49_000);
     venue.tick();
     expect(alice.position().size).toBe(0);
-    expect(ended(venue)).toContainEqual([stop.orderId, "none"]);
-    expect(ended(venue)).toContainEqual([profit.orderId, "position_closed"]);
+    expect(venue.ended()).toContainEqual([stop.orderId, "none"]);
+    expect(venue.ended()).toContainEqual([profit.orderId, "position_closed"]);
     expect(alice.openOrders()).toBe(0);
   });
 
@@ -92,8 +85,8 @@ describe("when it triggers", () => {
     venue.index(49_700);
     venue.tick();
     expect(venue.happened("StopTriggered")).toMatchObject([{ orderId: stop.orderId }]);
-    expect(ended(venue)).toContainEqual([stop.orderId, "none"]);
-    expect(ended(venue)).toContainEqual([profit.orderId, "position_closed"]);
+    expect(venue.ended()).toContainEqual([stop.orderId, "none"]);
+    expect(venue.ended()).toContainEqual([profit.orderId, "position_closed"]);
   });
 
   test("what the book cannot take is tried again, only when somebody is within the band", () => {
@@ -103,7 +96,7 @@ describe("when it triggers", () => {
     venue.index(49_000);
     venue.tick();
     expect([alice.position().size, alice.openOrders()]).toEqual([1.5, 1]);
-    expect(ended(venue).map(([id]) => id)).not.toContain(stop.orderId);
+    expect(venue.ended().map(([id]) => id)).not.toContain(stop.orderId);
     venue.refreshesIndex();
     expect(venue.tick().map(({ kind }) => kind)).not.toContain("PositionSettled");
     // Below the band of 46,550, then at it; the mark has moved back meanwhile.
@@ -119,7 +112,7 @@ describe("when it triggers", () => {
     bob.buys("limit", { margin: 4_900, price: 49_000 });
     venue.tick();
     expect(alice.position().size).toBe(0);
-    expect(ended(venue)).toContainEqual([stop.orderId, "none"]);
+    expect(venue.ended()).toContainEqual([stop.orderId, "none"]);
   });
 
   test("at most 64 are tried again in a tick, the largest first, after all other stops", () => {
@@ -159,7 +152,7 @@ describe("when it triggers", () => {
     expect(alice.openOrders()).toBe(1);
     bob.buys("limit", { margin: 10_000, price: 49_500 });
     venue.tick();
-    expect(ended(venue)).toContainEqual([stop.orderId, "none"]);
+    expect(venue.ended()).toContainEqual([stop.orderId, "none"]);
     // One that waits does.
     bob.sells("limit", { margin: 5_000, price: 49_500 });
     alice.buys("market", { margin: 1_000 });
@@ -185,11 +178,11 @@ describe("when it triggers", () => {
     expect([alice.position().size, alice.openOrders()]).toEqual([0, 2]);
     bob.sells("limit", { margin: 53_000, price: 49_800 });
     expect(alice.position().size).toBe(1);
-    expect(ended(venue)).toContainEqual([entry.orderId, "none"]);
+    expect(venue.ended()).toContainEqual([entry.orderId, "none"]);
     carol.buys("limit", { margin: 9_940, price: 49_700 });
     venue.tick();
     expect(alice.position().size).toBe(0);
-    expect(ended(venue)).toContainEqual([stop.orderId, "none"]);
+    expect(venue.ended()).toContainEqual([stop.orderId, "none"]);
   });
 });
 
@@ -199,7 +192,7 @@ describe("how long it lives", () => {
     const stop = stopLoss(alice, 49_000);
     bob.buys("limit", { margin: 10_000, price: 50_000 });
     alice.sells("market", { margin: 10_000 });
-    expect(ended(venue)).toContainEqual([stop.orderId, "position_closed"]);
+    expect(venue.ended()).toContainEqual([stop.orderId, "position_closed"]);
   });
 
   test("a flip ends it; with an entry on its other side it stays", () => {
@@ -211,12 +204,12 @@ describe("how long it lives", () => {
       alice.sells("market", { margin: 15_000 });
       expect(alice.position().size).toBe(-1);
       if (entry === null) {
-        expect(ended(venue)).toContainEqual([stop.orderId, "position_closed"]);
+        expect(venue.ended()).toContainEqual([stop.orderId, "position_closed"]);
         continue;
       }
       expect(alice.openOrders()).toBe(2);
       alice.cancels(entry.orderId);
-      expect(ended(venue)).toEqual([
+      expect(venue.ended()).toEqual([
         [entry.orderId, "requested"],
         [stop.orderId, "position_closed"],
       ]);
@@ -233,7 +226,7 @@ describe("how long it lives", () => {
     const other = alice.buys("stop", cover);
     alice.buys("limit", { margin: 490, price: 49_000, reduceOnly: true });
     alice.cancels(buy.orderId);
-    expect(ended(venue)).toEqual([
+    expect(venue.ended()).toEqual([
       [buy.orderId, "requested"],
       [stop.orderId, "position_closed"],
     ]);
@@ -252,8 +245,8 @@ describe("how long it lives", () => {
     venue.index(51_000);
     venue.tick();
     expect(alice.position().size).toBe(1);
-    expect(ended(venue).map(([id]) => id)).toContain(own.orderId);
-    expect(ended(venue).map(([id]) => id)).not.toContain(stop.orderId);
+    expect(venue.ended().map(([id]) => id)).toContain(own.orderId);
+    expect(venue.ended().map(([id]) => id)).not.toContain(stop.orderId);
   });
 });
 
@@ -272,13 +265,13 @@ describe("liquidation", () => {
     venue.index(48_800);
     venue.tick();
     expect(venue.happened("Liquidated").length).toBeGreaterThan(0);
-    expect(ended(venue)).toContainEqual([other.orderId, "liquidation"]);
+    expect(venue.ended()).toContainEqual([other.orderId, "liquidation"]);
     expect(alice.position().size).toBeGreaterThan(0);
     expect(alice.openOrders()).toBe(1);
     venue.index(47_900);
     venue.tick();
     expect(alice.position().size).toBe(0);
-    expect(ended(venue)).toContainEqual([stop.orderId, "position_closed"]);
+    expect(venue.ended()).toContainEqual([stop.orderId, "position_closed"]);
   });
 });
 
@@ -306,18 +299,18 @@ describe("deleveraging", () => {
   test("a part of the position: both stay, and close what is left", () => {
     const { venue, bob, ids } = bobIsShort(3);
     expect(bob.position().size).toBe(-2);
-    expect(ended(venue)).toEqual([]);
+    expect(venue.ended()).toEqual([]);
     venue.trader("dora", 1_000_000).sells("limit", { size: 5, price: 47_000 });
     venue.index(46_900);
     venue.tick();
     expect(bob.position().size).toBe(0);
-    expect(ended(venue)).toContainEqual([ids[0], "none"]);
-    expect(ended(venue)).toContainEqual([ids[1], "position_closed"]);
+    expect(venue.ended()).toContainEqual([ids[0], "none"]);
+    expect(venue.ended()).toContainEqual([ids[1], "position_closed"]);
   });
 
   test("all of it: both end in the same tick", () => {
     const { venue, bob, ids } = bobIsShort(1);
     expect(bob.position().size).toBe(0);
-    expect(ended(venue)).toEqual(ids.map((id) => [id, "position_closed"]));
+    expect(venue.ended()).toEqual(ids.map((id) => [id, "position_closed"]));
   });
 });

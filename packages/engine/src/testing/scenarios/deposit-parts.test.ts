@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import type { AttestDeposit, DepositCredit } from "../../commands.js";
 import { Engine } from "../../engine.js";
+import { creditVote } from "../commands.js";
 import type { Trader } from "./trader.js";
 import { Venue } from "./venue.js";
 
@@ -19,19 +20,8 @@ function credit(trader: Trader, dollars: number, logIndex: number, token = "USDC
 }
 
 function vote(venue: Venue, attestor: number, depositId: number, says: Partial<AttestDeposit>) {
-  venue.apply({
-    kind: "AttestDeposit",
-    stampMs: venue.now,
-    attestor,
-    depositId,
-    verdict: "credit",
-    votedAtMs: venue.engine.seq,
-    confirmations: 12,
-    required: 12,
-    credits: [],
-    reason: "",
-    ...says,
-  });
+  const subject = { stampMs: venue.now, attestor, depositId, votedAtMs: venue.engine.seq };
+  venue.apply(creditVote({ ...subject, credits: [], ...says }));
 }
 
 function both(venue: Venue, depositId: number, says: Partial<AttestDeposit>): void {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { AttestDeposit } from "../../commands.js";
 import { MAX_DEPOSITS_MICROS } from "../../config.js";
+import { creditVote } from "../commands.js";
 import type { Trader } from "./trader.js";
 import { Venue } from "./venue.js";
 
@@ -63,22 +64,17 @@ function vote(
   logs: readonly Log[],
   changes: Partial<AttestDeposit> = {},
 ): AttestDeposit {
-  return {
-    kind: "AttestDeposit",
+  return creditVote({
     stampMs: venue.now,
     attestor,
     depositId,
-    verdict: "credit",
     // Each vote is signed later than all that the log holds.
     votedAtMs: venue.engine.seq,
-    confirmations: 12,
-    required: 12,
     credits: logs.map(([{ address }, dollars, logIndex]) => {
       return { address, amountMicros: dollars * 1e6, logIndex };
     }),
-    reason: "",
     ...changes,
-  };
+  });
 }
 
 describe("two of three attestors", () => {

@@ -165,16 +165,7 @@ describe("cohort", () => {
     const { venue, alice, bob } = pair();
     const resting = bob.sells("limit", { margin: 15_000, price: 50_000 });
     alice.buys("market", { margin: 5_000 });
-    const stage = (stage: "closed" | "allowlist" | "open", allow: string[], disallow: string[]) =>
-      venue.apply({
-        kind: "SetCohort",
-        stampMs: venue.now,
-        expiresAtMs: venue.now + 60_000,
-        stage,
-        allow,
-        disallow,
-      });
-    stage("closed", [alice.address], []);
+    venue.cohort("closed", [alice.address], []);
     const open = { margin: 1_000, price: 49_000 };
     expect(alice.buys("limit", open).reason).toBe("not_in_cohort");
     expect(alice.buys("stop", { margin: 1_000, price: 51_000 }).reason).toBe("not_in_cohort");
@@ -182,15 +173,15 @@ describe("cohort", () => {
     const reduce = { margin: 2_500, price: 51_000 };
     expect(alice.sells("limit", reduce).status).toBe("resting");
     expect(alice.sells("limit", { ...reduce, margin: 10_000 }).reason).toBe("not_in_cohort");
-    stage("allowlist", [], []);
+    venue.cohort("allowlist", [], []);
     expect(alice.buys("limit", open).status).toBe("resting");
     // Bob is short: he opens by selling.
     const sale = { margin: 1_000, price: 52_000 };
     expect(bob.sells("limit", sale).reason).toBe("not_in_cohort");
-    stage("allowlist", [bob.address], [alice.address]);
+    venue.cohort("allowlist", [bob.address], [alice.address]);
     expect(alice.buys("limit", open).reason).toBe("not_in_cohort");
     expect(bob.sells("limit", sale).status).toBe("resting");
-    stage("open", [], []);
+    venue.cohort("open", [], []);
     expect(alice.buys("limit", open).status).toBe("resting");
   });
 });

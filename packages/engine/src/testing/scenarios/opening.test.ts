@@ -22,8 +22,7 @@ describe("a resting order, when it fills", () => {
     alice.buys("market", { margin: 5_000 });
     // One coin closes, two would open.
     alice.sells("limit", { margin: 15_300, price: 51_000 });
-    const list = { allow: [bob.address], disallow: [], expiresAtMs: venue.now + 60_000 };
-    venue.apply({ kind: "SetCohort", stampMs: venue.now, stage: "allowlist", ...list });
+    venue.cohort("allowlist", [bob.address]);
     const answer = bob.buys("market", { margin: 15_300 });
     expect(answer).toMatchObject({ filled: 1, reason: "book_empty" });
     expect(reasons(venue)).toEqual([[alice.account, "not_in_cohort"]]);

@@ -5,6 +5,7 @@
 import { describe, expect, test } from "vitest";
 import type { VenueConfig } from "../../config.js";
 import { Engine } from "../../engine.js";
+import { addressOf, setCohort } from "../commands.js";
 import { BTC, ETH, venueConfig } from "./listing.js";
 import { Venue } from "./venue.js";
 
@@ -36,8 +37,7 @@ describe("expiry", () => {
   test("at its last moment it is executed", () => {
     const venue = sealed();
     const stampMs = venue.now;
-    const lists = { allow: [], disallow: [] };
-    venue.apply({ kind: "SetCohort", stampMs, expiresAtMs: stampMs, stage: "closed", ...lists });
+    venue.apply({ ...setCohort(stampMs, "closed"), expiresAtMs: stampMs });
     expect(venue.refusal).toBeNull();
   });
 });
@@ -68,16 +68,8 @@ describe("ten a minute", () => {
 
   test("the first list of a new venue, however many commands it takes, is not limited", () => {
     const venue = new Venue();
-    const stampMs = venue.now;
     for (let i = 0; i < 30; i++) {
-      venue.apply({
-        kind: "SetCohort",
-        stampMs,
-        expiresAtMs: stampMs + 30_000,
-        stage: "allowlist",
-        allow: [i.toString(16).padStart(40, "0")],
-        disallow: [],
-      });
+      venue.cohort("allowlist", [addressOf(i)]);
       expect(venue.refusal).toBeNull();
     }
     expect(venue.engine.state.allowlist.size).toBe(30);

@@ -12,10 +12,6 @@ function twoTraders(): { venue: Venue; mara: Trader; alice: Trader } {
   return { venue, mara: venue.trader("mara", 1_000_000), alice: venue.trader("alice", 100_000) };
 }
 
-function ended(venue: Venue): [number, string][] {
-  return venue.happened("OrderEnded").map((event) => [event.orderId, venue.reasonOf(event.reason)]);
-}
-
 describe("expiresAt", () => {
   test("1 second to 90 days ahead", () => {
     const { venue, alice } = twoTraders();
@@ -35,7 +31,7 @@ describe("expiresAt", () => {
     venue.waits(0.8);
     expect(alice.openOrders()).toBe(1);
     venue.tick();
-    expect(ended(venue)).toEqual([[order.orderId, "expired"]]);
+    expect(venue.ended()).toEqual([[order.orderId, "expired"]]);
     expect(alice.wallet).toBe(wallet);
   });
 
@@ -51,7 +47,7 @@ describe("expiresAt", () => {
       venue.waits(0.8);
       venue.apply({ ...alice.order(1, "market", { size: 1 }), stampMs: expiresAt - early });
       expect(venue.happened("Traded").map((trade) => trade.priceTicks)).toEqual([price * 10]);
-      expect(ended(venue)[0]).toEqual([order.orderId, early === 0 ? "expired" : "none"]);
+      expect(venue.ended()[0]).toEqual([order.orderId, early === 0 ? "expired" : "none"]);
     });
   }
 
@@ -62,7 +58,7 @@ describe("expiresAt", () => {
     venue.waits(0.8);
     venue.index(50_300);
     venue.tick();
-    expect(ended(venue)).toContainEqual([order.orderId, "expired"]);
+    expect(venue.ended()).toContainEqual([order.orderId, "expired"]);
     expect(alice.position().size).toBe(0);
   });
 
@@ -78,10 +74,10 @@ describe("expiresAt", () => {
     venue.skipsTo(expiresAt);
     venue.tick();
     const soonest = [...ids.slice(1_025), ...ids.slice(0, 1_019)];
-    expect(ended(venue).map(([id]) => id)).toEqual(soonest);
+    expect(venue.ended().map(([id]) => id)).toEqual(soonest);
     expect(mara.openOrders()).toBe(6);
     expect(alice.buys("market", { size: 0.0001 })).toMatchObject({ reason: "book_empty" });
-    expect(ended(venue)).toHaveLength(6);
+    expect(venue.ended()).toHaveLength(6);
   });
 
   test("an order that ended does not expire; a restored venue expires the same ones", () => {
@@ -93,7 +89,7 @@ describe("expiresAt", () => {
     venue.engine = Engine.restore(venue.engine.snapshot());
     venue.waits(0.8);
     venue.tick();
-    expect(ended(venue)).toEqual([[kept.orderId, "expired"]]);
+    expect(venue.ended()).toEqual([[kept.orderId, "expired"]]);
     expect(venue.engine.state.orders.extras.expiries.size).toBe(0);
   });
 
@@ -163,7 +159,7 @@ describe("selfTrade", () => {
     const stop = alice.buys("stop", { size: 1, price: 50_500, selfTrade: "cancelTaker" });
     venue.index(50_600);
     venue.tick();
-    expect(ended(venue)).toEqual([[stop.orderId, "self_trade"]]);
+    expect(venue.ended()).toEqual([[stop.orderId, "self_trade"]]);
     expect(alice.openOrders()).toBe(1);
   });
 });

@@ -1,6 +1,5 @@
 /** Post-only, reduce-only, self-trade. */
 import { describe, expect, test } from "vitest";
-import { END_REASONS } from "../../reasons.js";
 import type { Trader } from "./trader.js";
 import { Venue } from "./venue.js";
 
@@ -12,12 +11,6 @@ function aliceIsLong(): { venue: Venue; alice: Trader; bob: Trader } {
   bob.sells("limit", { margin: 10_000, price: 50_000 });
   alice.buys("limit", { margin: 10_000, price: 50_000 });
   return { venue, alice, bob };
-}
-
-function ended(venue: Venue): [number, string, number][] {
-  return venue
-    .happened("OrderEnded")
-    .map((event) => [event.orderId, END_REASONS[event.reason]!, event.remainingLots / 100_000]);
 }
 
 describe("post-only", () => {
@@ -44,7 +37,7 @@ describe("self-trade", () => {
     bob.sells("limit", { margin: 5_010, price: 50_100 });
     const answer = alice.buys("limit", { margin: 5_010, price: 50_100 });
     expect(answer).toMatchObject({ status: "filled", filled: 1, spent: 50_100 });
-    expect(ended(venue)[0]).toEqual([own.orderId, "self_trade", 1]);
+    expect(venue.endedWithRest()[0]).toEqual([own.orderId, "self_trade", 1]);
   });
 
   test("what the resting order had reserved can pay for the new one", () => {
@@ -106,7 +99,7 @@ describe("reduce-only while it rests", () => {
     expect([near, far, stop].map((each) => each.remaining)).toEqual([2, 2, 2]);
     bob.buys("limit", { margin: 10_020, price: 50_100 });
     expect(alice.position().size).toBe(0);
-    expect(ended(venue)).toEqual([
+    expect(venue.endedWithRest()).toEqual([
       [near.orderId, "none", 0],
       [far.orderId, "reduce_only", 2],
       [stop.orderId, "reduce_only", 2],
@@ -125,7 +118,7 @@ describe("reduce-only while it rests", () => {
     expect(alice.position().size).toBe(0);
     // Two coins of Alice's, one of Bob's; the second reduce-only order ended in between.
     expect(answer).toMatchObject({ filled: 3, reason: "book_empty" });
-    expect(ended(venue)).toContainEqual([far.orderId, "reduce_only", 2]);
+    expect(venue.endedWithRest()).toContainEqual([far.orderId, "reduce_only", 2]);
   });
 
   test("half of the position closed elsewhere: the order fills only what is left", () => {
@@ -146,7 +139,7 @@ describe("reduce-only while it rests", () => {
     bob.buys("limit", { margin: 15_000, price: 50_000 });
     alice.sells("market", { margin: 15_000 });
     expect(alice.position().size).toBe(-1);
-    expect(ended(venue)).toContainEqual([resting.orderId, "reduce_only", 2]);
+    expect(venue.endedWithRest()).toContainEqual([resting.orderId, "reduce_only", 2]);
   });
 
   test("a reduce-only taker never flips, whatever the book offers", () => {
@@ -167,6 +160,6 @@ describe("reduce-only while it rests", () => {
     venue.index(49_400);
     venue.tick();
     expect(alice.position().size).toBe(0);
-    expect(ended(venue)).toContainEqual([stop.orderId, "reduce_only", 1]);
+    expect(venue.endedWithRest()).toContainEqual([stop.orderId, "reduce_only", 1]);
   });
 });

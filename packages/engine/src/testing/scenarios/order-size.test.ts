@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { BTC } from "./listing.js";
 import { RestoredVenue } from "./restored-venue.js";
 import type { Trader } from "./trader.js";
-import type { Venue } from "./venue.js";
 
 /** A venue at $50,000 where Mara asks one coin at each of these prices, and bids at those. */
 function venueWith(book: { asks?: readonly number[]; bids?: readonly number[] } = {}) {
@@ -13,12 +12,6 @@ function venueWith(book: { asks?: readonly number[]; bids?: readonly number[] } 
   for (const price of book.asks ?? []) mara.sells("limit", { size: 1, leverage: 1, price });
   for (const price of book.bids ?? []) mara.buys("limit", { size: 1, leverage: 1, price });
   return { venue, mara, alice };
-}
-
-function ended(venue: Venue): [number, string, number][] {
-  return venue
-    .happened("OrderEnded")
-    .map((event) => [event.orderId, venue.reasonOf(event.reason), event.remainingLots]);
 }
 
 describe("size", () => {
@@ -151,7 +144,7 @@ describe("size with margin", () => {
     venue.tick();
     // 51,000 ÷ 51,500 of a coin, down to a lot.
     expect(alice.position().size).toBe(0.99029);
-    expect(ended(venue)).toContainEqual([stop.orderId, "margin_spent", 971]);
+    expect(venue.endedWithRest()).toContainEqual([stop.orderId, "margin_spent", 0.00971]);
   });
 });
 
@@ -196,6 +189,10 @@ describe("size with the session's maxOrderNotional", () => {
     alice.sells("market", { size: 2 });
     expect(alice.position().size).toBe(0);
     expect(mara.buys("market", { size: 2 }).filled).toBe(1.17647);
-    expect(ended(venue)).toContainEqual([exit.orderId, "session_order_cap_exceeded", 82_353]);
+    expect(venue.endedWithRest()).toContainEqual([
+      exit.orderId,
+      "session_order_cap_exceeded",
+      0.82353,
+    ]);
   });
 });

@@ -1,7 +1,6 @@
 /** Amending stops with a limit, before and after they trigger, and those that close the position. */
 import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
-import { END_REASONS } from "../../reasons.js";
 import { RestoredVenue } from "./restored-venue.js";
 import type { Answer, Trader } from "./trader.js";
 import type { Venue } from "./venue.js";
@@ -42,12 +41,6 @@ function closing(trader: Trader, terms: { price: number; expiresAt?: number }): 
 
 function restarts(venue: Venue): void {
   venue.engine = Engine.restore(venue.engine.snapshot());
-}
-
-function ended(venue: Venue): [number, string][] {
-  return venue
-    .happened("OrderEnded")
-    .map(({ orderId, reason }): [number, string] => [orderId, END_REASONS[reason]!]);
 }
 
 describe("a stop with a limit that waits", () => {
@@ -168,7 +161,7 @@ describe("a stop that closes the position", () => {
     venue.index(49_000);
     venue.tick();
     expect(alice.position().size).toBe(0);
-    expect(ended(venue)).toContainEqual([id, "none"]);
+    expect(venue.ended()).toContainEqual([id, "none"]);
   });
 
   test("it may expire from now on, or no longer", () => {
@@ -176,7 +169,7 @@ describe("a stop that closes the position", () => {
     const first = closing(alice, { price: 48_000 }).orderId;
     alice.amends(first, { expiresAt: venue.now + 1_000 });
     venue.waits(1);
-    expect(ended(venue)).toContainEqual([first, "expired"]);
+    expect(venue.ended()).toContainEqual([first, "expired"]);
     const second = closing(alice, { price: 48_000, expiresAt: venue.now + 1_000 }).orderId;
     alice.amends(second, { expiresAt: 0 });
     venue.waits(2);

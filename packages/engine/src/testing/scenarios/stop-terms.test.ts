@@ -1,7 +1,6 @@
 /** Take-profits, and stops that become limit orders. */
 import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
-import { END_REASONS } from "../../reasons.js";
 import { RestoredVenue } from "./restored-venue.js";
 import type { Trader } from "./trader.js";
 import type { Venue } from "./venue.js";
@@ -9,17 +8,6 @@ import type { Venue } from "./venue.js";
 function traders(...wallets: number[]): { venue: Venue; all: Trader[] } {
   const venue = new RestoredVenue();
   return { venue, all: wallets.map((dollars, i) => venue.trader(`trader ${i}`, dollars)) };
-}
-
-/** Orders that ended in the last command: id, reason, coins left. */
-function ended(venue: Venue): [number, string, number][] {
-  return venue
-    .happened("OrderEnded")
-    .map(({ orderId, reason, remainingLots }) => [
-      orderId,
-      END_REASONS[reason]!,
-      remainingLots / 100_000,
-    ]);
 }
 
 describe("a take-profit", () => {
@@ -129,7 +117,7 @@ describe("a stop with a limit", () => {
     bob.sells("limit", { margin: 1_000, leverage: 10, price: 47_500 });
     venue.index(45_000);
     venue.tick();
-    expect(ended(venue)).toEqual([
+    expect(venue.endedWithRest()).toEqual([
       [far.orderId, "band", 1],
       [gone.orderId, "band", 1],
     ]);
@@ -149,7 +137,7 @@ describe("a stop with a limit", () => {
     venue.index(51_000);
     venue.tick();
     expect(alice.position().size).toBe(1);
-    expect(ended(venue).at(-1)).toEqual([stop.orderId, "not_filled", 1]);
+    expect(venue.endedWithRest().at(-1)).toEqual([stop.orderId, "not_filled", 1]);
   });
 
   test("the wallet does not fund all of it: the funded part rests", () => {
@@ -188,6 +176,6 @@ describe("a stop with a limit", () => {
     venue.controls("reduceOnly");
     venue.index(51_000);
     venue.tick();
-    expect(ended(venue)).toEqual([[stop.orderId, "market_reduce_only", 1]]);
+    expect(venue.endedWithRest()).toEqual([[stop.orderId, "market_reduce_only", 1]]);
   });
 });

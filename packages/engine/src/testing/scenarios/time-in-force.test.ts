@@ -1,6 +1,5 @@
 /** How long an order may wait: not at all (ioc), all or nothing (fok), until it expires. */
 import { describe, expect, test } from "vitest";
-import type { VenueEvent } from "../../events/event-table.js";
 import { describeDerived } from "../derived.js";
 import { RestoredVenue } from "./restored-venue.js";
 import type { Trader } from "./trader.js";
@@ -9,12 +8,6 @@ import type { Venue } from "./venue.js";
 function twoTraders(): { venue: Venue; mara: Trader; alice: Trader } {
   const venue = new RestoredVenue();
   return { venue, mara: venue.trader("mara", 1_000_000), alice: venue.trader("alice", 100_000) };
-}
-
-function ended(events: readonly VenueEvent[], venue: Venue): [number, string][] {
-  return events.flatMap((event) =>
-    event.kind === "OrderEnded" ? [[event.orderId, venue.reasonOf(event.reason)]] : [],
-  );
 }
 
 describe("ioc", () => {
@@ -93,8 +86,8 @@ describe("fok", () => {
     expect(alice.openOrders()).toBe(2);
     const answer = alice.buys("limit", { ...fok, size: 1 });
     expect(answer).toMatchObject({ status: "filled", filled: 1 });
-    expect(ended(venue.events, venue)).toContainEqual([first.orderId, "self_trade"]);
-    expect(ended(venue.events, venue)).not.toContainEqual([last.orderId, "self_trade"]);
+    expect(venue.ended()).toContainEqual([first.orderId, "self_trade"]);
+    expect(venue.ended()).not.toContainEqual([last.orderId, "self_trade"]);
   });
 
   test("makers that cannot pay end only if it fills", () => {
@@ -109,7 +102,7 @@ describe("fok", () => {
     expect(alice.buys("limit", { ...fok, size: 2 }).reason).toBe("not_filled");
     expect(poor.openOrders()).toBe(1);
     expect(alice.buys("limit", { ...fok, size: 1 })).toMatchObject({ status: "filled" });
-    expect(ended(venue.events, venue)).toContainEqual([shaky.orderId, "unfunded"]);
+    expect(venue.ended()).toContainEqual([shaky.orderId, "unfunded"]);
   });
 
   test("reduce-only makers give what their position has, and are back afterwards", () => {

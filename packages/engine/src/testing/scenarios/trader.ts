@@ -26,6 +26,7 @@ import { equityOf } from "../../money/fill.js";
 import { type SettledFigures, settledFigures } from "../../money/owed-funding.js";
 import { END_REASONS, REFUSALS } from "../../reasons.js";
 import { NONE } from "../../state/orders.js";
+import { addressOf, creditVote, openSession } from "../commands.js";
 import { type Listing, MICROS } from "./listing.js";
 import type { Venue } from "./venue.js";
 
@@ -105,7 +106,7 @@ export class Trader {
     readonly name: string,
     number: number,
   ) {
-    this.address = number.toString(16).padStart(40, "0");
+    this.address = addressOf(number);
     this.key = `key of ${name}`;
   }
 
@@ -117,20 +118,10 @@ export class Trader {
   signsIn(changes: Partial<OpenSession> = {}): number {
     this.signIns++;
     const stampMs = this.venue.now;
-    this.venue.apply({
-      kind: "OpenSession",
-      stampMs,
-      address: this.address,
-      key: this.key,
-      tokenHash: `token ${this.address} ${this.signIns}`,
-      expiresAtMs: stampMs + 86_400_000,
-      siweNonce: `sign-in ${this.signIns}`,
-      siweNonceUntilMs: stampMs + 600_000,
-      maxOrderNotionalMicros: 0,
-      maxNotionalMicros: 0,
-      markets: [],
-      ...changes,
-    });
+    const { address, key } = this;
+    const tokenHash = `token ${address} ${this.signIns}`;
+    const siweNonce = `sign-in ${this.signIns}`;
+    this.venue.apply(openSession({ stampMs, address, key, tokenHash, siweNonce, ...changes }));
     const opened = this.venue.happened("SessionOpened")[0];
     if (opened !== undefined) this.session = opened.session;
     return this.session;
@@ -141,27 +132,11 @@ export class Trader {
     const { venue } = this;
     const stampMs = venue.now;
     const txHash = (venue.engine.seq + 1).toString(16).padStart(64, "0");
-    const chain = "ethereum";
-    venue.apply({
-      kind: "RegisterDeposit",
-      stampMs,
-      session: this.session,
-      chain,
-      txHash,
-      token: "USDC",
-    });
-    venue.apply({
-      kind: "AttestDeposit",
-      stampMs,
-      attestor: 0,
-      depositId: venue.engine.seq,
-      verdict: "credit",
-      votedAtMs: 1,
-      confirmations: 1,
-      required: 1,
-      credits: [{ address: this.address, amountMicros: Math.round(dollars * MICROS), logIndex: 0 }],
-      reason: "",
-    });
+    const moved = { chain: "ethereum", txHash, token: "USDC" };
+    venue.apply({ kind: "RegisterDeposit", stampMs, session: this.session, ...moved });
+    const amountMicros = Math.round(dollars * MICROS);
+    const credits = [{ address: this.address, amountMicros, logIndex: 0 }];
+    venue.apply(creditVote({ stampMs, depositId: venue.engine.seq, credits }));
   }
 
   buys(type: Words, terms: Terms): Answer {

@@ -10,7 +10,7 @@ import { Engine } from "../../engine.js";
 import type { EventKind, EventOf, VenueEvent } from "../../events/event-table.js";
 import { END_REASONS, REFUSALS } from "../../reasons.js";
 import { MARKET_STATUSES, type Market } from "../../state/market.js";
-import { ENGINE_VERSION } from "../../versions.js";
+import { genesis, setCohort } from "../commands.js";
 import { indexSlot } from "../index-slot.js";
 import { SoleWriter } from "../sole-writer.js";
 import { BTC, type Listing, MICROS, venueConfig } from "./listing.js";
@@ -39,14 +39,7 @@ export class Venue {
   constructor(options: VenueOptions = {}) {
     this.listings = options.markets ?? [BTC];
     this.config = venueConfig(this.listings, options.config);
-    const cohort = options.cohort ?? "open";
-    this.apply({
-      kind: "Genesis",
-      stampMs: START_MS,
-      config: this.config,
-      cohort,
-      engineVersion: ENGINE_VERSION,
-    });
+    this.apply(genesis(START_MS, this.config, options.cohort));
     this.apply(this.writer.joins(START_MS));
     if (options.indexed === false) return;
     for (const each of this.listings) this.index(each.startPrice, each);
@@ -84,6 +77,21 @@ export class Venue {
   /** The word of an end reason. */
   reasonOf(code: number): string {
     return END_REASONS[code]!;
+  }
+
+  /** Orders that ended in the last command: id and reason. */
+  ended(): [number, string][] {
+    return this.happened("OrderEnded").map(({ orderId, reason }) => [
+      orderId,
+      END_REASONS[reason]!,
+    ]);
+  }
+
+  /** The same with the coins that were left of each. */
+  endedWithRest(listing: Listing = this.listings[0]!): [number, string, number][] {
+    return this.happened("OrderEnded").map(({ orderId, reason, remainingLots }) => {
+      return [orderId, END_REASONS[reason]!, remainingLots / listing.lotsPerCoin];
+    });
   }
 
   /** Events of a kind in the last command. */
@@ -138,6 +146,15 @@ export class Venue {
       priceTicks: Math.round(price * listing.ticksPerDollar),
     });
     return this.refusal;
+  }
+
+  /** The operator sets who may open positions. */
+  cohort(
+    stage: CohortStage,
+    allow: readonly string[] = [],
+    disallow: readonly string[] = [],
+  ): void {
+    this.apply(setCohort(this.now, stage, allow, disallow));
   }
 
   status(listing: Listing = this.listings[0]!): string {

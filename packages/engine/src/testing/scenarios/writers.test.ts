@@ -5,6 +5,7 @@ import { Engine } from "../../engine.js";
 import { liveWriters, rankOf, writerOf } from "../../reading.js";
 import { WRITER_END } from "../../reasons.js";
 import { ENGINE_VERSION, RULE_SETS } from "../../versions.js";
+import { genesis } from "../commands.js";
 import { joining, writerId } from "../sole-writer.js";
 import { Gateway, writes } from "./gateways.js";
 import { BTC, venueConfig } from "./listing.js";
@@ -42,22 +43,21 @@ describe("batches", () => {
   test("Genesis is a batch of its own writer, who never writes again", () => {
     const engine = new Engine();
     const config = venueConfig([BTC]);
-    const terms = { stampMs: START_MS, cohort: "open", engineVersion: ENGINE_VERSION } as const;
-    const genesis: Command = { kind: "Genesis", config, ...terms };
-    const none: Command = { ...genesis, config: { ...config, markets: [] } };
+    const begins = genesis(START_MS, config);
+    const none = genesis(START_MS, { ...config, markets: [] });
     const join = joining(NEW_ID, "a", START_MS);
     expect(engine.acceptBatch(NEW_ID, 0, [join])).toBe("not_started");
-    expect(engine.acceptBatch(NEW_ID, 0, [genesis])).toBe("not_started");
-    expect(engine.acceptBatch(GENESIS_WRITER, 1, [genesis])).toBe("not_started");
-    expect(engine.acceptBatch(GENESIS_WRITER, 0, [{ kind: "Tick", slot: 1 }, genesis])).toBe(
+    expect(engine.acceptBatch(NEW_ID, 0, [begins])).toBe("not_started");
+    expect(engine.acceptBatch(GENESIS_WRITER, 1, [begins])).toBe("not_started");
+    expect(engine.acceptBatch(GENESIS_WRITER, 0, [{ kind: "Tick", slot: 1 }, begins])).toBe(
       "not_started",
     );
     // A Genesis that is refused begins nothing: another may follow.
     expect(engine.acceptBatch(GENESIS_WRITER, 0, [none])).toBeNull();
     engine.apply(none);
-    expect(engine.acceptBatch(GENESIS_WRITER, 0, [genesis])).toBeNull();
-    engine.apply(genesis);
-    expect(engine.acceptBatch(GENESIS_WRITER, 0, [genesis])).toBe("already_started");
+    expect(engine.acceptBatch(GENESIS_WRITER, 0, [begins])).toBeNull();
+    engine.apply(begins);
+    expect(engine.acceptBatch(GENESIS_WRITER, 0, [begins])).toBe("already_started");
     expect(engine.acceptBatch(GENESIS_WRITER, 1, [])).toBe("already_started");
     expect(engine.acceptBatch(NEW_ID, 0, [join])).toBeNull();
   });
@@ -242,8 +242,7 @@ describe("a writer's end", () => {
 
   test("before anybody has joined there is nobody to leave, to ask or to be connected at", () => {
     const engine = new Engine();
-    const terms = { stampMs: START_MS, cohort: "open", engineVersion: ENGINE_VERSION } as const;
-    engine.apply({ kind: "Genesis", config: venueConfig([BTC]), ...terms });
+    engine.apply(genesis(START_MS, venueConfig([BTC])));
     for (const kind of ["WriterLeft", "AskTime"] as const) {
       const events = engine.apply({ kind, stampMs: START_MS }).decode();
       expect(events).toMatchObject([{ kind: "CommandRefused" }]);
