@@ -1,20 +1,15 @@
 import { Type } from "typebox";
 import { MarginBody, MarginChange } from "../extended-order.js";
 import { MarketSymbol } from "../scalar.js";
-import { NO_INPUT, type Operation } from "./operation.js";
+import { type Operation, SIGNED_ORDER } from "./operation.js";
 
 export const changeMargin = {
   id: "changeMargin",
-  method: "POST",
+  ...SIGNED_ORDER,
   path: "/v1/positions/{symbol}/margin",
   tag: "account",
   summary: "Move money between the wallet and the margin of a position",
-  access: "signed",
-  needsVenue: true,
-  limit: "orders",
   costMicros: 170,
-  bodyBytes: "signed",
-  ...NO_INPUT,
   params: Type.Object({ symbol: MarketSymbol }),
   body: MarginBody,
   success: { status: 200, description: "Moved and durable", schema: MarginChange },

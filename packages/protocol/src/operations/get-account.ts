@@ -1,17 +1,13 @@
 import { Account } from "../account.js";
-import { NO_INPUT, type Operation } from "./operation.js";
+import { ACCOUNT_READ, type Operation } from "./operation.js";
 
 export const getAccount = {
   id: "getAccount",
-  method: "GET",
+  ...ACCOUNT_READ,
   path: "/v1/account",
   tag: "account",
   summary: "Balance, margin, equity and the session that asks",
-  access: "bearer",
-  needsVenue: true,
-  limit: "account-reads",
   costMicros: 120,
-  ...NO_INPUT,
   success: { status: 200, description: "The account", schema: Account },
   errors: [],
 } satisfies Operation;

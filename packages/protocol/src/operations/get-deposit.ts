@@ -1,17 +1,13 @@
 import { AttestedDeposit, DepositIdPath } from "../deposit.js";
-import { NO_INPUT, type Operation } from "./operation.js";
+import { ACCOUNT_READ, type Operation } from "./operation.js";
 
 export const getDeposit = {
   id: "getDeposit",
-  method: "GET",
+  ...ACCOUNT_READ,
   path: "/v1/bridge/deposits/{id}",
   tag: "bridge",
   summary: "One own deposit",
-  access: "bearer",
-  needsVenue: true,
-  limit: "account-reads",
   costMicros: 60,
-  ...NO_INPUT,
   params: DepositIdPath,
   success: {
     status: 200,

@@ -1,18 +1,14 @@
 import { Type } from "typebox";
 import { AckNoncePath } from "../preconfirm.js";
-import { NO_INPUT, type Operation } from "./operation.js";
+import { ACCOUNT_READ, type Operation } from "./operation.js";
 
 export const getPreconfirmProof = {
   id: "getPreconfirmProof",
-  method: "GET",
+  ...ACCOUNT_READ,
   path: "/v1/preconfirms/{ackNonce}/proof",
   tag: "blocks",
   summary: "An own acknowledgement's proof as one text file, checked offline",
-  access: "bearer",
-  needsVenue: true,
-  limit: "account-reads",
   costMicros: 400,
-  ...NO_INPUT,
   params: AckNoncePath,
   success: {
     status: 200,

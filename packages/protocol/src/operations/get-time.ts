@@ -1,17 +1,13 @@
 import { VenueTime } from "../venue-status.js";
-import { NO_INPUT, type Operation } from "./operation.js";
+import { type Operation, PUBLIC_READ } from "./operation.js";
 
 export const getTime = {
   id: "getTime",
-  method: "GET",
+  ...PUBLIC_READ,
   path: "/v1/time",
   tag: "service",
   summary: "The venue's clock",
-  access: "public",
-  needsVenue: true,
-  limit: "reads",
   costMicros: 20,
-  ...NO_INPUT,
   success: { status: 200, description: "The time", schema: VenueTime },
   errors: [],
 } satisfies Operation;

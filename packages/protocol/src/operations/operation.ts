@@ -13,6 +13,40 @@ import type { ErrorCode } from "../error-table.js";
 export const noBody = Type.Unknown();
 /** For operations to override: what they do not take. */
 export const NO_INPUT = { params: Type.Object({}), query: Type.Object({}), body: noBody };
+
+/** Kinds of operation that share how they are called; an operation adds its path, cost and input. */
+const READ = { method: "GET", ...NO_INPUT } as const;
+export const PUBLIC_READ = {
+  ...READ,
+  access: "public",
+  needsVenue: true,
+  limit: "reads",
+} as const;
+/** The gateway answers these itself. */
+export const GATEWAY_READ = { ...PUBLIC_READ, needsVenue: false } as const;
+export const ACCOUNT_READ = {
+  ...READ,
+  access: "bearer",
+  needsVenue: true,
+  limit: "account-reads",
+} as const;
+export const CANCEL = {
+  method: "POST",
+  access: "bearer",
+  needsVenue: true,
+  limit: "cancels",
+  bodyBytes: 1_024,
+  ...NO_INPUT,
+} as const;
+export const SIGNED_ORDER = {
+  method: "POST",
+  access: "signed",
+  needsVenue: true,
+  limit: "orders",
+  bodyBytes: "signed",
+  ...NO_INPUT,
+} as const;
+
 /** The success of an operation that returns a document of another standard. */
 export const JSON_DOCUMENT = {
   status: 200,

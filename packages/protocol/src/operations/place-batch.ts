@@ -1,18 +1,14 @@
 import { BatchAnswer, BatchBody } from "../extended-order.js";
-import { NO_INPUT, type Operation } from "./operation.js";
+import { type Operation, SIGNED_ORDER } from "./operation.js";
 
 export const placeBatch = {
   id: "placeBatch",
-  method: "POST",
+  ...SIGNED_ORDER,
   path: "/v1/orders/batch",
   tag: "orders",
   summary: "Place, amend and cancel up to 50 orders with one signature; each succeeds on its own",
-  access: "signed",
-  needsVenue: true,
-  limit: "orders",
   costMicros: 170,
   bodyBytes: "batch",
-  ...NO_INPUT,
   body: BatchBody,
   success: { status: 200, description: "Executed and durable", schema: BatchAnswer },
   errors: [

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { ExtendedOrderBody } from "../extended-order.js";
 import { PlaceOrderBody } from "../order.js";
 import { PreconfirmAck } from "../preconfirm.js";
-import { NO_INPUT, type Operation } from "./operation.js";
+import { type Operation, SIGNED_ORDER } from "./operation.js";
 
 /** What the terms of an order may be refused for, whether it is placed or amended. */
 export const ORDER_TERM_ERRORS = [
@@ -47,16 +47,11 @@ export const ORDER_TERM_ERRORS = [
 
 export const placeOrder = {
   id: "placeOrder",
-  method: "POST",
+  ...SIGNED_ORDER,
   path: "/v1/orders",
   tag: "orders",
   summary: "Place an order; the answer is its preconfirmation",
-  access: "signed",
-  needsVenue: true,
-  limit: "orders",
   costMicros: 170,
-  bodyBytes: "signed",
-  ...NO_INPUT,
   body: Type.Union([PlaceOrderBody, ExtendedOrderBody]),
   success: { status: 200, description: "Executed and durable", schema: PreconfirmAck },
   errors: [...ORDER_TERM_ERRORS, "client_order_id_in_use", "close_position_in_use"],

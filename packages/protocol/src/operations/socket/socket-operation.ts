@@ -25,6 +25,16 @@ export const AppliedSeq = Type.Integer({
   description: "The log position that the gateway had applied.",
 });
 
+/** A message that carries a signed body of the REST interface. */
+export function signedMessage<Op extends string>(op: Op, bodyName: string) {
+  return Type.Object({
+    op: Type.Literal(op),
+    id: MessageId,
+    body: Type.String({ description: `The JSON text of ${bodyName}, exactly as signed.` }),
+    sig: Type.String(),
+  });
+}
+
 export interface SocketOperation {
   readonly op: string;
   readonly summary: string;
