@@ -71,7 +71,7 @@ describe("an index that jumps", () => {
   test("a single update in two seconds does not confirm it", () => {
     const scene = leveraged();
     scene.venue.index(30_000);
-    scene.venue.waits(3);
+    scene.venue.waits(5);
     scene.venue.index(30_000);
     scene.venue.tick();
     expect(scene.long.position().size).toBeCloseTo(0.4, 3);
