@@ -7,8 +7,17 @@ function healthAt() {
   return { time, health: new AttestorHealth(["ethereum", "tron"], () => time.nowMs) };
 }
 
+const NEW_HEAD = { headAgeMs: 12_000, isHeadOld: false };
 const polled = (chain: "ethereum" | "tron") =>
-  ({ kind: "Polled", chain, pending: 0, votes: 0, endpoints: 1, isIdle: false }) as const;
+  ({
+    kind: "Polled",
+    chain,
+    pending: 0,
+    votes: 0,
+    endpoints: 1,
+    isIdle: false,
+    ...NEW_HEAD,
+  }) as const;
 const failed = {
   kind: "PollFailed",
   chain: "ethereum",
@@ -38,4 +47,20 @@ test("polls that never end: not ready", () => {
   time.nowMs += 600_001;
   health.observe(polled("ethereum"));
   expect(health.notReadyReason()).toContain("tron are not attested: no poll has ended for 600 s");
+});
+
+test("an old head: not ready until a new one is read, unless heads do not count", () => {
+  const { time, health } = healthAt();
+  const ofVenue = new AttestorHealth(["ethereum"], () => time.nowMs, "polls");
+  const unread = { ...polled("ethereum"), headAgeMs: null };
+  for (const each of [health, ofVenue]) {
+    each.observe({ ...polled("ethereum"), headAgeMs: 400_000, isHeadOld: true });
+    each.observe(unread);
+  }
+  expect(health.notReadyReason()).toContain(
+    "the newest block of enough RPC endpoints is 400 s old",
+  );
+  expect(ofVenue.notReadyReason()).toBeUndefined();
+  health.observe(polled("ethereum"));
+  expect(health.notReadyReason()).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 /**
- * Readiness of a process's attestors, by their polls. A failing RPC endpoint does not make the process
- * unready; it has its own metrics.
+ * Readiness of a process's attestors, by their polls and the age of the chain's head. A failing RPC
+ * endpoint does not make the process unready; it has its own metrics.
  */
 
 import type { Chain } from "@perpgate/protocol";
@@ -16,6 +16,8 @@ interface ChainHealth {
   goodAtMs: number;
   endedAtMs: number;
   reason: string | undefined;
+  /** Set while the head is old. */
+  headAgeMs: number | undefined;
 }
 
 export class AttestorHealth {
@@ -24,9 +26,16 @@ export class AttestorHealth {
   constructor(
     chains: readonly Chain[],
     private readonly clock: () => number,
+    /** `polls`: an old head is no reason. */
+    private readonly by: "polls and heads" | "polls" = "polls and heads",
   ) {
     const nowMs = clock();
-    const fresh = (): ChainHealth => ({ goodAtMs: nowMs, endedAtMs: nowMs, reason: undefined });
+    const fresh = (): ChainHealth => ({
+      goodAtMs: nowMs,
+      endedAtMs: nowMs,
+      reason: undefined,
+      headAgeMs: undefined,
+    });
     this.chains = new Map(chains.map((chain) => [chain, fresh()]));
   }
 
@@ -39,6 +48,8 @@ export class AttestorHealth {
         health.goodAtMs = nowMs;
         health.endedAtMs = nowMs;
         health.reason = undefined;
+        if (event.headAgeMs === null || this.by === "polls") return;
+        health.headAgeMs = event.isHeadOld ? event.headAgeMs : undefined;
         return;
       case "PollFailed":
         health.endedAtMs = nowMs;
@@ -53,13 +64,17 @@ export class AttestorHealth {
   /** Why deposits of some chain are not attested, or undefined. */
   notReadyReason(): string | undefined {
     const nowMs = this.clock();
-    for (const [chain, { goodAtMs, endedAtMs, reason }] of this.chains) {
+    for (const [chain, { goodAtMs, endedAtMs, reason, headAgeMs }] of this.chains) {
       if (reason !== undefined && nowMs - goodAtMs > FAILING_MS) {
         return `deposits of ${chain} are not attested: ${reason}`;
       }
       if (nowMs - endedAtMs > SILENT_MS) {
         const seconds = Math.round((nowMs - endedAtMs) / 1_000);
         return `deposits of ${chain} are not attested: no poll has ended for ${seconds} s`;
+      }
+      if (headAgeMs !== undefined) {
+        const seconds = Math.round(headAgeMs / 1_000);
+        return `deposits of ${chain} are not attested: the newest block of enough RPC endpoints is ${seconds} s old`;
       }
     }
     return undefined;

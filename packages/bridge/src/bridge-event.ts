@@ -90,6 +90,10 @@ export type BridgeEvent =
       readonly endpoints: number;
       /** There was nothing to look up. */
       readonly isIdle: boolean;
+      /** Of the newest block that enough endpoints have; null if it was not read. */
+      readonly headAgeMs: number | null;
+      /** Older than `maxHeadAgeMs`: the endpoints are stuck, or the chain is. */
+      readonly isHeadOld: boolean;
     };
 
 /** `transaction_gone`: the transfer no longer exists; `transaction_moved`: it is in another block. */

@@ -25,7 +25,10 @@ export function observeBridge(
     metrics(event, clock());
     switch (event.kind) {
       case "Polled":
-        quiet.forget(chain);
+        if (!event.isHeadOld) quiet.forget(chain);
+        else if (!quiet.isRepeated(chain, "old head")) {
+          log.warn({ chain, ...fields }, "the newest block of enough RPC endpoints is old");
+        }
         return;
       case "EndpointFailed":
         log.warn({ chain, ...fields }, "an RPC endpoint failed");
@@ -161,6 +164,10 @@ function bridgeMetrics(registry: Registry): (event: BridgeEvent, nowMs: number) 
     "perpgate_bridge_endpoints",
     "RPC endpoints that responded to the last poll; unchanged by a poll without deposits.",
   );
+  const headAge = gauge(
+    "perpgate_bridge_head_age_seconds",
+    "Age of the newest block that enough RPC endpoints have; unchanged by a poll without deposits.",
+  );
   const lastPoll = gauge(
     "perpgate_bridge_last_poll_timestamp_seconds",
     "End of the last successful poll, Unix seconds.",
@@ -178,6 +185,7 @@ function bridgeMetrics(registry: Registry): (event: BridgeEvent, nowMs: number) 
     votes.inc({ chain }, event.votes);
     pending.set({ chain }, event.pending);
     if (!event.isIdle) endpoints.set({ chain }, event.endpoints);
+    if (event.headAgeMs !== null) headAge.set({ chain }, event.headAgeMs / 1_000);
     lastPoll.set({ chain }, nowMs / 1_000);
   };
 }

@@ -14,7 +14,7 @@ import { DepositBackoff } from "../backoff.js";
 import type { BridgeObserver, ReorgReason } from "../bridge-event.js";
 import { agreementOn, majorityOn } from "../chain/agreement.js";
 import type { ChainView } from "../chain/chain-view.js";
-import { EndpointPool } from "../chain/endpoint-pool.js";
+import { EndpointPool, reachedHeadMs } from "../chain/endpoint-pool.js";
 import type { LocalAttestor } from "../config/bridge-config.js";
 import { type ChainConfig, differenceFrom, termsOf } from "../config/chain-config.js";
 import type { DepositPort, VenueTerms } from "../venue-port.js";
@@ -48,6 +48,7 @@ export class ChainAttestor {
   private readonly sender: VoteSender;
   private inFlight: Promise<void> | undefined;
   private venueId = "";
+  private isHeadOld = false;
 
   constructor(private readonly parts: ChainAttestorParts) {
     const { chain, attestor, uniform } = parts;
@@ -80,20 +81,33 @@ export class ChainAttestor {
     const pending = await this.pendingNow().catch(recorded<readonly PendingDeposit[]>([]));
     const watched = await this.watchedNow(clock()).catch(recorded<readonly CreditedDeposit[]>([]));
     const hashes = new Set([...pending, ...watched].map(({ txHash }) => txHash));
-    const views = hashes.size === 0 ? [] : await this.pool.read([...hashes]);
+    const isIdle = hashes.size === 0;
+    // While the head is old, each poll looks for a new one.
+    const views = isIdle && !this.isHeadOld ? [] : await this.pool.read([...hashes]);
+    const headAgeMs = this.headAge(views);
     const votes = await this.attest(pending, views).catch(recorded(0));
     await this.recheckAll(watched, views).catch(recorded(undefined));
     if (failures.length > 0) throw failures[0];
-    const endpoints = views.length;
-    const isIdle = hashes.size === 0;
     observe({
       kind: "Polled",
       chain: chain.chain,
       pending: pending.length,
       votes,
-      endpoints,
+      endpoints: views.length,
       isIdle,
+      headAgeMs,
+      isHeadOld: this.isHeadOld,
     });
+  }
+
+  /** Null if too few endpoints responded; then `isHeadOld` stays. */
+  private headAge(views: readonly ChainView[]): number | null {
+    const { chain, clock } = this.parts;
+    const headMs = reachedHeadMs(views, chain.minAgreeing);
+    if (headMs === null) return null;
+    const ageMs = Math.max(0, clock() - headMs);
+    this.isHeadOld = ageMs > chain.maxHeadAgeMs;
+    return ageMs;
   }
 
   /** Whether the venue has the same configuration; reports a difference. */

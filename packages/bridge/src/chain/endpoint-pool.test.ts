@@ -3,6 +3,7 @@
 import type { Address } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { MAX_PAUSE_POLLS } from "../attest/poll-plan.js";
+import { AttestorHealth } from "../attestor-health.js";
 import { Attestors } from "../testing/attestors.js";
 import { DOLLAR, type EvmNode, startEvmChain } from "../testing/evm-node.js";
 import { RpcProxy } from "../testing/rpc-proxy.js";
@@ -299,6 +300,24 @@ describe("stuck", () => {
     }
     expect(good.every(isCredited)).toBe(true);
     expect(attestors.venue.deposit(bad).status).toBe("queued");
+  });
+
+  test("all of them: not ready until there is a new block", async () => {
+    const health = new AttestorHealth(["ethereum"], () => attestors.nowMs);
+    const one = attestor(3, { graceMs: 2_000 });
+    const notReady = async () => {
+      await one.poll();
+      for (const event of attestors.events.splice(0)) health.observe(event);
+      return health.notReadyReason();
+    };
+    expect(await notReady()).toBeUndefined();
+    attestors.nowMs += 299_000;
+    expect(await notReady()).toBeUndefined();
+    attestors.nowMs += 60_000;
+    expect(await notReady()).toContain("of ethereum are not attested: the newest block of");
+    await node.letTimePass(350);
+    // There is nothing to look up; the head is read nevertheless.
+    expect(await notReady()).toBeUndefined();
   });
 
   test("a day behind the others: left out and reported", async () => {

@@ -70,15 +70,11 @@ export class EndpointPool {
     return this.fresh(views);
   }
 
-  /**
-   * Removes endpoints with an old head. The reference is the head that `minAgreeing` endpoints have
-   * reached, so that one endpoint with an invented head cannot make the others look old.
-   */
+  /** Removes endpoints with an old head. */
   private fresh(views: readonly ChainView[]): readonly ChainView[] {
     const { chain, minAgreeing, maxHeadLagMs } = this.config;
-    const times = views.map(({ head }) => head.timeMs).sort((a, b) => b - a);
-    const reachedMs = times[minAgreeing - 1];
-    if (reachedMs === undefined) return views;
+    const reachedMs = reachedHeadMs(views, minAgreeing);
+    if (reachedMs === null) return views;
     return views.filter(({ endpoint, head }) => {
       const lagMs = reachedMs - head.timeMs;
       if (lagMs <= maxHeadLagMs) return true;
@@ -114,4 +110,13 @@ export class EndpointPool {
     const retryAtMs = backoff.failed(clock());
     observe({ kind: "EndpointFailed", chain, endpoint: name, reason, retryAtMs });
   }
+}
+
+/**
+ * The time of the head that `minAgreeing` endpoints have reached, or null. One endpoint with an
+ * invented head cannot change it.
+ */
+export function reachedHeadMs(views: readonly ChainView[], minAgreeing: number): number | null {
+  const times = views.map(({ head }) => head.timeMs).sort((a, b) => b - a);
+  return times[minAgreeing - 1] ?? null;
 }

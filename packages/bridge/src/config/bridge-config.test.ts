@@ -48,6 +48,14 @@ describe("defaults", () => {
     });
   });
 
+  test("the age of the newest block: limited where the chain always has new blocks", () => {
+    expect(withChain({})).toMatchObject({ chains: [{ maxHeadAgeMs: 300_000 }] });
+    const local = { chainId: 31_337 };
+    expect(withChain(local)).toMatchObject({ chains: [{ maxHeadAgeMs: 31_536_000_000 }] });
+    const both = { ...local, maxHeadAgeMs: 1_000 };
+    expect(withChain(both)).toMatchObject({ chains: [{ maxHeadAgeMs: 1_000 }] });
+  });
+
   test("members: majority quorum; an attestor's index is its place in the list", () => {
     expect(resolve({ members: PUBLIC, keyFiles: ["2"] })).toMatchObject({
       quorum: 2,

@@ -39,6 +39,8 @@ export const ChainSettings = Closed({
   minAgreeing: Type.Optional(Type.Integer({ minimum: 1, maximum: 16 })),
   /** Endpoints whose head is older than the others' by more are ignored. */
   maxHeadLagMs: Type.Optional(Milliseconds(DAY_MS)),
+  /** An attestor whose newest block is older is not ready. */
+  maxHeadAgeMs: Type.Optional(Milliseconds(365 * DAY_MS)),
   notFoundAfterMs: Type.Optional(Milliseconds(365 * DAY_MS)),
   /** How long credited deposits are watched for a deep reorganisation, and how often. */
   watchMs: Type.Optional(Milliseconds(365 * DAY_MS)),

@@ -28,6 +28,7 @@ export interface ChainConfig {
   readonly finality: "finalized" | "confirmations";
   readonly minDepositMicros: number;
   readonly maxHeadLagMs: number;
+  readonly maxHeadAgeMs: number;
   readonly startBlock: number;
   readonly pollIntervalMs: number;
   readonly timeoutMs: number;
@@ -76,6 +77,9 @@ const DEFAULTS: Readonly<Record<Chain, ChainDefaults>> = {
 const DEFAULT_MIN_DEPOSIT = 1;
 
 const DAY_MS = 86_400_000;
+const PUBLIC_HEAD_AGE_MS = 300_000;
+/** A development chain may have no new block for long. */
+const OTHER_HEAD_AGE_MS = 365 * DAY_MS;
 
 export function dialectOf(chain: Chain): Dialect {
   return DEFAULTS[chain].dialect;
@@ -106,12 +110,14 @@ export function resolveChain(chain: Chain, settings: ChainSettings): ChainConfig
   if (new Set(rpc).size !== rpc.length) refuse("rpc: an address is listed twice");
   const minAgreeing = settings.minAgreeing ?? Math.floor(rpc.length / 2) + 1;
   if (minAgreeing > rpc.length) refuse("minAgreeing: more than there are endpoints");
+  const isPublic = (settings.chainId ?? defaults.chainId) === defaults.chainId;
   return {
     startBlock: 0,
     timeoutMs: 10_000,
     graceMs: 2_000,
     batchSize: 100,
     maxHeadLagMs: 60_000,
+    maxHeadAgeMs: isPublic ? PUBLIC_HEAD_AGE_MS : OTHER_HEAD_AGE_MS,
     notFoundAfterMs: DAY_MS,
     watchMs: DAY_MS,
     recheckIntervalMs: 60_000,
