@@ -121,12 +121,13 @@ export class RemoteVenue implements DepositPort {
     const page = await this.page({ attestor, chain, queue: "credited", order, since }, after);
     return {
       next: nextOf(page, after, order),
-      rows: page.deposits.map(({ depositId, txHash, creditedAt, credits, isMarked }) => ({
+      rows: page.deposits.map(({ depositId, txHash, creditedAt, credits, isMarked, ownVote }) => ({
         depositId: Number(depositId),
         txHash,
         creditedAtMs: creditedAt ?? 0,
         credits,
         isMarked,
+        ownVote,
       })),
     };
   }

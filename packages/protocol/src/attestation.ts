@@ -27,8 +27,10 @@ export interface CreditedDeposit {
   readonly txHash: string;
   readonly creditedAtMs: number;
   readonly credits: VoteOutcome["credits"];
-  /** Marked as reorganised, by a quorum or by this attestor's vote. */
+  /** Marked as reorganised by a quorum. */
   readonly isMarked: boolean;
+  /** This attestor's vote that it was reorganised; null if it did not vote so. */
+  readonly ownVote: OwnVote | null;
 }
 
 export interface DepositPage<Row> {

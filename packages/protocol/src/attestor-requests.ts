@@ -85,8 +85,8 @@ export const QueuedDeposit = Type.Object({
   registeredAt: TimeMs,
   creditedAt: Nullable(TimeMs),
   credits: Type.Array(QueuedCredit),
-  isMarked: Type.Boolean({ description: "Nothing more to say: told as reorganised already." }),
-  /** The last vote of the requesting attestor. */
+  isMarked: Type.Boolean({ description: "A quorum has marked it as reorganised." }),
+  /** The last vote of the requesting attestor; of a credited deposit only a vote `reorged`. */
   ownVote: Nullable(QueuedStatement),
 });
 export type QueuedDeposit = Static<typeof QueuedDeposit>;

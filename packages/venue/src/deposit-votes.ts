@@ -107,12 +107,14 @@ export class DepositVotes {
 /** Whether the deposit still takes such a vote. The engine decides; this keeps it out of the log. */
 function judgeOpen(
   vote: Vote,
-  { status, token, credits, creditedParts, ownVote }: DepositSubject,
+  { status, token, credits, creditedParts, reorged, ownVote }: DepositSubject,
   paused: readonly string[],
 ): VoteJudgement {
   if (vote.verdict === "reorged") {
     if (credits.length === 0) return "deposit_not_credited";
-    return ownVote?.verdict === "reorged" ? "known" : "new";
+    // Until a quorum agrees on a reason, an attestor may give another.
+    const isSaid = reorged !== "" || ownVote?.reason === vote.reason;
+    return ownVote?.verdict === "reorged" && isSaid ? "known" : "new";
   }
   if (status === "credited" || status === "rejected") return "deposit_settled";
   if (vote.verdict === "confirming") return "new";

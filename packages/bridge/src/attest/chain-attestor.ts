@@ -228,7 +228,7 @@ export class ChainAttestor {
     observe({ kind: "CreditReorged", chain: chain.chain, depositId, reason, creditedMicros });
     const vote = this.sign(deposit, reorged(reason, chain.confirmations), null);
     // Repeated at the next recheck if the venue did not accept it.
-    if ((await this.sender.send([vote])) === 1) this.watch.wasReported(depositId);
+    if ((await this.sender.send([vote])) === 1) this.watch.wasReported(depositId, reason);
   }
 
   private sign(

@@ -1,6 +1,6 @@
 /**
  * Watches credited deposits for reorganisations deeper than the required confirmations. Such a credit
- * cannot be undone here; it is reported once.
+ * cannot be undone here; it is reported once for each reason, until a quorum agrees on one.
  *
  * The blocks of credited transactions are kept in memory. After a restart the first reading replaces
  * them: a removed transaction is still detected; one that moved to another block with the same
@@ -16,7 +16,8 @@ import { hasSameLogs, type Transfers, transfersIn } from "./transfers.js";
 
 export class CreditedWatch {
   private readonly blockOf = new Map<number, string>();
-  private readonly reported = new Set<number>();
+  /** The reason that was reported last. */
+  private readonly reported = new Map<number, ReorgReason>();
   private nextMs = Number.NEGATIVE_INFINITY;
 
   private readonly config: ChainConfig;
@@ -35,12 +36,18 @@ export class CreditedWatch {
     this.nextMs = nowMs + this.config.recheckIntervalMs;
     const ids = new Set(deposits.map(({ depositId }) => depositId));
     for (const id of this.blockOf.keys()) if (!ids.has(id)) this.blockOf.delete(id);
-    for (const id of this.reported) if (!ids.has(id)) this.reported.delete(id);
-    return deposits.filter(({ depositId, isMarked }) => !isMarked && !this.reported.has(depositId));
+    for (const id of this.reported.keys()) if (!ids.has(id)) this.reported.delete(id);
+    return deposits.filter(({ isMarked }) => !isMarked);
   }
 
-  /** Why the credit is no longer backed by the same block, or null. */
+  /** Why the credit is no longer backed by the same block; null if it is, or the reason was reported. */
   check(deposit: CreditedDeposit, agreement: Agreement): ReorgReason | null {
+    const reason = this.reasonOf(deposit, agreement);
+    const said = this.reported.get(deposit.depositId) ?? deposit.ownVote?.reason;
+    return reason === said ? null : reason;
+  }
+
+  private reasonOf(deposit: CreditedDeposit, agreement: Agreement): ReorgReason | null {
     if (agreement.kind === "silent" || agreement.kind === "disagreed") return null;
     // The node has not reached the time of the credit.
     if (agreement.headTimeMs < deposit.creditedAtMs) return null;
@@ -61,9 +68,9 @@ export class CreditedWatch {
     return pays ? "transaction_moved" : "transaction_gone";
   }
 
-  /** The deposit was marked: do not report it again. */
-  wasReported(depositId: number): void {
-    this.reported.add(depositId);
+  /** The venue has the vote: do not report this reason again. */
+  wasReported(depositId: number, reason: ReorgReason): void {
+    this.reported.set(depositId, reason);
   }
 }
 

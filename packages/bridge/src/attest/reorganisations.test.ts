@@ -25,10 +25,10 @@ beforeEach(async () => {
   alices = attestors.venue.signIn(alice);
 });
 
-function attestor(changes: Partial<Parameters<Attestors["chain"]>[1]> = {}) {
+function attestor(changes: Partial<Parameters<Attestors["chain"]>[1]> = {}, index = 0) {
   const tokens = { USDC: { contract: usdc } };
   const settings = { rpc: [node.url], vault, tokens, confirmations: 4, recheckIntervalMs: 1_000 };
-  return attestors.attestor(attestors.chain("ethereum", { ...settings, ...changes }));
+  return attestors.attestor(attestors.chain("ethereum", { ...settings, ...changes }), index);
 }
 
 describe("confirmations", () => {
@@ -178,6 +178,42 @@ describe("reorganisation past the confirmations, after crediting", () => {
       { depositId: id, reason: "transaction_moved" },
     ]);
     expect(attestors.venue.wallet(alice)).toBe(25_000_000);
+  });
+
+  test("removed for one attestor, moved for the next: checked again until both say the same", async () => {
+    attestors = new Attestors(attestors.nowMs, 2, 2);
+    alices = attestors.venue.signIn(alice);
+    const before = await node.snapshot();
+    const hash = await node.transfer(usdc, alice, vault, 25n * DOLLAR);
+    const id = attestors.venue.register(alices, "ethereum", hash);
+    await node.mine(3);
+    const [one, two] = [attestor({}, 0), attestor({}, 1)];
+    const pollLater = async (...polled: (typeof one)[]) => {
+      attestors.nowMs += 1_000;
+      for (const each of polled) await each.poll();
+    };
+    await pollLater(one, two);
+    expect(attestors.venue.deposit(id).status).toBe("credited");
+    await pollLater(one, two);
+    await node.revert(before);
+    await node.mine(2);
+    await pollLater(one);
+    expect(await node.transfer(usdc, alice, vault, 25n * DOLLAR)).toBe(hash);
+    await node.mine(5);
+    await pollLater(two);
+    const reasons = () => attestors.venue.marks.map(({ vote }) => [vote.attestor, vote.reason]);
+    const reported = [
+      [0, "transaction_gone"],
+      [1, "transaction_moved"],
+    ];
+    expect(reasons()).toEqual(reported);
+    expect(attestors.venue.deposit(id).reorged).toBe("");
+    await pollLater(two);
+    expect(reasons()).toEqual(reported);
+    await pollLater(one);
+    expect(attestors.venue.deposit(id).reorged).toBe("transaction_moved");
+    await pollLater(one, two);
+    expect(reasons()).toEqual([...reported, [0, "transaction_moved"]]);
   });
 
   test("removed while the attestor was down: detected by the next process", async () => {

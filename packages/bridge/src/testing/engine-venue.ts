@@ -7,6 +7,7 @@ import type {
   Chain,
   CreditedDeposit,
   DepositPage,
+  OwnVote,
   PendingDeposit,
   QueueOrder,
   Token,
@@ -144,7 +145,7 @@ export class EngineVenue implements DepositPort {
     return { rows, next: rows.length === rest.length ? null : rows.at(-1)!.depositId };
   }
 
-  credited(chain: Chain, _attestor: number, sinceMs: number): DepositPage<CreditedDeposit> {
+  credited(chain: Chain, attestor: number, sinceMs: number): DepositPage<CreditedDeposit> {
     const { deposits, addresses } = this.engine.state;
     const rows: CreditedDeposit[] = [];
     for (const [depositId, creditedAtMs] of this.creditedAt) {
@@ -153,8 +154,9 @@ export class EngineVenue implements DepositPort {
       const credits = deposit.credits.map(({ account, amountMicros, logIndex, token }) => {
         return { address: addresses.at(account)!, amountMicros, logIndex, token };
       });
-      const isMarked = this.marks.some(({ vote }) => vote.depositId === depositId);
-      rows.push({ depositId, txHash: deposit.txHash, creditedAtMs, credits, isMarked });
+      const isMarked = deposit.reorged !== "";
+      const ownVote = reorgVote(deposit.votes.get(attestor));
+      rows.push({ depositId, txHash: deposit.txHash, creditedAtMs, credits, isMarked, ownVote });
     }
     return { rows, next: null };
   }
@@ -171,10 +173,7 @@ export class EngineVenue implements DepositPort {
       this.rejectedVotes.push(problem);
       return problem;
     }
-    if (signed.vote.verdict === "reorged") {
-      this.marks.push(signed);
-      return null;
-    }
+    if (signed.vote.verdict === "reorged") this.marks.push(signed);
     const events = this.apply({
       kind: "AttestDeposit",
       stampMs: this.nowMs,
@@ -195,6 +194,10 @@ export class EngineVenue implements DepositPort {
     }
     return events;
   }
+}
+
+function reorgVote(vote: OwnVote | undefined): OwnVote | null {
+  return vote?.verdict === "reorged" ? vote : null;
 }
 
 function commandOf(vote: Vote) {

@@ -11,6 +11,7 @@ export interface DepositSubject {
   readonly registeredAtMs: number;
   readonly creditedParts: number;
   readonly credits: Deposit["credits"];
+  readonly reorged: Deposit["reorged"];
   /** The attestor's latest vote, and when it signed it. */
   readonly ownVote: (OwnVote & { readonly votedAtMs: number }) | null;
 }

@@ -120,6 +120,7 @@ export class AttestationView {
     const page = ids.slice(0, this.pageRows(ids));
     const rows = page.map((id) => {
       const deposit = deposits.byId.get(id)!;
+      const ownVote = deposit.votes.get(attestor);
       return {
         depositId: id,
         txHash: deposit.txHash,
@@ -128,7 +129,8 @@ export class AttestationView {
           const entry = { address: addresses.at(account) ?? "", amountMicros, logIndex };
           return token === "" ? entry : { ...entry, token };
         }),
-        isMarked: deposit.reorged !== "" || deposit.votes.get(attestor)?.verdict === "reorged",
+        isMarked: deposit.reorged !== "",
+        ownVote: ownVote?.verdict === "reorged" ? ownVote : null,
       };
     });
     if (page.length < inPart.length) return { rows, next: page.at(-1)! };
@@ -139,10 +141,18 @@ export class AttestationView {
   subject(depositId: number, attestor: number): DepositSubject | undefined {
     const deposit = stateOf(this.source).deposits.byId.get(depositId);
     if (deposit === undefined) return undefined;
-    const { txHash, status, registeredAtMs, creditedParts, credits } = deposit;
-    const ownVote = deposit.votes.get(attestor) ?? null;
-    const [chain, token] = [chainOf(deposit.chain), tokenOf(deposit.token)];
-    return { chain, txHash, token, status, registeredAtMs, creditedParts, credits, ownVote };
+    const { txHash, status, registeredAtMs, creditedParts, credits, reorged } = deposit;
+    return {
+      chain: chainOf(deposit.chain),
+      txHash,
+      token: tokenOf(deposit.token),
+      status,
+      registeredAtMs,
+      creditedParts,
+      credits,
+      reorged,
+      ownVote: deposit.votes.get(attestor) ?? null,
+    };
   }
 
   /** Chains and tokens whose deposits are paused. */

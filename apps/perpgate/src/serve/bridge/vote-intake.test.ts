@@ -91,6 +91,34 @@ describe("two of three", () => {
   });
 });
 
+describe("two attestors that give two reasons for a reorganisation", () => {
+  test("no mark; one that gives the other's reason later: marked", async () => {
+    const { venue, depositId, credits, read } = await registered();
+    const report = async (attestor: number, reason: string) => {
+      const vote = await venue.vote({ depositId, attestor, verdict: "reorged", reason });
+      expect((await venue.submit(vote)).body).toEqual({ refusals: [null] });
+    };
+    const watched = (attestor: number) =>
+      venue.deposits.credited("ethereum", attestor, 0, 0).rows[0];
+    for (const attestor of [0, 1])
+      await venue.submit(await venue.vote({ depositId, attestor, credits }));
+    expect(watched(0)).toMatchObject({ isMarked: false, ownVote: null });
+    await report(0, "transaction_moved");
+    await report(1, "transaction_gone");
+    expect(await read()).toMatchObject({ reorged: null });
+    expect(watched(0)).toMatchObject({
+      isMarked: false,
+      ownVote: { verdict: "reorged", reason: "transaction_moved" },
+    });
+    await report(0, "transaction_gone");
+    expect(await read()).toMatchObject({ reorged: "transaction_gone" });
+    expect(watched(0)).toMatchObject({ isMarked: true });
+    const before = venue.at.venue.seq;
+    await report(0, "transaction_moved");
+    expect(venue.at.venue.seq).toBe(before);
+  });
+});
+
 describe("refused before the log", () => {
   const cases: [string, Partial<Vote>, string | undefined, number, object][] = [
     ["by another key", {}, STRANGER, 401, { code: "invalid_signature" }],

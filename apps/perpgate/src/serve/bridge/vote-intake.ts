@@ -145,7 +145,7 @@ function creditedRows({ rows, next }: DepositPage<CreditedDeposit>): WirePage {
       creditedAt: deposit.creditedAtMs,
       credits: creditsOf(deposit.credits),
       isMarked: deposit.isMarked,
-      ownVote: null,
+      ownVote: deposit.ownVote === null ? null : statementOf(deposit.ownVote),
     })),
   };
 }
