@@ -105,11 +105,10 @@ export class Doubt {
   }
 }
 
-/** One path tells the time to the nanosecond, the other as text. */
 function isSame(one: Incoming, other: Incoming): boolean {
   return (
     one.sequence === other.sequence &&
-    Math.abs(one.storedMs - other.storedMs) < 1 &&
+    one.storedMs === other.storedMs &&
     one.subject === other.subject &&
     Buffer.compare(one.data, other.data) === 0
   );

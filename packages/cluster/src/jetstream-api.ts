@@ -131,7 +131,7 @@ export async function streamState(
 export interface StoredMessage {
   readonly subject: string;
   readonly data: Uint8Array;
-  /** The leader's clock when it stored the message. */
+  /** The leader's clock when it stored the message, in whole milliseconds. */
   readonly storedMs: number;
 }
 
