@@ -1,7 +1,8 @@
 /** Sockets that close while the log, not they, decides who is connected. */
 
+import { NotApplied } from "@perpgate/venue";
 import { TestVenue } from "@perpgate/venue/testing";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { BearerToken } from "../auth/session-token.js";
 import { RefusalCounts } from "../metrics/refusal-counts.js";
 import { newFolder } from "../venue/testing/running-venue.js";
@@ -22,6 +23,7 @@ async function begin() {
   const sessions = new SessionSockets(venue, fail);
   let nonce = 0;
   return {
+    venue,
     sessions,
     session: { token: new BearerToken(""), number, account: 1 },
     pairs: await SocketPairs.open(),
@@ -86,6 +88,25 @@ test("an order in flight when the log ends the writer: does not outlive its sock
   expect(openOrders()).toBe(0);
   // What it sends until it is closed needs a token.
   expect(connection.session).toBeUndefined();
+});
+
+test("a connection of unknown outcome that the log has later: ends, though its socket is closed", async () => {
+  const { venue, sessions, session, pairs, rest, openOrders } = await begin();
+  await rest();
+  const { connection } = await pairs.connect();
+  // The log stalls: it applies the first command after its submitter was answered, and never the second.
+  vi.spyOn(venue, "submitted")
+    .mockImplementationOnce(async (command, evidence) => {
+      venue.submit(command, evidence, () => undefined);
+      throw new NotApplied("outcome_unknown");
+    })
+    .mockRejectedValueOnce(new NotApplied("not_executed"));
+  const bound = sessions.bind(connection, session);
+  await expect(bound).rejects.toMatchObject({ code: "outcome_unknown" });
+  await connection.closed;
+  sessions.leave(connection);
+  await sessions.settled();
+  expect(openOrders()).toBe(0);
 });
 
 function fail(error: unknown): never {

@@ -132,6 +132,9 @@ export class SessionSockets {
       connected.catch((error: unknown) => {
         // The log does not contain the command: the clients reconnect and it is submitted again.
         for (const connection of this.unbind(session, bound)) connection.close(CLOSE.stopping);
+        // It may contain it later, when no socket is left whose end would be written.
+        const isUnknown = error instanceof ApiError && error.code === "outcome_unknown";
+        if (isUnknown) this.track(this.disconnect(session));
         throw error;
       }),
     );

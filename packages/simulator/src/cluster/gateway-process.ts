@@ -13,6 +13,7 @@ import {
   Sequencer,
   SlotClock,
   type Submitter,
+  type Unanswered,
   VenueClock,
 } from "@perpgate/venue";
 import {
@@ -168,8 +169,11 @@ export class GatewayProcess extends SimulatedProcess {
     }
     const sockets = new Set([socket]);
     this.sockets.set(session, sockets);
-    this.presence("SessionConnected", session, (isApplied) => {
+    const { losses } = this;
+    this.presence("SessionConnected", session, (isApplied, why) => {
       if (!isApplied && this.sockets.get(session) === sockets) this.sockets.delete(session);
+      // The log may have it later.
+      if (why === "outcome_unknown") this.reportGoneSoon(session, losses);
       hear(isApplied && this.sockets.get(session) === sockets);
     });
   }
@@ -184,21 +188,30 @@ export class GatewayProcess extends SimulatedProcess {
   /** Until it is in the log, or the log has ended the writer, or the session has a socket again. */
   private reportGone(session: number, losses: number): void {
     this.presence("SessionDisconnected", session, (isApplied) => {
-      if (isApplied || this.losses !== losses || this.sockets.has(session)) return;
-      this.after(100, () => {
-        if (this.losses === losses && !this.sockets.has(session)) this.reportGone(session, losses);
-      });
+      if (!isApplied) this.reportGoneSoon(session, losses);
+    });
+  }
+
+  private reportGoneSoon(session: number, losses: number): void {
+    if (this.losses !== losses || this.sockets.has(session)) return;
+    this.after(100, () => {
+      if (this.losses === losses && !this.sockets.has(session)) this.reportGone(session, losses);
     });
   }
 
   private presence(
     kind: "SessionConnected" | "SessionDisconnected",
     session: number,
-    hear: (isApplied: boolean) => void,
+    hear: (isApplied: boolean, why: Unanswered | undefined) => void,
   ): void {
     const command = { kind, stampMs: this.nowMs(), session };
-    this.submit(command, NO_EVIDENCE, (applied) => {
-      hear(applied?.events.decode().every((event) => event.kind !== "CommandRefused") ?? false);
+    this.submit(command, NO_EVIDENCE, (applied, why) => {
+      if (applied === null) hear(false, why);
+      else
+        hear(
+          applied.events.decode().every(({ kind }) => kind !== "CommandRefused"),
+          undefined,
+        );
     });
   }
 
