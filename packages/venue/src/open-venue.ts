@@ -202,7 +202,8 @@ async function openWithin(
       state,
     };
   } catch (error) {
-    await history.close();
+    // It rejects if it was halted by the failure, which is the error to report.
+    await history.close().catch(() => undefined);
     throw error;
   }
 }
