@@ -105,8 +105,8 @@ async function openWithin(
       onFailure: (error) => failure.report(error),
       atPublish: () => time.slots?.due() ?? NOTHING,
       nowMs: () => time.clock?.nowMs() ?? engineState.timeMs,
-      onWriterLost: () => {
-        logger.warn({}, "the log has ended this gateway's writer; it joins again");
+      onWriterLost: ({ isReplaced, joinsAgainMs }) => {
+        logger.warn({ joinsAgainMs }, isReplaced ? NAME_IN_USE : WRITER_ENDED);
         for (const observer of observers) observer.onWriterLost?.();
       },
     });
@@ -209,6 +209,11 @@ async function openWithin(
 }
 
 const NOTHING: readonly Command[] = [];
+
+const WRITER_ENDED = "the log has ended this gateway's writer; it joins again";
+const NAME_IN_USE =
+  "another process uses this gateway's name: its join has ended this gateway's writer, which joins " +
+  "again; stop one of them, or start it with another --name";
 
 /** The name in a log that no other gateway writes to. */
 const SOLE_WRITER = "venue";

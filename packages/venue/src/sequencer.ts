@@ -6,13 +6,14 @@
  * A log of one machine takes many batches in flight. A replicated log takes one: the next is gathered
  * meanwhile. There an own batch can be dropped, and the own writer can be ended by others (another
  * process of the same name, or 25 ticks without a batch). Then everything without an answer is answered
- * `not_executed`, and the sequencer joins again as a new writer. Nothing is submitted twice.
+ * `not_executed`, and the sequencer joins again as a new writer, after a pause: two processes of one
+ * name would otherwise end each other's writers as fast as the log delivers. Nothing is submitted twice.
  *
  * A crash loses only commands whose submitters were not called. After a failed write the log accepts
  * nothing more: every pending and every later submitter is called with null.
  */
 import { type Command, ENGINE_VERSION, RULE_SETS } from "@perpgate/engine";
-import { writerOf } from "@perpgate/engine/reading";
+import { liveWriters, writerOf } from "@perpgate/engine/reading";
 import type { Batch, BatchId, LogSeq, Reading } from "@perpgate/journal";
 import { type Machine, REAL_MACHINE } from "./machine.js";
 import {
@@ -50,13 +51,20 @@ export interface WriterIdentity {
   readonly certificate: string;
 }
 
+export interface WriterLoss {
+  /** By another process, which has joined under the same name. */
+  readonly isReplaced: boolean;
+  /** The pause before the next join. */
+  readonly joinsAgainMs: number;
+}
+
 export interface SequencerHooks {
   /** The log or the engine failed. */
   onFailure(error: Error): void;
   /** Commands that go in front of the batch that is published now: a tick, or an ask for time. */
   atPublish(): readonly Command[];
-  /** The own writer has ended and a new one joins. The log has its sockets as gone. */
-  onWriterLost(): void;
+  /** The own writer has ended and a new one will join. The log has its sockets as gone. */
+  onWriterLost(loss: WriterLoss): void;
   /** The stamp of the commands that the sequencer itself writes. */
   nowMs(): number;
 }
@@ -70,7 +78,10 @@ const IN_FLIGHT_MS = 10_000;
 const CHECK_MS = 100;
 /** Between two batches without a command: what reads wait for must not fill the log. */
 const MARKERS_APART_MS = 50;
+/** Before the next join. Doubles up to the longest pause while writers end sooner than `SETTLED_MS`. */
 const JOIN_AGAIN_MS = 250;
+const LONGEST_JOIN_AGAIN_MS = 30_000;
+const SETTLED_MS = 30_000;
 
 export class Sequencer {
   /** Submitted commands whose submitters have not been called. */
@@ -79,6 +90,8 @@ export class Sequencer {
   writer = "";
   private counter = 0;
   private isJoined = false;
+  private joinedAtMs = 0;
+  private joinAgainMs = JOIN_AGAIN_MS;
   private readonly unsent = new UnsentBatches();
   /**
    * Published batches that the log has not delivered, the oldest first. Not a Map: entries deleted
@@ -98,7 +111,7 @@ export class Sequencer {
   constructor(
     private readonly log: SequencedLog,
     private readonly replica: Replica,
-    /** Asked at each join. */
+    /** Asked at each join, and at each end of the writer. */
     private readonly identity: () => WriterIdentity,
     private readonly hooks: SequencerHooks,
     private readonly machine: Machine = REAL_MACHINE,
@@ -320,6 +333,7 @@ export class Sequencer {
   private onOwnJoin(hasJoined: boolean): void {
     if (hasJoined) {
       this.isJoined = true;
+      this.joinedAtMs = this.machine.monotonic();
       this.onJoin(null);
       return;
     }
@@ -338,8 +352,24 @@ export class Sequencer {
     this.log.abandon?.();
     this.giveUp("not_executed");
     if (this.isClosing) return;
-    this.hooks.onWriterLost();
-    this.publishJoin();
+    const joinsAgainMs = this.nextJoinPause();
+    this.hooks.onWriterLost({ isReplaced: this.isReplaced(), joinsAgainMs });
+    this.machine.after(joinsAgainMs, () => this.publishJoin());
+  }
+
+  private nextJoinPause(): number {
+    const livedMs = this.machine.monotonic() - this.joinedAtMs;
+    if (livedMs >= SETTLED_MS) this.joinAgainMs = JOIN_AGAIN_MS;
+    const pauseMs = this.joinAgainMs;
+    this.joinAgainMs = Math.min(2 * pauseMs, LONGEST_JOIN_AGAIN_MS);
+    return pauseMs;
+  }
+
+  /** A join ends the live writer of the same name, so only one is live. */
+  private isReplaced(): boolean {
+    const { name } = this.identity();
+    const live = liveWriters(this.replica.engine.state);
+    return live.some((writer) => writer.name === name && writer.id !== this.writer);
   }
 
   /** What time alone decides, in a replicated log. */
