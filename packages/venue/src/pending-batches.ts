@@ -43,7 +43,8 @@ export class PendingBatch {
   readonly submitters: Submitter[] = [];
   /** When each command was submitted; ascending. */
   readonly times: number[] = [];
-  markers: Marker[] = [];
+  /** With the times of their calls; ascending. */
+  readonly markers: { readonly marker: Marker; readonly atMs: number }[] = [];
   bytes = 0;
   /** Its number among the writer's batches, once published. */
   counter = 0;
@@ -62,9 +63,13 @@ export class PendingBatch {
     return 1;
   }
 
+  get isEmpty(): boolean {
+    return this.records.length === 0 && this.markers.length === 0;
+  }
+
   /** The batch is applied. */
   conclude(): void {
-    for (const marker of this.markers.splice(0)) call(() => marker(null));
+    for (const { marker } of this.markers.splice(0)) call(() => marker(null));
   }
 
   /** Answers everything that has no answer; returns how many commands that were. */
@@ -73,8 +78,24 @@ export class PendingBatch {
     // First: a submitter that was called must not be called again with another result.
     this.notified = this.submitters.length;
     for (const submitter of this.submitters.slice(from)) call(() => submitter(null, why));
-    for (const marker of this.markers.splice(0)) call(() => marker(why));
+    for (const { marker } of this.markers.splice(0)) call(() => marker(why));
     return this.submitters.length - from;
+  }
+
+  /** Before it is published: removes what was submitted before; returns how many commands that were. */
+  expireBefore(timeMs: number): number {
+    const expired = countBefore(this.times, (time) => time >= timeMs);
+    this.times.splice(0, expired);
+    for (const record of this.records.splice(0, expired)) this.bytes -= record.length;
+    const markers = this.markers.splice(
+      0,
+      countBefore(this.markers, ({ atMs }) => atMs >= timeMs),
+    );
+    for (const submitter of this.submitters.splice(0, expired)) {
+      call(() => submitter(null, "not_executed"));
+    }
+    for (const { marker } of markers) call(() => marker("not_executed"));
+    return expired;
   }
 }
 
@@ -98,8 +119,8 @@ export class UnsentBatches {
     });
   }
 
-  addMarker(marker: Marker): void {
-    this.openFor(0, 0).markers.push(marker);
+  addMarker(marker: Marker, nowMs: number): void {
+    this.openFor(0, 0).markers.push({ marker, atMs: nowMs });
   }
 
   /** The oldest batch, which the caller publishes. */
@@ -128,20 +149,15 @@ export class UnsentBatches {
     return count;
   }
 
-  /** Gives up the commands that were submitted before; returns how many. */
+  /** Gives up what was submitted before; returns how many commands that were. */
   giveUpBefore(timeMs: number): number {
     let count = 0;
     for (const batch of this.batches) {
-      const old = batch.times.findIndex((time) => time >= timeMs);
-      const expired = old === -1 ? batch.times.length : old;
-      if (expired === 0) break;
-      count += expired;
-      batch.times.splice(0, expired);
-      for (const record of batch.records.splice(0, expired)) batch.bytes -= record.length;
-      for (const submitter of batch.submitters.splice(0, expired)) {
-        call(() => submitter(null, "not_executed"));
-      }
+      count += batch.expireBefore(timeMs);
+      // What follows is younger still.
+      if (!batch.isEmpty) break;
     }
+    this.batches = this.batches.filter((batch) => !batch.isEmpty);
     return count;
   }
 
@@ -165,6 +181,12 @@ function put(batch: PendingBatch, record: Uint8Array, submitter: Submitter, nowM
   batch.submitters.push(submitter);
   batch.times.push(nowMs);
   batch.bytes += record.length;
+}
+
+/** How many are in front of the first that `isYoung`. */
+function countBefore<T>(all: readonly T[], isYoung: (each: T) => boolean): number {
+  const first = all.findIndex(isYoung);
+  return first === -1 ? all.length : first;
 }
 
 /** If the callback throws, the log goes on and the error becomes an uncaught exception. */

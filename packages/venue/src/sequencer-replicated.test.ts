@@ -5,7 +5,7 @@ import { type Batch, type BatchId, LOG_START } from "@perpgate/journal";
 import { expect, test } from "vitest";
 import { venueConfigOf } from "./listing/venue-config.js";
 import type { Machine } from "./machine.js";
-import { encodeRecord } from "./record/record.js";
+import { encodeRecord, NO_EVIDENCE } from "./record/record.js";
 import { Replica } from "./replica.js";
 import { type SequencedLog, Sequencer, type WriterLoss } from "./sequencer.js";
 import { START_MS, TEST_MARKETS } from "./testing/test-venue.js";
@@ -16,6 +16,13 @@ const GENESIS: Command = {
   config: venueConfigOf(TEST_MARKETS),
   cohort: "open",
   engineVersion: ENGINE_VERSION,
+};
+const INDEX: Command = {
+  kind: "UpdateIndex",
+  stampMs: START_MS,
+  market: 0,
+  indexTicks: 9,
+  slot: START_MS / 200,
 };
 /** From a batch's publication to its delivery. */
 const TRIP_MS = 1;
@@ -43,8 +50,9 @@ class Time {
   }
 }
 
-/** One log that delivers every batch to all of its readers. */
+/** One log that delivers every batch to all of its readers, unless it stalls. */
 class SharedLog {
+  isStalled = false;
   /** When each writer joined. */
   readonly joins: number[] = [];
   private readonly delivered: Batch[] = [];
@@ -56,6 +64,7 @@ class SharedLog {
 
   write(id: BatchId, records: readonly Uint8Array[]): void {
     if (id.counter === 0 && id.writer !== GENESIS_WRITER) this.joins.push(this.time.nowMs);
+    if (this.isStalled) return;
     const seq = { batch: this.batches, record: this.records };
     this.batches++;
     this.records += records.length;
@@ -129,6 +138,53 @@ async function beginWithOne() {
   await joined;
   return { ...opened, ...one };
 }
+
+test("submit: more commands than a batch has, and a log that stalls: all are given up after a second", async () => {
+  const { time, log, sequencer } = await beginWithOne();
+  log.isStalled = true;
+  sequencer.submit(INDEX);
+  await time.pass(10);
+  const answers: unknown[] = [];
+  const submit = (count: number): void => {
+    for (let i = 0; i < count; i++) {
+      sequencer.submit(INDEX, NO_EVIDENCE, (applied, why) => answers.push(applied ?? why));
+    }
+  };
+  // A whole batch, and younger ones in a second.
+  submit(512);
+  await time.pass(500);
+  submit(88);
+  await time.pass(400);
+  expect(answers).toHaveLength(0);
+  await time.pass(300);
+  expect(answers).toHaveLength(512);
+  await time.pass(500);
+  expect(answers).toEqual(Array(600).fill("not_executed"));
+  // The one in flight.
+  expect(sequencer.waiting).toBe(1);
+});
+
+test("caughtUp: while the log stalls and while no writer has joined, rejects after a second", async () => {
+  const { time, log, open, sequencer } = await beginWithOne();
+  log.isStalled = true;
+  sequencer.submit(INDEX);
+  const joining = await open("b");
+  void joining.sequencer.join();
+  await time.pass(10);
+  const answers: unknown[] = [];
+  for (const each of [sequencer, joining.sequencer]) {
+    each.caughtUp().catch(({ why }) => answers.push(why));
+    each.submit(INDEX);
+  }
+  await time.pass(500);
+  const younger = expect(sequencer.caughtUp()).rejects.toMatchObject({ why: "not_executed" });
+  await time.pass(400);
+  expect(answers).toEqual([]);
+  await time.pass(300);
+  expect(answers).toEqual(["not_executed", "not_executed"]);
+  await time.pass(500);
+  await younger;
+});
 
 test("two processes of one name: they join again after pauses that double", async () => {
   const { time, log, losses, open, sequencer, replica } = await beginWithOne();

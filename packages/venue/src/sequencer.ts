@@ -18,6 +18,7 @@ import type { Batch, BatchId, LogSeq, Reading } from "@perpgate/journal";
 import { type Machine, REAL_MACHINE } from "./machine.js";
 import {
   MAX_BATCH_BYTES,
+  type Marker,
   NotApplied,
   PendingBatch,
   RecordTooLarge,
@@ -71,7 +72,7 @@ export interface SequencerHooks {
 
 /** In a replicated log: an own batch at least this often, as a sign of life. */
 const HEARTBEAT_MS = 1_000;
-/** A command that was not published for as long is given up. */
+/** What was not published for as long, a command or a caller that waits for a batch, is given up. */
 const UNPUBLISHED_MS = 1_000;
 /** After this time in flight the submitter learns that the outcome is unknown. */
 const IN_FLIGHT_MS = 10_000;
@@ -210,13 +211,15 @@ export class Sequencer {
 
   /**
    * Resolves once a batch that is published from now on has come back: then everything is applied that
-   * any gateway had answered before the call. Immediately if no other writer exists.
+   * any gateway had answered before the call. Immediately if no other writer exists. Rejects with
+   * `NotApplied`, as a command would be answered.
    */
   caughtUp(): Promise<void> {
     if (!this.isReplicated) return Promise.resolve();
     if (this.stopped) return Promise.reject(new NotApplied("stopped"));
     return new Promise((resolve, reject) => {
-      this.unsent.addMarker((why) => (why === null ? resolve() : reject(new NotApplied(why))));
+      const marker: Marker = (why) => (why === null ? resolve() : reject(new NotApplied(why)));
+      this.unsent.addMarker(marker, this.submittedAt());
       this.publishSoon();
     });
   }

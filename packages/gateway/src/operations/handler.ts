@@ -8,6 +8,7 @@ import type { BodyOf, Operation, ParamsOf, QueryOf, ResultOf } from "@perpgate/p
 import type { BearerToken } from "../auth/session-token.js";
 import type { GatewayContext } from "../http/context.js";
 import { guardOf, refuseInvalid } from "../http/guard.js";
+import { lagging } from "../http/log-position.js";
 import { queryDecoderOf } from "../http/query.js";
 import type { Payer } from "../limits/charge-operation.js";
 import type { Caller, Client, HeaderSink } from "../request.js";
@@ -91,12 +92,20 @@ export function handleByVenue<O extends Operation & { readonly needsVenue: true 
  * What is not found here may be known at another gateway: it is looked for again once everything is
  * applied that any gateway has answered.
  */
-function judged<T>({ access }: Operation, run: () => Promise<T>, venue: VenueApi): Promise<T> {
+function judged<T>(
+  { access, method }: Operation,
+  run: () => Promise<T>,
+  venue: VenueApi,
+): Promise<T> {
   // Catching up costs a message of the log, which nobody without an account may cause.
   if (!venue.isReplicated || access === "public") return run();
   return run().catch(async (error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== NOT_FOUND) throw error;
-    await venue.caughtUp();
+    await venue.caughtUp().catch((failure: unknown) => {
+      // There is nothing of a read to execute: this gateway may be behind others.
+      const isLate = failure instanceof ApiError && failure.code !== "stopped";
+      throw isLate && method === "GET" ? lagging(venue) : failure;
+    });
     return run();
   });
 }

@@ -1,5 +1,6 @@
 /** A gateway of several that has not applied what another one has answered. */
 
+import { NotApplied } from "@perpgate/venue";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { ask } from "../testing/running-gateway.js";
 import { StreamClient } from "../ws/testing/stream-client.js";
@@ -33,6 +34,20 @@ test("refused here, executed elsewhere meanwhile: the same nonce gets the first 
   const { status, headers, body } = await trader.signed(path, amendment);
   expect(body).toMatchObject({ ...first, elapsedMs: expect.any(Number) });
   expect([status, headers.get("idempotent-replay")]).toEqual([200, "true"]);
+});
+
+test("not found here, and the log stalls: a read is lagging, a cancel is not executed", async () => {
+  const trader = await Trader.enter(at);
+  amongOthers();
+  const caughtUp = vi.spyOn(at.venue, "caughtUp");
+  for (const why of ["not_executed", "outcome_unknown"] as const) {
+    caughtUp.mockRejectedValueOnce(new NotApplied(why));
+    const read = await trader.get("/v1/orders/1");
+    expect(read).toMatchObject({ status: 503, body: { code: "lagging" } });
+  }
+  caughtUp.mockRejectedValueOnce(new NotApplied("not_executed"));
+  const cancel = await trader.send("/v1/orders/cancel", { clientOrderId: "unknown" });
+  expect(cancel).toMatchObject({ status: 503, body: { code: "not_executed" } });
 });
 
 test("cancel by client id: the order that has the name when the cancel is executed", async () => {
