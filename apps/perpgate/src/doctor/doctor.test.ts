@@ -6,7 +6,12 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../serve/settings.js";
-import { type Ended, PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
+import {
+  configurationFile,
+  type Ended,
+  PerpgateProcess,
+  temporaryFolder,
+} from "../testing/perpgate-process.js";
 import type { Finding } from "./finding.js";
 import { checkBacklog, checkClock, checkNode, checkOpenFiles } from "./machine-checks.js";
 import { checkServers } from "./network-checks.js";
@@ -73,6 +78,10 @@ test("a wrong setting, and a data folder that is a file: named, as text", async 
   const setting = await wrong.ended;
   expect(setting.stdout).toMatch(/^problem {2}settings {2}PERPGATE_PORT: "many" is not a whole/m);
   expect(setting.stdout).toMatch(/^1 problem, no warnings$/m);
+  const config = configurationFile({ server: { trustProxy: ["proxy.internal"] } });
+  const proxy = await new PerpgateProcess(["doctor", "--config", config]).ended;
+  expect(proxy.stdout).toMatch(/^problem {2}settings {2}.*"proxy.internal" is not an IP address/m);
+  expect(proxy.code).toBe(1);
   const folder = await notFolder.ended;
   expect(folder.stdout).toMatch(/^problem {2}data folder .* is not a folder$/m);
   expect(folder.code).toBe(1);

@@ -92,6 +92,14 @@ const FEED_WITHOUT_PRICE = {
   index: { feeds: [{ name: "a", markets: { BTCUSD: { url: "http://a" } } }] },
 };
 
+test.each([[["127.0.0.1", "10.0.0.0/8", "::1", "fd00::/8", "10.0.0.0/255.0.0.0"]], [["loopback"]]])(
+  "proxies by their addresses and networks: %s",
+  (trustProxy) => {
+    const config = configurationFile({ server: { trustProxy } });
+    expect(settingsOf(["--config", config]).server.trustProxy).toEqual(trustProxy);
+  },
+);
+
 describe("refused: in one line", () => {
   test.each<[string, unknown, string]>([
     ["not JSON", "{", "malformed|not valid JSON"],
@@ -107,6 +115,26 @@ describe("refused: in one line", () => {
     ["an unknown limit", { limits: { orders: 5 } }, 'unknown key "limits.orders"'],
     ["a limit of nothing", { limits: { ordersBurst: 0 } }, '"limits.ordersBurst" must be >= 1'],
     ["a proxy of everyone", { server: { trustProxy: true } }, '"server.trustProxy" must be'],
+    [
+      "a proxy by name",
+      { server: { trustProxy: ["10.0.0.0/8", "proxy.internal"] } },
+      '"server.trustProxy": "proxy.internal" is not an IP address or network',
+    ],
+    [
+      "a network that is none",
+      { server: { trustProxy: ["10.0.0.0/33"] } },
+      '"server.trustProxy": "10.0.0.0/33" is not an IP address or network',
+    ],
+    [
+      "orders that the log cannot keep",
+      { limits: { signedBytes: 204_801 } },
+      '"limits.signedBytes" must be <= 204800',
+    ],
+    [
+      "batches that the log cannot keep",
+      { limits: { batchBytes: 204_801 } },
+      '"limits.batchBytes" must be <= 204800',
+    ],
     ["a stage nobody knows", { cohort: { stage: "ajar" } }, '"cohort.stage" must be one of closed'],
     ["a chain that is none", { auth: { rpc: { one: "http://a" } } }, 'unknown key "auth.rpc.one"'],
     [
@@ -139,6 +167,15 @@ describe("refused: in one line", () => {
     const config = configurationFile({ sockets: { maxBufferedBytes: 65_536 } });
     expect(refusalOf(() => settingsOf(["--config", config]))).toBe(
       'perpgate: "sockets.roomBytes" (131072) must not be above "sockets.maxBufferedBytes" (65536)\n',
+    );
+  });
+
+  test.each([
+    ["headers", { headersTimeoutMs: 30_000 }, "(30000)", "(20000)"],
+    ["a request", { requestTimeoutMs: 5_000 }, "(10000)", "(5000)"],
+  ])("more time for headers than for their request, by that of %s", (_, http, headers, all) => {
+    expect(refusalOf(() => settingsOf(["--config", configurationFile({ http })]))).toBe(
+      `perpgate: "http.headersTimeoutMs" ${headers} must not be above "http.requestTimeoutMs" ${all}\n`,
     );
   });
 

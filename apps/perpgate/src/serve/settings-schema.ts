@@ -58,6 +58,11 @@ const Metrics = section({
   port: Type.Union([Type.Literal(false), Type.Integer({ minimum: 0, maximum: 65_535 })]),
 });
 
+/**
+ * At least the longest order; at most what the log takes in one batch, 256 KiB, without the commands of
+ * a batch of orders.
+ */
+const SignedBytes = Type.Integer({ minimum: 1_024, maximum: 204_800 });
 const Limits = section({
   ordersPerSecond: Rate,
   ordersBurst: Burst,
@@ -82,10 +87,8 @@ const Limits = section({
   reserveBurstMs: Rate,
   accountCostMsPerSecond: Rate,
   accountCostBurstMs: Rate,
-  /** At least the longest order. */
-  signedBytes: Type.Integer({ minimum: 1_024, maximum: 16_777_216 }),
-  /** At least the longest batch. */
-  batchBytes: Type.Integer({ minimum: 1_024, maximum: 16_777_216 }),
+  signedBytes: SignedBytes,
+  batchBytes: SignedBytes,
   pendingOrders: Burst,
 });
 

@@ -15,8 +15,10 @@ import {
   DEFAULT_LIMITS,
   DEFAULT_SOCKET_LIMITS,
   type HttpLimits,
+  httpLimitsProblem,
   type SocketLimits,
   socketLimitsProblem,
+  unknownProxy,
 } from "@perpgate/gateway/limits";
 import { DEFAULT_SEGMENT_BYTES } from "@perpgate/journal";
 import { DEFAULT_HTTP_SOURCE, type HttpSourceSettings } from "@perpgate/oracle";
@@ -134,9 +136,19 @@ export const DEFAULT_SETTINGS: Settings = {
 export function checkSettings(value: unknown, origin: string): PartialSettings {
   const isSettings = compileFor(value);
   if (!isSettings(value)) throw new StartError(`${origin}: ${problemOf(isSettings.errors)}`);
-  const problem = value.markets === undefined ? undefined : catalogProblem(value.markets);
+  const problem = marketsProblem(value) ?? proxiesProblem(value);
   if (problem !== undefined) throw new StartError(`${origin}: ${problem}`);
   return value;
+}
+
+function marketsProblem({ markets }: PartialSettings): string | undefined {
+  return markets === undefined ? undefined : catalogProblem(markets);
+}
+
+function proxiesProblem({ server }: PartialSettings): string | undefined {
+  const unknown = unknownProxy(server?.trustProxy ?? false);
+  if (unknown === undefined) return undefined;
+  return `"server.trustProxy": "${unknown}" is not an IP address or network`;
 }
 
 /**
@@ -177,7 +189,7 @@ export function joinSettings(sources: readonly PartialSettings[]): Settings {
     };
   }
   // Two valid settings from two sources can contradict each other.
-  const problem = socketLimitsProblem(settings.sockets);
+  const problem = httpLimitsProblem(settings.http) ?? socketLimitsProblem(settings.sockets);
   if (problem !== undefined) throw new StartError(problem);
   return settings;
 }

@@ -31,6 +31,19 @@ export function trustedPeer(trusted: TrustedProxies): (address: string) => boole
   return (address) => isTrusted?.(address, 0) === true;
 }
 
+/** The first listed proxy that is neither an address nor a network; undefined if there is none. */
+export function unknownProxy(trusted: TrustedProxies): string | undefined {
+  if (typeof trusted !== "object") return undefined;
+  return trusted.find((proxy) => {
+    try {
+      proxyAddr.compile(proxy);
+      return false;
+    } catch {
+      return true;
+    }
+  });
+}
+
 function trustOf(trusted: TrustedProxies) {
   const trust = proxyTrustOf(trusted);
   if (trust === false) return undefined;

@@ -10,6 +10,7 @@ export {
   type SocketLimits,
   socketLimitsProblem,
 } from "../ws/socket-limits.js";
+export { unknownProxy } from "./client-address.js";
 
 export interface HttpLimits {
   readonly bodyBytes: number;
@@ -36,3 +37,13 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   connectionsPerAddress: 128,
   pipelinedRequests: 64,
 };
+
+/** Describes limits that Node refuses, by the names of the settings; undefined if valid. */
+export function httpLimitsProblem(limits: HttpLimits): string | undefined {
+  const { headersTimeoutMs, requestTimeoutMs } = limits;
+  if (headersTimeoutMs <= requestTimeoutMs) return undefined;
+  return (
+    `"http.headersTimeoutMs" (${headersTimeoutMs}) must not be above ` +
+    `"http.requestTimeoutMs" (${requestTimeoutMs})`
+  );
+}
