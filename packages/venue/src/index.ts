@@ -5,6 +5,7 @@ export { DepositVotes } from "./deposit-votes.js";
 export type { RowWords } from "./history/rows.js";
 export type { AttestorHistory } from "./listing/attestor-history.js";
 export type { AttestorKeys } from "./listing/attestor-keys.js";
+export { checkConfig } from "./listing/config-change.js";
 export { type ListedMarket, listingEvidence, type MarketUnits } from "./listing/listing.js";
 export { DEFAULT_PARAMETERS, type VenueParameters, venueConfigOf } from "./listing/venue-config.js";
 export { REAL_MACHINE } from "./machine.js";

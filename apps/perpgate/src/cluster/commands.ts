@@ -96,6 +96,7 @@ function addReseed(cluster: Command): void {
     ),
   )
     .option("--replicas <N>", "servers that store each message (3)", replicas)
+    .option("--max-bytes <N>", "limit of the stream, as at cluster init (none)", maxBytes)
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("./reseed.js")).reseed(options)));
 }

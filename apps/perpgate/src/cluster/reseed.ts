@@ -3,9 +3,16 @@
  * all gateways are stopped.
  */
 
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { ClusterError, connectToAny, reseed as reseedStream } from "@perpgate/cluster";
-import { openJournal } from "@perpgate/journal";
+import {
+  type Access,
+  ClusterError,
+  connectToAny,
+  reseed as reseedStream,
+  type StreamOptions,
+} from "@perpgate/cluster";
+import { JournalError, JournalLocked, openJournal } from "@perpgate/journal";
 import { mirroredMessages, NotAMirror } from "@perpgate/venue";
 import { Output } from "../cli/output.js";
 import { StartError } from "../cli/start-error.js";
@@ -16,44 +23,75 @@ import { accessOf, logSettingsOf, streamNameOf } from "./log-access.js";
 
 export interface ReseedOptions extends ServeOptions {
   readonly replicas?: number;
+  readonly maxBytes?: number;
   readonly json?: boolean;
 }
 
 const REPORT_EVERY = 10_000;
 
-export async function reseed({ replicas = 3, json, ...options }: ReseedOptions): Promise<number> {
-  const settings = readConfiguration(flagSettings(options), process.env);
+export async function reseed(options: ReseedOptions): Promise<number> {
+  const { replicas = 3, maxBytes, json, ...flags } = options;
+  const settings = readConfiguration(flagSettings(flags), process.env);
   const output = new Output(json === true);
   const log = logSettingsOf(settings);
+  const stream = {
+    stream: streamNameOf(log),
+    replicas,
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+  };
   const directory = journalFolderOf(resolve(settings.data));
+  try {
+    const last = await fromMirror(directory, accessOf(log, "perpgate-reseed"), stream, output);
+    if (output.isJson) output.json({ stream: stream.stream, last });
+    else output.line(`stream ${stream.stream} holds the mirror up to sequence ${last}`);
+    return 0;
+  } catch (error) {
+    throw isKnown(error) ? new StartError(`${error.message}${adviceOn(error)}`) : error;
+  }
+}
+
+/** Returns the last sequence. */
+async function fromMirror(
+  directory: string,
+  access: Access,
+  stream: StreamOptions,
+  output: Output,
+): Promise<number> {
+  // To open a journal that is missing would create it.
+  if (!existsSync(directory)) throw new StartError(`there is no log in ${directory}`);
   // Locked until the end: no gateway may write to it meanwhile.
   const journal = await openJournal({ directory });
   try {
     const { first } = journal.recovery;
     if (journal.end.batch === 0) throw new StartError(`${directory} holds no message`);
-    const connection = await connectToAny(accessOf(log, "perpgate-reseed"));
+    const connection = await connectToAny(access);
     try {
-      const last = await reseedStream({
+      return await reseedStream({
         connection,
-        stream: streamNameOf(log),
-        replicas,
+        ...stream,
         messages: mirroredMessages(directory, first.batch, journal.end.batch),
         onProgress: (sequence) => {
           if (sequence % REPORT_EVERY === 0) output.remark(`sequence ${sequence}`);
         },
       });
-      if (output.isJson) output.json({ stream: streamNameOf(log), last });
-      else output.line(`stream ${streamNameOf(log)} holds the mirror up to sequence ${last}`);
-      return 0;
     } finally {
       await connection.close();
     }
-  } catch (error) {
-    if (error instanceof ClusterError || error instanceof NotAMirror) {
-      throw new StartError(error.message);
-    }
-    throw error;
   } finally {
     await journal.close();
   }
+}
+
+function adviceOn(error: Error): string {
+  return error instanceof JournalLocked ? "; stop it: all gateways must be stopped" : "";
+}
+
+function isKnown(error: unknown): error is Error {
+  return (
+    error instanceof ClusterError ||
+    error instanceof JournalError ||
+    error instanceof NotAMirror ||
+    // System errors, such as no access.
+    (error instanceof Error && "syscall" in error)
+  );
 }

@@ -1,6 +1,6 @@
 /** `perpgate cluster up` as a process: what it starts, and what it leaves. */
 
-import { readFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isWithoutNatsServer, natsServerPath } from "@perpgate/cluster/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -13,11 +13,21 @@ import {
 
 const TIMEOUT = 180_000;
 
-function up(settings: unknown): PerpgateProcess {
+interface Given {
+  readonly program?: string;
+  readonly folder?: string;
+}
+
+function up(settings: unknown, given: Given = {}): PerpgateProcess {
+  return upWith(configurationFile(settings), given);
+}
+
+function upWith(config: string, given: Given = {}): PerpgateProcess {
+  const { program = natsServerPath() ?? "", folder = join(temporaryFolder(), "cluster") } = given;
   // Three ports each, in a range that the system does not hand out.
   const port = 12_000 + 10 * Math.floor(Math.random() * 400);
-  const words = ["cluster", "up", "--no-bots", "--nats-server", natsServerPath() ?? ""];
-  words.push("--dir", join(temporaryFolder(), "cluster"), "--config", configurationFile(settings));
+  const words = ["cluster", "up", "--no-bots", "--nats-server", program];
+  words.push("--dir", folder, "--config", config);
   words.push("--port", String(port), "--nats-port", String(port + 5_000));
   // A group of its own, as a shell makes one.
   return new PerpgateProcess(words, {}, ["setsid", process.execPath, MAIN]);
@@ -46,6 +56,45 @@ describe.skipIf(isWithoutNatsServer())("cluster up", { timeout: TIMEOUT }, () =>
     expect(started.filter(isRunning)).toEqual([]);
     expect(code).toBe(1);
     expect(stderr).toContain("logLevel");
+  });
+
+  test.each([
+    [
+      "missing",
+      () => join(temporaryFolder(), "venue.json"),
+      /^perpgate: cannot read .*ENOENT.*\n$/,
+    ],
+    ["no JSON", () => configurationFile('{"risk":'), /^perpgate: .*perpgate\.json: .*\n$/],
+    ["no object", () => configurationFile("null"), /^perpgate: .*perpgate\.json: .*\n$/],
+    [
+      "refused by the engine",
+      () => configurationFile({ risk: { band: 1 } }),
+      /^perpgate: .*band.*\n$/i,
+    ],
+  ])(
+    "with a configuration file that is %s: one line, nothing is started",
+    async (_, file, line) => {
+      const { code, stdout, stderr } = await upWith(file()).endedWithin(20_000);
+      expect(stderr).toMatch(line);
+      expect([code, stdout]).toEqual([1, ""]);
+    },
+  );
+
+  test("Ctrl-C before the servers are reached: it ends, and the servers with it", async () => {
+    const program = join(temporaryFolder(), "nats-server");
+    writeFileSync(program, "#!/bin/sh\nexec sleep 600\n");
+    chmodSync(program, 0o700);
+    const cluster = up({}, { program });
+    const servers = await Promise.all(
+      [1, 2, 3].map(async (member) => {
+        const [, pid] = await cluster.line(new RegExp(`nats-${member} +started, process (.+)`));
+        return Number(pid);
+      }),
+    );
+    endAtLast(servers);
+    cluster.signal("SIGINT");
+    expect(await cluster.endedWithin(20_000)).toMatchObject({ code: 0, stderr: "" });
+    expect(servers.filter(isRunning)).toEqual([]);
   });
 
   test("Ctrl-C: the servers run until the gateways have ended; nothing is left", async () => {

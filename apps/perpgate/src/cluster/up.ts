@@ -11,12 +11,13 @@ import { join, resolve } from "node:path";
 import { newLogKey } from "@perpgate/venue";
 import { Output } from "../cli/output.js";
 import { StartError } from "../cli/start-error.js";
-import { readConfiguration } from "../serve/configuration.js";
-import type { Settings } from "../serve/settings.js";
+import { readConfiguration, readSettingsFile } from "../serve/configuration.js";
+import type { PartialSettings, Settings } from "../serve/settings.js";
 import { createPrivateFile } from "../trader/private-file.js";
 import { begin } from "./init.js";
 import { findNatsServer, startNats } from "./nats-server.js";
 import { type GatewayPlace, planCluster } from "./plan.js";
+import { beginningOf } from "./venue-beginning.js";
 
 export interface UpOptions {
   readonly dir?: string;
@@ -36,11 +37,14 @@ export async function up(options: UpOptions): Promise<number> {
   const output = new Output(false);
   const folder = resolve(options.dir ?? DEFAULT_FOLDER);
   const program = findNatsServer(options.natsServer);
+  const given = options.config === undefined ? {} : readSettingsFile(options.config);
   const plan = planCluster(folder, options.port ?? 8080, options.natsPort ?? 4222);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const urls = plan.gateways.map(({ url }) => url);
-  const config = sharedConfiguration(folder, urls, options.config);
+  const config = sharedConfiguration(folder, urls, given);
   const settings = readConfiguration({ config, log: { servers: plan.log.split(",") } }, {});
+  // Throws for settings that no venue can begin with.
+  beginningOf(settings, Date.now());
   const cluster = new RunningCluster(output);
   // A second signal must not end this process before the servers.
   const stop = new Promise<void>((done) => {
@@ -49,7 +53,12 @@ export async function up(options: UpOptions): Promise<number> {
   process.once("exit", () => cluster.killAll());
   try {
     for (const place of plan.servers) cluster.keep(place.name, () => startNats(program, place));
-    await beginOnce(settings, output);
+    const isStopped = stop.then(() => true);
+    if (await Promise.race([isStopped, beginOnce(settings, output)])) {
+      await cluster.stop();
+      // The beginning would wait for its servers, for minutes.
+      process.exit(0);
+    }
     for (const place of plan.gateways) {
       cluster.keep(place.name, () => startGateway(place, config, plan.log, options.bots));
     }
@@ -69,10 +78,9 @@ export async function up(options: UpOptions): Promise<number> {
 function sharedConfiguration(
   folder: string,
   gateways: readonly string[],
-  given: string | undefined,
+  settings: PartialSettings,
 ): string {
   const file = join(folder, "perpgate.json");
-  const settings = given === undefined ? {} : JSON.parse(readFileSync(given, "utf8"));
   const keyFile = join(folder, "nonce.key");
   if (!existsSync(keyFile)) {
     writeFileSync(keyFile, randomBytes(32).toString("hex"), { mode: 0o600 });
@@ -88,15 +96,16 @@ function sharedConfiguration(
   return file;
 }
 
-async function beginOnce(settings: Settings, output: Output): Promise<void> {
+/** Returns false: nothing stopped it. */
+async function beginOnce(settings: Settings, output: Output): Promise<false> {
   for (let attempt = 1; ; attempt++) {
     try {
       await begin(settings, 3);
       output.line("the venue has begun");
-      return;
+      return false;
     } catch (error) {
       if (!(error instanceof StartError) || error.message.includes("has its Genesis already")) {
-        if (error instanceof StartError) return;
+        if (error instanceof StartError) return false;
         throw error;
       }
       // The servers elect their leaders.

@@ -12,7 +12,7 @@ export function readConfiguration(flags: RawSettings, environment: NodeJS.Proces
   return joinSettings([
     checkSettings(withoutConfig(flags), "command line"),
     checkSettings(withoutConfig(variables), "environment"),
-    typeof file === "string" ? readFile(file) : {},
+    typeof file === "string" ? readSettingsFile(file) : {},
   ]);
 }
 
@@ -20,7 +20,8 @@ function withoutConfig({ config: _, ...settings }: RawSettings): RawSettings {
   return settings;
 }
 
-function readFile(path: string): PartialSettings {
+/** The settings of a file, checked. @throws {StartError} */
+export function readSettingsFile(path: string): PartialSettings {
   let text: string;
   try {
     text = readFileSync(path, "utf8");

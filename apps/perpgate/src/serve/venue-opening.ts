@@ -3,6 +3,7 @@
 import type { BridgeConfig } from "@perpgate/bridge";
 import { ClusterError } from "@perpgate/cluster";
 import { type ExitDeadline, JournalError, JournalLocked, LogBehind } from "@perpgate/journal";
+import { NotInUnits } from "@perpgate/protocol/core";
 import {
   ClockRefused,
   ConfigRefused,
@@ -95,6 +96,7 @@ function isKnown(error: unknown): error is Error {
     error instanceof ConfigRefused ||
     error instanceof IsAMirror ||
     error instanceof NotAMirror ||
+    error instanceof NotInUnits ||
     error instanceof JournalError ||
     error instanceof HistoryLost ||
     error instanceof UnknownToRelease ||
