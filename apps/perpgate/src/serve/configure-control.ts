@@ -3,6 +3,8 @@
 import type { Venue } from "@perpgate/venue";
 import { bridgeOf } from "./bridge/settings-bridge.js";
 import { readConfiguration } from "./configuration.js";
+import { refuseMissingFeeds } from "./index-source.js";
+import type { VenueIndex } from "./venue-index.js";
 import { venueTermsOf } from "./venue-opening.js";
 
 /**
@@ -12,10 +14,13 @@ import { venueTermsOf } from "./venue-opening.js";
  */
 export async function configureVenue(
   venue: Venue,
+  index: Pick<VenueIndex, "addMarkets">,
   config: string,
   attestorKey: string | undefined,
 ): Promise<void> {
   const settings = readConfiguration({ config }, {});
+  refuseMissingFeeds(settings);
   const key = settings.bridge.members === undefined ? attestorKey : undefined;
   await venue.configure(venueTermsOf(settings, bridgeOf(settings, key)));
+  await index.addMarkets(settings);
 }

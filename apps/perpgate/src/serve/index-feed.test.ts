@@ -21,7 +21,7 @@ function scriptedFeed() {
         return script.observations;
       },
     },
-    symbols: ["BTCUSD", "ETHUSD"],
+    symbols: () => ["BTCUSD", "ETHUSD"],
     clock: () => script.nowMs,
     publish: async (observation) => {
       published.push(observation);

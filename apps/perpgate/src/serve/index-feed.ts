@@ -12,7 +12,8 @@ import { INDEX_STALE_MS } from "@perpgate/protocol/core";
 
 export interface IndexFeedOptions {
   readonly source: IndexSource;
-  readonly symbols: readonly string[];
+  /** The markets that must have a price. */
+  readonly symbols: () => readonly string[];
   /** Unix milliseconds that never go back: the venue's time. */
   readonly clock: () => number;
   /** Takes each observation that is newer than the last of its market; resolves once it shows. */
@@ -55,7 +56,7 @@ export class IndexFeed implements ReadinessProbe {
 
   notReadyReason(): string | undefined {
     const nowMs = this.options.clock();
-    for (const symbol of this.options.symbols) {
+    for (const symbol of this.options.symbols()) {
       const observation = this.latest.get(symbol);
       if (observation === undefined) return `no index price for ${symbol} yet`;
       if (nowMs - observation.observedAtMs > INDEX_STALE_MS) {

@@ -207,6 +207,19 @@ describe("serve", () => {
   });
 });
 
+test("configure with a new market: it gets an index without a restart", async () => {
+  const [first, second] = ["AAA", "BBB"].map(coarseMarket);
+  const index = { intervalMs: 10 };
+  const { child, data } = serving(["--config", configurationFile({ markets: [first], index })]);
+  const url = await child.url();
+  const config = configurationFile({ markets: [first, second], index });
+  const command = new PerpgateProcess(["configure", "--config", config, "--data", data]);
+  expect(await command.ended).toMatchObject({ code: 0, stderr: "" });
+  const markets = await (await fetch(`${url}/v1/markets`)).json();
+  expect(markets).toMatchObject([{ indexPrice: 12.5 }, { indexPrice: 12.5 }]);
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+});
+
 describe("reasons not to start: one line, exit 1", () => {
   test("port taken", async () => {
     const port = await takenPort();

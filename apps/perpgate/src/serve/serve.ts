@@ -129,20 +129,21 @@ export async function serve(
   for (const { failed } of [signatures, proofs]) {
     void failed.then((error) => exit.fail(stopped(error)));
   }
+  const index = createVenueIndex(settings, venue, clock, {
+    onProblem: (problem) => log.warn({ ...problem }, "an index feed failed"),
+    onFailure: (error) => log.error({ err: error }, "the index source failed"),
+  });
+  const { source, feed } = index;
   const controls = {
     cohort: new CohortControl(venue),
     bridge: new BridgeControl(venue),
     market: new MarketControl(venue),
     upgrade: new UpgradeControl(venue),
     prune: (below: LogSeq) => venue.pruneBelow(below),
-    configure: (file: string) => configureVenue(venue, file, attestorKey),
+    configure: (file: string) => configureVenue(venue, index, file, attestorKey),
     leave: () => process.kill(process.pid, "SIGTERM"),
   };
   const control = new ControlSocket(dataFolder, controls, log);
-  const { source, feed } = createVenueIndex(settings, venue, clock, {
-    onProblem: (problem) => log.warn({ ...problem }, "an index feed failed"),
-    onFailure: (error) => log.error({ err: error }, "the index source failed"),
-  });
   const nonces = new NonceIssuer(nonceKeyOf(settings));
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });

@@ -1,5 +1,5 @@
 import { INDEX_STALE_MS } from "@perpgate/protocol/core";
-import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
+import { NO_EVIDENCE, type Venue, venueConfigOf } from "@perpgate/venue";
 import { TestVenue } from "@perpgate/venue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../testing/perpgate-process.js";
@@ -18,7 +18,7 @@ test("the machine's clock is set back by an hour: prices go on, and age by the v
     monotonic: () => time.monotonicMs,
   });
   onTestFinished(() => venue.close());
-  const markets = DEFAULT_SETTINGS.markets.filter(({ symbol }) => symbol === "BTCUSD");
+  const markets = DEFAULT_SETTINGS.markets.slice(0, 2);
   const failures: unknown[] = [];
   const { feed } = createVenueIndex({ ...DEFAULT_SETTINGS, markets }, venue, wall, {
     onProblem: (problem) => failures.push(problem),
@@ -32,13 +32,40 @@ test("the machine's clock is set back by an hour: prices go on, and age by the v
     const { seq: position } = venue;
     pass(250);
     await feed.refresh();
-    expect(venue.seq, `round ${round}`).toBe(position + 1);
+    expect(venue.seq, `round ${round}`).toBe(position + markets.length);
   }
   pass(INDEX_STALE_MS);
   expect(feed.notReadyReason()).toBeUndefined();
   pass(1);
   expect(feed.notReadyReason()).toContain("older than");
   await feed.refresh();
+  expect(feed.notReadyReason()).toBeUndefined();
+  expect(failures).toEqual([]);
+});
+
+test("a market that is listed later: not ready without its index, and fed once it is added", async () => {
+  const nowMs = 1_800_000_000_000;
+  const { markets } = DEFAULT_SETTINGS;
+  const before = { ...DEFAULT_SETTINGS, markets: markets.slice(0, 2) };
+  const { venue } = await TestVenue.open(temporaryFolder(), {
+    clock: () => nowMs,
+    config: venueConfigOf(before.markets),
+    listing: before.markets,
+  });
+  onTestFinished(() => venue.close());
+  const failures: unknown[] = [];
+  const { feed, addMarkets } = createVenueIndex(before, venue, () => nowMs, {
+    onProblem: (problem) => failures.push(problem),
+    onFailure: (error) => failures.push(error),
+  });
+  await feed.refresh();
+  expect(feed.notReadyReason()).toBeUndefined();
+  await venue.configure({ config: venueConfigOf(markets), attestors: null, listing: markets });
+  await feed.refresh();
+  expect(venue.views.market("SOLUSD")).toMatchObject({ indexPrice: null });
+  expect(feed.notReadyReason()).toBe("no index price for SOLUSD yet");
+  await addMarkets(DEFAULT_SETTINGS);
+  expect(venue.views.market("SOLUSD")).toMatchObject({ indexPrice: expect.any(Number) });
   expect(feed.notReadyReason()).toBeUndefined();
   expect(failures).toEqual([]);
 });

@@ -6,6 +6,7 @@
  */
 
 import type { FeedProblem, IndexObservation } from "@perpgate/oracle";
+import { INDEX_STALE_MS } from "@perpgate/protocol/core";
 import { NO_EVIDENCE, STEP_IN_MS, TICK_MS, type Venue } from "@perpgate/venue";
 import { IndexFeed } from "./index-feed.js";
 import { continueIndex, createIndexSource, type RunningSource } from "./index-source.js";
@@ -14,6 +15,8 @@ import type { Settings } from "./settings.js";
 export interface VenueIndex {
   readonly source: RunningSource;
   readonly feed: IndexFeed;
+  /** Replaces the source by that of these settings if they have markets that it lacks. */
+  addMarkets(settings: Settings): Promise<void>;
 }
 
 export interface IndexCallbacks {
@@ -30,12 +33,71 @@ export function createVenueIndex(
   { onProblem, onFailure }: IndexCallbacks,
 ): VenueIndex {
   const clock = () => venue.nowMs();
-  const source = createIndexSource(settings, { now: clock, wall: wallClock }, onProblem);
-  continueIndex(source, venue.views.markets());
-  const symbols = settings.markets.map(({ symbol }) => symbol);
+  const sourceOf = (wanted: Settings): RunningSource => {
+    const made = createIndexSource(wanted, { now: clock, wall: wallClock }, onProblem);
+    continueIndex(made, venue.views.markets());
+    return made;
+  };
+  const source = new ReplaceableSource(sourceOf(settings));
+  let fed = symbolsOf(settings);
+  const symbols = () => [...fed, ...withoutIndex(venue, fed)];
   const turn = new IndexTurn(venue, source, settings.index.intervalMs);
   const publish = (observation: IndexObservation) => publishTo(venue, turn, observation);
-  return { source, feed: new IndexFeed({ source, symbols, clock, publish, onFailure }) };
+  const feed = new IndexFeed({ source, symbols, clock, publish, onFailure });
+  const addMarkets = async (wanted: Settings): Promise<void> => {
+    const next = symbolsOf(wanted);
+    if (next.every((symbol) => fed.includes(symbol))) return;
+    await source.replace(sourceOf(wanted));
+    fed = next;
+    await feed.refresh();
+  };
+  return { source, feed, addMarkets };
+}
+
+function symbolsOf({ markets }: Settings): readonly string[] {
+  return markets.map(({ symbol }) => symbol);
+}
+
+/** Markets listed since the start that this process does not feed, and no other gateway does. */
+function withoutIndex(venue: Venue, fed: readonly string[]): string[] {
+  const staleBelowMs = venue.nowMs() - INDEX_STALE_MS;
+  return venue.views.markets().flatMap(({ symbol, status }, number) => {
+    const isDue = !fed.includes(symbol) && status !== "settled";
+    return isDue && venue.indexAtMs(number) < staleBelowMs ? [symbol] : [];
+  });
+}
+
+/** The source in use, which `perpgate configure` may replace. */
+class ReplaceableSource implements RunningSource {
+  constructor(private current: RunningSource) {}
+
+  get name(): string {
+    return this.current.name;
+  }
+
+  observe(nowMs: number): readonly IndexObservation[] {
+    return this.current.observe(nowMs);
+  }
+
+  continueFrom(symbol: string, priceTicks: number): void {
+    this.current.continueFrom?.(symbol, priceTicks);
+  }
+
+  async start(): Promise<void> {
+    await this.current.start?.();
+  }
+
+  async stop(): Promise<void> {
+    await this.current.stop?.();
+  }
+
+  /** The earlier source serves until the next one has its first prices. */
+  async replace(next: RunningSource): Promise<void> {
+    await next.start?.();
+    const earlier = this.current;
+    this.current = next;
+    await earlier.stop?.();
+  }
 }
 
 /** Resolves once the price is applied or cannot be. */
