@@ -8,7 +8,11 @@ import { VenueUnreachable } from "./venue-port.js";
 
 const KEY = privateKeyFromSeed(SEEDS[0]!);
 
-async function venueWith(listener: RequestListener, timeoutMs = 5_000): Promise<RemoteVenue> {
+async function venueWith(
+  listener: RequestListener,
+  timeoutMs = 5_000,
+  prefix = "",
+): Promise<RemoteVenue> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
@@ -17,7 +21,7 @@ async function venueWith(listener: RequestListener, timeoutMs = 5_000): Promise<
   });
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port");
-  const url = `http://127.0.0.1:${address.port}`;
+  const url = `http://127.0.0.1:${address.port}${prefix}`;
   const keys = new Map([[0, KEY]]);
   return new RemoteVenue({ url, keys, clock: () => 1, timeoutMs });
 }
@@ -41,6 +45,35 @@ test.each<[string, RequestListener]>([
   await expect(venue.credited("ethereum", 0, 5, 0)).rejects.toThrow(VenueUnreachable);
   await expect(venue.terms()).rejects.toThrow(VenueUnreachable);
 });
+
+test("a page of a proxy instead of JSON: the reason has its status", async () => {
+  const venue = await venueWith((_request, response) => {
+    response.writeHead(502, { "content-type": "text/html" }).end("<html>Bad Gateway</html>");
+  });
+  const reason = "the venue responded 502: no code";
+  await expect(venue.terms()).rejects.toThrow(reason);
+  await expect(venue.pending("ethereum", 0, "ascending", 0)).rejects.toThrow(reason);
+  await expect(venue.submit([voteOn(1, 0)])).rejects.toThrow(VenueUnreachable);
+  const greeting = await venueWith((_request, response) => void response.end("<html>"));
+  await expect(greeting.terms()).rejects.toThrow("the venue responded 200 without JSON");
+});
+
+test.each(["", "/", "/prefix", "/prefix/"])(
+  'an address that ends with "%s": requests are below it',
+  async (prefix) => {
+    const paths: (string | undefined)[] = [];
+    const venue = await venueWith(
+      (request, response) => {
+        paths.push(request.url);
+        json({ code: "attestor_unknown" }, 403)(request, response);
+      },
+      5_000,
+      prefix,
+    );
+    await expect(venue.terms()).rejects.toThrow("403");
+    expect(paths).toEqual([`${prefix.replace(/\/$/, "")}/v1/bridge`]);
+  },
+);
 
 test("endless response: aborted, and the connection is closed", async () => {
   const closed: Promise<void>[] = [];

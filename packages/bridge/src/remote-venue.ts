@@ -176,24 +176,42 @@ export class RemoteVenue implements DepositPort {
     { body, headers = {} }: { body?: string; headers?: Readonly<Record<string, string>> } = {},
   ): Promise<{ readonly status: number; readonly answer: unknown }> {
     const { url, timeoutMs } = this.options;
-    try {
-      const { status, text } = await fetchWithin(
-        { timeoutMs, maxBytes: MAX_RESPONSE_BYTES },
-        (signal) =>
-          fetch(new URL(path, url), {
-            method,
-            headers:
-              body === undefined ? headers : { "content-type": "application/json", ...headers },
-            ...(body === undefined ? {} : { body }),
-            signal,
-          }),
-      );
-      return { status, answer: JSON.parse(text) };
-    } catch (error) {
+    const { status, text } = await fetchWithin(
+      { timeoutMs, maxBytes: MAX_RESPONSE_BYTES },
+      (signal) =>
+        fetch(addressOf(url, path), {
+          method,
+          headers:
+            body === undefined ? headers : { "content-type": "application/json", ...headers },
+          ...(body === undefined ? {} : { body }),
+          signal,
+        }),
+    ).catch((error: unknown): never => {
       throw new VenueUnreachable(`the venue cannot be reached: ${failureOf(error)}`, {
         cause: error,
       });
+    });
+    const answer = jsonOf(text);
+    if (status === 200 && answer === undefined) {
+      throw new VenueUnreachable("the venue responded 200 without JSON");
     }
+    return { status, answer };
+  }
+}
+
+/** Below the venue's address, which may have a path of its own. */
+function addressOf(url: string, path: string): URL {
+  const address = new URL(url);
+  address.pathname = address.pathname.replace(/\/+$/, "") + path;
+  return address;
+}
+
+/** Undefined for anything else, such as the error page of a proxy. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 
