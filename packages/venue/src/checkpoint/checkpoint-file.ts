@@ -1,15 +1,17 @@
 /**
  * Checkpoints: the state's hash at a position in the log, one JSON line each, synced as it is written.
  * A verifier replays the log and compares. A crash can leave a partial last line; it is cut when the
- * file is next opened for writing. Readers skip it, and every other line that is no checkpoint.
+ * file is next opened for writing. Readers skip it, and every other line that is no checkpoint. The file
+ * grows for as long as the venue runs, so it is read in chunks.
  */
 import {
   closeSync,
   existsSync,
   fdatasyncSync,
+  fstatSync,
   ftruncateSync,
   openSync,
-  readFileSync,
+  readSync,
   writeSync,
 } from "node:fs";
 import { hasFields, isInteger, isOptional, isText } from "../stored-json.js";
@@ -34,9 +36,8 @@ export class CheckpointFile {
   private length: number;
 
   constructor(path: string) {
-    const whole = wholeLines(path);
     this.descriptor = openSync(path, existsSync(path) ? "r+" : "wx+", 0o600);
-    this.length = whole.length;
+    this.length = wholeLength(this.descriptor);
     ftruncateSync(this.descriptor, this.length);
   }
 
@@ -70,12 +71,26 @@ export interface CheckpointLines {
 
 /** Lines that are no checkpoint are counted and skipped. */
 export function readCheckpointLines(path: string): CheckpointLines {
-  const texts = wholeLines(path).toString("utf8").split("\n").slice(0, -1);
-  const lines = texts.flatMap((text) => {
+  const lines: { checkpoint: Checkpoint; text: string }[] = [];
+  let bad = 0;
+  for (const text of wholeLines(path)) {
     const checkpoint = checkpointOf(text);
-    return checkpoint === undefined ? [] : [{ checkpoint, text }];
-  });
-  return { lines, bad: texts.length - lines.length };
+    if (checkpoint === undefined) bad++;
+    else lines.push({ checkpoint, text });
+  }
+  return { lines, bad };
+}
+
+/** The checkpoint with the most batches; keeps no other in memory. */
+export function furthestCheckpoint(path: string): Checkpoint | undefined {
+  let furthest: Checkpoint | undefined;
+  for (const text of wholeLines(path)) {
+    const checkpoint = checkpointOf(text);
+    if (checkpoint !== undefined && checkpoint.batch > (furthest?.batch ?? 0)) {
+      furthest = checkpoint;
+    }
+  }
+  return furthest;
 }
 
 export function readCheckpoints(path: string): Checkpoint[] {
@@ -91,10 +106,41 @@ function checkpointOf(text: string): Checkpoint | undefined {
   }
 }
 
-function wholeLines(path: string): Buffer {
-  if (!existsSync(path)) return Buffer.alloc(0);
-  const bytes = readFileSync(path);
-  return bytes.subarray(0, bytes.lastIndexOf(10) + 1);
+const NEWLINE = 10;
+/** Much longer than a checkpoint. */
+const CHUNK_BYTES = 65_536;
+
+/** The lines that end with a newline. Of one that is longer than a chunk, only a part. */
+function* wholeLines(path: string): Generator<string> {
+  if (!existsSync(path)) return;
+  const descriptor = openSync(path, "r");
+  try {
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    let rest = Buffer.alloc(0);
+    for (;;) {
+      const count = readSync(descriptor, chunk);
+      if (count === 0) return;
+      const bytes = Buffer.concat([rest, chunk.subarray(0, count)]);
+      const end = bytes.lastIndexOf(NEWLINE) + 1;
+      yield* bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
+      rest = bytes.subarray(end, end + CHUNK_BYTES);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The bytes up to the last newline, which is looked for from the end. */
+function wholeLength(descriptor: number): number {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let end = fstatSync(descriptor).size; end > 0; ) {
+    const start = Math.max(0, end - CHUNK_BYTES);
+    const count = readSync(descriptor, chunk, 0, end - start, start);
+    const at = chunk.subarray(0, count).lastIndexOf(NEWLINE);
+    if (at >= 0) return start + at + 1;
+    end = start;
+  }
+  return 0;
 }
 
 /** The format of checkpoints that do not name one. */

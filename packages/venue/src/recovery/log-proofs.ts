@@ -5,7 +5,7 @@
  * its end, which no crash causes.
  */
 import { FileSnapshots, inspectLog, LogBehind, type LogProof, nodeDisk } from "@perpgate/journal";
-import { readCheckpoints } from "../checkpoint/checkpoint-file.js";
+import { furthestCheckpoint } from "../checkpoint/checkpoint-file.js";
 import type { Held, HeldRow } from "../history/history-environment.js";
 import { hexOf, openForReading } from "../history/history-store.js";
 import { type DataFolder, dataFolder } from "./data-folder.js";
@@ -26,11 +26,9 @@ function historyProofs(held: Held | undefined): LogProof[] {
 }
 
 function checkpointProofs(folder: DataFolder): LogProof[] {
-  const furthest = readCheckpoints(folder.checkpoints).reduce(
-    (best, { batch, record }) => (batch > best.batch ? { batch, record } : best),
-    { batch: 0, record: 0 },
-  );
-  return furthest.batch === 0 ? [] : [{ source: "checkpoints.jsonl", ...furthest }];
+  const furthest = furthestCheckpoint(folder.checkpoints);
+  if (furthest === undefined) return [];
+  return [{ source: "checkpoints.jsonl", batch: furthest.batch, record: furthest.record }];
 }
 
 /**
