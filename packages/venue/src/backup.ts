@@ -91,6 +91,7 @@ export async function backUp(
     } catch (error) {
       rmSync(target.journal, { recursive: true });
       rmSync(target.history, { recursive: true, force: true });
+      rmSync(target.checkpoints, { force: true });
       const isOvertaken = isNotThere(error) || error instanceof Overtaken;
       if (!isOvertaken || tries === TRIES) throw error;
     }

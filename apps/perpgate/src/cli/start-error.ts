@@ -38,6 +38,11 @@ export function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
+/** Whether the system refused a call, such as for want of room or access. Needs no stack. */
+export function isSystemError(error: unknown): error is Error {
+  return error instanceof Error && "syscall" in error;
+}
+
 /** Joins the lines of a text. Linear in its length, because a venue may have sent it. */
 export function inOneLine(text: string): string {
   const lines = text.split("\n");

@@ -8,12 +8,12 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isNotThere, JournalError } from "@perpgate/journal";
-import { BackupRefused, backUp, shownLoss, UnknownToRelease, verify } from "@perpgate/venue";
+import { BackupRefused, backUp, shownLoss, UnknownToRelease } from "@perpgate/venue";
 import { makeFolder } from "../cli/make-folder.js";
-import { StartError } from "../cli/start-error.js";
+import { isSystemError, StartError } from "../cli/start-error.js";
 import { OWN_KEY } from "../serve/log-key-file.js";
 import { dataFolderOf } from "./data-option.js";
-import { endSteps, reportText, showProgress, showStep } from "./verify.js";
+import { reportText, showStep, verified } from "./verify.js";
 
 const STEP_MS = 1_000;
 const KEY_REMARK = `  not copied: ${OWN_KEY}, a secret that the venue needs; keep a copy apart\n`;
@@ -29,8 +29,7 @@ export async function backup(options: BackupOptions): Promise<number> {
   const data = dataFolderOf(options);
   await refuseLoss(data);
   const bytes = await copy(data, target);
-  const report = await verify(target, { onProgress: showProgress });
-  endSteps();
+  const report = await verified(target, false);
   if (options.json === true) {
     process.stdout.write(`${JSON.stringify({ folder: target, bytes, ...report })}\n`);
   } else {
@@ -45,7 +44,7 @@ async function copy(data: string, target: string): Promise<number> {
     return (await backUp(data, target, { onCopied: copyProgress(), makeFolder })).bytes;
   } catch (error) {
     const isKnown = error instanceof BackupRefused || error instanceof UnknownToRelease;
-    throw isKnown ? new StartError(error.message) : error;
+    throw isKnown || isSystemError(error) ? new StartError(error.message) : error;
   }
 }
 
@@ -56,7 +55,8 @@ async function refuseLoss(data: string): Promise<void> {
     if (loss !== undefined) throw new StartError(loss.message);
   } catch (error) {
     // The copy reports a damaged or missing log.
-    if (!(error instanceof JournalError) && !isNotThere(error)) throw error;
+    if (error instanceof JournalError || isNotThere(error)) return;
+    throw isSystemError(error) ? new StartError(error.message) : error;
   }
 }
 

@@ -9,7 +9,7 @@
 import { basename, join } from "node:path";
 import { isNotThere, JournalError, type LogSeq, nodeDisk, pruneClosedLog } from "@perpgate/journal";
 import { type PrunePlan, planPrune, UnknownToRelease } from "@perpgate/venue";
-import { StartError } from "../cli/start-error.js";
+import { isSystemError, StartError } from "../cli/start-error.js";
 import { askControl, NotRunning } from "../serve/control-socket.js";
 import { dataFolderOf } from "./data-option.js";
 
@@ -65,6 +65,6 @@ async function withReason<T>(work: () => Promise<T>): Promise<T> {
     if (error instanceof JournalError || error instanceof UnknownToRelease)
       throw new StartError(error.message);
     if (isNotThere(error)) throw new StartError("nothing was pruned: there is no log");
-    throw error;
+    throw isSystemError(error) ? new StartError(error.message) : error;
   }
 }

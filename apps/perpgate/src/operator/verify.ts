@@ -13,7 +13,7 @@ import {
   type VerifyReport,
   verify,
 } from "@perpgate/venue";
-import { StartError } from "../cli/start-error.js";
+import { isSystemError, StartError } from "../cli/start-error.js";
 import { dataFolderOf } from "./data-option.js";
 import { recoverWallet } from "./verify-wallet.js";
 
@@ -25,22 +25,25 @@ export interface VerifyOptions {
 
 export async function verifyFolder(options: VerifyOptions): Promise<number> {
   const { signatures = false, json = false } = options;
-  let report: VerifyReport;
+  const report = await verified(dataFolderOf(options), signatures);
+  if (json) process.stdout.write(`${JSON.stringify(report)}\n`);
+  else process.stdout.write(`${reportText(report, signatures)}\n`);
+  return report.fault === null ? 0 : 1;
+}
+
+/** The report on a folder; shows the progress. @throws {StartError} if the folder cannot be read */
+export async function verified(folder: string, signatures: boolean): Promise<VerifyReport> {
   try {
-    report = await verify(dataFolderOf(options), {
+    return await verify(folder, {
       ...(signatures ? { signatures: recoverWallet } : {}),
       onProgress: showProgress,
     });
   } catch (error) {
-    if (error instanceof NothingToVerify || error instanceof UnknownToRelease) {
-      throw new StartError(error.message);
-    }
-    throw error;
+    const isKnown = error instanceof NothingToVerify || error instanceof UnknownToRelease;
+    throw isKnown || isSystemError(error) ? new StartError(error.message) : error;
+  } finally {
+    endSteps();
   }
-  endSteps();
-  if (json) process.stdout.write(`${JSON.stringify(report)}\n`);
-  else process.stdout.write(`${reportText(report, signatures)}\n`);
-  return report.fault === null ? 0 : 1;
 }
 
 export function reportText(report: VerifyReport, signatures: boolean): string {
@@ -78,7 +81,7 @@ export function reportText(report: VerifyReport, signatures: boolean): string {
   return lines.join("\n");
 }
 
-export function showProgress({ seq: position, record, records }: VerifyProgress): void {
+function showProgress({ seq: position, record, records }: VerifyProgress): void {
   const percent = Number.isFinite(records) ? `${Math.floor((100 * record) / records)} %, ` : "";
   showStep(`${percent}position ${position}`);
 }
@@ -89,6 +92,6 @@ export function showStep(text: string): void {
 }
 
 /** Before the result: clears the line of `showStep`. */
-export function endSteps(): void {
+function endSteps(): void {
   if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
 }

@@ -17,7 +17,7 @@ import {
   type VenueLogger,
   venueConfigOf,
 } from "@perpgate/venue";
-import { StartError } from "../cli/start-error.js";
+import { isSystemError, StartError } from "../cli/start-error.js";
 import { type ClusterLink, gatewayNameOf } from "../cluster/log-access.js";
 import { attestationParameters, attestorKeysOf } from "./bridge/settings-bridge.js";
 import { plainAddress } from "./cohort-control.js";
@@ -100,7 +100,6 @@ function isKnown(error: unknown): error is Error {
     error instanceof JournalError ||
     error instanceof HistoryLost ||
     error instanceof UnknownToRelease ||
-    // System errors, such as no space, no access or a failing disk, need no stack.
-    (error instanceof Error && "syscall" in error)
+    isSystemError(error)
   );
 }
