@@ -48,73 +48,145 @@ export async function checkPublishedVote(
 /**
  * Null if the votes support the published status, otherwise the problem. A credited deposit needs a
  * quorum of votes on each part with exactly its credits, a rejected one a quorum with its reason
- * (except `deposit_limit`, which the engine decides).
+ * (except `deposit_limit`, which the engine decides). A transaction that a quorum saw reorganised may
+ * be credited in part.
  *
  * After a change of keys, pass every set of attestors that the venue had (`keys` of
- * `GET /v1/bridge`); one of them must support the status.
+ * `GET /v1/bridge`). Each vote must be one of some set, and each quorum one of a single set.
  */
 export async function checkPublishedDeposit(
   deposit: AttestedDeposit,
   trusted: TrustedAttestors | readonly TrustedAttestors[],
 ): Promise<string | null> {
   const sets: readonly TrustedAttestors[] = "members" in trusted ? [trusted] : trusted;
-  let problem: string | null = "no trusted attestors";
-  for (const set of sets) {
-    problem = await checkAgainst(deposit, set);
-    if (problem === null) return null;
-  }
-  return problem;
-}
-
-async function checkAgainst(
-  deposit: AttestedDeposit,
-  trusted: TrustedAttestors,
-): Promise<string | null> {
-  const votes: AnyVote[] = [];
+  if (sets.length === 0) return "no trusted attestors";
+  const votes: CheckedVote[] = [];
   for (const published of deposit.votes) {
-    const problem = await checkPublishedVote(deposit, published, trusted);
-    if (problem !== null) return `the vote of attestor ${published.attestor} is ${problem}`;
-    const read = parseAnyVote(published.text);
-    if (read !== undefined) votes.push(read);
+    const checked = await checkedVote(deposit, published, sets);
+    if (typeof checked === "string") {
+      return `the vote of attestor ${published.attestor} is ${checked}`;
+    }
+    votes.push(checked);
   }
-  const isSettled = deposit.status === "credited" || deposit.status === "rejected";
-  if (!isSettled || deposit.reason === "deposit_limit") return null;
-  if (deposit.status === "rejected") {
-    const backing = votes.filter(({ vote }) => {
-      return vote.verdict === "reject" && vote.reason === deposit.reason;
-    });
-    return enough(backing.length, trusted.quorum);
-  }
-  return creditsProblem(deposit, votes, trusted.quorum);
+  const backed = backedCredits(votes, sets);
+  if (deposit.status === "credited") return creditedProblem(deposit, votes, backed, sets);
+  const rows = new Set(backed.flatMap(rowsOf));
+  if (!shownRows(deposit).every((row) => rows.has(row))) return "a credit has no quorum";
+  if (deposit.status !== "rejected" || deposit.reason === "deposit_limit") return null;
+  return quorumProblem(withReason(votes, "reject", deposit.reason), sets);
 }
 
-/** The credits with a quorum must together equal the published credits. */
-function creditsProblem(
+interface CheckedVote {
+  readonly read: AnyVote;
+  /** The sets of attestors in which the vote is valid. */
+  readonly sets: readonly TrustedAttestors[];
+}
+
+/** The vote, or why it is valid in none of the sets. */
+async function checkedVote(
   deposit: AttestedDeposit,
-  votes: readonly AnyVote[],
-  quorum: number,
-): string | null {
-  const attestors = new Map<string, Set<number>>();
-  for (const read of votes) {
-    if (read.vote.verdict !== "credit") continue;
-    const statement = rowsOf(read).join("\n");
-    const backing = attestors.get(statement) ?? new Set();
-    attestors.set(statement, backing.add(read.vote.attestor));
+  published: DepositVote,
+  sets: readonly TrustedAttestors[],
+): Promise<CheckedVote | PublishedVoteProblem> {
+  const read = parseAnyVote(published.text);
+  if (read === undefined) return "malformed";
+  const valid: TrustedAttestors[] = [];
+  let last: PublishedVoteProblem = "attestor_unknown";
+  for (const set of sets) {
+    const problem = await checkPublishedVote(deposit, published, set);
+    if (problem === null) valid.push(set);
+    else last = problem;
   }
-  const backed = [...attestors].flatMap(([statement, { size }]) => {
-    return size >= quorum ? statement.split("\n") : [];
+  return valid.length === 0 ? last : { read, sets: valid };
+}
+
+/** Null if enough attestors of one set voted; a vote that is listed twice counts once. */
+function quorumProblem(
+  votes: readonly CheckedVote[],
+  sets: readonly TrustedAttestors[],
+): string | null {
+  const counts = sets.map((set) => {
+    const own = votes.filter((vote) => vote.sets.includes(set));
+    return { count: new Set(own.map(({ read }) => read.vote.attestor)).size, quorum: set.quorum };
   });
-  const shown = deposit.credits.map(
+  if (counts.some(({ count, quorum }) => count >= quorum)) return null;
+  const [most] = counts.sort((a, b) => b.count - a.count);
+  return most === undefined
+    ? "no trusted attestors"
+    : `${most.count} of ${most.quorum} required votes`;
+}
+
+function withReason(
+  votes: readonly CheckedVote[],
+  verdict: "reject" | "reorged",
+  reason: string | null,
+): CheckedVote[] {
+  return votes.filter(({ read: { vote } }) => vote.verdict === verdict && vote.reason === reason);
+}
+
+/** One vote of each statement to credit that has a quorum. */
+function backedCredits(
+  votes: readonly CheckedVote[],
+  sets: readonly TrustedAttestors[],
+): AnyVote[] {
+  return statementsIn(votes).flatMap(([first, ...rest]) =>
+    first === undefined || quorumProblem([first, ...rest], sets) !== null ? [] : [first.read],
+  );
+}
+
+/** The votes to credit, grouped by what they state. */
+function statementsIn(votes: readonly CheckedVote[]): CheckedVote[][] {
+  const groups = new Map<string, CheckedVote[]>();
+  for (const vote of votes) {
+    if (vote.read.vote.verdict !== "credit") continue;
+    const { part, parts } = partOf(vote.read);
+    const statement = [`${part}/${parts}`, ...rowsOf(vote.read)].join("\n");
+    groups.set(statement, [...(groups.get(statement) ?? []), vote]);
+  }
+  return [...groups.values()];
+}
+
+/** The parts with a quorum must be all parts, and together have exactly the published credits. */
+function creditedProblem(
+  deposit: AttestedDeposit,
+  votes: readonly CheckedVote[],
+  backed: readonly AnyVote[],
+  sets: readonly TrustedAttestors[],
+): string | null {
+  if (backed.length === 0) {
+    const [most = []] = statementsIn(votes).sort((a, b) => b.length - a.length);
+    return quorumProblem(most, sets) ?? "no credits";
+  }
+  const numbers = new Set(backed.map((read) => partOf(read).part));
+  const last = lastPartOf(backed);
+  for (let part = 1; part <= last; part++) {
+    if (numbers.has(part)) continue;
+    const isCutShort = deposit.reorged !== null && part > Math.max(...numbers);
+    if (!isCutShort) return `part ${part} of ${last} has no quorum`;
+    const problem = quorumProblem(withReason(votes, "reorged", deposit.reorged), sets);
+    if (problem !== null) return problem;
+    break;
+  }
+  const isSame = backed.flatMap(rowsOf).sort().join() === shownRows(deposit).sort().join();
+  return isSame ? null : "a quorum voted for other credits";
+}
+
+/** The part that completes the deposit; other terms may have changed the number of parts. */
+function lastPartOf(backed: readonly AnyVote[]): number {
+  const all = backed.map(partOf);
+  const final = all.find(({ part, parts }) => part === parts);
+  return final?.part ?? Math.max(...all.map(({ parts }) => parts));
+}
+
+function partOf(read: AnyVote): { readonly part: number; readonly parts: number } {
+  return read.format === 1 ? { part: 1, parts: 1 } : read.vote;
+}
+
+function shownRows({ credits }: AttestedDeposit): string[] {
+  return credits.map(
     ({ logIndex, token, account, amount }) =>
       `${logIndex} ${token} ${account.toLowerCase()} ${Math.round(amount * 1e6)}`,
   );
-  if (backed.sort().join() === shown.sort().join()) return null;
-  const most = Math.max(0, ...[...attestors.values()].map(({ size }) => size));
-  return enough(most, quorum) ?? "a quorum voted for other credits";
-}
-
-function enough(count: number, quorum: number): string | null {
-  return count >= quorum ? null : `${count} of ${quorum} required votes`;
 }
 
 function rowsOf(read: AnyVote): string[] {

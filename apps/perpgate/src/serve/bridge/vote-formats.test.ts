@@ -200,5 +200,7 @@ describe("a transaction of several parts", () => {
       members[1],
       MEMBERS[2],
     ]);
+    const sets = [trustedBy(venue), { ...trustedBy(venue), members }];
+    expect(await checkPublishedDeposit(deposit, sets)).toBeNull();
   });
 });
