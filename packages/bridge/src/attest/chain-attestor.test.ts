@@ -6,6 +6,7 @@ import { privateKeyFromSeed, publicKeyHex } from "../attestor-key.js";
 import { Attestors, SEEDS } from "../testing/attestors.js";
 import { DOLLAR, type EvmNode, startEvmChain } from "../testing/evm-node.js";
 import { type DepositPort, VenueUnreachable } from "../venue-port.js";
+import { MAX_PAUSE_POLLS } from "./poll-plan.js";
 
 let node: EvmNode;
 let usdc: Address;
@@ -180,4 +181,18 @@ test("another key at its number at the venue: says so and does not vote", async 
   expect(attestors.happened("ConfigurationDiffers")).toMatchObject([{ difference }]);
   await attestors.attestor(config).poll();
   expect(attestors.venue.deposit(id).status).toBe("credited");
+});
+
+test("a hash that the chain never had, with the defaults: rejected before the venue forgets it", async () => {
+  const id = attestors.venue.register(alices, "ethereum", "ff".repeat(32));
+  // The engine forgets it after a day.
+  const almostADayMs = 86_400_000 - 60_000;
+  await node.letTimePass(almostADayMs / 1_000);
+  attestors.nowMs += almostADayMs;
+  const one = attestors.attestor(chain());
+  for (let poll = 0; poll < MAX_PAUSE_POLLS; poll++) await one.poll();
+  expect(attestors.venue.deposit(id)).toMatchObject({
+    status: "rejected",
+    reason: "transaction_not_found",
+  });
 });
