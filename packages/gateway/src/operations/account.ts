@@ -14,8 +14,8 @@ export const ACCOUNT_HANDLERS = [
   handleByVenue(getAccount, ({ caller }, venue) => venue.accountReads.account(caller())),
   handleByVenue(getPositions, ({ caller }, venue) => venue.accountReads.positions(caller())),
   handleByVenue(getFills, ({ caller, query }, venue) => venue.accountReads.fills(caller(), query)),
-  handleByVenue(getLedger, ({ caller, query }, venue) =>
-    venue.accountReads.ledger(caller(), query),
+  handleByVenue(getLedger, ({ caller, client, query }, venue, { budgets }) =>
+    venue.accountReads.ledger(caller(), query, (rows) => chargeRows(budgets, client, rows)),
   ),
   handleByVenue(getFundingPayments, ({ caller, query }, venue) =>
     venue.accountReads.fundingPayments(caller(), query),

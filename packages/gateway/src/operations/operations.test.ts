@@ -118,7 +118,13 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
   },
   getLedger: {
     path: "/v1/ledger?symbol=BTCUSD&limit=2&after=41-7",
-    asked: ["ledger", caller, { symbol: "BTCUSD", limit: 2, after: "41-7" }],
+    asked: [
+      "ledger",
+      caller,
+      { symbol: "BTCUSD", limit: 2, after: "41-7" },
+      // Charges the rows that are read.
+      expect.any(Function),
+    ],
   },
   getFundingPayments: {
     path: "/v1/funding-payments?from=5",

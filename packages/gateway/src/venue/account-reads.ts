@@ -51,8 +51,18 @@ export class AccountReads {
     return this.views.fills(this.accountFor(caller, query), query);
   }
 
-  async ledger(caller: Caller, query: LedgerQuery): Promise<LedgerEntry[]> {
-    return this.views.ledger(this.accountFor(caller, query), query);
+  /** `onRead` gets the rows that were read for it and are not in the answer, which pays for its own. */
+  async ledger(
+    caller: Caller,
+    query: LedgerQuery,
+    onRead: (rows: number) => void,
+  ): Promise<LedgerEntry[]> {
+    let read = 0;
+    const entries = this.views.ledger(this.accountFor(caller, query), query, (rows) => {
+      read += rows;
+    });
+    onRead(Math.max(0, read - entries.length));
+    return entries;
   }
 
   async fundingPayments(caller: Caller, query: LedgerQuery): Promise<FundingPayment[]> {

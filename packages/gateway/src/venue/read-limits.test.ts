@@ -131,3 +131,26 @@ test("GET /v1/orders: charged by the rows that it reads, also where a limit leav
   expect(charge.mock.calls.map(([, each]) => each)).toContain(micros);
   expect(chargeAccount.mock.calls.map(([, each]) => each)).toContain(micros);
 });
+
+test("GET /v1/ledger: charged for the rows that it reads and does not return", async () => {
+  const at = await runVenue();
+  const [ann, bob] = [await Trader.enter(at), await Trader.enter(at)];
+  await bob.place(bob.limit("short", 65_000, { margin: 1_000 }));
+  for (let nonce = 1; nonce <= 6; nonce++) {
+    await ann.place(ann.order({ margin: 10, leverage: 5, nonce }));
+    const change = { symbol: "BTCUSD", amount: 1, nonce: 100 + nonce };
+    expect((await ann.signed("/v1/positions/BTCUSD/margin", change)).status).toBe(200);
+  }
+  const charge = vi.spyOn(CostBudgets.prototype, "charge");
+  const chargeAccount = vi.spyOn(CostBudgets.prototype, "chargeAccount");
+  onTestFinished(() => {
+    charge.mockRestore();
+    chargeAccount.mockRestore();
+  });
+  const { body } = await ann.get("/v1/ledger?limit=5");
+  expect(body).toHaveLength(5);
+  // One fill more than the limit, and as many changes of margin: any of them may be the newest.
+  const micros = (6 + 5 - 5) * COST.historyRow;
+  expect(charge.mock.calls.map(([, each]) => each)).toContain(micros);
+  expect(chargeAccount.mock.calls.map(([, each]) => each)).toContain(micros);
+});

@@ -107,7 +107,12 @@ export class HistoryReader {
   }
 
   /** Changes of an account's balance in these markets; `NO_MARKET` is one of them. */
-  ledger(account: number, markets: readonly number[], query: PageQuery): LedgerItem[] {
+  ledger(
+    account: number,
+    markets: readonly number[],
+    query: PageQuery,
+    onRead: (rows: number) => void = () => undefined,
+  ): LedgerItem[] {
     const groups = groupsOf(account, markets);
     const { fills, payments, ledger } = this.paged;
     return readLedger(
@@ -119,6 +124,7 @@ export class HistoryReader {
         ],
       },
       query,
+      onRead,
     );
   }
 

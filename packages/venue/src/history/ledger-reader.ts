@@ -25,7 +25,12 @@ export interface LedgerSources {
   others(query: PageQuery): readonly PlacedRow[];
 }
 
-export function readLedger(sources: LedgerSources, query: PageQuery): LedgerItem[] {
+/** `onRead` gets the number of rows that were read: up to three times the limit. */
+export function readLedger(
+  sources: LedgerSources,
+  query: PageQuery,
+  onRead: (rows: number) => void,
+): LedgerItem[] {
   const { limit, after, before } = query;
   // The fill at the edge may have one entry on each side of it.
   const ofFills: PageQuery = {
@@ -34,10 +39,10 @@ export function readLedger(sources: LedgerSources, query: PageQuery): LedgerItem
     after: after === undefined ? undefined : beforeFill(after),
     before: before === undefined ? undefined : { seq: before.seq, ordinal: fillOf(before) + 1 },
   };
-  const items = [
-    ...sources.fills(ofFills).flatMap(itemsOfFill),
-    ...sources.others(query).map(itemOf),
-  ].filter(
+  const fills = sources.fills(ofFills);
+  const others = sources.others(query);
+  onRead(fills.length + others.length);
+  const items = [...fills.flatMap(itemsOfFill), ...others.map(itemOf)].filter(
     (item) =>
       (after === undefined || compare(item, after) > 0) &&
       (before === undefined || compare(item, before) < 0),

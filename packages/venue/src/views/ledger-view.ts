@@ -26,13 +26,20 @@ const KINDS: readonly LedgerKind[] = [
 ];
 const MAX_ROWS = 1_000;
 
-export function ledgerView(source: VenueSource, account: number, query: RowsQuery): LedgerEntry[] {
+/** `onRead` gets the number of rows that were read. */
+export function ledgerView(
+  source: VenueSource,
+  account: number,
+  query: RowsQuery,
+  onRead: (rows: number) => void,
+): LedgerEntry[] {
   const page = pageOf(query, MAX_ROWS);
   const listed = marketNumbers(source, query.symbol);
   const markets = query.symbol === undefined ? [...listed, NO_MARKET] : listed;
   const accrued = accruedEntry(source, account, listed, query);
   const limit = page.limit - accrued.length;
-  const items = limit === 0 ? [] : source.history.ledger(account, markets, { ...page, limit });
+  const items =
+    limit === 0 ? [] : source.history.ledger(account, markets, { ...page, limit }, onRead);
   return [...accrued, ...items.map((item) => entryOf(source, item))];
 }
 

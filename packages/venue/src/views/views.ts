@@ -229,8 +229,12 @@ export class Views {
   }
 
   /** Every change of the account's balance. */
-  ledger(account: number, query: RowsQuery): LedgerEntry[] {
-    return ledgerView(this.source, account, query);
+  ledger(
+    account: number,
+    query: RowsQuery,
+    onRead: (rows: number) => void = () => undefined,
+  ): LedgerEntry[] {
+    return ledgerView(this.source, account, query, onRead);
   }
 
   fundingPayments(account: number, query: RowsQuery): FundingPayment[] {
