@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Command, Engine, GENESIS_WRITER, type VenueConfig } from "@perpgate/engine";
 import { liveWriters } from "@perpgate/engine/reading";
 import { addressOf, genesis, setCohort } from "@perpgate/engine/testing";
@@ -155,6 +156,19 @@ describe("the sequencer", () => {
     expect(answers).toEqual(Array.from({ length: 2_000 }, (_, i) => i + BEGINNING + 1));
     expect(sequencer.waiting).toBe(0);
     expect(engine.seq).toBe(BEGINNING + 2_001);
+    await sequencer.close();
+  });
+
+  test("submit: a submitter that submits when it is called: both are counted until they are answered", async () => {
+    const { sequencer } = await open();
+    await new Promise<void>((resolve) => {
+      sequencer.submit(INDEX, NO_EVIDENCE, () => {
+        sequencer.submit(INDEX, NO_EVIDENCE, () => resolve());
+        expect(sequencer.waiting).toBe(2);
+      });
+    });
+    await nextTurn();
+    expect(sequencer.waiting).toBe(0);
     await sequencer.close();
   });
 

@@ -308,7 +308,7 @@ export class Sequencer {
     let isApplied: boolean;
     try {
       isApplied = this.replica.applyBatch(batch, (index, applied) => {
-        if (own !== undefined && index >= own.lead) this.waiting -= own.notify(index, applied);
+        if (own !== undefined && index >= own.lead) this.onAnswered(own.notify(index, applied));
       });
     } catch (error) {
       this.stop(error instanceof Error ? error : new Error(String(error)));
@@ -317,7 +317,7 @@ export class Sequencer {
     if (own !== undefined) {
       this.inFlight.shift();
       // Dropped whole, by every replica: it has no result and never will.
-      if (!isApplied) this.waiting -= own.giveUp("not_executed");
+      if (!isApplied) this.onAnswered(own.giveUp("not_executed"));
     }
     const isLive = writerOf(this.replica.engine.state, this.writer) !== undefined;
     if (own?.counter === 0) this.onOwnJoin(isApplied && isLive);
@@ -378,10 +378,10 @@ export class Sequencer {
   /** What time alone decides, in a replicated log. */
   private check(): void {
     const nowMs = this.machine.monotonic();
-    this.waiting -= this.unsent.giveUpBefore(nowMs - UNPUBLISHED_MS);
+    this.onAnswered(this.unsent.giveUpBefore(nowMs - UNPUBLISHED_MS));
     for (const batch of this.inFlight) {
       if (batch.publishedAtMs > nowMs - IN_FLIGHT_MS) break;
-      this.waiting -= batch.giveUp("outcome_unknown");
+      this.onAnswered(batch.giveUp("outcome_unknown"));
     }
     if (this.isLive && this.inFlight.length === 0 && this.publishedAtMs <= nowMs - HEARTBEAT_MS) {
       this.send(this.unsent.take() ?? new PendingBatch(), this.hooks.atPublish());
@@ -389,9 +389,14 @@ export class Sequencer {
     if (this.unsent.hasOnlyMarkers) this.publish();
   }
 
+  /** A method, because submitters may submit: `this.waiting -= f()` reads `waiting` before it calls them. */
+  private onAnswered(count: number): void {
+    this.waiting -= count;
+  }
+
   private giveUp(why: Unanswered): void {
-    for (const batch of this.inFlight.splice(0)) this.waiting -= batch.giveUp(why);
-    this.waiting -= this.unsent.giveUp(why);
+    for (const batch of this.inFlight.splice(0)) this.onAnswered(batch.giveUp(why));
+    this.onAnswered(this.unsent.giveUp(why));
   }
 
   private stop(error: Error): void {
