@@ -4,7 +4,8 @@
  *
  * A publish carries the sequence of the last message on the writer's own subject, so the server
  * refuses a second copy and a stale writer. The server's answers settle nothing; they are compared
- * with the deliveries, and shown in the status.
+ * with the deliveries, and shown in the status. A server that has no leader of the stream answers with
+ * a bare 503, and a missing right to publish is an error of the connection without any answer.
  */
 
 import {
@@ -12,6 +13,7 @@ import {
   headers,
   type Msg,
   type NatsConnection,
+  PermissionViolationError,
   type Subscription,
 } from "@nats-io/transport-node";
 import type { BatchId } from "@perpgate/journal";
@@ -22,6 +24,9 @@ import { subjectOf } from "./subjects.js";
 export const REPUBLISH_MS = 250;
 /** Delivered batches whose late acknowledgements are still compared. */
 const REMEMBERED = 256;
+/** Between two warnings that the batch in flight is not delivered. */
+const WARN_MS = 10_000;
+const NO_RESPONDERS = 503;
 const EXPECTED_LAST = "Nats-Expected-Last-Subject-Sequence";
 
 interface InFlight {
@@ -31,6 +36,8 @@ interface InFlight {
   readonly encode: () => Uint8Array;
   bytes: Uint8Array | undefined;
   sinceMs: number;
+  /** Since the first publish. */
+  waitedMs: number;
   /** The sequence in the server's acknowledgement. */
   acknowledged: number | undefined;
 }
@@ -62,6 +69,7 @@ export class Publisher {
     private readonly stream: string,
     private readonly lastSeq: () => number,
     private readonly diverged: (error: ClusterError) => void,
+    private readonly warn: (text: string) => void = () => undefined,
   ) {}
 
   get ownWriter(): string | undefined {
@@ -89,6 +97,7 @@ export class Publisher {
       encode,
       bytes: undefined,
       sinceMs: 0,
+      waitedMs: 0,
       acknowledged: undefined,
     };
     this.send();
@@ -106,6 +115,7 @@ export class Publisher {
         if (error === null) this.answered(message);
       },
     });
+    void this.watchRights(connection);
     this.send();
   }
 
@@ -118,6 +128,8 @@ export class Publisher {
     const { inFlight } = this;
     if (inFlight === undefined) return;
     inFlight.sinceMs += elapsedMs;
+    this.warnAfter(inFlight.waitedMs, inFlight.waitedMs + elapsedMs);
+    inFlight.waitedMs += elapsedMs;
     if (inFlight.sinceMs >= REPUBLISH_MS) this.send();
   }
 
@@ -164,12 +176,35 @@ export class Publisher {
     }
   }
 
-  private answered({ subject, data }: Msg): void {
+  private async watchRights(connection: NatsConnection): Promise<void> {
+    for await (const status of connection.status()) {
+      if (status.type !== "error" || !(status.error instanceof PermissionViolationError)) continue;
+      const { operation, subject, message } = status.error;
+      if (operation === "publish" && subject === this.inFlight?.subject) {
+        this.refusal = { code: 0, description: message };
+      }
+    }
+  }
+
+  private warnAfter(beforeMs: number, nowMs: number): void {
+    const periods = Math.floor(nowMs / WARN_MS);
+    if (periods === Math.floor(beforeMs / WARN_MS)) return;
+    const unconnected = this.connection === undefined ? "no server is connected" : undefined;
+    const reason = unconnected ?? this.refusal?.description ?? "no server has refused it";
+    const seconds = (periods * WARN_MS) / 1000;
+    this.warn(`a batch of this gateway has waited for the log for ${seconds} s: ${reason}`);
+  }
+
+  private answered({ subject, data, headers: head }: Msg): void {
     const [epoch, counter = 0] = subject
       .slice(this.inbox.length + 1)
       .split(".")
       .map(Number);
     if (epoch !== this.epoch) return;
+    if (head?.code === NO_RESPONDERS) {
+      this.refused(counter, { code: NO_RESPONDERS, message: "no leader of the stream answers" });
+      return;
+    }
     const answer = parse(data);
     const error = errorIn(answer);
     const sequence = numberOf(answer, "seq");

@@ -85,7 +85,8 @@ export class ReplicatedLog {
     this.drops = new Drops(logger);
     this.fillAlarm = new FillAlarm(stream, logger);
     this.chain = new Chain(mirror.end, tail);
-    this.publisher = new Publisher(stream, () => this.chain.last, fail);
+    const warn = (text: string): void => logger.warn(text);
+    this.publisher = new Publisher(stream, () => this.chain.last, fail, warn);
     const { chain, publisher, drops } = this;
     this.delivery = new Delivery(stream, mirror, hooks, chain, publisher, drops, fail);
     this.reader = new Reader(stream, mirror.end, {

@@ -1,15 +1,18 @@
 /**
  * Asks the stream's leader for its state once a second, and finds what must stop a gateway: a stream
- * that was created again, that ends before what this gateway applied, or that has lost what this
- * gateway still needs.
+ * that was created again, that is gone, that ends before what this gateway applied, or that has lost
+ * what this gateway still needs.
  */
 
 import type { NatsConnection } from "@nats-io/transport-node";
 import { ClusterError } from "./errors.js";
-import { type StreamState, streamState } from "./jetstream-api.js";
+import { ApiError, STREAM_NOT_FOUND, type StreamState, streamState } from "./jetstream-api.js";
 
 const POLL_MS = 1000;
-/** A new leader may not have applied everything yet; a stream that lost messages stays behind. */
+/**
+ * A new leader may not have applied everything yet, or not know the stream; a stream that lost messages
+ * stays behind, and one that was deleted stays missing.
+ */
 export const BELOW_MS = 10_000;
 /** Without an answer for this long, the server may be cut off from the others. */
 const UNANSWERED_MS = 5000;
@@ -19,6 +22,8 @@ export class StreamWatch {
   private isPolling = false;
   /** When the stream was first seen to end below what was applied; undefined if it did not lately. */
   private belowSinceMs: number | undefined;
+  /** When the stream was first found missing; undefined if the last poll found it or had no answer. */
+  private missingSinceMs: number | undefined;
   private runMs = 0;
   private unansweredMs = 0;
   private asked: NatsConnection | undefined;
@@ -55,14 +60,28 @@ export class StreamWatch {
     try {
       const state = await streamState(connection, this.stream);
       this.unansweredMs = 0;
+      this.missingSinceMs = undefined;
       this.judge(state, applied);
       this.state = state;
       this.onState(state);
-    } catch {
+    } catch (error) {
       // Without a leader there is nothing to compare; the next poll asks again.
+      const isMissing = error instanceof ApiError && error.code === STREAM_NOT_FOUND;
+      if (isMissing) this.onMissing(applied);
+      else this.missingSinceMs = undefined;
     } finally {
       this.isPolling = false;
     }
+  }
+
+  private onMissing(applied: number): void {
+    this.unansweredMs = 0;
+    this.missingSinceMs ??= this.runMs;
+    if (this.runMs - this.missingSinceMs < BELOW_MS) return;
+    const text =
+      `stream ${this.stream} has been missing for ${BELOW_MS / 1000} s; this gateway applied up to ` +
+      `sequence ${applied}: stop all gateways and run \`perpgate cluster reseed\``;
+    this.diverged(new ClusterError("no_stream", text, { sequence: applied }));
   }
 
   private judge(state: StreamState, applied: number): void {

@@ -1,4 +1,7 @@
-/** `perpgate cluster init` and `reseed` as processes, with one real server: what they refuse, and how. */
+/**
+ * `perpgate cluster init` and `reseed`, and a gateway, as processes with one real server: what they
+ * refuse, and how they say it.
+ */
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,12 +18,19 @@ import { createPrivateFile } from "../trader/private-file.js";
 import { journalFolderOf } from "./folders.js";
 
 const TIMEOUT = 120_000;
+const USERS = `authorization {
+  users = [
+    { user: gateway, password: secret }
+    { user: reader, password: secret, permissions: { publish: { deny: "*.log.*" } } }
+  ]
+}
+no_auth_user: gateway`;
 
 describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT }, () => {
   let nats: NatsCluster;
 
   beforeAll(async () => {
-    nats = await NatsCluster.start({ servers: 1 });
+    nats = await NatsCluster.start({ servers: 1, extra: USERS });
   }, TIMEOUT);
   afterAll(() => nats?.remove());
 
@@ -31,8 +41,10 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
       return names;
     });
 
-  const config = (stream: string, more: object = {}) =>
-    configurationFile({ ...more, log: { servers: nats.urls(), stream } });
+  const config = (stream: string, more: object = {}, user = "gateway") => {
+    const log = { servers: nats.urls(), stream, user, password: "secret" };
+    return configurationFile({ ...more, log });
+  };
 
   const cluster = (...words: string[]) =>
     new PerpgateProcess(["cluster", ...words, "--replicas", "1"]).ended;
@@ -87,14 +99,43 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
     expect(await streams()).not.toContain("none");
   });
 
-  test("reseed --max-bytes: the rebuilt stream has the limit", async () => {
-    const stream = "limited";
+  /** A gateway of a new venue. */
+  async function serve(stream: string, user?: string) {
     const root = temporaryFolder();
     const [data, logKey] = [join(root, "data"), join(root, "log.key")];
     createPrivateFile(logKey, newLogKey().secret);
-    const file = config(stream, { receipts: { logKey } });
-    expect(await cluster("init", "--config", file)).toMatchObject({ code: 0 });
-    const gateway = new PerpgateProcess(["--port", "0", "--data", data, "--config", file]);
+    const settings = { receipts: { logKey } };
+    const begun = await cluster("init", "--config", config(stream, settings));
+    expect(begun, begun.stderr).toMatchObject({ code: 0 });
+    const file = config(stream, settings, user);
+    return {
+      gateway: new PerpgateProcess(["--port", "0", "--data", data, "--config", file]),
+      data,
+    };
+  }
+
+  test("a gateway without the right to publish: it says so while it joins", async () => {
+    const { gateway } = await serve("rights", "reader");
+    await gateway.printed(
+      /has waited for the log for 10 s: .*permissions violation for publish to .*rights\.log\./i,
+      "stderr",
+    );
+  });
+
+  test("the stream is deleted under a gateway: exit 1, one line with the reason", async () => {
+    const { gateway } = await serve("deleted");
+    await gateway.url();
+    await nats.withManager((manager) => manager.streams.delete("deleted"));
+    const { code, stderr } = await gateway.ended;
+    expect(stderr).toMatch(
+      /^perpgate: the venue stopped: stream deleted has been missing for 10 s; .*cluster reseed`\n$/m,
+    );
+    expect(code).toBe(1);
+  });
+
+  test("reseed --max-bytes: the rebuilt stream has the limit", async () => {
+    const stream = "limited";
+    const { gateway, data } = await serve(stream);
     await gateway.url();
     gateway.signal("SIGTERM");
     expect(await gateway.ended).toMatchObject({ code: 0 });

@@ -1,0 +1,68 @@
+/** What no answer of JetStream says: a missing right to publish, and a stream that is gone. */
+
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createStream } from "./init.js";
+import { connectToAny } from "./link.js";
+import { isWithoutNatsServer, LogGateway, NatsCluster } from "./testing/index.js";
+
+const TIMEOUT = 60_000;
+const USERS = `authorization {
+  users = [
+    { user: gateway, password: secret }
+    { user: reader, password: secret, permissions: { publish: { deny: "*.log.*" } } }
+  ]
+}
+no_auth_user: gateway`;
+
+describe.skipIf(isWithoutNatsServer())("refusals without an answer", { timeout: TIMEOUT }, () => {
+  let cluster: NatsCluster;
+
+  beforeAll(async () => {
+    cluster = await NatsCluster.start({ servers: 1, extra: USERS });
+  });
+
+  afterAll(async () => {
+    await cluster?.remove();
+  });
+
+  async function start(stream: string, user: string): Promise<LogGateway> {
+    const access = { servers: cluster.urls(), name: "test", user, password: "secret" };
+    const connection = await connectToAny({ ...access, user: "gateway" });
+    await createStream(connection, { stream, replicas: 1 });
+    await connection.close();
+    const gateway = await LogGateway.start({ ...access, stream });
+    onTestFinished(() => gateway.close());
+    return gateway;
+  }
+
+  test("no right to publish: in the status, and a warning every 10 s", async () => {
+    const gateway = await start("rights", "reader");
+    void gateway.publish("refused");
+    const text = /permissions violation for publish to "rights\.log\.[0-9a-f]+"/i;
+    await expect
+      .poll(() => gateway.log.status().refusal?.description, { timeout: TIMEOUT })
+      .toMatch(text);
+    const warnings = () => gateway.lines.filter((line) => text.test(line));
+    await expect.poll(warnings, { timeout: TIMEOUT }).toHaveLength(2);
+    expect(warnings()[0]).toMatch(/^a batch of this gateway has waited for the log for 10 s: /);
+    expect(warnings()[1]).toMatch(/^a batch of this gateway has waited for the log for 20 s: /);
+  });
+
+  test("the stream is deleted: in the status, and after 10 s the log stops", async () => {
+    const gateway = await start("deleted", "gateway");
+    expect(await gateway.publish("stored")).toBe(true);
+    await cluster.withManager((manager) => manager.streams.delete("deleted"));
+    void gateway.publish("refused");
+    await expect
+      .poll(() => gateway.log.status().refusal, { timeout: TIMEOUT })
+      .toEqual({ code: 503, description: "no leader of the stream answers" });
+    await expect
+      .poll(() => gateway.stopped, { timeout: TIMEOUT })
+      .toMatchObject({
+        code: "no_stream",
+        message:
+          "stream deleted has been missing for 10 s; this gateway applied up to sequence 1: stop " +
+          "all gateways and run `perpgate cluster reseed`",
+      });
+  });
+});
