@@ -4,16 +4,14 @@
  * checked here.
  */
 
-import type { AnyVote, AttestedDeposit, DepositVote } from "@perpgate/protocol";
-import { parseAnyVote } from "@perpgate/protocol/core";
+import type { AttestedDeposit, DepositVote, Vote } from "@perpgate/protocol";
+import { parseVote } from "@perpgate/protocol/core";
 import { publicKeyFromHex } from "./attestor-key.js";
 import { isSignedText, type VoteProblem } from "./vote.js";
 
 export interface TrustedAttestors {
-  /** The hash of the venue's Genesis, bound by votes of format 2. */
+  /** The hash of the venue's Genesis. */
   readonly venueId: string;
-  /** The venue's name, bound by votes of format 1; without it these are rejected. */
-  readonly venue?: string;
   /** Ed25519 public keys by attestor index, hex. */
   readonly members: readonly string[];
   readonly quorum: number;
@@ -27,16 +25,15 @@ export async function checkPublishedVote(
   published: DepositVote,
   trusted: Omit<TrustedAttestors, "quorum">,
 ): Promise<PublishedVoteProblem | null> {
-  const read = parseAnyVote(published.text);
-  if (read === undefined) return "malformed";
-  if (!isForVenue(read, trusted)) return "other_venue";
-  const { vote } = read;
+  const vote = parseVote(published.text);
+  if (vote === undefined) return "malformed";
+  if (vote.venue !== trusted.venueId) return "other_venue";
   const member = trusted.members[vote.attestor];
   if (member === undefined) return "attestor_unknown";
   if (!(await isSignedText(published.text, published.signature, publicKeyFromHex(member)))) {
     return "invalid_signature";
   }
-  if (!isOn(read, deposit)) return "other_deposit";
+  if (!isOn(vote, deposit)) return "other_deposit";
   return vote.attestor === published.attestor &&
     member.toLowerCase() === published.publicKey &&
     vote.verdict === published.verdict &&
@@ -77,7 +74,7 @@ export async function checkPublishedDeposit(
 }
 
 interface CheckedVote {
-  readonly read: AnyVote;
+  readonly vote: Vote;
   /** The sets of attestors in which the vote is valid. */
   readonly sets: readonly TrustedAttestors[];
 }
@@ -88,8 +85,8 @@ async function checkedVote(
   published: DepositVote,
   sets: readonly TrustedAttestors[],
 ): Promise<CheckedVote | PublishedVoteProblem> {
-  const read = parseAnyVote(published.text);
-  if (read === undefined) return "malformed";
+  const vote = parseVote(published.text);
+  if (vote === undefined) return "malformed";
   const valid: TrustedAttestors[] = [];
   let last: PublishedVoteProblem = "attestor_unknown";
   for (const set of sets) {
@@ -97,7 +94,7 @@ async function checkedVote(
     if (problem === null) valid.push(set);
     else last = problem;
   }
-  return valid.length === 0 ? last : { read, sets: valid };
+  return valid.length === 0 ? last : { vote, sets: valid };
 }
 
 /** Null if enough attestors of one set voted; a vote that is listed twice counts once. */
@@ -106,8 +103,8 @@ function quorumProblem(
   sets: readonly TrustedAttestors[],
 ): string | null {
   const counts = sets.map((set) => {
-    const own = votes.filter((vote) => vote.sets.includes(set));
-    return { count: new Set(own.map(({ read }) => read.vote.attestor)).size, quorum: set.quorum };
+    const own = votes.filter((each) => each.sets.includes(set));
+    return { count: new Set(own.map(({ vote }) => vote.attestor)).size, quorum: set.quorum };
   });
   if (counts.some(({ count, quorum }) => count >= quorum)) return null;
   const [most] = counts.sort((a, b) => b.count - a.count);
@@ -121,27 +118,24 @@ function withReason(
   verdict: "reject" | "reorged",
   reason: string | null,
 ): CheckedVote[] {
-  return votes.filter(({ read: { vote } }) => vote.verdict === verdict && vote.reason === reason);
+  return votes.filter(({ vote }) => vote.verdict === verdict && vote.reason === reason);
 }
 
 /** One vote of each statement to credit that has a quorum. */
-function backedCredits(
-  votes: readonly CheckedVote[],
-  sets: readonly TrustedAttestors[],
-): AnyVote[] {
+function backedCredits(votes: readonly CheckedVote[], sets: readonly TrustedAttestors[]): Vote[] {
   return statementsIn(votes).flatMap(([first, ...rest]) =>
-    first === undefined || quorumProblem([first, ...rest], sets) !== null ? [] : [first.read],
+    first === undefined || quorumProblem([first, ...rest], sets) !== null ? [] : [first.vote],
   );
 }
 
 /** The votes to credit, grouped by what they state. */
 function statementsIn(votes: readonly CheckedVote[]): CheckedVote[][] {
   const groups = new Map<string, CheckedVote[]>();
-  for (const vote of votes) {
-    if (vote.read.vote.verdict !== "credit") continue;
-    const { part, parts } = partOf(vote.read);
-    const statement = [`${part}/${parts}`, ...rowsOf(vote.read)].join("\n");
-    groups.set(statement, [...(groups.get(statement) ?? []), vote]);
+  for (const checked of votes) {
+    const { verdict, part, parts } = checked.vote;
+    if (verdict !== "credit") continue;
+    const statement = [`${part}/${parts}`, ...rowsOf(checked.vote)].join("\n");
+    groups.set(statement, [...(groups.get(statement) ?? []), checked]);
   }
   return [...groups.values()];
 }
@@ -150,14 +144,14 @@ function statementsIn(votes: readonly CheckedVote[]): CheckedVote[][] {
 function creditedProblem(
   deposit: AttestedDeposit,
   votes: readonly CheckedVote[],
-  backed: readonly AnyVote[],
+  backed: readonly Vote[],
   sets: readonly TrustedAttestors[],
 ): string | null {
   if (backed.length === 0) {
     const [most = []] = statementsIn(votes).sort((a, b) => b.length - a.length);
     return quorumProblem(most, sets) ?? "no credits";
   }
-  const numbers = new Set(backed.map((read) => partOf(read).part));
+  const numbers = new Set(backed.map(({ part }) => part));
   const last = lastPartOf(backed);
   for (let part = 1; part <= last; part++) {
     if (numbers.has(part)) continue;
@@ -172,14 +166,9 @@ function creditedProblem(
 }
 
 /** The part that completes the deposit; other terms may have changed the number of parts. */
-function lastPartOf(backed: readonly AnyVote[]): number {
-  const all = backed.map(partOf);
-  const final = all.find(({ part, parts }) => part === parts);
-  return final?.part ?? Math.max(...all.map(({ parts }) => parts));
-}
-
-function partOf(read: AnyVote): { readonly part: number; readonly parts: number } {
-  return read.format === 1 ? { part: 1, parts: 1 } : read.vote;
+function lastPartOf(backed: readonly Vote[]): number {
+  const final = backed.find(({ part, parts }) => part === parts);
+  return final?.part ?? Math.max(...backed.map(({ parts }) => parts));
 }
 
 function shownRows({ credits }: AttestedDeposit): string[] {
@@ -189,32 +178,17 @@ function shownRows({ credits }: AttestedDeposit): string[] {
   );
 }
 
-function rowsOf(read: AnyVote): string[] {
-  if (read.format === 1) {
-    return read.vote.credits.map(
-      ({ logIndex, address, amountMicros }) =>
-        `${logIndex} ${read.vote.token} 0x${address} ${amountMicros}`,
-    );
-  }
-  return read.vote.credits.map(
+function rowsOf({ credits }: Vote): string[] {
+  return credits.map(
     ({ logIndex, token, address, amountMicros }) =>
       `${logIndex} ${token} 0x${address} ${amountMicros}`,
   );
 }
 
-function isForVenue(
-  { format, vote }: AnyVote,
-  { venueId, venue }: Pick<TrustedAttestors, "venueId" | "venue">,
-): boolean {
-  return format === 1 ? vote.venue === venue : vote.venue === venueId;
-}
-
-function isOn(read: AnyVote, deposit: AttestedDeposit): boolean {
-  const { depositId, chain, txHash } = read.vote;
+function isOn({ depositId, chain, txHash }: Vote, deposit: AttestedDeposit): boolean {
   return (
     String(depositId) === deposit.depositId &&
     chain === deposit.chain &&
-    `0x${txHash}` === deposit.txHash &&
-    (read.format === 2 || read.vote.token === deposit.token)
+    `0x${txHash}` === deposit.txHash
   );
 }

@@ -15,7 +15,7 @@ export {
   type VoteVerdict as Verdict,
 } from "@perpgate/protocol";
 
-/** Whether a key signed a text, of any vote format. */
+/** Whether a key signed a text. */
 export async function isSignedText(
   text: string,
   signature: string,

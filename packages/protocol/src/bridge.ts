@@ -35,7 +35,7 @@ export const BridgeInfo = Type.Object(
   {
     attestor: Type.Enum(["dev", "chain"]),
     venue: Nullable(
-      Type.String({ description: "This venue's name, signed by votes of format 1." }),
+      Type.String({ description: "This venue's name. Votes sign `venueId` instead." }),
     ),
     venueId: Nullable(
       Type.String({

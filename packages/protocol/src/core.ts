@@ -33,5 +33,4 @@ export * from "./token-bucket.js";
 export * from "./units.js";
 export * from "./vote.js";
 export * from "./vote-text.js";
-export * from "./vote-v1.js";
 export * from "./wire-names.js";

@@ -7,7 +7,6 @@
 import { MAX_VOTE_PARTS } from "./rules.js";
 import { MAX_CREDITS_PER_VOTE, type Vote, type VoteCredit, type VoteToken } from "./vote.js";
 import { isAddress, isCount, isHash, isReasoned, linesOf, wordOf } from "./vote-fields.js";
-import { parseVoteV1, type VoteV1 } from "./vote-v1.js";
 import { CHAINS, TOKENS, VERDICTS } from "./wire-names.js";
 
 export const VOTE_FORMAT = "perpgate deposit vote v2";
@@ -77,18 +76,6 @@ export function parseVote(text: string): Vote | undefined {
   };
   // Rejects leading zeros and numbers beyond 2^53.
   return isWellFormedVote(vote) && voteText(vote) === text ? vote : undefined;
-}
-
-export type AnyVote =
-  | { readonly format: 1; readonly vote: VoteV1 }
-  | { readonly format: 2; readonly vote: Vote };
-
-/** A vote of any format that a log can contain, or undefined. */
-export function parseAnyVote(text: string): AnyVote | undefined {
-  const vote = parseVote(text);
-  if (vote !== undefined) return { format: 2, vote };
-  const old = parseVoteV1(text);
-  return old === undefined ? undefined : { format: 1, vote: old };
 }
 
 export function isWellFormedVote(vote: Vote): boolean {

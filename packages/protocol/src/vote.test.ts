@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MAX_VOTE_TEXT } from "./attestor-requests.js";
 import { isSameScope, MAX_CREDITS_PER_VOTE, type Vote } from "./vote.js";
-import { isWellFormedVote, parseAnyVote, parseVote, voteText } from "./vote-text.js";
-import { isWellFormedVoteV1, parseVoteV1, type VoteV1, voteV1Text } from "./vote-v1.js";
+import { isWellFormedVote, parseVote, voteText } from "./vote-text.js";
 
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 const hex = (digits: number) =>
@@ -26,7 +25,7 @@ const credits = fc
         ),
     ),
   );
-const fieldsOfBoth = fc.record({
+const fields = fc.record({
   attestor: fc.nat(),
   depositId: count,
   chain: fc.constantFrom("ethereum" as const, "arbitrum" as const, "tron" as const),
@@ -44,7 +43,7 @@ const otherVerdicts = fc.oneof(
 
 const anyVote: fc.Arbitrary<Vote> = fc
   .tuple(
-    fieldsOfBoth,
+    fields,
     fc.record({ venue: hex(64), chainId: count, vault: hex(40) }),
     fc.tuple(hex(40), hex(40)),
     fc.oneof(
@@ -57,8 +56,8 @@ const anyVote: fc.Arbitrary<Vote> = fc
       otherVerdicts.map((statement) => ({ ...statement, part: 1, parts: 1 })),
     ),
   )
-  .map(([both, scope, [usdc, usdt], statement]) => ({
-    ...both,
+  .map(([own, scope, [usdc, usdt], statement]) => ({
+    ...own,
     ...scope,
     ...statement,
     tokens: [
@@ -67,53 +66,25 @@ const anyVote: fc.Arbitrary<Vote> = fc
     ],
   }));
 
-const anyVoteV1: fc.Arbitrary<VoteV1> = fc
-  .tuple(
-    fieldsOfBoth,
-    fc.record({ venue: fc.stringMatching(/^[A-Za-z0-9._:-]{1,64}$/), token }),
-    fc.oneof(
-      credits.map((list) => ({
-        verdict: "credit" as const,
-        credits: list.map(({ token: _, ...credit }) => credit),
-        reason: "",
-      })),
-      otherVerdicts,
-    ),
-  )
-  .map(([both, names, statement]) => ({ ...both, ...names, ...statement }));
-
 describe("the text of a vote", () => {
   test("any vote: parses back to itself", () => {
     fc.assert(
-      fc.property(anyVote, anyVoteV1, (vote, old) => {
+      fc.property(anyVote, (vote) => {
         expect(isWellFormedVote(vote)).toBe(true);
         expect(parseVote(voteText(vote))).toEqual(vote);
-        expect(isWellFormedVoteV1(old)).toBe(true);
-        expect(parseVoteV1(voteV1Text(old))).toEqual(old);
       }),
     );
   });
 
   test("any changed text: rejected, or the text of exactly one vote", () => {
     fc.assert(
-      fc.property(
-        anyVote,
-        anyVoteV1,
-        fc.nat(),
-        fc.string({ maxLength: 3 }),
-        (vote, old, at, change) => {
-          const altered = (text: string): string => {
-            const place = at % text.length;
-            return text.slice(0, place) + change + text.slice(place + 1);
-          };
-          const text = altered(voteText(vote));
-          const read = parseVote(text);
-          if (read !== undefined) expect(voteText(read)).toBe(text);
-          const oldText = altered(voteV1Text(old));
-          const oldRead = parseVoteV1(oldText);
-          if (oldRead !== undefined) expect(voteV1Text(oldRead)).toBe(oldText);
-        },
-      ),
+      fc.property(anyVote, fc.nat(), fc.string({ maxLength: 3 }), (vote, at, change) => {
+        const whole = voteText(vote);
+        const place = at % whole.length;
+        const text = whole.slice(0, place) + change + whole.slice(place + 1);
+        const read = parseVote(text);
+        if (read !== undefined) expect(voteText(read)).toBe(text);
+      }),
     );
   });
 
@@ -123,26 +94,12 @@ describe("the text of a vote", () => {
     expect(long.length).toBeGreaterThan(500_000);
     expect(parseVote(long)).toBeUndefined();
     expect(parseVote(long.slice(0, -1))).toBeUndefined();
-    const oldCredit = credit.replace(" USDT", "");
-    const longOld = voteV1Text(creditV1()).replace(oldCredit, oldCredit.repeat(10_000));
-    expect(longOld.length).toBeGreaterThan(500_000);
-    expect(parseVoteV1(longOld)).toBeUndefined();
-    expect(parseVoteV1(longOld.slice(0, -1))).toBeUndefined();
   });
 
   test("the longest vote: fits a request; a longer one is malformed", () => {
     const most = creditOf(MAX_CREDITS_PER_VOTE);
     expect(voteText(most).length).toBeLessThan(MAX_VOTE_TEXT);
     expect(isWellFormedVote(creditOf(MAX_CREDITS_PER_VOTE + 1))).toBe(false);
-  });
-
-  test("format 1: parsed as format 1 only", () => {
-    const text =
-      "perpgate deposit vote v1\nvenue perpgate-testnet\nattestor 0\ndeposit 7\n" +
-      `transaction ethereum ${"ab".repeat(32)}\ntoken USDC\nverdict credit\n` +
-      `confirmations 64 of 64\nblock -\ncredit 3 ${"cd".repeat(20)} 1500000\nreason -\ntime 5\n`;
-    expect(parseVote(text)).toBeUndefined();
-    expect(parseAnyVote(text)).toMatchObject({ format: 1, vote: { token: "USDC", depositId: 7 } });
   });
 });
 
@@ -184,13 +141,4 @@ function creditOf(logs: number): Vote {
     parts: 1,
     votedAtMs: 1,
   };
-}
-
-function creditV1(): VoteV1 {
-  const { attestor, depositId, chain, txHash, verdict, confirmations, required, ...rest } =
-    creditOf(1);
-  const credits = rest.credits.map(({ token: _, ...credit }) => credit);
-  const subject = { venue: "v", attestor, depositId, chain, txHash, token: "USDT" as const };
-  const { block, reason, votedAtMs } = rest;
-  return { ...subject, verdict, confirmations, required, block, credits, reason, votedAtMs };
 }

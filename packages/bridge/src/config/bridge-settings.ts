@@ -51,7 +51,7 @@ export type ChainSettings = Static<typeof ChainSettings>;
 export const BridgeSettings = Closed({
   /** Default: `chain` if a chain is configured, otherwise `dev`. */
   attestor: Type.Optional(Type.Enum(["dev", "chain"])),
-  /** Name of the venue; votes of format 1 contain it. */
+  /** Name of the venue, for `GET /v1/bridge`. */
   venue: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9._:-]{1,64}$" })),
   /** Public keys of all attestors by index; default: those of `keyFiles`. */
   members: Type.Optional(

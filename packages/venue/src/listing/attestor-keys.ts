@@ -11,9 +11,9 @@ import { hasFields, isHex, isInteger, isListOf, isOptional, isText } from "../st
 export type DepositScope = Omit<VoteScope, "venue">;
 
 export interface AttestorKeys {
-  /** This venue's name in votes of format 1. */
+  /** This venue's name. */
   readonly venue: string;
-  /** Missing in logs whose votes do not bind it (format 1). */
+  /** Without them no vote counts. */
   readonly chains?: readonly DepositScope[];
   /** Ed25519 public keys in order of the attestors' numbers, 64 lower-case hex digits each. */
   readonly members: readonly string[];

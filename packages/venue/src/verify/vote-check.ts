@@ -5,8 +5,8 @@
  */
 import type { AttestDeposit, Configure } from "@perpgate/engine";
 import type { Deposit } from "@perpgate/engine/reading";
-import type { AnyVote } from "@perpgate/protocol";
-import { hexFromBytes, isSameOutcome, isSameScope, parseAnyVote } from "@perpgate/protocol/core";
+import type { Vote } from "@perpgate/protocol";
+import { hexFromBytes, isSameOutcome, isSameScope, parseVote } from "@perpgate/protocol/core";
 import { type AttestorKeys, replacedAttestors } from "../listing/attestor-keys.js";
 import type { Listing } from "../listing/listing.js";
 import type { Evidence } from "../record/record.js";
@@ -24,28 +24,23 @@ export function voteFault(
   if (hexFromBytes(evidence.publicKey) !== member) {
     return `the vote has another key than attestor ${command.attestor}`;
   }
-  const read = parseAnyVote(Buffer.from(evidence.signed).toString("latin1"));
-  if (read === undefined) return "the text of the vote cannot be read";
-  const { vote } = read;
-  const fault = scopeFault(read, keys, attestorHistory?.venueId);
+  const vote = parseVote(Buffer.from(evidence.signed).toString("latin1"));
+  if (vote === undefined) return "the text of the vote cannot be read";
+  const fault = scopeFault(vote, keys, attestorHistory?.venueId);
   if (fault !== null) return fault;
-  if (!isOf(read, command)) return "the vote's text says something else than the command";
+  if (!isOf(vote, command)) return "the vote's text says something else than the command";
   if (deposit !== undefined && (vote.chain !== deposit.chain || vote.txHash !== deposit.txHash)) {
     return "the vote is about another transaction than its deposit";
   }
   return null;
 }
 
-/** Format 1 names the venue; format 2 binds Genesis and the vaults and contracts of that time. */
+/** A vote binds Genesis and the vaults and contracts of that time. */
 function scopeFault(
-  read: AnyVote,
-  { venue, chains = [] }: AttestorKeys,
+  vote: Vote,
+  { chains = [] }: AttestorKeys,
   venueId: string | undefined,
 ): string | null {
-  if (read.format === 1) {
-    return read.vote.venue === venue ? null : `the vote is for the venue ${read.vote.venue}`;
-  }
-  const { vote } = read;
   if (vote.venue !== venueId) return `the vote is for the venue ${vote.venue}`;
   const configured = chains.find(({ chain }) => chain === vote.chain);
   return configured !== undefined && isSameScope(vote, { ...configured, venue: venueId })
@@ -53,7 +48,7 @@ function scopeFault(
     : "the vote is for another chain id, vault or contract than the log names";
 }
 
-function isOf({ vote }: AnyVote, command: AttestDeposit): boolean {
+function isOf(vote: Vote, command: AttestDeposit): boolean {
   return (
     vote.attestor === command.attestor &&
     vote.depositId === command.depositId &&

@@ -4,7 +4,7 @@
  */
 import { depositKey, type Deposit as EngineDeposit } from "@perpgate/engine/reading";
 import type { AttestedDeposit, Chain, Deposit, DepositVote, Token } from "@perpgate/protocol";
-import { CHAINS, hexFromBytes, parseAnyVote, TOKENS } from "@perpgate/protocol/core";
+import { CHAINS, hexFromBytes, parseVote, TOKENS } from "@perpgate/protocol/core";
 import type { VotePlace, VoteRow } from "../history/deposit-projection.js";
 import type { DepositState } from "../history/deposit-row.js";
 import { fromMicros } from "./figures.js";
@@ -109,7 +109,7 @@ function numbers(from: number, to: number): number[] {
 
 function voteOf(attestor: number, { publicKey, signature, signed }: VoteRow): DepositVote {
   const text = signed.toString("latin1");
-  const vote = parseAnyVote(text)?.vote;
+  const vote = parseVote(text);
   if (vote === undefined) throw new Error("the history contains a vote that cannot be parsed");
   return {
     attestor,

@@ -1,15 +1,7 @@
-/** Votes of earlier releases, votes of other venues, and votes on parts of a transaction. */
+/** Votes of another format, votes of other venues, and votes on parts of a transaction. */
 
 import { sign } from "node:crypto";
-import {
-  checkPublishedDeposit,
-  checkPublishedVote,
-  privateKeyFromSeed,
-  publicKeyHex,
-  type VoteCredit,
-} from "@perpgate/bridge";
-import type { VoteV1 } from "@perpgate/protocol";
-import { voteV1Text } from "@perpgate/protocol/core";
+import { checkPublishedDeposit, privateKeyFromSeed, publicKeyHex } from "@perpgate/bridge";
 import { verify } from "@perpgate/venue";
 import { describe, expect, test } from "vitest";
 import {
@@ -23,73 +15,19 @@ import {
 
 const STRANGER = "66".repeat(32);
 
-describe("votes of format 1", () => {
-  /** A vote as earlier releases signed it. */
-  function oldVote(depositId: number, { address, amountMicros, logIndex }: VoteCredit): VoteV1 {
-    return {
-      venue: "test-venue",
-      attestor: 0,
-      depositId,
-      chain: "ethereum",
-      txHash: "ab".repeat(32),
-      token: "USDC",
-      verdict: "credit",
-      confirmations: 64,
-      required: 64,
-      block: { number: 7, hash: "cd".repeat(32) },
-      credits: [{ logIndex, address, amountMicros }],
-      reason: "",
-      votedAtMs: Date.parse("2026-06-01T12:00:01Z"),
-    };
-  }
-
-  test("submitted: refused, because they name neither Genesis nor vault", async () => {
-    const { venue, depositId, credits } = await registered();
-    const text = voteV1Text(oldVote(depositId, credits[0]!));
-    const key = privateKeyFromSeed(SEEDS[0]!);
-    const signature = sign(null, Buffer.from(text), key).toString("hex");
-    const answer = await venue.post(
-      "/v1/bridge/votes",
-      JSON.stringify({ votes: [{ text, signature }] }),
-    );
-    expect(answer).toMatchObject({ status: 400, body: { code: "invalid_vote" } });
-    expect(answer.text).toContain("format 1 is no longer taken");
-  });
-
-  test("in an old log: verified in their format, shown, and checkable", async () => {
-    const { venue, depositId, credits, read } = await registered();
-    const vote = oldVote(depositId, credits[0]!);
-    const text = voteV1Text(vote);
-    const { attestor, verdict, confirmations, required, reason, votedAtMs } = vote;
-    await venue.at.venue.submitted(
-      {
-        kind: "AttestDeposit",
-        stampMs: venue.at.nowMs(),
-        attestor,
-        depositId,
-        verdict,
-        votedAtMs,
-        confirmations,
-        required,
-        credits: vote.credits,
-        reason,
-      },
-      {
-        signed: Buffer.from(text),
-        signature: sign(null, Buffer.from(text), privateKeyFromSeed(SEEDS[0]!)),
-        publicKey: Buffer.from(MEMBERS[0]!, "hex"),
-      },
-      () => undefined,
-    );
-    const report = await verify(venue.at.directory, { signatures: recoverWallet });
-    expect(report).toMatchObject({ fault: null, voteSignatures: 1 });
-    const deposit = await read();
-    const trusted = { ...trustedBy(venue), venue: "test-venue" };
-    expect(await checkPublishedVote(deposit, deposit.votes[0]!, trusted)).toBeNull();
-    expect(await checkPublishedVote(deposit, deposit.votes[0]!, trustedBy(venue))).toBe(
-      "other_venue",
-    );
-  });
+test("a vote of format 1: refused, because it names neither Genesis nor vault", async () => {
+  const { venue, depositId } = await registered();
+  const text =
+    `perpgate deposit vote v1\nvenue test-venue\nattestor 0\ndeposit ${depositId}\n` +
+    `transaction ethereum ${"ab".repeat(32)}\ntoken USDC\nverdict credit\n` +
+    `confirmations 64 of 64\nblock -\ncredit 3 ${"77".repeat(20)} 40000000\nreason -\ntime 5\n`;
+  const key = privateKeyFromSeed(SEEDS[0]!);
+  const signature = sign(null, Buffer.from(text), key).toString("hex");
+  const answer = await venue.post(
+    "/v1/bridge/votes",
+    JSON.stringify({ votes: [{ text, signature }] }),
+  );
+  expect(answer).toMatchObject({ status: 400, body: { code: "invalid_vote" } });
 });
 
 describe("another venue of the same name, members and vault", () => {

@@ -22,7 +22,7 @@ import type {
   SubmittedVote,
   Vote,
 } from "@perpgate/protocol";
-import { ApiError, bytesFromHex, parseAnyVote, parseVote } from "@perpgate/protocol/core";
+import { ApiError, bytesFromHex, parseVote } from "@perpgate/protocol/core";
 import type { Venue } from "@perpgate/venue";
 import { bridgeInfoOf } from "./bridge-info.js";
 import type { VenueDeposits } from "./venue-deposits.js";
@@ -76,9 +76,7 @@ export class VoteIntake implements Attestation {
   private read(text: string, index: number): Vote {
     const vote = parseVote(text);
     if (vote === undefined) {
-      const isOld = parseAnyVote(text) !== undefined;
-      const problem = isOld ? "format 1 is no longer taken" : "its text is not that of a vote";
-      throw new ApiError("invalid_vote", { index, problem });
+      throw new ApiError("invalid_vote", { index, problem: "its text is not that of a vote" });
     }
     if (vote.venue !== this.deposits.history.venueId) {
       throw new ApiError("invalid_vote", { index, problem: `it is for ${vote.venue}` });
