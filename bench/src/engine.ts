@@ -10,7 +10,7 @@ import { BookOperations } from "./engine/book-operations.js";
 import { Crowd, type CrowdSize } from "./engine/crowd.js";
 import { KILLED_MAKERS, KilledOrder } from "./engine/killed-order.js";
 import { type BareEngine, engineOf } from "./engine/release-before.js";
-import { Stopwatch } from "./engine/stopwatch.js";
+import { fastest, Stopwatch } from "./engine/stopwatch.js";
 import { INDEX_TICKS, openingCommands, order, sessionOf, VenueFlow } from "./engine/venue-flow.js";
 import { parseOptions } from "./harness/options.js";
 import { median, progress, Report } from "./harness/report.js";
@@ -46,12 +46,6 @@ const report = new Report("engine", [
   "turning events into objects",
   "making the commands (done before the clock starts)",
 ]);
-
-function fastest(runs: number, measure: () => number): number {
-  let best = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < runs; run++) best = Math.min(best, measure());
-  return best;
-}
 
 function bareBook(): void {
   const operations = new BookOperations(OPERATIONS, LEVELS, LEVELS / 2, SEED);

@@ -8,6 +8,7 @@
  * 3. Live: `deliver` passes each batch on as it becomes durable.
  */
 
+import { setImmediate } from "node:timers/promises";
 import type { Disk } from "./disk.js";
 import { SeqUnavailable } from "./errors.js";
 import type { Batch, LogSeq, Reading } from "./journal.js";
@@ -64,10 +65,10 @@ export class FileReading implements Reading {
 
   private async catchUp(reader: LogReader): Promise<void> {
     // `read` must return before its first batch is delivered.
-    await nextTurn();
+    await setImmediate();
     try {
       this.checkStart(reader.seq);
-      while (this.state === "behind" && !this.readSlice(reader)) await nextTurn();
+      while (this.state === "behind" && !this.readSlice(reader)) await setImmediate();
       if (this.state === "behind") this.state = "live";
     } catch (error) {
       this.close();
@@ -96,8 +97,4 @@ export class FileReading implements Reading {
       throw new SeqUnavailable(from, `the log ends at batch ${end.batch}, record ${end.record}`);
     }
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -4,6 +4,7 @@
  * when the disk restarts.
  */
 
+import { setImmediate } from "node:timers/promises";
 import { Engine, GENESIS_WRITER } from "@perpgate/engine";
 import {
   type Disk,
@@ -126,7 +127,7 @@ export class VenueProcess {
 
   /** One turn suffices: the journal commits in this thread, in microtasks. */
   private async settle(): Promise<boolean> {
-    await nextTurn();
+    await setImmediate();
     this.auditor.check();
     if (this.failure !== undefined) return false;
     this.auditor.idle(this.engine);
@@ -144,8 +145,4 @@ export class VenueProcess {
       },
     };
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

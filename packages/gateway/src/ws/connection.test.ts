@@ -1,5 +1,6 @@
 /** What one connection writes, and in which order, over a real socket. */
 
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { CLOSE } from "./close-codes.js";
 import { type ConnectedPair, SocketPairs } from "./testing/connected-pair.js";
@@ -11,11 +12,6 @@ function numbers(frames: readonly { readonly d: Readonly<Record<string, unknown>
   return frames.map(({ d }) => d.number);
 }
 
-/** Resolves after the next tick. */
-function afterCallbacks(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
 describe("corked frames", () => {
   test("are written together on the next tick, in order", async () => {
     const { connection, received } = await (await SocketPairs.open()).connect();
@@ -24,7 +20,7 @@ describe("corked frames", () => {
     connection.corkUntilNextTick();
     const bytes = FRAMES.reduce((sum, frame) => sum + wireFrame(frame).length, 0);
     expect(connection.bufferedBytes).toBe(bytes);
-    await afterCallbacks();
+    await setImmediate();
     expect(connection.bufferedBytes).toBe(0);
     expect(numbers(await received())).toEqual([1, 2, 3]);
     connection.answer(FRAMES[0]!);

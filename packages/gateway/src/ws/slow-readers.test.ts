@@ -5,6 +5,7 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { BookMirror } from "@perpgate/protocol/core";
 import { Random } from "@perpgate/protocol/random";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -125,7 +126,7 @@ describe("a reader that stops reading", () => {
       // By now everything that was asked for has been answered.
       if (i === 10) filled = at.streams.bufferedBytes;
       // Slow readers delay nobody: the round after the commands reaches the fast reader.
-      if (i % 10 === 9) while (reader.mirror.seq < position - 100) await turn();
+      if (i % 10 === 9) while (reader.mirror.seq < position - 100) await setImmediate();
     }
     expect(at.venue.seq).toBe(start + 5_000);
     expect(at.streams.size).toBe(deaf.length + 1);
@@ -220,7 +221,3 @@ describe("a reader that stops reading", () => {
     expect(at.streams.size).toBe(1);
   });
 });
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}

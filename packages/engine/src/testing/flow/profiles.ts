@@ -190,19 +190,3 @@ export const PROFILES = {
 } as const satisfies Record<string, Profile>;
 
 export type ProfileName = keyof typeof PROFILES;
-export const PROFILE_NAMES: readonly ProfileName[] = [
-  "calm",
-  "cascade",
-  "dust",
-  "micro",
-  "thinFund",
-  "staleIndex",
-  "stops",
-  "exits",
-  "whales",
-  "gate",
-  "controls",
-  "few",
-  "herd",
-  "walls",
-];

@@ -17,12 +17,7 @@ test("Configure: a raised maintenance rate liquidates at the next tick who is du
   bob.sells("limit", { margin: 1_000, leverage: 50, price: 50_000 });
   alice.buys("limit", { margin: 1_000, leverage: 50, price: 50_000 });
   const tiers = [{ upToMicros: 20e12, maxLeverage: 10, maintenancePpm: 50_000 }];
-  venue.apply({
-    kind: "Configure",
-    stampMs: venue.now,
-    expiresAtMs: venue.now + 60_000,
-    config: withTiers(venue, tiers),
-  });
+  venue.operates({ kind: "Configure", config: withTiers(venue, tiers) });
   const restored = Engine.restore(venue.engine.snapshot());
   const tick = { kind: "Tick", slot: venue.now / 200 + 1 } as const;
   venue.apply(tick);
@@ -33,8 +28,7 @@ test("Configure: a raised maintenance rate liquidates at the next tick who is du
 test("Configure and Genesis: a tier bound that leaves no room for ten times it is refused", () => {
   const venue = new Venue();
   const config = withTiers(venue, [{ upToMicros: 2e15, maxLeverage: 10, maintenancePpm: 50_000 }]);
-  venue.apply({ kind: "Configure", stampMs: venue.now, expiresAtMs: venue.now + 60_000, config });
-  expect(venue.refusal).toBe("configuration_invalid");
+  expect(venue.operates({ kind: "Configure", config })).toBe("configuration_invalid");
   const engine = new Engine();
   const events = engine.apply(genesis(START_MS, config));
   expect(events.decode()).toMatchObject([{ kind: "CommandRefused" }]);

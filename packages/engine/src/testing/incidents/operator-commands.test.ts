@@ -39,10 +39,7 @@ describe("operator commands", () => {
     let isPaused = false;
     const pauses = (): string | null => {
       isPaused = !isPaused;
-      const stampMs = venue.now;
-      const expiresAtMs = stampMs + MINUTE_MS;
-      venue.apply({ kind: "PauseDeposits", stampMs, expiresAtMs, scope: "ethereum", isPaused });
-      return venue.refusal;
+      return venue.operates({ kind: "PauseDeposits", scope: "ethereum", isPaused });
     };
     for (let i = 0; i < 10; i++) {
       expect(pauses(), `command ${i}`).toBeNull();

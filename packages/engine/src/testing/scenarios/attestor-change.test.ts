@@ -46,14 +46,7 @@ class Story {
     const { venue } = this;
     const config = { ...venue.engine.state.config!, ...changes };
     const replaced = replacedAttestors === undefined ? {} : { replacedAttestors };
-    venue.apply({
-      kind: "Configure",
-      stampMs: venue.now,
-      expiresAtMs: venue.now + 60_000,
-      config,
-      ...replaced,
-    });
-    expect(venue.refusal).toBeNull();
+    expect(venue.operates({ kind: "Configure", config, ...replaced })).toBeNull();
   }
 }
 

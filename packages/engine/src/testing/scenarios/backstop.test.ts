@@ -69,7 +69,7 @@ describe("taking", () => {
     venue.tick();
     expect(venue.backstop().size).toBe(1);
     const config = { ...venue.config, backstopCapMicros: 0 };
-    venue.apply({ kind: "Configure", stampMs: venue.now, expiresAtMs: venue.now + 60_000, config });
+    venue.operates({ kind: "Configure", config });
     // Carol shorts two coins at 50×; the mark rises; one coin nets the backstop, one is ADL'd.
     bob.buys("limit", { margin: 99_000, leverage: 1, price: 49_490 });
     carol.sells("limit", { margin: 1_900, leverage: 50, price: 49_490 });

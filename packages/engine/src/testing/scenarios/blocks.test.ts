@@ -111,16 +111,8 @@ describe("genesis", () => {
   test("Configure: seed, attestor kind, symbols and units never change, markets are only added", () => {
     const venue = new Venue();
     const [market] = venue.config.markets;
-    const configure = (changes: object): string | null => {
-      const config = { ...venue.config, ...changes };
-      venue.apply({
-        kind: "Configure",
-        stampMs: venue.now,
-        expiresAtMs: venue.now + 60_000,
-        config,
-      });
-      return venue.refusal;
-    };
+    const configure = (changes: object): string | null =>
+      venue.operates({ kind: "Configure", config: { ...venue.config, ...changes } });
     const wrong = [
       { fundSeedMicros: 1 },
       { attestorKind: "dev" },
@@ -147,7 +139,7 @@ describe("genesis", () => {
     expect(alice.reserved()).toBe(1_963.92);
     const market = { ...venue.config.markets[0]!, makerFeePpm: 3_000 };
     const config = { ...venue.config, markets: [market] };
-    venue.apply({ kind: "Configure", stampMs: venue.now, expiresAtMs: venue.now + 60_000, config });
+    venue.operates({ kind: "Configure", config });
     // 2 × (980 + 29.40) would be 2,018.80.
     expect(venue.happened("OrderEnded")).toMatchObject([{ orderId: newer.orderId, reason: 2 }]);
     expect(alice.reserved()).toBe(1_009.4);

@@ -270,9 +270,7 @@ describe("a reorganised credit", () => {
     venue.engine = Engine.restore(venue.engine.snapshot());
     expect(alice.buys("limit", { margin: 480, price: 48_000 }).reason).toBe("deposit_reorged");
     expect(bob.buys("limit", { margin: 480, price: 48_000 }).status).toBe("resting");
-    const stampMs = venue.now;
-    const times = { stampMs, expiresAtMs: stampMs + 1_000 };
-    venue.apply({ kind: "SettleReorgedDeposit", ...times, depositId: deposit });
+    venue.operates({ kind: "SettleReorgedDeposit", depositId: deposit });
     expect(alice.buys("limit", { margin: 480, price: 48_000 }).status).toBe("resting");
     venue.engine = Engine.restore(venue.engine.snapshot());
     expect(alice.buys("limit", { margin: 470, price: 47_900 }).status).toBe("resting");

@@ -163,7 +163,7 @@ describe("liquidation of the deleveraged", () => {
     // A maintenance of 5 % makes both due in the same tick.
     const market = { ...venue.config.markets[0]!, tiers: [FIVE_PERCENT] };
     const config = { ...venue.config, markets: [market] };
-    venue.apply({ kind: "Configure", stampMs: venue.now, expiresAtMs: venue.now + 60_000, config });
+    venue.operates({ kind: "Configure", config });
     venue.tick();
     expect(venue.happened("Liquidated")).toMatchObject([
       { account: alice.account, deleveragedLots: 100_000 },
@@ -183,7 +183,7 @@ describe("liquidation of the deleveraged", () => {
     carol.buys("limit", { margin: 50_000, leverage: 1, price: 50_000 });
     const market = { ...venue.config.markets[0]!, tiers: [FIVE_PERCENT] };
     const config = { ...venue.config, markets: [market] };
-    venue.apply({ kind: "Configure", stampMs: venue.now, expiresAtMs: venue.now + 60_000, config });
+    venue.operates({ kind: "Configure", config });
     venue.tick();
     // Alice is short of 1,500, Bob of 1,000.
     expect(venue.happened("Liquidated").map((event) => event.account)).toEqual([

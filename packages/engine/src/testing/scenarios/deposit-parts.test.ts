@@ -82,7 +82,7 @@ test("parts: a smaller quorum does not credit the part before again", () => {
   const { venue, alice, id } = opened();
   both(venue, id, { credits: [credit(alice, 5, 0)], part: 1, parts: 2 });
   const config = { ...venue.engine.state.config!, attestorQuorum: 1 };
-  venue.apply({ kind: "Configure", stampMs: venue.now, expiresAtMs: venue.now + 60_000, config });
+  venue.operates({ kind: "Configure", config });
   expect([alice.wallet, depositOf(venue, id).status]).toEqual([5, "confirming"]);
 });
 
@@ -99,26 +99,14 @@ test.each(["ethereum", "USDC"])(
   "paused %s: nothing is credited or rejected, progress is",
   (scope) => {
     const { venue, alice, id } = opened();
-    venue.apply({
-      kind: "PauseDeposits",
-      stampMs: venue.now,
-      expiresAtMs: venue.now + 60_000,
-      scope,
-      isPaused: true,
-    });
+    venue.operates({ kind: "PauseDeposits", scope, isPaused: true });
     both(venue, id, { verdict: "confirming", confirmations: 3 });
     expect(depositOf(venue, id)).toMatchObject({ status: "confirming", confirmations: 3 });
     both(venue, id, { credits: [credit(alice, 5, 0)] });
     expect(venue.refusal).toBe("deposits_paused");
     both(venue, id, { verdict: "reject", reason: "no_transfer" });
     expect(venue.refusal).toBe("deposits_paused");
-    venue.apply({
-      kind: "PauseDeposits",
-      stampMs: venue.now,
-      expiresAtMs: venue.now + 60_000,
-      scope,
-      isPaused: false,
-    });
+    venue.operates({ kind: "PauseDeposits", scope, isPaused: false });
     both(venue, id, { credits: [credit(alice, 5, 0)] });
     expect(alice.wallet).toBe(5);
   },
@@ -127,43 +115,20 @@ test.each(["ethereum", "USDC"])(
 test("a quorum lowered during a pause: reached when the pause ends", () => {
   const { venue, alice, id } = opened();
   vote(venue, 0, id, { credits: [credit(alice, 5, 0)] });
-  venue.apply({
-    kind: "PauseDeposits",
-    stampMs: venue.now,
-    expiresAtMs: venue.now + 60_000,
-    scope: "ethereum",
-    isPaused: true,
-  });
+  venue.operates({ kind: "PauseDeposits", scope: "ethereum", isPaused: true });
   const config = { ...venue.engine.state.config!, attestorQuorum: 1 };
-  venue.apply({ kind: "Configure", stampMs: venue.now, expiresAtMs: venue.now + 60_000, config });
+  venue.operates({ kind: "Configure", config });
   expect(alice.wallet).toBe(0);
-  venue.apply({
-    kind: "PauseDeposits",
-    stampMs: venue.now,
-    expiresAtMs: venue.now + 60_000,
-    scope: "ethereum",
-    isPaused: false,
-  });
+  venue.operates({ kind: "PauseDeposits", scope: "ethereum", isPaused: false });
   expect(alice.wallet).toBe(5);
 });
 
 test("rejudge: a rejected deposit is judged again, whatever its reason; no other is", () => {
   const { venue, alice, id } = opened();
-  venue.apply({
-    kind: "RejudgeDeposit",
-    stampMs: venue.now,
-    expiresAtMs: venue.now + 60_000,
-    depositId: id,
-  });
-  expect(venue.refusal).toBe("deposit_not_rejected");
+  expect(venue.operates({ kind: "RejudgeDeposit", depositId: id })).toBe("deposit_not_rejected");
   both(venue, id, { verdict: "reject", reason: "wrong_contract" });
   expect(depositOf(venue, id).status).toBe("rejected");
-  venue.apply({
-    kind: "RejudgeDeposit",
-    stampMs: venue.now,
-    expiresAtMs: venue.now + 60_000,
-    depositId: id,
-  });
+  venue.operates({ kind: "RejudgeDeposit", depositId: id });
   expect(depositOf(venue, id)).toMatchObject({ status: "queued", reason: "" });
   both(venue, id, { credits: [credit(alice, 5, 0)] });
   expect(alice.wallet).toBe(5);
@@ -171,13 +136,7 @@ test("rejudge: a rejected deposit is judged again, whatever its reason; no other
 
 test("settle: a reorganised credit once, nothing else, and the mark stays", () => {
   const { venue, alice, id } = opened();
-  const settle = () =>
-    venue.apply({
-      kind: "SettleReorgedDeposit",
-      stampMs: venue.now,
-      expiresAtMs: venue.now + 60_000,
-      depositId: id,
-    });
+  const settle = () => venue.operates({ kind: "SettleReorgedDeposit", depositId: id });
   both(venue, id, { credits: [credit(alice, 5, 0)] });
   settle();
   expect(venue.refusal).toBe("deposit_not_reorged");
@@ -195,12 +154,7 @@ test("settle: a reorganisation that every attestor reports stops the account unt
   const reorged = { verdict: "reorged", reason: "transaction_gone" } as const;
   for (const attestor of [0, 1, 2]) vote(venue, attestor, id, reorged);
   expect(alice.buys("market", { margin: 10 }).reason).toBe("deposit_reorged");
-  venue.apply({
-    kind: "SettleReorgedDeposit",
-    stampMs: venue.now,
-    expiresAtMs: venue.now + 60_000,
-    depositId: id,
-  });
+  venue.operates({ kind: "SettleReorgedDeposit", depositId: id });
   expect(alice.buys("limit", { margin: 10, price: 49_000 }).status).toBe("resting");
   // Nor does a vote that comes later than that.
   vote(venue, 2, id, reorged);
@@ -228,13 +182,7 @@ test("parts: one credited, the next over the bound, registered again: never forg
 test("a restored engine: parts, tokens, pauses and settlements are all there", () => {
   const { venue, alice, id } = opened();
   both(venue, id, { credits: [credit(alice, 5, 0, "USDT")], part: 1, parts: 2 });
-  venue.apply({
-    kind: "PauseDeposits",
-    stampMs: venue.now,
-    expiresAtMs: venue.now + 60_000,
-    scope: "tron",
-    isPaused: true,
-  });
+  venue.operates({ kind: "PauseDeposits", scope: "tron", isPaused: true });
   const restored = Engine.restore(venue.engine.snapshot());
   expect(restored.state.deposits.byId.get(id)).toEqual(depositOf(venue, id));
   expect([...restored.state.deposits.paused]).toEqual(["tron"]);

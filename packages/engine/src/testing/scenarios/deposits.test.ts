@@ -219,10 +219,8 @@ describe("what the venue owes its accounts stays within 2^52 micros", () => {
 });
 
 function configures(venue: Venue, devCreditMicros: number): void {
-  const stampMs = venue.now;
   const config = { ...venue.config, devCreditMicros };
-  venue.apply({ kind: "Configure", stampMs, expiresAtMs: stampMs + 1_000, config });
-  expect(venue.refusal).toBeNull();
+  expect(venue.operates({ kind: "Configure", config })).toBeNull();
 }
 
 describe("a deposit that was rejected", () => {

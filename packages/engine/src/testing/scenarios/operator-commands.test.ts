@@ -17,9 +17,7 @@ function sealed(): Venue {
 }
 
 function configures(venue: Venue, config: VenueConfig): string | null {
-  const stampMs = venue.now;
-  venue.apply({ kind: "Configure", stampMs, expiresAtMs: stampMs + 30_000, config });
-  return venue.refusal;
+  return venue.operates({ kind: "Configure", config });
 }
 
 describe("expiry", () => {

@@ -4,13 +4,23 @@
  * whole state, so a scenario fails at the first figure that does not add up.
  */
 import { audit } from "../../audit.js";
-import type { Command, MarketAction } from "../../commands.js";
+import type {
+  Command,
+  Configure,
+  ControlMarket,
+  MarketAction,
+  PauseDeposits,
+  RejudgeDeposit,
+  SetCohort,
+  SettleReorgedDeposit,
+  Upgrade,
+} from "../../commands.js";
 import type { CohortStage, VenueConfig } from "../../config.js";
 import { Engine } from "../../engine.js";
 import type { EventKind, EventOf, VenueEvent } from "../../events/event-table.js";
 import { END_REASONS, REFUSALS } from "../../reasons.js";
 import { MARKET_STATUSES, type Market } from "../../state/market.js";
-import { genesis, setCohort } from "../commands.js";
+import { genesis } from "../commands.js";
 import { indexSlot } from "../index-slot.js";
 import { SoleWriter } from "../sole-writer.js";
 import { BTC, type Listing, MICROS, venueConfig } from "./listing.js";
@@ -26,6 +36,16 @@ export interface VenueOptions {
   /** Start prices are set unless this is false. */
   readonly indexed?: boolean;
 }
+
+type OperatorCommand =
+  | Configure
+  | ControlMarket
+  | PauseDeposits
+  | RejudgeDeposit
+  | SetCohort
+  | SettleReorgedDeposit
+  | Upgrade;
+type WithoutTimes<T> = T extends unknown ? Omit<T, "stampMs" | "expiresAtMs"> : never;
 
 export class Venue {
   engine = new Engine();
@@ -135,17 +155,17 @@ export class Venue {
     }
   }
 
+  /** An operator command that is valid for a minute; returns its refusal, or null. */
+  operates(command: WithoutTimes<OperatorCommand>): string | null {
+    this.apply({ ...command, stampMs: this.now, expiresAtMs: this.now + 60_000 });
+    return this.refusal;
+  }
+
   /** An operator's control of a market; returns its refusal, or null. */
   controls(action: MarketAction, price = 0, listing: Listing = this.listings[0]!): string | null {
-    this.apply({
-      kind: "ControlMarket",
-      stampMs: this.now,
-      expiresAtMs: this.now + 30_000,
-      market: this.marketNumber(listing),
-      action,
-      priceTicks: Math.round(price * listing.ticksPerDollar),
-    });
-    return this.refusal;
+    const market = this.marketNumber(listing);
+    const priceTicks = Math.round(price * listing.ticksPerDollar);
+    return this.operates({ kind: "ControlMarket", market, action, priceTicks });
   }
 
   /** The operator sets who may open positions. */
@@ -154,7 +174,7 @@ export class Venue {
     allow: readonly string[] = [],
     disallow: readonly string[] = [],
   ): void {
-    this.apply(setCohort(this.now, stage, allow, disallow));
+    this.operates({ kind: "SetCohort", stage, allow, disallow });
   }
 
   status(listing: Listing = this.listings[0]!): string {

@@ -3,6 +3,7 @@
  * sent to others. Each test runs a delivery step by step, over real sockets.
  */
 
+import { setImmediate } from "node:timers/promises";
 import { BookMirror } from "@perpgate/protocol/core";
 import { Random } from "@perpgate/protocol/random";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -181,7 +182,7 @@ describe("a round of a book over several turns", () => {
       if (frame.t !== "load") slow!.client.frames.push(frame);
     };
     slow!.client.socket.resume();
-    while (slow!.connection.bufferedBytes > 0) await turn();
+    while (slow!.connection.bufferedBytes > 0) await setImmediate();
     finish(step);
     await stage.round();
     const frames = await slow!.received();
@@ -198,7 +199,3 @@ const LOAD = (() => {
   bytes.writeUInt32BE(bytes.length - head.length - 4, head.length);
   return bytes;
 })();
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   type Delivery,
@@ -54,11 +55,6 @@ function slowRound(readers: number): { clock: Clock; feed: CostlyFeed; scheduler
   return { clock, feed, scheduler: new FrameScheduler(fail, clock.now) };
 }
 
-/** A turn of the real event loop, which takes no time of the clock. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
 describe("FrameScheduler", () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
@@ -72,7 +68,7 @@ describe("FrameScheduler", () => {
     for (let i = 0; i < marks; i++) {
       scheduler.markDirty(feed);
       await vi.advanceTimersByTimeAsync(1);
-      for (let turns = 0; turns < 30; turns++) await turn();
+      for (let turns = 0; turns < 30; turns++) await setImmediate();
     }
     scheduler.stop();
     return feed.rounds.slice(1).map((at, i) => at - (feed.rounds[i] ?? 0));
@@ -97,9 +93,9 @@ describe("FrameScheduler", () => {
   test("after a round that met commands, at least eight times its time", async () => {
     const { clock, feed, scheduler } = slowRound(1_000);
     scheduler.markDirty(feed);
-    await turn();
+    await setImmediate();
     scheduler.onCommand();
-    while (feed.delivered < 1_000) await turn();
+    while (feed.delivered < 1_000) await setImmediate();
     scheduler.markDirty(feed);
     await vi.advanceTimersByTimeAsync(8 * 10 - 10 - 1);
     expect(feed.rounds).toHaveLength(1);
@@ -108,7 +104,7 @@ describe("FrameScheduler", () => {
     const [first = 0, second = 0] = feed.rounds;
     expect(second - first).toBeGreaterThanOrEqual(80 - 1e-6);
     // No commands during this round.
-    while (feed.delivered < 2_000) await turn();
+    while (feed.delivered < 2_000) await setImmediate();
     scheduler.markDirty(feed);
     await vi.advanceTimersByTimeAsync(4 * 10 - 10 + 1);
     expect(feed.rounds).toHaveLength(3);
@@ -119,10 +115,10 @@ describe("FrameScheduler", () => {
   test("a long round is spread over turns of the event loop", async () => {
     const { feed, scheduler } = slowRound(1_000);
     scheduler.markDirty(feed);
-    await turn();
+    await setImmediate();
     expect(feed.delivered).toBeGreaterThan(WRITES_PER_CLOCK_READ);
     expect(feed.delivered).toBeLessThan(100);
-    while (feed.delivered < 1_000) await turn();
+    while (feed.delivered < 1_000) await setImmediate();
     scheduler.stop();
     expect(scheduler.lastSpentMs).toBeCloseTo(10, 6);
   });
@@ -130,19 +126,19 @@ describe("FrameScheduler", () => {
   test("commands during a round: a turn writes to a handful of readers", async () => {
     const { clock, feed, scheduler } = slowRound(1_000);
     scheduler.markDirty(feed);
-    await turn();
+    await setImmediate();
     expect(feed.delivered).toBeGreaterThan(WRITES_PER_CLOCK_READ);
     const perTurn: number[] = [];
     while (feed.delivered < 900) {
       clock.spend(0.1);
       scheduler.onCommand();
       const before = feed.delivered;
-      await turn();
+      await setImmediate();
       perTurn.push(feed.delivered - before);
     }
     expect(perTurn.every((count) => count === WRITES_PER_CLOCK_READ)).toBe(true);
     // What the commands took is not the round's own time.
-    while (feed.delivered < 1_000) await turn();
+    while (feed.delivered < 1_000) await setImmediate();
     expect(scheduler.lastSpentMs).toBeCloseTo(10, 6);
     scheduler.stop();
   });
@@ -150,12 +146,12 @@ describe("FrameScheduler", () => {
   test("some time after the last command, slices are long again", async () => {
     const { feed, scheduler } = slowRound(2_000);
     scheduler.markDirty(feed);
-    await turn();
+    await setImmediate();
     scheduler.onCommand();
     const perTurn: number[] = [];
     while (feed.delivered < 2_000) {
       const before = feed.delivered;
-      await turn();
+      await setImmediate();
       perTurn.push(feed.delivered - before);
     }
     scheduler.stop();
@@ -170,7 +166,7 @@ describe("FrameScheduler", () => {
     scheduler.onCommand();
     scheduler.markDirty(feed);
     scheduler.onCommand();
-    await turn();
+    await setImmediate();
     expect(feed.delivered).toBeGreaterThan(WRITES_PER_CLOCK_READ);
     scheduler.stop();
   });
@@ -187,12 +183,12 @@ describe("FrameScheduler", () => {
     };
     scheduler.markDirty({ collect: () => ({ next }) });
     scheduler.markDirty(good);
-    while (good.delivered < 30) await turn();
+    while (good.delivered < 30) await setImmediate();
     expect(faults).toHaveLength(1);
     expect(steps).toBe(3);
     scheduler.markDirty(good);
     await vi.advanceTimersByTimeAsync(20);
-    while (good.delivered < 60) await turn();
+    while (good.delivered < 60) await setImmediate();
     scheduler.stop();
   });
 
@@ -202,11 +198,11 @@ describe("FrameScheduler", () => {
     const feeds = Array.from({ length: 200 }, () => new CostlyFeed(clock, 1, 0.01));
     for (const feed of feeds) scheduler.markDirty(feed);
     const handedOut = () => feeds.reduce((sum, { delivered }) => sum + delivered, 0);
-    await turn();
+    await setImmediate();
     let turns = 0;
     for (; handedOut() < feeds.length; turns++) {
       scheduler.onCommand();
-      await turn();
+      await setImmediate();
     }
     scheduler.stop();
     // Two steps a feed: to its reader, and to find that there is no other.
@@ -224,7 +220,7 @@ describe("FrameScheduler", () => {
       },
     });
     scheduler.markDirty(good);
-    while (good.delivered < 3) await turn();
+    while (good.delivered < 3) await setImmediate();
     expect(faults).toHaveLength(1);
     expect(good.delivered).toBe(3);
     scheduler.stop();
