@@ -12,13 +12,18 @@ import {
   LIMIT_ORDER,
   LONG,
   MARKET_ORDER,
-  type MarketConfig,
   type PlaceOrder,
   SHORT,
   type Side,
-  type VenueConfig,
 } from "@perpgate/engine";
-import { addressOf, genesis, openSession } from "@perpgate/engine/testing";
+import {
+  addressOf,
+  genesis,
+  MAJOR,
+  openSession,
+  plainMarket,
+  venueConfig,
+} from "@perpgate/engine/testing";
 import { Random } from "@perpgate/protocol/random";
 
 const DOLLAR = 1_000_000;
@@ -26,33 +31,10 @@ const START_MS = 1_800_000_000_000;
 export const INDEX_TICKS = 650_000;
 const KEY = "00".repeat(32);
 
-const MARKET: Omit<MarketConfig, "symbol"> = {
-  microsPerTickLot: 1,
-  tiers: [
-    { upToMicros: 1e6 * DOLLAR, maxLeverage: 50, maintenancePpm: 10_000 },
-    { upToMicros: 5e6 * DOLLAR, maxLeverage: 25, maintenancePpm: 20_000 },
-    { upToMicros: 20e6 * DOLLAR, maxLeverage: 10, maintenancePpm: 50_000 },
-  ],
-  takerFeePpm: 500,
-  makerFeePpm: 200,
-  bandPpm: 50_000,
-  impactNotionalMicros: 20_000 * DOLLAR,
-  minNotionalMicros: 0,
-  maxOpenInterestMicros: Number.MAX_SAFE_INTEGER,
-  maxIndexJumpPpm: 200_000,
-};
-
-export const CONFIG: VenueConfig = {
-  markets: ["BTCUSD", "ETHUSD", "SOLUSD"].map((symbol) => ({ symbol, ...MARKET })),
-  fundSeedMicros: 1e6 * DOLLAR,
-  backstopCapMicros: 5e6 * DOLLAR,
-  fundLossPerHourPpm: 20_000,
-  maxOpenOrders: 500,
-  attestorKind: "dev",
-  attestors: 1,
-  attestorQuorum: 1,
-  devCreditMicros: 100_000 * DOLLAR,
-};
+export const CONFIG = venueConfig(
+  ["BTCUSD", "ETHUSD", "SOLUSD"].map((symbol) => ({ config: plainMarket(symbol, MAJOR) })),
+  { attestorKind: "dev", devCreditMicros: 100_000 * DOLLAR },
+);
 
 /** As large as it may be for all accounts together: deposits are bounded. */
 function creditFor(accounts: number): number {

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Command, Engine, GENESIS_WRITER, type VenueConfig } from "@perpgate/engine";
+import { type Command, Engine, GENESIS_WRITER } from "@perpgate/engine";
 import { liveWriters } from "@perpgate/engine/reading";
-import { addressOf, genesis, setCohort } from "@perpgate/engine/testing";
+import { addressOf, BTC, genesis, setCohort, venueConfig } from "@perpgate/engine/testing";
 import { type Batch, type FileJournal, LOG_START, openJournal } from "@perpgate/journal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RecordTooLarge } from "./pending-batches.js";
@@ -12,30 +12,7 @@ import { encodeRecord, NO_EVIDENCE } from "./record/record.js";
 import { type CommandObserver, Replica } from "./replica.js";
 import { type SequencedLog, Sequencer } from "./sequencer.js";
 
-const CONFIG: VenueConfig = {
-  markets: [
-    {
-      symbol: "BTCUSD",
-      microsPerTickLot: 1,
-      tiers: [{ upToMicros: 1e12, maxLeverage: 50, maintenancePpm: 10_000 }],
-      takerFeePpm: 500,
-      makerFeePpm: 200,
-      bandPpm: 50_000,
-      impactNotionalMicros: 2e10,
-      minNotionalMicros: 0,
-      maxOpenInterestMicros: Number.MAX_SAFE_INTEGER,
-      maxIndexJumpPpm: 200_000,
-    },
-  ],
-  fundSeedMicros: 1e12,
-  backstopCapMicros: 5e12,
-  fundLossPerHourPpm: 20_000,
-  maxOpenOrders: 500,
-  attestorKind: "dev",
-  attestors: 1,
-  attestorQuorum: 1,
-  devCreditMicros: 1e10,
-};
+const CONFIG = venueConfig([BTC], { attestorKind: "dev", devCreditMicros: 1e10 });
 const START_MS = 1_800_000_000_000;
 const INDEX: Command = {
   kind: "UpdateIndex",

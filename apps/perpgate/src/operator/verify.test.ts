@@ -2,6 +2,7 @@ import { generateKeyPairSync, hash, sign } from "node:crypto";
 import { join } from "node:path";
 import { DEFAULT_MARKETS, stepOf, toSteps } from "@perpgate/protocol";
 import { type Evidence, NO_EVIDENCE, TICK_MS, Venue, venueConfigOf } from "@perpgate/venue";
+import { orderCommand, signInCommand } from "@perpgate/venue/testing";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
@@ -40,17 +41,9 @@ async function signedFolder(leverage: number): Promise<string> {
   const signature = await wallet.signMessage({ message });
   const session = await submit(
     {
-      kind: "OpenSession",
-      stampMs,
+      ...signInCommand(1, "first", stampMs).command,
       address: wallet.address.slice(2).toLowerCase(),
       key,
-      tokenHash: "00".repeat(32),
-      expiresAtMs: stampMs + 3_600_000,
-      siweNonce: "abcdefgh",
-      siweNonceUntilMs: stampMs + 600_000,
-      maxOrderNotionalMicros: 0,
-      maxNotionalMicros: 0,
-      markets: [],
     },
     {
       signed: Buffer.from(message),
@@ -69,22 +62,9 @@ async function signedFolder(leverage: number): Promise<string> {
       nonce: 1,
     }),
   );
+  const order = orderCommand(session, 1, "long", toSteps(PRICE, stepOf(0.1)), 100);
   await submit(
-    {
-      kind: "PlaceOrder",
-      stampMs,
-      session,
-      key,
-      nonce: 1,
-      market: 0,
-      side: 1,
-      type: 1,
-      marginMicros: 100_000_000,
-      leverage,
-      priceTicks: toSteps(PRICE, stepOf(0.1)),
-      reduceOnly: false,
-      postOnly: false,
-    },
+    { ...order, stampMs, key, leverage },
     {
       signed: body,
       signature: sign(null, hash("sha256", body, "buffer"), privateKey),

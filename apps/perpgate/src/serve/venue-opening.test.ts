@@ -1,5 +1,6 @@
 import { ExitDeadline } from "@perpgate/journal";
 import { DEFAULT_PARAMETERS, NO_EVIDENCE, Venue, venueConfigOf } from "@perpgate/venue";
+import { signInCommand } from "@perpgate/venue/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../testing/perpgate-process.js";
 import { attestationParameters, attestorKeysOf, bridgeOf } from "./bridge/settings-bridge.js";
@@ -49,21 +50,7 @@ let signIns = 0;
 
 /** Whether an account of this address may open positions. */
 async function isAdmitted(venue: Venue, address: string): Promise<boolean> {
-  const stampMs = venue.nowMs();
-  const tokenHash = (++signIns).toString(16).padStart(64, "0");
-  const command = {
-    kind: "OpenSession",
-    stampMs,
-    address,
-    key: "ab".repeat(32),
-    tokenHash,
-    expiresAtMs: stampMs + 86_400_000,
-    siweNonce: `nonce${signIns}`,
-    siweNonceUntilMs: stampMs + 600_000,
-    maxOrderNotionalMicros: 0,
-    maxNotionalMicros: 0,
-    markets: [],
-  } as const;
+  const command = { ...signInCommand(1, `${++signIns}`, venue.nowMs()).command, address };
   const number = await venue.submitted(command, NO_EVIDENCE, ({ seq }) => seq);
   const session = venue.views.session(number);
   if (session === undefined) throw new Error("no session");

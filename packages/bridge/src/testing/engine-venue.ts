@@ -2,7 +2,7 @@
 
 import type { KeyObject } from "node:crypto";
 import { audit, type Command, Engine, REFUSALS, type VenueEvent } from "@perpgate/engine";
-import { genesis, openSession } from "@perpgate/engine/testing";
+import { BTC, genesis, openSession, venueConfig } from "@perpgate/engine/testing";
 import type {
   Chain,
   CreditedDeposit,
@@ -19,19 +19,6 @@ import { type SignedVote, verifyVote } from "../vote.js";
 
 /** The hash of a Genesis. */
 export const VENUE_ID = "5e".repeat(32);
-
-const MARKET = {
-  symbol: "BTCUSD",
-  microsPerTickLot: 1,
-  tiers: [{ upToMicros: 1e12, maxLeverage: 50, maintenancePpm: 10_000 }],
-  takerFeePpm: 500,
-  makerFeePpm: 200,
-  bandPpm: 50_000,
-  impactNotionalMicros: 20_000e6,
-  minNotionalMicros: 0,
-  maxOpenInterestMicros: Number.MAX_SAFE_INTEGER,
-  maxIndexJumpPpm: 200_000,
-};
 
 type Deposit = NonNullable<ReturnType<Engine["state"]["deposits"]["byId"]["get"]>>;
 
@@ -52,18 +39,9 @@ export class EngineVenue implements DepositPort {
     quorum: number,
     readonly nowMs: number,
   ) {
-    const config = {
-      markets: [MARKET],
-      fundSeedMicros: 0,
-      backstopCapMicros: 0,
-      fundLossPerHourPpm: 20_000,
-      maxOpenOrders: 500,
-      attestorKind: "chain",
-      attestors: members.length,
-      attestorQuorum: quorum,
-      devCreditMicros: 0,
-    } as const;
-    this.apply(genesis(nowMs, config));
+    const attestation = { attestors: members.length, attestorQuorum: quorum };
+    const noFund = { fundSeedMicros: 0, backstopCapMicros: 0 };
+    this.apply(genesis(nowMs, venueConfig([BTC], { ...attestation, ...noFund })));
   }
 
   /** Signs in an address; returns the session. */

@@ -14,7 +14,15 @@ export { batches } from "./flow/flow.js";
 export { applyBatch, type LogBatch } from "./flow/log-batch.js";
 export type { ProfileName } from "./flow/profiles.js";
 export { ReferenceVenue } from "./reference/venue.js";
-export { BTC, DUST, type Listing, SOL } from "./scenarios/listing.js";
+export {
+  BTC,
+  DUST,
+  type Listing,
+  MAJOR,
+  plainMarket,
+  SOL,
+  venueConfig,
+} from "./scenarios/listing.js";
 export type { Trader } from "./scenarios/trader.js";
 export { Venue } from "./scenarios/venue.js";
 export { joining, SoleWriter, writerId } from "./sole-writer.js";

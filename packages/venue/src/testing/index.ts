@@ -10,4 +10,4 @@ export {
   type ReplicaState,
 } from "../recovery/replica-state.js";
 export { Litewitness } from "./litewitness.js";
-export { TestVenue } from "./test-venue.js";
+export { orderCommand, signInCommand, TestVenue } from "./test-venue.js";

@@ -1,3 +1,4 @@
+import { creditVote } from "@perpgate/engine/testing";
 import { MAX_CREDITS_PER_VOTE } from "@perpgate/protocol/core";
 import { expect, onTestFinished, test } from "vitest";
 import { DEFAULT_PARAMETERS, venueConfigOf } from "../listing/venue-config.js";
@@ -40,20 +41,8 @@ async function deposit(
       amountMicros: 5_000_000,
       logIndex: part * MAX_CREDITS_PER_VOTE + i,
     }));
-    await driver.submit({
-      kind: "AttestDeposit",
-      stampMs,
-      attestor: 0,
-      depositId: seq,
-      verdict: "credit",
-      votedAtMs: stampMs + part,
-      confirmations: 3,
-      required: 3,
-      credits,
-      reason: "",
-      part,
-      parts: of,
-    });
+    const vote = { depositId: seq, votedAtMs: stampMs + part, credits, part, parts: of };
+    await driver.submit(creditVote({ stampMs, ...vote }));
   }
   return seq;
 }

@@ -4,6 +4,7 @@
  * every rounding shows.
  */
 import type { MarketConfig, Tier, VenueConfig } from "../../config.js";
+import { MAJOR, venueConfig as plainConfig, plainMarket } from "../scenarios/listing.js";
 
 const USD = 1_000_000;
 
@@ -13,11 +14,6 @@ function tiers(...rows: readonly (readonly [number, number, number])[]): Tier[] 
   });
 }
 
-const MAJOR = tiers(
-  [1_000_000 * USD, 50, 10_000],
-  [5_000_000 * USD, 25, 20_000],
-  [20_000_000 * USD, 10, 50_000],
-);
 const SMALL = tiers(
   [4_000 * USD, 50, 10_000],
   [15_000 * USD, 25, 20_000],
@@ -31,18 +27,7 @@ const SOL = tiers(
 const DUST = tiers([10_000, 20, 25_000], [100_000, 10, 50_000], [1_000_000, 5, 100_000]);
 
 function market(symbol: string, rows: readonly Tier[], impact: number): MarketConfig {
-  return {
-    symbol,
-    microsPerTickLot: 1,
-    tiers: rows,
-    takerFeePpm: 500,
-    makerFeePpm: 200,
-    bandPpm: 50_000,
-    impactNotionalMicros: impact,
-    minNotionalMicros: 0,
-    maxOpenInterestMicros: Number.MAX_SAFE_INTEGER,
-    maxIndexJumpPpm: 200_000,
-  };
+  return plainMarket(symbol, rows, { impactNotionalMicros: impact });
 }
 
 export interface Listed {
@@ -80,17 +65,13 @@ export function venueConfig(
   listed: readonly Listed[],
   money: { fund: number; cap: number; credit: number; maxOpenOrders: number },
 ): VenueConfig {
-  return {
-    markets: listed.map((each) => each.config),
+  return plainConfig(listed, {
     fundSeedMicros: money.fund,
     backstopCapMicros: money.cap,
-    fundLossPerHourPpm: 20_000,
     maxOpenOrders: money.maxOpenOrders,
     attestorKind: "dev",
-    attestors: 1,
-    attestorQuorum: 1,
     devCreditMicros: money.credit,
-  };
+  });
 }
 
 export { USD };

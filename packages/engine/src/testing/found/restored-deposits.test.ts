@@ -4,15 +4,7 @@ import { type AttestDeposit, type Command, LONG } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import { creditVote } from "../commands.js";
 import { sha256 } from "../replay/recording.js";
-import type { Trader } from "../scenarios/trader.js";
 import { Venue } from "../scenarios/venue.js";
-
-function register(venue: Venue, trader: Trader): number {
-  const { session } = trader;
-  const registration = { session, chain: "ethereum", txHash: "ab", token: "USDC" };
-  venue.apply({ kind: "RegisterDeposit", stampMs: venue.now, ...registration });
-  return venue.happened("DepositRegistered")[0]!.depositId;
-}
 
 function confirming(
   venue: Venue,
@@ -34,7 +26,7 @@ function bothApply(venue: Venue, restored: Engine, command: Command): void {
 
 test("vote: attestors with equal counts are ranked by number, not by who voted first", () => {
   const venue = new Venue({ config: { attestors: 3, attestorQuorum: 2 } });
-  const id = register(venue, venue.trader("alice"));
+  const id = venue.trader("alice").registers();
   venue.apply(confirming(venue, 1, id, 6, 20));
   venue.apply(confirming(venue, 0, id, 6, 12));
   const restored = Engine.restore(venue.engine.snapshot());
@@ -48,10 +40,10 @@ test("vote: attestors with equal counts are ranked by number, not by who voted f
 test("register: a dev deposit that is opened again falls due, restart or not", () => {
   const venue = new Venue({ config: { attestorKind: "dev", devCreditMicros: 2 ** 51 + 1 } });
   const alice = venue.trader("alice");
-  const id = register(venue, alice);
+  const id = alice.registers();
   venue.waits(1);
   expect(venue.engine.state.deposits.byId.get(id)?.reason).toBe("deposit_limit");
-  expect(register(venue, alice)).toBe(id);
+  expect(alice.registers()).toBe(id);
   const deposit = venue.engine.state.deposits.byId.get(id);
   expect(deposit?.status).toBe("queued");
   const restored = Engine.restore(venue.engine.snapshot());

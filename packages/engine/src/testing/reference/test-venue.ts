@@ -12,29 +12,20 @@ import {
   SHORT,
   STOP_ORDER,
 } from "../../commands.js";
-import { HOUR_MS, type MarketConfig, type VenueConfig } from "../../config.js";
+import { HOUR_MS, type VenueConfig } from "../../config.js";
 import type { EventKind, EventOf, VenueEvent } from "../../events/event-table.js";
 import { addressOf, genesis, openSession, plainOrder } from "../commands.js";
+import { plainMarket, venueConfig } from "../scenarios/listing.js";
 import { SoleWriter } from "../sole-writer.js";
 import { accountOf, type Market, marketOf, type Position, positionOf } from "./state.js";
 import { ReferenceVenue } from "./venue.js";
 
-const BENCH_MARKET: MarketConfig = {
-  symbol: "TESTUSD",
-  microsPerTickLot: 1,
-  tiers: [
-    { upToMicros: 1_000_000, maxLeverage: 50, maintenancePpm: 10_000 },
-    { upToMicros: 5_000_000, maxLeverage: 25, maintenancePpm: 20_000 },
-    { upToMicros: 20_000_000, maxLeverage: 10, maintenancePpm: 50_000 },
-  ],
-  takerFeePpm: 500,
-  makerFeePpm: 200,
-  bandPpm: 50_000,
-  impactNotionalMicros: 20_000,
-  minNotionalMicros: 0,
-  maxOpenInterestMicros: Number.MAX_SAFE_INTEGER,
-  maxIndexJumpPpm: 200_000,
-};
+const TIERS = [
+  { upToMicros: 1_000_000, maxLeverage: 50, maintenancePpm: 10_000 },
+  { upToMicros: 5_000_000, maxLeverage: 25, maintenancePpm: 20_000 },
+  { upToMicros: 20_000_000, maxLeverage: 10, maintenancePpm: 50_000 },
+];
+const BENCH_MARKET = plainMarket("TESTUSD", TIERS, { impactNotionalMicros: 20_000 });
 
 export interface Wish {
   readonly margin: number;
@@ -68,18 +59,14 @@ export class Bench {
   private readonly writer = new SoleWriter();
 
   constructor(index: number, settings: Partial<VenueConfig> = {}) {
-    const config: VenueConfig = {
-      markets: [BENCH_MARKET],
+    const config = venueConfig([{ config: BENCH_MARKET }], {
       fundSeedMicros: 10_000,
       backstopCapMicros: 100_000,
-      fundLossPerHourPpm: 20_000,
       maxOpenOrders: 10,
       attestorKind: "dev",
-      attestors: 1,
-      attestorQuorum: 1,
       devCreditMicros: 1_000_000,
       ...settings,
-    };
+    });
     this.apply(genesis(100 * HOUR_MS, config));
     this.apply(this.writer.joins(100 * HOUR_MS));
     this.index(index);

@@ -17,10 +17,7 @@ class Story {
   constructor(attestors: number, attestorQuorum: number) {
     this.venue = new Venue({ config: { attestors, attestorQuorum } });
     this.alice = this.venue.trader("alice");
-    const registration = { chain: "ethereum", txHash: "ab", token: "USDC" };
-    const { session } = this.alice;
-    this.venue.apply({ kind: "RegisterDeposit", stampMs: 0, session, ...registration });
-    this.id = this.venue.happened("DepositRegistered")[0]!.depositId;
+    this.id = this.alice.registers();
   }
 
   get deposit(): Deposit {

@@ -132,12 +132,8 @@ describe("timers", () => {
 
 let transactions = 0;
 
-function registers(venue: Venue, trader: Trader, txHash = `${++transactions}`): number {
-  const stampMs = venue.now;
-  const { session } = trader;
-  const named = { chain: "ethereum", txHash, token: "USDC" };
-  venue.apply({ kind: "RegisterDeposit", stampMs, session, ...named });
-  return venue.happened("DepositRegistered")[0]?.depositId ?? 0;
+function registers(trader: Trader, txHash = `${++transactions}`): number {
+  return trader.registers({ txHash });
 }
 
 function attests(
@@ -171,41 +167,41 @@ describe("deposits", () => {
   test("a hundred hashes that nobody has seen; the next is refused until one is seen", () => {
     const venue = new Venue();
     const [alice, bob] = [venue.trader("alice"), venue.trader("bob")];
-    const first = registers(venue, alice, "first");
-    for (let i = 1; i < 100; i++) registers(venue, alice);
-    registers(venue, alice);
+    const first = registers(alice, "first");
+    for (let i = 1; i < 100; i++) registers(alice);
+    registers(alice);
     expect(venue.refusal).toBe("too_many_unseen_deposits");
-    expect(registers(venue, alice, "first")).toBe(first);
-    expect(registers(venue, bob)).toBeGreaterThan(first);
+    expect(registers(alice, "first")).toBe(first);
+    expect(registers(bob)).toBeGreaterThan(first);
     attests(venue, first, "confirming");
-    expect(registers(venue, alice)).toBeGreaterThan(first);
+    expect(registers(alice)).toBeGreaterThan(first);
     venue.engine = Engine.restore(venue.engine.snapshot());
-    registers(venue, alice);
+    registers(alice);
     expect(venue.refusal).toBe("too_many_unseen_deposits");
   });
 
   test("a hundred hashes that nobody has seen: a rejected one is not registered again on top", () => {
     const venue = new Venue();
     const [alice, bob] = [venue.trader("alice"), venue.trader("bob")];
-    const rejected = registers(venue, alice, "rejected");
+    const rejected = registers(alice, "rejected");
     attests(venue, rejected, "reject", undefined, "transaction_not_found");
-    const first = registers(venue, alice, "first unseen");
-    for (let i = 1; i < 100; i++) registers(venue, alice);
-    registers(venue, alice, "rejected");
+    const first = registers(alice, "first unseen");
+    for (let i = 1; i < 100; i++) registers(alice);
+    registers(alice, "rejected");
     expect(venue.refusal).toBe("too_many_unseen_deposits");
     expect(venue.engine.state.deposits.byId.get(rejected)?.status).toBe("rejected");
-    expect(registers(venue, bob, "rejected")).toBe(rejected);
+    expect(registers(bob, "rejected")).toBe(rejected);
     attests(venue, rejected, "reject", undefined, "transaction_not_found");
     attests(venue, first, "confirming");
-    expect(registers(venue, alice, "rejected")).toBe(rejected);
+    expect(registers(alice, "rejected")).toBe(rejected);
     expect(venue.engine.state.deposits.unseen(alice.account)).toBe(100);
   });
 
   test("unseen for a day: forgotten, and the same hash is a new deposit; seen ones stay", () => {
     const venue = new Venue();
     const alice = venue.trader("alice");
-    const unseen = registers(venue, alice, "unseen");
-    const seen = registers(venue, alice, "seen");
+    const unseen = registers(alice, "unseen");
+    const seen = registers(alice, "seen");
     attests(venue, seen, "confirming");
     later(venue, DAY_MS - 1_000);
     expect(venue.happened("DepositForgotten")).toEqual([]);
@@ -213,15 +209,15 @@ describe("deposits", () => {
     expect(venue.happened("DepositForgotten")).toMatchObject([{ depositId: unseen }]);
     expect([...venue.engine.state.deposits.byId.keys()]).toEqual([seen]);
     alice.signsIn();
-    expect(registers(venue, alice, "unseen")).toBeGreaterThan(seen);
+    expect(registers(alice, "unseen")).toBeGreaterThan(seen);
   });
 
   test("rejected: forgotten after a week; credited: never, so that no hash is credited twice", () => {
     const venue = new Venue();
     const alice = venue.trader("alice");
-    const rejected = registers(venue, alice);
+    const rejected = registers(alice);
     attests(venue, rejected, "reject");
-    const credited = registers(venue, alice, "paid");
+    const credited = registers(alice, "paid");
     attests(venue, credited, "credit", alice);
     later(venue, 7 * DAY_MS - 1_000);
     expect(venue.happened("DepositForgotten")).toEqual([]);
@@ -229,14 +225,14 @@ describe("deposits", () => {
     expect(venue.happened("DepositForgotten")).toMatchObject([{ depositId: rejected }]);
     later(venue, 400 * DAY_MS);
     alice.signsIn();
-    expect(registers(venue, alice, "paid")).toBe(credited);
+    expect(registers(alice, "paid")).toBe(credited);
     expect(alice.wallet).toBe(10_000);
   });
 
   test("the bound counts what the venue owes now: neither the fund's seed nor what was lost", () => {
     const venue = new Venue({ config: { fundSeedMicros: MAX_DEPOSITS_MICROS } });
     const alice = venue.trader("alice");
-    attests(venue, registers(venue, alice), "credit", alice);
+    attests(venue, registers(alice), "credit", alice);
     expect(alice.wallet).toBe(10_000);
   });
 });
@@ -245,7 +241,7 @@ describe("a reorganised credit", () => {
   function reorged() {
     const venue = new Venue();
     const [alice, bob] = [venue.trader("alice", 10_000), venue.trader("bob", 50_000)];
-    const deposit = registers(venue, alice);
+    const deposit = registers(alice);
     attests(venue, deposit, "credit", alice);
     bob.sells("limit", { margin: 5_000, price: 50_000 });
     alice.buys("limit", { margin: 5_000, price: 50_000 });

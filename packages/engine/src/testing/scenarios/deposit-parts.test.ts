@@ -8,13 +8,6 @@ import { Venue } from "./venue.js";
 
 const CHAIN = { attestorKind: "chain", attestors: 3, attestorQuorum: 2 } as const;
 
-function register(venue: Venue, trader: Trader, token = "USDC"): number {
-  const { session } = trader;
-  const subject = { chain: "ethereum", txHash: "ab", token };
-  venue.apply({ kind: "RegisterDeposit", stampMs: venue.now, session, ...subject });
-  return venue.happened("DepositRegistered")[0]!.depositId;
-}
-
 function credit(trader: Trader, dollars: number, logIndex: number, token = "USDC"): DepositCredit {
   return { address: trader.address, amountMicros: dollars * 1e6, logIndex, token };
 }
@@ -31,7 +24,7 @@ function both(venue: Venue, depositId: number, says: Partial<AttestDeposit>): vo
 function opened() {
   const venue = new Venue({ config: CHAIN });
   const alice = venue.trader("alice");
-  return { venue, alice, id: register(venue, alice) };
+  return { venue, alice, id: alice.registers() };
 }
 
 function depositOf(venue: Venue, id: number) {
@@ -166,13 +159,13 @@ test("parts: one credited, the next over the bound, registered again: never forg
   both(venue, id, { credits: [credit(alice, 500, 0)], part: 1, parts: 2 });
   both(venue, id, { credits: [credit(alice, 2 ** 52 / 1e6, 100)], part: 2, parts: 2 });
   expect(depositOf(venue, id)).toMatchObject({ status: "rejected", reason: "deposit_limit" });
-  expect(register(venue, alice)).toBe(id);
+  expect(alice.registers()).toBe(id);
   expect(venue.engine.state.deposits.unseen(alice.account)).toBe(0);
   venue.pauses(venue.now + 25 * 3_600_000);
   venue.tick();
   expect(venue.happened("DepositForgotten")).toEqual([]);
   alice.signsIn();
-  expect(register(venue, alice)).toBe(id);
+  expect(alice.registers()).toBe(id);
   vote(venue, 0, id, { credits: [credit(alice, 500, 0)], part: 1, parts: 2 });
   expect(venue.refusal).toBe("deposit_settled");
   both(venue, id, { credits: [credit(alice, 3, 100)], part: 2, parts: 2 });

@@ -8,18 +8,6 @@ import { Venue } from "./venue.js";
 
 const DEV = { attestorKind: "dev", devCreditMicros: 10_000e6 } as const;
 
-function register(venue: Venue, trader: Trader, txHash = "ab", chain = "ethereum"): number {
-  venue.apply({
-    kind: "RegisterDeposit",
-    stampMs: venue.now,
-    session: trader.session,
-    chain,
-    txHash,
-    token: "USDC",
-  });
-  return venue.happened("DepositRegistered")[0]!.depositId;
-}
-
 describe("dev attestor", () => {
   test("grants 10,000 at an account's first sign-in, once", () => {
     const venue = new Venue({ config: DEV });
@@ -33,10 +21,10 @@ describe("dev attestor", () => {
     const venue = new Venue({ config: DEV });
     const alice = venue.trader("alice");
     const bob = venue.trader("bob");
-    const id = register(venue, alice);
-    expect(register(venue, alice)).toBe(id);
-    expect(register(venue, bob)).not.toBe(id);
-    expect(register(venue, alice, "ab", "tron")).not.toBe(id);
+    const id = alice.registers();
+    expect(alice.registers()).toBe(id);
+    expect(bob.registers()).toBeGreaterThan(id);
+    expect(alice.registers({ chain: "tron" })).toBeGreaterThan(id);
     venue.tick();
     expect(venue.happened("DepositCredited")).toEqual([]);
     venue.tick();
@@ -44,12 +32,12 @@ describe("dev attestor", () => {
     expect([alice.wallet, bob.wallet]).toEqual([30_000, 20_000]);
     venue.waits(2);
     expect(alice.wallet).toBe(30_000);
-    expect(register(venue, alice)).toBe(id);
+    expect(alice.registers()).toBe(id);
   });
 
   test("takes no votes", () => {
     const venue = new Venue({ config: DEV });
-    const id = register(venue, venue.trader("alice"));
+    const id = venue.trader("alice").registers();
     venue.apply(vote(venue, 0, id, []));
     expect(venue.refusal).toBe("deposit_kind_mismatch");
   });
@@ -82,7 +70,7 @@ describe("two of three attestors", () => {
     const venue = new Venue({ config: { attestors: 3, attestorQuorum: 2 } });
     const alice = venue.trader("alice");
     const bob = venue.trader("bob");
-    return { venue, alice, bob, id: register(venue, alice) };
+    return { venue, alice, bob, id: alice.registers() };
   }
 
   test("one vote credits nothing, the second credits the sender in the log, not the registrant", () => {
@@ -203,7 +191,7 @@ describe("what the venue owes its accounts stays within 2^52 micros", () => {
     configures(venue, 100e6);
     const bob = venue.trader("bob");
     expect([bob.wallet, bob.session > 0]).toEqual([0, true]);
-    register(venue, bob);
+    bob.registers();
     venue.waits(1);
     expect(bob.wallet).toBe(0);
     bob.signsIn();
@@ -227,20 +215,13 @@ describe("a deposit that was rejected", () => {
   test("register: a stranger's wrong token does not take the owner's deposit away", () => {
     const venue = new Venue();
     const [mallory, alice] = [venue.trader("mallory"), venue.trader("alice")];
-    const id = register(venue, mallory);
+    const id = mallory.registers();
     venue.apply(vote(venue, 0, id, [], { verdict: "reject", reason: "other_token" }));
     const deposit = venue.engine.state.deposits.byId.get(id);
     expect(deposit?.status).toBe("rejected");
-    expect(register(venue, alice)).toBe(id);
+    expect(alice.registers()).toBe(id);
     expect(deposit?.status).toBe("rejected");
-    venue.apply({
-      kind: "RegisterDeposit",
-      stampMs: venue.now,
-      session: alice.session,
-      chain: deposit?.chain ?? "",
-      txHash: deposit?.txHash ?? "",
-      token: deposit?.token === "USDC" ? "USDT" : "USDC",
-    });
+    alice.registers({ token: "USDT" });
     expect(deposit?.status).toBe("queued");
     venue.apply(vote(venue, 0, id, [[alice, 70, 3]]));
     expect(deposit?.status).toBe("credited");
@@ -250,7 +231,7 @@ describe("a deposit that was rejected", () => {
   test("vote: an older one of the same attestor is refused", () => {
     const venue = new Venue({ config: { attestors: 3, attestorQuorum: 2 } });
     const alice = venue.trader("alice");
-    const id = register(venue, alice);
+    const id = alice.registers();
     venue.apply(vote(venue, 0, id, [], { verdict: "confirming", votedAtMs: 100 }));
     venue.apply(vote(venue, 0, id, [[alice, 5, 0]], { votedAtMs: 99 }));
     expect(venue.refusal).toBe("vote_outdated");
@@ -259,7 +240,7 @@ describe("a deposit that was rejected", () => {
   test("reorg: a credited deposit is marked at the quorum and its money stays", () => {
     const venue = new Venue();
     const alice = venue.trader("alice");
-    const id = register(venue, alice);
+    const id = alice.registers();
     venue.apply(vote(venue, 0, id, [], { verdict: "reorged", reason: "transaction_gone" }));
     expect(venue.refusal).toBe("deposit_settled");
     venue.apply(vote(venue, 0, id, [[alice, 5, 0]]));

@@ -23,6 +23,27 @@ function tiers(...rows: readonly (readonly [dollars: number, leverage: number, p
   );
 }
 
+/** The default parameters of a market, a tick times a lot being one micro-dollar. */
+export function plainMarket(
+  symbol: string,
+  rows: readonly Tier[],
+  changes: Partial<MarketConfig> = {},
+): MarketConfig {
+  return {
+    symbol,
+    microsPerTickLot: 1,
+    tiers: rows,
+    takerFeePpm: 500,
+    makerFeePpm: 200,
+    bandPpm: 50_000,
+    impactNotionalMicros: 20_000 * MICROS,
+    minNotionalMicros: 0,
+    maxOpenInterestMicros: Number.MAX_SAFE_INTEGER,
+    maxIndexJumpPpm: 200_000,
+    ...changes,
+  };
+}
+
 function listing(
   symbol: string,
   ticksPerDollar: number,
@@ -30,26 +51,18 @@ function listing(
   rows: readonly Tier[],
 ): Listing {
   return {
-    config: {
-      symbol,
-      microsPerTickLot: 1,
-      tiers: rows,
-      takerFeePpm: 500,
-      makerFeePpm: 200,
-      bandPpm: 50_000,
-      impactNotionalMicros: 20_000 * MICROS,
-      minNotionalMicros: 0,
-      maxOpenInterestMicros: Number.MAX_SAFE_INTEGER,
-      maxIndexJumpPpm: 200_000,
-    },
+    config: plainMarket(symbol, rows),
     ticksPerDollar,
-    // Tick × lot is one micro-dollar.
     lotsPerCoin: MICROS / ticksPerDollar,
     startPrice,
   };
 }
 
-const MAJOR = tiers([1_000_000, 50, 10_000], [5_000_000, 25, 20_000], [20_000_000, 10, 50_000]);
+export const MAJOR = tiers(
+  [1_000_000, 50, 10_000],
+  [5_000_000, 25, 20_000],
+  [20_000_000, 10, 50_000],
+);
 
 /** Tick $0.1, lot 0.00001. */
 export const BTC = listing("BTCUSD", 10, 50_000, MAJOR);
@@ -81,7 +94,7 @@ export const DUST: Listing = {
 };
 
 export function venueConfig(
-  listings: readonly Listing[],
+  listings: readonly Pick<Listing, "config">[],
   changes: Partial<VenueConfig> = {},
 ): VenueConfig {
   return {

@@ -15,6 +15,7 @@ import {
   type OpenSession,
   type OrderExtras,
   type OrderType,
+  type RegisterDeposit,
   SHORT,
   type Side,
   STOP_ORDER,
@@ -130,13 +131,19 @@ export class Trader {
   /** Dollars from a chain, attested immediately. */
   deposits(dollars: number): void {
     const { venue } = this;
-    const stampMs = venue.now;
     const txHash = (venue.engine.seq + 1).toString(16).padStart(64, "0");
-    const moved = { chain: "ethereum", txHash, token: "USDC" };
-    venue.apply({ kind: "RegisterDeposit", stampMs, session: this.session, ...moved });
+    const depositId = this.registers({ txHash });
     const amountMicros = Math.round(dollars * MICROS);
     const credits = [{ address: this.address, amountMicros, logIndex: 0 }];
-    venue.apply(creditVote({ stampMs, depositId: venue.engine.seq, credits }));
+    venue.apply(creditVote({ stampMs: venue.now, depositId, credits }));
+  }
+
+  /** Registers a transaction; returns the deposit's id, or 0 if it was refused. */
+  registers(changes: Partial<RegisterDeposit> = {}): number {
+    const sender = { stampMs: this.venue.now, session: this.session };
+    const moved = { chain: "ethereum", txHash: "ab", token: "USDC" };
+    this.venue.apply({ kind: "RegisterDeposit", ...sender, ...moved, ...changes });
+    return this.venue.happened("DepositRegistered")[0]?.depositId ?? 0;
   }
 
   buys(type: Words, terms: Terms): Answer {

@@ -4,17 +4,7 @@
  * whole state, so a scenario fails at the first figure that does not add up.
  */
 import { audit } from "../../audit.js";
-import type {
-  Command,
-  Configure,
-  ControlMarket,
-  MarketAction,
-  PauseDeposits,
-  RejudgeDeposit,
-  SetCohort,
-  SettleReorgedDeposit,
-  Upgrade,
-} from "../../commands.js";
+import type { AmendOrder, Command, MarketAction, OpenSession } from "../../commands.js";
 import type { CohortStage, VenueConfig } from "../../config.js";
 import { Engine } from "../../engine.js";
 import type { EventKind, EventOf, VenueEvent } from "../../events/event-table.js";
@@ -37,14 +27,10 @@ export interface VenueOptions {
   readonly indexed?: boolean;
 }
 
-type OperatorCommand =
-  | Configure
-  | ControlMarket
-  | PauseDeposits
-  | RejudgeDeposit
-  | SetCohort
-  | SettleReorgedDeposit
-  | Upgrade;
+type OperatorCommand = Exclude<
+  Extract<Command, { readonly expiresAtMs: number }>,
+  AmendOrder | OpenSession
+>;
 type WithoutTimes<T> = T extends unknown ? Omit<T, "stampMs" | "expiresAtMs"> : never;
 
 export class Venue {

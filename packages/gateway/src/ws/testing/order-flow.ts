@@ -6,12 +6,12 @@
 
 import type { Random } from "@perpgate/protocol/random";
 import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
+import { orderCommand, signInCommand } from "@perpgate/venue/testing";
 import type { VenueCommand } from "../../venue/venue-link.js";
 
-const KEY = "ab".repeat(32);
 const TRADERS = 8;
-const LEVERAGE = 10;
-const HOUR_MS = 3_600_000;
+/** Above the names of a test's own traders. */
+const FIRST_TRADER = 0xf0;
 const TICK_MS = 200;
 
 interface OpenOrder {
@@ -34,21 +34,8 @@ export class OrderFlow {
 
   async signIn(): Promise<void> {
     for (let name = 1; name <= TRADERS; name++) {
-      const hex = `f${name.toString(16)}`;
-      const session = await this.submit({
-        kind: "OpenSession",
-        stampMs: this.nowMs(),
-        address: hex.padStart(40, "0"),
-        key: KEY,
-        tokenHash: hex.padStart(64, "0"),
-        expiresAtMs: this.nowMs() + 24 * HOUR_MS,
-        siweNonce: `flow${hex}`,
-        siweNonceUntilMs: this.nowMs() + HOUR_MS,
-        maxOrderNotionalMicros: 0,
-        maxNotionalMicros: 0,
-        markets: [],
-      });
-      this.sessions.push(session);
+      const { command } = signInCommand(FIRST_TRADER + name, "flow", this.nowMs());
+      this.sessions.push(await this.submit(command));
     }
   }
 
@@ -89,22 +76,9 @@ export class OrderFlow {
     const side = this.random.below(2) === 0 ? 1 : -1;
     // Below the mid price it rests; above it, it takes.
     const away = isTaking ? -30 : 1 + this.random.below(400);
-    this.nonce++;
-    const command: VenueCommand = {
-      kind: "PlaceOrder",
-      stampMs: this.nowMs(),
-      session,
-      key: KEY,
-      nonce: this.nonce,
-      market: 0,
-      side,
-      type: 1,
-      marginMicros: (1 + this.random.below(40)) * 100_000,
-      leverage: LEVERAGE,
-      priceTicks: this.middle - side * away,
-      reduceOnly: false,
-      postOnly: false,
-    };
+    const [price, dollars] = [this.middle - side * away, (1 + this.random.below(40)) / 10];
+    const order = orderCommand(session, ++this.nonce, side > 0 ? "long" : "short", price, dollars);
+    const command = { ...order, stampMs: this.nowMs() };
     return this.submit(command, (id) => this.open.push({ session, id }));
   }
 
