@@ -7,21 +7,29 @@
  * exit 0; a second signal during the drain ends the process immediately.
  */
 
-import { StartError } from "./cli/start-error.js";
+import { codeOf, StartError } from "./cli/start-error.js";
 import { createProgram, runProgram } from "./program.js";
+
+/** Commands whose output has no end: they stop when its reader is gone. */
+const ENDLESS: ReadonlySet<string> = new Set(["book", "watch"]);
+const SERVERS: ReadonlySet<string> = new Set(["attest", "serve"]);
 
 // Everything this process writes, such as keys and signed orders, is private to its user.
 process.umask(0o077);
 const words = process.argv.slice(2);
 const program = createProgram();
-const running = { isServer: false };
+const unwritten = { isReported: false };
+const running = { command: "" };
 program.hook("preAction", (_program, command) => {
-  running.isServer = command.name() === "serve";
+  running.command = command.name();
+  // Progress and remarks. A server's log is written to the descriptor, which stays a blocking one.
+  if (!SERVERS.has(running.command)) process.stderr.on("error", () => undefined);
 });
-// A reader that has seen enough, such as `head`, is no failure. Help is printed before any action.
 process.stdout.on("error", (error) => {
-  if (!running.isServer && "code" in error && error.code === "EPIPE") process.exit(0);
-  throw error;
+  // A reader that has seen enough, such as `head`, is no failure. The command goes on without it, so
+  // that its exit code is its own.
+  if (codeOf(error) !== "EPIPE") reportUnwritten(error);
+  else if (ENDLESS.has(running.command)) process.exit(0);
 });
 runProgram(program, words).catch((error: unknown) => {
   if (error instanceof StartError) {
@@ -31,3 +39,14 @@ runProgram(program, words).catch((error: unknown) => {
   console.error(error);
   process.exit(1);
 });
+
+/** A lost result is a failure; a lost banner of a server is not. */
+function reportUnwritten(error: Error): void {
+  if (unwritten.isReported) return;
+  unwritten.isReported = true;
+  process.stderr.write(`perpgate: cannot write to standard output: ${error.message}\n`);
+  if (SERVERS.has(running.command)) return;
+  process.once("exit", (code) => {
+    if (code === 0) process.exitCode = 1;
+  });
+}

@@ -5,7 +5,11 @@ import { type Evidence, NO_EVIDENCE, TICK_MS, Venue, venueConfigOf } from "@perp
 import { orderCommand, signInCommand } from "@perpgate/venue/testing";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
-import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
+import {
+  codeWithoutReader,
+  PerpgateProcess,
+  temporaryFolder,
+} from "../testing/perpgate-process.js";
 
 const nothing = new Uint8Array(0);
 const PRICE = 64_000.5;
@@ -100,4 +104,12 @@ test("verify: a folder without a log, one line and exit 1", async () => {
   const { code, stderr } = await new PerpgateProcess(["verify", "--data", data]).ended;
   expect(code).toBe(1);
   expect(stderr).toBe(`perpgate: there is no log in ${join(data, "journal")}\n`);
+});
+
+test.each([
+  ["a difference", 20, 1],
+  ["an honest folder", 10, 0],
+])("verify to a reader that is gone: %s", async (_, leverage, code) => {
+  const data = await signedFolder(leverage);
+  expect(await codeWithoutReader(["verify", "--data", data, "--signatures"])).toBe(code);
 });

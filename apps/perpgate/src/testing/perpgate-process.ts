@@ -112,6 +112,17 @@ export class PerpgateProcess {
   }
 }
 
+/** The exit code of a command whose standard output and error are closed before it writes. */
+export async function codeWithoutReader(args: readonly string[]): Promise<number | null> {
+  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  child.stdout.destroy();
+  child.stderr.destroy();
+  return new Promise((resolve) => {
+    child.once("exit", (code) => resolve(code));
+    onTestFinished(() => void child.kill("SIGKILL"));
+  });
+}
+
 /** A new folder, removed at the end of the test. */
 export function temporaryFolder(whenDone: WhenDone = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), "perpgate-"));

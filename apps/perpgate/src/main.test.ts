@@ -1,0 +1,56 @@
+/** Output that cannot be written. */
+
+import { existsSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import {
+  codeWithoutReader,
+  MAIN,
+  PerpgateProcess,
+  temporaryFolder,
+} from "./testing/perpgate-process.js";
+
+const FULL = ["sh", "-c", 'exec "$0" "$@" >/dev/full', process.execPath, MAIN] as const;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => void server.close(resolve));
+  return typeof address === "object" ? (address?.port ?? 0) : 0;
+}
+
+test.each(["watch", "book"])("%s to a reader that is gone: ends with code 0", async (command) => {
+  const venue = new PerpgateProcess(["--port", "0", "--data", join(temporaryFolder(), "data")]);
+  const url = await venue.url();
+  const subject = command === "watch" ? "ticker.BTCUSD" : "BTCUSD";
+  expect(await codeWithoutReader([command, subject, "--url", url])).toBe(0);
+});
+
+test.skipIf(!existsSync("/dev/full"))(
+  "a result that there is no room for: one line, code 1",
+  async () => {
+    expect(await new PerpgateProcess(["--help"], {}, FULL).ended).toMatchObject({
+      code: 1,
+      stderr: "perpgate: cannot write to standard output: ENOSPC: no space left on device, write\n",
+    });
+  },
+);
+
+test.skipIf(!existsSync("/dev/full"))(
+  "serve whose banner there is no room for: runs, and stops with code 0",
+  async () => {
+    const port = await freePort();
+    const args = ["--port", String(port), "--data", join(temporaryFolder(), "data")];
+    const perpgate = new PerpgateProcess(args, {}, FULL);
+    const isReady = async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+      return answer?.status === 200;
+    };
+    await vi.waitUntil(isReady, { timeout: 100_000, interval: 200 });
+    await perpgate.printed(/cannot write to standard output/, "stderr");
+    perpgate.signal("SIGTERM");
+    expect(await perpgate.ended).toMatchObject({ code: 0 });
+  },
+);
