@@ -18,6 +18,7 @@ export type { OnReceipt } from "./receipts/receipts.js";
 export { verifyEd25519 } from "./receipts/verify-ed25519.js";
 export { decodeRecord, type Evidence, encodeRecord, NO_EVIDENCE } from "./record/record.js";
 export { shownLoss } from "./recovery/log-proofs.js";
+export { refuseUnknownLog } from "./recovery/log-version.js";
 export { type Applied, Replica } from "./replica.js";
 export { IsAMirror, mirroredMessages, NotAMirror, type OpenStream } from "./replicated-log.js";
 export { type SequencedLog, Sequencer } from "./sequencer.js";

@@ -3,7 +3,14 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseWitnessKey } from "@perpgate/protocol/receipts";
-import { type LogKey, newLogKey, type PromiseOptions, readLogKey } from "@perpgate/venue";
+import {
+  type LogKey,
+  newLogKey,
+  type PromiseOptions,
+  readLogKey,
+  refuseUnknownLog,
+  UnknownToRelease,
+} from "@perpgate/venue";
 import { reasonOf, StartError } from "../cli/start-error.js";
 import { journalFolderOf } from "../cluster/folders.js";
 import { createPrivateFile, readPrivateFile } from "../trader/private-file.js";
@@ -38,12 +45,23 @@ export function promisesOf(
 /** A new key would begin a new log without a word: only a new venue gets one. @throws {StartError} */
 export function refuseLostKey({ receipts }: Pick<Settings, "receipts">, dataFolder: string): void {
   if (receipts.logKey !== undefined || existsSync(join(dataFolder, OWN_KEY))) return;
-  if (!hasSegment(journalFolderOf(dataFolder))) return;
+  const journal = journalFolderOf(dataFolder);
+  if (!hasSegment(journal)) return;
+  refuseOtherRelease(journal);
   throw new StartError(
     `there is no ${OWN_KEY} in ${dataFolder}, which has a log: restore it, or make another with ` +
       `perpgate keygen log ${join(dataFolder, OWN_KEY)}; receipts and checkpoints that exist stay ` +
       "those of the old key, and a new transparency log begins",
   );
+}
+
+/** No key helps where this release cannot read the log. */
+function refuseOtherRelease(journal: string): void {
+  try {
+    refuseUnknownLog(journal);
+  } catch (error) {
+    throw error instanceof UnknownToRelease ? new StartError(error.message) : error;
+  }
 }
 
 function hasSegment(journal: string): boolean {

@@ -5,7 +5,7 @@ import { connect, createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openJournal } from "@perpgate/journal";
-import { NO_EVIDENCE, Venue } from "@perpgate/venue";
+import { NO_EVIDENCE, newLogKey, Venue } from "@perpgate/venue";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { coarseMarket } from "../testing/coarse-market.js";
 import {
@@ -13,6 +13,7 @@ import {
   PerpgateProcess,
   temporaryFolder,
 } from "../testing/perpgate-process.js";
+import { createPrivateFile } from "../trader/private-file.js";
 import { bridgeOf } from "./bridge/settings-bridge.js";
 import { DEFAULT_SETTINGS } from "./settings.js";
 import { venueTermsOf } from "./venue-opening.js";
@@ -95,6 +96,7 @@ describe("serve", () => {
   test("SIGTERM while the log is replayed, three times: exit 0, the history is used after it", async () => {
     const data = temporaryFolder();
     await makeLog(data);
+    createPrivateFile(join(data, "log.key"), `${newLogKey().secret}\n`);
     const start = () => new PerpgateProcess(["--port", "0", "--data", data]);
     for (let round = 0; round < 3; round++) {
       const child = start();
