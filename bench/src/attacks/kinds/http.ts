@@ -88,6 +88,5 @@ export const HTTP_ATTACKS = attacksOf("http", TABLE, {
     const elsewhere = Buffer.from(upgrade().toString().replace("/ws/v1", "/v1/orders"));
     return flood(repeated(elsewhere, 100), { connections: 16 });
   },
-  "http-in-one-moment": () =>
-    volleys(pipeline(request({ path: "/v1/time" })), { connections: 60 }),
+  "http-in-one-moment": () => volleys(pipeline(request({ path: "/v1/time" })), { connections: 60 }),
 });
