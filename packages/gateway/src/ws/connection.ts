@@ -20,6 +20,7 @@ import type { CostBudgets } from "../limits/cost-budget.js";
 import { COST, frameCost, readCost } from "../limits/costs.js";
 import type { SocketCounts } from "../metrics/socket-counts.js";
 import { CLOSE, type CloseReason } from "./close-codes.js";
+import type { PieceReader } from "./read-in-pieces.js";
 import type { SocketCall } from "./socket-call.js";
 import type { SocketLimits } from "./socket-limits.js";
 import { type WireFrame, wireFrame } from "./wire-frame.js";
@@ -45,7 +46,7 @@ export interface Subscription {
   end(): void;
 }
 
-export class Connection implements Reader {
+export class Connection implements Reader, PieceReader {
   session: ConnectionSession | undefined;
   /** By stream name. */
   readonly subscriptions = new Map<string, Subscription>();
@@ -71,6 +72,10 @@ export class Connection implements Reader {
   private isPaused = false;
   /** While no socket of the address is read. */
   private isYielding = false;
+  /** While a part of the last read waits for its turn of the event loop. */
+  private hasRest = false;
+  /** After `closeUnread`. */
+  isUnread = false;
   /** Bytes received that are in no message, ping or pong so far. */
   private unexplainedBytes = 0;
 
@@ -163,7 +168,7 @@ export class Connection implements Reader {
 
   resume(): void {
     this.isPaused = false;
-    if (!this.isYielding) this.socket.resume();
+    this.resumeIfFree();
   }
 
   stopReading(): void {
@@ -173,7 +178,21 @@ export class Connection implements Reader {
 
   goOnReading(): void {
     this.isYielding = false;
-    if (!this.isPaused) this.socket.resume();
+    this.resumeIfFree();
+  }
+
+  onRestWaits(): void {
+    this.hasRest = true;
+    this.socket.pause();
+  }
+
+  onRestRead(): void {
+    this.hasRest = false;
+    this.resumeIfFree();
+  }
+
+  private resumeIfFree(): void {
+    if (!this.isPaused && !this.isYielding && !this.hasRest) this.socket.resume();
   }
 
   get isOpen(): boolean {
@@ -299,6 +318,7 @@ export class Connection implements Reader {
   /** Closes without reading any further: a client that sends too much may not stop. */
   closeUnread(reason: CloseReason): void {
     if (this.isClosing) return;
+    this.isUnread = true;
     this.close(reason);
     this.pause();
     setTimeout(() => this.destroy(), LINGER_MS).unref();

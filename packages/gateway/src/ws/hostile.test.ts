@@ -51,6 +51,22 @@ describe("hostile messages", () => {
     await isWell(at);
   });
 
+  test.each([
+    ["a close frame", (socket: WebSocket) => socket.close(1_000)],
+    ["a FIN", (socket: WebSocket) => void Reflect.get(socket, "_socket").end()],
+  ])("many in one read, and %s after them: the socket closes without a fault", async (_, end) => {
+    const at = await runVenue({ limits: { costBurstMs: 20 } });
+    const client = await StreamClient.connect(at.url);
+    const closed = new Promise<void>((resolve) => client.socket.once("close", () => resolve()));
+    Reflect.get(client.socket, "_socket").cork();
+    for (let i = 0; i < 300; i++) client.socket.send(`{"id":${1_000 + i},"op":"nothing"}`);
+    end(client.socket);
+    Reflect.get(client.socket, "_socket").uncork();
+    await closed;
+    await until(() => at.streams.size === 0);
+    await isWell(at);
+  });
+
   test("text that is no operation: an error with a code, and the socket lives on", async () => {
     const at = await runVenue();
     const client = await StreamClient.connect(at.url);

@@ -30,6 +30,7 @@ import { CLOSE } from "./close-codes.js";
 import { Connection, type ConnectionSession } from "./connection.js";
 import { inPieces } from "./in-pieces.js";
 import { KNOWN_OPERATIONS, Messages } from "./messages.js";
+import { readInPieces } from "./read-in-pieces.js";
 import { SessionSockets } from "./session-sockets.js";
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits, socketLimitsProblem } from "./socket-limits.js";
 import { StreamHub } from "./streams/stream-hub.js";
@@ -287,8 +288,7 @@ export class StreamServer {
       connection.onMessage(message.length);
       messages.receive(message, isBinary);
     });
-    // After the listener of `ws`, which emits the messages of these bytes.
-    socket.on("data", (bytes: Buffer) => connection.onBytes(bytes.length));
+    readInPieces(socket, connection);
     webSocket.on("ping", (data) => {
       connection.isAlive = true;
       readers.yieldIfUsed(address);
