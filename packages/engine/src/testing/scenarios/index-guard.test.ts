@@ -90,6 +90,26 @@ describe("a jump", () => {
     expect(isHeld(venue)).toBe(true);
   });
 
+  test("one update is not enough, however late it comes", () => {
+    const { venue } = guarded();
+    venue.index(30_000);
+    venue.waits(5);
+    venue.index(30_000);
+    expect(isHeld(venue)).toBe(true);
+    venue.index(30_000);
+    expect(isHeld(venue)).toBe(false);
+  });
+
+  test("that is taken back: one update in range ends the hold", () => {
+    const { venue, alice } = guarded();
+    venue.index(30_000);
+    venue.waits(1);
+    venue.index(50_010);
+    expect([isHeld(venue), venue.mark()]).toEqual([false, 50_010]);
+    venue.tick();
+    expect(alice.position().size).toBe(1);
+  });
+
   test("followed by a third price, near neither: the hold begins again with it", () => {
     const { venue } = guarded();
     venue.index(30_000);

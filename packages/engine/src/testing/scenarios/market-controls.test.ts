@@ -59,9 +59,40 @@ describe("reduce-only", () => {
       { orderId: exit.orderId, remainingLots: BTC.lotsPerCoin / 2 },
     ]);
   });
+
+  test("liquidations go on; resume lets positions be opened again", () => {
+    const { venue, alice } = opposed();
+    venue.controls("reduceOnly");
+    venue.index(45_300);
+    venue.tick();
+    expect(venue.happened("Liquidated")).toHaveLength(1);
+    expect(venue.controls("resume")).toBeNull();
+    expect(alice.buys("limit", { margin: 450, price: 45_000 }).status).toBe("resting");
+  });
 });
 
 describe("halt and resume", () => {
+  test("halted: only cancels work; resumed: nothing is liquidated before a fresh index", () => {
+    const { venue, alice } = opposed();
+    const bid = alice.buys("limit", { margin: 490, price: 49_000 });
+    venue.index(45_300);
+    expect(venue.controls("halt")).toBeNull();
+    venue.tick();
+    expect(venue.happened("Liquidated")).toEqual([]);
+    const close = { margin: 1e6, price: 50_000, reduceOnly: true };
+    expect(alice.sells("limit", close).reason).toBe("market_halted");
+    venue.index(50_000);
+    expect(venue.refusal).toBe("market_halted");
+    expect(alice.cancels(bid.orderId)).toBeNull();
+
+    expect(venue.controls("resume")).toBeNull();
+    venue.tick();
+    expect(venue.happened("Liquidated")).toEqual([]);
+    venue.index(45_300);
+    venue.tick();
+    expect(venue.happened("Liquidated")).toHaveLength(1);
+  });
+
   test("a market that an invariant halted: resumed or settled by the operator", () => {
     for (const action of ["resume", "settle"] as const) {
       const venue = new Venue({ markets: [UNGUARDED] });
@@ -112,6 +143,15 @@ describe("settle", () => {
       expect(venue.controls(action, 51_000)).toBe("market_settled");
     }
     expect(alice.buys("limit", { margin: 490, price: 49_000 }).reason).toBe("market_settled");
+  });
+
+  test("a loser pays its margin, and the fund the rest", () => {
+    const { venue, alice, bob } = opposed();
+    const [wallet, fund] = [bob.wallet, venue.fund];
+    venue.controls("settle", 58_000);
+    expect(bob.wallet).toBe(wallet);
+    expect(venue.fund).toBe(fund - 3_000);
+    expect(alice.realized()).toBe(8_000);
   });
 
   test("a fund that is too small: the winners are scaled alike, and it ends at zero", () => {

@@ -194,6 +194,23 @@ describe("2,000 makers a command", () => {
     return { venue, alice, bob };
   }
 
+  test("a taker that meets as many ends there, a limit order too", () => {
+    const { venue, alice } = bids(2_300);
+    const answer = alice.sells("limit", { margin: 500, price: 49_900 });
+    expect(answer).toMatchObject({ filled: 0.02, status: "canceled", reason: "fill_limit" });
+    expect(venue.best().bid).toEqual([49_900, 0.003]);
+    // The next command may meet as many.
+    expect(alice.sells("market", { margin: 500 })).toMatchObject({ reason: "book_empty" });
+  });
+
+  test("canceled makers count: its own", () => {
+    const { venue, bob } = bids(2_300);
+    const answer = bob.sells("limit", { margin: 500, price: 49_900 });
+    expect(answer).toMatchObject({ filled: 0, status: "canceled", reason: "fill_limit" });
+    expect(bob.openOrders()).toBe(300);
+    expect(venue.happened("OrderEnded").length).toBe(2_000);
+  });
+
   test("exactly as many fill all of it", () => {
     const { alice } = bids(2_000);
     const answer = alice.sells("limit", { margin: 99.8, price: 49_900 });
