@@ -42,6 +42,17 @@ test("a configuration that differs from the venue's: not ready after a minute", 
   expect(health.notReadyReason()).toContain("tron are not attested: vault");
 });
 
+test("a configuration that differs, for a process that trades: ready, also after a failed poll", () => {
+  const { time } = healthAt();
+  const ofVenue = new AttestorHealth(["ethereum"], () => time.nowMs, "polls");
+  ofVenue.observe(failed);
+  time.nowMs += 60_001;
+  ofVenue.observe({ kind: "ConfigurationDiffers", chain: "ethereum", difference: "vault: a, b" });
+  expect(ofVenue.notReadyReason()).toBeUndefined();
+  time.nowMs += 600_001;
+  expect(ofVenue.notReadyReason()).toContain("no poll has ended for 600 s");
+});
+
 test("polls that never end: not ready", () => {
   const { time, health } = healthAt();
   time.nowMs += 600_001;

@@ -26,7 +26,7 @@ export class AttestorHealth {
   constructor(
     chains: readonly Chain[],
     private readonly clock: () => number,
-    /** `polls`: an old head is no reason. */
+    /** `polls`: neither an old head nor a configuration that differs is a reason. */
     private readonly by: "polls and heads" | "polls" = "polls and heads",
   ) {
     const nowMs = clock();
@@ -57,7 +57,9 @@ export class AttestorHealth {
         return;
       case "ConfigurationDiffers":
         health.endedAtMs = nowMs;
-        health.reason = event.difference;
+        // The poll itself succeeded: an earlier failure is no reason either.
+        if (this.by === "polls") health.goodAtMs = nowMs;
+        health.reason = this.by === "polls" ? undefined : event.difference;
     }
   }
 

@@ -49,7 +49,8 @@ export function createVenueBridge(
   const hasAttestors = config.attestors.length > 0;
   const watched = hasAttestors ? config.chains.map(({ chain }) => chain) : [];
   // Monotonic: a wall clock that is set forward must not make the venue unready.
-  // Trading goes on without a chain: an old head is an alert, not a reason to send traders away.
+  // Trading goes on without deposits: an old head, and a configuration that differs since `perpgate
+  // configure`, are alerts, not reasons to send traders away.
   const health = new AttestorHealth(watched, () => performance.now(), "polls");
   const report = observeBridge(log, metrics);
   const thread = new BridgeThread({
