@@ -4,15 +4,7 @@
  */
 
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes } from "node:crypto";
-import {
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { bytesFromHex, derOfPublicKey, hexFromBytes } from "@perpgate/protocol/core";
 
 /** DER prefix of the 32 bytes (RFC 8410). */
@@ -60,18 +52,8 @@ export function readKeyFile(path: string): string {
   }
 }
 
-/** Creates a key in a file that must not exist yet; returns the public key. */
-export function createKeyFile(path: string): string {
-  const seed = randomBytes(32).toString("hex");
-  const file = openSync(path, "wx", 0o600);
-  try {
-    writeFileSync(file, `${seed}\n`);
-    fsyncSync(file);
-  } catch (error) {
-    rmSync(path, { force: true });
-    throw error;
-  } finally {
-    closeSync(file);
-  }
-  return publicKeyHex(privateKeyFromSeed(seed));
+/** A new key: the text for its file, and its public key. */
+export function newAttestorKey(): { readonly secret: string; readonly publicKey: string } {
+  const secret = randomBytes(32).toString("hex");
+  return { secret, publicKey: publicKeyHex(privateKeyFromSeed(secret)) };
 }

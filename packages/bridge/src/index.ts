@@ -3,7 +3,7 @@
 export { Bridge } from "./attest/bridge.js";
 export { AttestorHealth } from "./attestor-health.js";
 export {
-  createKeyFile,
+  newAttestorKey,
   privateKeyFromSeed,
   publicKeyFromHex,
   publicKeyHex,

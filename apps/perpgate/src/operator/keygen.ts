@@ -1,14 +1,14 @@
 /** `perpgate keygen`: a new key in a new file that only its owner can read. */
 
 import { Output } from "../cli/output.js";
-import { codeOf, reasonOf, StartError } from "../cli/start-error.js";
+import { StartError } from "../cli/start-error.js";
 import { createPrivateFile } from "../trader/private-file.js";
 
 /** Each loads only what it needs. */
 const MAKERS = {
   wallet: newWallet,
   session: newSessionKey,
-  attestor: newAttestorKey,
+  attestor: newAttestorKeyFile,
   log: newLogKeyFile,
 } as const;
 
@@ -53,14 +53,9 @@ async function newLogKeyFile(path: string, name?: string): Promise<string> {
   }
 }
 
-async function newAttestorKey(path: string): Promise<string> {
-  const { createKeyFile } = await import("@perpgate/bridge");
-  try {
-    return createKeyFile(path);
-  } catch (error) {
-    if (codeOf(error) === "EEXIST") {
-      throw new StartError(`${path} exists already and is not overwritten; choose another name`);
-    }
-    throw new StartError(`cannot write ${path}: ${reasonOf(error)}`);
-  }
+async function newAttestorKeyFile(path: string): Promise<string> {
+  const { newAttestorKey } = await import("@perpgate/bridge");
+  const { secret, publicKey } = newAttestorKey();
+  createPrivateFile(path, `${secret}\n`);
+  return publicKey;
 }

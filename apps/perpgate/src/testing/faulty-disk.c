@@ -5,7 +5,7 @@
  *
  *   number  of the fault; another number is another fault and starts its own count
  *   call    sync (fdatasync, fsync), write (write, writev, pwrite, pwritev),
- *           truncate (ftruncate), allocate (fallocate, posix_fallocate), rename
+ *           truncate (ftruncate), allocate (fallocate, posix_fallocate), rename, link
  *   errno   what the call fails with; 0: the call creates FAULT_TRIGGER.stalled and does not return
  *           before the file has another fault, which is then its own, or is gone
  *   after   matching calls that still succeed
@@ -140,6 +140,11 @@ int rename(const char *from, const char *to) {
   return must_fail("rename", to) ? -1 : real_rename(from, to);
 }
 
+static int (*real_link)(const char *, const char *);
+int link(const char *from, const char *to) {
+  return must_fail("link", to) ? -1 : real_link(from, to);
+}
+
 #define FIND(name) real_##name = (__typeof__(real_##name))dlsym(RTLD_NEXT, #name)
 
 __attribute__((constructor)) static void find_real_calls(void) {
@@ -158,4 +163,5 @@ __attribute__((constructor)) static void find_real_calls(void) {
   FIND(posix_fallocate);
   FIND(posix_fallocate64);
   FIND(rename);
+  FIND(link);
 }

@@ -13,9 +13,9 @@ import type { WhenDone } from "./perpgate-process.js";
 const SOURCE = fileURLToPath(new URL("../../src/testing/faulty-disk.c", import.meta.url));
 
 export interface Fault {
-  readonly call: "sync" | "write" | "truncate" | "allocate" | "rename";
+  readonly call: "sync" | "write" | "truncate" | "allocate" | "rename" | "link";
   /** `stall`: the call does not return before the next fault is triggered. */
-  readonly error: "EIO" | "ENOSPC" | "stall";
+  readonly error: "EIO" | "ENOSPC" | "EPERM" | "stall";
   /** Part of the path of the files that it applies to; no spaces. */
   readonly path: string;
   /** Calls that succeed between the trigger and the first failure. */

@@ -82,7 +82,7 @@ export function createPrivateFile(path: string, text: string): void {
   try {
     try {
       writeNew(draft, text);
-      linkSync(draft, path);
+      linkOrWrite(draft, path, text);
     } finally {
       rmSync(draft, { force: true });
     }
@@ -108,14 +108,29 @@ function draftOf(path: string): string {
   return `${path}.${randomBytes(6).toString("hex")}.new`;
 }
 
-function syncFolder(path: string): void {
-  // Windows cannot sync a folder.
-  if (process.platform === "win32") return;
-  const folder = openSync(path, "r");
+/** What file systems without hard links answer. */
+const NO_LINKS: ReadonlySet<unknown> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+
+function linkOrWrite(draft: string, path: string, text: string): void {
   try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
+    linkSync(draft, path);
+  } catch (error) {
+    if (!NO_LINKS.has(codeOf(error))) throw error;
+    writeNew(path, text);
+  }
+}
+
+/** The file exists with its content: a folder that cannot be synced is no reason to say otherwise. */
+function syncFolder(path: string): void {
+  try {
+    const folder = openSync(path, "r");
+    try {
+      fsyncSync(folder);
+    } finally {
+      closeSync(folder);
+    }
+  } catch {
+    // Windows, for one, cannot sync a folder.
   }
 }
 
@@ -124,6 +139,9 @@ function writeNew(path: string, text: string): void {
   try {
     writeFileSync(file, text);
     fsyncSync(file);
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
   } finally {
     closeSync(file);
   }

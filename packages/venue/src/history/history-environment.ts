@@ -9,7 +9,7 @@ import { hasFields, isInteger, isNumber, isText } from "../stored-json.js";
 // Its CommonJS bundle loads in a third of the time of its ES modules, in every thread.
 const { open }: typeof import("lmdb") = createRequire(import.meta.url)("lmdb");
 
-export const HISTORY_FORMAT = 7;
+export const HISTORY_FORMAT = 8;
 export const TABLES = [
   "acks",
   "blocks",

@@ -1,8 +1,8 @@
 /** The bridge in the configuration: valid and invalid. */
 
-import { chmodSync, readFileSync, statSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { createKeyFile, privateKeyFromSeed, publicKeyHex, readKeyFile } from "@perpgate/bridge";
+import { privateKeyFromSeed, publicKeyHex, readKeyFile } from "@perpgate/bridge";
 import type { BridgeInfo } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
 import { StartError } from "../../cli/start-error.js";
@@ -141,14 +141,9 @@ test("a data folder keeps its kind: dev cannot become chain, nor the reverse", a
   expect((await third.child.ended).stdout).toContain("2 of 2 attestors credit, 1 run here");
 }, 180_000);
 
-test("a new key file: readable by its owner only, never overwrites another", () => {
-  const path = join(temporaryFolder(), "attestor.key");
-  const publicKey = createKeyFile(path);
-  expect(statSync(path).mode & 0o777).toBe(0o600);
+test("a new key file: what is read from it has the public key", () => {
+  const { path, publicKey } = newKeyFile();
   expect(publicKeyHex(privateKeyFromSeed(readKeyFile(path).trim()))).toBe(publicKey);
-  const before = readFileSync(path, "utf8");
-  expect(() => createKeyFile(path)).toThrow(/EEXIST/);
-  expect(readFileSync(path, "utf8")).toBe(before);
 });
 
 test("configure: the key of the environment stays a member, unless the file names the members", async () => {

@@ -1,5 +1,5 @@
 /** Disk errors while a process starts, and segments of the log that cannot be allocated ahead. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { compileFaultLibrary, type Fault, FaultControl } from "../../testing/faulty-disk.js";
@@ -70,6 +70,19 @@ describe.skipIf("missing" in library)("a disk that fails while the process start
       expect(readdirSync(folder)).toEqual([]);
     },
   );
+
+  test("keygen on a file system without hard links: the key is written, once", async () => {
+    const file = join(temporaryFolder(), "new.key");
+    const disk = new FaultControl("path" in library ? library.path : "", temporaryFolder());
+    disk.trigger({ call: "link", error: "EPERM", path: "new.key" });
+    const keygen = () => new PerpgateProcess(["keygen", "session", file], disk.environment).ended;
+    expect(await keygen()).toMatchObject({ code: 0, stderr: "" });
+    const key = readFileSync(file, "utf8");
+    expect(key).toMatch(/^[0-9a-f]{64}\n$/);
+    const again = await keygen();
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("not overwritten") });
+    expect(readFileSync(file, "utf8")).toBe(key);
+  });
 
   test("no room for the next segment: logged, tried again, allocated once there is room", async () => {
     const spare = "0000000002.log";

@@ -1,7 +1,7 @@
 /** A process with attestors on a real local chain. */
 
 import { join } from "node:path";
-import { createKeyFile } from "@perpgate/bridge";
+import { newAttestorKey } from "@perpgate/bridge";
 import type { EvmNode } from "@perpgate/bridge/testing";
 import type { Address } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
@@ -10,6 +10,7 @@ import {
   PerpgateProcess,
   temporaryFolder,
 } from "../../../testing/perpgate-process.js";
+import { createPrivateFile } from "../../../trader/private-file.js";
 
 /** Of the local chain's funded accounts. */
 const MNEMONIC = "test test test test test test test test test test test junk";
@@ -55,7 +56,9 @@ export function chainSettings({ rpc, vault, usdc }: ChainSetting, bridge: object
 
 export function newKeyFile(): { path: string; publicKey: string } {
   const path = join(temporaryFolder(), "attestor.key");
-  return { path, publicKey: createKeyFile(path) };
+  const { secret, publicKey } = newAttestorKey();
+  createPrivateFile(path, `${secret}\n`);
+  return { path, publicKey };
 }
 
 export async function startVenue(
