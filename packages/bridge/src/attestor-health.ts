@@ -11,7 +11,14 @@ const FAILING_MS = 60_000;
 /** Longer than the longest poll with all its time-outs. */
 const SILENT_MS = 600_000;
 
-interface ChainHealth {
+/** What a process watches; a bridge's configuration fits. */
+interface Watched {
+  readonly attestors: readonly { readonly index: number }[];
+  readonly chains: readonly { readonly chain: Chain }[];
+}
+
+interface PollHealth {
+  readonly chain: Chain;
   /** End of the last successful poll; initially the start. */
   goodAtMs: number;
   endedAtMs: number;
@@ -21,26 +28,33 @@ interface ChainHealth {
 }
 
 export class AttestorHealth {
-  private readonly chains: Map<Chain, ChainHealth>;
+  /** Of each attestor on each chain. */
+  private readonly polls: ReadonlyMap<string, PollHealth>;
 
   constructor(
-    chains: readonly Chain[],
+    { attestors, chains }: Watched,
     private readonly clock: () => number,
     /** `polls`: neither an old head nor a configuration that differs is a reason. */
     private readonly by: "polls and heads" | "polls" = "polls and heads",
   ) {
     const nowMs = clock();
-    const fresh = (): ChainHealth => ({
+    const fresh = (chain: Chain): PollHealth => ({
+      chain,
       goodAtMs: nowMs,
       endedAtMs: nowMs,
       reason: undefined,
       headAgeMs: undefined,
     });
-    this.chains = new Map(chains.map((chain) => [chain, fresh()]));
+    this.polls = new Map(
+      attestors.flatMap(({ index }) =>
+        chains.map(({ chain }) => [keyOf(index, chain), fresh(chain)] as const),
+      ),
+    );
   }
 
   observe(event: BridgeEvent): void {
-    const health = this.chains.get(event.chain);
+    if (!("attestor" in event)) return;
+    const health = this.polls.get(keyOf(event.attestor, event.chain));
     if (health === undefined) return;
     const nowMs = this.clock();
     switch (event.kind) {
@@ -66,7 +80,7 @@ export class AttestorHealth {
   /** Why deposits of some chain are not attested, or undefined. */
   notReadyReason(): string | undefined {
     const nowMs = this.clock();
-    for (const [chain, { goodAtMs, endedAtMs, reason, headAgeMs }] of this.chains) {
+    for (const { chain, goodAtMs, endedAtMs, reason, headAgeMs } of this.polls.values()) {
       if (reason !== undefined && nowMs - goodAtMs > FAILING_MS) {
         return `deposits of ${chain} are not attested: ${reason}`;
       }
@@ -81,4 +95,8 @@ export class AttestorHealth {
     }
     return undefined;
   }
+}
+
+function keyOf(attestor: number, chain: Chain): string {
+  return `${attestor} ${chain}`;
 }

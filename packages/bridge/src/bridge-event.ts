@@ -23,6 +23,8 @@ export type BridgeEvent =
       /** The attestor's configuration differs from the venue's: it does not vote. */
       readonly kind: "ConfigurationDiffers";
       readonly chain: Chain;
+      /** The index of the attestor; a process may run several. */
+      readonly attestor: number;
       readonly difference: string;
     }
   | {
@@ -79,11 +81,13 @@ export type BridgeEvent =
   | {
       readonly kind: "PollFailed";
       readonly chain: Chain;
+      readonly attestor: number;
       readonly error: unknown;
     }
   | {
       readonly kind: "Polled";
       readonly chain: Chain;
+      readonly attestor: number;
       /** Deposits looked up on the chain. */
       readonly pending: number;
       readonly votes: number;

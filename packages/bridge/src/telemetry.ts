@@ -25,8 +25,8 @@ export function observeBridge(
     metrics(event, clock());
     switch (event.kind) {
       case "Polled":
-        if (!event.isHeadOld) quiet.forget(chain);
-        else if (!quiet.isRepeated(chain, "old head")) {
+        if (!event.isHeadOld) quiet.forget(event);
+        else if (!quiet.isRepeated(event, "old head")) {
           log.warn({ chain, ...fields }, "the newest block of enough RPC endpoints is old");
         }
         return;
@@ -40,7 +40,7 @@ export function observeBridge(
         log.warn({ chain, ...fields }, "RPC endpoints disagree");
         return;
       case "ConfigurationDiffers":
-        if (quiet.isRepeated(chain, event.difference)) return;
+        if (quiet.isRepeated(event, event.difference)) return;
         log.error({ chain, ...fields }, "the configuration differs from the venue's: no votes");
         return;
       case "DepositReorged":
@@ -81,38 +81,50 @@ export function observeBridge(
 function reportPollFailure(
   log: BridgeLog,
   quiet: RepeatFilter,
-  { chain, error }: Extract<BridgeEvent, { kind: "PollFailed" }>,
+  event: Extract<BridgeEvent, { kind: "PollFailed" }>,
 ): void {
+  const { chain, attestor, error } = event;
   const isVenue = error instanceof Error && error.name === "VenueUnreachable";
   if (!isVenue) {
-    log.error({ chain, err: error }, "a poll failed");
+    log.error({ chain, attestor, err: error }, "a poll failed");
     return;
   }
-  if (quiet.isRepeated(chain, error.message)) return;
-  log.warn({ chain, reason: error.message }, "a poll failed; polling continues");
+  if (quiet.isRepeated(event, error.message)) return;
+  log.warn({ chain, attestor, reason: error.message }, "a poll failed; polling continues");
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Suppresses repetitions of the last message of each chain. */
+/** An attestor on one of its chains. */
+interface Source {
+  readonly attestor: number;
+  readonly chain: string;
+}
+
+/** Suppresses repetitions of the last message of each source. */
 class RepeatFilter {
   private readonly last = new Map<string, { readonly text: string; readonly atMs: number }>();
 
   constructor(private readonly clock: () => number) {}
 
-  isRepeated(chain: string, text: string): boolean {
+  isRepeated(source: Source, text: string): boolean {
     const nowMs = this.clock();
-    const last = this.last.get(chain);
+    const key = keyOf(source);
+    const last = this.last.get(key);
     if (last?.text === text && nowMs - last.atMs < REPEAT_MS) return true;
-    this.last.set(chain, { text, atMs: nowMs });
+    this.last.set(key, { text, atMs: nowMs });
     return false;
   }
 
-  forget(chain: string): void {
-    this.last.delete(chain);
+  forget(source: Source): void {
+    this.last.delete(keyOf(source));
   }
+}
+
+function keyOf({ attestor, chain }: Source): string {
+  return `${attestor} ${chain}`;
 }
 
 function bridgeMetrics(registry: Registry): (event: BridgeEvent, nowMs: number) => void {
@@ -172,16 +184,18 @@ function bridgeMetrics(registry: Registry): (event: BridgeEvent, nowMs: number) 
     "perpgate_bridge_last_poll_timestamp_seconds",
     "End of the last successful poll, Unix seconds.",
   );
-  const differs = gauge(
-    "perpgate_bridge_configuration_differs",
-    "1 while the configuration differs from the venue's, so that attestors do not vote.",
-  );
+  const differs = new Gauge({
+    name: "perpgate_bridge_configuration_differs",
+    help: "1 while the configuration differs from the venue's, so that the attestor does not vote.",
+    labelNames: ["chain", "attestor"],
+    registers,
+  });
   return (event, nowMs) => {
     const { chain } = event;
     counters[event.kind]?.inc({ chain });
-    if (event.kind === "ConfigurationDiffers") differs.set({ chain }, 1);
+    if (event.kind === "ConfigurationDiffers") differs.set({ chain, attestor: event.attestor }, 1);
     if (event.kind !== "Polled") return;
-    differs.set({ chain }, 0);
+    differs.set({ chain, attestor: event.attestor }, 0);
     votes.inc({ chain }, event.votes);
     pending.set({ chain }, event.pending);
     if (!event.isIdle) endpoints.set({ chain }, event.endpoints);

@@ -51,7 +51,7 @@ export async function attest(options: AttestOptions): Promise<number> {
   collectDefaultMetrics({ register: metrics });
   measureProcessLog(metrics, processLog);
   const chains = bridge.chains.map(({ chain }) => chain);
-  const health = new AttestorHealth(chains, () => performance.now());
+  const health = new AttestorHealth(bridge, () => performance.now());
   const report = observeBridge(log, metrics);
   const observe = (event: BridgeEvent): void => {
     health.observe(event);

@@ -27,7 +27,13 @@ export class Bridge {
         const stop = this.stopping.signal;
         const parts = { attestor, chain, port, clock, uniform, observe, stop };
         const intervalMs = chain.pollIntervalMs;
-        const loop = { chain: chain.chain, intervalMs, uniform, observe };
+        const loop = {
+          chain: chain.chain,
+          attestor: attestor.index,
+          intervalMs,
+          uniform,
+          observe,
+        };
         return new AttestorLoop(new ChainAttestor(parts), loop);
       }),
     );
@@ -46,6 +52,7 @@ export class Bridge {
 
 interface LoopOptions {
   readonly chain: Chain;
+  readonly attestor: number;
   readonly intervalMs: number;
   /** Uniform in [0, 1). */
   readonly uniform: () => number;
@@ -77,10 +84,10 @@ class AttestorLoop {
   }
 
   private run(): void {
-    const { chain, observe, intervalMs, uniform } = this.options;
+    const { chain, attestor, observe, intervalMs, uniform } = this.options;
     this.polling = this.attestor
       .poll()
-      .catch((error: unknown) => observe({ kind: "PollFailed", chain, error }))
+      .catch((error: unknown) => observe({ kind: "PollFailed", chain, attestor, error }))
       .then(() => {
         if (this.isStopped) return;
         const pauseMs = intervalMs * (0.9 + 0.2 * uniform());

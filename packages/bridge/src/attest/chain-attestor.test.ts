@@ -178,7 +178,7 @@ test("another key at its number at the venue: says so and does not vote", async 
   await attestors.attestor(config, 0, attestors.portWith({ terms })).poll();
   expect(attestors.venue.deposit(id).status).toBe("queued");
   const difference = `the key of attestor 0: ${publicKeyHex(privateKeyFromSeed(SEEDS[0]!))} here, ${"ab".repeat(32)} at the venue`;
-  expect(attestors.happened("ConfigurationDiffers")).toMatchObject([{ difference }]);
+  expect(attestors.happened("ConfigurationDiffers")).toMatchObject([{ attestor: 0, difference }]);
   await attestors.attestor(config).poll();
   expect(attestors.venue.deposit(id).status).toBe("credited");
 });

@@ -69,7 +69,7 @@ export class ChainAttestor {
 
   /** Rejects with the first failure after both parts were tried. */
   private async pollOnce(): Promise<void> {
-    const { chain, clock, observe } = this.parts;
+    const { attestor, chain, clock, observe } = this.parts;
     if (!(await this.hasSameTerms())) return;
     const failures: unknown[] = [];
     const recorded = <T>(fallback: T) => {
@@ -91,6 +91,7 @@ export class ChainAttestor {
     observe({
       kind: "Polled",
       chain: chain.chain,
+      attestor: attestor.index,
       pending: pending.length,
       votes,
       endpoints: views.length,
@@ -112,12 +113,13 @@ export class ChainAttestor {
 
   /** Whether the venue has the same configuration; reports a difference. */
   private async hasSameTerms(): Promise<boolean> {
-    const { port, chain, observe } = this.parts;
+    const { attestor, port, chain, observe } = this.parts;
     const terms = await port.terms();
     this.venueId = terms.venueId;
     const difference = this.keyDifference(terms) ?? differenceFrom(terms, chain);
     if (difference === null) return true;
-    observe({ kind: "ConfigurationDiffers", chain: chain.chain, difference });
+    const { index } = attestor;
+    observe({ kind: "ConfigurationDiffers", chain: chain.chain, attestor: index, difference });
     return false;
   }
 

@@ -303,7 +303,10 @@ describe("stuck", () => {
   });
 
   test("all of them: not ready until there is a new block", async () => {
-    const health = new AttestorHealth(["ethereum"], () => attestors.nowMs);
+    const health = new AttestorHealth(
+      { attestors: [{ index: 0 }], chains: [{ chain: "ethereum" }] },
+      () => attestors.nowMs,
+    );
     const one = attestor(3, { graceMs: 2_000 });
     const notReady = async () => {
       await one.poll();

@@ -47,11 +47,10 @@ export function createVenueBridge(
   watchReorgs(venue, log, metrics);
   measureBridge(metrics, venue, deposits, config);
   const hasAttestors = config.attestors.length > 0;
-  const watched = hasAttestors ? config.chains.map(({ chain }) => chain) : [];
   // Monotonic: a wall clock that is set forward must not make the venue unready.
   // Trading goes on without deposits: an old head, and a configuration that differs since `perpgate
   // configure`, are alerts, not reasons to send traders away.
-  const health = new AttestorHealth(watched, () => performance.now(), "polls");
+  const health = new AttestorHealth(config, () => performance.now(), "polls");
   const report = observeBridge(log, metrics);
   const thread = new BridgeThread({
     config,
