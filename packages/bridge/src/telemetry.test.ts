@@ -36,3 +36,21 @@ test("two attestors, one of which has another key than the venue: the other's po
   expect(text).toContain('perpgate_bridge_configuration_differs{chain="ethereum",attestor="2"} 1');
   expect(text).toContain('perpgate_bridge_configuration_differs{chain="ethereum",attestor="0"} 0');
 });
+
+test("an old head: 1 until this attestor reads a new one, also through polls that read none", async () => {
+  const { registry, observe } = observed();
+  const isOld = async (attestor: number) => {
+    const labels = `{chain="ethereum",attestor="${attestor}"}`;
+    const text = await registry.metrics();
+    return text.match(new RegExp(`^perpgate_bridge_head_old${labels} (.*)$`, "m"))?.[1];
+  };
+  // Above the five minutes of the public chains, below the configured limit.
+  observe({ ...polled(0), isIdle: false, headAgeMs: 400_000 });
+  expect(await isOld(0)).toBe("0");
+  observe({ ...polled(0), isIdle: false, headAgeMs: 700_000, isHeadOld: true });
+  observe({ ...polled(0), isHeadOld: true });
+  observe(polled(1));
+  expect([await isOld(0), await isOld(1)]).toEqual(["1", "0"]);
+  observe({ ...polled(0), headAgeMs: 12_000 });
+  expect(await isOld(0)).toBe("0");
+});

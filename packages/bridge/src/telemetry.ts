@@ -184,18 +184,24 @@ function bridgeMetrics(registry: Registry): (event: BridgeEvent, nowMs: number) 
     "perpgate_bridge_last_poll_timestamp_seconds",
     "End of the last successful poll, Unix seconds.",
   );
-  const differs = new Gauge({
-    name: "perpgate_bridge_configuration_differs",
-    help: "1 while the configuration differs from the venue's, so that the attestor does not vote.",
-    labelNames: ["chain", "attestor"],
-    registers,
-  });
+  const perAttestor = (name: string, help: string): Gauge<"chain" | "attestor"> =>
+    new Gauge({ name, help, labelNames: ["chain", "attestor"], registers });
+  const headOld = perAttestor(
+    "perpgate_bridge_head_old",
+    "1 while the newest block that enough RPC endpoints have is older than maxHeadAgeMs.",
+  );
+  const differs = perAttestor(
+    "perpgate_bridge_configuration_differs",
+    "1 while the configuration differs from the venue's, so that the attestor does not vote.",
+  );
   return (event, nowMs) => {
     const { chain } = event;
     counters[event.kind]?.inc({ chain });
     if (event.kind === "ConfigurationDiffers") differs.set({ chain, attestor: event.attestor }, 1);
     if (event.kind !== "Polled") return;
-    differs.set({ chain, attestor: event.attestor }, 0);
+    const { attestor, isHeadOld } = event;
+    differs.set({ chain, attestor }, 0);
+    headOld.set({ chain, attestor }, isHeadOld ? 1 : 0);
     votes.inc({ chain }, event.votes);
     pending.set({ chain }, event.pending);
     if (!event.isIdle) endpoints.set({ chain }, event.endpoints);
