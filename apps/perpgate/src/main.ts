@@ -7,6 +7,7 @@
  * exit 0; a second signal during the drain ends the process immediately.
  */
 
+import { writeSync } from "node:fs";
 import { codeOf, StartError } from "./cli/start-error.js";
 import { createProgram, runProgram } from "./program.js";
 
@@ -44,7 +45,12 @@ runProgram(program, words).catch((error: unknown) => {
 function reportUnwritten(error: Error): void {
   if (unwritten.isReported) return;
   unwritten.isReported = true;
-  process.stderr.write(`perpgate: cannot write to standard output: ${error.message}\n`);
+  try {
+    // Not through the stream: without a listener its error would end a server.
+    writeSync(2, `perpgate: cannot write to standard output: ${error.message}\n`);
+  } catch {
+    // Standard error is on the same disk.
+  }
   if (SERVERS.has(running.command)) return;
   process.once("exit", (code) => {
     if (code === 0) process.exitCode = 1;

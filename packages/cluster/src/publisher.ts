@@ -14,7 +14,6 @@ import {
   type Msg,
   type NatsConnection,
   PermissionViolationError,
-  type Subscription,
 } from "@nats-io/transport-node";
 import type { BatchId } from "@perpgate/journal";
 import { ClusterError, textOf } from "./errors.js";
@@ -54,7 +53,6 @@ export class Publisher {
   /** The newest refusal since the last accepted batch; a stream that is full shows here. */
   refusal: Refusal | undefined;
   private connection: NatsConnection | undefined;
-  private answers: Subscription | undefined;
   private inbox = "";
   private inFlight: InFlight | undefined;
   private writer = "";
@@ -110,18 +108,13 @@ export class Publisher {
   attach(connection: NatsConnection): void {
     this.connection = connection;
     this.inbox = createInbox();
-    this.answers = connection.subscribe(`${this.inbox}.>`, {
+    connection.subscribe(`${this.inbox}.>`, {
       callback: (error, message) => {
         if (error === null) this.answered(message);
       },
     });
     void this.watchRights(connection);
     this.send();
-  }
-
-  detach(): void {
-    if (this.connection?.isClosed() === false) this.answers?.unsubscribe();
-    this.connection = undefined;
   }
 
   tick(elapsedMs: number): void {
@@ -189,7 +182,8 @@ export class Publisher {
   private warnAfter(beforeMs: number, nowMs: number): void {
     const periods = Math.floor(nowMs / WARN_MS);
     if (periods === Math.floor(beforeMs / WARN_MS)) return;
-    const unconnected = this.connection === undefined ? "no server is connected" : undefined;
+    const isConnected = this.connection?.isClosed() === false;
+    const unconnected = isConnected ? undefined : "no server is connected";
     const reason = unconnected ?? this.refusal?.description ?? "no server has refused it";
     const seconds = (periods * WARN_MS) / 1000;
     this.warn(`a batch of this gateway has waited for the log for ${seconds} s: ${reason}`);

@@ -73,7 +73,9 @@ export function isNoRoom(error: unknown): boolean {
 export function refuseToFill(disk: Disk, directory: string, bytes: number): void {
   const room = disk.roomBytes(directory);
   if (room >= bytes) return;
-  const message = `ENOSPC: no space left on device, ${bytes} bytes in ${directory}`;
+  const message =
+    `ENOSPC: no space left on device, ${bytes} bytes in ${directory}: of its free space ` +
+    `${Math.max(0, room)} bytes may be used, the rest is kept for what cannot wait`;
   throw Object.assign(new Error(message), { code: "ENOSPC", syscall: "statfs" });
 }
 

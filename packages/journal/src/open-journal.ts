@@ -133,7 +133,8 @@ function createLog(disk: Disk, directory: string, segmentBytes: number, logId: U
     // Keeps the system's code for callers that handle disk errors by code.
     throw new JournalError(
       "ENOSPC",
-      `there is no room in ${directory} for a log: each of its segments takes ${segmentBytes} bytes`,
+      `there is no room in ${directory} for a log: each of its segments takes ${segmentBytes} bytes, ` +
+        "and 16 MiB more must stay free",
       { cause: error },
     );
   }

@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { MetricsReading } from "../testing/metrics-text.js";
 import { MAIN, PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
 import { openProcessLog } from "./process-log.js";
@@ -20,6 +22,36 @@ test.skipIf(!existsSync("/dev/full"))(
     expect(await perpgate.ended).toMatchObject({ code: 0 });
   },
 );
+
+test.skipIf(!existsSync("/dev/full"))(
+  "standard output and error without room: the venue starts and is ready",
+  async () => {
+    const bothFull = [
+      "sh",
+      "-c",
+      'exec "$0" "$@" >/dev/full 2>&1',
+      process.execPath,
+      MAIN,
+    ] as const;
+    const port = await freePort();
+    const args = ["--port", String(port), "--data", join(temporaryFolder(), "data")];
+    const perpgate = new PerpgateProcess(args, {}, bothFull);
+    const isReady = () => fetch(`http://127.0.0.1:${port}/readyz`).then(({ ok }) => ok);
+    await vi.waitUntil(() => isReady().catch(() => false), { timeout: 60_000, interval: 100 });
+    perpgate.signal("SIGTERM");
+    expect(await perpgate.ended).toMatchObject({ code: 0 });
+  },
+);
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
 
 test("a file that cannot be written, then can: a MiB of lines is kept and written, more are counted", () => {
   const path = join(temporaryFolder(), "stderr");

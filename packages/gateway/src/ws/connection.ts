@@ -11,7 +11,7 @@
  *   above `maxBufferedBytes`  the socket is closed, since other frames (`send`) must not be skipped
  */
 
-import type { Duplex } from "node:stream";
+import { type Duplex, Writable } from "node:stream";
 import type { ServerFrame } from "@perpgate/protocol";
 import { WebSocket } from "ws";
 import type { BearerToken } from "../auth/session-token.js";
@@ -75,7 +75,9 @@ export class Connection implements Reader, PieceReader {
   /** While a part of the last read waits for its turn of the event loop. */
   private hasRest = false;
   /** After `closeUnread`. */
-  isUnread = false;
+  private isClosedUnread = false;
+  /** What `ws` parses frames with; it has no public name. */
+  private readonly parser: unknown;
   /** Bytes received that are in no message, ping or pong so far. */
   private unexplainedBytes = 0;
 
@@ -88,6 +90,7 @@ export class Connection implements Reader, PieceReader {
     private readonly budgets: CostBudgets,
     readonly counts: SocketCounts,
   ) {
+    this.parser = Reflect.get(socket, "_receiver");
     // Node emits `drain` only after more than writableHighWaterMark bytes were buffered.
     this.roomBytes = Math.max(limits.roomBytes, transport.writableHighWaterMark);
     transport.on("drain", () => {
@@ -129,6 +132,11 @@ export class Connection implements Reader, PieceReader {
     this.charge(readCost(this.unexplainedBytes, true));
     this.unexplainedBytes = 0;
     this.closeUnread(CLOSE.rateLimited);
+  }
+
+  /** After `closeUnread`, a close frame or malformed bytes: `ws` would fail on anything more. */
+  get isUnread(): boolean {
+    return this.isClosedUnread || (this.parser instanceof Writable && !this.parser.writable);
   }
 
   /** Bytes written and not yet accepted by the operating system. */
@@ -318,7 +326,7 @@ export class Connection implements Reader, PieceReader {
   /** Closes without reading any further: a client that sends too much may not stop. */
   closeUnread(reason: CloseReason): void {
     if (this.isClosing) return;
-    this.isUnread = true;
+    this.isClosedUnread = true;
     this.close(reason);
     this.pause();
     setTimeout(() => this.destroy(), LINGER_MS).unref();

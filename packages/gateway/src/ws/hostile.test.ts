@@ -67,6 +67,21 @@ describe("hostile messages", () => {
     await isWell(at);
   });
 
+  test("frames behind a close frame: dropped unparsed, and the socket closes without an error", async () => {
+    const at = await runVenue();
+    const client = await StreamClient.connect(at.url);
+    const closed = new Promise<number>((resolve) => client.socket.once("close", resolve));
+    const tcp = Reflect.get(client.socket, "_socket");
+    tcp.cork();
+    client.socket.close(1_000);
+    tcp.write(Buffer.alloc(20_000, 0x81));
+    tcp.uncork();
+    expect(await closed).toBe(1_000);
+    await until(() => at.streams.size === 0);
+    expect(at.socketEndings).toEqual([expect.objectContaining({ code: 1_000 })]);
+    await isWell(at);
+  });
+
   test("text that is no operation: an error with a code, and the socket lives on", async () => {
     const at = await runVenue();
     const client = await StreamClient.connect(at.url);

@@ -18,7 +18,7 @@ export interface PieceReader {
   readonly isTurnUsed: boolean;
   /** Whether what the client has sent is not wanted any more. */
   readonly isUnread: boolean;
-  /** `ws` has parsed these bytes. */
+  /** `ws` has parsed these bytes, or they were dropped. */
   onBytes(bytes: number): void;
   /** No more is read until `onRestRead`. */
   onRestWaits(): void;
@@ -37,7 +37,7 @@ export function readInPieces(transport: Duplex, reader: PieceReader): void {
     rest = rest.subarray(PIECE_BYTES);
     Reflect.apply(parse, transport, [piece]);
     reader.onBytes(piece.length);
-    // After `end`, `ws` takes no more bytes.
+    // After the peer's FIN, `ws` takes no more bytes.
     if (reader.isUnread || !transport.readable) rest = NOTHING;
   };
   const goOn = (): void => {
@@ -48,6 +48,10 @@ export function readInPieces(transport: Duplex, reader: PieceReader): void {
     else reader.onRestRead();
   };
   transport.on("data", (bytes: Buffer) => {
+    if (reader.isUnread) {
+      reader.onBytes(bytes.length);
+      return;
+    }
     rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
     if (isWaiting) return;
     do parsePiece();

@@ -93,6 +93,8 @@ export interface RunningVenue extends RunningGateway {
   readonly streams: StreamServer;
   /** What failed inside the streams. */
   readonly streamFaults: readonly object[];
+  /** What the log says of sockets that ended. */
+  readonly socketEndings: readonly object[];
   nowMs(): number;
   /** Moves time on, with its ticks; an index that was set stays fresh by default. */
   advance(ms: number): Promise<void>;
@@ -149,9 +151,13 @@ export async function runVenue(
     services: { nonces, proofs },
   });
   const streamFaults: object[] = [];
+  const socketEndings: object[] = [];
   const streams = new StreamServer({
     venue,
-    log: { info: () => undefined, error: (fields) => streamFaults.push(fields) },
+    log: {
+      info: (fields) => socketEndings.push(fields),
+      error: (fields) => streamFaults.push(fields),
+    },
     limits: changes.sockets ?? {},
     release: "test",
   });
@@ -203,6 +209,7 @@ export async function runVenue(
     nonces,
     streams,
     streamFaults,
+    socketEndings,
     nowMs: () => time.nowMs,
     execute,
     setIndex,
