@@ -385,15 +385,50 @@ describe("limited", () => {
       if (calls[0]?.method === "eth_getBlockByNumber") proxy!.maxCalls = 100;
       return false;
     };
-    await attestor(1).poll();
+    const one = attestor(1);
+    await one.poll();
     expect(status()).toBe("credited");
+    // The batch size stays: the receipts are one request.
+    proxy!.fails = () => false;
+    proxy!.forget();
+    await one.poll();
+    expect(proxy!.count("eth_getTransactionReceipt")).toBeGreaterThan(1);
+    expect(proxy!.requests).toBe(2);
   });
 
-  test("calls per request, by status 429: smaller requests, credited within three polls", async () => {
+  function registerUnknown(count: number): void {
     const session = attestors.venue.signIn(alice);
-    for (let i = 1; i <= 60; i++) {
+    for (let i = 1; i <= count; i++) {
       attestors.venue.register(session, "ethereum", i.toString(16).padStart(64, "0"));
     }
+  }
+
+  test.each([
+    ["all of them", {}, 0],
+    ["the last one of a reading, with few calls", { batchSize: 30 }, 2],
+  ])(
+    "requests, %s refused by status 429: few requests when they are answered again",
+    async (_, changes, maxRequests) => {
+      registerUnknown(60);
+      const [proxy] = proxies;
+      const one = attestor(1, changes);
+      proxy!.maxRequests = maxRequests;
+      for (let poll = 0; poll < 8; poll++) {
+        proxy!.forget();
+        await one.poll();
+        // Past the endpoint's pause after a failure.
+        attestors.nowMs += 60_000;
+      }
+      expect(status()).toBe("queued");
+      proxy!.forget();
+      proxy!.maxRequests = 10;
+      await one.poll();
+      expect(status()).toBe("credited");
+    },
+  );
+
+  test("calls per request, by status 429: smaller requests, credited within three polls", async () => {
+    registerUnknown(60);
     proxies[0]!.maxCalls = 20;
     const one = attestor(1);
     for (let poll = 0; poll < 3; poll++) {

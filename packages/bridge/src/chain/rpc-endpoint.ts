@@ -7,8 +7,10 @@
  * - The calls of a batch that got an error while others got a result are repeated, as long as each
  *   repetition has results: nodes of the geth family end a response at a size limit and give the
  *   remaining calls an error.
- * - A batch that is rejected as a whole (too many calls, a rate limit) or times out fails the
- *   endpoint and halves the batch size, which grows again after many successful readings.
+ * - A batch that is rejected as a whole (too many calls) or times out fails the endpoint and halves
+ *   the batch size, which grows again after many successful readings.
+ * - So does status 429, but only to a minimum: it may limit requests, of which smaller batches need
+ *   more.
  * - A batch of one call that fails this way fails only the call, a few times per reading: a
  *   transaction that the node cannot handle must not block the others.
  */
@@ -31,7 +33,17 @@ export class EndpointFailure extends Error {
 }
 
 /** A batch failed in a way that one of its calls may have caused. */
-class BatchFailure extends EndpointFailure {}
+class BatchFailure extends EndpointFailure {
+  constructor(
+    message: string,
+    readonly calls: number,
+  ) {
+    super(message);
+  }
+}
+
+/** Status 429: too many calls in the batch, or too many requests. */
+class RateFailure extends EndpointFailure {}
 
 export interface RpcEndpointOptions {
   /** From sending a batch to the last byte of its response. */
@@ -45,8 +57,10 @@ const MAX_BODY_BYTES = 32 * 1_024 * 1_024;
 const READINGS_TO_GROW = 20;
 /** Failed calls per reading that do not fail the endpoint. */
 const MAX_FAILED_CALLS = 4;
-/** Statuses that a smaller batch may avoid: malformed, too large, too many requests. */
-const BATCH_STATUSES: ReadonlySet<number | undefined> = new Set([400, 413, 429]);
+/** Statuses that a smaller batch may avoid: malformed, too large. */
+const BATCH_STATUSES: ReadonlySet<number | undefined> = new Set([400, 413]);
+/** Status 429 makes batches no smaller than this. */
+const MIN_RATED_BATCH = 10;
 const TOO_LARGE = Symbol("response too large");
 
 export class RpcEndpoint {
@@ -69,14 +83,28 @@ export class RpcEndpoint {
     const results: RpcResult[] = [];
     const { batchSize } = this;
     this.failedCalls = 0;
-    // Sequentially: one batch in flight per endpoint.
-    for (let at = 0; at < calls.length; at += batchSize) {
-      results.push(...(await this.callBatch(calls.slice(at, at + batchSize))));
+    try {
+      // Sequentially: one batch in flight per endpoint.
+      for (let at = 0; at < calls.length; at += batchSize) {
+        results.push(...(await this.callBatch(calls.slice(at, at + batchSize))));
+      }
+    } catch (error) {
+      this.shrinkAfter(error, Math.min(batchSize, calls.length));
+      throw error;
     }
     if (++this.succeeded % READINGS_TO_GROW === 0) {
       this.batchSize = Math.min(this.options.batchSize, batchSize * 2);
     }
     return results;
+  }
+
+  /** `largest`: calls in the largest batch of the reading. */
+  private shrinkAfter(error: unknown, largest: number): void {
+    if (error instanceof BatchFailure) this.batchSize = Math.max(1, Math.floor(error.calls / 2));
+    if (error instanceof RateFailure && largest > MIN_RATED_BATCH) {
+      this.batchSize = Math.max(MIN_RATED_BATCH, Math.floor(largest / 2));
+      this.succeeded = 0;
+    }
   }
 
   private async callBatch(calls: readonly RpcCall[]): Promise<readonly RpcResult[]> {
@@ -85,7 +113,6 @@ export class RpcEndpoint {
       response = await this.send(calls);
     } catch (error) {
       if (!(error instanceof BatchFailure)) throw error;
-      this.batchSize = Math.max(1, Math.floor(calls.length / 2));
       this.succeeded = 0;
       if (calls.length > 1 || ++this.failedCalls > MAX_FAILED_CALLS) throw error;
       return [{ isAnswered: false, reason: error.message }];
@@ -130,14 +157,16 @@ export class RpcEndpoint {
       );
     } catch (error) {
       if (error instanceof Error && error.name === "ResponseBodyTooLargeError") return TOO_LARGE;
-      if (error instanceof TimeLimitError) throw new BatchFailure("timeout");
+      if (error instanceof TimeLimitError) throw new BatchFailure("timeout", calls.length);
       if (this.stop?.aborted === true) throw new EndpointFailure("stopped");
-      const isOfBatch = BATCH_STATUSES.has(statusOf(error));
-      throw new (isOfBatch ? BatchFailure : EndpointFailure)(failureOf(error));
+      const status = statusOf(error);
+      if (status === 429) throw new RateFailure(failureOf(error));
+      if (BATCH_STATUSES.has(status)) throw new BatchFailure(failureOf(error), calls.length);
+      throw new EndpointFailure(failureOf(error));
     }
     // An error instead of a list: the node rejected the whole batch.
     if (isFields(response) && isFields(response.error)) {
-      throw new BatchFailure(messageOf(response.error));
+      throw new BatchFailure(messageOf(response.error), calls.length);
     }
     return response;
   }

@@ -30,6 +30,8 @@ export class RpcProxy {
   fails: Fails = () => false;
   /** A longer request is refused with status 429. */
   maxCalls = Number.POSITIVE_INFINITY;
+  /** Further requests, until `forget`, are refused with status 429. */
+  maxRequests = Number.POSITIVE_INFINITY;
   /** Results of a response; once they are longer, the calls that remain get an error, as of geth. */
   maxResultBytes = Number.POSITIVE_INFINITY;
   requests = 0;
@@ -79,7 +81,7 @@ export class RpcProxy {
       response.writeHead(503).end("out of order");
       return;
     }
-    if (calls.length > this.maxCalls) {
+    if (calls.length > this.maxCalls || this.requests > this.maxRequests) {
       response.writeHead(429).end("too many requests");
       return;
     }
