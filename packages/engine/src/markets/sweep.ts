@@ -13,8 +13,8 @@ import {
   SETTLEMENTS_PER_COMMAND,
 } from "../config.js";
 import { emit } from "../events/event-log.js";
-import { openOrdersOf } from "../orders/open-orders.js";
-import { endOrder, settle } from "../orders/settle.js";
+import { idsOf, openOrdersOf } from "../orders/open-orders.js";
+import { endOrders, settle } from "../orders/settle.js";
 import { END } from "../reasons.js";
 import {
   MARKET_REDUCE_ONLY,
@@ -84,9 +84,7 @@ function visit(s: VenueState, market: Market, row: number, budget: SweepBudget):
     settle(s, market, row);
   } else if (market.sweepPhase === SWEEP_CANCEL) {
     budget.orders -= orders;
-    for (const order of openOrdersOf(s, market, row)) {
-      endOrder(s, market, order, END.market_settled);
-    }
+    endOrders(s, idsOf(s.orders, openOrdersOf(s, market, row)), END.market_settled);
   } else if (positions.lots(row) !== 0) {
     budget.positions--;
     if (market.sweepPhase === SWEEP_LOSERS) settleLoser(s, market, row);

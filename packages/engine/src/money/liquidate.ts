@@ -9,8 +9,8 @@ import { PPM } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { BACKSTOP_ACCOUNT } from "../events/event-table.js";
 import { match } from "../orders/match.js";
-import { closesPosition, openOrdersOf } from "../orders/open-orders.js";
-import { endOrder, settle } from "../orders/settle.js";
+import { closesPosition, idsOf, openOrdersOf } from "../orders/open-orders.js";
+import { endOrders, settle } from "../orders/settle.js";
 import { TAKER_BACKSTOP, TAKER_LIQUIDATION } from "../orders/taker.js";
 import { END } from "../reasons.js";
 import type { Selection } from "../selection.js";
@@ -110,10 +110,9 @@ function isDue(market: Market, row: number): boolean {
 function liquidate(s: VenueState, market: Market, row: number): void {
   market.positions.table.touch(row);
   settleFunding(s, market, row);
-  for (const order of openOrdersOf(s, market, row)) {
-    // These protect what may be left; `settle` ends them if nothing is.
-    if (!closesPosition(s.orders, order)) endOrder(s, market, order, END.liquidation);
-  }
+  // Those that close the position protect what may be left; `settle` ends them if nothing is.
+  const others = openOrdersOf(s, market, row).filter((each) => !closesPosition(s.orders, each));
+  endOrders(s, idsOf(s.orders, others), END.liquidation);
   while (s.scratch.makersLeft > 0 && isDue(market, row)) liquidationRound(s, market, row);
   settle(s, market, row);
 }

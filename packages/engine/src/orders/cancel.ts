@@ -16,7 +16,7 @@ import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
 import { openOrdersOf } from "./open-orders.js";
 import { namedOrder } from "./placement-terms.js";
-import { endOrder } from "./settle.js";
+import { endIfOpen, endOrder, endOrders } from "./settle.js";
 
 export function cancelOrder(s: VenueState, command: CancelOrder): boolean {
   const session = cancelingSession(s, command);
@@ -115,24 +115,4 @@ export function openOrderIds(
     }
   }
   return ids.sort((a, b) => a - b);
-}
-
-/**
- * Ends those orders that are still open; returns how many. Ending one order can end others (a
- * reduce-only one, for example), which are then skipped.
- */
-export function endOrders(s: VenueState, ids: readonly number[], reason: number): number {
-  let ended = 0;
-  for (const id of ids) if (endIfOpen(s, id, reason)) ended++;
-  return ended;
-}
-
-/** Ends the order unless it is gone; returns whether it did. */
-export function endIfOpen(s: VenueState, id: number, reason: number): boolean {
-  const order = s.orders.index.get(id);
-  if (order === NONE) return false;
-  const market = s.markets[s.orders.market(order)]!;
-  s.focus = market.number;
-  endOrder(s, market, order, reason);
-  return true;
 }

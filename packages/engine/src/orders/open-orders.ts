@@ -157,6 +157,11 @@ export function openOrdersOf({ orders }: VenueState, { positions }: Market, row:
   return rows.sort((a, b) => orders.id(a) - orders.id(b));
 }
 
+/** For `endOrders`: the end of one order can end others, whose rows must not be ended again. */
+export function idsOf(orders: OrderStore, rows: readonly number[]): number[] {
+  return rows.map((row) => orders.id(row));
+}
+
 /** What a stop counts in its position's pending notional. */
 export function pendingNotional({ orders }: VenueState, market: Market, order: number): number {
   if (!orders.isStop(order) || orders.isReduceOnly(order)) return 0;

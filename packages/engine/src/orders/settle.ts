@@ -41,6 +41,26 @@ export function settle(s: VenueState, market: Market, row: number): void {
   if (market.positions.closePositionOrders(row) > 0) dropIdleClosing(s, market, row);
 }
 
+/**
+ * Ends those orders that are still open; returns how many. Ending one order can end others (a
+ * reduce-only one, for example), which are then skipped.
+ */
+export function endOrders(s: VenueState, ids: readonly number[], reason: number): number {
+  let ended = 0;
+  for (const id of ids) if (endIfOpen(s, id, reason)) ended++;
+  return ended;
+}
+
+/** Ends the order unless it is gone; returns whether it did. */
+export function endIfOpen(s: VenueState, id: number, reason: number): boolean {
+  const order = s.orders.index.get(id);
+  if (order === NONE) return false;
+  const market = s.markets[s.orders.market(order)]!;
+  s.focus = market.number;
+  endOrder(s, market, order, reason);
+  return true;
+}
+
 /** Ends orders that close the position where there is none, and no order that could open one. */
 function dropIdleClosing(s: VenueState, market: Market, row: number): void {
   const { orders, scratch } = s;

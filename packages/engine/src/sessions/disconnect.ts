@@ -12,7 +12,8 @@
 import type { SessionConnected, SessionDisconnected, SetSessionOption } from "../commands.js";
 import { DISCONNECT_CANCELS_PER_COMMAND, EXPIRED_SESSIONS_PER_TICK } from "../config.js";
 import { emit } from "../events/event-log.js";
-import { endIfOpen, endOrders, openOrderIds } from "../orders/cancel.js";
+import { openOrderIds } from "../orders/cancel.js";
+import { endIfOpen, endOrders } from "../orders/settle.js";
 import { END, REFUSAL } from "../reasons.js";
 import { liveSession, refuse } from "../refuse.js";
 import { NONE } from "../state/orders.js";

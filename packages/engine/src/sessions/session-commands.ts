@@ -2,7 +2,7 @@
 import type { CloseSession, OpenSession, RotateSession, SetCohort } from "../commands.js";
 import { MAX_DEPOSITS_MICROS, SESSIONS_PER_ACCOUNT } from "../config.js";
 import { emit } from "../events/event-log.js";
-import { endOrders } from "../orders/cancel.js";
+import { endOrders } from "../orders/settle.js";
 import { END, REFUSAL } from "../reasons.js";
 import { liveSession, refuse } from "../refuse.js";
 import type { Session } from "../state/sessions.js";

@@ -71,6 +71,53 @@ describe("reduce-only", () => {
   });
 });
 
+describe("orders that end with another order", () => {
+  const stopTerms = { margin: 0, leverage: 1, price: 45_000, closePosition: true };
+
+  test.each([false, true])(
+    "settle: an entry and the stop for it end once each, another trader's stop too (there is one: %s)",
+    (hasOther) => {
+      const { venue, bob } = opposed();
+      const carol = venue.trader("carol", 1_000);
+      const entry = carol.buys("limit", { margin: 100, price: 49_000 });
+      const stop = carol.sells("stop", stopTerms);
+      const other = hasOther ? [bob.sells("stop", { margin: 100, price: 45_000 }).orderId] : [];
+      expect(venue.controls("settle", 50_000)).toBeNull();
+      const ended = venue.happened("OrderEnded");
+      expect(ended.map(({ orderId }) => orderId).sort()).toEqual(
+        [entry.orderId, stop.orderId, ...other].sort(),
+      );
+      const reasons = new Map(ended.map(({ orderId, reason }) => [orderId, END_REASONS[reason]]));
+      expect(reasons.get(entry.orderId)).toBe("market_settled");
+      expect(reasons.get(stop.orderId)).toBe("position_closed");
+      expect(carol.openOrders()).toBe(0);
+    },
+  );
+
+  test("a liquidation before reduce-only has reached the account: each order ends once", () => {
+    const venue = new LightVenue({ markets: [UNGUARDED, ETH] });
+    const alice = venue.trader("alice", 20_000);
+    for (let i = 0; i < 8; i++) {
+      const trader = venue.trader(`trader ${i}`, 1_000);
+      for (let n = 0; n < 500; n++) trader.buys("limit", { margin: 0.1, price: 40_000 });
+    }
+    const dora = venue.trader("dora", 1_000);
+    alice.sells("limit", { margin: 100, price: 50_000 });
+    dora.buys("limit", { margin: 100, price: 50_000 });
+    const bids = [40_000, 40_001].map((price) => dora.buys("limit", { margin: 10, price }).orderId);
+    expect(venue.controls("reduceOnly")).toBeNull();
+    venue.index(44_000);
+    venue.tick();
+    const ended = venue.happened("OrderEnded").filter(({ orderId }) => bids.includes(orderId));
+    expect(ended.map(({ reason }) => END_REASONS[reason])).toEqual([
+      "liquidation",
+      "market_reduce_only",
+    ]);
+    expect(dora.openOrders()).toBe(0);
+    expect(audit(venue.engine)).toEqual([]);
+  });
+});
+
 describe("halt and resume", () => {
   test("halted: only cancels work; resumed: nothing is liquidated before a fresh index", () => {
     const { venue, alice } = opposed();
