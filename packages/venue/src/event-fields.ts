@@ -2,7 +2,7 @@
  * Offsets of the fields in the engine's event log, so that readers take single words without decoding
  * objects. An offset counts from the event's first word, its kind.
  */
-import { EVENT_FIELDS, EVENT_KINDS, type EventKind } from "@perpgate/engine";
+import { EVENT, EVENT_FIELDS, EVENT_KINDS, type EventKind, type EventLog } from "@perpgate/engine";
 
 type FieldOf<K extends EventKind> = (typeof EVENT_FIELDS)[K][number];
 type Offsets<K extends EventKind> = { readonly [F in FieldOf<K>]: number };
@@ -14,6 +14,16 @@ export function eventWords(kind: number): number {
   const words = EVENT_WORDS[kind];
   if (words === undefined) throw new RangeError(`no event has kind ${kind}`);
   return words;
+}
+
+/**
+ * Where the first event of the command itself is: a command that breaks an invariant halts its market
+ * and runs again, so that its own events come after `MarketHalted`. `length` if it has none.
+ */
+export function firstOwnEvent({ words, length }: Pick<EventLog, "words" | "length">): number {
+  let at = 0;
+  while (at < length && words[at] === EVENT.MarketHalted) at += eventWords(words[at]!);
+  return at;
 }
 
 function offsetsOf<K extends EventKind>(kind: K): Offsets<K> {

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { EVENT } from "@perpgate/engine";
-import { ENDED, eventWords, MARGIN_CHANGED, REFUSED } from "../event-fields.js";
+import { ENDED, eventWords, firstOwnEvent, MARGIN_CHANGED, REFUSED } from "../event-fields.js";
 import type { Applied } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { keyOf } from "./keys.js";
@@ -80,14 +80,15 @@ export class ResultProjection {
   ): void {
     const { events, timeMs } = applied;
     const { words, length } = events;
+    const at = firstOwnEvent(events);
     // A repeated batch has its results where it was executed.
-    if (words[0] === EVENT.OrderReplayed) return;
+    if (words[at] === EVENT.OrderReplayed) return;
     const row = [RESULT_KIND.ACKNOWLEDGED, index, count, timeMs, 0, 0, 0, 0];
-    if (words[0] === EVENT.CommandRefused) {
+    if (words[at] === EVENT.CommandRefused) {
       row[RESULT_ROW.KIND] = RESULT_KIND.REFUSED;
-      row[RESULT_ROW.REFUSAL] = words[REFUSED.refusal]!;
-      row[RESULT_ROW.DETAIL1] = words[REFUSED.detail1]!;
-      row[RESULT_ROW.DETAIL2] = words[REFUSED.detail2]!;
+      row[RESULT_ROW.REFUSAL] = words[at + REFUSED.refusal]!;
+      row[RESULT_ROW.DETAIL1] = words[at + REFUSED.detail1]!;
+      row[RESULT_ROW.DETAIL2] = words[at + REFUSED.detail2]!;
     } else if (applied.command.kind === "CancelOrder") {
       row[RESULT_ROW.KIND] = RESULT_KIND.CANCELED;
       row[RESULT_ROW.ORDER] = firstEnded(words, length);

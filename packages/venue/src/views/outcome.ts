@@ -1,7 +1,7 @@
 /** The result of a submitted command, for the response to a client. */
 import { EVENT, REFUSALS, type Refusal } from "@perpgate/engine";
 import type { Acknowledgement } from "@perpgate/protocol";
-import { ENDED, eventWords, REFUSED, REPLAYED } from "../event-fields.js";
+import { ENDED, eventWords, firstOwnEvent, REFUSED, REPLAYED } from "../event-fields.js";
 import type { Listing } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 import { acknowledgementIn } from "./acknowledgement.js";
@@ -20,18 +20,19 @@ export type Outcome =
   | { readonly kind: "executed" };
 
 /** Must be called within the submitter, while the event log is valid. */
-export function outcomeOf({ events }: Applied, listing: Listing): Outcome {
+export function outcomeOf({ events }: Pick<Applied, "events">, listing: Listing): Outcome {
   const { words, length } = events;
-  if (length > 0 && words[0] === EVENT.CommandRefused) {
+  const at = firstOwnEvent(events);
+  if (at < length && words[at] === EVENT.CommandRefused) {
     return {
       kind: "refused",
-      refusal: REFUSALS[words[REFUSED.refusal]!] ?? "invalid_command",
-      detail1: words[REFUSED.detail1]!,
-      detail2: words[REFUSED.detail2]!,
+      refusal: REFUSALS[words[at + REFUSED.refusal]!] ?? "invalid_command",
+      detail1: words[at + REFUSED.detail1]!,
+      detail2: words[at + REFUSED.detail2]!,
     };
   }
-  if (length > 0 && words[0] === EVENT.OrderReplayed) {
-    return { kind: "replayed", orderId: words[REPLAYED.orderId]! };
+  if (at < length && words[at] === EVENT.OrderReplayed) {
+    return { kind: "replayed", orderId: words[at + REPLAYED.orderId]! };
   }
   const acknowledgement = acknowledgementIn(events, listing);
   return acknowledgement === undefined
