@@ -109,6 +109,21 @@ test("a connection of unknown outcome that the log has later: ends, though its s
   expect(openOrders()).toBe(0);
 });
 
+test("a socket closes while the log has no writer of this gateway: its end is not submitted again", async () => {
+  const { venue, sessions, session, pairs } = await begin();
+  const { connection, client } = await pairs.connect();
+  await sessions.bind(connection, session);
+  // The log has ended the writer, and with it the connections; the next join may be half a minute away.
+  vi.spyOn(venue, "isWriting", "get").mockReturnValue(false);
+  const submitted = vi.spyOn(venue, "submitted");
+  submitted.mockRejectedValue(new NotApplied("not_executed"));
+  await client.close();
+  await connection.closed;
+  sessions.leave(connection);
+  await sessions.settled();
+  expect(submitted).toHaveBeenCalledOnce();
+});
+
 function fail(error: unknown): never {
   throw error;
 }

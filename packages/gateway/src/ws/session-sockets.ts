@@ -143,7 +143,8 @@ export class SessionSockets {
 
   /**
    * Until the log has it: a replicated log that stalls gives commands up, and would otherwise keep the
-   * session as connected for as long as this gateway runs.
+   * session as connected for as long as this gateway runs. Without a writer there is nothing to write:
+   * the log ends the connections of a gateway with its writer, and the next one may join much later.
    */
   private async disconnect(session: number): Promise<void> {
     while (!this.bound.has(session)) {
@@ -152,7 +153,7 @@ export class SessionSockets {
         return;
       } catch (error) {
         const isLate = error instanceof ApiError && error.code !== "stopped";
-        if (!isLate) throw error;
+        if (!isLate || !this.venue.isWriting) throw error;
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
       }
     }
