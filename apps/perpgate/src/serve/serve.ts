@@ -132,6 +132,7 @@ export async function serve(
   const index = createVenueIndex(settings, venue, clock, {
     onProblem: (problem) => log.warn({ ...problem }, "an index feed failed"),
     onFailure: (error) => log.error({ err: error }, "the index source failed"),
+    onReplaced: (source, markets) => log.info({ source, markets }, "the index source was replaced"),
   });
   const { source, feed } = index;
   const controls = {

@@ -2,7 +2,11 @@ import { INDEX_STALE_MS } from "@perpgate/protocol/core";
 import { NO_EVIDENCE, type Venue, venueConfigOf } from "@perpgate/venue";
 import { TestVenue } from "@perpgate/venue/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { temporaryFolder } from "../testing/perpgate-process.js";
+import { coarseMarket } from "../testing/coarse-market.js";
+import { configurationFile, temporaryFolder } from "../testing/perpgate-process.js";
+import { readConfiguration } from "./configuration.js";
+import { configureVenue } from "./configure-control.js";
+import { MarketControl } from "./market-control.js";
 import { DEFAULT_SETTINGS } from "./settings.js";
 import { createVenueIndex } from "./venue-index.js";
 
@@ -23,6 +27,7 @@ test("the machine's clock is set back by an hour: prices go on, and age by the v
   const { feed } = createVenueIndex({ ...DEFAULT_SETTINGS, markets }, venue, wall, {
     onProblem: (problem) => failures.push(problem),
     onFailure: (error) => failures.push(error),
+    onReplaced: fail,
   });
   await feed.refresh();
   expect(feed.notReadyReason()).toBeUndefined();
@@ -54,9 +59,11 @@ test("a market that is listed later: not ready without its index, and fed once i
   });
   onTestFinished(() => venue.close());
   const failures: unknown[] = [];
+  const replaced: unknown[] = [];
   const { feed, addMarkets } = createVenueIndex(before, venue, () => nowMs, {
     onProblem: (problem) => failures.push(problem),
     onFailure: (error) => failures.push(error),
+    onReplaced: (...source) => replaced.push(source),
   });
   await feed.refresh();
   expect(feed.notReadyReason()).toBeUndefined();
@@ -65,9 +72,77 @@ test("a market that is listed later: not ready without its index, and fed once i
   expect(venue.views.market("SOLUSD")).toMatchObject({ indexPrice: null });
   expect(feed.notReadyReason()).toBe("no index price for SOLUSD yet");
   await addMarkets(DEFAULT_SETTINGS);
+  expect(replaced).toEqual([["simulated", ["BTCUSD", "ETHUSD", "SOLUSD"]]]);
   expect(venue.views.market("SOLUSD")).toMatchObject({ indexPrice: expect.any(Number) });
   expect(feed.notReadyReason()).toBeUndefined();
   expect(failures).toEqual([]);
+});
+
+test("a market that another gateway feeds is halted: this one stays ready until it is resumed", async () => {
+  const time = { nowMs: 1_800_000_000_000 };
+  const { markets } = DEFAULT_SETTINGS;
+  const { venue } = await TestVenue.open(temporaryFolder(), {
+    clock: () => time.nowMs,
+    monotonic: () => time.nowMs,
+    config: venueConfigOf(markets),
+    listing: markets,
+  });
+  onTestFinished(() => venue.close());
+  const settings = { ...DEFAULT_SETTINGS, markets: markets.slice(0, 2) };
+  const { feed } = createVenueIndex(settings, venue, () => time.nowMs, {
+    onProblem: fail,
+    onFailure: fail,
+    onReplaced: fail,
+  });
+  const slot = Math.floor(time.nowMs / 200);
+  const index = { market: 2, indexTicks: 15_000, slot } as const;
+  await venue.submitted(
+    { kind: "UpdateIndex", stampMs: time.nowMs, ...index },
+    NO_EVIDENCE,
+    () => undefined,
+  );
+  await feed.refresh();
+  expect(feed.notReadyReason()).toBeUndefined();
+  const control = new MarketControl(venue);
+  await control.change({ symbol: "SOLUSD", action: "halt" });
+  time.nowMs += INDEX_STALE_MS + 200;
+  await feed.refresh();
+  expect(feed.notReadyReason()).toBeUndefined();
+  await control.change({ symbol: "SOLUSD", action: "resume" });
+  expect(feed.notReadyReason()).toBe("no index price for SOLUSD yet");
+});
+
+test("configure with another index source than the running one: refused, and nothing is appended", async () => {
+  const { venue } = await TestVenue.open(temporaryFolder(), {
+    config: venueConfigOf(DEFAULT_SETTINGS.markets),
+    listing: DEFAULT_SETTINGS.markets,
+  });
+  onTestFinished(() => venue.close());
+  const place = { url: "http://127.0.0.1:9/", price: "/price" };
+  const markets = { BTCUSD: place, ETHUSD: place, SOLUSD: place };
+  const feeds = [
+    { name: "first", markets },
+    { name: "second", markets },
+  ];
+  const running = readConfiguration(
+    { config: configurationFile({ index: { source: "http", feeds } }) },
+    {},
+  );
+  const index = createVenueIndex(running, venue, () => 0, {
+    onProblem: fail,
+    onFailure: fail,
+    onReplaced: fail,
+  });
+  const withoutIndex = configurationFile({
+    markets: [...DEFAULT_SETTINGS.markets, coarseMarket("AAA")],
+  });
+  const { seq } = venue;
+  await expect(configureVenue(venue, index, withoutIndex, undefined)).rejects.toThrow(
+    '"index.source" of the file is "simulated", that of the running gateway is "http"; ' +
+      "only a restart changes it",
+  );
+  expect(venue.seq).toBe(seq);
+  expect(index.source.name).toBe("http");
 });
 
 /** A gateway's view of the venue while it has that rank among the writers. */
@@ -100,6 +175,7 @@ test.each([
       {
         onProblem: (problem) => failures.push(problem),
         onFailure: (error) => failures.push(error),
+        onReplaced: fail,
       },
     );
     const tick = () => {
@@ -137,3 +213,7 @@ test.each([
     expect(failures).toEqual([]);
   },
 );
+
+function fail(problem: unknown): never {
+  throw new Error(JSON.stringify(problem));
+}

@@ -24,13 +24,15 @@ export interface IndexCallbacks {
   onProblem(problem: FeedProblem): void;
   /** The source failed. */
   onFailure(error: unknown): void;
+  /** The source was replaced, for all of these markets. */
+  onReplaced(source: string, symbols: readonly string[]): void;
 }
 
 export function createVenueIndex(
   settings: Settings,
   venue: Venue,
   wallClock: () => number,
-  { onProblem, onFailure }: IndexCallbacks,
+  { onProblem, onFailure, onReplaced }: IndexCallbacks,
 ): VenueIndex {
   const clock = () => venue.nowMs();
   const sourceOf = (wanted: Settings): RunningSource => {
@@ -49,6 +51,7 @@ export function createVenueIndex(
     if (next.every((symbol) => fed.includes(symbol))) return;
     await source.replace(sourceOf(wanted));
     fed = next;
+    onReplaced(source.name, fed);
     await feed.refresh();
   };
   return { source, feed, addMarkets };
@@ -62,8 +65,9 @@ function symbolsOf({ markets }: Settings): readonly string[] {
 function withoutIndex(venue: Venue, fed: readonly string[]): string[] {
   const staleBelowMs = venue.nowMs() - INDEX_STALE_MS;
   return venue.views.markets().flatMap(({ symbol, status }, number) => {
-    const isDue = !fed.includes(symbol) && status !== "settled";
-    return isDue && venue.indexAtMs(number) < staleBelowMs ? [symbol] : [];
+    // The engine takes no index in the other states.
+    const isDue = status === "active" || status === "reduceOnly";
+    return isDue && !fed.includes(symbol) && venue.indexAtMs(number) < staleBelowMs ? [symbol] : [];
   });
 }
 
