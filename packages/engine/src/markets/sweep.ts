@@ -55,6 +55,8 @@ export function sweepMarkets(s: VenueState): void {
 export function beginSweep(s: VenueState, market: Market, phase: number): void {
   market.sweepPhase = phase;
   market.sweepAccount = 1;
+  // A settlement that continues visits the winners again.
+  if (phase === SWEEP_LOSERS) market.settlementGains = 0;
   sweep(s, market, new SweepBudget());
 }
 

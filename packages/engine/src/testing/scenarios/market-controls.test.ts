@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { audit } from "../../audit.js";
 import { Engine } from "../../engine.js";
 import { END_REASONS } from "../../reasons.js";
+import { MARKET_HALTED } from "../../state/market.js";
 import { LightVenue } from "../rules/light-venue.js";
 import { BTC, ETH, MICROS, UNGUARDED } from "./listing.js";
 import type { Trader } from "./trader.js";
@@ -246,6 +247,34 @@ describe("settle", () => {
       expect(venue.controls("settle", price)).toBe("invalid_command");
     }
     expect(venue.status()).toBe("active");
+  });
+
+  test("continued after an invariant has stopped it among the losers: winners are paid the same", () => {
+    const paidWith = (isInterrupted: boolean): number[] => {
+      // The maker's margin pays only a part of what it loses, and there is no fund.
+      const venue = new LightVenue({ config: { fundSeedMicros: 0 } });
+      const maker = venue.trader("maker", 10_000_000);
+      for (let i = 0; i < 1_500; i++) {
+        maker.sells("limit", { margin: 5, price: 50_000 });
+        venue.trader(`${i}`, 100).buys("limit", { margin: 5, price: 50_000 });
+      }
+      venue.controls("settle", 60_000);
+      const paid = [...venue.happened("CashSettled")];
+      if (isInterrupted) {
+        // What a failure leaves, once its own changes are undone.
+        venue.market().status = MARKET_HALTED;
+        expect(venue.controls("settle", 60_000)).toBeNull();
+        paid.push(...venue.happened("CashSettled"));
+      }
+      while (venue.status() === "settling") {
+        venue.tick();
+        paid.push(...venue.happened("CashSettled"));
+      }
+      return paid.map(({ paidMicros }) => paidMicros);
+    };
+    const paid = paidWith(false);
+    expect(paid).toHaveLength(1_501);
+    expect(paidWith(true)).toEqual(paid);
   });
 
   test("more than a tick may settle: 1,024 a tick, and a restore in between is the same", () => {
