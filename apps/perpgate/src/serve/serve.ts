@@ -135,13 +135,14 @@ export async function serve(
     onReplaced: (source, markets) => log.info({ source, markets }, "the index source was replaced"),
   });
   const { source, feed } = index;
+  const atStart = { bridge: bridging, attestorKey };
   const controls = {
     cohort: new CohortControl(venue),
     bridge: new BridgeControl(venue),
     market: new MarketControl(venue),
     upgrade: new UpgradeControl(venue),
     prune: (below: LogSeq) => venue.pruneBelow(below),
-    configure: (file: string) => configureVenue(venue, index, file, attestorKey),
+    configure: (file: string) => configureVenue(venue, index, file, atStart),
     leave: () => process.kill(process.pid, "SIGTERM"),
   };
   const control = new ControlSocket(dataFolder, controls, log);

@@ -137,7 +137,8 @@ test("configure with another index source than the running one: refused, and not
     markets: [...DEFAULT_SETTINGS.markets, coarseMarket("AAA")],
   });
   const { seq } = venue;
-  await expect(configureVenue(venue, index, withoutIndex, undefined)).rejects.toThrow(
+  const atStart = { bridge: { kind: "dev" }, attestorKey: undefined } as const;
+  await expect(configureVenue(venue, index, withoutIndex, atStart)).rejects.toThrow(
     '"index.source" of the file is "simulated", that of the running gateway is "http"; ' +
       "only a restart changes it",
   );

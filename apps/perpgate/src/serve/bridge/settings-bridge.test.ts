@@ -170,3 +170,33 @@ test("configure: the key of the environment stays a member, unless the file name
   await configure(fileOf(["AAA", "BBB"], { members: [publicKey], keyFiles: [path] }));
   expect(await members()).toEqual([[publicKey], 1]);
 }, 180_000);
+
+test("configure with a chain or token that the gateway was started without: refused until it is started with the file", async () => {
+  const [one, other] = [{ contract: USDC }, { contract: `0x${"22".repeat(20)}` }];
+  const chain = { rpc: [CHAIN.rpc], vault: VAULT, tokens: { USDC: one } };
+  const larger = { ...chain, tokens: { USDC: one, USDT: other } };
+  const data = join(temporaryFolder(), "data");
+  const { child } = await startVenue(data, chainFile({ chains: { ethereum: chain } }));
+  const configured = async (chains: object) => {
+    const config = configurationFile(chainFile({ chains }));
+    const args = ["configure", "--data", data, "--config", config];
+    const { code, stderr } = await new PerpgateProcess(args).ended;
+    return [code, stderr];
+  };
+  const refusal = (missing: string) => [
+    1,
+    `perpgate: "bridge": this gateway was started without ${missing}; start the gateways with the file first, then configure\n`,
+  ];
+  const all = { ethereum: larger, arbitrum: chain };
+  expect(await configured({ ...all, ethereum: chain })).toEqual(refusal("USDC on arbitrum"));
+  expect(await configured({ ethereum: larger })).toEqual(refusal("USDT on ethereum"));
+  child.signal("SIGTERM");
+  await child.ended;
+  const { url } = await startVenue(data, chainFile({ chains: all }));
+  expect(await configured(all)).toEqual([0, ""]);
+  const info: BridgeInfo = JSON.parse(await (await fetch(`${url}/v1/bridge`)).text());
+  expect(info.chains.map(({ chain: name, tokens }) => [name, tokens.length])).toEqual([
+    ["ethereum", 2],
+    ["arbitrum", 1],
+  ]);
+}, 180_000);
