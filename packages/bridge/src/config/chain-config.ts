@@ -118,8 +118,7 @@ export function resolveChain(chain: Chain, settings: ChainSettings): ChainConfig
     batchSize: 100,
     maxHeadLagMs: 60_000,
     maxHeadAgeMs: isPublic ? PUBLIC_HEAD_AGE_MS : OTHER_HEAD_AGE_MS,
-    // An hour before the venue forgets a hash that no attestor has seen.
-    notFoundAfterMs: DAY_MS - 3_600_000,
+    notFoundAfterMs: DAY_MS,
     watchMs: DAY_MS,
     recheckIntervalMs: 60_000,
     ...defaults,
