@@ -101,7 +101,8 @@ function deleveragingOrder(s: VenueState, market: Market, side: Side): Deleverag
 
 /**
  * Closes the lots against other accounts, those that this would bankrupt last; each one met counts as
- * a maker of the command. Returns the lots that are left.
+ * a maker of the command. It looks for others only while those that it has skipped can be met again:
+ * otherwise every tick would skip the same 2,000. Returns the lots that are left.
  */
 function deleverage(
   s: VenueState,
@@ -115,7 +116,7 @@ function deleverage(
   let left = lots;
   const order = deleveragingOrder(s, market, side);
   order.begin();
-  for (let place = 0; left > 0 && s.scratch.makersLeft > 0; place++) {
+  for (let place = 0; left > 0 && s.scratch.makersLeft > skipped.length; place++) {
     const other = order.at(place);
     if (other === NONE) break;
     s.scratch.makersLeft--;

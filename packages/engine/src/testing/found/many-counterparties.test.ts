@@ -48,3 +48,58 @@ test("deleveraging: a tick meets 2,000 accounts; the position stays due for the 
   expect([deleveraged(), deleveraged(), deleveraged()]).toEqual([2_000, SMALL - 2_000, 0]);
   expect(audit(engine)).toEqual([]);
 });
+
+test("deleveraging: 2,300 accounts that all would be bankrupted are served after the others, over several ticks", () => {
+  const engine = new Engine();
+  const reference = new ReferenceVenue(1_000_000);
+  const apply = (command: Command): VenueEvent[] => {
+    const events = engine.apply(command).decode();
+    expect(events).toEqual(reference.apply(command));
+    return events;
+  };
+  const order = (session: number, nonce: number, side: Side, terms: OrderTerms): void => {
+    apply(plainOrder({ stampMs: START_MS, session, nonce, side, type: LIMIT_ORDER, ...terms }));
+  };
+  const index = (indexTicks: number, slot: number): void => {
+    apply({ kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks, slot });
+  };
+  const config = venueConfig([BTC], {
+    attestorKind: "dev",
+    devCreditMicros: 50_000 * MICROS,
+    backstopCapMicros: 0,
+  });
+  apply(genesis(START_MS, config));
+  const slot = START_MS / 200;
+  index(500_000, slot);
+  const [loser, winner, ...small] = Array.from({ length: SMALL + 2 }, (_, i) => {
+    apply(openSession({ stampMs: START_MS, address: addressOf(i + 1) }));
+    return engine.seq;
+  });
+  order(loser!, 1, LONG, { leverage: 50, priceTicks: 500_000, marginMicros: 900 * MICROS });
+  order(winner!, 1, SHORT, { leverage: 1, priceTicks: 500_000, marginMicros: 45_000 * MICROS });
+  index(470_000, slot + 1);
+  // The winner passes its position on to accounts that the loser's bankruptcy price would bankrupt.
+  order(winner!, 2, LONG, { leverage: 1, priceTicks: 470_000, marginMicros: 42_000 * MICROS });
+  const tiny = { leverage: 50, priceTicks: 470_000, marginMicros: 0.4 * MICROS };
+  for (const session of small) order(session, 1, SHORT, tiny);
+
+  const { positions } = engine.state.markets[0]!;
+  const losers = positions.rowOf(1);
+  const ticks: VenueEvent[][] = [];
+  while (positions.lots(losers) !== 0 && ticks.length < 5) {
+    ticks.push(apply({ kind: "Tick", slot: engine.state.lastTickMs / 200 + 1 }));
+  }
+  expect(positions.lots(losers)).toBe(0);
+  for (const events of ticks) {
+    const traded = events.filter((event) => event.kind === "Traded").length;
+    expect([traded > 0, traded <= 2_000]).toEqual([true, true]);
+  }
+  expect(ticks[0]?.some((event) => event.kind === "LossSocialised")).toBe(true);
+  expect(audit(engine)).toEqual([]);
+});
+
+interface OrderTerms {
+  readonly leverage: number;
+  readonly priceTicks: number;
+  readonly marginMicros: number;
+}

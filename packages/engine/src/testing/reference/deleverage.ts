@@ -56,7 +56,7 @@ export function deleverage(
   };
 
   for (const position of ranking(state, market, side)) {
-    if (rest === 0n || state.makersLeft === 0) break;
+    if (rest === 0n || state.makersLeft <= passedOver.length) break;
     state.makersLeft -= 1;
     settleFunding(state, position);
     const amount = min(rest, abs(position.lots));
