@@ -58,7 +58,7 @@ export type DepositQueueBody = Static<typeof DepositQueueBody>;
 /** As in votes: 40 hex digits, and micro-dollars. */
 const QueuedCredit = Type.Object({
   logIndex: Count,
-  /** Left out where a vote of format 1 credited it. */
+  /** Left out for the token of the registration. */
   token: Type.Optional(Token),
   address: Type.String(),
   amountMicros: Count,

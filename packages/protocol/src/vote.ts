@@ -76,7 +76,7 @@ export const MAX_CREDITS_PER_VOTE = 100;
 export interface VoteOutcome {
   readonly verdict: VoteVerdict;
   readonly reason: string;
-  /** Without a token in votes of format 1. */
+  /** Without a token: that of the registration. */
   readonly credits: readonly (Omit<VoteCredit, "token"> & { readonly token?: string })[];
   /** Defaults to 1. */
   readonly part?: number;

@@ -15,7 +15,7 @@ export interface DepositCredit {
   readonly address: string;
   readonly amountMicros: number;
   readonly logIndex: number;
-  /** The token that the log moved. Missing in votes of format 1: the token of the registration. */
+  /** The token that the log moved. Missing: the token of the registration. */
   readonly token?: string;
 }
 

@@ -27,7 +27,7 @@ export interface AccountCredit {
   readonly account: number;
   readonly amountMicros: number;
   readonly logIndex: number;
-  /** Empty for votes of format 1, which mean the token of the registration. */
+  /** Empty for the token of the registration, as in credits of the `dev` attestor. */
   readonly token: string;
 }
 
