@@ -219,6 +219,10 @@ test("configure with a new market: it gets an index without a restart", async ()
   expect(await command.ended).toMatchObject({ code: 0, stderr: "" });
   const markets = await (await fetch(`${url}/v1/markets`)).json();
   expect(markets).toMatchObject([{ indexPrice: 12.5 }, { indexPrice: 12.5 }]);
+  await child.printed(
+    /"source":"simulated","markets":\["AAAUSD","BBBUSD"\].*"the index source was replaced"/,
+    "stderr",
+  );
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
 });
 
