@@ -6,6 +6,7 @@ import { Checkpointer } from "./checkpoint/checkpointer.js";
 import type { History } from "./history/history.js";
 import { checkConfig, checkContinuation } from "./listing/config-change.js";
 import type { Listing } from "./listing/listing.js";
+import { NotApplied } from "./pending-batches.js";
 import type { LogKey } from "./receipts/log-key.js";
 import { Promises } from "./receipts/promises.js";
 import { newReceiptKey, type ReceiptKey, refuseOtherLogKey } from "./receipts/receipt-key.js";
@@ -68,7 +69,7 @@ async function openWithin(
   failure: Failure,
   live: Live,
 ): Promise<VenueParts> {
-  const { logger = SILENT } = options;
+  const { logger = SILENT, signal } = options;
   const folder = dataFolder(options.directory);
   const observers = new Set<CommandObserver>();
   const { state, history, report } = recovered;
@@ -76,6 +77,7 @@ async function openWithin(
   const engineState = state.engine.state;
   const engineVersion = engineState.rules.version;
   logger.info({ engineVersion, snapshotPosition, ...recovery }, "recovered");
+  const begun: { log?: Promise<SequencedLog>; sequencer?: Sequencer } = {};
   try {
     refuseOtherKind(journal, folder.journal, options.openStream !== undefined);
     refuseOtherVenue(options, recovered);
@@ -88,7 +90,8 @@ async function openWithin(
     live.onBatchEnd = (end) => {
       for (const observer of observers) observer.onBatchEnd?.(end);
     };
-    const log = await openLog(options, journal, recovered);
+    begun.log = openLog(options, journal, recovered);
+    const log = await unlessAborted(begun.log, signal);
     // Opened below, once the log tells its time; the sequencer needs it only after that.
     const time: { clock?: VenueClock; slots?: SlotClock } = {};
     const { promises: promised } = options;
@@ -110,12 +113,13 @@ async function openWithin(
         for (const observer of observers) observer.onWriterLost?.();
       },
     });
+    begun.sequencer = sequencer;
     failure.onReport = (error) => {
       logger.error({ err: error }, "the venue stops");
       sequencer.fail(error);
       history.halt();
     };
-    await sequencer.start(recovered.end);
+    await unlessAborted(sequencer.start(recovered.end), signal);
     refuseOtherVenue(options, recovered);
     if (promised !== undefined) {
       refuseOtherLogKey(engineState, state.listing, promised.logKey, options.name ?? SOLE_WRITER);
@@ -134,7 +138,7 @@ async function openWithin(
     if (options.openStream === undefined) {
       await beginAlone(options, log, state, sequencer, clock.nowMs());
     } else {
-      await beginAmongOthers(options, state, sequencer);
+      await unlessAborted(beginAmongOthers(options, state, sequencer), signal);
     }
     const clockRecorder = new ClockRecorder(
       folder.clock,
@@ -202,10 +206,29 @@ async function openWithin(
       state,
     };
   } catch (error) {
+    if (signal?.aborted === true) {
+      failure.ignore();
+      begun.sequencer?.fail(new NotApplied("stopped"));
+      // Not awaited: a server that does not answer would delay it.
+      void begun.log?.then((log) => log.close()).catch(() => undefined);
+      // The history waits for a mirror that gets nothing more.
+      await history.abandon();
+    }
     // It rejects if it was halted by the failure, which is the error to report.
     await history.close().catch(() => undefined);
     throw error;
   }
+}
+
+/** Rejects once the signal aborts; `work` goes on. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
 }
 
 const NOTHING: readonly Command[] = [];

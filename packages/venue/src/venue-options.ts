@@ -76,7 +76,10 @@ export interface VenueOptions {
   readonly commit?: "thread" | "inline";
   /** Receipts and the transparency log; undefined: neither. */
   readonly promises?: PromiseOptions;
-  /** Ends the replay of the log: the start is given up, and the next one continues. */
+  /**
+   * Ends the replay of the log, and the wait for a replicated one: the start is given up, and the next
+   * one continues.
+   */
   readonly signal?: AbortSignal;
   readonly logger?: VenueLogger;
   /**

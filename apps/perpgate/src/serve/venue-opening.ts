@@ -38,7 +38,7 @@ export interface VenueExtras {
   /** What signs receipts and the transparency log. */
   readonly promises?: PromiseOptions;
   readonly cluster?: ClusterLink | undefined;
-  /** Ends the replay of the log. */
+  /** Gives the start up. */
   readonly signal?: AbortSignal;
 }
 
