@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { FaultProxy, isWithoutNatsServer, Lateness } from "@perpgate/cluster/testing";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type ClientAnswer, ProcessClient } from "../testing/client.js";
+import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
 import { auditMirrors } from "./testing/audit.js";
 import { ClusterLoad } from "./testing/cluster-load.js";
 import { RunningCluster } from "./testing/running-cluster.js";
@@ -70,6 +71,24 @@ describe.skipIf(isWithoutNatsServer())(
       expect(orders.body).toMatchObject([{ orderId: again.body.orderId }]);
       const other = await elsewhere.request("GET", "/v1/orders?status=all&nonce=2");
       expect(other.body).toEqual([]);
+    });
+
+    test("SIGTERM while the log does not take the join of a start, three times: exit 0", async () => {
+      // The history of the start is written all the time.
+      const load = await ClusterLoad.start([cluster.gateway(0).url], 4, 4);
+      onTestFinished(() => load.stop());
+      const holding = await FaultProxy.start(cluster.nats.urls()[0] ?? "", "perpgate");
+      onTestFinished(() => holding.close());
+      holding.hold();
+      const data = temporaryFolder();
+      const log = ["--log", holding.url, "--name", "late", "--config", cluster.config];
+      for (let round = 0; round < 3; round++) {
+        const { publishes } = holding;
+        const late = new PerpgateProcess(["serve", "--port", "0", "--data", data, ...log]);
+        while (holding.publishes === publishes) await delay(5);
+        late.signal("SIGTERM");
+        expect(await late.ended, `round ${round}`).toMatchObject({ code: 0 });
+      }
     });
 
     test("afterwards the gateway is a writer again, and all agree", async () => {
