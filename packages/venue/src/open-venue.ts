@@ -172,6 +172,7 @@ async function openWithin(
             {
               isSigner: () => rankOf(engineState, sequencer.writer) === 0,
               announce: (note) => stream?.announce(note),
+              ...(stream === undefined ? {} : { caughtUp: () => sequencer.caughtUp() }),
               ...promised,
             },
             receiptKeyOf(promised.logKey),

@@ -37,10 +37,14 @@ export interface PromiseOptions {
   readonly witnesses?: readonly WitnessSetting[];
   /** Milliseconds between two checkpoints, if blocks were sealed. */
   readonly checkpointMs?: number;
+  /** Milliseconds after a start in which no checkpoint is signed unless a witness has answered. */
+  readonly witnessWaitMs?: number;
   /** Whether this process signs checkpoints now; of the gateways of one venue only one does. */
   readonly isSigner?: () => boolean;
   /** Gives a published checkpoint to the venue's other gateways. */
   readonly announce?: (note: string) => void;
+  /** Catches up with what other gateways have written to the log; undefined if there are none. */
+  readonly caughtUp?: () => Promise<void>;
 }
 
 export interface VenueOptions {

@@ -8,7 +8,8 @@ import { fileURLToPath } from "node:url";
 import { privateKeyFromSeed, publicKeyHex } from "@perpgate/bridge";
 import { StreamClient } from "@perpgate/gateway/testing";
 import { ERROR_CODES } from "@perpgate/protocol/core";
-import { NOTE_KEY, noteKeyText } from "@perpgate/protocol/receipts";
+import { noteKeyText } from "@perpgate/protocol/receipts";
+import { StubWitness } from "@perpgate/venue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { CLUSTER_GAUGES } from "../cluster/cluster-probe.js";
@@ -61,6 +62,7 @@ const panels: readonly Panel[] = JSON.parse(fileText("deploy/grafana/dashboard.j
 const guide = readFileSync(GUIDE, "utf8");
 
 let url: string;
+let witness: StubWitness;
 let reading: MetricsReading;
 /** Labels of each metric, by the table in docs/operating.md. */
 let documented: ReadonlyMap<string, readonly string[]>;
@@ -73,14 +75,19 @@ afterAll(() => {
 
 /** A venue with every part that has metrics, apart from a replicated log. */
 beforeAll(async () => {
-  const publicKey = new Uint8Array(32).fill(7);
-  const witness = { name: "witness.example", algorithm: NOTE_KEY.cosignature, publicKey };
+  witness = await StubWitness.start();
+  whenDone(() => witness.close());
+  // It fails once; then it cosigns.
+  witness.onCheckpoint = async () => {
+    witness.onCheckpoint = async () => undefined;
+    return { status: 500 };
+  };
   const [vault, usdc] = [`0x${"0a".repeat(20)}`, `0x${"0b".repeat(20)}`] as const;
   const nobody = { rpc: "http://127.0.0.1:1", vault, usdc } as const;
   const member = publicKeyHex(privateKeyFromSeed("11".repeat(32)));
   const settings = {
     ...chainSettings(nobody, { members: [member] }),
-    receipts: { witnesses: [{ url: "http://127.0.0.1:1", key: noteKeyText(witness) }] },
+    receipts: { witnesses: [{ url: witness.url, key: noteKeyText(witness.key) }] },
   };
   const config = configurationFile(settings, whenDone);
   const data = temporaryFolder(whenDone);
@@ -148,7 +155,7 @@ test("a running venue: ready, a growing log, no halted market, free disk space",
   expect(reading.value("perpgate_signatures_waiting")).toBe(0);
   const position = reading.value("perpgate_log_position") ?? 0;
   expect(position).toBeGreaterThan(0);
-  const failures = 'perpgate_witness_failures_total{witness="witness.example"}';
+  const failures = `perpgate_witness_failures_total{witness="${witness.key.name}"}`;
   for (let later = reading; ; later = await read()) {
     const isPublished = later.value('perpgate_tlog_checkpoints_total{stage="published"}') !== 0;
     const hasFailed = (later.value(failures) ?? 0) > 0;

@@ -19,7 +19,8 @@ let named: readonly string[];
 
 beforeAll(async () => {
   const witnesses = [{ url: "http://127.0.0.1:9", key: witness.key }];
-  const at = await startVenue({ promises: { logKey, witnesses, checkpointMs: 60_000 } }, afterAll);
+  const promises = { logKey, witnesses, checkpointMs: 60_000, witnessWaitMs: 0 };
+  const at = await startVenue({ promises }, afterAll);
   const client = newClient(at, { logKey: logKey.text }, afterAll);
   const session = await newSession(client);
   const { ackNonce } = await session.placeOrder(BID);

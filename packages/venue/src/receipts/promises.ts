@@ -16,6 +16,8 @@ import type { ReceiptKey } from "./receipt-key.js";
 import { type ReceiptSource, Receipts } from "./receipts.js";
 
 const CHECKPOINT_MS = 1_000;
+/** Below the minute after which a judge calls a receipt overdue. */
+const WITNESS_WAIT_MS = 30_000;
 
 export class Promises {
   private constructor(
@@ -36,19 +38,21 @@ export class Promises {
     receiptKey: ReceiptKey,
     logger: VenueLogger = SILENT,
   ): Promise<Promises> {
-    const { logKey, witnesses = [], checkpointMs = CHECKPOINT_MS, isSigner, announce } = options;
+    const { logKey, witnesses = [], isSigner, announce, caughtUp } = options;
     const tree = new BlockTree(source.history);
     const honesty = new HonestyView(source);
     const log = new TransparencyLog(tree, new CheckpointStore(folder.logCheckpoint), {
       logKey,
       witnesses,
-      intervalMs: checkpointMs,
+      intervalMs: options.checkpointMs ?? CHECKPOINT_MS,
+      witnessWaitMs: options.witnessWaitMs ?? WITNESS_WAIT_MS,
       logger,
       onPublished: ({ size, witnesses: cosigned }) => {
         if (cosigned.length > 0) honesty.onWitnessed(size);
       },
       ...(isSigner === undefined ? {} : { isSigner }),
       ...(announce === undefined ? {} : { announce }),
+      ...(caughtUp === undefined ? {} : { caughtUp }),
     });
     await log.start();
     const receipts =

@@ -10,4 +10,5 @@ export {
   type ReplicaState,
 } from "../recovery/replica-state.js";
 export { Litewitness } from "./litewitness.js";
+export { StubWitness } from "./stub-witness.js";
 export { orderCommand, signInCommand, TestVenue } from "./test-venue.js";

@@ -11,9 +11,10 @@
  *   4. ask the witnesses, each with a time-out
  *   5. publish, with the cosignatures
  *
- * The first round after a start submits the last durable checkpoint once more and signs nothing new, or a
- * checkpoint over nothing if there is none: so a witness that has seen more than this folder remembers is
- * found before anything is signed. A conflict ends signing for good; trading goes on.
+ * After a start each round submits the last durable checkpoint once more and signs nothing new, or a
+ * checkpoint over nothing if there is none, until a witness answers: so one that has seen more than this
+ * folder remembers is found before anything is signed. If none answers for `witnessWaitMs`, signing begins
+ * without. A conflict ends signing for good; trading goes on.
  *
  * Of the gateways of one venue one signs and announces what it publishes; the others take over what agrees
  * with their own blocks, serve it, and must continue it when their turn to sign comes.
@@ -41,11 +42,18 @@ export interface TransparencyOptions {
   readonly witnesses: readonly WitnessSetting[];
   /** Milliseconds between two checkpoints, if blocks were sealed. */
   readonly intervalMs: number;
+  /** Milliseconds after a start in which nothing is signed unless a witness has answered. */
+  readonly witnessWaitMs: number;
   readonly logger: VenueLogger;
   /** Whether this process signs; others of one venue only publish what they know. Default: always. */
   readonly isSigner?: () => boolean;
   /** Gives the published note to the other gateways, again and again, since one may have missed it. */
   readonly announce?: (note: string) => void;
+  /**
+   * Resolves once every block is applied that another gateway had signed before the call. Undefined if no
+   * other gateway signs blocks of this log.
+   */
+  readonly caughtUp?: () => Promise<void>;
   /** Called with each published checkpoint. */
   readonly onPublished?: (published: Published) => void;
 }
@@ -79,6 +87,9 @@ interface Signed extends Checkpoint {
   readonly note: string;
 }
 
+/** At most, between two rounds that wait for a witness's first answer. */
+const PROBE_MS = 1_000;
+
 export class TransparencyLog {
   /** The newest checkpoint; undefined before the first. */
   published: Published | undefined;
@@ -97,6 +108,9 @@ export class TransparencyLog {
   private readonly ending = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private round: Promise<void> = Promise.resolve();
+  /** Before this time of `performance.now` nothing is signed; 0 once a witness has answered. */
+  private waitsUntil = 0;
+  private sizeAtStart = 0;
   /** Announced by another gateway, and not taken over yet. */
   private announced: string | undefined;
 
@@ -127,6 +141,8 @@ export class TransparencyLog {
       }
       this.last = { origin: opened.origin, size: opened.size, root: opened.root, note };
     }
+    this.sizeAtStart = this.tree.size;
+    if (!this.panel.isEmpty) this.waitsUntil = performance.now() + this.options.witnessWaitMs;
     this.round = this.begin();
     void this.round.then(() => this.schedule());
   }
@@ -144,39 +160,53 @@ export class TransparencyLog {
     await this.round;
   }
 
+  private get waitsForWitness(): boolean {
+    return performance.now() < this.waitsUntil;
+  }
+
   private schedule(): void {
     if (this.ending.signal.aborted) return;
+    const { intervalMs } = this.options;
+    const pauseMs = this.waitsForWitness ? Math.min(PROBE_MS, intervalMs) : intervalMs;
     this.timer = setTimeout(() => {
       this.round = this.round.then(() => this.runRound());
       void this.round.then(() => this.schedule());
-    }, this.options.intervalMs);
+    }, pauseMs);
     this.timer.unref();
   }
 
-  /** Compares this folder with what witnesses have seen, without a new promise about any block. */
   private async begin(): Promise<void> {
     const { last } = this;
     try {
-      if (this.panel.isEmpty) {
-        if (last !== undefined && this.continues(last)) this.publish(last, [], null);
-        return;
-      }
-      const probe = last ?? this.sign(0);
       if (last !== undefined && !this.continues(last)) return;
-      await this.askWitnesses(probe);
+      if (!this.panel.isEmpty) await this.probe();
+      else if (last !== undefined) this.publish(last, [], null);
     } catch (error) {
       this.options.logger.error({ err: error }, "the transparency log could not begin");
     }
   }
 
+  /** Compares this folder with what witnesses have seen, without a new promise about any block. */
+  private async probe(): Promise<void> {
+    // A sole gateway has signed nothing since the start: no witness has seen the blocks since then.
+    const isSole = this.options.caughtUp === undefined;
+    const blocks = () => (isSole ? this.sizeAtStart : this.tree.size);
+    const isAnswered = await this.askWitnesses(this.last ?? this.sign(0), blocks);
+    if (isAnswered) this.waitsUntil = 0;
+    // It was shown without cosignatures while no witness answered.
+    if (this.conflict !== null) this.published = undefined;
+  }
+
   private async runRound(): Promise<void> {
     try {
-      if (this.conflict !== null) return;
       await this.takeOver();
+      if (this.conflict !== null) return;
+      if (this.waitsForWitness) await this.probe();
+      if (this.conflict !== null || this.waitsForWitness) return;
       if (this.options.isSigner?.() === false) return;
       const { size } = this.tree;
       const { last } = this;
-      if (last !== undefined && (size < last.size || !this.continues(last))) return;
+      if (last !== undefined && !this.continues(last)) return;
       if (size === 0 || (size === last?.size && this.published?.size === size)) {
         if (this.published !== undefined) this.options.announce?.(this.published.note);
         return;
@@ -240,7 +270,11 @@ export class TransparencyLog {
 
   /** Whether the tree still has the root that was signed; otherwise nothing is signed any more. */
   private continues(last: Signed): boolean {
-    if (this.tree.size < last.size) return false;
+    const { size } = this.tree;
+    if (size < last.size) {
+      this.halt(`the last signed checkpoint covers ${last.size} blocks; the log has ${size}`);
+      return false;
+    }
     if (equalBytes(this.tree.rootAt(last.size), last.root)) return true;
     this.halt(`block ${last.size} and those before it differ from the last signed checkpoint`);
     return false;
@@ -254,18 +288,21 @@ export class TransparencyLog {
     return { ...checkpoint, note: `${text}\n${signatureLine(logKey, signature)}` };
   }
 
-  private async askWitnesses(signed: Signed): Promise<void> {
+  /** Publishes the checkpoint unless a witness contradicts it; returns whether one answered. */
+  private async askWitnesses(signed: Signed, blocks = () => this.tree.size): Promise<boolean> {
     const startedAt = performance.now();
-    const { lines, conflict } = await this.panel.ask({
+    const { isAnswered, lines, conflict } = await this.panel.ask({
       note: signed.note,
       size: signed.size,
-      blocks: this.tree.size,
+      blocks,
+      caughtUp: this.options.caughtUp ?? (() => Promise.resolve()),
       consistencyFrom: (size) => this.tree.consistency(size, signed.size),
     });
     if (conflict !== null) this.halt(conflict);
-    // A checkpoint over nothing, or one that a witness contradicts, is not published.
-    if (signed.size === 0 || conflict !== null) return;
-    this.publish(signed, lines, lines.length === 0 ? null : performance.now() - startedAt);
+    else if (signed.size > 0 && this.isNews(signed.size, lines.length)) {
+      this.publish(signed, lines, lines.length === 0 ? null : performance.now() - startedAt);
+    }
+    return isAnswered;
   }
 
   private publish(

@@ -1,8 +1,17 @@
 /** The configured witnesses: all are asked concurrently; one that fails is left out for a growing while. */
 import type { VenueLogger } from "../venue-options.js";
-import { type Submission, Witness, type WitnessSetting } from "./witness.js";
+import { type Submission, Witness, type WitnessAnswer, type WitnessSetting } from "./witness.js";
+
+export interface Question extends Submission {
+  /** Sealed blocks of this log that a witness may have seen. */
+  blocks(): number;
+  /** Resolves once `blocks` counts all that other gateways have signed before the call. */
+  caughtUp(): Promise<void>;
+}
 
 export interface PanelAnswer {
+  /** Whether a witness answered, in any way. */
+  readonly isAnswered: boolean;
   readonly lines: readonly { readonly name: string; readonly line: string }[];
   /** What a witness has seen that this log never signed; null if there is nothing. */
   readonly conflict: string | null;
@@ -29,6 +38,11 @@ interface Member {
   failures: number;
   /** Not asked before this time of `performance.now`. */
   pausedUntil: number;
+}
+
+interface OneAnswer {
+  readonly line?: PanelAnswer["lines"][number];
+  readonly conflict?: string;
 }
 
 export class WitnessPanel {
@@ -59,19 +73,21 @@ export class WitnessPanel {
     });
   }
 
-  async ask(submission: Submission): Promise<PanelAnswer> {
+  async ask(question: Question): Promise<PanelAnswer> {
     const now = performance.now();
     const asked = this.members.filter(({ pausedUntil }) => pausedUntil <= now);
-    const answers = await Promise.all(asked.map((member) => this.askOne(member, submission)));
+    const answers = await Promise.all(asked.map((member) => this.askOne(member, question)));
     return {
+      isAnswered: answers.some((answer) => answer !== undefined),
       lines: answers.flatMap((answer) => (answer?.line === undefined ? [] : [answer.line])),
       conflict: answers.find((answer) => answer?.conflict !== undefined)?.conflict ?? null,
     };
   }
 
-  private async askOne(member: Member, submission: Submission) {
+  /** Undefined if the witness failed to answer. */
+  private async askOne(member: Member, question: Question): Promise<OneAnswer | undefined> {
     const { witness } = member;
-    const answer = await witness.submit(submission, this.signal);
+    const answer = await this.answerOf(witness, question);
     if (answer.kind === "failed") {
       if (!this.signal.aborted) this.pause(member, answer.reason);
       return undefined;
@@ -84,10 +100,22 @@ export class WitnessPanel {
         return { line: { name: witness.name, line: answer.line } };
       case "ahead":
         // Another gateway has shown it more, of blocks that this one has too: the next one continues it.
-        if (answer.size <= submission.blocks) return undefined;
+        if (answer.size <= question.blocks()) return {};
         return { conflict: `witness ${witness.name} has seen ${answer.size} blocks of this log` };
       case "inconsistent":
         return { conflict: `witness ${witness.name} has seen another history of this log` };
+    }
+  }
+
+  /** Catches up first if the witness has seen more blocks than this gateway has applied. */
+  private async answerOf(witness: Witness, question: Question): Promise<WitnessAnswer> {
+    const answer = await witness.submit(question, this.signal);
+    if (answer.kind !== "ahead" || answer.size <= question.blocks()) return answer;
+    try {
+      await question.caughtUp();
+      return answer;
+    } catch {
+      return { kind: "failed", reason: "it is ahead, and this gateway could not catch up" };
     }
   }
 

@@ -25,7 +25,7 @@ test("submit: an answer without end is read up to its bound, and counts as faile
   const { key } = newLogKey("witness.example");
   const witness = new Witness({ url: `http://127.0.0.1:${address.port}`, key });
   const answer = await witness.submit(
-    { note: "", size: 0, blocks: 0, consistencyFrom: () => [] },
+    { note: "", size: 0, consistencyFrom: () => [] },
     new AbortController().signal,
   );
   expect(answer).toEqual({ kind: "failed", reason: expect.stringContaining("65536 bytes") });

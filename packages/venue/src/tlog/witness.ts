@@ -24,8 +24,6 @@ export interface WitnessSetting {
 export interface Submission {
   readonly note: string;
   readonly size: number;
-  /** Sealed blocks that the log has. */
-  readonly blocks: number;
   consistencyFrom(size: number): Uint8Array[];
 }
 

@@ -9,11 +9,13 @@ import {
   signatureLine,
 } from "@perpgate/protocol/receipts";
 import { TestCosigner } from "@perpgate/protocol/testing";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { newLogKey, signWith } from "../receipts/log-key.js";
 import { verifyEd25519 } from "../receipts/verify-ed25519.js";
 import { Litewitness, litewitnessProgram } from "../testing/litewitness.js";
+import { StubWitness } from "../testing/stub-witness.js";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
+import type { PromiseOptions, VenueOptions } from "../venue-options.js";
 import { verify } from "../verify/verify.js";
 import type { Published } from "./transparency-log.js";
 import { Witness } from "./witness.js";
@@ -40,8 +42,11 @@ describe.skipIf(program === undefined)("with litewitness", async () => {
   const promises = { logKey, witnesses, checkpointMs: 60_000 };
 
   /** A life of the venue in that folder: some blocks, a checkpoint, the end. */
-  async function live(name: string, blocks: number, price: number) {
-    const driver = await TestVenue.open(join(folder, name), { promises });
+  async function live(name: string, blocks: number, price: number, isAlone = false) {
+    const waits = isAlone ? { witnessWaitMs: 0 } : {};
+    const driver = await TestVenue.open(join(folder, name), {
+      promises: { ...promises, ...waits },
+    });
     const { log } = driver.venue.promises!;
     await log.advance();
     await grow(driver, blocks, price);
@@ -66,7 +71,7 @@ describe.skipIf(program === undefined)("with litewitness", async () => {
     const first = await live("venue", 3, 650_000);
     await expectCosigned(first.published);
     await witness.stop();
-    const alone = await live("venue", 5, 650_100);
+    const alone = await live("venue", 5, 650_100, true);
     expect(alone.published?.witnesses).toEqual([]);
     expect(alone.published?.size).toBeGreaterThan(first.published!.size);
     await witness.start();
@@ -83,6 +88,34 @@ describe.skipIf(program === undefined)("with litewitness", async () => {
     const forked = await live("older", 9, 660_000);
     expect(forked.conflict).toMatch(/witness witness.example\/w1 has seen/);
     expect(forked.published).toBeUndefined();
+  });
+
+  test("a folder from before its last checkpoint, started before the witness: nothing is signed", async () => {
+    const older = join(folder, "older-2");
+    cpSync(join(folder, "venue"), older, { recursive: true });
+    const remembered = readFileSync(join(older, "log-checkpoint"), "utf8");
+    await expectCosigned((await live("venue", 3, 650_550)).published);
+    await witness.stop();
+    const driver = await TestVenue.open(older, {
+      promises: { ...promises, witnessWaitMs: 600_000 },
+    });
+    const { log } = driver.venue.promises!;
+    // Now it has more blocks than the witness has seen.
+    await grow(driver, 9, 660_000);
+    await log.advance();
+    expect(log.published).toMatchObject({ note: remembered, witnesses: [] });
+    await witness.start();
+    await vi.waitFor(
+      async () => {
+        await log.advance();
+        expect(log.conflict).toMatch(/witness witness.example\/w1 has seen \d+ blocks/);
+      },
+      { timeout: 60_000 },
+    );
+    expect(log.published).toBeUndefined();
+    expect(log.stages.signed.count).toBe(0);
+    expect(readFileSync(join(older, "log-checkpoint"), "utf8")).toBe(remembered);
+    await driver.venue.close();
   });
 
   test("another venue with the same log key: refused before its first checkpoint", async () => {
@@ -107,10 +140,79 @@ describe.skipIf(program === undefined)("with litewitness", async () => {
     const text = checkpointText({ origin: logKey.name, size, root: Buffer.alloc(32, 9) });
     const line = signatureLine(logKey, signWith(logKey.privateKey, Buffer.from(text)));
     const answer = await new Witness(witnesses[0]!).submit(
-      { note: `${text}\n${line}`, size, blocks: size, consistencyFrom: () => [] },
+      { note: `${text}\n${line}`, size, consistencyFrom: () => [] },
       new AbortController().signal,
     );
     expect(answer).toEqual({ kind: "inconsistent" });
+  });
+});
+
+describe("with a witness that a test directs", () => {
+  async function open(more: Partial<PromiseOptions>) {
+    const directory = await temporaryFolder();
+    const witness = await StubWitness.start();
+    onTestFinished(async () => {
+      witness.close();
+      await removeFolder(directory);
+    });
+    const witnesses = [{ url: witness.url, key: witness.key }];
+    const driver = await TestVenue.open(directory, {
+      promises: { logKey, witnesses, checkpointMs: 60_000, ...more },
+    });
+    const { log, tree } = driver.venue.promises!;
+    await log.advance();
+    return { driver, witness, log, tree };
+  }
+
+  test("another gateway signs a block that this one has not applied yet: it catches up and goes on", async () => {
+    let catchUp = async () => undefined;
+    const { driver, witness, log, tree } = await open({ caughtUp: () => catchUp() });
+    await grow(driver, 2, 650_000);
+    const ahead = tree.size + 1;
+    witness.onCheckpoint = async () => ({ status: 409, text: `${ahead}\n` });
+    catchUp = () => grow(driver, 1, 650_010).then(() => undefined);
+    await log.advance();
+    expect(log.conflict).toBeNull();
+    expect(tree.size).toBe(ahead);
+    witness.onCheckpoint = async () => undefined;
+    await log.advance();
+    expect(log.published).toMatchObject({ size: ahead, witnesses: [witness.key.name] });
+    await driver.venue.close();
+  });
+
+  test("a block that is sealed while the witness is asked counts, without any catching up", async () => {
+    const { driver, witness, log, tree } = await open({});
+    await grow(driver, 2, 650_000);
+    const ahead = tree.size + 1;
+    witness.onCheckpoint = async () => {
+      if (tree.size < ahead) await grow(driver, 1, 650_010);
+      return { status: 409, text: `${ahead}\n` };
+    };
+    await log.advance();
+    expect(log.conflict).toBeNull();
+    await driver.venue.close();
+  });
+
+  test("a gateway that cannot catch up: the witness counts as failed, and nothing as a conflict", async () => {
+    const { driver, witness, log, tree } = await open({
+      caughtUp: () => Promise.reject(new Error("the log stalls")),
+    });
+    await grow(driver, 2, 650_000);
+    witness.onCheckpoint = async () => ({ status: 409, text: `${tree.size + 1}\n` });
+    await log.advance();
+    expect(log.conflict).toBeNull();
+    expect(log.witnesses).toMatchObject([{ failed: 1 }]);
+    await driver.venue.close();
+  });
+
+  test("a size that is still larger once the gateway has caught up: a conflict", async () => {
+    const { driver, witness, log, tree } = await open({ caughtUp: () => Promise.resolve() });
+    await grow(driver, 2, 650_000);
+    const ahead = tree.size + 1;
+    witness.onCheckpoint = async () => ({ status: 409, text: `${ahead}\n` });
+    await log.advance();
+    expect(log.conflict).toBe(`witness ${witness.key.name} has seen ${ahead} blocks of this log`);
+    await driver.venue.close();
   });
 });
 
@@ -176,6 +278,23 @@ describe("without a witness", () => {
     await two.venue.close();
   });
 
+  test("a checkpoint of another gateway over other blocks, found once they are sealed: none is signed", async () => {
+    const directory = await temporaryFolder();
+    afterAll(() => removeFolder(directory));
+    const driver = await TestVenue.open(directory, { promises });
+    const { log, tree } = driver.venue.promises!;
+    await grow(driver, 1, 650_000);
+    const size = tree.size + 1;
+    const text = checkpointText({ origin: logKey.name, size, root: Buffer.alloc(32, 9) });
+    const line = signatureLine(logKey, signWith(logKey.privateKey, Buffer.from(text)));
+    await log.adopt(`${text}\n${line}`);
+    await grow(driver, 1, 650_000);
+    await log.advance();
+    expect(log.conflict).toBe(`another gateway has signed ${size} other blocks`);
+    expect(log.stages.signed.count).toBe(0);
+    await driver.venue.close();
+  });
+
   test("a checkpoint of another gateway with a forged cosignature: not taken over", async () => {
     const directory = await temporaryFolder();
     afterAll(() => removeFolder(directory));
@@ -206,9 +325,9 @@ describe("without a witness", () => {
     afterAll(() => removeFolder(directory));
     const data = join(directory, "data");
     const journal = join(data, "journal");
-    const live = async (price: number, isAccepted = false) => {
-      const driver = await TestVenue.open(data, { promises, acceptLoss: isAccepted });
-      await grow(driver, 3, price);
+    const live = async (price: number, blocks = 3, more: Partial<VenueOptions> = {}) => {
+      const driver = await TestVenue.open(data, { promises, ...more });
+      await grow(driver, blocks, price);
       await driver.venue.promises?.log.advance();
       await driver.venue.close();
       return driver.venue.promises!;
@@ -222,7 +341,9 @@ describe("without a witness", () => {
     const covers = new RegExp(`checkpoint covers ${size} blocks; the log has \\d+`);
     expect((await verify(data)).fault?.reason).toMatch(covers);
     renameSync(join(directory, "history"), join(data, "history"));
-    expect((await live(652_000, true)).log.conflict).toMatch(/differ from the last signed/);
+    expect((await live(652_000, 0, { acceptLoss: true })).log.conflict).toMatch(covers);
+    expect((await live(652_000, 9)).log.conflict).toMatch(covers);
+    expect((await live(653_000)).log.conflict).toMatch(/differ from the last signed/);
     const report = await verify(data);
     expect(report.fault).toBeNull();
     expect(report.receipts.givenUpBlocks).toBe(size);
