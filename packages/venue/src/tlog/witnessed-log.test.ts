@@ -349,6 +349,24 @@ describe("without a witness", () => {
     expect(report.receipts.givenUpBlocks).toBe(size);
   });
 
+  test("a checkpoint that cannot be read: a fault for verify, and refused at the start", async () => {
+    const directory = await temporaryFolder();
+    afterAll(() => removeFolder(directory));
+    const driver = await TestVenue.open(directory, { promises });
+    await grow(driver, 2, 650_000);
+    await driver.venue.close();
+    expect((await verify(directory)).fault).toBeNull();
+    for (const text of ["", "not a checkpoint\n"]) {
+      writeFileSync(join(directory, "log-checkpoint"), text);
+      expect((await verify(directory)).fault?.reason).toBe(
+        "log-checkpoint is no signed checkpoint",
+      );
+      await expect(TestVenue.open(directory, { promises })).rejects.toThrow(
+        "the checkpoint cannot be read",
+      );
+    }
+  });
+
   test("another log key in the same folder: refused at the start", async () => {
     const directory = await temporaryFolder();
     afterAll(() => removeFolder(directory));

@@ -16,6 +16,8 @@ export class PromiseCheck {
   private open: number[] = [];
   private readonly tree = new MerkleAccumulator();
   private readonly checkpoint: Checkpoint | undefined;
+  /** No start accepts a checkpoint that it cannot read. */
+  private readonly isUnreadable: boolean;
   /** Whether a checkpoint that differs is the operator's accepted loss, and no fault. */
   private readonly isGivenUp: boolean;
   private givenUpBlocks: number | null = null;
@@ -24,6 +26,7 @@ export class PromiseCheck {
     const { logCheckpoint: note } = signed;
     const parsed = note === undefined ? undefined : parseNote(note);
     this.checkpoint = parsed === undefined ? undefined : parseCheckpoint(parsed);
+    this.isUnreadable = note !== undefined && this.checkpoint === undefined;
     this.isGivenUp = signed.isGivenUp;
   }
 
@@ -54,6 +57,7 @@ export class PromiseCheck {
 
   /** After the last block. Returns what is missing, or null. */
   endFault(lastBlock: number): string | null {
+    if (this.isUnreadable) return "log-checkpoint is no signed checkpoint";
     const size = this.checkpoint?.size ?? 0;
     if (size <= lastBlock) return null;
     return this.broken(
