@@ -101,6 +101,7 @@ function statementOf({ venueId, address, position, block, requestHash, receipt }
   const varint = () => {
     let [value, factor] = [0, 1];
     for (;;) {
+      need(at < bytes.length, "the receipt is cut");
       const byte = bytes[at++];
       value += (byte % 128) * factor;
       if (byte < 128) return value;
@@ -163,11 +164,17 @@ function blockOf({ header: text, path, list }, { size, root }) {
 
 /** Both roots from the hashes of a consistency proof that begins with the first tree's own part. */
 function consistencyRoots(first, second, hashes) {
-  if (first === second) return [hashes[0], hashes[0]];
+  need(first > 0 && first <= second, "the other checkpoint is empty or larger");
+  need(hashes.length > 0 && hashes.every(({ length }) => length === 32), "the hashes");
+  if (first === second) {
+    need(hashes.length === 1, "the hashes between the checkpoints");
+    return [hashes[0], hashes[0]];
+  }
   let [place, last] = [first - 1, second - 1];
   while (place % 2 === 1) [place, last] = [Math.floor(place / 2), Math.floor(last / 2)];
   let [one, two] = [hashes[0], hashes[0]];
   for (const hash of hashes.slice(1)) {
+    need(last !== 0, "the hashes between the checkpoints");
     if (place % 2 === 1 || place === last) {
       [one, two] = [nodeHash(hash, one), nodeHash(hash, two)];
       while (place % 2 === 0 && place !== 0) [place, last] = [place / 2, Math.floor(last / 2)];

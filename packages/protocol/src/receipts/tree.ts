@@ -101,7 +101,8 @@ export function rootOfSubtrees(hashes: readonly Uint8Array[]): Uint8Array {
 /**
  * Both roots that follow from the hashes of `consistencyRanges(first, second, true)`. The second one is
  * compared with a signed root; then the first one is the root that the first tree must have had.
- * Undefined if there are too few or too many hashes.
+ * Undefined if there are too few or too many hashes, or one has another length: then the same bytes, cut
+ * elsewhere, would give the second root and another first one.
  */
 export function rootsOfConsistency(
   first: number,
@@ -109,6 +110,7 @@ export function rootsOfConsistency(
   seeded: readonly Uint8Array[],
 ): { readonly first: Uint8Array; readonly second: Uint8Array } | undefined {
   if (!(first > 0 && first <= second) || seeded.length === 0) return undefined;
+  if (seeded.some(({ length }) => length !== TREE_HASH_BYTES)) return undefined;
   if (first === second) {
     return seeded.length === 1 ? { first: seeded[0]!, second: seeded[0]! } : undefined;
   }

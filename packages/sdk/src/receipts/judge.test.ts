@@ -9,7 +9,17 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { newFolder } from "@perpgate/gateway/testing";
-import { openCheckpoint, parseNoteKey, type ReceiptFile } from "@perpgate/protocol/receipts";
+import {
+  base64,
+  EVIDENCE_FORMAT,
+  type Evidence,
+  evidenceProblem,
+  joinBytes,
+  openCheckpoint,
+  parseNoteKey,
+  type ReceiptFile,
+  rootOfLeafHashes,
+} from "@perpgate/protocol/receipts";
 import { checkOrderProof, judgeReceipt, type Verdict, verifyEd25519 } from "@perpgate/sdk";
 import { newLogKey } from "@perpgate/venue";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -66,12 +76,17 @@ async function judged(
 }
 
 /** The exit code and the output of the independent checker. */
+function checked(evidence: Evidence): [number | null, string] {
+  const path = join(folder, `${evidence.verdict}.evidence`);
+  writeFileSync(path, JSON.stringify(evidence));
+  const command = [CHECKER, path, logKey.text];
+  const { status, stdout } = spawnSync(process.execPath, command, { timeout: 30_000 });
+  return [status, stdout.toString().trim()];
+}
+
 function confirmed(verdict: Verdict): [number | null, string] {
   if (verdict.verdict !== "broken") throw new Error(JSON.stringify(verdict));
-  const path = join(folder, `${verdict.kind}.evidence`);
-  writeFileSync(path, JSON.stringify(verdict.evidence));
-  const { status, stdout } = spawnSync(process.execPath, [CHECKER, path, logKey.text]);
-  return [status, stdout.toString().trim()];
+  return checked(verdict.evidence);
 }
 
 describe("an honest venue", () => {
@@ -101,6 +116,45 @@ describe("an honest venue", () => {
     const { text } = newLogKey("venue.example/log").key;
     expect((await judgeReceipt(file, { ...options, logKey: text })).verdict).toBe("invalid");
     expect((await judgeReceipt({ format: "x" }, options)).verdict).toBe("invalid");
+  });
+
+  test("two checkpoints that agree: no hashes make them evidence of a fork", async () => {
+    const { header } = honest[0]!;
+    const blocks = Array.from({ length: 8 }, (_, i) => ({
+      header: { ...header, number: i + 1 },
+      acks: [],
+    }));
+    const log = await publish(blocks, logKey);
+    onTestFinished(() => log.close());
+    const tile = Buffer.from(await (await fetch(`${log.url}/tlog/tile/0/000.p/8`)).arrayBuffer());
+    const leaves = blocks.map((_, i) => new Uint8Array(tile.subarray(i * 32, i * 32 + 32)));
+    const rootOf = (start: number, end: number) => rootOfLeafHashes(leaves.slice(start, end));
+    const noteOf = async (size: number) => {
+      const part = await publish(blocks.slice(0, size), logKey);
+      part.close();
+      return part.checkpoint;
+    };
+    const evidenceOf = async (size: number, other: number, hashes: Uint8Array[]) => ({
+      ...({ format: EVIDENCE_FORMAT, verdict: "forked", receipt: file } as const),
+      checkpoint: await noteOf(size),
+      other: { checkpoint: await noteOf(other), hashes: hashes.map(base64) },
+    });
+    const [one, two] = [rootOf(0, 2), rootOf(2, 4)];
+    const shifted = [one.slice(0, 31), joinBytes(one.slice(31), two)];
+    for (const [what, evidence] of [
+      ["a proof", await evidenceOf(4, 2, [one, two])],
+      ["a larger other one", await evidenceOf(4, 8, [rootOf(0, 4)])],
+      ["an empty other one", await evidenceOf(4, 0, [leaves[0]!, leaves[1]!, two])],
+      ["surplus hashes", await evidenceOf(4, 2, [leaves[2]!, leaves[3]!, one])],
+      ["surplus hashes of one size", await evidenceOf(4, 4, [rootOf(0, 4), one])],
+      ["hashes of other lengths", await evidenceOf(4, 2, shifted)],
+      ["no hashes", await evidenceOf(4, 2, [])],
+    ] as const) {
+      expect(await evidenceProblem(evidence, verifyEd25519), what).not.toBeNull();
+      expect(checked(evidence), what).toEqual([1, expect.stringMatching(/^not proven: /)]);
+    }
+    const cut = { ...(await evidenceOf(4, 2, [one, two])), receipt: { ...file, receipt: "AYA" } };
+    expect(checked(cut)).toEqual([1, "not proven: the receipt is cut"]);
   });
 });
 
