@@ -8,7 +8,15 @@
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { pathLength } from "../merkle-path.js";
-import { ByteReader, base64Url, bytesFromBase64Url, joinBytes, u64, varint } from "./bytes.js";
+import {
+  ByteReader,
+  base64Url,
+  bytesFromBase64Url,
+  isCount,
+  joinBytes,
+  u64,
+  varint,
+} from "./bytes.js";
 import { TREE_HASH_BYTES } from "./tree.js";
 
 export const STATEMENT_BYTES = 188;
@@ -127,16 +135,22 @@ export function encodeReceipt(receipt: Receipt): string {
   );
 }
 
-/** The receipt, completed by what its owner knows; undefined if the text is none. */
+/** The receipt, completed by what its owner knows; undefined if one of the two is malformed. */
 export function decodeReceipt(text: string, context: ReceiptContext): Receipt | undefined {
   const bytes = bytesFromBase64Url(text);
-  if (bytes === undefined) return undefined;
+  if (bytes === undefined || !fitsStatement(context)) return undefined;
   try {
     return readReceipt(new ByteReader(bytes), context);
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
+}
+
+function fitsStatement(context: ReceiptContext): boolean {
+  const { venueId, position, requestHash, address, block } = context;
+  if (!isCount(position) || !isCount(block)) return false;
+  return venueId.length === 32 && requestHash.length === 32 && address.length === 20;
 }
 
 function readReceipt(reader: ByteReader, context: ReceiptContext): Receipt | undefined {

@@ -199,3 +199,39 @@ test("receipt: back and forth; cut, longer or of another version it is none", ()
   expect(decodeReceipt("", context)).toBeUndefined();
   expect(decodeReceipt("!", context)).toBeUndefined();
 });
+
+test("receipt: completed by what fits no statement it is none", () => {
+  const context = {
+    venueId: new Uint8Array(32),
+    position: 5,
+    requestHash: new Uint8Array(32),
+    address: new Uint8Array(20),
+    block: 9,
+  };
+  const [leafHash, lastBlockHash, receiptKey] = [0, 1, 2].map(() => new Uint8Array(32));
+  const text = encodeReceipt({
+    statement: {
+      ...context,
+      session: 1,
+      timeMs: 1,
+      leafHash: leafHash!,
+      lastBlockHash: lastBlockHash!,
+    },
+    ...{ index: 0, size: 1, path: [], receiptKey: receiptKey! },
+    ...{ signature: new Uint8Array(64), certificate: new Uint8Array(64) },
+  });
+  expect(decodeReceipt(text, context)).toBeDefined();
+  for (const changed of [
+    { position: Number.NaN },
+    { position: 1.5 },
+    { block: -1 },
+    { venueId: new Uint8Array(0) },
+    { requestHash: new Uint8Array(31) },
+    { address: new Uint8Array(32) },
+  ]) {
+    expect(
+      decodeReceipt(text, { ...context, ...changed }),
+      JSON.stringify(changed),
+    ).toBeUndefined();
+  }
+});

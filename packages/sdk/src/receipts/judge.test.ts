@@ -116,6 +116,7 @@ describe("an honest venue", () => {
     const { text } = newLogKey("venue.example/log").key;
     expect((await judgeReceipt(file, { ...options, logKey: text })).verdict).toBe("invalid");
     expect((await judgeReceipt({ format: "x" }, options)).verdict).toBe("invalid");
+    expect((await judgeReceipt({ ...file, block: -1 }, options)).verdict).toBe("invalid");
   });
 
   test("two checkpoints that agree: no hashes make them evidence of a fork", async () => {

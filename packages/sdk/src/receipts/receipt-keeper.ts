@@ -13,9 +13,13 @@ import {
   receiptProblem,
   requestHashOf,
 } from "@perpgate/protocol/receipts";
+import { callSafely } from "../streams/subscription.js";
 import { verifyEd25519 } from "./verify-ed25519.js";
 
-/** A receipt that does not hold: the venue has signed something else than it answered, or nothing. */
+/**
+ * A receipt that does not hold: the venue has signed something else than it answered, or nothing. Or one
+ * that was not checked, because more than a thousand waited for the log's key.
+ */
 export interface ReceiptProblem {
   readonly ackNonce: string;
   readonly reason: string;
@@ -25,20 +29,32 @@ export interface ReceiptProblem {
 export interface ReceiptOptions {
   /** The verifier key of the venue's log that you pinned. Default: the one that the venue shows first. */
   readonly logKey?: string;
-  /** Called for a receipt that does not hold. Default: a warning on the console. */
+  /** Called for a receipt that is not kept. Default: a warning on the console. */
   readonly onReceiptProblem?: (problem: ReceiptProblem) => void;
 }
 
 const KEPT = 1_000;
+/** Acknowledgements that wait for the log's key. */
+const MAX_WAITING = 1_000;
+
+type VenueKey = Pick<Honesty, "logKey" | "venueId">;
+
+interface Waiting {
+  readonly body: string;
+  readonly ack: PreconfirmAck;
+}
 
 export class ReceiptKeeper {
   private readonly kept: ReceiptFile[] = [];
-  private venue: Promise<Pick<Honesty, "logKey" | "venueId"> | undefined> | undefined;
+  private readonly waiting: Waiting[] = [];
+  private venue: Promise<VenueKey | undefined> | undefined;
   private pending: Promise<void> = Promise.resolve();
+  /** A `checkWaiting` has not begun; it will check all that waits then. */
+  private isQueued = false;
 
   constructor(
     private readonly address: string,
-    private readonly readHonesty: () => Promise<Pick<Honesty, "logKey" | "venueId">>,
+    private readonly readHonesty: () => Promise<VenueKey>,
     private readonly options: ReceiptOptions = {},
   ) {}
 
@@ -59,13 +75,15 @@ export class ReceiptKeeper {
   }
 
   /**
-   * Resolves once the receipts of all answers so far are checked.
+   * Resolves once the receipts of all answers so far are checked. If the log's key cannot be read they
+   * wait for it: it is read again with the next answer and by the next call of this.
    *
    * @example
    * await session.receipts.settled();
    * console.log(session.receipts.files.length);
    */
   settled(): Promise<void> {
+    if (this.waiting.length > 0) this.checkNext();
     return this.pending;
   }
 
@@ -73,16 +91,38 @@ export class ReceiptKeeper {
   take(body: string, answer: unknown): void {
     const acks = acksIn(answer);
     if (acks.length === 0) return;
-    this.pending = this.pending.then(async () => {
-      for (const ack of acks) await this.check(body, ack);
-    });
+    for (const ack of acks) this.waiting.push({ body, ack });
+    this.checkNext();
   }
 
-  private async check(body: string, ack: PreconfirmAck): Promise<void> {
+  private checkNext(): void {
+    if (this.isQueued) return;
+    this.isQueued = true;
+    this.pending = this.pending.then(() => this.checkWaiting());
+  }
+
+  /** Must not throw: later checks are chained to it. */
+  private async checkWaiting(): Promise<void> {
+    this.isQueued = false;
+    const venue = await this.known();
+    if (venue === undefined) {
+      const reason = "it was not checked, the log's key could not be read";
+      const dropped = this.waiting.splice(0, this.waiting.length - MAX_WAITING);
+      for (const { ack } of dropped) this.report(ack, reason);
+      return;
+    }
+    for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
+      try {
+        await this.check(venue, next);
+      } catch (error) {
+        this.report(next.ack, `the receipt cannot be read: ${error}`);
+      }
+    }
+  }
+
+  private async check(venue: VenueKey, { body, ack }: Waiting): Promise<void> {
     const { ackNonce, receipt: text, expectedBlock } = ack;
     if (text === undefined) return;
-    const venue = await this.known();
-    if (venue === undefined) return;
     const context = {
       venueId: bytesFromHex(venue.venueId) ?? new Uint8Array(0),
       position: Number(ackNonce),
@@ -93,13 +133,13 @@ export class ReceiptKeeper {
     const receipt = decodeReceipt(text, context);
     const logKey = parseNoteKey(venue.logKey)?.publicKey;
     if (receipt === undefined || logKey === undefined) {
-      this.report({ ackNonce, reason: "the receipt cannot be read", file: undefined });
+      this.report(ack, "the receipt cannot be read");
       return;
     }
     const file = receiptFile(venue.logKey, context, text, { request: body, ack });
     const reason = await receiptProblem(receipt, { logKey, verify: verifyEd25519 });
     if (reason !== null) {
-      this.report({ ackNonce, reason, file });
+      this.report(ack, reason, file);
       return;
     }
     this.kept.push(file);
@@ -107,11 +147,11 @@ export class ReceiptKeeper {
   }
 
   /** The log's key: pinned, or as the venue showed it when the first receipt came. */
-  private known(): Promise<Pick<Honesty, "logKey" | "venueId"> | undefined> {
+  private known(): Promise<VenueKey | undefined> {
     this.venue ??= this.readHonesty().then(
       (honesty) => ({ ...honesty, logKey: this.options.logKey ?? honesty.logKey }),
       () => {
-        // Asked again with the next receipt.
+        // Asked again with the next receipt, which waits together with this one.
         this.venue = undefined;
         return undefined;
       },
@@ -119,14 +159,14 @@ export class ReceiptKeeper {
     return this.venue;
   }
 
-  private report(problem: ReceiptProblem): void {
+  private report({ ackNonce }: PreconfirmAck, reason: string, file?: ReceiptFile): void {
     const { onReceiptProblem = warn } = this.options;
-    onReceiptProblem(problem);
+    callSafely(() => onReceiptProblem({ ackNonce, reason, file }));
   }
 }
 
 function warn({ ackNonce, reason }: ReceiptProblem): void {
-  console.warn(`the receipt of acknowledgement ${ackNonce} does not hold: ${reason}`);
+  console.warn(`the receipt of acknowledgement ${ackNonce} is not kept: ${reason}`);
 }
 
 /** The acknowledgements in an answer: itself, or those of a batch. */
