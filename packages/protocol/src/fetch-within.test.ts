@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test } from "vitest";
-import { connectionErrorCode, fetchWithin, withTimeLimit } from "./fetch-within.js";
+import { boundedBytes, connectionErrorCode, fetchWithin, withTimeLimit } from "./fetch-within.js";
 
 async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
@@ -56,6 +56,19 @@ test("fetchWithin: a fetch whose response has no stream: its text", async () => 
   const headers = new Map();
   const send = async () => ({ status: 200, headers, text: async () => "all of it" });
   expect(await fetchWithin(LIMITS, send)).toEqual({ status: 200, headers, text: "all of it" });
+});
+
+test("boundedBytes: a body in pieces, one larger than the bound, and one without a stream", async () => {
+  const url = await serve((_request, reply) => {
+    reply.write(Buffer.of(1, 255));
+    setTimeout(() => reply.end(Buffer.of(0, 2)), 20);
+  });
+  expect(await boundedBytes(await fetch(url), 4)).toEqual(Uint8Array.of(1, 255, 0, 2));
+  await expect(boundedBytes(await fetch(url), 3)).rejects.toMatchObject({
+    name: "BodyTooLargeError",
+  });
+  const arrayBuffer = async () => Uint8Array.of(7).buffer;
+  expect(await boundedBytes({ arrayBuffer }, 1)).toEqual(Uint8Array.of(7));
 });
 
 test("fetchWithin: the caller's signal, before and during the request: its reason", async () => {

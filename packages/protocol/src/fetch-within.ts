@@ -90,20 +90,53 @@ export function connectionErrorCode(error: unknown): string | undefined {
   return cause instanceof Error && "code" in cause ? String(cause.code) : undefined;
 }
 
+/**
+ * The bytes of a response's body. Without a stream, `arrayBuffer` is called and its size not bounded.
+ *
+ * @throws BodyTooLargeError if the body has more than `maxBytes` bytes.
+ */
+export async function boundedBytes(
+  response: { readonly body?: Response["body"]; arrayBuffer(): Promise<ArrayBuffer> },
+  maxBytes: number,
+): Promise<Uint8Array> {
+  if (response.body === undefined || response.body === null) {
+    return new Uint8Array(await response.arrayBuffer());
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of chunksWithin(response.body, maxBytes)) chunks.push(chunk);
+  const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
 async function boundedText(response: FetchedResponse<unknown>, maxBytes: number): Promise<string> {
   if (response.body === undefined || response.body === null) return response.text();
-  const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let text = "";
+  for await (const chunk of chunksWithin(response.body, maxBytes)) {
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+async function* chunksWithin(
+  body: NonNullable<Response["body"]>,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
   let bytes = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
+    if (done) return;
     bytes += value.byteLength;
     if (bytes > maxBytes) {
       await reader.cancel();
       throw new BodyTooLargeError(`the response has more than ${maxBytes} bytes`);
     }
-    text += decoder.decode(value, { stream: true });
+    yield value;
   }
 }

@@ -97,7 +97,14 @@ export {
   type PreconfirmProblemCode,
 } from "./preconfirm-check.js";
 export { type JudgeOptions, judgeReceipt, type Verdict } from "./receipts/judge.js";
-export { type FetchBytes, LogReader, type ReadBlock, Withheld } from "./receipts/log-reader.js";
+export {
+  type FetchBytes,
+  type FetchedBytes,
+  LogReader,
+  type LogReaderOptions,
+  type ReadBlock,
+  Withheld,
+} from "./receipts/log-reader.js";
 export { type CheckedProof, checkOrderProof, type ProofKeys } from "./receipts/order-proof.js";
 export type { ReceiptKeeper, ReceiptOptions, ReceiptProblem } from "./receipts/receipt-keeper.js";
 export { verifyEd25519 } from "./receipts/verify-ed25519.js";

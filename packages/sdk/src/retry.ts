@@ -167,7 +167,7 @@ export function startTimer(ms: number, callback: () => void): ReturnType<typeof 
 }
 
 /** Rejects with the signal's reason as soon as it is aborted. */
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
       reject(signal.reason);

@@ -14,6 +14,7 @@ import {
   checkOrderProof,
   type JudgeOptions,
   judgeReceipt,
+  LogReader,
   PerpgateError,
   type Session,
   type Verdict,
@@ -99,11 +100,15 @@ export function judge(files: readonly string[], options: JudgeCommandOptions): P
       const text = textOf(file);
       return parseOrderProof(text)?.checkpoint ?? text;
     });
+    // One for each gateway: receipts of neighbouring blocks need the same tiles.
+    const readers = urlsOf(url).map((each) => new LogReader(each));
     let code = 0;
     let proven = 0;
     for (const file of files) {
       const pinned = options.key === undefined ? {} : { logKey: options.key };
-      const verdict = await verdictOn(jsonOf(file), urlsOf(url), { checkpoints, ...pinned });
+      // One time for all gateways, so that they agree on whether the block is due.
+      const given = { checkpoints, nowMs: Date.now(), ...pinned };
+      const verdict = await verdictOn(jsonOf(file), readers, given);
       const isWell = verdict.verdict === "kept" || verdict.verdict === "pending";
       if (!isWell) code = 1;
       if (output.isJson) output.json({ file, ...verdict });
@@ -126,11 +131,10 @@ export function judge(files: readonly string[], options: JudgeCommandOptions): P
 /** By the first gateway that decides: one may be down, or behind the others. */
 async function verdictOn(
   file: unknown,
-  urls: readonly string[],
-  options: Omit<JudgeOptions, "url">,
+  [reader = new LogReader(""), ...others]: readonly LogReader[],
+  options: Omit<JudgeOptions, "url" | "reader">,
 ): Promise<Verdict> {
-  const [url = "", ...others] = urls;
-  const verdict = await judgeReceipt(file, { url, ...options });
+  const verdict = await judgeReceipt(file, { url: reader.url, reader, ...options });
   const isDecided = /^(kept|broken|invalid)$/.test(verdict.verdict);
   if (isDecided || others.length === 0) return verdict;
   const next = await verdictOn(file, others, options);

@@ -5,7 +5,9 @@
  */
 
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { newFolder } from "@perpgate/gateway/testing";
@@ -16,11 +18,19 @@ import {
   evidenceProblem,
   joinBytes,
   openCheckpoint,
+  openReceiptFile,
   parseNoteKey,
   type ReceiptFile,
   rootOfLeafHashes,
 } from "@perpgate/protocol/receipts";
-import { checkOrderProof, judgeReceipt, type Verdict, verifyEd25519 } from "@perpgate/sdk";
+import {
+  checkOrderProof,
+  type FetchBytes,
+  judgeReceipt,
+  LogReader,
+  type Verdict,
+  verifyEd25519,
+} from "@perpgate/sdk";
 import { newLogKey } from "@perpgate/venue";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type DishonestBlock, publish, publishedBlocks } from "../testing/dishonest-log.js";
@@ -89,6 +99,18 @@ function confirmed(verdict: Verdict): [number | null, string] {
   return checked(verdict.evidence);
 }
 
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return `http://127.0.0.1:${address.port}`;
+}
+
 describe("an honest venue", () => {
   test("pending before its first checkpoint, kept after it", async () => {
     expect(early.verdict).toBe("pending");
@@ -117,6 +139,30 @@ describe("an honest venue", () => {
     expect((await judgeReceipt(file, { ...options, logKey: text })).verdict).toBe("invalid");
     expect((await judgeReceipt({ format: "x" }, options)).verdict).toBe("invalid");
     expect((await judgeReceipt({ ...file, block: -1 }, options)).verdict).toBe("invalid");
+  });
+
+  test("every path is over the rate limit once: kept", async () => {
+    const limited = new Set<string>();
+    const fetchBytes: FetchBytes = async (each, init) => {
+      if (limited.has(each)) return fetch(each, init);
+      limited.add(each);
+      return new Response("", { status: 429, headers: { "retry-after": "0" } });
+    };
+    const verdict = await judgeReceipt(file, { url, nowMs, fetch: fetchBytes });
+    expect(verdict.verdict).toBe("kept");
+    expect([...limited].filter((each) => each.includes("/tile/")).length).toBeGreaterThan(0);
+  });
+
+  test("one reader for several receipts: the checkpoint alone is read again", async () => {
+    const asked: string[] = [];
+    const reader = new LogReader(url, (each, init) => {
+      asked.push(each.slice(url.length));
+      return fetch(each, init);
+    });
+    expect((await judgeReceipt(file, { url, nowMs, reader })).verdict).toBe("kept");
+    const before = asked.length;
+    expect((await judgeReceipt(file, { url, nowMs, reader })).verdict).toBe("kept");
+    expect(asked.slice(before)).toEqual(["/tlog/checkpoint"]);
   });
 
   test("two checkpoints that agree: no hashes make them evidence of a fork", async () => {
@@ -245,6 +291,65 @@ describe("a dishonest venue", () => {
     onTestFinished(() => silent.close());
     const verdict = await judgeReceipt(file, { url: silent.url, nowMs: nowMs + 61_000 });
     expect(verdict.verdict).toBe("withheld");
+  });
+
+  test("withheld: what is served is no checkpoint, or one of another key", async () => {
+    const foreign = await publish(honest, newLogKey("venue.example/log").key);
+    onTestFinished(() => foreign.close());
+    const rubbish = await serve((_request, reply) => reply.end("x"));
+    for (const [at, reason] of [
+      [foreign.url, "the log's key did not sign the checkpoint"],
+      [rubbish, "the checkpoint cannot be read"],
+    ] as const) {
+      const judge = (ms: number) => judgeReceipt(file, { url: at, nowMs: nowMs + ms });
+      expect((await judge(1_000)).verdict).toBe("pending");
+      expect(await judge(61_000)).toEqual({
+        verdict: "withheld",
+        reason: `there is no valid checkpoint: ${reason}`,
+      });
+    }
+  });
+
+  test("overdue: a receipt of a time to come, which is never a minute ago", async () => {
+    const opened = openReceiptFile(file);
+    if (typeof opened === "string") throw new Error(opened);
+    const { timeMs } = opened.receipt.statement;
+    const log = await publish(honest.slice(0, file.block - 1), logKey);
+    onTestFinished(() => log.close());
+    const judge = (ms: number) => judgeReceipt(file, { url: log.url, nowMs: timeMs - ms });
+    expect((await judge(59_000)).verdict).toBe("pending");
+    expect((await judge(61_000)).verdict).toBe("overdue");
+  });
+
+  test("withheld: a response that does not come, drips, or does not end", async () => {
+    const silent = await serve(() => undefined);
+    const dripping = await serve((_request, reply) => {
+      const timer = setInterval(() => reply.write("x"), 20);
+      reply.once("close", () => clearInterval(timer));
+    });
+    const endless = await serve((_request, reply) => {
+      const fill = (): void => {
+        while (reply.write(Buffer.alloc(65_536)));
+      };
+      reply.on("drain", fill);
+      fill();
+    });
+    for (const [bad, timeoutMs, reason] of [
+      [silent, 300, /no complete response in 300 ms$/],
+      [dripping, 300, /no complete response in 300 ms$/],
+      [endless, 60_000, /the response has more than \d+ bytes$/],
+    ] as const) {
+      for (const part of ["/checkpoint", "/entries/", "/tile/0/", "/acks/"]) {
+        const fetchBytes: FetchBytes = (each, init) =>
+          fetch(each.includes(part) ? bad : each, init);
+        const reader = new LogReader(url, fetchBytes, { timeoutMs });
+        const verdict = await judgeReceipt(file, { url, nowMs: nowMs + 61_000, reader });
+        expect(verdict, part).toEqual({
+          verdict: "withheld",
+          reason: expect.stringMatching(reason),
+        });
+      }
+    }
   });
 
   test("evidence that was changed: not confirmed", async () => {

@@ -2,7 +2,8 @@
  * Judges a receipt by what its venue publishes.
  *
  *   kept      its leaf is in its block, under a checkpoint
- *   pending   no checkpoint covers its block yet; `overdue` after a minute
+ *   pending   no checkpoint covers its block yet; `overdue` after a minute, and where the receipt's time is
+ *             more than a minute ahead: no block would ever be due
  *   withheld  the venue does not hand out what its checkpoint commits to
  *   broken    a checkpoint covers the block, and the leaf is absent, elsewhere or different, or the
  *             history is forked; with evidence that convinces others
@@ -56,6 +57,8 @@ export interface JudgeOptions {
   /** Unix milliseconds; default: now. */
   readonly nowMs?: number;
   readonly fetch?: FetchBytes;
+  /** Reads the log in place of a new reader: share one for several receipts, and no tile is read twice. */
+  readonly reader?: LogReader;
 }
 
 /**
@@ -90,14 +93,19 @@ class Judgement {
     private readonly opened: OpenedReceipt,
     private readonly options: JudgeOptions,
   ) {
-    this.reader = new LogReader(options.url.replace(/\/+$/, ""), options.fetch);
+    this.reader = options.reader ?? new LogReader(options.url.replace(/\/+$/, ""), options.fetch);
   }
 
   async judge(): Promise<Verdict> {
     const { statement } = this.opened.receipt;
-    const isDue = (this.options.nowMs ?? Date.now()) - statement.timeMs > OVERDUE_MS;
-    const [newest, ...others] = await this.checkpoints(isDue);
-    if (newest === undefined) return { verdict: "pending", reason: "there is no checkpoint yet" };
+    const nowMs = this.options.nowMs ?? Date.now();
+    const isDue = Math.abs(nowMs - statement.timeMs) > OVERDUE_MS;
+    const served = await this.servedCheckpoint();
+    const [newest, ...others] = await this.checkpointsWith(served);
+    if (newest === undefined) {
+      const reason = `there is no valid checkpoint: ${served}`;
+      return { verdict: isDue ? "withheld" : "pending", reason };
+    }
     for (const other of others) {
       const fork = await this.forkOf(newest, other);
       if (fork !== undefined) return fork;
@@ -170,21 +178,26 @@ class Judgement {
     return undefined;
   }
 
-  /** Valid checkpoints, the largest first: the venue's, and those that were kept. */
-  private async checkpoints(isDue: boolean): Promise<OpenedCheckpoint[]> {
-    const texts = [...(this.options.checkpoints ?? [])];
+  /** The venue's checkpoint, or why there is none. */
+  private async servedCheckpoint(): Promise<OpenedCheckpoint | string> {
     try {
-      texts.push(await this.reader.checkpoint());
+      return await this.openCheckpoint(await this.reader.checkpoint());
     } catch (error) {
-      if (isDue && texts.length === 0) throw error;
-      if (!(error instanceof Withheld)) throw error;
+      if (error instanceof Withheld) return error.message;
+      throw error;
     }
-    const opened = await Promise.all(
-      texts.map((text) => openCheckpoint(text, this.opened.logKey, verifyEd25519)),
-    );
-    return opened
+  }
+
+  /** Valid checkpoints, the largest first: the venue's, and those that were kept. */
+  private async checkpointsWith(served: OpenedCheckpoint | string): Promise<OpenedCheckpoint[]> {
+    const kept = (this.options.checkpoints ?? []).map((text) => this.openCheckpoint(text));
+    return [...(await Promise.all(kept)), served]
       .filter((each) => typeof each !== "string")
       .sort((one, other) => other.size - one.size);
+  }
+
+  private openCheckpoint(text: string): Promise<OpenedCheckpoint | string> {
+    return openCheckpoint(text, this.opened.logKey, verifyEd25519);
   }
 
   private async forkOf(newest: OpenedCheckpoint, other: OpenedCheckpoint) {

@@ -1,7 +1,20 @@
-/** Reads a venue's transparency log over HTTP and checks all that it gets. */
+/**
+ * Reads a venue's transparency log over HTTP and checks all that it gets.
+ *
+ * A request that fails is repeated a few times: a rate limit, a restart or a gateway that lags behind is no
+ * withholding. No response may take longer or be larger than the log permits.
+ */
 
-import type { BlockHeader } from "@perpgate/protocol";
 import {
+  BLOCK_HEADER_BYTES,
+  type BlockHeader,
+  BodyTooLargeError,
+  boundedBytes,
+  TimeLimitError,
+  withTimeLimit,
+} from "@perpgate/protocol";
+import {
+  ACK_ENTRY_BYTES,
   type BlockProof,
   type Checkpoint,
   consistencyRanges,
@@ -16,19 +29,48 @@ import {
   subtreesOf,
   TILE_HASHES,
   type Tile,
+  TREE_HASH_BYTES,
   tileAt,
   tileOf,
   tilePath,
 } from "@perpgate/protocol/receipts";
+import { type HeadersLike, retryAfterMsOf } from "../http/limit-headers.js";
+import { pause } from "../retry.js";
+
+const TIMEOUT_MS = 10_000;
+const TRIES = 5;
+/** Doubles with each try. */
+const PAUSE_MS = 100;
+/** A longer Retry-After is cut to this. */
+const MAX_PAUSE_MS = 10_000;
+const MAX_CHECKPOINT_BYTES = 65_536;
+/** A header after its length. */
+const ENTRY_BYTES = 2 + BLOCK_HEADER_BYTES;
+/** The number of a block's acknowledgements is the venue's own statement. */
+const MAX_LIST_BYTES = 64 * 2 ** 20;
 
 /** The venue does not hand out what its own checkpoint commits to. */
 export class Withheld extends Error {
   override readonly name = "Withheld";
 }
 
+/** The part of a `Response` that is read. Without a stream, the body's size is not bounded. */
+export interface FetchedBytes {
+  readonly status: number;
+  readonly headers?: HeadersLike;
+  readonly body?: Response["body"];
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+
 export type FetchBytes = (
   url: string,
-) => Promise<{ readonly status: number; arrayBuffer(): Promise<ArrayBuffer> }>;
+  init: { readonly signal: AbortSignal },
+) => Promise<FetchedBytes>;
+
+export interface LogReaderOptions {
+  /** For each response, head and body. Default: 10 s. */
+  readonly timeoutMs?: number;
+}
 
 export interface ReadBlock {
   readonly header: BlockHeader;
@@ -40,8 +82,9 @@ export class LogReader {
 
   constructor(
     /** The venue's address, without a slash at the end. */
-    private readonly url: string,
-    private readonly fetchBytes: FetchBytes = (url) => fetch(url),
+    readonly url: string,
+    private readonly fetchBytes: FetchBytes = (url, init) => fetch(url, init),
+    private readonly options: LogReaderOptions = {},
   ) {}
 
   /**
@@ -53,7 +96,7 @@ export class LogReader {
    * console.log(await reader.checkpoint());
    */
   async checkpoint(): Promise<string> {
-    return new TextDecoder().decode(await this.get("checkpoint"));
+    return new TextDecoder().decode(await this.get("checkpoint", MAX_CHECKPOINT_BYTES));
   }
 
   /**
@@ -70,7 +113,8 @@ export class LogReader {
     const { size } = checkpoint;
     const index = number - 1;
     const tile = tileAt(0, Math.floor(index / TILE_HASHES), size);
-    const entries = entriesOf(await this.once(tilePath(tile, true)));
+    const bundle = await this.once(tilePath(tile, true), tile.width * ENTRY_BYTES);
+    const entries = entriesOf(bundle);
     const header = entries?.[index % TILE_HASHES];
     if (header === undefined) throw new Withheld(`block ${number} is not among the entries`);
     const path = await this.roots(inclusionRanges(index, size), size);
@@ -93,7 +137,8 @@ export class LogReader {
   async acks({
     header,
   }: ReadBlock): Promise<{ readonly list: Uint8Array; readonly acks: ListedAck[] }> {
-    const list = await this.once(`acks/${header.number}`);
+    const maxBytes = Math.min(header.ackCount * ACK_ENTRY_BYTES, MAX_LIST_BYTES);
+    const list = await this.once(`acks/${header.number}`, maxBytes);
     const acks = provenAcks(list, header);
     if (typeof acks === "string") throw new Withheld(acks);
     return { list, acks };
@@ -128,28 +173,53 @@ export class LogReader {
   }
 
   private async tile(tile: Tile): Promise<Uint8Array> {
-    const bytes = await this.once(tilePath(tile));
-    if (bytes.length === tile.width * 32) return bytes;
+    const length = tile.width * TREE_HASH_BYTES;
+    const bytes = await this.once(tilePath(tile), length);
+    if (bytes.length === length) return bytes;
     throw new Withheld(`${tilePath(tile)} has ${bytes.length} bytes`);
   }
 
-  private once(path: string): Promise<Uint8Array> {
+  private once(path: string, maxBytes: number): Promise<Uint8Array> {
     let bytes = this.kept.get(path);
     if (bytes === undefined) {
-      bytes = this.get(path);
+      bytes = this.get(path, maxBytes);
       this.kept.set(path, bytes);
+      bytes.catch(() => this.kept.delete(path));
     }
     return bytes;
   }
 
-  private async get(path: string): Promise<Uint8Array> {
-    try {
-      const response = await this.fetchBytes(`${this.url}/tlog/${path}`);
-      if (response.status === 200) return new Uint8Array(await response.arrayBuffer());
-      throw new Withheld(`/tlog/${path} is answered with ${response.status}`);
-    } catch (error) {
-      if (error instanceof Withheld) throw error;
-      throw new Withheld(`/tlog/${path}: ${error instanceof Error ? error.message : error}`);
+  private async get(path: string, maxBytes: number): Promise<Uint8Array> {
+    for (let tries = 1; ; tries++) {
+      const answer = await this.ask(path, maxBytes);
+      if (answer instanceof Uint8Array) return answer;
+      if (answer.isFinal || tries === TRIES) throw new Withheld(`/tlog/${path} ${answer.reason}`);
+      const waitMs = answer.retryAfterMs ?? PAUSE_MS * 2 ** (tries - 1);
+      await pause(Math.min(waitMs, MAX_PAUSE_MS));
     }
   }
+
+  private async ask(path: string, maxBytes: number): Promise<Uint8Array | Failure> {
+    const { timeoutMs = TIMEOUT_MS } = this.options;
+    try {
+      return await withTimeLimit({ timeoutMs }, async (signal) => {
+        const response = await this.fetchBytes(`${this.url}/tlog/${path}`, { signal });
+        if (response.status === 200) return boundedBytes(response, maxBytes);
+        await response.body?.cancel();
+        const { status, headers } = response;
+        const retryAfterMs = headers === undefined ? undefined : retryAfterMsOf(headers);
+        return { reason: `is answered with ${status}`, isFinal: false, retryAfterMs };
+      });
+    } catch (error) {
+      const isFinal = error instanceof TimeLimitError || error instanceof BodyTooLargeError;
+      return { reason: `fails: ${error instanceof Error ? error.message : error}`, isFinal };
+    }
+  }
+}
+
+interface Failure {
+  readonly reason: string;
+  /** Not repeated: it has cost the whole limit of time or size. */
+  readonly isFinal: boolean;
+  readonly retryAfterMs?: number | undefined;
 }
