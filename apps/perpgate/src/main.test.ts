@@ -1,8 +1,8 @@
 /** Output that cannot be written. */
 
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePort } from "@perpgate/venue/testing";
 import { expect, test, vi } from "vitest";
 import {
   codeWithoutReader,
@@ -12,14 +12,6 @@ import {
 } from "./testing/perpgate-process.js";
 
 const FULL = ["sh", "-c", 'exec "$0" "$@" >/dev/full', process.execPath, MAIN] as const;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => void server.close(resolve));
-  return typeof address === "object" ? (address?.port ?? 0) : 0;
-}
 
 test.each(["watch", "book"])("%s to a reader that is gone: ends with code 0", async (command) => {
   const venue = new PerpgateProcess(["--port", "0", "--data", join(temporaryFolder(), "data")]);

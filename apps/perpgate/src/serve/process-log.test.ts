@@ -1,7 +1,6 @@
-import { once } from "node:events";
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePort } from "@perpgate/venue/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { MetricsReading } from "../testing/metrics-text.js";
 import { MAIN, PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
@@ -42,16 +41,6 @@ test.skipIf(!existsSync("/dev/full"))(
     expect(await perpgate.ended).toMatchObject({ code: 0 });
   },
 );
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
-}
 
 test("a file that cannot be written, then can: a MiB of lines is kept and written, more are counted", () => {
   const path = join(temporaryFolder(), "stderr");

@@ -9,6 +9,6 @@ export {
   observe,
   type ReplicaState,
 } from "../recovery/replica-state.js";
-export { Litewitness } from "./litewitness.js";
+export { freePort, Litewitness } from "./litewitness.js";
 export { StubWitness } from "./stub-witness.js";
 export { orderCommand, signInCommand, TestVenue } from "./test-venue.js";

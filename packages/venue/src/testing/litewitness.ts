@@ -169,7 +169,7 @@ function text(value: string | Uint8Array): Buffer {
   return Buffer.concat([length, bytes]);
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,24 +1,17 @@
 /** One liquidation that would be deleveraged against more accounts than a tick may meet. */
 import { expect, test } from "vitest";
 import { audit } from "../../audit.js";
-import { type Command, LIMIT_ORDER, LONG, SHORT, type Side } from "../../commands.js";
-import { Engine } from "../../engine.js";
+import { LIMIT_ORDER, LONG, SHORT, type Side } from "../../commands.js";
 import type { VenueEvent } from "../../events/event-table.js";
 import { addressOf, genesis, openSession, plainOrder } from "../commands.js";
-import { ReferenceVenue } from "../reference/venue.js";
+import { comparedEngine } from "../compared.js";
 import { BTC, MICROS, venueConfig } from "../scenarios/listing.js";
 import { START_MS } from "../scenarios/venue.js";
 
 const SMALL = 2_300;
 
 test("deleveraging: a tick meets 2,000 accounts; the position stays due for the next one", () => {
-  const engine = new Engine();
-  const reference = new ReferenceVenue(1_000_000);
-  const apply = (command: Command): VenueEvent[] => {
-    const events = engine.apply(command).decode();
-    expect(events).toEqual(reference.apply(command));
-    return events;
-  };
+  const { engine, apply } = comparedEngine();
   const order = (session: number, side: Side, marginMicros: number): void => {
     const terms = { type: LIMIT_ORDER, leverage: 50, priceTicks: 500_000 } as const;
     apply(plainOrder({ stampMs: START_MS, session, nonce: 1, side, marginMicros, ...terms }));
@@ -50,13 +43,7 @@ test("deleveraging: a tick meets 2,000 accounts; the position stays due for the 
 });
 
 test("deleveraging: 2,300 accounts that all would be bankrupted are served after the others, over several ticks", () => {
-  const engine = new Engine();
-  const reference = new ReferenceVenue(1_000_000);
-  const apply = (command: Command): VenueEvent[] => {
-    const events = engine.apply(command).decode();
-    expect(events).toEqual(reference.apply(command));
-    return events;
-  };
+  const { engine, apply } = comparedEngine();
   const order = (session: number, nonce: number, side: Side, terms: OrderTerms): void => {
     apply(plainOrder({ stampMs: START_MS, session, nonce, side, type: LIMIT_ORDER, ...terms }));
   };

@@ -1,10 +1,9 @@
 /** A tick that meets its last account while another position is due. */
 import { expect, test } from "vitest";
-import { type Command, LIMIT_ORDER, LONG, SHORT, type Side } from "../../commands.js";
+import { LIMIT_ORDER, LONG, SHORT, type Side } from "../../commands.js";
 import { Engine } from "../../engine.js";
-import type { VenueEvent } from "../../events/event-table.js";
 import { addressOf, genesis, openSession, PLAIN_EXTRAS, plainOrder } from "../commands.js";
-import { ReferenceVenue } from "../reference/venue.js";
+import { comparedEngine } from "../compared.js";
 import { BTC, MICROS, venueConfig } from "../scenarios/listing.js";
 import { START_MS } from "../scenarios/venue.js";
 
@@ -13,13 +12,7 @@ const EARLY = 2_100;
 const LATE = 200;
 
 test("deleveraging that a tick leaves unfinished: the next tick ranks by its own mark", () => {
-  const engine = new Engine();
-  const reference = new ReferenceVenue(1_000_000);
-  const apply = (command: Command): VenueEvent[] => {
-    const events = engine.apply(command).decode();
-    expect(events).toEqual(reference.apply(command));
-    return events;
-  };
+  const { engine, apply } = comparedEngine();
   let slot = START_MS / 200;
   const indexTo = (indexTicks: number): void => {
     const stampMs = engine.state.timeMs;
