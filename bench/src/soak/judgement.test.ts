@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { isFault, judge, lowest, type Restart, type Sample, slopeOf } from "./judgement.js";
 
-const LIVES = 3;
-const PER_LIFE = 120;
+/** Samples of each process: two of ten minutes, and one of half an hour. */
+const LIVES = [120, 120, 360];
 const SAMPLE_MS = 5_000;
 const MB = 1e6;
 
@@ -16,9 +16,10 @@ interface Shape {
 }
 
 function samplesOf(shape: Shape = {}): Sample[] {
-  return Array.from({ length: LIVES * PER_LIFE }, (_, t) => {
-    const life = Math.floor(t / PER_LIFE);
-    const age = t % PER_LIFE;
+  const ages = LIVES.flatMap((samples, life) =>
+    Array.from({ length: samples }, (_, age) => ({ life, age })),
+  );
+  return ages.map(({ life, age }, t) => {
     const anonymousBytes = shape.anonymous?.(t, life, age) ?? 200 * MB;
     return {
       atMs: t * SAMPLE_MS,
@@ -68,6 +69,13 @@ test("judge: memory that grows by 200 MB an hour within each process fails", () 
   ]);
 });
 
+test("judge: memory that goes back to the system every seven minutes passes", () => {
+  const perTooth = 420_000 / SAMPLE_MS;
+  const anonymous = (_t: number, _life: number, age: number) =>
+    (500 + (130 * (age % perTooth)) / perTooth) * MB;
+  expect(growing(samplesOf({ anonymous }))).toEqual([]);
+});
+
 test("judge: a heap whose floor rises fails, although its teeth hide it", () => {
   const perSample = (150 * MB * SAMPLE_MS) / 3_600_000;
   const heap = (t: number, _life: number, age: number) => (60 + 5 * (t % 3)) * MB + age * perSample;
@@ -77,7 +85,7 @@ test("judge: a heap whose floor rises fails, although its teeth hide it", () => 
 test("judge: memory that each process begins with more of fails", () => {
   const anonymous = (_t: number, life: number) => (200 + 60 * life) * MB;
   expect(growing(samplesOf({ anonymous }))).toEqual([
-    `memory without mapped files, over ${LIVES} processes`,
+    `memory without mapped files, over ${LIVES.length} processes`,
   ]);
 });
 

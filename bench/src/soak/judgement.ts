@@ -38,11 +38,14 @@ export interface Finding {
 const HOUR_MS = 3_600_000;
 const MB = 1e6;
 const SEGMENT_BYTES = 64 * 2 ** 20;
-/** A process first fills its caches and rings: this share of its life, at least a minute, is left out. */
+/** A process first fills its caches and rings: this share of its life, a minute to six, is left out. */
 const WARM_UP_SHARE = 0.4;
 const WARM_UP_MS = 60_000;
+const MAX_WARM_UP_MS = 360_000;
 /** Under load there is a full garbage collection about twice a minute; a shorter window may have none. */
 const WINDOW_MS = 60_000;
+/** What collections freed goes back to the system every seven minutes or so. */
+const MEMORY_WINDOW_MS = 360_000;
 /** Windows of a life that make a slope. */
 const LEAST_WINDOWS = 4;
 
@@ -54,20 +57,25 @@ interface Judged {
   readonly basePerHour: number;
   /** The error of one life's slope over its whole span. */
   readonly noise: number;
+  /** The lowest value of each such time counts. */
+  readonly windowMs: number;
 }
 
 const MEMORY = { unit: "MB", scale: MB };
 const WITHIN_A_LIFE: readonly Judged[] = [
   {
-    ...{ what: "memory without mapped files", ...MEMORY, basePerHour: 48 * MB, noise: 12 * MB },
+    ...{ what: "memory without mapped files", ...MEMORY, basePerHour: 48 * MB, noise: 24 * MB },
+    windowMs: MEMORY_WINDOW_MS,
     of: ({ venue }) => venue.anonymousBytes,
   },
   {
     ...{ what: "heap in use", ...MEMORY, basePerHour: 24 * MB, noise: 8 * MB },
+    windowMs: WINDOW_MS,
     of: ({ venue }) => venue.heapBytes,
   },
   {
     ...{ what: "open handles", unit: "", scale: 1, basePerHour: 12, noise: 6 },
+    windowMs: WINDOW_MS,
     of: ({ venue }) => venue.openFiles,
   },
 ];
@@ -97,17 +105,18 @@ function livesOf(samples: readonly Sample[]): Sample[][] {
     lives.set(sample.life, life);
   }
   return [...lives.values()].map((life) => {
-    const warmMs = Math.max(WARM_UP_MS, WARM_UP_SHARE * (life.at(-1)?.ageMs ?? 0));
+    const share = WARM_UP_SHARE * (life.at(-1)?.ageMs ?? 0);
+    const warmMs = Math.min(MAX_WARM_UP_MS, Math.max(WARM_UP_MS, share));
     return life.filter(({ ageMs }) => ageMs >= warmMs);
   });
 }
 
 /** The middle of the slopes of all lives. */
 function withinLives(judged: Judged, lives: readonly (readonly Sample[])[]): Finding {
-  const { what, unit, scale, of, basePerHour, noise } = judged;
+  const { what, unit, scale, of, basePerHour, noise, windowMs } = judged;
   const floors = lives
     .map((life) => life.map((sample) => ({ x: sample.ageMs, y: of(sample) })))
-    .map((points) => lowest(points, WINDOW_MS))
+    .map((points) => lowest(points, windowMs))
     .filter((floor) => floor.length >= LEAST_WINDOWS);
   const perHour = median(floors.map(slopeOf)) * HOUR_MS;
   const spanHours = median(floors.map((floor) => spanOf(floor) / HOUR_MS));

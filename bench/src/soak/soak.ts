@@ -22,7 +22,7 @@ const TRADERS = 64;
 const SATURATION_MS = 4_000;
 const SAMPLE_MS = 5_000;
 const PROGRESS_EVERY_MS = 60_000;
-/** Each process runs for about this time; a soak has at least two. */
+/** Of each process in the first half; the last one runs for the second half. */
 const LIFE_MINUTES = 10;
 const SIGNALS = ["SIGKILL", "SIGTERM"] as const;
 /** The defaults, with snapshots so often that every process takes some. */
@@ -84,11 +84,13 @@ class Soak {
     progress(`soak: ${saturation.toFixed(0)}/s at saturation, continues with ${rate.toFixed(0)}/s`);
     await load.call("pace", rate);
     await load.call("window");
-    const lives = Math.max(2, Math.round(minutes / LIFE_MINUTES));
-    for (let life = 0; life < lives; life++) {
-      await this.live(life, (minutes * 60_000) / lives);
-      if (life < lives - 1) await this.restart(SIGNALS[life % SIGNALS.length]!);
+    const half = (minutes * 60_000) / 2;
+    const short = Math.max(1, Math.round(minutes / 2 / LIFE_MINUTES));
+    for (let life = 0; life < short; life++) {
+      await this.live(life, half / short);
+      await this.restart(SIGNALS[life % SIGNALS.length]!);
     }
+    await this.live(short, half);
     return this.end(saturation, rate);
   }
 
