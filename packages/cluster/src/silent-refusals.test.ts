@@ -1,6 +1,6 @@
 /** What no answer of JetStream says: a missing right to publish, and a stream that is gone. */
 
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, type TestContext, test } from "vitest";
 import { createStream } from "./init.js";
 import { connectToAny } from "./link.js";
 import { isWithoutNatsServer, LogGateway, NatsCluster } from "./testing/index.js";
@@ -25,7 +25,11 @@ describe.skipIf(isWithoutNatsServer())("refusals without an answer", { timeout: 
     await cluster?.remove();
   });
 
-  async function start(stream: string, user: string): Promise<LogGateway> {
+  async function start(
+    { onTestFinished }: TestContext,
+    stream: string,
+    user: string,
+  ): Promise<LogGateway> {
     const access = { servers: cluster.urls(), name: "test", user, password: "secret" };
     const connection = await connectToAny({ ...access, user: "gateway" });
     await createStream(connection, { stream, replicas: 1 });
@@ -35,8 +39,9 @@ describe.skipIf(isWithoutNatsServer())("refusals without an answer", { timeout: 
     return gateway;
   }
 
-  test("no right to publish: in the status, and a warning every 10 s", async () => {
-    const gateway = await start("rights", "reader");
+  test.concurrent("no right to publish: in the status, and a warning every 10 s", async (context) => {
+    const { expect } = context;
+    const gateway = await start(context, "rights", "reader");
     void gateway.publish("refused");
     const text = /permissions violation for publish to "rights\.log\.[0-9a-f]+"/i;
     await expect
@@ -48,8 +53,9 @@ describe.skipIf(isWithoutNatsServer())("refusals without an answer", { timeout: 
     expect(warnings()[1]).toMatch(/^a batch of this gateway has waited for the log for 20 s: /);
   });
 
-  test("the stream is deleted: in the status, and after 10 s the log stops", async () => {
-    const gateway = await start("deleted", "gateway");
+  test.concurrent("the stream is deleted: in the status, and after 10 s the log stops", async (context) => {
+    const { expect } = context;
+    const gateway = await start(context, "deleted", "gateway");
     expect(await gateway.publish("stored")).toBe(true);
     await cluster.withManager((manager) => manager.streams.delete("deleted"));
     void gateway.publish("refused");

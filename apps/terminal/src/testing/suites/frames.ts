@@ -1,4 +1,4 @@
-/** Two minutes of frames, tasks and memory with running bots; `npm run test:page:long` runs half an hour. */
+/** A minute of frames, tasks and memory with running bots; `npm run test:page:long` runs half an hour. */
 
 import { expect } from "vitest";
 import { FrameMeter, type Round, shareOf } from "../frames.js";
@@ -6,7 +6,7 @@ import { GatewayProcess } from "../gateway-process.js";
 import type { PageTest } from "../page-test.js";
 import { untilTraded } from "../venue-reads.js";
 
-const MINUTES = Number(process.env.PERPGATE_PAGE_MINUTES ?? 2);
+const MINUTES = Number(process.env.PERPGATE_PAGE_MINUTES ?? 1);
 /** Of each round; the page is measured most of the time. */
 const BLANK_MS = 1_500;
 const PAGE_MS = 6_000;
@@ -15,7 +15,7 @@ const WARM_ROUNDS = 3;
 const LEAST_SHARE = 0.9;
 const LONGEST_TASK_MS = 200;
 /** Of the heap after a collection, from the first minute to the last. */
-const MOST_GROWTH_MB = 10;
+const MOST_GROWTH_MB = 5;
 
 export function frameTests(test: PageTest): void {
   test("frames: nine tenths of a blank page's, no task above 200 ms, flat memory", {

@@ -29,7 +29,8 @@ describe(`replay of ${COUNT} commands, seed ${SEED}`, () => {
         const at = random.int(0, list.length);
         const [first] = replayed(list.slice(0, at));
         const restored = Engine.restore(first.snapshot());
-        expect(restored.snapshot(), `snapshot at ${at}`).toEqual(first.snapshot());
+        const isSame = Buffer.compare(restored.snapshot(), first.snapshot()) === 0;
+        expect(isSame, `snapshot at ${at}`).toBe(true);
         const [, liveTail] = replayed(list.slice(at), first);
         const [rest, tail] = replayed(list.slice(at), restored);
         expect(tail, `events after ${at}`).toBe(liveTail);
