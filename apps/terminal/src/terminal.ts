@@ -11,8 +11,9 @@ import {
 } from "@perpgate/sdk";
 import { createContext, useContext } from "react";
 import { symbolInLink, writeLink } from "./market/market-link.js";
-import { adviceOn } from "./order/advice.js";
+import { adviceOn, REASON_TEXTS } from "./order/advice.js";
 import { clearPrices } from "./order/order-form-state.js";
+import type { Outcome } from "./order/send-batch.js";
 import { Store } from "./state/store.js";
 import { Toasts } from "./ui/toasts.js";
 import { AccountFeed } from "./venue/account-feed.js";
@@ -105,7 +106,10 @@ export class Terminal {
       if (session === undefined) {
         this.account.close();
         this.orders.forget();
-      } else this.account.open(session);
+      } else {
+        this.account.open(session);
+        this.orders.resume(session);
+      }
       this.line.follow(session?.stream);
     });
     this.line.onReturn(() => {
@@ -201,14 +205,9 @@ export class Terminal {
     if (this.orders.unsettled.get().length > 0) throw new Error("some have no answer yet");
   }
 
-  private showSettlement({ title, outcome, error }: Settlement): void {
-    if (error === undefined) {
-      this.toasts.show("info", `${title}: ${outcome}`, "The answer was lost with the line.");
-      return;
-    }
-    const isLate = error.code === "too_late";
-    const text = isLate ? "The line was down while it was valid." : adviceOn(error).text;
-    this.toasts.show("bad", `${title}: ${outcome}`, text);
+  private showSettlement({ title, ...settled }: Settlement): void {
+    const kind = settled.outcome === "executed" ? "info" : "bad";
+    this.toasts.show(kind, `${title}: ${settled.outcome}`, settlementText(settled));
   }
 
   private endSession(): void {
@@ -216,6 +215,16 @@ export class Terminal {
     this.sessions.forget();
     this.toasts.show("info", "Signed out", "The session has ended. Sign in again to trade.");
   }
+}
+
+function settlementText({ outcome, error, reason }: Outcome): string {
+  if (error?.code === "too_late") return "The line was down while it was valid.";
+  if (error !== undefined) return adviceOn(error).text;
+  if (outcome === "outcome unknown") {
+    return "The session ended before the venue answered. Check your orders and positions.";
+  }
+  if (typeof reason === "string") return REASON_TEXTS[reason] ?? reason;
+  return "The answer was lost with the line.";
 }
 
 export const TerminalContext = createContext<Terminal | undefined>(undefined);

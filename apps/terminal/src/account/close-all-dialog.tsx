@@ -1,11 +1,9 @@
 /** Closes every position at the market, after one question. */
 
-import type { NewOperation } from "@perpgate/sdk";
 import type { FormEvent } from "react";
 import { formatSigned } from "../format/numbers.js";
-import { marketClose } from "../order/closing.js";
+import { closeAll } from "../order/closing.js";
 import { maxSlippagePpm } from "../order/order-settings.js";
-import { requireAll, sendBatch } from "../order/send-batch.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { Dialog } from "../ui/dialog.js";
@@ -22,21 +20,7 @@ export default function CloseAllDialog({ onClose }: { readonly onClose: () => vo
   const { isSending, send } = useSend(onClose);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const operations = positions.flatMap((position): NewOperation[] => {
-      const view = marketFeed.view(position.symbol);
-      if (view === undefined) return [];
-      const order = marketClose(terminal, view, position, Math.abs(position.size));
-      return [{ op: "place", ...order }];
-    });
-    void send(async (session) => {
-      const answer = await sendBatch(terminal, session, operations, "Close of all positions");
-      requireAll(answer);
-      const left = answer.results.filter(({ ack }) => ack !== undefined && ack.status !== "filled");
-      if (left.length > 0) {
-        const text = "The book could not take all of it within your slippage limit.";
-        terminal.toasts.show("bad", "Not everything was closed", text);
-      }
-    });
+    void send((session) => closeAll(terminal, session, positions));
   };
   return (
     <Dialog title="Close all positions" onClose={onClose}>

@@ -3,7 +3,7 @@
 import { fromSteps } from "@perpgate/protocol/core";
 import { type FormEvent, useState } from "react";
 import { formatSigned, NONE, toneOf } from "../format/numbers.js";
-import { closeSubject, limitClose, marketClose } from "../order/closing.js";
+import { closeSubject, limitClose, marketClose, sendClose } from "../order/closing.js";
 import { numberIn } from "../order/order-form-state.js";
 import { stepProblem, stepsIn } from "../order/order-terms.js";
 import { useTerminal } from "../terminal.js";
@@ -58,7 +58,7 @@ export function CloseForm({ view, position, onDone }: PositionFormProps) {
         ? limitClose(position, closed, at)
         : marketClose(terminal, view, position, closed);
     const subject = type === "market" ? closeSubject(position, closed) : undefined;
-    void send((session) => terminal.orders.place(session, order, subject));
+    void send((session) => sendClose(terminal, session, order, subject));
   };
   return (
     <form className="stack" onSubmit={submit} noValidate aria-label="Close the position">

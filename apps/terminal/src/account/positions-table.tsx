@@ -10,7 +10,7 @@ import {
   NONE,
   toneOf,
 } from "../format/numbers.js";
-import { closeSubject, exitOrder, marketClose } from "../order/closing.js";
+import { closeSubject, exitOrder, marketClose, sendClose } from "../order/closing.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { later } from "../ui/later.js";
@@ -143,7 +143,7 @@ function CloseButton({ position }: { readonly position: Position }) {
       const view = terminal.marketFeed.view(position.symbol);
       if (view === undefined) return;
       const order = marketClose(terminal, view, position, Math.abs(position.size));
-      await terminal.orders.place(session, order, closeSubject(position, order.size));
+      await sendClose(terminal, session, order, closeSubject(position, order.size));
     });
   return (
     <ActionButton label={`Close ${position.symbol} at the market`} busyText="Closing…" act={close}>

@@ -1,13 +1,15 @@
 /** Orders that close a position, and what its open orders protect. */
 
-import type { Order, Position, Side, Trigger } from "@perpgate/protocol";
+import type { Order, Position, PreconfirmAck, Side, Trigger } from "@perpgate/protocol";
 import { fromSteps } from "@perpgate/protocol/core";
-import type { NewOrder } from "@perpgate/sdk";
+import type { NewOperation, NewOrder, Session } from "@perpgate/sdk";
 import { worstTicks } from "../maths/worst-price.js";
 import type { Terminal } from "../terminal.js";
 import type { MarketView } from "../venue/market-view.js";
+import { REASON_TEXTS } from "./advice.js";
 import { markOf } from "./order-context.js";
 import { maxSlippagePpm } from "./order-settings.js";
+import { requireAll, sendBatch } from "./send-batch.js";
 
 function closingTerms({ symbol, size }: Position, closed: number) {
   const side: Side = size > 0 ? "short" : "long";
@@ -38,6 +40,49 @@ export function closeSubject({ symbol }: Position, size: number | undefined): st
 
 export function limitClose(position: Position, size: number, price: number): NewOrder {
   return { ...closingTerms(position, size), type: "limit", price };
+}
+
+/** Sends an order that closes a position, and says if the book did not take all of it. */
+export async function sendClose(
+  terminal: Terminal,
+  session: Session,
+  order: NewOrder,
+  subject?: string,
+): Promise<void> {
+  const { ack } = await terminal.orders.place(session, order, subject);
+  showUnfilled(terminal, [ack]);
+}
+
+/**
+ * Closes all of these positions at the market, with one batch.
+ *
+ * @throws PerpgateError, that of the first close that was refused; the others may be executed.
+ */
+export async function closeAll(
+  terminal: Terminal,
+  session: Session,
+  positions: readonly Position[],
+): Promise<void> {
+  const operations = positions.flatMap((position): NewOperation[] => {
+    const view = terminal.marketFeed.view(position.symbol);
+    if (view === undefined) return [];
+    return [{ op: "place", ...marketClose(terminal, view, position, Math.abs(position.size)) }];
+  });
+  const answer = await sendBatch(terminal, session, operations, "Close of all positions");
+  showUnfilled(
+    terminal,
+    answer.results.flatMap(({ ack }) => ack ?? []),
+  );
+  requireAll(answer);
+}
+
+function showUnfilled({ toasts }: Terminal, acks: readonly PreconfirmAck[]): void {
+  const unfilled = acks.filter(({ status }) => status === "canceled");
+  if (unfilled.length === 0) return;
+  const why = unfilled.map(
+    ({ symbol, reason }) => `${symbol}: ${REASON_TEXTS[reason ?? ""] ?? "not filled."}`,
+  );
+  toasts.show("bad", "Not everything was closed", why.join(" "));
 }
 
 /** The order that closes the whole position at a take-profit or a stop price. */

@@ -1,7 +1,28 @@
-/** Batches of the page: not executed late, with the refusals of its operations. */
+/** Batches of the page: not executed late, with what came of its operations. */
 
+import type { BatchResult, Order } from "@perpgate/protocol";
 import { type BatchAnswer, type NewOperation, PerpgateError, type Session } from "@perpgate/sdk";
 import type { Terminal } from "../terminal.js";
+
+/** What came of a request. */
+export interface Outcome {
+  readonly outcome:
+    | "executed"
+    | "partly executed"
+    | "not executed"
+    | "partly filled"
+    | "not filled"
+    | "outcome unknown";
+  /** Why a part was refused. */
+  readonly error?: PerpgateError | undefined;
+  /** Why an order was not filled: a key of `REASON_TEXTS`. */
+  readonly reason?: string | null | undefined;
+}
+
+/** An operation of a request; one without an acknowledgement or a cancel was refused. */
+type Part = Pick<BatchResult, "status" | "error" | "canceled"> & {
+  readonly ack?: Pick<Order, "status" | "filledSize" | "reason">;
+};
 
 export function sendBatch(
   { orders }: Terminal,
@@ -18,14 +39,23 @@ export function requireAll({ results }: Pick<BatchAnswer, "results">): void {
   if (first !== undefined) throw first;
 }
 
-/** @throws that of the first operation if all were refused; else returns the first refusal, if any. */
-export function refusedPart({ results }: Pick<BatchAnswer, "results">): PerpgateError | undefined {
-  const refusals = refusalsIn(results);
-  if (refusals[0] !== undefined && refusals.length === results.length) throw refusals[0];
-  return refusals[0];
+/** An order that the book could not fill is acknowledged too, as canceled. */
+export function outcomeOf(parts: readonly Part[]): Outcome {
+  const short = parts.filter(({ ack, canceled }) =>
+    ack === undefined ? canceled === undefined : ack.status === "canceled",
+  );
+  if (short.length === 0) return { outcome: "executed" };
+  const isNothing =
+    short.length === parts.length && short.every(({ ack }) => (ack?.filledSize ?? 0) === 0);
+  const areFills = parts.every(({ ack }) => ack?.status === "filled" || ack?.status === "canceled");
+  return {
+    outcome: `${isNothing ? "not" : "partly"} ${areFills ? "filled" : "executed"}` as const,
+    error: refusalsIn(short)[0],
+    reason: short.find(({ ack }) => ack !== undefined)?.ack?.reason,
+  };
 }
 
-export function refusalsIn(results: BatchAnswer["results"]): PerpgateError[] {
+export function refusalsIn(results: readonly Pick<Part, "status" | "error">[]): PerpgateError[] {
   return results.flatMap(({ status, error }) =>
     error === undefined ? [] : [new PerpgateError({ ...error, requestId: "" }, { status })],
   );

@@ -1,10 +1,11 @@
 /**
  * Sends orders, amendments and batches, and measures the latency of orders.
  *
- * Nothing is sent unless the line is live. What is signed carries `validUntil`, so that bytes that a dead
- * line held back do nothing when they arrive later. A request without an answer stays listed as unsettled;
- * once the line is back the same bytes with the same nonce settle it: the venue returns the answer to the
- * first try, or refuses the request as too late.
+ * Nothing is sent unless the line is live and the venue's time known. What is signed carries `validUntil`,
+ * so that bytes that a dead line held back do nothing when they arrive later. A request without an answer
+ * stays listed as unsettled; once the line is back the same bytes with the same nonce settle it: the venue
+ * returns the answer to the first try, or refuses the request as too late. If its session ends before that,
+ * the account's next session looks for the orders with that nonce.
  *
  * The same order again, before its answer or within half a second of it, is the same press: a key that
  * bounces, a button pressed twice. It is one order. Of everything else only one request about the same
@@ -17,10 +18,11 @@ import {
   type NewOperation,
   type NewOrder,
   type OrderAmendment,
+  type PerpgateClient,
   PerpgateError,
   type Session,
 } from "@perpgate/sdk";
-import { refusedPart } from "../order/send-batch.js";
+import { type Outcome, outcomeOf } from "../order/send-batch.js";
 import { Store } from "../state/store.js";
 import type { Line } from "./line.js";
 import { newResult, type OrderResult } from "./order-result.js";
@@ -32,23 +34,26 @@ const BUDGET_MS = 5_000;
 /** And not executed after this one, which leaves the last try its time. */
 const VALID_MS = 10_000;
 const SAME_ORDER_MS = 500;
+/** A press does not wait longer for the venue's time. */
+const TIME_RULES = { retries: 0, timeoutMs: 2_000 };
 
 /** A signed request that was sent and has no answer. */
 export interface Unsettled {
   readonly key: string;
+  /** The account that sent it. */
+  readonly address: string;
   /** What it is about: see `StillPendingError`. */
   readonly subject: string;
   /** What it does, in words. */
   readonly title: string;
-  /** Sends the same bytes again; returns the refusal of a part, if some operations were executed. */
-  repeat(): Promise<PerpgateError | undefined>;
+  /** Sends the same bytes again. */
+  repeat(): Promise<Outcome>;
+  /** Asks in a later session of the account, for which the same bytes would be another request. */
+  lookUp(session: Session): Promise<Outcome>;
 }
 
-export interface Settlement {
+export interface Settlement extends Outcome {
   readonly title: string;
-  readonly outcome: "executed" | "partly executed" | "not executed";
-  /** Undefined: all of it was executed. */
-  readonly error: PerpgateError | undefined;
 }
 
 /** Not sent: an earlier request about the same thing has no answer yet. */
@@ -62,7 +67,29 @@ interface Terms {
   readonly nonce?: number;
 }
 
+/** A signed request, which its nonce settles. */
+interface SignedRequest<T> {
+  readonly session: Session;
+  readonly subject: string;
+  readonly title: string;
+  /** How many orders it places; undefined for what the orders with its nonce do not show. */
+  readonly places?: number | undefined;
+  send(terms: Terms): Promise<T>;
+  outcomeIn(answer: T): Outcome;
+}
+
+/** Orders to be found by their nonce. */
+interface Sought {
+  readonly nonce: number;
+  readonly validUntil: number;
+  readonly places: number | undefined;
+}
+
+const EXECUTED: Outcome = { outcome: "executed" };
+const UNKNOWN: Outcome = { outcome: "outcome unknown" };
+
 export interface OrderServices extends ProofSources {
+  readonly client: ProofSources["client"] & Pick<PerpgateClient, "time">;
   readonly line: Pick<Line, "requireLive">;
   readonly clock: VenueClock;
 }
@@ -73,6 +100,10 @@ export class OrderClient {
   private last: { readonly subject: string; readonly answer: Promise<OrderResult> } | undefined;
   /** Subjects of the requests in flight. */
   private readonly inFlight = new Set<string>();
+  /** The session that was resumed last, until it ends. */
+  private current: Session | undefined;
+  /** What ended sessions have left unsettled. */
+  private left: readonly Unsettled[] = [];
 
   constructor(private readonly services: OrderServices) {
     this.book = new ReceiptBook(services);
@@ -90,9 +121,14 @@ export class OrderClient {
   place(session: Session, order: NewOrder, subject = subjectOf(order)): Promise<OrderResult> {
     if (this.last?.subject === subject) return this.last.answer;
     const title = `${order.side === "long" ? "Buy" : "Sell"} ${order.type} ${order.symbol}`;
-    const answer = this.submit(subject, title, (terms) =>
-      this.placeOnce(session, { ...order, ...terms }),
-    );
+    const answer = this.submit({
+      session,
+      subject,
+      title,
+      places: 1,
+      send: (terms) => this.placeOnce(session, { ...order, ...terms }),
+      outcomeIn: ({ ack }) => outcomeOf([{ status: 200, ack }]),
+    });
     const last = { subject, answer };
     this.last = last;
     const forget = () => {
@@ -103,8 +139,22 @@ export class OrderClient {
     return answer;
   }
 
+  /** The session has begun: what earlier ones of the account have left unsettled is settled in it. */
+  resume(session: Session): void {
+    this.current = session;
+    const isOwn = ({ address }: Unsettled) => address === session.address;
+    const own = this.left.filter(isOwn);
+    if (own.length === 0) return;
+    this.left = this.left.filter((each) => !isOwn(each));
+    const asked = own.map((each) => ({ ...each, repeat: () => each.lookUp(session) }));
+    this.unsettled.update((known) => [...known, ...asked]);
+  }
+
+  /** The session has ended. */
   forget(): void {
     this.book.forget();
+    this.current = undefined;
+    this.left = [...this.left, ...this.unsettled.get()];
     this.unsettled.set([]);
     this.last = undefined;
   }
@@ -112,32 +162,48 @@ export class OrderClient {
   /** Changes an open order. */
   amend(session: Session, amendment: OrderAmendment) {
     const title = `Change of order ${amendment.orderId ?? amendment.clientOrderId}`;
-    return this.submit(title, title, (terms) =>
-      session.amendOrder({ ...amendment, ...terms }, { budgetMs: BUDGET_MS }),
-    );
+    return this.submit({
+      session,
+      subject: title,
+      title,
+      send: (terms) => session.amendOrder({ ...amendment, ...terms }, { budgetMs: BUDGET_MS }),
+      outcomeIn: (ack) => outcomeOf([{ status: 200, ack }]),
+    });
   }
 
   /** Sends several operations with one signature; `subject` says what they do together. */
   batch(session: Session, operations: readonly NewOperation[], subject: string) {
-    const send = (terms: Terms) => session.batch(operations, { ...terms, budgetMs: BUDGET_MS });
-    return this.submit(subject, subject, send, refusedPart);
+    return this.submit({
+      session,
+      subject,
+      title: subject,
+      places: operations.every(({ op }) => op === "place") ? operations.length : undefined,
+      send: (terms) => session.batch(operations, { ...terms, budgetMs: BUDGET_MS }),
+      outcomeIn: ({ results }) => outcomeOf(results),
+    });
   }
 
   /** Moves dollars into the margin of a position, or out of it. The interface gives it no end of validity. */
   changeMargin(session: Session, symbol: string, amount: number) {
     const title = `Change of the margin of ${symbol}`;
-    return this.submit(title, title, ({ nonce }) =>
-      session.changeMargin(symbol, amount, {
-        budgetMs: BUDGET_MS,
-        ...(nonce === undefined ? {} : { nonce }),
-      }),
-    );
+    return this.submit({
+      session,
+      subject: title,
+      title,
+      send: ({ nonce }) =>
+        session.changeMargin(symbol, amount, {
+          budgetMs: BUDGET_MS,
+          ...(nonce === undefined ? {} : { nonce }),
+        }),
+      outcomeIn: () => EXECUTED,
+    });
   }
 
   /** Cancels an order. It has no nonce: that the order is canceled is the answer to the first try. */
   async cancel(session: Session, orderId: string): Promise<void> {
-    const options = { ...this.validity(), budgetMs: BUDGET_MS };
+    const options = { ...(await this.validity()), budgetMs: BUDGET_MS };
     await this.once(
+      session,
       `Cancel of order ${orderId}`,
       () => session.cancelOrder(orderId, options),
       () => cancelAgain(session, orderId, options),
@@ -151,6 +217,7 @@ export class OrderClient {
   cancelAll(session: Session, open: readonly string[]): Promise<CanceledOrders> {
     this.services.line.requireLive();
     return this.once(
+      session,
       "Cancel of all orders",
       () => session.cancelAll({ retries: 0, budgetMs: BUDGET_MS }),
       async () => {
@@ -165,35 +232,32 @@ export class OrderClient {
   async settle(): Promise<readonly Settlement[]> {
     const settlements: Settlement[] = [];
     for (const unsettled of this.unsettled.get()) {
-      const { title, repeat } = unsettled;
+      const { title } = unsettled;
       try {
-        const error = await repeat();
-        settlements.push({ title, outcome: error ? "partly executed" : "executed", error });
+        settlements.push({ title, ...(await unsettled.repeat()) });
       } catch (error) {
         if (!(error instanceof PerpgateError) || error.outcome === "unknown") continue;
         settlements.push({ title, outcome: "not executed", error });
       }
-      this.unsettled.update((known) => known.filter((each) => each !== unsettled));
+      this.drop(unsettled);
     }
     return settlements;
   }
 
-  /** Sends a signed request, which the same nonce settles. */
-  private async submit<T>(
-    subject: string,
-    title: string,
-    send: (terms: Terms) => Promise<T>,
-    refusalIn: (answer: T) => PerpgateError | undefined = () => undefined,
-  ): Promise<T> {
-    const validity = this.validity();
+  private submit<T>(request: SignedRequest<T>): Promise<T> {
+    const { session, subject, title, places } = request;
+    const owner = this.current;
     return this.guarded(subject, async () => {
+      const validity = await this.validity();
       try {
-        return await send(validity);
+        return await request.send(validity);
       } catch (error) {
         if (isUnknown(error) && error.nonce !== undefined) {
           const { nonce } = error;
-          const repeat = async () => refusalIn(await send({ ...validity, nonce }));
-          this.keep({ key: String(nonce), subject, title, repeat });
+          const repeat = async () => request.outcomeIn(await request.send({ ...validity, nonce }));
+          const lookUp = (later: Session) => this.lookUp(later, { ...validity, nonce, places });
+          const { address } = session;
+          this.keep(owner, { key: String(nonce), address, subject, title, repeat, lookUp });
         }
         throw error;
       }
@@ -202,19 +266,39 @@ export class OrderClient {
 
   /** Sends a request without a nonce, which `settle` settles. */
   private once<T>(
+    { address }: Session,
     title: string,
     send: () => Promise<T>,
     settle: () => Promise<unknown>,
   ): Promise<T> {
+    const owner = this.current;
     return this.guarded(title, async () => {
       try {
         return await send();
       } catch (error) {
-        const repeat = () => settle().then(() => undefined);
-        if (isUnknown(error)) this.keep({ key: title, subject: title, title, repeat });
+        const repeat = () => settle().then(() => EXECUTED);
+        const lookUp = async () => UNKNOWN;
+        const unsettled = { key: title, address, subject: title, title, repeat, lookUp };
+        if (isUnknown(error)) this.keep(owner, unsettled);
         throw error;
       }
     });
+  }
+
+  /** @throws ConnectionError, of unknown outcome, while the orders may still appear or cannot be read. */
+  private async lookUp(session: Session, sought: Sought): Promise<Outcome> {
+    const { nonce, validUntil, places } = sought;
+    if (places === undefined) return UNKNOWN;
+    const isOver = (this.services.clock.now() ?? 0) > validUntil;
+    const found = await session.orders({ status: "all", nonce }).catch((cause: unknown) => {
+      throw new ConnectionError("the orders could not be read", { cause });
+    });
+    if (found.length === 0 && !isOver) throw new ConnectionError("it may still be executed");
+    const parts = Array.from({ length: places }, (_, at) => {
+      const ack = found[at];
+      return ack === undefined ? { status: 400 } : { status: 200, ack };
+    });
+    return outcomeOf(parts);
   }
 
   /** @throws StillPendingError if an earlier request about the same thing has no answer yet. */
@@ -231,16 +315,40 @@ export class OrderClient {
     }
   }
 
-  /** @throws ConnectionError, not sent, unless the line is live. */
-  private validity(): { readonly validUntil?: number } {
+  /** @throws ConnectionError, not sent, unless the line is live and the venue's time can be known. */
+  private async validity(): Promise<{ readonly validUntil: number }> {
     const { line, clock } = this.services;
     line.requireLive();
-    const now = clock.now();
-    return now === undefined ? {} : { validUntil: now + VALID_MS };
+    const known = clock.now();
+    if (known !== undefined) return { validUntil: known + VALID_MS };
+    const now = await this.askTime();
+    line.requireLive();
+    return { validUntil: now + VALID_MS };
   }
 
-  private keep(unsettled: Unsettled): void {
-    this.unsettled.update((known) => [...known, unsettled]);
+  private async askTime(): Promise<number> {
+    const { client, clock } = this.services;
+    const time = await client.time(TIME_RULES).catch((cause: unknown) => {
+      throw new ConnectionError("the venue's time is not known", { cause, outcome: "not_sent" });
+    });
+    clock.note(time);
+    return time;
+  }
+
+  /** `owner` was the current session when it was sent; that one may have ended since. */
+  private keep(owner: Session | undefined, unsettled: Unsettled): void {
+    if (owner === this.current) {
+      this.unsettled.update((known) => [...known, unsettled]);
+      return;
+    }
+    this.left = [...this.left, unsettled];
+    if (this.current !== undefined) this.resume(this.current);
+  }
+
+  private drop({ key, address }: Unsettled): void {
+    const isOther = (each: Unsettled) => each.key !== key || each.address !== address;
+    this.unsettled.update((known) => known.filter(isOther));
+    this.left = this.left.filter(isOther);
   }
 
   private async placeOnce(session: Session, order: NewOrder): Promise<OrderResult> {

@@ -51,7 +51,7 @@ export function lineTests(test: PageTest): void {
     opened.expectClean(OFFLINE);
   });
 
-  test("line: an order and a cancel whose answers are lost are shown as unknown, then settled", async ({
+  test("line: an order and a cancel whose answers are lost are shown as unknown, then settled; also by the next session", async ({
     open,
     quiet,
   }) => {
@@ -81,6 +81,19 @@ export function lineTests(test: PageTest): void {
     cut.end();
     await page.locator(".toast", { hasText: /^Cancel of order \d+: executed/ }).waitFor();
     await page.getByText("No open orders.").waitFor();
+    cut.isArmed = true;
+    await opened.order("Limit", "Sell / Short", { margin: "100", price: "70000" });
+    await page.getByTestId("unsettled").waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("banner").getByRole("button", { name: "Sign in" }).click();
+    cut.end();
+    await opened.untilLive();
+    await page.getByRole("button", { name: /^Use burner/ }).click();
+    await page.getByText("Sell limit BTCUSD: executed").waitFor();
+    await opened.press(
+      () => cancelButton(page).click(),
+      page.getByText("No open orders.", { exact: true }),
+    );
     opened.expectClean(OFFLINE);
   });
 

@@ -1,0 +1,236 @@
+/** What the page does with a real venue's answers, and without them. */
+
+import type { Position } from "@perpgate/protocol";
+import {
+  type NewOrder,
+  newPrivateKey,
+  PerpgateClient,
+  privateKeyAccount,
+  type Session,
+} from "@perpgate/sdk";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { closeAll, marketClose, sendClose } from "./order/closing.js";
+import { Terminal } from "./terminal.js";
+import { GatewayProcess } from "./testing/gateway-process.js";
+import { LossyNetwork } from "./testing/lossy-network.js";
+import { viewOf } from "./venue/market-view.js";
+
+// Node has no frames.
+vi.stubGlobal("requestAnimationFrame", (callback: () => void) => setTimeout(callback));
+
+const ORDERS = "/v1/orders";
+const BATCH = "/v1/orders/batch";
+const TIME = "/v1/time";
+const SIZE = 0.01;
+const BID = { symbol: "BTCUSD", side: "long", type: "limit", size: SIZE, leverage: 5 } as const;
+
+let gateway: GatewayProcess;
+
+beforeAll(async () => {
+  gateway = new GatewayProcess({ page: "", settings: { server: { page: false } } });
+  await gateway.start();
+});
+afterAll(() => gateway.remove());
+
+async function start() {
+  const network = new LossyNetwork();
+  const client = new PerpgateClient({ url: gateway.url, fetch: network.fetch, retries: 0 });
+  onTestFinished(() => client.close());
+  const account = privateKeyAccount(newPrivateKey());
+  const signIn = () => client.signIn({ account });
+  const maker = await client.signIn({ account: privateKeyAccount(newPrivateKey()) });
+  onTestFinished(async () => {
+    await maker.cancelAll();
+  });
+  const session = await signIn();
+  const terminal = new Terminal(client);
+  terminal.line.state.set("live");
+  terminal.clock.note(await client.time());
+  const views = (await client.markets()).map(viewOf);
+  terminal.marketFeed.markets.set(views);
+  const view = terminal.marketFeed.view("BTCUSD");
+  if (view === undefined || view.market.markPrice === null) throw new Error("no mark");
+  const mark = view.market.markPrice;
+  const toasts = () => terminal.toasts.list.get();
+  return { network, client, signIn, maker, session, terminal, view, mark, toasts };
+}
+
+/** The trader buys from the maker; then the book is empty. */
+async function openPosition(maker: Session, session: Session, mark: number): Promise<Position> {
+  const price = Math.round(mark);
+  await maker.placeOrder({ ...BID, side: "short", price });
+  await session.placeOrder({ ...BID, timeInForce: "ioc", price });
+  const [position] = await session.positions();
+  if (position === undefined) throw new Error("no position");
+  return position;
+}
+
+/** Rests above the mark, so that a market sale is within its worst price. */
+function bid(maker: Session, mark: number, size: number) {
+  return maker.placeOrder({ ...BID, size, price: Math.round(mark * 1.002) });
+}
+
+describe("sending", () => {
+  test("nothing is sent before the venue's time is known", async () => {
+    const { network, client, session, terminal } = await start();
+    const { orders } = terminal;
+    const order: NewOrder = { ...BID, price: 60_000 };
+    terminal.clock.forget();
+    network.losesAnswersTo = TIME;
+    await expect(orders.place(session, order)).rejects.toMatchObject({ outcome: "not_sent" });
+    await expect(orders.cancel(session, "1")).rejects.toMatchObject({ outcome: "not_sent" });
+    expect(network.bodies(ORDERS)).toEqual([]);
+    network.losesAnswersTo = undefined;
+    const before = await client.time();
+    const { ack } = await orders.place(session, order);
+    const after = await client.time();
+    const [sent] = network.bodies(ORDERS);
+    expect(sent?.validUntil).toBeGreaterThanOrEqual(before + 10_000);
+    expect(sent?.validUntil).toBeLessThanOrEqual(after + 10_000);
+    await orders.cancel(session, ack.orderId);
+  });
+
+  test("a line that is lost while the venue's time is asked for: nothing is sent", async () => {
+    const { network, session, terminal } = await start();
+    terminal.clock.forget();
+    const answer = terminal.orders.place(session, { ...BID, price: 60_000 });
+    terminal.line.state.set("reconnecting");
+    await expect(answer).rejects.toMatchObject({ outcome: "not_sent" });
+    expect(network.bodies(ORDERS)).toEqual([]);
+  });
+});
+
+describe("a close that the book does not fill", () => {
+  test.each([
+    { offered: 0, outcome: "not filled" },
+    { offered: 0.004, outcome: "partly filled" },
+    { offered: SIZE, outcome: "executed" },
+  ])("of all positions, answer lost, $offered offered: $outcome", async ({ offered, outcome }) => {
+    const { network, maker, session, terminal, mark } = await start();
+    const position = await openPosition(maker, session, mark);
+    if (offered > 0) await bid(maker, mark, offered);
+    network.losesAnswersTo = BATCH;
+    const closing = closeAll(terminal, session, [position]);
+    await expect(closing).rejects.toMatchObject({ outcome: "unknown" });
+    network.losesAnswersTo = undefined;
+    const title = "Close of all positions";
+    expect(await terminal.orders.settle()).toMatchObject([{ title, outcome }]);
+  });
+
+  test("of one order, answer lost: not filled", async () => {
+    const { network, maker, session, terminal, view, mark } = await start();
+    const position = await openPosition(maker, session, mark);
+    const order = marketClose(terminal, view, position, SIZE);
+    network.losesAnswersTo = ORDERS;
+    const closing = sendClose(terminal, session, order);
+    await expect(closing).rejects.toMatchObject({ outcome: "unknown" });
+    network.losesAnswersTo = undefined;
+    const title = "Sell market BTCUSD";
+    expect(await terminal.orders.settle()).toMatchObject([{ title, outcome: "not filled" }]);
+  });
+
+  test("of all positions, one of them refused: the one that was not filled is shown too", async () => {
+    const { maker, session, terminal, mark, toasts } = await start();
+    const position = await openPosition(maker, session, mark);
+    const missing = { ...position, symbol: "ETHUSD" };
+    const closing = closeAll(terminal, session, [missing, position]);
+    await expect(closing).rejects.toMatchObject({ outcome: "refused" });
+    const text = expect.stringMatching(/^BTCUSD: The book is empty/);
+    expect(toasts()).toMatchObject([{ kind: "bad", title: "Not everything was closed", text }]);
+  });
+
+  test.each([
+    { offered: 0, titles: ["Not everything was closed"] },
+    { offered: 0.004, titles: ["Not everything was closed"] },
+    { offered: SIZE, titles: [] },
+  ])("of one position, $offered offered: notices $titles", async ({ offered, titles }) => {
+    const { maker, session, terminal, view, mark, toasts } = await start();
+    const position = await openPosition(maker, session, mark);
+    if (offered > 0) await bid(maker, mark, offered);
+    await sendClose(terminal, session, marketClose(terminal, view, position, SIZE));
+    expect(toasts().map(({ title }) => title)).toEqual(titles);
+  });
+});
+
+describe("a session that ends before the answer", () => {
+  test.each([
+    { lost: "answer", outcome: "executed" },
+    { lost: "request", outcome: "not executed" },
+  ] as const)(
+    "$lost of an order lost: the account's next session shows $outcome",
+    async ({ lost, outcome }) => {
+      const { network, client, signIn, session, terminal } = await start();
+      const { orders } = terminal;
+      orders.resume(session);
+      if (lost === "answer") network.losesAnswersTo = ORDERS;
+      else network.loses = ORDERS;
+      const order: NewOrder = { ...BID, price: 60_000 };
+      const pressedAt = await client.time();
+      await expect(orders.place(session, order)).rejects.toMatchObject({ outcome: "unknown" });
+      network.losesAnswersTo = undefined;
+      network.loses = undefined;
+      orders.forget();
+      await session.signOut();
+      expect(orders.unsettled.get()).toEqual([]);
+      // Another account's session does not ask for it.
+      orders.resume(await client.signIn({ account: privateKeyAccount(newPrivateKey()) }));
+      expect(orders.unsettled.get()).toEqual([]);
+      orders.forget();
+      const next = await signIn();
+      orders.resume(next);
+      expect(orders.unsettled.get()).toHaveLength(1);
+      // An order that is not found may be executed until the end of its validity.
+      terminal.clock.note(pressedAt);
+      if (lost === "request") expect(await orders.settle()).toEqual([]);
+      terminal.clock.note(pressedAt + 60_000);
+      expect(await orders.settle()).toMatchObject([{ title: "Buy limit BTCUSD", outcome }]);
+      expect(orders.unsettled.get()).toEqual([]);
+      await next.cancelAll();
+    },
+  );
+
+  test("a batch with a refused order: partly executed; a change: outcome unknown", async () => {
+    const { network, signIn, session, terminal } = await start();
+    const { orders } = terminal;
+    orders.resume(session);
+    const { orderId } = await session.placeOrder({ ...BID, price: 60_000 });
+    network.losesAnswersTo = BATCH;
+    const batch = orders.batch(
+      session,
+      [
+        { op: "place", ...BID, price: 59_000 },
+        { op: "place", ...BID, price: 59_000, size: 1_000 },
+      ],
+      "Two orders",
+    );
+    await expect(batch).rejects.toMatchObject({ outcome: "unknown" });
+    network.losesAnswersTo = `${ORDERS}/${orderId}/amend`;
+    const change = orders.amend(session, { orderId, price: 58_000 });
+    await expect(change).rejects.toMatchObject({ outcome: "unknown" });
+    network.losesAnswersTo = undefined;
+    orders.forget();
+    const next = await signIn();
+    orders.resume(next);
+    expect(await orders.settle()).toMatchObject([
+      { title: "Two orders", outcome: "partly executed" },
+      { title: `Change of order ${orderId}`, outcome: "outcome unknown" },
+    ]);
+    await next.cancelAll();
+  });
+
+  test("a request that was in flight at the end: settled by the account's next session", async () => {
+    const { network, signIn, session, terminal } = await start();
+    const { orders } = terminal;
+    orders.resume(session);
+    network.losesAnswersTo = ORDERS;
+    const placing = orders.place(session, { ...BID, price: 60_000 });
+    orders.forget();
+    await expect(placing).rejects.toMatchObject({ outcome: "unknown" });
+    network.losesAnswersTo = undefined;
+    expect(orders.unsettled.get()).toEqual([]);
+    const next = await signIn();
+    orders.resume(next);
+    expect(await orders.settle()).toMatchObject([{ outcome: "executed" }]);
+    await next.cancelAll();
+  });
+});
