@@ -9,7 +9,11 @@ import {
   type Session,
 } from "@perpgate/sdk";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { Levels } from "./book/levels.js";
 import { closeAll, marketClose, sendClose } from "./order/closing.js";
+import { EMPTY_FORM, type OrderForm } from "./order/order-form-state.js";
+import { placeTerms } from "./order/place-terms.js";
+import { estimate } from "./order/use-preview.js";
 import { Terminal } from "./terminal.js";
 import { GatewayProcess } from "./testing/gateway-process.js";
 import { LossyNetwork } from "./testing/lossy-network.js";
@@ -151,6 +155,30 @@ describe("a close that the book does not fill", () => {
     expect(toasts().map(({ title }) => title)).toEqual(titles);
   });
 });
+
+test("an order that is refused while its exits are not: the changed exits are shown", async () => {
+  const { maker, session, terminal, mark, toasts } = await start();
+  await openPosition(maker, session, mark);
+  const [before, after] = [Math.round(mark * 0.9), Math.round(mark * 0.92)];
+  const position = { symbol: "BTCUSD", side: "long" } as const;
+  await session.protect({ ...position, stopLoss: before });
+  const open = await session.openOrders();
+  terminal.account.orders.set(new Map(open.map((order) => [order.orderId, order])));
+  const { read } = readOrder(terminal, { amount: "900000", hasExits: true, stopLoss: `${after}` });
+  if (read.terms === undefined) throw new Error(read.missing);
+  const placing = placeTerms(terminal, session, read.terms);
+  await expect(placing).rejects.toMatchObject({ code: "insufficient_margin" });
+  const text = "The stop loss of your position was changed.";
+  expect(toasts()).toMatchObject([{ kind: "bad", text }]);
+  expect((await session.openOrders()).map(({ price }) => price)).toEqual([after]);
+});
+
+/** Without a book. */
+function readOrder(terminal: Terminal, form: Partial<OrderForm>) {
+  const view = terminal.marketFeed.view("BTCUSD");
+  if (view === undefined) throw new Error("no market");
+  return estimate(terminal, view, { ...EMPTY_FORM, ...form }, new Levels());
+}
 
 describe("a session that ends before the answer", () => {
   test.each([

@@ -1,6 +1,12 @@
 /** Sends the order of the form, together with its take-profit and stop-loss. */
 
-import { type NewOperation, type Protection, protectionOf, type Session } from "@perpgate/sdk";
+import {
+  type BatchAnswer,
+  type NewOperation,
+  type Protection,
+  protectionOf,
+  type Session,
+} from "@perpgate/sdk";
 import type { Terminal } from "../terminal.js";
 import { newResult } from "../venue/order-result.js";
 import { adviceOn } from "./advice.js";
@@ -31,6 +37,7 @@ async function placeWithExits(
   const { results, replayed } = await sendBatch(terminal, session, operations, subject);
   const [entry, ...rest] = results;
   if (entry?.ack === undefined) {
+    showChangedExits(terminal, exits, rest);
     requireAll({ results });
     return;
   }
@@ -43,4 +50,24 @@ async function placeWithExits(
     const { title, text } = adviceOn(refusal);
     terminal.toasts.show("bad", `The order has no exit: ${title}`, text);
   }
+}
+
+/**
+ * Each operation of a batch is accepted or refused on its own: a position that exists gets the exits of an
+ * order that was refused.
+ */
+function showChangedExits(
+  { toasts }: Terminal,
+  { takeProfit, stopLoss }: Protection,
+  results: BatchAnswer["results"],
+): void {
+  const names = [
+    ...(takeProfit === undefined ? [] : ["take profit"]),
+    ...(stopLoss === undefined ? [] : ["stop loss"]),
+  ];
+  const changed = names.filter((_, at) => results[at]?.ack !== undefined);
+  if (changed.length === 0) return;
+  const verb = changed.length === 1 ? "was" : "were";
+  const text = `The ${changed.join(" and the ")} of your position ${verb} changed.`;
+  toasts.show("bad", "The order was refused, but not its exits", text);
 }
