@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { Levels } from "./book/levels.js";
 import { closeAll, marketClose, sendClose } from "./order/closing.js";
 import { EMPTY_FORM, type OrderForm } from "./order/order-form-state.js";
+import { needsConfirmation } from "./order/order-settings.js";
 import { placeTerms } from "./order/place-terms.js";
 import { estimate } from "./order/use-preview.js";
 import { Terminal } from "./terminal.js";
@@ -171,6 +172,20 @@ test("an order that is refused while its exits are not: the changed exits are sh
   const text = "The stop loss of your position was changed.";
   expect(toasts()).toMatchObject([{ kind: "bad", text }]);
   expect((await session.openOrders()).map(({ price }) => price)).toEqual([after]);
+});
+
+test("orders above the trader's value are confirmed without a book too", async () => {
+  const { terminal, mark } = await start();
+  const isAsked = (form: Partial<OrderForm>) =>
+    needsConfirmation(readOrder(terminal, form).valueMicros / 1e6);
+  expect(isAsked({ amount: "20001" })).toBe(true);
+  expect(isAsked({ amount: "19999" })).toBe(false);
+  const size = String(Math.ceil(101_000 / mark));
+  expect(isAsked({ unit: "size", amount: size })).toBe(true);
+  // Sold near the mark, whatever its limit is.
+  expect(isAsked({ unit: "size", amount: size, type: "limit", side: "short", price: "1" })).toBe(
+    true,
+  );
 });
 
 /** Without a book. */

@@ -74,6 +74,16 @@ export function previewOrder(
   }
 }
 
+/** The value of the whole order, however much of it the book could fill now. */
+export function valueMicros(intent: OrderIntent, markTicks: number, { unit }: MarketUnits): number {
+  const { direction, type, priceTicks, sizeLots = 0 } = intent;
+  if (sizeLots === 0) return intent.marginMicros * intent.leverage;
+  if (type === "market") return sizeLots * markTicks * unit;
+  // A limit below the mark sells near the mark.
+  const ticks = type === "limit" && direction < 0 ? Math.max(markTicks, priceTicks) : priceTicks;
+  return sizeLots * ticks * unit;
+}
+
 function previewMarket(intent: OrderIntent, context: PreviewContext, budget: number): OrderPreview {
   const totals = new Totals(intent, context);
   const { unit } = context.units;

@@ -20,7 +20,10 @@ export default function ConfirmOrder({ view, asked, onConfirm, onClose }: Props)
   const { market, units, priceDigits, sizeDigits } = view;
   const { order } = terms;
   const { preview, context } = estimate;
-  const lots = (preview?.takingLots ?? 0) + (preview?.waitingLots ?? 0);
+  const size =
+    preview === undefined
+      ? order.size
+      : fromSteps(preview.takingLots + preview.waitingLots, units.lot);
   const slippage = order.type === "market" ? slippageOf(preview, context) : undefined;
   const priceLabel = { market: "Worst price", limit: "Price", stop: "Trigger price" }[order.type];
   const liquidation = preview?.liquidationTicks ?? null;
@@ -29,17 +32,19 @@ export default function ConfirmOrder({ view, asked, onConfirm, onClose }: Props)
     <Dialog title="Confirm the order" onClose={onClose}>
       <div className="dialog-body">
         <p>
-          {verb} {formatFixed(fromSteps(lots, units.lot), sizeDigits)} {market.base} ({order.type})
+          {verb} {formatFixed(size, sizeDigits)} {market.base} ({order.type})
         </p>
         <dl className="facts">
-          <Fact label="Order value">{formatDollars(fromMicros(preview?.notionalMicros ?? 0))}</Fact>
+          <Fact label="Order value">{formatDollars(estimate.valueMicros / 1e6)}</Fact>
           <Fact label={priceLabel}>{formatFixed(order.price, priceDigits)}</Fact>
           {slippage !== undefined && (
             <Fact label="Slippage from mark" className={slippage.isLarge ? "warn-text" : ""}>
               {formatPercent(slippage.share, 3)} · {formatDollars(slippage.dollars)}
             </Fact>
           )}
-          <Fact label="Cost">{formatDollars(fromMicros(preview?.walletMicros ?? 0))}</Fact>
+          <Fact label="Cost">
+            {preview === undefined ? NONE : formatDollars(fromMicros(preview.walletMicros))}
+          </Fact>
           <Fact label="Liquidation price" className="warn-text">
             {liquidation === null
               ? NONE

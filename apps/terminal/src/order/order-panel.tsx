@@ -166,8 +166,7 @@ function useSending(terminal: Terminal, view: MarketView) {
     const estimated = estimate(terminal, view, form, levels);
     const { terms } = estimated.read;
     if (terms === undefined) return;
-    const value = (estimated.preview?.notionalMicros ?? 0) / 1e6;
-    if (needsConfirmation(value)) setAsked({ terms, estimate: estimated });
+    if (needsConfirmation(estimated.valueMicros / 1e6)) setAsked({ terms, estimate: estimated });
     else void send(terms);
   };
   const act = (action: AdviceAction) => {

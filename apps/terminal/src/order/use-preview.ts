@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useRefresh } from "../account/live-pnl.js";
 import { Levels } from "../book/levels.js";
 import { type FundsContext, largestMargin } from "../maths/largest-order.js";
-import { type OrderPreview, previewOrder } from "../maths/order-preview.js";
+import { type OrderPreview, previewOrder, valueMicros } from "../maths/order-preview.js";
 import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
 import type { MarketView } from "../venue/market-view.js";
@@ -16,6 +16,8 @@ import { directionOf, intentOf, type ReadForm, readForm } from "./order-terms.js
 export interface FormEstimate {
   readonly read: ReadForm;
   readonly preview: OrderPreview | undefined;
+  /** Value of the whole order, which a market order may not reach; 0 without an order. */
+  readonly valueMicros: number;
   /** Undefined until there is a mark and a book. */
   readonly context: FundsContext | undefined;
 }
@@ -36,12 +38,19 @@ export function estimate(
   form: OrderForm,
   levels: Levels,
 ): FormEstimate {
-  const read = readForm(view, form, formContext(terminal, view));
+  const known = formContext(terminal, view);
+  const read = readForm(view, form, known);
   const context = readContext(terminal, view, directionOf(form), levels);
   const intent = read.terms?.intent;
   const preview =
     intent === undefined || context === undefined ? undefined : previewOrder(intent, context);
-  return { read, preview, context };
+  const ordered = intent === undefined ? 0 : valueMicros(intent, known.markTicks ?? 0, view.units);
+  return {
+    read,
+    preview,
+    valueMicros: Math.max(preview?.notionalMicros ?? 0, ordered),
+    context,
+  };
 }
 
 /** The margin of the largest order with the form's other terms, in micros; undefined without a book. */
