@@ -15,7 +15,6 @@ const {
   InvalidOrder,
   MarketClosed,
   NotSupported,
-  OperationFailed,
   OperationRejected,
   OrderImmediatelyFillable,
   OrderNotFound,
@@ -51,9 +50,12 @@ export const EXCEPTIONS: Readonly<Record<string, ExceptionClass>> = {
   not_ready: ExchangeNotAvailable,
   venue_unavailable: ExchangeNotAvailable,
   not_executed: ExchangeNotAvailable,
-  outcome_unknown: OperationFailed,
   lagging: ExchangeNotAvailable,
-  internal_error: ExchangeError,
+  // After these a request may have been executed, as after any NetworkError.
+  outcome_unknown: RequestTimeout,
+  internal_error: ExchangeNotAvailable,
+  // The SDK's, for a response that it cannot read.
+  unexpected_answer: ExchangeNotAvailable,
   token_required: AuthenticationError,
   invalid_token: AuthenticationError,
   session_key_rotated: AuthenticationError,

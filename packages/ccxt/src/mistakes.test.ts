@@ -138,6 +138,52 @@ test("a session that was ended elsewhere: the call says so, the next signs in ag
   expect(await again).toMatchObject([{ status: "open" }]);
 });
 
+test("an implicit method of a session that was ended elsewhere: the next call signs in again", async () => {
+  const other = newExchange();
+  await other.fetchBalance();
+  await endSessionsOf(other.privateKey);
+  await expect(other.privateGetV1AuthSessions()).rejects.toThrow(errors.AuthenticationError);
+  expect(await other.privateGetV1AuthSessions()).toHaveLength(2);
+});
+
+test("an order beyond the caps: the session stays", async () => {
+  const capped = newExchange({ options: { sessionCaps: { maxOrderNotional: 100 } } });
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const order = capped.createOrder(SYMBOL, "limit", "buy", 0.01, 60_000);
+    await expect(order).rejects.toThrow(errors.PermissionDenied);
+  }
+  expect(await capped.privateGetV1AuthSessions()).toHaveLength(1);
+});
+
+test("an error of a session that was replaced meanwhile: the new one stays", async () => {
+  const other = newExchange();
+  await other.fetchBalance();
+  await endSessionsOf(other.privateKey);
+  const send = other.fetch.bind(other);
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  vi.spyOn(other, "fetch").mockImplementationOnce(async (...request) => {
+    const refusal: unknown = await send(...request).catch((error: unknown) => error);
+    await held;
+    throw refusal;
+  });
+  const late = expect(other.fetchBalance()).rejects.toThrow(errors.AuthenticationError);
+  await expect(other.fetchBalance()).rejects.toThrow(errors.AuthenticationError);
+  expect(await other.privateGetV1AuthSessions()).toHaveLength(2);
+  release();
+  await late;
+  expect(await other.privateGetV1AuthSessions()).toHaveLength(2);
+});
+
+/** Ends the account's sessions; one of another program is left. */
+async function endSessionsOf(privateKey: string): Promise<void> {
+  const client = new PerpgateClient({ url: venue.url });
+  const session = await client.signIn({ account: privateKeyAccount(privateKey) });
+  await session.endOtherSessions();
+}
+
 test("a session that is left, because it was ended elsewhere or by close(): its renewal is too", async () => {
   const set = vi.spyOn(globalThis, "setTimeout");
   const cleared = vi.spyOn(globalThis, "clearTimeout");
@@ -165,6 +211,19 @@ test("a session that is left, because it was ended elsewhere or by close(): its 
     await leave();
     expect(cleared).toHaveBeenCalledWith(renewal);
   }
+});
+
+test("errors after which an order may have been executed: NetworkError", () => {
+  const unsettled = Object.entries(ERROR_TABLE).filter(
+    ([, { status }]) => status >= 500 || status === 408,
+  );
+  expect(unsettled.map(([code]) => code)).toContain("outcome_unknown");
+  for (const [code, { status }] of unsettled) {
+    expect(new (exceptionOf(code, status))(""), code).toBeInstanceOf(errors.NetworkError);
+  }
+  // A response that the SDK cannot read has the status of a success.
+  const unread = new (exceptionOf("unexpected_answer", 200))("");
+  expect(unread).toBeInstanceOf(errors.NetworkError);
 });
 
 test("every error of the venue: InvalidOrder for what an order breaks, others by their kind", () => {

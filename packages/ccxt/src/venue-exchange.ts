@@ -23,6 +23,8 @@ const SDK_TIMEOUT_MS = 600_000;
 export class VenueExchange extends Exchange {
   private connected: PerpgateClient | undefined;
   private signedIn: Promise<Session> | undefined;
+  /** What `signedIn` resolved with. */
+  protected currentSession: Session | undefined;
   private stopRenewals: () => void = () => undefined;
   private bearer: string | undefined;
 
@@ -72,20 +74,27 @@ export class VenueExchange extends Exchange {
     try {
       return await run(session);
     } catch (error) {
-      throw this.sessionError(error);
+      throw this.sessionError(error, session);
     }
   }
 
-  /** A session that was ended by the venue or by another program is left: the next call signs in again. */
-  protected sessionError(error: unknown): unknown {
+  /**
+   * A session that was ended by the venue or by another program is left: the next call signs in again.
+   * One that may not do something stays, and so does one that has replaced the session of this error.
+   */
+  protected sessionError(error: unknown, session: Session | undefined): unknown {
     const known = this.ccxtError(error);
-    if (known instanceof errors.AuthenticationError) this.leaveSession();
+    const isEnded =
+      known instanceof errors.AuthenticationError && !(known instanceof errors.PermissionDenied);
+    const isCurrent = session !== undefined && session === this.currentSession;
+    if (isEnded && isCurrent) this.leaveSession();
     return known;
   }
 
   private leaveSession(): void {
     this.stopRenewals();
     this.signedIn = undefined;
+    this.currentSession = undefined;
   }
 
   protected ccxtError(error: unknown): unknown {
@@ -119,8 +128,8 @@ export class VenueExchange extends Exchange {
   private async openSession(): Promise<Session> {
     const saved: SavedSession | undefined = this.options.session;
     if (saved !== undefined) {
-      this.bearer = saved.token;
-      return this.credential(() => this.venueClient().restore(saved));
+      this.currentSession = this.credential(() => this.venueClient().restore(saved));
+      return this.currentSession;
     }
     this.checkRequiredCredentials();
     const account = this.credential(() => privateKeyAccount(this.privateKey));
@@ -134,7 +143,7 @@ export class VenueExchange extends Exchange {
       }),
     );
     this.stopRenewals = session.keepRenewed();
-    this.bearer = session.token;
+    this.currentSession = session;
     return session;
   }
 
@@ -169,8 +178,12 @@ export class VenueExchange extends Exchange {
     body?: string,
     config: Dict = {},
   ): Promise<unknown> {
-    if (api === "private") this.bearer = (await this.session()).token;
-    return super.request(path, api, method, params, headers, body, config);
+    const send = () => super.request(path, api, method, params, headers, body, config);
+    if (api !== "private") return send();
+    return this.askSession((session) => {
+      this.bearer = session.token;
+      return send();
+    });
   }
 
   override sign(path: string, api = "public", method = "GET", params: Dict = {}): Dict {

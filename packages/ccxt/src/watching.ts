@@ -33,9 +33,10 @@ export class Watching extends Trading {
     });
     feeds.set(name, feed);
     this.feeds.set(name, feed);
+    const session = this.currentSession;
     subscription = subscribe((entries) => feed.push(entries), {
       onProblem: ({ kind, error }) => {
-        if (kind === "refused") feed.end(this.sessionError(error));
+        if (kind === "refused") feed.end(this.sessionError(error, session));
       },
     });
     return feed;
