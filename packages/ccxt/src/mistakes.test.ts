@@ -72,6 +72,61 @@ test("terms that contradict each other or lack a part: refused, none dropped", a
   expect(await exchange.fetchOpenOrders()).toEqual([]);
 });
 
+test("parameters do not replace arguments; an undefined reduceOnly leaves an exit reduce-only", async () => {
+  const before = await exchange.fetchOrders();
+  for (const params of [
+    { symbol: "ETHUSD" },
+    { side: "short" },
+    { type: "market" },
+    { size: 1 },
+    { price: 64_000 },
+    { trigger: "stop" },
+    { limitPrice: 64_000 },
+  ]) {
+    const order = limit("buy", 0.01, 60_000, params);
+    await expect(order, JSON.stringify(params)).rejects.toThrow(errors.BadRequest);
+  }
+  expect(await exchange.fetchOrders()).toEqual(before);
+  await market("buy", 0.01, { clientOrderId: undefined, price: undefined });
+  const exit = await market("sell", 0.01, { stopLossPrice: 62_000, reduceOnly: undefined });
+  expect(exit).toMatchObject({ reduceOnly: true, stopLossPrice: 62_000 });
+  expect(await exchange.fetchOrder(exit.id ?? "")).toMatchObject({ reduceOnly: true });
+  await exchange.cancelAllOrders();
+  await exchange.closePosition(SYMBOL);
+});
+
+test("editOrder: what it cannot change is refused, not dropped; validUntil is sent", async () => {
+  const { id = "" } = await limit("buy", 0.01, 60_000);
+  const edit = (type: string, side: string, params = {}, symbol = SYMBOL) =>
+    exchange.editOrder(id, symbol, type, side, 0.02, 60_100, params);
+  for (const params of [
+    { postOnly: true },
+    { leverage: 3 },
+    { stopLoss: { triggerPrice: 50_000 } },
+    { triggerPrice: 61_000 },
+  ]) {
+    const edited = edit("limit", "buy", params);
+    await expect(edited, JSON.stringify(params)).rejects.toThrow(errors.BadRequest);
+  }
+  await expect(edit("market", "buy")).rejects.toThrow(errors.BadRequest);
+  await expect(edit("limit", "sell")).rejects.toThrow(errors.BadRequest);
+  await expect(edit("limit", "buy", {}, "ETH/USD:USD")).rejects.toThrow(errors.BadRequest);
+  await expect(edit("limit", "buy", { validUntil: 1 })).rejects.toThrow(/too_late/);
+  expect(await exchange.fetchOrder(id)).toMatchObject({ amount: 0.01, price: 60_000 });
+  const terms = { validUntil: venue.nowMs() + 60_000, postOnly: undefined };
+  expect(await edit("limit", "BUY", terms)).toMatchObject({ amount: 0.02, price: 60_100 });
+});
+
+test("cancelOrder and cancelOrders with a validUntil that has passed: refused", async () => {
+  const { id = "" } = await limit("buy", 0.01, 60_000);
+  const late = { validUntil: 1 };
+  await expect(exchange.cancelOrder(id, SYMBOL, late)).rejects.toThrow(/too_late/);
+  const [kept] = await exchange.cancelOrders([id], SYMBOL, late);
+  expect(kept).toMatchObject({ status: "rejected", info: { code: "too_late" } });
+  expect(await exchange.fetchOrder(id)).toMatchObject({ status: "open" });
+  await exchange.cancelAllOrders();
+});
+
 test("orders that are unknown, over, or have no name", async () => {
   for (const id of ["abc", "-1", "1e3", "../account", "9".repeat(24), "999999"]) {
     await expect(exchange.fetchOrder(id), id).rejects.toThrow(errors.OrderNotFound);

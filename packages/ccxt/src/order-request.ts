@@ -1,6 +1,6 @@
 /** CCXT's arguments of an order as the venue's fields. */
 
-import type { NewOrder, TimeInForce, Trigger } from "@perpgate/sdk";
+import type { NewOperation, NewOrder, TimeInForce, Trigger } from "@perpgate/sdk";
 import { type Dict, errors } from "ccxt";
 import { given, venueSide } from "./values.js";
 
@@ -37,6 +37,9 @@ const READ = [
   "takeProfit",
 ];
 
+/** Fields of the venue that the arguments of a call or the parameters above set. */
+const ARGUMENTS = ["symbol", "side", "type", "size", "price", "trigger", "limitPrice"];
+
 /** @throws BadRequest, NotSupported or ArgumentsRequired for what the venue cannot do. */
 export function newOrderOf(
   { symbol, type, side, amount, price, leverage, params }: OrderArguments,
@@ -48,7 +51,7 @@ export function newOrderOf(
     throw new errors.ArgumentsRequired("a limit order needs a price");
   }
   const triggerPrice = triggerPriceOf(params);
-  const own = Object.fromEntries(Object.entries(params).filter(([name]) => !READ.includes(name)));
+  const own = ownFields(params);
   const { timeInForce, postOnly } = timeInForceOf(isLimit, params);
   const isExit = params.stopLossPrice !== undefined || params.takeProfitPrice !== undefined;
   const terms =
@@ -71,6 +74,41 @@ export function newOrderOf(
     ...terms,
     ...own,
   };
+}
+
+/** Parameters that are fields of the venue's own. One that is undefined does not replace a default. */
+function ownFields(params: Dict): Dict {
+  const own = Object.entries(params).filter(
+    ([name, value]) => value !== undefined && !READ.includes(name),
+  );
+  for (const [name] of own) {
+    if (ARGUMENTS.includes(name)) {
+      throw new errors.BadRequest(
+        `an order takes no parameter ${name}: symbol, type, side, amount and price are arguments, a trigger is triggerPrice`,
+      );
+    }
+  }
+  return Object.fromEntries(own);
+}
+
+/**
+ * Orders as operations of one batch, which has one `validUntil` for all of them.
+ *
+ * @throws BadRequest for orders that differ in it, or have a nonce, which is also the batch's.
+ */
+export function placementsOf(orders: readonly NewOrder[]): {
+  operations: NewOperation[];
+  validUntil: number | undefined;
+} {
+  const [validUntil, ...others] = new Set(orders.map((order) => order.validUntil));
+  if (others.length > 0) {
+    throw new errors.BadRequest("orders that are created together have the same validUntil");
+  }
+  const operations = orders.map(({ validUntil: _, nonce, ...order }) => {
+    if (nonce === undefined) return { op: "place", ...order } as const;
+    throw new errors.BadRequest("orders that are created together take no nonce");
+  });
+  return { operations, validUntil };
 }
 
 function refuseUnsupported(type: string, params: Dict): void {

@@ -1,7 +1,7 @@
 /** CCXT's calls about orders, on a live venue. */
 
 import { errors } from "ccxt";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { expectShape, ORDER } from "./testing/structure.js";
 import { live, quote, SYMBOL } from "./testing/venue.js";
 
@@ -180,16 +180,77 @@ test("attached stop-loss and take-profit: one order, two exits that go with the 
   );
 });
 
-test("many orders: created and canceled in batches, refusals in place", async () => {
+/** A position, protected at 61,000. */
+async function openProtected(): Promise<void> {
+  const stopLoss = { triggerPrice: 61_000 };
+  await exchange.createOrder(SYMBOL, "market", "buy", 0.01, undefined, { stopLoss });
+}
+
+/** More than the account can pay, with other exits. */
+function createUnfunded() {
+  return exchange.createOrder(SYMBOL, "limit", "buy", 10, 60_000, {
+    stopLoss: { triggerPrice: 64_000 },
+    takeProfit: { triggerPrice: 70_000 },
+  });
+}
+
+test("an entry that is refused leaves earlier exits as they were", async () => {
+  await openProtected();
+  const before = await exchange.fetchOpenOrders(SYMBOL);
+  expect(before).toMatchObject([{ stopLossPrice: 61_000 }]);
+  await expect(createUnfunded()).rejects.toThrow(errors.InsufficientFunds);
+  expect(await exchange.fetchOpenOrders(SYMBOL)).toEqual(before);
+});
+
+test("an entry that is refused, and exits that cannot be put back: the error names them", async () => {
+  await openProtected();
+  const send = exchange.fetch.bind(exchange);
+  let batches = 0;
+  const fetched = vi.spyOn(exchange, "fetch").mockImplementation(async (url, ...request) => {
+    if (url.endsWith("/batch") && ++batches === 2) throw new errors.NetworkError("cut");
+    return send(url, ...request);
+  });
+  onTestFinished(() => fetched.mockRestore());
+  const refusal: unknown = await createUnfunded().catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(errors.InsufficientFunds);
+  const left = await exchange.fetchOpenOrders(SYMBOL);
+  expect(left).toMatchObject([{ stopLossPrice: 64_000 }, { takeProfitPrice: 70_000 }]);
+  for (const { id } of left) expect(String(refusal)).toContain(`${id} (cut)`);
+});
+
+test("validUntil: with exits and of many orders it is that of the batch", async () => {
+  const [late, ahead] = [{ validUntil: 1 }, { validUntil: venue.nowMs() + 60_000 }];
+  const stopLoss = { triggerPrice: 61_000 };
+  const enter = (params: object) =>
+    exchange.createOrder(SYMBOL, "market", "buy", 0.01, undefined, { stopLoss, ...params });
+  await expect(enter(late)).rejects.toThrow(/too_late/);
+  expect(await enter(ahead)).toMatchObject({ status: "closed" });
+  const bid = { symbol: SYMBOL, type: "limit", side: "buy", amount: 0.001, price: 60_000 } as const;
+  const refused = { status: "rejected", info: { code: "too_late" } };
+  expect(await exchange.createOrders([bid, bid], late)).toMatchObject([refused, refused]);
+  expect(await exchange.createOrders([{ ...bid, params: ahead }])).toMatchObject([
+    { status: "open" },
+  ]);
+  await expect(exchange.createOrders([{ ...bid, params: ahead }, bid])).rejects.toThrow(
+    errors.BadRequest,
+  );
+});
+
+test("many orders: at most 50 are created, canceled in batches, refusals in place", async () => {
   const bid = { symbol: SYMBOL, type: "limit", side: "buy", amount: 0.001 } as const;
   const requests = Array.from({ length: 60 }, (_, at) => ({ ...bid, price: 60_000 + at }));
-  const orders = await exchange.createOrders([...requests, { ...bid, price: 1 }]);
-  expect(orders.slice(0, 60).every(({ status }) => status === "open")).toBe(true);
-  expect(orders[60]).toMatchObject({ status: "rejected", info: { code: "price_too_far" } });
-  const ids = orders.slice(0, 2).map(({ id }) => id ?? "");
+  await expect(exchange.createOrders(requests)).rejects.toThrow(errors.BadRequest);
+  expect(await exchange.fetchOpenOrders()).toEqual([]);
+  const first = await exchange.createOrders([...requests.slice(0, 49), { ...bid, price: 1 }]);
+  expect(first[49]).toMatchObject({ status: "rejected", info: { code: "price_too_far" } });
+  const orders = [...first.slice(0, 49), ...(await exchange.createOrders(requests.slice(49)))];
+  expect(orders).toHaveLength(60);
+  expect(orders.every(({ status }) => status === "open")).toBe(true);
+  const ids = orders.slice(0, 52).map(({ id }) => id ?? "");
   const canceled = await exchange.cancelOrders([...ids, "1"], SYMBOL);
-  expect(canceled.map(({ status }) => status)).toEqual(["canceled", "canceled", "rejected"]);
-  expect(await exchange.cancelAllOrders(SYMBOL)).toHaveLength(58);
+  expect(canceled.slice(0, 52).every(({ status }) => status === "canceled")).toBe(true);
+  expect(canceled.slice(52)).toMatchObject([{ status: "rejected" }]);
+  expect(await exchange.cancelAllOrders(SYMBOL)).toHaveLength(8);
   expect(await exchange.cancelAllOrdersAfter(60_000)).toMatchObject({
     cancelAt: expect.any(Number),
   });

@@ -1,6 +1,13 @@
 /** Orders: create, edit, cancel. */
 
-import type { BatchResult, NewOperation, NewOrder, Protection, Trigger } from "@perpgate/sdk";
+import type {
+  BatchResult,
+  NewOperation,
+  NewOrder,
+  Protection,
+  Trigger,
+  Order as VenueOrder,
+} from "@perpgate/sdk";
 import { protectionOf } from "@perpgate/sdk";
 import { type Dict, errors, type Num, type Order, type OrderRequest } from "ccxt";
 import { exceptionOf } from "./exceptions.js";
@@ -9,15 +16,30 @@ import {
   type Attached,
   attachedOf,
   newOrderOf,
+  placementsOf,
   triggerOf,
   triggerPriceOf,
   triggerWhen,
 } from "./order-request.js";
 import { Rounding } from "./rounding.js";
-import { ccxtSide, exact, given, known, priceOrNone } from "./values.js";
+import { ccxtSide, exact, given, known, priceOrNone, venueSide } from "./values.js";
 
 /** Operations of one batch. */
 const BATCH = 50;
+
+/** What `editOrder` reads: the order's own name, triggers, and the fields of an amendment. */
+const EDIT_PARAMETERS = [
+  "clientOrderId",
+  "clientOid",
+  "triggerPrice",
+  "stopPrice",
+  "stopLossPrice",
+  "takeProfitPrice",
+  "expiresAt",
+  "validUntil",
+];
+
+type NamedOperation = NewOperation & { readonly orderId: string };
 
 interface Prepared {
   readonly order: NewOrder;
@@ -45,14 +67,18 @@ export class Trading extends Rounding {
   /** The order, and in the same batch what closes its position at either price. */
   private async createProtected(order: NewOrder, attached: Attached): Promise<Order> {
     const protection: Protection = { symbol: order.symbol, side: order.side, ...given(attached) };
-    const results = await this.askSession(async (session) => {
-      const exits = protectionOf(protection, await session.openOrders());
-      return (await session.batch([{ op: "place", ...order }, ...exits])).results;
-    });
-    const [first, ...exits] = results;
-    const placed = this.resultOf(first, order);
-    if (placed.status === "rejected") throw this.refusalOf(first);
-    const refused = exits.find(({ error }) => error !== undefined);
+    const { operations, validUntil } = placementsOf([order]);
+    const open = await this.askSession((session) => session.openOrders());
+    const exits = protectionOf(protection, open);
+    const [first, ...changes] = await this.batch([...operations, ...exits], validUntil);
+    if (first?.ack === undefined) {
+      const refusal = this.refusalOf(first);
+      // The order may be there, and then its exits have to be.
+      if (refusal instanceof errors.NetworkError) throw refusal;
+      throw await this.afterUndo(refusal, undoOf(exits, changes, open));
+    }
+    const placed = this.parseAck(first.ack, order);
+    const refused = changes.find(({ error }) => error !== undefined);
     if (refused !== undefined) {
       const { message } = this.refusalOf(refused);
       throw new errors.InvalidOrder(
@@ -62,16 +88,42 @@ export class Trading extends Rounding {
     return placed;
   }
 
-  override async createOrders(requests: OrderRequest[]): Promise<Order[]> {
+  /**
+   * Operations of a batch are judged one by one, so exits were changed although the order was refused.
+   * Puts them back; the error names those that stay changed.
+   */
+  private async afterUndo(refusal: Error, undo: readonly NamedOperation[]): Promise<Error> {
+    if (undo.length === 0) return refusal;
+    const problems = await this.batch(undo).then(
+      (results) => results.map(({ error }) => error?.message),
+      ({ message }: Error) => undo.map(() => message),
+    );
+    const left = undo.flatMap(({ orderId }, at) =>
+      problems[at] === undefined ? [] : [`${orderId} (${problems[at]})`],
+    );
+    if (left.length > 0) {
+      refusal.message += `; these exits were changed and may stay so: ${left.join(", ")}`;
+    }
+    return refusal;
+  }
+
+  /** At most 50: with more batches than one, some could be executed before another one fails. */
+  override async createOrders(requests: OrderRequest[], shared: Dict = {}): Promise<Order[]> {
+    if (requests.length > BATCH) {
+      throw new errors.BadRequest(`${this.id} createOrders() takes at most ${BATCH} orders`);
+    }
     const orders: NewOrder[] = [];
-    for (const { symbol, type, side, amount, price, params = {} } of requests) {
+    for (const { symbol, type, side, amount, price, params: own } of requests) {
+      const params = { ...shared, ...own };
       const { order, attached } = await this.prepared(symbol, type, side, amount, price, params);
       if (attached.stopLoss !== undefined || attached.takeProfit !== undefined) {
         throw new errors.NotSupported(`${this.id} createOrders() takes no stopLoss or takeProfit`);
       }
       orders.push(order);
     }
-    const results = await this.batches(orders.map((order) => ({ op: "place", ...order })));
+    if (orders.length === 0) return [];
+    const { operations, validUntil } = placementsOf(orders);
+    const results = await this.batch(operations, validUntil);
     return results.map((result, at) => this.resultOf(result, orders[at]));
   }
 
@@ -118,13 +170,12 @@ export class Trading extends Rounding {
     return triggerWhen(side, price > (mark ?? 0));
   }
 
-  private async batches(operations: readonly NewOperation[]): Promise<BatchResult[]> {
-    const results: BatchResult[] = [];
-    for (let at = 0; at < operations.length; at += BATCH) {
-      const part = operations.slice(at, at + BATCH);
-      results.push(...(await this.askSession((session) => session.batch(part))).results);
-    }
-    return results;
+  private async batch(
+    operations: readonly NewOperation[],
+    validUntil?: number,
+  ): Promise<BatchResult[]> {
+    const options = given({ validUntil });
+    return (await this.askSession((session) => session.batch(operations, options))).results;
   }
 
   /** An order of a batch; one that was refused has the status `rejected` and the error as `info`. */
@@ -184,20 +235,28 @@ export class Trading extends Rounding {
   override async editOrder(
     id: string,
     symbol: string,
-    _type: string,
-    _side: string,
+    type: string,
+    side: string,
     amount?: Num,
     price?: Num,
     params: Dict = {},
   ): Promise<Order> {
     await this.loadMarkets();
+    this.checkEditParameters(params);
     const size = this.amountOnLot(symbol, amount);
     const limit = this.priceOnTick(symbol, price);
     const trigger = triggerPriceOf(this.triggersOnTick(symbol, params));
-    const { orderId, type } = await this.venueOrder(id, params);
+    const found = await this.venueOrder(id, params);
+    const { orderId } = found;
+    const isStop = found.type === "stop";
+    this.checkUnchanged(found, symbol, type, side);
+    if (trigger !== undefined && !isStop) {
+      throw new errors.BadRequest(`${this.id} order ${orderId} waits for no trigger price`);
+    }
     // The price of a waiting order is its trigger; its limit is another field.
-    const prices = type === "stop" ? { price: trigger, limitPrice: limit } : { price: limit };
-    const changes = given({ ...prices, size, expiresAt: params.expiresAt });
+    const prices = isStop ? { price: trigger, limitPrice: limit } : { price: limit };
+    const { expiresAt, validUntil } = params;
+    const changes = given({ ...prices, size, expiresAt, validUntil });
     const order = await this.askSession(async (session) => {
       await session.amendOrder({ orderId, ...changes });
       return session.order(orderId);
@@ -205,18 +264,56 @@ export class Trading extends Rounding {
     return this.parseOrder(order);
   }
 
+  /** @throws BadRequest for parameters that an amendment cannot change. */
+  private checkEditParameters(params: Dict): void {
+    for (const [name, value] of Object.entries(params)) {
+      if (value === undefined || EDIT_PARAMETERS.includes(name)) continue;
+      throw new errors.BadRequest(
+        `${this.id} editOrder() takes ${EDIT_PARAMETERS.join(", ")}; not ${name}`,
+      );
+    }
+  }
+
+  /** @throws BadRequest for another symbol, type or side than the order's, unless it has ended. */
+  private checkUnchanged(
+    found: VenueOrder,
+    symbol: string,
+    type: string | undefined,
+    side: string | undefined,
+  ): void {
+    const order = this.parseOrder(found);
+    if (order.status !== "open") return;
+    const isSame =
+      this.market(symbol).symbol === order.symbol &&
+      (type === undefined || type === order.type) &&
+      (side === undefined || venueSide(side) === found.side);
+    if (isSame) return;
+    throw new errors.BadRequest(
+      `${this.id} order ${order.id} is ${order.type} ${order.side} in ${order.symbol}; an edit cannot change that`,
+    );
+  }
+
   override async cancelOrder(id: string, symbol?: string, params: Dict = {}): Promise<Order> {
     await this.loadMarkets();
     const clientOrderId = clientIdIn(params);
     const name = clientOrderId === undefined ? this.orderIdOf(id) : { clientOrderId };
-    const canceled = await this.askSession((session) => session.cancelOrder(name));
+    const options = given({ validUntil: params.validUntil });
+    const canceled = await this.askSession((session) => session.cancelOrder(name, options));
     return this.canceledOrder(canceled.orderId, symbol, canceled.remainingSize, canceled);
   }
 
-  override async cancelOrders(ids: string[], symbol?: string): Promise<Order[]> {
+  /** In batches; where one fails, the orders of those before it are canceled. */
+  override async cancelOrders(
+    ids: string[],
+    symbol?: string,
+    { validUntil }: Dict = {},
+  ): Promise<Order[]> {
     await this.loadMarkets();
     const cancels = ids.map((id) => ({ op: "cancel", orderId: this.orderIdOf(id) }) as const);
-    const results = await this.batches(cancels);
+    const results: BatchResult[] = [];
+    for (let at = 0; at < cancels.length; at += BATCH) {
+      results.push(...(await this.batch(cancels.slice(at, at + BATCH), validUntil)));
+    }
     return results.map((result, at) => {
       const id = ids[at] ?? "";
       if (result.error === undefined) return this.canceledOrder(id, symbol, undefined, result);
@@ -255,4 +352,19 @@ export class Trading extends Rounding {
       reduceOnly: true,
     });
   }
+}
+
+/** What puts exits back that a batch changed: the new ones are canceled, the others get their price again. */
+function undoOf(
+  exits: readonly NewOperation[],
+  results: readonly BatchResult[],
+  open: readonly VenueOrder[],
+): NamedOperation[] {
+  return exits.flatMap(({ op }, at): NamedOperation[] => {
+    const orderId = results[at]?.ack?.orderId;
+    if (orderId === undefined) return [];
+    if (op === "place") return [{ op: "cancel", orderId }];
+    const price = known(open.find((order) => order.orderId === orderId)?.price);
+    return price === undefined ? [] : [{ op: "amend", orderId, price }];
+  });
 }
