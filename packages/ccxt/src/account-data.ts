@@ -47,6 +47,10 @@ const DEPOSIT_STATUS = {
   rejected: "failed",
 } as const satisfies Record<Deposit["status"], string>;
 
+const LEDGER_PAGE = 1_000;
+/** Pages of the ledger that are read for the times of old deposits; those beyond have no time. */
+const MAX_LOOKUPS = 50;
+
 export class AccountData extends FundingData {
   override async fetchBalance(): Promise<Balances> {
     return this.parseBalance(await this.askSession((session) => session.account()));
@@ -158,19 +162,53 @@ export class AccountData extends FundingData {
     );
   }
 
-  override async fetchDeposits(code?: string, since?: Int, limit?: Int): Promise<Transaction[]> {
+  /** A deposit that is not credited has no time and is in every span. */
+  override async fetchDeposits(
+    code?: string,
+    since?: Int,
+    limit?: Int,
+    params: Dict = {},
+  ): Promise<Transaction[]> {
     await this.loadMarkets();
-    const [deposits, ledger] = await this.askSession((session) =>
-      Promise.all([session.deposits(), session.ledger({ limit: 1_000 })]),
-    );
-    const credits = new Map(
-      ledger.filter(({ kind }) => kind === "deposit").map((entry) => [entry.reference, entry]),
-    );
-    const transactions = [...deposits].reverse().map((deposit) => {
-      const credit = credits.get(deposit.depositId);
-      return this.parseDeposit(deposit, credit?.time);
-    });
-    return this.filterByCurrencySinceLimit(transactions, code, since, limit);
+    const { address } = await this.session();
+    const all = await this.askSession((session) => session.deposits());
+    const deposits = all.filter(({ token }) => code === undefined || token === code);
+    const isOwn = (credit: { account: string }) => credit.account === address;
+    const times = await this.creditTimes(deposits.filter(({ credits }) => credits.some(isOwn)));
+    const [from, to] = [since ?? 0, untilOf(params) ?? Number.POSITIVE_INFINITY];
+    const found = deposits
+      .reverse()
+      .map((deposit) => this.parseDeposit(deposit, address, times.get(deposit.depositId)))
+      .filter(({ timestamp: time }) => time === undefined || (time >= from && time < to));
+    if (limit === undefined) return found;
+    return since === undefined ? found.slice(-limit) : found.slice(0, limit);
+  }
+
+  /**
+   * When deposits, newest first, were credited, by their ids. What the newest page of the ledger does not
+   * have is looked up from the registration on, whose log position is the deposit's id.
+   */
+  private async creditTimes(deposits: readonly Deposit[]): Promise<Map<string, number>> {
+    const times = new Map<string, number>();
+    if (deposits.length === 0) return times;
+    const read = async (after?: string): Promise<string | undefined> => {
+      const options = { limit: LEDGER_PAGE, ...given({ after }) };
+      const page = await this.askSession((session) => session.ledger(options));
+      for (const { kind, reference, time } of page) {
+        if (kind === "deposit" && !times.has(reference)) times.set(reference, time);
+      }
+      return page.length < LEDGER_PAGE ? undefined : page.at(-1)?.id;
+    };
+    const hasOlder = (await read()) !== undefined;
+    if (!hasOlder) return times;
+    let lookups = 0;
+    for (const { depositId } of deposits) {
+      let next: string | undefined = depositId;
+      while (next !== undefined && !times.has(depositId) && lookups++ < MAX_LOOKUPS) {
+        next = await read(next);
+      }
+    }
+    return times;
   }
 
   /**
@@ -185,15 +223,21 @@ export class AccountData extends FundingData {
         `${this.id} takes ${TOKENS.join(", ")} on the networks ${CHAINS.map((name) => NETWORKS[name]).join(", ")}`,
       );
     }
+    const { address } = await this.session();
     const deposit = await this.askSession((session) =>
       session.deposit({ chain, token, txHash: txid }),
     );
-    return this.parseDeposit(deposit, undefined);
+    return this.parseDeposit(deposit, address, undefined);
   }
 
-  /** The venue has no time of a deposit but that of its credit. */
-  private parseDeposit(deposit: Deposit, timestamp: number | undefined): Transaction {
-    const credited = deposit.credits.reduce((sum, { amount }) => sum + amount, 0);
+  /** The venue has no time of a deposit but that of its credit. One transaction may pay several accounts. */
+  private parseDeposit(
+    deposit: Deposit,
+    address: string,
+    timestamp: number | undefined,
+  ): Transaction {
+    const own = deposit.credits.filter(({ account }) => account === address);
+    const credited = exact(own.reduce((sum, { amount }) => sum + amount, 0));
     return {
       info: deposit,
       id: deposit.depositId,
@@ -203,7 +247,7 @@ export class AccountData extends FundingData {
       network: NETWORKS[deposit.chain],
       address: undefined,
       addressTo: undefined,
-      addressFrom: deposit.credits[0]?.account,
+      addressFrom: (own[0] ?? deposit.credits[0])?.account,
       tag: undefined,
       tagTo: undefined,
       tagFrom: undefined,

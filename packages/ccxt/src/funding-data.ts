@@ -18,7 +18,7 @@ import {
   type TradingFees,
 } from "ccxt";
 import { MarketData } from "./market-data.js";
-import { exact, given, isoOf, known, oldestFirst, untilOf } from "./values.js";
+import { exact, given, isoOf, known, oldestFirst, timeBefore, untilOf } from "./values.js";
 
 /** Funding is paid every hour. */
 const FUNDING_INTERVAL = "1h";
@@ -82,8 +82,7 @@ export class FundingData extends MarketData {
       throw new errors.ArgumentsRequired(`${this.id} fetchFundingRateHistory() needs a symbol`);
     }
     const { id, market } = await this.located(symbol);
-    const after = since === undefined ? undefined : since - 1;
-    const options = given({ limit, after, to: untilOf(params) });
+    const options = given({ limit, after: timeBefore(since), to: untilOf(params) });
     const points = await this.ask((client) => client.funding(id, options));
     return oldestFirst(points, options).map((point) => this.parseFundingRateHistory(point, market));
   }
@@ -149,8 +148,8 @@ export class FundingData extends MarketData {
   }
 
   override async fetchTradingFee(symbol: string): Promise<TradingFeeInterface> {
-    const fees = await this.fetchTradingFees();
-    const fee = fees[this.market(symbol).symbol];
+    const { market } = await this.located(symbol);
+    const fee = (await this.fetchTradingFees())[market.symbol];
     if (fee === undefined) throw new errors.BadSymbol(`${this.id} has no market ${symbol}`);
     return fee;
   }

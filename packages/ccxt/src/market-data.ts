@@ -26,7 +26,7 @@ import {
   type Trade,
 } from "ccxt";
 import { currenciesOf } from "./currencies.js";
-import { exact, given, isoOf, known, oldestFirst, untilOf } from "./values.js";
+import { exact, given, isoOf, known, oldestFirst, timeBefore, untilOf } from "./values.js";
 import { VenueExchange } from "./venue-exchange.js";
 
 export class MarketData extends VenueExchange {
@@ -219,8 +219,7 @@ export class MarketData extends VenueExchange {
   ): Promise<OHLCV[]> {
     const { id, market } = await this.located(symbol);
     const resolution = this.resolutionOf(timeframe);
-    const after = since === undefined ? undefined : since - 1;
-    const options = given({ limit, after, to: untilOf(params) });
+    const options = given({ limit, after: timeBefore(since), to: untilOf(params) });
     const candles = await this.ask((client) => client.candles(id, { resolution, ...options }));
     return this.parseOHLCVs(oldestFirst(candles, options), market, timeframe, since, limit);
   }

@@ -1,6 +1,6 @@
 /** Reads of orders and of the account's trades. */
 
-import type { Fill, OrdersOptions, Order as VenueOrder } from "@perpgate/sdk";
+import type { Fill, FillsOptions, OrdersOptions, Order as VenueOrder } from "@perpgate/sdk";
 import {
   type Dict,
   errors,
@@ -27,6 +27,14 @@ const DEFAULT_LIMIT = 100;
 
 /** Which orders of a list; the venue filters by symbol and time only. */
 type Wanted = (order: VenueOrder) => boolean;
+
+interface Span {
+  readonly symbol: string | undefined;
+  readonly since: Int;
+  readonly limit: Int;
+  /** Not included. */
+  readonly to: Int;
+}
 
 export class OrderData extends Margin {
   override async fetchOrder(id: string, _symbol?: string, params: Dict = {}): Promise<Order> {
@@ -104,31 +112,39 @@ export class OrderData extends Margin {
     return this.parseOrders(found, market, since, limit);
   }
 
-  /** The newest orders that are wanted, or with `since` the oldest from there on, in pages. */
-  private async ordersWhere(
+  private ordersWhere(
     wanted: Wanted,
     symbol: string | undefined,
     since: Int,
-    limit: number = DEFAULT_LIMIT,
-    to?: number,
+    limit: Int,
+    to: Int,
   ): Promise<VenueOrder[]> {
+    const read = (page: FillsOptions) =>
+      this.askSession((session) => session.orders({ status: "all", ...page }));
+    return this.entriesWhere(read, ({ orderId }) => orderId, wanted, { symbol, since, limit, to });
+  }
+
+  /**
+   * The newest entries that are wanted, or with `since` the oldest from there on, in pages; oldest first.
+   * The limit counts what is wanted.
+   */
+  private async entriesWhere<T>(
+    read: (page: FillsOptions) => Promise<T[]>,
+    idOf: (entry: T) => string,
+    wanted: (entry: T) => boolean,
+    { symbol, since, limit = DEFAULT_LIMIT, to }: Span,
+  ): Promise<T[]> {
     const id = symbol === undefined ? undefined : this.market(symbol).id;
-    const found: VenueOrder[] = [];
-    let cursor: OrdersOptions = since === undefined ? {} : { after: "0", from: since };
+    const found: T[] = [];
+    let cursor: FillsOptions = since === undefined ? {} : { after: "0", from: since };
     for (;;) {
-      const options = {
-        status: "all",
-        limit: PAGE,
-        ...given({ symbol: id, to }),
-        ...cursor,
-      } as const;
-      const page = await this.askSession((session) => session.orders(options));
+      const page = await read({ limit: PAGE, ...given({ symbol: id, to }), ...cursor });
       found.push(...page.filter(wanted));
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE || found.length >= limit) break;
-      cursor = since === undefined ? { before: last.orderId } : { after: last.orderId };
+      cursor = since === undefined ? { before: idOf(last) } : { after: idOf(last) };
     }
-    return found.slice(0, limit).sort((a, b) => Number(a.orderId) - Number(b.orderId));
+    return oldestFirst(found.slice(0, limit), cursor);
   }
 
   override parseOrder(order: VenueOrder, market?: Market): Order {
@@ -213,10 +229,13 @@ export class OrderData extends Margin {
     params: Dict = {},
   ): Promise<Liquidation[]> {
     await this.loadMarkets();
-    const fills = await this.fillsOf(symbol, since, limit, params);
-    return fills
-      .filter(({ kind }) => kind !== "order")
-      .map((fill) => this.parseLiquidation(fill, this.safeMarket(fill.symbol)));
+    const fills = await this.entriesWhere(
+      (page) => this.askSession((session) => session.fills(page)),
+      ({ id }) => id,
+      ({ kind }) => kind !== "order",
+      { symbol, since, limit, to: untilOf(params) },
+    );
+    return fills.map((fill) => this.parseLiquidation(fill, this.safeMarket(fill.symbol)));
   }
 
   override parseLiquidation(fill: Fill, market?: Market): Liquidation {

@@ -155,6 +155,15 @@ test("candles: oldest first, on whole minutes, high and low around open and clos
   await expect(exchange.fetchOHLCV(SYMBOL, "3m")).rejects.toThrow(/time frames/);
 });
 
+test("since 0: from the beginning", async () => {
+  expect(await exchange.fetchOHLCV(SYMBOL, "1m", 0)).toEqual(await exchange.fetchOHLCV(SYMBOL));
+  expect(await exchange.fetchFundingRateHistory(SYMBOL, 0)).toEqual([]);
+});
+
+test("fetchTradingFee as the first call: loads the markets", async () => {
+  expect(await newExchange().fetchTradingFee(SYMBOL)).toMatchObject({ symbol: SYMBOL });
+});
+
 test("funding, open interest, tiers and fees", async () => {
   const rate = await exchange.fetchFundingRate(SYMBOL);
   expectShape(rate, {

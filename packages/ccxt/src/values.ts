@@ -49,6 +49,11 @@ export function untilOf(params: Readonly<Record<string, unknown>>): number | und
   return typeof params.until === "number" ? params.until + 1 : undefined;
 }
 
+/** Of `since`, for lists whose entries are named by their time: `after` leaves its own millisecond out. */
+export function timeBefore(since: number | undefined): number | undefined {
+  return since === undefined ? undefined : Math.max(0, since - 1);
+}
+
 export function isoOf(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
