@@ -62,17 +62,24 @@ export class Perpgate extends PublicStreams {
 
   override async watchPositions(symbols?: Strings, since?: Int, limit?: Int): Promise<Position[]> {
     const { session } = await this.watched();
+    const wanted = this.positionSymbols(symbols);
     const feed = this.feed(
       this.positionFeeds,
-      "positions",
+      positionsName(wanted),
       this.options.ordersLimit,
       (push, options) =>
-        session.stream.watchPositions(({ positions }) => {
-          push(positions.map((position) => [position.symbol, this.watchedPosition(position)]));
+        session.stream.watchPositions((frame) => {
+          const positions = frame.positions.map((position) => this.watchedPosition(position));
+          const own = positions.filter(({ symbol }) => isAmong(wanted, symbol));
+          push(own.map((position) => [String(position.symbol), position]));
         }, options),
     );
-    const wanted = this.marketSymbols(symbols);
-    return this.filterBySymbolsSinceLimit(await this.updates(feed), wanted, since, limit, true);
+    return this.filterBySinceLimit(await this.updates(feed), since, limit, "timestamp", true);
+  }
+
+  /** In one order, so that the same markets have one feed; none means all. */
+  private positionSymbols(symbols: Strings): string[] {
+    return [...new Set(this.marketSymbols(symbols) ?? [])].sort();
   }
 
   /** A closed position has no entry price or margin; its contracts are 0. */
@@ -115,8 +122,9 @@ export class Perpgate extends PublicStreams {
     this.unwatch(`myTrades ${market}`);
   }
 
-  override async unWatchPositions(): Promise<void> {
-    this.unwatch("positions");
+  override async unWatchPositions(symbols?: Strings): Promise<void> {
+    await this.loadMarkets();
+    this.unwatch(positionsName(this.positionSymbols(symbols)));
   }
 
   async unWatchBalance(): Promise<void> {
@@ -130,6 +138,14 @@ export class Perpgate extends PublicStreams {
     const session = await this.session();
     return { session, market: symbol === undefined ? undefined : this.market(symbol).symbol };
   }
+}
+
+function positionsName(symbols: readonly string[]): string {
+  return `positions ${symbols.join(" ")}`;
+}
+
+function isAmong(symbols: readonly string[], symbol: string | undefined): boolean {
+  return symbols.length === 0 || (symbol !== undefined && symbols.includes(symbol));
 }
 
 function isOf(market: string | undefined) {

@@ -91,6 +91,29 @@ test("watchOrders of one market: not those of another; all states of a resting o
   expect(elsewhere.id).not.toBe(id);
 });
 
+test("watchPositions of different markets: the loops do not take each other's updates", async () => {
+  const ether = "ETH/USD:USD";
+  const ask = { symbol: "ETHUSD", side: "short", type: "limit", size: 1, leverage: 10 } as const;
+  await maker.placeOrder({ ...ask, price: 3_210 });
+  const trader = newExchange();
+  const [ofBitcoin, ofEther, ofAll] = [
+    trader.watchPositions([SYMBOL]),
+    trader.watchPositions([ether]),
+    trader.watchPositions(),
+  ];
+  await trader.watchBalance();
+  await trader.createOrder(SYMBOL, "market", "buy", 0.01);
+  expect(await ofBitcoin).toMatchObject([{ symbol: SYMBOL, contracts: 0.01 }]);
+  expect(await ofAll).toMatchObject([{ symbol: SYMBOL, contracts: 0.01 }]);
+  await trader.createOrder(ether, "market", "buy", 0.1);
+  expect(await ofEther).toMatchObject([{ symbol: ether, contracts: 0.1 }]);
+  expect(await trader.watchPositions()).toMatchObject([{ symbol: ether, contracts: 0.1 }]);
+  const next = expect(trader.watchPositions([ether])).rejects.toThrow(errors.UnsubscribeError);
+  await new Promise(setImmediate);
+  await trader.unWatchPositions([ether]);
+  await next;
+});
+
 test("unWatch and close: what waits is rejected, another watch starts again", async () => {
   const watcher = newExchange();
   await watcher.watchTicker(SYMBOL);
