@@ -74,7 +74,7 @@ export function restingBar(
 }
 
 /** |positions| at mark plus what open orders could add, over all markets, in micros. */
-function exposure(s: VenueState, account: number): number {
+export function exposure(s: VenueState, account: number): number {
   let sum = 0;
   for (const { positions, markUnit } of s.markets) {
     const row = positions.rowOf(account);

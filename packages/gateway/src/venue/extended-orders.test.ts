@@ -346,6 +346,35 @@ describe("margin of a position", () => {
     const other = await ann.signed("/v1/positions/ETHUSD/margin", { ...add, nonce: 95 });
     expect([other.status, other.body.field]).toEqual([400, "symbol"]);
   });
+
+  test("all of it paid as funding, and no other money: the position can still be closed", async () => {
+    const at = await runVenue({ parameters: { impactNotional: 100 } });
+    const [trader, quoter] = [await Trader.enter(at), await Trader.enter(at)];
+    const sellers = [await Trader.enter(at), await Trader.enter(at), await Trader.enter(at)];
+    for (const seller of sellers) {
+      await seller.place(seller.limit("short", 65_000, { margin: 8_000, leverage: 10 }));
+    }
+    await trader.place(trader.order({ margin: 9_500, leverage: 20 }));
+    for (const seller of sellers) await seller.send("/v1/orders/cancel-all", {});
+    const account = async () => (await trader.get("/v1/account")).body;
+    const add = { symbol: "BTCUSD", amount: (await account()).available, nonce: 100 };
+    expect((await trader.signed("/v1/positions/BTCUSD/margin", add)).status).toBe(200);
+    // A profit that keeps the position open, and a book so far above the index that longs pay the most.
+    const index = 67_000;
+    await at.setIndex("BTCUSD", index);
+    await quoter.place(quoter.limit("long", 70_000, { margin: 500 }));
+    await quoter.place(quoter.limit("short", 70_100, { margin: 500 }));
+    for (let hours = 0; (await account()).balance !== 0; hours++) {
+      expect(hours).toBeLessThan(12);
+      at.skip(HOUR_MS - (at.nowMs() % HOUR_MS) - 1_000);
+      await at.execute({ kind: "AskTime", stampMs: at.nowMs() });
+      await at.setIndex("BTCUSD", index);
+      await at.advance(1_200);
+    }
+    expect(await account()).toMatchObject({ available: 0, positionMargin: 0 });
+    const exit = await trader.place(trader.order({ side: "short", reduceOnly: true }));
+    expect([exit.status, exit.body.status]).toEqual([200, "filled"]);
+  });
 });
 
 test("verify: the signed bodies of all of it mean what the log has, refused operations included", async () => {

@@ -211,17 +211,10 @@ function resultingNotional(order: RefusedOrder): number {
   return rounded(heldNotional + orderNotional(order));
 }
 
-/** Positions at mark, what open orders may add, and the order. */
+/** Positions at mark, what open orders may add, and the order. Reads no orders: there may be thousands. */
 function exposureWith(order: RefusedOrder): number {
   const { session, views } = order;
-  let sum = orderNotional(order);
-  for (const { size, markPrice } of views.positions(session.account)) {
-    sum += Math.abs(size) * markPrice;
-  }
-  for (const { price, remainingSize, reduceOnly } of views.openOrders(session.account)) {
-    if (!reduceOnly) sum += (price ?? 0) * remainingSize;
-  }
-  return rounded(sum);
+  return rounded(fromMicros(views.exposureMicros(session.account)) + orderNotional(order));
 }
 
 type SizedOrder = Pick<RefusedOrder, "terms" | "market" | "views">;

@@ -154,3 +154,32 @@ test("GET /v1/ledger: charged for the rows that it reads and does not return", a
   expect(charge.mock.calls.map(([, each]) => each)).toContain(micros);
   expect(chargeAccount.mock.calls.map(([, each]) => each)).toContain(micros);
 });
+
+test("a refusal for maxNotional reads no open orders, and names what the engine judged", async () => {
+  const at = await runVenue();
+  const [trader, maker] = [new Trader(at), await Trader.enter(at)];
+  await trader.signIn({ resources: [trader.resource("&maxNotional=1500")] });
+  await maker.place(maker.limit("short", 65_000));
+  const long = { symbol: "BTCUSD", side: "long", leverage: 5 };
+  const short = { ...long, side: "short" };
+  const bid = { ...long, type: "limit", price: 60_000, size: 0.01 };
+  const placed = [
+    // A position of $325, and its exits, which add nothing.
+    { ...long, type: "market", size: 0.005 },
+    { ...short, type: "limit", price: 66_000, size: 0.002 },
+    { ...short, type: "stop", price: 60_000, size: 0.005, reduceOnly: true },
+    { ...long, type: "stop", price: 70_000, size: 0.001 },
+    bid,
+  ];
+  for (const [index, order] of placed.entries()) {
+    expect((await trader.place({ ...order, nonce: index + 1 })).status).toBe(200);
+  }
+  const read = vi.spyOn(at.venue.history, "order");
+  const notional = 325 + 70 + 600 + 600;
+  const cap = { code: "session_notional_cap_exceeded", details: { notional, cap: 1_500 } };
+  expect((await trader.place({ ...bid, nonce: 10 })).body).toMatchObject(cap);
+  const operations = [bid, bid].map((order) => ({ op: "place", ...order }));
+  const { body } = await trader.signed("/v1/orders/batch", { nonce: 11, operations });
+  expect(body.results).toMatchObject([{ error: cap }, { error: cap }]);
+  expect(read).not.toHaveBeenCalled();
+});

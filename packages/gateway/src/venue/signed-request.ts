@@ -133,11 +133,15 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
     else this.onLocalRefusal(error);
   }
 
-  /** An account without money is refused before the log, which it could fill for free. */
+  /**
+   * An account without money is refused before the log, which it could fill for free. One with a position
+   * may close it: funding may have taken all margin of a position that its profit keeps open.
+   */
   protected refuseWithoutFunds(): void {
     const { views } = this.services.link;
-    if (views.walletMicros(this.session.account) > 0) return;
-    if (views.account(this.session).balance > 0) return;
+    const { account } = this.session;
+    if (views.walletMicros(account) > 0 || views.hasPosition(account)) return;
+    if (views.money(account).balance > 0) return;
     throw about("margin", "insufficient_margin", { maxMargin: 0 });
   }
 

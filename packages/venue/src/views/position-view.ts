@@ -3,7 +3,7 @@ import { type Market, settledFigures } from "@perpgate/engine/reading";
 import type { Position } from "@perpgate/protocol";
 import { liquidationMark } from "@perpgate/protocol/core";
 import { averagePrice, fromMicros, priceOf, ratio, sideOf, sizeOf } from "./figures.js";
-import { type VenueSource, type ViewedMarket, viewedMarkets } from "./venue-source.js";
+import { stateOf, type VenueSource, type ViewedMarket, viewedMarkets } from "./venue-source.js";
 
 /** In the engine's integers. */
 export interface PositionFigures {
@@ -18,6 +18,13 @@ export interface PositionFigures {
 
 export function positionsView(source: VenueSource, account: number): Position[] {
   return viewedMarkets(source).flatMap((viewed) => positionView(source, viewed, account) ?? []);
+}
+
+export function hasPosition(source: VenueSource, account: number): boolean {
+  return stateOf(source).markets.some(({ positions }) => {
+    const row = positions.rowOf(account);
+    return row >= 0 && positions.lots(row) !== 0;
+  });
 }
 
 export function positionView(

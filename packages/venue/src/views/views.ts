@@ -4,7 +4,13 @@
  * gives undefined.
  */
 import type { CohortStage } from "@perpgate/engine";
-import { COHORT_STAGES, fundBudget, fundLossUsed, type Session } from "@perpgate/engine/reading";
+import {
+  COHORT_STAGES,
+  exposure,
+  fundBudget,
+  fundLossUsed,
+  type Session,
+} from "@perpgate/engine/reading";
 import type {
   Account,
   Acknowledgement,
@@ -56,7 +62,7 @@ import {
   pastBatch,
   pastMarginChange,
 } from "./past-results.js";
-import { positionsView, positionView } from "./position-view.js";
+import { hasPosition, positionsView, positionView } from "./position-view.js";
 import { emitPublicEvents, type PublicEventSink } from "./public-events.js";
 import type { RowsQuery, TimesQuery } from "./row-query.js";
 import { candlesView, fillsView, fundingView, tradesView } from "./tape-view.js";
@@ -183,6 +189,15 @@ export class Views {
 
   position(account: number, symbol: string): Position | undefined {
     return this.within(symbol, (viewed) => positionView(this.source, viewed, account));
+  }
+
+  hasPosition(account: number): boolean {
+    return hasPosition(this.source, account);
+  }
+
+  /** What a session's `maxNotional` caps: positions at mark, and what open orders may add. */
+  exposureMicros(account: number): number {
+    return exposure(stateOf(this.source), account);
   }
 
   /** Oldest first. */
