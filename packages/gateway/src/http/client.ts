@@ -64,6 +64,10 @@ export class RequestClient implements TimedClient {
     return this.exchange.overBudget;
   }
 
+  get asExit(): Exchange["asExit"] {
+    return this.exchange.asExit;
+  }
+
   /** Milliseconds since the first byte of the request was read. */
   elapsedMs(): number {
     return roundedMs(performance.now() - this.exchange.startedAtMs);

@@ -19,7 +19,7 @@ import type { RequestLog } from "./request-log.js";
 interface AppOptions
   extends Pick<
     ConnectionsOptions,
-    "budgets" | "refusals" | "venue" | "isTrustedProxy" | "mayUseReserve" | "onRefused"
+    "budgets" | "refusals" | "venue" | "isTrustedProxy" | "exitOf" | "onRefused"
   > {
   readonly log: FastifyBaseLogger;
   readonly limits: HttpLimits;

@@ -14,7 +14,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ApiError } from "@perpgate/protocol/core";
 import type { AddressReaders, Reader } from "../limits/address-readers.js";
-import { MAX_WAITING, overBudget, type Payer } from "../limits/charge-operation.js";
+import {
+  MAX_WAITING,
+  overBudget,
+  type Payer,
+  type PossibleExit,
+  takeReserve,
+} from "../limits/charge-operation.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import { answerCost, COST, readCost } from "../limits/costs.js";
 import type { RefusalCounts } from "../metrics/refusal-counts.js";
@@ -44,8 +50,8 @@ export interface ConnectionOptions {
   readonly bodyBytes: number;
   readonly pipelinedRequests: number;
   serve(exchange: Exchange): void;
-  /** Whether the request may use the reserve of its address. */
-  mayUseReserve(request: IncomingMessage): boolean;
+  /** What the request may use the reserve of its address for; undefined: nothing. */
+  exitOf(request: IncomingMessage): PossibleExit | undefined;
   /** The budget key of the request; behind a trusted proxy not that of the peer. */
   keyOf(request: IncomingMessage): string;
 }
@@ -139,9 +145,9 @@ export class HttpConnection implements Reader {
     const startedAtMs = performance.now() - firstByteAgoMs(request);
     // With too many headers a forwarding header may have been dropped, so the peer is charged.
     const key = hasTooManyHeaders(request) ? this.key : this.options.keyOf(request);
-    const unknown = { account: undefined, overBudget: undefined, refusal: undefined };
-    const answer = { isComputed: false, unsentBytes: 0 };
-    const exchange = { request, response, startedAtMs, key, ...unknown, ...answer };
+    const payer = { key, account: undefined, overBudget: undefined, asExit: undefined };
+    const answer = { refusal: undefined, isComputed: false, unsentBytes: 0 };
+    const exchange = { request, response, startedAtMs, ...payer, ...answer };
     if (this.isIdle) {
       this.admit(exchange);
     } else if (this.queue.length < this.maxQueue) {
@@ -169,11 +175,8 @@ export class HttpConnection implements Reader {
       this.begin(exchange);
       return;
     }
-    if (
-      this.options.mayUseReserve(exchange.request) &&
-      budgets.takeReserve(key, COST.request + COST.exit)
-    ) {
-      exchange.overBudget = "address";
+    const exit = this.options.exitOf(exchange.request);
+    if (exit !== undefined && takeReserve(budgets, exchange, exit, COST.request + COST.exit)) {
       this.begin(exchange);
       return;
     }

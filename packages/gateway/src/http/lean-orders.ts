@@ -130,6 +130,10 @@ class LeanExchange implements TimedClient {
     return this.exchange.overBudget;
   }
 
+  get asExit(): Exchange["asExit"] {
+    return this.exchange.asExit;
+  }
+
   readonly header = (name: string, value: string): void => {
     this.headers.push(name, value);
   };

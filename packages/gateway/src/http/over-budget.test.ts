@@ -10,7 +10,7 @@ import { UNLIMITED } from "../testing/running-gateway.js";
 import { runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
 import { StreamClient } from "../ws/testing/stream-client.js";
-import { RawClient, rawGet, rawOrder } from "./testing/raw-http.js";
+import { RawClient, rawGet, rawOrder, rawPost } from "./testing/raw-http.js";
 
 /** Enough to sign two traders in, and then nothing. */
 const POOR = { costMsPerSecond: 0.001, costBurstMs: 6, reserveMsPerSecond: 0.001 };
@@ -61,6 +61,49 @@ async function spend({ dial, counted }: Pick<Poor, "dial" | "counted">): Promise
   throw new Error("the budget is not used up");
 }
 
+/** Connections that were read while the address had a budget: new ones are not read in debt. */
+async function openConnections({ dial }: Pick<Poor, "dial">, count: number): Promise<RawClient[]> {
+  const clients: RawClient[] = [];
+  for (let i = 0; i < count; i++) {
+    const client = await RawClient.open(dial);
+    expect((await client.ask(rawGet("/healthz"))).status).toBe(200);
+    clients.push(client);
+  }
+  return clients;
+}
+
+function signedPost(trader: Trader, path: string, body?: object): string {
+  const text = body === undefined ? "" : JSON.stringify(body);
+  return rawPost(path, text, { ...trader.bearer(), ...trader.signatureOf(text) });
+}
+
+const OPENINGS = 3;
+
+/** What sends the orders of a trader, each on a connection of its own, and what was answered. */
+async function openByRequests(at: Poor, trader: Trader) {
+  const clients = await openConnections(at, OPENINGS);
+  const answers: unknown[] = [];
+  const send = (order: object): void => {
+    const client = clients.pop()!;
+    client.socket.write(signedPost(trader, "/v1/orders", order));
+    client.nextAnswer().then(
+      (answer) => answers.push(answer),
+      () => undefined,
+    );
+  };
+  return { send, answers };
+}
+
+/** The same, on one socket. */
+async function openByMessages({ url }: Poor, trader: Trader) {
+  const client = await StreamClient.connect(url, trader.token);
+  const send = (order: object): void => {
+    const body = JSON.stringify(order);
+    client.send({ op: "order", body, sig: trader.signatureOf(body)["x-service-sig"] });
+  };
+  return { send, answers: client.frames };
+}
+
 // Tried again: a debt is repaid after two seconds, and a machine that stops for so long shows nothing.
 describe("an address over its budget", { retry: 3 }, () => {
   test("its request waits and is answered once the debt is repaid; another address does not wait", async () => {
@@ -105,28 +148,69 @@ describe("an address over its budget", { retry: 3 }, () => {
   });
 
   test("its trader: cancels and reductions run immediately, other orders wait", async () => {
-    const at = await runPoor({ limits: { costBurstMs: 12 } });
+    const at = await runPoor({ limits: { costBurstMs: 40 } });
     const [trader, maker] = [await Trader.enter(at), await Trader.enter(at)];
     await maker.place(maker.limit("short", 65_000, { margin: 500, leverage: 10 }));
     await maker.place(maker.limit("long", 64_900, { margin: 500, leverage: 10 }));
     await trader.place(trader.order({ margin: 100 }));
     const resting = await trader.place(trader.limit("long", 60_000));
+    const other = await trader.place(trader.limit("long", 60_000));
+    await trader.place({ ...trader.limit("long", 60_000), clientOrderId: "mine" });
+    const connections = await openConnections(at, 6);
     await spend(at);
     const finished: string[] = [];
-    const opening = trader
-      .place(trader.limit("long", 60_000))
-      .then(({ status }) => finished.push(`opening ${status}`));
+    const send = async (name: string, path: string, body?: object) => {
+      const { status } = await connections.pop()!.ask(signedPost(trader, path, body));
+      finished.push(`${name} ${status}`);
+    };
+    const opening = send("opening", "/v1/orders", trader.limit("long", 60_000));
+    const { nonce } = trader.order();
+    const operations = [{ op: "cancel", orderId: other.body.orderId }];
+    const { margin: _, leverage: __, ...stop } = trader.order({ side: "short", type: "stop" });
     // Concurrently: the debt is repaid after two seconds, however slow the machine is.
-    const reduction = trader.order({ side: "short", margin: 1_000, reduceOnly: true });
     await Promise.all([
-      trader.cancel(resting.body.orderId).then(({ status }) => finished.push(`cancel ${status}`)),
-      trader.place(reduction).then(({ status }) => finished.push(`reduction ${status}`)),
+      send("cancel", `/v1/orders/${resting.body.orderId}/cancel`),
+      send("cancel by name", "/v1/orders/cancel", { clientOrderId: "mine" }),
+      send("batch", "/v1/orders/batch", { nonce, operations }),
+      send("closePosition", "/v1/orders", { ...stop, price: 60_000, closePosition: true }),
+      send(
+        "reduction",
+        "/v1/orders",
+        trader.order({ side: "short", margin: 10, reduceOnly: true }),
+      ),
     ]);
-    expect(finished.sort()).toEqual(["cancel 200", "reduction 200"]);
+    const exits = ["batch 200", "cancel 200", "cancel by name 200", "closePosition 200"];
+    expect(finished.sort()).toEqual([...exits, "reduction 200"]);
     await opening;
-    expect(finished).toEqual(["cancel 200", "reduction 200", "opening 200"]);
-    expect(await trader.list("/v1/positions")).toEqual([]);
+    expect(finished.at(-1)).toBe("opening 200");
+    expect(await trader.list("/v1/positions")).toMatchObject([{ size: 0.00692 }]);
   });
+
+  test.each([
+    ["requests", openByRequests],
+    ["messages", openByMessages],
+  ])(
+    "opening orders of one trader leave the reserve to another's cancel and reduction: %s",
+    async (_, open) => {
+      const at = await runPoor({ limits: { costBurstMs: 40, reserveBurstMs: 0.3 } });
+      const [opener, trader] = [await Trader.enter(at), await Trader.enter(at)];
+      const resting = await trader.place(trader.limit("long", 60_000));
+      const client = await StreamClient.connect(at.url, trader.token);
+      const { send, answers } = await open(at, opener);
+      await spend(at);
+      const held = await at.counted("perpgate_cost_held_total");
+      for (let i = 0; i < OPENINGS; i++) send(opener.limit("long", 60_000));
+      const isHeld = async () => (await at.counted("perpgate_cost_held_total")) >= held + 2;
+      await vi.waitUntil(isHeld, WAIT);
+      const canceled = await client.ask({ op: "cancel", orderId: resting.body.orderId });
+      const body = JSON.stringify(trader.order({ reduceOnly: true }));
+      const sig = trader.signatureOf(body)["x-service-sig"];
+      const reduced = await client.ask({ op: "order", body, sig });
+      expect([canceled.t, answers]).toEqual(["ok", []]);
+      // Refused by the engine: the account has no position.
+      expect(reduced.d.code).toBe("reduce_only_without_position");
+    },
+  );
 
   test("its trader's socket: a cancel passes, other messages wait", async () => {
     const at = await runPoor({ limits: { costBurstMs: 10 } });

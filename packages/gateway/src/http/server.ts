@@ -15,6 +15,7 @@ import type { Promises } from "@perpgate/venue";
 import type { FastifyBaseLogger } from "fastify";
 import type { Registry } from "prom-client";
 import { bearerTokenOf } from "../auth/session-token.js";
+import type { PossibleExit } from "../limits/charge-operation.js";
 import { CostBudgets } from "../limits/cost-budget.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
 import { LoadFactor } from "../limits/load-factor.js";
@@ -118,7 +119,7 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
     requestLog,
     addressOf,
     isTrustedProxy: trustedPeer(options.trustProxy),
-    mayUseReserve: (request) => mayUseReserve(request, context),
+    exitOf: (request) => exitOf(request, context),
     onRefused: () => metrics.onConnectionRefused(),
     lean,
   });
@@ -200,21 +201,24 @@ async function nextTurn(): Promise<void> {
   await setImmediate();
 }
 
-const EXITS = /^\/v1\/orders(?:$|\/(?:cancel-all|cancel-after|[0-9]{1,16}\/cancel)$)/;
+const ORDERS = /^\/v1\/orders(?:\/batch)?$/;
+const CANCELS = /^\/v1\/orders\/(?:cancel|cancel-all|cancel-after|[0-9]{1,16}\/cancel)$/;
 
 /**
- * Whether a request of an address over its budget may use the reserve: cancels and orders of a live
+ * What a request of an address over its budget may use the reserve for: cancels and orders of a live
  * session. An order that turns out not to reduce waits in its handler.
  */
-function mayUseReserve(
-  { method, url, headers }: IncomingMessage,
+function exitOf(
+  { method, url = "", headers }: IncomingMessage,
   context: GatewayContext,
-): boolean {
-  if (method !== "POST" || !EXITS.test(url ?? "")) return false;
+): PossibleExit | undefined {
+  const isOrder = ORDERS.test(url);
+  if (method !== "POST" || !(isOrder || CANCELS.test(url))) return undefined;
   try {
-    requireLiveSession(bearerTokenOf(headers.authorization), () => undefined, context);
-    return true;
+    const token = bearerTokenOf(headers.authorization);
+    const account = requireLiveSession(token, () => undefined, context);
+    return account === undefined ? undefined : { account, isOrder };
   } catch {
-    return false;
+    return undefined;
   }
 }

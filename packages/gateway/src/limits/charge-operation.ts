@@ -20,6 +20,8 @@ export interface Payer {
   account: number | undefined;
   /** The budget that is used up; then only cancels and reductions are served immediately. */
   overBudget: OverBudget | undefined;
+  /** Of an order that is read in debt: lets the reserve pay for it, and what is added, if it reduces. */
+  asExit: ((addedMicros: number) => void) | undefined;
 }
 
 export type OverBudget = "address" | "account";
@@ -50,6 +52,29 @@ export function chargeOperation(
   budgets.chargeAccount(account, costMicros);
 }
 
+/** A cancel, or an order, of which it is not known whether it reduces, of a live session. */
+export interface PossibleExit {
+  readonly account: number;
+  readonly isOrder: boolean;
+}
+
+/** Whether the reserve of an address in debt pays for it, so that it is served immediately. */
+export function takeReserve(
+  budgets: CostBudgets,
+  payer: Payer,
+  { account, isOrder }: PossibleExit,
+  micros: number,
+): boolean {
+  if (isOrder) {
+    payer.asExit = budgets.takeAttempt(payer.key, account, micros);
+    if (payer.asExit === undefined) return false;
+  } else if (!budgets.takeReserve(payer.key, micros)) {
+    return false;
+  }
+  payer.overBudget = "address";
+  return true;
+}
+
 /** Charges the rows of the history that an operation has read, whether it returns them or not. */
 export function chargeRows(budgets: CostBudgets, { key, account }: Readonly<Payer>, rows: number) {
   const micros = COST.historyRow * rows;
@@ -60,15 +85,20 @@ export function chargeRows(budgets: CostBudgets, { key, account }: Readonly<Paye
 /**
  * Resolves when the order may be served: immediately for a reduction or within budget, otherwise in FIFO
  * order when the debt of the address is repaid. Throws `rate_limited` if the account is over its budget,
- * or if too much of the address waits already.
+ * or if too much of the address waits already. `addedMicros` is what it costs beyond a single order.
  */
 export async function orderWithinBudget(
   budgets: CostBudgets,
-  { key, overBudget: exceeded }: Readonly<Payer>,
+  { key, overBudget: exceeded, asExit }: Readonly<Payer>,
   isReduction: boolean,
   header: HeaderSink,
+  addedMicros = 0,
 ): Promise<void> {
-  if (exceeded === undefined || isReduction) return;
+  if (exceeded === undefined) return;
+  if (isReduction) {
+    asExit?.(addedMicros);
+    return;
+  }
   if (exceeded === "account" || budgets.waitingCount(key) >= MAX_WAITING) throw overBudget(header);
   await new Promise<void>((resolve) => {
     budgets.whenPaid(key, resolve);

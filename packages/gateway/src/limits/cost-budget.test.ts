@@ -116,6 +116,30 @@ describe("an address", () => {
     vi.advanceTimersByTime(101);
     expect(budgets.takeReserve("a", 1)).toBe(true);
   });
+
+  test("its orders that open: use up attempts, half of them by each account, and leave the reserve", () => {
+    const { budgets } = newBudgets();
+    expect(budgets.takeAttempt("a", 1, 3 * MS)).toBeDefined();
+    expect(budgets.takeAttempt("a", 1, 1)).toBeUndefined();
+    expect(budgets.takeAttempt("b", 1, 1)).toBeDefined();
+    expect(budgets.takeAttempt("a", 2, 3 * MS)).toBeDefined();
+    expect(budgets.takeAttempt("a", 3, 1)).toBeUndefined();
+    expect(budgets.takeReserve("a", 4 * MS)).toBe(true);
+    expect(budgets.takeReserve("a", 2 * MS)).toBe(true);
+    expect(budgets.takeReserve("a", 1)).toBe(false);
+  });
+
+  test("its orders that reduce: paid by the reserve, once, and given back to the attempts", () => {
+    const { budgets } = newBudgets();
+    const asExit = budgets.takeAttempt("a", 1, 3 * MS);
+    asExit?.(3 * MS);
+    asExit?.(3 * MS);
+    expect(budgets.takeReserve("a", 1)).toBe(false);
+    expect(budgets.takeAttempt("a", 1, 1)).toBeUndefined();
+    vi.advanceTimersByTime(101);
+    expect(budgets.takeReserve("a", 1)).toBe(true);
+    expect(budgets.takeAttempt("a", 1, 1)).toBeDefined();
+  });
 });
 
 test("an account: its debt is that of all its addresses, and shows in milliseconds", () => {

@@ -7,6 +7,8 @@
  *
  * Each account has a bucket too, for all its addresses. And each address has a reserve for cancels and
  * reductions of live sessions, so that other clients of a shared address cannot block a trader's exit.
+ * Whether an order reduces is known once it is read: until then a bucket of attempts pays for it, so that
+ * orders that open leave the reserve alone.
  *
  * The debt is bounded: an address that stops is served again after at most `MAX_DEBT_MS`.
  *
@@ -24,6 +26,8 @@ const MS_PER_SECOND = 1_000;
 /** Time to repay the largest debt. */
 const MAX_DEBT_MS = 2_000;
 const REFUND_MS = 1_000;
+/** An account can use up one part in this many of the attempts of an address. */
+const ATTEMPT_SHARES = 2;
 /** The part of the burst that an address should use in one turn of the event loop. */
 const TURN_SHARE = 0.1;
 
@@ -68,6 +72,8 @@ export interface CostMetrics {
 export class CostBudgets {
   private readonly addresses: Budget<string>;
   private readonly reserves: Budget<string>;
+  /** As large as the reserves; by address, and by address and account. */
+  private readonly attempts: Budget<string>;
   private readonly accounts: Budget<number>;
   private readonly waiting = new Map<string, Waiter[]>();
   private readonly timers = new Map<string, NodeJS.Timeout>();
@@ -87,6 +93,7 @@ export class CostBudgets {
     this.turnMicros = costBurstMs * MICROS_PER_MS * TURN_SHARE;
     this.addresses = new Budget("cost", costMsPerSecond, costBurstMs, monotonic);
     this.reserves = new Budget("reserve", reserveMsPerSecond, reserveBurstMs, monotonic);
+    this.attempts = new Budget("attempts", reserveMsPerSecond, reserveBurstMs, monotonic);
     this.accounts = new Budget("cost", accountCostMsPerSecond, accountCostBurstMs, monotonic);
   }
 
@@ -149,6 +156,32 @@ export class CostBudgets {
     if (this.reserves.debtMs(address) > 0) return false;
     this.reserves.charge(address, micros);
     return true;
+  }
+
+  /**
+   * For an order of an address in debt, which may reduce: takes from the attempts of the address and of
+   * the account there, and returns a function that lets the reserve pay instead, with what is added, for
+   * an order that does. Returns undefined while the attempts or the reserve are used up.
+   */
+  takeAttempt(
+    address: string,
+    account: number,
+    micros: number,
+  ): ((addedMicros: number) => void) | undefined {
+    const { attempts, reserves } = this;
+    const own = `${address} ${account}`;
+    if (reserves.debtMs(address) > 0) return undefined;
+    if (attempts.debtMs(address) > 0 || attempts.debtMs(own) > 0) return undefined;
+    const taken = attempts.charge(address, micros);
+    const ownTaken = attempts.charge(own, micros * ATTEMPT_SHARES);
+    let isExit = false;
+    return (addedMicros) => {
+      if (isExit) return;
+      isExit = true;
+      attempts.refund(address, taken);
+      attempts.refund(own, ownTaken);
+      reserves.charge(address, micros + addedMicros);
+    };
   }
 
   /** Items of the address that wait. */

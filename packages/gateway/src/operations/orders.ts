@@ -1,4 +1,4 @@
-import type { BatchOperation, BatchResult, PreconfirmAck } from "@perpgate/protocol";
+import type { BatchOperation, BatchResult, OrderTerms, PreconfirmAck } from "@perpgate/protocol";
 import {
   amendOrder,
   cancelAllOrders,
@@ -21,7 +21,7 @@ export const placeOrderHandler = handleByVenue(
   placeOrder,
   async ({ caller, client, body, bodyBytes, signature }, venue, { budgets }) => {
     if (client.overBudget !== undefined) {
-      await orderWithinBudget(budgets, client, body.reduceOnly === true, client.header);
+      await orderWithinBudget(budgets, client, isReduction(body), client.header);
     }
     const ack = await venue.placeOrder(caller(), { body, bytes: bodyBytes, signature });
     return timed(ack, client.elapsedMs());
@@ -51,7 +51,7 @@ export const placeBatchHandler = handleByVenue(
     budgets.charge(client.key, added);
     if (client.account !== undefined) budgets.chargeAccount(client.account, added);
     if (client.overBudget !== undefined) {
-      await orderWithinBudget(budgets, client, operations.every(isExit), client.header);
+      await orderWithinBudget(budgets, client, operations.every(isExit), client.header, added);
     }
     const request = { body, bytes: bodyBytes, signature };
     const results = await venue.placeBatch(caller(), request);
@@ -63,9 +63,12 @@ export const placeBatchHandler = handleByVenue(
 /** Whether the operation can only end orders or reduce a position. */
 function isExit(operation: BatchOperation): boolean {
   if (operation.op === "cancel") return true;
-  return (
-    operation.op === "place" && (operation.reduceOnly === true || operation.closePosition === true)
-  );
+  return operation.op === "place" && isReduction(operation);
+}
+
+/** Whether the order can only reduce a position. */
+function isReduction({ reduceOnly, closePosition }: OrderTerms): boolean {
+  return reduceOnly === true || closePosition === true;
 }
 
 function batchResult(result: OperationResult, elapsedMs: number): BatchResult {

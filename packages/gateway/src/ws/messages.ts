@@ -11,6 +11,7 @@
  */
 
 import { ApiError, parseStrictJson } from "@perpgate/protocol/core";
+import { takeReserve } from "../limits/charge-operation.js";
 import { COST, readCost } from "../limits/costs.js";
 import { rateLimited } from "../limits/limits.js";
 import { TokenBuckets } from "../limits/token-buckets.js";
@@ -35,8 +36,8 @@ const MAX_SHOWN = 32;
 const MESSAGES = 0;
 const CONTROL_FRAMES = 1;
 
-/** Applied to unparsed text; a false match only uses up the sender's own reserve. */
-const EXIT_OPERATION = /"op"\s*:\s*"(?:cancel|order|batch)"/;
+/** Applied to unparsed text; a false match only uses up the reserve of the sender's own address. */
+const EXIT_OPERATION = /"op"\s*:\s*"(cancel|order|batch)"/;
 
 interface HeldMessage {
   readonly data: Buffer;
@@ -103,13 +104,13 @@ export class Messages {
    * session that cancels or orders. An order that turns out not to reduce waits in its operation.
    */
   private isExit(data: Buffer, isBinary: boolean, call: SocketCall): boolean {
-    const { session, address } = this.connection;
+    const { session } = this.connection;
     const { budgets, signedBytes } = this.context.gateway;
     if (session === undefined || isBinary || data.length > signedBytes * 2) return false;
-    if (!EXIT_OPERATION.test(data.toString("latin1"))) return false;
-    if (!budgets.takeReserve(address, COST.message + COST.exit)) return false;
-    call.overBudget = "address";
-    return true;
+    const op = EXIT_OPERATION.exec(data.toString("latin1"))?.[1];
+    if (op === undefined) return false;
+    const exit = { account: session.account, isOrder: op !== "cancel" };
+    return takeReserve(budgets, call, exit, COST.message + COST.exit);
   }
 
   /** Pauses the socket; messages that `ws` has already read follow into `held`. */

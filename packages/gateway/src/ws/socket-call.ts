@@ -7,7 +7,7 @@
 
 import { ApiError } from "@perpgate/protocol/core";
 import { roundedMs } from "../http/client.js";
-import type { OverBudget } from "../limits/charge-operation.js";
+import type { OverBudget, Payer } from "../limits/charge-operation.js";
 import { COST } from "../limits/costs.js";
 import type { RefusalCounts } from "../metrics/refusal-counts.js";
 import type { TimesByStatus } from "../metrics/time-table.js";
@@ -26,6 +26,7 @@ export class SocketCall implements TimedClient {
   op: string | undefined;
   account: number | undefined;
   overBudget: OverBudget | undefined;
+  asExit: Payer["asExit"];
   /** Whether the acknowledgement is that of an earlier order with the same nonce. */
   isReplay = false;
   /** Where its time is counted: those of its operation, once that is known. */

@@ -102,8 +102,17 @@ export function rawOrder(
   headers: Readonly<Record<string, string>> = {},
   contentType = "application/json",
 ): string {
+  return rawPost("/v1/orders", body, headers, contentType);
+}
+
+export function rawPost(
+  path: string,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+  contentType = "application/json",
+): string {
   return rawRequest(
-    "POST /v1/orders HTTP/1.1",
+    `POST ${path} HTTP/1.1`,
     [
       ["host", "venue.test"],
       ["content-type", contentType],
