@@ -209,6 +209,24 @@ describe("feeds that fail", () => {
     ]);
   });
 
+  test.each([
+    ["without a zone", "2026-10-03 12:00:00"],
+    ["a digit in text", "7"],
+    ["a date alone", "2026-10-03"],
+  ])("a time that is %s: reported, and the price does not count", async (_, at) => {
+    const feed = await serveFeed(json({ btc: 65_000, at }));
+    const markets = { BTCUSD: { url: feed.url, price: "/btc", time: "/at" } };
+    const { source, ticks, problems } = sourceOf([], {
+      quorum: 1,
+      feeds: [{ name: "a", markets }],
+    });
+    await source.refresh();
+    expect(ticks()).toEqual([]);
+    expect(problems).toEqual([
+      { feed: "a", url: feed.url, problem: `/at is not a time: ${JSON.stringify(at)}` },
+    ]);
+  });
+
   test("a feed that never answers: given up on at the time-out", async () => {
     const silent = await serveFeed(() => {});
     const dripping = await serveFeed((_request, reply) => {

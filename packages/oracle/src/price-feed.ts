@@ -49,6 +49,8 @@ export interface FeedProblem {
 }
 
 const MAX_BODY_BYTES = 1_048_576;
+/** With a zone: without one it would be read in the zone of this machine. */
+const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 const DECIMAL = /^[0-9]{1,15}(?:\.[0-9]{1,18})?$/;
 /** Smaller times are in seconds, larger ones in milliseconds. */
 const SECONDS_BELOW = 1e11;
@@ -138,7 +140,7 @@ function priceIn(value: unknown, pointer: string): number {
 }
 
 function timeIn(value: unknown, pointer: string): number {
-  const time = typeof value === "string" ? Date.parse(value) : value;
+  const time = typeof value === "string" && RFC_3339.test(value) ? Date.parse(value) : value;
   if (typeof time !== "number" || !Number.isFinite(time) || time <= 0) {
     throw new Error(`${pointer} is not a time: ${describe(value)}`);
   }

@@ -111,11 +111,24 @@ async function show(session: Session, output: Output, deposit: Deposit): Promise
     output.line(`${stepText(deposit)}; follow it: perpgate watch deposits`);
     return;
   }
-  const total = credits.reduce((sum, { amount }) => sum + amount, 0);
+  const { address } = session;
   const { balance } = await session.account();
-  output.line(
-    `${output.paint("credited", "good")} ${money(total)}, the balance is ${money(balance)}`,
-  );
+  const own = money(creditedTo(address, deposit));
+  output.line(`${output.paint("credited", "good")} ${own}, the balance is ${money(balance)}`);
+  const others = credits.filter((credit) => !isOf(address, credit)).map(({ account }) => account);
+  if (others.length > 0) {
+    output.line(`credited to the senders, not to you: ${[...new Set(others)].join(", ")}`);
+  }
+}
+
+/** Each sender of a transaction is credited what it sent, and nobody else who registers the hash. */
+export function creditedTo(address: string, { credits }: Pick<Deposit, "credits">): number {
+  const own = credits.filter((credit) => isOf(address, credit));
+  return own.reduce((sum, { amount }) => sum + amount, 0);
+}
+
+function isOf(address: string, { account }: Deposit["credits"][number]): boolean {
+  return account.toLowerCase() === address.toLowerCase();
 }
 
 function showWhereTo(output: Output, bridge: BridgeInfo): number {
@@ -144,14 +157,14 @@ const WHERE_TO: readonly Column<{
   { title: "contract", cell: ({ contract }) => contract },
 ];
 
-const LIST: readonly Column<Deposit>[] = [
+const listOf = (address: string): readonly Column<Deposit>[] => [
   { title: "deposit", align: "right", cell: ({ depositId }) => depositId },
   { title: "chain", cell: ({ chain }) => chain },
   { title: "token", cell: ({ token }) => token },
   {
     title: "credited",
     align: "right",
-    cell: ({ credits }) => money(credits.reduce((sum, { amount }) => sum + amount, 0)),
+    cell: (deposit) => money(creditedTo(address, deposit)),
   },
   {
     title: "status",
@@ -161,6 +174,6 @@ const LIST: readonly Column<Deposit>[] = [
 ];
 
 async function list({ session, output }: TradingVenue): Promise<number> {
-  output.rows(LIST, await session.deposits(), "no deposits");
+  output.rows(listOf(session.address), await session.deposits(), "no deposits");
   return 0;
 }

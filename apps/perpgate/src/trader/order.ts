@@ -5,9 +5,17 @@
  * is lost, the nonce is printed, and the same call with `--nonce` places nothing twice.
  */
 
-import type { BatchResult, NewOrder, Order, PlacedOrder, Side, TimeInForce } from "@perpgate/sdk";
+import {
+  type BatchResult,
+  type NewOrder,
+  type Order,
+  PerpgateError,
+  type PlacedOrder,
+  type Side,
+  type TimeInForce,
+} from "@perpgate/sdk";
 import { fee, latency, money, signed } from "../cli/quantities.js";
-import { UsageError } from "../cli/start-error.js";
+import { StartError, UsageError } from "../cli/start-error.js";
 import { signTone } from "../cli/style.js";
 import type { Cell } from "../cli/table.js";
 import { type TradingVenue, withSession } from "./connection.js";
@@ -17,6 +25,9 @@ import { expiryFor, nonceFor, sendSigned } from "./signed-request.js";
 import type { VenueOptions } from "./venue-command.js";
 
 type OrderKind = Order["type"];
+
+/** Exit code: the order was taken, so it must not be sent again, but not all of its exits were. */
+const EXIT_REFUSED = 3;
 
 export interface OrderOptions extends VenueOptions {
   readonly leverage?: number;
@@ -77,7 +88,10 @@ interface Exits {
   readonly stopLoss: number | undefined;
 }
 
-/** The order and its exits in one batch: an order that is refused leaves no exits alone. */
+/**
+ * The order and its exits in one batch. The venue judges each part alone, so that exits may be taken for
+ * an earlier position although the order was not: these are canceled again.
+ */
 async function placedWithExits(
   venue: TradingVenue,
   withTerms: (venue: TradingVenue) => SignedOrder,
@@ -101,7 +115,35 @@ async function placedWithExits(
   );
   if (output.isJson) output.json({ results, replayed });
   else showResults(venue, order.type, results, formatOf(symbol), replayed);
-  return results.every(({ status }) => status === 200) ? 0 : 1;
+  const [entry, ...rest] = results;
+  if (entry?.ack === undefined || isUnfilled(entry.ack)) {
+    await cancelExits(venue, rest);
+    return 1;
+  }
+  return rest.every(({ status }) => status === 200) ? 0 : EXIT_REFUSED;
+}
+
+async function cancelExits(
+  { session, output }: TradingVenue,
+  exits: readonly BatchResult[],
+): Promise<void> {
+  for (const { ack } of exits) {
+    if (ack?.status !== "pending") continue;
+    try {
+      await session.cancelOrder(ack.orderId);
+      output.remark(`canceled the exit ${ack.orderId}, since the order was not taken`);
+    } catch (error) {
+      // Canceled by an earlier try, or triggered meanwhile.
+      if (error instanceof PerpgateError && error.status < 500) continue;
+      throw new StartError(
+        `the order was not taken, and its exit ${ack.orderId} still waits: perpgate cancel ${ack.orderId}`,
+      );
+    }
+  }
+}
+
+function isUnfilled({ status, filledSize }: Pick<PlacedOrder, "status" | "filledSize">): boolean {
+  return status === "canceled" && filledSize === 0;
 }
 
 function showResults(
@@ -139,7 +181,7 @@ async function placed(
   if (receiptFile !== undefined) {
     saveReceipt(venue.session, ack.ackNonce, receiptFile, venue.output);
   }
-  return ack.status === "canceled" && ack.filledSize === 0 ? 1 : 0;
+  return isUnfilled(ack) ? 1 : 0;
 }
 
 function kindOf({ price, stop, worstPrice, postOnly }: OrderOptions): {

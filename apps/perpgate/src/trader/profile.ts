@@ -33,8 +33,8 @@ export interface ProfileContent {
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/;
-/** A session lasts a day at most. */
-const LEDGER_LIFE_MS = 25 * 3_600_000;
+/** Longer than any session lasts. */
+const LEDGER_LIFE_MS = 31 * 24 * 3_600_000;
 
 export class Profile {
   readonly folder: string;

@@ -95,6 +95,7 @@ describe("trading", { timeout: TIMEOUT_MS }, () => {
     expect(account).toContain(addressIn(login));
 
     await placeConcurrently(shell);
+    await placeWithExits(shell);
 
     const closed = await shell.json("sell", "BTCUSD", "90", "--price", price);
     const { orderId } = JSON.parse(JSON.stringify(closed));
@@ -129,6 +130,20 @@ describe("trading", { timeout: TIMEOUT_MS }, () => {
     const { canceled } = JSON.parse(await shell.text("cancel", "--all", "--json"));
     expect(canceled).toHaveLength(4);
     expect(await shell.text("orders")).toBe("no open orders\n");
+  }
+
+  /** The venue judges an order and its exits one by one, and there is a position to exit from. */
+  async function placeWithExits(shell: TraderShell): Promise<void> {
+    const buy = ["buy", "BTCUSD", "10", "--sl", "40000"];
+    const unfilled = await shell.run(...buy, "--price", "60000", "--tif", "ioc");
+    expect(unfilled.stderr).toMatch(/^canceled the exit \d+, since the order was not taken\n$/);
+    expect(unfilled.code).toBe(1);
+    expect(await shell.text("orders")).toBe("no open orders\n");
+    expect(await shell.run(...buy)).toMatchObject({ code: 0, stderr: "" });
+    const second = await shell.run(...buy);
+    expect(second.stdout).toMatch(/^filled .*\nrefused .* amend that one\. \(exit\)\n$/);
+    expect(second.code).toBe(3);
+    await shell.text("cancel", "--all");
   }
 
   test("streams: one line per frame; ends after --count or Ctrl-C with exit 0", async () => {

@@ -21,7 +21,7 @@ export interface SignInFields extends CallOptions {
   /** One line that the wallet shows. */
   readonly statement?: string;
   readonly caps?: SessionCaps;
-  /** Milliseconds that the session lives. Default and maximum: a day. */
+  /** Milliseconds that the session lives. Default: a day; at most what the venue allows, 30 days unless set otherwise. */
   readonly expiresInMs?: number;
 }
 
