@@ -232,13 +232,14 @@ export abstract class AccountTrader extends AccountReader {
     return this.call(registerDeposit, { body: { chain, txHash, token }, options });
   }
 
-  /** Sends a signed body to an operation. */
-  private sending<O extends Operation>(
+  /** @internal Sends a signed body to an operation. */
+  protected sending<O extends Operation>(
     operation: O,
     params?: ParamsOf<O>,
   ): Transport<Replayable<ResultOf<O>>> {
     return async (signed, attempt, signal) => {
-      const { address, token } = this;
+      const { address } = this;
+      const { token = this.token } = signed;
       const options = signal === undefined ? {} : { signal };
       const named = params === undefined ? {} : { params };
       const input = { ...named, signed, session: { address, token }, options };

@@ -168,8 +168,8 @@ export class PerpgateClient extends MarketReader {
    */
   restore(saved: SavedSession | StoredSession): Session {
     const key = restoredKey(saved);
-    const { address, token, expiresAt, lastNonce } = saved;
-    return this.sessionOf({ address, token, expiresAt, lastNonce, key });
+    const { address, token, expiresAt, lastNonce, earlierNonce } = saved;
+    return this.sessionOf({ address, token, expiresAt, lastNonce, earlierNonce, key });
   }
 
   /**
@@ -189,6 +189,7 @@ export class PerpgateClient extends MarketReader {
     readonly token: string;
     readonly expiresAt: number;
     readonly lastNonce?: number;
+    readonly earlierNonce?: number | undefined;
     readonly key: SessionKey;
     readonly signInAgain?: () => Promise<Renewed>;
   }): Session {

@@ -73,7 +73,9 @@ export interface ConnectionFacts {
 
 /**
  * There was no response. If `outcome` is `"unknown"`, the request may have been executed. For an
- * order, send it again with the same fields and `nonce`: it is placed at most once.
+ * order, send it again with the same fields and `nonce`: it is placed at most once. After `renew` the
+ * order is sent in the session that it belongs to; once that one has ended, `nonce_too_old` advises to
+ * look the order up.
  *
  * @example
  * const order = { symbol: "BTCUSD", side: "long", type: "market", margin: 100, leverage: 5 } as const;

@@ -1,8 +1,18 @@
 /** A session that goes on through the wallet, with its streams and its nonces. */
 
-import type { PerpgateClient, RequestLike } from "@perpgate/sdk";
+import { SIGNATURE_HEADER } from "@perpgate/protocol";
+import { ConnectionError, type PerpgateClient, type RequestLike } from "@perpgate/sdk";
 import { expect, test } from "vitest";
-import { BID, eventually, newAccount, newClient, newSession, startVenue } from "./testing/venue.js";
+import {
+  ASK,
+  BID,
+  BUY,
+  eventually,
+  newAccount,
+  newClient,
+  newSession,
+  startVenue,
+} from "./testing/venue.js";
 
 test("renew: another token and key, the same account; nonces rise on and streams miss nothing", async () => {
   const at = await startVenue();
@@ -159,4 +169,137 @@ test("a restored session has no wallet to renew through", async () => {
   const restored = client.restore((await newSession(client)).save());
   await expect(restored.renew()).rejects.toThrow(/sign in again/);
   expect(() => restored.keepRenewed()).toThrow(/sign in again/);
+});
+
+/** A client, and a function that sends a request whose response is lost and returns its nonce. */
+function losing(at: { readonly url: string }) {
+  let isLosing = false;
+  const fetch = async (url: string, init: RequestLike) => {
+    const answer = await globalThis.fetch(url, init);
+    if (isLosing && SIGNATURE_HEADER in init.headers) throw new TypeError("fetch failed");
+    return answer;
+  };
+  const lose = async (send: () => Promise<unknown>): Promise<number> => {
+    isLosing = true;
+    const error = await send().catch((thrown: unknown) => thrown);
+    isLosing = false;
+    if (!(error instanceof ConnectionError) || error.nonce === undefined) throw error;
+    expect(error.outcome).toBe("unknown");
+    return error.nonce;
+  };
+  return { client: newClient(at, { fetch, retries: 0 }), lose };
+}
+
+test("an order of unknown outcome, repeated after a renewal, is not placed twice", async () => {
+  const at = await startVenue();
+  const { client, lose } = losing(at);
+  const session = await newSession(client);
+  const nonce = await lose(() => session.placeOrder(BID));
+  const repeats = [
+    () => session.placeOrder({ ...BID, nonce }),
+    () => session.stream.placeOrder({ ...BID, nonce }),
+  ];
+  for (let renewals = 0; renewals < 2; renewals++) {
+    await session.renew();
+    const [order, ...others] = await session.openOrders();
+    expect([order?.nonce, others]).toEqual([nonce, []]);
+    for (const repeat of repeats) {
+      expect(await repeat()).toMatchObject({ orderId: order?.orderId, replayed: true });
+    }
+  }
+  // Where the session of the nonce has ended, only a look-up is safe.
+  await session.endOtherSessions();
+  for (const repeat of repeats) {
+    await expect(repeat()).rejects.toMatchObject({
+      code: "nonce_too_old",
+      outcome: "unknown",
+      nonce,
+      message: expect.stringContaining(`session.orders({ status: "all", nonce: ${nonce} })`),
+    });
+  }
+  expect(await session.orders({ status: "all" })).toMatchObject([{ nonce }]);
+  expect(await session.placeOrder(BID)).toMatchObject({ replayed: false });
+});
+
+test("an order that was not placed before the renewal: its repetition places it once", async () => {
+  const at = await startVenue();
+  let isCut = false;
+  const fetch = async (url: string, init: RequestLike) => {
+    if (isCut) throw new TypeError("fetch failed");
+    return globalThis.fetch(url, init);
+  };
+  const session = await newSession(newClient(at, { fetch, retries: 0 }));
+  isCut = true;
+  const error = await session.placeOrder(BID).catch((thrown: unknown) => thrown);
+  isCut = false;
+  if (!(error instanceof ConnectionError)) throw error;
+  await session.renew();
+  const { orderId, replayed } = await session.placeOrder({ ...BID, nonce: error.nonce });
+  expect(replayed).toBe(false);
+  expect(await session.placeOrder({ ...BID, nonce: error.nonce })).toMatchObject({ orderId });
+  expect(await session.openOrders()).toHaveLength(1);
+});
+
+test("batch, amendment and margin change of unknown outcome, repeated after a renewal: executed once", async () => {
+  const at = await startVenue();
+  const maker = await newSession(newClient(at));
+  await maker.placeOrder({ ...ASK, price: 65_010, margin: 1_000 });
+  const { client, lose } = losing(at);
+  const session = await newSession(client);
+  await session.placeOrder(BUY);
+  const { orderId } = await session.placeOrder(BID);
+  const amendment = { orderId, price: 59_000 };
+  const operations = [{ op: "place", ...BID } as const];
+  const nonces = {
+    amended: await lose(() => session.amendOrder(amendment)),
+    batch: await lose(() => session.batch(operations)),
+    margin: await lose(() => session.changeMargin("BTCUSD", 5)),
+  };
+  const state = async () => [await session.openOrders(), (await session.account()).available];
+  const before = await state();
+  await session.renew();
+  for (const repeat of [
+    () => session.amendOrder({ ...amendment, nonce: nonces.amended }),
+    () => session.stream.amendOrder({ ...amendment, nonce: nonces.amended }),
+    () => session.batch(operations, { nonce: nonces.batch }),
+    () => session.stream.batch(operations, { nonce: nonces.batch }),
+    () => session.changeMargin("BTCUSD", 5, { nonce: nonces.margin }),
+  ]) {
+    expect(await repeat()).toMatchObject({ replayed: true });
+  }
+  expect(await state()).toEqual(before);
+});
+
+test("renewed, saved and restored: a nonce of before the renewal is refused, a later one repeated", async () => {
+  const at = await startVenue();
+  const session = await newSession(newClient(at));
+  const { nonce } = await session.placeOrder(BID);
+  await session.renew();
+  const later = await session.placeOrder(BID);
+  const restored = newClient(at).restore(session.save());
+  await expect(restored.placeOrder({ ...BID, nonce })).rejects.toMatchObject({
+    code: "nonce_too_old",
+    outcome: "unknown",
+  });
+  expect(await restored.placeOrder({ ...BID, nonce: later.nonce })).toMatchObject({
+    orderId: later.orderId,
+    replayed: true,
+  });
+  expect(await restored.openOrders()).toHaveLength(2);
+});
+
+test("nonces of the caller's own, out of order across renewals: each is placed once", async () => {
+  const at = await startVenue();
+  const session = await newSession(newClient(at));
+  await session.placeOrder({ ...BID, nonce: 10 }, { isRepeat: false });
+  await session.renew();
+  const first = await session.placeOrder({ ...BID, nonce: 9 }, { isRepeat: false });
+  expect(first.replayed).toBe(false);
+  const repeated = { orderId: first.orderId, replayed: true };
+  expect(await session.placeOrder({ ...BID, nonce: 9 })).toMatchObject(repeated);
+  // The first session has ended: the order is of the second.
+  expect(await session.endOtherSessions()).toHaveLength(1);
+  await session.renew();
+  expect(await session.placeOrder({ ...BID, nonce: 9 })).toMatchObject(repeated);
+  expect(await session.openOrders()).toHaveLength(2);
 });

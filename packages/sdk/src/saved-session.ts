@@ -18,6 +18,8 @@ interface SavedFields {
   readonly expiresAt: number;
   /** The highest nonce that was used. */
   readonly lastNonce: number;
+  /** The highest nonce that was used before the last renewal, if there was one. */
+  readonly earlierNonce?: number;
 }
 
 export interface SavedSession extends SavedFields {
@@ -43,6 +45,7 @@ const SavedShape = Type.Object({
   token: Type.String(),
   expiresAt: Type.Integer(),
   lastNonce: Type.Integer(),
+  earlierNonce: Type.Optional(Type.Integer()),
   sessionKey: Type.Object({ kind: Type.String(), publicKey: Type.String() }),
 });
 

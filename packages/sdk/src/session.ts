@@ -6,9 +6,13 @@
 import type { SessionKeyKind } from "@perpgate/protocol";
 import { endSessionText } from "@perpgate/protocol/core";
 import {
+  amendOrder,
   endOtherSessions,
   endSession,
   endSessionById,
+  getAccount,
+  placeBatch,
+  placeOrder,
   rotateSession,
 } from "@perpgate/protocol/operations";
 import { AccountTrader } from "./account-trader.js";
@@ -31,6 +35,7 @@ export interface SessionParts {
   readonly expiresAt: number;
   readonly key: SessionKey;
   readonly lastNonce?: number;
+  readonly earlierNonce?: number | undefined;
   readonly receipts: ReceiptKeeper;
   newSocket(token: string): StreamSocket;
   /** Whether the client was closed. */
@@ -84,13 +89,14 @@ export class Session extends AccountTrader {
 
   /** @internal */
   constructor(parts: SessionParts) {
-    const { http, address, token, expiresAt, key, lastNonce, newSocket, signInAgain } = parts;
+    const { http, address, token, expiresAt, key, newSocket, signInAgain } = parts;
+    const { lastNonce, earlierNonce } = parts;
     super(http, { address, token });
     this.endsAt = expiresAt;
     this.signInAgain = signInAgain?.bind(parts);
     this.isClosed = () => parts.isClosed();
     this.nonces = new Nonces(lastNonce);
-    this.keys = this.ringOf(key);
+    this.keys = this.ringOf(key, token);
     this.receipts = parts.receipts;
     this.orderClient = new OrderClient(
       this.nonces,
@@ -98,6 +104,7 @@ export class Session extends AccountTrader {
       () => this.keys.current(),
       (body, answer) => this.receipts.take(body, answer),
     );
+    if (earlierNonce !== undefined) this.orderClient.renewed({ lastNonce: earlierNonce });
     this.newSocket = () => newSocket(this.token);
   }
 
@@ -120,6 +127,11 @@ export class Session extends AccountTrader {
       orderPacer: () => this.http.pacer("orders", this),
       cancelPacer: () => this.http.pacer("cancels", this),
       settleCancel: (orderId, error) => this.settleCancel(orderId, error),
+      overRest: {
+        order: this.sending(placeOrder),
+        amendment: (id) => this.sending(amendOrder, { id }),
+        batch: this.sending(placeBatch),
+      },
     });
     if (this.isEnded) this.opened.close();
     return this.opened;
@@ -153,7 +165,8 @@ export class Session extends AccountTrader {
 
   /**
    * Signs in again with the wallet: another token and key for the same account. Orders in flight end
-   * first, nonces rise on, and streams go on over the same connection. Resting orders stay. Where the
+   * first, nonces rise on, and streams go on over the same connection. Resting orders stay. An order of
+   * the old session that is repeated with its nonce is sent in that session, while it lives. Where the
    * old session had ended before, its stream had too: `session.stream` is then a new one to watch.
    *
    * @example
@@ -166,9 +179,12 @@ export class Session extends AccountTrader {
       await this.orderClient.exclusive(async () => {
         await this.opened?.beforeRebind();
         this.wallet();
+        const { keys, token: oldToken } = this;
+        const credentials = { token: oldToken, key: () => keys.current() };
+        this.orderClient.renewed({ lastNonce: this.nonces.last, credentials });
         this.currentToken = token;
         this.endsAt = expiresAt;
-        this.keys = this.ringOf(key);
+        this.keys = this.ringOf(key, token);
         await this.rebindStream(token);
       });
     } catch (error) {
@@ -240,8 +256,12 @@ export class Session extends AccountTrader {
     return this.stopRenewals;
   }
 
-  private ringOf(key: SessionKey): SessionKeyRing {
-    return new SessionKeyRing(key, async () => (await this.account()).session.sessionKey);
+  private ringOf(key: SessionKey, token: string): SessionKeyRing {
+    const session = { address: this.address, token };
+    return new SessionKeyRing(
+      key,
+      async () => (await this.http.call(getAccount, { session })).session.sessionKey,
+    );
   }
 
   /**
@@ -331,6 +351,8 @@ export class Session extends AccountTrader {
 
   private savedFields(): Omit<SavedSession, "sessionKey"> {
     const { address, token, expiresAt } = this;
-    return { version: 1, address, token, expiresAt, lastNonce: this.nonces.last };
+    const earlierNonce = this.orderClient.lastNonceOfEarlier;
+    const earlier = earlierNonce === undefined ? {} : { earlierNonce };
+    return { version: 1, address, token, expiresAt, lastNonce: this.nonces.last, ...earlier };
   }
 }

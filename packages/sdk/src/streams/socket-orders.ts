@@ -47,19 +47,28 @@ export interface SocketOrdersContext {
   cancelPacer(): Pacer;
   /** The result of a cancel that failed after an earlier try. */
   settleCancel(orderId: string, error: unknown): Promise<CanceledOrder>;
+  /** For what an earlier session signed: the socket is bound to the current one. */
+  readonly overRest: {
+    readonly order: OrderTransport;
+    amendment(id: string): OrderTransport;
+    readonly batch: Transport<Replayable<BatchAnswer>>;
+  };
 }
 
 export class SocketOrders {
   constructor(private readonly context: SocketOrdersContext) {}
 
   place(order: NewOrder, options: CallOptions): Promise<PlacedOrder> {
-    return this.context.orderClient.place(order, options, this.sendSigned(socketOrder));
+    const send = ofCurrent(this.sendSigned(socketOrder), this.context.overRest.order);
+    return this.context.orderClient.place(order, options, send);
   }
 
   amend(amendment: OrderAmendment, options: CallOptions): Promise<PlacedOrder> {
+    const { orderId, clientOrderId = "", nonce: given } = amendment;
     const textOf = (nonce: number) => amendText(amendment, nonce);
-    const send = this.sendSigned(socketAmend);
-    return this.context.orderClient.submit(amendment.nonce, textOf, options, send);
+    const overRest = this.context.overRest.amendment(orderId ?? clientOrderId);
+    const send = ofCurrent(this.sendSigned(socketAmend), overRest);
+    return this.context.orderClient.submit(given, textOf, options, send);
   }
 
   batch(
@@ -67,7 +76,8 @@ export class SocketOrders {
     { validUntil, nonce: given, ...options }: BatchOptions,
   ): Promise<Replayable<BatchAnswer>> {
     const textOf = (nonce: number) => batchText(operations, validUntil, nonce);
-    return this.context.orderClient.submit(given, textOf, options, this.sendBatch);
+    const send = ofCurrent(this.sendBatch, this.context.overRest.batch);
+    return this.context.orderClient.submit(given, textOf, options, send);
   }
 
   async cancel(orderId: string, options: CallOptions): Promise<CanceledOrder> {
@@ -127,6 +137,12 @@ export class SocketOrders {
     begin();
     return this.context.socket.request(message, { timeoutMs, signal });
   }
+}
+
+/** Uses the socket for what the current session signed. */
+function ofCurrent<T>(overSocket: Transport<T>, overRest: Transport<T>): Transport<T> {
+  return (signed, attempt, signal) =>
+    (signed.token === undefined ? overSocket : overRest)(signed, attempt, signal);
 }
 
 /** Like `pacer.run`; a `rate_limited` error delays the next requests. */
