@@ -52,6 +52,7 @@ async function signIn(
     address,
     key: wallet.place,
     session: session.save(),
+    loggedInAt: Date.now(),
   });
   const { balance, available, cohort } = await session.account();
   show(venue, wallet, { address, expiresAt, balance, available, cohort });

@@ -62,3 +62,29 @@ test(
   },
   TIMEOUT_MS,
 );
+
+test(
+  "buy repeated with --nonce after another login: refused, not placed twice",
+  async () => {
+    const shell = new TraderShell(url);
+    await shell.text("login");
+    const buy = ["buy", "BTCUSD", "10", "--price", "60000"];
+    const { orderId, nonce } = Object(await shell.json(...buy));
+    await shell.text("login");
+    const repeat = [...buy, "--nonce", String(nonce)];
+    expect(await shell.run(...repeat)).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/is older than this login.*perpgate orders --all/),
+    });
+    expect(await shell.json("orders")).toMatchObject([{ orderId }]);
+    // Nonces of the new session, and numbers that are none of the clock, are accepted.
+    const later = Object(await shell.json(...buy));
+    expect(await shell.json(...buy, "--nonce", String(later.nonce))).toMatchObject({
+      orderId: later.orderId,
+      replayed: true,
+    });
+    expect(await shell.json(...buy, "--nonce", "7")).toMatchObject({ replayed: false });
+  },
+  TIMEOUT_MS,
+);

@@ -30,6 +30,8 @@ export interface ProfileContent {
   readonly key: KeyPlace;
   /** Null after a logout. */
   readonly session: SavedSession | null;
+  /** When the session began, by this machine's clock, which its nonces follow; missing in old files. */
+  readonly loggedInAt?: number;
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/;

@@ -11,9 +11,22 @@ import { failureOf, howToSettle, type SignedKind } from "./venue-failure.js";
 /** A nonce whose time is further from now than this was not taken from the clock. */
 const MAX_NONCE_AGE_MS = 30 * 86_400_000;
 
-/** The nonce of `--nonce`, else one of the profile's ledger. */
-export function nonceFor({ profile, session }: TradingVenue, given: number | undefined): number {
-  return given ?? claimNonce(profile.ledgerPath(session.token));
+/**
+ * The nonce of `--nonce`, else one of the profile's ledger. Nonces are counted per session, so one of
+ * an earlier login would be executed a second time.
+ */
+export function nonceFor(
+  { profile, session, known }: TradingVenue,
+  given: number | undefined,
+): number {
+  if (given === undefined) return claimNonce(profile.ledgerPath(session.token));
+  if (isFromClock(given) && clockTimeOf(given) < (known?.loggedInAt ?? 0)) {
+    throw new StartError(
+      `nonce ${given} is older than this login, so it could be executed a second time; check with ` +
+        "perpgate orders --all and perpgate positions, and leave out --nonce if it was not executed",
+    );
+  }
+  return given;
 }
 
 /**
@@ -22,14 +35,17 @@ export function nonceFor({ profile, session }: TradingVenue, given: number | und
  */
 export function expiryFor(nonce: number, expiresIn: number | undefined): number | undefined {
   if (expiresIn === undefined) return undefined;
-  const time = clockTimeOf(nonce);
-  if (Math.abs(Date.now() - time) > MAX_NONCE_AGE_MS) {
+  if (!isFromClock(nonce)) {
     throw new UsageError(
       `--expires-in counts from the time of the nonce, and ${nonce} was not taken from the clock; ` +
         "leave out --nonce, or give one that perpgate named",
     );
   }
-  return time + expiresIn;
+  return clockTimeOf(nonce) + expiresIn;
+}
+
+function isFromClock(nonce: number): boolean {
+  return Math.abs(Date.now() - clockTimeOf(nonce)) <= MAX_NONCE_AGE_MS;
 }
 
 /** After Ctrl-C with the request in flight its outcome is unknown, and the message says so. */
