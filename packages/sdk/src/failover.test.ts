@@ -6,6 +6,7 @@
 import type { RunningVenue } from "@perpgate/gateway/testing";
 import type { ClientOptions, PerpgateClient, RequestLike, StreamProblem } from "@perpgate/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { CuttingProxy } from "./testing/cutting-proxy.js";
 import { BID, eventually, newClient, newSession, startVenue } from "./testing/venue.js";
 
@@ -127,6 +128,45 @@ describe("several gateways", () => {
     await eventually(() => streamed.length).toBe(placed.length);
     expect(streamed).toEqual(placed.sort((a, b) => a - b));
     expect(await session.openOrders()).toHaveLength(placed.length);
+  });
+
+  test("socket that moves twice during one request: both old sockets are closed", async () => {
+    const [first, second, third] = await proxies(3);
+    const sockets: WebSocket[] = [];
+    let isLosing = false;
+    /** Loses messages while `isLosing`; the connection stays alive. */
+    class Losing extends WebSocket {
+      constructor(url: string) {
+        super(url);
+        sockets.push(this);
+      }
+
+      override emit(event: string | symbol, ...rest: unknown[]): boolean {
+        return isLosing && event === "message" ? true : super.emit(event, ...rest);
+      }
+    }
+    // The first socket is silent, and must not be left for that reason.
+    const options = { WebSocket: Losing, heartbeatMs: 600_000 };
+    const client = await clientOf([first!, second!, third!], options);
+    const session = await newSession(client);
+    await session.stream.watchPreconfirms(() => undefined).ready;
+    isLosing = true;
+    const controller = new AbortController();
+    const call = { signal: controller.signal, timeoutMs: 600_000 };
+    const inFlight = session.stream.placeOrder(SMALL, call);
+    await eventually(() => session.openOrders()).toHaveLength(1);
+    isLosing = false;
+    for (const { url } of [second!, third!]) {
+      client.useGateway(url);
+      await eventually(() => session.stream.gateway).toBe(url);
+    }
+    const states = () => sockets.map(({ readyState }) => readyState);
+    const { OPEN, CLOSED } = WebSocket;
+    // The request may still be answered on the first one.
+    expect(states()[0]).toBe(OPEN);
+    controller.abort(new Error("not needed"));
+    await expect(inFlight).rejects.toThrow("not needed");
+    await eventually(states).toEqual([CLOSED, CLOSED, OPEN]);
   });
 
   test("socket that moves: watchTrades and watchBlocks report a gap", async () => {

@@ -20,6 +20,7 @@ interface Pending {
   refuse(error: Error): void;
   /** The connection was lost; `isFinal` if it will not be opened again. */
   lose(reason: Error, isFinal: boolean): void;
+  /** Set once the link has left the connection that the request was sent on. */
   onSettled?: () => void;
 }
 
@@ -118,9 +119,9 @@ export class SocketRequests {
     return true;
   }
 
-  /** The requests that are to be answered on the connection that is left. */
+  /** The requests that are to be answered on the connection that is left, not on one left before. */
   onMove(): InFlight {
-    const left = [...this.pending.values()];
+    const left = [...this.pending.values()].filter(({ onSettled }) => onSettled === undefined);
     const settled = left.map(
       (pending) =>
         new Promise<void>((resolve) => {
