@@ -12,6 +12,14 @@ import type { VenueOptions } from "./venue-command.js";
 
 const DEFAULT_DEPTH = 10;
 
+const REMARKS: Readonly<Record<StreamProblem["kind"], string>> = {
+  gap: "frames were missed",
+  checksum_mismatch: "differed from the venue's; reading it again",
+  malformed: "a frame could not be read",
+  disconnected: "the connection was lost; connecting again",
+  refused: "refused",
+};
+
 export interface WatchOptions extends VenueOptions {
   readonly count?: number;
   readonly depth?: number;
@@ -46,9 +54,9 @@ async function follow(
     if (output.isJson) output.json({ stream, data });
     else output.line(`${output.paint(stream, "dim")}  ${printable(text)}`);
   };
-  const onProblem = ({ stream, kind, error }: StreamProblem) => {
-    if (kind === "refused") frames.fail(error);
-    else output.remark(`${printable(stream)}: ${kind.replaceAll("_", " ")}; trying again`);
+  const onProblem = (problem: StreamProblem) => {
+    if (problem.kind === "refused") frames.fail(problem.error);
+    else output.remark(remarkOn(problem));
   };
   const interruption = new Interruption();
   try {
@@ -60,6 +68,11 @@ async function follow(
     interruption.end();
   }
   return 0;
+}
+
+/** Only a lost connection and a wrong book are tried again; what was missed is not. */
+export function remarkOn({ stream, kind }: StreamProblem): string {
+  return `${printable(stream)}: ${REMARKS[kind]}`;
 }
 
 /** Any case is accepted: `trades.btcusd`. */
