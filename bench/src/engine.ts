@@ -5,10 +5,9 @@
  */
 import { type Command, Engine, LONG, SHORT } from "@perpgate/engine";
 import { accountsDue } from "@perpgate/engine/reading";
-import { type BareBook, LadderBook, NodejsOrderBook, PlainBook } from "./engine/bare-books.js";
+import { type BareBook, LadderBook, NodejsOrderBook } from "./engine/bare-books.js";
 import { BookOperations } from "./engine/book-operations.js";
 import { Crowd, type CrowdSize } from "./engine/crowd.js";
-import { KILLED_MAKERS, KilledOrder } from "./engine/killed-order.js";
 import { type BareEngine, engineOf } from "./engine/release-before.js";
 import { fastest, Stopwatch } from "./engine/stopwatch.js";
 import { INDEX_TICKS, openingCommands, order, sessionOf, VenueFlow } from "./engine/venue-flow.js";
@@ -33,7 +32,7 @@ const options = parseOptions({
   },
   texts: {
     before: "folder of a built release whose apply path is compared with this one",
-    only: "some parts, with commas between: book, touch, apply, marking, accounts, killed, largest",
+    only: "some parts, with commas between: book, touch, apply, marking, accounts, largest",
   },
 });
 const OPERATIONS = options.number("operations");
@@ -57,8 +56,6 @@ function bareBook(): void {
   report.add(`bare book, ${LEVELS} levels`, ours, "operations/s", "bar 3,000,000", ours / 3e6);
   const npm = perSecond(few, 2, () => new NodejsOrderBook());
   report.add("  nodejs-order-book", npm, "operations/s", "bare book is", ours / npm);
-  const plain = perSecond(operations, 2, () => new PlainBook());
-  report.add("  sorted plain objects", plain, "operations/s", "bare book is", ours / plain);
 }
 
 function growth(): void {
@@ -188,19 +185,6 @@ function manyAccounts(): void {
   report.add(`apply, ${many} accounts`, perSecond, "commands/s", `cost at ${ACCOUNTS}`, ratio);
 }
 
-/** In turn, so that a change of the machine's speed affects both. */
-function killedOrders(): void {
-  const few = new KilledOrder(2_000, 4_000, SEED);
-  const orders = options.number("orders");
-  const many = new KilledOrder(options.number("accounts"), orders, SEED);
-  globalThis.gc?.();
-  const costs = Array.from({ length: 2_000 }, () => [few.time(), many.time()]).slice(500);
-  const micros = median(costs.map(([, all]) => all!));
-  const ratio = micros / median(costs.map(([small]) => small!));
-  const what = `fill-or-kill undone after ${KILLED_MAKERS} makers, ${orders} orders`;
-  report.add(what, micros, "µs", "cost with 4,000 orders", ratio);
-}
-
 /** Every phase in the life of a full venue, and the largest single command in it. */
 async function largestCommands(): Promise<void> {
   const stopwatch = new Stopwatch();
@@ -249,7 +233,6 @@ const steps: readonly [part: string, name: string, work: () => void | Promise<vo
   ["apply", "whole apply path", wholePath],
   ["marking", `marking ${POSITIONS} positions`, marking],
   ["accounts", "apply path with many accounts", manyAccounts],
-  ["killed", "fill-or-kill orders", killedOrders],
   ["largest", "largest single commands of a full venue, about a minute", largestCommands],
 ];
 // First: the other steps make V8 compile this release's code for venues of many kinds.

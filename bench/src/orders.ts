@@ -11,7 +11,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { withPeer } from "./harness/child.js";
-import { type Gateway, inFolder, WITH_PROBE, withGateway } from "./harness/gateway.js";
+import { type Gateway, inFolder, withGateway } from "./harness/gateway.js";
 import { type Account, type Address, signInMany } from "./harness/http.js";
 import { type LoadLane, type LoadResult, withLoad } from "./harness/load.js";
 import { parseOptions } from "./harness/options.js";
@@ -28,11 +28,9 @@ const options = parseOptions({
     paced: ["orders of a turn at half of saturation", 15_000, 6_000],
     rounds: ["turns of each at half of saturation", 5, 2],
     readers: ["sockets that read the book meanwhile", 1, 1],
-    "memory-orders": ["orders of --memory", 200_000, 50_000],
   },
   texts: { before: "folder of a built release whose gateway is compared with this one instead" },
   switches: {
-    memory: "measure the growth of memory instead",
     "no-receipts": "with --before: this release signs no receipts, as releases before 0.2",
   },
 });
@@ -42,7 +40,6 @@ const PACED_CONNECTIONS = 64;
 const WARM_UP_ORDERS = 4_000;
 /** Orders in flight on a socket that has several. */
 const SEVERAL = 4;
-const MEMORY_SAMPLES = 10;
 
 const report = new Report("orders", [
   "signing (done before the clock starts)",
@@ -195,45 +192,6 @@ async function againstBefore(before: BareGateway, now: BareGateway): Promise<voi
   });
 }
 
-/** Memory in use after a garbage collection along many orders, after a warm-up that fills buffers. */
-async function memory(gateway: Gateway): Promise<void> {
-  const count = options.number("memory-orders");
-  const perSample = Math.ceil(count / MEMORY_SAMPLES);
-  const address = { port: gateway.port };
-  const heap: number[] = [];
-  const anonymous: number[] = [];
-  await withLoad(async (open) => {
-    const send = await signInMany(address, CONNECTIONS);
-    const lane = await open({ address, send, connections: CONNECTIONS });
-    await lane.saturate(2 * perSample);
-    for (let i = 0; i <= MEMORY_SAMPLES; i++) {
-      if (i > 0) await lane.saturate(perSample);
-      heap.push(await gateway.heapBytes(true));
-      anonymous.push(gateway.figures.anonymousBytes);
-      progress(`orders: memory, ${i * perSample} of ${count} orders …`);
-    }
-  });
-  for (const [name, bytes] of [
-    ["heap", heap],
-    ["process without mapped files", anonymous],
-  ] as const) {
-    const [first = 0, last = 0] = [bytes[0], bytes.at(-1)];
-    const change = `${(first / 1e6).toFixed(1)} MB → ${(last / 1e6).toFixed(1)} MB`;
-    const perThousand = slope(bytes) / perSample;
-    const metric = `${name}, growth over ${count.toLocaleString("en-US")} orders`;
-    report.add(metric, perThousand, "KB per 1,000 orders", change, last / first);
-  }
-}
-
-/** Of the least-squares line through the samples, per sample. */
-function slope(values: readonly number[]): number {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const middle = (values.length - 1) / 2;
-  const sum = (term: (value: number, i: number) => number): number =>
-    values.reduce((total, value, i) => total + term(value, i), 0);
-  return sum((value, i) => (i - middle) * (value - mean)) / sum((_, i) => (i - middle) ** 2);
-}
-
 const folderBefore = options.text("before");
 if (folderBefore !== undefined) {
   await report.step("both releases", () =>
@@ -243,8 +201,6 @@ if (folderBefore !== undefined) {
       }),
     ),
   );
-} else if (options.has("memory")) {
-  await report.step("memory", () => withGateway(memory, {}, ["--expose-gc", ...WITH_PROBE]));
 } else {
   await report.step("servers", () =>
     withFloor((floor) => withGateway((gateway) => orders(floor, gateway))),

@@ -1,6 +1,6 @@
 /**
- * Books without margin, sessions or events behind one interface: the engine's ladders, the npm package
- * nodejs-order-book, and a straightforward book of sorted plain objects.
+ * Books without margin, sessions or events behind one interface: the engine's ladders, and the npm
+ * package nodejs-order-book.
  */
 import { LIMIT_ORDER, LONG, SHORT } from "@perpgate/engine";
 import { Ladder, OrderStore, UndoLog } from "@perpgate/engine/reading";
@@ -84,71 +84,5 @@ export class NodejsOrderBook implements BareBook {
       size: lots,
     } as Parameters<OrderBook["market"]>[0]);
     return lots;
-  }
-}
-
-interface PlainLevel {
-  readonly ticks: number;
-  readonly orders: { id: number; lots: number }[];
-}
-
-/** Arrays of levels kept sorted by splicing, and a Map from order id to side and price. */
-export class PlainBook implements BareBook {
-  private readonly bids: PlainLevel[] = [];
-  private readonly asks: PlainLevel[] = [];
-  private readonly places = new Map<number, { isBid: boolean; ticks: number }>();
-
-  place(id: number, isBid: boolean, ticks: number, lots: number): void {
-    const side = isBid ? this.bids : this.asks;
-    let at = this.find(side, isBid, ticks);
-    if (side[at]?.ticks !== ticks) side.splice(at, 0, { ticks, orders: [] });
-    else at = Math.max(at, 0);
-    side[at]!.orders.push({ id, lots });
-    this.places.set(id, { isBid, ticks });
-  }
-
-  cancel(id: number): void {
-    const place = this.places.get(id);
-    if (place === undefined) return;
-    this.places.delete(id);
-    const side = place.isBid ? this.bids : this.asks;
-    const at = this.find(side, place.isBid, place.ticks);
-    const { orders } = side[at]!;
-    orders.splice(
-      orders.findIndex((order) => order.id === id),
-      1,
-    );
-    if (orders.length === 0) side.splice(at, 1);
-  }
-
-  cross(isBid: boolean, lots: number): number {
-    const side = isBid ? this.asks : this.bids;
-    let left = lots;
-    while (left > 0 && side.length > 0) {
-      const { orders } = side[0]!;
-      const maker = orders[0]!;
-      if (maker.lots > left) {
-        maker.lots -= left;
-        return lots;
-      }
-      left -= maker.lots;
-      this.places.delete(maker.id);
-      orders.shift();
-      if (orders.length === 0) side.shift();
-    }
-    return lots - left;
-  }
-
-  /** Index of the first level that is not better than the price. */
-  private find(side: readonly PlainLevel[], isBid: boolean, ticks: number): number {
-    let low = 0;
-    let high = side.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const better = isBid ? side[middle]!.ticks > ticks : side[middle]!.ticks < ticks;
-      if (better) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }

@@ -143,9 +143,9 @@ export class Gateway {
     return stopProcess(this.child);
   }
 
-  /** Of the main thread, needs `WITH_PROBE`; `collect` collects garbage first (`--expose-gc`). */
-  heapBytes(collect: boolean): Promise<number> {
-    return this.probe.call("heapBytes", collect);
+  /** Of the main thread; needs `WITH_PROBE`. */
+  heapBytes(): Promise<number> {
+    return this.probe.call("heapBytes");
   }
 
   get figures(): ProcessFigures {

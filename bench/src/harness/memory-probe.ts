@@ -3,11 +3,10 @@
  * nothing, so that it adds next to nothing to what it measures.
  */
 export interface MemoryProbe {
-  heapBytes(collect: boolean): number;
+  heapBytes(): number;
 }
 
-process.on("message", ({ id, args: [collect] }: { id: number; args: [boolean] }) => {
-  if (collect) globalThis.gc?.();
+process.on("message", ({ id }: { id: number }) => {
   process.send?.({ id, value: process.memoryUsage().heapUsed });
 });
 // The channel alone must not keep the gateway running.

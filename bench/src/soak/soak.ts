@@ -123,7 +123,7 @@ class Soak {
 
   private async sample(life: number, ageMs: number): Promise<Sample> {
     const load = await this.load.call("window");
-    const heapBytes = await this.venue.heapBytes(false);
+    const heapBytes = await this.venue.heapBytes();
     const folderBytes = bytesIn(this.venue.dataFolder);
     const nowMs = performance.now();
     return {
