@@ -16,7 +16,7 @@ import { clearPrices } from "./order/order-form-state.js";
 import type { Outcome } from "./order/send-batch.js";
 import { Store } from "./state/store.js";
 import { Toasts } from "./ui/toasts.js";
-import { AccountFeed } from "./venue/account-feed.js";
+import { AccountFeed, type AccountListener } from "./venue/account-feed.js";
 import { AccountNotices } from "./venue/account-notices.js";
 import { BookFeed } from "./venue/book-feed.js";
 import { BridgeFeed } from "./venue/bridge-feed.js";
@@ -83,11 +83,12 @@ export class Terminal {
       readOrder: async (orderId) => this.sessions.session?.order(orderId),
       onChanged: (order) => this.orders.book.orderChanged(order),
     });
-    this.account = new AccountFeed({
+    const listener: AccountListener = {
       onEnded: () => this.endSession(),
       onOrders: (frame, known) => this.notices.orders(frame, known),
       onFills: (frame) => this.notices.fills(frame),
-    });
+    };
+    this.account = new AccountFeed(listener, this.marketFeed.nextFundingAt);
   }
 
   start(): void {

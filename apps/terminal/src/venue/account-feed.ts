@@ -3,6 +3,8 @@
  *
  * Positions, orders and deposits come from their streams, which begin with a snapshot and have no
  * gaps. Balances and fills are requested when the session begins and after every change on a stream.
+ * Funding is no change of a stream: the positions are watched again after each hour of it, because a new
+ * watch begins with a snapshot, which counts what has accrued as paid.
  */
 
 import type { Account, Deposit, Fill, Order, Position } from "@perpgate/protocol";
@@ -42,31 +44,27 @@ export class AccountFeed {
   readonly fills = new Store<FillsPage | undefined>(undefined);
   private session: Session | undefined;
   private watches: readonly Subscription[] = [];
+  private positionsWatch: Subscription | undefined;
   private refresher: Refresher | undefined;
   /** Ends the requests of a session that is left: it may have ended at the venue when they arrive. */
   private leaving = new AbortController();
 
-  constructor(private readonly listener: AccountListener) {}
+  /** `nextFundingAt` is the end of the current hour of funding. */
+  constructor(
+    private readonly listener: AccountListener,
+    nextFundingAt: Store<number | undefined>,
+  ) {
+    nextFundingAt.watch(() => this.watchPositions());
+  }
 
   open(session: Session): void {
     this.close();
     this.session = session;
     this.leaving = new AbortController();
     const { stream } = session;
-    const options: WatchOptions = {
-      onProblem: ({ kind, error }) => {
-        if (kind === "refused" && this.session === session) this.listener.onEnded(error);
-      },
-    };
+    const options = this.optionsOf(session);
+    this.watchPositions();
     this.watches = [
-      stream.watchPositions(({ type, positions }) => {
-        const next = new Map(type === "snapshot" ? [] : this.positions.get());
-        for (const position of positions) {
-          if (isHeld(position)) next.set(position.symbol, position);
-          else next.delete(position.symbol);
-        }
-        this.show(this.positions, next);
-      }, options),
       stream.watchOrders((frame) => {
         const { type, orders } = frame;
         this.listener.onOrders(frame, this.orders.get());
@@ -90,8 +88,9 @@ export class AccountFeed {
   }
 
   close(): void {
-    for (const watch of this.watches) watch.close();
+    for (const watch of [...this.watches, this.positionsWatch]) watch?.close();
     this.watches = [];
+    this.positionsWatch = undefined;
     this.refresher?.close();
     this.refresher = undefined;
     this.session = undefined;
@@ -116,6 +115,29 @@ export class AccountFeed {
       fills: [...known.fills, ...older],
       hasMore: older.length === FILLS_PAGE,
     });
+  }
+
+  /** Also while they are watched: see above. What is shown stays until the snapshot is there. */
+  private watchPositions(): void {
+    const { session } = this;
+    if (session === undefined) return;
+    this.positionsWatch?.close();
+    this.positionsWatch = session.stream.watchPositions(({ type, positions }) => {
+      const next = new Map(type === "snapshot" ? [] : this.positions.get());
+      for (const position of positions) {
+        if (isHeld(position)) next.set(position.symbol, position);
+        else next.delete(position.symbol);
+      }
+      this.show(this.positions, next);
+    }, this.optionsOf(session));
+  }
+
+  private optionsOf(session: Session): WatchOptions {
+    return {
+      onProblem: ({ kind, error }) => {
+        if (kind === "refused" && this.session === session) this.listener.onEnded(error);
+      },
+    };
   }
 
   private async refresh(session: Session): Promise<void> {

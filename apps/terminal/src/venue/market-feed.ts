@@ -15,6 +15,8 @@ export class MarketFeed {
   readonly markets = new Store<readonly MarketView[] | undefined>(undefined);
   /** The shown market. */
   readonly current = new Store<MarketView | undefined>(undefined, "immediate");
+  /** The end of the current hour of funding, which is the same in all markets. */
+  readonly nextFundingAt = new Store<number | undefined>(undefined, "immediate");
   private readonly tickers = new Map<string, Store<Ticker | undefined>>();
   private readonly watches = new Map<string, Subscription>();
   private readonly refresher = new Refresher(async () => {
@@ -72,7 +74,11 @@ export class MarketFeed {
     const store = this.ticker(symbol);
     this.watches.set(
       symbol,
-      this.client.stream.watchTicker(symbol, (ticker) => store.set(ticker)),
+      this.client.stream.watchTicker(symbol, (ticker) => {
+        store.set(ticker);
+        // A ticker of another market may be from before the hour.
+        this.nextFundingAt.update((known = 0) => Math.max(known, ticker.nextFundingAt));
+      }),
     );
   }
 }
