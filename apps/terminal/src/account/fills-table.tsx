@@ -51,7 +51,7 @@ export function FillsTable() {
       <DataTable
         label="Fills"
         columns={columns}
-        rows={page?.fills}
+        rows={page?.rows}
         keyOf={({ id }) => id}
         empty="No fills yet."
       />

@@ -10,9 +10,10 @@ import { priceOfOrder } from "../order/amendment.js";
 import { useTerminal } from "../terminal.js";
 import { Segments } from "../ui/segments.js";
 import { priceText, sizeText } from "../venue/market-view.js";
+import type { PageQuery } from "../venue/paged-list.js";
 import { type Column, DataTable } from "./data-table.js";
 import { OrderTitle } from "./order-title.js";
-import { type PageQuery, usePages } from "./use-pages.js";
+import { usePages } from "./use-pages.js";
 
 const LISTS = [
   ["orders", "Orders"],

@@ -1,16 +1,10 @@
 /** A list of the account in pages, newest first. */
 
 import type { Session } from "@perpgate/sdk";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useEffect, useMemo } from "react";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
-
-const PAGE = 50;
-
-export interface PageQuery {
-  readonly limit: number;
-  readonly before?: string;
-}
+import { PagedList, type PageQuery } from "../venue/paged-list.js";
 
 export interface Pages<Row> {
   /** Undefined while the first page is loading. */
@@ -25,49 +19,24 @@ export function usePages<Row>(
   idOf: (row: Row) => string,
 ): Pages<Row> {
   const terminal = useTerminal();
-  const account = useStore(terminal.account.account);
-  const [state, setState] = useState<{ rows: readonly Row[]; hasMore: boolean }>();
-  const isLoading = useRef(false);
-  const read = useCallback(
-    async (before?: string) => {
+  const pages = useMemo(() => {
+    const read = async (query: PageQuery) => {
       const { session } = terminal.sessions;
-      if (session === undefined || isLoading.current) return;
-      isLoading.current = true;
-      try {
-        const query = before === undefined ? { limit: PAGE } : { limit: PAGE, before };
-        const page = await load(session, query);
-        const isFull = page.length === PAGE;
-        setState((known) => joined(known, page, isFull, before !== undefined, idOf));
-      } catch (error) {
-        terminal.report(error);
-      } finally {
-        isLoading.current = false;
-      }
-    },
-    [terminal, load, idOf],
-  );
+      return session === undefined ? [] : load(session, query);
+    };
+    return new PagedList(read, idOf);
+  }, [terminal, load, idOf]);
   useEffect(() => {
-    if (account !== undefined) void read();
-  }, [account, read]);
-  const oldest = state?.rows.at(-1);
+    pages.start();
+    const stop = terminal.account.account.watch(() => pages.reload());
+    return () => {
+      stop();
+      pages.close();
+    };
+  }, [terminal, pages]);
+  const list = useStore(pages.list);
   const more = () => {
-    if (oldest !== undefined) void read(idOf(oldest));
+    pages.more().catch((error: unknown) => terminal.report(error));
   };
-  return { rows: state?.rows, hasMore: state?.hasMore ?? false, more };
-}
-
-function joined<Row>(
-  known: { rows: readonly Row[]; hasMore: boolean } | undefined,
-  page: readonly Row[],
-  isFull: boolean,
-  isOlder: boolean,
-  idOf: (row: Row) => string,
-): { rows: readonly Row[]; hasMore: boolean } {
-  if (known === undefined) return { rows: page, hasMore: isFull };
-  const ids = new Set(page.map(idOf));
-  const others = known.rows.filter((row) => !ids.has(idOf(row)));
-  if (isOlder) return { rows: [...others, ...page], hasMore: isFull };
-  // A gap between the newest page and what is known: begin again.
-  if (isFull && others.length === known.rows.length) return { rows: page, hasMore: true };
-  return { rows: [...page, ...others], hasMore: known.hasMore };
+  return { rows: list?.rows, hasMore: list?.hasMore ?? false, more };
 }

@@ -18,14 +18,8 @@ import {
   type WatchOptions,
 } from "@perpgate/sdk";
 import { Store } from "../state/store.js";
+import { joinNewest, joinOlder, PAGE_ROWS, type RowList } from "./paged-list.js";
 import { ONCE, Refresher } from "./refresher.js";
-
-const FILLS_PAGE = 50;
-
-export interface FillsPage {
-  readonly fills: readonly Fill[];
-  readonly hasMore: boolean;
-}
 
 /** What others do with the frames of the streams. */
 export interface AccountListener {
@@ -41,7 +35,7 @@ export class AccountFeed {
   readonly positions = new Store<ReadonlyMap<string, Position> | undefined>(undefined);
   readonly orders = new Store<ReadonlyMap<string, Order> | undefined>(undefined);
   readonly deposits = new Store<ReadonlyMap<string, Deposit> | undefined>(undefined);
-  readonly fills = new Store<FillsPage | undefined>(undefined);
+  readonly fills = new Store<RowList<Fill> | undefined>(undefined);
   private session: Session | undefined;
   private watches: readonly Subscription[] = [];
   private positionsWatch: Subscription | undefined;
@@ -106,15 +100,11 @@ export class AccountFeed {
 
   async moreFills(): Promise<void> {
     const { session } = this;
-    const known = this.fills.get();
-    const oldest = known?.fills.at(-1);
-    if (session === undefined || known === undefined || oldest === undefined) return;
-    const older = await session.fills({ limit: FILLS_PAGE, before: oldest.id });
+    const before = this.fills.get()?.rows.at(-1)?.id;
+    if (session === undefined || before === undefined) return;
+    const older = await session.fills({ limit: PAGE_ROWS, before });
     if (this.session !== session) return;
-    this.fills.set({
-      fills: [...known.fills, ...older],
-      hasMore: older.length === FILLS_PAGE,
-    });
+    this.fills.update((known) => joinOlder(known, older, before, idOfFill));
   }
 
   /** Also while they are watched: see above. What is shown stays until the snapshot is there. */
@@ -145,11 +135,11 @@ export class AccountFeed {
     try {
       const [account, newest] = await Promise.all([
         session.account(once),
-        session.fills({ limit: FILLS_PAGE, ...once }),
+        session.fills({ limit: PAGE_ROWS, ...once }),
       ]);
       if (this.session !== session) return;
       this.account.set(account);
-      this.fills.set(joinFills(this.fills.get(), newest));
+      this.fills.update((known) => joinNewest(known, newest, idOfFill));
     } catch (error) {
       // A retry cannot restore an ended session.
       if (isEnd(error) && this.session === session) this.listener.onEnded(error);
@@ -175,14 +165,6 @@ function isOpen({ status }: Order): boolean {
   return status === "resting" || status === "pending";
 }
 
-function joinFills(known: FillsPage | undefined, newest: readonly Fill[]): FillsPage {
-  const ids = new Set(newest.map(({ id }) => id));
-  const overlap = known?.fills.some(({ id }) => ids.has(id)) ?? false;
-  if (known === undefined || !overlap) {
-    return { fills: newest, hasMore: newest.length === FILLS_PAGE };
-  }
-  return {
-    fills: [...newest, ...known.fills.filter(({ id }) => !ids.has(id))],
-    hasMore: known.hasMore,
-  };
+function idOfFill({ id }: Fill): string {
+  return id;
 }
