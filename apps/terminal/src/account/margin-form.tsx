@@ -2,7 +2,13 @@
 
 import { fromMicros, fromSteps, toMicrosFloor } from "@perpgate/protocol/core";
 import { type FormEvent, useState } from "react";
-import { formatAvailable, formatDollars, formatFixed, NONE } from "../format/numbers.js";
+import {
+  floorToCents,
+  formatAvailable,
+  formatDollars,
+  formatFixed,
+  NONE,
+} from "../format/numbers.js";
 import { largestRemoval } from "../maths/margin-change.js";
 import { liquidationTicks } from "../maths/position-maths.js";
 import { holdingOf, markOf } from "../order/order-context.js";
@@ -69,7 +75,7 @@ export function MarginForm({ view, position, onDone }: PositionFormProps) {
         <button
           type="button"
           className="inside"
-          onClick={() => setText((Math.floor(most * 100) / 100).toFixed(2))}
+          onClick={() => setText(floorToCents(most).toFixed(2))}
         >
           Max
         </button>

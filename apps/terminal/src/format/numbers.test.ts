@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import {
   digitsOfStep,
+  floorToCents,
+  formatAvailable,
   formatFee,
   formatFixed,
   formatPercent,
@@ -29,4 +31,18 @@ test("formats: digits of the step, one minus sign, no minus zero", () => {
   expect(formatCountdown(61_000)).toBe("01:01");
   expect(formatCountdown(3_600_000)).toBe("1:00:00");
   expect(formatCountdown(-5)).toBe("00:00");
+});
+
+test("rounded down to cents: whole cents stay what they are, and what is between is not rounded up", () => {
+  expect([1.13, 0.29, 8.2, 4_503_599.37].map(formatAvailable)).toEqual([
+    "1.13",
+    "0.29",
+    "8.20",
+    "4,503,599.37",
+  ]);
+  expect([1.139999, 0.009999, 8_975.609737].map(floorToCents)).toEqual([1.13, 0, 8_975.6]);
+  const wrong = Array.from({ length: 200_000 }, (_, cents) => cents / 100).filter(
+    (dollars) => floorToCents(dollars) !== dollars,
+  );
+  expect(wrong).toEqual([]);
 });

@@ -56,9 +56,14 @@ export function formatDollars(dollars: number | null | undefined): string {
   return formatFixed(dollars, 2);
 }
 
+/** In whole micros first: 1.13 · 100 is less than 113. */
+export function floorToCents(dollars: number): number {
+  return Math.floor(Math.round(dollars * 1e6) / 1e4) / 100;
+}
+
 /** Rounded down: never shows more than there is. */
 export function formatAvailable(dollars: number): string {
-  return formatFixed(Math.floor(dollars * 100) / 100, 2);
+  return formatFixed(floorToCents(dollars), 2);
 }
 
 export function formatSigned(value: number | null | undefined, digits: number): string {

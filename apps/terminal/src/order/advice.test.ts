@@ -20,6 +20,9 @@ describe("advice", () => {
       label: "Use 8,975.60",
       change: { unit: "margin", amount: "8975.60", share: 0 },
     });
+    expect(adviceOn(refusal("insufficient_margin", { maxMargin: 1.13 })).action).toMatchObject({
+      change: { amount: "1.13" },
+    });
     expect(adviceOn(refusal("insufficient_margin", { maxMargin: 0 })).action?.kind).toBe("deposit");
     expect(adviceOn(refusal("price_not_on_tick", { below: 1.1, above: 1.2 })).action).toMatchObject(
       {

@@ -4,7 +4,7 @@
  */
 
 import { ConnectionError, PerpgateError } from "@perpgate/sdk";
-import { formatFixed } from "../format/numbers.js";
+import { floorToCents, formatFixed } from "../format/numbers.js";
 import { StillPendingError } from "../venue/order-client.js";
 import type { OrderForm } from "./order-form-state.js";
 
@@ -162,7 +162,7 @@ function offerNumber(
 ): AdviceAction | undefined {
   const number = Number(value);
   if (!Number.isFinite(number) || number <= 0) return undefined;
-  const cents = Math.floor(number * 100) / 100;
+  const cents = floorToCents(number);
   const text = rounding === "cents" && cents > 0 ? cents.toFixed(2) : String(number);
   const shown = formatFixed(number, text.split(".")[1]?.length ?? 0);
   return {

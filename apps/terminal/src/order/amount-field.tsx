@@ -4,7 +4,7 @@ import { fromMicros, fromSteps } from "@perpgate/protocol/core";
 import { useEffect, useState } from "react";
 import { useRefresh } from "../account/live-pnl.js";
 import { Levels } from "../book/levels.js";
-import { formatAvailable } from "../format/numbers.js";
+import { floorToCents, formatAvailable } from "../format/numbers.js";
 import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
 import { NumberField } from "../ui/number-field.js";
@@ -118,5 +118,5 @@ function amountOf(
   }
   const times = form.unit === "value" ? (leverageIn(form, view) ?? 1) : 1;
   const dollars = fromMicros(largest.marginMicros) * form.share * times;
-  return (Math.floor(dollars * 100) / 100).toFixed(2);
+  return floorToCents(dollars).toFixed(2);
 }
