@@ -138,8 +138,11 @@ export class Terminal {
     void this.sessions.restore();
   }
 
-  /** Runs a user's action and reports its failure. */
-  async attempt(action: (session: Session) => Promise<unknown>): Promise<Attempt> {
+  /** Runs a user's action and reports its failure, by a toast unless `report` is given. */
+  async attempt(
+    action: (session: Session) => Promise<unknown>,
+    report: (error: unknown) => void = (error) => this.report(error),
+  ): Promise<Attempt> {
     const { session } = this.sessions;
     if (session === undefined) {
       this.dialog.set("sign-in");
@@ -150,7 +153,7 @@ export class Terminal {
       await action(session);
       return "done";
     } catch (error) {
-      this.report(error);
+      report(error);
       return isUnknown(error) ? "unknown" : "failed";
     }
   }

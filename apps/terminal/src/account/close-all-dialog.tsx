@@ -17,7 +17,7 @@ export default function CloseAllDialog({ onClose }: { readonly onClose: () => vo
   const { account, marketFeed } = terminal;
   const positions = [...(useStore(account.positions)?.values() ?? [])];
   const unrealized = useUnrealized();
-  const { isSending, send } = useSend(onClose);
+  const { isSending, advice, send } = useSend(onClose);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void send((session) => closeAll(terminal, session, positions));
@@ -36,7 +36,7 @@ export default function CloseAllDialog({ onClose }: { readonly onClose: () => vo
           ))}
           <Fact label="Unrealised PnL">{formatSigned(unrealized, 2)}</Fact>
         </dl>
-        <SendButton isReady={positions.length > 0} isSending={isSending}>
+        <SendButton isReady={positions.length > 0} isSending={isSending} advice={advice}>
           Close {positions.length === 1 ? "1 position" : `${positions.length} positions`}
         </SendButton>
       </form>

@@ -35,7 +35,7 @@ export function CloseForm({ view, position, onDone }: PositionFormProps) {
   const [type, setType] = useState<"market" | "limit">("market");
   const [size, setSize] = useState(() => textOf(1));
   const [price, setPrice] = useState("");
-  const { isSending, send } = useSend(onDone);
+  const { isSending, advice, send } = useSend(onDone);
   useRefresh();
   const lots = stepsIn(size, units.lot);
   const sizeProblem =
@@ -104,7 +104,7 @@ export function CloseForm({ view, position, onDone }: PositionFormProps) {
           {isReady ? formatSigned(pnl, 2) : NONE}
         </Fact>
       </dl>
-      <SendButton isReady={isReady} isSending={isSending}>
+      <SendButton isReady={isReady} isSending={isSending} advice={advice}>
         Close {sizeText(view, closed)} {market.base}
       </SendButton>
     </form>

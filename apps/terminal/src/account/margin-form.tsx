@@ -36,7 +36,7 @@ export function MarginForm({ view, position, onDone }: PositionFormProps) {
   const available = useStore(account.account, (value) => value?.available) ?? 0;
   const [way, setWay] = useState<"add" | "remove">("add");
   const [text, setText] = useState("");
-  const { isSending, send } = useSend(onDone);
+  const { isSending, advice, send } = useSend(onDone);
   useRefresh();
   const { units, market, priceDigits } = view;
   const held = holdingOf(position, view);
@@ -91,7 +91,7 @@ export function MarginForm({ view, position, onDone }: PositionFormProps) {
             ` → ${after === null ? NONE : formatFixed(fromSteps(after, units.tick), priceDigits)}`}
         </Fact>
       </dl>
-      <SendButton isReady={isReady} isSending={isSending}>
+      <SendButton isReady={isReady} isSending={isSending} advice={advice}>
         {way === "add" ? "Add margin" : "Remove margin"}
       </SendButton>
     </form>

@@ -26,7 +26,7 @@ export function ProtectForm({ view, position, onDone }: PositionFormProps) {
     exitOrder(orders, position, trigger)?.price?.toFixed(priceDigits) ?? "";
   const [takeProfit, setTakeProfit] = useState(() => known("takeProfit"));
   const [stopLoss, setStopLoss] = useState(() => known("stop"));
-  const { isSending, send } = useSend(onDone);
+  const { isSending, advice, send } = useSend(onDone);
   useRefresh();
   const markTicks = markOf(marketFeed, view);
   const gainUp = position.size > 0;
@@ -79,7 +79,7 @@ export function ProtectForm({ view, position, onDone }: PositionFormProps) {
       <p className="notice">
         At either price the whole position is closed at the market, and the other one ends with it.
       </p>
-      <SendButton isReady={isReady} isSending={isSending}>
+      <SendButton isReady={isReady} isSending={isSending} advice={advice}>
         Save
       </SendButton>
     </form>

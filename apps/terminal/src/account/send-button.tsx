@@ -1,45 +1,72 @@
-/** The button of a form in a dialog, and how its action is sent. */
+/** The button of a form in a dialog, how its action is sent, and why it failed. */
 
 import type { Session } from "@perpgate/sdk";
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type Advice, adviceOn } from "../order/advice.js";
+import { AdviceBox } from "../order/advice-box.js";
 import { useIsLive } from "../state/use-is-live.js";
 import { useTerminal } from "../terminal.js";
+import { isUnknown } from "../venue/order-client.js";
 
 /**
  * Sends once at a time. `onDone` runs if it succeeded; also if its outcome is unknown, because a form
- * that stays open asks to be sent again. A failure is reported by the terminal.
+ * that stays open asks to be sent again. A failure is shown in the form, unless it was closed: toasts are
+ * behind the dialog, where they cannot be read or dismissed.
  */
 export function useSend(onDone: () => void) {
   const terminal = useTerminal();
   const [isSending, setSending] = useState(false);
+  const [advice, setAdvice] = useState<Advice>();
   const isBusy = useRef(false);
+  const isShown = useRef(false);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
+  const showFailure = (error: unknown) => {
+    // A form whose outcome is unknown closes.
+    if (isUnknown(error) || !isShown.current) {
+      terminal.report(error);
+      return;
+    }
+    setAdvice(adviceOn(error));
+    terminal.noteEndOfSession(error);
+  };
   const send = async (action: (session: Session) => Promise<unknown>) => {
     if (isBusy.current) return;
     isBusy.current = true;
     setSending(true);
-    const outcome = await terminal.attempt(action);
+    setAdvice(undefined);
+    const outcome = await terminal.attempt(action, showFailure);
     isBusy.current = false;
     setSending(false);
     if (outcome !== "failed") onDone();
   };
-  return { isSending, send };
+  return { isSending, advice, send };
 }
 
 interface Props {
   readonly isReady: boolean;
   readonly isSending: boolean;
+  /** Why it failed. */
+  readonly advice: Advice | undefined;
   readonly children: ReactNode;
 }
 
-export function SendButton({ isReady, isSending, children }: Props) {
+export function SendButton({ isReady, isSending, advice, children }: Props) {
   const isLive = useIsLive();
   return (
-    <button
-      type="submit"
-      className="button primary wide"
-      disabled={!isReady || isSending || !isLive}
-    >
-      {isSending ? "Sending…" : isLive ? children : "Reconnecting…"}
-    </button>
+    <>
+      <AdviceBox advice={advice} />
+      <button
+        type="submit"
+        className="button primary wide"
+        disabled={!isReady || isSending || !isLive}
+      >
+        {isSending ? "Sending…" : isLive ? children : "Reconnecting…"}
+      </button>
+    </>
   );
 }

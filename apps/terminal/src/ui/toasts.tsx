@@ -1,4 +1,7 @@
-/** Short messages that disappear after some seconds; errors stay until dismissed. */
+/**
+ * Short messages that disappear after some seconds. Errors stay until they are dismissed or four newer ones
+ * have come.
+ */
 
 import { Store, useStore } from "../state/store.js";
 import { Icon } from "./icons.js";
@@ -24,7 +27,7 @@ export class Toasts {
     const id = ++this.last;
     const toast: Toast = { id, kind, title, text, key };
     this.list.update((list) =>
-      [...list.filter((each) => key === undefined || each.key !== key), toast].slice(-MAX_SHOWN),
+      newestOf([...list.filter((each) => key === undefined || each.key !== key), toast]),
     );
     if (kind !== "bad") setTimeout(() => this.close(id), SHOWN_MS);
   }
@@ -32,6 +35,14 @@ export class Toasts {
   close(id: number): void {
     this.list.update((list) => list.filter((toast) => toast.id !== id));
   }
+}
+
+/** Without the oldest that are too many; notices leave before errors, and the newest notice is shown. */
+function newestOf(list: readonly Toast[]): readonly Toast[] {
+  const errors = list.filter(({ kind }) => kind === "bad").slice(-MAX_SHOWN);
+  const notices = list.filter(({ kind }) => kind !== "bad");
+  const shown = new Set([...errors, ...notices.slice(-Math.max(1, MAX_SHOWN - errors.length))]);
+  return list.filter((toast) => shown.has(toast));
 }
 
 /** Always rendered: screen readers announce changes only in a region that exists already. */
