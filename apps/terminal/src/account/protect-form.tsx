@@ -24,8 +24,8 @@ export function ProtectForm({ view, position, onDone }: PositionFormProps) {
   const { units, market, priceDigits } = view;
   const known = (trigger: Trigger) =>
     exitOrder(orders, position, trigger)?.price?.toFixed(priceDigits) ?? "";
-  const [takeProfit, setTakeProfit] = useState(() => known("takeProfit"));
-  const [stopLoss, setStopLoss] = useState(() => known("stop"));
+  const takeProfit = useExit(known("takeProfit"));
+  const stopLoss = useExit(known("stop"));
   const { isSending, advice, send } = useSend(onDone);
   useRefresh();
   const markTicks = markOf(marketFeed, view);
@@ -36,12 +36,9 @@ export function ProtectForm({ view, position, onDone }: PositionFormProps) {
     if (ticks > markTicks === isAbove && ticks !== markTicks) return undefined;
     return isAbove ? "Must be above the mark" : "Must be below the mark";
   };
-  const profitProblem = problemOf(takeProfit, gainUp);
-  const lossProblem = problemOf(stopLoss, !gainUp);
-  const changes = {
-    takeProfit: changeOf(takeProfit, known("takeProfit")),
-    stopLoss: changeOf(stopLoss, known("stop")),
-  };
+  const profitProblem = problemOf(takeProfit.text, gainUp);
+  const lossProblem = problemOf(stopLoss.text, !gainUp);
+  const changes = { takeProfit: takeProfit.change, stopLoss: stopLoss.change };
   const hasChange = changes.takeProfit !== undefined || changes.stopLoss !== undefined;
   const isReady = hasChange && profitProblem === undefined && lossProblem === undefined;
   const submit = (event: FormEvent) => {
@@ -61,20 +58,20 @@ export function ProtectForm({ view, position, onDone }: PositionFormProps) {
       <NumberField
         {...field}
         label="Take profit"
-        value={takeProfit}
+        value={takeProfit.text}
         problem={profitProblem}
-        onChange={setTakeProfit}
+        onChange={takeProfit.onChange}
       />
       <NumberField
         {...field}
         label="Stop loss"
-        value={stopLoss}
+        value={stopLoss.text}
         problem={lossProblem}
-        onChange={setStopLoss}
+        onChange={stopLoss.onChange}
       />
       <dl className="facts">
-        <ExpectedPnl label="PnL at take profit" text={takeProfit} position={position} />
-        <ExpectedPnl label="PnL at stop loss" text={stopLoss} position={position} />
+        <ExpectedPnl label="PnL at take profit" text={takeProfit.text} position={position} />
+        <ExpectedPnl label="PnL at stop loss" text={stopLoss.text} position={position} />
       </dl>
       <p className="notice">
         At either price the whole position is closed at the market, and the other one ends with it.
@@ -84,6 +81,17 @@ export function ProtectForm({ view, position, onDone }: PositionFormProps) {
       </SendButton>
     </form>
   );
+}
+
+/** A field that was not edited follows `known`, and changes nothing: the order may be set elsewhere. */
+function useExit(known: string) {
+  const [edited, setEdited] = useState<string>();
+  const text = edited ?? known;
+  return {
+    text,
+    change: changeOf(text, known),
+    onChange: (next: string) => setEdited(next === known ? undefined : next),
+  };
 }
 
 /** Undefined leaves it, null removes it. */

@@ -1,7 +1,10 @@
 /** What can be done with positions and open orders, and the account's history. */
 
+import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
+import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import type { PageTest } from "../page-test.js";
+import { injectWallet } from "../test-wallet.js";
 import { POLL } from "../trading-page.js";
 import { tickerOf } from "../venue-reads.js";
 
@@ -9,10 +12,13 @@ export function positionTests(test: PageTest): void {
   test("position at 1280 × 720: room for Close and eight rows of the book; limit and partial close, margin, take profit and stop loss, close all", async ({
     open,
     venueUrl,
+    onTestFinished,
   }) => {
-    const opened = await open({ width: 1280, height: 720 });
+    const account = privateKeyAccount(newPrivateKey());
+    const prepare = (page: Page) => injectWallet(page, account);
+    const opened = await open({ width: 1280, height: 720, prepare });
     const { page } = opened;
-    await opened.signInWithBurner();
+    await opened.signInWithWallet(account.address);
     await opened.order("Market", "Buy / Long", { margin: "1000" });
     const close = page.getByRole("button", { name: "Close BTCUSD at the market" });
     await close.waitFor();
@@ -79,8 +85,25 @@ export function positionTests(test: PageTest): void {
     await dialog.getByRole("textbox", { name: "Stop loss" }).fill(String(loss));
     await dialog.getByRole("button", { name: "Save" }).click();
     const exits = page.locator('td[data-title="TP / SL"]');
-    const text = `${profit.toLocaleString("en-US")}.0 / ${loss.toLocaleString("en-US")}.0`;
-    await expect.poll(() => exits.innerText(), POLL).toBe(text);
+    const untilExits = (...prices: number[]) =>
+      expect
+        .poll(() => exits.innerText(), POLL)
+        .toBe(prices.map((price) => `${price.toLocaleString("en-US")}.0`).join(" / "));
+    await untilExits(profit, loss);
+
+    // A stop that is changed elsewhere while the form is open is left as it is.
+    await page.getByRole("button", { name: "Manage BTCUSD" }).click();
+    await dialog.getByRole("tab", { name: /Take profit/ }).click();
+    await dialog.getByRole("textbox", { name: "Stop loss" }).waitFor();
+    const client = new PerpgateClient({ url: venueUrl });
+    onTestFinished(() => client.close());
+    const elsewhere = await client.signIn({ account });
+    await elsewhere.protect({ symbol: "BTCUSD", side: "long", stopLoss: loss - 100 });
+    await untilExits(profit, loss - 100);
+    await dialog.getByRole("textbox", { name: "Take profit" }).fill(String(profit + 100));
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await untilExits(profit + 100, loss - 100);
 
     await page.getByRole("button", { name: "Close all" }).click();
     await page.getByRole("dialog").getByText("Unrealised PnL").waitFor();
