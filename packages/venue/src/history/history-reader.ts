@@ -46,7 +46,7 @@ const HIGHEST = Number.MAX_SAFE_INTEGER;
 const FUNDING_WORDS = 2;
 const DAY_MINUTES = 1_440;
 
-export class HistoryReader {
+export abstract class HistoryReader {
   private readonly days = new Map<number, DayStats>();
 
   private readonly paged: PagedTables;
@@ -54,6 +54,9 @@ export class HistoryReader {
   constructor(private readonly tables: Tables) {
     this.paged = pagedTables(tables);
   }
+
+  /** Of the last command, on disk or queued. */
+  abstract get seq(): number;
 
   ack(seq: number): AckRow | undefined {
     const bytes = this.tables.acks.get(keyOf(seq));

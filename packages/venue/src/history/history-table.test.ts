@@ -218,7 +218,7 @@ test("a span of time in a block of many rows: found in some steps, no row outsid
   endCommand();
   await queue.flush();
   const block = { number: 1, firstPosition: 1, lastPosition: ROWS, timeMs: timeOf(ROWS) };
-  const blocks = { block: () => undefined, newestBlock: () => block };
+  const blocks = { block: () => undefined, newestBlock: () => block, seq: ROWS };
   const listed = vi.spyOn(trades, "acrossGroups");
   const paged = pagedTables(store.tables).trades;
   const at = (fromMs: number, limit = 100) =>
@@ -228,4 +228,26 @@ test("a span of time in a block of many rows: found in some steps, no row outsid
   expect([at(999), at(1_301)]).toEqual([[], []]);
   const rows = listed.mock.results.reduce((sum, { value }) => sum + value.length, 0);
   expect(rows).toBeLessThan(4 * 2 * Math.ceil(Math.log2(ROWS)) + 20);
+});
+
+test("a span of time after the last block: found in a few steps", async () => {
+  const { trades } = store.tables;
+  const SEALED = 100;
+  const SEQ = 120;
+  // One trade per command, also in the open block, whose last commands had none.
+  for (let seq = 1; seq <= SEQ - 5; seq++)
+    queue.putWords(trades, 0, seq, 0, [5, 1, 0, 1_000 + seq]);
+  endCommand();
+  await queue.flush();
+  const block = { number: 1, firstPosition: 1, lastPosition: SEALED, timeMs: 1_000 + SEALED };
+  const blocks = { block: () => undefined, newestBlock: () => block, seq: SEQ };
+  const listed = vi.spyOn(trades, "acrossGroups");
+  const paged = pagedTables(store.tables).trades;
+  const at = (fromMs: number, toMs: number) =>
+    readPage(paged, [0], { limit: 100, fromMs, toMs }, blocks).map(({ seq }) => seq);
+  expect(at(1_112, 9e15)).toEqual([115, 114, 113, 112]);
+  expect(at(1_099, 1_103)).toEqual([102, 101, 100, 99]);
+  listed.mockClear();
+  expect(at(9e15, 9e15)).toEqual([]);
+  expect(listed.mock.calls.length).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(SEQ - SEALED + 1)));
 });

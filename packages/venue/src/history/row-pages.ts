@@ -38,6 +38,8 @@ type BlockSpan = Pick<SealedBlock, "number" | "firstPosition" | "lastPosition" |
 export interface BlockTimes {
   block(number: number): BlockSpan | undefined;
   newestBlock(): BlockSpan | undefined;
+  /** Of the last command, which may be in the open block. */
+  readonly seq: number;
 }
 
 export const FIRST: Place = { seq: 0, ordinal: 0 };
@@ -84,7 +86,7 @@ function firstSeqFrom(
   const block = newest === undefined ? undefined : firstBlockFrom(blocks, newest, timeMs);
   // Beyond the sealed blocks is the open one.
   let low = block?.firstPosition ?? (newest === undefined ? 0 : newest.lastPosition + 1);
-  let high = block === undefined ? LAST.seq : block.lastPosition + 1;
+  let high = (block?.lastPosition ?? blocks.seq) + 1;
   while (low < high) {
     const middle = low + Math.floor((high - low) / 2);
     const range = { from: { seq: middle, ordinal: 0 }, to: { seq: high, ordinal: 0 } };
