@@ -251,6 +251,46 @@ describe("a trading day over real sockets", () => {
     expect((await ask(at.url + path)).status).toBe(401);
   });
 
+  test("funding that accrued in several markets, one payment a page: each once", async () => {
+    const at = await runVenue({ startMs: START_MS + 3_598_000 });
+    const [maker, taker] = [await Trader.enter(at), await Trader.enter(at)];
+    for (const [symbol, bid, ask] of [
+      ["BTCUSD", 64_900, 65_100],
+      ["ETHUSD", 3_190, 3_210],
+    ] as const) {
+      // Above the impact notional on both sides: otherwise the hour has no rate.
+      const deep = { symbol, margin: 1_000, leverage: 25 };
+      await maker.place(maker.limit("long", bid, deep));
+      await maker.place(maker.limit("short", ask, deep));
+      await taker.place(taker.order({ symbol }));
+    }
+    await at.advance(4_000);
+    const list = (query: string) => taker.list(`/v1/funding-payments${query}`);
+    const all = await list("");
+    expect(all).toMatchObject([
+      { symbol: "BTCUSD", accrued: true },
+      { symbol: "ETHUSD", accrued: true },
+    ]);
+    expect(await list("?limit=1")).toEqual(all.slice(0, 1));
+    expect(await list(`?limit=1&before=${all[0]?.id}`)).toEqual(all.slice(1));
+    expect(await list(`?limit=1&before=${all[1]?.id}`)).toEqual([]);
+    expect(await list(`?symbol=BTCUSD&before=${all[0]?.id}`)).toEqual([]);
+
+    // Booked between two pages: not listed a second time.
+    await taker.place(taker.order());
+    const later = await list(`?limit=1&before=${all[0]?.id}`);
+    expect(later).toMatchObject([{ symbol: "ETHUSD", id: all[1]?.id }]);
+    expect(await list(`?limit=1&before=${later[0]?.id}`)).toEqual([]);
+    expect(await list("")).toMatchObject([
+      { symbol: "ETHUSD", accrued: true },
+      { symbol: "BTCUSD", accrued: false, amount: all[0]?.amount },
+    ]);
+    // The ledger has one entry for all of it.
+    const [accrued, ...booked] = await taker.list("/v1/ledger");
+    expect(accrued).toMatchObject({ accrued: true, symbol: "ETHUSD" });
+    expect(await taker.list(`/v1/ledger?before=${accrued?.id}`)).toEqual(booked);
+  });
+
   test("candles, funding, markets: public and in the venue's own figures", async () => {
     const at = await runVenue();
     const [maker, taker] = [await Trader.enter(at), await Trader.enter(at)];

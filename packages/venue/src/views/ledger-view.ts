@@ -4,9 +4,11 @@
  */
 import { type Market, settledFigures } from "@perpgate/engine/reading";
 import type { FundingPayment, LedgerEntry, LedgerKind } from "@perpgate/protocol";
+import type { Place } from "../history/history-table.js";
 import { MAX_ORDINAL, NO_MARKET } from "../history/keys.js";
 import { LEDGER, LEDGER_ROW } from "../history/ledger-projection.js";
 import type { LedgerItem } from "../history/ledger-reader.js";
+import type { PageQuery } from "../history/row-pages.js";
 import { balanceOf } from "./account-view.js";
 import { fromMicros } from "./figures.js";
 import { marketNumbers, pageOf, type RowsQuery } from "./row-query.js";
@@ -97,10 +99,19 @@ export function fundingPaymentsView(
   const page = pageOf(query, MAX_ROWS);
   const markets = marketNumbers(source, query.symbol);
   const { seq, timeMs } = stateOf(source);
-  const accrued = accruedIn(source, account, markets, query)
+  const last = lastAccrued(page);
+  const accrued = accruedIn(
+    source,
+    account,
+    last === undefined
+      ? markets
+      : markets.filter((market) => accruedOrdinal(market) < last.ordinal),
+    last === undefined ? query : { ...query, before: undefined },
+  )
     .slice(0, page.limit)
     .map(({ market, paidMicros }) => ({
-      id: `${seq}-${MAX_ORDINAL - market}`,
+      // With the seq of the first page: what is booked after that is not listed a second time.
+      id: `${Math.min(seq, last?.seq ?? seq)}-${accruedOrdinal(market)}`,
       symbol: unitsOf(source, market).symbol,
       amount: fromMicros(0 - paidMicros),
       accrued: true,
@@ -119,6 +130,16 @@ export function fundingPaymentsView(
       time: row[LEDGER_ROW.TIME]!,
     })),
   ];
+}
+
+/** Above those of all entries of a command. */
+function accruedOrdinal(market: number): number {
+  return MAX_ORDINAL - market;
+}
+
+/** The accrued payment with which the previous page ended; undefined for another beginning. */
+function lastAccrued({ before }: PageQuery): Place | undefined {
+  return before !== undefined && before.ordinal > accruedOrdinal(NO_MARKET) ? before : undefined;
 }
 
 interface Accrued {
