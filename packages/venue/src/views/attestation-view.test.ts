@@ -4,15 +4,15 @@ import { expect, onTestFinished, test } from "vitest";
 import { DEFAULT_PARAMETERS, venueConfigOf } from "../listing/venue-config.js";
 import { removeFolder, TEST_MARKETS, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 
-const ATTESTORS = { venue: "test-venue", members: ["ab".repeat(32)] };
+const ATTESTORS = { venue: "test-venue", members: ["ab".repeat(32), "cd".repeat(32)] };
 
-async function openVenue(): Promise<TestVenue> {
+async function openVenue(attestorQuorum = 1): Promise<TestVenue> {
   const folder = await temporaryFolder();
   const config = venueConfigOf(TEST_MARKETS, {
     ...DEFAULT_PARAMETERS,
     attestorKind: "chain",
-    attestors: 1,
-    attestorQuorum: 1,
+    attestors: 2,
+    attestorQuorum,
     devCredit: 0,
   });
   const driver = await TestVenue.open(folder, { config, attestors: ATTESTORS });
@@ -75,4 +75,33 @@ test("credited deposits of many credits, also in part: pages of bounded size, ev
   expect(found).toEqual([...partly, ...whole]);
   // One deposit of 2,500 is a page of its own.
   expect(credits).toEqual([1_800, 1_800, 1_800, 1_600, 800, 2_500, 1_600]);
+});
+
+test("pending deposits that an attestor has voted to credit: pages of bounded size, each once", async () => {
+  const driver = await openVenue(2);
+  const session = await driver.signIn(1);
+  const ids: number[] = [];
+  for (let i = 0; i < 45; i++) ids.push(await deposit(driver, session, i, 1));
+  const { attestation } = driver.venue.views;
+  for (const order of ["ascending", "descending"] as const) {
+    const found: number[] = [];
+    const sizes: number[] = [];
+    for (let after: number | null = 0; after !== null; ) {
+      const page: ReturnType<typeof attestation.pending> = attestation.pending(
+        "ethereum",
+        0,
+        order,
+        after,
+      );
+      found.push(...page.rows.map(({ depositId }) => depositId));
+      sizes.push(page.rows.length);
+      after = page.next;
+    }
+    // 2,000 credits in a page.
+    expect(sizes).toEqual([20, 20, 5]);
+    expect(found).toEqual(order === "ascending" ? ids : ids.toReversed());
+  }
+  // The other attestor has not voted, so its page has no credits.
+  const other = attestation.pending("ethereum", 1, "ascending", 0);
+  expect([other.rows.length, other.next]).toEqual([45, null]);
 });

@@ -92,10 +92,13 @@ export class AttestationView {
       order === "ascending"
         ? index.above(after, PAGE_DEPOSITS + 1)
         : index.below(after === 0 ? SortedIds.END : after, PAGE_DEPOSITS + 1);
-    const page = ids.slice(0, PAGE_DEPOSITS);
     const { byId } = stateOf(this.source).deposits;
-    const rows = page.map((id) => pendingDeposit(byId.get(id)!, attestor));
-    return { rows, next: ids.length > page.length ? page.at(-1)! : null };
+    const found = ids.map((id) => pendingDeposit(byId.get(id)!, attestor));
+    const rows = found.slice(
+      0,
+      rowsInPage(found, ({ ownVote }) => ownVote?.credits.length ?? 0),
+    );
+    return { rows, next: found.length > rows.length ? rows.at(-1)!.depositId : null };
   }
 
   /**
@@ -117,7 +120,8 @@ export class AttestationView {
     const log = this.credited.get(chain)!;
     const from = log.firstFrom(sinceMs, after - CREDITED_CURSOR);
     const ids = [...inPart, ...log.slice(from, PAGE_DEPOSITS)];
-    const page = ids.slice(0, this.pageRows(ids));
+    const creditsOf = (id: number): number => deposits.byId.get(id)!.credits.length;
+    const page = ids.slice(0, rowsInPage(ids, creditsOf));
     const rows = page.map((id) => {
       const deposit = deposits.byId.get(id)!;
       const ownVote = deposit.votes.get(attestor);
@@ -179,17 +183,6 @@ export class AttestationView {
       seen: seen.size,
       oldestSeenAtMs: oldest === undefined ? null : byId.get(oldest)!.registeredAtMs,
     };
-  }
-
-  /** How many of these deposits fit in a page, at least one. */
-  private pageRows(ids: readonly number[]): number {
-    const { byId } = stateOf(this.source).deposits;
-    let credits = 0;
-    for (const [row, id] of ids.entries()) {
-      credits += byId.get(id)!.credits.length;
-      if (row === PAGE_DEPOSITS || (row > 0 && credits > PAGE_CREDITS)) return row;
-    }
-    return ids.length;
   }
 
   private placeIfKnown(deposit: Deposit | undefined): void {
@@ -272,6 +265,16 @@ class CreditedLog {
     }
     return low;
   }
+}
+
+/** How many of these deposits fit in a page, at least one. */
+function rowsInPage<T>(deposits: readonly T[], creditsOf: (deposit: T) => number): number {
+  let credits = 0;
+  for (const [row, deposit] of deposits.entries()) {
+    credits += creditsOf(deposit);
+    if (row === PAGE_DEPOSITS || (row > 0 && credits > PAGE_CREDITS)) return row;
+  }
+  return deposits.length;
 }
 
 function pendingDeposit(deposit: Deposit, attestor: number): PendingDeposit {
