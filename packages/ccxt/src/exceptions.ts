@@ -42,6 +42,7 @@ export const EXCEPTIONS: Readonly<Record<string, ExceptionClass>> = {
   not_subscribed: BadRequest,
   too_many_streams: OperationRejected,
   unknown_parameter: BadRequest,
+  too_many_rows: BadRequest,
   not_found: NotSupported,
   request_timeout: RequestTimeout,
   rate_limited: RateLimitExceeded,

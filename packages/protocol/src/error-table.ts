@@ -14,6 +14,10 @@ interface ErrorRule {
 const REQUEST = {
   invalid_request: { status: 400, message: "{problem}. See GET /v1/openapi.json for the shape." },
   unknown_parameter: { status: 400, message: "No query parameter {name} here; known: {known}." },
+  too_many_rows: {
+    status: 400,
+    message: "Of {read} entries, all that one request may read, {found} match; send {advice}.",
+  },
   malformed_json: { status: 400, message: "The body is not valid JSON: {problem}." },
   duplicate_key: { status: 400, message: 'The key "{key}" appears twice; send it once.' },
   forbidden_key: { status: 400, message: 'The key "{key}" is not allowed in any body.' },

@@ -2,6 +2,7 @@ export { ENGINE_VERSION, TICK_MS, TRADE_ADL, UnknownToRelease } from "@perpgate/
 export { BackupRefused, backUp } from "./backup.js";
 export { cohortCommands } from "./cohort-commands.js";
 export { DepositVotes } from "./deposit-votes.js";
+export type { FilteredRows } from "./history/filtered-rows.js";
 export type { RowWords } from "./history/rows.js";
 export type { AttestorHistory } from "./listing/attestor-history.js";
 export type { AttestorKeys } from "./listing/attestor-keys.js";

@@ -77,7 +77,9 @@ describe("a venue", () => {
     ]);
     expect(venue.views.order(1, rested.seq)?.avgFillPrice).toBe(65001);
     expect(venue.views.order(2, rested.seq)).toBeUndefined();
-    expect(venue.views.ordersByNonce(2, 1)).toMatchObject([{ status: "filled", nonce: 1 }]);
+    expect(venue.views.ordersNamed(2, { nonce: 1 }).rows).toMatchObject([
+      { status: "filled", nonce: 1 },
+    ]);
     expect(venue.views.positions(2)).toMatchObject([
       { symbol: "BTCUSD", side: "long", size: 0.01538, avgEntry: 65001, updatedAt: START_MS },
     ]);
@@ -216,7 +218,7 @@ describe("a venue", () => {
       ids.push(String(seq));
     }
     const page = (query: object) =>
-      venue.views.deposits(1, query).map(({ depositId }) => depositId);
+      venue.views.deposits(1, query).rows.map(({ depositId }) => depositId);
     const [first, second, third] = ids;
     expect(page({})).toEqual([third, second, first]);
     expect(page({ after: first })).toEqual([second, third]);

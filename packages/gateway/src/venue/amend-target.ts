@@ -42,7 +42,7 @@ export function orderNamedBefore(
   const { orderId, clientOrderId = "" } = named;
   const order =
     orderId === undefined
-      ? views.ordersByClientId(account, clientOrderId, { before: String(seq) }, 1)[0]
+      ? views.ordersNamed(account, { clientOrderId }, { before: String(seq), limit: 1 }).rows[0]
       : views.order(account, Number(orderId));
   if (order === undefined || Number(order.orderId) >= seq) throw orderNotFound(named);
   return order;

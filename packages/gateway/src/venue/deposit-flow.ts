@@ -17,6 +17,7 @@ import {
 import type { Attestation } from "./attestation.js";
 import { sessionRefusal } from "./session-flow.js";
 import type { LiveSession, VenueLink } from "./venue-link.js";
+import { wholePage } from "./whole-page.js";
 
 const TX_HASH = /^[0-9a-f]{64}$/;
 
@@ -66,12 +67,13 @@ export class DepositFlow {
     throw tooManyUnseen(this.maxUnseen);
   }
 
-  list({ account }: LiveSession, query: DepositsQuery): Deposit[] {
+  /** `onRead` gets the entries that were read and left out; the answer pays for its own. */
+  list({ account }: LiveSession, query: DepositsQuery, onRead: (rows: number) => void): Deposit[] {
+    const found = this.link.views.deposits(account, query);
+    onRead(found.read - found.rows.length);
     // A checksum takes 25 µs, and a thousand deposits contain few distinct accounts.
     const checksums = new Map<string, string>();
-    return this.link.views
-      .deposits(account, query)
-      .map((deposit) => withChecksums(deposit, checksums));
+    return wholePage(found, query).map((deposit) => withChecksums(deposit, checksums));
   }
 
   read({ account }: LiveSession, depositId: string): AttestedDeposit {

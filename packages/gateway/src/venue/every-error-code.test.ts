@@ -23,6 +23,7 @@ const QUEUE = "apps/perpgate/src/serve/bridge/deposit-queue.test.ts";
 const OPERATOR = "apps/perpgate/src/serve/bridge/bridge-control.test.ts";
 const UNANSWERED = "apps/perpgate/src/cluster/outcomes.test.ts";
 const RECEIPTS = "packages/gateway/src/venue/receipts.test.ts";
+const EXTENDED_ORDERS = "packages/gateway/src/venue/extended-orders.test.ts";
 const ATTESTORS = "apps/perpgate/src/serve/bridge/vote-intake.test.ts";
 
 /** Codes of sockets, and of attestors that watch a chain: the test that provokes each. */
@@ -42,6 +43,7 @@ const ELSEWHERE: Partial<Record<ErrorCode, string>> = {
   not_executed: UNANSWERED,
   outcome_unknown: UNANSWERED,
   not_in_checkpoint: RECEIPTS,
+  too_many_rows: EXTENDED_ORDERS,
 };
 
 type Producer = () => Promise<Pick<Answer, "status" | "body">>;

@@ -113,6 +113,50 @@ describe("one order through its life", () => {
     expect((await trader.get("/v1/orders?clientOrderId=a%20b")).status).toBe(400);
   });
 
+  test("looked up by its client id and a time, behind a thousand newer ones", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    const ioc = { ...BID, timeInForce: "ioc", clientOrderId: "bid" };
+    const ether = { ...ioc, symbol: "ETHUSD", price: 3_000, size: 0.1 };
+    const bitcoin = (await trader.signed("/v1/orders", { ...ioc, nonce: 1 })).body.orderId;
+    const first = (await trader.signed("/v1/orders", { ...ether, nonce: 2 })).body.orderId;
+    await at.advance(1_000);
+    const operations = Array.from({ length: 50 }, () => ({ op: "place", ...ioc }));
+    let nonce = 3;
+    const crowd = async (batches: number): Promise<void> => {
+      const placed = Array.from({ length: batches }, () =>
+        trader.signed("/v1/orders/batch", { nonce: nonce++, operations }),
+      );
+      for (const { status } of await Promise.all(placed)) expect(status).toBe(200);
+    };
+    const ask = (query: string) => trader.get(`/v1/orders?status=all&clientOrderId=bid${query}`);
+    const find = async (query: string): Promise<unknown[]> => {
+      const { text } = await ask(query);
+      return JSON.parse(text).map(({ orderId }: Record<string, unknown>) => orderId);
+    };
+    await crowd(21);
+    const to = at.nowMs();
+    expect(await find(`&to=${to}`)).toEqual([first, bitcoin]);
+    expect(await find(`&to=${to}&limit=1`)).toEqual([first]);
+    expect(await find(`&from=${to - 1_000}&to=${to}&after=${bitcoin}`)).toEqual([first]);
+    expect(await find("&symbol=ETHUSD")).toEqual([first]);
+    expect(await find("&nonce=1")).toEqual([bitcoin]);
+    expect(await find("&nonce=1&symbol=ETHUSD")).toEqual([]);
+    expect(await find(`&from=${to}`)).toHaveLength(1_000);
+
+    // Behind more than one request reads: never a page that seems to be the last.
+    for (let i = 0; i < 9; i++) await crowd(20);
+    const { status, body } = await ask("&symbol=ETHUSD");
+    expect([status, body.code]).toEqual([400, "too_many_rows"]);
+    const { next } = Object(body).details;
+    expect(body.message).toContain(`send before=${next}`);
+    expect(await find(`&symbol=ETHUSD&before=${next}`)).toEqual([first]);
+    const ascending = await ask("&symbol=ETHUSD&after=0");
+    expect(ascending.body).toMatchObject({ code: "too_many_rows", details: { found: 1 } });
+    expect(ascending.body.message).toContain("send limit=1");
+    expect(await find("&symbol=ETHUSD&after=0&limit=1")).toEqual([first]);
+  });
+
   test("an amendment is proven like an order, under its own ackNonce", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
@@ -265,6 +309,27 @@ describe("batches", () => {
     const later = await trader.movedTo(after).signed("/v1/orders/batch", { nonce: 1, operations });
     expect(later.headers.get("idempotent-replay")).toBe("true");
     expect(shown(later.body)).toBe(shown(first.body));
+  });
+
+  test("orders of a batch by nonce, in pages", async () => {
+    const trader = await Trader.enter(shared);
+    const fifty = Array.from({ length: 50 }, () => ({ op: "place", ...BID, size: 0.001 }));
+    await trader.signed("/v1/orders/batch", { nonce: 7, operations: fifty });
+    await trader.signed("/v1/orders", limitOf({ size: 0.001 }, 8));
+    const ids = (await trader.list("/v1/orders")).slice(0, 50).map(({ orderId }) => orderId);
+    const page = async (query: string): Promise<unknown[]> =>
+      (await trader.list(`/v1/orders?nonce=7&limit=20${query}`)).map(({ orderId }) => orderId);
+    for (const status of ["&status=all", "&status=open"]) {
+      expect(await page(`${status}&after=0`)).toEqual(ids.slice(0, 20));
+      expect(await page(`${status}&after=${ids[19]}`)).toEqual(ids.slice(20, 40));
+      expect(await page(`${status}&after=${ids[39]}`)).toEqual(ids.slice(40));
+      expect(await page(`${status}&after=${ids[49]}`)).toEqual([]);
+      expect(await page(status)).toEqual(ids.slice(30).reverse());
+      expect(await page(`${status}&before=${ids[10]}`)).toEqual(ids.slice(0, 10).reverse());
+    }
+    await trader.cancel(ids[3]);
+    expect(await page("&after=0&status=open")).toEqual([...ids.slice(0, 3), ...ids.slice(4, 21)]);
+    expect(await page("&after=0&status=all&symbol=ETHUSD")).toEqual([]);
   });
 
   test("a nonce of which nothing succeeded is not used", async () => {

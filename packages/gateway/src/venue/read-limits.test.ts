@@ -132,6 +132,19 @@ test("GET /v1/orders: charged by the rows that it reads, also where a limit leav
   expect(chargeAccount.mock.calls.map(([, each]) => each)).toContain(micros);
 });
 
+test("GET /v1/orders by client id: a limit bounds the rows that it reads", async () => {
+  const trader = await Trader.enter(await runVenue());
+  const named = { timeInForce: "ioc", clientOrderId: "bid" } as const;
+  for (let i = 0; i < 30; i++) await trader.place({ ...trader.limit("long", 60_000), ...named });
+  const charge = vi.spyOn(CostBudgets.prototype, "charge");
+  onTestFinished(() => charge.mockRestore());
+  const { body } = await trader.get("/v1/orders?status=all&clientOrderId=bid&limit=2");
+  expect(body).toHaveLength(2);
+  const charged = charge.mock.calls.map(([, each]) => each);
+  expect(charged).toContain(2 * COST.historyRow);
+  expect(charged).not.toContain(30 * COST.historyRow);
+});
+
 test("GET /v1/ledger: charged for the rows that it reads and does not return", async () => {
   const at = await runVenue();
   const [ann, bob] = [await Trader.enter(at), await Trader.enter(at)];

@@ -233,8 +233,12 @@ export class VenueGateway {
     return this.depositing.register(session, request);
   }
 
-  async deposits(caller: Caller, query: DepositsQuery): Promise<Deposit[]> {
-    return this.depositing.list(this.readingSession(caller), query);
+  async deposits(
+    caller: Caller,
+    query: DepositsQuery,
+    onRead: (rows: number) => void,
+  ): Promise<Deposit[]> {
+    return this.depositing.list(this.readingSession(caller), query, onRead);
   }
 
   async deposit(caller: Caller, depositId: string): Promise<AttestedDeposit> {

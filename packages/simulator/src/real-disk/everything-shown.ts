@@ -46,7 +46,7 @@ function accountShown({ views }: Venue, account: number): object {
     orders: views.orders(account),
     open: views.openOrders(account),
     positions: views.positions(account),
-    deposits: views.deposits(account),
+    deposits: views.deposits(account).rows,
     walletMicros: views.walletMicros(account),
   };
 }

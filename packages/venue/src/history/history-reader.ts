@@ -7,23 +7,16 @@ import { type AckRow, decodeAck } from "./ack-row.js";
 import { CANDLE_ROW, CANDLE_WORDS, candleGroup, RESOLUTION_MS } from "./candle-projection.js";
 import { DayStats } from "./day-stats.js";
 import { decodeVote, type VotePlace, type VoteRow, voteKey } from "./deposit-projection.js";
+import { type FilteredRows, filteredRows, MAX_LOOKUPS, NO_ROWS } from "./filtered-rows.js";
 import type { TableName } from "./history-environment.js";
 import type { Tables } from "./history-store.js";
-import type { Entry, HistoryTable } from "./history-table.js";
+import type { Entry, HistoryTable, Place } from "./history-table.js";
 import { accountGroup, clientIdPlace, groupOf, keyOf, placeOf, wideKeyOf } from "./keys.js";
 import { type LedgerItem, readLedger } from "./ledger-reader.js";
 import { EXTENDED_ROW, ORDER_ROW_LENGTHS } from "./order-row.js";
 import { type PagedTables, pagedTables } from "./paged-tables.js";
 import { decodeResult, type ResultRow } from "./result-projection.js";
-import {
-  FIRST,
-  LAST,
-  next,
-  type PageQuery,
-  type PlacedRow,
-  placedRow,
-  readPage,
-} from "./row-pages.js";
+import { LAST, type PageQuery, type PlacedRow, placedRow, rangeOf, readPage } from "./row-pages.js";
 import { storedRow } from "./rows.js";
 
 export interface TimedRow {
@@ -45,6 +38,11 @@ const HIGHEST = Number.MAX_SAFE_INTEGER;
 /** The rate and the mark. */
 const FUNDING_WORDS = 2;
 const DAY_MINUTES = 1_440;
+
+/** A nonce, the client's id, or both. */
+export type OrderName =
+  | { readonly nonce: number; readonly clientId?: ClientIdWords | undefined }
+  | { readonly nonce?: undefined; readonly clientId: ClientIdWords };
 
 export abstract class HistoryReader {
   private readonly days = new Map<number, DayStats>();
@@ -166,12 +164,16 @@ export abstract class HistoryReader {
       .map((entry) => placedRow(entry, "changes"));
   }
 
-  /** Ids of the deposits that an account watches. */
-  deposits(account: number, { limit, after, before = LAST }: PageQuery): number[] {
-    const { deposits } = this.tables;
-    const from = after === undefined ? FIRST : next(after);
-    const range = { from, to: before, limit, isAscending: after !== undefined };
-    return deposits.acrossGroups([account], range).map(({ key }) => placeOf(key));
+  /** Of the deposits that an account watches, those that `depositOf` knows. */
+  deposits<T>(
+    account: number,
+    { limit, after, before = LAST }: PageQuery,
+    depositOf: (id: number) => T | undefined,
+  ): FilteredRows<T> {
+    const from = keyOf(account, after === undefined ? 0 : after.seq + 1);
+    const to = keyOf(account, before.seq);
+    const entries = this.tables.deposits.latest(from, to, MAX_LOOKUPS, after !== undefined);
+    return filteredRows(entries, limit, ({ key }) => placeOf(key), depositOf);
   }
 
   isDepositOf(account: number, depositId: number): boolean {
@@ -183,37 +185,32 @@ export abstract class HistoryReader {
     return bytes === undefined ? undefined : decodeVote(bytes);
   }
 
-  /** Orders with the nonce, of all sessions, newest first. */
-  ordersByNonce(account: number, nonce: number, limit: number): (readonly number[])[] {
-    const from = keyOf(account, nonce).subarray(0, 16);
-    const to = keyOf(account, nonce + 1).subarray(0, 16);
-    return this.indexed(account, this.tables.nonces.descending(from, to, limit));
-  }
-
-  /** Orders that the client named so, in any state; after < id < before. */
-  ordersByClientId(
+  /**
+   * Orders of an account in these markets that have a name, of all sessions and in any state. `isWanted`
+   * is called before an order is read.
+   */
+  ordersNamed(
     account: number,
-    words: ClientIdWords,
-    { after, before, limit }: { after?: number; before?: number; limit: number },
-  ): (readonly number[])[] {
-    const place = clientIdPlace(words, 0);
-    const from = wideKeyOf(account, place, (after ?? 0) + 1);
-    const to = wideKeyOf(account, place, before ?? Number.MAX_SAFE_INTEGER);
-    const { clientIds } = this.tables;
-    const entries =
-      after === undefined
-        ? clientIds.descending(from, to, limit)
-        : clientIds.ascending(from, to, limit);
-    return this.indexed(account, entries).filter((row) =>
-      words.every((word, i) => row[EXTENDED_ROW.CLIENT + i] === word),
-    );
-  }
-
-  /** The orders of entries by nonce or client id. */
-  private indexed(account: number, entries: readonly Entry[]): (readonly number[])[] {
-    return entries.flatMap(({ key, value }) => {
-      const order = this.order(account, [value.readUInt16BE(0)], placeOf(key.subarray(8)));
-      return order === undefined ? [] : [order];
+    markets: readonly number[],
+    name: OrderName,
+    query: PageQuery,
+    isWanted: (id: number) => boolean = () => true,
+  ): FilteredRows<readonly number[]> {
+    const range = rangeOf(this.paged.orders, groupsOf(account, markets), query, this);
+    if (range === undefined) return NO_ROWS;
+    const { from, to, limit, isAscending } = range;
+    const { nonces, clientIds } = this.tables;
+    const [table, place] =
+      name.nonce === undefined
+        ? [clientIds, clientIdPlace(name.clientId, 0)]
+        : [nonces, name.nonce];
+    const keyAt = ({ seq }: Place): Buffer => wideKeyOf(account, place, seq);
+    const entries = table.latest(keyAt(from), keyAt(to), MAX_LOOKUPS, isAscending);
+    return filteredRows(entries, limit, idInIndex, (id, { value }) => {
+      const market = value.readUInt16BE(0);
+      if (!markets.includes(market) || !isWanted(id)) return undefined;
+      const order = this.order(account, [market], id);
+      return order === undefined || !hasClientId(order, name.clientId) ? undefined : order;
     });
   }
 
@@ -257,6 +254,16 @@ function timedRows(
 
 function timedRow({ key, value }: Entry, table: TableName, words: number): TimedRow {
   return { timeMs: placeOf(key), row: storedRow(value, table, words) };
+}
+
+/** Of an entry of the orders by nonce or by client id. */
+function idInIndex({ key }: Entry): number {
+  return placeOf(key.subarray(8));
+}
+
+/** Ids may share their place in the index. */
+function hasClientId(row: readonly number[], clientId: ClientIdWords | undefined): boolean {
+  return clientId?.every((word, i) => row[EXTENDED_ROW.CLIENT + i] === word) ?? true;
 }
 
 function groupsOf(account: number, markets: readonly number[]): number[] {

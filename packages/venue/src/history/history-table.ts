@@ -94,7 +94,7 @@ export class HistoryTable implements RowTable {
   }
 
   /** Up to `limit` entries with from ≤ key < to, of memory and disk; reads as far as the caller does. */
-  private latest(from: Buffer, to: Buffer, limit: number, isAscending: boolean): Iterable<Entry> {
+  latest(from: Buffer, to: Buffer, limit: number, isAscending: boolean): Iterable<Entry> {
     const bounds = isAscending
       ? { start: from, end: to }
       : { start: to, end: from, exclusiveStart: true, inclusiveEnd: true, reverse: true };

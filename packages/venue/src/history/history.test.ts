@@ -160,8 +160,8 @@ function compareAccount(naive: NaiveHistory, history: History, account: number, 
     expect(terms).toEqual(naive.terms(id));
     expect(history.order(account, all, id)).toEqual(row);
     const nonce = row[ORDER_ROW.NONCE]!;
-    const same = history.ordersByNonce(account, nonce, ALL).map((other) => other[ORDER_ROW.ID]);
-    expect(same).toEqual(naive.orders(account, nonce));
+    const same = history.ordersNamed(account, all, { nonce }, { limit: ALL }).rows;
+    expect(same.map((other) => other[ORDER_ROW.ID])).toEqual(naive.orders(account, nonce));
   }
   for (let market = 0; market < markets; market++) {
     expect(history.positionUpdatedAt(account, market)).toBe(naive.updatedAt(account, market));

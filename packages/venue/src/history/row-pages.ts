@@ -5,7 +5,7 @@
  */
 import type { SealedBlock } from "../blocks/block-header.js";
 import type { TableName } from "./history-environment.js";
-import type { Entry, HistoryTable, Place } from "./history-table.js";
+import type { Entry, HistoryTable, Place, PlaceRange } from "./history-table.js";
 import { MAX_ORDINAL, ordinalOf, placeOf } from "./keys.js";
 import { storedRow } from "./rows.js";
 
@@ -42,22 +42,33 @@ export interface BlockTimes {
   readonly seq: number;
 }
 
-export const FIRST: Place = { seq: 0, ordinal: 0 };
+const FIRST: Place = { seq: 0, ordinal: 0 };
 export const LAST: Place = { seq: Number.MAX_SAFE_INTEGER, ordinal: MAX_ORDINAL };
+
 /** The rows of the groups, merged. */
 export function readPage(
   paged: PagedTable,
   groups: readonly number[],
-  { limit, after, before = LAST, fromMs, toMs }: PageQuery,
+  query: PageQuery,
   blocks: BlockTimes,
 ): PlacedRow[] {
+  const range = rangeOf(paged, groups, query, blocks);
+  if (range === undefined) return [];
+  const { table, name, lengths } = paged;
+  return table.acrossGroups(groups, range).map((entry) => placedRow(entry, name, lengths));
+}
+
+/** Where the rows of a query are; undefined if it excludes all. */
+export function rangeOf(
+  paged: PagedTable,
+  groups: readonly number[],
+  { limit, after, before = LAST, fromMs, toMs }: PageQuery,
+  blocks: BlockTimes,
+): PlaceRange | undefined {
   const rows = { paged, groups, blocks };
   const from = later(after === undefined ? FIRST : next(after), firstSeqFrom(rows, fromMs, 0));
   const to = earlier(before, firstSeqFrom(rows, toMs, LAST.seq));
-  if (!isBefore(from, to)) return [];
-  const range = { from, to, limit, isAscending: after !== undefined };
-  const { table, name, lengths } = paged;
-  return table.acrossGroups(groups, range).map((entry) => placedRow(entry, name, lengths));
+  return isBefore(from, to) ? { from, to, limit, isAscending: after !== undefined } : undefined;
 }
 
 export function placedRow(
@@ -117,7 +128,7 @@ function firstBlockFrom(
 }
 
 /** The first place after this one. */
-export function next({ seq, ordinal }: Place): Place {
+function next({ seq, ordinal }: Place): Place {
   return ordinal >= MAX_ORDINAL ? { seq: seq + 1, ordinal: 0 } : { seq, ordinal: ordinal + 1 };
 }
 

@@ -5,6 +5,7 @@ import { DEFAULT_PARAMETERS, venueConfigOf } from "../listing/venue-config.js";
 import { removeFolder, TEST_MARKETS, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 
 const ATTESTORS = { venue: "test-venue", members: ["ab".repeat(32), "cd".repeat(32)] };
+const DAY_MS = 86_400_000;
 
 async function openVenue(attestorQuorum = 1): Promise<TestVenue> {
   const folder = await temporaryFolder();
@@ -104,4 +105,26 @@ test("pending deposits that an attestor has voted to credit: pages of bounded si
   // The other attestor has not voted, so its page has no credits.
   const other = attestation.pending("ethereum", 1, "ascending", 0);
   expect([other.rows.length, other.next]).toEqual([45, null]);
+});
+
+test("deposits: forgotten ones do not shorten a page", async () => {
+  const driver = await openVenue();
+  const session = await driver.signIn(1);
+  const kept: string[] = [];
+  for (const [i, parts] of [0, 0, 1, 0, 1, 0, 0, 1, 0].entries()) {
+    const id = await deposit(driver, session, i, parts);
+    if (parts > 0) kept.push(String(id));
+  }
+  const { views } = driver.venue;
+  expect(views.deposits(1).rows).toHaveLength(9);
+  await driver.submit({ kind: "AskTime", stampMs: views.timeMs + DAY_MS });
+  await driver.submit({ kind: "Tick", slot: Math.floor(views.timeMs / 200) + 1 });
+  const page = (query: object) => views.deposits(1, query).rows.map(({ depositId }) => depositId);
+  const [first, second, third] = kept;
+  expect(page({})).toEqual([third, second, first]);
+  expect(page({ limit: 2 })).toEqual([third, second]);
+  expect(page({ limit: 2, before: second })).toEqual([first]);
+  expect(page({ limit: 2, after: "0" })).toEqual([first, second]);
+  expect(page({ limit: 2, after: second })).toEqual([third]);
+  expect(views.deposits(1, { limit: 2 })).toMatchObject({ read: 5, stoppedAt: null });
 });

@@ -7,6 +7,7 @@ import type { AttestedDeposit, Chain, Deposit, DepositVote, Token } from "@perpg
 import { CHAINS, hexFromBytes, parseVote, TOKENS } from "@perpgate/protocol/core";
 import type { VotePlace, VoteRow } from "../history/deposit-projection.js";
 import type { DepositState } from "../history/deposit-row.js";
+import type { FilteredRows } from "../history/filtered-rows.js";
 import { fromMicros } from "./figures.js";
 import { pageOf, type RowsQuery } from "./row-query.js";
 import { stateOf, type VenueSource } from "./venue-source.js";
@@ -17,12 +18,11 @@ export function depositsView(
   source: VenueSource,
   account: number,
   query: RowsQuery = {},
-): Deposit[] {
-  const { deposits } = stateOf(source);
-  const page = pageOf(query, MAX_LISTED);
-  return source.history.deposits(account, page).flatMap((id) => {
-    const deposit = deposits.byId.get(id);
-    return deposit === undefined ? [] : [depositOf(source, deposit, deposit)];
+): FilteredRows<Deposit> {
+  const { byId } = stateOf(source).deposits;
+  return source.history.deposits(account, pageOf(query, MAX_LISTED), (id) => {
+    const deposit = byId.get(id);
+    return deposit === undefined ? undefined : depositOf(source, deposit, deposit);
   });
 }
 

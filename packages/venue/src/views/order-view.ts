@@ -4,6 +4,8 @@ import { NONE, namedOrder, openOrdersOf } from "@perpgate/engine/reading";
 import type { Order, OrderType } from "@perpgate/protocol";
 import { clientIdWords } from "@perpgate/protocol/client-order-id";
 import { ORDER_TYPES, reasonOf, TIMES_IN_FORCE, TRIGGERS } from "@perpgate/protocol/core";
+import { type FilteredRows, NO_ROWS } from "../history/filtered-rows.js";
+import type { OrderName } from "../history/history-reader.js";
 import {
   EXTENDED_ROW,
   ORDER_ROW,
@@ -56,27 +58,39 @@ export function allOrdersView(source: VenueSource, account: number, query: RowsQ
   return rows.map((row) => orderOf(source, row));
 }
 
-export function ordersByNonceView(source: VenueSource, account: number, nonce: number): Order[] {
-  const rows = source.history.ordersByNonce(account, nonce, MAX_ORDERS);
-  return rows.map((row) => orderOf(source, row));
+/** A nonce, the client's id, or both. */
+export interface OrderNames {
+  readonly nonce?: number | undefined;
+  readonly clientOrderId?: string | undefined;
+  readonly status?: "open" | "all" | undefined;
 }
 
-/** Orders that the client named so, in any state. */
-export function ordersByClientIdView(
+/** Orders that have a name, in any state unless the open ones are asked for. */
+export function ordersNamedView(
   source: VenueSource,
   account: number,
-  clientOrderId: string,
-  { after, before }: RowsQuery,
-  limit = MAX_ORDERS,
-): Order[] {
-  const words = clientIdWords(clientOrderId);
-  if (words === undefined) return [];
-  const rows = source.history.ordersByClientId(account, words, {
-    limit,
-    ...(after === undefined ? {} : { after: Number(after) }),
-    ...(before === undefined ? {} : { before: Number(before) }),
-  });
-  return rows.map((row) => orderOf(source, row));
+  names: OrderNames,
+  query: RowsQuery,
+): FilteredRows<Order> {
+  const name = nameOf(names);
+  if (name === undefined) return NO_ROWS;
+  const { index } = stateOf(source).orders;
+  const found = source.history.ordersNamed(
+    account,
+    marketNumbers(source, query.symbol),
+    name,
+    pageOf(query, MAX_ORDERS),
+    names.status === "open" ? (id) => index.get(id) !== NONE : undefined,
+  );
+  return { ...found, rows: found.rows.map((row) => orderOf(source, row)) };
+}
+
+/** Undefined for what no order can have. */
+function nameOf({ nonce, clientOrderId }: OrderNames): OrderName | undefined {
+  const clientId = clientOrderId === undefined ? undefined : clientIdWords(clientOrderId);
+  const isValid = clientOrderId === undefined || clientId !== undefined;
+  if (nonce !== undefined && isValid) return { nonce, clientId };
+  return clientId === undefined ? undefined : { clientId };
 }
 
 export function orderView(source: VenueSource, account: number, id: number): Order | undefined {

@@ -33,6 +33,7 @@ import type {
   VenueStatus,
 } from "@perpgate/protocol";
 import type { ChangeRow } from "../history/change-projection.js";
+import type { FilteredRows } from "../history/filtered-rows.js";
 import type { PlacedRow } from "../history/row-pages.js";
 import type { RowWords } from "../history/rows.js";
 import type { SessionKeyRow } from "../history/session-projection.js";
@@ -49,10 +50,10 @@ import { fundingPaymentsView, ledgerView } from "./ledger-view.js";
 import { marketsView, marketView, tickerView } from "./market-view.js";
 import {
   allOrdersView,
+  type OrderNames,
   openOrderNamed,
   openOrdersView,
-  ordersByClientIdView,
-  ordersByNonceView,
+  ordersNamedView,
   orderView,
 } from "./order-view.js";
 import { endedOrdersIn, type Outcome, outcomeOf } from "./outcome.js";
@@ -210,18 +211,9 @@ export class Views {
     return allOrdersView(this.source, account, query);
   }
 
-  ordersByNonce(account: number, nonce: number): Order[] {
-    return ordersByNonceView(this.source, account, nonce);
-  }
-
-  /** `limit`: rows that are read at most. */
-  ordersByClientId(
-    account: number,
-    clientOrderId: string,
-    query: RowsQuery,
-    limit?: number,
-  ): Order[] {
-    return ordersByClientIdView(this.source, account, clientOrderId, query, limit);
+  /** Those with a nonce, a client's id, or both. */
+  ordersNamed(account: number, names: OrderNames, query: RowsQuery = {}): FilteredRows<Order> {
+    return ordersNamedView(this.source, account, names, query);
   }
 
   order(account: number, orderId: number): Order | undefined {
@@ -267,8 +259,8 @@ export class Views {
     return accountView(this.source, session);
   }
 
-  /** The newest thousand unless the query says otherwise. */
-  deposits(account: number, query?: RowsQuery): Deposit[] {
+  /** The newest thousand unless the query says otherwise; those that were forgotten are left out. */
+  deposits(account: number, query?: RowsQuery): FilteredRows<Deposit> {
     return depositsView(this.source, account, query);
   }
 

@@ -129,8 +129,9 @@ export function stateFrame(
     }
     case "deposits": {
       const checksums = new Map<string, string>();
-      const deposits = views.deposits(account).map((one) => withChecksums(one, checksums));
-      return { frame: streamFrame(stream, { type, seq, deposits }), rows: deposits.length };
+      const { rows, read } = views.deposits(account);
+      const deposits = rows.map((one) => withChecksums(one, checksums));
+      return { frame: streamFrame(stream, { type, seq, deposits }), rows: read };
     }
   }
 }
