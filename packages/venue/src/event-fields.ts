@@ -2,7 +2,14 @@
  * Offsets of the fields in the engine's event log, so that readers take single words without decoding
  * objects. An offset counts from the event's first word, its kind.
  */
-import { EVENT, EVENT_FIELDS, EVENT_KINDS, type EventKind, type EventLog } from "@perpgate/engine";
+import {
+  EVENT,
+  EVENT_FIELDS,
+  EVENT_KINDS,
+  type EventKind,
+  type EventLog,
+  REFUSALS,
+} from "@perpgate/engine";
 
 type FieldOf<K extends EventKind> = (typeof EVENT_FIELDS)[K][number];
 type Offsets<K extends EventKind> = { readonly [F in FieldOf<K>]: number };
@@ -24,6 +31,14 @@ export function firstOwnEvent({ words, length }: Pick<EventLog, "words" | "lengt
   let at = 0;
   while (at < length && words[at] === EVENT.MarketHalted) at += eventWords(words[at]!);
   return at;
+}
+
+/** The engine's reason for refusing the command; empty if it was executed. */
+export function refusalIn(events: Pick<EventLog, "words" | "length">): string {
+  const { words, length } = events;
+  const at = firstOwnEvent(events);
+  if (at >= length || words[at] !== EVENT.CommandRefused) return "";
+  return REFUSALS[words[at + REFUSED.refusal]!] ?? "invalid_command";
 }
 
 function offsetsOf<K extends EventKind>(kind: K): Offsets<K> {

@@ -34,6 +34,24 @@ test("open: the stream fails while the venue catches up: rejects with the stream
   await expect(opened).rejects.toBe(failure);
 });
 
+test("open: a step after the stream fails: rejects, and closes the stream", async () => {
+  const directory = await temporaryFolder();
+  onTestFinished(() => removeFolder(directory));
+  let isClosed = false;
+  const stream = silentStream({
+    // A log that `cluster init` has not begun.
+    start: async () => undefined,
+    close: async () => {
+      isClosed = true;
+    },
+  });
+  const openStream = () => Promise.resolve(stream);
+  const opened = Venue.open(testOptions(directory, { name: "a", openStream }));
+  await expect(opened).rejects.toMatchObject({ rule: "log_not_begun" });
+  expect(isClosed).toBe(true);
+  await expectClosed(directory);
+});
+
 /** Opens a venue and aborts it at the call of `abort`; resolves once it has rejected. */
 async function openUntilAborted(
   openStreamWith: (abort: () => void, onClose: () => void) => OpenStream,

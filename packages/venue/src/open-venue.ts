@@ -112,6 +112,7 @@ async function openWithin(
         logger.warn({ joinsAgainMs }, isReplaced ? NAME_IN_USE : WRITER_ENDED);
         for (const observer of observers) observer.onWriterLost?.();
       },
+      onJoinRefused: (reason) => logger.warn({ reason }, JOIN_REFUSED),
     });
     begun.sequencer = sequencer;
     failure.onReport = (error) => {
@@ -207,11 +208,12 @@ async function openWithin(
       state,
     };
   } catch (error) {
+    if (signal?.aborted === true) failure.ignore();
+    // First: what the stream still delivers must not be applied to a history that closes.
+    begun.sequencer?.fail(new NotApplied("stopped"));
+    // Not awaited: a server that does not answer would delay it.
+    void begun.log?.then((log) => log.close()).catch(() => undefined);
     if (signal?.aborted === true) {
-      failure.ignore();
-      begun.sequencer?.fail(new NotApplied("stopped"));
-      // Not awaited: a server that does not answer would delay it.
-      void begun.log?.then((log) => log.close()).catch(() => undefined);
       // The history waits for a mirror that gets nothing more.
       await history.abandon();
     }
@@ -235,6 +237,8 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Pr
 const NOTHING: readonly Command[] = [];
 
 const WRITER_ENDED = "the log has ended this gateway's writer; it joins again";
+const JOIN_REFUSED =
+  "the log refuses this gateway's join; it joins again, after pauses that grow to 30 s";
 const NAME_IN_USE =
   "another process uses this gateway's name: its join has ended this gateway's writer, which joins " +
   "again; stop one of them, or start it with another --name";

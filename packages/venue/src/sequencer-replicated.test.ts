@@ -1,5 +1,11 @@
 /** The sequencer on a log of several writers, in simulated time. */
-import { type Command, ENGINE_VERSION, GENESIS_WRITER } from "@perpgate/engine";
+import {
+  type Command,
+  ENGINE_VERSION,
+  GENESIS_WRITER,
+  MAX_LIVE_WRITERS,
+  type WriterJoined,
+} from "@perpgate/engine";
 import { liveWriters } from "@perpgate/engine/reading";
 import { type Batch, type BatchId, LOG_START } from "@perpgate/journal";
 import { expect, test } from "vitest";
@@ -96,6 +102,7 @@ async function begin() {
   const time = new Time();
   const log = new SharedLog(time);
   const losses: WriterLoss[] = [];
+  const refusals: string[] = [];
   let writers = 0;
   const open = async (name: string) => {
     const replica = new Replica();
@@ -117,6 +124,7 @@ async function begin() {
         throw error;
       },
       onWriterLost: (loss: WriterLoss) => void losses.push(loss),
+      onJoinRefused: (reason: string) => void refusals.push(reason),
       atPublish: () => [],
       nowMs: () => START_MS,
     };
@@ -125,7 +133,7 @@ async function begin() {
     await sequencer.start(LOG_START);
     return { sequencer, replica };
   };
-  return { time, log, losses, open };
+  return { time, log, losses, refusals, open };
 }
 
 async function beginWithOne() {
@@ -221,3 +229,37 @@ test("a batch that the log drops: the gateway joins again, and nobody has replac
   await time.pass(250);
   expect(sequencer.isLive).toBe(true);
 });
+
+test("as many writers as the log may have: joins after pauses that double, and says why once", async () => {
+  const { time, log, refusals, open } = await beginWithOne();
+  const others = Array.from({ length: MAX_LIVE_WRITERS - 1 }, (_, i) => otherWriter(i));
+  for (const other of others) {
+    log.write({ writer: other.writer, counter: 0 }, [encodeRecord(other)]);
+  }
+  const before = log.joins.length;
+  const { sequencer } = await open("late");
+  const joined = sequencer.join();
+  await time.pass(100_000);
+  const attempts = log.joins.slice(before);
+  const pauses = attempts.slice(1).map((atMs, i) => atMs - attempts[i]! - TRIP_MS);
+  expect(pauses).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+  expect(refusals).toEqual(["too_many_writers"]);
+  expect(sequencer.joinRefusal).toBe("too_many_writers");
+  const left = encodeRecord({ kind: "WriterLeft", stampMs: START_MS });
+  log.write({ writer: others[0]!.writer, counter: 1 }, [left]);
+  await time.pass(30_000);
+  await joined;
+  expect([sequencer.isLive, sequencer.joinRefusal]).toEqual([true, ""]);
+});
+
+function otherWriter(i: number): WriterJoined {
+  return {
+    kind: "WriterJoined",
+    stampMs: START_MS,
+    writer: (i + 1).toString(16).padStart(32, "f"),
+    name: `other-${i}`,
+    versions: [ENGINE_VERSION, ENGINE_VERSION],
+    receiptKey: "",
+    certificate: "",
+  };
+}

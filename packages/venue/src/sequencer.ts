@@ -15,6 +15,7 @@
 import { type Command, ENGINE_VERSION, RULE_SETS } from "@perpgate/engine";
 import { liveWriters, writerOf } from "@perpgate/engine/reading";
 import type { Batch, BatchId, LogSeq, Reading } from "@perpgate/journal";
+import { refusalIn } from "./event-fields.js";
 import { type Machine, REAL_MACHINE } from "./machine.js";
 import {
   MAX_BATCH_BYTES,
@@ -66,6 +67,8 @@ export interface SequencerHooks {
   atPublish(): readonly Command[];
   /** The own writer has ended and a new one will join. The log has its sockets as gone. */
   onWriterLost(loss: WriterLoss): void;
+  /** The log has refused a join; not called again for the same reason before a join succeeds. */
+  onJoinRefused?(reason: string): void;
   /** The stamp of the commands that the sequencer itself writes. */
   nowMs(): number;
 }
@@ -79,7 +82,10 @@ const IN_FLIGHT_MS = 10_000;
 const CHECK_MS = 100;
 /** Between two batches without a command: what reads wait for must not fill the log. */
 const MARKERS_APART_MS = 50;
-/** Before the next join. Doubles up to the longest pause while writers end sooner than `SETTLED_MS`. */
+/**
+ * Before the next join. Doubles up to the longest pause while joins are refused, and while writers end
+ * sooner than `SETTLED_MS`.
+ */
 const JOIN_AGAIN_MS = 250;
 const LONGEST_JOIN_AGAIN_MS = 30_000;
 const SETTLED_MS = 30_000;
@@ -89,6 +95,8 @@ export class Sequencer {
   waiting = 0;
   /** The id of the own writer; empty before the first join. */
   writer = "";
+  /** Why the log has refused the last join; empty if it has not. */
+  joinRefusal = "";
   private counter = 0;
   private isJoined = false;
   private joinedAtMs = 0;
@@ -306,9 +314,12 @@ export class Sequencer {
     if (this.stopped) return;
     const own = this.ownBatch(batch);
     let isApplied: boolean;
+    let refusal = "";
     try {
       isApplied = this.replica.applyBatch(batch, (index, applied) => {
-        if (own !== undefined && index >= own.lead) this.onAnswered(own.notify(index, applied));
+        if (own === undefined) return;
+        if (index >= own.lead) this.onAnswered(own.notify(index, applied));
+        else if (own.counter === 0) refusal = refusalIn(applied.events);
       });
     } catch (error) {
       this.stop(error instanceof Error ? error : new Error(String(error)));
@@ -316,11 +327,14 @@ export class Sequencer {
     }
     if (own !== undefined) {
       this.inFlight.shift();
-      // Dropped whole, by every replica: it has no result and never will.
-      if (!isApplied) this.onAnswered(own.giveUp("not_executed"));
+      if (!isApplied) {
+        // Dropped whole, by every replica: it has no result and never will.
+        this.onAnswered(own.giveUp("not_executed"));
+        refusal = this.replica.dropped ?? "";
+      }
     }
     const isLive = writerOf(this.replica.engine.state, this.writer) !== undefined;
-    if (own?.counter === 0) this.onOwnJoin(isApplied && isLive);
+    if (own?.counter === 0) this.onOwnJoin(isApplied && isLive, refusal);
     else if (this.isJoined && !(isLive && (own === undefined || isApplied))) this.onLost();
     if (own === undefined) return;
     own.conclude();
@@ -333,15 +347,21 @@ export class Sequencer {
     return id.writer === this.writer && id.counter === oldest?.counter ? oldest : undefined;
   }
 
-  private onOwnJoin(hasJoined: boolean): void {
+  private onOwnJoin(hasJoined: boolean, refusal: string): void {
     if (hasJoined) {
       this.isJoined = true;
+      this.joinRefusal = "";
       this.joinedAtMs = this.machine.monotonic();
       this.onJoin(null);
       return;
     }
-    if (!this.isReplicated) this.stop(new Error("the log did not accept its only writer"));
-    else this.machine.after(JOIN_AGAIN_MS, () => this.publishJoin());
+    if (!this.isReplicated) {
+      this.stop(new Error("the log did not accept its only writer"));
+      return;
+    }
+    if (refusal !== this.joinRefusal) this.hooks.onJoinRefused?.(refusal);
+    this.joinRefusal = refusal;
+    this.machine.after(this.nextJoinPause(), () => this.publishJoin());
   }
 
   /** The own writer has ended, or its batch was dropped: what has no answer will never be executed. */
@@ -355,14 +375,14 @@ export class Sequencer {
     this.log.abandon?.();
     this.giveUp("not_executed");
     if (this.isClosing) return;
+    const livedMs = this.machine.monotonic() - this.joinedAtMs;
+    if (livedMs >= SETTLED_MS) this.joinAgainMs = JOIN_AGAIN_MS;
     const joinsAgainMs = this.nextJoinPause();
     this.hooks.onWriterLost({ isReplaced: this.isReplaced(), joinsAgainMs });
     this.machine.after(joinsAgainMs, () => this.publishJoin());
   }
 
   private nextJoinPause(): number {
-    const livedMs = this.machine.monotonic() - this.joinedAtMs;
-    if (livedMs >= SETTLED_MS) this.joinAgainMs = JOIN_AGAIN_MS;
     const pauseMs = this.joinAgainMs;
     this.joinAgainMs = Math.min(2 * pauseMs, LONGEST_JOIN_AGAIN_MS);
     return pauseMs;

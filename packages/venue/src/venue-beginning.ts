@@ -3,20 +3,18 @@ import {
   type Command,
   ENGINE_VERSION,
   GENESIS_WRITER,
-  isKind,
   MAX_LEAD_MS,
-  REFUSALS,
   TICK_MS,
 } from "@perpgate/engine";
 import type { VenueState } from "@perpgate/engine/reading";
 import { cohortCommands } from "./cohort-commands.js";
+import { refusalIn } from "./event-fields.js";
 import { replacedAttestors } from "./listing/attestor-keys.js";
 import { isSameConfig } from "./listing/config-change.js";
 import { listingEvidence } from "./listing/listing.js";
 import { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
 import { encodeRecord, NO_EVIDENCE } from "./record/record.js";
 import type { ReplicaState } from "./recovery/replica-state.js";
-import type { Applied } from "./replica.js";
 import type { SequencedLog, Sequencer } from "./sequencer.js";
 import { ConfigRefused } from "./venue-errors.js";
 import { SILENT, type VenueOptions } from "./venue-options.js";
@@ -102,7 +100,7 @@ export async function configure(
   const refusal = await sequencer.submitted(
     replaced.length === 0 ? command : { ...command, replacedAttestors: replaced },
     listingEvidence(markets, attestors),
-    refusalIn,
+    ({ events }) => refusalIn(events),
   );
   if (!isTaken()) throw new ConfigRefused("configuration_invalid", refusalText(refusal));
 }
@@ -112,12 +110,6 @@ function refusalText(refusal: string): string {
     ? "ten operator commands, starts with a new configuration included, were executed within the " +
         "last minute; wait a minute, or start with the configuration of before"
     : `the engine refused the configuration ${refusal}`.trimEnd();
-}
-
-/** The engine's reason for refusing the command; empty if it was executed. */
-function refusalIn({ events }: Applied): string {
-  const refused = events.decode().find((event) => isKind(event, "CommandRefused"));
-  return refused === undefined ? "" : REFUSALS[refused.refusal]!;
 }
 
 /**

@@ -201,6 +201,11 @@ export class Venue {
     return this.sequencer.isLive;
   }
 
+  /** Why the log has refused the last join of this process; empty if it has not. */
+  get joinRefusal(): string {
+    return this.sequencer.joinRefusal;
+  }
+
   /** Observes every command from now on, after the views; returns a function that ends it. */
   observe(observer: CommandObserver): () => void {
     this.observers.add(observer);

@@ -14,7 +14,7 @@ export function clusterProbe(venue: Venue, link: ClusterLink): ReadinessProbe {
     name: "cluster",
     notReadyReason: () => {
       const status = link.status();
-      if (!venue.isWriting) return "this gateway joins the log";
+      if (!venue.isWriting) return joiningReason(venue);
       if (status !== undefined && status.lagMs > MOST_LAG_MS) {
         return `the log is ${status.streamLastSeq - status.lastSeq} messages ahead of this gateway`;
       }
@@ -27,6 +27,11 @@ export function clusterProbe(venue: Venue, link: ClusterLink): ReadinessProbe {
       return `the clock of this gateway is ${seconds} s ${side} the time that the majority has`;
     },
   };
+}
+
+function joiningReason({ joinRefusal }: Venue): string {
+  if (joinRefusal === "") return "this gateway joins the log";
+  return `the log refuses this gateway's join: ${joinRefusal}`;
 }
 
 export function clusterStatusOf(
