@@ -27,8 +27,12 @@ export class AccountReads {
   ) {}
 
   async account(caller: Caller): Promise<Account> {
-    const account = this.views.account(this.readingSession(caller));
-    return { ...account, address: checksummed(account.address) };
+    const { session, ...account } = this.views.account(this.readingSession(caller));
+    return {
+      ...account,
+      address: checksummed(account.address),
+      session: { ...session, expiresAt: this.link.wallTimeOf(session.expiresAt) },
+    };
   }
 
   async orders(

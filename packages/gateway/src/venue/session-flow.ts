@@ -143,7 +143,7 @@ export class SessionFlow {
     this.guard.cache(newKey);
     return {
       token: caller.bearerToken.text,
-      expiresAt: session.expiresAtMs,
+      expiresAt: this.link.wallTimeOf(session.expiresAtMs),
       sessionKey: hexFromBytes(newKey.raw),
     };
   }

@@ -29,7 +29,7 @@ export class SessionList {
         sessionKey,
         kind,
         ...originOf(message),
-        expiresAt,
+        expiresAt: this.link.wallTimeOf(expiresAt),
         scope,
         cancelOnDisconnect,
         current: number === caller.number,

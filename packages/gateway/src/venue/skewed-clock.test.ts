@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { newFolder, type RunningVenue, runVenue, START_MS } from "./testing/running-venue.js";
-import { Trader } from "./testing/trader.js";
+import { newSessionKey, Trader } from "./testing/trader.js";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -49,6 +49,16 @@ describe("sign-in: the venue's time is ahead of the wall clock", () => {
       expect((await trader.get("/v1/account")).body.code).toBe("invalid_token");
     },
   );
+
+  test("rotation, account and session list state the end that sign-in stated", async () => {
+    const at = await venueAhead(HOUR_MS);
+    const trader = await Trader.enter(at);
+    const { expiresAt } = trader;
+    const rotated = await trader.rotate(newSessionKey().publicHex);
+    expect(rotated).toMatchObject({ status: 200, body: { expiresAt } });
+    expect((await trader.get("/v1/account")).body).toMatchObject({ session: { expiresAt } });
+    expect(await trader.list("/v1/auth/sessions")).toMatchObject([{ expiresAt }]);
+  });
 
   test("a message is accepted once, also long after its nonce would be forgotten by log time", async () => {
     const at = await venueAhead(HOUR_MS);

@@ -58,6 +58,15 @@ export class VenueLink {
   }
 
   /**
+   * When the wall clock shows a time of the log. They differ if one of them was wrong; a difference that
+   * leaves the venue ready is not counted, or the result would vary by milliseconds.
+   */
+  wallTimeOf(logMs: number): number {
+    const aheadMs = this.nowMs() - this.wallMs();
+    return Math.abs(aheadMs) > MAX_LAG_MS ? logMs - aheadMs : logMs;
+  }
+
+  /**
    * Resolves once the command is durable and applied. Rejects with `stopped` if the venue stops first:
    * the log may contain the command, and then the next start applies it; with `not_executed` or
    * `outcome_unknown` if the log is replicated and lost the command, or is late.
