@@ -48,6 +48,8 @@ export class PendingBatch {
   bytes = 0;
   /** Its number among the writer's batches, once published. */
   counter = 0;
+  /** Its number among all batches of this process, from 1, once published. */
+  number = 0;
   publishedAtMs = 0;
   /** Records in front that have no submitter. */
   lead = 0;

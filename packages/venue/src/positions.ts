@@ -2,9 +2,20 @@
 import type { CommandObserver } from "./replica.js";
 
 const WITHIN_MS = 1_000;
+/** A writer publishes a batch each second at least, which then has to come back. */
+const OWN_BATCH_WITHIN_MS = 2_000;
+
+/** How far the log is applied, and the own batches in it: the sequencer. */
+export interface LogCounts {
+  readonly seq: number;
+  readonly published: number;
+  readonly returned: number;
+}
 
 interface Waiter {
   readonly position: number;
+  /** An own batch with a higher number, published after the call, ends the wait. */
+  readonly published: number;
   readonly resolve: (isReached: boolean) => void;
   readonly timer: NodeJS.Timeout;
 }
@@ -12,31 +23,44 @@ interface Waiter {
 export class Positions implements CommandObserver {
   private readonly waiters = new Set<Waiter>();
 
-  constructor(private readonly applied: () => number) {}
+  constructor(private readonly log: LogCounts) {}
 
   /** Resolves with whether the position is applied within a second. */
   reached(position: number): Promise<boolean> {
-    if (position <= this.applied()) return Promise.resolve(true);
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        this.waiters.delete(waiter);
-        resolve(false);
-      }, WITHIN_MS);
-      const waiter = { position, resolve, timer };
-      this.waiters.add(waiter);
-    });
+    return this.wait(position, Number.POSITIVE_INFINITY, WITHIN_MS);
+  }
+
+  /**
+   * Resolves with whether, within two seconds, the position is applied, or an own batch has come back
+   * that was published after the call: what any gateway had answered before the call is in the log
+   * before that batch.
+   */
+  reachedIfAnswered(position: number): Promise<boolean> {
+    return this.wait(position, this.log.published, OWN_BATCH_WITHIN_MS);
   }
 
   onCommand(): void {}
 
   onBatchEnd(): void {
     if (this.waiters.size === 0) return;
-    const applied = this.applied();
+    const { seq, returned } = this.log;
     for (const waiter of this.waiters) {
-      if (waiter.position > applied) continue;
+      if (waiter.position > seq && waiter.published >= returned) continue;
       this.waiters.delete(waiter);
       clearTimeout(waiter.timer);
       waiter.resolve(true);
     }
+  }
+
+  private wait(position: number, published: number, withinMs: number): Promise<boolean> {
+    if (position <= this.log.seq) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.waiters.delete(waiter);
+        resolve(false);
+      }, withinMs);
+      const waiter = { position, published, resolve, timer };
+      this.waiters.add(waiter);
+    });
   }
 }

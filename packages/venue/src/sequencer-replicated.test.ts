@@ -263,3 +263,16 @@ function otherWriter(i: number): WriterJoined {
     certificate: "",
   };
 }
+
+test("a gateway with nothing to write: a batch of its own comes back within 1.1 s", async () => {
+  const { time, log, sequencer } = await beginWithOne();
+  for (let i = 0; i < 3; i++) {
+    const { published } = sequencer;
+    await time.pass(1_100 + TRIP_MS);
+    expect(sequencer.returned).toBeGreaterThan(published);
+  }
+  log.isStalled = true;
+  const { published } = sequencer;
+  await time.pass(5_000);
+  expect(sequencer.returned).toBe(published);
+});

@@ -95,6 +95,10 @@ export class Sequencer {
   waiting = 0;
   /** The id of the own writer; empty before the first join. */
   writer = "";
+  /** Own batches that were published, joins included. */
+  published = 0;
+  /** The number of the last of them that the log has delivered. */
+  returned = 0;
   /** Why the log has refused the last join; empty if it has not. */
   joinRefusal = "";
   private counter = 0;
@@ -289,6 +293,8 @@ export class Sequencer {
     }
     batch.lead = first.length;
     batch.counter = this.counter;
+    this.published++;
+    batch.number = this.published;
     batch.publishedAtMs = this.submittedAt();
     this.counter++;
     this.publishedAtMs = batch.publishedAtMs;
@@ -313,6 +319,8 @@ export class Sequencer {
   private onBatch(batch: Batch): void {
     if (this.stopped) return;
     const own = this.ownBatch(batch);
+    // Before it is applied: observers read it at the end of the batch.
+    if (own !== undefined) this.returned = own.number;
     let isApplied: boolean;
     let refusal = "";
     try {

@@ -76,7 +76,7 @@ export class Venue {
     this.slotClock = parts.slotClock;
     this.checkpointer = parts.checkpointer;
     this.observers = parts.observers;
-    this.positions = new Positions(() => this.seq);
+    this.positions = new Positions(this.sequencer);
     this.observers.add(this.positions);
   }
 
@@ -194,6 +194,14 @@ export class Venue {
   /** Resolves with whether the position is applied within a second. */
   reached(position: number): Promise<boolean> {
     return this.positions.reached(position);
+  }
+
+  /**
+   * The same, for a position that may be in no log: also true once everything is applied that any
+   * gateway had answered before the call. Writes nothing to the log, and takes up to two seconds.
+   */
+  reachedIfAnswered(position: number): Promise<boolean> {
+    return this.positions.reachedIfAnswered(position);
   }
 
   /** False while the log has no writer of this process: commands wait, up to a second. */

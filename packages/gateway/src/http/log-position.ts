@@ -1,7 +1,8 @@
 /**
- * The log position that a request needs the gateway to have applied: `Perpgate-Min-Position`, and in a
- * venue of several gateways the positions that its token and its path carry. A gateway that lags waits
- * for it, up to a second.
+ * The log positions that a request needs the gateway to have applied. `Perpgate-Min-Position` is what
+ * the client has seen: a gateway that lags waits for it, up to a second. In a venue of several gateways
+ * the token and the path name positions, too. Those may be in no log, as after a reset of a testnet, so
+ * the wait for them also ends once the gateway has applied whatever was answered before the request.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -14,33 +15,55 @@ export interface LogProgress {
   readonly isReplicated: boolean;
   /** Resolves with whether the position was applied in time. */
   reached(position: number): Promise<boolean>;
+  /** The same; also true once no gateway can have answered with the position before the call. */
+  reachedIfAnswered(position: number): Promise<boolean>;
+}
+
+export interface NeededPositions {
+  /** What the client has seen applied. */
+  readonly seen: number;
+  /** What its token or its path names. */
+  readonly named: number;
 }
 
 const WHOLE = /^[0-9]{1,16}$/;
-/** Ids of orders and acknowledgements are positions. */
-const PATH_POSITION = /^\/v1\/(?:orders|preconfirms)\/([0-9]{1,16})(?:[/?]|$)/;
+/** Ids of orders and acknowledgements are positions. An amendment may name a client id of digits. */
+const PATH_POSITION = /^\/v1\/(?:orders|preconfirms)\/([0-9]{1,16})(?!\/amend(?:\?|$))(?:[/?]|$)/;
 const TOKEN_POSITION = /\.([0-9]{1,16})$/;
 
-/** 0: none. @throws {ApiError} `malformed_request` */
-function neededPosition(
+const NONE: NeededPositions = { seen: 0, named: 0 };
+
+/** @throws {ApiError} `malformed_request` */
+function neededPositions(
   { headers, url = "" }: Pick<IncomingMessage, "headers" | "url">,
   isReplicated: boolean,
-): number {
+): NeededPositions {
   const stated = headers[MIN_POSITION_HEADER];
-  if (stated === undefined && !isReplicated) return 0;
-  let needed = 0;
-  if (stated !== undefined) {
-    if (typeof stated !== "string" || !WHOLE.test(stated)) {
-      throw new ApiError("malformed_request", {
-        problem: "Perpgate-Min-Position is not a whole number",
-      });
-    }
-    needed = Number(stated);
+  if (stated === undefined && !isReplicated) return NONE;
+  if (stated !== undefined && (typeof stated !== "string" || !WHOLE.test(stated))) {
+    throw new ApiError("malformed_request", {
+      problem: "Perpgate-Min-Position is not a whole number",
+    });
   }
-  if (!isReplicated) return needed;
+  const seen = Number(stated ?? 0);
+  if (!isReplicated) return { seen, named: 0 };
   const token = TOKEN_POSITION.exec(headers.authorization ?? "")?.[1] ?? "0";
   const path = PATH_POSITION.exec(url)?.[1] ?? "0";
-  return Math.max(needed, Number(token), Number(path));
+  return { seen, named: Math.max(Number(token), Number(path)) };
+}
+
+/** Whether the gateway need not wait. */
+export function isApplied({ position }: LogProgress, { seen, named }: NeededPositions): boolean {
+  return seen <= position && named <= position;
+}
+
+/** Resolves with whether the positions were applied in time. */
+export async function waitFor(
+  progress: LogProgress,
+  { seen, named }: NeededPositions,
+): Promise<boolean> {
+  const reached = [progress.reached(seen), progress.reachedIfAnswered(named)];
+  return (await Promise.all(reached)).every((isReached) => isReached);
 }
 
 /** Calls `proceed` now or once the position is applied; `refuse` if the request or the gateway is late. */
@@ -54,19 +77,19 @@ export function whenReached(
     proceed();
     return;
   }
-  let needed: number;
+  let needed: NeededPositions;
   try {
-    needed = neededPosition(request, progress.isReplicated);
+    needed = neededPositions(request, progress.isReplicated);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     refuse(error);
     return;
   }
-  if (needed <= progress.position) {
+  if (isApplied(progress, needed)) {
     proceed();
     return;
   }
-  void progress.reached(needed).then((isReached) => {
+  void waitFor(progress, needed).then((isReached) => {
     if (isReached) proceed();
     else refuse(lagging(progress));
   });

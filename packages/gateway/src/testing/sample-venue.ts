@@ -76,6 +76,7 @@ export function sampleVenue(): { venue: VenueApi; calls: unknown[][] } {
     isReplicated: false,
     ordersInFlight: 0,
     reached: () => Promise.resolve(true),
+    reachedIfAnswered: () => Promise.resolve(true),
     caughtUp: () => Promise.resolve(),
     accountOf: () => 1,
     signIn: answer("signIn", TOKEN),

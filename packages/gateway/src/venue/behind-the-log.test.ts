@@ -2,10 +2,12 @@
 
 import { NotApplied } from "@perpgate/venue";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
-import { ask } from "../testing/running-gateway.js";
+import { type Answer, ask } from "../testing/running-gateway.js";
 import { StreamClient } from "../ws/testing/stream-client.js";
 import { runVenue } from "./testing/running-venue.js";
-import { Trader } from "./testing/trader.js";
+import { newSessionKey, Trader } from "./testing/trader.js";
+
+const TICK_MS = 200;
 
 const at = await runVenue({}, afterAll);
 
@@ -34,6 +36,106 @@ test("refused here, executed elsewhere meanwhile: the same nonce gets the first 
   const { status, headers, body } = await trader.signed(path, amendment);
   expect(body).toMatchObject({ ...first, elapsedMs: expect.any(Number) });
   expect([status, headers.get("idempotent-replay")]).toEqual([200, "true"]);
+});
+
+test.each<[string, (trader: Trader) => Promise<Answer>]>([
+  ["an order", (trader) => trader.place(trader.limit("long", 60_000))],
+  ["a rotation", (trader) => trader.rotate(newSessionKey().publicHex, "digest")],
+  ["the end of another session", async (trader) => trader.delete(pathOf(await trader.again()))],
+  ["the end of all others", (trader) => trader.delete("/v1/auth/sessions")],
+])("rotated elsewhere meanwhile: the new key signs here: %s", async (_, send) => {
+  const trader = await Trader.enter(at);
+  const elsewhere = trader.movedTo(at);
+  trader.sessionKey = newSessionKey();
+  amongOthers();
+  vi.spyOn(at.venue, "caughtUp").mockImplementationOnce(async () => {
+    expect(await elsewhere.rotate(trader.sessionKey.publicHex)).toMatchObject({ status: 200 });
+  });
+  expect(await send(trader)).toMatchObject({ status: 200 });
+});
+
+function pathOf({ token }: Trader): string {
+  return `/v1/auth/sessions/${token.split(".")[1]}`;
+}
+
+test("rotated elsewhere meanwhile: a rotation without a signature replaces the new key", async () => {
+  const trader = await Trader.enter(at);
+  amongOthers();
+  let elsewhere: Answer | undefined;
+  vi.spyOn(at.venue, "caughtUp").mockImplementationOnce(async () => {
+    elsewhere = await trader.rotate(newSessionKey().publicHex);
+  });
+  trader.sessionKey = newSessionKey();
+  expect(await trader.rotate(trader.sessionKey.publicHex)).toMatchObject({ status: 200 });
+  expect(elsewhere).toMatchObject({ status: 200 });
+  expect((await trader.place(trader.limit("long", 60_000))).status).toBe(200);
+});
+
+test("ended elsewhere meanwhile: what this gateway refuses is invalid_token", async () => {
+  const trader = await Trader.enter(at);
+  amongOthers();
+  vi.spyOn(at.venue, "caughtUp").mockImplementationOnce(async () => {
+    expect(await trader.signOut()).toMatchObject({ status: 200 });
+  });
+  const refused = await trader.place(trader.limit("long", 60_000), { header: "00".repeat(64) });
+  expect(refused).toMatchObject({ status: 401, body: { code: "invalid_token" } });
+});
+
+test("amend by a client id of digits is no position", async () => {
+  const trader = await Trader.enter(at);
+  const clientOrderId = "9999999999";
+  await trader.place({ ...trader.limit("long", 60_000), clientOrderId });
+  amongOthers();
+  const amendment = { clientOrderId, price: 60_100, nonce: 9 };
+  const amended = await trader.signed(`/v1/orders/${clientOrderId}/amend`, amendment);
+  expect(amended).toMatchObject({ status: 200 });
+});
+
+/** A request that waits for a position; this gateway's next batch comes back meanwhile. */
+function untilNextBatch(): void {
+  vi.spyOn(at.venue, "reachedIfAnswered").mockImplementationOnce((position) => {
+    const reached = at.venue.reachedIfAnswered(position);
+    void at.advance(TICK_MS);
+    return reached;
+  });
+}
+
+test("a token of another log: 401, not lagging", async () => {
+  const trader = new Trader(at);
+  trader.token = tokenOfAnotherLog();
+  amongOthers();
+  untilNextBatch();
+  const refused = await trader.get("/v1/account");
+  expect(refused).toMatchObject({ status: 401, body: { code: "invalid_token" } });
+});
+
+test("a token of another log, at a socket: invalid_token, not lagging", async () => {
+  const socket = await StreamClient.connect(at.url);
+  amongOthers();
+  for (const message of [{ op: "auth" }, { op: "subscribe", streams: ["orders"] }]) {
+    untilNextBatch();
+    const answer = await socket.ask({ ...message, token: tokenOfAnotherLog() });
+    expect(answer).toMatchObject({ t: "error", d: { code: "invalid_token" } });
+  }
+});
+
+function tokenOfAnotherLog(): string {
+  return `${"t".repeat(43)}.${at.venue.seq + 1_000_000}`;
+}
+
+test("an order that no gateway has acknowledged: 404, not lagging", async () => {
+  const trader = await Trader.enter(at);
+  amongOthers();
+  untilNextBatch();
+  const unknown = await trader.get("/v1/orders/999999999");
+  expect(unknown).toMatchObject({ status: 404, body: { code: "order_not_found" } });
+});
+
+test("an order ahead of this gateway, and nothing comes from the log: lagging", async () => {
+  const trader = await Trader.enter(at);
+  amongOthers();
+  const ahead = await trader.get(`/v1/orders/${at.venue.seq + 1_000}`);
+  expect(ahead).toMatchObject({ status: 503, body: { code: "lagging" } });
 });
 
 test("not found here, and the log stalls: a read is lagging, a cancel is not executed", async () => {

@@ -115,10 +115,11 @@ export class SessionFlow {
 
   async rotate(
     caller: Caller,
-    session: LiveSession,
+    known: LiveSession,
     { body, bytes, signature }: Signed<RotateBody>,
   ): Promise<RotatedSession> {
     const newBytes = readKeyBytes(body.newSessionKey, "newSessionKey");
+    const session = await this.guard.caughtUp(known);
     const oldKey = this.guard.keyOf(session);
     const proof =
       signature === undefined && !this.guard.isKeyBound(session)

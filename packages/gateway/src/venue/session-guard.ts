@@ -27,6 +27,19 @@ export class SessionGuard {
     return session;
   }
 
+  /** The session as it is now, perhaps with another key. @throws {ApiError} `invalid_token` */
+  current({ number }: LiveSession): LiveSession {
+    const session = this.link.views.session(number);
+    if (session === undefined) throw new ApiError("invalid_token", {});
+    return session;
+  }
+
+  /** As `current`, with what other gateways have done to the session. */
+  async caughtUp(session: LiveSession): Promise<LiveSession> {
+    await this.link.caughtUp();
+    return this.current(session);
+  }
+
   /** The session's current key. */
   keyOf(session: LiveSession): SessionKey {
     const cached = this.keys.get(session.key);

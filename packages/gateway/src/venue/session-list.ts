@@ -78,12 +78,12 @@ export class SessionList {
     text: string,
     header: string | undefined,
   ): Promise<Evidence> {
-    const key = this.guard.keyOf(caller);
     const signed = Buffer.from(text, "utf8");
     if (header === undefined || header === "") {
       const details = { signs: text };
       throw new ApiError("signature_required", {}, { field: "X-Service-Sig", details });
     }
+    const key = this.guard.keyOf(await this.guard.caughtUp(caller));
     const signature = readSignature(header, key, signed);
     await checkSignature(this.signatures, key, signed, signature);
     return { signed, signature, publicKey: key.raw };

@@ -57,7 +57,7 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
   constructor(
     protected readonly services: SignedServices,
     protected readonly caller: Caller,
-    protected readonly session: LiveSession,
+    protected session: LiveSession,
     protected readonly request: Signed<Body>,
     private readonly resolve: (answer: Answer) => void,
     private readonly reject: (error: unknown) => void,
@@ -90,17 +90,22 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
         this.refuse(error);
         return;
       }
-      link.caughtUp().then(
-        () => this.judgeAgain(),
-        (failure: unknown) => this.refuse(failure),
-      );
+      link
+        .caughtUp()
+        .then(() => this.judgeAgain())
+        .catch((failure: unknown) => this.refuse(failure));
     };
     this.judge(usedBy);
   }
 
-  /** An earlier try may have been executed through another gateway meanwhile: then that answers. */
+  /**
+   * The session's key may have been rotated at another gateway meanwhile. An earlier try may have been
+   * executed there: then that answers.
+   */
   private judgeAgain(): void {
-    const usedBy = this.services.link.views.seqOfNonce(this.session, this.request.body.nonce);
+    const { guard, link } = this.services;
+    this.session = guard.current(this.session);
+    const usedBy = link.views.seqOfNonce(this.session, this.request.body.nonce);
     if (usedBy === 0 || !this.answerAsBefore(usedBy)) this.judge(usedBy);
   }
 

@@ -154,6 +154,11 @@ export class VenueGateway {
     return this.link.venue.reached(position);
   }
 
+  /** The same; also true once no gateway can have answered with the position before the call. */
+  reachedIfAnswered(position: number): Promise<boolean> {
+    return this.link.venue.reachedIfAnswered(position);
+  }
+
   /** Resolves once everything is applied that any gateway had answered before the call. */
   caughtUp(): Promise<void> {
     return this.link.caughtUp();

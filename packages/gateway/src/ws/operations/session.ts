@@ -17,9 +17,9 @@ export const auth = handleMessage(socketAuth, ({ token: text }, call, { sessions
   return undefined;
 });
 
-/** The session was opened at another gateway, which is ahead of this one. */
+/** The session was opened at another gateway, which is ahead of this one, or it is of another log. */
 async function reach(venue: LogProgress, { session }: BearerToken): Promise<void> {
-  if (!(await venue.reached(session))) throw lagging(venue);
+  if (!(await venue.reachedIfAnswered(session))) throw lagging(venue);
 }
 
 /** Sets the options of the socket's session; answered once they are durable. */

@@ -11,7 +11,7 @@ import type { StreamName } from "@perpgate/protocol";
 import { ApiError, isPrivateStream, parseStreamName, STREAM_FORMS } from "@perpgate/protocol/core";
 import { type MessageOf, socketSubscribe, socketUnsubscribe } from "@perpgate/protocol/operations";
 import { BearerToken } from "../../auth/session-token.js";
-import { lagging } from "../../http/log-position.js";
+import { isApplied, lagging, waitFor } from "../../http/log-position.js";
 import { COST } from "../../limits/costs.js";
 import type { Connection } from "../connection.js";
 import type { SocketCall } from "../socket-call.js";
@@ -24,14 +24,13 @@ interface AcceptedStream {
 
 export const subscribe = handleMessage(socketSubscribe, (message, call, context) => {
   const { venue } = context.gateway;
-  const needed = Math.max(message.since ?? 0, positionOf(message.token));
-  if (venue?.isReplicated !== true || needed <= venue.position) {
+  const needed = { seen: message.since ?? 0, named: positionOf(message.token) };
+  if (venue?.isReplicated !== true || isApplied(venue, needed)) {
     subscribeNow(message, call, context);
     return undefined;
   }
   // The client was at another gateway, which is ahead of this one.
-  void venue
-    .reached(needed)
+  void waitFor(venue, needed)
     .then((isReached) => {
       if (!isReached) call.refuse(lagging(venue));
       else if (call.connection.isOpen) subscribeNow(message, call, context);
