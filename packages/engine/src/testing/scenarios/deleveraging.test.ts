@@ -1,6 +1,8 @@
 /** Auto-deleveraging and losses that no account can cover. The backstop's cap is 0 here. */
 import { describe, expect, test } from "vitest";
 import { END_REASONS } from "../../reasons.js";
+import { DUST } from "./listing.js";
+import type { Trader } from "./trader.js";
 import { Venue } from "./venue.js";
 
 const NO_BACKSTOP = { config: { backstopCapMicros: 0 } };
@@ -150,6 +152,39 @@ describe("beyond bankruptcy", () => {
     expect(deleveraged(venue)).toEqual([[dan.account, 100_000]]);
     expect(bob.position().size).toBe(-1);
     expect(venue.happened("LossSocialised")).toEqual([]);
+  });
+
+  test("passed over for a rounding, he gives fewer lots later, and nothing is socialised", () => {
+    const market = { ...DUST, config: { ...DUST.config, maxIndexJumpPpm: 10 ** 12 } };
+    const venue = new Venue({ markets: [market], ...NO_BACKSTOP });
+    const trader = (name: string): Trader => venue.trader(name, 1);
+    const [alice, bob, carol] = [trader("alice"), trader("bob"), trader("carol")];
+    const [dan, eve] = [trader("dan"), trader("eve")];
+    const trade = (seller: Trader, buyer: Trader, lots: number, price: number, leverage = 1) => {
+      const terms = { size: lots / 1e6, price, leverage };
+      seller.sells("limit", terms);
+      buyer.buys("limit", terms);
+    };
+    // Alice paid 1,000 for five lots with a margin of 50: bankrupt at 190. Dan takes his profit.
+    venue.index(200);
+    trade(dan, alice, 5, 200, 20);
+    venue.index(100);
+    trade(bob, dan, 5, 100);
+    trade(bob, eve, 5, 99);
+    // Bob sold ten lots for 995 and keeps a margin of 905: bankrupt at 190 too.
+    bob.changesMargin(-95 / 1e6);
+    venue.index(99);
+    trade(carol, eve, 3, 99);
+    const { fund } = venue;
+    venue.tick();
+    // Bob ranks first. Of five lots he has ⌊452.5⌋ + ⌊497.5⌋ − 950 = −1; of the two that Carol leaves
+    // 181 + 199 − 380 = 0.
+    expect(deleveraged(venue)).toEqual([
+      [carol.account, 3],
+      [bob.account, 2],
+    ]);
+    expect(bob.position()).toEqual({ size: -8 / 1e6, cost: -796 / 1e6, margin: 724 / 1e6 });
+    expect([venue.happened("LossSocialised"), venue.fund]).toEqual([[], fund]);
   });
 });
 

@@ -1,8 +1,12 @@
 /** What a fill costs, what an order keeps in reserve, and who can no longer pay. */
 import { describe, expect, test } from "vitest";
-import { END_REASONS } from "../../reasons.js";
-import { BTC, SMALL_TIERS } from "./listing.js";
-import { Venue } from "./venue.js";
+import { LIMIT_ORDER, MARKET_ORDER, type PlaceOrder, SHORT } from "../../commands.js";
+import { STATUS_RESTING, type VenueEvent } from "../../events/event-table.js";
+import { END, END_REASONS } from "../../reasons.js";
+import { addressOf, genesis, openSession, plainOrder } from "../commands.js";
+import { comparedEngine } from "../compared.js";
+import { BTC, MAJOR, plainMarket, SMALL_TIERS, venueConfig } from "./listing.js";
+import { START_MS, Venue } from "./venue.js";
 
 function pair(alice = 100_000, bob = 1_000_000) {
   const venue = new Venue();
@@ -176,6 +180,38 @@ describe("a maker who can no longer pay", () => {
     expect([ended.account, END_REASONS[ended.reason]]).toEqual([alice.account, "unfunded"]);
     expect(alice.wallet).toBe(0.6);
   });
+
+  test("is asked again when the taker can fill fewer lots: they round differently", () => {
+    const { engine, apply } = comparedEngine();
+    const credit = { attestorKind: "dev", devCreditMicros: 300 } as const;
+    apply(genesis(START_MS, venueConfig([{ config: plainMarket("TESTUSD", MAJOR) }], credit)));
+    const index = (indexTicks: number, slot: number): void => {
+      apply({ kind: "UpdateIndex", stampMs: START_MS, market: 0, indexTicks, slot });
+    };
+    const signIn = (): number => {
+      apply(openSession({ stampMs: START_MS, address: addressOf(engine.seq) }));
+      return engine.seq;
+    };
+    const order = (session: number, terms: Partial<PlaceOrder>): VenueEvent[] => {
+      const sender = { stampMs: START_MS, session, nonce: engine.seq };
+      return apply(plainOrder({ ...sender, type: LIMIT_ORDER, ...terms }));
+    };
+    const [alice, bob, carol] = [signIn(), signIn(), signIn()];
+    index(100, START_MS / 200);
+    order(bob, { side: SHORT, marginMicros: 150, leverage: 2, priceTicks: 100 });
+    // Three lots, margin ⌈300 ÷ 45⌉ = 7.
+    order(alice, { type: MARKET_ORDER, marginMicros: 7, leverage: 45 });
+    order(alice, { side: SHORT, marginMicros: 294, priceTicks: 98, reduceOnly: true });
+    index(95, START_MS / 200 + 1);
+    // All three at 98: released 7, PnL −6, fee 1, just enough. But Carol's 294 + loss 9 + fee 1 are
+    // more than 300: she can fill two, and of two lots Alice has ⌊14 ÷ 3⌋ − 4 < 1.
+    const placed = order(carol, { marginMicros: 294, priceTicks: 98 });
+    expect(placed.filter((event) => event.kind === "Traded")).toEqual([]);
+    const ended = { kind: "OrderEnded", reason: END.bankruptcy, remainingLots: 3 };
+    const rests = { kind: "OrderAcknowledged", status: STATUS_RESTING };
+    expect(placed).toContainEqual(expect.objectContaining(ended));
+    expect(placed).toContainEqual(expect.objectContaining(rests));
+  });
 });
 
 describe("closing", () => {
@@ -202,6 +238,18 @@ describe("closing", () => {
     expect(alice.position()).toEqual({ size: 0.5, cost: 25_000, margin: 2_500 });
     // 94,975 + 2,500 + 500 − 12.75
     expect(alice.wallet).toBe(97_962.25);
+  });
+
+  test("a flip: first the closing part, then the opening part, a fee rounded up on each", () => {
+    const { alice, bob } = pair();
+    bob.sells("limit", { margin: 0.2, leverage: 3, price: 50_000 });
+    alice.buys("limit", { margin: 0.2, leverage: 3, price: 50_000 });
+    bob.buys("limit", { margin: 0.4, leverage: 3, price: 50_000.1 });
+    // A lot closes and a lot opens, each for $0.500001: two fees of ⌈0.0002500005⌉.
+    const flip = alice.sells("limit", { margin: 0.4, leverage: 3, price: 50_000.1 });
+    expect(flip).toMatchObject({ filled: 0.00002, fee: 0.000502 });
+    expect(alice.position()).toEqual({ size: -0.00001, cost: -0.500001, margin: 0.166667 });
+    expect(alice.realized()).toBe(0.000001);
   });
 
   test("thirds do not divide: margin out rounds down, cost out rounds against the trader", () => {
