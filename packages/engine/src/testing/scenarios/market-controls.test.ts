@@ -205,16 +205,17 @@ describe("settle", () => {
   test("a fund that is too small: the winners are scaled alike, and it ends at zero", () => {
     const venue = new Venue({ config: { fundSeedMicros: 1_000 * MICROS } });
     const bob = venue.trader("bob", 20_000);
-    const winners = [1, 2, 3].map((n) => venue.trader(`winner ${n}`, 20_000));
-    for (const winner of winners) {
-      bob.sells("limit", { margin: 1_000, price: 50_000 });
-      winner.buys("limit", { margin: 1_000, price: 50_000 });
-    }
-    // Bob lost 6,000 of 3,000: the fund has 1,000, the winners get 4,000 of 6,000.
+    const winners = [500, 1_000, 1_500].map((margin) => {
+      const winner = venue.trader(`winner with ${margin}`, 20_000);
+      bob.sells("limit", { margin, price: 50_000 });
+      winner.buys("limit", { margin, price: 50_000 });
+      return winner;
+    });
+    // They gained 1,000, 2,000 and 3,000. Bob has 3,000 of margin and the fund 1,000: each gets two
+    // thirds, rounded down, and the micro that is left is the fund's.
     venue.controls("settle", 60_000);
-    expect(winners.map((winner) => Math.floor(winner.realized()))).toEqual([1_333, 1_333, 1_333]);
-    expect(venue.fund).toBeCloseTo(0, 5);
-    expect(venue.fund).toBeGreaterThanOrEqual(0);
+    expect(winners.map((winner) => winner.realized())).toEqual([666.666666, 1_333.333333, 2_000]);
+    expect(venue.fund).toBe(0.000001);
   });
 
   test("a fund below zero pays nothing and is not charged", () => {
