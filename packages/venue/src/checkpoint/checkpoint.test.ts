@@ -1,4 +1,12 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -66,6 +74,25 @@ describe("the checkpoint thread", () => {
     expect(report.fault).toBeNull();
     expect(report.checkpoints).toBeGreaterThanOrEqual(7);
     expect(report.snapshots).toBe(2);
+  });
+
+  test("a history behind every snapshot: a restart replays from the beginning and shows the same", async () => {
+    const [history, older] = [join(folder, "history"), join(folder, "older")];
+    const before = await TestVenue.open(folder, { checkpoints: EVERY });
+    await trade(before, 1, 20);
+    await before.venue.history.flush();
+    cpSync(history, older, { recursive: true });
+    await trade(before, 21, 100);
+    await checkpointed(2);
+    const orders = before.venue.views.orders(1);
+    await before.venue.close();
+    await removeFolder(history);
+    renameSync(older, history);
+    const after = await TestVenue.open(folder);
+    expect(after.venue.recovery.snapshotSeq).toBe(0);
+    expect(after.venue.views.orders(1)).toEqual(orders);
+    await after.venue.close();
+    expect((await verify(folder)).fault).toBeNull();
   });
 
   test("time: a snapshot is taken after few commands", async () => {
