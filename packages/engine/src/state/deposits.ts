@@ -6,7 +6,6 @@
 import { DEV_CREDIT_DELAY_MS } from "@perpgate/protocol/rules";
 import type { AttestDeposit, DepositCredit } from "../commands.js";
 import { REJECTED_DEPOSIT_MS, UNSEEN_DEPOSIT_MS } from "../config.js";
-import { ExpiryQueue } from "./expiry-queue.js";
 import { Timers } from "./timers.js";
 
 export type DepositStatus = "queued" | "confirming" | "credited" | "rejected";
@@ -88,8 +87,8 @@ export class DepositBook {
   private readonly unseenOf = new Map<number, number>();
   /** Unsettled reorganisations of the credits of each account; derived. */
   private readonly reorgsOf = new Map<number, number>();
-  /** Deposits that the `dev` attestor has yet to credit. */
-  readonly devDue = new ExpiryQueue();
+  /** Deposits that the `dev` attestor has yet to credit; only that settles them. */
+  readonly devDue = new Timers();
 
   add(key: string, deposit: Deposit): void {
     this.byId.set(deposit.id, deposit);
@@ -151,7 +150,7 @@ export class DepositBook {
 
   /** The `dev` attestor credits a deposit this long after its latest registration. */
   awaitDevCredit({ registeredAtMs, id }: Deposit): void {
-    this.devDue.push(registeredAtMs + DEV_CREDIT_DELAY_MS, id);
+    this.devDue.set(id, registeredAtMs + DEV_CREDIT_DELAY_MS);
   }
 
   /** All deposits, ascending id. */

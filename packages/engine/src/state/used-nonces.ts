@@ -2,11 +2,11 @@
  * Sign-in nonces that were used: each counts until its time. Those whose time has passed are removed a
  * few per tick; until then they make no difference, in snapshots neither.
  */
-import { ExpiryQueue } from "./expiry-queue.js";
 import { NONE } from "./id-index.js";
 import { Float64Segments, Int32Segments } from "./segments.js";
 import { TextCells } from "./text-cells.js";
 import { TextIndex } from "./text-index.js";
+import { Timers } from "./timers.js";
 
 /** Removed per tick at most. */
 const FORGOTTEN_PER_TICK = 1_024;
@@ -16,7 +16,8 @@ export class UsedNonces {
   private readonly keys = new TextCells(95);
   private readonly untilMs = new Float64Segments();
   private readonly byKey = new TextIndex(this.keys);
-  private readonly expiries = new ExpiryQueue();
+  /** By row + 1: ids begin at 1. */
+  private readonly expiries = new Timers();
   private readonly free = new Int32Segments();
   private freeCount = 0;
 
@@ -32,12 +33,12 @@ export class UsedNonces {
     this.keys.set(row, key);
     this.untilMs.set(row, untilMs);
     this.byKey.add(key, row);
-    this.expiries.push(untilMs, row);
+    this.expiries.set(row + 1, untilMs);
   }
 
   forget(timeMs: number): void {
     for (let i = 0; i < FORGOTTEN_PER_TICK && this.expiries.nextTime() <= timeMs; i++) {
-      const row = this.expiries.pop();
+      const row = this.expiries.pop() - 1;
       const key = this.keys.get(row);
       // One that was used again after its time has another row.
       if (this.byKey.get(key) === row) this.byKey.delete(key, row);

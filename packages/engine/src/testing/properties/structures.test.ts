@@ -2,7 +2,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NONCE_WINDOW } from "../../config.js";
-import { ExpiryQueue } from "../../state/expiry-queue.js";
 import { IdIndex } from "../../state/id-index.js";
 import { NonceBlocks, NonceWindow, WINDOW_WORDS } from "../../state/nonce-window.js";
 import { TextCells } from "../../state/text-cells.js";
@@ -127,35 +126,6 @@ describe("TextIndex over TextCells: like a Map", () => {
         for (const [text, row] of map) {
           expect([index.get(text), cells.get(row)]).toEqual([row, text]);
         }
-      }),
-      { numRuns: 300 },
-    );
-  });
-});
-
-describe("ExpiryQueue: a sorted list", () => {
-  const step = fc.oneof(
-    fc.record({ time: fc.nat(20), id: fc.nat(50) }),
-    fc.record({ time: fc.maxSafeNat(), id: fc.maxSafeNat() }),
-    fc.constant(null),
-  );
-
-  test("gives the least time first, then the least number", () => {
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
-        const queue = new ExpiryQueue();
-        const list: { time: number; id: number }[] = [];
-        for (const entry of steps) {
-          if (entry !== null) {
-            queue.push(entry.time, entry.id);
-            list.push(entry);
-            list.sort((a, b) => a.time - b.time || a.id - b.id);
-          } else if (list.length > 0) {
-            expect(queue.pop()).toBe(list.shift()!.id);
-          }
-          expect(queue.nextTime()).toBe(list[0]?.time ?? Number.POSITIVE_INFINITY);
-        }
-        while (list.length > 0) expect(queue.pop()).toBe(list.shift()!.id);
       }),
       { numRuns: 300 },
     );
