@@ -92,6 +92,30 @@ describe.skipIf(isWithoutNatsServer())("a stream that was rolled back and filled
     expect(delivered).toBe(0);
   }, 60_000);
 
+  test("rolled back and not filled again: after 10 s the gateway stops, and its mirror is refused by a start", async () => {
+    const stream = "shorter";
+    await withNats((nats) => createStream(nats, { stream, replicas: 1 }));
+    const gateway = await LogGateway.start({ servers: [server.url], stream });
+    onTestFinished(() => gateway.close());
+    await gateway.publish("kept");
+    await server.stop();
+    const copy = join(cluster.folder, "shorter-copy");
+    server.copyStore(copy);
+    server.start();
+    await gateway.publish("lost");
+    await server.kill();
+    server.restoreStore(copy);
+    server.start();
+    const again = LogGateway.start({ servers: [server.url], stream }, gateway.mirror.upTo(2));
+    const refused = expect(again).rejects.toThrow(
+      /^the stream ends at sequence 1, but this gateway's mirror at 2: messages were lost; .*reseed/,
+    );
+    expect((await gateway.log.stopped).message).toMatch(
+      /^the stream has ended at sequence 1 for 10 s, but .* sequence 2: messages were lost; .*reseed/,
+    );
+    await refused;
+  }, 60_000);
+
   /** A reader of an empty stream whose clock stands still, and pushes of a server with another stream. */
   async function newReader(nats: NatsConnection, stream: string) {
     await createStream(nats, { stream, replicas: 1 });

@@ -38,7 +38,7 @@ export class ClusterLoad {
   readonly notExecuted: Pick<Told, "session" | "nonce">[] = [];
   readonly refusals = new Map<string, number>();
   /** Until a request was answered, or its connection failed. */
-  private longestWaitMs = 0;
+  longestWaitMs = 0;
   /** The longest time in which no trader got an acknowledgement. */
   longestGapMs = 0;
   private lastMs = performance.now();
