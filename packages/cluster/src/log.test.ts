@@ -106,20 +106,6 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     expect(again.mirror.records).toEqual(first.mirror.records);
   });
 
-  test("a gateway far behind fetches, in order", async () => {
-    const stream = await newStream();
-    for (let number = 0; number < 2500; number++) {
-      nats.publish(subjectOf(stream, "rubbish"), `${number}`);
-    }
-    const first = await newGateway(stream);
-    expect(await first.publish("after")).toBe(true);
-    const late = await newGateway(stream);
-    expect(late.mirror.records).toEqual(first.mirror.records);
-    expect(late.mirror.end).toBe(2501);
-    const numbers = [...late.mirror.messages()].slice(0, 2500).map(({ message }) => `${message}`);
-    expect(numbers).toEqual(numbers.map((_, index) => `${index}`));
-  });
-
   test("several inits: one Genesis, the first message of every log", async () => {
     const stream = await newStream();
     const connections = await Promise.all(

@@ -9,6 +9,7 @@ import {
   configurationFile,
   PerpgateProcess,
   temporaryFolder,
+  UNLIMITED,
 } from "../testing/perpgate-process.js";
 
 const LIMIT = {
@@ -21,18 +22,6 @@ const LIMIT = {
   nonce: 1,
 };
 
-const UNLIMITED_ORDERS = {
-  readsPerSecond: 1e6,
-  readsBurst: 1e6,
-  ordersPerSecond: 1e6,
-  ordersBurst: 1e6,
-  costMsPerSecond: 1e6,
-  costBurstMs: 1e6,
-  accountCostMsPerSecond: 1e6,
-  accountCostBurstMs: 1e6,
-};
-const UNLIMITED_READS = { readsPerSecond: 1e6, readsBurst: 1e6 };
-
 async function start(data: string, content: object = {}) {
   const config = configurationFile({ logLevel: "error", ...content });
   const child = new PerpgateProcess(["--port", "0", "--data", data, "--config", config]);
@@ -42,7 +31,7 @@ async function start(data: string, content: object = {}) {
 describe("a process that trades", () => {
   test("killed with batches in flight: the next process knows sessions, orders and whole batches", async () => {
     const data = join(temporaryFolder(), "data");
-    const before = await start(data, { limits: UNLIMITED_ORDERS });
+    const before = await start(data, { limits: UNLIMITED });
     const client = new ProcessClient(before.url);
     expect((await client.signIn()).status).toBe(200);
     const placed = await client.place(LIMIT);
@@ -55,7 +44,7 @@ describe("a process that trades", () => {
     await before.child.ended;
     await flow.over();
 
-    const after = await start(data, { limits: UNLIMITED_ORDERS });
+    const after = await start(data, { limits: UNLIMITED });
     client.url = after.url;
     await expectWholeBatches(flow, after.url);
     const again = await client.place(LIMIT);
@@ -137,7 +126,7 @@ describe("a process that trades", () => {
     const feeds = ["a", "b"].map((name) => ({ name, markets }));
     const { url } = await start(join(temporaryFolder(), "data"), {
       index: { source: "http", feeds, pollMs: 20, intervalMs: 10 },
-      limits: UNLIMITED_READS,
+      limits: UNLIMITED,
     });
     const indexOf = async (): Promise<number> => {
       const answer = await fetch(`${url}/v1/markets`);

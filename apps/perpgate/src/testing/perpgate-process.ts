@@ -10,6 +10,24 @@ import { onTestFinished } from "vitest";
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 export const MAIN = fileURLToPath(new URL("../../bin/perpgate.js", import.meta.url));
 
+/** Settings with which no test reaches a rate limit. */
+export const UNLIMITED = {
+  readsPerSecond: 1e6,
+  readsBurst: 1e6,
+  ordersPerSecond: 1e6,
+  ordersBurst: 1e6,
+  cancelsPerSecond: 1e6,
+  cancelsBurst: 1e6,
+  costMsPerSecond: 1e6,
+  costBurstMs: 1e6,
+  accountCostMsPerSecond: 1e6,
+  accountCostBurstMs: 1e6,
+  signInsPerSecond: 1e6,
+  failedSignInsPerMinute: 1e6,
+  newAccountsPerMinute: 1e6,
+  newAccountsBurst: 1e6,
+};
+
 export type WhenDone = (stop: () => void) => void;
 
 export interface Ended {

@@ -13,6 +13,7 @@ import {
   MAIN,
   PerpgateProcess,
   temporaryFolder,
+  UNLIMITED,
   type WhenDone,
 } from "../../testing/perpgate-process.js";
 import { createPrivateFile } from "../../trader/private-file.js";
@@ -20,22 +21,6 @@ import { begin } from "../init.js";
 
 const SHIFTED_CLOCK = fileURLToPath(new URL("../../testing/shifted-clock.mjs", import.meta.url));
 const NEWER_RELEASE = fileURLToPath(new URL("../../testing/newer-release.mjs", import.meta.url));
-const LIMITS = {
-  readsPerSecond: 1e6,
-  readsBurst: 1e6,
-  ordersPerSecond: 1e6,
-  ordersBurst: 1e6,
-  cancelsPerSecond: 1e6,
-  cancelsBurst: 1e6,
-  costMsPerSecond: 1e6,
-  costBurstMs: 1e6,
-  accountCostMsPerSecond: 1e6,
-  accountCostBurstMs: 1e6,
-  signInsPerSecond: 1e6,
-  failedSignInsPerMinute: 1e6,
-  newAccountsPerMinute: 1e6,
-  newAccountsBurst: 1e6,
-};
 
 export interface ClusterChanges {
   readonly gateways?: number;
@@ -141,7 +126,7 @@ export class RunningCluster {
     createPrivateFile(logKey, newLogKey().secret);
     const content = {
       logLevel: "warn",
-      limits: LIMITS,
+      limits: UNLIMITED,
       metrics: { port: false },
       receipts: { logKey },
       auth: { nonceKey: randomBytes(32).toString("hex") },

@@ -16,6 +16,7 @@ import {
   configurationFile,
   PerpgateProcess,
   temporaryFolder,
+  UNLIMITED,
 } from "../../testing/perpgate-process.js";
 
 const RUNS = Number(process.env.PERPGATE_FAULT_RUNS ?? 6);
@@ -57,20 +58,10 @@ const library = compileFaultLibrary(afterAll);
 
 /** All runs use one folder, so that segments are allocated once. */
 const data = join(temporaryFolder(afterAll), "data");
-const limits = {
-  ordersPerSecond: 1e6,
-  ordersBurst: 1e6,
-  readsPerSecond: 1e6,
-  readsBurst: 1e6,
-  costMsPerSecond: 1e6,
-  costBurstMs: 1e6,
-  accountCostMsPerSecond: 1e6,
-  accountCostBurstMs: 1e6,
-};
 
 function start(environment: NodeJS.ProcessEnv = {}): PerpgateProcess {
   const snapshots = { everyCommands: 100 };
-  const config = configurationFile({ limits, snapshots, http: { drainGraceMs: 500 } });
+  const config = configurationFile({ limits: UNLIMITED, snapshots, http: { drainGraceMs: 500 } });
   return new PerpgateProcess(["--port", "0", "--data", data, "--config", config], environment);
 }
 

@@ -12,6 +12,7 @@ import {
   MAIN,
   PerpgateProcess,
   temporaryFolder,
+  UNLIMITED,
 } from "../../testing/perpgate-process.js";
 
 const EXIT_MS = 5_000;
@@ -23,9 +24,7 @@ const library = compileFaultLibrary(afterAll);
 
 function start(environment: NodeJS.ProcessEnv): PerpgateProcess {
   // A flow ends at the first rate limit, and then no order is in flight.
-  const cost = { costMsPerSecond: 1e6, accountCostMsPerSecond: 1e6, accountCostBurstMs: 1e6 };
-  const limits = { ordersPerSecond: 1e6, ordersBurst: 1e6, ...cost };
-  const config = configurationFile({ limits, http: { drainGraceMs: 100 } });
+  const config = configurationFile({ limits: UNLIMITED, http: { drainGraceMs: 100 } });
   const args = ["--port", "0", "--data", join(temporaryFolder(), "data"), "--config", config];
   return new PerpgateProcess(args, environment, [process.execPath, "--import", PROVOKE, MAIN]);
 }

@@ -7,84 +7,111 @@
  * at most; one that both raises a limit and lists or resumes a market is refused.
  */
 import { describe, expect, test } from "vitest";
-import type { Configure } from "../../commands.js";
+import type { MarketConfig, VenueConfig } from "../../config.js";
 import { Engine } from "../../engine.js";
-import { BTC } from "../scenarios/listing.js";
+import { addressOf, setCohort } from "../commands.js";
+import { BTC, ETH, venueConfig } from "../scenarios/listing.js";
 import { Venue } from "../scenarios/venue.js";
-import { THIN } from "./scene.js";
 
 const MINUTE_MS = 60_000;
 
-function configure(venue: Venue, changes: Partial<Configure["config"]>): Configure {
-  const stampMs = venue.now;
-  const config = { ...venue.engine.state.config!, ...changes };
-  return { kind: "Configure", stampMs, expiresAtMs: stampMs + MINUTE_MS, config };
+function sealed(): Venue {
+  const venue = new Venue();
+  venue.trader("alice");
+  venue.tick();
+  return venue;
 }
 
-describe("operator commands", () => {
-  test("a command that was prepared and sent later: refused, and nothing changes", () => {
+function configures(venue: Venue, config: VenueConfig): string | null {
+  return venue.operates({ kind: "Configure", config });
+}
+
+describe("expiry", () => {
+  test("a command that was prepared and sent later: refused, whatever its stamp says", () => {
     const venue = new Venue();
-    const prepared = configure(venue, { backstopCapMicros: 9_000_000_000_000 });
+    const before = venue.config.backstopCapMicros;
+    const config = { ...venue.config, backstopCapMicros: 2 * before };
+    const times = { stampMs: venue.now, expiresAtMs: venue.now + MINUTE_MS };
+    const prepared = { kind: "Configure", ...times, config } as const;
     venue.resumes(venue.now + 14 * 24 * 60 * MINUTE_MS);
-    const before = venue.engine.state.config!.backstopCapMicros;
-    venue.apply(prepared);
-    expect(venue.refusal).toBe("command_expired");
-    venue.apply({ ...prepared, stampMs: venue.now });
-    expect(venue.refusal).toBe("command_expired");
+    for (const stampMs of [prepared.stampMs, venue.now]) {
+      venue.apply({ ...prepared, stampMs });
+      expect(venue.refusal).toBe("command_expired");
+    }
     expect(venue.engine.state.config!.backstopCapMicros).toBe(before);
   });
 
-  test("the eleventh within a minute: refused, also after a restore; later it is executed", () => {
+  test("at its last moment it is executed", () => {
+    const venue = sealed();
+    const stampMs = venue.now;
+    venue.apply({ ...setCohort(stampMs, "closed"), expiresAtMs: stampMs });
+    expect(venue.refusal).toBeNull();
+  });
+});
+
+describe("ten a minute", () => {
+  test("of all kinds together; refused ones do not count; a minute later the next one runs", () => {
+    const venue = sealed();
+    for (let i = 0; i < 5; i++) {
+      expect(venue.controls("settle", -1)).toBe("invalid_command");
+      expect(venue.controls(i % 2 === 0 ? "halt" : "resume")).toBeNull();
+      expect(configures(venue, venue.config)).toBeNull();
+    }
+    expect(venue.controls("resume")).toBe("operator_rate_limit");
+    const [first = 0] = venue.engine.state.operatorTimes;
+    expect(venue.happened("CommandRefused")[0]?.detail1).toBe(first + MINUTE_MS);
+    venue.engine = Engine.restore(venue.engine.snapshot());
+    venue.resumes(first + MINUTE_MS - 1);
+    expect(venue.controls("resume")).toBe("operator_rate_limit");
+    venue.resumes(first + MINUTE_MS);
+    expect(venue.controls("resume")).toBeNull();
+  });
+
+  test("within any minute: each of ten, two seconds apart, makes room for one a minute later", () => {
     const venue = new Venue();
-    let isPaused = false;
-    const pauses = (): string | null => {
-      isPaused = !isPaused;
-      return venue.operates({ kind: "PauseDeposits", scope: "ethereum", isPaused });
-    };
+    const pauses = (isPaused: boolean): string | null =>
+      venue.operates({ kind: "PauseDeposits", scope: "ethereum", isPaused });
     for (let i = 0; i < 10; i++) {
-      expect(pauses(), `command ${i}`).toBeNull();
+      expect(pauses(i % 2 === 0), `command ${i}`).toBeNull();
       venue.waits(2);
     }
-    expect(pauses()).toBe("operator_rate_limit");
-    venue.engine = Engine.restore(venue.engine.snapshot());
-    expect(pauses()).toBe("operator_rate_limit");
     venue.waits(41);
-    expect(pauses()).toBeNull();
+    expect([pauses(true), pauses(false)]).toEqual([null, "operator_rate_limit"]);
   });
 
-  test("all kinds of operator commands share the ten", () => {
+  test("the first list of a new venue, however many commands it takes, is not limited", () => {
     const venue = new Venue();
-    const market = 0;
-    for (let i = 0; i < 10; i++) {
-      const stampMs = venue.now;
-      const expiresAtMs = stampMs + MINUTE_MS;
-      const action = i % 2 === 0 ? "halt" : "resume";
-      venue.apply({ kind: "ControlMarket", stampMs, expiresAtMs, market, action, priceTicks: 0 });
+    for (let i = 0; i < 30; i++) {
+      venue.cohort("allowlist", [addressOf(i)]);
       expect(venue.refusal).toBeNull();
     }
-    venue.apply(configure(venue, {}));
-    expect(venue.refusal).toBe("operator_rate_limit");
+    expect(venue.engine.state.allowlist.size).toBe(30);
   });
+});
 
-  test("a market listed and a limit raised in one command: refused; one after the other: executed", () => {
-    const venue = new Venue();
-    const { markets, backstopCapMicros } = venue.engine.state.config!;
-    const listed = [...markets, THIN.config];
-    const raised = backstopCapMicros + 1;
-    venue.apply(configure(venue, { markets: listed, backstopCapMicros: raised }));
-    expect(venue.refusal).toBe("configuration_raises_and_lists");
+describe("a limit and a listing", () => {
+  const listed = (changes: Partial<VenueConfig> = {}) => venueConfig([BTC, ETH], changes);
+  const changed = (changes: Partial<MarketConfig>) => {
+    return { ...listed(), markets: [{ ...BTC.config, ...changes }, ETH.config] };
+  };
+
+  test.each<[string, VenueConfig]>([
+    ["the backstop's cap", listed({ backstopCapMicros: 9_000_000e6 })],
+    ["the fund's loss an hour", listed({ fundLossPerHourPpm: 30_000 })],
+    ["open orders", listed({ maxOpenOrders: 501 })],
+    ["another market's band", changed({ bandPpm: BTC.config.bandPpm * 2 })],
+    ["another market's jump", changed({ maxIndexJumpPpm: BTC.config.maxIndexJumpPpm + 1 })],
+  ])("together, %s: refused; one after the other: taken", (_, both) => {
+    const venue = sealed();
+    expect(configures(venue, both)).toBe("configuration_raises_and_lists");
     expect(venue.engine.state.markets).toHaveLength(1);
-    venue.apply(configure(venue, { markets: listed }));
-    expect(venue.refusal).toBeNull();
-    venue.apply(configure(venue, { backstopCapMicros: raised }));
-    expect(venue.refusal).toBeNull();
+    expect(configures(venue, { ...both, markets: [both.markets[0]!] })).toBeNull();
+    expect(configures(venue, both)).toBeNull();
+    expect(venue.engine.state.markets).toHaveLength(2);
   });
 
-  test("a limit of another market raised while one is listed: refused as well", () => {
-    const venue = new Venue();
-    const { markets } = venue.engine.state.config!;
-    const wider = { ...BTC.config, maxIndexJumpPpm: BTC.config.maxIndexJumpPpm + 1 };
-    venue.apply(configure(venue, { markets: [wider, ...markets.slice(1), THIN.config] }));
-    expect(venue.refusal).toBe("configuration_raises_and_lists");
+  test("a lower leverage is no raise: taken together with a listing", () => {
+    const tiers = BTC.config.tiers.map((tier) => ({ ...tier, maxLeverage: 10 }));
+    expect(configures(sealed(), changed({ tiers }))).toBeNull();
   });
 });
