@@ -51,7 +51,7 @@ const TESTS_MAY_IMPORT = {
   "packages/sdk": ["engine", "venue", "gateway", "oracle"],
   "packages/bots": ["engine", "venue", "gateway", "oracle"],
   "packages/ccxt": ["engine", "venue", "gateway", "oracle"],
-  "apps/terminal": ["engine", "gateway"],
+  "apps/terminal": ["engine", "gateway", "venue"],
 };
 
 /** Folders with narrower rules: the packages and the sibling folders that they may import. */

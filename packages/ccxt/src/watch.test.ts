@@ -1,9 +1,8 @@
 /** CCXT's watch loops, on a live venue. */
 
-import { runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
+import { CuttingProxy, runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
 import { errors } from "ccxt";
 import { expect, test } from "vitest";
-import { Relay } from "./testing/relay.js";
 import { expectShape, ORDER, POSITION, TICKER, TRADE } from "./testing/structure.js";
 import { live, quote, SYMBOL } from "./testing/venue.js";
 
@@ -144,10 +143,10 @@ test("newUpdates false: the whole list, oldest first", async () => {
 
 test("a gateway that restarts: loops go on, and nothing of the account is lost", async () => {
   const before = await runVenue({ startMs: startAheadOfClients() });
-  const relay = await Relay.before(before.url);
+  const proxy = await CuttingProxy.before(before.url);
   const [trader, other] = [
-    newExchange({ urls: { api: relay.url } }),
-    newExchange({ urls: { api: relay.url } }),
+    newExchange({ urls: { api: proxy.url } }),
+    newExchange({ urls: { api: proxy.url } }),
   ];
   const orders = trader.watchOrders(SYMBOL);
   const trades = trader.watchMyTrades(SYMBOL);
@@ -160,7 +159,8 @@ test("a gateway that restarts: loops go on, and nothing of the account is lost",
   await expect(trader.fetchTime()).rejects.toThrow(errors.NetworkError);
   const { directory } = before;
   const after = await runVenue({ directory, startMs: before.nowMs() });
-  relay.leadTo(after.url);
+  proxy.leadTo(after.url);
+  proxy.cutAll();
   await other.createOrder(SYMBOL, "market", "sell", 0.01);
   expect(await trades).toMatchObject([{ order: resting.id, price: 64_000, amount: 0.01 }]);
   expect(await trader.watchOrders(SYMBOL)).toMatchObject([{ id: resting.id, status: "closed" }]);

@@ -3,11 +3,10 @@
  * takes down, makes silent or slow: sessions, nonces and stream positions are valid at all of them.
  */
 
-import type { RunningVenue } from "@perpgate/gateway/testing";
+import { CuttingProxy, type RunningVenue } from "@perpgate/gateway/testing";
 import type { ClientOptions, PerpgateClient, RequestLike, StreamProblem } from "@perpgate/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { CuttingProxy } from "./testing/cutting-proxy.js";
 import { BID, eventually, newClient, newSession, startVenue } from "./testing/venue.js";
 
 const SMALL = { ...BID, margin: 10 };

@@ -2,10 +2,10 @@
 
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { CuttingProxy, type Direction, type Fate } from "@perpgate/gateway/testing";
 import { ConnectionError, TimeoutError } from "@perpgate/sdk";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
-import { CuttingProxy, type Direction, type Fate } from "./testing/cutting-proxy.js";
 import { BID, BUY, eventually, newClient, newSession, startVenue } from "./testing/venue.js";
 
 const at = await startVenue({}, afterAll);

@@ -8,7 +8,6 @@ import { fileURLToPath } from "node:url";
 import { privateKeyFromSeed, publicKeyHex } from "@perpgate/bridge";
 import { StreamClient } from "@perpgate/gateway/testing";
 import { ERROR_CODES } from "@perpgate/protocol/core";
-import { noteKeyText } from "@perpgate/protocol/receipts";
 import { StubWitness } from "@perpgate/venue/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -87,7 +86,7 @@ beforeAll(async () => {
   const member = publicKeyHex(privateKeyFromSeed("11".repeat(32)));
   const settings = {
     ...chainSettings(nobody, { members: [member] }),
-    receipts: { witnesses: [{ url: witness.url, key: noteKeyText(witness.key) }] },
+    receipts: { witnesses: [witness.setting] },
   };
   const config = configurationFile(settings, whenDone);
   const data = temporaryFolder(whenDone);

@@ -2,54 +2,11 @@
 
 import { expect } from "vitest";
 import type { ClientAnswer, ProcessClient } from "./client.js";
+import { SignedFlow } from "./signed-flow.js";
 
-interface SentBatch {
-  readonly client: ProcessClient;
-  readonly body: { readonly nonce: number; readonly operations: readonly object[] };
-  /** Undefined if the process ended first. */
-  answer?: ClientAnswer;
-}
-
-export class BatchFlow {
-  readonly sent: SentBatch[] = [];
-  private answered = 0;
-  private readonly ended: Promise<unknown>;
-  private onAnswer: () => void = () => undefined;
-
-  /** Every client keeps `inFlight` batches in flight. */
+export class BatchFlow extends SignedFlow<ReturnType<typeof batchOf>> {
   constructor(clients: readonly ProcessClient[], inFlight: number) {
-    const senders = clients.flatMap((client) =>
-      Array.from({ length: inFlight }, (_, at) => this.send(client, 1 + at, inFlight)),
-    );
-    this.ended = Promise.all(senders);
-  }
-
-  /** Resolves once `count` batches are answered. */
-  async reached(count: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.onAnswer = () => {
-        if (this.answered >= count) resolve();
-      };
-      this.onAnswer();
-    });
-  }
-
-  /** Resolves once the process takes no more batches. */
-  async over(): Promise<void> {
-    await this.ended;
-  }
-
-  private async send(client: ProcessClient, first: number, step: number): Promise<void> {
-    for (let nonce = first; ; nonce += step) {
-      const batch: SentBatch = { client, body: batchOf(nonce) };
-      this.sent.push(batch);
-      const answer = await sendBatch(batch).catch(() => undefined);
-      if (answer === undefined || answer.status >= 500) return;
-      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-      batch.answer = answer;
-      this.answered++;
-      this.onAnswer();
-    }
+    super(clients, inFlight, "/v1/orders/batch", batchOf);
   }
 }
 
@@ -58,14 +15,14 @@ export async function expectWholeBatches(flow: BatchFlow, url: string): Promise<
   for (const client of new Set(flow.sent.map((batch) => batch.client))) client.url = url;
   for (const batch of flow.sent) {
     const { nonce } = batch.body;
-    const before = await ordersOf(batch);
+    const before = await ordersOf(batch.client, nonce);
     expect(before, `batch ${nonce}`).toBeOneOf([[], EXPECTED]);
     if (batch.answer !== undefined) expect(before, `batch ${nonce}`).toEqual(EXPECTED);
-    const again = await sendBatch(batch);
+    const again = await flow.post(batch);
     const isReplay = again.headers.get("idempotent-replay") === "true";
     expect(isReplay, `batch ${nonce}`).toBe(before.length > 0);
     if (batch.answer !== undefined) expect(resultsOf(again)).toEqual(resultsOf(batch.answer));
-    expect(await ordersOf(batch), `batch ${nonce}`).toEqual(EXPECTED);
+    expect(await ordersOf(batch.client, nonce), `batch ${nonce}`).toEqual(EXPECTED);
   }
   // Otherwise the kill came too late to test anything.
   expect(flow.sent.some(({ answer }) => answer === undefined)).toBe(true);
@@ -81,7 +38,7 @@ function resultsOf({ body }: ClientAnswer): unknown {
 /** Status and price of the three orders of a batch. */
 const EXPECTED = ["resting 60001", "resting 60000", "canceled 59000"];
 
-function batchOf(nonce: number): SentBatch["body"] {
+function batchOf(nonce: number) {
   const bid = { op: "place", symbol: "BTCUSD", side: "long", type: "limit", size: 0.0001 };
   const place = (name: string, price: number) => {
     return { ...bid, leverage: 10, price, clientOrderId: `${name}-${nonce}` };
@@ -96,12 +53,8 @@ function batchOf(nonce: number): SentBatch["body"] {
   return { nonce, operations };
 }
 
-function sendBatch({ client, body }: SentBatch): Promise<ClientAnswer> {
-  return client.request("POST", "/v1/orders/batch", body, client.signatureOf(body));
-}
-
 /** The orders of a batch in the order of its operations; those that are not there are left out. */
-async function ordersOf({ client, body: { nonce } }: SentBatch): Promise<string[]> {
+async function ordersOf(client: ProcessClient, nonce: number): Promise<string[]> {
   const { body } = await client.request("GET", `/v1/orders?status=all&nonce=${nonce}`);
   const orders: { clientOrderId: string; status: string; price: number }[] = [];
   if (Array.isArray(body)) orders.push(...body);

@@ -1,11 +1,11 @@
 /** `test` with the built page, one venue with running bots and one browser, shared by all suites. */
 
+import { StubWitness } from "@perpgate/venue/testing";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, test } from "vitest";
 import { buildPage } from "./built-page.js";
 import { launchChromium } from "./chromium.js";
 import { GatewayProcess } from "./gateway-process.js";
-import { TestWitness } from "./test-witness.js";
 import { type PageOptions, TradingPage } from "./trading-page.js";
 import { untilTraded } from "./venue-reads.js";
 
@@ -79,7 +79,7 @@ export function createPageTest() {
 class Venues {
   private bots: Promise<GatewayProcess> | undefined;
   private quiet: Promise<GatewayProcess> | undefined;
-  private witness: TestWitness | undefined;
+  private witness: StubWitness | undefined;
 
   constructor(private readonly page: string) {}
 
@@ -115,7 +115,7 @@ class Venues {
   }
 
   private async startQuiet(): Promise<GatewayProcess> {
-    this.witness = await TestWitness.start();
+    this.witness = await StubWitness.start();
     const settings = { receipts: { witnesses: [this.witness.setting] } };
     const gateway = new GatewayProcess({ page: this.page, settings });
     await gateway.start();

@@ -10,4 +10,5 @@ export {
 export { Trader } from "../venue/testing/trader.js";
 export { OrderFlow } from "../ws/testing/order-flow.js";
 export { type Frame, fieldsOf, StreamClient } from "../ws/testing/stream-client.js";
+export { CuttingProxy, type Direction, type Fate } from "./cutting-proxy.js";
 export { type Answer, ask } from "./running-gateway.js";

@@ -2,10 +2,10 @@
  * Whatever the network does, an order that is placed once exists once.
  */
 
+import { CuttingProxy, type Fate } from "@perpgate/gateway/testing";
 import { Random } from "@perpgate/protocol/random";
 import type { NewOrder, PlacedOrder, RequestLike, Session } from "@perpgate/sdk";
 import { expect, test } from "vitest";
-import { CuttingProxy, type Fate } from "../testing/cutting-proxy.js";
 import { BID, newClient, newSession, startVenue } from "../testing/venue.js";
 
 const ORDERS = 3_000;

@@ -1,3 +1,4 @@
+import { CuttingProxy } from "@perpgate/gateway/testing";
 import {
   createSessionKey,
   type SavedSession,
@@ -6,7 +7,6 @@ import {
 } from "@perpgate/sdk";
 import type { EIP1193Provider } from "viem";
 import { afterAll, describe, expect, expectTypeOf, test, vi } from "vitest";
-import { CuttingProxy } from "../testing/cutting-proxy.js";
 import { BID, newAccount, newClient, newSession, startVenue } from "../testing/venue.js";
 
 const at = await startVenue({ signIn: { nonce: "issued", requireKeyBinding: true } }, afterAll);

@@ -1,10 +1,9 @@
 /** The mirrored book equals the venue's, and equals it again after every failure. */
 
-import { OrderFlow, type RunningVenue } from "@perpgate/gateway/testing";
+import { CuttingProxy, OrderFlow, type RunningVenue } from "@perpgate/gateway/testing";
 import { Random } from "@perpgate/protocol/random";
 import type { MirroredBook, PerpgateClient, StreamProblem } from "@perpgate/sdk";
 import { describe, expect, test } from "vitest";
-import { CuttingProxy } from "../testing/cutting-proxy.js";
 import { spoiling } from "../testing/spoiling-socket.js";
 import { ASK, BID, eventually, newClient, newSession, startVenue } from "../testing/venue.js";
 

@@ -1,6 +1,6 @@
 /** The account's streams: every change once and in order, across cuts and restarts. */
 
-import { newFolder, type RunningVenue } from "@perpgate/gateway/testing";
+import { CuttingProxy, newFolder, type RunningVenue } from "@perpgate/gateway/testing";
 import type {
   OrdersFrame,
   PreconfirmFrame,
@@ -9,7 +9,6 @@ import type {
   StreamProblem,
 } from "@perpgate/sdk";
 import { describe, expect, test } from "vitest";
-import { CuttingProxy } from "../testing/cutting-proxy.js";
 import { spoiling } from "../testing/spoiling-socket.js";
 import { ASK, BID, BUY, eventually, newClient, newSession, startVenue } from "../testing/venue.js";
 

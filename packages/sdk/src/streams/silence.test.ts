@@ -1,8 +1,7 @@
 /** A network that drops every packet: how long a socket may be silent, and how it comes back. */
 
-import type { RunningVenue } from "@perpgate/gateway/testing";
+import { CuttingProxy, type RunningVenue } from "@perpgate/gateway/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CuttingProxy } from "../testing/cutting-proxy.js";
 import { eventually, newClient, startVenue } from "../testing/venue.js";
 
 describe("silence", () => {

@@ -43,6 +43,11 @@ export class StubWitness {
     return `http://127.0.0.1:${address.port}`;
   }
 
+  /** As an entry of `receipts.witnesses`. */
+  get setting(): { readonly url: string; readonly key: string } {
+    return { url: this.url, key: this.cosigner.text };
+  }
+
   close(): void {
     this.server.close();
     this.server.closeAllConnections();

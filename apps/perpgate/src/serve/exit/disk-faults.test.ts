@@ -69,7 +69,7 @@ async function startFlow(perpgate: PerpgateProcess): Promise<OrderFlow> {
   const url = await perpgate.url();
   const clients = Array.from({ length: CLIENTS }, () => new ProcessClient(url));
   for (const client of clients) expect((await client.signIn()).status).toBe(200);
-  return new OrderFlow(clients, 1, IN_FLIGHT);
+  return new OrderFlow(clients, IN_FLIGHT);
 }
 
 const titleOf = ({ call, error, path, after = 0 }: Fault) =>

@@ -32,7 +32,7 @@ function start(environment: NodeJS.ProcessEnv): PerpgateProcess {
 async function startFlow(perpgate: PerpgateProcess): Promise<OrderFlow> {
   const client = new ProcessClient(await perpgate.url());
   expect((await client.signIn()).status).toBe(200);
-  const flow = new OrderFlow([client], 1, 8);
+  const flow = new OrderFlow([client], 8);
   await flow.reached(ORDERS);
   return flow;
 }
