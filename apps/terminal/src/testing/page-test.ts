@@ -23,7 +23,7 @@ export type PageTest = PageSuites["test"];
 type PageSuites = ReturnType<typeof createPageTest>;
 
 /** Calmer than by default: most tests need a market that moves, none but the frames' a busy one. */
-const CALM = { levels: 130, refreshMs: 2_000, actionsPerSecond: 30, gamblers: 1 };
+const CALM = { levels: 200, refreshMs: 1_000, actionsPerSecond: 80, gamblers: 1 };
 
 export function createPageTest() {
   let built: Awaited<ReturnType<typeof buildPage>>;
