@@ -157,7 +157,11 @@ describe("a close that the book does not fill", () => {
   });
 });
 
-test("an order that is refused while its exits are not: the changed exits are shown", async () => {
+test.each([
+  { entry: "refused", amount: "900000", code: "insufficient_margin" },
+  { entry: "not filled", amount: "100", code: undefined },
+])("an order that is $entry while its exits are not: the changed exits are shown", async (each) => {
+  const { amount, code } = each;
   const { maker, session, terminal, mark, toasts } = await start();
   await openPosition(maker, session, mark);
   const [before, after] = [Math.round(mark * 0.9), Math.round(mark * 0.92)];
@@ -165,10 +169,10 @@ test("an order that is refused while its exits are not: the changed exits are sh
   await session.protect({ ...position, stopLoss: before });
   const open = await session.openOrders();
   terminal.account.orders.set(new Map(open.map((order) => [order.orderId, order])));
-  const { read } = readOrder(terminal, { amount: "900000", hasExits: true, stopLoss: `${after}` });
+  const { read } = readOrder(terminal, { amount, hasExits: true, stopLoss: `${after}` });
   if (read.terms === undefined) throw new Error(read.missing);
-  const placing = placeTerms(terminal, session, read.terms);
-  await expect(placing).rejects.toMatchObject({ code: "insufficient_margin" });
+  const refusal = await placeTerms(terminal, session, read.terms).catch((error) => error);
+  expect(refusal?.code).toBe(code);
   const text = "The stop loss of your position was changed.";
   expect(toasts()).toMatchObject([{ kind: "bad", text }]);
   expect((await session.openOrders()).map(({ price }) => price)).toEqual([after]);
@@ -231,6 +235,30 @@ describe("a session that ends before the answer", () => {
       await next.cancelAll();
     },
   );
+
+  test("an order with its exit, which is gone by now: executed", async () => {
+    const { network, maker, signIn, session, terminal, mark } = await start();
+    const { orders } = terminal;
+    orders.resume(session);
+    await openPosition(maker, session, mark);
+    network.losesAnswersTo = BATCH;
+    const exit = { op: "place", symbol: "BTCUSD", side: "short", type: "stop" } as const;
+    const batch = orders.batch(
+      session,
+      [
+        { op: "place", ...BID, price: 59_000 },
+        { ...exit, closePosition: true, trigger: "stop", price: Math.round(mark * 0.9) },
+      ],
+      "An order with its exit",
+    );
+    await expect(batch).rejects.toMatchObject({ outcome: "unknown" });
+    network.losesAnswersTo = undefined;
+    const stop = (await session.openOrders()).find(({ type }) => type === "stop");
+    await session.cancelOrder(stop?.orderId ?? "");
+    orders.forget();
+    orders.resume(await signIn());
+    expect(await orders.settle()).toMatchObject([{ outcome: "executed" }]);
+  });
 
   test("a batch with a refused order: partly executed; a change: outcome unknown", async () => {
     const { network, signIn, session, terminal } = await start();

@@ -17,10 +17,7 @@ const LOT = 0.00001;
 const SEQ = 5_000_000_000;
 const TIME_MS = 1_794_716_404_074;
 
-export const SIZES_LEAVE_OUT = [
-  "WebSocket and TCP headers (8 and 40 bytes a frame)",
-  "a deflate window kept between frames, which costs a server 100 KB or more a socket",
-];
+export const SIZES_LEAVE_OUT = ["WebSocket and TCP headers (8 and 40 bytes a frame)"];
 
 function plainSide(levels: readonly Level[]): number[][] {
   const [tick, lot] = [stepOf(TICK), stepOf(LOT)];

@@ -195,7 +195,9 @@ export class AccountData extends FundingData {
       const options = { limit: LEDGER_PAGE, ...given({ after }) };
       const page = await this.askSession((session) => session.ledger(options));
       for (const { kind, reference, time } of page) {
-        if (kind === "deposit" && !times.has(reference)) times.set(reference, time);
+        // Of a deposit that was credited in parts, the first.
+        const known = times.get(reference) ?? time;
+        if (kind === "deposit") times.set(reference, Math.min(time, known));
       }
       return page.length < LEDGER_PAGE ? undefined : page.at(-1)?.id;
     };

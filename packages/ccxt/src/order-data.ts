@@ -23,6 +23,8 @@ import {
 } from "./values.js";
 
 const PAGE = 1_000;
+/** Of one call that filters: the venue charges for every entry. */
+const MAX_PAGES = 20;
 const DEFAULT_LIMIT = 100;
 
 /** Which orders of a list; the venue filters by symbol and time only. */
@@ -126,7 +128,7 @@ export class OrderData extends Margin {
 
   /**
    * The newest entries that are wanted, or with `since` the oldest from there on, in pages; oldest first.
-   * The limit counts what is wanted.
+   * The limit counts what is wanted. Entries beyond `MAX_PAGES` are not looked at.
    */
   private async entriesWhere<T>(
     read: (page: FillsOptions) => Promise<T[]>,
@@ -137,7 +139,7 @@ export class OrderData extends Margin {
     const id = symbol === undefined ? undefined : this.market(symbol).id;
     const found: T[] = [];
     let cursor: FillsOptions = since === undefined ? {} : { after: "0", from: since };
-    for (;;) {
+    for (let pages = 0; pages < MAX_PAGES; pages++) {
       const page = await read({ limit: PAGE, ...given({ symbol: id, to }), ...cursor });
       found.push(...page.filter(wanted));
       const last = page.at(-1);

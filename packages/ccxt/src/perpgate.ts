@@ -124,7 +124,9 @@ export class Perpgate extends PublicStreams {
 
   override async unWatchPositions(symbols?: Strings): Promise<void> {
     await this.loadMarkets();
-    this.unwatch(positionsName(this.positionSymbols(symbols)));
+    const all = symbols === undefined ? [...this.positionFeeds.keys()] : [];
+    const names = all.length > 0 ? all : [positionsName(this.positionSymbols(symbols))];
+    for (const name of names) this.unwatch(name);
   }
 
   async unWatchBalance(): Promise<void> {

@@ -202,6 +202,18 @@ test("an entry that is refused leaves earlier exits as they were", async () => {
   expect(await exchange.fetchOpenOrders(SYMBOL)).toEqual(before);
 });
 
+test("an entry that the book does not fill leaves earlier exits as they were", async () => {
+  await openProtected();
+  const before = await exchange.fetchOpenOrders(SYMBOL);
+  const entry = await exchange.createOrder(SYMBOL, "limit", "buy", 0.01, 60_000, {
+    timeInForce: "IOC",
+    stopLoss: { triggerPrice: 64_000 },
+    takeProfit: { triggerPrice: 70_000 },
+  });
+  expect(entry).toMatchObject({ status: "canceled", filled: 0 });
+  expect(await exchange.fetchOpenOrders(SYMBOL)).toEqual(before);
+});
+
 test("an entry that is refused, and exits that cannot be put back: the error names them", async () => {
   await openProtected();
   const send = exchange.fetch.bind(exchange);

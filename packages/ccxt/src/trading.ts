@@ -78,6 +78,12 @@ export class Trading extends Rounding {
       throw await this.afterUndo(refusal, undoOf(exits, changes, open));
     }
     const placed = this.parseAck(first.ack, order);
+    if (first.ack.status === "canceled" && first.ack.filledSize === 0) {
+      const undo = undoOf(exits, changes, open);
+      const left = await this.undone(undo);
+      if (left === undefined) return placed;
+      throw new errors.InvalidOrder(`${this.id} order ${placed.id} was not filled${left}`);
+    }
     const refused = changes.find(({ error }) => error !== undefined);
     if (refused !== undefined) {
       const { message } = this.refusalOf(refused);
@@ -88,12 +94,18 @@ export class Trading extends Rounding {
     return placed;
   }
 
-  /**
-   * Operations of a batch are judged one by one, so exits were changed although the order was refused.
-   * Puts them back; the error names those that stay changed.
-   */
+  /** The error names exits that stay changed. */
   private async afterUndo(refusal: Error, undo: readonly NamedOperation[]): Promise<Error> {
-    if (undo.length === 0) return refusal;
+    refusal.message += (await this.undone(undo)) ?? "";
+    return refusal;
+  }
+
+  /**
+   * Operations of a batch are judged one by one, so exits were changed although the order was not taken.
+   * Puts them back; returns a text about those that stay changed.
+   */
+  private async undone(undo: readonly NamedOperation[]): Promise<string | undefined> {
+    if (undo.length === 0) return undefined;
     const problems = await this.batch(undo).then(
       (results) => results.map(({ error }) => error?.message),
       ({ message }: Error) => undo.map(() => message),
@@ -101,10 +113,8 @@ export class Trading extends Rounding {
     const left = undo.flatMap(({ orderId }, at) =>
       problems[at] === undefined ? [] : [`${orderId} (${problems[at]})`],
     );
-    if (left.length > 0) {
-      refusal.message += `; these exits were changed and may stay so: ${left.join(", ")}`;
-    }
-    return refusal;
+    if (left.length === 0) return undefined;
+    return `; these exits were changed and may stay so: ${left.join(", ")}`;
   }
 
   /** At most 50: with more batches than one, some could be executed before another one fails. */

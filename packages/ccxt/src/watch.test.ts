@@ -111,6 +111,10 @@ test("watchPositions of different markets: the loops do not take each other's up
   await new Promise(setImmediate);
   await trader.unWatchPositions([ether]);
   await next;
+  const last = expect(trader.watchPositions([SYMBOL])).rejects.toThrow(errors.UnsubscribeError);
+  await new Promise(setImmediate);
+  await trader.unWatchPositions();
+  await last;
 });
 
 test("unWatch and close: what waits is rejected, another watch starts again", async () => {

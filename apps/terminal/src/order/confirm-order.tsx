@@ -20,10 +20,9 @@ export default function ConfirmOrder({ view, asked, onConfirm, onClose }: Props)
   const { market, units, priceDigits, sizeDigits } = view;
   const { order } = terms;
   const { preview, context } = estimate;
+  // What is sent, also where the book shows less of it.
   const size =
-    preview === undefined
-      ? order.size
-      : fromSteps(preview.takingLots + preview.waitingLots, units.lot);
+    order.size ?? (preview && fromSteps(preview.takingLots + preview.waitingLots, units.lot));
   const slippage = order.type === "market" ? slippageOf(preview, context) : undefined;
   const priceLabel = { market: "Worst price", limit: "Price", stop: "Trigger price" }[order.type];
   const liquidation = preview?.liquidationTicks ?? null;

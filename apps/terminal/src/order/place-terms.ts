@@ -3,6 +3,7 @@
 import {
   type BatchAnswer,
   type NewOperation,
+  type Order,
   type Protection,
   protectionOf,
   type Session,
@@ -36,8 +37,8 @@ async function placeWithExits(
   const subject = `${order.side === "long" ? "Buy" : "Sell"} ${order.type} ${order.symbol} with exits`;
   const { results, replayed } = await sendBatch(terminal, session, operations, subject);
   const [entry, ...rest] = results;
+  if (entry?.ack === undefined || isUnfilled(entry.ack)) showChangedExits(terminal, exits, rest);
   if (entry?.ack === undefined) {
-    showChangedExits(terminal, exits, rest);
     requireAll({ results });
     return;
   }
@@ -52,9 +53,13 @@ async function placeWithExits(
   }
 }
 
+function isUnfilled({ status, filledSize }: Pick<Order, "status" | "filledSize">): boolean {
+  return status === "canceled" && filledSize === 0;
+}
+
 /**
  * Each operation of a batch is accepted or refused on its own: a position that exists gets the exits of an
- * order that was refused.
+ * order that was refused, or that the book did not fill.
  */
 function showChangedExits(
   { toasts }: Terminal,
@@ -69,5 +74,5 @@ function showChangedExits(
   if (changed.length === 0) return;
   const verb = changed.length === 1 ? "was" : "were";
   const text = `The ${changed.join(" and the ")} of your position ${verb} changed.`;
-  toasts.show("bad", "The order was refused, but not its exits", text);
+  toasts.show("bad", "The order was not executed, but its exits were", text);
 }

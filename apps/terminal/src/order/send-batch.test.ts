@@ -34,3 +34,9 @@ test.each<[string, Parts, string]>([
 ])("outcomeOf: %s", (_, parts, outcome) => {
   expect(outcomeOf(parts).outcome).toBe(outcome);
 });
+
+test("outcomeOf: the reason is that of the first part, which the others may follow from", () => {
+  const { error, reason } = outcomeOf([UNFILLED, REFUSED]);
+  expect([error, reason]).toEqual([undefined, "worst_price"]);
+  expect(outcomeOf([REFUSED, UNFILLED]).error?.code).toBe("insufficient_margin");
+});

@@ -44,14 +44,15 @@ export function outcomeOf(parts: readonly Part[]): Outcome {
   const short = parts.filter(({ ack, canceled }) =>
     ack === undefined ? canceled === undefined : ack.status === "canceled",
   );
-  if (short.length === 0) return { outcome: "executed" };
+  const [first] = short;
+  if (first === undefined) return { outcome: "executed" };
   const isNothing =
     short.length === parts.length && short.every(({ ack }) => (ack?.filledSize ?? 0) === 0);
   const areFills = parts.every(({ ack }) => ack?.status === "filled" || ack?.status === "canceled");
   return {
     outcome: `${isNothing ? "not" : "partly"} ${areFills ? "filled" : "executed"}` as const,
-    error: refusalsIn(short)[0],
-    reason: short.find(({ ack }) => ack !== undefined)?.ack?.reason,
+    error: refusalsIn([first])[0],
+    reason: first.ack?.reason,
   };
 }
 

@@ -1,7 +1,7 @@
 /**
  * Sends orders, amendments and batches, and measures the latency of orders.
  *
- * Nothing is sent unless the line is live and the venue's time known. What is signed carries `validUntil`,
+ * Nothing is sent unless the line is live and, but for *Cancel all*, the venue's time known. What is signed carries `validUntil`,
  * so that bytes that a dead line held back do nothing when they arrive later. A request without an answer
  * stays listed as unsettled; once the line is back the same bytes with the same nonce settle it: the venue
  * returns the answer to the first try, or refuses the request as too late. If its session ends before that,
@@ -296,7 +296,12 @@ export class OrderClient {
     if (found.length === 0 && !isOver) throw new ConnectionError("it may still be executed");
     const parts = Array.from({ length: places }, (_, at) => {
       const ack = found[at];
-      return ack === undefined ? { status: 400 } : { status: 200, ack };
+      if (ack === undefined) return { status: 400 };
+      // A stop was taken, whatever became of it since.
+      return {
+        status: 200,
+        ack: ack.type === "stop" ? { ...ack, status: "pending" as const } : ack,
+      };
     });
     return outcomeOf(parts);
   }
