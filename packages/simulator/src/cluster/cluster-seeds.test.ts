@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ClusterWorld } from "./cluster-world.js";
 
 /** How many clusters, and from which seed on; `npm run test:simulator` runs more of them. */
-const SEEDS = Number(process.env.PERPGATE_CLUSTER_SEEDS ?? 500);
+const SEEDS = Number(process.env.PERPGATE_CLUSTER_SEEDS ?? 2_000);
 const FIRST_SEED = Number(process.env.PERPGATE_CLUSTER_FIRST_SEED ?? 1);
 
 test(`clusters of seeds ${FIRST_SEED} to ${FIRST_SEED + SEEDS - 1}: every promise is kept`, {
