@@ -6,6 +6,7 @@
 import { connect } from "node:net";
 import { Registry } from "prom-client";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { COST } from "../limits/costs.js";
 import { UNLIMITED } from "../testing/running-gateway.js";
 import { runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
@@ -75,6 +76,13 @@ async function openConnections({ dial }: Pick<Poor, "dial">, count: number): Pro
 function signedPost(trader: Trader, path: string, body?: object): string {
   const text = body === undefined ? "" : JSON.stringify(body);
   return rawPost(path, text, { ...trader.bearer(), ...trader.signatureOf(text) });
+}
+
+/** The same request with its body as one chunk. */
+function inChunks(request: string): string {
+  const [head = "", body = ""] = request.split("\r\n\r\n");
+  const headers = head.replace(/content-length: \d+/, "transfer-encoding: chunked");
+  return `${headers}\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
 }
 
 const OPENINGS = 3;
@@ -192,7 +200,7 @@ describe("an address over its budget", { retry: 3 }, () => {
   ])(
     "opening orders of one trader leave the reserve to another's cancel and reduction: %s",
     async (_, open) => {
-      const at = await runPoor({ limits: { costBurstMs: 40, reserveBurstMs: 0.3 } });
+      const at = await runPoor({ limits: { costBurstMs: 40, reserveBurstMs: 0.5 } });
       const [opener, trader] = [await Trader.enter(at), await Trader.enter(at)];
       const resting = await trader.place(trader.limit("long", 60_000));
       const client = await StreamClient.connect(at.url, trader.token);
@@ -211,6 +219,65 @@ describe("an address over its budget", { retry: 3 }, () => {
       expect(reduced.d.code).toBe("reduce_only_without_position");
     },
   );
+
+  test("batches of one trader, read after all were admitted: leave the reserve to another's cancel", async () => {
+    const at = await runPoor({ limits: { costBurstMs: 40, reserveBurstMs: 2 } });
+    const [other, trader] = [await Trader.enter(at), await Trader.enter(at)];
+    const resting = await trader.place(trader.limit("long", 60_000));
+    const client = await StreamClient.connect(at.url, trader.token);
+    const clients = await openConnections(at, 3);
+    await spend(at);
+    const held = await at.counted("perpgate_cost_held_total");
+    const charged = await at.counted("perpgate_cost_seconds_total");
+    const operations = Array.from({ length: 11 }, () => ({ op: "cancel", orderId: "1" }));
+    const batches = clients.map((connection) => {
+      const { nonce } = other.order();
+      const request = signedPost(other, "/v1/orders/batch", { nonce, operations });
+      return { connection, request, bodyAt: request.indexOf("\r\n\r\n") + 4 };
+    });
+    for (const { connection, request, bodyAt } of batches)
+      connection.socket.write(request.slice(0, bodyAt));
+    const admitted = charged + (batches.length * COST.request) / 1e6;
+    const areAdmitted = async () => (await at.counted("perpgate_cost_seconds_total")) >= admitted;
+    await vi.waitUntil(areAdmitted, WAIT);
+    const statuses: number[] = [];
+    for (const { connection, request, bodyAt } of batches) {
+      connection.socket.write(request.slice(bodyAt));
+      connection.nextAnswer().then(
+        ({ status }) => statuses.push(status),
+        () => undefined,
+      );
+    }
+    const heldNow = async () => (await at.counted("perpgate_cost_held_total")) - held;
+    await vi.waitUntil(async () => statuses.length + (await heldNow()) >= batches.length, WAIT);
+    const canceled = await client.ask({ op: "cancel", orderId: resting.body.orderId });
+    // Two batches wait, and the cancel does not.
+    expect([canceled.t, await heldNow(), statuses]).toEqual(["ok", 2, [200]]);
+  });
+
+  test.each([
+    ["longer than a message that may exit", 2 * UNLIMITED.signedBytes + 1, (text: string) => text],
+    ["in chunks", 0, inChunks],
+  ])("a batch of exits %s: waits unread", async (_, bytes, transferred) => {
+    const at = await runPoor({ limits: { costBurstMs: 40 } });
+    const trader = await Trader.enter(at);
+    const [client] = await openConnections(at, 1);
+    await spend(at);
+    const held = await at.counted("perpgate_cost_held_total");
+    const { nonce } = trader.order();
+    const operations = [{ op: "cancel", orderId: "1" }];
+    const body = JSON.stringify({ nonce, operations }).padEnd(bytes);
+    const headers = { ...trader.bearer(), ...trader.signatureOf(body) };
+    client!.socket.write(transferred(rawPost("/v1/orders/batch", body, headers)));
+    let isAnswered = false;
+    const answer = client!.nextAnswer().finally(() => {
+      isAnswered = true;
+    });
+    const isHeld = async () => (await at.counted("perpgate_cost_held_total")) > held;
+    await vi.waitUntil(async () => isAnswered || (await isHeld()), WAIT);
+    expect([await isHeld(), isAnswered]).toEqual([true, false]);
+    expect((await answer).status).toBe(200);
+  });
 
   test("its trader's socket: a cancel passes, other messages wait", async () => {
     const at = await runPoor({ limits: { costBurstMs: 10 } });

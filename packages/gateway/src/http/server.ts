@@ -206,7 +206,7 @@ const CANCELS = /^\/v1\/orders\/(?:cancel|cancel-all|cancel-after|[0-9]{1,16}\/c
 
 /**
  * What a request of an address over its budget may use the reserve for: cancels and orders of a live
- * session. An order that turns out not to reduce waits in its handler.
+ * session, as short as over the socket. An order that turns out not to reduce waits in its handler.
  */
 function exitOf(
   { method, url = "", headers }: IncomingMessage,
@@ -214,6 +214,8 @@ function exitOf(
 ): PossibleExit | undefined {
   const isOrder = ORDERS.test(url);
   if (method !== "POST" || !(isOrder || CANCELS.test(url))) return undefined;
+  const { "content-length": length, "transfer-encoding": encoding } = headers;
+  if (encoding !== undefined || Number(length) > context.signedBytes * 2) return undefined;
   try {
     const token = bearerTokenOf(headers.authorization);
     const account = requireLiveSession(token, () => undefined, context);

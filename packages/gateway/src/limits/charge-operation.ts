@@ -20,8 +20,11 @@ export interface Payer {
   account: number | undefined;
   /** The budget that is used up; then only cancels and reductions are served immediately. */
   overBudget: OverBudget | undefined;
-  /** Of an order that is read in debt: lets the reserve pay for it, and what is added, if it reduces. */
-  asExit: ((addedMicros: number) => void) | undefined;
+  /**
+   * Of an order that is read in debt: lets the reserve pay for it, and what is added, if it reduces. Returns
+   * false if the reserve is used up.
+   */
+  asExit: ((addedMicros: number) => boolean) | undefined;
 }
 
 export type OverBudget = "address" | "account";
@@ -68,7 +71,7 @@ export function takeReserve(
   if (isOrder) {
     payer.asExit = budgets.takeAttempt(payer.key, account, micros);
     if (payer.asExit === undefined) return false;
-  } else if (!budgets.takeReserve(payer.key, micros)) {
+  } else if (!budgets.takeReserve(payer.key, account, micros)) {
     return false;
   }
   payer.overBudget = "address";
@@ -83,9 +86,10 @@ export function chargeRows(budgets: CostBudgets, { key, account }: Readonly<Paye
 }
 
 /**
- * Resolves when the order may be served: immediately for a reduction or within budget, otherwise in FIFO
- * order when the debt of the address is repaid. Throws `rate_limited` if the account is over its budget,
- * or if too much of the address waits already. `addedMicros` is what it costs beyond a single order.
+ * Resolves when the order may be served: immediately within budget or for a reduction that the reserve
+ * pays for, otherwise in FIFO order when the debt of the address is repaid. Throws `rate_limited` if the
+ * account is over its budget and the order is no reduction, or if too much of the address waits already.
+ * `addedMicros` is what it costs beyond a single order.
  */
 export async function orderWithinBudget(
   budgets: CostBudgets,
@@ -95,11 +99,9 @@ export async function orderWithinBudget(
   addedMicros = 0,
 ): Promise<void> {
   if (exceeded === undefined) return;
-  if (isReduction) {
-    asExit?.(addedMicros);
-    return;
-  }
-  if (exceeded === "account" || budgets.waitingCount(key) >= MAX_WAITING) throw overBudget(header);
+  if (isReduction && (asExit === undefined || asExit(addedMicros))) return;
+  if (exceeded === "account" && !isReduction) throw overBudget(header);
+  if (budgets.waitingCount(key) >= MAX_WAITING) throw overBudget(header);
   await new Promise<void>((resolve) => {
     budgets.whenPaid(key, resolve);
   });

@@ -111,10 +111,20 @@ describe("an address", () => {
   test("its reserve: not used up by what is charged to the budget", () => {
     const { budgets } = newBudgets();
     budgets.charge("a", 1e12);
-    expect(budgets.takeReserve("a", 6 * MS)).toBe(true);
-    expect(budgets.takeReserve("a", 1)).toBe(false);
+    expect(budgets.takeReserve("a", 1, 3 * MS)).toBe(true);
+    expect(budgets.takeReserve("a", 2, 3 * MS)).toBe(true);
+    expect(budgets.takeReserve("a", 3, 1)).toBe(false);
     vi.advanceTimersByTime(101);
-    expect(budgets.takeReserve("a", 1)).toBe(true);
+    expect(budgets.takeReserve("a", 3, 1)).toBe(true);
+  });
+
+  test("its reserve: an account uses up half of it, and no more", () => {
+    const { budgets } = newBudgets();
+    expect(budgets.takeReserve("a", 1, 3 * MS)).toBe(true);
+    expect(budgets.takeReserve("a", 1, 1)).toBe(false);
+    expect(budgets.takeAttempt("a", 1, 1)).toBeUndefined();
+    expect(budgets.takeReserve("a", 2, 1)).toBe(true);
+    expect(budgets.takeReserve("b", 1, 1)).toBe(true);
   });
 
   test("its orders that open: use up attempts, half of them by each account, and leave the reserve", () => {
@@ -124,21 +134,36 @@ describe("an address", () => {
     expect(budgets.takeAttempt("b", 1, 1)).toBeDefined();
     expect(budgets.takeAttempt("a", 2, 3 * MS)).toBeDefined();
     expect(budgets.takeAttempt("a", 3, 1)).toBeUndefined();
-    expect(budgets.takeReserve("a", 4 * MS)).toBe(true);
-    expect(budgets.takeReserve("a", 2 * MS)).toBe(true);
-    expect(budgets.takeReserve("a", 1)).toBe(false);
+    expect(budgets.takeReserve("a", 1, 3 * MS)).toBe(true);
+    expect(budgets.takeReserve("a", 2, 3 * MS)).toBe(true);
+    expect(budgets.takeReserve("a", 3, 1)).toBe(false);
   });
 
-  test("its orders that reduce: paid by the reserve, once, and given back to the attempts", () => {
+  test("its orders that reduce: paid by the reserve, once", () => {
     const { budgets } = newBudgets();
-    const asExit = budgets.takeAttempt("a", 1, 3 * MS);
-    asExit?.(3 * MS);
-    asExit?.(3 * MS);
-    expect(budgets.takeReserve("a", 1)).toBe(false);
+    const asExit = budgets.takeAttempt("a", 1, 1 * MS);
+    expect([asExit?.(1 * MS), asExit?.(1 * MS)]).toEqual([true, true]);
+    expect(budgets.takeReserve("a", 1, 1 * MS)).toBe(true);
+    expect(budgets.takeReserve("a", 1, 1)).toBe(false);
     expect(budgets.takeAttempt("a", 1, 1)).toBeUndefined();
     vi.advanceTimersByTime(101);
-    expect(budgets.takeReserve("a", 1)).toBe(true);
+    expect(budgets.takeReserve("a", 1, 1)).toBe(true);
     expect(budgets.takeAttempt("a", 1, 1)).toBeDefined();
+  });
+
+  test("its orders that reduce: given back to the attempts of the address and of the account", () => {
+    const { budgets } = newBudgets();
+    expect(budgets.takeAttempt("a", 1, 2.4 * MS)?.(0)).toBe(true);
+    expect(budgets.takeAttempt("a", 1, 2.4 * MS)).toBeDefined();
+    expect(budgets.takeAttempt("a", 1, 1 * MS)).toBeDefined();
+    expect(budgets.takeAttempt("a", 2, 1 * MS)).toBeDefined();
+  });
+
+  test("its orders that reduce, all read after the last attempt: an account uses up half of the reserve", () => {
+    const { budgets } = newBudgets();
+    const asExits = [1, 2, 3].map(() => budgets.takeAttempt("a", 1, 0.5 * MS));
+    expect(asExits.map((asExit) => asExit?.(2.5 * MS))).toEqual([true, false, false]);
+    expect(budgets.takeReserve("a", 2, 1)).toBe(true);
   });
 });
 

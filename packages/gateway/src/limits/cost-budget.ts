@@ -6,7 +6,8 @@
  * one item runs each time the debt is repaid. Work is refused only if too much of it waits.
  *
  * Each account has a bucket too, for all its addresses. And each address has a reserve for cancels and
- * reductions of live sessions, so that other clients of a shared address cannot block a trader's exit.
+ * reductions of live sessions, so that other clients of a shared address cannot block a trader's exit; one
+ * account can use half of it.
  * Whether an order reduces is known once it is read: until then a bucket of attempts pays for it, so that
  * orders that open leave the reserve alone.
  *
@@ -26,8 +27,8 @@ const MS_PER_SECOND = 1_000;
 /** Time to repay the largest debt. */
 const MAX_DEBT_MS = 2_000;
 const REFUND_MS = 1_000;
-/** An account can use up one part in this many of the attempts of an address. */
-const ATTEMPT_SHARES = 2;
+/** An account can use up one part in this many of the reserve and of the attempts of an address. */
+const SHARES = 2;
 /** The part of the burst that an address should use in one turn of the event loop. */
 const TURN_SHARE = 0.1;
 
@@ -71,8 +72,9 @@ export interface CostMetrics {
 
 export class CostBudgets {
   private readonly addresses: Budget<string>;
+  /** By address, and by address and account. */
   private readonly reserves: Budget<string>;
-  /** As large as the reserves; by address, and by address and account. */
+  /** As large as the reserves, with the same keys. */
   private readonly attempts: Budget<string>;
   private readonly accounts: Budget<number>;
   private readonly waiting = new Map<string, Waiter[]>();
@@ -151,10 +153,13 @@ export class CostBudgets {
     return this.isOpen && this.addresses.debtMs(address) > 0;
   }
 
-  /** Takes from the address's reserve and returns true, or returns false while it is used up. */
-  takeReserve(address: string, micros: number): boolean {
-    if (this.reserves.debtMs(address) > 0) return false;
-    this.reserves.charge(address, micros);
+  /** Takes from the address's reserve, or returns false while it or the account's part is used up. */
+  takeReserve(address: string, account: number, micros: number): boolean {
+    const { reserves } = this;
+    const own = `${address} ${account}`;
+    if (reserves.debtMs(address) > 0 || reserves.debtMs(own) > 0) return false;
+    reserves.charge(address, micros);
+    reserves.charge(own, micros * SHARES);
     return true;
   }
 
@@ -162,25 +167,29 @@ export class CostBudgets {
    * For an order of an address in debt, which may reduce: takes from the attempts of the address and of
    * the account there, and returns a function that lets the reserve pay instead, with what is added, for
    * an order that does. Returns undefined while the attempts or the reserve are used up.
+   *
+   * Many orders may have taken an attempt before the first is read. So the function returns false, and
+   * the attempts have paid, if the reserve is used up by then.
    */
   takeAttempt(
     address: string,
     account: number,
     micros: number,
-  ): ((addedMicros: number) => void) | undefined {
+  ): ((addedMicros: number) => boolean) | undefined {
     const { attempts, reserves } = this;
     const own = `${address} ${account}`;
-    if (reserves.debtMs(address) > 0) return undefined;
+    if (reserves.debtMs(address) > 0 || reserves.debtMs(own) > 0) return undefined;
     if (attempts.debtMs(address) > 0 || attempts.debtMs(own) > 0) return undefined;
     const taken = attempts.charge(address, micros);
-    const ownTaken = attempts.charge(own, micros * ATTEMPT_SHARES);
+    const ownTaken = attempts.charge(own, micros * SHARES);
     let isExit = false;
     return (addedMicros) => {
-      if (isExit) return;
-      isExit = true;
+      if (isExit) return true;
+      isExit = this.takeReserve(address, account, micros + addedMicros);
+      if (!isExit) return false;
       attempts.refund(address, taken);
       attempts.refund(own, ownTaken);
-      reserves.charge(address, micros + addedMicros);
+      return true;
     };
   }
 
