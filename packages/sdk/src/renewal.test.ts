@@ -303,3 +303,33 @@ test("nonces of the caller's own, out of order across renewals: each is placed o
   expect(await session.placeOrder({ ...BID, nonce: 9 })).toMatchObject(repeated);
   expect(await session.openOrders()).toHaveLength(2);
 });
+
+test("the key of an earlier session cannot be read: its repetition stays of unknown outcome", async () => {
+  const at = await startVenue();
+  let isCut = false;
+  const fetch = async (url: string, init: RequestLike) => {
+    if (isCut) throw new TypeError("fetch failed");
+    return globalThis.fetch(url, init);
+  };
+  const session = await newSession(newClient(at, { fetch, retries: 0 }));
+  const { nonce } = await session.placeOrder(BID);
+  const repeat = () => session.placeOrder({ ...BID, nonce });
+  isCut = true;
+  await expect(session.rotate()).rejects.toBeInstanceOf(ConnectionError);
+  // Both wait for the same reading of the key.
+  const [repeated, other] = await Promise.allSettled([repeat(), session.placeOrder(BID)]);
+  expect(repeated).toMatchObject({ reason: { outcome: "unknown", nonce } });
+  expect(other).toMatchObject({ reason: { outcome: "not_sent", nonce: expect.any(Number) } });
+  isCut = false;
+  await session.renew();
+  isCut = true;
+  await expect(repeat()).rejects.toMatchObject({ outcome: "unknown", nonce });
+  isCut = false;
+  await session.endOtherSessions();
+  await expect(repeat()).rejects.toMatchObject({
+    code: "nonce_too_old",
+    outcome: "unknown",
+    nonce,
+  });
+  expect(await session.openOrders()).toHaveLength(1);
+});

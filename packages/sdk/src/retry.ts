@@ -29,7 +29,9 @@ export interface CallOptions extends Partial<RetryRules> {
   readonly signal?: AbortSignal;
   /**
    * Whether an order with a given `nonce` may have been sent before; true unless you say otherwise. A
-   * response that proves nothing about the earlier call then leaves the outcome unknown.
+   * response that proves nothing about the earlier call then leaves the outcome unknown. After `renew`
+   * an order with a nonce of your own that is not above all of the old session's is sent in the old
+   * session, unless this is false.
    */
   readonly isRepeat?: boolean;
 }

@@ -166,8 +166,10 @@ export class Session extends AccountTrader {
   /**
    * Signs in again with the wallet: another token and key for the same account. Orders in flight end
    * first, nonces rise on, and streams go on over the same connection. Resting orders stay. An order of
-   * the old session that is repeated with its nonce is sent in that session, while it lives. Where the
-   * old session had ended before, its stream had too: `session.stream` is then a new one to watch.
+   * the old session that is repeated with its nonce is sent in that session, while it lives.
+   * `cancelOnDisconnect` then covers the new session's orders alone: those of the old one, also an order
+   * that such a repetition places, stay when the socket closes. Where the old session had ended before,
+   * its stream had too: `session.stream` is then a new one to watch.
    *
    * @example
    * await session.renew();
@@ -179,8 +181,8 @@ export class Session extends AccountTrader {
       await this.orderClient.exclusive(async () => {
         await this.opened?.beforeRebind();
         this.wallet();
-        const { keys, token: oldToken } = this;
-        const credentials = { token: oldToken, key: () => keys.current() };
+        const { keys, token: oldToken, endsAt } = this;
+        const credentials = { token: oldToken, endsAt, key: () => keys.current() };
         this.orderClient.renewed({ lastNonce: this.nonces.last, credentials });
         this.currentToken = token;
         this.endsAt = expiresAt;

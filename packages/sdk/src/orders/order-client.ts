@@ -10,8 +10,8 @@
  */
 
 import type { PreconfirmAck } from "@perpgate/protocol";
-import { hexFromBytes, orderSigningBytes } from "@perpgate/protocol/core";
-import { ConnectionError, PerpgateError } from "../errors.js";
+import { hexFromBytes, NONCE_WINDOW, orderSigningBytes } from "@perpgate/protocol/core";
+import { ConnectionError, type Outcome, PerpgateError, TimeoutError } from "../errors.js";
 import {
   type Attempt,
   type CallOptions,
@@ -50,9 +50,17 @@ export interface SignedText {
 export interface EarlierSession {
   /** The highest nonce that it used. */
   readonly lastNonce: number;
-  /** Missing if the renewed session was saved and restored since. */
-  readonly credentials?: { readonly token: string; key(): Promise<SessionKey> };
+  /** Missing once it has ended, and if the renewed session was saved and restored since. */
+  readonly credentials?: {
+    readonly token: string;
+    /** Unix milliseconds. */
+    readonly endsAt: number;
+    key(): Promise<SessionKey>;
+  };
 }
+
+/** A session remembers no more nonces than this, so older ones could not be repeated anyway. */
+const MAX_SENT_LATER = NONCE_WINDOW;
 
 export class OrderClient {
   private readonly lock = new SharedLock();
@@ -60,6 +68,8 @@ export class OrderClient {
   private readonly earlier: EarlierSession[] = [];
   /** The sessions, as indices of `earlier`, of nonces that a later session was the first to send. */
   private readonly sentLater = new Map<number, number>();
+  /** The highest nonce that was removed from `sentLater`. */
+  private lastForgotten = -1;
 
   constructor(
     private readonly nonces: Nonces,
@@ -85,14 +95,18 @@ export class OrderClient {
     return this.lock.shared(() =>
       this.nonces.use(given, async (nonce) => {
         const body = textOf(nonce);
+        const isGivenAgain = given !== undefined && isRepeat;
         const earlier = given === undefined ? undefined : this.earlierSenderOf(nonce, isRepeat);
-        const signed = await this.signed(body, nonce, earlier);
+        const isSentBefore = isGivenAgain || earlier !== undefined;
         try {
+          const signed = await this.signed(body, nonce, earlier).catch((error: unknown) => {
+            throw notSigned(error, isSentBefore ? "unknown" : "not_sent");
+          });
           const answer = await withRetries(
             rules,
             signal,
             (attempt) => send(signed, attempt, signal),
-            given !== undefined && isRepeat,
+            isGivenAgain,
           );
           this.onAnswer(body, answer);
           return answer;
@@ -114,7 +128,14 @@ export class OrderClient {
 
   /** Another session replaces this one. Must be called while no order is in flight. */
   renewed(earlier: EarlierSession): void {
+    const nowMs = Date.now();
     this.earlier.push(earlier);
+    this.earlier.forEach(({ lastNonce, credentials }, index) => {
+      // The place stays: `sentLater` has indices.
+      if (credentials !== undefined && credentials.endsAt <= nowMs) {
+        this.earlier[index] = { lastNonce };
+      }
+    });
   }
 
   /** The nonces up to this one belong to sessions before the last renewal. */
@@ -139,9 +160,21 @@ export class OrderClient {
     const known = this.sentLater.get(nonce);
     if (known !== undefined) return this.earlier[known];
     const sender = this.earlier.find(({ lastNonce }) => nonce <= lastNonce);
-    if (sender === undefined || isRepeat) return sender;
-    this.sentLater.set(nonce, this.earlier.length);
+    if (sender === undefined) return undefined;
+    if (isRepeat) {
+      // Any session could have been the first to send it.
+      return nonce <= this.lastForgotten ? { lastNonce: this.lastForgotten } : sender;
+    }
+    this.noteSentLater(nonce);
     return undefined;
+  }
+
+  private noteSentLater(nonce: number): void {
+    this.sentLater.set(nonce, this.earlier.length);
+    const [oldest] = this.sentLater.keys();
+    if (oldest === undefined || this.sentLater.size <= MAX_SENT_LATER) return;
+    this.sentLater.delete(oldest);
+    this.lastForgotten = Math.max(this.lastForgotten, oldest);
   }
 
   /** Runs while no order is in flight; new orders wait. */
@@ -152,6 +185,26 @@ export class OrderClient {
 
 async function signatureOf(text: string, key: SessionKey): Promise<string> {
   return hexFromBytes(await key.sign(orderSigningBytes(text)));
+}
+
+/**
+ * The error of an order that was not signed, because its key could not be read. Orders that waited for
+ * the same reading got one error, so that each needs its own.
+ */
+function notSigned(error: unknown, outcome: Outcome): unknown {
+  if (error instanceof PerpgateError) {
+    const { code, message, field, details, requestId, status, retryAfterMs } = error;
+    const optional = {
+      ...(field === undefined ? {} : { field }),
+      ...(details === undefined ? {} : { details }),
+    };
+    const body = { code, message, requestId, ...optional };
+    return new PerpgateError(body, { status, retryAfterMs, outcome });
+  }
+  if (!(error instanceof ConnectionError)) return error;
+  const { message, cause, isFinal } = error;
+  const Kind = error instanceof TimeoutError ? TimeoutError : ConnectionError;
+  return new Kind(message, { cause, outcome, isFinal });
 }
 
 function isSessionEnded(error: unknown): boolean {
