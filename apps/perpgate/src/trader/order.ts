@@ -15,7 +15,7 @@ import {
   type TimeInForce,
 } from "@perpgate/sdk";
 import { fee, latency, money, signed } from "../cli/quantities.js";
-import { StartError, UsageError } from "../cli/start-error.js";
+import { reasonOf, StartError, UsageError } from "../cli/start-error.js";
 import { signTone } from "../cli/style.js";
 import type { Cell } from "../cli/table.js";
 import { type TradingVenue, withSession } from "./connection.js";
@@ -117,29 +117,38 @@ async function placedWithExits(
   else showResults(venue, order.type, results, formatOf(symbol), replayed);
   const [entry, ...rest] = results;
   if (entry?.ack === undefined || isUnfilled(entry.ack)) {
-    await cancelExits(venue, rest);
+    const waiting = rest.flatMap(({ ack }) => (ack?.status === "pending" ? [ack.orderId] : []));
+    await cancelExits(venue, waiting);
     return 1;
   }
   return rest.every(({ status }) => status === 200) ? 0 : EXIT_REFUSED;
 }
 
-async function cancelExits(
-  { session, output }: TradingVenue,
-  exits: readonly BatchResult[],
+/** Canceled by an earlier try, or triggered meanwhile. */
+const NO_LONGER_WAITING: ReadonlySet<string> = new Set(["order_not_cancelable", "order_not_found"]);
+
+/** Tries all of them; then throws if some may still wait. */
+export async function cancelExits(
+  { session, output }: Pick<TradingVenue, "session" | "output">,
+  orderIds: readonly string[],
 ): Promise<void> {
-  for (const { ack } of exits) {
-    if (ack?.status !== "pending") continue;
+  const left: string[] = [];
+  let failure: unknown;
+  for (const orderId of orderIds) {
     try {
-      await session.cancelOrder(ack.orderId);
-      output.remark(`canceled the exit ${ack.orderId}, since the order was not taken`);
+      await session.cancelOrder(orderId);
+      output.remark(`canceled the exit ${orderId}, since the order was not taken`);
     } catch (error) {
-      // Canceled by an earlier try, or triggered meanwhile.
-      if (error instanceof PerpgateError && error.status < 500) continue;
-      throw new StartError(
-        `the order was not taken, and its exit ${ack.orderId} still waits: perpgate cancel ${ack.orderId}`,
-      );
+      if (error instanceof PerpgateError && NO_LONGER_WAITING.has(error.code)) continue;
+      left.push(orderId);
+      failure = error;
     }
   }
+  if (left.length === 0) return;
+  throw new StartError(
+    `the order was not taken, and its exits may still wait (${reasonOf(failure)}): ` +
+      `perpgate cancel ${left.join(" ")}`,
+  );
 }
 
 function isUnfilled({ status, filledSize }: Pick<PlacedOrder, "status" | "filledSize">): boolean {
