@@ -1,5 +1,8 @@
 /** Signed commands whose answer does not come, and their repetition with the same nonce. */
 
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { clockNonce } from "@perpgate/protocol/core";
 import { beforeAll, expect, test } from "vitest";
 import { SilentProxy } from "../testing/silent-proxy.js";
 import { sharedGateway, TraderShell } from "../testing/trader-shell.js";
@@ -75,7 +78,7 @@ test(
     expect(await shell.run(...repeat)).toMatchObject({
       code: 1,
       stdout: "",
-      stderr: expect.stringMatching(/is older than this login.*perpgate orders --all/),
+      stderr: expect.stringMatching(/is of another login.*perpgate orders --all/),
     });
     expect(await shell.json("orders")).toMatchObject([{ orderId }]);
     // Nonces of the new session, and numbers that are none of the clock, are accepted.
@@ -85,6 +88,38 @@ test(
       replayed: true,
     });
     expect(await shell.json(...buy, "--nonce", "7")).toMatchObject({ replayed: false });
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "--nonce after another login is judged by the ledgers, and by the clock where none has it",
+  async () => {
+    const shell = new TraderShell(url);
+    const profile = join(shell.folder, "perpgate", "profiles", "default", "profile.json");
+    await shell.text("login");
+    const first = readFileSync(profile);
+    await shell.text("login");
+    const second = readFileSync(profile, "utf8");
+    const buy = ["buy", "BTCUSD", "10", "--price", "60000"];
+    const repeat = (nonce: number) => shell.run(...buy, "--json", "--nonce", String(nonce));
+    const refused = { code: 1, stdout: "", stderr: expect.stringContaining("is of another login") };
+
+    // A process that had read the first session before the second login.
+    writeFileSync(profile, first);
+    const { orderId, nonce } = Object(await shell.json(...buy));
+    writeFileSync(profile, second);
+    expect(await repeat(nonce)).toMatchObject(refused);
+    expect(await repeat(clockNonce(Date.now() - 40 * 86_400_000))).toMatchObject(refused);
+    expect(await shell.json("orders")).toMatchObject([{ orderId }]);
+
+    // The clock was an hour ahead at the login.
+    const loggedInAt = Date.now() + 3_600_000;
+    writeFileSync(profile, JSON.stringify({ ...JSON.parse(second), loggedInAt }));
+    const own = Object(await shell.json(...buy));
+    const repeated = await repeat(own.nonce);
+    expect(repeated).toMatchObject({ code: 0, stderr: "" });
+    expect(JSON.parse(repeated.stdout)).toMatchObject({ orderId: own.orderId, replayed: true });
   },
   TIMEOUT_MS,
 );

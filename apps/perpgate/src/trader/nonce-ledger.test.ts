@@ -3,9 +3,10 @@ import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { clockNonce } from "@perpgate/protocol/core";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../testing/perpgate-process.js";
-import { claimNonce } from "./nonce-ledger.js";
+import { claimNonce, isClaimed } from "./nonce-ledger.js";
 
 const BUILT = fileURLToPath(new URL("../../dist/trader/nonce-ledger.js", import.meta.url));
 const NOW_MS = 1_794_722_400_000;
@@ -49,4 +50,14 @@ describe("claimNonce", () => {
     const all = claimed.flatMap(({ stdout }): number[] => JSON.parse(stdout));
     expect(new Set(all).size).toBe(400);
   });
+});
+
+test("isClaimed: the nonces that were given out, not the times of their lines", () => {
+  const path = ledger();
+  expect(isClaimed(path, 0)).toBe(false);
+  const first = claimNonce(path, NOW_MS);
+  const second = claimNonce(path, NOW_MS - 60_000);
+  expect([first, second].map((nonce) => isClaimed(path, nonce))).toEqual([true, true]);
+  expect(isClaimed(path, second + 1)).toBe(false);
+  expect(isClaimed(path, clockNonce(NOW_MS - 60_000))).toBe(false);
 });

@@ -13,7 +13,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, readSync, writeSync } from "node:fs";
 import { clockNonce } from "@perpgate/protocol/core";
 import { StartError } from "../cli/start-error.js";
-import { openPrivateLedger } from "./private-file.js";
+import { openPrivateLedger, readPrivateFile } from "./private-file.js";
 
 const LINE = /^([0-9]{1,16}) ([0-9a-f]{16})$/;
 /** A line that a full disk cut short also corrupts the next one. */
@@ -34,16 +34,29 @@ export function claimNonce(path: string, nowMs = Date.now()): number {
   throw new StartError(`cannot write ${path}; is the disk full?`);
 }
 
+/** Whether a process has claimed the nonce; false if there is no such ledger. */
+export function isClaimed(path: string, nonce: number): boolean {
+  for (const [, claimed] of claims(readPrivateFile(path)?.split("\n") ?? [])) {
+    if (claimed === nonce) return true;
+  }
+  return false;
+}
+
 /** Undefined if no intact line has the mark. */
 export function nonceOf(mark: string, lines: readonly string[]): number | undefined {
+  for (const [found, nonce] of claims(lines)) if (found === mark) return nonce;
+  return undefined;
+}
+
+/** The mark and the nonce of each intact line. */
+function* claims(lines: readonly string[]): Generator<readonly [string, number]> {
   let last = 0;
   for (const line of lines) {
-    const [, time, found] = LINE.exec(line) ?? [];
-    if (time === undefined) continue;
+    const [, time, mark] = LINE.exec(line) ?? [];
+    if (time === undefined || mark === undefined) continue;
     last = Math.max(last + 1, Number(time));
-    if (found === mark) return last;
+    yield [mark, last];
   }
-  return undefined;
 }
 
 function readAll(file: number): string[] {

@@ -79,11 +79,15 @@ export class Profile {
     return join(this.folder, `nonces-${hash.slice(0, 16)}`);
   }
 
+  /** The ledgers of the profile's sessions. */
+  ledgers(): string[] {
+    const names = readdirSync(this.folder).filter((name) => name.startsWith("nonces-"));
+    return names.map((name) => join(this.folder, name));
+  }
+
   /** Removes the ledgers of expired sessions. */
   removeOldLedgers(nowMs = Date.now()): void {
-    for (const entry of readdirSync(this.folder)) {
-      const path = join(this.folder, entry);
-      if (!entry.startsWith("nonces-")) continue;
+    for (const path of this.ledgers()) {
       const stats = statSync(path, { throwIfNoEntry: false });
       if (stats !== undefined && nowMs - stats.mtimeMs > LEDGER_LIFE_MS) {
         rmSync(path, { force: true });

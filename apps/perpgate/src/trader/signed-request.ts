@@ -5,28 +5,35 @@ import type { CallOptions } from "@perpgate/sdk";
 import { StartError, UsageError } from "../cli/start-error.js";
 import type { TradingVenue } from "./connection.js";
 import { Interruption } from "./interruption.js";
-import { claimNonce } from "./nonce-ledger.js";
+import { claimNonce, isClaimed } from "./nonce-ledger.js";
 import { failureOf, howToSettle, type SignedKind } from "./venue-failure.js";
 
 /** A nonce whose time is further from now than this was not taken from the clock. */
 const MAX_NONCE_AGE_MS = 30 * 86_400_000;
+/** No clock gave a nonce of an earlier time: it is a number of the user's own. */
+const FIRST_NONCE_MS = Date.UTC(2025, 0);
 
 /**
  * The nonce of `--nonce`, else one of the profile's ledger. Nonces are counted per session, so one of
- * an earlier login would be executed a second time.
+ * another login would be executed a second time.
  */
-export function nonceFor(
-  { profile, session, known }: TradingVenue,
-  given: number | undefined,
-): number {
-  if (given === undefined) return claimNonce(profile.ledgerPath(session.token));
-  if (isFromClock(given) && clockTimeOf(given) < (known?.loggedInAt ?? 0)) {
+export function nonceFor(venue: TradingVenue, given: number | undefined): number {
+  if (given === undefined) return claimNonce(venue.profile.ledgerPath(venue.session.token));
+  if (isOfAnotherLogin(venue, given)) {
     throw new StartError(
-      `nonce ${given} is older than this login, so it could be executed a second time; check with ` +
+      `nonce ${given} is of another login, so it could be executed a second time; check with ` +
         "perpgate orders --all and perpgate positions, and leave out --nonce if it was not executed",
     );
   }
   return given;
+}
+
+/** The ledgers know. The clock decides on a nonce of none: a logout removes the session's ledger. */
+function isOfAnotherLogin({ profile, session, known }: TradingVenue, nonce: number): boolean {
+  if (isClaimed(profile.ledgerPath(session.token), nonce)) return false;
+  if (profile.ledgers().some((path) => isClaimed(path, nonce))) return true;
+  const timeMs = clockTimeOf(nonce);
+  return timeMs >= FIRST_NONCE_MS && timeMs < (known?.loggedInAt ?? 0);
 }
 
 /**
