@@ -13,6 +13,8 @@ import { ClusterLoad } from "./testing/cluster-load.js";
 import { RunningCluster, type RunningGateway } from "./testing/running-cluster.js";
 
 const RUNS = Number(process.env.PERPGATE_CLUSTER_RUNS ?? 1);
+/** They last up to half a minute. */
+const STALL_RUNS = Math.min(RUNS, 2);
 const TIMEOUT = 90_000 * (RUNS + 1);
 const STREAM = "perpgate";
 const ROLES = ["leader", "follower", "meta leader", "consumer's host"] as const;
@@ -47,8 +49,8 @@ describe.skipIf(isWithoutNatsServer())("a cluster under load", { timeout: TIMEOU
   });
 
   /** Repeats the step under load, and goes on trading after each. */
-  async function during(cause: string, step: () => Promise<void>): Promise<void> {
-    for (let run = 0; run < RUNS; run++) {
+  async function during(cause: string, step: () => Promise<void>, runs = RUNS): Promise<void> {
+    for (let run = 0; run < runs; run++) {
       load.longestGapMs = 0;
       load.longestWaitMs = 0;
       await step();
@@ -103,15 +105,19 @@ describe.skipIf(isWithoutNatsServer())("a cluster under load", { timeout: TIMEOU
     "the server that is %s stalls for %i s: no writer is declared gone by it",
     async (role, seconds) => {
       const before = await writersAt(cluster.gateway(0));
-      await during(`${role} paused for ${seconds} s`, async () => {
-        const server = await found(role);
-        if (server === undefined) throw new Error(`no server is ${role}`);
-        server.pause();
-        await delay(seconds * 1_000);
-        server.resume();
-        await load.more(20);
-        await cluster.nats.inSync(STREAM);
-      });
+      await during(
+        `${role} paused for ${seconds} s`,
+        async () => {
+          const server = await found(role);
+          if (server === undefined) throw new Error(`no server is ${role}`);
+          server.pause();
+          await delay(seconds * 1_000);
+          server.resume();
+          await load.more(20);
+          await cluster.nats.inSync(STREAM);
+        },
+        STALL_RUNS,
+      );
       expect(await writersAt(cluster.gateway(0))).toEqual(before);
     },
   );
@@ -139,16 +145,20 @@ describe.skipIf(isWithoutNatsServer())("a cluster under load", { timeout: TIMEOU
   test.each(IS_LONG ? [500, 3_000, 8_000, 30_000] : [500, 8_000])(
     "a gateway stalls for %i ms, and goes on or joins again",
     async (ms) => {
-      await during(`gateway paused for ${ms} ms`, async () => {
-        const gateway = cluster.gateway(1);
-        // Nobody waits for that long at a gateway that does not answer.
-        if (ms > 10_000) await load.only(cluster.urls.filter((url) => url !== gateway.url));
-        gateway.process.signal("SIGSTOP");
-        await delay(ms);
-        gateway.process.signal("SIGCONT");
-        await until(cluster.gateway(0), ALL);
-        await load.only(cluster.urls);
-      });
+      await during(
+        `gateway paused for ${ms} ms`,
+        async () => {
+          const gateway = cluster.gateway(1);
+          // Nobody waits for that long at a gateway that does not answer.
+          if (ms > 10_000) await load.only(cluster.urls.filter((url) => url !== gateway.url));
+          gateway.process.signal("SIGSTOP");
+          await delay(ms);
+          gateway.process.signal("SIGCONT");
+          await until(cluster.gateway(0), ALL);
+          await load.only(cluster.urls);
+        },
+        STALL_RUNS,
+      );
     },
   );
 

@@ -1,7 +1,7 @@
 /** `perpgate cancel`: orders by their ids, or all, or all of one market. */
 
 import { clientIdWords } from "@perpgate/protocol/core";
-import type { CanceledOrder, OrderName } from "@perpgate/sdk";
+import { type CanceledOrder, type OrderName, PerpgateError } from "@perpgate/sdk";
 import { UsageError } from "../cli/start-error.js";
 import { type TradingVenue, withSession } from "./connection.js";
 import type { VenueOptions } from "./venue-command.js";
@@ -40,24 +40,38 @@ async function cancelAll(
   return 0;
 }
 
-/** One after the other; stops at the first failure and still prints those canceled before it. */
-async function cancelEach(
-  { session, output }: TradingVenue,
+/** Canceled by an earlier try, filled or triggered meanwhile. */
+const NO_LONGER_OPEN: ReadonlySet<string> = new Set(["order_not_cancelable", "order_not_found"]);
+
+export function isNoLongerOpen(error: unknown): boolean {
+  return error instanceof PerpgateError && NO_LONGER_OPEN.has(error.code);
+}
+
+/**
+ * One after the other, and prints those that were canceled. An order that is no longer open fails the
+ * command at its end, after the others; any other failure stops it.
+ */
+export async function cancelEach(
+  { session, output }: Pick<TradingVenue, "session" | "output">,
   ids: readonly string[],
 ): Promise<number> {
   const done: CanceledOrder[] = [];
-  try {
-    for (const id of ids) {
+  let failure: unknown;
+  for (const id of ids) {
+    try {
       const canceled = await session.cancelOrder(orderNamed(id));
       done.push(canceled);
       if (!output.isJson) {
         output.line(`canceled ${canceled.orderId}, ${canceled.remainingSize} was open`);
       }
-    }
-  } finally {
-    if (output.isJson && done.length > 0) {
-      output.json({ canceled: done.map(({ orderId }) => orderId) });
+    } catch (error) {
+      failure = error;
+      if (!isNoLongerOpen(error)) break;
     }
   }
+  if (output.isJson && done.length > 0) {
+    output.json({ canceled: done.map(({ orderId }) => orderId) });
+  }
+  if (failure !== undefined) throw failure;
   return 0;
 }

@@ -2,6 +2,7 @@ import { ERROR_TABLE, type ErrorCode } from "@perpgate/protocol";
 import { createSessionKey, type FetchLike, PerpgateClient } from "@perpgate/sdk";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Output } from "../cli/output.js";
+import { cancelEach } from "./cancel.js";
 import { cancelExits } from "./order.js";
 
 /** A session whose cancels are answered by the order's id. */
@@ -44,4 +45,13 @@ test("exits of an order that was not taken: all are canceled, and those that may
   );
   expect(new Set(asked)).toEqual(new Set(ids));
   expect(remarks.mock.calls).toEqual([["canceled the exit 12, since the order was not taken\n"]]);
+});
+
+test("cancel of several, one no longer open: the others are canceled, and the command fails", async () => {
+  const { session } = await sessionWith({ 11: "order_not_cancelable", 12: "canceled" });
+  const lines = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  onTestFinished(() => lines.mockRestore());
+  const canceling = cancelEach({ session, output: new Output(false) }, ["11", "12"]);
+  await expect(canceling).rejects.toMatchObject({ code: "order_not_cancelable" });
+  expect(lines.mock.calls).toEqual([["canceled 12, 1 was open\n"]]);
 });

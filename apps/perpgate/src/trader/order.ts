@@ -5,19 +5,12 @@
  * is lost, the nonce is printed, and the same call with `--nonce` places nothing twice.
  */
 
-import {
-  type BatchResult,
-  type NewOrder,
-  type Order,
-  PerpgateError,
-  type PlacedOrder,
-  type Side,
-  type TimeInForce,
-} from "@perpgate/sdk";
+import type { BatchResult, NewOrder, Order, PlacedOrder, Side, TimeInForce } from "@perpgate/sdk";
 import { fee, latency, money, signed } from "../cli/quantities.js";
 import { reasonOf, StartError, UsageError } from "../cli/start-error.js";
 import { signTone } from "../cli/style.js";
 import type { Cell } from "../cli/table.js";
+import { isNoLongerOpen } from "./cancel.js";
 import { type TradingVenue, withSession } from "./connection.js";
 import { type MarketFormat, marketFormats } from "./market-format.js";
 import { receiptsChecked, requireWritable, saveReceipt } from "./receipts.js";
@@ -124,9 +117,6 @@ async function placedWithExits(
   return rest.every(({ status }) => status === 200) ? 0 : EXIT_REFUSED;
 }
 
-/** Canceled by an earlier try, or triggered meanwhile. */
-const NO_LONGER_WAITING: ReadonlySet<string> = new Set(["order_not_cancelable", "order_not_found"]);
-
 /** Tries all of them; then throws if some may still wait. */
 export async function cancelExits(
   { session, output }: Pick<TradingVenue, "session" | "output">,
@@ -139,7 +129,7 @@ export async function cancelExits(
       await session.cancelOrder(orderId);
       output.remark(`canceled the exit ${orderId}, since the order was not taken`);
     } catch (error) {
-      if (error instanceof PerpgateError && NO_LONGER_WAITING.has(error.code)) continue;
+      if (isNoLongerOpen(error)) continue;
       left.push(orderId);
       failure = error;
     }

@@ -54,6 +54,22 @@ test.each<[string, (trader: Trader) => Promise<Answer>]>([
   expect(await send(trader)).toMatchObject({ status: 200 });
 });
 
+test("a session that was opened elsewhere meanwhile: it can be ended here", async () => {
+  const trader = await Trader.enter(at);
+  const path = pathOf(await trader.again());
+  amongOthers();
+  const { views } = at.venue;
+  const read = views.session.bind(views);
+  let isThere = false;
+  vi.spyOn(views, "session").mockImplementation((number) =>
+    isThere || !path.endsWith(`/${number}`) ? read(number) : undefined,
+  );
+  vi.spyOn(at.venue, "caughtUp").mockImplementationOnce(async () => {
+    isThere = true;
+  });
+  expect(await trader.delete(path)).toMatchObject({ status: 200 });
+});
+
 function pathOf({ token }: Trader): string {
   return `/v1/auth/sessions/${token.split(".")[1]}`;
 }

@@ -210,7 +210,7 @@ export abstract class HistoryReader {
       const market = value.readUInt16BE(0);
       if (!markets.includes(market) || !isWanted(id)) return undefined;
       const order = this.order(account, [market], id);
-      return order === undefined || !hasClientId(order, name.clientId) ? undefined : order;
+      return order === undefined || !hasClientId(order, name.clientId) ? null : order;
     });
   }
 
