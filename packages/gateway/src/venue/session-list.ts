@@ -37,8 +37,8 @@ export class SessionList {
   }
 
   async end(caller: LiveSession, id: string, signature: string | undefined): Promise<EndedSession> {
-    const session = this.found(caller, id) ?? (await this.foundLater(caller, id));
-    if (session === undefined) throw new ApiError("session_not_found", { id });
+    const session = this.link.views.session(Number(id));
+    if (session?.account !== caller.account) throw new ApiError("session_not_found", { id });
     const isOwn = session.number === caller.number;
     const evidence = isOwn
       ? NO_EVIDENCE
@@ -60,16 +60,6 @@ export class SessionList {
       ),
     );
     return { ended: ended.flat() };
-  }
-
-  private found({ account }: LiveSession, id: string): LiveSession | undefined {
-    const session = this.link.views.session(Number(id));
-    return session?.account === account ? session : undefined;
-  }
-
-  /** One that was opened at another gateway may not be in this one's log yet. */
-  private async foundLater(caller: LiveSession, id: string): Promise<LiveSession | undefined> {
-    return this.found(await this.guard.caughtUp(caller), id);
   }
 
   /** Resolves with the time, or undefined if the session was gone. */
