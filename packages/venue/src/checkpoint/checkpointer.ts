@@ -51,8 +51,6 @@ export class CheckpointFault extends Error {
 }
 
 export class Checkpointer {
-  /** The newest checkpoint of this process. */
-  latest: Checkpoint | undefined;
   private readonly thread: WorkerThread;
   private isOver = false;
 
@@ -92,7 +90,6 @@ export class Checkpointer {
     switch (message.kind) {
       case "checkpoint": {
         const { checkpoint, bytes, elapsedMs } = message;
-        this.latest = checkpoint;
         logger.info({ checkpoint, bytes, elapsedMs }, "snapshot taken");
         this.compare(checkpoint);
         return;

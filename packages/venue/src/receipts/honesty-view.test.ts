@@ -1,4 +1,7 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { openEnvironment, openTables } from "../history/history-environment.js";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 import { HonestyView } from "./honesty-view.js";
 
@@ -20,7 +23,7 @@ function newView({ venue }: TestVenue, nowMs?: () => number): HonestyView {
     blocks: { openAcks: history.acksBetween(lastPosition + 1, venue.seq).length },
     engine: { state: { timeMs: venue.views.timeMs } },
   };
-  const view = new HonestyView(source, nowMs);
+  const view = new HonestyView(source, undefined, nowMs);
   onTestFinished(() => view.close());
   return view;
 }
@@ -106,3 +109,56 @@ test("a block of many acknowledgements: read in several slices, and counted when
   view.onWitnessed(view.throughBlock);
   expect(read.mock.results.at(-1)?.value).toHaveLength(orders);
 });
+
+test.each(["acks", "blocks"] as const)(
+  "a damaged row of %s before the newest snapshot: the record ends there, and the venue goes on",
+  async (table) => {
+    const folder = await temporaryFolder();
+    onTestFinished(() => removeFolder(folder));
+    const checkpoints = { everyCommands: 10, everyMs: 3_600_000, keep: 2 };
+    const driver = await TestVenue.open(folder, { checkpoints });
+    await driver.index();
+    const session = await driver.signIn(1);
+    await driver.tick();
+    for (let nonce = 1; nonce <= 20; nonce++) {
+      await driver.order(session, nonce, "long", 600_000, 10);
+      await driver.tick();
+    }
+    await driver.venue.history.flush();
+    const isSnapshot = (name: string) => name.endsWith(".snapshot");
+    await vi.waitUntil(() => readdirSync(join(folder, "journal")).some(isSnapshot), 50_000);
+    await driver.venue.close();
+    const environment = openEnvironment(join(folder, "history"), false);
+    const rows = openTables(environment, false)[table];
+    // Neither the first nor the last, which a start looks at.
+    const [, row] = [...rows.getRange({})];
+    rows.putSync(Buffer.from(row?.key ?? []), Buffer.from(row?.value ?? []).subarray(0, 9));
+    await environment.close();
+
+    const again = await TestVenue.open(folder);
+    onTestFinished(() => again.venue.close());
+    const faults: object[] = [];
+    const logger = {
+      info: () => undefined,
+      warn: () => undefined,
+      error: (fields: object, message: string) => faults.push({ ...fields, message }),
+    };
+    const { history } = again.venue;
+    const source = { history, blocks: { openAcks: 7 }, engine: { state: { timeMs: 1 } } };
+    const view = new HonestyView(source, logger);
+    onTestFinished(() => view.close());
+    // The view's own timer reads: an exception there would end the process.
+    await vi.waitUntil(() => faults.length > 0, 50_000);
+    const { throughBlock } = view;
+    expect(throughBlock).toBeLessThan(history.newestBlock()?.number ?? 0);
+    expect([view.advance(), view.issued]).toEqual([false, view.record.sealed]);
+    view.onWitnessed(throughBlock + 1);
+    expect(faults).toEqual([
+      {
+        reason: expect.any(String),
+        throughBlock,
+        message: expect.stringContaining("the honesty record ends at a damaged row"),
+      },
+    ]);
+  },
+);

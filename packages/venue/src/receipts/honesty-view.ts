@@ -1,11 +1,13 @@
 /**
  * The honesty record of a running venue. It reads the history block by block in short slices, so that a
- * long history delays nobody; until it has caught up, `throughBlock` says how far it is.
+ * long history delays nobody; until it has caught up, `throughBlock` says how far it is. At a damaged row
+ * it ends there and the venue goes on, since the log has what was promised and `perpgate verify` names the row.
  */
 import { ACKNOWLEDGED } from "../event-fields.js";
 import type { AckRow } from "../history/ack-row.js";
 import type { History } from "../history/history.js";
 import { wordsOfBytes } from "../history/rows.js";
+import { SILENT, type VenueLogger } from "../venue-options.js";
 import { HonestyRecord, MillisecondCounts } from "./honesty-record.js";
 
 const SLICE_MS = 2;
@@ -34,12 +36,14 @@ export class HonestyView {
   private partOfBlock: AckRow[] = [];
   private witnessed: number | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private isDamaged = false;
   /** Whether the last slice left something to read, and when it began. */
   private isBehind = false;
   private advancedAtMs = 0;
 
   constructor(
     private readonly source: HonestySource,
+    private readonly logger: VenueLogger = SILENT,
     private readonly nowMs: () => number = () => performance.now(),
   ) {
     this.schedule(BUSY_PAUSE_MS);
@@ -49,11 +53,19 @@ export class HonestyView {
   get issued(): number {
     const { history, blocks } = this.source;
     const { sealed } = this.record;
-    return history.block(this.throughBlock + 1) === undefined ? sealed + blocks.openAcks : sealed;
+    const isThrough = this.readRows(
+      () => history.block(this.throughBlock + 1) === undefined,
+      false,
+    );
+    return isThrough ? sealed + blocks.openAcks : sealed;
   }
 
   /** A checkpoint over `size` blocks was cosigned. */
   onWitnessed(size: number): void {
+    this.readRows(() => this.addWitnessed(size), undefined);
+  }
+
+  private addWitnessed(size: number): void {
     const { history, engine } = this.source;
     const { timeMs } = engine.state;
     const from = this.witnessed ?? size;
@@ -83,7 +95,7 @@ export class HonestyView {
   /** Reads for at most `forMs`; returns whether there is more. */
   advance(forMs = SLICE_MS): boolean {
     this.advancedAtMs = this.nowMs();
-    this.isBehind = this.readUntil(this.advancedAtMs + forMs);
+    this.isBehind = this.readRows(() => this.readUntil(this.advancedAtMs + forMs), false);
     return this.isBehind;
   }
 
@@ -106,6 +118,23 @@ export class HonestyView {
         this.throughBlock = block.number;
       }
       if (this.nowMs() > untilMs) return true;
+    }
+  }
+
+  /** `read`, or `otherwise` once a row could not be read: nobody waits for the record. */
+  private readRows<T>(read: () => T, otherwise: T): T {
+    if (this.isDamaged) return otherwise;
+    try {
+      return read();
+    } catch (error) {
+      this.isDamaged = true;
+      const reason = error instanceof Error ? error.message : String(error);
+      const advice = "run perpgate verify, and remove the history folder to have it rebuilt";
+      this.logger.error(
+        { reason, throughBlock: this.throughBlock },
+        `the honesty record ends at a damaged row of the history; ${advice}`,
+      );
+      return otherwise;
     }
   }
 

@@ -40,7 +40,7 @@ export class Promises {
   ): Promise<Promises> {
     const { logKey, witnesses = [], isSigner, announce, caughtUp } = options;
     const tree = new BlockTree(source.history);
-    const honesty = new HonestyView(source);
+    const honesty = new HonestyView(source, logger);
     const log = new TransparencyLog(tree, new CheckpointStore(folder.logCheckpoint), {
       logKey,
       witnesses,
