@@ -125,6 +125,17 @@ describe("nowMs: the machine slept", () => {
     expect(jumps.map(({ kind }) => kind)).toEqual(["followed", "doubted", "followed"]);
   });
 
+  test("for less than a minute, many times, then a clock ahead without sleep: doubted", () => {
+    const clock = venueClock();
+    for (let i = 0; i < 100; i++) {
+      sleep(50_000);
+      clock.nowMs();
+    }
+    wall += HOUR_MS;
+    expect(clock.nowMs()).toBe(START + 100 * 50_000);
+    expect(jumps.at(-1)).toEqual({ kind: "doubted", leadMs: HOUR_MS });
+  });
+
   test("and its clock is wrong too: the sleep counts, the rest is doubted", () => {
     const clock = venueClock();
     sleep(HOUR_MS);

@@ -77,7 +77,11 @@ export class VenueClock {
       return Math.floor(running);
     }
     this.isBack = false;
-    if (lead > MAX_LAG_MS) this.report("followed", lead);
+    if (lead > MAX_LAG_MS) {
+      // A sleep that this follows must not excuse a later jump.
+      this.newlySlept(monotonic);
+      this.report("followed", lead);
+    }
     this.moveTo(wall, monotonic);
     return Math.floor(wall);
   }
