@@ -40,6 +40,7 @@ import { openForReading, type ReadStore } from "./history/history-store.js";
 import { type DataFolder, dataFolder, sync } from "./recovery/data-folder.js";
 import { refuseUnknownLog } from "./recovery/log-version.js";
 import { newestState } from "./recovery/newest-state.js";
+import { type SignedClaim, signedClaim } from "./verify/stored-claims.js";
 
 const SEGMENT = /^(\d+)\.log$/;
 const SNAPSHOT = /^(\d+)\.snapshot$/;
@@ -52,6 +53,8 @@ export interface Backup {
   /** Commands in the copied log. */
   readonly records: number;
   readonly bytes: number;
+  /** What the venue had signed before the copy was begun; the copy has no `log-checkpoint`. */
+  readonly signed: SignedClaim;
 }
 
 export interface BackupOptions {
@@ -110,6 +113,7 @@ async function copyFolder(
   target: DataFolder,
   { onCopied, makeFolder }: Required<BackupOptions>,
 ): Promise<Backup> {
+  const signed = signedClaim(source);
   const before = inspect(source.journal);
   let bytes = 0;
   const count = (file: string, more: number): void => {
@@ -128,7 +132,7 @@ async function copyFolder(
   }
   if (before.first.batch > 0) await refuseUnstartable(target, log);
   bytes += copyCheckpoints(source.checkpoints, target.checkpoints, log);
-  return { records: log.end.record, bytes };
+  return { records: log.end.record, bytes, signed };
 }
 
 type Count = (file: string, bytes: number) => void;

@@ -1,5 +1,5 @@
 export { ENGINE_VERSION, TICK_MS, TRADE_ADL, UnknownToRelease } from "@perpgate/engine";
-export { BackupRefused, backUp } from "./backup.js";
+export { type Backup, BackupRefused, backUp } from "./backup.js";
 export { cohortCommands } from "./cohort-commands.js";
 export { DepositVotes } from "./deposit-votes.js";
 export type { FilteredRows } from "./history/filtered-rows.js";
@@ -40,6 +40,7 @@ export type { RecoverWallet } from "./verify/evidence-check.js";
 export { isSignedBy } from "./verify/key-signature.js";
 export {
   NothingToVerify,
+  type VerifyOptions,
   type VerifyProgress,
   type VerifyReport,
   verify,

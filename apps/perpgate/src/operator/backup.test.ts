@@ -1,6 +1,13 @@
 /** Backup of a running venue, and a start on the copy. */
 
-import { copyFileSync, existsSync, readdirSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { CheckpointOptions } from "@perpgate/venue";
 import { TestVenue } from "@perpgate/venue/testing";
@@ -84,8 +91,20 @@ describe("perpgate backup", () => {
     expect(stdout).toMatch(/^copied \d+ bytes to .*\nverified \d+ commands/);
     expect(existsSync(join(backup, "history"))).toBe(false);
     await trading.stop();
+    const [, blocks] = /verified \d+ commands, (\d+) blocks/.exec(stdout) ?? [];
+    const note = () => readFileSync(join(data, "log-checkpoint"), "utf8");
+    await until(() => Number(note().split("\n")[1]) > Number(blocks));
     live.signal("SIGTERM");
     expect((await live.ended).code).toBe(0);
+
+    // The copy, with the checkpoint that was signed later: a log that has lost its end.
+    writeFileSync(join(backup, "log-checkpoint"), note());
+    const second = await perpgate("backup", "--data", backup, "--to", `${backup}-2`);
+    expect([second.code, second.stdout]).toEqual([
+      1,
+      expect.stringMatching(/the last signed checkpoint covers \d+ blocks; the log has \d+/),
+    ]);
+    rmSync(join(backup, "log-checkpoint"));
 
     // The key is a secret: it is kept apart from the copy, which does not start without it.
     expect(stdout).toContain("not copied: log.key");

@@ -8,7 +8,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isNotThere, JournalError } from "@perpgate/journal";
-import { BackupRefused, backUp, shownLoss, UnknownToRelease } from "@perpgate/venue";
+import { type Backup, BackupRefused, backUp, shownLoss, UnknownToRelease } from "@perpgate/venue";
 import { makeFolder } from "../cli/make-folder.js";
 import { isSystemError, StartError } from "../cli/start-error.js";
 import { OWN_KEY } from "../serve/log-key-file.js";
@@ -28,8 +28,9 @@ export async function backup(options: BackupOptions): Promise<number> {
   const target = resolve(options.to);
   const data = dataFolderOf(options);
   await refuseLoss(data);
-  const bytes = await copy(data, target);
-  const report = await verified(target, false);
+  const { bytes, signed } = await copy(data, target);
+  // A signed checkpoint that is ahead of the log shows a loss too.
+  const report = await verified(target, { signed });
   if (options.json === true) {
     process.stdout.write(`${JSON.stringify({ folder: target, bytes, ...report })}\n`);
   } else {
@@ -39,9 +40,9 @@ export async function backup(options: BackupOptions): Promise<number> {
   return report.fault === null ? 0 : 1;
 }
 
-async function copy(data: string, target: string): Promise<number> {
+async function copy(data: string, target: string): Promise<Backup> {
   try {
-    return (await backUp(data, target, { onCopied: copyProgress(), makeFolder })).bytes;
+    return await backUp(data, target, { onCopied: copyProgress(), makeFolder });
   } catch (error) {
     const isKnown = error instanceof BackupRefused || error instanceof UnknownToRelease;
     throw isKnown || isSystemError(error) ? new StartError(error.message) : error;

@@ -9,6 +9,7 @@
 import {
   NothingToVerify,
   UnknownToRelease,
+  type VerifyOptions as VerifyFolderOptions,
   type VerifyProgress,
   type VerifyReport,
   verify,
@@ -25,19 +26,22 @@ export interface VerifyOptions {
 
 export async function verifyFolder(options: VerifyOptions): Promise<number> {
   const { signatures = false, json = false } = options;
-  const report = await verified(dataFolderOf(options), signatures);
+  const report = await verified(
+    dataFolderOf(options),
+    signatures ? { signatures: recoverWallet } : {},
+  );
   if (json) process.stdout.write(`${JSON.stringify(report)}\n`);
   else process.stdout.write(`${reportText(report, signatures)}\n`);
   return report.fault === null ? 0 : 1;
 }
 
 /** The report on a folder; shows the progress. @throws {StartError} if the folder cannot be read */
-export async function verified(folder: string, signatures: boolean): Promise<VerifyReport> {
+export async function verified(
+  folder: string,
+  options: Omit<VerifyFolderOptions, "onProgress">,
+): Promise<VerifyReport> {
   try {
-    return await verify(folder, {
-      ...(signatures ? { signatures: recoverWallet } : {}),
-      onProgress: showProgress,
-    });
+    return await verify(folder, { ...options, onProgress: showProgress });
   } catch (error) {
     const isKnown = error instanceof NothingToVerify || error instanceof UnknownToRelease;
     throw isKnown || isSystemError(error) ? new StartError(error.message) : error;

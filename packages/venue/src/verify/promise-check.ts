@@ -9,6 +9,7 @@ import { MerkleAccumulator } from "../blocks/merkle.js";
 import { ACKNOWLEDGED, eventWords } from "../event-fields.js";
 import { HonestyRecord, type Quantiles } from "../receipts/honesty-record.js";
 import type { Applied } from "../replica.js";
+import type { SignedClaim } from "./stored-claims.js";
 
 export class PromiseCheck {
   private readonly record = new HonestyRecord();
@@ -22,7 +23,7 @@ export class PromiseCheck {
   private readonly isGivenUp: boolean;
   private givenUpBlocks: number | null = null;
 
-  constructor(signed: { readonly logCheckpoint: string | undefined; readonly isGivenUp: boolean }) {
+  constructor(signed: SignedClaim) {
     const { logCheckpoint: note } = signed;
     const parsed = note === undefined ? undefined : parseNote(note);
     this.checkpoint = parsed === undefined ? undefined : parseCheckpoint(parsed);

@@ -37,10 +37,23 @@ interface Found {
   readonly checkpoints: readonly Checkpoint[];
   readonly badLines: number;
   readonly files: FileSnapshots;
+  readonly signed: SignedClaim;
+}
+
+/** The claim about the log's blocks. */
+export interface SignedClaim {
   /** The last checkpoint of the transparency log that was signed. */
   readonly logCheckpoint: string | undefined;
   /** Whether the operator gave up the log's end after that checkpoint was signed. */
   readonly isGivenUp: boolean;
+}
+
+export function signedClaim(folder: DataFolder): SignedClaim {
+  const logCheckpoint = new CheckpointStore(folder.logCheckpoint).read();
+  return {
+    logCheckpoint,
+    isGivenUp: logCheckpoint !== undefined && isGivenUp(folder, logCheckpoint),
+  };
 }
 
 export class StoredClaims {
@@ -58,11 +71,14 @@ export class StoredClaims {
     this.snapshotBatches = new Set(found.files.batches());
   }
 
-  static async open(folder: DataFolder, { logId, first }: LogState): Promise<StoredClaims> {
+  static async open(
+    folder: DataFolder,
+    { logId, first }: LogState,
+    signed: SignedClaim,
+  ): Promise<StoredClaims> {
     const files = new FileSnapshots(nodeDisk, folder.journal, logId);
     const { lines, bad } = readCheckpointLines(folder.checkpoints);
     const checkpoints = lines.map(({ checkpoint }) => checkpoint);
-    const logCheckpoint = new CheckpointStore(folder.logCheckpoint).read();
     const opened = await openForReading(folder.history, logId);
     const isUsable = opened !== undefined && !("kind" in opened);
     return new StoredClaims({
@@ -71,8 +87,7 @@ export class StoredClaims {
       checkpoints,
       badLines: bad,
       files,
-      logCheckpoint,
-      isGivenUp: logCheckpoint !== undefined && isGivenUp(folder, logCheckpoint),
+      signed,
     });
   }
 
@@ -83,16 +98,14 @@ export class StoredClaims {
     const claims = new StoredClaims({
       ...nothing,
       files,
-      logCheckpoint: undefined,
-      isGivenUp: false,
+      signed: { logCheckpoint: undefined, isGivenUp: false },
     });
     claims.snapshotBatches.clear();
     return claims;
   }
 
-  /** The claim about the log's blocks. */
-  get signed(): { readonly logCheckpoint: string | undefined; readonly isGivenUp: boolean } {
-    return this.found;
+  get signed(): SignedClaim {
+    return this.found.signed;
   }
 
   /** Rows of the history that agree. */

@@ -26,13 +26,15 @@ import { type Applied, ReplayFailed, Replica } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { EvidenceCheck, type Fault, type RecoverWallet } from "./evidence-check.js";
 import { PromiseCheck } from "./promise-check.js";
-import { StoredClaims } from "./stored-claims.js";
+import { type SignedClaim, StoredClaims, signedClaim } from "./stored-claims.js";
 import { replacementFault } from "./vote-check.js";
 
 export interface VerifyOptions {
   /** Checks every signature, using this to recover the wallet that signed a message. */
   readonly signatures?: RecoverWallet;
   readonly onProgress?: (progress: VerifyProgress) => void;
+  /** Of the folder that this one is a copy of, read before the copy was made: a copy has none. */
+  readonly signed?: SignedClaim;
 }
 
 export interface VerifyProgress {
@@ -112,7 +114,8 @@ async function verifyLog(
     return new Verification(newReplicaState(), claims, options).run(reader, ENDLESS, log);
   }
   const start = startingPoint(folder.journal, log.logId, log.first);
-  const claims = await StoredClaims.open(folder, log);
+  const { signed = signedClaim(folder) } = options;
+  const claims = await StoredClaims.open(folder, log, signed);
   try {
     // After the claims were read: everything a live venue had claimed by then is in its log.
     const now = inspect(folder.journal);
