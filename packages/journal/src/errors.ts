@@ -63,8 +63,10 @@ export interface LogProof extends LogSeq {
 export class LogBehind extends JournalError {
   readonly end: LogSeq;
   readonly proofs: readonly LogProof[];
+  /** Whether the log can go on without its end: what was derived of it can be built again. */
+  readonly isWhole: boolean;
 
-  constructor(directory: string, end: LogSeq, proofs: readonly LogProof[]) {
+  constructor(directory: string, end: LogSeq, proofs: readonly LogProof[], first: LogSeq) {
     const shown = proofs.map(({ source, batch, record }) => {
       return `${source} shows position ${record} (batch ${batch})`;
     });
@@ -76,6 +78,7 @@ export class LogBehind extends JournalError {
     );
     this.end = end;
     this.proofs = proofs;
+    this.isWhole = first.batch === 0;
   }
 }
 

@@ -158,7 +158,7 @@ async function compareWithProofs(
     ({ batch, record }) => batch > end.batch || record > end.record,
   );
   if (past.length === 0) return;
-  if (giveUp === undefined) throw new LogBehind(directory, end, past);
+  if (giveUp === undefined) throw new LogBehind(directory, end, past, first);
   const last = segmentPath(directory, state.segment);
   const tailFiles = new Set([last, ...state.torn.map(({ file }) => file)]);
   await giveUp({ logId, first, end, proofs: past, tailFiles: [...tailFiles] });

@@ -1,7 +1,9 @@
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { ExitDeadline } from "@perpgate/journal";
 import { DEFAULT_PARAMETERS, NO_EVIDENCE, Venue, venueConfigOf } from "@perpgate/venue";
-import { signInCommand } from "@perpgate/venue/testing";
-import { expect, onTestFinished, test } from "vitest";
+import { signInCommand, TestVenue } from "@perpgate/venue/testing";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { temporaryFolder } from "../testing/perpgate-process.js";
 import { attestationParameters, attestorKeysOf, bridgeOf } from "./bridge/settings-bridge.js";
 import { CohortControl } from "./cohort-control.js";
@@ -91,4 +93,28 @@ test("an existing venue: changes by command stay, whatever the file says", async
   const again = await open(directory);
   expect(await isAdmitted(again, first)).toBe(false);
   expect(await isAdmitted(again, second)).toBe(true);
+});
+
+test("a pruned log that lost its end: no flag is advised, since none helps", async () => {
+  const directory = temporaryFolder();
+  const journal = join(directory, "journal");
+  const checkpoints = { everyCommands: 100, everyMs: 3_600_000, keep: 1 };
+  const options = { checkpoints, segmentBytes: 8_192 };
+  const driver = await TestVenue.open(directory, options);
+  await driver.index();
+  const session = await driver.signIn(1);
+  for (let nonce = 1; nonce <= 300; nonce++) await driver.order(session, nonce, "long", 640_000);
+  await driver.venue.history.flush();
+  await vi.waitUntil(() => driver.venue.prune() > 0, { timeout: 50_000 });
+  await driver.venue.close();
+  const older = temporaryFolder();
+  cpSync(journal, older, { recursive: true });
+  const later = await TestVenue.open(directory, options);
+  await later.index();
+  await later.venue.close();
+  rmSync(journal, { recursive: true });
+  cpSync(older, journal, { recursive: true });
+  const opening = open(directory);
+  await expect(opening).rejects.toThrow(/restore the whole folder from a backup/);
+  await expect(opening).rejects.not.toThrow(/--accept-loss/);
 });

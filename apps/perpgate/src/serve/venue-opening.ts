@@ -81,7 +81,9 @@ function clustered(settings: Settings, cluster: ClusterLink) {
 function adviceOn(error: Error): string {
   if (error instanceof JournalLocked) return "; stop it, or choose another folder with --data";
   if (error instanceof LogBehind) {
-    return "; restore the log, or start once with --accept-loss to continue without the missing part";
+    return error.isWhole
+      ? "; restore the log, or start once with --accept-loss to continue without the missing part"
+      : "; restore the whole folder from a backup: the log was pruned, and cannot continue without its end";
   }
   if (error instanceof ClockRefused) {
     return "; set the clock, or start once with --accept-clock if it is right";

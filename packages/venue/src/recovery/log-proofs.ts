@@ -50,5 +50,5 @@ export async function shownLoss(directory: string): Promise<LogBehind | undefine
   await store?.close();
   const end = inspectLog(nodeDisk, folder.journal, "tail")?.end ?? log.end;
   const past = proofs.filter(({ batch, record }) => batch > end.batch || record > end.record);
-  return past.length === 0 ? undefined : new LogBehind(folder.journal, end, past);
+  return past.length === 0 ? undefined : new LogBehind(folder.journal, end, past, log.first);
 }

@@ -72,7 +72,7 @@ export async function recover(
     } finally {
       reader.close();
     }
-    refuseLoss(journalDirectory, end, replica.seq, store.held);
+    refuseLoss(journalDirectory, journal.recovery, replica.seq, store.held);
     const report = {
       snapshotSeq: first,
       applied: replica.seq - first,
@@ -136,10 +136,15 @@ function startingState(journal: Journal, first: LogSeq, { held }: HistoryStore):
  * Repeated batches make the log's record count larger than its command count, so only after the replay
  * is it known whether the history has a command that the log has lost.
  */
-function refuseLoss(directory: string, end: LogSeq, seq: number, held: Held): void {
+function refuseLoss(
+  directory: string,
+  { first, end }: FileJournal["recovery"],
+  seq: number,
+  held: Held,
+): void {
   if (seq >= held.position) return;
   const proof = { source: "the history", batch: held.batch, record: held.position };
-  throw new LogBehind(directory, { batch: end.batch, record: seq }, [proof]);
+  throw new LogBehind(directory, { batch: end.batch, record: seq }, [proof], first);
 }
 
 /** Updates the blocks before the history: its rows contain the block number and the sealed block. */
