@@ -8,5 +8,5 @@ export { type Access, connectToAny, type Logger } from "./link.js";
 export { type LogOptions, ReplicatedLog } from "./replicated-log.js";
 export { type ReseedMessage, type ReseedOptions, reseed } from "./reseed.js";
 export type { LogStatus } from "./status.js";
-export type { StreamOptions } from "./stream-config.js";
+export { isAtLeast, MIN_SERVER, type StreamOptions } from "./stream-config.js";
 export { subjectOf } from "./subjects.js";

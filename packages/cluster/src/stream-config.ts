@@ -11,6 +11,7 @@ const HEADER_BYTES = 128;
 const MAX_MSG_BYTES = MAX_MESSAGE_BYTES + HEADER_BYTES;
 /** Publishes carry no message ids, so the server has nothing to remember. */
 const DUPLICATE_WINDOW_NS = 100e6;
+/** The first release of nats-server with what the log needs. */
 export const MIN_SERVER = "2.12.3";
 
 export interface StreamOptions {
@@ -107,7 +108,7 @@ function unmet(stream: string, checks: readonly Check[]): string[] {
   return checks.filter(([isMet]) => !isMet).map(([, problem]) => `stream ${stream}: ${problem}`);
 }
 
-function isAtLeast(version: string, least: string): boolean {
+export function isAtLeast(version: string, least: string): boolean {
   const parts = (text: string): number[] => text.split(/[.-]/).slice(0, 3).map(Number);
   const [have, need] = [parts(version), parts(least)];
   for (let index = 0; index < need.length; index++) {

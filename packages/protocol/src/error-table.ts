@@ -40,7 +40,10 @@ const REQUEST = {
     message: "Something failed on this side. Quote the requestId when you report it.",
   },
   overloaded: { status: 503, message: "The venue is overloaded; retry the same request shortly." },
-  stopped: { status: 503, message: "This gateway is stopping; retry at another or later." },
+  stopped: {
+    status: 503,
+    message: "This gateway is stopping; send the same bytes again, at another or later.",
+  },
   not_executed: {
     status: 503,
     message:

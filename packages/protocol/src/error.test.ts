@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { ApiError, ERROR_CODES, type ErrorValues } from "./error.js";
 import { ERROR_TABLE } from "./error-table.js";
@@ -39,6 +40,16 @@ describe("error table", () => {
     ["stopped", 503],
   ] as const)("%s: status %d as the contract states", (code, status) => {
     expect(ERROR_TABLE[code].status).toBe(status);
+  });
+
+  test("the answers that the README quotes are those of the table", () => {
+    const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
+    const quoted = [...readme.matchAll(/^\{"code":"(\w+)","message":"([^"]+)"/gm)];
+    expect(quoted.length).toBeGreaterThan(2);
+    for (const [, code, message = ""] of quoted) {
+      const fixed = ERROR_TABLE[code as keyof typeof ERROR_TABLE].message.split(/\{\w+\}/);
+      expect(fixed.filter((part) => !message.includes(part))).toEqual([]);
+    }
   });
 });
 

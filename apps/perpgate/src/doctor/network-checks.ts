@@ -1,14 +1,12 @@
 /** Checks of ports, and of the servers of a replicated log. */
 
 import { connect, createServer } from "node:net";
+import { isAtLeast, MIN_SERVER } from "@perpgate/cluster";
 import { codeOf, reasonOf } from "../cli/start-error.js";
-import type { Settings } from "../serve/settings.js";
+import { type Settings, USUAL_METRICS_PORT } from "../serve/settings.js";
 import { type Finding, ok, problem } from "./finding.js";
 
-const USUAL_METRICS_PORT = 9464;
 const ANSWER_MS = 3_000;
-/** The first release of nats-server with what the log needs. */
-const LEAST_NATS = [2, 12, 3] as const;
 const LEAST_PAYLOAD = 2 ** 20;
 
 export async function checkPorts(
@@ -101,9 +99,10 @@ async function checkServer(url: string): Promise<Finding> {
     return problem(check, reasonOf(error), advice);
   }
   const { version = "", jetstream = false, max_payload: payload = 0 } = info;
-  const needed = LEAST_NATS.join(".");
   const found = `nats-server ${version}`;
-  if (isOlder(version)) return problem(check, found, `install nats-server ${needed} or later`);
+  if (!isAtLeast(version, MIN_SERVER)) {
+    return problem(check, found, `install nats-server ${MIN_SERVER} or later`);
+  }
   if (!jetstream) return problem(check, `${found} without JetStream`, "add a jetstream block");
   if (payload < LEAST_PAYLOAD) {
     return problem(check, `${found}, max_payload ${payload}`, "set max_payload to 1MB or more");
@@ -137,13 +136,4 @@ function serverInfo({ hostname, port }: URL): Promise<ServerInfo> {
       socket.destroy();
     });
   });
-}
-
-function isOlder(version: string): boolean {
-  const parts = version.split(/[.-]/).map(Number);
-  for (const [at, least] of LEAST_NATS.entries()) {
-    const part = parts[at] ?? 0;
-    if (part !== least) return !(part > least);
-  }
-  return false;
 }

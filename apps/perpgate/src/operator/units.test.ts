@@ -82,8 +82,20 @@ test.skipIf(isWithoutNatsServer())("configuration of nats-server: the server tak
   copyFileSync(fileURLToPath(new URL("nats/nats-server.conf", DEPLOY)), file);
   const { status, stderr } = spawnSync(natsServerPath() ?? "", ["-t", "-c", file], {
     encoding: "utf8",
-    env: { PERPGATE_NATS_PASSWORD: "secret" },
+    env: { NATS_PASSWORD: "secret" },
   });
   expect(stderr).toContain("is valid");
   expect(status).toBe(0);
+});
+
+test("configuration of nats-server: fits the gateways' file in the operator's guide", () => {
+  const server = textOf("nats/nats-server.conf");
+  const guide = readFileSync(new URL("../docs/operating.md", DEPLOY), "utf8");
+  const [, block = "{}"] = /```json\n(\{\n {2}"log":[^`]*)```/.exec(guide) ?? [];
+  const { log } = JSON.parse(block);
+  const routes = [...server.matchAll(/nats:\/\/([\d.]+):6222/g)].map(([, host]) => host);
+  expect(log.servers).toEqual(routes.map((host) => `tls://${host}:4222`));
+  expect(server).toContain('listen: "0.0.0.0:4222"');
+  expect(server).toContain(`{ user: ${log.user}, password: `);
+  expect(server).toContain(`http: "${new URL(log.monitors[0]).host}"`);
 });

@@ -3,6 +3,7 @@
  * becomes one line and an exit code is tested with real processes, in process.test.ts.
  */
 
+import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { StartError } from "../cli/start-error.js";
@@ -11,6 +12,7 @@ import { readConfiguration } from "./configuration.js";
 import { refuseMissingFeeds } from "./index-source.js";
 import { addServeOptions, flagSettings, type ServeOptions } from "./options.js";
 import type { Settings } from "./settings.js";
+import { SettingsSchema } from "./settings-schema.js";
 import { signInRulesOf } from "./sign-in-settings.js";
 
 function settingsOf(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Settings {
@@ -87,6 +89,25 @@ test("every flag and every variable sets its setting", () => {
   expect(settingsOf(flags)).toMatchObject(expected);
   expect(settingsOf([], variables)).toMatchObject(expected);
 });
+
+test("every key of the file is documented", () => {
+  const pages = ["configuration", "deposits", "receipts"].map((name) =>
+    readFileSync(new URL(`../../../../docs/${name}.md`, import.meta.url), "utf8"),
+  );
+  const text = pages.join("\n");
+  const keys = keysOf(SettingsSchema);
+  expect(keys.length).toBeGreaterThan(100);
+  const isNamed = (path: string) =>
+    text.includes(`\`${path}\``) || text.includes(`\`${path.split(".").at(-1)}\``);
+  expect(keys.filter((path) => !isNamed(path))).toEqual([]);
+});
+
+/** `a.b` for the keys of sections, `a` for the others. */
+function keysOf(schema: { readonly properties: object }, before = ""): readonly string[] {
+  return Object.entries(schema.properties).flatMap(([name, value]) =>
+    value.properties === undefined ? [before + name] : keysOf(value, `${before}${name}.`),
+  );
+}
 
 const FEED_WITHOUT_PRICE = {
   index: { feeds: [{ name: "a", markets: { BTCUSD: { url: "http://a" } } }] },

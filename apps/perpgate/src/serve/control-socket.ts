@@ -76,7 +76,7 @@ export class ControlSocket {
       this.server.once("error", (error) => {
         this.log.warn(
           { err: error },
-          "no control socket; perpgate cohort, bridge, market, upgrade and prune will not work",
+          "no control socket; perpgate cohort, bridge, market, configure, upgrade, prune and cluster leave will not work",
         );
         resolve();
       });

@@ -9,9 +9,7 @@
 import { MetricsServer, type MetricsText } from "@perpgate/gateway";
 import type { Logger } from "pino";
 import { codeOf, reasonOf, StartError } from "../cli/start-error.js";
-import type { Settings } from "./settings.js";
-
-const USUAL_PORT = 9464;
+import { type Settings, USUAL_METRICS_PORT } from "./settings.js";
 
 /** Undefined if the settings turn it off. */
 export async function listenForMetrics(
@@ -21,7 +19,7 @@ export async function listenForMetrics(
 ): Promise<MetricsServer | undefined> {
   if (port === false) return undefined;
   // With --port 0 a free port is meant here too, as in tests.
-  const wanted = port ?? (mainPort === 0 ? 0 : USUAL_PORT);
+  const wanted = port ?? (mainPort === 0 ? 0 : USUAL_METRICS_PORT);
   try {
     return await MetricsServer.listen(text, { host, port: wanted });
   } catch (error) {

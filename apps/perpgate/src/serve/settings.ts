@@ -95,6 +95,9 @@ export interface Settings {
   };
 }
 
+/** Of metrics, unless the settings name another: that of Prometheus exporters. */
+export const USUAL_METRICS_PORT = 9464;
+
 export const MIB = 1024 * 1024;
 
 export const DEFAULT_SETTINGS: Settings = {
