@@ -1,6 +1,7 @@
 /**
  * `perpgate cluster up` in a process: three NATS servers and three gateways. Needs `nats-server`, from
- * `PERPGATE_NATS_SERVER` or the PATH; without it the tests are skipped with a warning.
+ * `PERPGATE_NATS_SERVER` or the PATH; without it the tests are skipped with a warning, and with
+ * `REQUIRE_NATS_SERVER=1`, as in continuous integration, they fail.
  */
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
@@ -9,13 +10,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MAIN, UNLIMITED } from "./gateway-process.js";
 
-const NATS_SERVER = process.env.PERPGATE_NATS_SERVER ?? "nats-server";
+const natsServer = (): string => process.env.PERPGATE_NATS_SERVER ?? "nats-server";
 
 export function isWithoutNats(): boolean {
   try {
-    execFileSync(NATS_SERVER, ["--version"], { stdio: "ignore" });
+    execFileSync(natsServer(), ["--version"], { stdio: "ignore" });
     return false;
   } catch {
+    if (process.env.REQUIRE_NATS_SERVER === "1") {
+      throw new Error("REQUIRE_NATS_SERVER is set, but nats-server was not found");
+    }
     console.warn(
       "SKIPPED: the test of the trading page with several gateways needs nats-server, which was not " +
         "found. Put it on the PATH or set PERPGATE_NATS_SERVER=/path.",
@@ -41,7 +45,7 @@ export class ClusterProcess {
     this.urls = [0, 1, 2].map((member) => `http://127.0.0.1:${port + member}`);
     const words = ["cluster", "up", "--dir", join(this.folder, "cluster"), "--config", config];
     words.push("--port", String(port), "--nats-port", String(port + 5_000), "--no-bots");
-    words.push("--nats-server", NATS_SERVER);
+    words.push("--nats-server", natsServer());
     this.child = spawn(process.execPath, [MAIN, ...words], {
       env: { PATH: process.env.PATH },
       stdio: ["ignore", "pipe", "inherit"],
