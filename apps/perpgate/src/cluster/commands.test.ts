@@ -1,14 +1,16 @@
 /**
- * `perpgate cluster init` and `reseed`, and a gateway, as processes with one real server: what they
- * refuse, and how they say it.
+ * `perpgate cluster init`, `status`, `join`, `leave` and `reseed`, and gateways, as processes with one
+ * real server: what they do, what they refuse, and how they say it.
  */
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { isWithoutNatsServer, NatsCluster } from "@perpgate/cluster/testing";
 import { openJournal } from "@perpgate/journal";
 import { newLogKey } from "@perpgate/venue";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { ProcessClient } from "../testing/client.js";
 import {
   configurationFile,
   PerpgateProcess,
@@ -16,6 +18,7 @@ import {
 } from "../testing/perpgate-process.js";
 import { createPrivateFile } from "../trader/private-file.js";
 import { journalFolderOf } from "./folders.js";
+import { messagesWith } from "./testing/mirrored-messages.js";
 
 const TIMEOUT = 120_000;
 const USERS = `authorization {
@@ -104,15 +107,82 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
     const root = temporaryFolder();
     const [data, logKey] = [join(root, "data"), join(root, "log.key")];
     createPrivateFile(logKey, newLogKey().secret);
-    const settings = { receipts: { logKey } };
+    const settings = { receipts: { logKey }, metrics: { port: false } };
     const begun = await cluster("init", "--config", config(stream, settings));
     expect(begun, begun.stderr).toMatchObject({ code: 0 });
     const file = config(stream, settings, user);
     return {
       gateway: new PerpgateProcess(["--port", "0", "--data", data, "--config", file]),
       data,
+      file,
     };
   }
+
+  const command = (...words: string[]) => new PerpgateProcess(["cluster", ...words]).ended;
+
+  async function ready(url: string): Promise<void> {
+    while (!(await fetch(`${url}/readyz`)).ok) await delay(50);
+  }
+
+  test("join, status and leave: a second gateway from a copy of the first, and its end in the log", async () => {
+    const { gateway, data, file } = await serve("members");
+    const first = await gateway.url();
+    await ready(first);
+    const copy = join(temporaryFolder(), "second");
+    const words = ["join", "--from", data, "--data", copy];
+    const joined = await command(...words, "--json");
+    expect(joined, joined.stderr).toMatchObject({ code: 0 });
+    expect(JSON.parse(joined.stdout)).toMatchObject({ folder: copy, fault: null });
+    const again = await command(...words);
+    expect(again).toMatchObject({ code: 1, stdout: "" });
+    expect(again.stderr).toMatch(/^perpgate: .*second.*\n$/);
+    // The copy has the log from the venue's beginning on.
+    expect(messagesWith(copy, ['"Genesis"']).get('"Genesis"')).toMatchObject([{ sequence: 1 }]);
+
+    const args = ["--name", "second", "--port", "0", "--data", copy, "--config", file];
+    const member = new PerpgateProcess(args);
+    const second = await member.url();
+    await ready(second);
+    const urls = ["--url", first, "--url", second];
+    const table = await command("status", ...urls);
+    expect(table).toMatchObject({ code: 0, stderr: "" });
+    const [titles, ...rows] = table.stdout.trimEnd().split("\n");
+    expect(titles).toMatch(/^ *gateway +state +position +block +release *$/);
+    expect(rows).toHaveLength(2);
+    for (const [at, url] of [first, second].entries()) {
+      expect(rows[at]).toMatch(new RegExp(`^ *${url} +ready +\\d+ +\\d+ +\\d+\\.\\d+\\.\\d+`));
+    }
+    const trader = new ProcessClient(second);
+    expect((await trader.signIn()).status).toBe(200);
+    const order = { symbol: "BTCUSD", side: "long", type: "market", margin: 5, leverage: 2 };
+    const placed = await trader.place({ ...order, nonce: 1 });
+    expect(placed.status, JSON.stringify(placed.body)).toBe(200);
+    const { orderId } = placed.body;
+    const found = await trader.at(first).request("GET", `/v1/orders/${orderId}`);
+    expect(found).toMatchObject({ status: 200, body: { orderId } });
+
+    const left = await command("leave", "--data", copy);
+    expect(left).toEqual({
+      code: 0,
+      signal: null,
+      stdout: "the gateway drains its requests and leaves\n",
+      stderr: "",
+    });
+    expect(await member.ended).toMatchObject({ code: 0 });
+    const [end] = messagesWith(copy, ['"WriterLeft"']).get('"WriterLeft"') ?? [];
+    expect(end).toMatchObject({ dropped: null });
+    const alone = await command("status", ...urls, "--json");
+    expect(alone).toMatchObject({ code: 1, stderr: "" });
+    expect(JSON.parse(alone.stdout)).toMatchObject([
+      { url: first, state: "ready", position: expect.stringMatching(/^\d+$/) },
+      { url: second, state: expect.stringContaining("ECONNREFUSED"), position: "" },
+    ]);
+    const { cluster: seen } = JSON.parse(await (await fetch(`${first}/v1/status`)).text());
+    expect(seen.writers).not.toContain("second");
+    const last = await command("leave", "--data", data, "--json");
+    expect(last).toMatchObject({ code: 0, stdout: '{"leaves":true}\n', stderr: "" });
+    expect(await gateway.ended).toMatchObject({ code: 0 });
+  });
 
   test("a gateway without the right to publish: it says so while it joins", async () => {
     const { gateway } = await serve("rights", "reader");

@@ -2,7 +2,7 @@
 
 import { getReadiness, getStatus, pathOf } from "@perpgate/protocol/operations";
 import { Output } from "../cli/output.js";
-import { reasonOf } from "../cli/start-error.js";
+import { codeOf, reasonOf } from "../cli/start-error.js";
 
 export interface StatusOptions {
   readonly url: readonly string[];
@@ -51,8 +51,15 @@ async function rowOf(url: string): Promise<Row> {
       release: textOf(status.body.release),
     };
   } catch (error) {
-    return { url, state: reasonOf(error), position: "", block: "", release: "" };
+    return { url, state: noAnswer(error), position: "", block: "", release: "" };
   }
+}
+
+/** `fetch` says only that it failed; its cause has the address, or a code where it tried several. */
+function noAnswer(error: unknown): string {
+  if (!(error instanceof Error) || error.cause === undefined) return reasonOf(error);
+  const reason = reasonOf(error.cause);
+  return reason === "" ? String(codeOf(error.cause)) : reason;
 }
 
 async function get(url: string) {
