@@ -2,82 +2,223 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { FaultProxy, isWithoutNatsServer, Lateness } from "@perpgate/cluster/testing";
+import { verify } from "@perpgate/venue";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type ClientAnswer, ProcessClient } from "../testing/client.js";
 import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
 import { auditMirrors } from "./testing/audit.js";
 import { ClusterLoad } from "./testing/cluster-load.js";
-import { RunningCluster } from "./testing/running-cluster.js";
+import { messagesWith } from "./testing/mirrored-messages.js";
+import { RunningCluster, RunningGateway } from "./testing/running-cluster.js";
 
+const IS_LONG = Number(process.env.PERPGATE_CLUSTER_RUNS ?? 1) > 1;
 const TIMEOUT = 120_000;
+const STREAM = "perpgate";
 const ORDER = { symbol: "BTCUSD", side: "long", type: "market", margin: 5, leverage: 2 };
+/** Nonces of single orders, which no trader of a load reaches; by what becomes of them. */
+const HELD = 1_000_001;
+const UNPUBLISHED = 1_000_002;
+const WRITER_ENDED = 1_000_003;
+const PROCESS_KILLED = 1_000_004;
+const AT_CUT = 1_000_005;
+const BEHIND_CUT = Array.from({ length: 12 }, (_, at) => AT_CUT + 1 + at);
 
 describe.skipIf(isWithoutNatsServer())(
-  "a gateway behind a faulty line",
+  "gateways behind a faulty line",
   { timeout: TIMEOUT },
   () => {
     let cluster: RunningCluster;
-    let proxy: FaultProxy;
+    /** Of each gateway, which has no other way to the log. */
+    const proxies: FaultProxy[] = [];
+    /** Under all tests, also so that the history of a start is written all the time. */
+    let load: ClusterLoad;
     let client: ProcessClient;
+    /** Of a process that has ended before the others. */
+    let shorterMirror = "";
 
     beforeAll(async () => {
       cluster = await RunningCluster.start(
         {
           gateways: 2,
-          // The second gateway reaches the log through the proxy alone.
+          nats: { canCutOff: true },
           servers: async (nats, member) => {
-            if (member === 0) return nats.urls();
-            proxy = await FaultProxy.start(nats.urls()[0] ?? "", "perpgate");
+            const proxy = await FaultProxy.start(nats.urls()[member] ?? "", STREAM);
+            proxies.push(proxy);
             return [proxy.url];
           },
         },
         afterAll,
       );
-      afterAll(() => void proxy.close());
+      afterAll(() => void Promise.all(proxies.map((proxy) => proxy.close())));
+      load = await ClusterLoad.start(cluster.urls, 4);
       client = new ProcessClient(cluster.gateway(1).url);
       expect((await client.signIn()).status).toBe(200);
     }, TIMEOUT);
 
-    test("answers to publishes are dropped: nothing doubled, nothing hangs", async () => {
-      proxy.dropsAnswers = true;
-      const load = await ClusterLoad.start(cluster.urls, 4);
+    const proxy = (member: number): FaultProxy => {
+      const found = proxies[member];
+      if (found === undefined) throw new Error(`no proxy ${member}`);
+      return found;
+    };
+
+    async function orders(member: number, nonce: number): Promise<readonly unknown[]> {
+      const { url } = cluster.gateway(member);
+      for (;;) {
+        const path = `/v1/orders?status=all&nonce=${nonce}`;
+        const { body } = await client.at(url).request("GET", path);
+        if (Array.isArray(body)) return body;
+        expect(body).toMatchObject({ code: "lagging" });
+      }
+    }
+
+    /** What the audit checks of a single order. */
+    function note(nonce: number, answer: ClientAnswer | undefined): void {
+      const { ackNonce, orderId, code } = answer?.body ?? {};
+      const told = { session: Number(client.token.split(".")[1]), nonce };
+      if (answer?.status === 200) {
+        const ids = { ackNonce: Number(ackNonce), orderId: Number(orderId) };
+        load.acknowledged.push({ ...told, ...ids });
+      } else if (code === "not_executed") {
+        load.notExecuted.push(told);
+      }
+    }
+
+    /** Places an order at the second gateway, whose batch the proxy holds. */
+    async function placeHeld(nonce: number): Promise<{ readonly answer: Promise<ClientAnswer> }> {
+      const held = proxy(1).holdFrom(textOf(nonce));
+      const answer = client.place({ ...ORDER, nonce });
+      await held;
+      return { answer };
+    }
+
+    test("answers to publishes are dropped: trading goes on", async () => {
+      proxy(1).dropsAnswers = true;
       await load.more(100);
-      proxy.dropsAnswers = false;
+      proxy(1).dropsAnswers = false;
       await load.more(20);
-      await load.stop();
-      load.expectShortWaits();
     });
 
-    test("publishes are held for more than ten seconds: the outcome is unknown, then the same nonce tells it", async () => {
-      proxy.hold();
+    test("publishes are held for ten seconds: the outcome is unknown, then the same nonce tells it", async () => {
       const started = performance.now();
       const lateness = new Lateness(onTestFinished);
-      const first = client.place({ ...ORDER, nonce: 1 });
-      while (proxy.heldPublishes === 0) await delay(5);
-      const second = client.place({ ...ORDER, nonce: 2 });
+      const { answer } = await placeHeld(HELD);
+      // Now nobody ticks, so no writer is ended.
+      proxy(0).hold();
       // Behind the one in flight, and never published.
-      expect(await second).toMatchObject({ status: 503, body: { code: "not_executed" } });
-      const answer = await first;
+      const second = await client.place({ ...ORDER, nonce: UNPUBLISHED });
+      expect(second).toMatchObject({ status: 503, body: { code: "not_executed" } });
+      note(UNPUBLISHED, second);
+      expect(await answer).toMatchObject({ status: 503, body: { code: "outcome_unknown" } });
       const waitedMs = performance.now() - started;
+      expect(waitedMs).toBeGreaterThanOrEqual(10_000);
       expect(waitedMs).toBeLessThan(15_000 + lateness.allowedMs);
-      const { code } = answer.body;
-      expect(["outcome_unknown", "not_executed"]).toContain(code);
-      proxy.release();
-      const elsewhere = client.at(cluster.gateway(0).url);
-      const again = await placed(elsewhere, { ...ORDER, nonce: 1 });
+      for (const each of proxies) each.release();
+      // The message that was held runs, and the same nonce is answered with what it did.
+      while ((await orders(0, HELD)).length === 0) await delay(20);
+      for (const [member, { url }] of cluster.gateways.entries()) {
+        const again = await placed(client.at(url), { ...ORDER, nonce: HELD });
+        expect(again.status, JSON.stringify(again.body)).toBe(200);
+        expect(again.headers.get("idempotent-replay")).toBe("true");
+        note(HELD, again);
+        expect(await orders(member, HELD)).toMatchObject([{ orderId: again.body.orderId }]);
+      }
+      await load.more(20);
+    });
+
+    test("publishes of one gateway are held while the other ticks: its writer ends, not executed", async () => {
+      const { answer } = await placeHeld(WRITER_ENDED);
+      const ended = await answer;
+      expect(ended).toMatchObject({ status: 503, body: { code: "not_executed" } });
+      note(WRITER_ENDED, ended);
+      await writers(cluster, ["gateway-1"]);
+      proxy(1).release();
+      await writers(cluster, ["gateway-1", "gateway-2"]);
+      await load.more(20);
+      for (const member of [0, 1]) expect(await orders(member, WRITER_ENDED)).toEqual([]);
+    });
+
+    test("a batch of a killed process arrives after the next one has joined: the order runs once, when repeated", async () => {
+      const { answer } = await placeHeld(PROCESS_KILLED);
+      const [lost] = await Promise.all([
+        answer.then(
+          () => "an answer",
+          () => "none",
+        ),
+        cluster.gateway(1).kill(),
+      ]);
+      expect(lost).toBe("none");
+      // The late batch stays behind, the next process is not held.
+      proxy(1).holdNoMore();
+      await cluster.gateway(1).start();
+      expect(proxy(1).heldPublishes).toBeGreaterThan(0);
+      proxy(1).release();
+      await load.more(20);
+      for (const member of [0, 1]) expect(await orders(member, PROCESS_KILLED)).toEqual([]);
+      const again = await placed(client, { ...ORDER, nonce: PROCESS_KILLED });
       expect(again.status, JSON.stringify(again.body)).toBe(200);
-      // It ran once: here, or before as the late message.
-      const orders = await elsewhere.request("GET", "/v1/orders?status=all&nonce=1");
-      expect(orders.body).toMatchObject([{ orderId: again.body.orderId }]);
-      const other = await elsewhere.request("GET", "/v1/orders?status=all&nonce=2");
-      expect(other.body).toEqual([]);
+      expect(again.headers.get("idempotent-replay")).toBeNull();
+      note(PROCESS_KILLED, again);
+    });
+
+    test("two processes of one name: the later join wins, the other joins again, trading goes on", async () => {
+      const args = ["--log", cluster.nats.urls().join(","), "--config", cluster.config];
+      const twin = new RunningGateway("gateway-2", temporaryFolder(afterAll), args, {}, afterAll);
+      shorterMirror = twin.data;
+      const inUse = /another process uses this gateway's name/;
+      await twin.start();
+      await cluster.gateway(1).process.printed(inUse, "stderr");
+      // Its next join ends the twin's writer.
+      await twin.process.printed(inUse, "stderr");
+      await load.only([...cluster.urls, twin.url]);
+      const target = load.acknowledged.length + 50;
+      while (load.acknowledged.length < target) {
+        const { writers: live } = (await cluster.gateway(0).status()).cluster;
+        expect(["gateway-1", "gateway-1,gateway-2"]).toContain([...live].sort().join());
+      }
+      await load.only(cluster.urls);
+      twin.process.signal("SIGTERM");
+      expect(await twin.process.ended).toMatchObject({ code: 0 });
+      await writers(cluster, ["gateway-1", "gateway-2"]);
+      await cluster.ready();
+    });
+
+    test("a server cut off from the others: its gateway acknowledges nothing, and comes back with it", async () => {
+      const server = cluster.nats.server("n2");
+      // As the leader it goes on as one for some seconds, until the others have elected theirs.
+      while (((await cluster.nats.streamLeader(STREAM)) === server) !== IS_LONG) {
+        await cluster.nats.stepDown(STREAM);
+        await load.more(5);
+      }
+      const { answer } = await placeHeld(AT_CUT);
+      cluster.nats.cutOff(server);
+      // To the server that is cut off.
+      proxy(1).release();
+      const behind = await Promise.all(
+        BEHIND_CUT.map(async (nonce, at) => {
+          await delay(250 * at);
+          return client.place({ ...ORDER, nonce });
+        }),
+      );
+      expect(behind.map(({ status }) => status)).toEqual(BEHIND_CUT.map(() => 503));
+      for (const [at, nonce] of BEHIND_CUT.entries()) note(nonce, behind[at]);
+      expect(await cluster.gateway(1).isReady()).toBe(false);
+      // The others are a majority.
+      await load.more(50);
+      const early = await Promise.race([answer, Promise.resolve()]);
+      expect(early?.status).not.toBe(200);
+      cluster.nats.rejoin();
+      await cluster.nats.inSync(STREAM);
+      await cluster.ready();
+      const late = await answer;
+      note(AT_CUT, late);
+      if (late.body.code !== "not_executed") {
+        note(AT_CUT, await placed(client, { ...ORDER, nonce: AT_CUT }));
+      }
+      for (const nonce of BEHIND_CUT) expect(await orders(1, nonce)).toEqual([]);
     });
 
     test("SIGTERM while the log does not take the join of a start, three times: exit 0", async () => {
-      // The history of the start is written all the time.
-      const load = await ClusterLoad.start([cluster.gateway(0).url], 4, 4);
-      onTestFinished(() => load.stop());
-      const holding = await FaultProxy.start(cluster.nats.urls()[0] ?? "", "perpgate");
+      const holding = await FaultProxy.start(cluster.nats.urls()[0] ?? "", STREAM);
       onTestFinished(() => holding.close());
       holding.hold();
       const data = temporaryFolder();
@@ -91,47 +232,98 @@ describe.skipIf(isWithoutNatsServer())(
       }
     });
 
-    test("afterwards the gateway is a writer again, and all agree", async () => {
+    test("afterwards the gateways are writers, nothing is lost or doubled, and all agree", async () => {
       await cluster.ready();
-      const load = await ClusterLoad.start(cluster.urls, 2);
       await load.more(20);
       await load.stop();
       await cluster.stop();
-      await auditMirrors(
-        cluster.gateways.map(({ data }) => data),
-        load,
+      const mirrors = cluster.gateways.map(({ data }) => data);
+      await auditMirrors(mirrors, load);
+      expect(await verify(shorterMirror)).toMatchObject({ fault: null });
+      const found = [...mirrors, shorterMirror].map((folder) => {
+        const nonces = [HELD, UNPUBLISHED, WRITER_ENDED, PROCESS_KILLED];
+        return [...messagesWith(folder, nonces.map(textOf)).values()];
+      });
+      // Also a gateway that joined later has the late batches, and drops them.
+      for (const messages of found) expect(messages).toEqual(found[0]);
+      const [held, unpublished, ended, killed] = (found[0] ?? []).map((messages) =>
+        messages.map(({ dropped }) => dropped),
       );
+      expect(held).toEqual([null]);
+      expect(unpublished).toEqual([]);
+      expect(ended).toEqual(["writer_not_live"]);
+      expect(killed).toEqual(["writer_not_live", null]);
     });
   },
 );
 
 describe.skipIf(isWithoutNatsServer())("clocks", { timeout: TIMEOUT }, () => {
+  const HOUR_MS = 3_600_000;
+  let cluster: RunningCluster;
+  let load: ClusterLoad;
+  let client: ProcessClient;
+  let orders = 0;
+
+  beforeAll(async () => {
+    // The gateway that is wrong begins alone, and then is the first to tick.
+    const clockShiftMs = (member: number) => (member === 0 ? HOUR_MS : 0);
+    cluster = await RunningCluster.start({ clockShiftMs }, afterAll);
+    load = await ClusterLoad.start(
+      [1, 2].map((member) => cluster.gateway(member).url),
+      2,
+    );
+    client = new ProcessClient(cluster.gateway(1).url);
+    expect((await client.signIn()).status).toBe(200);
+  }, TIMEOUT);
+
   test.each([
-    ["ahead of", 3_600_000],
-    ["behind", -3_000],
-  ])(
-    "one clock is wrong, %s the others: time follows the majority, and it says so",
-    async (side, ms) => {
-      const cluster = await RunningCluster.start({
-        clockShiftMs: (member) => (member === 0 ? ms : 0),
-      });
-      const right = new ProcessClient(cluster.gateway(1).url);
-      expect((await right.signIn()).status).toBe(200);
-      const named = new RegExp(
-        `the clock of this gateway is [0-9]+ s ${side} the time that the majority has`,
-      );
-      while (!named.test((await cluster.gateway(0).notReadyReason()) ?? "")) await delay(50);
-      const { time } = await cluster.gateway(1).status();
-      expect(Math.abs(time - Date.now())).toBeLessThan(30_000);
-      const answer = await placed(right, { ...ORDER, nonce: 1 });
-      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-      while (Math.abs((await cluster.gateway(1).status()).time - Date.now()) > 2_000) {
-        await delay(50);
-      }
-      await cluster.stop();
-    },
-  );
+    ["an hour ahead of", HOUR_MS],
+    ["an hour behind", -HOUR_MS],
+    ["3 s ahead of", 3_000],
+    ["3 s behind", -3_000],
+  ])("one clock is %s the others: time follows the majority, and it says so", async (_, ms) => {
+    const [wrong, right] = [cluster.gateway(0), cluster.gateway(1)];
+    if (wrong.clockShiftMs !== ms) {
+      await wrong.stop();
+      wrong.clockShiftMs = ms;
+      await wrong.start();
+    }
+    const side = ms > 0 ? "ahead of" : "behind";
+    const named = new RegExp(
+      `the clock of this gateway is [0-9]+ s ${side} the time that the majority has`,
+    );
+    while (!named.test((await wrong.notReadyReason()) ?? "")) await delay(50);
+    const { time } = await right.status();
+    expect(Math.abs(time - Date.now())).toBeLessThan(30_000);
+    const answer = await placed(client, { ...ORDER, nonce: ++orders });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    while (Math.abs((await right.status()).time - Date.now()) > 2_000) await delay(50);
+    await load.more(20);
+  });
+
+  test("afterwards nothing is lost or doubled, and all agree", async () => {
+    await load.stop();
+    await cluster.stop();
+    await auditMirrors(
+      cluster.gateways.map(({ data }) => data),
+      load,
+    );
+  });
 });
+
+/** Part of the order's signed body, which the log has as evidence. */
+function textOf(nonce: number): string {
+  return `"nonce":${nonce}}`;
+}
+
+/** Until the first gateway sees exactly these. */
+async function writers(cluster: RunningCluster, names: readonly string[]): Promise<void> {
+  for (;;) {
+    const { writers: live } = (await cluster.gateway(0).status()).cluster;
+    if ([...live].sort().join() === names.join()) return;
+    await delay(20);
+  }
+}
 
 /** Again with the same nonce as long as the log is behind, as a client does. */
 async function placed(client: ProcessClient, order: object): Promise<ClientAnswer> {

@@ -21,6 +21,8 @@ export class FaultProxy {
   /** Publishes seen since the start. */
   publishes = 0;
   private holds = false;
+  /** The publish that `holdFrom` waits for. */
+  private awaited: { readonly text: string; readonly onSeen: () => void } | undefined;
   private readonly pairs = new Set<Pair>();
   /** Reply subjects of the log's publishes. */
   private readonly replies = new Set<string>();
@@ -56,6 +58,18 @@ export class FaultProxy {
   /** Holds back the log's publishes from now on, also after their client has left. */
   hold(): void {
     this.holds = true;
+  }
+
+  /** Holds back from the first publish on that contains the text; resolves then. */
+  holdFrom(text: string): Promise<void> {
+    return new Promise((onSeen) => {
+      this.awaited = { text, onSeen };
+    });
+  }
+
+  /** Holds no further publishes; those held back stay so until the release. */
+  holdNoMore(): void {
+    this.holds = false;
   }
 
   /** Sends what is held back, and holds no more. */
@@ -114,9 +128,18 @@ export class FaultProxy {
     if (isPublish) {
       this.publishes++;
       this.replies.add(args[1] ?? "");
+      this.look(bytes);
     }
     if (isPublish && this.holds) pair.held.push(Buffer.from(bytes));
     else pair.server.write(bytes);
+  }
+
+  private look(bytes: Buffer): void {
+    const { awaited } = this;
+    if (awaited === undefined || !bytes.includes(awaited.text)) return;
+    this.awaited = undefined;
+    this.hold();
+    awaited.onSeen();
   }
 
   private fromServer(pair: Pair, { bytes, verb, args }: Frame): void {

@@ -12,6 +12,7 @@ import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { natsServerPath } from "./nats-binary.js";
 import { NatsServer } from "./nats-server.js";
+import { RouteProxies } from "./route-proxies.js";
 
 /** Restored servers may take half a minute to elect a leader. */
 const WAIT_MS = 120_000;
@@ -22,12 +23,15 @@ export interface ClusterSettings {
   /** Lines for every server's configuration. */
   readonly extra?: string;
   readonly binary?: string;
+  /** Routes pass through this process, for `cutOff`. */
+  readonly canCutOff?: boolean;
 }
 
 export class NatsCluster {
   private constructor(
     readonly servers: readonly NatsServer[],
     readonly folder: string,
+    private readonly proxies: RouteProxies | undefined,
   ) {}
 
   static async start(settings: ClusterSettings = {}): Promise<NatsCluster> {
@@ -36,22 +40,28 @@ export class NatsCluster {
     const count = settings.servers ?? 3;
     const folder = mkdtempSync(join(tmpdir(), "nats-"));
     const ports = await freePorts(3 * count);
-    const routes = count === 1 ? [] : ports.slice(count, 2 * count);
+    const routed = ports.slice(count, 2 * count).map((port, index) => ({
+      name: nameOf(index),
+      port,
+    }));
+    const proxies = settings.canCutOff === true ? await RouteProxies.start(routed) : undefined;
+    const routes = count === 1 ? [] : (proxies?.ports ?? routed.map(({ port }) => port));
     const servers = Array.from({ length: count }, (_, index) => {
       const [client = 0, route = 0, monitor = 0] = [0, 1, 2].map(
         (kind) => ports[kind * count + index],
       );
-      const name = `n${index + 1}`;
+      const name = nameOf(index);
       return new NatsServer({
         binary,
         folder: join(folder, name),
         name,
         ports: { client, route, monitor },
         routes,
+        advertisedRoute: proxies?.ports[index] ?? route,
         extra: settings.extra ?? "",
       });
     });
-    const cluster = new NatsCluster(servers, folder);
+    const cluster = new NatsCluster(servers, folder, proxies);
     for (const server of servers) server.start();
     await cluster.ready();
     return cluster;
@@ -67,6 +77,16 @@ export class NatsCluster {
     const found = this.servers.find((server) => server.name === name);
     if (found === undefined) throw new Error(`no server ${name}`);
     return found;
+  }
+
+  /** No other server reaches this one until `rejoin`; clients do. */
+  cutOff({ name }: NatsServer): void {
+    if (this.proxies === undefined) throw new Error("started without canCutOff");
+    this.proxies.cutOff(name);
+  }
+
+  rejoin(): void {
+    this.proxies?.rejoin();
   }
 
   /** Every running server serves, and they have elected the leader of JetStream's metadata. */
@@ -163,6 +183,7 @@ export class NatsCluster {
   /** Ends every server and removes the folder. */
   async remove(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.kill()));
+    await this.proxies?.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
@@ -186,6 +207,10 @@ export class NatsCluster {
       await delay(50);
     }
   }
+}
+
+function nameOf(index: number): string {
+  return `n${index + 1}`;
 }
 
 async function metaLeaderSeenBy(server: NatsServer): Promise<string> {

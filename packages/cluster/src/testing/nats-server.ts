@@ -22,6 +22,8 @@ export interface ServerSettings {
   readonly ports: ServerPorts;
   /** Ports of all servers' routes; empty for a server alone. */
   readonly routes: readonly number[];
+  /** Where the other servers reach its routes. */
+  readonly advertisedRoute: number;
   /** More lines of its configuration. */
   readonly extra: string;
 }
@@ -158,13 +160,14 @@ export class NatsServer {
   }
 
   private configuration(isolated: boolean): string {
-    const { name, ports, routes, extra } = this.settings;
+    const { name, ports, routes, advertisedRoute, extra } = this.settings;
     const listen = isolated ? -1 : ports.route;
     // Nothing listens on port 1; a server of a cluster does not start without any route.
     const reached = (isolated ? [1] : routes).map((port) => `"nats://127.0.0.1:${port}"`);
     const cluster = `cluster {
   name: perpgate
   listen: "127.0.0.1:${listen}"
+  ${isolated ? "" : `advertise: "127.0.0.1:${advertisedRoute}"`}
   routes: [${reached.join(", ")}]
 }`;
     return `server_name: ${name}

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { NatsCluster } from "@perpgate/cluster/testing";
+import { type ClusterSettings, NatsCluster } from "@perpgate/cluster/testing";
 import { newLogKey } from "@perpgate/venue";
 import { onTestFinished } from "vitest";
 import { readConfiguration } from "../../serve/configuration.js";
@@ -31,6 +31,8 @@ export interface ClusterChanges {
   /** For a gateway's process. */
   readonly environment?: (member: number) => NodeJS.ProcessEnv;
   readonly settings?: object;
+  /** Of the servers. */
+  readonly nats?: ClusterSettings;
 }
 
 export class RunningGateway {
@@ -38,6 +40,8 @@ export class RunningGateway {
   url = "";
   /** Runs as a release that knows one more version of the rules, from the next start on. */
   isNewer = false;
+  /** By how much its wall clock is wrong, from the next start on. */
+  clockShiftMs = 0;
   private child: PerpgateProcess | undefined;
 
   constructor(
@@ -62,7 +66,8 @@ export class RunningGateway {
     const preloaded = [SHIFTED_CLOCK, ...(this.isNewer ? [NEWER_RELEASE] : [])];
     const imports = preloaded.flatMap((module) => ["--import", module]);
     const command = [process.execPath, ...imports, MAIN] as const;
-    this.child = new PerpgateProcess(args, this.environment, command, this.atEnd);
+    const environment = { ...this.environment, CLOCK_SHIFT_MS: String(this.clockShiftMs) };
+    this.child = new PerpgateProcess(args, environment, command, this.atEnd);
     this.url = await this.child.url();
   }
 
@@ -119,7 +124,7 @@ export class RunningCluster {
     changes: ClusterChanges = {},
     atEnd: WhenDone = onTestFinished,
   ): Promise<RunningCluster> {
-    const nats = await NatsCluster.start();
+    const nats = await NatsCluster.start(changes.nats);
     const folder = temporaryFolder(atEnd);
     atEnd(() => void nats.remove());
     const logKey = join(folder, "log.key");
@@ -138,12 +143,11 @@ export class RunningCluster {
     for (let member = 0; member < (changes.gateways ?? 3); member++) {
       const servers = (await changes.servers?.(nats, member)) ?? nats.urls(member);
       const args = ["--log", servers.join(","), "--config", config];
-      const environment = {
-        CLOCK_SHIFT_MS: String(changes.clockShiftMs?.(member) ?? 0),
-        ...changes.environment?.(member),
-      };
+      const environment = changes.environment?.(member) ?? {};
       const name = `gateway-${member + 1}`;
-      gateways.push(new RunningGateway(name, folder, args, environment, atEnd));
+      const gateway = new RunningGateway(name, folder, args, environment, atEnd);
+      gateway.clockShiftMs = changes.clockShiftMs?.(member) ?? 0;
+      gateways.push(gateway);
     }
     const cluster = new RunningCluster(nats, gateways, config);
     // In order, so that the first one ticks.
