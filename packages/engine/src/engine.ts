@@ -59,6 +59,7 @@ import {
 import { rebuildIndexes } from "./snapshot/rebuild.js";
 import { readSnapshot, writeSnapshot } from "./snapshot/snapshot.js";
 import { MARKET_HALTED, MARKET_SETTLING } from "./state/market.js";
+import { FIXED_SEED, type HashSeed } from "./state/seeded-hash.js";
 import { VenueState } from "./state/venue.js";
 import { runTick } from "./tick.js";
 import { knownVersions, RULE_SETS, type RuleSet, UnknownToRelease } from "./versions.js";
@@ -68,6 +69,11 @@ import { concludeJoin, concludeLeave, countTick, joinWriter, leaveWriter } from 
 
 export class Engine {
   constructor(readonly state: VenueState = new VenueState(new Scratch())) {}
+
+  /** An engine for a new log with a seed of its own: see seeded-hash.ts. */
+  static seeded(seed: HashSeed): Engine {
+    return new Engine(new VenueState(new Scratch(), RULE_SETS, seed));
+  }
 
   /** An engine for a new log that knows other versions of the rules than this release does. */
   static knowing(ruleSets: readonly RuleSet[]): Engine {
@@ -85,8 +91,12 @@ export class Engine {
   }
 
   /** An engine in the state that the snapshot was taken of. */
-  static restore(snapshot: Uint8Array, ruleSets: readonly RuleSet[] = RULE_SETS): Engine {
-    return new Engine(readSnapshot(snapshot, ruleSets));
+  static restore(
+    snapshot: Uint8Array,
+    ruleSets: readonly RuleSet[] = RULE_SETS,
+    seed: HashSeed = FIXED_SEED,
+  ): Engine {
+    return new Engine(readSnapshot(snapshot, ruleSets, seed));
   }
 
   /**

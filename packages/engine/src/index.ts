@@ -6,4 +6,5 @@ export { decodeEvents, EventLog, isKind } from "./events/event-log.js";
 export * from "./events/event-table.js";
 export * from "./reasons.js";
 export { SnapshotUnreadable, STATE_FORMAT } from "./snapshot/snapshot.js";
+export type { HashSeed } from "./state/seeded-hash.js";
 export * from "./versions.js";

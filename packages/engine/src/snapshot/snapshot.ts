@@ -19,6 +19,7 @@ import {
   RANKS_PER_COMMAND,
 } from "../state/orders.js";
 import { POSITION_WORDS, type PositionStore } from "../state/positions.js";
+import { FIXED_SEED, type HashSeed } from "../state/seeded-hash.js";
 import { TOTALS_WORDS } from "../state/totals.js";
 import { ACCOUNT_WORDS, FUND_SAMPLES, VenueState } from "../state/venue.js";
 import { RULE_SETS, type RuleSet, ruleSetOf, UnknownToRelease } from "../versions.js";
@@ -87,22 +88,23 @@ export function writeSnapshot(s: VenueState): Uint8Array {
 export function readSnapshot(
   bytes: Uint8Array,
   ruleSets: readonly RuleSet[] = RULE_SETS,
+  seed: HashSeed = FIXED_SEED,
 ): VenueState {
   try {
-    return readState(bytes, ruleSets);
+    return readState(bytes, ruleSets, seed);
   } catch (error) {
     if (error instanceof SnapshotUnreadable || error instanceof UnknownToRelease) throw error;
     throw new SnapshotUnreadable(error instanceof Error ? error.message : String(error));
   }
 }
 
-function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[]): VenueState {
+function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[], seed: HashSeed): VenueState {
   const r = new ByteReader(bytes);
   const format = r.number();
   if (format !== STATE_FORMAT) {
     throw new SnapshotUnreadable(`format ${format}, expected ${STATE_FORMAT}`, format);
   }
-  const s = new VenueState(new Scratch(), ruleSets);
+  const s = new VenueState(new Scratch(), ruleSets, seed);
   const [version, seq, timeMs, lastTickMs, cohort, started] = r.numbers();
   s.rules = ruleSetOf(ruleSets, version);
   s.seq = seq!;

@@ -1,5 +1,6 @@
 /** Accounts by address and addresses by account, without a `Map` (sessions.ts says why). */
 import { NONE } from "./id-index.js";
+import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { TextCells } from "./text-cells.js";
 import { TextIndex } from "./text-index.js";
 
@@ -7,9 +8,10 @@ export class Addresses {
   /** Account 0 is the backstop and has no address. */
   length = 1;
   private readonly texts = new TextCells(40);
-  private readonly byText = new TextIndex(this.texts);
+  private readonly byText: TextIndex;
 
-  constructor() {
+  constructor(seed: HashSeed = FIXED_SEED) {
+    this.byText = new TextIndex(this.texts, seed);
     this.texts.set(0, "");
   }
 

@@ -1,10 +1,11 @@
 /**
- * Open orders by account and client id. The key is a hash of both; orders whose keys are equal by
- * accident share an entry of a small map, so what is found never depends on the hash. Someone who makes
- * their own ids collide searches their own open orders, which are bounded. Derived.
+ * Open orders by account and client id. The key is a seeded hash of both; orders whose keys are equal by
+ * accident share an entry of a small map, so what is found never depends on the hash. Without the seed,
+ * ids of many accounts could be chosen to share one entry. Derived.
  */
 import type { ClientIdWords } from "@perpgate/protocol/client-order-id";
 import { IdIndex, NONE } from "./id-index.js";
+import { FIXED_SEED, type HashSeed, SeededHash } from "./seeded-hash.js";
 
 const NO_KEY = 0;
 
@@ -18,8 +19,14 @@ export class ClientIdIndex {
   private readonly index = new IdIndex(16);
   /** Orders beyond the first of a key. */
   private readonly others = new Map<number, number[]>();
+  private readonly hash: SeededHash;
 
-  constructor(private readonly orders: Named) {}
+  constructor(
+    private readonly orders: Named,
+    seed: HashSeed = FIXED_SEED,
+  ) {
+    this.hash = new SeededHash(seed);
+  }
 
   /** The order, or NONE. */
   find(account: number, words: ClientIdWords): number {
@@ -59,7 +66,14 @@ export class ClientIdIndex {
 
   /** A test replaces it to make keys collide. */
   protected keyFor(account: number, words: ClientIdWords): number {
-    return keyOf(account, words);
+    const { hash } = this;
+    hash.begin();
+    hash.add(account);
+    for (const word of words) {
+      hash.add(word);
+      hash.add(word / 4_294_967_296);
+    }
+    return hash.end();
   }
 
   private keyOf(order: number): number {
@@ -72,15 +86,4 @@ export class ClientIdIndex {
     const own = this.orders.clientId(order);
     return own.every((word, i) => word === words[i]);
   }
-}
-
-/** A whole number from 1 to 2^52. */
-function keyOf(account: number, words: ClientIdWords): number {
-  let high = Math.imul(account ^ 0x9e37_79b9, 0x85eb_ca6b);
-  let low = Math.imul(account ^ 0x7f4a_7c15, 0xc2b2_ae35);
-  for (const word of words) {
-    high = Math.imul(high ^ (word | 0) ^ (high >>> 15), 0x2c1b_3c6d);
-    low = Math.imul(low ^ ((word / 4_294_967_296) | 0) ^ high ^ (low >>> 13), 0x297a_2d39);
-  }
-  return (high >>> 0) * 1_048_576 + (low >>> 12) + 1;
 }

@@ -5,8 +5,12 @@
  *
  * A large one grows while it is used: entries go into a larger table from then on, and each change
  * moves a few of the old ones.
+ *
+ * Traders choose which of their orders stay open. The seed keeps them from choosing ids that follow
+ * each other in the table.
  */
 import { float64 } from "./memory.js";
+import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 
 /** No row. */
 export const NONE = -1;
@@ -22,8 +26,11 @@ export class IdIndex {
   private old: Slots | null = null;
   private moved = 0;
 
-  constructor(capacity = 1 << 10) {
-    this.slots = new Slots(capacity);
+  constructor(
+    capacity = 1 << 10,
+    private readonly seed: HashSeed = FIXED_SEED,
+  ) {
+    this.slots = new Slots(capacity, seed);
   }
 
   /** The row, or −1. */
@@ -59,7 +66,7 @@ export class IdIndex {
   private grow(): void {
     const { slots } = this;
     this.old = slots;
-    this.slots = new Slots(slots.capacity * 2);
+    this.slots = new Slots(slots.capacity * 2, this.seed);
     // From the end: a deletion shifts entries toward lower slots, which are still to come.
     this.moved = slots.capacity;
     if (slots.capacity <= SMALL_SLOTS) while (this.old !== null) this.moveSome();
@@ -82,10 +89,17 @@ class Slots {
   size = 0;
   private readonly pairs: Float64Array;
   private readonly mask: number;
+  private readonly first: number;
+  private readonly second: number;
 
-  constructor(readonly capacity: number) {
+  constructor(
+    readonly capacity: number,
+    seed: HashSeed,
+  ) {
     this.pairs = float64(2 * capacity);
     this.mask = capacity - 1;
+    this.first = seed[0] | 0;
+    this.second = seed[1] | 1;
   }
 
   get isHalfFull(): boolean {
@@ -94,7 +108,7 @@ class Slots {
 
   get(id: number): number {
     const { pairs, mask } = this;
-    let slot = spread(id) & mask;
+    let slot = spread(id, this.first, this.second) & mask;
     for (;;) {
       const key = pairs[2 * slot]!;
       if (key === id) return pairs[2 * slot + 1]!;
@@ -105,7 +119,7 @@ class Slots {
 
   set(id: number, row: number): void {
     const { pairs, mask } = this;
-    let slot = spread(id) & mask;
+    let slot = spread(id, this.first, this.second) & mask;
     while (pairs[2 * slot] !== 0 && pairs[2 * slot] !== id) slot = (slot + 1) & mask;
     if (pairs[2 * slot] === 0) this.size++;
     pairs[2 * slot] = id;
@@ -114,7 +128,7 @@ class Slots {
 
   delete(id: number): void {
     const { pairs, mask } = this;
-    let slot = spread(id) & mask;
+    let slot = spread(id, this.first, this.second) & mask;
     while (pairs[2 * slot] !== id) {
       if (pairs[2 * slot] === 0) return;
       slot = (slot + 1) & mask;
@@ -145,7 +159,7 @@ class Slots {
       slot = (slot + 1) & mask;
       const key = pairs[2 * slot]!;
       if (key === 0) break;
-      const home = spread(key) & mask;
+      const home = spread(key, this.first, this.second) & mask;
       // An entry may move into the hole unless its home is after the hole.
       if (((slot - home) & mask) >= ((slot - hole) & mask)) {
         pairs[2 * hole] = key;
@@ -158,12 +172,14 @@ class Slots {
 }
 
 /**
- * Ids are nearly consecutive: four of them share a cache line, and multiplying by an odd constant
- * spreads the lines over the high bits.
+ * Ids are nearly consecutive: four of them share a cache line. Which line depends on both parts of the
+ * seed, of which the second is odd.
  */
-function spread(id: number): number {
+export function spread(id: number, first: number, second: number): number {
   const low = id | 0;
   const high = (id / 4_294_967_296) | 0;
-  const mixed = Math.imul((low >>> 2) ^ Math.imul(high, 0x85eb_ca6b), 0x9e37_79b1);
-  return ((mixed ^ (mixed >>> 15)) << 2) | (low & 3);
+  let line = (low >>> 2) ^ Math.imul(high, 0x85eb_ca6b) ^ first;
+  line = Math.imul(line ^ (line >>> 16), second);
+  line = Math.imul(line ^ (line >>> 15), 0xc2b2_ae35);
+  return ((line ^ (line >>> 15)) << 2) | (low & 3);
 }

@@ -5,6 +5,7 @@
 import type { ClientIdWords } from "@perpgate/protocol/client-order-id";
 import type { OrderExtras } from "../commands.js";
 import { int32, widen } from "./memory.js";
+import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { Table, type UndoLog } from "./table.js";
 import { Timers } from "./timers.js";
 
@@ -14,12 +15,13 @@ export const EXTRA_WORDS = 16;
 export class OrderExtrasStore {
   readonly table: Table;
   /** Ids of the open orders that expire; derived. */
-  readonly expiries = new Timers();
+  readonly expiries: Timers;
   private free = int32(16);
   private freeCount = 0;
 
-  constructor(undo: UndoLog) {
+  constructor(undo: UndoLog, seed: HashSeed = FIXED_SEED) {
     this.table = new Table(16, undo);
+    this.expiries = new Timers(seed);
   }
 
   /** The order's id; 0 for a free row. */

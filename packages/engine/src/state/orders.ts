@@ -9,6 +9,7 @@ import { ClientIdIndex } from "./client-ids.js";
 import { IdIndex, NONE } from "./id-index.js";
 import { grown, int32, widen } from "./memory.js";
 import { OrderExtrasStore } from "./order-extras.js";
+import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { Table, type UndoLog } from "./table.js";
 
 /**
@@ -48,15 +49,17 @@ export const LIST_NEXT = 4;
 export class OrderStore {
   readonly table: Table;
   readonly extras: OrderExtrasStore;
-  readonly index = new IdIndex();
-  readonly clientIds = new ClientIdIndex(this);
+  readonly index: IdIndex;
+  readonly clientIds: ClientIdIndex;
   links = int32(16 * LINKS);
   private free = int32(16);
   private freeCount = 0;
 
-  constructor(undo: UndoLog) {
+  constructor(undo: UndoLog, seed: HashSeed = FIXED_SEED) {
     this.table = new Table(20, undo);
-    this.extras = new OrderExtrasStore(undo);
+    this.extras = new OrderExtrasStore(undo, seed);
+    this.index = new IdIndex(undefined, seed);
+    this.clientIds = new ClientIdIndex(this, seed);
   }
 
   get open(): number {

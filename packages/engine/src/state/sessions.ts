@@ -10,6 +10,7 @@ import { IdIndex, NONE } from "./id-index.js";
 import { float64 } from "./memory.js";
 import { NonceBlocks, NonceWindow } from "./nonce-window.js";
 import { Presence } from "./presence.js";
+import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { Int32Segments, ValueSegments } from "./segments.js";
 import { TextCells } from "./text-cells.js";
 import { TextIndex } from "./text-index.js";
@@ -141,17 +142,17 @@ class SessionTexts {
 
 export class SessionBook {
   size = 0;
-  readonly usedNonces = new UsedNonces();
+  readonly usedNonces: UsedNonces;
   /** By number, when each expires: all, and those with cancel-on-disconnect; derived. */
-  readonly expiries = new Timers();
-  readonly cancelingOnDisconnect = new Timers();
+  readonly expiries: Timers;
+  readonly cancelingOnDisconnect: Timers;
   private readonly segments: Float64Array[] = [];
   private readonly texts = new SessionTexts();
   private readonly blocks = new NonceBlocks();
-  private readonly rowOf = new IdIndex();
+  private readonly rowOf: IdIndex;
   /** At which writers each is connected. */
-  readonly presence = new Presence(this.rowOf);
-  private readonly byToken = new TextIndex(this.texts.tokens);
+  readonly presence: Presence;
+  private readonly byToken: TextIndex;
   /** By account: its first and last session + 1, and how many it has; derived. */
   private readonly firstOf = new Int32Segments();
   private readonly lastOf = new Int32Segments();
@@ -162,7 +163,13 @@ export class SessionBook {
   /** What `find` returns: a command concerns one session. */
   private readonly found: SessionRow;
 
-  constructor() {
+  constructor(seed: HashSeed = FIXED_SEED) {
+    this.usedNonces = new UsedNonces(seed);
+    this.expiries = new Timers(seed);
+    this.cancelingOnDisconnect = new Timers(seed);
+    this.rowOf = new IdIndex(undefined, seed);
+    this.presence = new Presence(this.rowOf);
+    this.byToken = new TextIndex(this.texts.tokens, seed);
     const nothing = new Float64Array(ROW_WORDS);
     this.found = new SessionRow(this.texts, this.blocks, NONE, nothing, 0);
   }

@@ -4,13 +4,18 @@
  * a time was changed; growing it copies nothing.
  */
 import { IdIndex, NONE } from "./id-index.js";
+import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { Float64Segments } from "./segments.js";
 
 export class Timers {
   size = 0;
   private readonly times = new Float64Segments();
   private readonly ids = new Float64Segments();
-  private readonly places = new IdIndex();
+  private readonly places: IdIndex;
+
+  constructor(seed: HashSeed = FIXED_SEED) {
+    this.places = new IdIndex(undefined, seed);
+  }
 
   /** Sets the time of an id, or replaces it. */
   set(id: number, time: number): void {

@@ -3,6 +3,7 @@
  * few per tick; until then they make no difference, in snapshots neither.
  */
 import { NONE } from "./id-index.js";
+import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { Float64Segments, Int32Segments } from "./segments.js";
 import { TextCells } from "./text-cells.js";
 import { TextIndex } from "./text-index.js";
@@ -15,11 +16,15 @@ export class UsedNonces {
   private rows = 0;
   private readonly keys = new TextCells(95);
   private readonly untilMs = new Float64Segments();
-  private readonly byKey = new TextIndex(this.keys);
+  private readonly byKey: TextIndex;
   /** By row + 1: ids begin at 1. */
   private readonly expiries = new Timers();
   private readonly free = new Int32Segments();
   private freeCount = 0;
+
+  constructor(seed: HashSeed = FIXED_SEED) {
+    this.byKey = new TextIndex(this.keys, seed);
+  }
 
   isUsed(address: string, nonce: string, timeMs: number): boolean {
     const row = this.byKey.get(nonceKey(address, nonce));

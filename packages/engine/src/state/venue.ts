@@ -12,6 +12,7 @@ import { BatchProgress } from "./batch-progress.js";
 import { DepositBook } from "./deposits.js";
 import { MARKET_WORDS, type Market } from "./market.js";
 import { OrderStore, RANKS_PER_COMMAND } from "./orders.js";
+import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { SessionBook } from "./sessions.js";
 import { Table, UndoLog } from "./table.js";
 import { Timers } from "./timers.js";
@@ -35,16 +36,16 @@ export class VenueState {
   readonly figures = new Table(MARKET_WORDS, this.undo);
   /** What the fund had gained, by minute (money/fund-budget.ts): a ring of minute and micros. */
   readonly fundSamples = new Table(2, this.undo, FUND_SAMPLES);
-  readonly orders = new OrderStore(this.undo);
+  readonly orders: OrderStore;
   readonly batch = new BatchProgress(this.undo);
-  readonly sessions = new SessionBook();
+  readonly sessions: SessionBook;
   readonly deposits = new DepositBook();
   /** Dead-man's switches by account; derived. */
   readonly switches = new Timers();
   readonly markets: Market[] = [];
-  readonly addresses = new Addresses();
+  readonly addresses: Addresses;
   readonly allowlist = new Set<string>();
-  readonly writers = new WriterBook(this.sessions.presence);
+  readonly writers: WriterBook;
   /** When the last operator commands were executed, the oldest first. */
   readonly operatorTimes: number[] = [];
   config: VenueConfig | null = null;
@@ -68,11 +69,19 @@ export class VenueState {
   /** The market being worked on: the one to halt if an invariant fails. */
   focus = 0;
 
-  /** `ruleSets`: the versions that this release knows; tests add to them. */
+  /**
+   * `ruleSets`: the versions that this release knows; tests add to them. `seed`: of the tables by what
+   * clients choose; random where strangers send commands.
+   */
   constructor(
     readonly scratch: Scratch,
     readonly ruleSets: readonly RuleSet[] = RULE_SETS,
+    readonly seed: HashSeed = FIXED_SEED,
   ) {
+    this.orders = new OrderStore(this.undo, seed);
+    this.sessions = new SessionBook(seed);
+    this.addresses = new Addresses(seed);
+    this.writers = new WriterBook(this.sessions.presence);
     this.rules = ruleSets[0]!;
     this.accounts.append();
     for (let row = 0; row < FUND_SAMPLES; row++) this.fundSamples.append();

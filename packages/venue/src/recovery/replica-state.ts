@@ -7,7 +7,8 @@
  *
  * Little-endian. The journal's snapshot files add the position in the log and the checksums.
  */
-import { Engine } from "@perpgate/engine";
+import { randomFillSync } from "node:crypto";
+import { Engine, type HashSeed, RULE_SETS } from "@perpgate/engine";
 import { BlockBuilder } from "../blocks/block-builder.js";
 import { HASH_BYTES } from "../blocks/block-header.js";
 import { type AttestorHistory, isAttestorHistory } from "../listing/attestor-history.js";
@@ -29,7 +30,13 @@ const MAGIC = 0x31524750;
 const PREFIX_BYTES = 12;
 
 export function newReplicaState(): ReplicaState {
-  return { engine: new Engine(), blocks: new BlockBuilder(), listing: new Listing() };
+  return { engine: Engine.seeded(newSeed()), blocks: new BlockBuilder(), listing: new Listing() };
+}
+
+/** Nobody outside of the process knows it. */
+function newSeed(): HashSeed {
+  const [first, second] = randomFillSync(new Uint32Array(2));
+  return [first!, second!];
 }
 
 /** In two pieces: prefix, JSON and events; engine. A state hash covers the engine's piece. */
@@ -64,7 +71,7 @@ export function decodeReplicaState(body: Uint8Array): ReplicaState {
   const eventsEnd = textEnd + bytes.readUInt32LE(8);
   const meta: unknown = JSON.parse(bytes.toString("utf8", PREFIX_BYTES, textEnd));
   if (!isMeta(meta)) throw new ReplicaSnapshotUnreadable("its description is not whole");
-  const engine = Engine.restore(bytes.subarray(eventsEnd));
+  const engine = Engine.restore(bytes.subarray(eventsEnd), RULE_SETS, newSeed());
   const listing = decodeListing(meta.listing);
   listing.attestorHistory = meta.attestorHistory ?? null;
   listing.venueId = meta.venueId ?? null;

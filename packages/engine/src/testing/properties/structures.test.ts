@@ -1,9 +1,11 @@
 /** The engine's small data structures against the obvious ones. fast-check prints seed and path. */
+import { Random } from "@perpgate/protocol/random";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NONCE_WINDOW } from "../../config.js";
-import { IdIndex } from "../../state/id-index.js";
+import { IdIndex, spread } from "../../state/id-index.js";
 import { NonceBlocks, NonceWindow, WINDOW_WORDS } from "../../state/nonce-window.js";
+import type { HashSeed } from "../../state/seeded-hash.js";
 import { TextCells } from "../../state/text-cells.js";
 import { TextIndex } from "../../state/text-index.js";
 
@@ -47,6 +49,27 @@ describe("IdIndex: like a Map", () => {
       { numRuns: 300 },
     );
   });
+});
+
+test("IdIndex: ids that are neighbours under one seed are apart under another", () => {
+  const slots = 1 << 16;
+  const parts = 128;
+  const partOf = (id: number, [first, second]: HashSeed): number =>
+    Math.floor(((spread(id, first, second) & (slots - 1)) * parts) / slots);
+  const random = new Random(1, "seeds");
+  const seeds = Array.from({ length: 4 }, (): HashSeed => [random.uint32(), random.uint32() | 1]);
+  const [known] = seeds;
+  // Orders that were kept open because they are in one part of the table.
+  const kept: number[] = [];
+  for (let id = 1; id <= 1 << 20; id++) if (partOf(id, known!) === 5) kept.push(id);
+  expect(kept.length).toBeGreaterThan(7_000);
+  const [first, second] = known!;
+  const others: HashSeed[] = [...seeds.slice(1), [first, 12_345], [12_345, second]];
+  for (const other of others) {
+    const counts = new Int32Array(parts);
+    for (const id of kept) counts[partOf(id, other)]! += 1;
+    expect(Math.max(...counts)).toBeLessThan((4 * kept.length) / parts);
+  }
 });
 
 describe("NonceWindow: the highest 1,024 of a set", () => {

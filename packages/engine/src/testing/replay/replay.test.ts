@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 import type { Command } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import type { EventLog } from "../../events/event-log.js";
+import { RULE_SETS } from "../../versions.js";
 import { applyBatch } from "../flow/log-batch.js";
 import { PROFILES, type ProfileName } from "../flow/profiles.js";
 import { recording, replayed, sha256 } from "./recording.js";
@@ -17,10 +18,10 @@ const SEED = 11;
 
 describe(`replay of ${COUNT} commands, seed ${SEED}`, () => {
   for (const profile of Object.keys(PROFILES) as ProfileName[]) {
-    test(`${profile}: two engines, and one from a snapshot at a random position`, () => {
+    test(`${profile}: two engines with different seeds, and one from a snapshot at a random position`, () => {
       const list = recording(profile, SEED, COUNT);
       const [whole, events] = replayed(list);
-      const [second, secondEvents] = replayed(list);
+      const [second, secondEvents] = replayed(list, Engine.seeded([7, 11]));
       expect(secondEvents).toBe(events);
       const hash = whole.stateHash(sha256);
       expect(second.stateHash(sha256)).toBe(hash);
@@ -62,7 +63,7 @@ describe(`replay of ${COUNT} commands, seed ${SEED}`, () => {
         }
         if (live.seq % 97 !== 0) return;
         // Sometimes in the middle of a batch.
-        hopping = Engine.restore(hopping.snapshot());
+        hopping = Engine.restore(hopping.snapshot(), RULE_SETS, [live.seq, 11]);
         expect(sha256(hopping.snapshot())).toBe(live.stateHash(sha256));
       };
       for (const batch of recording(profile, SEED, COUNT)) {
