@@ -39,10 +39,22 @@ export function releasedMargin(positionLots: number, marginMicros: number, lots:
 
 /** Margin and unrealised PnL, less the funding that is not settled yet. */
 export function equityOf(market: Market, row: number): number {
+  return equityAt(market, row, market.markUnit);
+}
+
+/** The same if a lot were worth that much. */
+function equityAt(market: Market, row: number, lotMicros: number): number {
   const { positions } = market;
-  const marked = mulExact(positions.lots(row), market.markUnit);
-  const settled = assertSafe(assertSafe(marked - positions.cost(row)) + positions.margin(row));
+  const worth = mulExact(positions.lots(row), lotMicros);
+  const settled = assertSafe(assertSafe(worth - positions.cost(row)) + positions.margin(row));
   return assertSafe(settled - fundingOwed(market, row));
+}
+
+/** Whether a taker could close any of the position at that price: its equity there pays the fee. */
+export function canCloseAt(market: Market, row: number, ticks: number): boolean {
+  const unit = ticks * market.microsPerTickLot;
+  const proceeds = mulExact(Math.abs(market.positions.lots(row)), unit);
+  return equityAt(market, row, unit) >= mulDivCeil(proceeds, market.config.takerFeePpm, PPM);
 }
 
 export function maintenanceOf(market: Market, row: number): number {

@@ -6,6 +6,7 @@
  */
 import { LONG, SHORT, type Side } from "../commands.js";
 import { CLOSES_AGAIN_PER_TICK, LIQUIDATIONS_AND_STOPS_PER_COMMAND as LIMIT } from "../config.js";
+import { canCloseAt } from "../money/fill.js";
 import { Selection } from "../selection.js";
 import type { Market } from "../state/market.js";
 import { int32 } from "../state/memory.js";
@@ -72,7 +73,7 @@ export class StopChoice {
     others.end();
   }
 
-  /** Chooses among the triggered stops that have something to close, where the book can take it. */
+  /** Chooses among the triggered stops that have something to close, which the book can take. */
   chooseAgain(s: VenueState): void {
     const { again } = this;
     again.begin(CLOSES_AGAIN_PER_TICK);
@@ -175,12 +176,16 @@ function hasLevelInBand(market: Market, side: Side): boolean {
   return opposite.count > 0 && side * (bandLimit(market, side) - opposite.bestTicks()) >= 0;
 }
 
+/** Offers those with something to close that the best level would not bankrupt. */
 function offerAgain(market: Market, { triggered, side }: StopBook, again: Selection): void {
   const { held } = market.positions;
+  const ticks = market.opposite(side).bestTicks();
   for (const { count, ids, positions } of triggered) {
     for (let i = 0; i < count; i++) {
-      const lots = -side * held[positions[i]!]!;
-      if (lots > 0) again.offer(lots * market.markUnit, ids[i]!, 0);
+      const row = positions[i]!;
+      const weight = -side * held[row]! * market.markUnit;
+      if (weight <= 0 || weight < again.floor) continue;
+      if (canCloseAt(market, row, ticks)) again.offer(weight, ids[i]!, 0);
     }
   }
 }

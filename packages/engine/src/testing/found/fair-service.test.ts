@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { audit } from "../../audit.js";
 import { LightVenue } from "../rules/light-venue.js";
 import { MICROS } from "../scenarios/listing.js";
+import type { Trader } from "../scenarios/trader.js";
 
 /** Each trader has $200,000. */
 function crowdedVenue(): LightVenue {
@@ -51,5 +52,34 @@ test("stops: one that closes, behind 20,000 larger ones that open, triggers in t
   expect(served[0]).toBe(orderId);
   // One of each of the 101 accounts before a second one of anybody.
   expect(new Set(served.slice(1, 101).map((id) => owners.get(id))).size).toBe(100);
+  expect(audit(venue.engine)).toEqual([]);
+});
+
+test("a protection that the book can take is tried again behind 64 larger ones that it would bankrupt", () => {
+  const venue = crowdedVenue();
+  const seller = venue.trader("seller");
+  const { orderId } = seller.sells("limit", { margin: 100_000, price: 50_000 });
+  const enters = (name: string, margin: number, leverage: number): Trader => {
+    const trader = venue.trader(name);
+    trader.buys("limit", { margin, leverage, price: 50_000 });
+    trader.sells("stop", { margin: 0, leverage: 1, price: 49_900, closePosition: true });
+    return trader;
+  };
+  // $11,000 each, bankrupt at $49,000; and $5,000, bankrupt at $40,000.
+  const large = Array.from({ length: 64 }, (_, i) => enters(`${i}`, 220, 50));
+  const careful = enters("careful", 1_000, 5);
+  seller.cancels(orderId);
+  venue.index(49_900);
+  venue.tick();
+  expect(venue.happened("StopTriggered")).toHaveLength(65);
+  venue.trader("buyer").buys("limit", { margin: 50_000, price: 48_900 });
+  venue.tick();
+  expect(venue.happened("Liquidated")).toEqual([]);
+  expect(careful.position().size).toBe(0);
+  expect(large.every((trader) => trader.position().size === 0.22)).toBe(true);
+  // What is left of them is tried as soon as the book can take it.
+  venue.trader("rescuer").buys("limit", { margin: 100_000, price: 49_600 });
+  venue.tick();
+  expect(large.every((trader) => trader.position().size === 0)).toBe(true);
   expect(audit(venue.engine)).toEqual([]);
 });

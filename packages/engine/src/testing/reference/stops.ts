@@ -7,11 +7,18 @@ import { bestAgainst } from "./book.js";
 import { bandOf, isBeyond } from "./checks.js";
 import { emit, touch } from "./end-events.js";
 import { settleFunding } from "./funding.js";
-import { num } from "./integers.js";
-import { closable, isLive, lotAtMark } from "./margin.js";
+import { abs, ceilDiv, num } from "./integers.js";
+import { closable, isLive, lotAtMark, MILLION, owedFunding, unitOf } from "./margin.js";
 import { match } from "./matching.js";
 import { endOrder, isOpen, settle } from "./settle.js";
-import { type Market, marketOf, type Order, positionOf, type State } from "./state.js";
+import {
+  type Market,
+  marketOf,
+  type Order,
+  type Position,
+  positionOf,
+  type State,
+} from "./state.js";
 import { restTriggered } from "./stop-limit.js";
 import { type Buying, StopLimitTaker, StopTaker } from "./takers.js";
 import { isExpired } from "./terms.js";
@@ -34,7 +41,7 @@ export function stops(state: State): void {
         const lots = closes ? capacity : order.remaining;
         const notional = lots * lotAtMark(market);
         if (order.triggered) {
-          if (lots > 0n && hasLevel(market, order)) {
+          if (lots > 0n && canTrade(market, position, order)) {
             again.push({ order, isClosing: true, notional, turn: 0 });
           }
           continue;
@@ -86,11 +93,14 @@ function largestFirst(a: Waiting, b: Waiting): number {
   return a.order.id - b.order.id;
 }
 
-/** "not where no level is within the band". */
-function hasLevel(market: Market, { side }: Order): boolean {
+/** "not where no level is within the band", nor where the best one leaves less than nothing. */
+function canTrade(market: Market, position: Position, { side }: Order): boolean {
   const best = bestAgainst(market, side);
   if (best === undefined) return false;
-  return BigInt(side) * (best.price - market.mark) <= bandOf(market);
+  if (BigInt(side) * (best.price - market.mark) > bandOf(market)) return false;
+  const worth = position.lots * best.price * unitOf(market);
+  const left = position.margin + worth - position.cost - owedFunding(market, position);
+  return left >= ceilDiv(abs(worth) * BigInt(market.config.takerFeePpm), MILLION);
 }
 
 function buying(state: State, order: Order, lots: bigint, reduceOnly: boolean): Buying {
