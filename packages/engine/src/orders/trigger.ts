@@ -119,6 +119,7 @@ function rest(s: VenueState, market: Market, order: number): void {
   if (reason !== END.none) {
     const account = orders.account(order);
     emit.OrderReduced(s.events, { orderId, account, market: market.number, reason, remainingLots });
+    orders.setLots(order, orders.lots(order) - opening);
   }
   if (orders.extras.sizeLots(extras) > 0) {
     orders.extras.addFill(extras, taker.filledMicros, taker.openedMicros);

@@ -33,6 +33,7 @@ export function restTriggered(
   if (barred.lots > 0n) {
     const { reason } = barred;
     emit(state, { kind: "OrderReduced", ...about, reason, remainingLots: num(rest) });
+    order.lots -= barred.lots;
   }
   order.remaining = rest;
   order.price = limit;

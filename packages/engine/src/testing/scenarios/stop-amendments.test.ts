@@ -137,6 +137,20 @@ describe("a stop with a limit that was triggered and rests", () => {
     expect(pair.alice.amends(id, { limit: 46_550 }).status).toBe("resting");
   });
 
+  test("lots that the trigger canceled do not count in an amendment", () => {
+    const venue = new RestoredVenue();
+    const alice = venue.trader("alice", 10_000);
+    const id = alice.sells("stop", { size: 2, price: 49_000, limit: 48_900 }).orderId;
+    // What is left of the wallet pays for about one coin.
+    alice.buys("limit", { margin: 5_000, price: 48_000 });
+    venue.index(49_000);
+    venue.tick();
+    const { remainingLots } = venue.happened("OrderReduced")[0]!;
+    expect(venue.best().ask).toEqual([48_900, remainingLots / 100_000]);
+    expect(alice.amends(id, { limit: 48_890 }).status).toBe("resting");
+    expect(venue.happened("OrderAmended")).toMatchObject([{ lots: remainingLots, remainingLots }]);
+  });
+
   test("nothing but the limit", () => {
     const pair = aliceIsLong();
     const { venue, alice } = pair;
