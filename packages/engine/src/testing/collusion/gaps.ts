@@ -128,6 +128,8 @@ class GapBook {
   private lots = 0;
   private startMs = 0;
   private budget = 0;
+  /** By account, before the command. */
+  private readonly ownMoney: number[] = [];
 
   constructor(
     private readonly terms: RingTerms,
@@ -159,22 +161,36 @@ class GapBook {
           `${allowed}, moves of the mark took ${this.adverse}\n${last.join("\n")}`,
       );
     }
-    this.checkMargins(events);
+    this.checkMargins(ring, events);
+    for (let account = 1; account < engine.state.accounts.rows; account++) {
+      this.ownMoney[account] = moneyOf(ring, account);
+    }
   }
 
-  /** An account that was handed over has nothing left in the position. */
-  private checkMargins(events: readonly VenueEvent[]): void {
+  /** An account that was handed over gets nothing back: its margin was spent first. */
+  private checkMargins(ring: Ring, events: readonly VenueEvent[]): void {
+    const { positions } = ring.market;
     for (const event of events) {
       if (event.kind !== "Liquidated") continue;
       if (event.backstopLots + event.deleveragedLots === 0) continue;
-      const settled = events.find(
-        (each) => each.kind === "PositionSettled" && each.account === event.account,
+      const { account } = event;
+      // What it was paid as a maker in the same tick is its own.
+      const isMaker = events.some(
+        (each) => each.kind === "Traded" && each.makerAccount === account,
       );
-      if (settled?.kind !== "PositionSettled" || settled.lots !== 0) continue;
+      if (isMaker || positions.lots(positions.rowOf(account)) !== 0) continue;
       this.reached.add("handed over");
-      expect(settled.marginMicros, `${this.name}: account ${event.account}`).toBe(0);
+      const where = `${this.name} at ${ring.engine.seq}: account ${account}`;
+      expect(moneyOf(ring, account), where).toBe(this.ownMoney[account]);
     }
   }
+}
+
+/** Wallet and what its orders reserve. */
+function moneyOf({ market, engine }: Ring, account: number): number {
+  const row = market.positions.rowOf(account);
+  const reserved = row === NONE ? 0 : market.positions.reserved(row);
+  return engine.state.wallet(account) + reserved;
 }
 
 /** What the members have, positions at mark, less what they put in. */
