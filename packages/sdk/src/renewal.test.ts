@@ -221,17 +221,25 @@ test("an order of unknown outcome, repeated after a renewal, is not placed twice
   expect(await session.placeOrder(BID)).toMatchObject({ replayed: false });
 });
 
+/** A network that can be cut. */
+function cutLine() {
+  const line = {
+    isCut: false,
+    fetch: async (url: string, init: RequestLike) => {
+      if (line.isCut) throw new TypeError("fetch failed");
+      return globalThis.fetch(url, init);
+    },
+  };
+  return line;
+}
+
 test("an order that was not placed before the renewal: its repetition places it once", async () => {
   const at = await startVenue();
-  let isCut = false;
-  const fetch = async (url: string, init: RequestLike) => {
-    if (isCut) throw new TypeError("fetch failed");
-    return globalThis.fetch(url, init);
-  };
-  const session = await newSession(newClient(at, { fetch, retries: 0 }));
-  isCut = true;
+  const line = cutLine();
+  const session = await newSession(newClient(at, { fetch: line.fetch, retries: 0 }));
+  line.isCut = true;
   const error = await session.placeOrder(BID).catch((thrown: unknown) => thrown);
-  isCut = false;
+  line.isCut = false;
   if (!(error instanceof ConnectionError)) throw error;
   await session.renew();
   const { orderId, replayed } = await session.placeOrder({ ...BID, nonce: error.nonce });
@@ -306,25 +314,21 @@ test("nonces of the caller's own, out of order across renewals: each is placed o
 
 test("the key of an earlier session cannot be read: its repetition stays of unknown outcome", async () => {
   const at = await startVenue();
-  let isCut = false;
-  const fetch = async (url: string, init: RequestLike) => {
-    if (isCut) throw new TypeError("fetch failed");
-    return globalThis.fetch(url, init);
-  };
-  const session = await newSession(newClient(at, { fetch, retries: 0 }));
+  const line = cutLine();
+  const session = await newSession(newClient(at, { fetch: line.fetch, retries: 0 }));
   const { nonce } = await session.placeOrder(BID);
   const repeat = () => session.placeOrder({ ...BID, nonce });
-  isCut = true;
+  line.isCut = true;
   await expect(session.rotate()).rejects.toBeInstanceOf(ConnectionError);
   // Both wait for the same reading of the key.
   const [repeated, other] = await Promise.allSettled([repeat(), session.placeOrder(BID)]);
   expect(repeated).toMatchObject({ reason: { outcome: "unknown", nonce } });
   expect(other).toMatchObject({ reason: { outcome: "not_sent", nonce: expect.any(Number) } });
-  isCut = false;
+  line.isCut = false;
   await session.renew();
-  isCut = true;
+  line.isCut = true;
   await expect(repeat()).rejects.toMatchObject({ outcome: "unknown", nonce });
-  isCut = false;
+  line.isCut = false;
   await session.endOtherSessions();
   await expect(repeat()).rejects.toMatchObject({
     code: "nonce_too_old",
