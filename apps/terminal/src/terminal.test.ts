@@ -19,6 +19,7 @@ import { Terminal } from "./terminal.js";
 import { GatewayProcess } from "./testing/gateway-process.js";
 import { LossyNetwork } from "./testing/lossy-network.js";
 import { viewOf } from "./venue/market-view.js";
+import { StillPendingError } from "./venue/order-client.js";
 
 // Node has no frames.
 vi.stubGlobal("requestAnimationFrame", (callback: () => void) => setTimeout(callback));
@@ -198,6 +199,59 @@ function readOrder(terminal: Terminal, form: Partial<OrderForm>) {
   if (view === undefined) throw new Error("no market");
   return estimate(terminal, view, { ...EMPTY_FORM, ...form }, new Levels());
 }
+
+describe("a page that is loaded again before the answer", () => {
+  /** A tab's storage, which a reload keeps. */
+  function stubStorage(): Map<string, string> {
+    const kept = new Map<string, string>();
+    vi.stubGlobal("sessionStorage", {
+      getItem: (name: string) => kept.get(name) ?? null,
+      setItem: (name: string, value: string) => kept.set(name, value),
+    });
+    onTestFinished(() => {
+      vi.stubGlobal("sessionStorage", undefined);
+    });
+    return kept;
+  }
+
+  test("an order in flight: the next page asks for it, and sends no other meanwhile", async () => {
+    const kept = stubStorage();
+    const { network, client, session, terminal } = await start();
+    terminal.orders.resume(session);
+    const order: NewOrder = { ...BID, price: 60_000 };
+    network.losesAnswersTo = ORDERS;
+    const pressed = terminal.orders.place(session, order);
+    await vi.waitUntil(() => network.bodies(ORDERS).length > 0);
+    // What the next page finds, while this one still waits.
+    const { clock, line, orders } = new Terminal(client);
+    line.state.set("live");
+    clock.note(await client.time());
+    await expect(pressed).rejects.toMatchObject({ outcome: "unknown" });
+    network.losesAnswersTo = undefined;
+    const restored = client.restore(session.save());
+    orders.resume(restored);
+    await expect(orders.place(restored, order)).rejects.toThrow(StillPendingError);
+    expect(await orders.settle()).toMatchObject([
+      { title: "Buy limit BTCUSD", outcome: "executed" },
+    ]);
+    expect([orders.unsettled.get(), [...kept.values()]]).toEqual([[], ["[]"]]);
+    expect(await restored.openOrders()).toHaveLength(1);
+    await restored.cancelAll();
+  });
+
+  test("answers and refusals leave nothing; storage of another program is passed over", async () => {
+    const kept = stubStorage();
+    kept.set("perpgate.sent", '[{"nonce":"1"},7]');
+    const { session, terminal } = await start();
+    const { orders } = terminal;
+    orders.resume(session);
+    expect(orders.unsettled.get()).toEqual([]);
+    const { ack } = await orders.place(session, { ...BID, price: 60_000 });
+    await expect(orders.place(session, { ...BID, price: 1 })).rejects.toThrow();
+    await orders.cancel(session, ack.orderId);
+    expect([...kept.values()]).toEqual(["[]"]);
+  });
+});
 
 describe("a session that ends before the answer", () => {
   test.each([

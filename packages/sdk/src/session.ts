@@ -337,6 +337,18 @@ export class Session extends AccountTrader {
   }
 
   /**
+   * A nonce above all before, for a program that notes the nonce of an order before it sends it, so that
+   * it can ask for the order after a crash: `session.orders({ status: "all", nonce })`.
+   *
+   * @example
+   * const nonce = session.newNonce();
+   * await session.placeOrder({ symbol: "BTCUSD", side: "long", type: "market", margin: 100, leverage: 10, nonce }, { isRepeat: false });
+   */
+  newNonce(): number {
+    return this.nonces.next();
+  }
+
+  /**
    * The session for IndexedDB, which stores a key that no script can read.
    *
    * @example

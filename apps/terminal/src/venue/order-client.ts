@@ -5,7 +5,7 @@
  * so that bytes that a dead line held back do nothing when they arrive later. A request without an answer
  * stays listed as unsettled; once the line is back the same bytes with the same nonce settle it: the venue
  * returns the answer to the first try, or refuses the request as too late. If its session ends before that,
- * the account's next session looks for the orders with that nonce.
+ * or the page is loaded again, the account's next session looks for the orders with that nonce.
  *
  * The same order again, before its answer or within half a second of it, is the same press: a key that
  * bounces, a button pressed twice. It is one order. Of everything else only one request about the same
@@ -27,6 +27,7 @@ import { Store } from "../state/store.js";
 import type { Line } from "./line.js";
 import { newResult, type OrderResult } from "./order-result.js";
 import { type ProofSources, ReceiptBook } from "./receipt-book.js";
+import { type SentRequest, SentRequests } from "./sent-requests.js";
 import type { VenueClock } from "./venue-clock.js";
 
 /** A request is not retried after this time: the market has moved on. */
@@ -40,6 +41,8 @@ const TIME_RULES = { retries: 0, timeoutMs: 2_000 };
 /** A signed request that was sent and has no answer. */
 export interface Unsettled {
   readonly key: string;
+  /** Undefined for a cancel, which has none. */
+  readonly nonce?: number;
   /** The account that sent it. */
   readonly address: string;
   /** What it is about: see `StillPendingError`. */
@@ -63,8 +66,13 @@ export class StillPendingError extends Error {
 
 /** What every signed request has besides its own fields. */
 interface Terms {
-  readonly validUntil?: number;
-  readonly nonce?: number;
+  readonly validUntil: number;
+  readonly nonce: number;
+}
+
+interface SendOptions {
+  readonly budgetMs: number;
+  readonly isRepeat: boolean;
 }
 
 /** A signed request, which its nonce settles. */
@@ -74,15 +82,8 @@ interface SignedRequest<T> {
   readonly title: string;
   /** How many orders it places; undefined for what the orders with its nonce do not show. */
   readonly places?: number | undefined;
-  send(terms: Terms): Promise<T>;
+  send(terms: Terms, options: SendOptions): Promise<T>;
   outcomeIn(answer: T): Outcome;
-}
-
-/** Orders to be found by their nonce. */
-interface Sought {
-  readonly nonce: number;
-  readonly validUntil: number;
-  readonly places: number | undefined;
 }
 
 const EXECUTED: Outcome = { outcome: "executed" };
@@ -102,11 +103,13 @@ export class OrderClient {
   private readonly inFlight = new Set<string>();
   /** The session that was resumed last, until it ends. */
   private current: Session | undefined;
-  /** What ended sessions have left unsettled. */
-  private left: readonly Unsettled[] = [];
+  private readonly sent = new SentRequests();
+  /** What ended sessions, and the page before a reload, have left unsettled. */
+  private left: readonly Unsettled[];
 
   constructor(private readonly services: OrderServices) {
     this.book = new ReceiptBook(services);
+    this.left = this.sent.all.map((request) => this.lookedUp(request));
   }
 
   get results(): Store<readonly OrderResult[]> {
@@ -126,7 +129,7 @@ export class OrderClient {
       subject,
       title,
       places: 1,
-      send: (terms) => this.placeOnce(session, { ...order, ...terms }),
+      send: (terms, options) => this.placeOnce(session, { ...order, ...terms }, options),
       outcomeIn: ({ ack }) => outcomeOf([{ status: 200, ack }]),
     });
     const last = { subject, answer };
@@ -166,7 +169,7 @@ export class OrderClient {
       session,
       subject: title,
       title,
-      send: (terms) => session.amendOrder({ ...amendment, ...terms }, { budgetMs: BUDGET_MS }),
+      send: (terms, options) => session.amendOrder({ ...amendment, ...terms }, options),
       outcomeIn: (ack) => outcomeOf([{ status: 200, ack }]),
     });
   }
@@ -178,7 +181,7 @@ export class OrderClient {
       subject,
       title: subject,
       places: operations.every(({ op }) => op === "place") ? operations.length : undefined,
-      send: (terms) => session.batch(operations, { ...terms, budgetMs: BUDGET_MS }),
+      send: (terms, options) => session.batch(operations, { ...terms, ...options }),
       outcomeIn: ({ results }) => outcomeOf(results),
     });
   }
@@ -190,11 +193,7 @@ export class OrderClient {
       session,
       subject: title,
       title,
-      send: ({ nonce }) =>
-        session.changeMargin(symbol, amount, {
-          budgetMs: BUDGET_MS,
-          ...(nonce === undefined ? {} : { nonce }),
-        }),
+      send: ({ nonce }, options) => session.changeMargin(symbol, amount, { nonce, ...options }),
       outcomeIn: () => EXECUTED,
     });
   }
@@ -246,22 +245,42 @@ export class OrderClient {
 
   private submit<T>(request: SignedRequest<T>): Promise<T> {
     const { session, subject, title, places } = request;
+    const { address } = session;
     const owner = this.current;
     return this.guarded(subject, async () => {
-      const validity = await this.validity();
+      const terms = { ...(await this.validity()), nonce: session.newNonce() };
+      const sent = { address, ...terms, places, subject, title };
+      const send = (isRepeat: boolean) => request.send(terms, { budgetMs: BUDGET_MS, isRepeat });
+      this.sent.add(sent);
       try {
-        return await request.send(validity);
+        const answer = await send(false);
+        this.sent.remove(sent);
+        return answer;
       } catch (error) {
-        if (isUnknown(error) && error.nonce !== undefined) {
-          const { nonce } = error;
-          const repeat = async () => request.outcomeIn(await request.send({ ...validity, nonce }));
-          const lookUp = (later: Session) => this.lookUp(later, { ...validity, nonce, places });
-          const { address } = session;
-          this.keep(owner, { key: String(nonce), address, subject, title, repeat, lookUp });
+        if (isUnknown(error)) {
+          const repeat = async () => request.outcomeIn(await send(true));
+          this.keep(owner, { ...this.lookedUp(sent), repeat });
+        } else {
+          this.sent.remove(sent);
         }
         throw error;
       }
     });
+  }
+
+  /** Without its bytes: a later session of the account asks for it. */
+  private lookedUp(sent: SentRequest): Unsettled {
+    const { nonce, address, subject, title } = sent;
+    const lookUp = (later: Session) => this.lookUp(later, sent);
+    return {
+      key: String(nonce),
+      nonce,
+      address,
+      subject,
+      title,
+      repeat: async () => UNKNOWN,
+      lookUp,
+    };
   }
 
   /** Sends a request without a nonce, which `settle` settles. */
@@ -286,8 +305,8 @@ export class OrderClient {
   }
 
   /** @throws ConnectionError, of unknown outcome, while the orders may still appear or cannot be read. */
-  private async lookUp(session: Session, sought: Sought): Promise<Outcome> {
-    const { nonce, validUntil, places } = sought;
+  private async lookUp(session: Session, sent: SentRequest): Promise<Outcome> {
+    const { nonce, validUntil, places } = sent;
     if (places === undefined) return UNKNOWN;
     const isOver = (this.services.clock.now() ?? 0) > validUntil;
     const found = await session.orders({ status: "all", nonce }).catch((cause: unknown) => {
@@ -350,17 +369,20 @@ export class OrderClient {
     if (this.current !== undefined) this.resume(this.current);
   }
 
-  private drop({ key, address }: Unsettled): void {
+  private drop({ key, address, nonce }: Unsettled): void {
+    if (nonce !== undefined) this.sent.remove({ address, nonce });
     const isOther = (each: Unsettled) => each.key !== key || each.address !== address;
     this.unsettled.update((known) => known.filter(isOther));
     this.left = this.left.filter(isOther);
   }
 
-  private async placeOnce(session: Session, order: NewOrder): Promise<OrderResult> {
+  private async placeOnce(
+    session: Session,
+    order: NewOrder,
+    options: SendOptions,
+  ): Promise<OrderResult> {
     const begin = performance.now();
-    const { replayed, ...ack } = await fastestTransport(session).placeOrder(order, {
-      budgetMs: BUDGET_MS,
-    });
+    const { replayed, ...ack } = await fastestTransport(session).placeOrder(order, options);
     const browserMs = performance.now() - begin;
     const result = newResult(ack, { type: order.type, replayed, browserMs });
     this.book.add(session, result);

@@ -57,18 +57,19 @@ export class Nonces {
     }
   }
 
-  private get isFull(): boolean {
-    const [oldest] = this.unsettled;
-    return oldest !== undefined && this.issued - oldest.index >= SPAN;
-  }
-
-  private next(): number {
+  /** A nonce above all before. */
+  next(): number {
     const byClock = clockNonce(this.nowMs()) + Math.floor(this.random() * NONCES_PER_MS);
     if (this.lastNonce >= Number.MAX_SAFE_INTEGER) {
       throw new RangeError("this session's nonces are used up; sign in again");
     }
     this.lastNonce = Math.max(this.lastNonce + 1, byClock);
     return this.lastNonce;
+  }
+
+  private get isFull(): boolean {
+    const [oldest] = this.unsettled;
+    return oldest !== undefined && this.issued - oldest.index >= SPAN;
   }
 
   private note(nonce: number): number {
