@@ -1,13 +1,13 @@
 /**
  * One short sequence of commands, run once for every disk operation at which it can fail and for
  * every kind of failure: the seeds try these at random, this test tries all of them (the short form
- * half of them, see places.ts).
+ * a third of them, see places.ts).
  */
 
 import type { Fault } from "@perpgate/journal/testing";
 import { describe, expect, test } from "vitest";
 import type { Misfortune } from "./faults.js";
-import { operationsFor, placesIn } from "./places.js";
+import { FREE_BYTES_APART, OF_WRITE, operationsFor, placesIn } from "./places.js";
 import { DIRECTORY } from "./venue-process.js";
 import { World, type WorldOptions } from "./world.js";
 
@@ -79,8 +79,8 @@ describe("a story with rotations, checkpoints", () => {
     }
   });
 
-  test("the disk is full after each hundred bytes", async () => {
-    for (let freeBytes = 0; freeBytes < 4 * 4096; freeBytes += 100) {
+  test(`the disk is full after each ${FREE_BYTES_APART} bytes`, async () => {
+    for (let freeBytes = 0; freeBytes < 4 * 4096; freeBytes += FREE_BYTES_APART) {
       await named(`${freeBytes} bytes free`, async () => {
         const world = new World(STORY, { ...SMALL, checkpoints: true });
         await world.live({ kind: "full_disk", freeBytes }, BURSTS);
@@ -134,7 +134,7 @@ describe("the last batch of a short log", () => {
     expect(records).toBeGreaterThan(1);
     const padded = (bytes + 7) & ~7;
     const lost = new Set<number>();
-    for (const bytesWritten of placesIn(padded)) {
+    for (const bytesWritten of placesIn(padded, OF_WRITE)) {
       await named(`after ${bytesWritten} bytes`, async () => {
         const world = new World(STORY, { ...options, diskSeed: bytesWritten });
         await world.live({ kind: "dies_writing", bytesWritten }, bursts);

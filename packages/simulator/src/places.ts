@@ -1,23 +1,34 @@
 /**
  * Which bytes of a file or write, and which operations of a disk, a test tries: all with
  * `PERPGATE_EVERY_BYTE=1` (`npm run test:simulator`), otherwise the bytes at both ends, where headers,
- * lengths and checksums are, every seventh between, and every second operation.
+ * lengths and checksums are, some between, and every third operation.
  */
 
 const IS_EVERY_BYTE = process.env.PERPGATE_EVERY_BYTE === "1";
-const AT_ENDS = 64;
-/** Not a divisor of the formats' alignment, so that all offsets within a word are tried. */
-const APART = 7;
+/** How many bytes at each end, and the distance of those between. */
+interface Spread {
+  readonly atEnds: number;
+  /** Not a divisor of the formats' alignment, so that all offsets within a word are tried. */
+  readonly apart: number;
+}
+
+/** Each byte may be one of another field. */
+export const OF_FILE: Spread = { atEnds: 64, apart: 7 };
+/** Whichever of its bytes is the last one written, the whole batch is lost. */
+export const OF_WRITE: Spread = { atEnds: 24, apart: 29 };
 
 /** Counts from 1 to `length`. */
-export function placesIn(length: number): number[] {
+export function placesIn(length: number, { atEnds, apart }: Spread): number[] {
   const all = Array.from({ length }, (_, at) => at + 1);
   if (IS_EVERY_BYTE) return all;
-  return all.filter((at) => at <= AT_ENDS || at > length - AT_ENDS || at % APART === 0);
+  return all.filter((at) => at <= atEnds || at > length - atEnds || at % apart === 0);
 }
 
-/** Operations from 1 to `count`; one fault tries the odd ones and another the even ones. */
+/** Operations from 1 to `count`; of three faults one tries the first, one the second, one the third. */
 export function operationsFor(count: number, fault: number): number[] {
   const all = Array.from({ length: count }, (_, at) => at + 1);
-  return IS_EVERY_BYTE ? all : all.filter((at) => at % 2 === fault % 2);
+  return IS_EVERY_BYTE ? all : all.filter((at) => at % 3 === fault % 3);
 }
+
+/** Between two sizes of a disk that becomes full. */
+export const FREE_BYTES_APART = IS_EVERY_BYTE ? 100 : 300;

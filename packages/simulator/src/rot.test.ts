@@ -5,7 +5,7 @@
 
 import { describe, expect, test } from "vitest";
 import { type DamageOutcome, examineDamage } from "./damage.js";
-import { placesIn } from "./places.js";
+import { OF_FILE, placesIn } from "./places.js";
 import { DIRECTORY } from "./venue-process.js";
 import { World, type WorldOptions } from "./world.js";
 
@@ -24,7 +24,7 @@ async function pausedWorld(seed: number, options: Partial<WorldOptions>): Promis
 }
 
 function offsetsIn(used: number, length: number): number[] {
-  const offsets = placesIn(used).map((place) => place - 1);
+  const offsets = placesIn(used, OF_FILE).map((place) => place - 1);
   for (let offset = used; offset < length; offset += ZEROS_APART) offsets.push(offset);
   return offsets;
 }
