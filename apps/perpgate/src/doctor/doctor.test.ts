@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../serve/settings.js";
+import { commandHere } from "../testing/command-here.js";
 import {
   configurationFile,
   type Ended,
@@ -59,7 +60,7 @@ test("no flock, a taken port, servers that do not run: problems with advice, exi
   const port = await listen();
   const args = ["doctor", "--data", temporaryFolder(), "--port", String(port), "--json"];
   const log = ["--log", "nats://127.0.0.1:1"];
-  const run = await new PerpgateProcess([...args, ...log], { PATH: "/nowhere" }).ended;
+  const run = await commandHere([...args, ...log], { PATH: "/nowhere" });
   expect(run.code).toBe(1);
   for (const check of ["lock", "port", "settings", "server nats://127.0.0.1:1", "log"]) {
     expect(statusOf(run, check), check).toBe("problem");
@@ -73,16 +74,14 @@ test("no flock, a taken port, servers that do not run: problems with advice, exi
 test("a wrong setting, and a data folder that is a file: named, as text", async () => {
   const file = join(temporaryFolder(), "data");
   writeFileSync(file, "");
-  const wrong = new PerpgateProcess(["doctor"], { PERPGATE_PORT: "many" });
-  const notFolder = new PerpgateProcess(["doctor", "--data", file, "--port", "0"]);
-  const setting = await wrong.ended;
+  const setting = await commandHere(["doctor"], { PERPGATE_PORT: "many" });
   expect(setting.stdout).toMatch(/^problem {2}settings {2}PERPGATE_PORT: "many" is not a whole/m);
   expect(setting.stdout).toMatch(/^1 problem, no warnings$/m);
   const config = configurationFile({ server: { trustProxy: ["proxy.internal"] } });
-  const proxy = await new PerpgateProcess(["doctor", "--config", config]).ended;
+  const proxy = await commandHere(["doctor", "--config", config]);
   expect(proxy.stdout).toMatch(/^problem {2}settings {2}.*"proxy.internal" is not an IP address/m);
   expect(proxy.code).toBe(1);
-  const folder = await notFolder.ended;
+  const folder = await commandHere(["doctor", "--data", file, "--port", "0"]);
   expect(folder.stdout).toMatch(/^problem {2}data folder .* is not a folder$/m);
   expect(folder.code).toBe(1);
 });

@@ -10,6 +10,7 @@ import { CohortControl } from "../serve/cohort-control.js";
 import { ControlSocket } from "../serve/control-socket.js";
 import { MarketControl } from "../serve/market-control.js";
 import { UpgradeControl } from "../serve/upgrade-control.js";
+import { commandHere } from "../testing/command-here.js";
 import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
 
 const OPTIONS = {
@@ -23,7 +24,10 @@ const filesIn = (folder: string, ending: string): string[] =>
     .sort();
 
 const prune = (folder: string, ...args: string[]) =>
-  new PerpgateProcess(["prune", "--data", folder, ...args]).ended;
+  commandHere(["prune", "--data", folder, ...args]);
+
+/** While this process has the history open. */
+const pruneElsewhere = (folder: string) => new PerpgateProcess(["prune", "--data", folder]).ended;
 
 /** A venue with a log of many small segments, and two snapshots at least. */
 async function liveVenue(folder: string): Promise<TestVenue> {
@@ -86,7 +90,7 @@ describe("perpgate prune", () => {
     await socket.open();
     onTestFinished(() => socket.close());
     const before = filesIn(folder, ".log").length;
-    expect(await prune(folder)).toMatchObject({ code: 0, stderr: "" });
+    expect(await pruneElsewhere(folder)).toMatchObject({ code: 0, stderr: "" });
     expect(filesIn(folder, ".log").length).toBeLessThan(before);
     await driver.signIn(2);
     expect(venue.isStopped).toBe(false);
@@ -96,7 +100,7 @@ describe("perpgate prune", () => {
     const folder = join(temporaryFolder(), "data");
     const { venue } = await liveVenue(folder);
     const before = filesIn(folder, ".log");
-    const locked = await prune(folder);
+    const locked = await pruneElsewhere(folder);
     expect(locked).toMatchObject({ code: 1 });
     expect(locked.stderr).toContain(`in use by process ${process.pid}`);
     await venue.close();

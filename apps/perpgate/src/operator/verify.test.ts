@@ -5,6 +5,7 @@ import { type Evidence, NO_EVIDENCE, TICK_MS, Venue, venueConfigOf } from "@perp
 import { orderCommand, signInCommand } from "@perpgate/venue/testing";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
+import { commandHere } from "../testing/command-here.js";
 import {
   codeWithoutReader,
   PerpgateProcess,
@@ -91,8 +92,7 @@ test("verify: an honest folder, exit 0, every signature counted", async () => {
 
 test("verify: an order that was changed after it was signed, exit 1 and its position", async () => {
   const data = await signedFolder(20);
-  const ended = await new PerpgateProcess(["verify", "--data", data, "--signatures", "--json"])
-    .ended;
+  const ended = await commandHere(["verify", "--data", data, "--signatures", "--json"]);
   expect(JSON.parse(ended.stdout)).toMatchObject({
     fault: { reason: "leverage: signed 10, logged 20" },
   });
@@ -101,7 +101,7 @@ test("verify: an order that was changed after it was signed, exit 1 and its posi
 
 test("verify: a folder without a log, one line and exit 1", async () => {
   const data = temporaryFolder();
-  const { code, stderr } = await new PerpgateProcess(["verify", "--data", data]).ended;
+  const { code, stderr } = await commandHere(["verify", "--data", data]);
   expect(code).toBe(1);
   expect(stderr).toBe(`perpgate: there is no log in ${join(data, "journal")}\n`);
 });

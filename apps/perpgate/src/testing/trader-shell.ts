@@ -1,8 +1,9 @@
-/** Runs the built command with its own configuration folder. */
+/** Runs the command line with its own configuration folder. */
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { commandHere } from "./command-here.js";
 import { type Ended, PerpgateProcess, temporaryFolder, type WhenDone } from "./perpgate-process.js";
 
 export class TraderShell {
@@ -10,19 +11,24 @@ export class TraderShell {
 
   constructor(readonly url: string) {}
 
+  /** The built command as a process of its own. */
   start(...words: string[]): PerpgateProcess {
-    return new PerpgateProcess(words, { XDG_CONFIG_HOME: this.folder, PERPGATE_URL: this.url });
+    return new PerpgateProcess(words, this.environment);
   }
 
+  /** In this process. */
   run(...words: string[]): Promise<Ended> {
-    return this.start(...words).ended;
+    return commandHere(words, this.environment);
   }
 
   /** The output of a command that must succeed. */
   async text(...words: string[]): Promise<string> {
-    const { code, stdout, stderr } = await this.run(...words);
-    if (code !== 0) throw new Error(`perpgate ${words.join(" ")} ended with ${code}: ${stderr}`);
-    return stdout;
+    return outputOf(words, await this.run(...words));
+  }
+
+  /** The same with a process of its own. */
+  async processText(...words: string[]): Promise<string> {
+    return outputOf(words, await this.start(...words).ended);
   }
 
   /** The nonce of the default profile's last signed command. */
@@ -36,6 +42,15 @@ export class TraderShell {
   async json(...words: string[]): Promise<unknown> {
     return JSON.parse(await this.text(...words, "--json"));
   }
+
+  private get environment(): NodeJS.ProcessEnv {
+    return { XDG_CONFIG_HOME: this.folder, PERPGATE_URL: this.url };
+  }
+}
+
+function outputOf(words: readonly string[], { code, stdout, stderr }: Ended): string {
+  if (code !== 0) throw new Error(`perpgate ${words.join(" ")} ended with ${code}: ${stderr}`);
+  return stdout;
 }
 
 /** Starts a gateway without bots; returns its address once it is ready. */
