@@ -1,5 +1,5 @@
 /**
- * Mirrors over real sockets compared with the engine's book, through 100,000 random commands with
+ * Mirrors over real sockets compared with the engine's book, through thousands of random commands with
  * disconnects and new subscriptions. After every frame the mirror must equal, level by level, the
  * book as the engine had it at that seq.
  */
@@ -13,7 +13,7 @@ import { runVenue } from "../venue/testing/running-venue.js";
 import { OrderFlow } from "./testing/order-flow.js";
 import { type Frame, StreamClient, until } from "./testing/stream-client.js";
 
-const COMMANDS = Number(process.env.PERPGATE_STREAM_COMMANDS ?? 50_000);
+const COMMANDS = Number(process.env.PERPGATE_STREAM_COMMANDS ?? 15_000);
 const BATCH = 250;
 /** Frames of changes that each mirror follows. */
 const MIN_DELTAS = 10;
