@@ -13,7 +13,7 @@ import { isMarginChange } from "./testing/crash-commands.js";
 import { removeFolder, temporaryFolder } from "./testing/test-venue.js";
 import { verify } from "./verify/verify.js";
 
-const KILLS = Number(process.env.PERPGATE_KILLS ?? 10);
+const KILLS = Number(process.env.PERPGATE_KILLS ?? 5);
 const SEED = Number(process.env.PERPGATE_SEED ?? Date.now() % 1_000_000);
 /** Earlier acknowledgements that a run checks, the newest first; the last run checks all. */
 const CHECKED_EACH_LIFE = 1_000;
