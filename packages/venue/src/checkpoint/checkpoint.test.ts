@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { HISTORY_FORMAT, openEnvironment } from "../history/history-environment.js";
 import { planPrune } from "../prune-plan.js";
 import {
@@ -28,6 +28,10 @@ beforeEach(async () => {
 afterEach(() => removeFolder(folder));
 
 const EVERY = { everyCommands: 40, everyMs: 3_600_000, keep: 2 };
+/** A venue whose log has several segments and checkpoints after few orders. */
+const OFTEN = { checkpoints: { ...EVERY, everyCommands: 15 }, segmentBytes: 8_192 };
+const OFTEN_ORDERS = 120;
+const OFTEN_CHECKPOINTS = 8;
 
 async function snapshots(): Promise<string[]> {
   const names = await readdir(join(folder, "journal"));
@@ -35,8 +39,8 @@ async function snapshots(): Promise<string[]> {
 }
 
 /** Polls until the thread has written `count` checkpoints; it reports nothing to wait on. */
-async function checkpointed(count: number): Promise<void> {
-  while (readCheckpoints(join(folder, "checkpoints.jsonl")).length < count) {
+async function checkpointed(count: number, directory = folder): Promise<void> {
+  while (readCheckpoints(join(directory, "checkpoints.jsonl")).length < count) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
@@ -106,14 +110,14 @@ describe("the checkpoint thread", () => {
   });
 
   test("prune: removes what the snapshot and the history cover; the venue restarts and verifies", async () => {
-    const driver = await TestVenue.open(folder, { checkpoints: EVERY, segmentBytes: 16_384 });
-    await trade(driver, 1, 300);
-    await checkpointed(8);
+    const driver = await TestVenue.open(folder, OFTEN);
+    await trade(driver, 1, OFTEN_ORDERS);
+    await checkpointed(OFTEN_CHECKPOINTS);
     await driver.venue.history.flush();
     expect(driver.venue.prune()).toBeGreaterThan(0);
     await driver.venue.close();
-    const again = await TestVenue.open(folder, { checkpoints: EVERY, segmentBytes: 16_384 });
-    expect(again.venue.views.orders(1)).toHaveLength(300);
+    const again = await TestVenue.open(folder, OFTEN);
+    expect(again.venue.views.orders(1)).toHaveLength(OFTEN_ORDERS);
     await again.venue.close();
     const report = await verify(folder);
     expect(report.fault).toBeNull();
@@ -123,10 +127,10 @@ describe("the checkpoint thread", () => {
   test("pruneBelow: another thread removes the segments, and a close waits for it", async () => {
     const segments = (): string[] =>
       readdirSync(join(folder, "journal")).filter((name) => name.endsWith(".log"));
-    const driver = await TestVenue.open(folder, { checkpoints: EVERY, segmentBytes: 16_384 });
+    const driver = await TestVenue.open(folder, OFTEN);
     const { venue } = driver;
-    await trade(driver, 1, 300);
-    await checkpointed(8);
+    await trade(driver, 1, OFTEN_ORDERS);
+    await checkpointed(OFTEN_CHECKPOINTS);
     await venue.history.flush();
     const { below, files } = await planPrune(folder, 1);
     expect(files.length).toBeGreaterThan(2);
@@ -163,14 +167,19 @@ describe("the checkpoint thread", () => {
   describe("a pruned log", () => {
     const history = (name: string): string => join(folder, "history", name);
 
-    beforeEach(async () => {
-      const driver = await TestVenue.open(folder, { checkpoints: EVERY, segmentBytes: 16_384 });
-      await trade(driver, 1, 300);
-      await checkpointed(8);
+    let pruned = "";
+
+    beforeAll(async () => {
+      pruned = await temporaryFolder();
+      const driver = await TestVenue.open(pruned, OFTEN);
+      await trade(driver, 1, OFTEN_ORDERS);
+      await checkpointed(OFTEN_CHECKPOINTS, pruned);
       await driver.venue.history.flush();
       expect(driver.venue.prune()).toBeGreaterThan(0);
       await driver.venue.close();
     });
+    afterAll(() => removeFolder(pruned));
+    beforeEach(() => cpSync(pruned, folder, { recursive: true }));
 
     test("history missing: refused with HistoryLost", async () => {
       await removeFolder(join(folder, "history"));
