@@ -28,9 +28,6 @@ const options = parseOptions({
   switches: { list: "print names and descriptions, run nothing" },
 });
 
-// On a signal the exit handlers end all processes and remove the folder.
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
-
 function chosenAttacks(): readonly Attack[] {
   const names = options.text("only")?.split(",");
   if (names === undefined) return ATTACKS;

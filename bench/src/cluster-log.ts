@@ -32,7 +32,7 @@ const options = parseOptions({
 const TURN_MS = options.number("milliseconds");
 const PUBLISHERS = options.number("publishers");
 const RECORD = new Uint8Array(options.number("bytes")).fill(7);
-const report = new Report("cluster-log", ["engine, signatures, mirror's disk and network"]);
+const report = new Report("cluster-log");
 
 interface Turn {
   readonly p50: number;

@@ -16,7 +16,7 @@ import {
 } from "./cluster/venue-cluster.js";
 import type { Gateway } from "./harness/gateway.js";
 import { signIn, signInMany } from "./harness/http.js";
-import { type LoadLane, type LoadResult, withLoad } from "./harness/load.js";
+import { type LoadLane, type LoadResult, type OpenLane, withLoad } from "./harness/load.js";
 import { parseOptions } from "./harness/options.js";
 import { type LatencySummary, median, Report } from "./harness/report.js";
 
@@ -36,15 +36,14 @@ const PROBE_BYTES = 560;
 /** Of each gateway. */
 const CONNECTIONS = 16;
 const SETTLE_MS = 1_000;
-const report = new Report("cluster", ["signing of orders (done before the clock starts)"]);
+const report = new Report("cluster");
 
 type Point = "p50" | "p99";
-type Open = Parameters<Parameters<typeof withLoad>[0]>[0];
 
 interface Bench {
   readonly cluster: VenueCluster;
   readonly probe: Probe;
-  readonly open: Open;
+  readonly open: OpenLane;
 }
 
 interface Turn {
@@ -85,7 +84,7 @@ async function idle(bench: Bench): Promise<void> {
     ["p99", 2],
   ] as const) {
     const [order, j] = [middle(all, "load", point), middle(all, "probe", point)];
-    report.detail(`J, one order in flight, ${point}`, j, "ms");
+    report.add(`J, one order in flight, ${point}`, j, "ms");
     report.add(
       `one order in flight, ${point}`,
       order,
@@ -127,7 +126,7 @@ async function halfOfSaturation(bench: Bench): Promise<void> {
     ["p99", 3],
   ] as const) {
     const [order, j] = [middle(all, "load", point), middle(all, "probe", point)];
-    report.detail(`J at half of saturation, ${point}`, j, "ms");
+    report.add(`J at half of saturation, ${point}`, j, "ms");
     report.add(`at half of saturation, ${point}`, order, "ms", `J, bar ${bar}`, order / j);
   }
 }
@@ -155,7 +154,7 @@ async function processorTime(bench: Bench): Promise<void> {
     received.push((own / perSecond) * 1_000);
     ratios.push(Math.max(...others) / own);
   }
-  report.detail("processor time of an order at its gateway", median(received), "µs");
+  report.add("processor time of an order at its gateway", median(received), "µs");
   const ratio = median(ratios);
   const time = ratio * median(received);
   report.add("processor time at another gateway", time, "µs", "its gateway, bar 0.4", ratio);
@@ -180,7 +179,7 @@ async function withoutAcknowledgements(bench: Bench): Promise<void> {
       gaps.push({ own: trader.longestGapMs, j: bench.probe.longestGapMs });
     }
     const worst = gaps.reduce((a, b) => (b.own / bar(b.j) > a.own / bar(a.j) ? b : a));
-    report.detail(`J's gap, ${name}`, worst.j, "ms");
+    report.add(`J's gap, ${name}`, worst.j, "ms");
     const limit = bar(worst.j);
     report.add(
       `without acknowledgements, ${name}`,
@@ -237,7 +236,7 @@ async function gatewayKilled(bench: Bench): Promise<void> {
   await delay(3_000);
   await last!.end("SIGKILL");
   const after = (await during).sent.p99;
-  report.detail("before a gateway is killed, p99 of the others", before, "ms");
+  report.add("before a gateway is killed, p99 of the others", before, "ms");
   report.add(
     "a gateway is killed, p99 of the others",
     after,

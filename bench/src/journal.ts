@@ -4,15 +4,14 @@
  *   npm run bench:journal [-- --help]
  *
  * Every command is appended as a batch with its own promise, the most expensive form. The bare loop
- * writes the same record into a preallocated file and syncs it. Reading opens a log and delivers all
- * of it to a reader that does nothing. The files are below TMPDIR.
+ * writes the same record into a preallocated file and syncs it. The files are below TMPDIR.
  */
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { LOG_START, openJournal } from "@perpgate/journal";
+import { openJournal } from "@perpgate/journal";
 import { inFolder } from "./harness/gateway.js";
 import { parseOptions } from "./harness/options.js";
-import { Latencies, median, Report } from "./harness/report.js";
+import { inTurns, Latencies, median, Report } from "./harness/report.js";
 
 const WRITER = "c".repeat(32);
 const RECORD = new Uint8Array(400).fill(7);
@@ -23,43 +22,48 @@ const WARM_UP_MS = 300;
 
 const options = parseOptions({
   command: "bench:journal",
-  about: "Append to durable, and reading back, compared with a bare write + fdatasync loop.",
+  about: "Append to durable, compared with a bare write + fdatasync loop.",
   numbers: {
-    records: ["records to read back", 1_000_000, 200_000],
     milliseconds: ["length of a turn of appends", 1_500, 700],
     rounds: ["turns of each, of which the middle one counts", 3, 3],
   },
 });
-const RECORDS = options.number("records");
 const TURN_MS = options.number("milliseconds");
-const report = new Report("journal", ["signatures, engine and network"]);
+const report = new Report("journal");
 
 interface Turn {
   readonly perSecond: number;
   readonly p50: number;
-  readonly p99: number;
 }
 
-function turnOf(latencies: Latencies, startedMs: number): Turn {
-  const { count, p50, p99 } = latencies.summary();
-  return { perSecond: (count / (performance.now() - startedMs)) * 1_000, p50, p99 };
+/** Repeats one operation after the other, on as many paths, for a time. */
+async function repeat(ms: number, paths: number, run: () => void | Promise<void>): Promise<Turn> {
+  const latencies = new Latencies();
+  const started = performance.now();
+  const path = async (): Promise<void> => {
+    for (let now = started; now - started < ms; ) {
+      await run();
+      const done = performance.now();
+      latencies.record(done - now);
+      now = done;
+    }
+  };
+  await Promise.all(Array.from({ length: paths }, path));
+  const { count, p50 } = latencies.summary();
+  return { perSecond: (count / (performance.now() - started)) * 1_000, p50 };
 }
 
-function bareLoop(directory: string): Turn {
+async function bareLoop(directory: string): Promise<Turn> {
   const file = openSync(join(directory, "bare"), "w+");
   const zeros = new Uint8Array(1 << 20);
   for (let at = 0; at < FILE_MIB; at++) writeSync(file, zeros, 0, zeros.length, at << 20);
   fdatasyncSync(file);
-  const latencies = new Latencies();
-  const started = performance.now();
-  for (let now = started, at = 0; now - started < TURN_MS; at += RECORD.length) {
+  let at = 0;
+  const turn = await repeat(TURN_MS, 1, () => {
     writeSync(file, RECORD, 0, RECORD.length, at);
     fdatasyncSync(file);
-    const done = performance.now();
-    latencies.record(done - now);
-    now = done;
-  }
-  const turn = turnOf(latencies, started);
+    at += RECORD.length;
+  });
   closeSync(file);
   return turn;
 }
@@ -68,97 +72,36 @@ async function appendLoop(directory: string, inFlight: number): Promise<Turn> {
   const journal = await openJournal({ directory });
   await journal.read(journal.end, () => undefined).live;
   let counter = 0;
-  const appendUntil = async (until: number): Promise<Latencies> => {
-    const latencies = new Latencies();
-    const one = async (): Promise<void> => {
-      for (let now = performance.now(); now < until; ) {
-        await journal.append({ writer: WRITER, counter: counter++ }, [RECORD]);
-        const done = performance.now();
-        latencies.record(done - now);
-        now = done;
-      }
-    };
-    await Promise.all(Array.from({ length: inFlight }, one));
-    return latencies;
-  };
-  await appendUntil(performance.now() + WARM_UP_MS);
-  const started = performance.now();
-  const turn = turnOf(await appendUntil(started + TURN_MS), started);
+  const append = () => journal.append({ writer: WRITER, counter: counter++ }, [RECORD]);
+  await repeat(WARM_UP_MS, inFlight, append);
+  const turn = await repeat(TURN_MS, inFlight, append);
   await journal.close();
   return turn;
 }
 
 async function appends(): Promise<void> {
-  const bareTurns: Turn[] = [];
-  const turns = IN_FLIGHT.map((): Turn[] => []);
-  for (let round = 0; round < options.number("rounds"); round++) {
-    bareTurns.push(await inFolder("journal", bareLoop));
-    for (const [i, inFlight] of IN_FLIGHT.entries()) {
-      turns[i]!.push(await inFolder("journal", (folder) => appendLoop(folder, inFlight)));
-    }
-  }
-  const middle = (of: readonly Turn[], key: keyof Turn): number => median(of.map((t) => t[key]));
-  const bare = middle(bareTurns, "perSecond");
-  const [bareP50, bareP99] = [middle(bareTurns, "p50"), middle(bareTurns, "p99")];
-  report.add("bare write + fdatasync", bare, "commands/s");
-  report.add("  p50", bareP50, "ms");
-  report.detail("  p99", bareP99, "ms");
-  for (const [i, inFlight] of IN_FLIGHT.entries()) {
-    const [rate, p50] = [middle(turns[i]!, "perSecond"), middle(turns[i]!, "p50")];
-    const p99 = middle(turns[i]!, "p99");
+  // The bare loop first.
+  const loops = [bareLoop, ...IN_FLIGHT.map((n) => (folder: string) => appendLoop(folder, n))];
+  const turns = await inTurns("journal", options.number("rounds"), loops, (loop) =>
+    inFolder("journal", loop),
+  );
+  const [bare, ...journal] = turns.map((all) => ({
+    rate: median(all.map(({ perSecond }) => perSecond)),
+    p50: median(all.map(({ p50 }) => p50)),
+  }));
+  report.add("bare write + fdatasync", bare!.rate, "commands/s");
+  report.add("  p50", bare!.p50, "ms");
+  for (const [i, { rate, p50 }] of journal.entries()) {
+    const inFlight = IN_FLIGHT[i];
     const against = inFlight === 256 ? "bare, bar 20×" : "bare";
-    report.add(
-      `append to durable, ${inFlight} in flight`,
-      rate,
-      "commands/s",
-      against,
-      rate / bare,
-    );
-    report.detail("  p50", p50, "ms", "bare", p50 / bareP50);
-    report.detail("  p99", p99, "ms", "bare", p99 / bareP99);
+    const metric = `append to durable, ${inFlight} in flight`;
+    report.add(metric, rate, "commands/s", against, rate / bare!.rate);
     if (inFlight !== 1) continue;
-    const added = p50 - bareP50;
+    const added = p50 - bare!.p50;
     const bar = `bar ${ADDED_BAR_MS} ms`;
     report.add("  added to the bare loop's p50", added, "ms", bar, added / ADDED_BAR_MS);
   }
 }
 
-async function writeLog(directory: string, perBatch: number): Promise<void> {
-  const writer = await openJournal({ directory });
-  const batch = Array<Uint8Array>(perBatch).fill(RECORD);
-  let pending: Promise<void>[] = [];
-  for (let counter = 0; counter * perBatch < RECORDS; counter++) {
-    pending.push(writer.append({ writer: WRITER, counter }, batch));
-    if (pending.length < 512) continue;
-    await Promise.all(pending);
-    pending = [];
-  }
-  await Promise.all(pending);
-  await writer.close();
-}
-
-async function readBack(directory: string, perBatch: number): Promise<void> {
-  await writeLog(directory, perBatch);
-  const started = performance.now();
-  const journal = await openJournal({ directory });
-  const opened = performance.now();
-  let seen = 0;
-  await journal.read(LOG_START, (one) => {
-    seen += one.records.length;
-  }).live;
-  const read = performance.now();
-  await journal.close();
-  if (seen < RECORDS) throw new Error(`${seen} of ${RECORDS} records came back`);
-  const name = `${RECORDS.toLocaleString("en-US")} records, ${perBatch} a batch`;
-  report.add(`open and read ${name}`, RECORDS / ((read - started) / 1_000), "records/s");
-  report.detail("  open, the whole log checked", opened - started, "ms");
-  report.detail("  read", read - opened, "ms");
-}
-
 await report.step("appends", appends);
-for (const perBatch of [1, 32]) {
-  await report.step(`reading back, ${perBatch} a batch`, () =>
-    inFolder("journal", (folder) => readBack(folder, perBatch)),
-  );
-}
 report.print(options.has("json"));

@@ -20,9 +20,6 @@ const options = parseOptions({
   switches: { "without-attacks": "load, readers and restarts alone" },
 });
 
-// On a signal the exit handlers end all processes and remove the folder.
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
-
 const withAttacks = !options.has("without-attacks");
 const result = await runSoak({ minutes: options.number("minutes"), withAttacks });
 const page = soakPage(result);

@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await gateway.stop();
+  await gateway.end();
   closeSync(log);
   rmSync(folder, { recursive: true, force: true });
 });

@@ -46,7 +46,7 @@ export function withVenueCluster<T>(run: (cluster: VenueCluster) => Promise<T>):
       }
       return await run({ nats, gateways });
     } finally {
-      await Promise.all(gateways.map((gateway) => gateway.stop()));
+      await Promise.all(gateways.map((gateway) => gateway.end()));
       await nats.remove();
     }
   });

@@ -3,19 +3,14 @@
  * the same line, and then what happens to all of them: ticks, stops that are reached and wait, funding,
  * and a fall that makes many positions due.
  */
-import { type Command, ENGINE_VERSION, Engine, LONG, SHORT, STOP_ORDER } from "@perpgate/engine";
+import { type Command, Engine, LONG, SHORT, STOP_ORDER } from "@perpgate/engine";
+import { joining } from "@perpgate/engine/testing";
 import { Random } from "@perpgate/protocol/random";
 import { INDEX_TICKS, openingCommands, order, sessionOf } from "./venue-flow.js";
 
 const DOLLAR = 1_000_000;
 const HOUR_MS = 3_600_000;
 const WRITER = "1".repeat(32);
-
-function joining(stampMs: number): Command {
-  const versions = [ENGINE_VERSION, ENGINE_VERSION] as const;
-  const keys = { receiptKey: "", certificate: "" };
-  return { kind: "WriterJoined", stampMs, writer: WRITER, name: "bench", versions, ...keys };
-}
 
 export interface CrowdSize {
   readonly accounts: number;
@@ -101,7 +96,7 @@ export class Crowd {
   fund(): void {
     const { engine } = this;
     const next = engine.state.totals.nextFundingMs;
-    if (this.counter < 0) this.send(joining(engine.state.timeMs));
+    if (this.counter < 0) this.send(joining(WRITER, "bench", engine.state.timeMs));
     this.send({ kind: "AskTime", stampMs: next - 1_000 });
     this.ticks(10, INDEX_TICKS + 200);
     if (engine.state.totals.nextFundingMs < next + HOUR_MS)

@@ -4,7 +4,8 @@
  * positions, so cancels must know them) and then replayed on fresh engines for timing.
  *
  * Mix: 48 % limit orders that rest, 40 % cancels, 12 % orders that cross (two thirds market, one
- * third limit), spread over accounts at random; an index update and a tick every 1,000 commands.
+ * third limit), spread over accounts at random; an index update and a tick every 1,000 commands. An
+ * order rests 1,500 × u⁴ ticks behind the touch (u uniform), most of them close to it as in real flow.
  */
 import {
   type Command,
@@ -22,10 +23,14 @@ import {
   MAJOR,
   openSession,
   plainMarket,
+  plainOrder,
   venueConfig,
 } from "@perpgate/engine/testing";
 import { Random } from "@perpgate/protocol/random";
 
+export const SEED = 20_261_115;
+/** Prices with an order when the flow begins. */
+export const LEVELS = 3_000;
 const DOLLAR = 1_000_000;
 const START_MS = 1_800_000_000_000;
 export const INDEX_TICKS = 650_000;
@@ -36,14 +41,12 @@ export const CONFIG = venueConfig(
   { attestorKind: "dev", devCreditMicros: 100_000 * DOLLAR },
 );
 
-/** As large as it may be for all accounts together: deposits are bounded. */
-function creditFor(accounts: number): number {
-  return Math.min(CONFIG.devCreditMicros, Math.floor(4e9 / accounts) * DOLLAR);
-}
-
 /** Commands that open a venue with that many accounts; account n has session n + 4. */
 export function* openingCommands(accounts: number): Generator<Command> {
-  yield genesis(START_MS, { ...CONFIG, devCreditMicros: creditFor(accounts) });
+  // As large as it may be for all accounts together: deposits are bounded.
+  const mostMicros = Math.floor(4e9 / accounts) * DOLLAR;
+  const devCreditMicros = Math.min(CONFIG.devCreditMicros, mostMicros);
+  yield genesis(START_MS, { ...CONFIG, devCreditMicros });
   for (const market of CONFIG.markets.keys()) {
     const index = { indexTicks: INDEX_TICKS, slot: START_MS / 200 };
     yield { kind: "UpdateIndex", stampMs: START_MS, market, ...index };
@@ -71,21 +74,9 @@ export function order(
   marginMicros: number,
   leverage: number,
 ): PlaceOrder {
-  return {
-    kind: "PlaceOrder",
-    stampMs: START_MS,
-    session,
-    key: KEY,
-    nonce,
-    market: 0,
-    side,
-    type: priceTicks === 0 ? MARKET_ORDER : LIMIT_ORDER,
-    marginMicros,
-    leverage,
-    priceTicks,
-    reduceOnly: false,
-    postOnly: false,
-  };
+  const type = priceTicks === 0 ? MARKET_ORDER : LIMIT_ORDER;
+  const terms = { side, marginMicros, leverage, priceTicks };
+  return plainOrder({ stampMs: START_MS, session, key: KEY, nonce, type, ...terms });
 }
 
 export class VenueFlow {
@@ -95,27 +86,23 @@ export class VenueFlow {
 
   constructor(
     private readonly accounts: number,
-    levels: number,
     count: number,
-    seed: number,
   ) {
-    const random = new Random(seed);
+    const random = new Random(SEED);
     const engine = new Engine();
     const live: { id: number; session: number }[] = [];
     const nonces = new Map<number, number>();
-    const nextNonce = (session: number): number => {
+    const place = (isBid: boolean, price: number, dollars: number, leverage: number): Command => {
+      const session = sessionOf(1 + random.below(accounts));
       const nonce = (nonces.get(session) ?? 0) + 1;
       nonces.set(session, nonce);
-      return nonce;
+      return order(session, nonce, isBid ? LONG : SHORT, price, dollars * DOLLAR, leverage);
     };
-    const anyone = (): number => sessionOf(1 + random.below(accounts));
-    const rest = (session: number, isBid: boolean, depth: number): Command => {
+    const rest = (isBid: boolean, depth: number): Command => {
       const price = isBid ? INDEX_TICKS - 1 - depth : INDEX_TICKS + 1 + depth;
-      const margin = (20 + random.below(80)) * DOLLAR;
-      const side = isBid ? LONG : SHORT;
-      return order(session, nextNonce(session), side, price, margin, 1 + random.below(20));
+      return place(isBid, price, 20 + random.below(80), 1 + random.below(20));
     };
-    const apply = (command: Command, into: Command[]): void => {
+    const apply = (command: Command, into = this.timed): void => {
       into.push(command);
       engine.apply(command);
       if (command.kind === "PlaceOrder" && command.priceTicks > 0) {
@@ -123,36 +110,24 @@ export class VenueFlow {
       }
     };
     for (const command of openingCommands(accounts)) engine.apply(command);
-    for (let i = 0; i < levels; i++) apply(rest(anyone(), i % 2 === 0, i >> 1), this.resting);
+    for (let i = 0; i < LEVELS; i++) apply(rest(i % 2 === 0, i >> 1), this.resting);
     let slot = START_MS / 200;
     while (this.timed.length < count) {
-      if (this.timed.length % 1_000 === 998) {
-        const indexTicks = INDEX_TICKS + random.below(21) - 10;
-        const index = { market: 0, indexTicks, slot: slot + 1 };
-        apply({ kind: "UpdateIndex", stampMs: slot * 200, ...index }, this.timed);
-        slot++;
-        apply({ kind: "Tick", slot }, this.timed);
-        continue;
-      }
       const dice = random.next();
-      const session = anyone();
       const isBid = random.next() < 0.5;
-      if (dice < 0.48) {
-        apply(rest(session, isBid, Math.floor((levels / 2) * random.next() ** 4)), this.timed);
+      if (this.timed.length % 1_000 === 998) {
+        const stampMs = slot++ * 200;
+        const indexTicks = INDEX_TICKS + random.below(21) - 10;
+        apply({ kind: "UpdateIndex", stampMs, market: 0, indexTicks, slot });
+        apply({ kind: "Tick", slot });
+      } else if (dice < 0.48) {
+        apply(rest(isBid, Math.floor((LEVELS / 2) * random.next() ** 4)));
       } else if (dice < 0.88 && live.length > 0) {
-        const at = random.below(live.length);
-        const chosen = live[at]!;
-        live[at] = live[live.length - 1]!;
-        live.pop();
-        apply(
-          { kind: "CancelOrder", stampMs: START_MS, session: chosen.session, orderId: chosen.id },
-          this.timed,
-        );
+        const { id: orderId, session } = takeRandom(live, random);
+        apply({ kind: "CancelOrder", stampMs: START_MS, session, orderId });
       } else {
         const price = random.next() < 0.67 ? 0 : isBid ? INDEX_TICKS + 50 : INDEX_TICKS - 50;
-        const margin = (2 + random.below(10)) * DOLLAR;
-        const side = isBid ? LONG : SHORT;
-        apply(order(session, nextNonce(session), side, price, margin, 10), this.timed);
+        apply(place(isBid, price, 2 + random.below(10), 10));
       }
     }
   }
@@ -169,4 +144,13 @@ export class VenueFlow {
     for (const command of this.opening()) engine.apply(command);
     return engine;
   }
+}
+
+/** Removes a random item. Some orders have filled meanwhile: canceling those is part of real flow. */
+function takeRandom<T>(items: T[], random: Random): T {
+  const at = random.below(items.length);
+  const item = items[at]!;
+  items[at] = items[items.length - 1]!;
+  items.pop();
+  return item;
 }

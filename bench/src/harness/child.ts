@@ -12,33 +12,23 @@ import { messageOf } from "./report.js";
 /** What a script serves: functions by name. Arguments and results must survive JSON. */
 type Handlers<H> = { readonly [K in keyof H]: (...args: never[]) => unknown };
 
-interface Call {
-  readonly id: number;
-  readonly name: string;
-  readonly args: never[];
-}
+type Call = { readonly id: number; readonly name: string; readonly args: never[] };
+type Reply = { readonly id: number; readonly value?: unknown; readonly error?: string };
+type Pending = { resolve(value: unknown): void; reject(error: Error): void };
 
-interface Reply {
-  readonly id: number;
-  readonly value?: unknown;
-  readonly error?: string;
-}
-
-interface Pending {
-  resolve(value: unknown): void;
-  reject(error: Error): void;
-}
+/** Two verifying threads, as `npm start` has it; more lengthen the tail on two cores. */
+export const THREADS = { UV_THREADPOOL_SIZE: "2" };
+const ENDED_WITHIN_MS = 20_000;
+const HIGH_PRIORITY = -10;
 
 export function serve<H extends Handlers<H>>(handlers: H): void {
   const byName = new Map(Object.entries<(...args: never[]) => unknown>(handlers));
   process.on("message", async ({ id, name, args }: Call) => {
-    let reply: Reply;
     try {
-      reply = { id, value: await byName.get(name)?.(...args) };
+      process.send?.({ id, value: await byName.get(name)?.(...args) });
     } catch (error) {
-      reply = { id, error: messageOf(error) };
+      process.send?.({ id, error: messageOf(error) });
     }
-    process.send?.(reply);
   });
   process.once("disconnect", () => process.exit());
 }
@@ -65,7 +55,8 @@ export class Child<H extends Handlers<H>> {
     args: readonly string[] = [],
     options: ForkOptions = {},
   ): Child<H> {
-    return new Child(forkScript(url, args, options));
+    const env = { ...process.env, ...THREADS };
+    return new Child(fork(fileURLToPath(url), args, { ...options, env }));
   }
 
   call<K extends keyof H & string>(
@@ -79,8 +70,8 @@ export class Child<H extends Handlers<H>> {
     });
   }
 
-  stop(): Promise<void> {
-    return stopProcess(this.process);
+  async stop(): Promise<void> {
+    await endProcess(this.process);
   }
 
   private fail(reason: string): void {
@@ -89,22 +80,18 @@ export class Child<H extends Handlers<H>> {
   }
 }
 
-/** Two verifying threads, as `npm start` has it; more lengthen the tail on two cores. */
-export const THREADS = { UV_THREADPOOL_SIZE: "2" };
-
-function forkScript(
-  url: URL,
-  args: readonly string[] = [],
-  options: ForkOptions = {},
-): ChildProcess {
-  return fork(fileURLToPath(url), args, { ...options, env: { ...process.env, ...THREADS } });
-}
-
-export async function stopProcess(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, "exit");
-  child.kill("SIGTERM");
-  await exited;
+/** The exit code, or null where a signal ended the process. */
+export async function endProcess(
+  child: ChildProcess,
+  signal: "SIGTERM" | "SIGKILL" = "SIGTERM",
+): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  const exited = once(child, "exit", { signal: AbortSignal.timeout(ENDED_WITHIN_MS) });
+  child.kill(signal);
+  await exited.catch(() => {
+    throw new Error(`a process still runs ${ENDED_WITHIN_MS} ms after ${signal}`);
+  });
+  return child.exitCode;
 }
 
 /**
@@ -112,13 +99,10 @@ export async function stopProcess(child: ChildProcess): Promise<void> {
  * immediately. At the lowest ordinary priority it would finish its time slice, some milliseconds.
  */
 export function idlePriority(): ForkOptions {
-  const idle = ["chrt", "--idle", "0"];
-  const isAllowed = spawnSync(idle[0]!, [...idle.slice(1), "true"]).status === 0;
-  const [execPath, ...args] = isAllowed ? idle : ["nice", "-n", "19"];
-  return { execPath: execPath!, execArgv: [...args, process.execPath] };
+  const isAllowed = spawnSync("chrt", ["--idle", "0", "true"]).status === 0;
+  if (isAllowed) return { execPath: "chrt", execArgv: ["--idle", "0", process.execPath] };
+  return { execPath: "nice", execArgv: ["-n", "19", process.execPath] };
 }
-
-const HIGH_PRIORITY = -10;
 
 /**
  * Raises this thread's priority where that is allowed, as a load on another machine would not wait
@@ -134,19 +118,14 @@ export function raisePriority(): () => void {
   }
 }
 
-export interface RunningPeer {
-  readonly child: Child<Peer>;
-  readonly port: number;
-}
-
 /** Runs with one of the servers of peers.ts. */
 export async function withPeer<T>(
-  args: readonly ["floor" | "constant" | "discard" | "broadcast", ...string[]],
-  run: (peer: RunningPeer) => Promise<T>,
+  args: readonly ["floor" | "constant" | "broadcast", ...string[]],
+  run: (port: number, child: Child<Peer>) => Promise<T>,
 ): Promise<T> {
   const child = Child.start<Peer>(new URL("./peers.js", import.meta.url), args);
   try {
-    return await run({ child, port: await child.call("port") });
+    return await run(await child.call("port"), child);
   } finally {
     await child.stop();
   }

@@ -21,7 +21,6 @@ export class Connection {
   readonly frames = new FrameCounter();
   private readonly socket: Socket;
   private isUpgraded = false;
-  private isLost = false;
   /** Bytes of an HTTP answer that is not complete. */
   private received: Buffer = EMPTY;
   private isClosed = false;
@@ -46,7 +45,6 @@ export class Connection {
       reason = error;
     });
     this.socket.on("close", () => {
-      this.isLost = true;
       if (!this.isClosed) onLost(reason);
     });
   }
@@ -71,7 +69,7 @@ export class Connection {
   }
 
   get isOpen(): boolean {
-    return !this.isLost && !this.isClosed;
+    return !this.socket.destroyed;
   }
 
   send(bytes: Buffer): void {
@@ -95,20 +93,19 @@ export class Connection {
   private onData(chunk: Buffer): void {
     // What the handlers write in response goes out in one packet.
     this.socket.cork();
-    if (this.isUpgraded) this.onFrames(chunk);
-    else this.onHttp(chunk);
+    const rest = this.isUpgraded ? chunk : this.onHttp(chunk);
+    if (this.isUpgraded) {
+      this.frames.push(rest, (bytes, at) => {
+        this.onAnswer(isOk(bytes, at) ? 200 : 400, bytes.subarray(at));
+      });
+    }
     this.socket.uncork();
   }
 
-  private onFrames(chunk: Buffer): void {
-    this.frames.push(chunk, (bytes, at) => {
-      this.onAnswer(isOk(bytes, at) ? 200 : 400, bytes.subarray(at));
-    });
-  }
-
-  private onHttp(chunk: Buffer): void {
+  /** Reads whole answers; returns what follows an upgrade. */
+  private onHttp(chunk: Buffer): Buffer {
     let rest = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
-    while (rest.length > 0) {
+    while (rest.length > 0 && !this.isUpgraded) {
       const headersEnd = rest.indexOf(HEADERS_END);
       const header = headersEnd < 0 ? "" : rest.toString("latin1", 0, headersEnd);
       const bodyAt = headersEnd + HEADERS_END.length;
@@ -117,14 +114,11 @@ export class Connection {
       const status = Number(header.slice(9, 12));
       const body = rest.subarray(bodyAt, end);
       rest = rest.subarray(end);
-      if (status === 101) {
-        this.isUpgraded = true;
-        this.onAnswer(status, body);
-        this.onFrames(rest);
-        rest = EMPTY;
-      } else this.onAnswer(status, body);
+      this.isUpgraded = status === 101;
+      this.onAnswer(status, body);
     }
     // The next read overwrites the buffer.
     this.received = rest.length === 0 ? EMPTY : Buffer.from(rest);
+    return rest;
   }
 }

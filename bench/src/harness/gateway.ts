@@ -1,20 +1,16 @@
 /** The gateway under test: the built process, started as `npm start` starts it. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Child, stopProcess, THREADS } from "./child.js";
-import type { MemoryProbe } from "./memory-probe.js";
+import { DEFAULT_MARKETS } from "@perpgate/protocol";
+import { endProcess, THREADS } from "./child.js";
 
 export const MAIN = fileURLToPath(
   new URL("../../../apps/perpgate/bin/perpgate.js", import.meta.url),
 );
-/** Flags of Node that make `heapBytes` work. */
-export const WITH_PROBE = ["--import", new URL("./memory-probe.js", import.meta.url).href];
 const READY_WITHIN_MS = 10_000;
-const STOPPED_WITHIN_MS = 20_000;
 
 const MILLION = 1_000_000;
 /** Limits that no load here reaches; all of it comes from one address. */
@@ -31,23 +27,12 @@ export const UNLIMITED = {
   ),
 };
 
-/** A constant index keeps every order of the load within the price band. */
-function marketOf(base: string, startPrice: number): object {
-  return {
-    symbol: `${base}USD`,
-    base,
-    quote: "USD",
-    tickSize: 0.1,
-    lotSize: 0.00001,
-    makerFee: 0.0002,
-    takerFee: 0.0005,
-    tiers: [{ notionalUpTo: 1_000_000, maxLeverage: 50, maintenanceRate: 0.01 }],
-    index: { startPrice, annualVolatility: 0 },
-  };
-}
-
 export const BENCH_SETTINGS = {
-  markets: [marketOf("BTC", 65_000), marketOf("ETH", 32_000)],
+  // A constant index keeps every order of the load within the price band.
+  markets: DEFAULT_MARKETS.slice(0, 2).map((market) => ({
+    ...market,
+    index: { ...market.index, annualVolatility: 0 },
+  })),
   // By default every five minutes; here so often that every turn of a bench has some.
   snapshots: { everyMs: 2_000 },
   limits: UNLIMITED,
@@ -71,28 +56,17 @@ export interface GatewayOptions {
   readonly log?: number | "inherit";
 }
 
-/** From /proc, so on Linux only. */
-export interface ProcessFigures {
-  readonly cpuSeconds: number;
-  readonly residentBytes: number;
-  /** Resident memory without mapped files. */
-  readonly anonymousBytes: number;
-  readonly openFiles: number;
-}
-
 export class Gateway {
   readonly port: number;
   readonly dataFolder: string;
-  private readonly probe: Child<MemoryProbe>;
 
   private constructor(
     private readonly options: GatewayOptions,
     readonly origin: string,
-    private readonly child: ChildProcess,
+    readonly child: ChildProcess,
   ) {
     this.port = Number(new URL(origin).port);
     this.dataFolder = join(options.folder, "data");
-    this.probe = new Child(child);
   }
 
   /** Resolves once the process is ready; the caller ends it. */
@@ -127,38 +101,8 @@ export class Gateway {
   }
 
   /** Ends the process; the exit code, or null where a signal ended it. */
-  async end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null> {
-    if (!this.isAlive) return this.child.exitCode;
-    const exited = once(this.child, "exit", { signal: AbortSignal.timeout(STOPPED_WITHIN_MS) });
-    this.child.kill(signal);
-    try {
-      await exited;
-    } catch {
-      throw new Error(`the venue still runs ${STOPPED_WITHIN_MS} ms after ${signal}`);
-    }
-    return this.child.exitCode;
-  }
-
-  stop(): Promise<void> {
-    return stopProcess(this.child);
-  }
-
-  /** Of the main thread; needs `WITH_PROBE`. */
-  heapBytes(): Promise<number> {
-    return this.probe.call("heapBytes");
-  }
-
-  get figures(): ProcessFigures {
-    const { pid } = this.child;
-    const status = readFileSync(`/proc/${pid}/status`, "utf8");
-    const bytes = (name: string): number =>
-      1_024 * Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0);
-    return {
-      cpuSeconds: this.processorMs / 1_000,
-      residentBytes: bytes("VmRSS"),
-      anonymousBytes: bytes("RssAnon"),
-      openFiles: readdirSync(`/proc/${pid}/fd`).length,
-    };
+  end(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<number | null> {
+    return endProcess(this.child, signal);
   }
 
   /** Processor time of all threads so far. */
@@ -167,7 +111,7 @@ export class Gateway {
   }
 }
 
-/** Processor time of all threads of a process, in milliseconds. */
+/** Processor time of all threads of a process, in milliseconds; from /proc, so on Linux only. */
 export function processorMs(pid: number): number {
   let ns = 0;
   for (const task of readdirSync(`/proc/${pid}/task`)) {
@@ -180,19 +124,15 @@ export function processorMs(pid: number): number {
 export function withGateway<T>(
   run: (gateway: Gateway) => Promise<T>,
   settings: object = {},
-  nodeFlags: readonly string[] = [],
 ): Promise<T> {
   return inFolder("bench", async (folder) => {
-    const gateway = await Gateway.start({
-      folder,
-      nodeFlags,
-      configuration: { ...BENCH_SETTINGS, ...settings },
-      flags: ["--no-bots", "--log-level", "error"],
-    });
+    const configuration = { ...BENCH_SETTINGS, ...settings };
+    const flags = ["--no-bots", "--log-level", "error"];
+    const gateway = await Gateway.start({ folder, configuration, flags });
     try {
       return await run(gateway);
     } finally {
-      await gateway.stop();
+      await gateway.end();
     }
   });
 }

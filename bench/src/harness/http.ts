@@ -1,8 +1,11 @@
 /** Plain requests outside the measured load, from a chosen client address, and sign-ins. */
-import { generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import { type Agent, request } from "node:http";
+import { text as textOf } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { createSiweMessage } from "viem/siwe";
+import { signatureOf } from "./wire.js";
 
 /** A server on this machine, and the client address that it sees. */
 export interface Address {
@@ -10,12 +13,9 @@ export interface Address {
   readonly localAddress?: string;
 }
 
-export interface Answer {
-  readonly status: number;
-  readonly text: string;
-}
+type Answer = { readonly status: number; readonly text: string };
 
-export interface Ask {
+interface Ask {
   readonly body?: string;
   readonly token?: string;
   readonly signature?: string;
@@ -39,14 +39,9 @@ export function askOnce(
   };
   return new Promise((resolve, reject) => {
     const sent = request({ ...address, host: "127.0.0.1", method, path, headers, agent });
-    sent.on("error", reject);
-    sent.on("response", (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (chunk: string) => {
-        text += chunk;
-      });
-      response.on("error", reject);
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+    sent.on("error", reject).on("response", (response) => {
+      const status = response.statusCode ?? 0;
+      textOf(response).then((text) => resolve({ status, text }), reject);
     });
     sent.end(body);
   });
@@ -61,22 +56,27 @@ export async function ask(address: Address, path: string, options: Ask = {}): Pr
   }
 }
 
-/** The value of a metric without labels; NaN if there is none. Collected at most once a second. */
-export async function metric(address: Address, name: string): Promise<number> {
-  await sleep(1_100);
-  const { text } = await askOnce(address, "/metrics");
-  return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text)?.[1] ?? Number.NaN);
-}
-
 export interface Account {
   readonly address: string;
   readonly token: string;
   readonly privateKeyPem: string;
 }
 
+/** The answer to a signed request of an account; throws unless it is 200. */
+export async function askSigned(
+  address: Address,
+  { token, privateKeyPem }: Account,
+  path: string,
+  content: object,
+): Promise<string> {
+  const body = JSON.stringify(content);
+  const signature = signatureOf(createPrivateKey(privateKeyPem), body);
+  const { status, text } = await ask(address, path, { body, token, signature });
+  if (status !== 200) throw new Error(`${path}: ${status} ${text}`);
+  return text;
+}
+
 export interface SignInOptions {
-  /** The origin that the message names; by default the server itself. */
-  readonly site?: string;
   readonly keyKind?: "ed25519" | "secp256k1";
   /** Lines below `Resources:`; `{key}` is replaced by the session key in hex. */
   readonly resources?: readonly string[];
@@ -85,28 +85,26 @@ export interface SignInOptions {
 /** A sign-in of a new wallet with a new session key, signed and not sent. */
 export async function signInRequest(
   { port }: Address,
-  { site = `http://127.0.0.1:${port}`, keyKind = "ed25519", resources = [] }: SignInOptions = {},
+  { keyKind = "ed25519", resources }: SignInOptions = {},
 ): Promise<Omit<Account, "token"> & { readonly body: string }> {
   const wallet = privateKeyToAccount(generatePrivateKey());
-  const { publicKey, privateKey } = newKeyPair(keyKind);
+  const isEd25519 = keyKind === "ed25519";
+  const { publicKey, privateKey } = isEd25519
+    ? generateKeyPairSync("ed25519")
+    : generateKeyPairSync("ec", { namedCurve: "secp256k1" });
   // 32 bytes of Ed25519, or x‖y of secp256k1: both end the DER encoding.
-  const keyBytes = keyKind === "ed25519" ? 32 : 64;
   const der = publicKey.export({ type: "spki", format: "der" });
-  const sessionKey = der.subarray(-keyBytes).toString("hex");
-  const message = [
-    `${new URL(site).host} wants you to sign in with your Ethereum account:`,
-    wallet.address,
-    "",
-    "Trade on the testnet.",
-    "",
-    `URI: ${site}`,
-    "Version: 1",
-    "Chain ID: 1",
-    `Nonce: ${randomBytes(12).toString("hex")}`,
-    `Issued At: ${new Date().toISOString()}`,
-    ...(resources.length === 0 ? [] : ["Resources:"]),
-    ...resources.map((resource) => `- ${resource.replace("{key}", sessionKey)}`),
-  ].join("\n");
+  const sessionKey = der.subarray(isEd25519 ? -32 : -64).toString("hex");
+  const message = createSiweMessage({
+    address: wallet.address,
+    domain: `127.0.0.1:${port}`,
+    statement: "Trade on the testnet.",
+    uri: `http://127.0.0.1:${port}`,
+    version: "1",
+    chainId: 1,
+    nonce: randomBytes(12).toString("hex"),
+    resources: resources?.map((resource) => resource.replace("{key}", sessionKey)),
+  });
   const signature = await wallet.signMessage({ message });
   const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   const body = JSON.stringify({ message, signature, sessionKey });
@@ -114,27 +112,15 @@ export async function signInRequest(
 }
 
 export async function signIn(server: Address, options: SignInOptions = {}): Promise<Account> {
-  const { address, privateKeyPem, body } = await signInRequest(server, options);
+  const { body, ...account } = await signInRequest(server, options);
   const { text } = await ask(server, "/v1/auth/siwe", { body });
   const token = /"token":"([^"]+)"/.exec(text)?.[1];
   if (token === undefined) throw new Error(`sign-in: ${text}`);
-  return { address, token, privateKeyPem };
+  return { ...account, token };
 }
 
-export async function signInMany(
-  server: Address,
-  count: number,
-  options: SignInOptions = {},
-): Promise<Account[]> {
+export async function signInMany(server: Address, count: number): Promise<Account[]> {
   const accounts: Account[] = [];
-  for (let i = 0; i < count; i++) accounts.push(await signIn(server, options));
+  for (let i = 0; i < count; i++) accounts.push(await signIn(server));
   return accounts;
-}
-
-function newKeyPair(kind: "ed25519" | "secp256k1"): {
-  publicKey: KeyObject;
-  privateKey: KeyObject;
-} {
-  if (kind === "ed25519") return generateKeyPairSync("ed25519");
-  return generateKeyPairSync("ec", { namedCurve: "secp256k1" });
 }

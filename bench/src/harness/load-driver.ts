@@ -2,9 +2,9 @@
  * The load driver, a process: closed loop (each connection keeps a number of requests in flight) or
  * open loop (a fixed rate that does not depend on the answers), over REST or WebSockets.
  *
- * An answer of the open loop is measured twice: since its request was due, which includes requests
- * that were late because the server stalled (coordinated omission), and since it was sent, which
- * leaves out how late this process was. `late` is the difference.
+ * Latencies count from the write to the socket. The open loop writes when a request is due, also while
+ * the server stalls, so that requests that queue up count (coordinated omission); `late` is how long
+ * after that moment it wrote.
  */
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { writeSync } from "node:fs";
@@ -28,7 +28,6 @@ export interface LaneOptions {
 export interface LoadResult {
   readonly perSecond: number;
   readonly sent: LatencySummary;
-  readonly due: LatencySummary;
   readonly late: LatencySummary;
 }
 
@@ -45,13 +44,23 @@ interface Trader {
   nonce: number;
 }
 
+/** By token: an account has one sequence of nonces in all lanes. */
+const tradersByToken = new Map<string, Trader>();
+
+function traderOf({ token, privateKeyPem }: Pick<Account, "token" | "privateKeyPem">): Trader {
+  const known = tradersByToken.get(token);
+  const trader = known ?? { token, key: createPrivateKey(privateKeyPem), nonce: 1 };
+  tradersByToken.set(token, trader);
+  return trader;
+}
+
 class Lane {
   private readonly connections: Connection[] = [];
+  private readonly traders: readonly Trader[];
 
-  constructor(
-    private readonly options: LaneOptions,
-    private readonly traders: readonly Trader[],
-  ) {}
+  constructor(private readonly options: LaneOptions) {
+    this.traders = typeof options.send === "string" ? [] : options.send.map(traderOf);
+  }
 
   /** Opens what is not open; a server may close connections that were idle between turns. */
   async open(): Promise<void> {
@@ -65,9 +74,9 @@ class Lane {
 
   /** `rate` in requests a second; 0: closed loop. */
   async run(count: number, rate: number): Promise<LoadResult> {
-    const { connections } = this;
-    const each = Math.ceil(((rate === 0 ? SPARE : 1) * count) / connections.length) + 1;
-    const requests = this.prepare(each + (this.options.inFlight ?? 1));
+    const { connections, inFlight = 1 } = this.options;
+    const spare = Math.ceil(SPARE * count) + (inFlight + 1) * connections;
+    const requests = this.prepare(rate === 0 ? spare : count);
     globalThis.gc?.();
     await this.open();
     const turn = new Turn(count);
@@ -76,47 +85,39 @@ class Lane {
     return turn.result();
   }
 
-  /** Requests by connection. A trader's nonces rise across all of its connections. */
-  private prepare(each: number): Buffer[][] {
-    const { send, isSocket } = this.options;
-    const requests = this.connections.map((): Buffer[] => []);
-    const read = typeof send === "string" ? request({ path: send }) : undefined;
-    for (let i = 0; i < each; i++) {
-      for (const [c, list] of requests.entries()) {
-        const trader = this.traders[c % this.traders.length];
-        if (trader === undefined) {
-          list.push(read!);
-          continue;
-        }
-        const body = orderBody(trader.nonce++);
-        const sig = signatureOf(trader.key, body);
-        if (isSocket === true) list.push(message({ op: "order", id: i, body, sig }));
-        else list.push(orderRequest(trader.token, body, sig));
-      }
-    }
-    return requests;
+  /** Request i is for connection i modulo their number; nonces rise across an account's connections. */
+  private prepare(count: number): Buffer[] {
+    const { send, isSocket, connections } = this.options;
+    if (typeof send === "string") return Array<Buffer>(count).fill(request({ path: send }));
+    return Array.from({ length: count }, (_, i) => {
+      const trader = this.traders[(i % connections) % this.traders.length]!;
+      const body = orderBody(trader.nonce++);
+      const sig = signatureOf(trader.key, body);
+      if (isSocket === true) return message({ op: "order", id: i, body, sig });
+      return orderRequest(trader.token, body, sig);
+    });
   }
 
   /** All connections stay busy until the last measured answer; what is in flight then is awaited. */
-  private closedLoop(turn: Turn, requests: readonly (readonly Buffer[])[]): Promise<void> {
-    const { inFlight = 1 } = this.options;
+  private closedLoop(turn: Turn, requests: readonly Buffer[]): Promise<void> {
+    const { connections, inFlight = 1 } = this.options;
     return new Promise((resolve, reject) => {
       let open = 0;
       for (const [c, connection] of this.connections.entries()) {
         const sentMs: number[] = [];
-        let next = 0;
+        let next = c;
         const send = (): void => {
-          const bytes = requests[c]?.[next++];
+          const bytes = requests[next];
+          next += connections;
           if (bytes === undefined) return;
           open++;
           sentMs.push(nowMs());
           connection.send(bytes);
         };
         connection.onAnswer = (status, body) => {
-          if (status === 0) reject(new Error(body.toString()));
+          if (status === 0) return reject(new Error(body.toString()));
           open--;
-          const at = sentMs.shift() ?? 0;
-          turn.onAnswer(at, at, status, body);
+          turn.onAnswer(sentMs.shift() ?? 0, 0, status, body);
           if (!turn.isOver) send();
           else if (open === 0) resolve();
         };
@@ -125,12 +126,9 @@ class Lane {
     });
   }
 
-  /** Request i goes over connection i modulo their number, behind what is in flight there. */
-  private openLoop(turn: Turn, requests: readonly (readonly Buffer[])[], rate: number) {
+  /** Each request goes out behind what is in flight on its connection. */
+  private openLoop(turn: Turn, bytes: readonly Buffer[], rate: number): Promise<void> {
     const { connections } = this;
-    const order = (i: number): Buffer =>
-      requests[i % connections.length]![Math.floor(i / connections.length)]!;
-    const bytes = Array.from({ length: turn.count }, (_, i) => order(i));
     const sentMs = new Float64Array(new SharedArrayBuffer(8 * turn.count));
     const gapMs = 1_000 / rate;
     const restorePriority = raisePriority();
@@ -141,8 +139,8 @@ class Lane {
       for (const [c, connection] of connections.entries()) {
         let i = c;
         connection.onAnswer = (status, body) => {
-          if (status === 0) reject(new Error(body.toString()));
-          turn.onAnswer(startMs + i * gapMs, sentMs[i] ?? 0, status, body);
+          if (status === 0) return reject(new Error(body.toString()));
+          turn.onAnswer(sentMs[i]!, sentMs[i]! - startMs - i * gapMs, status, body);
           i += connections.length;
           if (turn.isOver) resolve();
         };
@@ -155,7 +153,6 @@ class Lane {
 
 /** What one turn measures. */
 class Turn {
-  private readonly due = new Latencies();
   private readonly sent = new Latencies();
   private readonly late = new Latencies();
   private readonly warmUp: number;
@@ -172,7 +169,7 @@ class Turn {
     return this.answers >= this.count;
   }
 
-  onAnswer(dueMs: number, sentMs: number, status: number, body: Buffer): void {
+  onAnswer(sentMs: number, lateMs: number, status: number, body: Buffer): void {
     const atMs = nowMs();
     if (status !== 200) {
       const kind = `${status} ${body.toString("latin1", 0, 80)}`;
@@ -183,16 +180,14 @@ class Turn {
     if (this.answers === this.warmUp) this.startedMs = atMs;
     if (this.answers <= this.warmUp) return;
     this.endedMs = atMs;
-    this.due.record(atMs - dueMs);
     this.sent.record(atMs - sentMs);
-    this.late.record(sentMs - dueMs);
+    this.late.record(lateMs);
   }
 
   result(): LoadResult {
     if (this.refused.size > 0) throw new Error(`refused: ${JSON.stringify([...this.refused])}`);
-    const { due, sent, late, answers, warmUp, startedMs, endedMs } = this;
-    const perSecond = (1_000 * (answers - warmUp)) / (endedMs - startedMs);
-    return { perSecond, due: due.summary(), sent: sent.summary(), late: late.summary() };
+    const perSecond = (1_000 * (this.answers - this.warmUp)) / (this.endedMs - this.startedMs);
+    return { perSecond, sent: this.sent.summary(), late: this.late.summary() };
   }
 }
 
@@ -227,28 +222,18 @@ function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-function newDriver() {
-  const lanes: Lane[] = [];
-  const traders = new Map<string, Trader>();
-  return {
-    /** Opens the connections of a lane; returns its number. */
-    open: async (options: LaneOptions): Promise<number> => {
-      const { send } = options;
-      const own = (typeof send === "string" ? [] : send).map(({ token, privateKeyPem }) => {
-        const known = traders.get(token);
-        const trader = known ?? { token, key: createPrivateKey(privateKeyPem), nonce: 1 };
-        traders.set(token, trader);
-        return trader;
-      });
-      const lane = new Lane(options, own);
-      await lane.open();
-      return lanes.push(lane) - 1;
-    },
-    run: (lane: number, count: number, rate: number): Promise<LoadResult> =>
-      lanes[lane]!.run(count, rate),
-  };
-}
-export type LoadDriver = ReturnType<typeof newDriver>;
+const lanes: Lane[] = [];
+const driver = {
+  /** Opens the connections of a lane; returns its number. */
+  open: async (options: LaneOptions): Promise<number> => {
+    const lane = new Lane(options);
+    await lane.open();
+    return lanes.push(lane) - 1;
+  },
+  run: (lane: number, count: number, rate: number): Promise<LoadResult> =>
+    lanes[lane]!.run(count, rate),
+};
+export type LoadDriver = typeof driver;
 
-if (isMainThread) serve(newDriver());
+if (isMainThread) serve(driver);
 else keepPace(workerData);

@@ -1,5 +1,7 @@
-/** Starts the load driver and gives its lanes to a bench. */
-import { Child } from "./child.js";
+/** Starts processes of load and readers. */
+import type { ReadersHandlers } from "../streams/readers.js";
+import { Child, idlePriority } from "./child.js";
+import type { Address } from "./http.js";
 import type { LaneOptions, LoadDriver, LoadResult } from "./load-driver.js";
 
 export type { LoadResult } from "./load-driver.js";
@@ -13,10 +15,10 @@ export interface LoadLane {
   paced(count: number, rate: number): Promise<LoadResult>;
 }
 
+export type OpenLane = (options: LaneOptions) => Promise<LoadLane>;
+
 /** Runs with a load process; `open` opens a lane in it. */
-export async function withLoad<T>(
-  run: (open: (options: LaneOptions) => Promise<LoadLane>) => Promise<T>,
-): Promise<T> {
+export async function withLoad<T>(run: (open: OpenLane) => Promise<T>): Promise<T> {
   const url = new URL("./load-driver.js", import.meta.url);
   const child = Child.start<LoadDriver>(url, [], { execArgv: UNCOLLECTED });
   try {
@@ -30,4 +32,20 @@ export async function withLoad<T>(
   } finally {
     await child.stop();
   }
+}
+
+/**
+ * Readers of a stream, a process. With `isIdle` they run only while a core is idle: readers on other
+ * machines would use cores of those machines.
+ */
+export async function startReaders(
+  address: Address,
+  sockets: number,
+  stream: string | null,
+  isIdle = true,
+): Promise<Child<ReadersHandlers>> {
+  const url = new URL("../streams/readers.js", import.meta.url);
+  const readers = Child.start<ReadersHandlers>(url, [], isIdle ? idlePriority() : {});
+  await readers.call("open", address, sockets, stream);
+  return readers;
 }

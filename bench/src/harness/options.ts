@@ -3,6 +3,7 @@
  * prints the reason and ends the process with code 2.
  */
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { messageOf } from "./report.js";
 
 export interface Usage<N extends string, T extends string> {
   readonly command: string;
@@ -13,56 +14,45 @@ export interface Usage<N extends string, T extends string> {
   readonly switches?: Readonly<Record<string, string>>;
 }
 
-export interface Options<N extends string, T extends string> {
-  number(name: N): number;
-  text(name: T): string | undefined;
-  has(name: string): boolean;
-}
-
 export function parseOptions<N extends string = never, T extends string = never>(
   usage: Usage<N, T>,
-): Options<N, T> {
+) {
   const numbers = new Map(Object.entries<readonly [string, number, number?]>(usage.numbers ?? {}));
-  const texts = Object.entries<string>(usage.texts ?? {});
   const hasShort = [...numbers.values()].some(([, , short]) => short !== undefined);
-  const switches: Record<string, string> = {
+  const switches = Object.entries<string>({
     ...usage.switches,
     ...(hasShort ? { short: "fewer and smaller turns" } : {}),
     json: "print one JSON object instead of the table",
     help: "print this text",
-  };
-  const options: NonNullable<ParseArgsConfig["options"]> = {};
-  for (const name of [...numbers.keys(), ...texts.map(([name]) => name)]) {
-    options[name] = { type: "string" };
+  });
+  const texts = Object.entries<string>(usage.texts ?? {});
+  for (const [name, [about, full, short = full]] of numbers) {
+    texts.push([name, `${about} (${full}${short === full ? "" : `, short ${short}`})`]);
   }
-  for (const name of Object.keys(switches)) options[name] = { type: "boolean" };
-  options.help = { type: "boolean", short: "h" };
-  const values = valuesOf(options);
+  const config: Parameters<typeof valuesOf>[0] = {};
+  for (const [name] of texts) config[name] = { type: "string" };
+  for (const [name] of switches) config[name] = { type: "boolean" };
+  const values = valuesOf(config);
   if (values.help === true) {
-    const lines = [
-      ...[...numbers].map(([name, [about, full, short]]) => {
-        return [`${name} N`, `${about} (${full}${short === undefined ? "" : `, short ${short}`})`];
-      }),
-      ...texts.map(([name, about]) => [`${name} X`, about]),
-      ...Object.entries(switches),
-    ].map(([flag = "", about]) => `  --${flag.padEnd(20)}${about}`);
-    const head = `Usage: npm run ${usage.command} -- [options]`;
-    process.stdout.write(`${head}\n\n${usage.about}\n\n${lines.join("\n")}\n`);
+    const flags = [...texts.map(([name, about]) => [`${name} X`, about] as const), ...switches];
+    const lines = flags.map(([flag, about]) => `  --${flag.padEnd(20)}${about}`).join("\n");
+    console.log(`Usage: npm run ${usage.command} -- [options]\n\n${usage.about}\n\n${lines}`);
     process.exit(0);
   }
   for (const name of numbers.keys()) {
-    const text = values[name];
-    if (text !== undefined && !/^[1-9][0-9]{0,8}$/.test(String(text))) {
-      exitWithUsageError(`--${name}: "${String(text)}" is not a whole number above 0`);
-    }
+    if (/^[1-9][0-9]{0,8}$/.test(String(values[name] ?? 1))) continue;
+    exitWithUsageError(`--${name}: "${String(values[name])}" is not a whole number above 0`);
   }
+  // On a signal the exit handlers end all processes and remove the folders.
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => process.exit(130));
   return {
-    number: (name) => {
+    number: (name: N): number => {
       const [, full = 0, short = full] = numbers.get(name) ?? [];
       return Number(values[name] ?? (values.short === true ? short : full));
     },
-    text: (name) => (values[name] === undefined ? undefined : String(values[name])),
-    has: (name) => values[name] === true,
+    text: (name: T): string | undefined => values[name]?.toString(),
+    has: (name: string): boolean => values[name] === true,
   };
 }
 
@@ -75,6 +65,6 @@ function valuesOf(options: NonNullable<ParseArgsConfig["options"]>) {
   try {
     return parseArgs({ options }).values;
   } catch (error) {
-    return exitWithUsageError(error instanceof Error ? error.message : String(error));
+    return exitWithUsageError(messageOf(error));
   }
 }

@@ -1,8 +1,8 @@
 /** Servers that the gateway is compared with, each in a process; the first argument names one. */
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
-import { createServer as createTcpServer, type Server } from "node:net";
+import { createServer } from "node:http";
+import type { Server } from "node:net";
 import { openJournal } from "@perpgate/journal";
 import { fastify } from "fastify";
 import { WebSocketServer } from "ws";
@@ -27,32 +27,26 @@ async function floor(): Promise<number> {
   const key = createPublicKey(text);
   const journal = await openJournal({ directory });
   let counter = 0;
-  const onOrder = (body: Buffer, signature: Buffer, answer: (json?: string) => void): void => {
-    const { nonce }: { nonce: number } = JSON.parse(body.toString());
-    const digest = createHash("sha256").update(body).digest();
-    verify(null, digest, key, signature, (error, isValid) => {
-      if (error !== null || !isValid) {
-        answer();
-        return;
-      }
-      const seq = ++counter;
-      const written = journal.append({ writer: WRITER, counter: seq }, [body]);
-      void written.then(() => answer(JSON.stringify({ ackNonce: String(seq), nonce })));
-    });
-  };
-  const onRequest: RequestListener = (request, response) => {
+  const server = createServer((request, response) => {
+    const answer = (status: number, json: string): void => {
+      const headers = { "content-type": "application/json", "content-length": json.length };
+      response.writeHead(status, headers).end(json);
+    };
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
       const signature = Buffer.from(String(request.headers["x-service-sig"]), "base64");
-      onOrder(body, signature, (json = "") => {
-        const headers = { "content-type": "application/json", "content-length": json.length };
-        response.writeHead(json === "" ? 401 : 200, headers).end(json);
+      const { nonce }: { nonce: number } = JSON.parse(body.toString());
+      const digest = createHash("sha256").update(body).digest();
+      verify(null, digest, key, signature, (error, isValid) => {
+        if (error !== null || !isValid) return answer(401, "");
+        const seq = ++counter;
+        const written = journal.append({ writer: WRITER, counter: seq }, [body]);
+        void written.then(() => answer(200, JSON.stringify({ ackNonce: String(seq), nonce })));
       });
     });
-  };
-  const server = createServer(onRequest);
+  });
   server.keepAliveTimeout = 60_000;
   return listen(server);
 }
@@ -67,25 +61,10 @@ async function constant(): Promise<number> {
   return listen(app.server);
 }
 
-/** Accepts every connection and discards what it reads. */
-function discard(): Promise<number> {
-  const server = createTcpServer({ allowHalfOpen: false, noDelay: true }, (socket) => {
-    socket.on("error", () => undefined);
-    socket.resume();
-  });
-  return listen(server);
-}
-
 const httpServer = createServer();
 const sockets = new WebSocketServer({ server: httpServer, perMessageDeflate: false });
-
-const peers = new Map([
-  ["floor", floor],
-  ["constant", constant],
-  ["discard", discard],
-  ["broadcast", () => listen(httpServer)],
-]);
-const port = await peers.get(kind)?.();
+const broadcast = (): Promise<number> => listen(httpServer);
+const port = await new Map(Object.entries({ floor, constant, broadcast })).get(kind)?.();
 
 const handlers = {
   port: (): number => port ?? 0,

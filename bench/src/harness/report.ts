@@ -15,8 +15,6 @@ export interface Row {
   /** A floor, a peer or a bar that the value is compared with. */
   readonly against: string | null;
   readonly ratio: number | null;
-  /** Printed by the bench itself, left out of the table of `npm run bench`. */
-  readonly isDetail: boolean;
 }
 
 /** The output of a bench with `--json`. */
@@ -25,24 +23,18 @@ export interface BenchResult {
   readonly machine: string;
   readonly rows: readonly Row[];
   readonly failures: readonly string[];
-  readonly leavesOut: readonly string[];
 }
 
 export class Report {
   private readonly rows: Row[] = [];
   private readonly failures: string[] = [];
 
-  constructor(
-    private readonly bench: string,
-    private readonly leavesOut: readonly string[],
-  ) {}
+  constructor(private readonly bench: string) {}
 
   add(metric: string, value: number, unit: string, against?: string, ratio?: number): void {
-    this.rows.push(rowOf(false, metric, value, unit, against, ratio));
-  }
-
-  detail(metric: string, value: number, unit: string, against?: string, ratio?: number): void {
-    this.rows.push(rowOf(true, metric, value, unit, against, ratio));
+    const compared = ratio === undefined ? null : rounded(ratio);
+    const row = { metric, value: rounded(value), unit, against: against ?? null, ratio: compared };
+    this.rows.push(row);
   }
 
   /** Runs one step; returns whether it succeeded. */
@@ -59,16 +51,12 @@ export class Report {
   }
 
   print(asJson: boolean): void {
-    const { bench, rows, failures, leavesOut } = this;
+    const { bench, rows, failures } = this;
+    const result: BenchResult = { bench, machine: machine(), rows, failures };
     if (failures.length > 0) process.exitCode = 1;
-    if (asJson) {
-      const result: BenchResult = { bench, machine: machine(), rows, failures, leavesOut };
-      console.log(JSON.stringify(result));
-      return;
-    }
-    console.log(`${bench} on ${machine()}\n\n${alignedTable(HEADINGS, rows.map(cellsOf))}`);
-    for (const failure of failures) console.log(`\nFAILED: ${failure}`);
-    console.log(`\nLeft out: ${leavesOut.join("; ")}.`);
+    const table = `${bench} on ${machine()}\n\n${alignedTable(HEADINGS, rows.map(cellsOf))}`;
+    const lines = [table, ...failures.map((failure) => `\nFAILED: ${failure}`)];
+    console.log(asJson ? JSON.stringify(result) : lines.join("\n"));
   }
 }
 
@@ -115,11 +103,34 @@ export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
+/** The median of the ratios of neighbouring turns. */
+export function medianRatio(values: readonly number[], others: readonly number[]): number {
+  return median(values.map((value, turn) => value / others[turn]!));
+}
+
+/** Runs all sides in turn, every second time in reverse; results by side. The first turn warms up. */
+export async function inTurns<S, T>(
+  name: string,
+  turns: number,
+  sides: readonly S[],
+  run: (side: S) => T | Promise<T>,
+): Promise<T[][]> {
+  const results = sides.map((): T[] => []);
+  const entries = [...sides.entries()];
+  for (let turn = 0; turn <= turns; turn++) {
+    if (turn % 10 === 1) progress(`${name}, turn ${turn} of ${turns} …`);
+    for (const [i, side] of turn % 2 === 0 ? entries : entries.toReversed()) {
+      const result = await run(side);
+      if (turn > 0) results[i]!.push(result);
+    }
+  }
+  return results;
+}
+
 export interface LatencySummary {
   readonly count: number;
   readonly p50: number;
   readonly p99: number;
-  readonly p999: number;
   readonly max: number;
 }
 
@@ -132,12 +143,6 @@ export class Latencies {
     numberOfSignificantValueDigits: 3,
   });
 
-  static of(values: readonly number[]): LatencySummary {
-    const latencies = new Latencies();
-    for (const ms of values) latencies.record(ms);
-    return latencies.summary();
-  }
-
   record(ms: number): void {
     this.histogram.recordValue(Math.max(0, Math.round(ms * NS_PER_MS)));
   }
@@ -146,20 +151,8 @@ export class Latencies {
     const { histogram } = this;
     const at = (percent: number): number => histogram.getValueAtPercentile(percent) / NS_PER_MS;
     const max = histogram.totalCount === 0 ? 0 : histogram.maxValue / NS_PER_MS;
-    return { count: histogram.totalCount, p50: at(50), p99: at(99), p999: at(99.9), max };
+    return { count: histogram.totalCount, p50: at(50), p99: at(99), max };
   }
-}
-
-function rowOf(
-  isDetail: boolean,
-  metric: string,
-  value: number,
-  unit: string,
-  against: string | null = null,
-  ratio: number | null = null,
-): Row {
-  const shownRatio = ratio === null ? null : rounded(ratio);
-  return { metric, value: rounded(value), unit, against, ratio: shownRatio, isDetail };
 }
 
 function rounded(value: number): number {

@@ -9,9 +9,6 @@ export interface RequestParts {
   readonly body?: string | Buffer;
 }
 
-/** About the size of one write. */
-const PIPELINE_BYTES = 65_536;
-
 export function request({ method, path, token, headers = {}, body }: RequestParts): Buffer {
   const lines = [
     `${method ?? (body === undefined ? "GET" : "POST")} ${path} HTTP/1.1`,
@@ -24,16 +21,6 @@ export function request({ method, path, token, headers = {}, body }: RequestPart
   ];
   const head = Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
   return body === undefined ? head : Buffer.concat([head, Buffer.from(body)]);
-}
-
-/** The given requests repeated in one buffer of about a write's size. */
-export function pipeline(...requests: readonly Buffer[]): Buffer {
-  const once = Buffer.concat(requests);
-  return repeated(once, Math.max(1, Math.floor(PIPELINE_BYTES / once.length)));
-}
-
-export function repeated(bytes: Buffer, count: number): Buffer {
-  return Buffer.concat(Array<Buffer>(count).fill(bytes));
 }
 
 /**
@@ -108,41 +95,33 @@ export function isOk(chunk: Buffer, at: number): boolean {
 export type OnFrame = (chunk: Buffer, at: number) => void;
 
 const LONGEST_HEADER = 10;
+const EMPTY = Buffer.alloc(0);
 
 /** Finds a server's WebSocket frames in a stream of bytes without reading their payloads. */
 export class FrameCounter {
-  /** Frames that have arrived whole. */
-  frames = 0;
   /** Size of the last frame, header included. */
   lastBytes = 0;
   /** The first bytes of a header that TCP cut in two. */
-  private header: Buffer | undefined;
+  private header: Buffer = EMPTY;
   /** Bytes of the current frame that have not arrived. */
   private missing = 0;
 
-  push(chunk: Buffer, onFrame?: OnFrame): void {
-    for (let at = 0; at < chunk.length; ) {
-      if (this.missing > 0) {
-        const taken = Math.min(this.missing, chunk.length - at);
-        this.missing -= taken;
-        at += taken;
-        if (this.missing === 0) this.frames++;
-      } else if (this.header !== undefined) {
-        const joined = Buffer.concat([this.header, chunk.subarray(at)]);
-        this.header = undefined;
-        this.push(joined, onFrame);
+  push(chunk: Buffer, onFrame: OnFrame): void {
+    const bytes = this.header.length === 0 ? chunk : Buffer.concat([this.header, chunk]);
+    this.header = EMPTY;
+    let at = this.missing;
+    while (at < bytes.length) {
+      const header = headerBytes(bytes, at);
+      if (at + header > bytes.length) {
+        this.header = Buffer.from(bytes.subarray(at));
+        this.missing = 0;
         return;
-      } else {
-        const header = headerBytes(chunk, at);
-        if (at + header > chunk.length) {
-          this.header = Buffer.from(chunk.subarray(at));
-          return;
-        }
-        onFrame?.(chunk, at + header);
-        this.lastBytes = header + payloadBytes(chunk, at, header);
-        this.missing = this.lastBytes;
       }
+      this.lastBytes = header + payloadBytes(bytes, at, header);
+      onFrame(bytes, at + header);
+      at += this.lastBytes;
     }
+    this.missing = at - bytes.length;
   }
 }
 

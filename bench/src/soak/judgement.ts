@@ -2,7 +2,7 @@
  * Whether something grew. Each quantity has a slope and a bound: a base that no healthy venue reaches,
  * plus the noise of a run of this length.
  */
-import type { ProcessFigures } from "../harness/gateway.js";
+import type { ProcessFigures } from "../attacks/trial/process-figures.js";
 import { median } from "../harness/report.js";
 import type { Found, LoadWindow } from "./load.js";
 

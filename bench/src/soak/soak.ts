@@ -8,16 +8,19 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ATTACKS } from "../attacks/table.js";
 import type { AttackerHandlers } from "../attacks/trial/attacker.js";
+import { figuresOf } from "../attacks/trial/process-figures.js";
 import { Child } from "../harness/child.js";
-import { Gateway, inFolder, MAIN, WITH_PROBE } from "../harness/gateway.js";
+import { Gateway, inFolder, MAIN } from "../harness/gateway.js";
 import { type Account, signInMany } from "../harness/http.js";
 import { messageOf, progress } from "../harness/report.js";
 import { judge, type Restart, type Sample } from "./judgement.js";
 import type { SoakLoadHandlers } from "./load.js";
+import type { MemoryProbe } from "./memory-probe.js";
 import type { SoakReadersHandlers } from "./readers.js";
 import { progressLine, type SoakResult } from "./report.js";
 
 const ATTACKER = new URL("../attacks/trial/attacker.js", import.meta.url);
+const WITH_PROBE = ["--import", new URL("./memory-probe.js", import.meta.url).href];
 const TRADERS = 64;
 const SATURATION_MS = 4_000;
 const SAMPLE_MS = 5_000;
@@ -67,11 +70,14 @@ class Soak {
   private attacksBegun = 0;
   private attack: Promise<void> | undefined;
   private attackEndedMs = Number.NEGATIVE_INFINITY;
+  private probe: Child<MemoryProbe>;
 
   constructor(
     private readonly options: SoakOptions,
     private venue: Gateway,
-  ) {}
+  ) {
+    this.probe = new Child(venue.child);
+  }
 
   async run(): Promise<SoakResult> {
     const { minutes } = this.options;
@@ -123,7 +129,7 @@ class Soak {
 
   private async sample(life: number, ageMs: number): Promise<Sample> {
     const load = await this.load.call("window");
-    const heapBytes = await this.venue.heapBytes();
+    const heapBytes = await this.probe.call("heapBytes");
     const folderBytes = bytesIn(this.venue.dataFolder);
     const nowMs = performance.now();
     return {
@@ -131,7 +137,7 @@ class Soak {
       life,
       ageMs,
       load,
-      venue: { ...this.venue.figures, heapBytes, folderBytes },
+      venue: { ...figuresOf(this.venue), heapBytes, folderBytes },
       isAttacked: this.attack !== undefined || nowMs - this.attackEndedMs < 2 * SAMPLE_MS,
     };
   }
@@ -168,6 +174,7 @@ class Soak {
     const [code] = await Promise.all([this.venue.end(signal), this.load.call("down")]);
     const startedMs = performance.now();
     this.venue = await this.venue.startAgain();
+    this.probe = new Child(this.venue.child);
     const readyMs = performance.now() - startedMs;
     const found = await this.load.call("up", this.venue.port);
     for (const order of found.missing) this.faults.push(`lost after ${signal}: ${order}`);

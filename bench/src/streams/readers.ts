@@ -7,88 +7,58 @@ import { message } from "../harness/wire.js";
 /** The reply to the subscription, and the snapshot. */
 const FIRST_FRAMES = 2;
 
-class Readers {
-  private readonly connections: Connection[] = [];
-  /** By connection: frames, and replies to operations. */
-  private readonly frames: number[] = [];
-  private readonly replies: number[] = [];
-  private stream: string | null = null;
-  private onFrame: () => void = () => undefined;
-  private arrival: Promise<number> = Promise.resolve(0);
+const connections: Connection[] = [];
+/** Of all sockets. */
+let frameCount = 0;
+/** By socket, how many frames it lacks of what is awaited. */
+const lacking: number[] = [];
+let socketsLacking = 0;
+let onComplete: () => void = () => undefined;
+let arrival: Promise<void> = Promise.resolve();
 
-  /** `stream` null: the server sends without a subscription. */
-  async open(address: Address, sockets: number, stream: string | null): Promise<void> {
-    this.stream = stream;
-    for (let i = 0; i < sockets; i++) {
-      const connection = await Connection.open(address, {});
-      this.connections.push(connection);
-      this.frames.push(0);
-      this.replies.push(0);
-      connection.onAnswer = (status) => {
-        this.frames[i]!++;
-        if (status === 200) this.replies[i]!++;
-        this.onFrame();
-      };
-      if (stream !== null) connection.send(message({ op: "subscribe", streams: [stream] }));
-    }
-    if (stream !== null) await this.until(this.frames, FIRST_FRAMES);
-  }
-
-  /** Leaves the stream, or joins it again over the same sockets. */
-  async send(op: "subscribe" | "unsubscribe"): Promise<void> {
-    this.replies.fill(0);
-    const bytes = message({ op, streams: [this.stream] });
-    for (const connection of this.connections) connection.send(bytes);
-    await this.until(this.replies, 1);
-  }
-
-  /** From now on each socket's next frame is awaited. */
-  arm(): void {
-    this.frames.fill(0);
-    let missing = this.connections.length;
-    this.arrival = new Promise((resolve) => {
-      for (const [i, connection] of this.connections.entries()) {
-        const { onAnswer } = connection;
-        connection.onAnswer = (status, body) => {
-          connection.onAnswer = onAnswer;
-          onAnswer(status, body);
-          this.frames[i] = 1;
-          missing--;
-          if (missing === 0) resolve(Number(process.hrtime.bigint()) / 1e6);
-        };
-      }
-    });
-  }
-
-  /** When the last socket had the frame that `arm` announced, and its size. */
-  async arrived(): Promise<{ readonly lastAtMs: number; readonly frameBytes: number }> {
-    const lastAtMs = await this.arrival;
-    return { lastAtMs, frameBytes: this.connections[0]!.frames.lastBytes };
-  }
-
-  /** Of all sockets. */
-  get frameCount(): number {
-    return this.frames.reduce((sum, frames) => sum + frames, 0);
-  }
-
-  private async until(counts: readonly number[], least: number): Promise<void> {
-    while (counts.some((count) => count < least)) {
-      await new Promise<void>((resolve) => {
-        this.onFrame = resolve;
-      });
-    }
-    this.onFrame = () => undefined;
-  }
+/** Resolves once every socket has had as many frames more. */
+function allHave(count: number): Promise<void> {
+  lacking.fill(count);
+  socketsLacking = connections.length;
+  return new Promise((resolve) => {
+    onComplete = resolve;
+    if (socketsLacking === 0) resolve();
+  });
 }
 
-const readers = new Readers();
+function onFrame(socket: number): void {
+  frameCount++;
+  if (lacking[socket] === 0) return;
+  lacking[socket]!--;
+  if (lacking[socket] === 0) socketsLacking--;
+  if (socketsLacking === 0) onComplete();
+}
+
 const handlers = {
-  open: (address: Address, sockets: number, stream: string | null) =>
-    readers.open(address, sockets, stream),
-  send: (op: "subscribe" | "unsubscribe") => readers.send(op),
-  arm: () => readers.arm(),
-  arrived: () => readers.arrived(),
-  count: () => readers.frameCount,
+  /** `stream` null: the server sends without a subscription. */
+  open: async (address: Address, sockets: number, stream: string | null): Promise<void> => {
+    for (let i = 0; i < sockets; i++) {
+      const connection = await Connection.open(address, {});
+      connection.onAnswer = () => onFrame(i);
+      connections.push(connection);
+      lacking.push(0);
+    }
+    if (stream === null) return;
+    const subscribed = allHave(FIRST_FRAMES);
+    const bytes = message({ op: "subscribe", streams: [stream] });
+    for (const connection of connections) connection.send(bytes);
+    await subscribed;
+  },
+  /** From now on each socket's next frame is awaited. */
+  arm: (): void => {
+    arrival = allHave(1);
+  },
+  /** Once the last socket has the frame that `arm` announced: its size. */
+  arrived: async (): Promise<number> => {
+    await arrival;
+    return connections[0]!.frames.lastBytes;
+  },
+  count: (): number => frameCount,
 };
 export type ReadersHandlers = typeof handlers;
 

@@ -11,7 +11,6 @@ const ROOT = new URL("../../", packageFolder());
 export interface BenchOptions {
   readonly only?: string;
   readonly full?: boolean;
-  readonly details?: boolean;
   readonly json?: boolean;
 }
 

@@ -253,14 +253,13 @@ a running venue. The gateways of a cluster do not apply a changed file at their 
 function addBench(program: Command): void {
   addCommand(program, "bench", {
     summary: "measure this checkout",
-    usage: ["[--only PARTS] [--full] [--details] [--json]"],
+    usage: ["[--only PARTS] [--full] [--json]"],
     about: `Measures this checkout: engine, journal, orders, streams and recovery in one table, each compared
 with a floor or a peer. It is npm run bench, takes about two minutes, and needs an idle machine.`,
     examples: [["bench --only engine --json", "the engine's figures, for a program"]],
   })
     .option("--only <A,B>", "only these parts, such as engine,orders")
     .option("--full", "full runs instead of short ones, about ten minutes")
-    .option("--details", "every figure of every part")
     .option("--json", "the figures as JSON")
     .action(exitWith(async (options) => (await import("./bench.js")).bench(options)));
 }

@@ -1,9 +1,9 @@
 /** Deposits and the votes of attestors. */
 import { randomBytes } from "node:crypto";
 import { signIn, signInMany } from "../../harness/http.js";
-import { pipeline, request } from "../../harness/wire.js";
+import { request } from "../../harness/wire.js";
 import { attacksOf } from "../attack.js";
-import { flood, paced, rotating } from "../wire/patterns.js";
+import { flood, paced, pipeline, rotating } from "../wire/patterns.js";
 import { times, WRONG_SIGNATURE } from "./accounts.js";
 
 const FEW = { connections: 4 };

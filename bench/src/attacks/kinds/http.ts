@@ -1,8 +1,8 @@
 /** HTTP that is odd, malformed or refused, pipelined without end. */
 import { randomBytes } from "node:crypto";
-import { pipeline, repeated, request, upgrade } from "../../harness/wire.js";
+import { request, upgrade } from "../../harness/wire.js";
 import { attacksOf, type Prepare } from "../attack.js";
-import { flood, openMany, volleys } from "../wire/patterns.js";
+import { flood, openMany, pipeline, repeated, volleys } from "../wire/patterns.js";
 
 function headers(count: number, value: string): Readonly<Record<string, string>> {
   return Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, value]));

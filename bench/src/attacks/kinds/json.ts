@@ -3,9 +3,9 @@
  * They go to the order endpoint without a token unless the name says otherwise.
  */
 import { signIn } from "../../harness/http.js";
-import { repeated, request } from "../../harness/wire.js";
+import { request } from "../../harness/wire.js";
 import { attacksOf, type Prepare } from "../attack.js";
-import { flood } from "../wire/patterns.js";
+import { flood, repeated } from "../wire/patterns.js";
 
 const BODY_BYTES = 65_536;
 const FEW = { connections: 4 };

@@ -1,8 +1,8 @@
 /** Orders and cancels: refused in every way, repeated, and valid at the rate that limits allow. */
 import { signIn, signInMany } from "../../harness/http.js";
-import { pipeline, request } from "../../harness/wire.js";
+import { request } from "../../harness/wire.js";
 import { attacksOf, type Prepare } from "../attack.js";
-import { flood, paced, rotating } from "../wire/patterns.js";
+import { flood, paced, pipeline, rotating } from "../wire/patterns.js";
 import { ORDER, OrderMaker, times, WRONG_SIGNATURE, WRONG_TOKEN } from "./accounts.js";
 
 const FEW = { connections: 4 };

@@ -1,8 +1,8 @@
 /** Reads whose answers are larger or more expensive than their requests. */
 import { ask } from "../../harness/http.js";
-import { pipeline, request } from "../../harness/wire.js";
+import { request } from "../../harness/wire.js";
 import { attacksOf, type Prepare } from "../attack.js";
-import { flood, paced, rotating } from "../wire/patterns.js";
+import { flood, paced, pipeline, rotating } from "../wire/patterns.js";
 
 const FEW = { connections: 4 };
 const MANY = { connections: 16 };

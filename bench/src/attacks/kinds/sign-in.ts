@@ -1,9 +1,9 @@
 /** Sign-ins, rotations and nonces: what a client may request without a session. */
 import { generateKeyPairSync } from "node:crypto";
 import { type Account, ask, signIn, signInRequest } from "../../harness/http.js";
-import { pipeline, request } from "../../harness/wire.js";
+import { request } from "../../harness/wire.js";
 import { attacksOf, type Prepare, type Target } from "../attack.js";
-import { flood, paced, rotating } from "../wire/patterns.js";
+import { flood, paced, pipeline, rotating } from "../wire/patterns.js";
 import { times, WRONG_TOKEN } from "./accounts.js";
 
 const FEW = { connections: 4 };

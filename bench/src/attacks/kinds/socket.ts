@@ -1,8 +1,8 @@
 /** Frames and messages of a WebSocket: control frames, fragments, garbage, refused operations. */
 import { randomBytes } from "node:crypto";
-import { frame, message, OPCODE, pipeline, repeated, upgrade } from "../../harness/wire.js";
+import { frame, message, OPCODE, upgrade } from "../../harness/wire.js";
 import { attacksOf, type Prepare } from "../attack.js";
-import { flood, openMany, paced, volleys } from "../wire/patterns.js";
+import { flood, openMany, paced, pipeline, repeated, volleys } from "../wire/patterns.js";
 import { OrderMaker, WRONG_SIGNATURE, WRONG_TOKEN } from "./accounts.js";
 import { filled, HUGE_FRACTION, manyKeys } from "./json.js";
 

@@ -1,7 +1,7 @@
 /** Subscriptions: snapshots in a loop, many slow readers, long backfills. */
-import { message, pipeline } from "../../harness/wire.js";
+import { message } from "../../harness/wire.js";
 import { attacksOf, type Target } from "../attack.js";
-import { flood, paced, rotating } from "../wire/patterns.js";
+import { flood, paced, pipeline, rotating } from "../wire/patterns.js";
 
 const SOCKETS = 64;
 const ALL = { connections: SOCKETS, socket: {} };

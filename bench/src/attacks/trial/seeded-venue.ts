@@ -41,7 +41,7 @@ export class SeededVenue {
       const log = openSync(join(folder, "venue.log"), "a", 0o600);
       progress("attacks: making a book and accounts with a history …");
       const seeding = await Gateway.start({ folder, log, configuration: SEEDING });
-      const veterans = await seed({ port: seeding.port }).finally(() => seeding.stop());
+      const veterans = await seed({ port: seeding.port }).finally(() => seeding.end());
       const gateway = await Gateway.start({ folder, log, configuration: {} });
       const venue = new SeededVenue(gateway, log, veterans);
       try {

@@ -3,9 +3,11 @@
  * server that discards them, both times with the honest trader on the same venue.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Child, withPeer } from "../../harness/child.js";
+import { Child } from "../../harness/child.js";
 import type { Attack, TraderPath } from "../attack.js";
 import type { AttackerHandlers, AttackPlan } from "./attacker.js";
+import type { DiscardServer } from "./discard-server.js";
+import { figuresOf } from "./process-figures.js";
 import type { SeededVenue } from "./seeded-venue.js";
 import type { TraderHandlers } from "./trader.js";
 import { faultsOf, type Measured, type Row } from "./verdict.js";
@@ -35,21 +37,20 @@ export class Trials {
     private readonly options: TrialOptions,
   ) {}
 
-  static run<T>(
+  static async run<T>(
     venue: SeededVenue,
     options: TrialOptions,
     run: (trials: Trials) => Promise<T>,
   ): Promise<T> {
-    return withPeer(["discard"], async ({ port }) => {
-      const trader = Child.start<TraderHandlers>(new URL("./trader.js", import.meta.url));
-      try {
-        const trials = new Trials(venue, trader, port, options);
-        await trials.warmUp();
-        return await run(trials);
-      } finally {
-        await trader.stop();
-      }
-    });
+    const discard = Child.start<DiscardServer>(new URL("./discard-server.js", import.meta.url));
+    const trader = Child.start<TraderHandlers>(new URL("./trader.js", import.meta.url));
+    try {
+      const trials = new Trials(venue, trader, await discard.call("port"), options);
+      await trials.warmUp();
+      return await run(trials);
+    } finally {
+      await Promise.all([trader.stop(), discard.stop()]);
+    }
   }
 
   /** The trader alone. */
@@ -62,15 +63,15 @@ export class Trials {
     const attacker = Child.start<AttackerHandlers>(new URL("./attacker.js", import.meta.url));
     try {
       await attacker.call("prepare", this.planOf(attack));
-      const before = venue.gateway.figures;
+      const before = figuresOf(venue.gateway);
       const logBefore = venue.logBytes;
       const attacked = await this.measure(attack.trader, async () => ({
         tally: await attacker.call("attack"),
       }));
       const { isAlive } = venue.gateway;
-      const cpuAfter = isAlive ? venue.gateway.figures.cpuSeconds : Number.NaN;
+      const cpuAfter = isAlive ? figuresOf(venue.gateway).cpuSeconds : Number.NaN;
       const busyAfterMs = await venue.settle(SETTLE_MS);
-      const after = venue.gateway.isAlive ? venue.gateway.figures : before;
+      const after = venue.gateway.isAlive ? figuresOf(venue.gateway) : before;
       const cost = {
         cpuSeconds: cpuAfter - before.cpuSeconds,
         logBytes: venue.logBytes - logBefore,

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { pipeline, request } from "../../harness/wire.js";
+import { request } from "../../harness/wire.js";
 import { Network, replay, type WireStep } from "./network.js";
-import { flood, openMany, paced } from "./patterns.js";
+import { flood, openMany, paced, pipeline } from "./patterns.js";
 
 const LOCAL = "127.0.0.7";
 const LONG_MS = 60_000;

@@ -20,12 +20,24 @@ export interface FloodOptions {
   readonly opening?: Buffer;
 }
 
+/** About the size of one write. */
+const PIPELINE_BYTES = 65_536;
 const REFUSED_PAUSE_MS = 5;
 const OPENED_PER_TURN = 32;
 const FULL_PAUSE_MS = 1;
 const PACING_MS = 5;
 /** Long enough that the venue has accepted all connections and the budget of the address is full again. */
 const VOLLEY_PAUSE_MS = 700;
+
+/** The given requests repeated in one buffer of about a write's size. */
+export function pipeline(...requests: readonly Buffer[]): Buffer {
+  const once = Buffer.concat(requests);
+  return repeated(once, Math.max(1, Math.floor(PIPELINE_BYTES / once.length)));
+}
+
+export function repeated(bytes: Buffer, count: number): Buffer {
+  return Buffer.concat(Array<Buffer>(count).fill(bytes));
+}
 
 /** Writes as fast as the server reads, on all connections. */
 export function flood(source: Source, options: FloodOptions): Traffic {

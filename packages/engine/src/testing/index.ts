@@ -1,5 +1,6 @@
 /** Test support for other packages: the naive reference venue, random command flows, scenarios. */
 
+export { bareOrder } from "./bare-order.js";
 export {
   addressOf,
   creditVote,
