@@ -1,7 +1,7 @@
 /**
  * Clients of a cluster of real processes: a session, a nonce and a stream position are valid at every
- * gateway, and a client with all addresses goes on elsewhere when its gateway dies. The counts are short
- * here; `PERPGATE_FAILOVER_RUNS=1000` is the long form.
+ * gateway, and a client with all addresses goes on elsewhere when its gateway dies. The last test audits
+ * every gateway's mirror. The counts are short here; `PERPGATE_FAILOVER_RUNS=1000` is the long form.
  */
 
 import { setTimeout as delay } from "node:timers/promises";
@@ -9,6 +9,7 @@ import { isWithoutNatsServer, Lateness } from "@perpgate/cluster/testing";
 import { newPrivateKey, PerpgateClient, privateKeyAccount, type Session } from "@perpgate/sdk";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type ClientAnswer, ProcessClient } from "../testing/client.js";
+import { type Acknowledged, auditMirrors } from "./testing/audit.js";
 import { RunningCluster, type RunningGateway } from "./testing/running-cluster.js";
 
 const RUNS = Number(process.env.PERPGATE_FAILOVER_RUNS ?? 0);
@@ -28,6 +29,8 @@ const BID = { symbol: "BTCUSD", side: "long", type: "limit", margin: 5, leverage
 describe.skipIf(isWithoutNatsServer())("clients of a cluster", () => {
   let cluster: RunningCluster;
   let price: number;
+  /** By all tests. */
+  const acknowledged: Acknowledged[] = [];
 
   const atEnd: (() => unknown)[] = [];
 
@@ -43,6 +46,10 @@ describe.skipIf(isWithoutNatsServer())("clients of a cluster", () => {
     price = Math.round((market?.markPrice ?? 0) * 0.9);
     client.close();
   }, 180_000);
+
+  const noteOrder = ({ ackNonce, orderId }: Readonly<Record<string, unknown>>): void => {
+    acknowledged.push({ ackNonce: Number(ackNonce), orderId: Number(orderId) });
+  };
 
   function holder(url: string): RunningGateway {
     const found = cluster.gateways.find((gateway) => gateway.url === url);
@@ -103,6 +110,7 @@ describe.skipIf(isWithoutNatsServer())("clients of a cluster", () => {
     const open = (await session.openOrders()).map(({ orderId }) => orderId);
     expect([...open].sort()).toEqual(acks.map(({ orderId }) => orderId).sort());
     expect(canceled).toEqual([]);
+    for (const { ackNonce, orderId } of acks) noteOrder({ ackNonce, orderId });
     await until(() => streamed.length >= acks.length);
     const given = acks.map(({ ackNonce }) => Number(ackNonce)).sort((a, b) => a - b);
     expect(streamed.map(Number)).toEqual(given);
@@ -126,6 +134,7 @@ describe.skipIf(isWithoutNatsServer())("clients of a cluster", () => {
       expect(await answered(() => trader.signIn())).toMatchObject({ status: 200 });
       const placed = await answered(() => trader.at(b.url).place({ ...BID, price, nonce: 1 }));
       expect(placed, `run ${run}`).toMatchObject({ status: 200 });
+      noteOrder(placed.body);
       const path = `/v1/orders/${placed.body.orderId}`;
       const canceled = await answered(() => trader.at(c.url).request("POST", `${path}/cancel`, {}));
       expect(canceled, `run ${run}`).toMatchObject({ status: 200, body: { status: "canceled" } });
@@ -157,6 +166,7 @@ describe.skipIf(isWithoutNatsServer())("clients of a cluster", () => {
         cluster.urls.map((url) => answered(() => trader.at(url).place(order))),
       );
       expect(placed.map(({ status }) => status)).toEqual([200, 200, 200]);
+      for (const { body } of placed) noteOrder(body);
       const [one, ...others] = placed.map(acknowledgementOf);
       for (const other of others) expect(other).toEqual(one);
       const { body } = await trader.request("GET", "/v1/orders?nonce=7&status=all");
@@ -179,6 +189,7 @@ describe.skipIf(isWithoutNatsServer())("clients of a cluster", () => {
       client.useGateway(url);
       const after = await session.placeOrder({ ...BID, price });
       await until(() => stream.gateway === url);
+      for (const { ackNonce, orderId } of [before, after]) noteOrder({ ackNonce, orderId });
       placed.push(before.orderId, after.orderId);
       open.push(before.orderId, after.orderId);
       while (open.length > MOST_OPEN) await session.cancelOrder(open.shift()!);
@@ -204,6 +215,14 @@ describe.skipIf(isWithoutNatsServer())("clients of a cluster", () => {
     expect(canceledMs).toBeLessThan(6_500 + lateness.allowedMs);
     await last.start();
     await cluster.ready();
+  });
+
+  test("afterwards: nothing lost, nothing twice; all agree", WITHIN, async () => {
+    await cluster.stop();
+    await auditMirrors(
+      cluster.gateways.map(({ data }) => data),
+      { acknowledged, notExecuted: [] },
+    );
   });
 });
 

@@ -1,7 +1,7 @@
 /**
  * A cluster of real processes on loopback, in which any server or gateway dies or stalls under load. All
- * tests share one cluster and one load; the last one audits every gateway's mirror.
- * `PERPGATE_CLUSTER_RUNS` repeats each.
+ * tests share one cluster and one load; the last ones audit every gateway's mirror, and judge by it what
+ * happened in the log meanwhile. `PERPGATE_CLUSTER_RUNS` repeats each.
  */
 
 import { setTimeout as delay } from "node:timers/promises";
@@ -10,6 +10,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { checkpointsAt, expectKept } from "../testing/judged-receipts.js";
 import { auditMirrors } from "./testing/audit.js";
 import { ClusterLoad } from "./testing/cluster-load.js";
+import { ConnectedHolders } from "./testing/connected-holders.js";
+import type { MirrorLog } from "./testing/mirror-log.js";
 import { RunningCluster, type RunningGateway } from "./testing/running-cluster.js";
 
 const RUNS = Number(process.env.PERPGATE_CLUSTER_RUNS ?? 1);
@@ -19,44 +21,132 @@ const TIMEOUT = 90_000 * (RUNS + 1);
 const STREAM = "perpgate";
 const ROLES = ["leader", "follower", "meta leader", "consumer's host"] as const;
 type Role = (typeof ROLES)[number];
+const TICKING = "that ticks";
+const OTHER = "that does not tick";
+/** Later than a gateway is gone. */
+const AFTER_ITS_END_MS = 6_000;
 /** Seconds; the long form has every role and time, and gateways that stall for as long. */
 const IS_LONG = RUNS > 1;
 const STALLS: readonly (readonly [Role, number])[] = IS_LONG
   ? ROLES.flatMap((role) => [3, 7, 30].map((seconds) => [role, seconds] as const))
   : [["leader", 3]];
+/** Which gateway is killed, and after how long it starts again. */
+const GATEWAY_KILLS: readonly (readonly [string, number])[] = IS_LONG
+  ? [TICKING, OTHER].flatMap((which) => [0, AFTER_ITS_END_MS].map((ms) => [which, ms] as const))
+  : [
+      [TICKING, 0],
+      [OTHER, AFTER_ITS_END_MS],
+    ];
+const GATEWAY_STALLS = IS_LONG ? [500, 3_000, 8_000, 30_000] : [500, 8_000];
+/** A client without an answer for as long asks elsewhere. */
+const PATIENCE_MS = 10_000;
+/** 25 ticks: a gateway that is silent for longer is gone. */
+const GONE_MS = 5_000;
+/** How soon another gateway must tick. */
+const TICKS_BACK_MS = 700;
+const KILLED = "gateway that ticks killed";
 /** Receipts judged by what one gateway publishes. */
-const JUDGED = IS_LONG ? Number.POSITIVE_INFINITY : 70;
+const JUDGED = IS_LONG ? Number.POSITIVE_INFINITY : 50;
 const ALL = ["gateway-1", "gateway-2", "gateway-3"];
+const without = (gateway: RunningGateway): string[] => ALL.filter((name) => name !== gateway.name);
+
+/** Positions of the log before and after a step, and what it was about. */
+interface Span<About> {
+  readonly from: number;
+  readonly to: number;
+  readonly about: About;
+}
+
+interface Killed {
+  readonly name: string;
+  /** What the machine adds to a time that was measured. */
+  readonly allowedMs: number;
+}
 
 describe.skipIf(isWithoutNatsServer())("a cluster under load", { timeout: TIMEOUT }, () => {
   let cluster: RunningCluster;
   let load: ClusterLoad;
+  let holders: ConnectedHolders;
   /** Of all gateways, before anything is killed. */
   const checkpoints: string[] = [];
   /** Milliseconds without any acknowledgement, by what caused it. */
   const gaps = new Map<string, number>();
+  /** Milliseconds between two ticks, by what caused it. */
+  const tickGaps = new Map<string, number>();
+  /** In which no writer may end. */
+  const serverFaults: Span<string>[] = [];
+  const tickersKilled: Span<Killed>[] = [];
+  /** And started only after they were gone. */
+  const killedForGood: Span<Killed>[] = [];
+  /** By milliseconds. */
+  const gatewayStalls = new Map<number, readonly Span<string>[]>();
+  let finished: Promise<MirrorLog> | undefined;
 
   beforeAll(async () => {
     cluster = await RunningCluster.start({}, afterAll);
+    holders = new ConnectedHolders([...cluster.gateways], afterAll);
     load = await ClusterLoad.start(cluster.urls, 3);
     await load.more(50);
     for (const url of cluster.urls) checkpoints.push(...(await checkpointsAt(url)));
   }, TIMEOUT);
 
   afterAll(() => {
-    const lines = [...gaps].map(([cause, ms]) => `  ${cause}: ${Math.round(ms)} ms`);
-    console.info(`without acknowledgements at most\n${lines.join("\n")}`);
+    const linesOf = (times: ReadonlyMap<string, number>): string =>
+      [...times].map(([cause, ms]) => `  ${cause}: ${Math.round(ms)} ms`).join("\n");
+    console.info(`without acknowledgements at most\n${linesOf(gaps)}`);
+    console.info(`between two ticks at most\n${linesOf(tickGaps)}`);
   });
 
   /** Repeats the step under load, and goes on trading after each. */
-  async function during(cause: string, step: () => Promise<void>, runs = RUNS): Promise<void> {
+  async function during<About>(
+    cause: string,
+    step: () => Promise<About>,
+    runs = RUNS,
+  ): Promise<Span<About>[]> {
+    const spans: Span<About>[] = [];
     for (let run = 0; run < runs; run++) {
+      await holders.renew();
+      const from = await position();
       load.longestGapMs = 0;
       load.longestWaitMs = 0;
-      await step();
+      const about = await step();
       await load.more(50);
       gaps.set(cause, Math.max(gaps.get(cause) ?? 0, load.longestGapMs));
+      load.expectShortWaits();
+      await holders.note();
+      spans.push({ from, to: await position(), about });
     }
+    return spans;
+  }
+
+  /** That any gateway has applied; all of them run. */
+  async function position(): Promise<number> {
+    const seen = await Promise.all(cluster.gateways.map((gateway) => gateway.status()));
+    return Math.max(...seen.map((status) => Number(status.position)));
+  }
+
+  /** Once: ends the load, adds a gateway, ends all and audits their mirrors. */
+  function finish(): Promise<MirrorLog> {
+    finished ??= audited();
+    return finished;
+  }
+
+  async function audited(): Promise<MirrorLog> {
+    await load.stop();
+    await cluster.add();
+    await expectSameBlocks(cluster.gateways);
+    const unsigned = load.receipts.filter(({ ack }) => ack.receipt === undefined);
+    expect(unsigned.map(({ ack }) => ack.ackNonce)).toEqual([]);
+    // Each gateway is asked about its share: they publish the same log.
+    for (const [at, url] of cluster.urls.entries()) {
+      const share = load.receipts.filter((_, receipt) => receipt % cluster.urls.length === at);
+      await expectKept(share.slice(-JUDGED), url, checkpoints);
+    }
+    await cluster.stop();
+    return auditMirrors(
+      cluster.gateways.map(({ data }) => data),
+      load,
+    );
   }
 
   const writersAt = async (gateway: RunningGateway): Promise<string[]> => [
@@ -80,7 +170,8 @@ describe.skipIf(isWithoutNatsServer())("a cluster under load", { timeout: TIMEOU
   };
 
   test.each(ROLES)("kill -9 of the server that is %s", async (role) => {
-    await during(`${role} killed`, async () => {
+    const cause = `${role} killed`;
+    const spans = await during(cause, async () => {
       const server = await found(role);
       if (server === undefined) throw new Error(`no server is ${role}`);
       const isLeader = server === (await cluster.nats.streamLeader(STREAM));
@@ -94,73 +185,82 @@ describe.skipIf(isWithoutNatsServer())("a cluster under load", { timeout: TIMEOU
       const limitMs = (isLeader ? 15_000 : 3_000) + lateness.allowedMs;
       expect(load.longestGapMs).toBeLessThan(limitMs);
       expect(load.longestWaitMs).toBeLessThan(limitMs);
+      return cause;
     });
+    serverFaults.push(...spans);
   });
 
   test("the stream's leader steps down", async () => {
-    await during("step-down", () => cluster.nats.stepDown(STREAM));
+    const spans = await during("step-down", async () => {
+      await cluster.nats.stepDown(STREAM);
+      return "step-down";
+    });
+    serverFaults.push(...spans);
   });
 
-  test.each(STALLS)(
-    "the server that is %s stalls for %i s: no writer is declared gone by it",
-    async (role, seconds) => {
-      const before = await writersAt(cluster.gateway(0));
-      await during(
-        `${role} paused for ${seconds} s`,
-        async () => {
-          const server = await found(role);
-          if (server === undefined) throw new Error(`no server is ${role}`);
-          server.pause();
-          await delay(seconds * 1_000);
-          server.resume();
-          await load.more(20);
-          await cluster.nats.inSync(STREAM);
-        },
-        STALL_RUNS,
-      );
-      expect(await writersAt(cluster.gateway(0))).toEqual(before);
+  test.each(STALLS)("the server that is %s stalls for %i s", async (role, seconds) => {
+    const cause = `${role} paused for ${seconds} s`;
+    const spans = await during(
+      cause,
+      async () => {
+        const server = await found(role);
+        if (server === undefined) throw new Error(`no server is ${role}`);
+        server.pause();
+        await delay(seconds * 1_000);
+        server.resume();
+        await load.more(20);
+        await cluster.nats.inSync(STREAM);
+        return cause;
+      },
+      STALL_RUNS,
+    );
+    serverFaults.push(...spans);
+  });
+
+  test.each(GATEWAY_KILLS)(
+    "kill -9 of a gateway %s, which starts again after %i ms",
+    async (which, ms) => {
+      const spans = await during(`gateway ${which} killed, started after ${ms} ms`, async () => {
+        const [first, ...others] = await writersAt(cluster.gateway(0));
+        const name = which === TICKING ? first : others.at(-1);
+        const gateway = cluster.gateways.find((each) => each.name === name);
+        const witness = cluster.gateways.find((each) => each.name !== name);
+        if (gateway === undefined || witness === undefined) throw new Error(`no gateway ${name}`);
+        const lateness = new Lateness(onTestFinished);
+        await gateway.kill();
+        await delay(ms);
+        if (ms > GONE_MS) await until(witness, without(gateway));
+        await gateway.start();
+        await until(witness, ALL);
+        return { name: gateway.name, allowedMs: lateness.allowedMs };
+      });
+      if (which === TICKING) tickersKilled.push(...spans);
+      if (ms > GONE_MS) killedForGood.push(...spans);
     },
   );
 
-  test("kill -9 of the gateway that ticks, back within a second", async () => {
-    await during("ticking gateway killed", async () => {
-      const [first] = await writersAt(cluster.gateway(2));
-      const gateway = cluster.gateways.find(({ name }) => name === first) ?? cluster.gateway(0);
-      await gateway.kill();
-      await gateway.start();
-    });
-    await until(cluster.gateway(2), ALL);
+  test.each(GATEWAY_STALLS)("a gateway with orders in flight stalls for %i ms", async (ms) => {
+    const spans = await during(
+      `gateway paused for ${ms} ms`,
+      async () => {
+        const gateway = cluster.gateway(1);
+        load.hurry(gateway.url);
+        await load.more(20);
+        gateway.process.signal("SIGSTOP");
+        expect(load.calm()).toBeGreaterThan(0);
+        // Nobody waits for that long at a gateway that does not answer.
+        if (ms > PATIENCE_MS) load.leave(gateway.url);
+        await delay(ms);
+        if (ms > GONE_MS) await until(cluster.gateway(0), without(gateway));
+        gateway.process.signal("SIGCONT");
+        await until(cluster.gateway(0), ALL);
+        await load.only(cluster.urls);
+        return gateway.name;
+      },
+      STALL_RUNS,
+    );
+    gatewayStalls.set(ms, spans);
   });
-
-  test("kill -9 of another gateway: gone after 25 ticks, and back as a new writer", async () => {
-    await during("other gateway killed", async () => {
-      const gateway = cluster.gateway(1);
-      await gateway.kill();
-      await until(cluster.gateway(0), ["gateway-1", "gateway-3"]);
-      await gateway.start();
-    });
-    await until(cluster.gateway(0), ALL);
-  });
-
-  test.each(IS_LONG ? [500, 3_000, 8_000, 30_000] : [500, 8_000])(
-    "a gateway stalls for %i ms, and goes on or joins again",
-    async (ms) => {
-      await during(
-        `gateway paused for ${ms} ms`,
-        async () => {
-          const gateway = cluster.gateway(1);
-          // Nobody waits for that long at a gateway that does not answer.
-          if (ms > 10_000) await load.only(cluster.urls.filter((url) => url !== gateway.url));
-          gateway.process.signal("SIGSTOP");
-          await delay(ms);
-          gateway.process.signal("SIGCONT");
-          await until(cluster.gateway(0), ALL);
-          await load.only(cluster.urls);
-        },
-        STALL_RUNS,
-      );
-    },
-  );
 
   test("all gateways are killed and one of them starts: trading within 15 s", async () => {
     await during("all gateways killed", async () => {
@@ -176,7 +276,7 @@ describe.skipIf(isWithoutNatsServer())("a cluster under load", { timeout: TIMEOU
   });
 
   test("all servers are killed and start again: trading within 15 s of a quorum", async () => {
-    await during("all servers killed", async () => {
+    const spans = await during("all servers killed", async () => {
       await Promise.all(cluster.nats.servers.map((server) => server.kill()));
       await delay(500);
       await cluster.nats.restartAll();
@@ -184,20 +284,67 @@ describe.skipIf(isWithoutNatsServer())("a cluster under load", { timeout: TIMEOU
       const lateness = new Lateness(onTestFinished);
       await load.more(1);
       expect(performance.now() - started).toBeLessThan(15_000 + lateness.allowedMs);
+      return "all servers killed";
     });
+    serverFaults.push(...spans);
   });
 
-  test("afterwards: nothing lost, nothing twice, nothing that was not to be; all agree", async () => {
-    await load.stop();
-    // Each gateway is asked about its share: they publish the same log.
-    for (const [at, url] of cluster.urls.entries()) {
-      const share = load.receipts.filter((_, receipt) => receipt % cluster.urls.length === at);
-      await expectKept(share.slice(-JUDGED), url, checkpoints);
+  test("afterwards: nothing lost, nothing twice, nothing that was not to be; all agree, a new gateway too", async () => {
+    await finish();
+  });
+
+  test("in the log: no writer ended by a fault of the servers alone", async () => {
+    const log = await finish();
+    expect(serverFaults.length).toBeGreaterThan(0);
+    for (const span of serverFaults) expect(log.endedWithin(span), span.about).toEqual([]);
+  });
+
+  test("in the log: ticks are back within 700 ms after the gateway that ticks was killed", async () => {
+    const log = await finish();
+    expect(tickersKilled.length).toBeGreaterThan(0);
+    for (const { from, about } of tickersKilled) {
+      const gapMs = log.longestTickGapAfter(log.lifeAt(about.name, from));
+      tickGaps.set(KILLED, Math.max(tickGaps.get(KILLED) ?? 0, gapMs));
+      expect(gapMs).toBeLessThanOrEqual(TICKS_BACK_MS + about.allowedMs);
     }
-    await cluster.stop();
-    await auditMirrors(
-      cluster.gateways.map(({ data }) => data),
-      load,
-    );
+  });
+
+  test("in the log: a killed gateway is gone after 25 ticks, and back as a new writer", async () => {
+    const log = await finish();
+    expect(killedForGood.length).toBeGreaterThan(0);
+    for (const span of killedForGood) expectGone(log, span, span.about.name);
+  });
+
+  test.each(GATEWAY_STALLS)(
+    "in the log: a gateway that stalled for %i ms is gone exactly if 25 ticks passed without it",
+    async (ms) => {
+      const log = await finish();
+      const spans = gatewayStalls.get(ms) ?? [];
+      expect(spans.length).toBeGreaterThan(0);
+      for (const span of spans) {
+        if (ms > GONE_MS) expectGone(log, span, span.about);
+        else expect(log.endedWithin(span)).toEqual([]);
+      }
+    },
+  );
+
+  test("in the log: no order was canceled while its session was connected", async () => {
+    expect(holders.expectKept(await finish())).toBeGreaterThanOrEqual(ALL.length);
   });
 });
+
+/** Fails unless the last block that all have sealed is the same one at each. */
+async function expectSameBlocks(gateways: readonly RunningGateway[]): Promise<void> {
+  const sealed = await Promise.all(gateways.map((gateway) => gateway.status()));
+  const last = Math.min(...sealed.map(({ block }) => Number(block)));
+  const [first, ...others] = await Promise.all(gateways.map((gateway) => gateway.block(last)));
+  expect(first).toMatchObject({ status: 200 });
+  for (const other of others) expect(other).toEqual(first);
+}
+
+/** Fails unless, of all writers, that gateway's alone ended, by the 25th tick; it joined again. */
+function expectGone(log: MirrorLog, span: Span<unknown>, name: string): void {
+  const ended = log.endedWithin(span);
+  expect(ended).toMatchObject([{ name, ticksMissed: 25, end: { by: "Tick" } }]);
+  expect(log.lifeAt(name, span.to).joined).toBeGreaterThan(ended[0]?.end?.position ?? 0);
+}

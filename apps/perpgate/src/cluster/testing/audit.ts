@@ -1,82 +1,91 @@
 /**
  * What must hold after every test of a cluster, read from the gateways' mirrors: every order that was
  * acknowledged is in each of them at its position, once, with the same acknowledgement; nothing that was
- * answered `not_executed` ever ran; all mirrors lead to the same state.
+ * answered `not_executed` ever ran; a writer was gone exactly after 25 ticks without a batch of its own;
+ * all mirrors lead to the same state and blocks.
  */
 
-import { createHash } from "node:crypto";
-import { join } from "node:path";
-import { inspectLog, LOG_START, LogReader, nodeDisk } from "@perpgate/journal";
-import { type Applied, Replica, verify } from "@perpgate/venue";
+import { verify } from "@perpgate/venue";
 import { expect } from "vitest";
-import type { ClusterLoad } from "./cluster-load.js";
+import { MirrorLog } from "./mirror-log.js";
 
-interface Executed {
-  readonly position: number;
-  readonly acknowledgement: string;
+/** What clients were answered. */
+export interface Answers {
+  readonly acknowledged: readonly Acknowledged[];
+  /** Session and nonce of what was never executed. */
+  readonly notExecuted: readonly Sent[];
+  /** Fails if one waited for too long. */
+  expectShortWaits?(): void;
 }
 
-interface Read {
-  /** By session and nonce; every execution. */
-  readonly orders: ReadonlyMap<string, readonly Executed[]>;
-  readonly stateHash: string;
-  readonly drops: number;
+export interface Acknowledged extends Partial<Sent> {
+  readonly ackNonce: number;
+  readonly orderId: number;
 }
 
-export async function auditMirrors(folders: readonly string[], load: ClusterLoad): Promise<void> {
+export interface Sent {
+  /** Position of the session. */
+  readonly session: number;
+  readonly nonce: number;
+}
+
+/** Ticks in a row without a batch of a writer, with the last of which it is gone. */
+const TICKS_MISSED = 25;
+
+/** Returns the longest of the mirrors, for what else a test asks about. */
+export async function auditMirrors(
+  folders: readonly string[],
+  ...given: readonly Answers[]
+): Promise<MirrorLog> {
   for (const folder of folders) {
     expect(await verify(folder), folder).toMatchObject({ fault: null });
   }
-  const ends = folders.map((folder) => endOf(folder));
-  const common = Math.min(...ends);
-  const reads = folders.map((folder) => read(folder, common));
-  const [first] = reads;
-  for (const { stateHash } of reads) expect(stateHash).toBe(first?.stateHash);
-  const whole = read(folders[ends.indexOf(Math.max(...ends))] ?? "", Number.MAX_SAFE_INTEGER);
-  for (const { session, nonce, ackNonce } of load.acknowledged) {
-    const found = whole.orders.get(`${session}/${nonce}`) ?? [];
-    expect(
-      found.map(({ position }) => position),
-      `nonce ${nonce}`,
-    ).toEqual([ackNonce]);
-    for (const { orders } of reads) {
-      const [there] = orders.get(`${session}/${nonce}`) ?? [];
-      if (there !== undefined) expect(there).toEqual(found[0]);
-    }
-  }
-  for (const { session, nonce } of load.notExecuted) {
-    expect(whole.orders.get(`${session}/${nonce}`), `nonce ${nonce}`).toBeUndefined();
-  }
-  for (const [name, found] of whole.orders) expect(found.length, name).toBe(1);
-  load.expectShortWaits();
-}
-
-function endOf(folder: string): number {
-  return inspectLog(nodeDisk, join(folder, "journal"))?.end.batch ?? 0;
-}
-
-function read(folder: string, until: number): Read {
-  const orders = new Map<string, Executed[]>();
-  const onCommand = ({ seq, command, events }: Applied): void => {
-    if (command.kind !== "PlaceOrder") return;
-    const acknowledgement = events.decode().find(({ kind }) => kind === "OrderAcknowledged");
-    if (acknowledgement === undefined) return;
-    const name = `${command.session}/${command.nonce}`;
-    const found = { position: seq, acknowledgement: JSON.stringify(acknowledgement) };
-    orders.set(name, [...(orders.get(name) ?? []), found]);
-  };
-  const replica = new Replica(undefined, [{ onCommand }]);
-  const reader = new LogReader(nodeDisk, join(folder, "journal"), LOG_START);
+  const logs = folders.map((folder) => new MirrorLog(folder));
   try {
-    const end = Math.min(until, endOf(folder));
-    for (let batch = reader.next(end); batch !== undefined; batch = reader.next(end)) {
-      replica.applyBatch(batch);
-    }
+    const [first, ...others] = replayed(logs);
+    for (const other of others) expect(other).toEqual(first);
+    for (const answers of given) expectAnswers(logs, answers);
+    for (const log of logs) expectConsistent(log);
   } finally {
-    reader.close();
+    for (const log of logs) log.close();
   }
-  const stateHash = replica.engine.stateHash((bytes) =>
-    createHash("sha256").update(bytes).digest("hex"),
-  );
-  return { orders, stateHash, drops: replica.drops };
+  return logs.reduce((longest, log) => (log.end > longest.end ? log : longest));
+}
+
+/** Each to its own end; returns the states where the shortest one ends. */
+function replayed(logs: readonly MirrorLog[]) {
+  const common = Math.min(...logs.map(({ end }) => end));
+  const states = logs.map((log) => log.replayTo(common));
+  for (const log of logs) log.replayTo(log.end);
+  return states;
+}
+
+function expectAnswers(logs: readonly MirrorLog[], answers: Answers): void {
+  const { acknowledged, notExecuted } = answers;
+  answers.expectShortWaits?.();
+  expect(acknowledged.length).toBeGreaterThan(0);
+  for (const { session, nonce, ackNonce, orderId } of acknowledged) {
+    const found = logs.map(({ executed }) => executed.get(ackNonce));
+    const name = session === undefined ? found[0]?.name : `${session}/${nonce}`;
+    const wanted = { name, orderId, acknowledgement: found[0]?.acknowledgement };
+    for (const each of found) expect(each, `position ${ackNonce}`).toEqual(wanted);
+  }
+  const orders = logs.flatMap(({ executed }) => [...executed.values()]);
+  const ran = new Set(orders.map(({ name }) => name));
+  for (const { session, nonce } of notExecuted) {
+    expect(ran.has(`${session}/${nonce}`), `nonce ${nonce}`).toBe(false);
+  }
+}
+
+function expectConsistent({ executed, lives }: MirrorLog): void {
+  const ran = new Set<string>();
+  for (const [position, { name }] of executed) {
+    expect(ran.has(name), `position ${position} of ${name}`).toBe(false);
+    ran.add(name);
+  }
+  for (const { name, joined, end, ticksMissed, mostMissed } of lives) {
+    const isGone = end?.by === "Tick";
+    if (isGone) expect(ticksMissed, `${name} of ${joined}`).toBe(TICKS_MISSED);
+    expect(mostMissed, `${name} of ${joined}`).toBeLessThanOrEqual(TICKS_MISSED - (isGone ? 0 : 1));
+  }
 }

@@ -85,6 +85,8 @@ export class RunningGateway {
     const answer = await fetch(`${this.url}/v1/status`);
     const status: {
       readonly position: string | number;
+      /** The last sealed block. */
+      readonly block: string | number;
       readonly time: number;
       readonly cluster: {
         readonly writers: readonly string[];
@@ -93,6 +95,12 @@ export class RunningGateway {
       };
     } = JSON.parse(await answer.text());
     return status;
+  }
+
+  /** A sealed block, as it publishes it. */
+  async block(number: number): Promise<unknown> {
+    const answer = await fetch(`${this.url}/v1/blocks/${number}`);
+    return { status: answer.status, block: JSON.parse(await answer.text()) };
   }
 
   /** Why it is not ready; undefined if it is, or does not answer. */
@@ -113,11 +121,15 @@ export class RunningGateway {
 }
 
 export class RunningCluster {
+  readonly gateways: RunningGateway[] = [];
+
   private constructor(
     readonly nats: NatsCluster,
-    readonly gateways: readonly RunningGateway[],
     /** The file that all gateways read. */
     readonly config: string,
+    private readonly folder: string,
+    private readonly changes: ClusterChanges,
+    private readonly atEnd: WhenDone,
   ) {}
 
   static async start(
@@ -139,20 +151,24 @@ export class RunningCluster {
     };
     const config = configurationFile(content, atEnd);
     await begin(readConfiguration({ config, log: { servers: nats.urls() } }, {}), 3);
-    const gateways: RunningGateway[] = [];
-    for (let member = 0; member < (changes.gateways ?? 3); member++) {
-      const servers = (await changes.servers?.(nats, member)) ?? nats.urls(member);
-      const args = ["--log", servers.join(","), "--config", config];
-      const environment = changes.environment?.(member) ?? {};
-      const name = `gateway-${member + 1}`;
-      const gateway = new RunningGateway(name, folder, args, environment, atEnd);
-      gateway.clockShiftMs = changes.clockShiftMs?.(member) ?? 0;
-      gateways.push(gateway);
-    }
-    const cluster = new RunningCluster(nats, gateways, config);
+    const cluster = new RunningCluster(nats, config, folder, changes, atEnd);
     // In order, so that the first one ticks.
-    for (const gateway of gateways) await gateway.start();
+    for (let member = 0; member < (changes.gateways ?? 3); member++) await cluster.add();
     return cluster;
+  }
+
+  /** Starts another gateway, on an empty folder. */
+  async add(): Promise<void> {
+    const { nats, changes } = this;
+    const member = this.gateways.length;
+    const servers = (await changes.servers?.(nats, member)) ?? nats.urls(member);
+    const args = ["--log", servers.join(","), "--config", this.config];
+    const environment = changes.environment?.(member) ?? {};
+    const name = `gateway-${member + 1}`;
+    const gateway = new RunningGateway(name, this.folder, args, environment, this.atEnd);
+    gateway.clockShiftMs = changes.clockShiftMs?.(member) ?? 0;
+    this.gateways.push(gateway);
+    await gateway.start();
   }
 
   get urls(): readonly string[] {
