@@ -48,6 +48,7 @@ export {
 export type { BookLevels, Levels } from "./views/book-view.js";
 export {
   type AccountChange,
+  changedDeposit,
   changeKind,
   moneyIn,
   tellsMoney,

@@ -22,6 +22,8 @@ import { wholePage } from "./whole-page.js";
 const TX_HASH = /^[0-9a-f]{64}$/;
 
 export class DepositFlow {
+  private readonly checksums = new AddressChecksums();
+
   constructor(
     private readonly link: VenueLink,
     /** Undefined under the `dev` attestor, which accepts any hash. */
@@ -49,7 +51,7 @@ export class DepositFlow {
     }
     const deposit = this.link.views.registeredDeposit(session.account, chain, txHash);
     if (deposit === undefined) throw new Error(`deposit ${chain} ${txHash} was not registered`);
-    return withChecksums(deposit);
+    return withChecksums(deposit, this.checksums);
   }
 
   private isAccepted(chain: Chain, token: Token): boolean {
@@ -71,15 +73,13 @@ export class DepositFlow {
   list({ account }: LiveSession, query: DepositsQuery, onRead: (rows: number) => void): Deposit[] {
     const found = this.link.views.deposits(account, query);
     onRead(found.read - found.rows.length);
-    // A checksum takes 25 µs, and a thousand deposits contain few distinct accounts.
-    const checksums = new Map<string, string>();
-    return wholePage(found, query).map((deposit) => withChecksums(deposit, checksums));
+    return wholePage(found, query).map((deposit) => withChecksums(deposit, this.checksums));
   }
 
   read({ account }: LiveSession, depositId: string): AttestedDeposit {
     const deposit = this.link.views.deposit(account, Number(depositId));
     if (deposit === undefined) throw new ApiError("deposit_not_found", { depositId });
-    return withChecksums(deposit);
+    return withChecksums(deposit, this.checksums);
   }
 }
 
@@ -87,21 +87,30 @@ function tooManyUnseen(limit: number): ApiError {
   return new ApiError("too_many_unseen_deposits", { limit });
 }
 
-/** With EIP-55 checksums in every address; `checksums` caches them across calls. */
-export function withChecksums<D extends Deposit>(
-  deposit: D,
-  checksums: Map<string, string> = new Map(),
-): D {
-  const checksumOf = (address: string): string => {
-    const known = checksums.get(address);
+const MAX_CHECKSUMS = 10_000;
+
+/** Addresses with their EIP-55 checksum, which takes 25 µs: one deposit may credit a thousand accounts. */
+export class AddressChecksums {
+  private readonly known = new Map<string, string>();
+
+  of(address: string): string {
+    const known = this.known.get(address);
     if (known !== undefined) return known;
+    if (this.known.size === MAX_CHECKSUMS) this.known.clear();
     const checked = checksummed(address);
-    checksums.set(address, checked);
+    this.known.set(address, checked);
     return checked;
-  };
+  }
+}
+
+/** With EIP-55 checksums in every address. */
+export function withChecksums<D extends Deposit>(deposit: D, checksums: AddressChecksums): D {
   return {
     ...deposit,
-    credits: deposit.credits.map((credit) => ({ ...credit, account: checksumOf(credit.account) })),
+    credits: deposit.credits.map((credit) => ({
+      ...credit,
+      account: checksums.of(credit.account),
+    })),
   };
 }
 

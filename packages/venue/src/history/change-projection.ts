@@ -108,11 +108,10 @@ export class ChangeProjection {
   }
 
   /** Events are read after the command was applied, so the first read gives the final state. */
-  onDeposit(account: number, depositId: number, words: () => readonly number[]): void {
+  onDeposit(account: number, depositId: number, state: readonly number[]): void {
     const key = `${account}.${depositId}`;
     if (this.seenDeposits.has(key)) return;
     this.seenDeposits.add(key);
-    const state = words();
     const row = this.begin(account, CHANGED_DEPOSIT + state.length);
     row[0] = CHANGE.DEPOSIT;
     row[CHANGED_DEPOSIT_ID] = depositId;

@@ -10,7 +10,6 @@
 import { EVENT } from "@perpgate/engine";
 import type { Deposit } from "@perpgate/engine/reading";
 import {
-  CREDITED,
   DEPOSIT_PART_CREDITED,
   DEPOSIT_PROGRESSED,
   DEPOSIT_REOPENED,
@@ -63,19 +62,14 @@ export class DepositProjection {
       case EVENT.DepositProgressed:
         this.noteForAll(words[at + DEPOSIT_PROGRESSED.depositId]!);
         return;
-      case EVENT.DepositCredited: {
-        const depositId = words[at + CREDITED.depositId]!;
-        this.watch(words[at + CREDITED.account]!, depositId, Number.POSITIVE_INFINITY);
-        return;
-      }
       case EVENT.DepositSettled:
-        this.noteForAll(words[at + DEPOSIT_SETTLED.depositId]!);
+        this.onCredited(words[at + DEPOSIT_SETTLED.depositId]!);
         return;
       case EVENT.DepositReorged:
         this.noteForAll(words[at + DEPOSIT_REORGED.depositId]!);
         return;
       case EVENT.DepositPartCredited:
-        this.noteForAll(words[at + DEPOSIT_PART_CREDITED.depositId]!);
+        this.onCredited(words[at + DEPOSIT_PART_CREDITED.depositId]!);
         return;
       case EVENT.DepositReopened:
         this.noteForAll(words[at + DEPOSIT_REOPENED.depositId]!);
@@ -101,34 +95,44 @@ export class DepositProjection {
   private onRegistered({ command, timeMs }: Applied, depositId: number): void {
     if (command.kind !== "RegisterDeposit") return;
     const account = this.context.accountOfSession(command.session);
-    const isWatching = this.watch(account, depositId, MAX_REGISTRANTS);
+    const watchers = watchersIn(this.tables.watchers, depositId);
+    const isWatching = watchers.includes(account) || watchers.length < MAX_REGISTRANTS;
+    if (isWatching) this.watch([account], depositId);
     const deposit = this.context.deposit(depositId);
     // New or reopened: a change for all watchers. A repetition: only for the account that repeated it.
     if (deposit?.registeredAtMs === timeMs) this.noteForAll(depositId);
-    else if (isWatching) this.noteFor(account, depositId);
+    else if (isWatching) this.noteFor([account], depositId);
   }
 
-  /** Adds a watcher below `limit`; returns whether the account watches the deposit now. */
-  private watch(account: number, depositId: number, limit: number): boolean {
-    const watchers = watchersIn(this.tables.watchers, depositId);
-    if (watchers.includes(account)) return true;
-    if (watchers.length >= limit) return false;
-    const row = bytesOfWords([...watchers, account]);
+  /** Follows the credits of a part, or of the whole deposit. */
+  private onCredited(depositId: number): void {
+    const credits = this.context.deposit(depositId)?.credits ?? [];
+    const accounts = credits.map(({ account }) => account);
+    this.watch(accounts, depositId);
+    this.noteForAll(depositId);
+  }
+
+  /** Adds the accounts that do not watch the deposit. */
+  private watch(accounts: readonly number[], depositId: number): void {
+    const watchers = new Set(watchersIn(this.tables.watchers, depositId));
+    const added = [...new Set(accounts)].filter((account) => !watchers.has(account));
+    if (added.length === 0) return;
+    const row = bytesOfWords([...watchers, ...added]);
     this.queue.put(this.tables.watchers, keyOf(depositId), row);
-    this.queue.put(this.tables.deposits, keyOf(account, depositId), PRESENT);
-    return true;
-  }
-
-  private noteForAll(depositId: number): void {
-    for (const account of watchersIn(this.tables.watchers, depositId)) {
-      this.noteFor(account, depositId);
+    for (const account of added) {
+      this.queue.put(this.tables.deposits, keyOf(account, depositId), PRESENT);
     }
   }
 
-  private noteFor(account: number, depositId: number): void {
+  private noteForAll(depositId: number): void {
+    this.noteFor(watchersIn(this.tables.watchers, depositId), depositId);
+  }
+
+  private noteFor(accounts: readonly number[], depositId: number): void {
     const deposit = this.context.deposit(depositId);
     if (deposit === undefined) return;
-    this.changes.onDeposit(account, depositId, () => depositWords(deposit));
+    const words = depositWords(deposit);
+    for (const account of accounts) this.changes.onDeposit(account, depositId, words);
   }
 }
 

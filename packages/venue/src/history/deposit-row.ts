@@ -5,8 +5,13 @@
  *   token, status, confirmations, required, text reason, text reorged, account micros log …
  *
  * SETTLED_REORG is added to the status if a reorganisation was settled. A credit's log word is its log
- * index plus LOG_INDEXES × n: n = 0 for the token of the registration, 1 for USDC, 2 for USDT. Rows
- * from before these additions decode unchanged.
+ * index plus LOG_INDEXES × n: n = 0 for the token of the registration, 1 for USDC, 2 for USDT.
+ *
+ * Of more than MAX_CREDITS credits only their number is stored, and COUNTED is added to the status:
+ * every account that is credited has a row, so N of them would take N² words. The engine keeps the
+ * credits of a deposit in order and removes none.
+ *
+ * Rows from before these additions decode unchanged.
  */
 import type { Deposit } from "@perpgate/engine/reading";
 import type { RowWords } from "./rows.js";
@@ -24,34 +29,42 @@ export type DepositState = Pick<
   | "credits"
 >;
 
+type Credit = DepositState["credits"][number];
+
 /** The indexes are part of the store's format. */
 const TOKENS: readonly string[] = ["USDC", "USDT"];
 const STATUSES: readonly Deposit["status"][] = ["queued", "confirming", "credited", "rejected"];
 const CREDIT_WORDS = 3;
 const SETTLED_REORG = 8;
+const COUNTED = 16;
+const MAX_CREDITS = 16;
 const LOG_INDEXES = 2 ** 40;
 
 export function depositWords(deposit: DepositState): number[] {
+  const { credits, reorgSettledAtMs } = deposit;
+  const isCounted = credits.length > MAX_CREDITS;
+  const flags = (reorgSettledAtMs === 0 ? 0 : SETTLED_REORG) + (isCounted ? COUNTED : 0);
   return [
     TOKENS.indexOf(deposit.token),
-    STATUSES.indexOf(deposit.status) + (deposit.reorgSettledAtMs === 0 ? 0 : SETTLED_REORG),
+    STATUSES.indexOf(deposit.status) + flags,
     deposit.confirmations,
     deposit.required,
     ...textWords(deposit.reason),
     ...textWords(deposit.reorged),
-    ...deposit.credits.flatMap(({ account, amountMicros, logIndex, token }) => [
-      account,
-      amountMicros,
-      logIndex + LOG_INDEXES * (1 + TOKENS.indexOf(token)),
-    ]),
+    ...(isCounted ? [credits.length] : credits.flatMap(creditWords)),
   ];
 }
 
-export function depositOfWords(words: RowWords): DepositState {
+function creditWords({ account, amountMicros, logIndex, token }: Credit): number[] {
+  return [account, amountMicros, logIndex + LOG_INDEXES * (1 + TOKENS.indexOf(token))];
+}
+
+/** `credits` are those that the engine has, at this row or later. */
+export function depositOfWords(words: RowWords, credits: DepositState["credits"]): DepositState {
   const reasonAt = 4;
   const reorgedAt = reasonAt + 1 + words[reasonAt]!;
   const creditsAt = reorgedAt + 1 + words[reorgedAt]!;
-  const count = (words.length - creditsAt) / CREDIT_WORDS;
+  const flags = words[1]! - (words[1]! % SETTLED_REORG);
   return {
     token: TOKENS[words[0]!] ?? "",
     status: STATUSES[words[1]! % SETTLED_REORG] ?? "queued",
@@ -60,18 +73,25 @@ export function depositOfWords(words: RowWords): DepositState {
     reason: textAt(words, reasonAt),
     reorged: textAt(words, reorgedAt),
     // A row stores only whether it was settled; the engine has the time.
-    reorgSettledAtMs: words[1]! >= SETTLED_REORG ? 1 : 0,
-    credits: Array.from({ length: count }, (_, i) => {
-      const at = creditsAt + i * CREDIT_WORDS;
-      const log = words[at + 2]!;
-      return {
-        account: words[at]!,
-        amountMicros: words[at + 1]!,
-        logIndex: log % LOG_INDEXES,
-        token: TOKENS[Math.floor(log / LOG_INDEXES) - 1] ?? "",
-      };
-    }),
+    reorgSettledAtMs: (flags & SETTLED_REORG) === 0 ? 0 : 1,
+    credits:
+      (flags & COUNTED) === 0
+        ? creditsOfWords(words.slice(creditsAt))
+        : credits.slice(0, words[creditsAt]),
   };
+}
+
+function creditsOfWords(words: RowWords): Credit[] {
+  return Array.from({ length: words.length / CREDIT_WORDS }, (_, i) => {
+    const at = i * CREDIT_WORDS;
+    const log = words[at + 2]!;
+    return {
+      account: words[at]!,
+      amountMicros: words[at + 1]!,
+      logIndex: log % LOG_INDEXES,
+      token: TOKENS[Math.floor(log / LOG_INDEXES) - 1] ?? "",
+    };
+  });
 }
 
 function textWords(text: string): number[] {

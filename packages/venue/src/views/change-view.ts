@@ -10,7 +10,6 @@ import {
   KINDS,
   MONEY_WORDS,
 } from "../history/change-projection.js";
-import { depositOfWords } from "../history/deposit-row.js";
 import type { RowWords } from "../history/rows.js";
 import { moneyView } from "./account-view.js";
 import { acknowledgementOfLeaf } from "./acknowledgement.js";
@@ -72,6 +71,11 @@ export function changeKind(row: RowWords): AccountChange["kind"] | undefined {
   }
 }
 
+/** The id of the deposit that a row of this kind is about; the state in it is the same for all accounts. */
+export function changedDeposit(row: RowWords): number {
+  return row[CHANGED_DEPOSIT_ID]!;
+}
+
 /** The change as it was right after the command; undefined for a deposit that was forgotten. */
 export function changeView(
   source: VenueSource,
@@ -91,8 +95,7 @@ export function changeView(
     case "position":
       return { kind, position: positionAt(source, row) };
     case "deposit": {
-      const state = depositOfWords(row.slice(CHANGED_DEPOSIT));
-      const deposit = depositAsOf(source, row[CHANGED_DEPOSIT_ID]!, state);
+      const deposit = depositAsOf(source, changedDeposit(row), row.slice(CHANGED_DEPOSIT));
       return deposit === undefined ? undefined : { kind, deposit };
     }
     case undefined:

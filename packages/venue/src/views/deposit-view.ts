@@ -6,8 +6,9 @@ import { depositKey, type Deposit as EngineDeposit } from "@perpgate/engine/read
 import type { AttestedDeposit, Chain, Deposit, DepositVote, Token } from "@perpgate/protocol";
 import { CHAINS, hexFromBytes, parseVote, TOKENS } from "@perpgate/protocol/core";
 import type { VotePlace, VoteRow } from "../history/deposit-projection.js";
-import type { DepositState } from "../history/deposit-row.js";
+import { type DepositState, depositOfWords } from "../history/deposit-row.js";
 import type { FilteredRows } from "../history/filtered-rows.js";
+import type { RowWords } from "../history/rows.js";
 import { fromMicros } from "./figures.js";
 import { pageOf, type RowsQuery } from "./row-query.js";
 import { stateOf, type VenueSource } from "./venue-source.js";
@@ -50,14 +51,11 @@ export function registeredDepositView(
   return deposit === undefined ? undefined : depositOf(source, deposit, deposit);
 }
 
-/** A deposit with an earlier state; undefined if it was forgotten. */
-export function depositAsOf(
-  source: VenueSource,
-  id: number,
-  state: DepositState,
-): Deposit | undefined {
+/** A deposit with the earlier state of a row; undefined if it was forgotten. */
+export function depositAsOf(source: VenueSource, id: number, row: RowWords): Deposit | undefined {
   const deposit = stateOf(source).deposits.byId.get(id);
-  return deposit === undefined ? undefined : depositOf(source, deposit, state);
+  if (deposit === undefined) return undefined;
+  return depositOf(source, deposit, depositOfWords(row, deposit.credits));
 }
 
 function depositOf(source: VenueSource, deposit: EngineDeposit, state: DepositState): Deposit {

@@ -2,6 +2,7 @@
 
 import { getDefaultHighWaterMark } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Deposit } from "@perpgate/protocol";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { COST } from "../../limits/costs.js";
 import { type RunningVenue, runVenue } from "../../venue/testing/running-venue.js";
@@ -223,6 +224,53 @@ describe("what readers cost", () => {
     for (let i = 0; i < fills; i++) await client.next("fills");
     expect(charged()).toBe(changes + 1 + 2 * fills);
     end();
+  });
+
+  test("a deposit of 100 senders: one frame for all of them; a resumption pays for its length", async () => {
+    const at = await runVenue({
+      parameters: { attestorKind: "chain", attestors: 1, attestorQuorum: 1, devCredit: 0 },
+      attestors: { venue: "test-venue", members: ["ab".repeat(32)] },
+    });
+    const traders = [await Trader.enter(at), await Trader.enter(at), await Trader.enter(at)];
+    const registration = { chain: "ethereum", txHash: "ab".repeat(32), token: "USDC" };
+    const { body } = await traders[0]!.send("/v1/bridge/deposit", registration);
+    const clients: StreamClient[] = [];
+    for (const { token } of traders) {
+      const client = await StreamClient.connect(at.url, token);
+      await client.ask({ op: "subscribe", streams: ["deposits"] });
+      await client.next("deposits");
+      clients.push(client);
+    }
+    const decode = vi.spyOn(at.venue.views, "change");
+    const since = at.venue.seq;
+    const others = Array.from({ length: 97 }, (_, i) => (i + 1).toString(16).padStart(40, "0"));
+    const own = traders.map(({ wallet }) => wallet.address.slice(2).toLowerCase());
+    await at.execute({
+      kind: "AttestDeposit",
+      stampMs: at.nowMs(),
+      attestor: 0,
+      depositId: Number(body.depositId),
+      verdict: "credit",
+      votedAtMs: at.nowMs(),
+      confirmations: 12,
+      required: 12,
+      credits: [...own, ...others].map((address, logIndex) => {
+        return { address, amountMicros: 5_000_000, logIndex, token: "USDC" };
+      }),
+      reason: "",
+    });
+    for (const [i, client] of clients.entries()) {
+      const { deposits } = (await client.next("deposits")).d;
+      const listed: Deposit[] = JSON.parse((await traders[i]!.get("/v1/bridge/deposits")).text);
+      expect(listed[0]?.credits).toHaveLength(100);
+      expect(deposits).toEqual(listed);
+    }
+    expect(decode).toHaveBeenCalledTimes(1);
+    const { connection, client } = await (await SocketPairs.open()).connect();
+    const charged = rowsCharged(connection);
+    feedOf(at).open(connection, "deposits", ACCOUNT, since);
+    await client.next("deposits");
+    expect(charged()).toBeGreaterThan(20);
   });
 
   test("many that resume: a bounded number of rows per turn for all together, a page each", async () => {

@@ -20,7 +20,7 @@ import { CLOSE } from "../close-codes.js";
 import type { Connection } from "../connection.js";
 import type { WireFrame } from "../wire-frame.js";
 import { Backfills } from "./backfill.js";
-import { gapFrame, isOfStream, stateFrame, updateFrame } from "./private-frames.js";
+import { gapFrame, isOfStream, PrivateFrames } from "./private-frames.js";
 
 export interface AccountReader {
   readonly connection: Connection;
@@ -43,13 +43,15 @@ export class AccountFeed {
   /** Changes applied and not yet sent, in log order. */
   private pending: PendingChange[] = [];
   private turn: NodeJS.Immediate | undefined;
+  private readonly frames: PrivateFrames;
   private readonly backfills: Backfills;
 
   constructor(
     private readonly venue: Venue,
     private readonly onFault: (error: unknown) => void,
   ) {
-    this.backfills = new Backfills(venue, {
+    this.frames = new PrivateFrames(venue);
+    this.backfills = new Backfills(venue, this.frames, {
       goLive: (reader) => this.goLive(reader),
       fail: (reader, error) => this.fail([reader], error),
     });
@@ -69,7 +71,7 @@ export class AccountFeed {
     account: number,
     since: number | undefined,
   ): () => void {
-    const { views, seq } = this.venue;
+    const { seq } = this.venue;
     const reader: AccountReader = { connection, stream, account, seq, isEnded: false };
     if (since !== undefined && since <= seq) {
       reader.seq = since;
@@ -80,7 +82,7 @@ export class AccountFeed {
         connection.counts.gaps++;
         connection.send(gapFrame(stream, since, seq));
       }
-      const state = stateFrame(views, stream, account, seq);
+      const state = this.frames.state(stream, account, seq);
       if (state !== undefined) {
         connection.charge(COST.historyRow * state.rows);
         connection.send(state.frame);
@@ -167,7 +169,7 @@ export class AccountFeed {
     for (const stream of streams) {
       const own = rows.filter((row) => isOfStream(row, stream));
       if (own.length === 0) continue;
-      frames.set(stream, updateFrame(this.venue.views, stream, account, seq, own));
+      frames.set(stream, this.frames.update(stream, account, seq, own));
     }
     return frames;
   }

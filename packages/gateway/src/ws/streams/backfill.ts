@@ -17,10 +17,12 @@
 import type { RowWords, Venue } from "@perpgate/venue";
 import { COST } from "../../limits/costs.js";
 import type { AccountReader } from "./account-feed.js";
-import { fillsFrame, isOfStream, updateFrame } from "./private-frames.js";
+import { fillsFrame, isOfStream, type PrivateFrames } from "./private-frames.js";
 
 export const PAGE_ROWS = 64;
 export const ROWS_PER_TURN = 256;
+/** So that a frame of deposits costs what a computed response of its length does. */
+const DEPOSIT_BYTES_PER_ROW = 341;
 
 export interface BackfillEvents {
   /** Everything was sent. */
@@ -37,6 +39,7 @@ export class Backfills {
 
   constructor(
     private readonly venue: Venue,
+    private readonly frames: PrivateFrames,
     private readonly events: BackfillEvents,
   ) {}
 
@@ -101,7 +104,7 @@ export class Backfills {
       this.enqueue(reader, 2 * pageRows);
       return rows;
     }
-    const sent = sendPage(venue, reader, page, end);
+    const sent = sendPage(venue, this.frames, reader, page, end);
     rows += sent.rows;
     reader.seq = sent.seq;
     if (isLast && sent.seq === end) {
@@ -129,6 +132,7 @@ function lastCompleteSeq(page: readonly PageRow[]): number | undefined {
  */
 function sendPage(
   { views }: Venue,
+  frames: PrivateFrames,
   { connection, stream, account }: AccountReader,
   page: readonly PageRow[],
   end: number,
@@ -151,7 +155,10 @@ function sendPage(
     } else {
       if (stream === "preconfirms") count(to - from);
       const changed = own.slice(from, to).map(({ row }) => row);
-      connection.send(updateFrame(views, stream, account, seq, changed));
+      const frame = frames.update(stream, account, seq, changed);
+      // A row of a deposit may stand for a thousand credits.
+      if (stream === "deposits") count(Math.floor(frame.length / DEPOSIT_BYTES_PER_ROW));
+      connection.send(frame);
     }
     from = to;
   }

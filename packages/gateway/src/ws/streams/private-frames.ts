@@ -6,14 +6,16 @@
 import type { PrivateStream } from "@perpgate/protocol";
 import {
   type AccountChange,
+  changedDeposit,
   changeKind,
   moneyIn,
   type RowWords,
   tellsMoney,
   tellsOfFills,
+  type Venue,
   type Views,
 } from "@perpgate/venue";
-import { withChecksums } from "../../venue/deposit-flow.js";
+import { AddressChecksums, withChecksums } from "../../venue/deposit-flow.js";
 import { streamFrame, type WireFrame, wireFrame } from "../wire-frame.js";
 
 const KIND_OF: Readonly<Partial<Record<PrivateStream, AccountChange["kind"]>>> = {
@@ -30,26 +32,81 @@ export function isOfStream(row: RowWords, stream: PrivateStream): boolean {
   return changeKind(row) === KIND_OF[stream];
 }
 
-/** The changes of one command to one account that belong to one stream. */
-export function updateFrame(
-  views: Views,
-  stream: PrivateStream,
-  account: number,
-  seq: number,
-  rows: readonly RowWords[],
-): WireFrame {
-  const type = "update";
-  if (stream === "fills") return fillsFrame(seq, views.fillsAt(account, seq));
-  const [first] = rows;
-  if (stream === "account" && first !== undefined) {
-    return streamFrame(stream, { type, seq, ...moneyIn(first) });
-  }
-  const changes = rows.flatMap((row) => views.change(seq, row) ?? []);
-  return changesFrame(stream, seq, changes);
-}
-
 export function fillsFrame(seq: number, fills: ReturnType<Views["fillsAt"]>): WireFrame {
   return streamFrame("fills", { type: "update", seq, fills });
+}
+
+/** A frame, and the rows that were read for it. */
+export interface StateFrame {
+  readonly frame: WireFrame;
+  readonly rows: number;
+}
+
+export class PrivateFrames {
+  private readonly checksums = new AddressChecksums();
+  /** The last frame of changed deposits: all accounts that a transaction credits get the same one. */
+  private lastDeposits: { readonly key: string; readonly frame: WireFrame } | undefined;
+
+  constructor(private readonly venue: Pick<Venue, "views">) {}
+
+  /** The changes of one command to one account that belong to one stream. */
+  update(
+    stream: PrivateStream,
+    account: number,
+    seq: number,
+    rows: readonly RowWords[],
+  ): WireFrame {
+    const { views } = this.venue;
+    const type = "update";
+    if (stream === "fills") return fillsFrame(seq, views.fillsAt(account, seq));
+    const [first] = rows;
+    if (stream === "account" && first !== undefined) {
+      return streamFrame(stream, { type, seq, ...moneyIn(first) });
+    }
+    if (stream === "deposits") return this.depositsUpdate(seq, rows);
+    return changesFrame(stream, seq, this.changesIn(seq, rows));
+  }
+
+  /** The open items, for a reader that starts without `since`; undefined for a stream without state. */
+  state(stream: PrivateStream, account: number, seq: number): StateFrame | undefined {
+    const { views } = this.venue;
+    const type = "snapshot";
+    switch (stream) {
+      case "preconfirms":
+      case "fills":
+        return undefined;
+      case "account":
+        return { frame: streamFrame(stream, { type, seq, ...views.money(account) }), rows: 0 };
+      case "orders": {
+        const orders = views.openOrders(account);
+        return { frame: streamFrame(stream, { type, seq, orders }), rows: orders.length };
+      }
+      case "positions": {
+        const positions = views.positions(account);
+        return { frame: streamFrame(stream, { type, seq, positions }), rows: positions.length };
+      }
+      case "deposits": {
+        const { rows, read } = views.deposits(account);
+        const deposits = rows.map((one) => withChecksums(one, this.checksums));
+        return { frame: streamFrame(stream, { type, seq, deposits }), rows: read };
+      }
+    }
+  }
+
+  private depositsUpdate(seq: number, rows: readonly RowWords[]): WireFrame {
+    const key = [seq, ...rows.map(changedDeposit)].join();
+    if (this.lastDeposits?.key === key) return this.lastDeposits.frame;
+    const deposits = pick(this.changesIn(seq, rows), "deposit").map(({ deposit }) =>
+      withChecksums(deposit, this.checksums),
+    );
+    const frame = streamFrame("deposits", { type: "update", seq, deposits });
+    this.lastDeposits = { key, frame };
+    return frame;
+  }
+
+  private changesIn(seq: number, rows: readonly RowWords[]): AccountChange[] {
+    return rows.flatMap((row) => this.venue.views.change(seq, row) ?? []);
+  }
 }
 
 function changesFrame(
@@ -79,14 +136,9 @@ function changesFrame(
         positions: pick(changes, "position").map(({ position }) => position),
       });
     case "deposits":
-      return streamFrame(stream, {
-        type,
-        seq,
-        deposits: pick(changes, "deposit").map(({ deposit }) => withChecksums(deposit)),
-      });
     case "fills":
     case "account":
-      throw new TypeError(`${stream} has no frames that are made from changes`);
+      throw new TypeError(`${stream} has frames of its own`);
   }
 }
 
@@ -97,43 +149,6 @@ function pick<K extends AccountChange["kind"]>(
   return changes.filter(
     (change): change is Extract<AccountChange, { kind: K }> => change.kind === kind,
   );
-}
-
-/** A frame, and the rows that were read for it. */
-export interface StateFrame {
-  readonly frame: WireFrame;
-  readonly rows: number;
-}
-
-/** The open items, for a reader that starts without `since`; undefined for a stream without state. */
-export function stateFrame(
-  views: Views,
-  stream: PrivateStream,
-  account: number,
-  seq: number,
-): StateFrame | undefined {
-  const type = "snapshot";
-  switch (stream) {
-    case "preconfirms":
-    case "fills":
-      return undefined;
-    case "account":
-      return { frame: streamFrame(stream, { type, seq, ...views.money(account) }), rows: 0 };
-    case "orders": {
-      const orders = views.openOrders(account);
-      return { frame: streamFrame(stream, { type, seq, orders }), rows: orders.length };
-    }
-    case "positions": {
-      const positions = views.positions(account);
-      return { frame: streamFrame(stream, { type, seq, positions }), rows: positions.length };
-    }
-    case "deposits": {
-      const checksums = new Map<string, string>();
-      const { rows, read } = views.deposits(account);
-      const deposits = rows.map((one) => withChecksums(one, checksums));
-      return { frame: streamFrame(stream, { type, seq, deposits }), rows: read };
-    }
-  }
 }
 
 /** Tells the client that changes between `since` and `seq` cannot be sent. */
