@@ -116,6 +116,7 @@ export class RemoteVenue implements DepositPort {
     sinceMs: number,
     after: number,
   ): Promise<DepositPage<CreditedDeposit>> {
+        ...(row.lastCreditedLog === undefined ? {} : { lastCreditedLog: row.lastCreditedLog }),
     const since = Math.max(0, sinceMs);
     const order = "ascending";
     const page = await this.page({ attestor, chain, queue: "credited", order, since }, after);

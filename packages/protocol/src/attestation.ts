@@ -18,6 +18,8 @@ export interface PendingDeposit {
   readonly registeredAtMs: number;
   /** Credited parts of the transaction; the next vote is about the part after them. */
   readonly creditedParts: number;
+  /** The highest log index that is credited: the next part begins after it. Left out before a credit. */
+  readonly lastCreditedLog?: number;
   /** Null before this attestor's first vote. */
   readonly ownVote: OwnVote | null;
 }

@@ -82,6 +82,8 @@ export const QueuedDeposit = Type.Object({
   status: Type.Enum(["queued", "confirming", "credited"]),
   /** Parts of the transaction's logs that are credited. */
   creditedParts: Count,
+  /** The highest log index that is credited, of a pending deposit that is credited in part. */
+  lastCreditedLog: Type.Optional(Count),
   registeredAt: TimeMs,
   creditedAt: Nullable(TimeMs),
   credits: Type.Array(QueuedCredit),

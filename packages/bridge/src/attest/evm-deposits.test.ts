@@ -119,6 +119,33 @@ describe("credited", () => {
     expect(attestors.venue.wallet(splitter)).toBe(250_000_000);
   });
 
+  test.each<[string, readonly number[], number, readonly number[], number]>([
+    ["raised", [1, 2], 2, [100, 175], 300],
+    ["raised until fewer than a part qualify", [2, 1, 1, 1, 1], 2, [100, 130], 180],
+    ["lowered", [0.5, 1], 0.5, [100, 150], 137.5],
+  ])(
+    "250 transfers, another smallest deposit between two parts, %s: each later log once",
+    async (_, dollars, minDeposit, counts, total) => {
+      const splitter = await node.contract("Splitter");
+      await node.mint(usdc, splitter, 1_000n * DOLLAR);
+      const hash = await node.pay(
+        splitter,
+        Array.from({ length: 250 }, (_, i): [Address, Address, bigint] => {
+          return [usdc, vault, BigInt(dollars[i % dollars.length]! * 1e6)];
+        }),
+      );
+      const id = attestors.venue.register(alices, "ethereum", hash);
+      await node.mine(2);
+      await attestor().poll();
+      const first = attestors.venue.deposit(id).credits.length;
+      await attestor({ minDeposit }).poll();
+      const { status, credits } = attestors.venue.deposit(id);
+      expect([first, credits.length]).toEqual(counts);
+      expect(status).toBe("credited");
+      expect(attestors.venue.wallet(splitter)).toBe(total * 1e6);
+    },
+  );
+
   test("deposit and dust in one transaction: only the deposit is credited", async () => {
     const splitter = await node.contract("Splitter");
     await node.mint(usdc, splitter, 100n * DOLLAR);

@@ -7,7 +7,7 @@ import type { OwnVote, PendingDeposit } from "@perpgate/protocol";
 import { MAX_CREDITS_PER_VOTE } from "@perpgate/protocol/core";
 import type { Agreement } from "../chain/agreement.js";
 import type { ChainConfig } from "../config/chain-config.js";
-import { type BlockReference, isSameOutcome, type Statement } from "../vote.js";
+import { type BlockReference, isSameOutcome, type Statement, type VoteCredit } from "../vote.js";
 import { type Dust, transfersIn } from "./transfers.js";
 
 export interface Judgement {
@@ -60,17 +60,17 @@ function judgementOn(
     return { statement: reject(confirmations, required, transfers.reason), block, dust: [] };
   }
   const { credits, dust } = transfers;
-  const parts = Math.ceil(credits.length / MAX_CREDITS_PER_VOTE);
+  const left = creditsLeft(deposit, credits);
+  // Nothing more to credit by the terms of now; the engine ends a deposit only with a credit.
+  if (left.length === 0) return null;
   const part = deposit.creditedParts + 1;
-  if (part > parts) return null;
-  const from = deposit.creditedParts * MAX_CREDITS_PER_VOTE;
-  const portion = credits.slice(from, from + MAX_CREDITS_PER_VOTE);
+  const parts = deposit.creditedParts + Math.ceil(left.length / MAX_CREDITS_PER_VOTE);
   return {
     statement: {
       verdict: "credit",
       confirmations,
       required,
-      credits: portion,
+      credits: left.slice(0, MAX_CREDITS_PER_VOTE),
       reason: "",
       part,
       parts,
@@ -78,6 +78,19 @@ function judgementOn(
     block,
     dust: part === 1 ? dust : [],
   };
+}
+
+/**
+ * The logs after those of the credited parts. Another smallest deposit or token since the last part
+ * changes how many logs there are before them, so their number does not tell where to go on.
+ */
+function creditsLeft(
+  { creditedParts, lastCreditedLog }: PendingDeposit,
+  credits: readonly VoteCredit[],
+): readonly VoteCredit[] {
+  // A venue of an earlier release does not say where.
+  if (lastCreditedLog === undefined) return credits.slice(creditedParts * MAX_CREDITS_PER_VOTE);
+  return credits.filter(({ logIndex }) => logIndex > lastCreditedLog);
 }
 
 const WHOLE = { part: 1, parts: 1 } as const;

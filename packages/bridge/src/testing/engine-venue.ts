@@ -113,7 +113,10 @@ export class EngineVenue implements DepositPort {
       if (deposit.chain !== chain || (status !== "queued" && status !== "confirming")) continue;
       const account = deposit.registrant;
       const ownVote = votes.get(attestor) ?? null;
-      found.push({ depositId, txHash, account, status, registeredAtMs, creditedParts, ownVote });
+      const logs = deposit.credits.map(({ logIndex }) => logIndex);
+      const last = logs.length === 0 ? {} : { lastCreditedLog: Math.max(...logs) };
+      const subject = { depositId, txHash, account, status, registeredAtMs };
+      found.push({ ...subject, creditedParts, ...last, ownVote });
     }
     if (order === "descending") found.reverse();
     const rest = found.filter(({ depositId }) =>

@@ -285,8 +285,13 @@ function pendingDeposit(deposit: Deposit, attestor: number): PendingDeposit {
     status: deposit.status === "queued" ? "queued" : "confirming",
     registeredAtMs: deposit.registeredAtMs,
     creditedParts: deposit.creditedParts,
+    ...(deposit.credits.length === 0 ? {} : { lastCreditedLog: lastLogOf(deposit) }),
     ownVote: deposit.votes.get(attestor) ?? null,
   };
+}
+
+function lastLogOf({ credits }: Deposit): number {
+  return Math.max(...credits.map(({ logIndex }) => logIndex));
 }
 
 function keep(index: SortedIds, id: number, isIn: boolean): void {

@@ -1,5 +1,5 @@
 import { sign } from "node:crypto";
-import { privateKeyFromSeed } from "@perpgate/bridge";
+import { privateKeyFromSeed, RemoteVenue } from "@perpgate/bridge";
 import { fieldsOf, Trader } from "@perpgate/gateway/testing";
 import { NO_EVIDENCE } from "@perpgate/venue";
 import { describe, expect, test } from "vitest";
@@ -24,6 +24,11 @@ describe("the attestors' queue", () => {
     return venue.post("/v1/bridge/queue", body, { "x-service-sig": signature });
   };
 
+  const remote = ({ at }: AttestedVenue): RemoteVenue => {
+    const keys = new Map([[1, privateKeyFromSeed(SEEDS[1]!)]]);
+    return new RemoteVenue({ url: at.url, keys, clock: () => at.nowMs(), timeoutMs: 10_000 });
+  };
+
   test("a page: for members only, valid for a minute", async () => {
     const { venue, depositId } = await registered();
     expect((await ask(venue)).body).toMatchObject({
@@ -46,6 +51,21 @@ describe("the attestors' queue", () => {
     }
     const unsigned = await venue.post("/v1/bridge/queue", JSON.stringify({}));
     expect(unsigned.body.code).toBe("invalid_request");
+  });
+
+  test("a deposit that is credited in part: with the log after which the next part begins", async () => {
+    const { venue, depositId, credits } = await registered();
+    for (const attestor of [0, 1]) {
+      await venue.submit(await venue.vote({ attestor, depositId, credits, part: 1, parts: 2 }));
+    }
+    const logIndex = credits[0]?.logIndex;
+    expect((await ask(venue)).body).toMatchObject({
+      deposits: [{ status: "confirming", creditedParts: 1, lastCreditedLog: logIndex }],
+    });
+    const port = remote(venue);
+    await port.terms();
+    const page = await port.pending("ethereum", 1, "ascending", 0);
+    expect(page.rows).toMatchObject([{ creditedParts: 1, lastCreditedLog: logIndex }]);
   });
 
   test("1,200 pending: in pages of 500 from either end, every deposit once", async () => {

@@ -121,6 +121,7 @@ function pendingRows({ rows, next }: DepositPage<PendingDeposit>): WirePage {
       account: deposit.account,
       status: deposit.status,
       creditedParts: deposit.creditedParts,
+      ...lastLogIn(deposit),
       registeredAt: deposit.registeredAtMs,
       creditedAt: null,
       credits: [],
@@ -128,6 +129,10 @@ function pendingRows({ rows, next }: DepositPage<PendingDeposit>): WirePage {
       ownVote: deposit.ownVote === null ? null : statementOf(deposit.ownVote),
     })),
   };
+}
+
+function lastLogIn({ lastCreditedLog }: PendingDeposit): Pick<QueuedDeposit, "lastCreditedLog"> {
+  return lastCreditedLog === undefined ? {} : { lastCreditedLog };
 }
 
 function creditedRows({ rows, next }: DepositPage<CreditedDeposit>): WirePage {
