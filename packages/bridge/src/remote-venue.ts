@@ -73,7 +73,10 @@ export class RemoteVenue implements DepositPort {
   }
 
   async terms(): Promise<VenueTerms> {
-    const { status, answer } = await this.request(getBridge);
+    const [key] = this.options.keys.values();
+    // Signed, although it has no body: a signed read counts against the limit of attestors.
+    const headers = key === undefined ? {} : signatureOf("", key);
+    const { status, answer } = await this.request(getBridge, { headers });
     if (status !== 200) throw new VenueUnreachable(errorIn(status, answer));
     if (!this.isBridge(answer) || answer.venueId === null) {
       throw new VenueUnreachable("the venue has no chain attestors, or another version");
@@ -162,11 +165,8 @@ export class RemoteVenue implements DepositPort {
     const venue = this.venueId;
     const time = this.options.clock();
     const body = JSON.stringify({ venue, ...asked, after: String(after), time });
-    const signature = hexFromBytes(sign(null, Buffer.from(body), key));
-    const { status, answer } = await this.request(getDepositQueue, {
-      body,
-      headers: { [SIGNATURE_HEADER]: signature },
-    });
+    const headers = signatureOf(body, key);
+    const { status, answer } = await this.request(getDepositQueue, { body, headers });
     if (status !== 200) throw new VenueUnreachable(errorIn(status, answer));
     if (!this.isQueue(answer)) throw new VenueUnreachable("the venue's queue is malformed");
     return answer;
@@ -210,6 +210,10 @@ function addressOf(url: string, path: string): URL {
 /** Undefined for anything else, such as the error page of a proxy. */
 function jsonOf(text: string): unknown {
   try {
+function signatureOf(body: string, key: KeyObject): Readonly<Record<string, string>> {
+  return { [SIGNATURE_HEADER]: hexFromBytes(sign(null, Buffer.from(body), key)) };
+}
+
     return JSON.parse(text);
   } catch {
     return undefined;

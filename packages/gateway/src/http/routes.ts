@@ -54,7 +54,7 @@ export function routeHandlers(
       },
       handler: (request, reply) => {
         const call = rawCallOf(request, reply);
-        if (isLimitedRead) context.addressLimits.takeRead(call.client.address, call.client.header);
+        if (isLimitedRead) countRead(operation, call, context);
         run(call, context).then(
           (result) => {
             void reply.code(status);
@@ -67,6 +67,15 @@ export function routeHandlers(
       },
     });
   }
+}
+
+function countRead(
+  { signedLimit }: Operation,
+  { client: { address, header }, signature }: RawCall,
+  { addressLimits }: GatewayContext,
+): void {
+  if (signedLimit === undefined || signature === undefined) addressLimits.takeRead(address, header);
+  else addressLimits.takeAttestor(address, header);
 }
 
 function bodyLimitOf(

@@ -86,6 +86,8 @@ export interface Operation {
   readonly needsVenue: boolean;
   /** The limit that requests count against, by its name in the headers. */
   readonly limit?: LimitName;
+  /** The limit of a read with `X-Service-Sig`, if it is another. */
+  readonly signedLimit?: "attestors";
   /** Microseconds of processor time beyond those of any request and of the response's bytes. */
   readonly costMicros: number;
   /** Maximum bytes of the body if below the server's maximum; `signed` and `batch` are those of the settings. */

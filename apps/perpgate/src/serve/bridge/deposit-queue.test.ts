@@ -103,6 +103,17 @@ describe("the attestors' queue", () => {
     }
   }, 60_000);
 
+  test("reads used up: the attestor's three requests go on", async () => {
+    const limits = { readsPerSecond: 0.001, readsBurst: 1 };
+    const { venue, trader, depositId } = await registered(undefined, limits);
+    expect((await trader.get("/v1/bridge")).status).toBe(200);
+    expect((await trader.get("/v1/bridge")).status).toBe(429);
+    const port = remote(venue);
+    expect(await port.terms()).toMatchObject({ venueId: venue.venueId, members: MEMBERS });
+    expect((await port.pending("ethereum", 1, "ascending", 0)).rows).toHaveLength(1);
+    expect(await port.submit([await venue.vote({ attestor: 1, depositId })])).toEqual([null]);
+  });
+
   test("100 unknown hashes of one account: the next is refused, until one is seen", async () => {
     const { venue, trader, depositId } = await registered();
     const hash = (i: number) => i.toString(16).padStart(64, "0");

@@ -61,6 +61,7 @@ export class AttestedVenue {
     directory?: string,
     startMs?: number,
     budget?: VoteBudget,
+    limits: NonNullable<Parameters<typeof runVenue>[0]>["limits"] = {},
   ): Promise<AttestedVenue> {
     let deposits: VenueDeposits | undefined;
     const keys = attestorKeysOf(BRIDGE);
@@ -69,6 +70,7 @@ export class AttestedVenue {
       ...(startMs === undefined ? {} : { startMs }),
       parameters: attestationParameters(BRIDGE),
       ...(keys === null ? {} : { attestors: keys }),
+      limits,
       attestation: (venue) => {
         deposits = new VenueDeposits(venue, BRIDGE);
         return new VoteIntake(venue, deposits, budget);
@@ -155,8 +157,11 @@ export class AttestedVenue {
 }
 
 /** A venue with a trader who registered a deposit. */
-export async function registered(budget?: VoteBudget) {
-  const venue = await AttestedVenue.run(undefined, undefined, budget);
+export async function registered(
+  budget?: VoteBudget,
+  limits?: Parameters<typeof AttestedVenue.run>[3],
+) {
+  const venue = await AttestedVenue.run(undefined, undefined, budget, limits);
   const trader = await Trader.enter(venue.at);
   const answer = await venue.register(trader);
   if (answer.status !== 202) throw new Error(`not registered: ${answer.text}`);
