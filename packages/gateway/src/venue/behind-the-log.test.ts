@@ -194,8 +194,7 @@ test("subscribe: since ahead of this gateway is waited for, without a gap", asyn
   const trader = await Trader.enter(at);
   const socket = await StreamClient.connect(at.url, trader.token);
   amongOthers();
-  // The log also gets the socket as connected.
-  const since = at.venue.seq + 3;
+  const since = at.venue.seq + 1;
   const subscribed = socket.ask({ op: "subscribe", streams: ["preconfirms"], since });
   const placed: number[] = [];
   while (placed.length < 6) {
@@ -208,12 +207,27 @@ test("subscribe: since ahead of this gateway is waited for, without a gap", asyn
   }
 });
 
-test("subscribe: since that does not come within a second is lagging", async () => {
+/** A socket that the log has as connected, and a position that the log does not have. */
+async function aheadOfTheLog() {
   const trader = await Trader.enter(at);
   const socket = await StreamClient.connect(at.url, trader.token);
+  await socket.ask({ op: "auth", token: trader.token });
+  const since = at.venue.seq + 1_000_000;
+  return { socket, since, message: { op: "subscribe", streams: ["preconfirms"], since } };
+}
+
+test("subscribe: since of another log, once this gateway has caught up: a gap", async () => {
+  const { socket, since, message } = await aheadOfTheLog();
   amongOthers();
-  const since = at.venue.seq + 1_000;
-  const answer = await socket.ask({ op: "subscribe", streams: ["preconfirms"], since });
+  untilNextBatch();
+  expect(await socket.ask(message)).toMatchObject({ t: "ok", d: { streams: ["preconfirms"] } });
+  expect((await socket.next("preconfirms")).d).toMatchObject({ type: "gap", since });
+});
+
+test("subscribe: since ahead of this gateway, and nothing comes from the log: lagging", async () => {
+  const { socket, message } = await aheadOfTheLog();
+  amongOthers();
+  const answer = await socket.ask(message);
   expect(answer).toMatchObject({ t: "error", d: { code: "lagging" } });
 });
 

@@ -4,7 +4,8 @@
  * `subscribe` sends, in this order: one `error` per refused stream; one `error` for an invalid token
  * unless a private stream was refused for it; one `ok` with the accepted streams and the seq they start
  * from; their first frames. A stream that the socket already reads restarts: a client that lost frames
- * gets a new snapshot this way. A gateway that is behind `since` waits for it, up to a second.
+ * gets a new snapshot this way. A gateway that is behind `since` waits for it; one that has applied all
+ * that was answered before, and does not have it, reports a gap.
  */
 
 import type { StreamName } from "@perpgate/protocol";
@@ -24,7 +25,8 @@ interface AcceptedStream {
 
 export const subscribe = handleMessage(socketSubscribe, (message, call, context) => {
   const { venue } = context.gateway;
-  const needed = { seen: message.since ?? 0, named: positionOf(message.token) };
+  // Both may be of a log that was set up again, and never come.
+  const needed = { seen: 0, named: Math.max(message.since ?? 0, positionOf(message.token)) };
   if (venue?.isReplicated !== true || isApplied(venue, needed)) {
     subscribeNow(message, call, context);
     return undefined;
