@@ -233,6 +233,23 @@ test("alert rules: PromQL over metrics and labels that exist", () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
+/** Times that a gateway does not have of what another one of the same log did: 0, or an old one. */
+const TIMES_OF_ONE_GATEWAY = [
+  "perpgate_attestor_last_request_timestamp_seconds",
+  "perpgate_witness_last_cosigned_timestamp_seconds",
+  "perpgate_tlog_checkpoint_timestamp_seconds",
+];
+
+test("alert rules: of several gateways, the newest time counts", () => {
+  for (const metric of TIMES_OF_ONE_GATEWAY) {
+    const uses = rules
+      .flatMap(({ expr }) => parsePromQl(expr).selectors)
+      .filter((selector) => selector.metric === metric);
+    expect(uses, metric).not.toEqual([]);
+    for (const { functions } of uses) expect(functions, metric).toContain("max");
+  }
+});
+
 test("dashboard: PromQL over metrics and labels that exist; panels that do not overlap", () => {
   const taken = new Set<string>();
   for (const panel of panels) {

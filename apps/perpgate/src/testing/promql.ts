@@ -12,7 +12,7 @@ export interface Matcher {
 export interface Selector {
   readonly metric: string;
   readonly matchers: readonly Matcher[];
-  /** The functions around it, the innermost first. */
+  /** The functions and aggregations around it, the innermost first. */
   readonly functions: readonly string[];
 }
 
@@ -48,7 +48,7 @@ function selectorOf(node: SyntaxNode, textOf: (node: SyntaxNode) => string): Sel
   const matchers = node.getChild("LabelMatchers")?.getChildren("UnquotedLabelMatcher") ?? [];
   const functions: string[] = [];
   for (let outer = node.parent; outer !== null; outer = outer.parent) {
-    const called = outer.name === "FunctionCall" ? outer.getChild("FunctionIdentifier") : null;
+    const called = outer.getChild("FunctionIdentifier") ?? outer.getChild("AggregateOp");
     if (called !== null) functions.push(textOf(called));
   }
   return {
