@@ -4,7 +4,7 @@
  */
 
 import type { ChainBridgeConfig } from "@perpgate/bridge";
-import type { Venue, VenueLogger } from "@perpgate/venue";
+import type { Applied, Venue, VenueLogger } from "@perpgate/venue";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { VenueDeposits } from "./venue-deposits.js";
 
@@ -86,14 +86,30 @@ export function watchReorgs(venue: Venue, log: VenueLogger, registry: Registry):
     help: "ALARM: credited deposits that a quorum of attestors marked as reorganised away.",
     registers: [registry],
   });
+  const counted = new Set<number>();
   venue.observe({
     onCommand: ({ command, events, seq: position }) => {
-      if (command.kind !== "AttestDeposit" || command.verdict !== "reorged") return;
-      const isMarked = events.decode().some(({ kind }) => kind === "DepositReorged");
-      if (!isMarked) return;
-      reorged.inc();
-      const { depositId, reason } = command;
-      log.error({ depositId, reason, position }, "ALARM: a credited deposit was marked as reorged");
+      if (!mayMark(command)) return;
+      for (const event of events.decode()) {
+        if (event.kind !== "DepositReorged") continue;
+        const { depositId } = event;
+        // Each vote beyond the quorum marks it again.
+        if (counted.has(depositId)) continue;
+        if (counted.size === MAX_COUNTED) counted.clear();
+        counted.add(depositId);
+        reorged.inc();
+        const reason = venue.views.attestation.subject(depositId, 0)?.reorged;
+        const fields = { depositId, reason, position };
+        log.error(fields, "ALARM: a credited deposit was marked as reorged");
+      }
     },
   });
+}
+
+const MAX_COUNTED = 10_000;
+
+/** A vote marks a deposit, and so does a smaller quorum, which counts the votes again. */
+function mayMark(command: Applied["command"]): boolean {
+  if (command.kind === "AttestDeposit") return command.verdict === "reorged";
+  return command.kind === "Configure" || command.kind === "PauseDeposits";
 }

@@ -31,11 +31,11 @@ export const VAULT = `0x${"11".repeat(20)}`;
 
 export const BRIDGE: ChainBridgeConfig = chainBridge();
 
-function chainBridge(members = MEMBERS, vault = VAULT): ChainBridgeConfig {
+function chainBridge(members = MEMBERS, vault = VAULT, quorum = 2): ChainBridgeConfig {
   const bridge = resolveBridge({
     venue: "test-venue",
     members,
-    quorum: 2,
+    quorum,
     chains: {
       ethereum: {
         rpc: ["http://127.0.0.1:1"],
@@ -87,9 +87,9 @@ export class AttestedVenue {
     return AttestedVenue.run(this.at.directory, this.at.nowMs() + 1);
   }
 
-  /** Appends a configuration with other attestors or another vault to the log. */
-  configure(members: string[], vault?: string): Promise<void> {
-    const bridge = chainBridge(members, vault);
+  /** Appends a configuration with other attestors, another vault or another quorum to the log. */
+  configure(members: string[], vault?: string, quorum?: number): Promise<void> {
+    const bridge = chainBridge(members, vault, quorum);
     const parameters = { ...DEFAULT_PARAMETERS, ...attestationParameters(bridge) };
     return this.at.venue.configure({
       config: venueConfigOf(DEFAULT_MARKETS, parameters),
