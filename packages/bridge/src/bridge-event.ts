@@ -28,8 +28,12 @@ export type BridgeEvent =
       readonly difference: string;
     }
   | {
+      /** At most once per poll: anyone can register hashes that endpoints disagree on. */
       readonly kind: "EndpointsDisagreed";
       readonly chain: Chain;
+      readonly attestor: number;
+      /** The number of deposits, and the first of them. */
+      readonly deposits: number;
       readonly depositId: number;
       readonly endpoints: readonly string[];
     }

@@ -54,3 +54,16 @@ test("an old head: 1 until this attestor reads a new one, also through polls tha
   observe({ ...polled(0), headAgeMs: 12_000 });
   expect(await isOld(0)).toBe("0");
 });
+
+test("endpoints that disagree in every poll: one line, and each poll is counted", async () => {
+  const { lines, registry, observe } = observed();
+  const found = { deposits: 100, depositId: 7, endpoints: ["one.example 0", "two.example 1"] };
+  for (let poll = 0; poll < 3; poll++) {
+    observe({ kind: "EndpointsDisagreed", chain: "ethereum", attestor: 0, ...found });
+    observe({ ...polled(0), isIdle: false });
+  }
+  expect(lines).toEqual([{ chain: "ethereum", attestor: 0, ...found }]);
+  expect(await registry.metrics()).toContain(
+    'perpgate_bridge_disagreements_total{chain="ethereum"} 3',
+  );
+});

@@ -20,6 +20,8 @@ export function observeBridge(
 ): BridgeObserver {
   const metrics = bridgeMetrics(registry);
   const quiet = new RepeatFilter(clock);
+  // Apart, because a successful poll ends the other repetitions.
+  const disagreements = new RepeatFilter(clock);
   return (event: BridgeEvent): void => {
     const { kind, chain, ...fields } = event;
     metrics(event, clock());
@@ -37,6 +39,7 @@ export function observeBridge(
         log.warn({ chain, ...fields }, "an RPC endpoint is behind the others and is ignored");
         return;
       case "EndpointsDisagreed":
+        if (disagreements.isRepeated(event, event.endpoints.join())) return;
         log.warn({ chain, ...fields }, "RPC endpoints disagree");
         return;
       case "ConfigurationDiffers":
@@ -156,7 +159,7 @@ function bridgeMetrics(registry: Registry): (event: BridgeEvent, nowMs: number) 
     ),
     EndpointsDisagreed: counter(
       "perpgate_bridge_disagreements_total",
-      "Deposits on which RPC endpoints disagreed.",
+      "Polls in which RPC endpoints disagreed on deposits.",
     ),
     DepositReorged: counter(
       "perpgate_bridge_reorgs_total",

@@ -1,10 +1,11 @@
 /** Faults of the venue or of one vote, and restarts. */
 
 import type { Address } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { privateKeyFromSeed, publicKeyHex } from "../attestor-key.js";
 import { Attestors, SEEDS } from "../testing/attestors.js";
 import { DOLLAR, type EvmNode, startEvmChain } from "../testing/evm-node.js";
+import { RpcProxy } from "../testing/rpc-proxy.js";
 import { type DepositPort, VenueUnreachable } from "../venue-port.js";
 import { MAX_PAUSE_POLLS } from "./poll-plan.js";
 
@@ -129,6 +130,23 @@ test("another vault, contract or minimum deposit than the venue's: no votes", as
   expect(attestors.venue.votesInLog()).toBe(0);
   await attestors.attestor(own).poll();
   expect(attestors.venue.deposit(id).status).toBe("credited");
+});
+
+test("endpoints that disagree on many deposits: one event for the poll", async () => {
+  const proxy = await RpcProxy.start(node.url);
+  onTestFinished(() => proxy.stop());
+  // As a node without old receipts.
+  proxy.lie = ({ method }, result) => (method === "eth_getTransactionReceipt" ? null : result);
+  const ids = [await deposit(1), await deposit(2), await deposit(3)];
+  await node.mine(3);
+  await attestors.attestor(chain({ rpc: [node.url, proxy.url] })).poll();
+  const [found, ...others] = attestors.happened("EndpointsDisagreed");
+  expect(found).toMatchObject({ attestor: 0, deposits: 3 });
+  if (found?.kind === "EndpointsDisagreed") {
+    expect(ids).toContain(found.depositId);
+    expect(found.endpoints).toHaveLength(2);
+  }
+  expect(others).toEqual([]);
 });
 
 describe("restart between registration and credit", () => {

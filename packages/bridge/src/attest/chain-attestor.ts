@@ -49,6 +49,8 @@ export class ChainAttestor {
   private inFlight: Promise<void> | undefined;
   private venueId = "";
   private isHeadOld = false;
+  /** What endpoints disagreed on in the current poll. */
+  private readonly disagreed: { depositId: number; endpoints: readonly string[] }[] = [];
 
   constructor(private readonly parts: ChainAttestorParts) {
     const { chain, attestor, uniform } = parts;
@@ -87,6 +89,7 @@ export class ChainAttestor {
     const headAgeMs = this.headAge(views);
     const votes = await this.attest(pending, views).catch(recorded(0));
     await this.recheckAll(watched, views).catch(recorded(undefined));
+    this.reportDisagreements();
     if (failures.length > 0) throw failures[0];
     observe({
       kind: "Polled",
@@ -189,8 +192,7 @@ export class ChainAttestor {
     const { depositId, ownVote } = deposit;
     const agreement = agreementOn(deposit.txHash, views, chain);
     if (agreement.kind === "disagreed") {
-      const { endpoints } = agreement;
-      observe({ kind: "EndpointsDisagreed", chain: chain.chain, depositId, endpoints });
+      this.disagreed.push({ depositId, endpoints: agreement.endpoints });
     }
     const judgement = judge(deposit, agreement, chain);
     if (judgement === null) return null;
@@ -221,9 +223,7 @@ export class ChainAttestor {
     const { chain, observe } = this.parts;
     const { depositId } = deposit;
     const { agreement, dissenting } = majorityOn(deposit.txHash, views, chain);
-    if (dissenting.length > 0) {
-      observe({ kind: "EndpointsDisagreed", chain: chain.chain, depositId, endpoints: dissenting });
-    }
+    if (dissenting.length > 0) this.disagreed.push({ depositId, endpoints: dissenting });
     const reason = this.watch.check(deposit, agreement);
     if (reason === null) return;
     const creditedMicros = deposit.credits.reduce((sum, credit) => sum + credit.amountMicros, 0);
@@ -231,6 +231,21 @@ export class ChainAttestor {
     const vote = this.sign(deposit, reorged(reason, chain.confirmations), null);
     // Repeated at the next recheck if the venue did not accept it.
     if ((await this.sender.send([vote])) === 1) this.watch.wasReported(depositId, reason);
+  }
+
+  private reportDisagreements(): void {
+    const { attestor, chain, observe } = this.parts;
+    const disagreed = this.disagreed.splice(0);
+    const [first] = disagreed;
+    if (first === undefined) return;
+    observe({
+      kind: "EndpointsDisagreed",
+      chain: chain.chain,
+      attestor: attestor.index,
+      deposits: disagreed.length,
+      depositId: first.depositId,
+      endpoints: [...new Set(disagreed.flatMap(({ endpoints }) => endpoints))],
+    });
   }
 
   private sign(
