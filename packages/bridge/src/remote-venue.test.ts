@@ -12,6 +12,7 @@ async function venueWith(
   listener: RequestListener,
   timeoutMs = 5_000,
   prefix = "",
+  stop = new AbortController().signal,
 ): Promise<RemoteVenue> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -23,7 +24,7 @@ async function venueWith(
   if (address === null || typeof address === "string") throw new Error("no port");
   const url = `http://127.0.0.1:${address.port}${prefix}`;
   const keys = new Map([[0, KEY]]);
-  return new RemoteVenue({ url, keys, clock: () => 1, timeoutMs });
+  return new RemoteVenue({ url, keys, clock: () => 1, timeoutMs, stop });
 }
 
 function json(body: unknown, status = 200): RequestListener {
@@ -102,6 +103,31 @@ test("queue that goes back: VenueUnreachable", async () => {
 test("venue without a response: time-out", async () => {
   const venue = await venueWith(() => undefined, 100);
   await expect(venue.pending("ethereum", 0, "ascending", 0)).rejects.toThrow("timeout");
+});
+
+test("stop: a read in flight ends, no request starts, and a vote in flight gets its answer", async () => {
+  const stopping = new AbortController();
+  const paths: (string | undefined)[] = [];
+  const answers: (() => void)[] = [];
+  const venue = await venueWith(
+    (request, response) => {
+      paths.push(request.url);
+      if (request.url === "/v1/bridge/votes") {
+        answers.push(() => json({ refusals: [null] })(request, response));
+      }
+      if (paths.length === 2) stopping.abort();
+    },
+    60_000,
+    "",
+    stopping.signal,
+  );
+  const read = venue.pending("ethereum", 0, "ascending", 0);
+  const vote = venue.submit([voteOn(1, 0)]);
+  await expect(read).rejects.toThrow(VenueUnreachable);
+  await expect(venue.terms()).rejects.toThrow("the attestor stops");
+  for (const answer of answers) answer();
+  expect(await vote).toEqual([null]);
+  expect(paths).toHaveLength(2);
 });
 
 function voteOn(depositId: number, credits: number): SignedVote {

@@ -49,6 +49,14 @@ export interface RemoteVenueOptions {
   readonly keys: ReadonlyMap<number, KeyObject>;
   readonly clock: () => number;
   readonly timeoutMs: number;
+  /** Aborts reads, and no request starts after it; votes in flight are left alone. */
+  readonly stop?: AbortSignal;
+}
+
+interface RequestParts {
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly isVote?: boolean;
 }
 
 /** Below the gateway's limit of 65,536 bytes. */
@@ -108,6 +116,7 @@ export class RemoteVenue implements DepositPort {
         status: row.status === "queued" ? "queued" : "confirming",
         registeredAtMs: row.registeredAt,
         creditedParts: row.creditedParts,
+        ...(row.lastCreditedLog === undefined ? {} : { lastCreditedLog: row.lastCreditedLog }),
         ownVote: row.ownVote,
       })),
     };
@@ -119,7 +128,6 @@ export class RemoteVenue implements DepositPort {
     sinceMs: number,
     after: number,
   ): Promise<DepositPage<CreditedDeposit>> {
-        ...(row.lastCreditedLog === undefined ? {} : { lastCreditedLog: row.lastCreditedLog }),
     const since = Math.max(0, sinceMs);
     const order = "ascending";
     const page = await this.page({ attestor, chain, queue: "credited", order, since }, after);
@@ -141,6 +149,7 @@ export class RemoteVenue implements DepositPort {
     for (const batch of batchesOf(votes)) {
       const { status, answer } = await this.request(submitDepositVotes, {
         body: JSON.stringify({ votes: batch }),
+        isVote: true,
       });
       if (status !== 200) {
         const reason = errorIn(status, answer);
@@ -174,11 +183,12 @@ export class RemoteVenue implements DepositPort {
 
   private async request(
     { method, path }: Operation,
-    { body, headers = {} }: { body?: string; headers?: Readonly<Record<string, string>> } = {},
+    { body, headers = {}, isVote = false }: RequestParts,
   ): Promise<{ readonly status: number; readonly answer: unknown }> {
-    const { url, timeoutMs } = this.options;
+    const { url, timeoutMs, stop } = this.options;
+    if (stop?.aborted === true) throw new VenueUnreachable("the attestor stops");
     const { status, text } = await fetchWithin(
-      { timeoutMs, maxBytes: MAX_RESPONSE_BYTES },
+      { timeoutMs, maxBytes: MAX_RESPONSE_BYTES, signal: isVote ? undefined : stop },
       (signal) =>
         fetch(addressOf(url, path), {
           method,
@@ -200,6 +210,10 @@ export class RemoteVenue implements DepositPort {
   }
 }
 
+function signatureOf(body: string, key: KeyObject): Readonly<Record<string, string>> {
+  return { [SIGNATURE_HEADER]: hexFromBytes(sign(null, Buffer.from(body), key)) };
+}
+
 /** Below the venue's address, which may have a path of its own. */
 function addressOf(url: string, path: string): URL {
   const address = new URL(url);
@@ -210,10 +224,6 @@ function addressOf(url: string, path: string): URL {
 /** Undefined for anything else, such as the error page of a proxy. */
 function jsonOf(text: string): unknown {
   try {
-function signatureOf(body: string, key: KeyObject): Readonly<Record<string, string>> {
-  return { [SIGNATURE_HEADER]: hexFromBytes(sign(null, Buffer.from(body), key)) };
-}
-
     return JSON.parse(text);
   } catch {
     return undefined;

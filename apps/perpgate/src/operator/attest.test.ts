@@ -1,7 +1,14 @@
 /** `perpgate attest` as a process whose venue does not answer. */
 
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
+import {
+  AttestedVenue,
+  MEMBERS,
+  SEEDS,
+  USDC,
+  VAULT,
+} from "../serve/bridge/testing/attested-venue.js";
 import { chainSettings, until } from "../serve/bridge/testing/chain-process.js";
 import { configurationFile, PerpgateProcess } from "../testing/perpgate-process.js";
 
@@ -12,15 +19,23 @@ const CHAIN = {
   usdc: "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48",
 } as const;
 
+/** The address of a server that stands for the venue. */
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return `http://127.0.0.1:${address.port}`;
+}
+
 test("a venue that is down: failed polls are counted, and the log has one line and no stack", async () => {
   // Accepts connections and answers unlike a venue.
-  const nobody = createServer((_request, response) => void response.writeHead(502).end("{}"));
-  await new Promise<void>((resolve) => nobody.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void nobody.close());
-  const address = nobody.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
+  const venue = await serve((_request, response) => void response.writeHead(502).end("{}"));
   const config = configurationFile(chainSettings(CHAIN, {}));
-  const venue = `http://127.0.0.1:${address.port}`;
   const args = ["attest", "--venue", venue, "--config", config, "--metrics-port", "0"];
   const attestor = new PerpgateProcess(args, { PERPGATE_ATTESTOR_KEY: SEED });
   const [, status = ""] = await attestor.line(/^metrics (http:\S+)\/metrics$/m);
@@ -42,4 +57,33 @@ test("a venue that is down: failed polls are counted, and the log has one line a
     chain: "ethereum",
     reason: "the venue responded 502: no code",
   });
+}, 120_000);
+
+test("SIGTERM while the venue does not answer: code 0, and no further request", async () => {
+  const { at } = await AttestedVenue.run();
+  const asked: (string | undefined)[] = [];
+  // Passes on the venue's terms; the queue is never answered.
+  const venue = await serve((request, response) => {
+    if (request.method !== "GET") asked.push(request.url);
+    else void fetch(at.url + request.url).then(async (terms) => response.end(await terms.text()));
+  });
+  const ethereum = {
+    rpc: [CHAIN.rpc],
+    vault: VAULT,
+    tokens: {
+      USDC: { contract: USDC },
+      USDT: { contract: "0xdAC17F958D2ee523a2206206994597C13D831ec7" },
+    },
+  };
+  const bridge = { members: MEMBERS, quorum: 2, chains: { ethereum } };
+  const config = configurationFile(chainSettings(CHAIN, bridge));
+  const args = ["attest", "--venue", venue, "--config", config, "--metrics-port", "0"];
+  const attestor = new PerpgateProcess(args, { PERPGATE_ATTESTOR_KEY: SEEDS[0] });
+  await until(
+    async () => asked.length,
+    (count) => count > 0,
+  );
+  attestor.signal("SIGTERM");
+  expect(await attestor.ended).toMatchObject({ code: 0, stderr: "" });
+  expect(asked).toEqual(["/v1/bridge/queue"]);
 }, 120_000);

@@ -4,6 +4,7 @@
  * elsewhere. The process stores nothing; it may be stopped and started at any moment.
  */
 
+import { setMaxListeners } from "node:events";
 import {
   AttestorHealth,
   Bridge,
@@ -23,7 +24,7 @@ import { onStopSignal } from "../serve/stop-signals.js";
 import { serveAttestorStatus } from "./attestor-status.js";
 
 const TIMEOUT_MS = 10_000;
-/** For requests in flight, each of which ends after its own time-out. */
+/** For votes in flight; other requests are aborted. */
 const STOP_MS = TIMEOUT_MS + 5_000;
 
 export interface AttestOptions {
@@ -46,7 +47,11 @@ export async function attest(options: AttestOptions): Promise<number> {
   const { log } = processLog;
   const clock = () => Date.now();
   const keys = new Map(bridge.attestors.map(({ index, privateKey }) => [index, privateKey]));
-  const venue = new RemoteVenue({ url, keys, clock, timeoutMs: TIMEOUT_MS });
+  const stopping = new AbortController();
+  // Every request in flight adds a listener.
+  setMaxListeners(0, stopping.signal);
+  const stop = stopping.signal;
+  const venue = new RemoteVenue({ url, keys, clock, timeoutMs: TIMEOUT_MS, stop });
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   measureProcessLog(metrics, processLog);
@@ -59,7 +64,10 @@ export async function attest(options: AttestOptions): Promise<number> {
   };
   const status = await serveAttestorStatus(port, metrics, health);
   const running = new Bridge(bridge, venue, { clock, observe });
-  onStopSignal(() => exit.stop(() => running.stop(), STOP_MS));
+  onStopSignal(() => {
+    stopping.abort();
+    exit.stop(() => running.stop(), STOP_MS);
+  });
   running.start();
   for (const { index, privateKey } of bridge.attestors) {
     const names = chains.join(", ");

@@ -87,7 +87,10 @@ class AttestorLoop {
     const { chain, attestor, observe, intervalMs, uniform } = this.options;
     this.polling = this.attestor
       .poll()
-      .catch((error: unknown) => observe({ kind: "PollFailed", chain, attestor, error }))
+      .catch((error: unknown) => {
+        // The stop has aborted its requests.
+        if (!this.isStopped) observe({ kind: "PollFailed", chain, attestor, error });
+      })
       .then(() => {
         if (this.isStopped) return;
         const pauseMs = intervalMs * (0.9 + 0.2 * uniform());
