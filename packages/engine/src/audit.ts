@@ -2,6 +2,7 @@
  * Recomputes all running figures of the engine from the rows, and returns what does not agree. Costs
  * a pass over the whole state: for tests, checkpoints and verification, not for the order path.
  */
+import { LONG, SHORT, type Side } from "./commands.js";
 import type { Engine } from "./engine.js";
 import { clearingCost } from "./markets/settlement.js";
 import { fundingOwed } from "./money/owed-funding.js";
@@ -9,7 +10,7 @@ import { closesPosition, isTriggered, stopsOf } from "./orders/open-orders.js";
 import { mayHaveToClose } from "./orders/settle.js";
 import { reachOf } from "./orders/stops.js";
 import type { Market } from "./state/market.js";
-import { NONE } from "./state/orders.js";
+import { NONE, type OrderStore } from "./state/orders.js";
 import { LONG_LIST, SHORT_LIST, STOP_LIST } from "./state/positions.js";
 import { WRITER_PLACES } from "./state/presence.js";
 import type { VenueState } from "./state/venue.js";
@@ -139,7 +140,7 @@ function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSum
   };
   const reserved = new Map<number, number>();
   const openCount = new Map<number, number>();
-  const closing = new Map<number, number>();
+  const counts = new Map<number, number>();
   let stops = 0;
   for (const row of orders.openRows()) {
     if (orders.market(row) !== market.number) continue;
@@ -147,7 +148,8 @@ function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSum
     const reserve = orders.reserve(row);
     reserved.set(account, (reserved.get(account) ?? 0) + reserve);
     openCount.set(account, (openCount.get(account) ?? 0) + 1);
-    if (closesPosition(orders, row)) closing.set(account, (closing.get(account) ?? 0) + 1);
+    const key = countKey(account, orders.side(row), kindOf(orders, row));
+    counts.set(key, (counts.get(key) ?? 0) + 1);
     if (!orders.isStop(row)) continue;
     stops++;
     if (reserve !== 0) faults.push(`${name}: a stop reserves`);
@@ -173,8 +175,15 @@ function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSum
     if (positions.openOrders(row) !== (openCount.get(account) ?? 0)) {
       faults.push(`${name} account ${account}: open orders are miscounted`);
     }
-    if (positions.closePositionOrders(row) !== (closing.get(account) ?? 0)) {
-      faults.push(`${name} account ${account}: orders that close the position are miscounted`);
+    for (const side of [LONG, SHORT] as const) {
+      const kept = [
+        positions.reduceOnlyOrders(row, side),
+        positions.closePositionOrders(row, side),
+        positions.entryOrders(row, side),
+      ];
+      if (kept.some((count, kind) => count !== (counts.get(countKey(account, side, kind)) ?? 0))) {
+        faults.push(`${name} account ${account}: orders of a side are miscounted by kind`);
+      }
     }
     if (closingIsIdle(s, market, row)) {
       faults.push(`${name} account ${account}: an order has no position to close`);
@@ -191,6 +200,16 @@ function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSum
     faults.push(`${name}: the book is crossed`);
   }
   return sums;
+}
+
+/** 0 for a reduce-only order, 1 for one that closes the position, 2 for any other. */
+function kindOf(orders: OrderStore, row: number): number {
+  if (orders.isReduceOnly(row)) return 0;
+  return closesPosition(orders, row) ? 1 : 2;
+}
+
+function countKey(account: number, side: Side, kind: number): number {
+  return (account * 2 + (side === LONG ? 0 : 1)) * 3 + kind;
 }
 
 function listsAreRanked({ orders }: VenueState, { positions }: Market, row: number): boolean {

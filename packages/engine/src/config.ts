@@ -52,13 +52,21 @@ export * from "@perpgate/protocol/rules";
 
 /** Liquidations and triggered stops of one command; the rest is carried over to the next tick. */
 export const LIQUIDATIONS_AND_STOPS_PER_COMMAND = 256;
+/**
+ * Orders of liquidated accounts after whose cancels a command begins no further liquidation. Sixteen for
+ * each of the 256: accounts with a few orders never meet it.
+ */
+export const LIQUIDATION_CANCELS_PER_COMMAND = 4_096;
 /** An index is compared with the accepted ones of this long, and held back if it is too far off. */
 export const INDEX_GUARD_MS = 10_000;
 /** How long an index is held back at least, how many later updates must be near it, and how near. */
 export const HOLD_MS = 2_000;
 export const HOLD_CONFIRMATIONS = 2;
 export const HOLD_NEAR_PPM = 50_000;
-/** Resting orders that the takers of one command meet, those that end without a fill included. */
+/**
+ * Resting orders that the takers of one command meet, those that end without a fill included, and those
+ * that end because a fill has changed the position of their account.
+ */
 export const MAKERS_PER_COMMAND = 2_000;
 /** Operations of one signed batch. */
 export const OPERATIONS_PER_BATCH = 50;

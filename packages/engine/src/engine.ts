@@ -131,9 +131,7 @@ export class Engine {
       const { reaches, carriedDisconnects, carriedFrom } = s;
       s.undo.begin();
       s.totals.table.touch(0);
-      s.scratch.makersLeft = s.rules.makersPerCommand;
-      s.scratch.turns = 0;
-      s.scratch.serving = 0;
+      s.scratch.beginWork(s.rules.makersPerCommand);
       try {
         this.run(command);
         return s.events;

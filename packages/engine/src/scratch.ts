@@ -71,6 +71,10 @@ export class Scratch {
   readonly trial = new Trial();
   /** Resting orders that the command may still meet. */
   makersLeft = 0;
+  /** Orders that `settle` has ended in this command, whatever it was called for. */
+  endedBySettle = 0;
+  /** Orders of liquidated accounts that the liquidations of this command have canceled. */
+  liquidatedOrders = 0;
   /** What `warmMakers` has read; of no meaning. */
   warmed = 0;
   /** Id of the stop that a tick is serving; 0: none. */
@@ -85,6 +89,19 @@ export class Scratch {
   canceledOrders = 0;
   /** Numbers of the expired sessions that the tick closes. */
   readonly expiredSessions: number[] = [];
+
+  beginWork(makers: number): void {
+    this.makersLeft = makers;
+    this.endedBySettle = 0;
+    this.liquidatedOrders = 0;
+    this.turns = 0;
+    this.serving = 0;
+  }
+
+  /** Counts the orders that `settle` has ended since `endedBefore` as met, like the maker itself. */
+  countMet(endedBefore: number): void {
+    this.makersLeft = Math.max(0, this.makersLeft - (this.endedBySettle - endedBefore));
+  }
 }
 
 export type Placement = Scratch["placement"];

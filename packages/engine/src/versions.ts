@@ -7,6 +7,7 @@
  * Append only: a rule set never changes once a log was written under it.
  */
 import {
+  LIQUIDATION_CANCELS_PER_COMMAND,
   LIQUIDATION_FEE_PPM,
   LIQUIDATIONS_AND_STOPS_PER_COMMAND,
   MAKERS_PER_COMMAND,
@@ -20,6 +21,8 @@ export interface RuleSet {
   readonly makersPerCommand: number;
   /** At most `LIQUIDATIONS_AND_STOPS_PER_COMMAND`. */
   readonly liquidationsAndStopsPerCommand: number;
+  /** Orders of liquidated accounts after whose cancels a command begins no further liquidation. */
+  readonly liquidationCancelsPerCommand: number;
 }
 
 /** The rule sets that this release knows, ascending without gaps. */
@@ -30,6 +33,7 @@ export const RULE_SETS: readonly RuleSet[] = [
     liquidationFeePpm: LIQUIDATION_FEE_PPM,
     makersPerCommand: MAKERS_PER_COMMAND,
     liquidationsAndStopsPerCommand: LIQUIDATIONS_AND_STOPS_PER_COMMAND,
+    liquidationCancelsPerCommand: LIQUIDATION_CANCELS_PER_COMMAND,
   },
 ];
 

@@ -101,7 +101,7 @@ function deleveragingOrder(s: VenueState, market: Market, side: Side): Deleverag
 
 /**
  * Closes the lots against other accounts, those that this would bankrupt last; each one met counts as
- * a maker of the command. It looks for others only while those that it has skipped can be met again:
+ * a maker of the command, and so does each of its orders that ends with its position. It looks for others only while those that it has skipped can be met again:
  * otherwise every tick would skip the same 2,000. Returns the lots that are left.
  */
 function deleverage(
@@ -175,6 +175,8 @@ function deleverageOne(
   if (left < 0) {
     emit.LossSocialised(s.events, { account, market: market.number, amountMicros: -left });
   }
+  const { endedBySettle } = s.scratch;
   settle(s, market, other);
+  s.scratch.countMet(endedBySettle);
   return true;
 }

@@ -29,7 +29,7 @@ const ACCOUNTS = 2 ** 32;
 
 /** Liquidates the positions that are due, the largest shortfall first, as far as the budget goes. */
 export function runLiquidations(s: VenueState, budget: WorkBudget): void {
-  if (budget.left === 0 || s.scratch.makersLeft === 0) return;
+  if (budget.left === 0 || !mayBegin(s)) return;
   refreshWatches(s);
   const { due } = s.scratch;
   due.begin(budget.left);
@@ -44,13 +44,19 @@ export function runLiquidations(s: VenueState, budget: WorkBudget): void {
     s.focus = market.number;
     // An earlier liquidation may have traded with it.
     if (!isDue(market, due.item(i))) continue;
-    // Without makers left it waits: it must not be handed over before the book was asked.
-    if (s.scratch.makersLeft === 0) break;
+    if (!mayBegin(s)) break;
     budget.take();
     liquidate(s, market, due.item(i));
   }
   // The order of deleveraging holds for this mark and funding, however this ended.
   for (const { positions } of s.markets) positions.changed = null;
+}
+
+/** Whether the command may begin a liquidation. It finishes the account in turn, however many orders. */
+function mayBegin({ scratch, rules }: VenueState): boolean {
+  // Without makers left it waits: it must not be handed over before the book was asked.
+  if (scratch.makersLeft === 0) return false;
+  return scratch.liquidatedOrders < rules.liquidationCancelsPerCommand;
 }
 
 /**
@@ -112,7 +118,7 @@ function liquidate(s: VenueState, market: Market, row: number): void {
   settleFunding(s, market, row);
   // Those that close the position protect what may be left; `settle` ends them if nothing is.
   const others = openOrdersOf(s, market, row).filter((each) => !closesPosition(s.orders, each));
-  endOrders(s, idsOf(s.orders, others), END.liquidation);
+  s.scratch.liquidatedOrders += endOrders(s, idsOf(s.orders, others), END.liquidation);
   while (s.scratch.makersLeft > 0 && isDue(market, row)) liquidationRound(s, market, row);
   settle(s, market, row);
 }

@@ -43,7 +43,10 @@ export function match(s: VenueState, market: Market, taker: Taker): void {
     }
     s.scratch.makersLeft--;
     if (s.scratch.makersLeft % WARMED === 0) warmMakers(s, market, ladder);
-    if (!meet(s, market, taker, ladder.bestOrder(), ticks)) return;
+    const { endedBySettle } = s.scratch;
+    const goesOn = meet(s, market, taker, ladder.bestOrder(), ticks);
+    s.scratch.countMet(endedBySettle);
+    if (!goesOn) return;
   }
 }
 

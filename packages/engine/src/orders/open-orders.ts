@@ -46,7 +46,7 @@ export function listOrder({ orders }: VenueState, { positions }: Market, order: 
   countOrder(orders, positions, order, 1);
 }
 
-/** Counts an order where its account's orders of a kind are counted. */
+/** Counts an order where its account's orders of its side and kind are counted. */
 export function countOrder(
   orders: OrderStore,
   positions: PositionStore,
@@ -54,8 +54,10 @@ export function countOrder(
   delta: number,
 ): void {
   const row = orders.position(order);
-  if (orders.isReduceOnly(order)) positions.addReduceOnlyOrders(row, orders.side(order), delta);
-  if (closesPosition(orders, order)) positions.addClosePositionOrders(row, delta);
+  const side = orders.side(order);
+  if (orders.isReduceOnly(order)) positions.addReduceOnlyOrders(row, side, delta);
+  else if (closesPosition(orders, order)) positions.addClosePositionOrders(row, side, delta);
+  else positions.addEntryOrders(row, side, delta);
 }
 
 /** Whether it closes the whole position when it triggers. */

@@ -47,7 +47,7 @@ function closingOrder(
   side: Side,
   trigger: number,
 ): number {
-  if (positions.closePositionOrders(row) === 0) return NONE;
+  if (positions.closePositionOrders(row, side) === 0) return NONE;
   let order = positions.head(row, STOP_LIST);
   for (; order !== NONE; order = orders.next(order)) {
     if (orders.side(order) !== side || !closesPosition(orders, order)) continue;

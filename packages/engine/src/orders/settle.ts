@@ -35,10 +35,10 @@ export function settle(s: VenueState, market: Market, row: number): void {
     const newest = newestWithReserve(s, market, row);
     // Without a reserve the wallet cannot be negative: the invariant check reports it.
     if (newest === NONE) return;
-    dropOrder(s, market, newest, END.unfunded);
+    dropUnsupported(s, market, newest, END.unfunded);
     coverOrders(s, market, row);
   }
-  if (market.positions.closePositionOrders(row) > 0) dropIdleClosing(s, market, row);
+  dropIdleClosing(s, market, row);
 }
 
 /**
@@ -64,38 +64,41 @@ export function endIfOpen(s: VenueState, id: number, reason: number): boolean {
 /** Ends orders that close the position where there is none, and no order that could open one. */
 function dropIdleClosing(s: VenueState, market: Market, row: number): void {
   const { orders, scratch } = s;
-  let order = market.positions.head(row, STOP_LIST);
+  const idleLongs = closingIsIdle(s, market, row, LONG);
+  const idleShorts = closingIsIdle(s, market, row, SHORT);
+  // The list is searched only for orders that end now: there may be hundreds of other stops in it.
+  if (!idleLongs && !idleShorts) return;
   const ended: number[] = [];
+  let order = market.positions.head(row, STOP_LIST);
   for (; order !== NONE; order = orders.next(order)) {
-    if (!closesPosition(orders, order)) continue;
-    if (!mayHaveToClose(s, market, row, orders.side(order))) ended.push(order);
+    const isIdle = orders.side(order) === LONG ? idleLongs : idleShorts;
+    if (isIdle && closesPosition(orders, order)) ended.push(order);
   }
   for (const each of ended.sort((a, b) => orders.id(a) - orders.id(b))) {
     // The one in service has done what it was for.
     const isFilled = orders.id(each) === scratch.serving && scratch.taker.filledLots > 0;
-    dropOrder(s, market, each, isFilled ? END.none : END.position_closed);
+    dropUnsupported(s, market, each, isFilled ? END.none : END.position_closed);
   }
+}
+
+/** Whether the account has orders of that side that close the position, and none may come to close. */
+function closingIsIdle(s: VenueState, market: Market, row: number, side: Side): boolean {
+  if (market.positions.closePositionOrders(row, side) === 0) return false;
+  return !mayHaveToClose(s, market, row, side);
 }
 
 /** Whether the account has a position opposite to that side, or an order that could open one. */
 export function mayHaveToClose(
-  { orders, scratch }: VenueState,
-  market: Market,
+  { scratch }: VenueState,
+  { positions }: Market,
   row: number,
   side: Side,
 ): boolean {
-  const { positions } = market;
   if (positions.lots(row) * side < 0) return true;
   const { taker, serving } = scratch;
   // A stop that takes is no longer among the open orders, and not done yet.
   if (serving !== 0 && taker.row === row && taker.side !== side && !taker.reduceOnly) return true;
-  for (const list of [side === LONG ? SHORT_LIST : LONG_LIST, STOP_LIST] as const) {
-    for (let order = positions.head(row, list); order !== NONE; order = orders.next(order)) {
-      if (orders.side(order) === side || orders.isReduceOnly(order)) continue;
-      if (!closesPosition(orders, order)) return true;
-    }
-  }
-  return false;
+  return positions.entryOrders(row, side === LONG ? SHORT : LONG) > 0;
 }
 
 /** Recomputes the reserves of all the account's resting orders, then settles. */
@@ -145,6 +148,12 @@ function dropOrder(s: VenueState, market: Market, order: number, reason: number)
   removeOrder(s, market, order);
 }
 
+/** Ends an order that `settle` finds without support, and counts it: see `Scratch.countMet`. */
+function dropUnsupported(s: VenueState, market: Market, order: number, reason: number): void {
+  s.scratch.endedBySettle++;
+  dropOrder(s, market, order, reason);
+}
+
 /** Ends reduce-only orders that would no longer reduce. */
 function dropIdleReduceOnly(s: VenueState, market: Market, row: number): void {
   const { positions } = market;
@@ -154,7 +163,7 @@ function dropIdleReduceOnly(s: VenueState, market: Market, row: number): void {
   if (!idleLongs && !idleShorts) return;
   for (const order of openOrdersOf(s, market, row)) {
     if (s.orders.isReduceOnly(order) && s.orders.side(order) * lots >= 0) {
-      dropOrder(s, market, order, END.reduce_only);
+      dropUnsupported(s, market, order, END.reduce_only);
     }
   }
 }
@@ -166,8 +175,9 @@ function dropOpening(s: VenueState, market: Market, row: number): void {
   for (const order of openOrdersOf(s, market, row)) {
     const opening = orders.openingNotional(order) === 0 ? 0 : uncoveredLots(orders, order);
     if (opening === 0) continue;
-    if (opening === orders.remaining(order)) dropOrder(s, market, order, END.market_reduce_only);
-    else reduceOrder(s, market, order, opening, END.market_reduce_only);
+    const reason = END.market_reduce_only;
+    if (opening === orders.remaining(order)) dropUnsupported(s, market, order, reason);
+    else reduceOrder(s, market, order, opening, reason);
   }
 }
 

@@ -48,8 +48,11 @@ function describeMarket(s: VenueState, market: Market): unknown {
       closingSide: positions.closingSide(row),
       frontier: idOf(s, positions.frontier(row)),
       covered: positions.covered(row),
-      closePosition: positions.closePositionOrders(row),
-      reduceOnly: [positions.reduceOnlyOrders(row, LONG), positions.reduceOnlyOrders(row, SHORT)],
+      counts: ([LONG, SHORT] as const).map((side) => [
+        positions.reduceOnlyOrders(row, side),
+        positions.closePositionOrders(row, side),
+        positions.entryOrders(row, side),
+      ]),
     })),
   };
 }

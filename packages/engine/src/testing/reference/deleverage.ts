@@ -7,7 +7,7 @@ import { type Closing, closingPart, reduce } from "./fills.js";
 import { settleFunding } from "./funding.js";
 import { abs, floorDiv, max, min, num } from "./integers.js";
 import { closable, lotAtMark, netEquityOf, unrealised } from "./margin.js";
-import { settle } from "./settle.js";
+import { meet, settle } from "./settle.js";
 import { accountOf, type Market, type Position, positionOf, type State } from "./state.js";
 
 function score(market: Market, position: Position): bigint {
@@ -57,38 +57,40 @@ export function deleverage(
 
   for (const position of ranking(state, market, side)) {
     if (rest === 0n || state.makersLeft <= passedOver.length) break;
-    state.makersLeft -= 1;
-    settleFunding(state, position);
-    const amount = min(rest, abs(position.lots));
-    const closing = closingPart(market, position, amount, price);
-    const proceeds = closing.released + closing.pnl;
-    if (proceeds < 0n) {
-      passedOver.push(position);
-      continue;
-    }
-    accountOf(state, position.account).wallet += proceeds;
-    give(position, amount, closing);
-    settle(state, position.account, market.number);
+    meet(state, () => {
+      settleFunding(state, position);
+      const amount = min(rest, abs(position.lots));
+      const closing = closingPart(market, position, amount, price);
+      const proceeds = closing.released + closing.pnl;
+      if (proceeds < 0n) {
+        passedOver.push(position);
+        return;
+      }
+      accountOf(state, position.account).wallet += proceeds;
+      give(position, amount, closing);
+      settle(state, position.account, market.number);
+    });
   }
   for (const position of passedOver) {
     if (rest === 0n || state.makersLeft === 0) break;
-    state.makersLeft -= 1;
-    const amount = min(rest, abs(position.lots));
-    const closing = closingPart(market, position, amount, price);
-    const proceeds = closing.released + closing.pnl;
-    // Fewer lots than the first time may round to nothing missing: then nothing is socialised.
-    if (proceeds >= 0n) accountOf(state, position.account).wallet += proceeds;
-    else state.fund += proceeds;
-    give(position, amount, closing);
-    if (proceeds < 0n) {
-      emit(state, {
-        kind: "LossSocialised",
-        account: position.account,
-        market: market.number,
-        amountMicros: num(-proceeds),
-      });
-    }
-    settle(state, position.account, market.number);
+    meet(state, () => {
+      const amount = min(rest, abs(position.lots));
+      const closing = closingPart(market, position, amount, price);
+      const proceeds = closing.released + closing.pnl;
+      // Fewer lots than the first time may round to nothing missing: then nothing is socialised.
+      if (proceeds >= 0n) accountOf(state, position.account).wallet += proceeds;
+      else state.fund += proceeds;
+      give(position, amount, closing);
+      if (proceeds < 0n) {
+        emit(state, {
+          kind: "LossSocialised",
+          account: position.account,
+          market: market.number,
+          amountMicros: num(-proceeds),
+        });
+      }
+      settle(state, position.account, market.number);
+    });
   }
   return rest;
 }

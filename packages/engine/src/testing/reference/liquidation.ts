@@ -32,6 +32,9 @@ import {
 } from "./state.js";
 import { type TakenOver, takeOver } from "./takeover.js";
 
+/** Orders after whose cancels no further liquidation is begun. */
+const CANCELS = 4_096;
+
 /** Phase 3. Of all that are due, those with the largest shortfall; the others wait. */
 export function liquidations(state: State): void {
   const list: { position: Position; shortfall: bigint }[] = [];
@@ -48,7 +51,7 @@ export function liquidations(state: State): void {
   list.sort((a, b) => (a.shortfall === b.shortfall ? 0 : a.shortfall > b.shortfall ? -1 : 1));
   for (const { position } of list.slice(0, state.budget)) {
     if (!isLiquidatable(state, position)) continue;
-    if (state.makersLeft === 0) return;
+    if (state.makersLeft === 0 || state.liquidatedOrders >= CANCELS) return;
     state.budget -= 1;
     liquidate(state, position);
   }
@@ -60,7 +63,7 @@ function liquidate(state: State, position: Position): void {
   settleFunding(state, position);
   // "A liquidation cancels it only if the position ends."
   const others = position.orders.filter(({ extra }) => extra?.closePosition !== true);
-  endOrders(state, others, END.liquidation);
+  state.liquidatedOrders += endOrders(state, others, END.liquidation);
   while (isLiquidatable(state, position) && state.makersLeft > 0) {
     liquidationRound(state, market, position);
   }

@@ -12,8 +12,15 @@ import { settleFunding } from "./funding.js";
 import { floorDiv, max, min, num } from "./integers.js";
 import { openInterest } from "./limits.js";
 import { closable, lotAtMark, unitOf } from "./margin.js";
-import { endOrder, isOpen, settle } from "./settle.js";
-import { accountOf, type Market, type Position, positionOf, type State } from "./state.js";
+import { endOrder, isOpen, meet, settle } from "./settle.js";
+import {
+  accountOf,
+  type Market,
+  type Order,
+  type Position,
+  positionOf,
+  type State,
+} from "./state.js";
 import { countFill, isExpired, within } from "./terms.js";
 
 export interface Taker {
@@ -63,98 +70,103 @@ export function match(state: State, market: Market, taker: Taker): number {
     if (stop !== null) return stop;
     if (maker === undefined) throw new Error("a taker must stop when no level is left");
     if (state.makersLeft === 0) return END.fill_limit;
-    state.makersLeft -= 1;
-    if (isExpired(state, maker)) {
-      endOrder(state, maker, END.expired);
-      continue;
-    }
-    // 1.
-    if (maker.account === taker.account) {
-      const { selfTrade = CANCEL_RESTING } = taker;
-      if (selfTrade !== CANCEL_TAKER) endOrder(state, maker, END.self_trade);
-      if (selfTrade !== CANCEL_RESTING) return END.self_trade;
-      continue;
-    }
-    // 2.
-    const price = maker.price;
-    const want = taker.want(price);
-    if (want <= 0n) return taker.unwanted ?? END.none;
-    // 3.
-    const account = accountOf(state, maker.account);
-    const position = positionOf(state, maker.account, maker.market);
-    let q = min(want, maker.remaining);
-    if (maker.reduceOnly) q = min(q, closable(position, maker.side));
-    if (taker.kind === TRADE_ORDER) {
-      q = min(q, interestRoom(state, market, taker, position, q));
-      if (q === 0n) return END.open_interest_limit;
-    }
-    // 4.
-    settleFunding(state, position);
-    const terms: Terms = {
-      side: maker.side,
-      price,
-      feePpm: BigInt(market.config.makerFeePpm),
-      leverage: maker.leverage,
-      cap: maker.cap,
-      taker: false,
-    };
-    const lotPrice = price * unitOf(market);
-    const closing = closable(position, maker.side);
-    const left = within(maker.extra, maker.leverage, lotPrice, closing, q);
-    const can =
-      left.lots === 0n
-        ? left
-        : fillable(state, account, market, position, terms, left.lots, maker.reserve);
-    const makerCan = { lots: can.lots, reason: can.lots < left.lots ? can.reason : left.reason };
-    if (makerCan.lots === 0n) {
-      endOrder(state, maker, makerCan.reason);
-      continue;
-    }
-    // 5.
-    const takerCan = taker.fillable(makerCan.lots, price);
-    if (takerCan.lots === 0n) return takerCan.reason;
-    if (takerCan.lots < makerCan.lots) {
-      const again = fillable(state, account, market, position, terms, takerCan.lots, maker.reserve);
-      if (again.lots < takerCan.lots) {
-        endOrder(state, maker, again.reason);
-        continue;
-      }
-    }
-    // 6.
-    const lots = takerCan.lots;
-    account.wallet += maker.reserve;
-    maker.reserve = 0n;
-    const opened = (lots - min(lots, closing)) * lotPrice;
-    countFill(maker.extra, maker.leverage, lots * lotPrice, opened, false);
-    const makerBooked = applyFill(state, market, position, terms, lots);
-    const takerBooked = taker.fill(lots, price);
-    maker.remaining -= lots;
-    market.last = price;
-    emit(state, {
-      kind: "Traded",
-      market: market.number,
-      tradeKind: taker.kind,
-      takerSide: taker.side,
-      priceTicks: num(price),
-      lots: num(lots),
-      makerOrderId: maker.id,
-      makerAccount: maker.account,
-      makerFeeMicros: num(makerBooked.fee),
-      makerPnlMicros: num(makerBooked.pnl),
-      takerOrderId: taker.orderId,
-      takerAccount: taker.account,
-      takerFeeMicros: num(takerBooked.fee),
-      takerPnlMicros: num(takerBooked.pnl),
-    });
-    // 7. and 8.
-    if (maker.remaining === 0n) endOrder(state, maker, END.none);
-    else settle(state, maker.account, maker.market);
-    taker.settle();
-    // 9.
-    if (lots === makerCan.lots && makerCan.lots < q && isOpen(state, maker)) {
-      endOrder(state, maker, makerCan.reason);
-    }
-    // 10.
-    if (lots < makerCan.lots) return takerCan.reason;
+    const stopped = meet(state, () => turn(state, market, taker, maker));
+    if (stopped !== null) return stopped;
   }
+}
+
+/** One turn of the loop; returns why the taker stops, or null. */
+function turn(state: State, market: Market, taker: Taker, maker: Order): number | null {
+  if (isExpired(state, maker)) {
+    endOrder(state, maker, END.expired);
+    return null;
+  }
+  // 1.
+  if (maker.account === taker.account) {
+    const { selfTrade = CANCEL_RESTING } = taker;
+    if (selfTrade !== CANCEL_TAKER) endOrder(state, maker, END.self_trade);
+    if (selfTrade !== CANCEL_RESTING) return END.self_trade;
+    return null;
+  }
+  // 2.
+  const price = maker.price;
+  const want = taker.want(price);
+  if (want <= 0n) return taker.unwanted ?? END.none;
+  // 3.
+  const account = accountOf(state, maker.account);
+  const position = positionOf(state, maker.account, maker.market);
+  let q = min(want, maker.remaining);
+  if (maker.reduceOnly) q = min(q, closable(position, maker.side));
+  if (taker.kind === TRADE_ORDER) {
+    q = min(q, interestRoom(state, market, taker, position, q));
+    if (q === 0n) return END.open_interest_limit;
+  }
+  // 4.
+  settleFunding(state, position);
+  const terms: Terms = {
+    side: maker.side,
+    price,
+    feePpm: BigInt(market.config.makerFeePpm),
+    leverage: maker.leverage,
+    cap: maker.cap,
+    taker: false,
+  };
+  const lotPrice = price * unitOf(market);
+  const closing = closable(position, maker.side);
+  const left = within(maker.extra, maker.leverage, lotPrice, closing, q);
+  const can =
+    left.lots === 0n
+      ? left
+      : fillable(state, account, market, position, terms, left.lots, maker.reserve);
+  const makerCan = { lots: can.lots, reason: can.lots < left.lots ? can.reason : left.reason };
+  if (makerCan.lots === 0n) {
+    endOrder(state, maker, makerCan.reason);
+    return null;
+  }
+  // 5.
+  const takerCan = taker.fillable(makerCan.lots, price);
+  if (takerCan.lots === 0n) return takerCan.reason;
+  if (takerCan.lots < makerCan.lots) {
+    const again = fillable(state, account, market, position, terms, takerCan.lots, maker.reserve);
+    if (again.lots < takerCan.lots) {
+      endOrder(state, maker, again.reason);
+      return null;
+    }
+  }
+  // 6.
+  const lots = takerCan.lots;
+  account.wallet += maker.reserve;
+  maker.reserve = 0n;
+  const opened = (lots - min(lots, closing)) * lotPrice;
+  countFill(maker.extra, maker.leverage, lots * lotPrice, opened, false);
+  const makerBooked = applyFill(state, market, position, terms, lots);
+  const takerBooked = taker.fill(lots, price);
+  maker.remaining -= lots;
+  market.last = price;
+  emit(state, {
+    kind: "Traded",
+    market: market.number,
+    tradeKind: taker.kind,
+    takerSide: taker.side,
+    priceTicks: num(price),
+    lots: num(lots),
+    makerOrderId: maker.id,
+    makerAccount: maker.account,
+    makerFeeMicros: num(makerBooked.fee),
+    makerPnlMicros: num(makerBooked.pnl),
+    takerOrderId: taker.orderId,
+    takerAccount: taker.account,
+    takerFeeMicros: num(takerBooked.fee),
+    takerPnlMicros: num(takerBooked.pnl),
+  });
+  // 7. and 8.
+  if (maker.remaining === 0n) endOrder(state, maker, END.none);
+  else settle(state, maker.account, maker.market);
+  taker.settle();
+  // 9.
+  if (lots === makerCan.lots && makerCan.lots < q && isOpen(state, maker)) {
+    endOrder(state, maker, makerCan.reason);
+  }
+  // 10.
+  return lots < makerCan.lots ? takerCan.reason : null;
 }

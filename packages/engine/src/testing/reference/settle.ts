@@ -36,6 +36,20 @@ function remove(state: State, order: Order, reason: number): void {
   });
 }
 
+/** As `remove`, for an order that settle ends. */
+function removeIdle(state: State, order: Order, reason: number): void {
+  state.endedBySettle += 1;
+  remove(state, order, reason);
+}
+
+/** Serves a maker, or an account that is deleveraged; what settle ends meanwhile counts as met, too. */
+export function meet<T>(state: State, serve: () => T): T {
+  const before = state.endedBySettle;
+  const result = serve();
+  state.makersLeft = Math.max(0, state.makersLeft - 1 - (state.endedBySettle - before));
+  return result;
+}
+
 export function endOrder(state: State, order: Order, reason: number): void {
   remove(state, order, reason);
   settle(state, order.account, order.market);
@@ -68,7 +82,7 @@ export function settle(state: State, accountNumber: number, marketNumber: number
   // 1. Reduce-only orders that have nothing to reduce.
   for (const order of byId(position.orders)) {
     if (order.reduceOnly && closable(position, order.side) === 0n) {
-      remove(state, order, END.reduce_only);
+      removeIdle(state, order, END.reduce_only);
     }
   }
   // 2. Closing capacity by rank, reserves for what is beyond it.
@@ -80,7 +94,7 @@ export function settle(state: State, accountNumber: number, marketNumber: number
     if (newest === undefined) {
       throw new Error(`account ${accountNumber}: wallet ${account.wallet}, nothing left to cancel`);
     }
-    remove(state, newest, END.unfunded);
+    removeIdle(state, newest, END.unfunded);
     reserve(account, market, position);
   }
   // 4. "It lives while the account has a position, or an order that is not reduce-only, on the other
@@ -89,7 +103,7 @@ export function settle(state: State, accountNumber: number, marketNumber: number
     if (order.extra?.closePosition !== true || hasToClose(state, position, order.side)) continue;
     const { serving } = state;
     const isFilled = serving !== null && serving.order === order && serving.taker.filled > 0n;
-    remove(state, order, isFilled ? END.none : END.position_closed);
+    removeIdle(state, order, isFilled ? END.none : END.position_closed);
   }
 }
 
@@ -112,7 +126,7 @@ function dropOpening(state: State, account: { wallet: bigint }, position: Positi
     const opening = order.resting ? openingLots(order) : 0n;
     if (opening === 0n) continue;
     if (order.closing === 0n) {
-      remove(state, order, END.market_reduce_only);
+      removeIdle(state, order, END.market_reduce_only);
       continue;
     }
     touch(state, position);

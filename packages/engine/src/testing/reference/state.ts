@@ -219,6 +219,10 @@ export interface State {
   budget: number;
   /** Makers that the takers of the command may still meet. */
   makersLeft: number;
+  /** Orders that settle has ended. */
+  endedBySettle: number;
+  /** Orders that the liquidations of the command have canceled. */
+  liquidatedOrders: number;
   /** The stop that takes from the book just now, and what it has taken. */
   serving: { readonly order: Order; readonly taker: { readonly filled: bigint } } | null;
   disconnectBudget: number;
@@ -273,6 +277,8 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     touched: [],
     budget: 0,
     makersLeft: 0,
+    endedBySettle: 0,
+    liquidatedOrders: 0,
     serving: null,
     disconnectBudget: 0,
     undone: [],

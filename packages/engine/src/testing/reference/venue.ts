@@ -67,6 +67,7 @@ export class ReferenceVenue {
     state.touched = [];
     state.undone = [];
     state.makersLeft = MAKERS_PER_COMMAND;
+    state.liquidatedOrders = 0;
     const refusal = this.execute(command);
     if (refusal !== null) {
       if (state.events.length > 0) throw new Error("a refused command has no other event");

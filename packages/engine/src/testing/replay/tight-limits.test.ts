@@ -1,8 +1,9 @@
 /**
- * Short flows in which almost every tick leaves work over: a command meets two makers, and a tick
- * liquidates or triggers two. The backstop takes nothing, so liquidations deleverage. One engine runs
- * on, another is restored from a snapshot after every tick and some other commands: what a command leaves
- * outside of the snapshot must decide nothing. PERPGATE_TIGHT_SEEDS=n sets the number of flows.
+ * Short flows in which almost every tick leaves work over: a command meets two makers, a tick liquidates
+ * or triggers two, and begins no liquidation once two orders were canceled for others. The backstop takes
+ * nothing, so liquidations deleverage. One engine runs on, another is restored from a snapshot after every
+ * tick and some other commands: what a command leaves outside of the snapshot must decide nothing.
+ * PERPGATE_TIGHT_SEEDS=n sets the number of flows.
  */
 import { Random } from "@perpgate/protocol/random";
 import { expect, test } from "vitest";
@@ -36,6 +37,7 @@ const TIGHT = RULE_SETS.map((rules) => ({
   ...rules,
   makersPerCommand: 2,
   liquidationsAndStopsPerCommand: 2,
+  liquidationCancelsPerCommand: 2,
 }));
 
 const TIMES_IN_FORCE = {

@@ -1,9 +1,10 @@
 /**
  * Bounds of work: "A command meets at most 2,000 makers, canceled ones included; what is left of a
  * taker is canceled with reason fill_limit. A tick meets 2,000 in all; a liquidation that reaches
- * this stays due for the next tick and is not handed over."
+ * this stays due for the next tick and is not handed over." Orders that end with others are work, too.
  */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { OrderStore } from "../../state/orders.js";
 import type { Trader } from "../scenarios/trader.js";
 import { LightVenue } from "./light-venue.js";
 
@@ -73,6 +74,75 @@ describe("a command meets at most 2,000 makers", () => {
     const ended = venue.happened("OrderEnded").filter((event) => event.orderId !== answer.orderId);
     expect(ended).toHaveLength(MAKERS);
     expect(answer.reason).toBe("fill_limit");
+  });
+});
+
+/** Accounts that are long a thousandth of a coin, at 50×. */
+function holders(venue: LightVenue, count: number): Trader[] {
+  const rich = venue.trader("rich", 1_000_000);
+  const ask = { size: 0.001 * count, leverage: 1, price: 50_000 };
+  expect(rich.sells("limit", ask).status).toBe("resting");
+  return Array.from({ length: count }, (_, i) => {
+    const holder = venue.trader(`holder ${i}`, 100);
+    expect(holder.buys("market", { size: 0.001, leverage: 50 }).status).toBe("filled");
+    return holder;
+  });
+}
+
+/** Stops far below the market. */
+function protects(trader: Trader, count: number, reduceOnly: boolean): void {
+  const stop = { size: 0.001, leverage: 1, price: 30_000, reduceOnly };
+  for (let i = 0; i < count; i++) expect(trader.sells("stop", stop).status).toBe("pending");
+}
+
+describe("orders that end because others do", () => {
+  test("reduce-only orders that end with a maker's position count", () => {
+    const venue = new LightVenue();
+    for (const holder of holders(venue, 6)) {
+      const exit = { size: 0.001, leverage: 1, price: 50_000, reduceOnly: true };
+      expect(holder.sells("limit", exit).status).toBe("resting");
+      protects(holder, 499, true);
+    }
+    const taker = venue.trader("taker", 100_000);
+    const answer = taker.buys("market", { margin: 20_000, leverage: 1 });
+    expect(venue.happened("OrderEnded")).toHaveLength(MAKERS);
+    expect([answer.filled, answer.reason]).toEqual([0.004, "fill_limit"]);
+    // The next command goes on.
+    expect(taker.buys("market", { margin: 20_000, leverage: 1 })).toMatchObject({
+      filled: 0.002,
+      reason: "book_empty",
+    });
+    expect(venue.happened("OrderEnded")).toHaveLength(2 * 500);
+  });
+
+  test("liquidations of accounts with 500 orders each end at most 4,096 orders a tick, and those of the last account", () => {
+    const venue = new LightVenue();
+    const due = holders(venue, 20);
+    for (const holder of due) protects(holder, 500, false);
+    venue.index(49_400);
+    const ended: number[] = [];
+    while (due.some((holder) => holder.position().size > 0) && ended.length < 10) {
+      venue.tick();
+      ended.push(venue.happened("OrderEnded").length);
+    }
+    expect(ended).toEqual([4_500, 4_500, 1_000]);
+    expect(due.map((holder) => holder.openOrders())).toEqual(Array(20).fill(0));
+  });
+
+  test("an order's end does not search the account's stops for orders that close the position", () => {
+    const venue = new LightVenue();
+    const [holder] = holders(venue, 1);
+    protects(holder!, 498, false);
+    holder!.sells("stop", { price: 40_000, closePosition: true });
+    holder!.sells("stop", { price: 60_000, closePosition: true, takeProfit: true });
+    expect(holder!.openOrders()).toBe(500);
+    const steps = vi.spyOn(OrderStore.prototype, "next");
+    const { session } = holder!;
+    venue.apply({ kind: "CancelAll", stampMs: venue.now, session, market: -1 });
+    const { length } = steps.mock.calls;
+    steps.mockRestore();
+    expect(venue.happened("OrderEnded")).toHaveLength(500);
+    expect(length).toBeLessThan(4 * 500);
   });
 });
 
