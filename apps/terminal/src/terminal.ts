@@ -225,7 +225,7 @@ function settlementText({ outcome, error, reason }: Outcome): string {
   if (error?.code === "too_late") return "The line was down while it was valid.";
   if (error !== undefined) return adviceOn(error).text;
   if (outcome === "outcome unknown") {
-    return "The session ended, or the page was loaded again, before the venue answered. Check your orders and positions.";
+    return "It is not known whether it was executed. Check your orders and positions.";
   }
   if (typeof reason === "string") return REASON_TEXTS[reason] ?? reason;
   return "The answer was lost with the line.";

@@ -11,7 +11,7 @@ export type AnyErrorCode = ErrorCode | (string & {});
 
 /**
  * `refused`: nothing was done. `not_sent`: the request was not sent. `unknown`: it may have been
- * executed, because this or an earlier try ended without a response.
+ * executed, or may still be, because this or an earlier try ended without a response.
  */
 export type Outcome = "refused" | "not_sent" | "unknown";
 
@@ -52,6 +52,8 @@ export class PerpgateError extends Error {
   nonce: number | undefined;
   /** @internal Whether the next try goes to another gateway immediately. */
   hasOther = false;
+  /** @internal The gateway that was asked; undefined if the client has only one. */
+  gateway: string | undefined;
 
   constructor(body: ErrorBody, { status, retryAfterMs, outcome = "refused" }: ErrorFacts) {
     super(body.message);
@@ -97,6 +99,8 @@ export class ConnectionError extends Error {
   nonce: number | undefined;
   /** @internal Whether the next try goes to another gateway immediately. */
   hasOther = false;
+  /** @internal The gateway that was asked; undefined if the client has only one. */
+  gateway: string | undefined;
 
   /** Whether the connection was closed on purpose, so that a retry is useless. */
   readonly isFinal: boolean;

@@ -106,6 +106,25 @@ describe("several gateways", () => {
     expect((await session.openOrders()).map((order) => order.orderId)).toEqual([orderId]);
   });
 
+  test("gateway silent, and the next one refuses the order: unknown, over REST and the socket", async () => {
+    for (const way of ["rest", "socket"] as const) {
+      const [first, second] = await proxies(2);
+      const client = await clientOf([first!, second!]);
+      const session = await newSession(client);
+      await session.stream.watchOrders(() => undefined).ready;
+      first!.fate = () => "swallow";
+      const placed = (way === "rest" ? session : session.stream).placeOrder({
+        ...BID,
+        margin: 1e6,
+      });
+      await expect(placed).rejects.toMatchObject({
+        code: "insufficient_margin",
+        outcome: "unknown",
+      });
+      expect(client.url).toBe(second!.url);
+    }
+  });
+
   test("socket that moves: frames once and in order, requests answered, nothing canceled", async () => {
     const gateways = await proxies(3);
     const client = await clientOf(gateways);

@@ -87,7 +87,8 @@ export async function withRetries<T>(
   let endsAt: number | undefined;
   let failures = 0;
   let uncounted = 0;
-  let isAfterUnknown = isRepeat;
+  // Where earlier tries of unknown outcome were sent; that of an earlier call is not known.
+  const doubtful = new Set<string | undefined>(isRepeat ? [undefined] : []);
   const begin = () => {
     endsAt ??= performance.now() + budgetMs;
   };
@@ -99,14 +100,14 @@ export async function withRetries<T>(
       if (signal?.aborted === true) throw signal.reason;
       if (!(error instanceof PerpgateError) && !(error instanceof ConnectionError)) throw error;
       error.attempts = number + 1;
-      isAfterUnknown ||= error.outcome === "unknown";
+      if (error.outcome === "unknown") doubtful.add(error.gateway);
       const waitMs = error.hasOther ? 0 : waitBefore(error, failures);
       if (!isRateLimited(error)) failures++;
       if (isUnsettled(error)) uncounted++;
       const isTooLate = performance.now() + waitMs > (endsAt ?? Number.POSITIVE_INFINITY);
       const isLast = retries === 0 ? failures > 0 : failures - uncounted > retries;
       if (!isRetryable(error) || isLast || isTooLate) {
-        if (isAfterUnknown && !settlesEarlierTries(error)) error.outcome = "unknown";
+        if (doubtful.size > 0 && !settlesEarlierTries(error, doubtful)) error.outcome = "unknown";
         throw error;
       }
       await pause(waitMs, signal);
@@ -126,21 +127,30 @@ const BLIND_CODES: ReadonlySet<string> = new Set([
   "nonce_too_old",
 ]);
 
+/** Refusals that hold at every gateway, now and later: by the venue's time, and by a nonce in the log. */
+const LASTING_CODES: ReadonlySet<string> = new Set(["too_late", "nonce_conflict"]);
+
 /**
- * Whether an error proves that no earlier try was executed. The venue looks up the nonce before it
- * checks an order, so an order rejected after that look-up was not executed before; an error in the
- * bytes themselves was the same the first time. These prove nothing:
+ * Whether an error proves that no earlier try was executed, or will be. The venue looks up the nonce
+ * before it checks an order, so an order rejected after that look-up was not executed before; an error
+ * in the bytes themselves was the same the first time. These prove nothing:
  *
  *   no response, 408, 429, 5xx   sent before the nonce is looked up, or not by the venue
  *   401                          token and session are checked before the nonce, and both expire; a
  *                                changed session key does not show that nothing was executed
  *   an unknown code              a proxy's page, or a rule that is newer than this client
  *   `BLIND_CODES`                as explained there
+ *   another gateway's refusal    the one that got the earlier try may be stalled and publish it later,
+ *                                when the venue's state no longer refuses it; `LASTING_CODES` excepted
  */
-function settlesEarlierTries(error: PerpgateError | ConnectionError): boolean {
+function settlesEarlierTries(
+  error: PerpgateError | ConnectionError,
+  doubtful: ReadonlySet<string | undefined>,
+): boolean {
   if (!(error instanceof PerpgateError) || isRetryable(error)) return false;
-  const { code, status } = error;
-  return status !== 401 && isErrorCode(code) && !BLIND_CODES.has(code);
+  const { code, status, gateway } = error;
+  if (status === 401 || !isErrorCode(code) || BLIND_CODES.has(code)) return false;
+  return LASTING_CODES.has(code) || [...doubtful].every((earlier) => earlier === gateway);
 }
 
 export function isRetryable(error: unknown): error is PerpgateError | ConnectionError {

@@ -149,6 +149,50 @@ describe("a response after a try without one", () => {
   });
 });
 
+describe("several gateways", () => {
+  const GATEWAYS = ["http://a.test", "http://b.test"];
+  const margin = { code: "insufficient_margin" };
+
+  /** A session whose orders take one step each; `asked` gets the gateway of each. */
+  function meetingAt(steps: readonly Step[], asked: string[] = []): Session {
+    const step: FetchLike = async (url) => {
+      const next = steps[Math.min(asked.length, steps.length - 1)];
+      if (!url.endsWith("/orders") || next === undefined) return Response.json({ status: "ready" });
+      asked.push(new URL(url).origin);
+      return next();
+    };
+    return new PerpgateClient({ url: GATEWAYS, fetch: step }).restore(saved);
+  }
+
+  test("a refusal by the next gateway does not settle a try that the first one may still publish", async () => {
+    const asked: string[] = [];
+    const session = meetingAt([cut, given("insufficient_margin")], asked);
+    const unknown = { ...margin, outcome: "unknown", attempts: 2, nonce: expect.any(Number) };
+    await expect(session.placeOrder(BID)).rejects.toMatchObject(unknown);
+    expect(new Set(asked).size).toBe(2);
+  });
+
+  test.each<ErrorCode>(["too_late", "nonce_conflict"])(
+    "%s holds at every gateway: settles it",
+    async (code) => {
+      const placed = meetingAt([cut, given(code)]).placeOrder(BID);
+      await expect(placed).rejects.toMatchObject({ code, outcome: "refused", attempts: 2 });
+    },
+  );
+
+  test("a refusal of the only try, or after one that was not executed: refused", async () => {
+    for (const steps of [[], [given("not_executed")], [nobodyListens]]) {
+      const placed = meetingAt([...steps, given("insufficient_margin")]).placeOrder(BID);
+      await expect(placed).rejects.toMatchObject({ ...margin, outcome: "refused" });
+    }
+  });
+
+  test("an order repeated with its nonce: any gateway may have the earlier try", async () => {
+    const repeated = meetingAt([given("insufficient_margin")]).placeOrder({ ...BID, nonce: 7 });
+    await expect(repeated).rejects.toMatchObject({ ...margin, outcome: "unknown", nonce: 7 });
+  });
+});
+
 describe("an order with a given nonce", () => {
   const ANSWERS: readonly Step[] = [
     given("rate_limited"),

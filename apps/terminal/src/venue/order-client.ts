@@ -258,7 +258,15 @@ export class OrderClient {
         return answer;
       } catch (error) {
         if (isUnknown(error)) {
-          const repeat = async () => request.outcomeIn(await send(true));
+          const repeat = async () => {
+            try {
+              return request.outcomeIn(await send(true));
+            } catch (again) {
+              // Another gateway has refused it: the first may execute it while it is valid.
+              if (isRefusal(again) && this.isOver(sent)) return this.lookUp(session, sent);
+              throw again;
+            }
+          };
           this.keep(owner, { ...this.lookedUp(sent), repeat });
         } else {
           this.sent.remove(sent);
@@ -308,7 +316,7 @@ export class OrderClient {
   private async lookUp(session: Session, sent: SentRequest): Promise<Outcome> {
     const { nonce, validUntil, places } = sent;
     if (places === undefined) return UNKNOWN;
-    const isOver = (this.services.clock.now() ?? 0) > validUntil;
+    const isOver = this.isOver({ validUntil });
     const found = await session.orders({ status: "all", nonce }).catch((cause: unknown) => {
       throw new ConnectionError("the orders could not be read", { cause });
     });
@@ -323,6 +331,10 @@ export class OrderClient {
       };
     });
     return outcomeOf(parts);
+  }
+
+  private isOver({ validUntil }: { readonly validUntil: number }): boolean {
+    return (this.services.clock.now() ?? 0) > validUntil;
   }
 
   /** @throws StillPendingError if an earlier request about the same thing has no answer yet. */
@@ -422,6 +434,16 @@ function subjectOf({ clientOrderId, expiresAt, price, ...terms }: NewOrder): str
 export function isUnknown(error: unknown): error is ConnectionError | PerpgateError {
   if (!(error instanceof ConnectionError || error instanceof PerpgateError)) return false;
   return error.outcome === "unknown";
+}
+
+/** Statuses that say nothing about the request itself: the session has ended, or it was not read. */
+const NO_REFUSALS: readonly number[] = [401, 408, 429];
+
+/** Whether a gateway has refused it, although its outcome is unknown: an earlier try went to another one. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof PerpgateError) || !isUnknown(error)) return false;
+  const { status } = error;
+  return status >= 400 && status < 500 && !NO_REFUSALS.includes(status);
 }
 
 /** An open socket is faster than a request; REST does not wait for a socket. */

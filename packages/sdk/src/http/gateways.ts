@@ -73,6 +73,11 @@ export class Gateways {
     return this.known.length > 1;
   }
 
+  /** The address, unless it is the only one. */
+  oneOfSeveral(url: string): string | undefined {
+    return this.areSeveral ? url : undefined;
+  }
+
   /** The highest log position that a response or a frame has shown; noted for several gateways only. */
   get position(): number {
     return this.seenPosition;

@@ -24,7 +24,7 @@ import {
   type QueryOf,
   type ResultOf,
 } from "@perpgate/protocol/operations";
-import { ConnectionError, type PerpgateError, TimeoutError } from "../errors.js";
+import { ConnectionError, PerpgateError, TimeoutError } from "../errors.js";
 import {
   type Attempt,
   type CallOptions,
@@ -152,6 +152,9 @@ export class HttpClient {
       gateways.answered(url);
       return answer;
     } catch (error) {
+      if (error instanceof PerpgateError || error instanceof ConnectionError) {
+        error.gateway = gateways.oneOfSeveral(url);
+      }
       if (isGatewayLost(error)) error.hasOther = gateways.lost(url);
       throw error;
     }

@@ -4,7 +4,7 @@
  */
 
 import { ERROR_TABLE, ErrorBody, isErrorCode, type ServerFrame } from "@perpgate/protocol";
-import { ConnectionError, type PerpgateError, TimeoutError } from "../errors.js";
+import { ConnectionError, PerpgateError, TimeoutError } from "../errors.js";
 import { hasShape } from "../http/answer-shape.js";
 import { refusalOf, unexpectedAnswer } from "../http/failures.js";
 import { startTimer } from "../retry.js";
@@ -63,16 +63,21 @@ export class SocketRequests {
   ): Pending {
     const id = this.nextId();
     let sentAt: number | undefined;
+    let gateway: string | undefined;
     // Removes the message from the send queue when the request settles first.
     const dequeue = new AbortController();
     const outcome = () => (sentAt === undefined ? "not_sent" : "unknown");
     const fail = (error: unknown) => {
       settle();
+      if (error instanceof PerpgateError || error instanceof ConnectionError) {
+        error.gateway = gateway;
+      }
       reject(error);
     };
     const pending: Pending = {
       send: () => {
         this.pending.set(id, pending);
+        gateway = this.link.gatewayOfSeveral;
         this.link.send(JSON.stringify({ id, ...message }), dequeue.signal).then(() => {
           sentAt = performance.now();
         }, fail);

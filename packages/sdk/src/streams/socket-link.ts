@@ -94,6 +94,12 @@ export class SocketLink {
     return this.active?.url;
   }
 
+  /** The same; undefined if it is the only gateway. */
+  get gatewayOfSeveral(): string | undefined {
+    const { gateway } = this;
+    return gateway === undefined ? undefined : this.settings.gateways.oneOfSeveral(gateway);
+  }
+
   /** Milliseconds since the last message of the open connection. */
   get silentMs(): number | undefined {
     return this.active === undefined ? undefined : performance.now() - this.active.receivedAt;

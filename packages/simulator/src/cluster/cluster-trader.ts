@@ -39,12 +39,16 @@ interface Socket {
 
 interface Order {
   readonly command: PlaceOrder;
+  /** Tries that may still be executed. */
+  doubtful: number;
   isSettled: boolean;
 }
 
 export class ClusterTrader {
   /** Orders without a final answer. */
   open = 0;
+  /** Orders that were refused while no other try of them could still be executed. */
+  readonly refused: PlaceOrder[] = [];
   private session = 0;
   private isSigningIn = false;
   private nonce = 0;
@@ -114,7 +118,7 @@ export class ClusterTrader {
       leverage: 1 + random.below(5),
       priceTicks: isMarket ? 0 : Math.round(START_TICKS[market]! * (0.99 + random.next() * 0.02)),
     });
-    const order = { command, isSettled: false };
+    const order = { command, doubtful: 0, isSettled: false };
     this.open++;
     this.send(order, gateway);
     // The same order to two gateways concurrently.
@@ -124,6 +128,7 @@ export class ClusterTrader {
   private send(order: Order, gateway: GatewayProcess): void {
     const { world } = this;
     let isAnswered = false;
+    order.doubtful++;
     world.after(IMPATIENT_MS, () => {
       if (!isAnswered && !order.isSettled) this.sendElsewhere(order);
     });
@@ -131,6 +136,7 @@ export class ClusterTrader {
     world.send(gateway, command, (events, why) => {
       const wasAnswered = isAnswered;
       isAnswered = true;
+      if (events !== null || why === "not_executed") order.doubtful--;
       if (events !== null) this.settle(order, events);
       else if (!order.isSettled && !(wasAnswered && why === "lost")) {
         world.after(20, () => this.sendElsewhere(order));
@@ -156,6 +162,7 @@ export class ClusterTrader {
     order.isSettled = true;
     this.open--;
     if (orderId !== 0) this.orderIds.push(orderId);
+    else if (order.doubtful === 0) this.refused.push(order.command);
   }
 
   private manage(gateway: GatewayProcess): void {

@@ -310,7 +310,17 @@ export class ClusterWorld implements TraderWorld {
     for (const process of this.processes) process.resume();
     this.stream.isClosed = true;
     await this.runFor(REST_MS);
+    if (!this.options.rollsBack) this.checkRefused();
     for (const { process } of this.machines) process?.kill();
+  }
+
+  /** What a restored stream has lost is executed again, so this holds for the others only. */
+  private checkRefused(): void {
+    const { sessions } = this.machines[0]!.process!.state.engine.state;
+    for (const { session, nonce } of this.traders.flatMap(({ refused }) => refused)) {
+      const isExecuted = sessions.orderOf(session, nonce) !== 0;
+      mustHold(!isExecuted, () => `nonce ${nonce} of ${session} was refused, and executed later`);
+    }
   }
 
   private isSettled(): boolean {
