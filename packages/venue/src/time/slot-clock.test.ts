@@ -1,6 +1,7 @@
 import type { Command } from "@perpgate/engine";
-import { Engine } from "@perpgate/engine";
-import { joining, writerId } from "@perpgate/engine/testing";
+import { Engine, GENESIS_WRITER } from "@perpgate/engine";
+import { liveWriters } from "@perpgate/engine/reading";
+import { applyBatch, BTC, genesis, joining, venueConfig, writerId } from "@perpgate/engine/testing";
 import { beforeEach, describe, expect, test } from "vitest";
 import { SlotClock } from "./slot-clock.js";
 import { VenueClock } from "./venue-clock.js";
@@ -58,6 +59,67 @@ class Ticking {
   /** Proposes, and the log delivers nothing. */
   tickUnheard(): void {
     proposed.push(...this.slots.due());
+  }
+}
+
+interface Sender {
+  readonly id: string;
+  counter: number;
+}
+
+/** A log of several writers, applied by the engine. */
+class Log {
+  readonly engine = new Engine();
+  private joined = 0;
+
+  constructor() {
+    const beginning = [genesis(START, venueConfig([BTC]))];
+    applyBatch(this.engine, { writer: GENESIS_WRITER, counter: 0, commands: beginning });
+  }
+
+  get state() {
+    return this.engine.state;
+  }
+
+  join(name: string): Sender {
+    const sender = { id: writerId(++this.joined), counter: -1 };
+    this.send(sender, [joining(sender.id, name, START)]);
+    return sender;
+  }
+
+  send(sender: Sender, commands: readonly Command[] = []): void {
+    const batch = { writer: sender.id, counter: ++sender.counter, commands };
+    expect(applyBatch(this.engine, batch)).toBeNull();
+  }
+
+  clockOf({ id }: Sender): SlotClock {
+    const clocks = { wall: () => wall, monotonic: () => monotonic, boot: () => undefined };
+    return new SlotClock({
+      clock: new VenueClock(clocks, wall),
+      monotonic: clocks.monotonic,
+      state: this.state,
+      writer: () => id,
+      mayLeapAlone: false,
+      wake: () => undefined,
+    });
+  }
+
+  /** Applies what the clock proposes each second; returns the times that it asked for. */
+  run(
+    clock: SlotClock,
+    own: Sender,
+    seconds: number,
+    meanwhile: () => void = () => undefined,
+  ): number[] {
+    const asked: number[] = [];
+    for (let second = 0; second < seconds; second++) {
+      const due = clock.due();
+      for (const command of due) if (command.kind === "AskTime") asked.push(command.stampMs);
+      this.send(own, due);
+      meanwhile();
+      pass(1_000);
+    }
+    return asked;
   }
 }
 
@@ -139,6 +201,30 @@ describe("SlotClock", () => {
     expect(proposed).toHaveLength(1);
     two.tickUnheard();
     expect(proposed).toHaveLength(2);
+  });
+
+  test("alone among writers that were killed: asks for a minute at most", () => {
+    const log = new Log();
+    for (const name of ["a", "b", "c"]) log.join(name);
+    // All were killed. One starts again, with its clock an hour ahead.
+    const own = log.join("a");
+    wall += 3_600_000;
+    const clock = log.clockOf(own);
+    const asked = log.run(clock, own, 10);
+    expect(liveWriters(log.state).map(({ name }) => name)).toEqual(["a"]);
+    expect(log.state.lastTickMs).toBe(START + 60_000);
+    expect(asked.slice(2)).toEqual(Array(3).fill(START + 60_000));
+  });
+
+  test("among writers of which one runs: asks for the time of its clock, however far", () => {
+    const log = new Log();
+    for (const name of ["a", "b", "c"]) log.join(name);
+    const [own, other] = [log.join("a"), log.join("b")];
+    wall += 3_600_000;
+    const clock = log.clockOf(own);
+    const asked = log.run(clock, own, 4, () => log.send(other));
+    expect(asked).toEqual([0, 1_000, 2_000, 3_000].map((ms) => START + 3_600_000 + ms));
+    expect(log.state.lastTickMs).toBe(START);
   });
 
   test("clock set back: the venue's time continues, never back", () => {

@@ -8,13 +8,15 @@
  * No ticks exist for the time in which no gateway ran; the first to start asks for the time.
  */
 import { type Command, MAX_LEAD_MS, TICK_MS } from "@perpgate/engine";
-import { liveWriters, rankOf, type VenueState } from "@perpgate/engine/reading";
+import { liveWriters, rankOf, type VenueState, writerOf } from "@perpgate/engine/reading";
 import { MAX_FOLLOWED_MS } from "./start-time.js";
 import type { VenueClock } from "./venue-clock.js";
 
 /** How long the next writer in the order of joining waits for a tick of those before it. */
 export const STEP_IN_MS = 300;
 const ASK_EVERY_MS = 1_000;
+/** Asks in a row without a batch of another writer, which sends one a second while it runs. */
+const SILENT_ASKS = 2;
 const NOTHING: readonly Command[] = [];
 
 export interface SlotClockParts {
@@ -25,7 +27,7 @@ export interface SlotClockParts {
   /** The id of the own writer. */
   readonly writer: () => string;
   /**
-   * Whether a gateway that is the only live one may ask for a time however far ahead. If not, it waits
+   * Whether a gateway that is the only one to run may ask for a time however far ahead. If not, it waits
    * for a second one when the log is more than a minute behind: alone it has nobody to agree with.
    */
   readonly mayLeapAlone: boolean;
@@ -89,10 +91,24 @@ export class SlotClock {
   private ask(nowMs: number, atMs: number): readonly Command[] {
     if (atMs - this.askedAtMs < ASK_EVERY_MS) return NOTHING;
     const { state, mayLeapAlone } = this.parts;
-    const isFar = nowMs - state.lastTickMs > MAX_FOLLOWED_MS;
-    if (isFar && !mayLeapAlone && liveWriters(state).length === 1) return NOTHING;
+    const furthestMs = state.lastTickMs + MAX_FOLLOWED_MS;
+    const isTooFar = nowMs > furthestMs && !mayLeapAlone && this.isAlone();
+    if (isTooFar && liveWriters(state).length === 1) return NOTHING;
     this.askedAtMs = atMs;
-    return [{ kind: "AskTime", stampMs: nowMs }];
+    return [{ kind: "AskTime", stampMs: isTooFar ? furthestMs : nowMs }];
+  }
+
+  /**
+   * Whether no other writer sent a batch during the last asks. Writers that were killed are live in the
+   * log until enough asks have ended them, and the last of these asks is then a majority of one.
+   */
+  private isAlone(): boolean {
+    const { state } = this.parts;
+    const own = writerOf(state, this.parts.writer());
+    if (own === undefined) return true;
+    return liveWriters(state).every(
+      (writer) => writer === own || (writer.asksOfOthers.get(own.number) ?? 0) >= SILENT_ASKS,
+    );
   }
 
   private schedule(): void {
