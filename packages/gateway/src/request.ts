@@ -18,6 +18,8 @@ export interface Client {
 export interface Caller {
   readonly bearerToken: BearerToken;
   readonly header: HeaderSink;
+  /** Whether the request has been counted against its limit: it runs a second time. */
+  readonly isCounted?: boolean;
 }
 
 /** A body and the bytes it was parsed from: the signature covers the bytes. */

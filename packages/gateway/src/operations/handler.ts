@@ -83,30 +83,32 @@ export function handleByVenue<O extends Operation & { readonly needsVenue: true 
       if (context.venue === undefined) {
         throw new ApiError("venue_unavailable", { operation: operation.id });
       }
-      return judged(operation, () => run(call, context.venue!, context), context.venue);
+      return judged(operation, call, (each) => run(each, context.venue!, context), context.venue);
     },
   };
 }
 
 /**
  * What is not found here may be known at another gateway: it is looked for again once everything is
- * applied that any gateway has answered.
+ * applied that any gateway has answered. The limit is not charged again.
  */
-function judged<T>(
-  { access, method }: Operation,
-  run: () => Promise<T>,
+function judged<O extends Operation, T>(
+  { access, method }: O,
+  call: Call<O>,
+  run: (call: Call<O>) => Promise<T>,
   venue: VenueApi,
 ): Promise<T> {
-  // Catching up costs a message of the log, which nobody without an account may cause.
-  if (!venue.isReplicated || access === "public") return run();
-  return run().catch(async (error: unknown) => {
+  // Catching up costs a message of the log, which nobody without an account may cause. Signed requests
+  // are judged again where they are judged (signed-request.ts).
+  if (!venue.isReplicated || access !== "bearer") return run(call);
+  return run(call).catch(async (error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== NOT_FOUND) throw error;
     await venue.caughtUp().catch((failure: unknown) => {
       // There is nothing of a read to execute: this gateway may be behind others.
       const isLate = failure instanceof ApiError && failure.code !== "stopped";
       throw isLate && method === "GET" ? lagging(venue) : failure;
     });
-    return run();
+    return run({ ...call, caller: () => ({ ...call.caller(), isCounted: true }) });
   });
 }
 

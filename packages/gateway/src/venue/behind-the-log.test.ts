@@ -163,9 +163,47 @@ test("not found here, and the log stalls: a read is lagging, a cancel is not exe
     const read = await trader.get("/v1/orders/1");
     expect(read).toMatchObject({ status: 503, body: { code: "lagging" } });
   }
-  caughtUp.mockRejectedValueOnce(new NotApplied("not_executed"));
-  const cancel = await trader.send("/v1/orders/cancel", { clientOrderId: "unknown" });
-  expect(cancel).toMatchObject({ status: 503, body: { code: "not_executed" } });
+  // Nothing was submitted, however late the log is.
+  for (const why of ["not_executed", "outcome_unknown"] as const) {
+    caughtUp.mockRejectedValueOnce(new NotApplied(why));
+    const cancel = await trader.send("/v1/orders/cancel", { clientOrderId: "unknown" });
+    expect(cancel).toMatchObject({ status: 503, body: { code: "not_executed" } });
+  }
+});
+
+test("refused here, and the log's time is behind once it has caught up: not executed", async () => {
+  const trader = await Trader.enter(at);
+  const elsewhere = trader.movedTo(at);
+  trader.sessionKey = newSessionKey();
+  amongOthers();
+  const submit = vi.spyOn(at.venue, "submit");
+  vi.spyOn(at.venue, "caughtUp").mockImplementationOnce(async () => {
+    expect(await elsewhere.rotate(trader.sessionKey.publicHex)).toMatchObject({ status: 200 });
+    vi.spyOn(at.venue, "logLeadMs", "get").mockReturnValue(10_000);
+  });
+  const placed = await trader.place(trader.limit("long", 60_000));
+  expect(placed).toMatchObject({ status: 503, body: { code: "not_executed" } });
+  expect(submit).not.toHaveBeenCalled();
+});
+
+test("an unknown order in a cluster: 404, one token, one batch", async () => {
+  const bursts = { ordersBurst: 1, cancelsBurst: 1, accountReadsBurst: 1 };
+  const rates = { ordersPerSecond: 0.001, cancelsPerSecond: 0.001, accountReadsPerSecond: 0.001 };
+  const one = await runVenue({ limits: { ...bursts, ...rates } });
+  const trader = await Trader.enter(one);
+  vi.spyOn(one.venue, "isReplicated", "get").mockReturnValue(true);
+  const caughtUp = vi.spyOn(one.venue, "caughtUp");
+  const clientOrderId = "unknown";
+  for (const send of [
+    () => trader.send("/v1/orders/cancel", { clientOrderId }),
+    () => trader.signed("/v1/orders/unknown/amend", { clientOrderId, price: 60_100, nonce: 9 }),
+    () => trader.get("/v1/orders/1"),
+  ]) {
+    caughtUp.mockClear();
+    expect(await send()).toMatchObject({ status: 404, body: { code: "order_not_found" } });
+    expect(caughtUp).toHaveBeenCalledTimes(1);
+    expect(await send()).toMatchObject({ status: 429 });
+  }
 });
 
 test("cancel by client id: the order that has the name when the cancel is executed", async () => {

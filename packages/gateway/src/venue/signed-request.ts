@@ -79,10 +79,7 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
       this.judge(usedBy);
       return;
     }
-    if (link.isTimeBehind) {
-      this.refuse(unanswered("not_executed"));
-      return;
-    }
+    if (this.refuseIfTimeIsBehind()) return;
     // What this gateway would refuse by its own state, it judges again once it has caught up.
     this.onLocalRefusal = (error) => {
       this.onLocalRefusal = undefined;
@@ -106,7 +103,15 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
     const { guard, link } = this.services;
     this.session = guard.current(this.session);
     const usedBy = link.views.seqOfNonce(this.session, this.request.body.nonce);
-    if (usedBy === 0 || !this.answerAsBefore(usedBy)) this.judge(usedBy);
+    if (usedBy !== 0 && this.answerAsBefore(usedBy)) return;
+    // The log may have stalled meanwhile.
+    if (!this.refuseIfTimeIsBehind()) this.judge(usedBy);
+  }
+
+  private refuseIfTimeIsBehind(): boolean {
+    const { isTimeBehind } = this.services.link;
+    if (isTimeBehind) this.refuse(unanswered("not_executed"));
+    return isTimeBehind;
   }
 
   private judge(usedBy: number): void {

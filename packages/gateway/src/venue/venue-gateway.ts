@@ -270,14 +270,14 @@ export class VenueGateway {
   /** The live session, counted against the read limit. */
   private readingSession(caller: Caller): LiveSession {
     const session = this.guard.sessionOf(caller);
-    this.limits.reads.take(session.account, caller.header);
+    if (caller.isCounted !== true) this.limits.reads.take(session.account, caller.header);
     return session;
   }
 
   /** The live session, counted against the limit of cancels and other commands that are not orders. */
   private countedSession(caller: Caller): LiveSession {
     const session = this.guard.sessionOf(caller);
-    this.limits.cancels.take(session.account, caller.header);
+    if (caller.isCounted !== true) this.limits.cancels.take(session.account, caller.header);
     return session;
   }
 }

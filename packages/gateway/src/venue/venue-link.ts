@@ -89,12 +89,16 @@ export class VenueLink {
     return this.venue.logLeadMs > MAX_LAG_MS;
   }
 
-  /** Resolves once everything is applied that any gateway had answered before the call. */
+  /**
+   * Resolves once everything is applied that any gateway had answered before the call. Rejects with
+   * `stopped`, or with `not_executed` if the log is late: what waits for this was not submitted.
+   */
   async caughtUp(): Promise<void> {
     try {
       await this.venue.caughtUp();
     } catch (error) {
-      throw error instanceof NotApplied ? unanswered(error.why) : error;
+      if (!(error instanceof NotApplied)) throw error;
+      throw unanswered(error.why === "stopped" ? "stopped" : "not_executed");
     }
   }
 
