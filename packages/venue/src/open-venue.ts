@@ -123,7 +123,11 @@ async function openWithin(
     await unlessAborted(sequencer.start(recovered.end), signal);
     refuseOtherVenue(options, recovered);
     if (promised !== undefined) {
-      refuseOtherLogKey(engineState, state.listing, promised.logKey, options.name ?? SOLE_WRITER);
+      const name = options.name ?? SOLE_WRITER;
+      await unlessAborted(
+        refuseOtherLogKey(engineState, state.listing, promised.logKey, name),
+        signal,
+      );
     }
     const boot = options.bootClock ?? (options.clock === undefined ? systemBootClock : noBootClock);
     const clock = openClock(options, folder.clock, boot, engineState);

@@ -24,14 +24,24 @@ test("a live gateway that another log key has certified: refused by its name", a
       certificate: Buffer.from(certificate).toString("hex"),
     });
   };
+  /** `meanwhile` happens while it listens. */
+  const check = (name: string, meanwhile: () => void = () => undefined) =>
+    refuseOtherLogKey(state, listing, ours, name, async () => meanwhile());
+  const unexpected = () => {
+    throw new Error("nobody has another key");
+  };
   join(1, "without");
   join(2, "same", ours);
-  expect(() => refuseOtherLogKey(state, listing, ours, "own")).not.toThrow();
+  await check("own", unexpected);
   const other = join(3, "other", theirs);
-  expect(() => refuseOtherLogKey(state, listing, ours, "own")).toThrow(
-    /gateway other has another log key/,
-  );
-  expect(() => refuseOtherLogKey(state, listing, ours, "other")).not.toThrow();
+  const refusal = /gateway other has another log key/;
+  const beat = () => {
+    other.counter++;
+  };
+  await expect(check("own", beat)).rejects.toThrow(refusal);
+  await check("other", unexpected);
+  // It was killed: nobody ticks, and so nobody ends it in the log.
+  await check("own");
   state.writers.end(other);
-  expect(() => refuseOtherLogKey(state, listing, ours, "own")).not.toThrow();
+  await check("own", unexpected);
 });

@@ -3,6 +3,7 @@
  * venue. The certificate is in every receipt, and in the log with the process's join.
  */
 import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import type { VenueState } from "@perpgate/engine/reading";
 import { liveWriters } from "@perpgate/engine/reading";
 import { certifiedBytes } from "@perpgate/protocol/receipts";
@@ -29,23 +30,34 @@ export function venueIdOf({ venueId }: Listing): Buffer {
   return Buffer.from(venueId, "hex");
 }
 
+/** A gateway that runs sends a batch each second. */
+const HEARD_WITHIN_MS = 5_000;
+
 /**
  * The gateways of one venue have one log key. The writer of the own name is the process of before, whose
- * key may have been replaced. @throws {ConfigRefused}
+ * key may have been replaced. Others that were killed are live in the log until somebody ticks, so only
+ * those count that are heard now. Rejects with `ConfigRefused`.
  */
-export function refuseOtherLogKey(
+export async function refuseOtherLogKey(
   state: VenueState,
   listing: Listing,
   { publicKey }: LogKey,
   ownName: string,
-): void {
-  for (const { name, receiptKey, certificate } of liveWriters(state)) {
-    if (receiptKey === "" || name === ownName) continue;
-    const certified = certifiedBytes(venueIdOf(listing), Buffer.from(receiptKey, "hex"));
-    if (verifyEd25519(publicKey, certified, Buffer.from(certificate, "hex"))) continue;
-    throw new ConfigRefused(
-      "log_key_differs",
-      `the gateway ${name} has another log key: all gateways of a venue need the same one`,
-    );
-  }
+  wait: (ms: number) => Promise<unknown> = (ms) => delay(ms, undefined, { ref: false }),
+): Promise<void> {
+  const others = () =>
+    liveWriters(state).filter(({ name, receiptKey, certificate }) => {
+      if (receiptKey === "" || name === ownName) return false;
+      const certified = certifiedBytes(venueIdOf(listing), Buffer.from(receiptKey, "hex"));
+      return !verifyEd25519(publicKey, certified, Buffer.from(certificate, "hex"));
+    });
+  const before = new Map(others().map(({ number, counter }) => [number, counter]));
+  if (before.size === 0) return;
+  await wait(HEARD_WITHIN_MS);
+  const heard = others().find(({ number, counter }) => counter !== before.get(number));
+  if (heard === undefined) return;
+  throw new ConfigRefused(
+    "log_key_differs",
+    `the gateway ${heard.name} has another log key: all gateways of a venue need the same one`,
+  );
 }
