@@ -32,7 +32,6 @@ export class LogWriter {
         blockHash: () => undefined,
         isLive: () => true,
         room: () => undefined,
-        ownBatchDropped: () => undefined,
       },
       logger: { info: () => undefined, warn: () => undefined },
     });

@@ -6,7 +6,7 @@
  * servers' time of the messages, so that reading old messages quickly does not make them recent.
  */
 
-export const HEARD_MS = 5000;
+const HEARD_MS = 5000;
 
 /** One writer's view, as its last message showed it. */
 export interface WriterView {

@@ -1,12 +1,6 @@
 /** The shapes that the log exchanges with its user. */
 
-import {
-  type Batch,
-  type BatchId,
-  type Message,
-  mirroredId,
-  type Verdict,
-} from "@perpgate/journal";
+import { type Batch, type Message, mirroredId, type Verdict } from "@perpgate/journal";
 
 /** The gateway's copy of the log. */
 export interface Mirror {
@@ -32,8 +26,6 @@ export interface LogHooks {
   isLive(writer: string): boolean;
   /** Undefined if batches can be applied; otherwise none is delivered before the promise resolves. */
   room(): Promise<void> | undefined;
-  /** The batch in flight was delivered and dropped: it was not executed and never will be. */
-  ownBatchDropped?(id: BatchId): void;
 }
 
 /** What is delivered for the message at this stream sequence. */

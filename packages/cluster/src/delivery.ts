@@ -87,13 +87,10 @@ export class Delivery {
       .catch((error: unknown) => this.mirrorFailed(sequence, error));
     if (verdict !== "sound") this.drops.add(incoming, judgement);
     if (message !== undefined) this.agreement.hear(message.writer, agrees, incoming.storedMs);
-    const isOwn = this.publisher.deliveredAt(sequence, subject, message);
+    this.publisher.deliveredAt(sequence, subject, message);
     // The publisher found a contradiction.
     if (this.isOver) return;
     this.onBatch?.(batchAt(sequence, verdict, message));
-    if (isOwn && verdict !== "sound" && message !== undefined) {
-      hooks.ownBatchDropped?.({ writer: message.writer, counter: message.counter });
-    }
     if (agrees === false) this.checkMajority();
   }
 

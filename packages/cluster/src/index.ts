@@ -1,4 +1,4 @@
-export { type Count, HEARD_MS, type WriterView } from "./agreement.js";
+export type { WriterView } from "./agreement.js";
 export type { LogHooks, Mirror } from "./batch.js";
 export { CHAIN_START, nextLink } from "./chain.js";
 export { ClusterError, type ClusterErrorCode } from "./errors.js";

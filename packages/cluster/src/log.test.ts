@@ -294,7 +294,6 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
         blockHash: () => undefined,
         isLive: () => true,
         room: () => undefined,
-        ownBatchDropped: () => undefined,
       },
       logger: { info: () => undefined, warn: () => undefined },
     };

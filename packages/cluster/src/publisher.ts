@@ -74,8 +74,9 @@ export class Publisher {
     return this.writer === "" ? undefined : this.writer;
   }
 
-  get isBusy(): boolean {
-    return this.inFlight !== undefined;
+  /** How long the batch in flight has waited for its delivery; 0 if there is none. */
+  get waitedMs(): number {
+    return this.inFlight?.waitedMs ?? 0;
   }
 
   publish(id: BatchId, encode: () => Uint8Array): void {
@@ -127,15 +128,15 @@ export class Publisher {
   }
 
   /**
-   * A message was delivered at `sequence`. `id` is its batch, undefined if it is malformed. Returns
-   * whether it is the batch in flight, which then is no longer.
+   * A message was delivered at `sequence`. `id` is its batch, undefined if it is malformed. If it is the
+   * batch in flight, that is over.
    */
-  deliveredAt(sequence: number, subject: string, id: BatchId | undefined): boolean {
+  deliveredAt(sequence: number, subject: string, id: BatchId | undefined): void {
     const { inFlight } = this;
     if (this.writer !== "" && subject === subjectOf(this.stream, this.writer)) {
       this.ownLast = sequence;
     }
-    if (inFlight === undefined) return false;
+    if (inFlight === undefined) return;
     const isOurs =
       subject === inFlight.subject &&
       id?.writer === inFlight.id.writer &&
@@ -143,13 +144,12 @@ export class Publisher {
     const { acknowledged } = inFlight;
     if (acknowledged !== undefined && isOurs !== (acknowledged === sequence)) {
       this.contradiction(inFlight.id.counter, acknowledged, sequence);
-      return false;
+      return;
     }
-    if (!isOurs) return false;
+    if (!isOurs) return;
     this.remember(inFlight.id.counter, sequence);
     this.inFlight = undefined;
     this.refusal = undefined;
-    return true;
   }
 
   private send(): void {

@@ -154,13 +154,14 @@ export class LogGateway implements LogHooks {
     return undefined;
   }
 
-  ownBatchDropped(id: BatchId): void {
-    this.dropped.push(id);
-    this.waiting?.resolve(false);
-  }
-
   /** Exactly the next counter of a writer is applied, everything else is dropped. */
-  private apply({ id: { writer, counter }, end, records, isUnfit }: Batch): void {
+  private apply({ id, end, records, isUnfit }: Batch): void {
+    const { writer, counter } = id;
+    const isAwaited = writer === this.writer && counter === this.counter;
+    if (isUnfit === true && isAwaited) {
+      this.dropped.push(id);
+      this.waiting?.resolve(false);
+    }
     if (isUnfit === true || (this.counters.get(writer) ?? -1) + 1 !== counter) return;
     this.counters.set(writer, counter);
     const sequence = end.batch;
@@ -172,7 +173,7 @@ export class LogGateway implements LogHooks {
     if (this.applied.length >= (this.blocks.length + 1) * BLOCK_BATCHES) {
       this.blocks.push(Uint8Array.from(this.state));
     }
-    if (writer !== this.writer || counter !== this.counter) return;
+    if (!isAwaited) return;
     this.acknowledged++;
     this.waiting?.resolve(true);
   }
