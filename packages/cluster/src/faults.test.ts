@@ -163,6 +163,16 @@ describe.skipIf(isWithoutNatsServer())("replicated log under faults", () => {
     await expectSound(load);
   });
 
+  test("no server answers: the stream is not described as it was before", async () => {
+    const gateway = await newGateway(cluster.urls());
+    const replicas = () => gateway.log.status().stream?.replicas.length;
+    expect(replicas()).toBe(2);
+    await Promise.all(cluster.servers.map((server) => server.kill()));
+    await expect.poll(() => gateway.log.status().stream, { timeout: 60_000 }).toBeUndefined();
+    for (const server of cluster.servers) server.start();
+    await expect.poll(replicas, { timeout: 60_000 }).toBe(2);
+  });
+
   test("a stream created again with other content stops the gateways", async () => {
     const gateway = await newGateway(cluster.urls());
     await gateway.publish("before");

@@ -180,6 +180,7 @@ export class ReplicatedLog {
       lastSeq: this.chain.last,
       streamLastSeq: this.streamEnd.lastSeq,
       lagMs: this.streamEnd.lagMs,
+      waitedMs: this.publisher.waitedMs,
       republished: this.publisher.republished,
       malformed: this.drops.malformed,
       chainDrops: this.drops.chain,

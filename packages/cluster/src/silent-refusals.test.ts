@@ -51,6 +51,7 @@ describe.skipIf(isWithoutNatsServer())("refusals without an answer", { timeout: 
     await expect.poll(warnings, { timeout: TIMEOUT }).toHaveLength(2);
     expect(warnings()[0]).toMatch(/^a batch of this gateway has waited for the log for 10 s: /);
     expect(warnings()[1]).toMatch(/^a batch of this gateway has waited for the log for 20 s: /);
+    expect(gateway.log.status().waitedMs).toBeGreaterThanOrEqual(20_000);
   });
 
   test.concurrent("the stream is deleted: in the status, and after 10 s the log stops", async (context) => {

@@ -17,6 +17,8 @@ export interface LogStatus {
   readonly streamLastSeq: number;
   /** For how long messages have been known that are not delivered yet. */
   readonly lagMs: number;
+  /** How long the batch in flight has waited for its delivery; 0 if there is none. */
+  readonly waitedMs: number;
   readonly republished: number;
   /** Dropped messages since the log was opened. */
   readonly malformed: number;
@@ -25,6 +27,6 @@ export interface LogStatus {
   readonly writers: readonly (WriterView & { readonly isLive: boolean })[];
   /** Why the server refuses the batch in flight, for example a full stream. */
   readonly refusal: Refusal | undefined;
-  /** As the stream's leader last described it; undefined before the first answer. */
+  /** As the stream's leader has described it; undefined before the first answer, and 5 s after the last. */
   readonly stream: StreamState | undefined;
 }

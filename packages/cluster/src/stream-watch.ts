@@ -27,16 +27,25 @@ export class StreamWatch {
   private runMs = 0;
   private unansweredMs = 0;
   private asked: NatsConnection | undefined;
+  private readonly created: string;
+  private describedMs = 0;
 
   constructor(
     private readonly stream: string,
-    /** As found when the log was opened. */
-    public state: StreamState,
+    /** As found when the log was opened, then as last described. */
+    private described: StreamState,
     private readonly lastSeq: () => number,
     private readonly onState: (state: StreamState) => void,
     private readonly diverged: (error: ClusterError) => void,
     private readonly unanswered: () => void,
-  ) {}
+  ) {
+    this.created = described.created;
+  }
+
+  /** As described within the last seconds; undefined if there was no answer. */
+  get state(): StreamState | undefined {
+    return this.runMs - this.describedMs < UNANSWERED_MS ? this.described : undefined;
+  }
 
   tick(elapsedMs: number, connection: NatsConnection | undefined): void {
     this.runMs += elapsedMs;
@@ -62,7 +71,8 @@ export class StreamWatch {
       this.unansweredMs = 0;
       this.missingSinceMs = undefined;
       this.judge(state, applied);
-      this.state = state;
+      this.described = state;
+      this.describedMs = this.runMs;
       this.onState(state);
     } catch (error) {
       // Without a leader there is nothing to compare; the next poll asks again.
@@ -86,10 +96,10 @@ export class StreamWatch {
 
   private judge(state: StreamState, applied: number): void {
     const { created, firstSeq, lastSeq } = state;
-    if (created !== this.state.created) {
+    if (created !== this.created) {
       this.stop(
         applied,
-        `the stream was created again at ${created} (before: ${this.state.created}); this gateway ` +
+        `the stream was created again at ${created} (before: ${this.created}); this gateway ` +
           `applied up to sequence ${applied}`,
       );
     }

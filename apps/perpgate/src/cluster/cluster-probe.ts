@@ -6,10 +6,15 @@ import { MAX_LAG_MS, type Venue } from "@perpgate/venue";
 import type { Registry } from "prom-client";
 import type { ClusterLink } from "./log-access.js";
 
-/** Messages that the stream has and this gateway does not. */
+/** For messages that the stream has and this gateway does not, and for batches that the log does not take. */
 const MOST_LAG_MS = 2_000;
+/** While a batch has waited for longer, the log's time stands still: the clock is not what is wrong. */
+const LATE_BATCH_MS = 500;
 
-export function clusterProbe(venue: Venue, link: ClusterLink): ReadinessProbe {
+export function clusterProbe(
+  venue: Pick<Venue, "isWriting" | "joinRefusal" | "logLeadMs">,
+  link: Pick<ClusterLink, "status">,
+): ReadinessProbe {
   return {
     name: "cluster",
     notReadyReason: () => {
@@ -21,6 +26,12 @@ export function clusterProbe(venue: Venue, link: ClusterLink): ReadinessProbe {
       if (status?.refusal !== undefined)
         return `the log refuses messages: ${status.refusal.description}`;
       const leadMs = venue.logLeadMs;
+      const waitedMs = status?.waitedMs ?? 0;
+      const isStalled = leadMs > MAX_LAG_MS && waitedMs > LATE_BATCH_MS;
+      if (isStalled || waitedMs > MOST_LAG_MS) {
+        if (status?.server === "") return "no NATS server is connected";
+        return `a batch of this gateway has waited for the log for ${Math.round(waitedMs / 1_000)} s`;
+      }
       if (Math.abs(leadMs) <= MAX_LAG_MS) return undefined;
       const seconds = Math.abs(Math.round(leadMs / 1_000));
       const side = leadMs > 0 ? "ahead of" : "behind";
@@ -29,7 +40,7 @@ export function clusterProbe(venue: Venue, link: ClusterLink): ReadinessProbe {
   };
 }
 
-function joiningReason({ joinRefusal }: Venue): string {
+function joiningReason({ joinRefusal }: Pick<Venue, "joinRefusal">): string {
   if (joinRefusal === "") return "this gateway joins the log";
   return `the log refuses this gateway's join: ${joinRefusal}`;
 }
@@ -81,6 +92,9 @@ export const CLUSTER_GAUGES: readonly ClusterGauge[] = [
     "How far this gateway's clock is ahead of the log's time.",
     ({ logLeadMs }) => logLeadMs / 1_000,
   ),
+  gauge("wait_seconds", "How long the batch in flight has waited for the log.", (_venue, now) => {
+    return (now?.waitedMs ?? 0) / 1_000;
+  }),
   gauge("stream_sequence", "Last message of the stream that is applied here.", (_venue, now) => {
     return now?.lastSeq ?? 0;
   }),
@@ -107,10 +121,11 @@ export const CLUSTER_GAUGES: readonly ClusterGauge[] = [
   }),
 ];
 
-/** Servers that have all of the stream: its leader, which described it, and those that follow it. */
-function replicasCurrent(stream: LinkStatus["stream"]): number {
+/** Servers that have all of the stream: its leader, if there is one, and those that follow it. */
+export function replicasCurrent(stream: LinkStatus["stream"]): number {
   if (stream === undefined) return 0;
-  return 1 + stream.replicas.filter(({ isCurrent }) => isCurrent).length;
+  const { leader, replicas } = stream;
+  return (leader === "" ? 0 : 1) + replicas.filter(({ isCurrent }) => isCurrent).length;
 }
 
 function gauge(name: string, help: string, read: ClusterGauge["read"]): ClusterGauge {
