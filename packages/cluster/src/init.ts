@@ -36,7 +36,7 @@ const CREATE_WITHIN_MS = 20_000;
 const CREATE_PAUSE_MS = 100;
 const NOT_YET = [INSUFFICIENT_PEERS, UNAVAILABLE];
 
-/** Creates the stream; does nothing if there is one that fits. Rejects with `ClusterError`. */
+/** Creates the stream; does nothing if there is one as asked for. Rejects with `ClusterError`. */
 export async function createStream(
   connection: NatsConnection,
   options: StreamOptions,
@@ -47,7 +47,23 @@ export async function createStream(
   if (server !== undefined) refuse(checkServer(connection.getServer(), server).refused);
   await create(connection, stream, streamConfig(options));
   const { config } = await stateOf(connection, stream);
-  refuse(checkStream(stream, config).refused);
+  refuse([...checkStream(stream, config).refused, ...differencesOf(options, config)]);
+}
+
+/** What a stream that was there before has other than asked for; limits count only if they are named. */
+function differencesOf(
+  { stream, replicas = 3, maxBytes }: StreamOptions,
+  config: Fields,
+): string[] {
+  const asked: readonly (readonly [name: string, value: number | undefined])[] = [
+    ["num_replicas", replicas],
+    ["max_bytes", maxBytes],
+  ];
+  return asked.flatMap(([name, value]) => {
+    const found = numberOf(config, name);
+    if (value === undefined || value === found) return [];
+    return [`stream ${stream} exists with ${name} ${found}, not ${value}`];
+  });
 }
 
 /** The state of a stream that was just created: its servers may be electing a leader. */

@@ -283,6 +283,16 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     expect(gateway.log.status().refusal).toBeUndefined();
   });
 
+  test("create: a stream with other replicas or another limit is refused with both values", async () => {
+    const stream = `venue${++streams}`;
+    await createStream(nats, { stream, replicas: 1, maxBytes: 1e8 });
+    await expect(createStream(nats, { stream, maxBytes: 1e9 })).rejects.toThrow(
+      `stream ${stream} exists with num_replicas 1, not 3; ` +
+        `stream ${stream} exists with max_bytes 100000000, not 1000000000`,
+    );
+    await createStream(nats, { stream, replicas: 1 });
+  });
+
   test("open: a missing stream, a wrong one and no server are named in one line", async () => {
     const options = {
       servers: cluster.urls(),

@@ -194,7 +194,11 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
 
   test("the stream is deleted under a gateway: exit 1, one line with the reason", async () => {
     const { gateway } = await serve("deleted");
-    await gateway.url();
+    const url = await gateway.url();
+    // With the slash that a browser adds.
+    const asked = new PerpgateProcess(["cluster", "status", "--url", `${url}/`, "--json"]);
+    const { stdout } = await asked.ended;
+    expect(JSON.parse(stdout)).toMatchObject([{ url, position: expect.stringMatching(/^\d+$/) }]);
     await nats.withManager((manager) => manager.streams.delete("deleted"));
     const { code, stderr } = await gateway.ended;
     expect(stderr).toMatch(

@@ -37,7 +37,8 @@ export async function status({ url, json }: StatusOptions): Promise<number> {
   return rows.every(({ state }) => state === "ready") ? 0 : 1;
 }
 
-async function rowOf(url: string): Promise<Row> {
+async function rowOf(given: string): Promise<Row> {
+  const url = given.replace(/\/+$/, "");
   try {
     const [status, ready] = await Promise.all([
       get(url + pathOf(getStatus)),
