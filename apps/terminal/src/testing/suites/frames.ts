@@ -1,4 +1,4 @@
-/** A minute of frames, tasks and memory with running bots; `npm run test:page:long` runs half an hour. */
+/** Over half a minute of frames, tasks and memory with running bots; `npm run test:page:long` runs half an hour. */
 
 import { expect } from "vitest";
 import { FrameMeter, type Round, shareOf } from "../frames.js";
@@ -6,12 +6,15 @@ import { GatewayProcess } from "../gateway-process.js";
 import type { PageTest } from "../page-test.js";
 import { untilTraded } from "../venue-reads.js";
 
-const MINUTES = Number(process.env.PERPGATE_PAGE_MINUTES ?? 1);
+const MINUTES = Number(process.env.PERPGATE_PAGE_MINUTES ?? 0.6);
+/** On a machine that draws unevenly. */
+const MOST_MINUTES = Math.max(2, 2 * MINUTES);
 /** Of each round; the page is measured most of the time. */
 const BLANK_MS = 1_500;
 const PAGE_MS = 6_000;
 /** The first rounds fill caches and compile code. */
 const WARM_ROUNDS = 3;
+const LEAST_ROUNDS = WARM_ROUNDS + 2;
 const LEAST_SHARE = 0.9;
 const LONGEST_TASK_MS = 200;
 /** Of the heap after a collection, from the end of the warm-up to the last round. */
@@ -19,7 +22,7 @@ const MOST_GROWTH_MB = MINUTES > 1 ? 10 : 3;
 
 export function frameTests(test: PageTest): void {
   test("frames: nine tenths of a blank page's, no task above 200 ms, flat memory", {
-    timeout: 240_000 + 2 * MINUTES * 60_000,
+    timeout: 240_000 + MOST_MINUTES * 60_000,
   }, async ({ open, browser, pageFolder, onTestFinished }) => {
     // Bots at the pace that `npm start` gives them.
     const venue = new GatewayProcess({ page: pageFolder, bots: true });
@@ -39,7 +42,8 @@ export function frameTests(test: PageTest): void {
     const isDone = () => {
       const minutes = (performance.now() - begin) / 60_000;
       // A machine that does other work draws unevenly: more rounds even it out.
-      return minutes >= MINUTES && (shareOf(rounds) >= LEAST_SHARE || minutes >= 2 * MINUTES);
+      if (minutes < MINUTES || rounds.length < LEAST_ROUNDS) return false;
+      return shareOf(rounds) >= LEAST_SHARE || minutes >= MOST_MINUTES;
     };
     let firstMb = 0;
     while (!isDone()) {
@@ -48,7 +52,8 @@ export function frameTests(test: PageTest): void {
     }
     const growthMb = (await meter.heapMb()) - firstMb;
     const share = shareOf(rounds);
-    const longestTaskMs = Math.max(...rounds.map((round) => round.longestTaskMs));
+    const tasksMs = rounds.map((round) => round.longestTaskMs);
+    const longestTaskMs = Math.max(...tasksMs);
     const changes = rounds.reduce((sum, round) => sum + round.page.changes, 0);
     console.info(
       `frames with running bots: ${share.toFixed(3)} of a blank page's in ${rounds.length} rounds, ` +
@@ -57,6 +62,8 @@ export function frameTests(test: PageTest): void {
     );
     expect(changes).toBeGreaterThan(0);
     expect(share).toBeGreaterThanOrEqual(LEAST_SHARE);
+    // 0 if the trace of a round has no task of the page.
+    expect(Math.min(...tasksMs)).toBeGreaterThan(0);
     expect(longestTaskMs).toBeLessThanOrEqual(LONGEST_TASK_MS);
     expect(growthMb).toBeLessThan(MOST_GROWTH_MB);
     opened.expectClean();
