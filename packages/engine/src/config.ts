@@ -63,11 +63,14 @@ export const INDEX_GUARD_MS = 10_000;
 export const HOLD_MS = 2_000;
 export const HOLD_CONFIRMATIONS = 2;
 export const HOLD_NEAR_PPM = 50_000;
-/**
- * Resting orders that the takers of one command meet, those that end without a fill included, and those
- * that end because a fill has changed the position of their account.
- */
+/** Resting orders that the takers of one command meet, those that end without a fill included. */
 export const MAKERS_PER_COMMAND = 2_000;
+/**
+ * As many orders that end because a fill has changed the position of their account count as a maker, for
+ * each maker apart. An end takes less time than a fill, and exits of ordinary accounts, which are fewer
+ * than this, must not shorten what a taker reaches.
+ */
+export const ENDS_PER_MAKER = 4;
 /** Operations of one signed batch. */
 export const OPERATIONS_PER_BATCH = 50;
 

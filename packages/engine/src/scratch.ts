@@ -1,7 +1,7 @@
 /** Working memory of the command in progress, one per venue: nothing in it outlives a command. */
 import { type ClientIdWords, NO_CLIENT_ID } from "@perpgate/protocol/client-order-id";
 import { LIMIT_ORDER, LONG, type OrderType, type Side } from "./commands.js";
-import { LIQUIDATIONS_AND_STOPS_PER_COMMAND } from "./config.js";
+import { ENDS_PER_MAKER, LIQUIDATIONS_AND_STOPS_PER_COMMAND } from "./config.js";
 import type { DeleveragingOrder } from "./money/deleveraging-order.js";
 import { FillPlan } from "./money/fill.js";
 import { FillBound } from "./orders/fill-bound.js";
@@ -98,9 +98,10 @@ export class Scratch {
     this.serving = 0;
   }
 
-  /** Counts the orders that `settle` has ended since `endedBefore` as met, like the maker itself. */
+  /** Counts the orders that `settle` has ended since `endedBefore` as makers: see `ENDS_PER_MAKER`. */
   countMet(endedBefore: number): void {
-    this.makersLeft = Math.max(0, this.makersLeft - (this.endedBySettle - endedBefore));
+    const ended = this.endedBySettle - endedBefore;
+    this.makersLeft = Math.max(0, this.makersLeft - Math.floor(ended / ENDS_PER_MAKER));
   }
 }
 

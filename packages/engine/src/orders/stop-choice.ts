@@ -79,6 +79,7 @@ export class StopChoice {
     again.begin(CLOSES_AGAIN_PER_TICK);
     for (const market of s.markets) {
       if (!s.isLive(market)) continue;
+      s.focus = market.number;
       for (const book of market.stopBooks) {
         if (book.triggered.length > 0 && hasLevelInBand(market, book.side)) {
           offerAgain(market, book, again);

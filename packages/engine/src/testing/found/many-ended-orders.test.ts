@@ -128,7 +128,7 @@ test("liquidations cancel 4,096 orders a tick; the others follow in later ticks,
 test("deleveraging: orders that end with the positions count; the rest follows in the next tick, restored in between", () => {
   const scene = new Scene();
   const large = scene.signIn();
-  const shorts = Array.from({ length: 6 }, () => scene.signIn());
+  const shorts = Array.from({ length: 18 }, () => scene.signIn());
   scene.limit(large, shorts.length * LOTS, { side: LONG, leverage: 50 });
   for (const session of shorts) {
     scene.limit(session, LOTS, { side: SHORT, leverage: 50 });
@@ -137,8 +137,8 @@ test("deleveraging: orders that end with the positions count; the rest follows i
   scene.index(FALLEN);
 
   const ticks = [scene.tick(), scene.tick(), scene.tick()];
-  expect(ticks.map((events) => count(events, "Traded"))).toEqual([4, 2, 0]);
-  expect(ticks.map((events) => count(events, "OrderEnded"))).toEqual([4 * 499, 2 * 499, 0]);
+  expect(ticks.map((events) => count(events, "Traded"))).toEqual([16, 2, 0]);
+  expect(ticks.map((events) => count(events, "OrderEnded"))).toEqual([16 * 499, 2 * 499, 0]);
   expect(scene.engine.state.markets[0]!.positions.openRows()).toEqual([]);
   expect(audit(scene.engine)).toEqual([]);
 });
@@ -146,7 +146,7 @@ test("deleveraging: orders that end with the positions count; the rest follows i
 test("reduce-only orders that end with the makers' positions count; a fill-or-kill order that they stop is undone", () => {
   const scene = new Scene();
   const [rich, taker] = [scene.signIn(), scene.signIn()];
-  const longs = Array.from({ length: 6 }, () => scene.signIn());
+  const longs = Array.from({ length: 18 }, () => scene.signIn());
   scene.limit(rich, longs.length * LOTS, { side: SHORT });
   for (const session of longs) scene.limit(session, LOTS, { side: LONG });
   for (const session of longs) {
@@ -169,8 +169,8 @@ test("reduce-only orders that end with the makers' positions count; a fill-or-ki
   expect(describeDerived(restored.state)).toEqual(before);
 
   const first = buys(IMMEDIATE_OR_CANCEL);
-  expect([reason(first), count(first, "Traded")]).toEqual([END.fill_limit, 4]);
-  expect(count(first, "OrderEnded")).toBe(4 * 500);
+  expect([reason(first), count(first, "Traded")]).toEqual([END.fill_limit, 16]);
+  expect(count(first, "OrderEnded")).toBe(16 * 500);
   const second = buys(IMMEDIATE_OR_CANCEL);
   expect([reason(second), count(second, "Traded")]).toEqual([END.none, 2]);
   expect(scene.engine.state.orders.open).toBe(0);

@@ -3,6 +3,7 @@
  * nothing, each time.
  */
 import { LONG, SHORT, type Side } from "../../commands.js";
+import { ENDS_PER_MAKER } from "../../config.js";
 import { END } from "../../reasons.js";
 import { leaveBook } from "./book.js";
 import { emit, touch } from "./end-events.js";
@@ -46,7 +47,8 @@ function removeIdle(state: State, order: Order, reason: number): void {
 export function meet<T>(state: State, serve: () => T): T {
   const before = state.endedBySettle;
   const result = serve();
-  state.makersLeft = Math.max(0, state.makersLeft - 1 - (state.endedBySettle - before));
+  const ended = state.endedBySettle - before;
+  state.makersLeft = Math.max(0, state.makersLeft - 1 - Math.floor(ended / ENDS_PER_MAKER));
   return result;
 }
 
