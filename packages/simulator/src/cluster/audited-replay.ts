@@ -16,7 +16,7 @@ interface Run {
 }
 
 export class AuditedReplay {
-  readonly state = newReplicaState();
+  readonly state = newReplicaState([1, 2]);
   canceled = 0;
   private readonly reader = new ChainedReader();
   private readonly replica: Replica;

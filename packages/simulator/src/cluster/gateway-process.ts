@@ -71,7 +71,8 @@ export class GatewayProcess extends SimulatedProcess {
   constructor(readonly parts: GatewayParts) {
     super(parts.time);
     const { saved, time, stream, network, random } = parts;
-    this.state = saved === undefined ? newReplicaState() : decodeReplicaState(saved.state);
+    this.state =
+      saved === undefined ? newReplicaState([3, 4]) : decodeReplicaState(saved.state, [5, 6]);
     this.blocks = new Map(saved?.blocks);
     const { engine } = this.state;
     const replica = new Replica(engine, [

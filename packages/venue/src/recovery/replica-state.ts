@@ -29,11 +29,11 @@ export class ReplicaSnapshotUnreadable extends Error {
 const MAGIC = 0x31524750;
 const PREFIX_BYTES = 12;
 
-export function newReplicaState(): ReplicaState {
-  return { engine: Engine.seeded(newSeed()), blocks: new BlockBuilder(), listing: new Listing() };
+/** `seed`: of the engine's tables; none but a simulation knows it. */
+export function newReplicaState(seed = newSeed()): ReplicaState {
+  return { engine: Engine.seeded(seed), blocks: new BlockBuilder(), listing: new Listing() };
 }
 
-/** Nobody outside of the process knows it. */
 function newSeed(): HashSeed {
   const [first, second] = randomFillSync(new Uint32Array(2));
   return [first!, second!];
@@ -62,7 +62,7 @@ export function encodeReplicaState(
   return [Buffer.concat([prefix, text, open.events]), engineBytes];
 }
 
-export function decodeReplicaState(body: Uint8Array): ReplicaState {
+export function decodeReplicaState(body: Uint8Array, seed = newSeed()): ReplicaState {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   if (bytes.length < PREFIX_BYTES || bytes.readUInt32LE(0) !== MAGIC) {
     throw new ReplicaSnapshotUnreadable("not the snapshot of a replica");
@@ -71,7 +71,7 @@ export function decodeReplicaState(body: Uint8Array): ReplicaState {
   const eventsEnd = textEnd + bytes.readUInt32LE(8);
   const meta: unknown = JSON.parse(bytes.toString("utf8", PREFIX_BYTES, textEnd));
   if (!isMeta(meta)) throw new ReplicaSnapshotUnreadable("its description is not whole");
-  const engine = Engine.restore(bytes.subarray(eventsEnd), RULE_SETS, newSeed());
+  const engine = Engine.restore(bytes.subarray(eventsEnd), RULE_SETS, seed);
   const listing = decodeListing(meta.listing);
   listing.attestorHistory = meta.attestorHistory ?? null;
   listing.venueId = meta.venueId ?? null;
