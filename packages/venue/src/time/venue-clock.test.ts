@@ -136,6 +136,17 @@ describe("nowMs: the machine slept", () => {
     expect(jumps.at(-1)).toEqual({ kind: "doubted", leadMs: HOUR_MS });
   });
 
+  test("longer than a clock that was set back lets it follow: the rest counts for the correction", () => {
+    const clock = venueClock();
+    wall -= 59 * 60_000;
+    clock.nowMs();
+    sleep(HOUR_MS);
+    expect(clock.nowMs()).toBe(START + 60_000);
+    wall += 59 * 60_000;
+    expect(clock.nowMs()).toBe(START + HOUR_MS);
+    expect(jumps.map(({ kind }) => kind)).toEqual(["back", "followed", "followed"]);
+  });
+
   test("and its clock is wrong too: the sleep counts, the rest is doubted", () => {
     const clock = venueClock();
     sleep(HOUR_MS);

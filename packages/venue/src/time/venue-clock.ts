@@ -78,8 +78,9 @@ export class VenueClock {
     }
     this.isBack = false;
     if (lead > MAX_LAG_MS) {
-      // A sleep that this follows must not excuse a later jump.
-      this.newlySlept(monotonic);
+      // What this follows of a sleep must not excuse a later jump.
+      const slept = this.newlySlept(monotonic);
+      this.sleptMs -= Math.max(0, slept - lead);
       this.report("followed", lead);
     }
     this.moveTo(wall, monotonic);
