@@ -315,7 +315,7 @@ describe("a session that ends before the answer", () => {
   });
 
   test("a batch with a refused order: partly executed; a change: outcome unknown", async () => {
-    const { network, signIn, session, terminal } = await start();
+    const { network, client, signIn, session, terminal } = await start();
     const { orders } = terminal;
     orders.resume(session);
     const { orderId } = await session.placeOrder({ ...BID, price: 60_000 });
@@ -338,6 +338,12 @@ describe("a session that ends before the answer", () => {
     orders.resume(next);
     expect(await orders.settle()).toMatchObject([
       { title: "Two orders", outcome: "partly executed" },
+    ]);
+    // No list shows a change: until the end of its validity no other is sent.
+    const again = orders.amend(next, { orderId, price: 58_000 });
+    await expect(again).rejects.toThrow(StillPendingError);
+    terminal.clock.note((await client.time()) + 60_000);
+    expect(await orders.settle()).toMatchObject([
       { title: `Change of order ${orderId}`, outcome: "outcome unknown" },
     ]);
     await next.cancelAll();

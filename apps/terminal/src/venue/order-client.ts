@@ -315,8 +315,11 @@ export class OrderClient {
   /** @throws ConnectionError, of unknown outcome, while the orders may still appear or cannot be read. */
   private async lookUp(session: Session, sent: SentRequest): Promise<Outcome> {
     const { nonce, validUntil, places } = sent;
-    if (places === undefined) return UNKNOWN;
     const isOver = this.isOver({ validUntil });
+    if (places === undefined) {
+      if (!isOver) throw new ConnectionError("it may still be executed");
+      return UNKNOWN;
+    }
     const found = await session.orders({ status: "all", nonce }).catch((cause: unknown) => {
       throw new ConnectionError("the orders could not be read", { cause });
     });

@@ -129,7 +129,7 @@ export class HonestyView {
     } catch (error) {
       this.isDamaged = true;
       const reason = error instanceof Error ? error.message : String(error);
-      const advice = "run perpgate verify, and remove the history folder to have it rebuilt";
+      const advice = "see docs/operating.md, The history is damaged";
       this.logger.error(
         { reason, throughBlock: this.throughBlock },
         `the honesty record ends at a damaged row of the history; ${advice}`,
