@@ -19,6 +19,27 @@ export interface Judged {
   readonly isSound: boolean;
 }
 
+interface Link {
+  /** The chain before the message. */
+  readonly before: Uint8Array;
+  readonly value: Uint8Array;
+  readonly message: Message | undefined;
+}
+
+/** By message, for the readers that have the same log before it: nearly all of them. */
+const links = new WeakMap<StoredMessage, Link>();
+
+function linkOf(before: Uint8Array, stored: StoredMessage): Link {
+  const known = links.get(stored);
+  if (known?.before === before) return known;
+  const { writer, bytes } = stored;
+  const subject = `venue.log.${writer}`;
+  const value = createHash("sha256").update(before).update(subject).update(bytes).digest();
+  const link = { before, value, message: decodeMessage(bytes) };
+  links.set(stored, link);
+  return link;
+}
+
 export class ChainedReader {
   private readonly values: Uint8Array[];
 
@@ -44,13 +65,12 @@ export class ChainedReader {
 
   /** Judges the next message and adds it. */
   next(stored: StoredMessage): Judged {
-    const { sequence, writer, bytes } = stored;
+    const { sequence, bytes } = stored;
     if (sequence !== this.last + 1) throw new Error(`${sequence} follows ${this.last}`);
     this.lastRead = stored;
-    const message = decodeMessage(bytes);
+    const { message, value } = linkOf(this.head, stored);
     const isSound = message !== undefined && this.agreesWith(message);
-    const subject = `venue.log.${writer}`;
-    this.values.push(createHash("sha256").update(this.head).update(subject).update(bytes).digest());
+    this.values.push(value);
     const verdict = message === undefined ? "malformed" : isSound ? "sound" : "chain";
     const at = { batch: sequence - 1, record: sequence - 1 };
     const end = { batch: sequence, record: sequence };
