@@ -67,7 +67,7 @@ export const HOLD_NEAR_PPM = 50_000;
 export const MAKERS_PER_COMMAND = 2_000;
 /**
  * As many orders that end because a fill has changed the position of their account count as a maker, for
- * each maker apart. An end takes less time than a fill, and exits of ordinary accounts, which are fewer
+ * each fill apart. An end takes less time than a fill, and exits of ordinary accounts, which are fewer
  * than this, must not shorten what a taker reaches.
  */
 export const ENDS_PER_MAKER = 4;

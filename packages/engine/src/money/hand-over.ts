@@ -101,8 +101,9 @@ function deleveragingOrder(s: VenueState, market: Market, side: Side): Deleverag
 
 /**
  * Closes the lots against other accounts, those that this would bankrupt last; each one met counts as
- * a maker of the command, and so does each of its orders that ends with its position. It looks for others only while those that it has skipped can be met again:
- * otherwise every tick would skip the same 2,000. Returns the lots that are left.
+ * a maker of the command, and four of its orders that end with its position as another. It looks for
+ * others only while those that it has skipped can be met again: otherwise every tick would skip the same
+ * 2,000. Returns the lots that are left.
  */
 function deleverage(
   s: VenueState,

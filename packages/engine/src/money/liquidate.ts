@@ -118,7 +118,10 @@ function liquidate(s: VenueState, market: Market, row: number): void {
   settleFunding(s, market, row);
   // Those that close the position protect what may be left; `settle` ends them if nothing is.
   const others = openOrdersOf(s, market, row).filter((each) => !closesPosition(s.orders, each));
-  s.scratch.liquidatedOrders += endOrders(s, idsOf(s.orders, others), END.liquidation);
+  const { endedBySettle } = s.scratch;
+  const canceled = endOrders(s, idsOf(s.orders, others), END.liquidation);
+  // In a market that is being made reduce-only the first end takes the others with it.
+  s.scratch.liquidatedOrders += canceled + s.scratch.endedBySettle - endedBySettle;
   while (s.scratch.makersLeft > 0 && isDue(market, row)) liquidationRound(s, market, row);
   settle(s, market, row);
 }

@@ -63,7 +63,9 @@ function liquidate(state: State, position: Position): void {
   settleFunding(state, position);
   // "A liquidation cancels it only if the position ends."
   const others = position.orders.filter(({ extra }) => extra?.closePosition !== true);
-  state.liquidatedOrders += endOrders(state, others, END.liquidation);
+  const before = state.endedBySettle;
+  const canceled = endOrders(state, others, END.liquidation);
+  state.liquidatedOrders += canceled + state.endedBySettle - before;
   while (isLiquidatable(state, position) && state.makersLeft > 0) {
     liquidationRound(state, market, position);
   }

@@ -130,6 +130,30 @@ describe("orders that end because others do", () => {
     expect(due.map((holder) => holder.openOrders())).toEqual(Array(20).fill(0));
   });
 
+  test("liquidations in a market that is being made reduce-only: what ends with their orders counts", () => {
+    const venue = new LightVenue();
+    const due = holders(venue, 30);
+    const entry = { size: 0.0001, leverage: 50, price: 48_000 };
+    for (const holder of due) {
+      for (let i = 0; i < 400; i++) expect(holder.buys("limit", entry).status).toBe("resting");
+    }
+    const { now: stampMs } = venue;
+    const expiresAtMs = stampMs + 1_000;
+    const control = {
+      kind: "ControlMarket",
+      market: 0,
+      action: "reduceOnly",
+      priceTicks: 0,
+    } as const;
+    venue.apply({ ...control, stampMs, expiresAtMs });
+    venue.index(49_400);
+    venue.tick();
+    const canceled = venue.happened("OrderEnded").length;
+    // What the control itself cancels in a tick is in it.
+    expect(canceled).toBeGreaterThan(4_000);
+    expect(canceled).toBeLessThan(4_096 + 400 + 1_024 + 400);
+  });
+
   test("an order's end does not search the account's stops for orders that close the position", () => {
     const venue = new LightVenue();
     const [holder] = holders(venue, 1);
