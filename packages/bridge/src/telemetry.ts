@@ -39,7 +39,8 @@ export function observeBridge(
         log.warn({ chain, ...fields }, "an RPC endpoint is behind the others and is ignored");
         return;
       case "EndpointsDisagreed":
-        if (disagreements.isRepeated(event, event.endpoints.join())) return;
+        // Which endpoints, and in which order, changes from poll to poll.
+        if (disagreements.isRepeated(event, "disagreed")) return;
         log.warn({ chain, ...fields }, "RPC endpoints disagree");
         return;
       case "ConfigurationDiffers":

@@ -6,9 +6,10 @@
 import type { OwnVote, PendingDeposit } from "@perpgate/protocol";
 import { MAX_CREDITS_PER_VOTE } from "@perpgate/protocol/core";
 import type { Agreement } from "../chain/agreement.js";
+import type { Receipt } from "../chain/receipt.js";
 import type { ChainConfig } from "../config/chain-config.js";
 import { type BlockReference, isSameOutcome, type Statement, type VoteCredit } from "../vote.js";
-import { type Dust, transfersIn } from "./transfers.js";
+import { type Dust, hasSameLogs, transfersIn } from "./transfers.js";
 
 export interface Judgement {
   readonly statement: Statement;
@@ -60,7 +61,7 @@ function judgementOn(
     return { statement: reject(confirmations, required, transfers.reason), block, dust: [] };
   }
   const { credits, dust } = transfers;
-  const left = creditsLeft(deposit, credits);
+  const left = creditsLeft(deposit, credits, receipt);
   // Nothing more to credit by the terms of now; the engine ends a deposit only with a credit.
   if (left.length === 0) return null;
   const part = deposit.creditedParts + 1;
@@ -82,15 +83,38 @@ function judgementOn(
 
 /**
  * The logs after those of the credited parts. Another smallest deposit or token since the last part
- * changes how many logs there are before them, so their number does not tell where to go on.
+ * changes how many logs qualify before them, another block changes their indexes. Where neither the
+ * place nor the number of the credited logs is certain, nothing is left: a transfer must not be credited
+ * under two indexes.
  */
 function creditsLeft(
-  { creditedParts, lastCreditedLog }: PendingDeposit,
+  { creditedParts, lastCreditedLog, ownVote }: PendingDeposit,
   credits: readonly VoteCredit[],
+  receipt: Receipt,
 ): readonly VoteCredit[] {
+  const end = creditedParts * MAX_CREDITS_PER_VOTE;
+  const afterCount = credits.slice(end);
   // A venue of an earlier release does not say where.
-  if (lastCreditedLog === undefined) return credits.slice(creditedParts * MAX_CREDITS_PER_VOTE);
-  return credits.filter(({ logIndex }) => logIndex > lastCreditedLog);
+  if (lastCreditedLog === undefined || credits[end - 1]?.logIndex === lastCreditedLog) {
+    return afterCount;
+  }
+  // The own vote on the last credited part names its logs.
+  if (ownVote?.verdict !== "credit" || (ownVote.part ?? 1) !== creditedParts) return [];
+  if (hasSameLogs(receipt, ownVote.credits)) {
+    return credits.filter(({ logIndex }) => logIndex > lastCreditedLog);
+  }
+  const lastPart = credits.slice(end - MAX_CREDITS_PER_VOTE, end);
+  return areSameTransfers(lastPart, ownVote.credits) ? afterCount : [];
+}
+
+function areSameTransfers(some: readonly VoteCredit[], others: OwnVote["credits"]): boolean {
+  return (
+    some.length === others.length &&
+    some.every(({ address, amountMicros }, at) => {
+      const other = others[at];
+      return other?.address === address && other.amountMicros === amountMicros;
+    })
+  );
 }
 
 const WHOLE = { part: 1, parts: 1 } as const;
