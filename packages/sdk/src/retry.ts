@@ -127,8 +127,17 @@ const BLIND_CODES: ReadonlySet<string> = new Set([
   "nonce_too_old",
 ]);
 
-/** Refusals that hold at every gateway, now and later: by the venue's time, and by a nonce in the log. */
-const LASTING_CODES: ReadonlySet<string> = new Set(["too_late", "nonce_conflict"]);
+/** Refusals that hold at every gateway, now and later. */
+const LASTING_CODES: ReadonlySet<string> = new Set([
+  // By the venue's time, and by a nonce in the log.
+  "too_late",
+  "nonce_conflict",
+  // By the bytes alone, whatever release reads them.
+  "malformed_json",
+  "duplicate_key",
+  "forbidden_key",
+  "number_not_exact",
+]);
 
 /**
  * Whether an error proves that no earlier try was executed, or will be. The venue looks up the nonce
