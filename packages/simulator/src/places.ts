@@ -14,8 +14,8 @@ interface Spread {
 
 /** Each byte may be one of another field. */
 export const OF_FILE: Spread = { atEnds: 64, apart: 7 };
-/** Whichever of its bytes is the last one written, the whole batch is lost. */
-export const OF_WRITE: Spread = { atEnds: 24, apart: 29 };
+/** A batch's header is 56 bytes; whichever byte after it is the last one written, the batch is lost. */
+export const OF_WRITE: Spread = { atEnds: 64, apart: 29 };
 
 /** Counts from 1 to `length`. */
 export function placesIn(length: number, { atEnds, apart }: Spread): number[] {

@@ -3,11 +3,13 @@
  * commands. Not for signals, pipes and what keeps a process alive.
  */
 
+import { setTimeout } from "node:timers/promises";
 import { vi } from "vitest";
 import { StartError } from "../cli/start-error.js";
 import { createProgram, runProgram } from "../program.js";
 import type { Ended } from "./perpgate-process.js";
 
+const LONGEST_MS = 90_000;
 const queue: { last: Promise<unknown> } = { last: Promise.resolve() };
 
 /**
@@ -35,7 +37,7 @@ async function runAlone(words: readonly string[], environment: NodeJS.ProcessEnv
   process.env = { PATH: env.PATH, TERM: "dumb", ...environment };
   process.exitCode = 0;
   try {
-    await runProgram(createProgram(), words);
+    await Promise.race([runProgram(createProgram(), words), tooLate(words)]);
     return endedWith(Number(process.exitCode));
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
@@ -48,6 +50,12 @@ async function runAlone(words: readonly string[], environment: NodeJS.ProcessEnv
     process.env = env;
     process.umask(mask);
   }
+}
+
+/** Rejects, so that a command that hangs gives environment and output back. */
+async function tooLate(words: readonly string[]): Promise<never> {
+  await setTimeout(LONGEST_MS, undefined, { ref: false });
+  throw new Error(`perpgate ${words.join(" ")} did not end within ${LONGEST_MS} ms`);
 }
 
 function captured(stream: NodeJS.WriteStream): { text(): string; restore(): void } {

@@ -56,6 +56,15 @@ function abovePrice(markets: unknown): string {
 }
 
 describe("trading", { timeout: TIMEOUT_MS }, () => {
+  test("commands whose output is read in this process elsewhere: each ends as a process of its own", async () => {
+    const shell = new TraderShell(url);
+    await shell.text("login");
+    const calls = ["markets", "account", "orders", "fills", "cancel --all", "logout --cancel-all"];
+    const [last = "", ...reads] = [...calls].reverse();
+    await Promise.all(reads.map((call) => shell.processText(...call.split(" "))));
+    await shell.processText(...last.split(" "));
+  });
+
   test("login, deposit, buy, positions, fills, cancel, logout", async () => {
     const shell = new TraderShell(url);
     const [login, maker] = await Promise.all([

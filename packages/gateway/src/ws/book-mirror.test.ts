@@ -122,9 +122,9 @@ describe("the book stream", () => {
     const areFew = () => mirrors.some(({ deltas }) => deltas <= MIN_DELTAS);
     for (let done = 0; done < COMMANDS || areFew(); done += BATCH) {
       last = await flow.run(BATCH);
-      if (random.below(50) === 0) await at.advance(200);
+      if (done % (20 * BATCH) === 0) await at.advance(200);
       const mirror = mirrors[random.below(mirrors.length)]!;
-      const roll = random.below(12);
+      const roll = random.below(8);
       if (roll === 0) mirror.drop();
       else if (roll === 1) mirror.resubscribe();
       if (roll < 6 && !mirror.isConnected) await mirror.connect();

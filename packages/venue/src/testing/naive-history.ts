@@ -2,7 +2,7 @@
  * A naive history for comparison: every event of every command in one list, and each result computed
  * from the whole list.
  */
-import { END, LIMIT_ORDER, ORDER_STATUSES, type VenueEvent } from "@perpgate/engine";
+import { END, LIMIT_ORDER, ORDER_STATUSES, TRADE_KINDS, type VenueEvent } from "@perpgate/engine";
 
 export interface Noted {
   readonly seq: number;
@@ -41,6 +41,10 @@ export class NaiveHistory {
       last = seq;
       return [{ seq, timeMs, index, block, event }];
     });
+  }
+
+  deleveragings(): number {
+    return this.trades().filter(({ event }) => TRADE_KINDS[event.tradeKind] === "adl").length;
   }
 
   /** Rows as the history stores them, newest first. */
