@@ -72,8 +72,8 @@ describe("PagedList", () => {
     vi.stubGlobal("requestAnimationFrame", (callback: () => void) => setTimeout(callback));
   });
   afterEach(() => {
-    // The frame that is still to come.
-    vi.runAllTimers();
+    // The frame that is still to come. Not what other files of this worker have left and repeat for ever.
+    vi.runOnlyPendingTimers();
     vi.useRealTimers();
   });
 
