@@ -1,7 +1,8 @@
-import { createServer, type RequestListener } from "node:http";
+import type { RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
 import { MAX_CREDITS_PER_VOTE } from "@perpgate/protocol/core";
-import { expect, onTestFinished, test } from "vitest";
+import { serve } from "@perpgate/protocol/testing/serve";
+import { expect, test } from "vitest";
 import { privateKeyFromSeed, RemoteVenue, type SignedVote, signVote, type Vote } from "./index.js";
 import { SEEDS } from "./testing/attestors.js";
 import { VenueUnreachable } from "./venue-port.js";
@@ -14,15 +15,7 @@ async function venueWith(
   prefix = "",
   stop = new AbortController().signal,
 ): Promise<RemoteVenue> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  const url = `http://127.0.0.1:${address.port}${prefix}`;
+  const url = `${await serve(listener)}${prefix}`;
   const keys = new Map([[0, KEY]]);
   return new RemoteVenue({ url, keys, clock: () => 1, timeoutMs, stop });
 }

@@ -1,19 +1,9 @@
-import { createServer, type RequestListener } from "node:http";
+import { createServer } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { boundedBytes, connectionErrorCode, fetchWithin, withTimeLimit } from "./fetch-within.js";
-
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return `http://127.0.0.1:${address !== null && typeof address === "object" ? address.port : 0}/`;
-}
+import { serve } from "./testing/serve.js";
 
 const LIMITS = { timeoutMs: 20_000, maxBytes: 1_000 };
 

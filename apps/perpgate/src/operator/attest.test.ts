@@ -1,7 +1,7 @@
 /** `perpgate attest` as a process whose venue does not answer. */
 
-import { createServer, type RequestListener } from "node:http";
-import { expect, onTestFinished, test } from "vitest";
+import { serve } from "@perpgate/protocol/testing/serve";
+import { expect, test } from "vitest";
 import {
   AttestedVenue,
   MEMBERS,
@@ -18,19 +18,6 @@ const CHAIN = {
   vault: "0xdAC17F958D2ee523a2206206994597C13D831ec7",
   usdc: "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48",
 } as const;
-
-/** The address of a server that stands for the venue. */
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return `http://127.0.0.1:${address.port}`;
-}
 
 test("a venue that is down: failed polls are counted, and the log has one line and no stack", async () => {
   // Accepts connections and answers unlike a venue.
