@@ -290,6 +290,26 @@ describe("a session that ends before the answer", () => {
     },
   );
 
+  test("a log that stands still: an order that is not found stays unknown", async () => {
+    const { network, client, signIn, session, terminal } = await start();
+    const { orders } = terminal;
+    orders.resume(session);
+    network.loses = ORDERS;
+    const placing = orders.place(session, { ...BID, price: 60_000 });
+    await expect(placing).rejects.toMatchObject({ outcome: "unknown" });
+    network.loses = undefined;
+    orders.forget();
+    orders.resume(await signIn());
+    // The page's clock runs on; the log is where it was.
+    const now = performance.now.bind(performance);
+    const later = vi.spyOn(performance, "now").mockImplementation(() => now() + 60_000);
+    onTestFinished(() => later.mockRestore());
+    expect(await orders.settle()).toEqual([]);
+    expect(orders.unsettled.get()).toHaveLength(1);
+    terminal.clock.note((await client.time()) + 60_000);
+    expect(await orders.settle()).toMatchObject([{ outcome: "not executed" }]);
+  });
+
   test("an order with its exit, which is gone by now: executed", async () => {
     const { network, maker, signIn, session, terminal, mark } = await start();
     const { orders } = terminal;

@@ -263,7 +263,7 @@ export class OrderClient {
               return request.outcomeIn(await send(true));
             } catch (again) {
               // Another gateway has refused it: the first may execute it while it is valid.
-              if (isRefusal(again) && this.isOver(sent)) return this.lookUp(session, sent);
+              if (isRefusal(again) && (await this.isOver(sent))) return this.lookUp(session, sent);
               throw again;
             }
           };
@@ -314,8 +314,8 @@ export class OrderClient {
 
   /** @throws ConnectionError, of unknown outcome, while the orders may still appear or cannot be read. */
   private async lookUp(session: Session, sent: SentRequest): Promise<Outcome> {
-    const { nonce, validUntil, places } = sent;
-    const isOver = this.isOver({ validUntil });
+    const { nonce, places } = sent;
+    const isOver = await this.isOver(sent);
     if (places === undefined) {
       if (!isOver) throw new ConnectionError("it may still be executed");
       return UNKNOWN;
@@ -336,8 +336,17 @@ export class OrderClient {
     return outcomeOf(parts);
   }
 
-  private isOver({ validUntil }: { readonly validUntil: number }): boolean {
-    return (this.services.clock.now() ?? 0) > validUntil;
+  /**
+   * Whether the log has passed the end of its validity, so that it appears now or never. The time between
+   * samples does not count: a log that stands still executes what it has taken at its own, earlier time.
+   *
+   * @throws ConnectionError if the venue's time cannot be asked for.
+   */
+  private async isOver({ validUntil }: Pick<SentRequest, "validUntil">): Promise<boolean> {
+    const { clock } = this.services;
+    const hasPassed = () => (clock.reached ?? 0) > validUntil;
+    if (!hasPassed() && (clock.now() ?? 0) > validUntil) await this.askTime();
+    return hasPassed();
   }
 
   /** @throws StillPendingError if an earlier request about the same thing has no answer yet. */

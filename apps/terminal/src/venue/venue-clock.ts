@@ -15,6 +15,11 @@ export class VenueClock {
     this.sample = undefined;
   }
 
+  /** The newest sample, which the log has reached; between samples it may stand still. */
+  get reached(): number | undefined {
+    return this.sample?.time;
+  }
+
   now(): number | undefined {
     if (this.sample === undefined) return undefined;
     return Math.round(this.sample.time + performance.now() - this.sample.at);
