@@ -31,7 +31,7 @@ export function measureQueues(registry: Registry, queues: Queues): void {
   summedBy(
     registry,
     "perpgate_signatures_total",
-    "Signatures handed to a dedicated thread, or, for want of room there, to libuv's pool.",
+    "Signatures checked by a dedicated thread, by the event loop, or by libuv's pool.",
     "checker",
     () => Object.entries(signatures.accepted),
   );

@@ -90,6 +90,18 @@ describe("receipts", () => {
     }
   });
 
+  test("orders one at a time, then together, then one at a time: each has its own receipt", async () => {
+    const trader = await Trader.enter(shared);
+    let price = 60_000;
+    for (const together of [1, 1, 1, 6, 1, 1, 1, 3, 1]) {
+      const orders = Array.from({ length: together }, () => trader.limit("long", price++));
+      const answers = await Promise.all(orders.map((order) => trader.place(order)));
+      for (const [i, { body }] of answers.entries()) {
+        expect(await receiptProblem(receiptIn(body, trader, orders[i]!), trust)).toBeNull();
+      }
+    }
+  });
+
   test("a signed batch and an amendment: each acknowledgement has its own, also when repeated", async () => {
     const trader = await Trader.enter(shared);
     const place = { op: "place", symbol: "BTCUSD", side: "long", type: "limit", leverage: 5 };

@@ -167,7 +167,8 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
 
   private verify(key: SessionKey, signature: Uint8Array, proceed: () => void): void {
     const { bytes } = this.request;
-    this.services.signatures.verify(key, bytes, signature, (error, isValid) => {
+    const { signatures, admission } = this.services;
+    const onVerdict = (error: Error | null, isValid: boolean): void => {
       if (error !== null || !isValid) {
         this.refuseLocally(error ?? doesNotVerify(key, bytes));
         return;
@@ -177,7 +178,8 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
       } catch (failure) {
         this.refuse(failure);
       }
-    });
+    };
+    signatures.verify(key, bytes, signature, onVerdict, admission.isCalm);
   }
 }
 

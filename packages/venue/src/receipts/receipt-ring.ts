@@ -76,6 +76,14 @@ export class ReceiptRing {
     if (Atomics.load(this.control, ASLEEP) !== 0) Atomics.notify(this.control, HEAD);
   }
 
+  /** Issuer: the only statement of the open batch, taken out of the ring; undefined if others wait. */
+  takeOnly(): Buffer | undefined {
+    if (this.open !== 1 || this.head !== this.read) return undefined;
+    this.open = 0;
+    const at = this.slotAt(this.head) + BODY;
+    return this.bytes.subarray(at, at + STATEMENT_BYTES);
+  }
+
   /** Issuer: the oldest unread receipt, or undefined. */
   nextReceipt(): string | undefined {
     if (this.read === Atomics.load(this.control, DONE)) return undefined;

@@ -4,7 +4,7 @@
  *
  * `issue` is called while a batch is applied, once per acknowledgement, and `onBatchEnd` after it; so a
  * receipt always follows the application of its command, and a batch that is dropped has none. Another
- * thread signs. If the venue stops first, the callers get undefined instead of a receipt.
+ * thread signs, and while batches have one receipt each the event loop does (ADR 102). If the venue stops first, the callers get undefined instead of a receipt.
  */
 import { EVENT } from "@perpgate/engine";
 import { firstMessage, startWorker, type WorkerThread } from "@perpgate/journal/worker";
@@ -38,6 +38,8 @@ export class Receipts {
   /** Receipts asked for so far, repeated ones included. */
   asked = 0;
   private isBatchOpen = false;
+  /** The last batch had one receipt, and no other waited. */
+  private isAlone = false;
   private isOver = false;
   private readonly venueId: Buffer;
 
@@ -97,7 +99,11 @@ export class Receipts {
   onBatchEnd(): void {
     if (!this.isBatchOpen) return;
     this.isBatchOpen = false;
-    this.ring.endBatch();
+    const wasAlone = this.isAlone;
+    this.isAlone = this.waiting.length === 1;
+    const only = wasAlone && this.isAlone ? this.ring.takeOnly() : undefined;
+    if (only === undefined) this.ring.endBatch();
+    else this.signHere(only, this.waiting.pop()!);
     for (const { statement, onReceipt } of this.repeated.splice(0)) {
       this.signAlone(statement, onReceipt);
     }
@@ -128,10 +134,11 @@ export class Receipts {
     this.ring.endBatch(true);
   }
 
-  /** More receipts wait than the ring holds, thousands: the event loop signs this one. */
+  /** On the event loop: for a receipt that is alone, and where thousands fill the ring. */
   private signHere(statement: Buffer, onReceipt: OnReceipt): void {
     const [receipt] = signBatch([statement], this.signer);
-    onReceipt(receipt);
+    // After the batch was applied, as the receipts of the thread.
+    queueMicrotask(() => onReceipt(receipt));
   }
 
   /** The bytes of the protocol's `statementBytes`, written in place. */

@@ -42,6 +42,31 @@ test.each([1, 3])(
   },
 );
 
+test("a job that is alone: judged before verify returns; not while others wait, nor a long body", async () => {
+  const verifier = await startVerifier(1);
+  const { key, sign } = newSigner();
+  const judged = (bytes: number, isAlone: boolean, spoil = 0): Promise<string> => {
+    const body = Buffer.alloc(bytes, 7);
+    const signature = sign(body);
+    signature[0] = (signature[0] ?? 0) ^ spoil;
+    let hasReturned = false;
+    return new Promise((resolve) => {
+      const verdict = (error: Error | null, isValid: boolean): void =>
+        resolve(`${error ?? isValid} ${hasReturned ? "later" : "here"}`);
+      verifier.verify(key, body, signature, verdict, isAlone);
+      hasReturned = true;
+    });
+  };
+  expect(await judged(100, true)).toBe("true here");
+  expect(await judged(100, true, 1)).toBe("false here");
+  expect(await judged(MAX_RING_BODY_BYTES + 1, true)).toBe("true later");
+  expect(await Promise.all([judged(100, false), judged(100, true)])).toEqual([
+    "true later",
+    "true later",
+  ]);
+  expect(verifier.accepted).toEqual({ thread: 2, pool: 1, inline: 2 });
+});
+
 test("a thread that ends before close: failed resolves, since its jobs would wait forever", async () => {
   const verifier = await startVerifier(1);
   const { key } = newSigner();

@@ -3,14 +3,16 @@
  * of about 300 bytes instead of an object, a lock and a system call, and verdicts that are ready at the
  * same time are delivered in one turn, so that their orders share a batch of the log.
  *
- * A job that does not fit the ring (a body above a kilobyte, a thousand jobs waiting) goes to the pool.
+ * A job that does not fit the ring (a body above a kilobyte, a thousand jobs waiting) goes to the pool. A
+ * job that is alone is checked by the event loop: waking a thread and being woken by it takes longer.
  */
 
 import { firstMessage, startWorker, type WorkerThread } from "@perpgate/journal/worker";
 import type { SessionKey } from "../session-key.js";
 import { poolVerifier } from "./pool-verifier.js";
+import { SignatureCheck } from "./signature-check.js";
 import type { SignatureVerdict, SignatureVerifier } from "./signature-verifier.js";
-import { newVerifyMemory, VerifyRing } from "./verify-ring.js";
+import { MAX_RING_BODY_BYTES, newVerifyMemory, VerifyRing } from "./verify-ring.js";
 
 export class ThreadVerifier implements SignatureVerifier {
   /** Resolves with the reason if a thread ends before `close`: its jobs would wait forever. */
@@ -18,6 +20,8 @@ export class ThreadVerifier implements SignatureVerifier {
   private next = 0;
   private pooled = 0;
   private threaded = 0;
+  private inline = 0;
+  private readonly check = new SignatureCheck();
 
   private constructor(private readonly threads: readonly VerifyThread[]) {
     this.failed = Promise.race(threads.map(({ failed }) => failed));
@@ -29,7 +33,18 @@ export class ThreadVerifier implements SignatureVerifier {
     );
   }
 
-  verify(key: SessionKey, body: Uint8Array, signature: Uint8Array, verdict: SignatureVerdict) {
+  verify(
+    key: SessionKey,
+    body: Uint8Array,
+    signature: Uint8Array,
+    verdict: SignatureVerdict,
+    isAlone = false,
+  ): void {
+    if (isAlone && body.length <= MAX_RING_BODY_BYTES && this.waiting === 0) {
+      this.inline++;
+      callSafely(verdict, this.check.isValid(key.raw, body, signature));
+      return;
+    }
     const thread = this.threads[this.next]!;
     this.next = (this.next + 1) % this.threads.length;
     if (thread.offer(key, body, signature, verdict)) {
@@ -48,8 +63,8 @@ export class ThreadVerifier implements SignatureVerifier {
   }
 
   /** Signatures handed in so far, by where they are checked. */
-  get accepted(): { readonly thread: number; readonly pool: number } {
-    return { thread: this.threaded, pool: this.pooled };
+  get accepted(): { readonly thread: number; readonly pool: number; readonly inline: number } {
+    return { thread: this.threaded, pool: this.pooled, inline: this.inline };
   }
 
   async close(): Promise<void> {
