@@ -112,6 +112,34 @@ test("a market that another gateway feeds is halted: this one stays ready until 
   expect(feed.notReadyReason()).toBe("no index price for SOLUSD yet");
 });
 
+test("a fed market is halted or settled, and its feed ends: ready; not while it is resumed", async () => {
+  const time = { nowMs: 1_800_000_000_000 };
+  const markets = DEFAULT_SETTINGS.markets.slice(0, 1);
+  const { venue } = await TestVenue.open(temporaryFolder(), {
+    clock: () => time.nowMs,
+    monotonic: () => time.nowMs,
+    config: venueConfigOf(markets),
+    listing: markets,
+  });
+  onTestFinished(() => venue.close());
+  const { feed } = createVenueIndex({ ...DEFAULT_SETTINGS, markets }, venue, () => time.nowMs, {
+    onProblem: fail,
+    onFailure: fail,
+    onReplaced: fail,
+  });
+  await feed.refresh();
+  const control = new MarketControl(venue);
+  await control.change({ symbol: "BTCUSD", action: "halt" });
+  // Without another refresh there are no further prices.
+  time.nowMs += INDEX_STALE_MS + 200;
+  expect(feed.notReadyReason()).toBeUndefined();
+  await control.change({ symbol: "BTCUSD", action: "resume" });
+  expect(feed.notReadyReason()).toContain("the index of BTCUSD is older than");
+  await control.change({ symbol: "BTCUSD", action: "settle", price: 65_000 });
+  expect(venue.views.market("BTCUSD")?.status).toBe("settled");
+  expect(feed.notReadyReason()).toBeUndefined();
+});
+
 test("configure with another index source than the running one: refused, and nothing is appended", async () => {
   const { venue } = await TestVenue.open(temporaryFolder(), {
     config: venueConfigOf(DEFAULT_SETTINGS.markets),

@@ -42,7 +42,7 @@ export function createVenueIndex(
   };
   const source = new ReplaceableSource(sourceOf(settings));
   let fed = symbolsOf(settings);
-  const symbols = () => [...fed, ...withoutIndex(venue, fed)];
+  const symbols = () => symbolsDue(venue, fed);
   const turn = new IndexTurn(venue, source, settings.index.intervalMs);
   const publish = (observation: IndexObservation) => publishTo(venue, turn, observation);
   const feed = new IndexFeed({ source, symbols, clock, publish, onFailure });
@@ -61,13 +61,13 @@ function symbolsOf({ markets }: Settings): readonly string[] {
   return markets.map(({ symbol }) => symbol);
 }
 
-/** Markets listed since the start that this process does not feed, and no other gateway does. */
-function withoutIndex(venue: Venue, fed: readonly string[]): string[] {
+/** Markets that this process feeds, and those that it does not feed and no other gateway does. */
+function symbolsDue(venue: Venue, fed: readonly string[]): string[] {
   const staleBelowMs = venue.nowMs() - INDEX_STALE_MS;
   return venue.views.markets().flatMap(({ symbol, status }, number) => {
     // The engine takes no index in the other states.
-    const isDue = status === "active" || status === "reduceOnly";
-    return isDue && !fed.includes(symbol) && venue.indexAtMs(number) < staleBelowMs ? [symbol] : [];
+    if (status !== "active" && status !== "reduceOnly") return [];
+    return fed.includes(symbol) || venue.indexAtMs(number) < staleBelowMs ? [symbol] : [];
   });
 }
 
