@@ -117,6 +117,9 @@ test.each<[string, string]>([
   ["bridge pause solana", "a chain or token is one of ethereum"],
   ["backup", "required option '--to <DIR>' not specified"],
   ["attest", "--venue must be the gateway's http address"],
+  ["cluster", "a subcommand is missing"],
+  ["cluster reseed --accept-loss", "unknown option '--accept-loss'"],
+  ["cluster init --accept-clock", "unknown option '--accept-clock'"],
   ["prune --keep-snapshots 0", "--keep-snapshots must be from 1 to 1000"],
 ])("written wrongly: perpgate %s", async (call, problem) => {
   const [name = ""] = call.split(" ");

@@ -64,7 +64,10 @@ function problemOf(
   words: readonly string[],
   command: Command | undefined,
 ): string {
-  const problem = message.replace(/^error: /, "").replace(/\.$/, "");
+  const problem =
+    code === "commander.help"
+      ? "a subcommand is missing"
+      : message.replace(/^error: /, "").replace(/\.$/, "");
   // Flags before a command's name are read as those of the default command.
   const misplaced = words.slice(1).find((word) => commandOf(program, word) !== undefined);
   if (command?.name() !== DEFAULT_COMMAND || misplaced === undefined) {

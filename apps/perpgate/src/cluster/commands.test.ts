@@ -3,7 +3,7 @@
  * real server: what they do, what they refuse, and how they say it.
  */
 
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isWithoutNatsServer, NatsCluster } from "@perpgate/cluster/testing";
@@ -207,13 +207,24 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
     expect(code).toBe(1);
   });
 
-  test("reseed --max-bytes: the rebuilt stream has the limit", async () => {
+  test("reseed from a mirror that has lost its end: refused; else --max-bytes is the stream's limit", async () => {
     const stream = "limited";
     const { gateway, data } = await serve(stream);
     await gateway.url();
     gateway.signal("SIGTERM");
     expect(await gateway.ended).toMatchObject({ code: 0 });
     await nats.withManager((manager) => manager.streams.delete(stream));
+    const checkpoints = join(data, "checkpoints.jsonl");
+    const later = { position: 1e6, batch: 1e6, record: 1e6, block: 1e4 };
+    const hashes = { stateHash: "00".repeat(32), blockHash: "00".repeat(32) };
+    writeFileSync(checkpoints, `${JSON.stringify({ ...later, ...hashes })}\n`);
+    const refused = await reseed(data, stream);
+    expect(refused.stderr).toMatch(
+      /^perpgate: the log in .* checkpoints\.jsonl shows position 1000000 .*; use the mirror of another gateway\n$/,
+    );
+    expect(refused.code).toBe(1);
+    expect(await streams()).not.toContain(stream);
+    rmSync(checkpoints);
     const ended = await reseed(data, stream, "--max-bytes", "100000000");
     expect(ended, ended.stderr).toMatchObject({ code: 0 });
     const { config: rebuilt } = await nats.withManager((manager) => manager.streams.info(stream));

@@ -3,7 +3,7 @@
 import { Command } from "commander";
 import { addCommand, exitWith } from "../cli/command.js";
 import { wholeNumberWithin } from "../cli/values.js";
-import { addServeOptions } from "../serve/options.js";
+import { addSettingOptions } from "../serve/options.js";
 
 const replicas = wholeNumberWithin("--replicas", 1, 5);
 const maxBytes = wholeNumberWithin("--max-bytes", 1_048_576, Number.MAX_SAFE_INTEGER);
@@ -47,7 +47,7 @@ function addUp(cluster: Command): void {
 }
 
 function addInit(cluster: Command): void {
-  addServeOptions(
+  addSettingOptions(
     sub(cluster, "init", "create the stream of a new venue, and publish its beginning"),
   )
     .option("--replicas <N>", "servers that store each message (3)", replicas)
@@ -88,7 +88,7 @@ function addLeave(cluster: Command): void {
 }
 
 function addReseed(cluster: Command): void {
-  addServeOptions(
+  addSettingOptions(
     sub(
       cluster,
       "reseed",

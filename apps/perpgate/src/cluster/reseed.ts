@@ -12,12 +12,13 @@ import {
   reseed as reseedStream,
   type StreamOptions,
 } from "@perpgate/cluster";
-import { JournalError, JournalLocked, openJournal } from "@perpgate/journal";
-import { mirroredMessages, NotAMirror } from "@perpgate/venue";
+import { JournalError, JournalLocked, LogBehind, openJournal } from "@perpgate/journal";
+import { mirroredMessages, NotAMirror, shownLoss } from "@perpgate/venue";
 import { Output } from "../cli/output.js";
 import { StartError } from "../cli/start-error.js";
 import { readConfiguration } from "../serve/configuration.js";
 import { flagSettings, type ServeOptions } from "../serve/options.js";
+import { MIB, type Settings } from "../serve/settings.js";
 import { journalFolderOf } from "./folders.js";
 import { accessOf, logSettingsOf, streamNameOf } from "./log-access.js";
 
@@ -39,9 +40,8 @@ export async function reseed(options: ReseedOptions): Promise<number> {
     replicas,
     ...(maxBytes === undefined ? {} : { maxBytes }),
   };
-  const directory = journalFolderOf(resolve(settings.data));
   try {
-    const last = await fromMirror(directory, accessOf(log, "perpgate-reseed"), stream, output);
+    const last = await fromMirror(settings, accessOf(log, "perpgate-reseed"), stream, output);
     if (output.isJson) output.json({ stream: stream.stream, last });
     else output.line(`stream ${stream.stream} holds the mirror up to sequence ${last}`);
     return 0;
@@ -52,15 +52,19 @@ export async function reseed(options: ReseedOptions): Promise<number> {
 
 /** Returns the last sequence. */
 async function fromMirror(
-  directory: string,
+  { data, segmentMiB }: Settings,
   access: Access,
   stream: StreamOptions,
   output: Output,
 ): Promise<number> {
+  const directory = journalFolderOf(resolve(data));
   // To open a journal that is missing would create it.
   if (!existsSync(directory)) throw new StartError(`there is no log in ${directory}`);
+  // A stream without the mirror's end would be the venue's log for good.
+  const loss = await shownLoss(resolve(data));
+  if (loss !== undefined) throw loss;
   // Locked until the end: no gateway may write to it meanwhile.
-  const journal = await openJournal({ directory });
+  const journal = await openJournal({ directory, segmentBytes: segmentMiB * MIB });
   try {
     const { first } = journal.recovery;
     if (journal.end.batch === 0) throw new StartError(`${directory} holds no message`);
@@ -83,6 +87,7 @@ async function fromMirror(
 }
 
 function adviceOn(error: Error): string {
+  if (error instanceof LogBehind) return "; use the mirror of another gateway";
   return error instanceof JournalLocked ? "; stop it: all gateways must be stopped" : "";
 }
 
