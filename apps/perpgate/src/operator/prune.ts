@@ -10,7 +10,7 @@ import { basename, join } from "node:path";
 import { isNotThere, JournalError, type LogSeq, nodeDisk, pruneClosedLog } from "@perpgate/journal";
 import { type PrunePlan, planPrune, UnknownToRelease } from "@perpgate/venue";
 import { isSystemError, StartError } from "../cli/start-error.js";
-import { askControl, NotRunning } from "../serve/control-socket.js";
+import { askControl, Unreachable } from "../serve/control-socket.js";
 import { dataFolderOf } from "./data-option.js";
 
 const DEFAULT_KEEP = 2;
@@ -52,7 +52,8 @@ async function remove(folder: string, below: LogSeq): Promise<void> {
   try {
     await askControl(folder, { prune: below });
   } catch (error) {
-    if (!(error instanceof NotRunning)) throw error;
+    if (!(error instanceof Unreachable)) throw error;
+    // Refused while a venue has the log open.
     await withReason(async () => pruneClosedLog(nodeDisk, join(folder, "journal"), below));
   }
 }

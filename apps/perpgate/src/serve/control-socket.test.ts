@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { TestVenue } from "@perpgate/venue/testing";
@@ -8,7 +9,7 @@ import { StartError } from "../cli/start-error.js";
 import { temporaryFolder } from "../testing/perpgate-process.js";
 import { BridgeControl } from "./bridge/bridge-control.js";
 import { CohortControl } from "./cohort-control.js";
-import { askControl, type ControlRequest, ControlSocket } from "./control-socket.js";
+import { askControl, type ControlRequest, ControlSocket, Unreachable } from "./control-socket.js";
 import { MarketControl } from "./market-control.js";
 import { UpgradeControl } from "./upgrade-control.js";
 
@@ -139,6 +140,23 @@ describe("askControl", () => {
     const asking = askControl(temporaryFolder(), CLOSED);
     await expect(asking).rejects.toThrow(StartError);
     await expect(asking).rejects.toThrow("no perpgate is running");
+  });
+
+  test("a socket that the system refuses to connect: says so, not that no process is running", async () => {
+    const file = join(temporaryFolder(), "file");
+    writeFileSync(file, "");
+    const asking = askControl(file, CLOSED);
+    await expect(asking).rejects.toThrow(StartError);
+    await expect(asking).rejects.toThrow(`cannot reach the perpgate on the data folder ${file}: `);
+    await expect(asking).rejects.toThrow("ENOTDIR");
+  });
+
+  test("a socket of another user: advises to run the command as that user", () => {
+    const error = Object.assign(new Error("connect EACCES /data/control.sock"), { code: "EACCES" });
+    expect(new Unreachable("/data", error).message).toBe(
+      "cannot reach the perpgate on the data folder /data: connect EACCES /data/control.sock; " +
+        "run the command as the venue's user",
+    );
   });
 
   test.each<[string, (socket: Socket) => void]>([

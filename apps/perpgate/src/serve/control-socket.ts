@@ -11,7 +11,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import type { LogSeq } from "@perpgate/journal";
 import type { Logger } from "pino";
-import { reasonOf, StartError } from "../cli/start-error.js";
+import { codeOf, reasonOf, StartError } from "../cli/start-error.js";
 import type { BridgeChange, BridgeControl } from "./bridge/bridge-control.js";
 import { type CohortChange, type CohortControl, isCohortChange } from "./cohort-control.js";
 import type { MarketChange, MarketControl } from "./market-control.js";
@@ -186,10 +186,16 @@ function isPosition(value: unknown): value is LogSeq {
   );
 }
 
-/** No process serves the data folder. */
-export class NotRunning extends StartError {
-  constructor(dataFolder: string) {
-    super(`no perpgate is running on the data folder ${dataFolder}`);
+/** Nothing could be sent: no process serves the data folder, or the system refused the connection. */
+export class Unreachable extends StartError {
+  constructor(dataFolder: string, error: unknown) {
+    const code = codeOf(error);
+    const advice = code === "EACCES" ? "; run the command as the venue's user" : "";
+    super(
+      code === "ENOENT" || code === "ECONNREFUSED"
+        ? `no perpgate is running on the data folder ${dataFolder}`
+        : `cannot reach the perpgate on the data folder ${dataFolder}: ${reasonOf(error)}${advice}`,
+    );
   }
 }
 
@@ -203,8 +209,8 @@ export async function askControl(dataFolder: string, request: ControlRequest): P
     socket.once("connect", () => {
       isConnected = true;
     });
-    socket.once("error", () => {
-      if (!isConnected) reject(new NotRunning(dataFolder));
+    socket.once("error", (error) => {
+      if (!isConnected) reject(new Unreachable(dataFolder, error));
     });
     socket.on("data", (chunk: Buffer) => {
       received += chunk.toString();
