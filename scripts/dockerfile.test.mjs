@@ -55,7 +55,7 @@ beforeAll(() => {
 
 test("the context: no packages, builds, histories or keys", () => {
   expect(contextNames).toContain("package-lock.json");
-  const unwanted = ["node_modules", ".git", ".data", ".forky", "coverage"];
+  const unwanted = ["node_modules", ".git", ".data", ".cluster", ".forky", "coverage"];
   expect(contextNames.filter((name) => unwanted.includes(name))).toEqual([]);
 });
 

@@ -144,7 +144,7 @@ export class DockerBuild {
 }
 
 /** The forms that are used: names, `**` at the beginning, `*` within a name. */
-function ignoredBy(text) {
+export function ignoredBy(text) {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   const patterns = lines.map((line) => {
     const source = line
