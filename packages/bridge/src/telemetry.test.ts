@@ -6,7 +6,8 @@ function observed() {
   const lines: object[] = [];
   const line = (fields: object) => void lines.push(fields);
   const registry = new Registry();
-  const observe = observeBridge({ info: line, warn: line, error: line }, registry, () => 1_000);
+  const log = { info: line, warn: line, error: line };
+  const observe = observeBridge(log, registry, ["ethereum", "tron"], () => 1_000);
   return { lines, registry, observe };
 }
 
@@ -35,6 +36,23 @@ test("two attestors, one of which has another key than the venue: the other's po
   const text = await registry.metrics();
   expect(text).toContain('perpgate_bridge_configuration_differs{chain="ethereum",attestor="2"} 1');
   expect(text).toContain('perpgate_bridge_configuration_differs{chain="ethereum",attestor="0"} 0');
+});
+
+test("every counter: 0 for each chain before its first event, which an alert would miss", async () => {
+  const { registry, observe } = observed();
+  const counters = async () => {
+    const text = await registry.metrics();
+    return [...text.matchAll(/^perpgate_bridge_(\w+)_total\{chain="tron"\} 0$/gm)].map(
+      ([, name]) => name,
+    );
+  };
+  const names = await counters();
+  expect(names).toContain("submit_failures");
+  expect(names).toHaveLength(
+    (await registry.metrics()).match(/^# TYPE .* counter$/gm)?.length ?? 0,
+  );
+  observe(polled(0));
+  expect(await counters()).toEqual(names);
 });
 
 test("an old head: 1 until this attestor reads a new one, also through polls that read none", async () => {

@@ -13,12 +13,14 @@ export interface BridgeLog {
 /** Repeated messages are logged once in this time. */
 const REPEAT_MS = 60_000;
 
+/** `chains`: those that the attestors watch. */
 export function observeBridge(
   log: BridgeLog,
   registry: Registry,
+  chains: readonly string[],
   clock: () => number = Date.now,
 ): BridgeObserver {
-  const metrics = bridgeMetrics(registry);
+  const metrics = bridgeMetrics(registry, chains);
   const quiet = new RepeatFilter(clock);
   // Apart, because a successful poll ends the other repetitions.
   const disagreements = new RepeatFilter(clock);
@@ -131,11 +133,18 @@ function keyOf({ attestor, chain }: Source): string {
   return `${attestor} ${chain}`;
 }
 
-function bridgeMetrics(registry: Registry): (event: BridgeEvent, nowMs: number) => void {
+function bridgeMetrics(
+  registry: Registry,
+  chains: readonly string[],
+): (event: BridgeEvent, nowMs: number) => void {
   const registers = [registry];
   const labelNames = ["chain"] as const;
-  const counter = (name: string, help: string): Counter<"chain"> =>
-    new Counter({ name, help, labelNames, registers });
+  /** Every chain has a value from the start, since an alert does not see a counter's first one. */
+  const counter = (name: string, help: string): Counter<"chain"> => {
+    const made = new Counter({ name, help, labelNames, registers });
+    for (const chain of chains) made.inc({ chain }, 0);
+    return made;
+  };
   const gauge = (name: string, help: string): Gauge<"chain"> =>
     new Gauge({ name, help, labelNames, registers });
   const counters: Partial<Record<BridgeEvent["kind"], Counter<"chain">>> = {

@@ -57,7 +57,7 @@ export async function attest(options: AttestOptions): Promise<number> {
   measureProcessLog(metrics, processLog);
   const chains = bridge.chains.map(({ chain }) => chain);
   const health = new AttestorHealth(bridge, () => performance.now());
-  const report = observeBridge(log, metrics);
+  const report = observeBridge(log, metrics, chains);
   const observe = (event: BridgeEvent): void => {
     health.observe(event);
     report(event);

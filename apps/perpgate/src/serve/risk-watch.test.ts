@@ -1,9 +1,13 @@
 /** Liquidations, funding and the fund, as an operator sees them of a real venue. */
 
 import { runVenue, Trader } from "@perpgate/gateway/testing";
+import { venueConfigOf } from "@perpgate/venue";
+import { TestVenue } from "@perpgate/venue/testing";
 import { Registry } from "prom-client";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../testing/perpgate-process.js";
 import { watchRisk } from "./risk-watch.js";
+import { DEFAULT_SETTINGS } from "./settings.js";
 
 /** Shortly before an hour is full. */
 const START_MS = Date.parse("2026-06-01T12:59:55Z");
@@ -43,4 +47,22 @@ test("a liquidation and an hour of funding: counted, said, and the fund has its 
   expect(said).toContainEqual(
     expect.objectContaining({ message: "funding has accrued", symbol: "BTCUSD" }),
   );
+});
+
+test("a market that is listed later: its counters are 0 before the first liquidation", async () => {
+  const { markets } = DEFAULT_SETTINGS;
+  const before = markets.slice(0, 2);
+  const { venue } = await TestVenue.open(temporaryFolder(), {
+    config: venueConfigOf(before),
+    listing: before,
+  });
+  onTestFinished(() => venue.close());
+  const registry = new Registry();
+  const nothing = () => undefined;
+  watchRisk(venue, { info: nothing, warn: nothing, error: nothing }, registry);
+  await venue.configure({ config: venueConfigOf(markets), attestors: null, listing: markets });
+  const metrics = await registry.metrics();
+  for (const name of ["liquidations", "unabsorbed_size", "deleveraged_size"]) {
+    expect(metrics).toContain(`perpgate_${name}_total{symbol="SOLUSD"} 0\n`);
+  }
 });

@@ -9,13 +9,21 @@ import { Counter, Gauge, type Registry } from "prom-client";
 
 export function watchRisk(venue: Venue, log: VenueLogger, registry: Registry): void {
   const registers = [registry];
-  const liquidations = new Counter({
-    name: "perpgate_liquidations_total",
-    help: "Positions liquidated since the start of the process.",
-    labelNames: ["symbol"],
-    registers,
-  });
-  for (const { symbol } of venue.listing.markets) liquidations.inc({ symbol }, 0);
+  /** Every listed market has a value, since an alert does not see a counter's first one. */
+  const perMarket = (name: string, help: string): Counter<"symbol"> =>
+    new Counter({
+      name,
+      help,
+      labelNames: ["symbol"],
+      registers,
+      collect() {
+        for (const { symbol } of venue.listing.markets) this.inc({ symbol }, 0);
+      },
+    });
+  const liquidations = perMarket(
+    "perpgate_liquidations_total",
+    "Positions liquidated since the start of the process.",
+  );
   new Gauge({
     name: "perpgate_fund_dollars",
     help: "What the fund holds; below zero, losses have been shared.",
@@ -40,22 +48,14 @@ export function watchRisk(venue: Venue, log: VenueLogger, registry: Registry): v
       this.set(venue.views.fundBudget.lostDollars);
     },
   });
-  const unabsorbed = new Counter({
-    name: "perpgate_unabsorbed_size_total",
-    help: "Size of liquidations that neither the book nor the backstop took.",
-    labelNames: ["symbol"],
-    registers,
-  });
-  const deleveraged = new Counter({
-    name: "perpgate_deleveraged_size_total",
-    help: "Size closed by auto-deleveraging; divided by the unabsorbed size it must be 1.",
-    labelNames: ["symbol"],
-    registers,
-  });
-  for (const { symbol } of venue.listing.markets) {
-    unabsorbed.inc({ symbol }, 0);
-    deleveraged.inc({ symbol }, 0);
-  }
+  const unabsorbed = perMarket(
+    "perpgate_unabsorbed_size_total",
+    "Size of liquidations that neither the book nor the backstop took.",
+  );
+  const deleveraged = perMarket(
+    "perpgate_deleveraged_size_total",
+    "Size closed by auto-deleveraging; divided by the unabsorbed size it must be 1.",
+  );
   const symbolOf = (market: number) => venue.listing.markets[market]?.symbol ?? String(market);
   const sizeOf = (market: number, lots: number) =>
     lots * (venue.listing.markets[market]?.lotSize ?? 1);

@@ -159,7 +159,8 @@ describe("reorganisation past the confirmations, after crediting", () => {
       lines.push(`${message} ${JSON.stringify(fields)}`);
     };
     const registry = new Registry();
-    const observe = observeBridge({ info: line, warn: line, error: line }, registry);
+    const log = { info: line, warn: line, error: line };
+    const observe = observeBridge(log, registry, ["ethereum"]);
     observe(alarm);
     expect(lines).toEqual([expect.stringContaining("ALARM")]);
     expect(await registry.metrics()).toContain(

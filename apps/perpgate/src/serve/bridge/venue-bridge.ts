@@ -51,7 +51,8 @@ export function createVenueBridge(
   // Trading goes on without deposits: an old head, and a configuration that differs since `perpgate
   // configure`, are alerts, not reasons to send traders away.
   const health = new AttestorHealth(config, () => performance.now(), "polls");
-  const report = observeBridge(log, metrics);
+  const chains = hasAttestors ? config.chains.map(({ chain }) => chain) : [];
+  const report = observeBridge(log, metrics, chains);
   const thread = new BridgeThread({
     config,
     venueId: deposits.history.venueId,
