@@ -8,12 +8,18 @@ import { connect } from "node:net";
 
 const DEFAULT_PORT = 4222;
 
-/** Rejects when the server sends nothing within the time. */
-export function greets(server: string, withinMs: number): Promise<void> {
+/** Of a server in the settings, for a socket: without the brackets of an IPv6 address. */
+export function addressOf(server: string): { readonly host: string; readonly port: number } {
   const { hostname, port } = new URL(server.includes("://") ? server : `nats://${server}`);
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  return { host, port: port === "" ? DEFAULT_PORT : Number(port) };
+}
+
+/** Rejects when the server sends nothing within the time. */
+export function greets(server: string, withinMs: number): Promise<void> {
+  const address = addressOf(server);
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port: port === "" ? DEFAULT_PORT : Number(port) });
+    const socket = connect(address);
     const end = (error?: Error): void => {
       clearTimeout(timer);
       socket.destroy();

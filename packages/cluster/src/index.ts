@@ -2,6 +2,7 @@ export type { WriterView } from "./agreement.js";
 export type { LogHooks, Mirror } from "./batch.js";
 export { CHAIN_START, nextLink } from "./chain.js";
 export { ClusterError, type ClusterErrorCode } from "./errors.js";
+export { addressOf } from "./greeting.js";
 export { createStream, GENESIS_WRITER, publishGenesis } from "./init.js";
 export type { ReplicaState, StreamState } from "./jetstream-api.js";
 export { type Access, connectToAny, type Logger } from "./link.js";

@@ -1,9 +1,10 @@
 /** `perpgate doctor`: a machine that is fine, and each kind of problem with its advice. */
 
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { newLogKey } from "@perpgate/venue";
 import { expect, onTestFinished, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../serve/settings.js";
 import { commandHere } from "../testing/command-here.js";
@@ -15,7 +16,7 @@ import {
 } from "../testing/perpgate-process.js";
 import type { Finding } from "./finding.js";
 import { checkBacklog, checkClock, checkNode, checkOpenFiles } from "./machine-checks.js";
-import { checkServers } from "./network-checks.js";
+import { checkControl, checkServers } from "./network-checks.js";
 
 function findings({ stdout }: Ended): readonly Finding[] {
   return JSON.parse(stdout).checks;
@@ -86,6 +87,58 @@ test("a wrong setting, and a data folder that is a file: named, as text", async 
   expect(folder.code).toBe(1);
 });
 
+test("a page folder without a page: a problem, next to all other checks", async () => {
+  const page = temporaryFolder();
+  const config = configurationFile({ server: { page } });
+  const args = ["doctor", "--data", temporaryFolder(), "--port", "0", "--json"];
+  const run = await commandHere([...args, "--config", config]);
+  expect(findings(run).find(({ check }) => check === "settings")).toMatchObject({
+    status: "problem",
+    found: `server.page: ${page} has no index.html`,
+  });
+  expect(statusOf(run, "sync")).toBeDefined();
+  expect(run.code).toBe(1);
+});
+
+/** Settings of a gateway with files that this makes, and what `doctor` says of them. */
+async function settingsFinding(settings: (folder: string) => object): Promise<string | undefined> {
+  const [data, folder] = [temporaryFolder(), temporaryFolder()];
+  const config = configurationFile(settings(folder));
+  const args = ["doctor", "--data", data, "--port", "0", "--json"];
+  const run = await commandHere([...args, "--config", config]);
+  expect(readdirSync(data)).toEqual([]);
+  return findings(run).find(({ check }) => check === "settings")?.found;
+}
+
+test("files and keys that a start refuses: named, and no key is made", async () => {
+  const { secret } = newLogKey();
+  const logKey = (folder: string, mode = 0o600) => {
+    const file = join(folder, "log.key");
+    writeFileSync(file, secret);
+    chmodSync(file, mode);
+    return file;
+  };
+  const servers = ["nats://127.0.0.1:1"];
+  const found = settingsFinding;
+  expect(await found((folder) => ({ receipts: { logKey: logKey(folder) } }))).toBe("valid");
+  expect(await found((folder) => ({ receipts: { logKey: logKey(folder, 0o644) } }))).toContain(
+    "(mode 644), and it holds keys",
+  );
+  expect(await found((folder) => ({ receipts: { logKey: join(folder, "none") } }))).toContain(
+    "there is no log key in ",
+  );
+  const witness = { url: "http://127.0.0.1:1", key: "other+00000000+AAAA" };
+  expect(await found(() => ({ receipts: { witnesses: [witness] } }))).toContain(
+    "receipts.witnesses: other+00000000+AAAA is not the verifier key",
+  );
+  expect(
+    await found((folder) => ({
+      receipts: { logKey: logKey(folder) },
+      log: { servers, credentials: join(folder, "gateway.creds") },
+    })),
+  ).toMatch(/^cannot read .*gateway\.creds: ENOENT/);
+});
+
 test("Node, open files, backlog and clock: by what the system says", () => {
   const root: { engines: { node: string } } = JSON.parse(
     readFileSync(new URL("../../../../package.json", import.meta.url), "utf8"),
@@ -128,4 +181,21 @@ test("servers of a log: too old, without JetStream, or fine; a majority is enoug
   const most = await check(servers.slice(0, 3));
   expect(most.map(({ status }) => status)).toEqual(["ok", "ok", "warning"]);
   expect(await checkServers(DEFAULT_SETTINGS)).toEqual([]);
+});
+
+test("a server of a log with an IPv6 address: connected to without its brackets", async () => {
+  const [found] = await checkServers({
+    ...DEFAULT_SETTINGS,
+    log: { servers: ["nats://[::1]:1"] },
+  });
+  expect(found?.found).toMatch(/^connect E\w+ ::1:1/);
+});
+
+test("a control socket without access: a venue may be running; any other error: none is", () => {
+  const failure = (code: string) => Object.assign(new Error(`connect ${code} /data`), { code });
+  expect(checkControl(failure("EACCES"))).toMatchObject([
+    { check: "control socket", status: "problem", advice: expect.stringContaining("as its user") },
+  ]);
+  expect(checkControl(failure("ENOENT"))).toEqual([]);
+  expect(checkControl(undefined)).toEqual([]);
 });

@@ -7,12 +7,13 @@
 
 import { join, resolve } from "node:path";
 import { Output } from "../cli/output.js";
-import { reasonOf, StartError } from "../cli/start-error.js";
+import { reasonOf } from "../cli/start-error.js";
 import type { Tone } from "../cli/style.js";
+import { accessOf, gatewayNameOf } from "../cluster/log-access.js";
 import { bridgeOf } from "../serve/bridge/settings-bridge.js";
 import { readConfiguration } from "../serve/configuration.js";
 import { refuseMissingFeeds } from "../serve/index-source.js";
-import { refuseLostKey } from "../serve/log-key-file.js";
+import { refuseUnusablePromises } from "../serve/log-key-file.js";
 import { flagSettings, type ServeOptions } from "../serve/options.js";
 import { packageFilesFolder, pageFolderOf } from "../serve/page-folder.js";
 import type { Settings } from "../serve/settings.js";
@@ -28,7 +29,7 @@ import {
   checkOpenFiles,
   checkProcessors,
 } from "./machine-checks.js";
-import { answersAt, checkPorts, checkServers } from "./network-checks.js";
+import { checkControl, checkPorts, checkServers, controlProblem } from "./network-checks.js";
 
 const TONES: Readonly<Record<Status, Tone>> = { ok: "good", warning: "strong", problem: "bad" };
 
@@ -57,7 +58,8 @@ async function examine(options: ServeOptions): Promise<readonly Finding[]> {
   } catch (error) {
     return [node, modules, problem("settings", reasonOf(error), "see docs/configuration.md")];
   }
-  const isRunning = await answersAt(join(settings.data, "control.sock"));
+  const unanswered = await controlProblem(join(settings.data, "control.sock"));
+  const isRunning = unanswered === undefined;
   return [
     node,
     modules,
@@ -68,6 +70,7 @@ async function examine(options: ServeOptions): Promise<readonly Finding[]> {
     checkClock(settings),
     checkSettings(settings),
     checkBuild(settings),
+    ...checkControl(unanswered),
     ...checkDisk(settings, isRunning),
     ...(await checkPorts(settings, isRunning)),
     ...(await checkServers(settings)),
@@ -81,10 +84,8 @@ function checkSettings(settings: Settings): Finding {
     signInRulesOf(settings, bridge.kind);
     refuseMissingFeeds(settings);
     pageFolderOf(settings);
-    refuseLostKey(settings, resolve(settings.data));
-    if (settings.log !== undefined && settings.receipts.logKey === undefined) {
-      throw new StartError("a replicated log needs receipts.logKey, the same at every gateway");
-    }
+    refuseUnusablePromises(settings, resolve(settings.data));
+    if (settings.log !== undefined) accessOf(settings.log, gatewayNameOf(settings));
   } catch (error) {
     return problem("settings", reasonOf(error), "see docs/configuration.md");
   }
@@ -93,7 +94,10 @@ function checkSettings(settings: Settings): Finding {
 
 function checkBuild(settings: Settings): Finding {
   const missing = [
-    ...(settings.server.page === false || pageFolderOf(settings) !== undefined ? [] : ["the page"]),
+    // The check of the settings names a configured folder without a page.
+    ...(settings.server.page === undefined && pageFolderOf(settings) === undefined
+      ? ["the page"]
+      : []),
     ...(packageFilesFolder() === undefined ? ["the client packages"] : []),
   ];
   return missing.length === 0

@@ -1,7 +1,7 @@
 /** Checks of ports, and of the servers of a replicated log. */
 
 import { connect, createServer } from "node:net";
-import { isAtLeast, MIN_SERVER } from "@perpgate/cluster";
+import { addressOf, isAtLeast, MIN_SERVER } from "@perpgate/cluster";
 import { codeOf, reasonOf } from "../cli/start-error.js";
 import { type Settings, USUAL_METRICS_PORT } from "../serve/settings.js";
 import { type Finding, ok, problem } from "./finding.js";
@@ -58,16 +58,23 @@ function listenProblem(host: string, port: number): Promise<unknown> {
   });
 }
 
-/** Whether a process answers at the control socket of a data folder. */
-export function answersAt(path: string): Promise<boolean> {
+/** The error of a connection to the control socket of a data folder; undefined if a process answers. */
+export function controlProblem(path: string): Promise<unknown> {
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.once("connect", () => {
       socket.destroy();
-      resolve(true);
+      resolve(undefined);
     });
-    socket.once("error", () => resolve(false));
+    socket.once("error", resolve);
   });
+}
+
+/** Without access nobody can say whether a venue runs there. */
+export function checkControl(error: unknown): readonly Finding[] {
+  if (codeOf(error) !== "EACCES") return [];
+  const advice = "a venue may be running: run doctor as its user";
+  return [problem("control socket", reasonOf(error), advice)];
 }
 
 /** One finding per server, and one if no majority can be reached. */
@@ -93,7 +100,7 @@ async function checkServer(url: string): Promise<Finding> {
   const check = `server ${url}`;
   let info: ServerInfo;
   try {
-    info = await serverInfo(new URL(url));
+    info = await serverInfo(url);
   } catch (error) {
     const advice = "start nats-server there, or correct log.servers";
     return problem(check, reasonOf(error), advice);
@@ -116,9 +123,9 @@ interface ServerInfo {
   readonly max_payload?: number;
 }
 
-function serverInfo({ hostname, port }: URL): Promise<ServerInfo> {
+function serverInfo(url: string): Promise<ServerInfo> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: hostname, port: Number(port || "4222") });
+    const socket = connect(addressOf(url));
     let text = "";
     socket.setTimeout(ANSWER_MS, () => socket.destroy(new Error("it does not answer")));
     socket.once("error", reject);

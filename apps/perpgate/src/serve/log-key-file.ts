@@ -21,30 +21,47 @@ export const OWN_KEY = "log.key";
 
 /** `isNew`: the key was made now, in the data folder. */
 export function promisesOf(
-  { receipts, log }: Settings,
+  settings: Settings,
   dataFolder: string,
 ): { readonly promises: PromiseOptions; readonly isNew: boolean } {
-  if (log !== undefined && receipts.logKey === undefined) {
+  const { file, isNew } = keyFileOf(settings, dataFolder);
+  const witnesses = witnessesOf(settings);
+  if (isNew) createPrivateFile(file, `${newLogKey().secret}\n`);
+  const { issue: issueReceipts, checkpointMs } = settings.receipts;
+  return { promises: { logKey: keyIn(file), issueReceipts, witnesses, checkpointMs }, isNew };
+}
+
+/** What a start refuses; creates nothing. @throws {StartError} */
+export function refuseUnusablePromises(settings: Settings, dataFolder: string): void {
+  const { file, isNew } = keyFileOf(settings, dataFolder);
+  witnessesOf(settings);
+  if (!isNew) keyIn(file);
+}
+
+/** `isNew`: it does not exist yet, and a start creates it. */
+function keyFileOf({ receipts, log }: Settings, dataFolder: string) {
+  if (receipts.logKey !== undefined) return { file: receipts.logKey, isNew: false };
+  if (log !== undefined) {
     throw new StartError(
       "the gateways of one venue share its log key: set receipts.logKey; perpgate keygen log makes one",
     );
   }
-  const file = receipts.logKey ?? join(dataFolder, OWN_KEY);
-  const isNew = receipts.logKey === undefined && !existsSync(file);
-  refuseLostKey({ receipts }, dataFolder);
-  if (isNew) createPrivateFile(file, `${newLogKey().secret}\n`);
-  const witnesses = receipts.witnesses.map(({ url, key: text }) => {
+  const file = join(dataFolder, OWN_KEY);
+  const isNew = !existsSync(file);
+  if (isNew) refuseLostKey(dataFolder);
+  return { file, isNew };
+}
+
+function witnessesOf({ receipts }: Settings) {
+  return receipts.witnesses.map(({ url, key: text }) => {
     const key = parseWitnessKey(text);
     if (key !== undefined) return { url, key };
     throw new StartError(`receipts.witnesses: ${text} is not the verifier key of a witness`);
   });
-  const { issue: issueReceipts, checkpointMs } = receipts;
-  return { promises: { logKey: keyIn(file), issueReceipts, witnesses, checkpointMs }, isNew };
 }
 
-/** A new key would begin a new log without a word: only a new venue gets one. @throws {StartError} */
-export function refuseLostKey({ receipts }: Pick<Settings, "receipts">, dataFolder: string): void {
-  if (receipts.logKey !== undefined || existsSync(join(dataFolder, OWN_KEY))) return;
+/** A new key would begin a new log without a word: only a new venue gets one. */
+function refuseLostKey(dataFolder: string): void {
   const journal = journalFolderOf(dataFolder);
   if (!hasSegment(journal)) return;
   refuseOtherRelease(journal);
