@@ -8,13 +8,14 @@
  * It publishes nothing: `npm publish FILE` does.
  */
 
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { ROOT } from "./packing/assemble.mjs";
 import { problemsOf } from "./packing/check-package.mjs";
 import { cleanClone } from "./packing/clean-clone.mjs";
+import { compileTypes } from "./packing/compile-types.mjs";
 import { publicPackages } from "./packing/public-packages.mjs";
 
 const work = mkdtempSync(join(tmpdir(), "perpgate-release-"));
@@ -83,12 +84,9 @@ function programOf(entries) {
 function compile(name) {
   const program = `use-${name}.mts`;
   writeFileSync(join(installed, program), programOf(entriesOf(name)));
-  const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
   const types = ["--typeRoots", join(ROOT, "node_modules/@types"), "--pretty", "false"];
   if (manifestOf(name).peerDependencies !== undefined) types.push("--skipLibCheck");
-  const args = [compiler, ...TYPES.split(" "), ...types, program];
-  const { stdout } = spawnSync(process.execPath, args, { cwd: installed, encoding: "utf8" });
-  if (stdout !== "") throw new Error(`the types do not compile:\n${stdout}`);
+  compileTypes([...TYPES.split(" "), ...types, program], installed);
 }
 
 try {
