@@ -220,9 +220,11 @@ test("two processes of one name: they join again after pauses that double", asyn
 });
 
 test("a batch that the log drops: the gateway joins again, and nobody has replaced it", async () => {
-  const { time, losses, sequencer } = await beginWithOne();
-  // No release writes such a slot.
-  sequencer.submit({ kind: "Tick", slot: Number.NaN });
+  const { time, log, losses, sequencer } = await beginWithOne();
+  // Somebody else has written under this counter of the writer.
+  log.write({ writer: sequencer.writer, counter: 1 }, [encodeRecord(INDEX)]);
+  await time.pass(10);
+  sequencer.submit(INDEX);
   await time.pass(10);
   expect(losses).toEqual([{ isReplaced: false, joinsAgainMs: 250 }]);
   expect(sequencer.isLive).toBe(false);

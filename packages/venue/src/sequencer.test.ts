@@ -8,7 +8,7 @@ import { addressOf, BTC, genesis, setCohort, venueConfig } from "@perpgate/engin
 import { type Batch, type FileJournal, LOG_START, openJournal } from "@perpgate/journal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RecordTooLarge } from "./pending-batches.js";
-import { encodeRecord, NO_EVIDENCE } from "./record/record.js";
+import { CommandUnwritable, encodeRecord, NO_EVIDENCE } from "./record/record.js";
 import { type CommandObserver, Replica } from "./replica.js";
 import { type SequencedLog, Sequencer } from "./sequencer.js";
 
@@ -192,17 +192,31 @@ describe("the sequencer", () => {
   });
 
   test("submit: a batch that the log drops is answered, and the sequencer fails", async () => {
-    const { sequencer, failures } = await open();
+    const { journal, sequencer, failures } = await open();
     const answers: unknown[] = [];
-    // No release writes such a slot.
-    sequencer.submit({ kind: "Tick", slot: Number.NaN }, NO_EVIDENCE, (applied, why) =>
-      answers.push(applied ?? why),
-    );
+    // Somebody else has written under this counter of the writer.
+    await journal.append({ writer: sequencer.writer, counter: 1 }, [encodeRecord(INDEX)]);
+    sequencer.submit(INDEX, NO_EVIDENCE, (applied, why) => answers.push(applied ?? why));
     const later = sequencer.submitted(INDEX, NO_EVIDENCE, () => undefined);
     await expect(later).rejects.toMatchObject({ why: "not_executed" });
     expect(answers).toEqual(["not_executed"]);
     expect(sequencer.waiting).toBe(0);
     expect(failures).toHaveLength(1);
+    await sequencer.close();
+  });
+
+  test("submit: a command that replicas would refuse throws to its caller, and nothing is written", async () => {
+    const { sequencer, engine, failures } = await open();
+    const before = engine.seq;
+    const unfit: Command = { kind: "CancelOrder", stampMs: START_MS, session: 1, orderId: 1e16 };
+    expect(() => sequencer.submit(unfit)).toThrow(CommandUnwritable);
+    expect(() => sequencer.submitTogether([INDEX, unfit], NO_EVIDENCE)).toThrow(CommandUnwritable);
+    await sequencer.submitted(INDEX, NO_EVIDENCE, () => undefined);
+    expect({ seq: engine.seq, waiting: sequencer.waiting }).toEqual({
+      seq: before + 1,
+      waiting: 0,
+    });
+    expect(failures).toEqual([]);
     await sequencer.close();
   });
 

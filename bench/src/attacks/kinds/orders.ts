@@ -50,6 +50,7 @@ orders-resting-and-sweeping: Hundreds of small resting orders are swept by one m
 orders-replayed: One order and its nonce are sent again at full speed; each is answered from memory.
 orders-nonce-conflict*: Other bodies under a used nonce need a signature check before the 409.
 cancels-of-unknown-orders: Cancels of orders that do not exist are pipelined without end.
+batches-of-impossible-ids: Signed batches cancel ids that no log reaches; the log must not take them.
 cancel-all-flood: Cancel-all is a command of the log although there is nothing to cancel.
 cancel-after-flood*: Each cancel-after is a command of the log.
 `;
@@ -103,6 +104,16 @@ export const ORDER_ATTACKS = attacksOf("orders", TABLE, {
     const cancel = (): Buffer =>
       request({ method: "POST", path: `/v1/orders/${id++}/cancel`, token });
     return flood(() => Buffer.concat(times(100, cancel)), FEW);
+  },
+  "batches-of-impossible-ids": async (target) => {
+    const maker = await OrderMaker.of(target);
+    const batch = (i: number): Buffer => {
+      const operations = [{ op: "cancel", orderId: String(2 ** 53 + 2 * i) }];
+      const body = JSON.stringify({ nonce: i + 1, operations });
+      const headers = { "x-service-sig": maker.signature(body) };
+      return request({ path: "/v1/orders/batch", token: maker.token, headers, body });
+    };
+    return flood(rotating(times(500, batch)), FEW);
   },
   "cancel-all-flood": repeatedly("/v1/orders/cancel-all", "{}"),
   "cancel-after-flood": repeatedly("/v1/orders/cancel-after", '{"afterMs":3600000}'),

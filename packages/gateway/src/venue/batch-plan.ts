@@ -135,8 +135,14 @@ function cancelOf(
     kind: "CancelOrder",
     stampMs,
     session,
-    orderId: orderId === undefined ? 0 : Number(orderId),
+    orderId: positionOf(orderId),
     ...(clientOrderId === undefined ? {} : { clientOrderId }),
     ...(validUntilMs === 0 ? {} : { validUntilMs }),
   };
+}
+
+/** An id that no log reaches names no order, as 0 does. */
+function positionOf(orderId = "0"): number {
+  const position = Number(orderId);
+  return Number.isSafeInteger(position) ? position : 0;
 }

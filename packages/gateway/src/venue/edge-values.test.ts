@@ -63,6 +63,20 @@ test("ids above every seq: not found", async () => {
   }
 });
 
+test("a batch that cancels ids above every seq: not found, and the venue trades on", async () => {
+  const { taker } = await traded();
+  for (const orderId of ["9007199254740991", "9007199254740992", "9999999999999999"]) {
+    const operations = [{ op: "cancel", orderId }];
+    const body = { nonce: taker.limit("long", 60_000).nonce, operations };
+    const { status, text } = await taker.signed("/v1/orders/batch", body);
+    expect({ status, body: JSON.parse(text) }, orderId).toMatchObject({
+      status: 200,
+      body: { results: [{ error: { code: "order_not_found" } }] },
+    });
+  }
+  expect((await taker.place(taker.limit("long", 60_000))).status).toBe(200);
+});
+
 test("sign-in: a message that expires before it is applied is refused as expired", async () => {
   const at = await runVenue();
   await at.advance(200);

@@ -1,7 +1,13 @@
 import { type Command, UnknownToRelease } from "@perpgate/engine";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeRecord, encodeRecord, NO_EVIDENCE, RecordUnreadable } from "./record.js";
+import {
+  CommandUnwritable,
+  decodeRecord,
+  encodeRecord,
+  NO_EVIDENCE,
+  RecordUnreadable,
+} from "./record.js";
 
 const count = fc.maxSafeNat();
 const hash = fc
@@ -85,6 +91,14 @@ const CONFIG = {
   devCreditMicros: 0,
 };
 
+/** A JSON record as a dishonest writer may publish it. */
+function forged(command: object): Buffer {
+  const text = Buffer.from(JSON.stringify(command));
+  const record = Buffer.concat([Buffer.of(1, 0, 0, 0, 0, 0), text]);
+  record.writeUInt32LE(text.length, 2);
+  return record;
+}
+
 describe("a record", () => {
   test("decode: returns every command and its evidence", () => {
     fc.assert(
@@ -151,9 +165,7 @@ describe("a record", () => {
         (whole, at, wrong) => {
           const names = Object.keys(whole).filter((name) => name !== "kind");
           const name = names[at % names.length]!;
-          const text = JSON.stringify({ ...whole, [name]: wrong });
-          const record = Buffer.concat([Buffer.of(1, 0, 0, 0, 0, 0), Buffer.from(text)]);
-          record.writeUInt32LE(text.length, 2);
+          const record = forged({ ...whole, [name]: wrong });
           expect(() => decodeRecord(record)).toThrow(RecordUnreadable);
         },
       ),
@@ -166,9 +178,7 @@ describe("a record", () => {
     const configure = (config: object, listed: object, tiers: unknown): Uint8Array => {
       const whole = { ...config, markets: [{ ...listed, tiers }] };
       const times = { stampMs: 1, expiresAtMs: 2 };
-      // A dishonest writer is not bound by the types.
-      const command = { kind: "Configure", ...times, config: whole } as unknown as Command;
-      return encodeRecord(command);
+      return forged({ kind: "Configure", ...times, config: whole });
     };
     expect(() => decodeRecord(configure(figures, market, [tier]))).not.toThrow();
     const broken = [
@@ -186,7 +196,7 @@ describe("a record", () => {
     const emoji = { ...whole, chain: "\ud83d\ude00" };
     expect(decodeRecord(encodeRecord(emoji)).command).toEqual(emoji);
     for (const half of ["\ud83d", "\ude00", "a\ud83d", "\ude00\ud83d"]) {
-      const record = encodeRecord({ ...whole, txHash: half });
+      const record = forged({ ...whole, txHash: half });
       expect(() => decodeRecord(record)).toThrow(RecordUnreadable);
     }
   });
@@ -206,4 +216,26 @@ describe("a record", () => {
       }),
     );
   });
+});
+
+test.each<[string, Command]>([
+  ["a cancel", { kind: "CancelOrder", stampMs: 1, session: 1, orderId: 1e16 }],
+  [
+    "a cancel of a batch",
+    {
+      kind: "CancelOrder",
+      stampMs: 1,
+      session: 1,
+      orderId: 2 ** 53,
+      batch: { index: 0, count: 1, key: "ab".repeat(32), nonce: 1 },
+    },
+  ],
+  ["a tick", { kind: "Tick", slot: 0.5 }],
+  ["a time of none", { kind: "CancelAfter", stampMs: 1, session: 1, afterMs: Number.NaN }],
+  [
+    "half a character",
+    { kind: "RegisterDeposit", stampMs: 1, session: 1, chain: "\ud800", txHash: "", token: "" },
+  ],
+])("%s that no replica would read: not written", (_, unfit) => {
+  expect(() => encodeRecord(unfit)).toThrow(CommandUnwritable);
 });

@@ -48,6 +48,11 @@ export class RecordUnreadable extends Error {
   override readonly name = "RecordUnreadable";
 }
 
+/** A command that `decodeRecord` would refuse: every replica would drop its batch, once it is durable. */
+export class CommandUnwritable extends Error {
+  override readonly name = "CommandUnwritable";
+}
+
 const VERSION = 1;
 const KIND_JSON = 0;
 const KIND_PLACE = 1;
@@ -58,6 +63,7 @@ const KIND_INDEX = 4;
 const FINGERPRINT_BYTES = 32;
 const ORDER_TYPES: readonly OrderType[] = [MARKET_ORDER, LIMIT_ORDER, STOP_ORDER];
 
+/** @throws CommandUnwritable */
 export function encodeRecord(command: Command, evidence: Evidence = NO_EVIDENCE): Uint8Array {
   switch (command.kind) {
     case "PlaceOrder":
@@ -87,6 +93,9 @@ function isPlain(command: PlaceOrder | CancelOrder): boolean {
 }
 
 function encodeJson(command: Command, evidence: Evidence): Uint8Array {
+  if (!hasCommandShape(command)) {
+    throw new CommandUnwritable(`a ${command.kind} does not have the shape of its kind`);
+  }
   const text = Buffer.from(JSON.stringify(command), "utf8");
   const bytes = Buffer.allocUnsafe(2 + 4 + text.length + evidenceBytes(evidence));
   begin(bytes, KIND_JSON);
@@ -147,6 +156,11 @@ function integerAt(bytes: Buffer, at: number): number {
   return value;
 }
 
+function writeInteger(bytes: Buffer, value: number, at: number): void {
+  if (!Number.isSafeInteger(value)) throw new CommandUnwritable(`${value} is no whole number`);
+  bytes.writeDoubleLE(value, at);
+}
+
 function unknownRecord(what: string): UnknownToRelease {
   return new UnknownToRelease(
     `the log has a record of ${what}, and this release, engine version ${ENGINE_VERSION}, ` +
@@ -158,7 +172,7 @@ function encodeNumbers(kind: number, numbers: readonly number[], evidence: Evide
   const bytes = Buffer.allocUnsafe(2 + numbers.length * 8 + evidenceBytes(evidence));
   begin(bytes, kind);
   numbers.forEach((value, i) => {
-    bytes.writeDoubleLE(value, 2 + i * 8);
+    writeInteger(bytes, value, 2 + i * 8);
   });
   writeEvidence(bytes, 2 + numbers.length * 8, evidence);
   return bytes;
@@ -169,12 +183,12 @@ const PLACE_BYTES = 2 + 6 * 8 + 4 + 1 + FINGERPRINT_BYTES;
 function encodePlace(order: PlaceOrder, evidence: Evidence): Uint8Array {
   const bytes = Buffer.allocUnsafe(PLACE_BYTES + evidenceBytes(evidence));
   begin(bytes, KIND_PLACE);
-  bytes.writeDoubleLE(order.stampMs, 2);
-  bytes.writeDoubleLE(order.session, 10);
-  bytes.writeDoubleLE(order.nonce, 18);
-  bytes.writeDoubleLE(order.marginMicros, 26);
-  bytes.writeDoubleLE(order.priceTicks, 34);
-  bytes.writeDoubleLE(order.leverage, 42);
+  writeInteger(bytes, order.stampMs, 2);
+  writeInteger(bytes, order.session, 10);
+  writeInteger(bytes, order.nonce, 18);
+  writeInteger(bytes, order.marginMicros, 26);
+  writeInteger(bytes, order.priceTicks, 34);
+  writeInteger(bytes, order.leverage, 42);
   bytes.writeUInt32LE(order.market, 50);
   bytes[54] =
     (order.side > 0 ? 1 : 0) |
