@@ -19,7 +19,7 @@ import { Terminal } from "./terminal.js";
 import { GatewayProcess } from "./testing/gateway-process.js";
 import { LossyNetwork } from "./testing/lossy-network.js";
 import { viewOf } from "./venue/market-view.js";
-import { StillPendingError } from "./venue/order-client.js";
+import { StillPendingError } from "./venue/unsettled-requests.js";
 
 // Node has no frames.
 vi.stubGlobal("requestAnimationFrame", (callback: () => void) => setTimeout(callback));
@@ -120,7 +120,7 @@ describe("a close that the book does not fill", () => {
     await expect(closing).rejects.toMatchObject({ outcome: "unknown" });
     network.losesAnswersTo = undefined;
     const title = "Close of all positions";
-    expect(await terminal.orders.settle()).toMatchObject([{ title, outcome }]);
+    expect(await terminal.orders.unsettled.settle()).toMatchObject([{ title, outcome }]);
   });
 
   test("of one order, answer lost: not filled", async () => {
@@ -132,7 +132,9 @@ describe("a close that the book does not fill", () => {
     await expect(closing).rejects.toMatchObject({ outcome: "unknown" });
     network.losesAnswersTo = undefined;
     const title = "Sell market BTCUSD";
-    expect(await terminal.orders.settle()).toMatchObject([{ title, outcome: "not filled" }]);
+    expect(await terminal.orders.unsettled.settle()).toMatchObject([
+      { title, outcome: "not filled" },
+    ]);
   });
 
   test("of all positions, one of them refused: the one that was not filled is shown too", async () => {
@@ -217,7 +219,7 @@ describe("a page that is loaded again before the answer", () => {
   test("an order in flight: the next page asks for it, and sends no other meanwhile", async () => {
     const kept = stubStorage();
     const { network, client, session, terminal } = await start();
-    terminal.orders.resume(session);
+    terminal.orders.unsettled.resume(session);
     const order: NewOrder = { ...BID, price: 60_000 };
     network.losesAnswersTo = ORDERS;
     const pressed = terminal.orders.place(session, order);
@@ -229,12 +231,12 @@ describe("a page that is loaded again before the answer", () => {
     await expect(pressed).rejects.toMatchObject({ outcome: "unknown" });
     network.losesAnswersTo = undefined;
     const restored = client.restore(session.save());
-    orders.resume(restored);
+    orders.unsettled.resume(restored);
     await expect(orders.place(restored, order)).rejects.toThrow(StillPendingError);
-    expect(await orders.settle()).toMatchObject([
+    expect(await orders.unsettled.settle()).toMatchObject([
       { title: "Buy limit BTCUSD", outcome: "executed" },
     ]);
-    expect([orders.unsettled.get(), [...kept.values()]]).toEqual([[], ["[]"]]);
+    expect([orders.unsettled.list.get(), [...kept.values()]]).toEqual([[], ["[]"]]);
     expect(await restored.openOrders()).toHaveLength(1);
     await restored.cancelAll();
   });
@@ -244,8 +246,8 @@ describe("a page that is loaded again before the answer", () => {
     kept.set("perpgate.sent", '[{"nonce":"1"},7]');
     const { session, terminal } = await start();
     const { orders } = terminal;
-    orders.resume(session);
-    expect(orders.unsettled.get()).toEqual([]);
+    orders.unsettled.resume(session);
+    expect(orders.unsettled.list.get()).toEqual([]);
     const { ack } = await orders.place(session, { ...BID, price: 60_000 });
     await expect(orders.place(session, { ...BID, price: 1 })).rejects.toThrow();
     await orders.cancel(session, ack.orderId);
@@ -262,7 +264,7 @@ describe("a session that ends before the answer", () => {
     async ({ lost, outcome }) => {
       const { network, client, signIn, session, terminal } = await start();
       const { orders } = terminal;
-      orders.resume(session);
+      orders.unsettled.resume(session);
       if (lost === "answer") network.losesAnswersTo = ORDERS;
       else network.loses = ORDERS;
       const order: NewOrder = { ...BID, price: 60_000 };
@@ -272,20 +274,22 @@ describe("a session that ends before the answer", () => {
       network.loses = undefined;
       orders.forget();
       await session.signOut();
-      expect(orders.unsettled.get()).toEqual([]);
+      expect(orders.unsettled.list.get()).toEqual([]);
       // Another account's session does not ask for it.
-      orders.resume(await client.signIn({ account: privateKeyAccount(newPrivateKey()) }));
-      expect(orders.unsettled.get()).toEqual([]);
+      orders.unsettled.resume(await client.signIn({ account: privateKeyAccount(newPrivateKey()) }));
+      expect(orders.unsettled.list.get()).toEqual([]);
       orders.forget();
       const next = await signIn();
-      orders.resume(next);
-      expect(orders.unsettled.get()).toHaveLength(1);
+      orders.unsettled.resume(next);
+      expect(orders.unsettled.list.get()).toHaveLength(1);
       // An order that is not found may be executed until the end of its validity.
       terminal.clock.note(pressedAt);
-      if (lost === "request") expect(await orders.settle()).toEqual([]);
+      if (lost === "request") expect(await orders.unsettled.settle()).toEqual([]);
       terminal.clock.note(pressedAt + 60_000);
-      expect(await orders.settle()).toMatchObject([{ title: "Buy limit BTCUSD", outcome }]);
-      expect(orders.unsettled.get()).toEqual([]);
+      expect(await orders.unsettled.settle()).toMatchObject([
+        { title: "Buy limit BTCUSD", outcome },
+      ]);
+      expect(orders.unsettled.list.get()).toEqual([]);
       await next.cancelAll();
     },
   );
@@ -293,27 +297,27 @@ describe("a session that ends before the answer", () => {
   test("a log that stands still: an order that is not found stays unknown", async () => {
     const { network, client, signIn, session, terminal } = await start();
     const { orders } = terminal;
-    orders.resume(session);
+    orders.unsettled.resume(session);
     network.loses = ORDERS;
     const placing = orders.place(session, { ...BID, price: 60_000 });
     await expect(placing).rejects.toMatchObject({ outcome: "unknown" });
     network.loses = undefined;
     orders.forget();
-    orders.resume(await signIn());
+    orders.unsettled.resume(await signIn());
     // The page's clock runs on; the log is where it was.
     const now = performance.now.bind(performance);
     const later = vi.spyOn(performance, "now").mockImplementation(() => now() + 60_000);
     onTestFinished(() => later.mockRestore());
-    expect(await orders.settle()).toEqual([]);
-    expect(orders.unsettled.get()).toHaveLength(1);
+    expect(await orders.unsettled.settle()).toEqual([]);
+    expect(orders.unsettled.list.get()).toHaveLength(1);
     terminal.clock.note((await client.time()) + 60_000);
-    expect(await orders.settle()).toMatchObject([{ outcome: "not executed" }]);
+    expect(await orders.unsettled.settle()).toMatchObject([{ outcome: "not executed" }]);
   });
 
   test("an order with its exit, which is gone by now: executed", async () => {
     const { network, maker, signIn, session, terminal, mark } = await start();
     const { orders } = terminal;
-    orders.resume(session);
+    orders.unsettled.resume(session);
     await openPosition(maker, session, mark);
     network.losesAnswersTo = BATCH;
     const exit = { op: "place", symbol: "BTCUSD", side: "short", type: "stop" } as const;
@@ -330,14 +334,14 @@ describe("a session that ends before the answer", () => {
     const stop = (await session.openOrders()).find(({ type }) => type === "stop");
     await session.cancelOrder(stop?.orderId ?? "");
     orders.forget();
-    orders.resume(await signIn());
-    expect(await orders.settle()).toMatchObject([{ outcome: "executed" }]);
+    orders.unsettled.resume(await signIn());
+    expect(await orders.unsettled.settle()).toMatchObject([{ outcome: "executed" }]);
   });
 
   test("a batch with a refused order: partly executed; a change: outcome unknown", async () => {
     const { network, client, signIn, session, terminal } = await start();
     const { orders } = terminal;
-    orders.resume(session);
+    orders.unsettled.resume(session);
     const { orderId } = await session.placeOrder({ ...BID, price: 60_000 });
     network.losesAnswersTo = BATCH;
     const batch = orders.batch(
@@ -355,15 +359,15 @@ describe("a session that ends before the answer", () => {
     network.losesAnswersTo = undefined;
     orders.forget();
     const next = await signIn();
-    orders.resume(next);
-    expect(await orders.settle()).toMatchObject([
+    orders.unsettled.resume(next);
+    expect(await orders.unsettled.settle()).toMatchObject([
       { title: "Two orders", outcome: "partly executed" },
     ]);
     // No list shows a change: until the end of its validity no other is sent.
     const again = orders.amend(next, { orderId, price: 58_000 });
     await expect(again).rejects.toThrow(StillPendingError);
     terminal.clock.note((await client.time()) + 60_000);
-    expect(await orders.settle()).toMatchObject([
+    expect(await orders.unsettled.settle()).toMatchObject([
       { title: `Change of order ${orderId}`, outcome: "outcome unknown" },
     ]);
     await next.cancelAll();
@@ -372,16 +376,16 @@ describe("a session that ends before the answer", () => {
   test("a request that was in flight at the end: settled by the account's next session", async () => {
     const { network, signIn, session, terminal } = await start();
     const { orders } = terminal;
-    orders.resume(session);
+    orders.unsettled.resume(session);
     network.losesAnswersTo = ORDERS;
     const placing = orders.place(session, { ...BID, price: 60_000 });
     orders.forget();
     await expect(placing).rejects.toMatchObject({ outcome: "unknown" });
     network.losesAnswersTo = undefined;
-    expect(orders.unsettled.get()).toEqual([]);
+    expect(orders.unsettled.list.get()).toEqual([]);
     const next = await signIn();
-    orders.resume(next);
-    expect(await orders.settle()).toMatchObject([{ outcome: "executed" }]);
+    orders.unsettled.resume(next);
+    expect(await orders.unsettled.settle()).toMatchObject([{ outcome: "executed" }]);
     await next.cancelAll();
   });
 });

@@ -25,10 +25,11 @@ import { HonestyFeed } from "./venue/honesty-feed.js";
 import { Line } from "./venue/line.js";
 import { LiveMarks } from "./venue/live-marks.js";
 import { MarketFeed } from "./venue/market-feed.js";
-import { isUnknown, OrderClient, type Settlement } from "./venue/order-client.js";
+import { OrderClient } from "./venue/order-client.js";
 import { Refresher } from "./venue/refresher.js";
 import { SessionManager } from "./venue/session-manager.js";
 import { TapeFeed } from "./venue/tape-feed.js";
+import { isUnknown, type Settlement } from "./venue/unsettled-requests.js";
 import { VenueClock } from "./venue/venue-clock.js";
 
 export type OpenDialog = "none" | "sign-in" | "deposit" | "account" | "shortcuts";
@@ -109,7 +110,7 @@ export class Terminal {
         this.orders.forget();
       } else {
         this.account.open(session);
-        this.orders.resume(session);
+        this.orders.unsettled.resume(session);
       }
       this.line.follow(session?.stream);
     });
@@ -122,7 +123,7 @@ export class Terminal {
       this.account.refreshSoon();
       this.orders.book.reconnected(this.sessions.session);
     });
-    this.orders.unsettled.watch(() => this.settler.soon());
+    this.orders.unsettled.list.watch(() => this.settler.soon());
     this.client.stream.watchBlocks(({ number, time }) => {
       this.clock.note(time);
       this.orders.book.sealedUpTo(number, this.sessions.session);
@@ -203,10 +204,11 @@ export class Terminal {
 
   /** Repeated until everything has an answer. */
   private async settle(): Promise<void> {
-    if (this.orders.unsettled.get().length === 0) return;
+    const { unsettled } = this.orders;
+    if (unsettled.list.get().length === 0) return;
     this.line.requireLive();
-    for (const settlement of await this.orders.settle()) this.showSettlement(settlement);
-    if (this.orders.unsettled.get().length > 0) throw new Error("some have no answer yet");
+    for (const settlement of await unsettled.settle()) this.showSettlement(settlement);
+    if (unsettled.list.get().length > 0) throw new Error("some have no answer yet");
   }
 
   private showSettlement({ title, ...settled }: Settlement): void {

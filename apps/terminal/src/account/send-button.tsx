@@ -6,7 +6,7 @@ import { type Advice, adviceOn } from "../order/advice.js";
 import { AdviceBox } from "../order/advice-box.js";
 import { useIsLive } from "../state/use-is-live.js";
 import { useTerminal } from "../terminal.js";
-import { isUnknown } from "../venue/order-client.js";
+import { isUnknown } from "../venue/unsettled-requests.js";
 
 /**
  * Sends once at a time. `onDone` runs if it succeeded; also if its outcome is unknown, because a form

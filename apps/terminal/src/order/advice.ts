@@ -5,7 +5,7 @@
 
 import { ConnectionError, PerpgateError } from "@perpgate/sdk";
 import { floorToCents, formatFixed } from "../format/numbers.js";
-import { StillPendingError } from "../venue/order-client.js";
+import { StillPendingError } from "../venue/unsettled-requests.js";
 import type { OrderForm } from "./order-form-state.js";
 
 export interface Advice {

@@ -17,7 +17,7 @@ import "./receipts.css";
 export function OrderResults() {
   const { orders } = useTerminal();
   const results = useStore(orders.results);
-  const unsettled = useStore(orders.unsettled);
+  const unsettled = useStore(orders.unsettled.list);
   const [latest, ...earlier] = results;
   return (
     <>

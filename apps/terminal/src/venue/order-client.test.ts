@@ -24,15 +24,15 @@ test("settle: refused by another gateway than the first, unknown once its time i
   const clock = new VenueClock();
   const line = { requireLive: () => undefined };
   const orders = new OrderClient({ client, markets: () => [], line, clock });
-  orders.resume(session);
+  orders.unsettled.resume(session);
   await expect(orders.changeMargin(session, "BTCUSD", 5)).rejects.toMatchObject({
     code: "position_not_found",
     outcome: "unknown",
   });
-  expect(await orders.settle()).toEqual([]);
-  expect(orders.unsettled.get()).toHaveLength(1);
+  expect(await orders.unsettled.settle()).toEqual([]);
+  expect(orders.unsettled.list.get()).toHaveLength(1);
   clock.note((clock.now() ?? 0) + 60_000);
   const title = "Change of the margin of BTCUSD";
-  expect(await orders.settle()).toEqual([{ title, outcome: "outcome unknown" }]);
-  expect(orders.unsettled.get()).toEqual([]);
+  expect(await orders.unsettled.settle()).toEqual([{ title, outcome: "outcome unknown" }]);
+  expect(orders.unsettled.list.get()).toEqual([]);
 });
