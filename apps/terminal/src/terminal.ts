@@ -13,7 +13,7 @@ import { createContext, useContext } from "react";
 import { symbolInLink, writeLink } from "./market/market-link.js";
 import { adviceOn, REASON_TEXTS } from "./order/advice.js";
 import { clearPrices } from "./order/order-form-state.js";
-import type { Outcome } from "./order/send-batch.js";
+import type { Outcome } from "./order/outcome.js";
 import { Store } from "./state/store.js";
 import { Toasts } from "./ui/toasts.js";
 import { AccountFeed, type AccountListener } from "./venue/account-feed.js";

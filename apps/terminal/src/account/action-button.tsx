@@ -1,8 +1,7 @@
 /** A small button that is disabled while its action runs, and unless the line to the venue is live. */
 
 import { type ReactNode, useRef, useState } from "react";
-import { useStore } from "../state/store.js";
-import { useTerminal } from "../terminal.js";
+import { useIsLive } from "../state/use-is-live.js";
 
 interface ActionButtonProps {
   /** For screen readers. */
@@ -16,8 +15,7 @@ interface ActionButtonProps {
 }
 
 export function ActionButton({ label, children, busyText, isSubmit, act }: ActionButtonProps) {
-  const { line } = useTerminal();
-  const isLive = useStore(line.state, (state) => state === "live");
+  const isLive = useIsLive();
   const [isBusy, setBusy] = useState(false);
   const isPressed = useRef(false);
   const press = async () => {

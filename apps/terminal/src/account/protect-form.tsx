@@ -8,7 +8,7 @@ import { exitOrder } from "../order/closing.js";
 import { markOf } from "../order/order-context.js";
 import { numberIn } from "../order/order-form-state.js";
 import { stepProblem, stepsIn } from "../order/order-terms.js";
-import { requireAll, sendBatch } from "../order/send-batch.js";
+import { requireAll } from "../order/outcome.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { Fact } from "../ui/fact.js";
@@ -49,7 +49,7 @@ export function ProtectForm({ view, position, onDone }: PositionFormProps) {
     const operations = protectionOf({ symbol, side, ...changes }, open);
     const subject = `Take profit and stop loss of ${symbol}`;
     void send(async (session) =>
-      requireAll(await sendBatch(terminal, session, operations, subject)),
+      requireAll(await terminal.orders.batch(session, operations, subject)),
     );
   };
   const field = { placeholder: "none", unit: market.quote } as const;

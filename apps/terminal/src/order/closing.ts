@@ -9,7 +9,7 @@ import type { MarketView } from "../venue/market-view.js";
 import { REASON_TEXTS } from "./advice.js";
 import { markOf } from "./order-context.js";
 import { maxSlippagePpm } from "./order-settings.js";
-import { requireAll, sendBatch } from "./send-batch.js";
+import { requireAll } from "./outcome.js";
 
 function closingTerms({ symbol, size }: Position, closed: number) {
   const side: Side = size > 0 ? "short" : "long";
@@ -68,7 +68,7 @@ export async function closeAll(
     if (view === undefined) return [];
     return [{ op: "place", ...marketClose(terminal, view, position, Math.abs(position.size)) }];
   });
-  const answer = await sendBatch(terminal, session, operations, "Close of all positions");
+  const answer = await terminal.orders.batch(session, operations, "Close of all positions");
   showUnfilled(
     terminal,
     answer.results.flatMap(({ ack }) => ack ?? []),

@@ -12,7 +12,7 @@ import type { Terminal } from "../terminal.js";
 import { newResult } from "../venue/order-result.js";
 import { adviceOn } from "./advice.js";
 import type { OrderTerms } from "./order-terms.js";
-import { refusalsIn, requireAll, sendBatch } from "./send-batch.js";
+import { refusalsIn, requireAll } from "./outcome.js";
 
 /** @throws if the order itself was refused, or has no answer. */
 export async function placeTerms(
@@ -35,7 +35,7 @@ async function placeWithExits(
   const open = [...(terminal.account.orders.get()?.values() ?? [])];
   const operations: NewOperation[] = [{ op: "place", ...order }, ...protectionOf(exits, open)];
   const subject = `${order.side === "long" ? "Buy" : "Sell"} ${order.type} ${order.symbol} with exits`;
-  const { results, replayed } = await sendBatch(terminal, session, operations, subject);
+  const { results, replayed } = await terminal.orders.batch(session, operations, subject);
   const [entry, ...rest] = results;
   if (entry?.ack === undefined || isUnfilled(entry.ack)) showChangedExits(terminal, exits, rest);
   if (entry?.ack === undefined) {

@@ -19,7 +19,7 @@ import {
   PerpgateError,
   type Session,
 } from "@perpgate/sdk";
-import { outcomeOf } from "../order/send-batch.js";
+import { outcomeOf } from "../order/outcome.js";
 import type { Store } from "../state/store.js";
 import type { Line } from "./line.js";
 import { newResult, type OrderResult } from "./order-result.js";

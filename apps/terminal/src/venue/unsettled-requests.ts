@@ -10,7 +10,7 @@
  */
 
 import { ConnectionError, PerpgateError, type Session } from "@perpgate/sdk";
-import { type Outcome, outcomeOf } from "../order/send-batch.js";
+import { type Outcome, outcomeOf } from "../order/outcome.js";
 import { Store } from "../state/store.js";
 import { type SentRequest, SentRequests } from "./sent-requests.js";
 import type { VenueClock } from "./venue-clock.js";

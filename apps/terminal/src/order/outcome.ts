@@ -1,8 +1,7 @@
-/** Batches of the page: not executed late, with what came of its operations. */
+/** What came of a request, and of each operation of a batch. */
 
 import type { BatchResult, Order } from "@perpgate/protocol";
-import { type BatchAnswer, type NewOperation, PerpgateError, type Session } from "@perpgate/sdk";
-import type { Terminal } from "../terminal.js";
+import { type BatchAnswer, PerpgateError } from "@perpgate/sdk";
 
 /** What came of a request. */
 export interface Outcome {
@@ -23,15 +22,6 @@ export interface Outcome {
 type Part = Pick<BatchResult, "status" | "error" | "canceled"> & {
   readonly ack?: Pick<Order, "status" | "filledSize" | "reason">;
 };
-
-export function sendBatch(
-  { orders }: Terminal,
-  session: Session,
-  operations: readonly NewOperation[],
-  subject: string,
-): Promise<Awaited<ReturnType<Session["batch"]>>> {
-  return orders.batch(session, operations, subject);
-}
 
 /** @throws PerpgateError, that of the first operation that was refused. */
 export function requireAll({ results }: Pick<BatchAnswer, "results">): void {

@@ -1,6 +1,6 @@
 import type { BatchAnswer } from "@perpgate/sdk";
 import { expect, test } from "vitest";
-import { outcomeOf } from "./send-batch.js";
+import { outcomeOf } from "./outcome.js";
 
 type Parts = Parameters<typeof outcomeOf>[0];
 
