@@ -19,7 +19,7 @@ export function AccountDialog() {
           <Fact label="Signed in with">{state.kind === "burner" ? "Burner key" : "Wallet"}</Fact>
           <Fact label="Session ends">{formatDayAndClock(state.session.expiresAt)}</Fact>
           <Fact label="After a reload">
-            {sessions.isStaying ? "Stays signed in" : "Signed out"}
+            {state.isKept && sessions.isStaying ? "Stays signed in" : "Signed out"}
           </Fact>
         </dl>
         <p className="secret">{state.address}</p>

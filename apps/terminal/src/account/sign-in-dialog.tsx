@@ -9,6 +9,7 @@ import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { Dialog } from "../ui/dialog.js";
 import { type InjectedWallet, injectedWallets } from "../venue/injected-wallets.js";
+import { OtherBurnerError } from "../venue/session-manager.js";
 import { WalletCanceled, WalletSilent } from "../venue/wallet-request.js";
 import { BurnerKey } from "./burner-key.js";
 
@@ -18,8 +19,8 @@ export function SignInDialog() {
   const state = useStore(sessions.state);
   const burner = useStore(sessions.burner);
   const [advice, setAdvice] = useState<Advice>();
-  const isSigning = state.status === "signing";
-  const isAsking = isSigning && state.kind === "wallet";
+  const isAsking = state.status === "signing" && state.kind === "wallet";
+  const isBusy = state.status === "signing" || state.status === "restoring";
   const close = () => {
     sessions.cancelSignIn();
     dialog.set("none");
@@ -45,9 +46,9 @@ export function SignInDialog() {
               text="A wallet made in this page. It may be saved, and used elsewhere."
             >
               {burner === undefined ? (
-                <NewBurner isBusy={isSigning} onSignIn={signInWithBurner} />
+                <NewBurner isBusy={isBusy} onSignIn={signInWithBurner} />
               ) : (
-                <KeptBurner privateKey={burner} isBusy={isSigning} onSignIn={signInWithBurner} />
+                <KeptBurner privateKey={burner} isBusy={isBusy} onSignIn={signInWithBurner} />
               )}
             </Choice>
             <Choice
@@ -58,7 +59,7 @@ export function SignInDialog() {
                 <WalletButton
                   key={wallet.id}
                   wallet={wallet}
-                  isBusy={isSigning}
+                  isBusy={isBusy}
                   onChoose={() => run(() => sessions.signInWithWallet(wallet))}
                 />
               ))}
@@ -78,6 +79,7 @@ export function SignInDialog() {
 function signInAdvice(error: unknown): Advice | undefined {
   if (error instanceof WalletCanceled) return undefined;
   if (error instanceof WalletSilent) return { title: "No answer", text: error.message };
+  if (error instanceof OtherBurnerError) return { title: "Not replaced", text: error.message };
   if (error instanceof RangeError) {
     return { title: "Not a private key", text: "It has 64 hex digits, with or without 0x." };
   }
@@ -220,7 +222,7 @@ function StayChoice() {
       <p>
         {isStaying
           ? "Keys stay in this browser, and no script can read the session's key. Do not use it on a shared computer."
-          : "Keys are kept in this page's memory only: a reload signs you out, and a burner key that was not saved is lost."}
+          : "Keys are kept in this page's memory only: what was kept is deleted, a reload signs you out, and a burner key that was not saved is lost."}
       </p>
     </div>
   );

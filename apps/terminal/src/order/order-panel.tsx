@@ -196,11 +196,13 @@ interface SubmitProps {
 }
 
 function SubmitButton({ view, form, isIn, isSending, missing }: SubmitProps) {
-  const line = useStore(useTerminal().line.state);
+  const terminal = useTerminal();
+  const line = useStore(terminal.line.state);
+  const isRestoring = useStore(terminal.sessions.state, ({ status }) => status === "restoring");
   if (!isIn) {
     return (
-      <button type="submit" className="button primary wide">
-        Sign in to trade
+      <button type="submit" className="button primary wide" disabled={isRestoring}>
+        {isRestoring ? "Signing in…" : "Sign in to trade"}
       </button>
     );
   }

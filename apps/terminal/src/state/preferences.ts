@@ -20,8 +20,7 @@ export type PreferenceName =
   | "view"
   /** What `kept-store.ts` has still to delete. */
   | "forget-session"
-  | "forget-burner"
-  | "forget-seal";
+  | "forget-burner";
 
 export function readPreference(name: PreferenceName): string | undefined {
   try {

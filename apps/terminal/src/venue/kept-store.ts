@@ -2,17 +2,20 @@
  * What stays in the browser for "Stay signed in", in IndexedDB:
  *
  *   session   the session's token and the handle of its key, which no script can read
- *   burner    the private key of the burner wallet, encrypted with `seal`
- *   seal      an AES key that no script can read or export
+ *   burner    the private key of the burner wallet, encrypted with an AES key that no script can read or
+ *             export, which is in the same record: a page that is left keeps both or neither
  *
  * A script of this page could use all of them; somebody with the files of the profile alone cannot read
  * the secrets. Where the browser forbids storage nothing is kept, and a reload signs out.
+ *
+ * The tabs of a browser share it. A tab therefore deletes only the session and the wallet that it names,
+ * and never replaces the key of another wallet.
  *
  * A page that is left takes its unfinished transactions with it. What is to be forgotten is therefore
  * noted in `localStorage` first, which takes effect immediately, and the note ends with the deletion.
  */
 
-import type { StoredSession } from "@perpgate/sdk";
+import { privateKeyAccount, type StoredSession } from "@perpgate/sdk";
 import { endPreference, readPreference, writePreference } from "../state/preferences.js";
 
 export interface KeptSession {
@@ -22,7 +25,13 @@ export interface KeptSession {
   readonly walletId: string | undefined;
 }
 
-type KeptName = "session" | "burner" | "seal";
+interface SealedKey {
+  readonly nonce: Uint8Array<ArrayBuffer>;
+  readonly bytes: ArrayBuffer;
+  /** Missing in a record of an earlier release, which kept the AES key apart as `seal`. */
+  readonly address?: string;
+  readonly key?: CryptoKey;
+}
 
 const DATABASE = "perpgate";
 const TABLE = "kept";
@@ -32,57 +41,99 @@ const LONGEST_WAIT_MS = 5_000;
 
 export class KeptStore {
   async readSession(): Promise<KeptSession | undefined> {
-    const value = await this.read("session");
+    const forgotten = readPreference("forget-session");
+    if (forgotten !== undefined) await this.forgetSession(forgotten);
+    const value = await inTable<unknown>(false, (table) => resultOf(table.get("session")));
     return isKeptSession(value) ? value : undefined;
   }
 
   async writeSession(session: KeptSession): Promise<void> {
-    await this.write("session", session);
+    endPreference("forget-session");
+    await inTable(true, (table) => resultOf(table.put(session, "session")));
   }
 
-  async forgetSession(): Promise<void> {
-    await this.forget("session");
+  /** Names the session by the public key of its session key. */
+  async forgetSession(publicKey: string): Promise<void> {
+    writePreference("forget-session", publicKey);
+    await inTable(false, async (table) => {
+      const kept: unknown = await resultOf(table.get("session"));
+      const isOwn = isKeptSession(kept) && kept.stored.sessionKey.publicKey === publicKey;
+      if (isOwn) await resultOf(table.delete("session"));
+    });
+    endPreference("forget-session");
   }
 
   /** The private key, hex. */
   async readBurner(): Promise<string | undefined> {
-    const [kept, key] = [await this.read("burner"), await this.read("seal")];
-    if (!isSealed(kept) || !(key instanceof CryptoKey)) return undefined;
-    const bytes = await crypto.subtle.decrypt({ name: AES, iv: kept.nonce }, key, kept.bytes);
-    return new TextDecoder().decode(bytes);
+    await this.forgetNotedBurner();
+    const found = await inTable<unknown[]>(false, (table) =>
+      Promise.all([resultOf(table.get("burner")), resultOf(table.get("seal"))]),
+    );
+    const [kept, key] = found ?? [];
+    if (!isSealed(kept)) return undefined;
+    const privateKey = await opened(kept, kept.key ?? key);
+    if (privateKey !== undefined && kept.key === undefined) {
+      // Stays as it is if the browser refuses.
+      await this.addBurner(privateKey).catch(() => undefined);
+    }
+    return privateKey;
   }
 
-  async writeBurner(privateKey: string): Promise<void> {
-    const key = await crypto.subtle.generateKey({ name: AES, length: 256 }, false, [
-      "encrypt",
-      "decrypt",
-    ]);
-    const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
-    const text = new TextEncoder().encode(privateKey);
-    const bytes = await crypto.subtle.encrypt({ name: AES, iv: nonce }, key, text);
-    await this.write("seal", key);
-    await this.write("burner", { nonce, bytes });
+  /** @throws if the browser keeps another wallet, which would be lost. */
+  async addBurner(privateKey: string): Promise<void> {
+    await this.forgetNotedBurner();
+    const sealed = await seal(privateKey);
+    await inTable(true, async (table) => {
+      const kept: unknown = await resultOf(table.get("burner"));
+      const owner = isSealed(kept) ? kept.address : undefined;
+      if (owner === sealed.address) return;
+      if (owner !== undefined) throw new Error(`the burner wallet ${owner} is kept`);
+      table.delete("seal");
+      await resultOf(table.put(sealed, "burner"));
+    });
   }
 
-  async forgetBurner(): Promise<void> {
-    await Promise.all([this.forget("burner"), this.forget("seal")]);
+  async forgetBurner(address: string): Promise<void> {
+    writePreference("forget-burner", address);
+    await inTable(false, async (table) => {
+      const kept: unknown = await resultOf(table.get("burner"));
+      const owner = isSealed(kept) ? kept.address : undefined;
+      if (owner !== undefined && owner !== address) return;
+      table.delete("seal");
+      await resultOf(table.delete("burner"));
+    });
+    endPreference("forget-burner");
   }
 
-  private async read(name: KeptName): Promise<unknown> {
-    if (readPreference(`forget-${name}`) !== undefined) await this.forget(name);
-    return inTable(false, (table) => resultOf(table.get(name)));
+  /** The session and the burner wallet, whichever tab has kept them. */
+  async forgetAll(): Promise<void> {
+    await resultOf(indexedDB.deleteDatabase(DATABASE));
   }
 
-  private async write(name: KeptName, value: unknown): Promise<void> {
-    endPreference(`forget-${name}`);
-    await inTable(true, (table) => resultOf(table.put(value, name)));
+  private async forgetNotedBurner(): Promise<void> {
+    const address = readPreference("forget-burner");
+    if (address !== undefined) await this.forgetBurner(address);
   }
+}
 
-  private async forget(name: KeptName): Promise<void> {
-    writePreference(`forget-${name}`, "yes");
-    await inTable(false, (table) => resultOf(table.delete(name)));
-    endPreference(`forget-${name}`);
-  }
+async function seal(privateKey: string): Promise<Required<SealedKey>> {
+  const { address } = privateKeyAccount(privateKey);
+  const key = await crypto.subtle.generateKey({ name: AES, length: 256 }, false, [
+    "encrypt",
+    "decrypt",
+  ]);
+  const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+  const text = new TextEncoder().encode(privateKey);
+  const bytes = await crypto.subtle.encrypt({ name: AES, iv: nonce }, key, text);
+  return { address, key, nonce, bytes };
+}
+
+/** Undefined if it was encrypted with another key, as after a page was left between the two records. */
+async function opened({ nonce, bytes }: SealedKey, key: unknown): Promise<string | undefined> {
+  if (!(key instanceof CryptoKey)) return undefined;
+  const opening = crypto.subtle.decrypt({ name: AES, iv: nonce }, key, bytes);
+  const text = await opening.catch(() => undefined);
+  return text === undefined ? undefined : new TextDecoder().decode(text);
 }
 
 /** Whether this page can keep a key: only a page that was loaded securely has WebCrypto. */
@@ -91,10 +142,10 @@ export function canKeep(): boolean {
 }
 
 /** Without `mayCreate` a database that does not exist is not created, and the result is undefined. */
-async function inTable(
+async function inTable<T>(
   mayCreate: boolean,
-  use: (table: IDBObjectStore) => Promise<unknown>,
-): Promise<unknown> {
+  use: (table: IDBObjectStore) => Promise<T>,
+): Promise<T | undefined> {
   let isAbsent = false;
   const opening = indexedDB.open(DATABASE, 1);
   opening.onupgradeneeded = () => {
@@ -124,10 +175,11 @@ function resultOf<T>(request: IDBRequest<T>): Promise<T> {
 }
 
 function isKeptSession(value: unknown): value is KeptSession {
-  return isRecord(value) && isRecord(value.stored) && typeof value.kind === "string";
+  if (!isRecord(value) || typeof value.kind !== "string") return false;
+  return isRecord(value.stored) && isRecord(value.stored.sessionKey);
 }
 
-function isSealed(value: unknown): value is { nonce: Uint8Array<ArrayBuffer>; bytes: ArrayBuffer } {
+function isSealed(value: unknown): value is SealedKey {
   return isRecord(value) && value.nonce instanceof Uint8Array && value.bytes instanceof ArrayBuffer;
 }
 

@@ -3,7 +3,7 @@
  * then a session key signs the orders.
  *
  * With "Stay signed in" the session and the burner key survive a reload (see `kept-store.ts`); without
- * it nothing is stored.
+ * it nothing is stored, and what was is deleted.
  */
 
 import { newPrivateKey, type PerpgateClient, privateKeyAccount, type Session } from "@perpgate/sdk";
@@ -25,9 +25,16 @@ export type SessionState =
       readonly kind: SignInKind;
       readonly address: string;
       readonly session: Session;
+      /** Whether a reload goes on with it. */
+      readonly isKept: boolean;
     };
 
 export const SIGNED_OUT: SessionState = { status: "out" };
+
+/** Not signed in: the browser keeps another burner wallet. */
+export class OtherBurnerError extends Error {
+  override readonly name = "OtherBurnerError";
+}
 
 /** What the wallet of the session reports. */
 export interface WalletListener {
@@ -73,11 +80,16 @@ export class SessionManager {
 
   set isStaying(isOn: boolean) {
     writePreference("stay", isOn ? "on" : "off");
+    if (!isOn) void this.forgetKept();
   }
 
   /** Goes on with the session of an earlier visit, if one was kept. */
   async restore(): Promise<void> {
-    if (!this.isStaying) return;
+    if (!this.isStaying) {
+      // A page that was left may not have deleted it.
+      if (this.canStay) void this.kept.forgetAll().catch(() => undefined);
+      return;
+    }
     this.state.set({ status: "restoring" });
     try {
       this.burner.set(await this.kept.readBurner());
@@ -87,7 +99,7 @@ export class SessionManager {
         this.state.set(SIGNED_OUT);
         return;
       }
-      this.enter(found.kind, this.client.restore(found.stored));
+      this.enter(found.kind, this.client.restore(found.stored), true);
       if (found.walletId !== undefined) this.watchWallet(found.walletId);
     } catch {
       // Written by another version, or by another browser profile: sign in again.
@@ -95,11 +107,19 @@ export class SessionManager {
     }
   }
 
-  /** With the burner wallet of an earlier visit or an imported key; with a new one otherwise. */
+  /**
+   * With the burner wallet of an earlier visit or an imported key; with a new one otherwise.
+   *
+   * @throws OtherBurnerError if another tab has kept another wallet, which this page shows from then on.
+   */
   async signInWithBurner(privateKey: string = newPrivateKey()): Promise<void> {
     const account = privateKeyAccount(privateKey);
-    const keepKey = () => this.kept.writeBurner(privateKey);
-    await this.signIn({ kind: "burner", open: () => this.client.signIn({ account }), keepKey });
+    const open = async () => {
+      if (this.burner.get() === undefined) await this.showKept(account.address);
+      return this.client.signIn({ account });
+    };
+    const keepKey = () => this.kept.addBurner(privateKey);
+    await this.signIn({ kind: "burner", open, keepKey });
     this.burner.set(privateKey);
   }
 
@@ -125,15 +145,40 @@ export class SessionManager {
 
   /** The session has ended at the venue. */
   forget(): void {
+    const { session } = this;
     this.stopWallet();
     this.state.set(SIGNED_OUT);
-    void this.kept.forgetSession().catch(() => undefined);
+    if (session === undefined) return;
+    void this.kept.forgetSession(session.sessionKey).catch(() => undefined);
   }
 
   /** Removes the burner wallet from this browser; without a copy of its key, its funds are lost. */
   forgetBurner(): void {
+    const privateKey = this.burner.get();
+    if (privateKey === undefined) return;
     this.burner.set(undefined);
-    void this.kept.forgetBurner().catch(() => undefined);
+    const { address } = privateKeyAccount(privateKey);
+    void this.kept.forgetBurner(address).catch(() => undefined);
+  }
+
+  /** The burner wallet stays in memory until the page is left. */
+  private async forgetKept(): Promise<void> {
+    try {
+      if (this.burner.get() === undefined) this.burner.set(await this.kept.readBurner());
+      await this.kept.forgetAll();
+    } catch {
+      // The next visit tries again.
+    }
+  }
+
+  private async showKept(address: string): Promise<void> {
+    if (!this.isStaying) return;
+    const kept = await this.kept.readBurner().catch(() => undefined);
+    if (kept === undefined || privateKeyAccount(kept).address === address) return;
+    this.burner.set(kept);
+    throw new OtherBurnerError(
+      "This browser keeps a burner key already. Use it, or forget it first.",
+    );
   }
 
   /** What stays is kept before the page shows the session: a reload right after must not lose it. */
@@ -142,23 +187,22 @@ export class SessionManager {
     try {
       const session = await open();
       if (ending?.aborted === true) throw new WalletCanceled("canceled in the page");
-      try {
-        if (this.isStaying) {
-          await keepKey?.();
-          await this.kept.writeSession({ stored: session.store(), kind, walletId });
-        }
-      } catch {
-        // The browser forbids storage, or has no keys that cannot be read: a reload signs out.
-      }
-      this.enter(kind, session);
+      const keep = async () => {
+        await keepKey?.();
+        await this.kept.writeSession({ stored: session.store(), kind, walletId });
+        return true;
+      };
+      // Not if the browser forbids storage, has no keys that cannot be read, or keeps another burner wallet.
+      const isKept = this.isStaying && (await keep().catch(() => false));
+      this.enter(kind, session, isKept);
     } catch (error) {
       this.state.set(SIGNED_OUT);
       throw error;
     }
   }
 
-  private enter(kind: SignInKind, session: Session): void {
-    this.state.set({ status: "in", kind, address: session.address, session });
+  private enter(kind: SignInKind, session: Session, isKept: boolean): void {
+    this.state.set({ status: "in", kind, address: session.address, session, isKept });
   }
 
   /** An extension may announce itself after a restored page has started. */

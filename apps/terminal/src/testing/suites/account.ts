@@ -80,6 +80,8 @@ export function accountTests(test: PageTest): void {
     expect(kept).not.toMatch(/extractable|CryptoKey:true/);
     // A reload is no sign-out, but this is.
     await page.getByRole("button", { name: "Sign out" }).click();
+    // An earlier release kept the key of the key in its own record.
+    await page.evaluate(KEEP_APART);
     await page.reload();
     await opened.untilLive();
     await page.getByRole("button", { name: "Sign in to trade" }).click();
@@ -141,6 +143,25 @@ export function accountTests(test: PageTest): void {
     opened.expectClean();
   });
 
+  test("the page is left while it keeps a burner wallet that is kept already: none of it is lost", async ({
+    open,
+  }) => {
+    const opened = await open();
+    const { page } = opened;
+    await opened.signInWithBurner();
+    const address = (await page.locator(".who").getAttribute("title")) ?? "";
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("button", { name: "Sign in to trade" }).click();
+    // From here on this visit writes one record more.
+    await page.evaluate(WRITE_ONE);
+    await page.getByRole("button", { name: "Use burner" }).click();
+    await page.getByTitle(address).waitFor();
+    await page.reload();
+    await opened.untilLive();
+    await page.getByTitle(address).waitFor();
+    opened.expectClean();
+  });
+
   test("storage that does not answer: the sign-in goes on without it", async ({ open }) => {
     const opened = await open({
       prepare: async (page) => {
@@ -180,6 +201,32 @@ export function accountTests(test: PageTest): void {
       databases: [],
       caches: [],
     });
+    opened.expectClean();
+  });
+
+  test("staying signed in turned off later: nothing secret is left", async ({ open }) => {
+    const opened = await open();
+    const { page } = opened;
+    const databases = () => page.evaluate("indexedDB.databases().then((all) => all.length)");
+    await opened.signInWithBurner();
+    expect(await databases()).toBe(1);
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("button", { name: "Sign in to trade" }).click();
+    await page.getByLabel("Stay signed in").uncheck();
+    await expect.poll(databases, POLL).toBe(0);
+    // In this page's memory.
+    await page.getByRole("button", { name: "Use burner" }).waitFor();
+    // The page is left before it has deleted what it kept.
+    await page.getByLabel("Stay signed in").check();
+    await page.getByRole("button", { name: "Use burner" }).click();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    expect(await databases()).toBe(1);
+    await page.evaluate("localStorage.setItem('perpgate.stay', 'off')");
+    await page.reload();
+    await opened.untilLive();
+    await page.getByRole("button", { name: "Sign in to trade" }).click();
+    await page.getByRole("button", { name: "Create a burner key" }).waitFor();
+    await expect.poll(databases, POLL).toBe(0);
     opened.expectClean();
   });
 
@@ -252,6 +299,29 @@ export function chainTests(test: PageTest): void {
     opened.expectClean();
   });
 }
+
+/** Runs inside the page: the burner wallet as an earlier release kept it. */
+const KEEP_APART = `(async () => {
+  const opening = indexedDB.open("perpgate");
+  const database = await new Promise((resolve) => { opening.onsuccess = () => resolve(opening.result); });
+  const table = database.transaction("kept", "readwrite").objectStore("kept");
+  const { key, nonce, bytes } = await new Promise((resolve) => {
+    const request = table.get("burner");
+    request.onsuccess = () => resolve(request.result);
+  });
+  table.put(key, "seal");
+  await new Promise((resolve) => { table.put({ nonce, bytes }, "burner").onsuccess = resolve; });
+  database.close();
+})()`;
+
+/** Runs inside the page: of the records that are put from here on only the first is written. */
+const WRITE_ONE = `(() => {
+  const { put } = IDBObjectStore.prototype;
+  IDBObjectStore.prototype.put = function (...record) {
+    IDBObjectStore.prototype.put = () => ({});
+    return put.apply(this, record);
+  };
+})()`;
 
 /** Runs inside the page: everything in IndexedDB as text, keys as `CryptoKey:<extractable>`. */
 const KEPT = `(async () => {
