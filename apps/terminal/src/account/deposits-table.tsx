@@ -14,31 +14,29 @@ const TONES: Readonly<Record<Deposit["status"], string>> = {
   rejected: "bad",
 };
 
-const COLUMNS: readonly Column<Deposit>[] = [
-  {
-    title: "Transaction",
-    isText: true,
-    cell: ({ txHash }) => <span title={txHash}>{shortHex(txHash)}</span>,
-  },
-  { title: "Chain", isText: true, cell: ({ chain }) => chain },
-  { title: "Token", isText: true, cell: ({ token }) => token },
-  {
-    title: "Status",
-    isText: true,
-    cell: ({ status, reason }) => (
-      <>
-        <span className={`chip ${TONES[status]}`}>{status}</span>
-        {reason !== null && <span className="soft"> {reason}</span>}
-      </>
-    ),
-  },
-  { title: "Confirmations", cell: (deposit) => <Progress {...deposit} /> },
-  { title: "Credited", cell: ({ credits }) => creditedText(credits) },
-];
+const LEFT_CHAIN =
+  "Its transaction left the chain after it was credited. Until the operator settles this, the credited " +
+  "accounts open no positions.";
+
+function columnsFor(address: string): readonly Column<Deposit>[] {
+  return [
+    {
+      title: "Transaction",
+      isText: true,
+      cell: ({ txHash }) => <span title={txHash}>{shortHex(txHash)}</span>,
+    },
+    { title: "Chain", isText: true, cell: ({ chain }) => chain },
+    { title: "Token", isText: true, cell: ({ token }) => token },
+    { title: "Status", isText: true, cell: (deposit) => <DepositStatus {...deposit} /> },
+    { title: "Confirmations", cell: (deposit) => <Progress {...deposit} /> },
+    { title: "Credited", cell: ({ credits }) => creditedText(address, credits) },
+  ];
+}
 
 export function DepositsTable() {
-  const { account, bridge, dialog } = useTerminal();
+  const { account, bridge, dialog, sessions } = useTerminal();
   const deposits = useStore(account.deposits);
+  const address = useStore(sessions.state, (state) => (state.status === "in" ? state.address : ""));
   const hasTestFunds = useStore(bridge.info, (info) => info?.attestor === "dev");
   const rows =
     deposits === undefined
@@ -47,7 +45,7 @@ export function DepositsTable() {
   return (
     <DataTable
       label="Deposits"
-      columns={COLUMNS}
+      columns={columnsFor(address)}
       rows={rows}
       keyOf={({ depositId }) => depositId}
       empty={
@@ -62,6 +60,24 @@ export function DepositsTable() {
   );
 }
 
+export function DepositStatus({ status, reason, reorged, reorgSettled }: Deposit) {
+  return (
+    <>
+      <span className={`chip ${TONES[status]}`}>{status}</span>
+      {reason !== null && <span className="soft"> {reason}</span>}
+      {reorged !== null && !reorgSettled && (
+        <>
+          {" "}
+          <span className="chip bad" title={LEFT_CHAIN}>
+            left its chain
+          </span>
+          <span className="soft"> {reorged}</span>
+        </>
+      )}
+    </>
+  );
+}
+
 function Progress({ confirmations, required, status }: Deposit) {
   if (required === 0) return status === "credited" ? "done" : NONE;
   return (
@@ -72,7 +88,20 @@ function Progress({ confirmations, required, status }: Deposit) {
   );
 }
 
-function creditedText(credits: Deposit["credits"]): string {
-  if (credits.length === 0) return NONE;
+type Credit = Deposit["credits"][number];
+
+/** Each sender of a transaction is credited what it sent, and nobody else who registers the hash. */
+export function creditedText(address: string, credits: readonly Credit[]): string {
+  const isOwn = ({ account }: Credit) => account.toLowerCase() === address.toLowerCase();
+  const own = credits.filter(isOwn);
+  const others = credits.filter((credit) => !isOwn(credit));
+  const texts = [
+    ...(own.length === 0 ? [] : [sumText(own)]),
+    ...(others.length === 0 ? [] : [`${sumText(others)} to other accounts`]),
+  ];
+  return texts.length === 0 ? NONE : texts.join(", ");
+}
+
+function sumText(credits: readonly Credit[]): string {
   return formatDollars(credits.reduce((sum, { amount }) => sum + amount, 0));
 }
