@@ -10,19 +10,19 @@ import { type Terminal, useTerminal } from "../terminal.js";
 import type { MarketView } from "../venue/market-view.js";
 import { ActionButton } from "./action-button.js";
 
-/** The order that is being amended, as typed. */
+/**
+ * The fields of an order that were edited, as typed. The others follow the order, which may be amended
+ * elsewhere meanwhile.
+ */
 export interface Draft {
   readonly orderId: string;
-  readonly price: string;
-  readonly size: string;
+  readonly price?: string | undefined;
+  readonly size?: string | undefined;
 }
+
+type FieldName = "price" | "size";
 
 export type OnDraft = (draft: Draft | undefined) => void;
-
-export function draftOf(order: Order, view: MarketView | undefined): Draft {
-  const price = priceOfOrder(order)?.toFixed(view?.priceDigits ?? 2) ?? "";
-  return { orderId: order.orderId, price, size: order.size.toFixed(view?.sizeDigits ?? 4) };
-}
 
 interface DraftProps {
   readonly order: Order;
@@ -30,21 +30,19 @@ interface DraftProps {
   readonly onDraft: OnDraft;
 }
 
-export function DraftCell({
-  order,
-  draft,
-  name,
-  onDraft,
-}: DraftProps & { name: "price" | "size" }) {
+export function DraftCell({ order, draft, name, onDraft }: DraftProps & { name: FieldName }) {
   const terminal = useTerminal();
   const input = useRef<HTMLInputElement>(null);
-  const problem = problemOf(order, draft, name, terminal.marketFeed.view(order.symbol));
+  const view = terminal.marketFeed.view(order.symbol);
+  const known = knownText(order, name, view);
+  const problem = problemOf(order, draft, name, view);
   useEffect(() => {
     if (name === "price") input.current?.focus();
   }, [name]);
   const handleKey = (event: KeyboardEvent) => {
     if (event.key === "Escape") onDraft(undefined);
   };
+  const edit = (text: string) => onDraft({ ...draft, [name]: text === known ? undefined : text });
   return (
     <input
       ref={input}
@@ -54,8 +52,8 @@ export function DraftCell({
       aria-label={`New ${name} of order ${order.orderId}`}
       aria-invalid={problem !== undefined}
       title={problem}
-      value={draft[name]}
-      onChange={(event) => onDraft({ ...draft, [name]: event.target.value })}
+      value={draft[name] ?? known}
+      onChange={(event) => edit(event.target.value)}
       onKeyDown={handleKey}
     />
   );
@@ -91,6 +89,11 @@ export function DraftActions({ order, draft, onDraft }: DraftProps) {
   );
 }
 
+function knownText(order: Order, name: FieldName, view: MarketView | undefined): string {
+  if (name === "size") return order.size.toFixed(view?.sizeDigits ?? 4);
+  return priceOfOrder(order)?.toFixed(view?.priceDigits ?? 2) ?? "";
+}
+
 /** Joins the fields in the row's cells with the button that Enter presses. */
 function formOf({ orderId }: Order): string {
   return `amend-${orderId}`;
@@ -112,10 +115,11 @@ async function save(
   if (outcome !== "failed") onDraft(undefined);
 }
 
-function amendmentIn(order: Order, draft: Draft): OrderAmendment | undefined {
-  const price = numberIn(draft.price) ?? 0;
-  const size = numberIn(draft.size) ?? 0;
-  return amendmentOf(order, canResize(order) ? { price, size } : { price });
+export function amendmentIn(order: Order, { price, size }: Draft): OrderAmendment | undefined {
+  return amendmentOf(order, {
+    price: price === undefined ? undefined : numberIn(price),
+    size: size === undefined ? undefined : numberIn(size),
+  });
 }
 
 function isValid(order: Order, draft: Draft, view: MarketView | undefined): boolean {
@@ -126,10 +130,11 @@ function isValid(order: Order, draft: Draft, view: MarketView | undefined): bool
 function problemOf(
   order: Order,
   draft: Draft,
-  name: "price" | "size",
+  name: FieldName,
   view: MarketView | undefined,
 ): string | undefined {
   const text = draft[name];
+  if (text === undefined) return undefined;
   if (isTooLarge(text)) return "Too large";
   const value = numberIn(text);
   if (value === undefined || value <= 0) return "Enter a positive number";

@@ -10,7 +10,7 @@ import { useTerminal } from "../terminal.js";
 import { priceText, sizeText } from "../venue/market-view.js";
 import { ActionButton } from "./action-button.js";
 import { type Column, DataTable } from "./data-table.js";
-import { type Draft, DraftActions, DraftCell, draftOf, type OnDraft } from "./order-draft.js";
+import { type Draft, DraftActions, DraftCell, type OnDraft } from "./order-draft.js";
 import { OrderTitle, triggerSign } from "./order-title.js";
 
 export function OrdersTable() {
@@ -88,7 +88,6 @@ interface ActionsProps {
 }
 
 function Actions({ order, draft, onDraft }: ActionsProps) {
-  const view = useTerminal().marketFeed.view(order.symbol);
   const amend = useRef<HTMLButtonElement>(null);
   const wasAmending = useRef(false);
   useEffect(() => {
@@ -97,7 +96,7 @@ function Actions({ order, draft, onDraft }: ActionsProps) {
     wasAmending.current = draft !== undefined;
   }, [draft]);
   if (draft !== undefined) return <DraftActions order={order} draft={draft} onDraft={onDraft} />;
-  const begin = () => onDraft(draftOf(order, view));
+  const begin = () => onDraft({ orderId: order.orderId });
   return (
     <span className="row">
       <button

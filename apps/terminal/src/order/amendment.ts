@@ -17,13 +17,20 @@ export function canResize(order: Order): boolean {
   return !order.closePosition && !isAtLimit(order);
 }
 
-/** Undefined if nothing changes. `size` is the total, filled lots included. */
+/** What is wanted of an order; undefined leaves it as it is. */
+export interface WantedTerms {
+  readonly price?: number | undefined;
+  /** The total, filled lots included. */
+  readonly size?: number | undefined;
+}
+
+/** Undefined if nothing changes. */
 export function amendmentOf(
   order: Order,
-  { price, size }: { readonly price: number; readonly size?: number },
+  { price, size }: WantedTerms,
 ): OrderAmendment | undefined {
   const { orderId } = order;
-  const isMoved = price !== priceOfOrder(order);
+  const isMoved = price !== undefined && price !== priceOfOrder(order);
   const isResized = size !== undefined && canResize(order) && size !== order.size;
   if (!isMoved && !isResized) return undefined;
   return {

@@ -1,0 +1,49 @@
+import type { Order } from "@perpgate/protocol";
+import { describe, expect, test } from "vitest";
+import { amendmentIn } from "./order-draft.js";
+
+const RESTING: Order = {
+  orderId: "7",
+  symbol: "BTCUSD",
+  side: "long",
+  type: "limit",
+  status: "resting",
+  price: 60_000,
+  size: 0.5,
+  filledSize: 0,
+  remainingSize: 0.5,
+  avgFillPrice: 0,
+  margin: 100,
+  leverage: 5,
+  reduceOnly: false,
+  postOnly: false,
+  nonce: 1,
+  reason: null,
+  createdAt: 1,
+  updatedAt: 1,
+  clientOrderId: null,
+  timeInForce: "gtc",
+  expiresAt: null,
+  trigger: null,
+  limitPrice: null,
+  closePosition: false,
+};
+const { orderId } = RESTING;
+
+describe("amendment of a row", () => {
+  test("a field that was not edited is not sent, whatever the order has become", () => {
+    expect(amendmentIn(RESTING, { orderId, price: "59000" })).toEqual({ orderId, price: 59_000 });
+    expect(amendmentIn(RESTING, { orderId, size: "0.4" })).toEqual({ orderId, size: 0.4 });
+    expect(amendmentIn(RESTING, { orderId })).toBeUndefined();
+  });
+
+  test("a field with the order's own value changes nothing", () => {
+    expect(amendmentIn(RESTING, { orderId, price: "60,000.0", size: "0.50" })).toBeUndefined();
+  });
+
+  test("a stop that was triggered: the price is its limit, and the size stays", () => {
+    const triggered: Order = { ...RESTING, type: "stop", trigger: "stop", limitPrice: 61_000 };
+    const draft = { orderId, price: "61500", size: "0.4" };
+    expect(amendmentIn(triggered, draft)).toEqual({ orderId, limitPrice: 61_500 });
+  });
+});
