@@ -1,9 +1,10 @@
 /**
  * The markets: the list, a ticker for each, and the one that is shown. The list is loaded again after
- * every reconnection, because a restarted venue may list more.
+ * every reconnection, because a restarted venue may list more, and when a market is listed or its status
+ * changes. No stream has fees and tiers: they are read again after each hour of funding.
  */
 
-import type { Market, Ticker } from "@perpgate/protocol";
+import type { Market, Ticker, VenueStatus } from "@perpgate/protocol";
 import type { PerpgateClient, Subscription } from "@perpgate/sdk";
 import { symbolInLink } from "../market/market-link.js";
 import { readPreference, writePreference } from "../state/preferences.js";
@@ -27,6 +28,9 @@ export class MarketFeed {
 
   load(): void {
     void this.refresher.now();
+    this.client.stream.watchStatus((status) => {
+      if (!this.isShownAs(status)) this.reload();
+    });
   }
 
   reload(): void {
@@ -53,6 +57,10 @@ export class MarketFeed {
     return store;
   }
 
+  private isShownAs({ markets }: VenueStatus): boolean {
+    return markets.every(({ symbol, status }) => this.view(symbol)?.market.status === status);
+  }
+
   private show(list: readonly Market[]): void {
     // An unchanged market keeps its view object, so that no component is rebuilt.
     const views = list.map((market) => {
@@ -76,9 +84,16 @@ export class MarketFeed {
       symbol,
       this.client.stream.watchTicker(symbol, (ticker) => {
         store.set(ticker);
-        // A ticker of another market may be from before the hour.
-        this.nextFundingAt.update((known = 0) => Math.max(known, ticker.nextFundingAt));
+        this.noteFunding(ticker);
       }),
     );
+  }
+
+  private noteFunding({ nextFundingAt }: Ticker): void {
+    const known = this.nextFundingAt.get();
+    // A ticker of another market may be from before the hour.
+    if (known !== undefined && nextFundingAt <= known) return;
+    this.nextFundingAt.set(nextFundingAt);
+    if (known !== undefined) this.reload();
   }
 }
