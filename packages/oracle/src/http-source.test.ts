@@ -242,6 +242,32 @@ describe("feeds that fail", () => {
     ]);
   });
 
+  test("a feed that hangs: the others, and its other URLs, are asked at every interval", async () => {
+    const hanging = await serveFeed(() => {});
+    const feeds = [await serveFeed(price(65_000)), await serveFeed(price(65_000))];
+    const [first, second] = feeds.map(({ url }) => url);
+    const { source, time } = sourceOf([], {
+      feeds: [
+        {
+          name: "half",
+          markets: {
+            ETHUSD: { url: hanging.url, price: "/eth" },
+            BTCUSD: { url: first ?? "", price: "/btc" },
+          },
+        },
+        { name: "whole", markets: { BTCUSD: { url: second ?? "", price: "/btc" } } },
+      ],
+    });
+    for (const btc of [65_000, 65_001, 65_002]) {
+      time.nowMs += 1_000;
+      for (const feed of feeds) feed.answer = price(btc);
+      void source.refresh();
+      const index = { symbol: "BTCUSD", priceTicks: btc * 10, observedAtMs: time.nowMs };
+      await expect.poll(() => source.observe(time.nowMs), { timeout: 10_000 }).toEqual([index]);
+    }
+    expect([...feeds, hanging].map(({ asked }) => asked)).toEqual([3, 3, 1]);
+  });
+
   test("a feed that drips while garbage is collected: given up on all the same", async () => {
     setFlagsFromString("--expose-gc");
     const collectGarbage: () => void = runInNewContext("gc");
@@ -328,7 +354,7 @@ describe("absurd indexes", () => {
 });
 
 describe("running", () => {
-  test("start: the first prices are there when it resolves; stop: aborts a running round", async () => {
+  test("start: the first prices are there when it resolves; stop: aborts the requests in flight", async () => {
     const feeds = [await serveFeed(price(65_000)), await serveFeed(price(65_000))];
     const { source, ticks, problems } = sourceOf(feeds, { intervalMs: 10_000, timeoutMs: 60_000 });
     await source.start();
@@ -340,7 +366,7 @@ describe("running", () => {
     expect(problems).toEqual([]);
   });
 
-  test("refresh: a second call joins the running round", async () => {
+  test("refresh: a second call joins the requests in flight", async () => {
     const feed = await serveFeed(price(1));
     const { source } = sourceOf([feed]);
     await Promise.all([source.refresh(), source.refresh()]);

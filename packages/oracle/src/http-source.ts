@@ -1,12 +1,12 @@
 /**
  * An index from several web feeds: the median of the fresh prices that agree.
  *
- * All feeds are polled in rounds. The index of a market is the median of the prices within
- * `maxDeviation` of the median of all fresh ones. Its time is that of the `quorum`-th newest of these
- * prices, so that a silent feed whose last price still counts does not make the index look old. With
- * fewer than `quorum` such prices the index keeps its last value and time, and becomes stale at the
- * venue; so neither a dead feed nor a wrong one moves the index. Jumps are the engine's business: it
- * holds them back until later updates confirm them.
+ * At each interval every URL is requested whose last request has ended. The index of a market is the
+ * median of the prices within `maxDeviation` of the median of all fresh ones. Its time is that of the
+ * `quorum`-th newest of these prices, so that a silent feed whose last price still counts does not make
+ * the index look old. With fewer than `quorum` such prices the index keeps its last value and time, and
+ * becomes stale at the venue; so neither a dead feed nor a wrong one moves the index. Jumps are the
+ * engine's business: it holds them back until later updates confirm them.
  */
 
 import type { Step } from "@perpgate/protocol";
@@ -62,7 +62,6 @@ export class HttpIndexSource implements IndexSource {
   private readonly markets: readonly MarketState[];
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | undefined;
-  private running: Promise<void> | undefined;
 
   constructor(
     markets: readonly HttpSourceMarket[],
@@ -80,25 +79,22 @@ export class HttpIndexSource implements IndexSource {
     }));
   }
 
-  /** Polls now and then every `intervalMs`; resolves after the first round. */
+  /** Polls now and then every `intervalMs`; resolves when the first requests have ended. */
   async start(): Promise<void> {
     this.timer = setInterval(() => void this.refresh(), this.settings.intervalMs);
     await this.refresh();
   }
 
-  /** Aborts a running round and starts no more. */
+  /** Aborts the requests in flight and starts no more. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     this.stopping.abort();
-    await this.running;
+    await Promise.all(this.feeds.map((feed) => feed.settled()));
   }
 
-  /** One round over all feeds; a call during a round returns that round's promise. */
-  refresh(): Promise<void> {
-    this.running ??= this.askAll().finally(() => {
-      this.running = undefined;
-    });
-    return this.running;
+  /** Requests every URL that has no request in flight; resolves when all requests have ended. */
+  async refresh(): Promise<void> {
+    await Promise.all(this.feeds.map((feed) => feed.refresh(this.stopping.signal)));
   }
 
   observe(nowMs: number): readonly IndexObservation[] {
@@ -110,10 +106,6 @@ export class HttpIndexSource implements IndexSource {
       const priceTicks = Math.round(accepted.price / tick.size);
       return [{ symbol, priceTicks, observedAtMs: accepted.observedAtMs }];
     });
-  }
-
-  private async askAll(): Promise<void> {
-    await Promise.all(this.feeds.map((feed) => feed.refresh(this.stopping.signal)));
   }
 
   /** The median of the fresh prices that are near the median of all fresh ones. */

@@ -1,8 +1,8 @@
 /**
  * One feed: a few URLs, and where in their JSON the price of each market is.
  *
- * A round requests each URL once, even if it serves several markets, and ends by the time-out at the
- * latest. A failure (no answer, another status, too long, not JSON, no number) leaves the markets of
+ * A refresh requests each URL once, even if it serves several markets, and not again while its request is
+ * in flight, by the time-out at the latest: a URL that hangs does not delay the others. A failure (no answer, another status, too long, not JSON, no number) leaves the markets of
  * that URL unchanged and is reported to `onProblem`. A price is a positive number, or a decimal in a
  * string; nothing else is accepted.
  */
@@ -59,6 +59,8 @@ export class PriceFeed {
   readonly name: string;
   private readonly prices = new Map<string, KnownPrice>();
   private readonly symbolsByUrl = new Map<string, string[]>();
+  /** Requests in flight, by URL. */
+  private readonly asked = new Map<string, Promise<void>>();
 
   constructor(
     private readonly settings: FeedSettings,
@@ -76,17 +78,28 @@ export class PriceFeed {
     return this.prices.get(symbol);
   }
 
-  /** Requests every URL once; never rejects. */
+  /** Requests every URL that has no request in flight; never rejects. */
   async refresh(stop: AbortSignal): Promise<void> {
-    const asks = [...this.symbolsByUrl].map(async ([url, symbols]) => {
-      try {
-        const document = await this.fetchJson(url, stop);
-        for (const symbol of symbols) this.take(symbol, document);
-      } catch (error) {
-        if (!stop.aborted) this.report(url, error);
-      }
-    });
-    await Promise.all(asks);
+    for (const [url, symbols] of this.symbolsByUrl) {
+      if (this.asked.has(url)) continue;
+      const answered = this.ask(url, symbols, stop).finally(() => this.asked.delete(url));
+      this.asked.set(url, answered);
+    }
+    await this.settled();
+  }
+
+  /** Resolves when the requests that are in flight now have ended. */
+  async settled(): Promise<void> {
+    await Promise.all(this.asked.values());
+  }
+
+  private async ask(url: string, symbols: readonly string[], stop: AbortSignal): Promise<void> {
+    try {
+      const document = await this.fetchJson(url, stop);
+      for (const symbol of symbols) this.take(symbol, document);
+    } catch (error) {
+      if (!stop.aborted) this.report(url, error);
+    }
   }
 
   private async fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
