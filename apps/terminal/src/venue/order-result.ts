@@ -48,6 +48,8 @@ export interface OrderResult {
   readonly live: LiveOrder;
   readonly signed: SignedState;
   readonly seal: SealState;
+  /** Consecutive reads of the proof without an answer. */
+  readonly lostReads: number;
   readonly witness: WitnessState;
   /** Index of its leaf in the block, once proven. */
   readonly leaf: number | undefined;
@@ -73,6 +75,7 @@ export function newResult(
     live: ack,
     signed: "checking",
     seal: "soft",
+    lostReads: 0,
     witness: "pending",
     leaf: undefined,
     problems: [],

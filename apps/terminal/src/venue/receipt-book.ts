@@ -7,7 +7,7 @@
  *               the venue names
  *
  * Streams keep the order itself current: what rested may be filled or canceled later. A step that fails
- * is shown with its reason; only a step that is merely too early, or without a line, is tried again.
+ * is shown with its reason; only a step that is merely too early, or without an answer, is tried again.
  */
 
 import type { Market, Order } from "@perpgate/protocol";
@@ -30,6 +30,8 @@ export interface ProofSources {
 }
 
 const KEPT = 5;
+/** Reads of a proof without an answer, while the line is up, after which it counts as failed. */
+const MAX_LOST_READS = 3;
 /**
  * A checkpoint follows its blocks within about a second. A witness that was slow is not in it, and may be
  * in a later one.
@@ -71,6 +73,7 @@ export class ReceiptBook {
     this.lastSealed = 0;
     if (session === undefined) return;
     for (const { ack, seal, witness } of this.results.get()) {
+      this.change(ack.ackNonce, { lostReads: 0 });
       if (seal === "soft" || seal === "sealed") void this.prove(session, ack.ackNonce);
       else if (seal === "proven" && witness === "pending") void this.witness(session, ack.ackNonce);
     }
@@ -78,7 +81,7 @@ export class ReceiptBook {
 
   /** Tries a step again that failed. */
   retry(session: Session, ackNonce: string): void {
-    this.change(ackNonce, { failure: undefined });
+    this.change(ackNonce, { failure: undefined, lostReads: 0 });
     this.seal(session, ackNonce);
   }
 
@@ -133,10 +136,21 @@ export class ReceiptBook {
       this.change(ackNonce, { seal: "proven", leaf: proof.index, failure: undefined });
       void this.witness(session, ackNonce);
     } catch (error) {
-      // Not sealed yet, or no line: the next block or the next connection tries again.
-      if (isEarly(error)) this.change(ackNonce, { seal: "soft" });
-      else if (!(error instanceof ConnectionError)) this.fail(ackNonce, error);
+      const seal = this.of(ackNonce)?.seal;
+      // After a reconnection another call may have ended it.
+      if (seal !== "soft" && seal !== "sealed") return;
+      if (error instanceof ConnectionError) this.noteLostRead(ackNonce, error);
+      // The next block tries again.
+      else if (isEarly(error)) this.change(ackNonce, { seal: "soft" });
+      else this.fail(ackNonce, error);
     }
+  }
+
+  /** The next block, or the next connection, tries again. */
+  private noteLostRead(ackNonce: string, error: ConnectionError): void {
+    const lostReads = (this.of(ackNonce)?.lostReads ?? 0) + 1;
+    this.change(ackNonce, { seal: "soft", lostReads });
+    if (lostReads >= MAX_LOST_READS) this.fail(ackNonce, error);
   }
 
   private fail(ackNonce: string, error: unknown): void {
@@ -150,8 +164,10 @@ export class ReceiptBook {
   private async witness(session: Session, ackNonce: string): Promise<void> {
     for (const waitMs of WITNESS_WAITS_MS) {
       await new Promise((resolve) => setTimeout(resolve, waitMs));
-      const block = this.of(ackNonce)?.ack.expectedBlock;
-      if (block === undefined) return;
+      const result = this.of(ackNonce);
+      // After a reconnection another call may have ended it.
+      if (result?.witness !== "pending" && result?.witness !== "logged") return;
+      const block = result.ack.expectedBlock;
       try {
         const { checkpoint, witnesses } = await this.sources.client.honesty();
         if (checkpoint === null || checkpoint.size < block) continue;
@@ -161,7 +177,7 @@ export class ReceiptBook {
         await this.checkProofFile(session, ackNonce, text, witnesses);
         if (this.of(ackNonce)?.witness !== "logged") return;
       } catch (error) {
-        if (error instanceof ConnectionError) return;
+        if (error instanceof ConnectionError) continue;
         if (!isEarly(error) && this.of(ackNonce)?.witness === "pending") {
           const reason = error instanceof Error ? error.message : String(error);
           this.change(ackNonce, { witness: "missing", failure: `No proof file: ${reason}` });
