@@ -43,6 +43,7 @@ describe("advice", () => {
   test("unknown outcome: says so and offers no retry", () => {
     const body = { code: "stopped", message: "It stops.", requestId: "r" };
     const open = adviceOn(new PerpgateError(body, { status: 503, outcome: "unknown" }));
+    expect(open.title).toBe("Outcome unknown");
     expect(open.text).toMatch(/^It stops\. The request may have been carried out/);
     expect(open.action).toBeUndefined();
     const busy = { ...body, code: "overloaded" };
@@ -53,6 +54,22 @@ describe("advice", () => {
       text: expect.stringContaining("may have been"),
       action: { kind: "sign-in" },
     });
+  });
+
+  test.each([
+    ["not_executed", "Not executed"],
+    ["lagging", "Gateway is behind"],
+  ])("%s: sent again by a press, unless an earlier try had no answer", (code, title) => {
+    const body = { code, message: "It waits.", requestId: "r" };
+    const refused = adviceOn(new PerpgateError(body, { status: 503, outcome: "refused" }));
+    expect(refused).toEqual({
+      title,
+      text: "It waits.",
+      action: { kind: "retry", label: "Send again" },
+    });
+    const open = adviceOn(new PerpgateError(body, { status: 503, outcome: "unknown" }));
+    expect(open.title).toBe("Outcome unknown");
+    expect(open.action).toBeUndefined();
   });
 
   test("connection error: whether the request may have been carried out", () => {

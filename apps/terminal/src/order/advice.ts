@@ -94,6 +94,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   rate_limited: () => ({ title: "Too many requests", action: RETRY }),
   overloaded: () => ({ title: "Venue is busy", action: RETRY }),
   stopped: () => ({ title: "Gateway is restarting", action: RETRY }),
+  not_executed: () => ({ title: "Not executed", action: RETRY }),
+  lagging: () => ({ title: "Gateway is behind", action: RETRY }),
   not_ready: () => ({ title: "Venue is not ready", action: RETRY }),
   invalid_token: () => ({ title: "Signed out", action: SIGN_IN }),
   token_required: () => ({ title: "Signed out", action: SIGN_IN }),
@@ -146,7 +148,7 @@ function adviceOnRefusal(error: PerpgateError): Advice {
   const isUnknown = error.outcome === "unknown";
   const action = isUnknown && rule?.action?.kind === "retry" ? undefined : rule?.action;
   return {
-    title: rule?.title ?? "Rejected",
+    title: isUnknown ? "Outcome unknown" : (rule?.title ?? "Rejected"),
     text: isUnknown ? `${message} ${MAY_HAVE_HAPPENED}` : message,
     ...(field === undefined ? {} : { field }),
     ...(action === undefined ? {} : { action }),
