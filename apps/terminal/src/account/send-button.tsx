@@ -1,10 +1,11 @@
 /** The button of a form in a dialog, how its action is sent, and why it failed. */
 
 import type { Session } from "@perpgate/sdk";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { type Advice, adviceOn } from "../order/advice.js";
 import { AdviceBox } from "../order/advice-box.js";
 import { useIsLive } from "../state/use-is-live.js";
+import { useIsShown } from "../state/use-is-shown.js";
 import { useTerminal } from "../terminal.js";
 import { isUnknown } from "../venue/unsettled-requests.js";
 
@@ -18,13 +19,7 @@ export function useSend(onDone: () => void) {
   const [isSending, setSending] = useState(false);
   const [advice, setAdvice] = useState<Advice>();
   const isBusy = useRef(false);
-  const isShown = useRef(false);
-  useEffect(() => {
-    isShown.current = true;
-    return () => {
-      isShown.current = false;
-    };
-  }, []);
+  const isShown = useIsShown();
   const showFailure = (error: unknown) => {
     // A form whose outcome is unknown closes.
     if (isUnknown(error) || !isShown.current) {

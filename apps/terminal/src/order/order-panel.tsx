@@ -5,6 +5,7 @@ import { AccountSummary } from "../account/account-summary.js";
 import { Levels } from "../book/levels.js";
 import { OrderResults } from "../receipts/order-results.js";
 import { useStore } from "../state/store.js";
+import { useIsShown } from "../state/use-is-shown.js";
 import { type Terminal, useTerminal } from "../terminal.js";
 import { later } from "../ui/later.js";
 import { Segments } from "../ui/segments.js";
@@ -138,7 +139,17 @@ function useSending(terminal: Terminal, view: MarketView) {
   const [advice, setAdvice] = useState<Advice>();
   const [asked, setAsked] = useState<AskedOrder>();
   const [levels] = useState(() => new Levels());
+  const isShown = useIsShown();
   const guard = useRef({ isSending: false, sent: "", sentAt: 0 });
+  const showFailure = (error: unknown) => {
+    // Another market has another form.
+    if (!isShown.current) {
+      terminal.report(error);
+      return;
+    }
+    setAdvice(adviceOn(error));
+    terminal.noteEndOfSession(error);
+  };
   const send = async (terms: OrderTerms) => {
     const { session } = terminal.sessions;
     if (session === undefined || guard.current.isSending) return;
@@ -152,8 +163,7 @@ function useSending(terminal: Terminal, view: MarketView) {
       guard.current.sent = JSON.stringify(orderForm.get());
       guard.current.sentAt = performance.now();
     } catch (error) {
-      setAdvice(adviceOn(error));
-      terminal.noteEndOfSession(error);
+      showFailure(error);
     } finally {
       guard.current.isSending = false;
       setSending(false);

@@ -2,7 +2,7 @@
 
 import { expect } from "vitest";
 import type { PageTest } from "../page-test.js";
-import { POLL, type TradingPage } from "../trading-page.js";
+import { intercept, POLL, type TradingPage } from "../trading-page.js";
 import { tickerOf } from "../venue-reads.js";
 
 /** A market that moves while the order travels may cut it; the page then says so. */
@@ -136,7 +136,7 @@ export function orderFormTests(test: PageTest): void {
     opened.expectClean();
   });
 
-  test("limit order with expiry, take profit and stop loss: one batch", async ({
+  test("limit order with expiry, take profit and stop loss: one batch; refused while another market is shown: a toast says so", async ({
     open,
     venueUrl,
   }) => {
@@ -178,6 +178,25 @@ export function orderFormTests(test: PageTest): void {
     await opened.order("Stop", "Buy / Long", { margin: "100" });
     await rowOf("Buy take profit").getByText("mark ≤").waitFor();
     await rowOf("Buy take profit").getByText("Limit", { exact: true }).waitFor();
+    // The form whose order is refused is gone when the answer arrives.
+    const form = page.getByRole("form", { name: "Order" });
+    await form.getByText("Limit", { exact: true }).click();
+    await form.getByText("Until canceled").click();
+    await form.getByText("TP / SL").click();
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await intercept(page, "**/v1/orders/batch", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await opened.order("Limit", "Buy / Long", { margin: "15000" });
+    await page.getByRole("button", { name: /Market: BTCUSD/ }).click();
+    await page.getByRole("button", { name: /^ETHUSD/ }).click();
+    await page.getByRole("button", { name: /Market: ETHUSD/ }).waitFor();
+    release();
+    await page.locator(".toast", { hasText: "Not enough funds" }).waitFor();
     opened.expectClean();
   });
 }
