@@ -43,8 +43,9 @@ const UNCOUNTED: CostMetrics = {
   onParsed: () => undefined,
 };
 
-export function unlimitedBudgets(): CostBudgets {
-  return new CostBudgets(UNLIMITED, UNCOUNTED);
+/** Unlimited but for what is given. */
+export function budgetsWith(limits: Partial<LimitSettings> = {}): CostBudgets {
+  return new CostBudgets({ ...UNLIMITED, ...limits }, UNCOUNTED);
 }
 
 export interface RunningGateway {

@@ -144,12 +144,17 @@ export class Connection implements Reader, PieceReader {
     return this.transport.writableLength;
   }
 
+  /** Whether at most `roomBytes` are buffered, whatever the budget. */
+  get hasBufferRoom(): boolean {
+    return this.transport.writableLength <= this.roomBytes;
+  }
+
   /**
    * Whether droppable frames and pages of the history may be written: at most `roomBytes` are buffered,
    * and the client's address is not over its budget. A client over budget is treated as a slow reader.
    */
   get hasRoom(): boolean {
-    if (this.transport.writableLength > this.roomBytes) return false;
+    if (!this.hasBufferRoom) return false;
     if (!this.budgets.isInDebt(this.address)) return true;
     this.announceRoomWhenPaid();
     return false;

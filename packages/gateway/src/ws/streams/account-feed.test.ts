@@ -3,8 +3,9 @@
 import { getDefaultHighWaterMark } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Deposit } from "@perpgate/protocol";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { COST } from "../../limits/costs.js";
+import { budgetsWith } from "../../testing/running-gateway.js";
 import { type RunningVenue, runVenue } from "../../venue/testing/running-venue.js";
 import { Trader } from "../../venue/testing/trader.js";
 import type { Connection } from "../connection.js";
@@ -76,6 +77,65 @@ describe("resume: a reader that stops and goes on", () => {
     }
     expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
     expect(connection.isOpen).toBe(true);
+  });
+});
+
+describe("resume over budget: every page that is paid for is sent", () => {
+  /** Every page of more than three rows leaves a debt, however late the timers are. */
+  const POOR = { costMsPerSecond: 100, costBurstMs: 0.05 };
+  /** More than are read if every page is sent. */
+  const MANY_ROWS = 20 * ORDERS;
+
+  /** The frames that arrive until the reader is live, or has read the same rows many times. */
+  async function resume(at: RunningVenue, stream: "orders" | "fills", since: number) {
+    const { connection, client } = await (await SocketPairs.open({}, budgetsWith(POOR))).connect();
+    const feed = feedOf(at);
+    onTestFinished(feed.open(connection, stream, ACCOUNT, since));
+    const { counts } = connection;
+    const isOver = () => feed.readerCount > 0 || counts.backfilledRows > MANY_ROWS;
+    await vi.waitUntil(isOver, { timeout: 60_000, interval: 5 });
+    connection.answer({ t: "pong", d: {} });
+    await client.next("pong");
+    return client.frames;
+  }
+
+  test("many orders", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    const since = at.venue.seq;
+    await placeMany(trader);
+    const seqs = (await resume(at, "orders", since)).map(({ d }) => Number(d.seq));
+    expect(seqs).toHaveLength(ORDERS);
+    expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
+  });
+
+  test("one command with more rows than a page", async () => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    await placeMany(trader);
+    const since = at.venue.seq;
+    await trader.send("/v1/orders/cancel-all");
+    const frames = await resume(at, "orders", since);
+    expect(frames).toHaveLength(1);
+    expect(frames[0]?.d.orders).toHaveLength(ORDERS);
+  });
+
+  test("fills, which are read besides the page", async () => {
+    const at = await runVenue();
+    const [taker, maker] = [await Trader.enter(at), await Trader.enter(at)];
+    await Promise.all(
+      Array.from({ length: ORDERS }, () => maker.place(maker.limit("long", 65_000, { margin: 1 }))),
+    );
+    const since = at.venue.seq;
+    const sales = 4;
+    for (let i = 0; i < sales; i++) {
+      await taker.place(taker.order({ side: "short", margin: ORDERS / sales }));
+    }
+    const fills = await taker.list("/v1/fills?limit=1000");
+    expect(fills.length).toBeGreaterThanOrEqual(ORDERS);
+    const frames = await resume(at, "fills", since);
+    expect(frames).toHaveLength(sales);
+    expect(frames.flatMap(({ d }) => d.fills)).toHaveLength(fills.length);
   });
 });
 

@@ -1,7 +1,7 @@
 /**
  * Resuming private streams: sends the changes after `reader.seq` from the history, then goes live.
  *
- *   1. if the socket has no room, wait until it has
+ *   1. if the socket has no room, or its address is over budget, wait
  *   2. read a page of changes after `reader.seq`
  *   3. send it while the socket has room; set `reader.seq` to the last seq sent
  *   4. if the page was the last and was sent completely, call `goLive`
@@ -21,6 +21,8 @@ import { fillsFrame, isOfStream, type PrivateFrames } from "./private-frames.js"
 
 export const PAGE_ROWS = 64;
 export const ROWS_PER_TURN = 256;
+/** Rows read besides a page, such as fills, after which the rest of the page waits for another turn. */
+const MORE_ROWS_PER_PAGE = 256;
 /** So that a frame of deposits costs what a computed response of its length does. */
 const DEPOSIT_BYTES_PER_ROW = 341;
 
@@ -127,8 +129,11 @@ function lastCompleteSeq(page: readonly PageRow[]): number | undefined {
 }
 
 /**
- * Returns the seq up to which everything is sent, `end` or less for want of room, and the rows that were
- * read besides the page. Those are charged one by one: the charge may take the room away.
+ * Returns the seq up to which everything is sent, `end` or less for want of room or after
+ * `MORE_ROWS_PER_PAGE`, and the rows that were read besides the page.
+ *
+ * A page that is paid for is sent even if it has used up the budget: the next one waits for the debt. The
+ * first frame is sent in any case, so a reader with room makes progress.
  */
 function sendPage(
   { views }: Venue,
@@ -145,7 +150,8 @@ function sendPage(
   };
   for (let from = 0; from < own.length; ) {
     const { seq } = own[from]!;
-    if (!connection.hasRoom) return { seq: seq - 1, rows };
+    const isFull = !connection.hasBufferRoom || rows >= MORE_ROWS_PER_PAGE;
+    if (from > 0 && isFull) return { seq: seq - 1, rows };
     let to = from;
     while (to < own.length && own[to]!.seq === seq) to++;
     if (stream === "fills") {

@@ -8,7 +8,7 @@ import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
 import { WebSocketServer } from "ws";
 import { SocketCounts } from "../../metrics/socket-counts.js";
-import { unlimitedBudgets } from "../../testing/running-gateway.js";
+import { budgetsWith } from "../../testing/running-gateway.js";
 import { Connection } from "../connection.js";
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits } from "../socket-limits.js";
 import { type Frame, StreamClient } from "./stream-client.js";
@@ -31,7 +31,10 @@ export class SocketPairs {
 
   private constructor(private readonly url: string) {}
 
-  static async open(limits: Partial<SocketLimits> = {}): Promise<SocketPairs> {
+  static async open(
+    limits: Partial<SocketLimits> = {},
+    budgets = budgetsWith(),
+  ): Promise<SocketPairs> {
     const server = createServer();
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -46,7 +49,6 @@ export class SocketPairs {
       pairs.sockets.handleUpgrade(request, socket, head, (webSocket) => {
         const id = `ws${++pairs.count}`;
         const all = { ...DEFAULT_SOCKET_LIMITS, ...limits };
-        const budgets = unlimitedBudgets();
         pairs.arrivals.push(
           new Connection(id, "127.0.0.1", webSocket, socket, all, budgets, new SocketCounts([])),
         );
