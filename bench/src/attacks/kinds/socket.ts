@@ -40,6 +40,7 @@ socket-order-with-fraction: The text of an order inside a message is parsed with
 socket-closes*: Close frames in a row, each on a socket that is closing already.
 socket-messages-after-close: What arrives after a close frame is still read.
 socket-orders-wrong-signature*: Orders with wrong signatures over sockets: checks that fail, at the limit of messages.
+socket-subscribes-as-cancels*: Subscriptions whose text mentions a cancel: what is reserved for cancels must not pay for them.
 socket-fraction-at-the-limit: Literals of 4,000 zeros on 64 sockets, at the rate of messages that limits allow.
 socket-pings-at-the-limit*: The operation \`ping\` on 64 sockets, at the rate that limits allow.
 socket-pings-unread: Pings on sockets that never read their pongs.
@@ -77,6 +78,11 @@ export const SOCKET_ATTACKS = attacksOf("socket", TABLE, {
     const maker = await OrderMaker.of(target);
     const wrong = maker.message(maker.body(), WRONG_SIGNATURE);
     return flood(pipeline(wrong), { connections: SOCKETS, socket: { token: maker.token } });
+  },
+  "socket-subscribes-as-cancels": ({ veterans }) => {
+    const { token } = veterans[0]!;
+    const mention = message({ op: "subscribe", streams: ["orders"], mentions: { op: "cancel" } });
+    return flood(pipeline(mention), { connections: SOCKETS, socket: { token } });
   },
   "socket-fraction-at-the-limit": () =>
     paced(message(filled("[1.", "0", "1]", 4_000)), MESSAGES_PER_SECOND, ALL),

@@ -295,6 +295,30 @@ describe("an address over its budget", { retry: 3 }, () => {
     expect(answer.t).toBe("ok");
   });
 
+  test.each<[string, (trader: Trader) => object]>([
+    ["a subscribe", () => ({ op: "subscribe", streams: ["orders"] })],
+    [
+      "a batch",
+      (trader) => {
+        const operations = [{ op: "cancel", orderId: "1" }];
+        const body = JSON.stringify({ nonce: trader.order().nonce, operations });
+        return { op: "batch", body, sig: trader.signatureOf(body)["x-service-sig"] };
+      },
+    ],
+  ])("%s that mentions a cancel: waits", async (_, messageOf) => {
+    const at = await runPoor({ limits: { costBurstMs: 10 } });
+    const trader = await Trader.enter(at);
+    const resting = await trader.place(trader.limit("long", 60_000));
+    const client = await StreamClient.connect(at.url, trader.token);
+    await spend(at);
+    const sent = client.send({ mentions: { op: "cancel" }, ...messageOf(trader) });
+    const canceled = await client.ask({ op: "cancel", orderId: resting.body.orderId });
+    expect(canceled.t).toBe("ok");
+    expect(client.frames).toEqual([]);
+    const answer = await client.take(({ d }) => d.id === sent);
+    expect(answer.t).toBe("ok");
+  });
+
   test("a socket that keeps sending: closed as rate limited", async () => {
     const at = await runPoor({ sockets: { heldMessages: 3 } });
     const client = await StreamClient.connect(at.url);

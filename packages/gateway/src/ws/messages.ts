@@ -36,10 +36,10 @@ const MAX_SHOWN = 32;
 const MESSAGES = 0;
 const CONTROL_FRAMES = 1;
 
-/** Applied to unparsed text; a false match only uses up the reserve of the sender's own address. */
+/** Applied to unparsed text, which may have a match elsewhere: `run` compares it with the parsed `op`. */
 const EXIT_OPERATION = /"op"\s*:\s*"(cancel|order|batch)"/;
 
-interface HeldMessage {
+interface ReceivedMessage {
   readonly data: Buffer;
   readonly isBinary: boolean;
   readonly call: SocketCall;
@@ -49,7 +49,7 @@ export class Messages {
   private readonly rate: TokenBuckets<number>;
   /** Consecutive messages above the rate. */
   private refused = 0;
-  private readonly held: HeldMessage[] = [];
+  private readonly held: ReceivedMessage[] = [];
   private cancelWait: (() => void) | undefined;
 
   constructor(
@@ -77,19 +77,29 @@ export class Messages {
     const { refusals } = this.context.gateway;
     const call = new SocketCall(connection, number, receivedAt, this.onFault, refusals);
     if (!this.isWithinRate(receivedAt, call, mustWait)) return;
-    const isHeld = mustWait ? !this.isExit(data, isBinary, call) : mustYield;
-    if (isHeld) this.hold({ data, isBinary, call });
-    else this.run(data, isBinary, call);
+    const message = { data, isBinary, call };
+    const paidOp = mustWait ? this.paidByReserve(message) : undefined;
+    const isHeld = mustWait ? paidOp === undefined : mustYield;
+    if (isHeld) this.hold(message);
+    else this.run(message, paidOp);
   }
 
-  private run(data: Buffer, isBinary: boolean, call: SocketCall): void {
+  /** `paidOp`: the operation that the reserve of an address in debt has paid for. */
+  private run(received: ReceivedMessage, paidOp?: string): void {
     const { connection } = this;
+    const { data, isBinary, call } = received;
     try {
       if (isBinary)
         throw new ApiError("invalid_request", { problem: "Send JSON as a text message" });
       this.context.gateway.budgets.noteParsed(data.length);
       const message = parseStrictJson(data.toString("utf8"));
       readEcho(message, call);
+      if (paidOp !== undefined && paidOp !== call.op) {
+        call.overBudget = undefined;
+        call.asExit = undefined;
+        this.hold(received);
+        return;
+      }
       const operation = HANDLERS.get(call.op ?? "");
       if (operation === undefined) throw unknownOperation(message, call.op);
       call.times = connection.counts.timesOf(operation.operation.op);
@@ -100,21 +110,21 @@ export class Messages {
   }
 
   /**
-   * Whether the message of a client over its budget may use the reserve: a short message of a live
+   * The operation of a client over its budget that the reserve pays for: a short message of a live
    * session that cancels or orders. An order that turns out not to reduce waits in its operation.
    */
-  private isExit(data: Buffer, isBinary: boolean, call: SocketCall): boolean {
+  private paidByReserve({ data, isBinary, call }: ReceivedMessage): string | undefined {
     const { session } = this.connection;
     const { budgets, signedBytes } = this.context.gateway;
-    if (session === undefined || isBinary || data.length > signedBytes * 2) return false;
+    if (session === undefined || isBinary || data.length > signedBytes * 2) return undefined;
     const op = EXIT_OPERATION.exec(data.toString("latin1"))?.[1];
-    if (op === undefined) return false;
+    if (op === undefined) return undefined;
     const exit = { account: session.account, isOrder: op !== "cancel" };
-    return takeReserve(budgets, call, exit, COST.message + COST.exit);
+    return takeReserve(budgets, call, exit, COST.message + COST.exit) ? op : undefined;
   }
 
   /** Pauses the socket; messages that `ws` has already read follow into `held`. */
-  private hold(message: HeldMessage): void {
+  private hold(message: ReceivedMessage): void {
     const { connection, context } = this;
     const { heldMessages, messagesBurst } = context.limits;
     if (this.held.length >= (connection.mustWait ? heldMessages : messagesBurst)) {
@@ -145,7 +155,7 @@ export class Messages {
       const message = this.held.shift();
       if (message === undefined || !connection.isOpen) return;
       connection.charge(COST.message);
-      this.run(message.data, message.isBinary, message.call);
+      this.run(message);
     } while (this.held.length > 0 && !connection.mustWait && !connection.isTurnUsed);
     if (this.held.length > 0) this.runLater();
     else connection.resume();
