@@ -3,8 +3,10 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { Registry } from "prom-client";
 import { describe, expect, test, vi } from "vitest";
+import { COST } from "../limits/costs.js";
 import { UNLIMITED } from "../testing/running-gateway.js";
 import { runVenue } from "../venue/testing/running-venue.js";
+import { Trader } from "../venue/testing/trader.js";
 import { StreamClient } from "../ws/testing/stream-client.js";
 import { KEPT_HEADERS } from "./header-count.js";
 import { RawClient, rawGet } from "./testing/raw-http.js";
@@ -90,6 +92,27 @@ const HANDSHAKE =
 const MASK = [0, 0, 0, 0];
 
 describe("a socket", () => {
+  test("that changes its session or its options: pays for the commands", async () => {
+    const at = await run();
+    const traders = [await Trader.enter(at), await Trader.enter(at)];
+    const client = await StreamClient.connect(at.url);
+    const costOfTen = async (messageOf: (i: number) => object): Promise<number> => {
+      const before = await at.paidMicros();
+      for (let i = 0; i < 10; i++) expect((await client.ask(messageOf(i))).t).not.toBe("error");
+      return (await at.paidMicros()) - before;
+    };
+    const token = (i: number) => traders[i % 2]!.token;
+    const streams = ["blocks"];
+    const ping = await costOfTen(() => ({ op: "ping" }));
+    const auth = await costOfTen((i) => ({ op: "auth", token: token(i) }));
+    const subscribe = await costOfTen((i) => ({ op: "subscribe", streams, token: token(i) }));
+    const session = await costOfTen((i) => ({ op: "session", cancelOnDisconnect: i % 2 === 0 }));
+    expect(auth - ping).toBeGreaterThan(10 * 2 * COST.sessionCommand);
+    const others = 10 * COST.subscription;
+    expect(subscribe - ping - others).toBeGreaterThan(10 * 2 * COST.sessionCommand);
+    expect(session - ping).toBeGreaterThan(10 * COST.sessionCommand);
+  });
+
   test("that has sent much and closes: pays nothing more", async () => {
     const at = await run();
     const client = await StreamClient.connect(at.url);

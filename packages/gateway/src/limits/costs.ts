@@ -28,6 +28,8 @@ export const COST = {
   /** A message of a WebSocket: unmasking, parsing, the answer. */
   message: 15,
   errorFrame: 30,
+  /** A command of the log about a session, its options or its presence: as much as a cancel's. */
+  sessionCommand: 60,
   /** A ping, a pong, or a close frame. */
   controlFrame: 4,
   /** Opening one stream, without its first frame. */

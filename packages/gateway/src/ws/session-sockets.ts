@@ -15,6 +15,7 @@
 import { ApiError } from "@perpgate/protocol/core";
 import { NO_EVIDENCE, NotApplied, type Venue } from "@perpgate/venue";
 import { type BearerToken, sessionOfToken } from "../auth/session-token.js";
+import { COST } from "../limits/costs.js";
 import { rateLimited } from "../limits/limits.js";
 import { TokenBuckets } from "../limits/token-buckets.js";
 import { unanswered } from "../venue/venue-link.js";
@@ -66,6 +67,8 @@ export class SessionSockets {
     if (before?.account !== session.account) endPrivateStreams(connection);
     const bound = this.bound.get(session.number) ?? this.connect(session.number);
     if (before?.number !== session.number) {
+      // `SessionConnected`, and the `SessionDisconnected` that ends it.
+      connection.charge(2 * COST.sessionCommand);
       bound.sockets.add(connection);
       this.leave(connection);
     }

@@ -4,7 +4,12 @@ import { ApiError } from "@perpgate/protocol/core";
 import { socketAuth, socketPing, socketSession } from "@perpgate/protocol/operations";
 import { BearerToken } from "../../auth/session-token.js";
 import { type LogProgress, lagging } from "../../http/log-position.js";
+import { chargeOperation } from "../../limits/charge-operation.js";
+import { COST } from "../../limits/costs.js";
 import { handleMessage } from "./operation.js";
+
+/** Not refused for the debt of the account, like the REST operations that count as cancels. */
+const SESSION_CHARGE = { costMicros: COST.sessionCommand, limit: "cancels" } as const;
 
 /** Binds the socket to the token's session; answered once the log has the session as connected. */
 export const auth = handleMessage(socketAuth, ({ token: text }, call, { sessions, gateway }) => {
@@ -29,6 +34,7 @@ export const session = handleMessage(socketSession, ({ cancelOnDisconnect }, cal
   if (gateway.venue === undefined) {
     throw new ApiError("venue_unavailable", { operation: "session" });
   }
+  chargeOperation(gateway.budgets, call, SESSION_CHARGE, session.account, call.header);
   const caller = { bearerToken: session.token, header: call.header };
   const done = gateway.venue.setSessionOptions(caller, { cancelOnDisconnect });
   call.answerWith(done, () => ({ cancelOnDisconnect }));
