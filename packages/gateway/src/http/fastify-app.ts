@@ -12,7 +12,7 @@ import { type ConnectionsOptions, HttpConnections } from "./http-connections.js"
 import type { LeanOrders } from "./lean-orders.js";
 import type { HttpLimits } from "./limits.js";
 import { type LogProgress, whenReached } from "./log-position.js";
-import { answerClientError, refuseDirectly, retryAfterOf } from "./refuse-directly.js";
+import { refuseDirectly, retryAfterOf } from "./refuse-directly.js";
 import { requestIdOf } from "./request-id.js";
 import type { RequestLog } from "./request-log.js";
 
@@ -80,7 +80,7 @@ export function createApp(options: AppOptions): {
     },
     // Fastify's response while closing has another shape than `stopped`.
     return503OnClosing: false,
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: (error, socket) => connections.onClientError(error, socket),
     frameworkErrors: sendError,
   });
   app.server.maxConnections = limits.maxConnections;

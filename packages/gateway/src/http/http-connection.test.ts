@@ -15,6 +15,11 @@ function plainOrder(): string {
   return rawOrder(JSON.stringify(body), { authorization: "Bearer test-token" });
 }
 
+/** The headers of an order whose body follows in chunks. */
+const IN_CHUNKS = rawOrder("", { ...BEARER, "transfer-encoding": "chunked" }).replace(
+  "content-length: 0\r\n",
+  "",
+);
 const BOOK = rawGet("/v1/markets/BTCUSD/book");
 const WAIT = { timeout: 120_000, interval: 5 };
 
@@ -65,6 +70,34 @@ describe("one connection", () => {
     finish();
     expect((await client.nextAnswer()).body).toContain('"ackNonce"');
     expect((await client.nextAnswer()).body).toContain('"version"');
+  });
+
+  test.each([
+    ["bytes that are not a request", "\0\r\n\r\n"],
+    ["the beginning of a request with a malformed body", `${IN_CHUNKS}x\r\n`],
+  ])("%s right behind two orders: these are answered, and no more", async (_, bytes) => {
+    const { dial, finish, orders } = await runHesitant();
+    const client = await RawClient.open(dial);
+    client.socket.write(plainOrder() + plainOrder() + bytes);
+    await vi.waitUntil(() => orders() === 1 || client.socket.bytesRead > 0, WAIT);
+    for (let turn = 0; turn < 20; turn++) await nextTurn();
+    expect(client.socket.bytesRead).toBe(0);
+    finish();
+    for (let i = 0; i < 2; i++) expect((await client.nextAnswer()).body).toContain('"ackNonce"');
+    expect(await client.closed()).toBe("");
+    expect(orders()).toBe(2);
+  });
+
+  test("a malformed body: refused", async () => {
+    const { dial, orders } = await runHesitant();
+    const client = await RawClient.open(dial);
+    const answer = await client.ask(`${IN_CHUNKS}x\r\n`);
+    expect(answer).toMatchObject({
+      status: 400,
+      body: expect.stringContaining("malformed_request"),
+    });
+    await client.closed();
+    expect(orders()).toBe(0);
   });
 
   test("a body in pieces: elapsedMs counts the wait for it", async () => {

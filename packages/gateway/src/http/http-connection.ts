@@ -64,6 +64,8 @@ const LINGER_MS = 500;
 export class HttpConnection implements Reader {
   /** Being served now. */
   current: Exchange | undefined;
+  /** Waits for the budget or for its turn of the event loop. */
+  private waiting: Exchange | undefined;
   private readonly queue: Exchange[] = [];
   private isPaused = false;
   /** While no connection of the address is read. */
@@ -160,8 +162,7 @@ export class HttpConnection implements Reader {
   }
 
   private get isIdle(): boolean {
-    if (this.current !== undefined) return false;
-    return this.cancelWait === undefined && this.nextTurn === undefined;
+    return this.current === undefined && this.waiting === undefined;
   }
 
   private get maxQueue(): number {
@@ -186,6 +187,7 @@ export class HttpConnection implements Reader {
       this.closeAfterAnswer();
       return;
     }
+    this.waiting = exchange;
     this.pause();
     this.shortenQueue();
     this.cancelWait = budgets.whenPaid(key, () => {
@@ -202,6 +204,7 @@ export class HttpConnection implements Reader {
   }
 
   private begin(exchange: Exchange): void {
+    this.waiting = undefined;
     this.current = exchange;
     if (this.queue.length === 0) this.resume();
     this.options.budgets.charge(exchange.key, COST.request);
@@ -248,8 +251,9 @@ export class HttpConnection implements Reader {
 
   /** A pipeline of cheap requests, answered in one turn, would hold up all other clients. */
   private admitInNextTurn(exchange: Exchange): void {
+    this.waiting = exchange;
     this.nextTurn = setImmediate(() => {
-      this.nextTurn = undefined;
+      this.waiting = undefined;
       if (this.isEnded) this.closeAfterAnswer();
       else this.admit(exchange);
     });
@@ -280,6 +284,20 @@ export class HttpConnection implements Reader {
     this.isClosing = true;
     this.queue.length = 0;
     return false;
+  }
+
+  /**
+   * Bytes have arrived that are not a request. Returns whether an earlier request is unanswered: then its
+   * response must come first, and the connection is closed after it.
+   */
+  closesBehindRequests(): boolean {
+    // The bytes belong to a body that is not complete: that request cannot be served.
+    if (this.queue.at(-1)?.request.complete === false) this.queue.pop();
+    const last = this.queue.at(-1) ?? this.waiting ?? this.current;
+    if (last?.request.complete !== true) return false;
+    this.isClosing = true;
+    this.pause();
+    return true;
   }
 
   /** Stops reading; the peer has `LINGER_MS` to read what was written. */

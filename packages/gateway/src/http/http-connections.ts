@@ -12,6 +12,7 @@ import { AddressReaders } from "../limits/address-readers.js";
 import { clientKeyOf } from "../limits/client-key.js";
 import { COST } from "../limits/costs.js";
 import { type ConnectionOptions, type Exchange, HttpConnection } from "./http-connection.js";
+import { answerClientError } from "./refuse-directly.js";
 
 export interface ConnectionsOptions extends ConnectionOptions {
   readonly connectionsPerAddress: number;
@@ -57,6 +58,12 @@ export class HttpConnections {
   /** Whether the request's connection may be upgraded; if not, it is closed. */
   mayUpgrade(request: IncomingMessage): boolean {
     return this.connectionOf(request).mayUpgrade();
+  }
+
+  /** A connection has failed, or has sent bytes that are not a request. */
+  onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+    const isBehind = socket.writable && this.connections.get(socket)?.closesBehindRequests();
+    if (isBehind !== true) answerClientError(error, socket);
   }
 
   /** Destroys parked connections. */
