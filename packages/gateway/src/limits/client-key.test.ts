@@ -12,7 +12,21 @@ test.each([
   ["::1", "0:0:0:0::/64"],
   ["fe80::1%eth0", "fe80:0:0:0::/64"],
   ["64:ff9b::192.0.2.33", "64:ff9b:0:0::/64"],
-  ["not an address", "not an address"],
+  ["203.0.113.9:52811", "203.0.113.9"],
+  ["[2001:db8:1:2::6]:52811", "2001:db8:1:2::/64"],
+  ["[2001:db8:1:2::6]", "2001:db8:1:2::/64"],
+  ["[::ffff:203.0.113.9]:52811", "203.0.113.9"],
+  ["[fe80::1%eth0]:80", "fe80:0:0:0::/64"],
+  ["2001:db8:1:2::/64", "2001:db8:1:2::/64"],
+  ["not an address", "no address"],
+  ["no address", "no address"],
+  ["unknown", "no address"],
+  ["", "no address"],
+  ["303.0.113.9", "no address"],
+  ["303.0.113.9:80", "no address"],
+  ["203.0.113.9:1:2", "no address"],
+  ["203.0.113.9:port", "no address"],
+  ["[2001:db8:1:2]:80", "no address"],
 ])("%s counts as %s", (address, key) => {
   expect(clientKeyOf(address)).toBe(key);
 });
