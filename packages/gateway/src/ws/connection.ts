@@ -54,6 +54,8 @@ export class Connection implements Reader, PieceReader {
   isAlive = true;
   /** Resolves when the socket is closed. */
   readonly closed: Promise<void>;
+  /** After `closeWhenAnswered`: new messages are refused. */
+  isStopping = false;
   private isClosing = false;
   private isCorked = false;
   private messages = 0;
@@ -326,6 +328,13 @@ export class Connection implements Reader, PieceReader {
     this.isClosing = true;
     this.endAll();
     this.socket.close(code, reason);
+  }
+
+  /** Closes once every call in flight is answered. */
+  closeWhenAnswered(reason: CloseReason): void {
+    this.isStopping = true;
+    if (this.inFlight.size === 0) this.close(reason);
+    else void this.answered().then(() => this.close(reason));
   }
 
   /** Closes without reading any further: a client that sends too much may not stop. */

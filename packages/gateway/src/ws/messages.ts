@@ -100,6 +100,7 @@ export class Messages {
         this.hold(received);
         return;
       }
+      if (connection.isStopping) throw new ApiError("stopped", {});
       const operation = HANDLERS.get(call.op ?? "");
       if (operation === undefined) throw unknownOperation(message, call.op);
       call.times = connection.counts.timesOf(operation.operation.op);

@@ -176,19 +176,22 @@ export class StreamServer {
     });
   }
 
-  /** Closes all sockets; resolves once they are closed and every `SessionDisconnected` is durable. */
+  /**
+   * Closes all sockets, those with calls in flight once these are answered; resolves once they are closed
+   * and every `SessionDisconnected` is durable.
+   */
   async stop(): Promise<void> {
     this.isStopping = true;
     clearInterval(this.heartbeat);
     this.unobserve();
     this.hub.stop();
     const connections = [...this.connections];
-    inPieces(connections, (connection) => connection.close(CLOSE.stopping));
+    inPieces(connections, (connection) => connection.closeWhenAnswered(CLOSE.stopping));
     await Promise.all(connections.map(({ closed }) => closed));
     await this.sessions.settled();
   }
 
-  /** Destroys sockets whose closing handshake has not finished. */
+  /** Destroys sockets that are not closed yet. */
   cut(): void {
     inPieces([...this.connections], (connection) => connection.destroy());
   }
