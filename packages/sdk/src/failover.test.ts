@@ -209,6 +209,36 @@ describe("several gateways", () => {
     expect(problems.sort()).toEqual(["blocks gap", "trades.BTCUSD gap"]);
   });
 
+  test("socket refused by a live gateway: nothing moves", async () => {
+    const full = await startVenue({ sockets: { socketsPerAddress: 1 } });
+    const holder = newClient(full);
+    await holder.stream.watchBlocks(() => undefined).ready;
+    const [first, second] = await Promise.all([
+      CuttingProxy.before(full.url),
+      CuttingProxy.before(full.url),
+    ]);
+    let dials = 0;
+    class Counting extends WebSocket {
+      constructor(url: string) {
+        super(url);
+        dials++;
+      }
+    }
+    const client = await clientOf([first!, second!], { WebSocket: Counting });
+    const moves: string[] = [];
+    client.onGateway((url) => moves.push(url));
+    const watch = client.stream.watchBlocks(() => undefined);
+    await eventually(() => dials).toBeGreaterThan(3);
+    expect(moves).toEqual([]);
+    // One that is down is left.
+    first!.isDown = true;
+    first!.cutAll();
+    await eventually(() => client.url).toBe(second!.url);
+    holder.close();
+    await watch.ready;
+    expect(client.stream.gateway).toBe(second!.url);
+  });
+
   test("reads name the last position that the client has seen; requests of one gateway do not", async () => {
     const [first, second] = await proxies(2);
     const sent: (string | undefined)[] = [];

@@ -1,8 +1,10 @@
 /** A session that goes on through the wallet, with its streams and its nonces. */
 
+import { CuttingProxy } from "@perpgate/gateway/testing";
 import { SIGNATURE_HEADER } from "@perpgate/protocol";
 import { ConnectionError, type PerpgateClient, type RequestLike } from "@perpgate/sdk";
 import { expect, test } from "vitest";
+import { WebSocket } from "ws";
 import {
   ASK,
   BID,
@@ -83,6 +85,67 @@ test("renew after the stream was closed on purpose: it stays closed, and nothing
   expect(session.token === token).toBe(false);
   expect(session.stream.state).toBe("closed");
   expect(await session.endOtherSessions()).toHaveLength(1);
+});
+
+/** A session whose socket, and nothing else, goes through a proxy; its orders are canceled on disconnect. */
+async function withSocketProxy() {
+  const at = await startVenue();
+  const proxy = await CuttingProxy.before(at.url);
+  const line = { proxy, onSend: (_text: string): void => undefined };
+  class Proxied extends WebSocket {
+    constructor(url: string) {
+      super(url.replace(at.url.replace("http", "ws"), proxy.url.replace("http", "ws")));
+    }
+
+    override send(text: string): void {
+      line.onSend(text);
+      super.send(text);
+    }
+  }
+  const session = await newSession(newClient(at, { WebSocket: Proxied, retries: 0 }));
+  await session.stream.cancelOnDisconnect(true);
+  const optionNow = async () =>
+    (await session.sessions()).find(({ current }) => current)?.cancelOnDisconnect;
+  return { session, line, optionNow };
+}
+
+test("renew while the socket cannot connect: orders go on, the session is renewed", async () => {
+  const { session, line, optionNow } = await withSocketProxy();
+  const { proxy } = line;
+  proxy.isDown = true;
+  proxy.cutAll();
+  await eventually(() => session.stream.state).not.toBe("open");
+  const { token } = session;
+  await session.renew();
+  expect(session.token).not.toBe(token);
+  expect(session.stream.state).not.toBe("open");
+  expect(await session.placeOrder(BID)).toMatchObject({ status: "resting" });
+  expect(await optionNow()).toBe(false);
+  // The option follows with the connection.
+  proxy.isDown = false;
+  await eventually(optionNow).toBe(true);
+  expect(session.stream.state).toBe("open");
+});
+
+test("renew, and the answer to auth is lost: the new session cancels on disconnect", async () => {
+  const { session, line, optionNow } = await withSocketProxy();
+  const { token } = session;
+  line.onSend = (text) => {
+    if (!text.includes('"op":"auth"')) return;
+    line.onSend = () => undefined;
+    line.proxy.fate = (direction) => {
+      if (direction === "up") return "pass";
+      line.proxy.fate = () => "pass";
+      return "cut before";
+    };
+  };
+  await session.renew();
+  expect(session.token).not.toBe(token);
+  expect(line.proxy.cuts).toBe(1);
+  await eventually(optionNow).toBe(true);
+  const { orderId } = await session.placeOrder(BID);
+  session.stream.close();
+  await eventually(async () => (await session.order(orderId)).status).toBe("canceled");
 });
 
 /** A fetch that counts sign-ins, and calls back before it sends one. */

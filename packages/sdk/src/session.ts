@@ -168,8 +168,9 @@ export class Session extends AccountTrader {
    * first, nonces rise on, and streams go on over the same connection. Resting orders stay. An order of
    * the old session that is repeated with its nonce is sent in that session, while it lives.
    * `cancelOnDisconnect` then covers the new session's orders alone: those of the old one, also an order
-   * that such a repetition places, stay when the socket closes. Where the old session had ended before,
-   * its stream had too: `session.stream` is then a new one to watch.
+   * that such a repetition places, stay when the socket closes. While the socket is not connected, nothing
+   * waits for it: the option is set in the new session on the next connection. Where the old session had
+   * ended before, its stream had too: `session.stream` is then a new one to watch.
    *
    * @example
    * await session.renew();
@@ -213,9 +214,7 @@ export class Session extends AccountTrader {
     const { opened } = this;
     if (opened?.isRefused !== true) return opened?.rebind(token);
     this.opened = undefined;
-    if (!opened.cancelsOnDisconnect) return;
-    this.stream.cancelsOnDisconnect = true;
-    await this.stream.cancelOnDisconnect(true);
+    if (opened.cancelsOnDisconnect) await this.stream.restoreCancelOnDisconnect();
   }
 
   /**

@@ -165,6 +165,14 @@ export class Gateways {
     }
   }
 
+  /** Whether it can serve requests now. */
+  isReady(url: string): Promise<boolean> {
+    return this.ask(url + getReadiness.path, PROBE_TIMEOUT_MS).then(
+      () => true,
+      () => false,
+    );
+  }
+
   /** One check at a time for all requests that wait. */
   private isAlive(url: string): Promise<boolean> {
     let check = this.checks.get(url);

@@ -39,6 +39,8 @@ export class SessionStream {
   private readonly trading: SocketOrders;
   /** @internal */
   cancelsOnDisconnect = false;
+  /** Whether the option must still be set in a renewed session. */
+  private isOptionDue = false;
 
   /** @internal */
   constructor(private readonly context: SocketOrdersContext) {
@@ -50,6 +52,10 @@ export class SessionStream {
     this.account = new PrivateStream(channels, "account", readAccount, latestAccount);
     this.deposits = new PrivateStream(channels, "deposits", readDeposits, allDeposits);
     this.trading = new SocketOrders(context);
+    context.socket.onState((state) => {
+      // A failure is tried again on the next connection.
+      if (state === "open") this.setDueOption().catch(() => undefined);
+    });
   }
 
   /** State of the connection. */
@@ -238,6 +244,7 @@ export class SessionStream {
   async cancelOnDisconnect(isOn: boolean, options: CallOptions = {}): Promise<void> {
     await this.trading.setCancelOnDisconnect(isOn, options);
     this.cancelsOnDisconnect = isOn;
+    this.isOptionDue = false;
   }
 
   /** @internal Continues with the token of a renewed session. */
@@ -245,19 +252,43 @@ export class SessionStream {
     const { socket, rules } = this.context;
     if (socket.state === "closed") return;
     await socket.rebind(token, { timeoutMs: rules.timeoutMs, signal: undefined });
-    if (this.cancelsOnDisconnect) await this.cancelOnDisconnect(true);
+    if (this.cancelsOnDisconnect) await this.restoreCancelOnDisconnect();
   }
 
-  /** @internal The old session must not cancel its orders when the socket leaves it. */
+  /** @internal Sets the option in a renewed session: now if connected, else on the next connection. */
+  async restoreCancelOnDisconnect(): Promise<void> {
+    this.cancelsOnDisconnect = true;
+    this.isOptionDue = true;
+    this.context.socket.open();
+    await this.setDueOption();
+  }
+
+  /**
+   * @internal The old session must not cancel its orders when the socket leaves it. Orders wait for this,
+   * so it waits for no connection: without one there is nothing to leave.
+   */
   async beforeRebind(): Promise<void> {
     if (!this.cancelsOnDisconnect) return;
+    await this.whileOpen((signal) => this.trading.setCancelOnDisconnect(false, { signal }));
+  }
+
+  private async setDueOption(): Promise<void> {
+    if (!this.isOptionDue) return;
+    await this.whileOpen((signal) => this.cancelOnDisconnect(true, { signal }));
+  }
+
+  /** Sends nothing without a connection; resolves when that is lost before the response. */
+  private async whileOpen(send: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    if (this.state !== "open") return;
+    const lost = new AbortController();
+    const stop = this.onState(() => lost.abort());
     try {
-      await this.cancelOnDisconnect(false);
+      await send(lost.signal);
     } catch (error) {
-      // It has left already.
-      if (this.state !== "closed") throw error;
+      if (!lost.signal.aborted) throw error;
+    } finally {
+      stop();
     }
-    this.cancelsOnDisconnect = true;
   }
 
   /**

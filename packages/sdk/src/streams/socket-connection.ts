@@ -48,7 +48,8 @@ export class SocketConnection {
   receivedAt = 0;
   /** Heartbeats in a row without a message. */
   silentBeats = 0;
-  private isReady = false;
+  /** Whether the greeting was accepted. */
+  isReady = false;
   private isOver = false;
   private readonly socket: WebSocketLike;
   private readonly outbox: Pacer;

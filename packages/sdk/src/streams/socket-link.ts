@@ -265,13 +265,32 @@ export class SocketLink {
     }
     const { gateways } = this.settings;
     const isOwnFault = code !== undefined && OWN_FAULTS.has(code);
-    const hasOther = !isOwnFault && gateways.lost(connection.url);
+    const isRefused = gateways.areSeveral && !connection.isReady && !isOwnFault;
+    const hasOther = !isOwnFault && !isRefused && gateways.lost(connection.url);
     if (isDown) {
       this.setState(this.candidate === undefined ? "waiting" : "connecting");
       this.listener.onDown(error);
     }
-    const backoff = gateways.areSeveral ? MOVE_BACKOFF : RECONNECT_BACKOFF;
-    this.connectLater(hasOther ? 0 : backoffMs(this.failures++, backoff));
+    if (isRefused) void this.refused(connection.url);
+    else this.connectLater(hasOther ? 0 : this.nextBackoffMs());
+  }
+
+  private nextBackoffMs(): number {
+    const { areSeveral } = this.settings.gateways;
+    return backoffMs(this.failures++, areSeveral ? MOVE_BACKOFF : RECONNECT_BACKOFF);
+  }
+
+  /**
+   * One of several gateways has not accepted a connection. If it is ready, it refuses this client, for its
+   * origin or its number of sockets, and others would too: nothing moves.
+   */
+  private async refused(url: string): Promise<void> {
+    const { gateways } = this.settings;
+    if (await gateways.isReady(url)) {
+      this.connectLater(backoffMs(this.failures++, RECONNECT_BACKOFF));
+      return;
+    }
+    this.connectLater(gateways.lost(url) ? 0 : this.nextBackoffMs());
   }
 
   /** Connects again, or, if the open connection is that of another gateway, tries again to move. */

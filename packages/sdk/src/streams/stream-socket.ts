@@ -66,6 +66,11 @@ export class StreamSocket {
     return this.link.silentMs;
   }
 
+  /** Connects if it is idle. */
+  open(): void {
+    this.link.open();
+  }
+
   connectNow(): void {
     this.link.connectNow();
   }
@@ -89,7 +94,12 @@ export class StreamSocket {
     this.link.greetWith(greetingOf(token));
     // Without a connection the next one begins with the new token.
     if (this.link.state !== "open") return;
-    await this.requests.request(messageOf(socketAuth, { token }), options);
+    try {
+      await this.requests.request(messageOf(socketAuth, { token }), options);
+    } catch {
+      // Which session the server has bound is unknown; the next connection begins with the new token.
+      this.link.reconnect("not bound to the renewed session");
+    }
   }
 
   close(): void {
