@@ -149,7 +149,8 @@ export abstract class AccountTrader extends AccountReader {
   /**
    * Protects the position of a market, or the one that open orders lead to: at `takeProfit` or at
    * `stopLoss` the whole position is closed, whatever its size is then. Prices that were set before on
-   * this side are amended, so a price that is refused leaves the old one in force; null removes one.
+   * this side are amended, so a price that is refused leaves the old one in force; null removes one. After
+   * an unknown outcome call it again: it reads what is set and changes the rest.
    *
    * @example
    * const { results } = await session.protect({ symbol: "BTCUSD", side: "long", takeProfit: 70_000, stopLoss: 62_000 });
@@ -157,11 +158,11 @@ export abstract class AccountTrader extends AccountReader {
    */
   async protect(
     protection: Protection,
-    options: BatchOptions = {},
+    { validUntil, ...options }: Omit<BatchOptions, "nonce"> = {},
   ): Promise<Replayable<BatchAnswer>> {
-    const operations = protectionOf(protection, await this.openOrders());
+    const operations = protectionOf(protection, await this.openOrders(options));
     if (operations.length === 0) return { results: [], replayed: false };
-    return this.batch(operations, options);
+    return this.batch(operations, validUntil === undefined ? options : { ...options, validUntil });
   }
 
   /**

@@ -12,7 +12,7 @@ import { MarketReader } from "./market-reader.js";
 import type { WebSocketConstructor } from "./platform/platform.js";
 import { ReceiptKeeper, type ReceiptOptions } from "./receipts/receipt-keeper.js";
 import type { CallOptions } from "./retry.js";
-import { restoredKey, type SavedSession, type StoredSession } from "./saved-session.js";
+import { restoredKeys, type SavedSession, type StoredSession } from "./saved-session.js";
 import { type Renewed, Session } from "./session.js";
 import { createSessionKey, type SessionKey } from "./session-key/session-key.js";
 import { type SignInFields, signIn } from "./sign-in/sign-in.js";
@@ -167,9 +167,9 @@ export class PerpgateClient extends MarketReader {
    * console.log(await again.openOrders());
    */
   restore(saved: SavedSession | StoredSession): Session {
-    const key = restoredKey(saved);
+    const { key, nextKey } = restoredKeys(saved);
     const { address, token, expiresAt, lastNonce, earlierNonce } = saved;
-    return this.sessionOf({ address, token, expiresAt, lastNonce, earlierNonce, key });
+    return this.sessionOf({ address, token, expiresAt, lastNonce, earlierNonce, key, nextKey });
   }
 
   /**
@@ -191,6 +191,7 @@ export class PerpgateClient extends MarketReader {
     readonly lastNonce?: number;
     readonly earlierNonce?: number | undefined;
     readonly key: SessionKey;
+    readonly nextKey?: SessionKey | undefined;
     readonly signInAgain?: () => Promise<Renewed>;
   }): Session {
     return new Session({

@@ -109,6 +109,11 @@ test("every operation of the OpenAPI document: has a method that decodes its res
   const wrong = await taker.protect({ ...exits, takeProfit: undefined, stopLoss: 66_000 });
   expect(wrong.results).toMatchObject([{ error: { code: "stop_would_trigger" } }]);
   expect(await taker.openOrders()).toMatchObject([{ closePosition: true, price: 61_000 }]);
+  // Nothing to change, so only its read is sent.
+  const unset = { ...exits, takeProfit: null, stopLoss: undefined };
+  expect(await taker.protect(unset)).toEqual({ results: [], replayed: false });
+  const signal = AbortSignal.abort(new Error("changed my mind"));
+  await expect(taker.protect(unset, { signal })).rejects.toThrow("changed my mind");
 
   expect(await client.bridge()).toMatchObject({ attestor: "dev" });
   const deposit = { chain: "arbitrum", txHash: `0x${"ab".repeat(32)}`, token: "USDC" } as const;

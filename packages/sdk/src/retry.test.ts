@@ -6,7 +6,15 @@ import { CuttingProxy, type Direction, type Fate } from "@perpgate/gateway/testi
 import { ConnectionError, TimeoutError } from "@perpgate/sdk";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
-import { BID, BUY, eventually, newClient, newSession, startVenue } from "./testing/venue.js";
+import {
+  BID,
+  BUY,
+  eventually,
+  newAccount,
+  newClient,
+  newSession,
+  startVenue,
+} from "./testing/venue.js";
 
 const at = await startVenue({}, afterAll);
 /** Long enough for any response, on a loaded machine too. */
@@ -260,6 +268,19 @@ describe("other requests without a response", () => {
     expect((await session.account()).session.sessionKey).toBe(session.sessionKey);
   });
 
+  test("rotate, and the network stays down: saved with both keys, a restored session settles it", async () => {
+    for (const cut of ["up", "down"]) {
+      const proxy = await CuttingProxy.before(at.url);
+      const session = await newSession(newClient(proxy, { retries: 1, ...PATIENT }));
+      proxy.fate = (direction) => (direction === cut ? "cut before" : "pass");
+      await expect(session.rotate()).rejects.toBeInstanceOf(ConnectionError);
+      const restored = newClient(at).restore(JSON.parse(JSON.stringify(session.save())));
+      expect(await restored.placeOrder(BID)).toMatchObject({ status: "resting" });
+      expect((await restored.account()).session.sessionKey).toBe(restored.sessionKey);
+      expect(restored.save().nextSessionKey).toBeUndefined();
+    }
+  });
+
   test("rotate while orders are in flight: none is refused", async () => {
     const session = await newSession(newClient(at));
     const placing = Array.from({ length: 20 }, () => session.placeOrder(BID));
@@ -279,6 +300,20 @@ describe("other requests without a response", () => {
     await session.signOut();
     await expect(session.account()).rejects.toMatchObject({ code: "invalid_token" });
     await expect(session.signOut()).rejects.toMatchObject({ code: "invalid_token" });
+  });
+
+  test("endSession: ended, a repeat succeeds", async () => {
+    const proxy = await CuttingProxy.before(at.url);
+    const account = newAccount();
+    await newClient(at).signIn({ account });
+    const session = await newClient(proxy, PATIENT).signIn({ account });
+    const other = (await session.sessions()).find(({ current }) => !current);
+    const id = other?.id ?? "";
+    proxy.fate = once("down", "cut before");
+    await session.endSession(id);
+    expect(await session.sessions()).toMatchObject([{ current: true }]);
+    // One that had ended before the call is an error.
+    await expect(session.endSession(id)).rejects.toMatchObject({ code: "session_not_found" });
   });
 
   test("deposit and reads: repeated", async () => {

@@ -22,22 +22,32 @@ interface SavedFields {
   readonly earlierNonce?: number;
 }
 
+interface SavedKey {
+  readonly kind: SessionKeyKind;
+  readonly publicKey: string;
+  /** 32 bytes of hex. */
+  readonly secret: string;
+}
+
+interface StoredKey {
+  readonly kind: SessionKeyKind;
+  readonly publicKey: string;
+  readonly handle: object;
+}
+
 export interface SavedSession extends SavedFields {
-  readonly sessionKey: {
-    readonly kind: SessionKeyKind;
-    readonly publicKey: string;
-    /** 32 bytes of hex. */
-    readonly secret: string;
-  };
+  readonly sessionKey: SavedKey;
+  /** The new key of a rotation whose outcome is unknown. */
+  readonly nextSessionKey?: SavedKey;
 }
 
 export interface StoredSession extends SavedFields {
-  readonly sessionKey: {
-    readonly kind: SessionKeyKind;
-    readonly publicKey: string;
-    readonly handle: object;
-  };
+  readonly sessionKey: StoredKey;
+  /** The new key of a rotation whose outcome is unknown. */
+  readonly nextSessionKey?: StoredKey;
 }
+
+const KeyShape = Type.Object({ kind: Type.String(), publicKey: Type.String() });
 
 const SavedShape = Type.Object({
   version: Type.Integer(),
@@ -46,15 +56,40 @@ const SavedShape = Type.Object({
   expiresAt: Type.Integer(),
   lastNonce: Type.Integer(),
   earlierNonce: Type.Optional(Type.Integer()),
-  sessionKey: Type.Object({ kind: Type.String(), publicKey: Type.String() }),
+  sessionKey: KeyShape,
+  nextSessionKey: Type.Optional(KeyShape),
 });
 
-/** The key of a saved session. @throws TypeError if this is not a saved session. */
-export function restoredKey(saved: SavedSession | StoredSession): SessionKey {
+/** @throws TypeError if the key cannot be read. */
+export function savedKey({ kind, publicKey, secret }: SessionKey): SavedKey {
+  if (secret === undefined) {
+    throw new TypeError("this session key cannot be read; sign in with saveable: true to save it");
+  }
+  return { kind, publicKey, secret };
+}
+
+/** @throws TypeError if the key has no handle. */
+export function storedKey({ kind, publicKey, handle }: SessionKey): StoredKey {
+  if (handle === undefined) throw new TypeError("this session key has no handle; use save()");
+  return { kind, publicKey, handle };
+}
+
+/** The keys of a saved session. @throws TypeError if this is not a saved session. */
+export function restoredKeys(saved: SavedSession | StoredSession): {
+  readonly key: SessionKey;
+  readonly nextKey: SessionKey | undefined;
+} {
   if (!hasShape(SavedShape, saved) || saved.version !== 1) {
     throw new TypeError("not a session that session.save() made");
   }
-  const { sessionKey } = saved;
+  const { sessionKey, nextSessionKey } = saved;
+  return {
+    key: restoredKey(sessionKey),
+    nextKey: nextSessionKey === undefined ? undefined : restoredKey(nextSessionKey),
+  };
+}
+
+function restoredKey(sessionKey: SavedKey | StoredKey): SessionKey {
   if ("handle" in sessionKey) return keyFromHandle(sessionKey.handle, sessionKey.publicKey);
   const key = sessionKeyFromSecret(sessionKey.kind, sessionKey.secret);
   if (key.publicKey !== sessionKey.publicKey) {

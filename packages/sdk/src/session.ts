@@ -22,7 +22,7 @@ import { Nonces } from "./orders/nonces.js";
 import { OrderClient } from "./orders/order-client.js";
 import type { ReceiptKeeper } from "./receipts/receipt-keeper.js";
 import { type CallOptions, startTimer } from "./retry.js";
-import type { SavedSession, StoredSession } from "./saved-session.js";
+import { type SavedSession, type StoredSession, savedKey, storedKey } from "./saved-session.js";
 import { SessionKeyRing } from "./session-key/key-ring.js";
 import { createSessionKey, type SessionKey } from "./session-key/session-key.js";
 import { SessionStream } from "./streams/session-stream.js";
@@ -34,6 +34,8 @@ export interface SessionParts {
   readonly token: string;
   readonly expiresAt: number;
   readonly key: SessionKey;
+  /** The new key of a rotation whose outcome is unknown. */
+  readonly nextKey?: SessionKey | undefined;
   readonly lastNonce?: number;
   readonly earlierNonce?: number | undefined;
   readonly receipts: ReceiptKeeper;
@@ -96,7 +98,7 @@ export class Session extends AccountTrader {
     this.signInAgain = signInAgain?.bind(parts);
     this.isClosed = () => parts.isClosed();
     this.nonces = new Nonces(lastNonce);
-    this.keys = this.ringOf(key, token);
+    this.keys = this.ringOf(key, token, parts.nextKey);
     this.receipts = parts.receipts;
     this.orderClient = new OrderClient(
       this.nonces,
@@ -257,11 +259,12 @@ export class Session extends AccountTrader {
     return this.stopRenewals;
   }
 
-  private ringOf(key: SessionKey, token: string): SessionKeyRing {
+  private ringOf(key: SessionKey, token: string, nextKey?: SessionKey): SessionKeyRing {
     const session = { address: this.address, token };
     return new SessionKeyRing(
       key,
       async () => (await this.http.call(getAccount, { session })).session.sessionKey,
+      nextKey,
     );
   }
 
@@ -289,7 +292,8 @@ export class Session extends AccountTrader {
   }
 
   /**
-   * Ends another session of the account, by the id that `sessions` gives.
+   * Ends another session of the account, by the id that `sessions` gives. One that an earlier try of this
+   * call ended counts as success; `session_not_found` means that it had ended before the call.
    *
    * @example
    * for (const { id, current } of await session.sessions()) {
@@ -298,11 +302,18 @@ export class Session extends AccountTrader {
    */
   async endSession(id: string, options: CallOptions = {}): Promise<void> {
     const signature = await this.orderClient.sign(endSessionText(id));
-    await this.call(endSessionById, { params: { id }, signed: { body: "", signature }, options });
+    const signed = { body: "", signature };
+    try {
+      await this.call(endSessionById, { params: { id }, signed, options });
+    } catch (error) {
+      const isEnded = error instanceof PerpgateError && error.code === "session_not_found";
+      if (!isEnded || error.attempts === 1) throw error;
+    }
   }
 
   /**
-   * Ends all other sessions of the account; returns their ids.
+   * Ends all other sessions of the account; returns their ids. If a response was lost, the list has only
+   * the sessions that the last try ended.
    *
    * @example
    * console.log(await session.endOtherSessions());
@@ -318,7 +329,8 @@ export class Session extends AccountTrader {
 
   /**
    * The session as JSON with the secret of its key: keep it like a password. A key that cannot be
-   * read, the default in browsers, cannot be saved; see `store`.
+   * read, the default in browsers, cannot be saved; see `store`. After a rotation of unknown outcome it has
+   * both keys, and the restored session asks the venue which one signs.
    *
    * @example
    * const text = JSON.stringify(session.save());
@@ -326,13 +338,9 @@ export class Session extends AccountTrader {
    * console.log(again.address);
    */
   save(): SavedSession {
-    const { kind, publicKey, secret } = this.keys.known;
-    if (secret === undefined) {
-      throw new TypeError(
-        "this session key cannot be read; sign in with saveable: true to save it",
-      );
-    }
-    return { ...this.savedFields(), sessionKey: { kind, publicKey, secret } };
+    const { known, candidate } = this.keys;
+    const next = candidate === undefined ? {} : { nextSessionKey: savedKey(candidate) };
+    return { ...this.savedFields(), sessionKey: savedKey(known), ...next };
   }
 
   /**
@@ -357,12 +365,12 @@ export class Session extends AccountTrader {
    * console.log(again.sessionKey);
    */
   store(): StoredSession {
-    const { kind, publicKey, handle } = this.keys.known;
-    if (handle === undefined) throw new TypeError("this session key has no handle; use save()");
-    return { ...this.savedFields(), sessionKey: { kind, publicKey, handle } };
+    const { known, candidate } = this.keys;
+    const next = candidate === undefined ? {} : { nextSessionKey: storedKey(candidate) };
+    return { ...this.savedFields(), sessionKey: storedKey(known), ...next };
   }
 
-  private savedFields(): Omit<SavedSession, "sessionKey"> {
+  private savedFields(): Omit<SavedSession, "sessionKey" | "nextSessionKey"> {
     const { address, token, expiresAt } = this;
     const earlierNonce = this.orderClient.lastNonceOfEarlier;
     const earlier = earlierNonce === undefined ? {} : { earlierNonce };

@@ -12,13 +12,13 @@ import type { SessionKey } from "./session-key.js";
 const ALREADY_ROTATED: ReadonlySet<string> = new Set(["invalid_signature", "session_key_rotated"]);
 
 export class SessionKeyRing {
-  private candidate: SessionKey | undefined;
   private settling: Promise<void> | undefined;
 
   constructor(
     private key: SessionKey,
     /** The public key that the venue has for the session. */
     private readonly keyAtVenue: () => Promise<string>,
+    private unconfirmed?: SessionKey,
   ) {}
 
   /** The last key that was confirmed. */
@@ -26,10 +26,15 @@ export class SessionKeyRing {
     return this.key;
   }
 
+  /** The new key of a rotation whose outcome is unknown. */
+  get candidate(): SessionKey | undefined {
+    return this.unconfirmed;
+  }
+
   /** The current key; reads it from the venue if a rotation is unconfirmed. */
   async current(): Promise<SessionKey> {
-    while (this.candidate !== undefined) {
-      this.settling ??= this.settle(this.candidate).finally(() => {
+    while (this.unconfirmed !== undefined) {
+      this.settling ??= this.settle(this.unconfirmed).finally(() => {
         this.settling = undefined;
       });
       await this.settling;
@@ -44,7 +49,7 @@ export class SessionKeyRing {
       this.key = next;
     } catch (error) {
       if (!mayHaveBeenExecuted(error)) throw error;
-      this.candidate = next;
+      this.unconfirmed = next;
       const now = await this.current().catch(() => undefined);
       if (now !== next) throw error;
     }
@@ -53,7 +58,7 @@ export class SessionKeyRing {
   private async settle(candidate: SessionKey): Promise<void> {
     const publicKey = await this.keyAtVenue();
     if (publicKey === candidate.publicKey) this.key = candidate;
-    this.candidate = undefined;
+    this.unconfirmed = undefined;
   }
 }
 

@@ -7,10 +7,6 @@ export class ChannelRegistry<C extends Channel> {
 
   constructor(private readonly channels: Channels) {}
 
-  get(stream: string): C | undefined {
-    return this.byStream.get(stream);
-  }
-
   /** The channel of the stream. `create` gets a callback for when the last watch has ended. */
   getOrCreate(stream: string, create: (onEmpty: () => void) => C): C {
     const known = this.byStream.get(stream);

@@ -66,3 +66,28 @@ test("a callback that throws: an unhandled error, the stream continues", async (
     for (const listener of listeners) process.on("uncaughtException", listener);
   }
 });
+
+test("a closed watch: ready rejects, and no callback runs any more", async () => {
+  const at = await startVenue();
+  const client = newClient(at);
+  const early = client.stream.watchTicker("ETHUSD", () => undefined);
+  early.close();
+  await expect(early.ready).rejects.toMatchObject({ name: "ConnectionError", isFinal: true });
+
+  const seen: string[] = [];
+  const first = client.stream.watchBlocks(
+    () => {
+      seen.push("first");
+      second.close();
+    },
+    { onProblem: () => third.close() },
+  );
+  const second = client.stream.watchBlocks(() => seen.push("second"));
+  const third = client.stream.watchBlocks(() => undefined, { onProblem: () => seen.push("third") });
+  await Promise.all([first, second, third].map(({ ready }) => ready));
+  await at.advance(200);
+  await eventually(() => seen.length).toBeGreaterThan(0);
+  await second.ready;
+  client.close();
+  expect(new Set(seen)).toEqual(new Set(["first"]));
+});

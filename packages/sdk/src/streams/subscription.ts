@@ -1,10 +1,12 @@
 /** The result of `watch…`, and the watches that share one stream. */
 
+import { ConnectionError } from "../errors.js";
+
 /** A watch; it runs until it is closed. */
 export interface Subscription {
   /** The stream's name, such as `book.BTCUSD`. */
   readonly stream: string;
-  /** Resolves when the subscription is confirmed; rejects if the stream is refused. */
+  /** Resolves when the subscription is confirmed; rejects if the stream is refused or the watch closed. */
   readonly ready: Promise<void>;
   /** Ends the watch; no callback runs after this. */
   close(): void;
@@ -82,12 +84,19 @@ export class Watchers<T> {
   }
 
   notify(value: T): void {
-    for (const { callback } of [...this.entries]) callSafely(() => callback(value));
+    this.each(({ callback }) => callback(value));
   }
 
   report(kind: ProblemKind, error?: Error): void {
     const problem = { kind, stream: this.stream, ...(error === undefined ? {} : { error }) };
-    for (const { options } of [...this.entries]) callSafely(() => options.onProblem?.(problem));
+    this.each(({ options }) => options.onProblem?.(problem));
+  }
+
+  /** A callback may close other watches. */
+  private each(call: (entry: Entry<T>) => void): void {
+    for (const entry of [...this.entries]) {
+      if (this.entries.has(entry)) callSafely(() => call(entry));
+    }
   }
 
   refuse(error: Error): void {
@@ -98,6 +107,10 @@ export class Watchers<T> {
   }
 
   private leave(entry: Entry<T>): void {
+    // No effect on a watch that has begun.
+    entry.refuse(
+      new ConnectionError("the watch was closed", { outcome: "not_sent", isFinal: true }),
+    );
     if (this.entries.delete(entry) && this.entries.size === 0) this.onEmpty();
   }
 }
