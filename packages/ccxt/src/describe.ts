@@ -173,7 +173,7 @@ export const DESCRIPTION = {
   has: HAS,
   timeframes: Object.fromEntries(RESOLUTIONS.map((resolution) => [resolution, resolution])),
   urls: {
-    api: { public: "http://127.0.0.1:8080", private: "http://127.0.0.1:8080" },
+    api: "http://127.0.0.1:8080",
     doc: "http://127.0.0.1:8080/docs",
   },
   api: {

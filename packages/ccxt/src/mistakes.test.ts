@@ -160,6 +160,27 @@ test("editOrder by client id: the price of a waiting limit order is its limit, n
   await exchange.cancelAllOrders();
 });
 
+test("fetchOpenOrders with until: later orders are left out", async () => {
+  const { id } = await limit("buy", 0.01, 60_000);
+  await venue.advance(1_000);
+  const later = await limit("buy", 0.01, 60_001);
+  const [first, second] = await exchange.fetchOpenOrders(SYMBOL);
+  expect([first?.id, second?.id]).toEqual([id, later.id]);
+  const until = first?.timestamp;
+  const found = await exchange.fetchOpenOrders(SYMBOL, undefined, undefined, { until });
+  expect(found.map((order) => order.id)).toEqual([id]);
+  await exchange.cancelAllOrders();
+});
+
+test("urls.api of one kind of call is that of all; two gateways are refused", async () => {
+  for (const api of [{ public: venue.url }, { private: venue.url }]) {
+    expect(await newExchange({ urls: { api } }).fetchBalance()).toMatchObject({ free: {} });
+  }
+  const two = newExchange({ urls: { api: { public: venue.url, private: "http://127.0.0.1:9" } } });
+  await expect(two.fetchBalance()).rejects.toThrow(errors.NotSupported);
+  await expect(two.fetchTime()).rejects.toThrow(errors.NotSupported);
+});
+
 test("credentials that are none: AuthenticationError", async () => {
   const { AuthenticationError } = errors;
   for (const privateKey of ["abc", `0x${"00".repeat(32)}`, "zz".repeat(32)]) {

@@ -71,11 +71,19 @@ export class OrderData extends Margin {
     throw new errors.OrderNotFound(`${this.id} order ${order.id} is ${order.status}, not open`);
   }
 
-  override async fetchOpenOrders(symbol?: string, since?: Int, limit?: Int): Promise<Order[]> {
+  override async fetchOpenOrders(
+    symbol?: string,
+    since?: Int,
+    limit?: Int,
+    params: Dict = {},
+  ): Promise<Order[]> {
     await this.loadMarkets();
     const market = symbol === undefined ? undefined : this.market(symbol);
     const open = await this.askSession((session) => session.openOrders());
-    const wanted = open.filter((order) => market === undefined || order.symbol === market.id);
+    const to = untilOf(params) ?? Number.POSITIVE_INFINITY;
+    const wanted = open.filter(
+      ({ symbol: id, createdAt }) => (market === undefined || id === market.id) && createdAt < to,
+    );
     return this.parseOrders(wanted, market, since, limit);
   }
 

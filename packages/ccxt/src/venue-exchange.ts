@@ -45,10 +45,13 @@ export class VenueExchange extends Exchange {
     return this.connected;
   }
 
-  /** The gateway's address: `urls.api`, which is one address or one for `public` and `private`. */
+  /** The gateway's address: `urls.api`, or its `public` or `private`, which must be the same. */
   private gatewayUrl(): string {
     const { api } = this.urls;
-    return typeof api === "string" ? api : this.safeString(api, "public", "");
+    if (typeof api === "string") return api;
+    const { public: first = api.private, private: second = first } = api;
+    if (first === second) return this.safeString({ first }, "first", "");
+    throw new errors.NotSupported(`${this.id} takes one gateway for public and private calls`);
   }
 
   /** A request of the SDK, sent by CCXT. Refusals are thrown by `handleErrors`. */
