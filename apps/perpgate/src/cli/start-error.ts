@@ -1,5 +1,7 @@
 /** An error that the user can act on: printed without a stack, with an exit code. */
 
+import { printable } from "./printable.js";
+
 export class StartError extends Error {
   override readonly name: string = "StartError";
   readonly exitCode: number = 1;
@@ -10,7 +12,7 @@ export class StartError extends Error {
 
   /** For people: one line, and advice on further lines. */
   get text(): string {
-    return `perpgate: ${inOneLine(this.message)}\n`;
+    return `perpgate: ${printable(inOneLine(this.message))}\n`;
   }
 
   /** For programs: one JSON document. */

@@ -8,13 +8,19 @@ import { venueCommand } from "./venue-command.js";
 export function addAccountReads(program: Command): void {
   venueCommand(program, "orders", {
     summary: "your open orders",
-    usage: ["[--all] [--nonce N] [--json]"],
-    about:
-      "Your orders that rest in a book or wait for their trigger; with --all the ended ones too.",
+    usage: ["[--nonce N] [--json]", "--all [--nonce N] [--limit N] [--before ID] [--json]"],
+    about: `Your orders that rest in a book or wait for their trigger. With --all the ended ones too, newest
+first; --before continues from the last one shown.`,
     examples: [["orders --all --nonce 41", "the state of an order whose response was lost"]],
   })
     .option("--all", "also filled and canceled ones")
     .option("--nonce <N>", "only the one with this nonce", wholeNumber("--nonce"))
+    .option(
+      "--limit <N>",
+      "with --all: how many at most, up to 1000 (1000)",
+      wholeNumber("--limit"),
+    )
+    .option("--before <ID>", "with --all: only orders older than this one")
     .action(exitWith(async (options) => (await import("./account-reads.js")).orders(options)));
   venueCommand(program, "positions", {
     summary: "your positions",
@@ -57,7 +63,11 @@ fees, profit and loss, funding, liquidations. --before continues from the last o
 export function addDeposit(program: Command): void {
   venueCommand(program, "deposit", {
     summary: "get test money, or register a transaction",
-    usage: ["", "--chain CHAIN --tx HASH [--token USDC] [--no-wait]", "--list"],
+    usage: [
+      "",
+      "--chain CHAIN --tx HASH [--token USDC] [--no-wait]",
+      "--list [--limit N] [--before ID]",
+    ],
     about: `On a testnet with the dev attestor: credits test money and waits for it. With real chains:
 registers the transaction that sent tokens to the vault and shows its confirmations until it is
 credited; without --tx it shows where to send them.`,
@@ -74,6 +84,12 @@ credited; without --tx it shows where to send them.`,
     .option("--tx <HASH>", "the hash of the transaction")
     .option("--token <TOKEN>", "USDC, USDT (USDC)", oneOf("--token", ["USDC", "USDT"]))
     .option("--no-wait", "register and exit")
-    .option("--list", "list your deposits")
+    .option("--list", "list your deposits, newest first")
+    .option(
+      "--limit <N>",
+      "with --list: how many at most, up to 1000 (1000)",
+      wholeNumber("--limit"),
+    )
+    .option("--before <ID>", "with --list: only deposits older than this one")
     .action(exitWith(async (options) => (await import("./deposit.js")).deposit(options)));
 }

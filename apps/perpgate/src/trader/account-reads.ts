@@ -1,7 +1,9 @@
 /** `perpgate orders`, `positions`, `fills` and `account`: what the session's account owns and did. */
 
 import type { Account, Fill, Order, Position } from "@perpgate/sdk";
+import { printable } from "../cli/printable.js";
 import { duration, fee, fixed, money, signed, time } from "../cli/quantities.js";
+import { UsageError } from "../cli/start-error.js";
 import { signTone } from "../cli/style.js";
 import type { Cell, Column } from "../cli/table.js";
 import { withSession } from "./connection.js";
@@ -15,13 +17,23 @@ type FormatOf = (symbol: string) => MarketFormat;
 interface OrdersOptions extends VenueOptions {
   readonly all?: boolean;
   readonly nonce?: number;
+  readonly limit?: number;
+  readonly before?: string;
 }
 
 export function orders(options: OrdersOptions): Promise<number> {
-  const { all = false, nonce } = options;
+  const { all = false, nonce, limit, before } = options;
+  if (!all && (limit ?? before) !== undefined) {
+    throw new UsageError("--limit and --before need --all");
+  }
   return withSession(options, async ({ client, session, output }) => {
     const [rows, formatOf] = await Promise.all([
-      session.orders({ status: all ? "all" : "open", ...(nonce === undefined ? {} : { nonce }) }),
+      session.orders({
+        status: all ? "all" : "open",
+        ...(nonce === undefined ? {} : { nonce }),
+        ...(limit === undefined ? {} : { limit }),
+        ...(before === undefined ? {} : { before }),
+      }),
       marketFormats(client),
     ]);
     output.rows(orderColumns(formatOf), rows, all ? "no orders" : "no open orders");
@@ -61,7 +73,7 @@ export function account(options: VenueOptions): Promise<number> {
       output.json(facts);
       return 0;
     }
-    output.line(facts.address);
+    output.line(printable(facts.address));
     output.list([
       ["equity", money(facts.equity)],
       ["balance", money(facts.balance)],

@@ -2,6 +2,7 @@
 
 import { clientIdWords } from "@perpgate/protocol/core";
 import { type CanceledOrder, type OrderName, PerpgateError } from "@perpgate/sdk";
+import { printable } from "../cli/printable.js";
 import { UsageError } from "../cli/start-error.js";
 import { type TradingVenue, withSession } from "./connection.js";
 import type { VenueOptions } from "./venue-command.js";
@@ -36,7 +37,8 @@ async function cancelAll(
 ): Promise<number> {
   const { canceled } = await session.cancelAll(symbol === undefined ? {} : { symbol });
   if (output.isJson) output.json({ canceled });
-  else output.line(canceled.length === 0 ? "nothing to cancel" : `canceled ${canceled.join(" ")}`);
+  else if (canceled.length === 0) output.line("nothing to cancel");
+  else output.line(printable(`canceled ${canceled.join(" ")}`));
   return 0;
 }
 
@@ -62,7 +64,8 @@ export async function cancelEach(
       const canceled = await session.cancelOrder(orderNamed(id));
       done.push(canceled);
       if (!output.isJson) {
-        output.line(`canceled ${canceled.orderId}, ${canceled.remainingSize} was open`);
+        const { orderId, remainingSize } = canceled;
+        output.line(printable(`canceled ${orderId}, ${remainingSize} was open`));
       }
     } catch (error) {
       failure = error;

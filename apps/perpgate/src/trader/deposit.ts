@@ -11,7 +11,7 @@ import type { BridgeInfo, Chain, Deposit, Session, StreamProblem, Token } from "
 import type { Output } from "../cli/output.js";
 import { printable } from "../cli/printable.js";
 import { money } from "../cli/quantities.js";
-import { StartError } from "../cli/start-error.js";
+import { StartError, UsageError } from "../cli/start-error.js";
 import type { Column } from "../cli/table.js";
 import { type TradingVenue, withSession } from "./connection.js";
 import { Interruption } from "./interruption.js";
@@ -23,12 +23,17 @@ export interface DepositOptions extends VenueOptions {
   readonly token?: Token;
   readonly wait: boolean;
   readonly list?: boolean;
+  readonly limit?: number;
+  readonly before?: string;
 }
 
 export function deposit(options: DepositOptions): Promise<number> {
   const { chain = "ethereum", token = "USDC" } = options;
+  if (options.list !== true && (options.limit ?? options.before) !== undefined) {
+    throw new UsageError("--limit and --before need --list");
+  }
   return withSession(options, async (venue) => {
-    if (options.list === true) return list(venue);
+    if (options.list === true) return list(venue, options);
     const bridge = await venue.client.bridge();
     const txHash = options.tx ?? randomHash(bridge);
     if (txHash === undefined) return showWhereTo(venue.output, bridge);
@@ -43,7 +48,12 @@ function randomHash({ attestor }: BridgeInfo): string | undefined {
 }
 
 /** Prints each step; rejects if the session ends, resolves when the deposit is credited or rejected. */
-async function followed({ session, output }: TradingVenue, first: Deposit): Promise<Deposit> {
+export async function followed(
+  { session, output }: Pick<TradingVenue, "session" | "output">,
+  first: Deposit,
+): Promise<Deposit> {
+  // The stream shows the latest deposits only.
+  if (isFinal(first)) return first;
   const interruption = new Interruption();
   let printed = "";
   const print = (deposit: Deposit) => {
@@ -81,16 +91,20 @@ function ended(
         const found = deposits.find((deposit) => deposit.depositId === depositId);
         if (found === undefined) return;
         onChange(found);
-        if (found.status === "credited" || found.status === "rejected") resolve(found);
+        if (isFinal(found)) resolve(found);
       },
       { onProblem },
     );
   });
 }
 
+function isFinal({ status }: Deposit): boolean {
+  return status === "credited" || status === "rejected";
+}
+
 function stepText({ depositId, status, confirmations, required }: Deposit): string {
   const count = status === "confirming" ? `, ${confirmations} of ${required} confirmations` : "";
-  return `deposit ${depositId}: ${status}${count}`;
+  return printable(`deposit ${depositId}: ${status}${count}`);
 }
 
 async function finish({ session, output }: TradingVenue, deposit: Deposit): Promise<number> {
@@ -117,7 +131,8 @@ async function show(session: Session, output: Output, deposit: Deposit): Promise
   output.line(`${output.paint("credited", "good")} ${own}, the balance is ${money(balance)}`);
   const others = credits.filter((credit) => !isOf(address, credit)).map(({ account }) => account);
   if (others.length > 0) {
-    output.line(`credited to the senders, not to you: ${[...new Set(others)].join(", ")}`);
+    const senders = printable([...new Set(others)].join(", "));
+    output.line(`credited to the senders, not to you: ${senders}`);
   }
 }
 
@@ -173,7 +188,14 @@ const listOf = (address: string): readonly Column<Deposit>[] => [
   { title: "transaction", cell: ({ txHash }) => txHash },
 ];
 
-async function list({ session, output }: TradingVenue): Promise<number> {
-  output.rows(listOf(session.address), await session.deposits(), "no deposits");
+async function list(
+  { session, output }: TradingVenue,
+  { limit, before }: DepositOptions,
+): Promise<number> {
+  const deposits = await session.deposits({
+    ...(limit === undefined ? {} : { limit }),
+    ...(before === undefined ? {} : { before }),
+  });
+  output.rows(listOf(session.address), deposits, "no deposits");
   return 0;
 }

@@ -1,11 +1,13 @@
 /** `perpgate ledger` and `perpgate sessions`: where the balance comes from, and who is signed in. */
 
-import type { LedgerEntry, SessionInfo } from "@perpgate/sdk";
+import { type LedgerEntry, PerpgateError, type SessionInfo } from "@perpgate/sdk";
+import type { Output } from "../cli/output.js";
+import { printable } from "../cli/printable.js";
 import { duration, money, signed, time } from "../cli/quantities.js";
 import { UsageError } from "../cli/start-error.js";
 import { signTone } from "../cli/style.js";
 import type { Column } from "../cli/table.js";
-import { withSession } from "./connection.js";
+import { type TradingVenue, withSession } from "./connection.js";
 import type { VenueOptions } from "./venue-command.js";
 
 const DEFAULT_ENTRIES = 20;
@@ -53,17 +55,39 @@ export function sessions(options: SessionsOptions): Promise<number> {
   if (end.length > 0 && endOthers) throw new UsageError("give --end or --end-others, not both");
   const wrong = end.find((id) => !/^\d{1,16}$/.test(id));
   if (wrong !== undefined) throw new UsageError(`"${wrong}" is not a session's id`);
-  return withSession(options, async ({ session, output }) => {
-    if (end.length === 0 && !endOthers) {
-      output.rows(SESSION_COLUMNS, await session.sessions(), "no sessions");
-      return 0;
-    }
-    const ended = endOthers ? await session.endOtherSessions() : [...end];
-    if (!endOthers) for (const id of end) await session.endSession(id);
-    if (output.isJson) output.json({ ended });
-    else output.line(ended.length === 0 ? "nothing to end" : `ended ${ended.join(" ")}`);
+  return withSession(options, async (venue) => {
+    const { session, output } = venue;
+    if (end.length > 0) return endEach(venue, end);
+    if (endOthers) showEnded(output, await session.endOtherSessions());
+    else output.rows(SESSION_COLUMNS, await session.sessions(), "no sessions");
     return 0;
   });
+}
+
+/**
+ * One after the other, and prints those that were ended. A session that had ended before fails the command
+ * at its end, after the others; any other failure stops it.
+ */
+async function endEach({ session, output }: TradingVenue, ids: readonly string[]): Promise<number> {
+  const ended: string[] = [];
+  let failure: unknown;
+  for (const id of ids) {
+    try {
+      await session.endSession(id);
+      ended.push(id);
+    } catch (error) {
+      failure = error;
+      if (!(error instanceof PerpgateError && error.code === "session_not_found")) break;
+    }
+  }
+  if (failure === undefined || ended.length > 0) showEnded(output, ended);
+  if (failure !== undefined) throw failure;
+  return 0;
+}
+
+function showEnded(output: Output, ended: readonly string[]): void {
+  if (output.isJson) output.json({ ended });
+  else output.line(ended.length === 0 ? "nothing to end" : printable(`ended ${ended.join(" ")}`));
 }
 
 const SESSION_COLUMNS: Column<SessionInfo>[] = [

@@ -1,9 +1,15 @@
 import { ERROR_TABLE, type ErrorCode } from "@perpgate/protocol";
-import { createSessionKey, type FetchLike, PerpgateClient } from "@perpgate/sdk";
+import {
+  createSessionKey,
+  type FetchLike,
+  PerpgateClient,
+  type PreconfirmAck,
+} from "@perpgate/sdk";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Output } from "../cli/output.js";
+import { StartError } from "../cli/start-error.js";
 import { cancelEach } from "./cancel.js";
-import { cancelExits } from "./order.js";
+import { cancelExits, showResults } from "./order.js";
 
 /** A session whose cancels are answered by the order's id. */
 async function sessionWith(answers: Readonly<Record<string, ErrorCode | "canceled">>) {
@@ -54,4 +60,31 @@ test("cancel of several, one no longer open: the others are canceled, and the co
   const canceling = cancelEach({ session, output: new Output(false) }, ["11", "12"]);
   await expect(canceling).rejects.toMatchObject({ code: "order_not_cancelable" });
   expect(lines.mock.calls).toEqual([["canceled 12, 1 was open\n"]]);
+});
+
+test("control characters in an acknowledgement or a refusal: replaced", async () => {
+  const lines = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  onTestFinished(() => lines.mockRestore());
+  const evil = "\u001b]0;paid\u0007";
+  const format = { base: "BTC", price: String, size: String };
+  const ack: PreconfirmAck = {
+    ...{ ackNonce: "42", orderId: "42", symbol: `BTCUSD${evil}`, side: "long", nonce: 1 },
+    ...{ status: "canceled", filledSize: 0, remainingSize: 0.5, avgFillPrice: 0, feePaid: 0 },
+    positionAfter: { size: 0, avgEntry: 0, unrealizedPnl: 0 },
+    ...{ expectedBlock: 7, reason: `no_${evil}`, clientOrderId: null, elapsedMs: 1 },
+  };
+  const error = { code: "unknown_symbol", message: `no market ${evil}`, requestId: "r" };
+  const results = [
+    { status: 200, ack },
+    { status: 400, error },
+  ];
+  showResults({ output: new Output(false) }, "limit", results, format, false);
+  const printed = lines.mock.calls.map(([text]) => String(text));
+  expect(printed).toEqual([
+    "canceled  0.5 BTC was not filled: no \ufffd]0;paid\ufffd (BTCUSD\ufffd]0;paid\ufffd, limit)\n",
+    expect.stringContaining("no market \ufffd]0;paid\ufffd (exit)\n"),
+  ]);
+  expect(new StartError(`no market; there are ${evil}`).text).toBe(
+    "perpgate: no market; there are \ufffd]0;paid\ufffd\n",
+  );
 });

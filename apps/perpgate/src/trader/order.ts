@@ -6,6 +6,7 @@
  */
 
 import type { BatchResult, NewOrder, Order, PlacedOrder, Side, TimeInForce } from "@perpgate/sdk";
+import { printable } from "../cli/printable.js";
 import { fee, latency, money, signed } from "../cli/quantities.js";
 import { reasonOf, StartError, UsageError } from "../cli/start-error.js";
 import { signTone } from "../cli/style.js";
@@ -127,7 +128,7 @@ export async function cancelExits(
   for (const orderId of orderIds) {
     try {
       await session.cancelOrder(orderId);
-      output.remark(`canceled the exit ${orderId}, since the order was not taken`);
+      output.remark(printable(`canceled the exit ${orderId}, since the order was not taken`));
     } catch (error) {
       if (isNoLongerOpen(error)) continue;
       left.push(orderId);
@@ -145,8 +146,8 @@ function isUnfilled({ status, filledSize }: Pick<PlacedOrder, "status" | "filled
   return status === "canceled" && filledSize === 0;
 }
 
-function showResults(
-  { output }: TradingVenue,
+export function showResults(
+  { output }: Pick<TradingVenue, "output">,
   type: OrderKind,
   results: readonly BatchResult[],
   format: MarketFormat,
@@ -155,8 +156,11 @@ function showResults(
   results.forEach(({ ack, error }, index) => {
     const what = index === 0 ? type : "exit";
     if (ack !== undefined)
-      output.line(`${ack.status}  ${sentence(what, { ...ack, replayed }, format)}`);
-    else output.line(`${output.paint("refused", "bad")}  ${error?.message ?? ""} (${what})`);
+      output.line(`${printable(ack.status)}  ${sentence(what, { ...ack, replayed }, format)}`);
+    else {
+      const message = printable(error?.message ?? "");
+      output.line(`${output.paint("refused", "bad")}  ${message} (${what})`);
+    }
   });
 }
 
@@ -198,14 +202,14 @@ function kindOf({ price, stop, worstPrice, postOnly }: OrderOptions): {
 
 /** The acknowledgement of an order or an amendment, as text. */
 export function show(
-  { output }: TradingVenue,
+  { output }: Pick<TradingVenue, "output">,
   type: string,
   ack: PlacedOrder,
   format: MarketFormat,
   elapsedHereMs: number,
 ): void {
   const tone = ack.status === "canceled" ? "bad" : "good";
-  output.line(`${output.paint(ack.status, tone)}  ${sentence(type, ack, format)}`);
+  output.line(`${output.paint(printable(ack.status), tone)}  ${sentence(type, ack, format)}`);
   output.list([
     ["order", ack.replayed ? `${ack.orderId} (placed by an earlier try)` : ack.orderId],
     ["fee", fee(ack.feePaid)],
@@ -230,7 +234,7 @@ function sentence(type: string, ack: PlacedOrder, { size, price, base }: MarketF
     const why = reason === null ? "" : `: ${reason.replaceAll("_", " ")}`;
     parts.push(`${left} was not filled${why}`);
   }
-  return `${parts.join(", ")} (${symbol}, ${type})`;
+  return printable(`${parts.join(", ")} (${symbol}, ${type})`);
 }
 
 function positionCell(ack: PlacedOrder, { size, price, base }: MarketFormat): Cell {

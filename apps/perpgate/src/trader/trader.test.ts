@@ -160,6 +160,60 @@ describe("trading", { timeout: TIMEOUT_MS }, () => {
     await shell.text("cancel", "--all");
   }
 
+  test("sessions --end: one that has ended does not keep the others", async () => {
+    const shell = new TraderShell(url);
+    await shell.text("login");
+    const [first] = await sessionIds(shell);
+    await shell.text("login");
+    await shell.text("login");
+    const [, second] = await sessionIds(shell);
+    await shell.text("sessions", "--end", first ?? "");
+    const { code, stdout, stderr } = await shell.run("sessions", "--end", first!, second!);
+    expect([code, stdout]).toEqual([1, `ended ${second}\n`]);
+    expect(stderr).toContain("(session_not_found)");
+    expect(await sessionIds(shell)).toHaveLength(1);
+  });
+
+  async function sessionIds(shell: TraderShell): Promise<string[]> {
+    const sessions: { id: string }[] = JSON.parse(await shell.text("sessions", "--json"));
+    return sessions.map(({ id }) => id);
+  }
+
+  test("orders --all and deposit --list: pages, the newest first", async () => {
+    const shell = new TraderShell(url);
+    await shell.text("login");
+    const ids: string[] = [];
+    for (const price of ["60000", "60001", "60002"]) {
+      const order = await shell.text("buy", "BTCUSD", "10", "--price", price, "--json");
+      ids.unshift(JSON.parse(order).orderId);
+    }
+    const page = async (...words: string[]) => {
+      const orders: { orderId: string }[] = JSON.parse(await shell.text(...words, "--json"));
+      return orders.map(({ orderId }) => orderId);
+    };
+    expect(await page("orders", "--all", "--limit", "2")).toEqual(ids.slice(0, 2));
+    expect(await page("orders", "--all", "--before", ids[1]!)).toEqual(ids.slice(2));
+    const deposits: string[] = [];
+    for (const hash of ["1a", "2b"]) {
+      const deposit = ["deposit", "--tx", `0x${hash.repeat(32)}`, "--no-wait", "--json"];
+      deposits.unshift(JSON.parse(await shell.text(...deposit)).depositId);
+    }
+    const listed = async (...words: string[]) => {
+      const text = await shell.text("deposit", "--list", ...words, "--json");
+      const rows: { depositId: string }[] = JSON.parse(text);
+      return rows.map(({ depositId }) => depositId);
+    };
+    expect(await listed("--limit", "1")).toEqual(deposits.slice(0, 1));
+    expect(await listed("--before", deposits[0]!)).toEqual(deposits.slice(1));
+    for (const words of [
+      ["orders", "--limit", "2"],
+      ["deposit", "--before", "7"],
+    ]) {
+      expect(await shell.run(...words)).toMatchObject({ code: 2, stdout: "" });
+    }
+    await shell.text("cancel", "--all");
+  });
+
   test("streams: one line per frame; ends after --count or Ctrl-C with exit 0", async () => {
     const shell = new TraderShell(url);
     await shell.text("login", "--symbols", "ETHUSD", "--max-order-notional", "50");
