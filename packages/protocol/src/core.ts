@@ -26,6 +26,7 @@ export * from "./sealed-acknowledgement.js";
 export * from "./session-key.js";
 export * from "./shown-text.js";
 export * from "./signing.js";
+export * from "./siwe-text.js";
 export * from "./streams.js";
 export * from "./strict-json.js";
 export * from "./symbol.js";

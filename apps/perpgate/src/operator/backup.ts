@@ -34,7 +34,7 @@ export async function backup(options: BackupOptions): Promise<number> {
   if (options.json === true) {
     process.stdout.write(`${JSON.stringify({ folder: target, bytes, ...report })}\n`);
   } else {
-    process.stdout.write(`copied ${bytes} bytes to ${target}\n${reportText(report, false)}\n`);
+    process.stdout.write(`copied ${bytes} bytes to ${target}\n${reportText(report)}\n`);
     if (existsSync(join(data, OWN_KEY))) process.stdout.write(KEY_REMARK);
   }
   return report.fault === null ? 0 : 1;

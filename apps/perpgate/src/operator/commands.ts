@@ -96,15 +96,19 @@ and readiness are served on the loopback address.`,
 function addDataFolderCommands(program: Command): void {
   addCommand(program, "verify", {
     summary: "replay a data folder and check everything in it",
-    usage: ["[--data DIR] [--signatures] [--json]"],
+    usage: ["[--data DIR] [--signatures] [--key VKEY] [--json]"],
     about: `Replays the log of a data folder and compares every record, block, checkpoint, snapshot and
-row of history with it; with --signatures every order, sign-in and vote too. It changes nothing and
-may run while the venue does. Exit code 1 at the first difference, and if anything shows that the log
-has lost its end.`,
-    examples: [["verify --data .data --signatures", "with every signature"]],
+row of history with it; with --signatures every order, sign-in and vote too; with --key the signature
+of the last checkpoint of the transparency log. It changes nothing and may run while the venue does.
+Exit code 1 at the first difference, and if anything shows that the log has lost its end.`,
+    examples: [
+      ["verify --data .data --signatures", "with every signature"],
+      ["verify --data .data --key venue.example/log+c01c9b6b+AYqI…", "with a pinned key"],
+    ],
   })
     .option("--data <DIR>", DATA_HELP)
     .option("--signatures", "check every signature too")
+    .option("--key <VKEY>", "the verifier key of the venue's log that you pinned")
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("./verify.js")).verifyFolder(options)));
   addCommand(program, "backup", {

@@ -1,8 +1,16 @@
 import { generateKeyPairSync, hash, sign } from "node:crypto";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { DEFAULT_MARKETS, stepOf, toSteps } from "@perpgate/protocol";
-import { type Evidence, NO_EVIDENCE, TICK_MS, Venue, venueConfigOf } from "@perpgate/venue";
-import { orderCommand, signInCommand } from "@perpgate/venue/testing";
+import {
+  type Evidence,
+  NO_EVIDENCE,
+  newLogKey,
+  TICK_MS,
+  Venue,
+  venueConfigOf,
+} from "@perpgate/venue";
+import { orderCommand, signInCommand, signInMessage, TestVenue } from "@perpgate/venue/testing";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { commandHere } from "../testing/command-here.js";
@@ -15,8 +23,11 @@ import {
 const nothing = new Uint8Array(0);
 const PRICE = 64_000.5;
 
-/** A folder with one wallet, one session and one order, all really signed. */
-async function signedFolder(leverage: number): Promise<string> {
+/** A folder with one wallet, one session and one order, all really signed; `changes` falsifies. */
+async function signedFolder(
+  leverage: number,
+  changes: { readonly walletSignature?: Uint8Array } = {},
+): Promise<string> {
   const directory = join(temporaryFolder(), "data");
   const venue = await Venue.open({
     directory,
@@ -35,24 +46,17 @@ async function signedFolder(leverage: number): Promise<string> {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   const raw = publicKey.export({ format: "der", type: "spki" }).subarray(-32);
   const key = hash("sha256", raw, "hex");
-  const message = [
-    "localhost:8080 wants you to sign in with your Ethereum account:",
-    wallet.address,
-    "",
-    "URI: http://localhost:8080",
-    "Resources:",
-    `- urn:perpgate:session?key=${raw.toString("hex")}`,
-  ].join("\n");
+  const { command } = signInCommand(1, "first", stampMs);
+  const address = wallet.address.slice(2).toLowerCase();
+  const message = signInMessage(address, command.siweNonce, [
+    `urn:perpgate:session?key=${raw.toString("hex")}`,
+  ]);
   const signature = await wallet.signMessage({ message });
   const session = await submit(
-    {
-      ...signInCommand(1, "first", stampMs).command,
-      address: wallet.address.slice(2).toLowerCase(),
-      key,
-    },
+    { ...command, address, key },
     {
       signed: Buffer.from(message),
-      signature: Buffer.from(signature.slice(2), "hex"),
+      signature: changes.walletSignature ?? Buffer.from(signature.slice(2), "hex"),
       publicKey: raw,
     },
   );
@@ -86,7 +90,7 @@ test("verify: an honest folder, exit 0, every signature counted", async () => {
   // Progress at most, which a slow machine gets to see.
   expect(ended.stderr).toMatch(/^(?:\d+ %, position \d+\n)*$/);
   expect(ended.stdout).toMatch(/^verified \d+ commands, \d+ blocks\n/);
-  expect(ended.stdout).toContain("1 orders, 0 votes, 1 sign-ins, 0 of them by contract wallets");
+  expect(ended.stdout).toMatch(/\n {2}signatures: 1 orders, 0 votes, 1 sign-ins\n$/);
   expect(ended.code).toBe(0);
 });
 
@@ -97,6 +101,46 @@ test("verify: an order that was changed after it was signed, exit 1 and its posi
     fault: { reason: "leverage: signed 10, logged 20" },
   });
   expect(ended.code).toBe(1);
+});
+
+test("verify: a sign-in that the wallet did not sign: its position, as not checked", async () => {
+  const data = await signedFolder(10, { walletSignature: Buffer.alloc(65, 1) });
+  const { stdout, code } = await commandHere(["verify", "--data", data, "--signatures"]);
+  expect(stdout).toMatch(
+    / not checked: 1 sign-ins signed by no key of the address, .* positions \d+\n/,
+  );
+  expect(code).toBe(0);
+});
+
+test("verify --key: the signature of the last checkpoint", async () => {
+  const data = join(temporaryFolder(), "data");
+  const { key } = newLogKey("venue.example/log");
+  const driver = await TestVenue.open(data, { promises: { logKey: key, checkpointMs: 60_000 } });
+  await driver.index();
+  await driver.tick();
+  await driver.tick();
+  await driver.venue.promises?.log.advance();
+  await driver.venue.close();
+  const verified = (...more: string[]) => commandHere(["verify", "--data", data, ...more]);
+  const { stdout } = await verified();
+  expect(stdout).toMatch(
+    /\n {2}last signed checkpoint: \d blocks, signature not checked \(--key\)\n/,
+  );
+  expect(await verified("--key", key.text)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/ last signed checkpoint: \d blocks, by the pinned key\n/),
+  });
+  const other = newLogKey("venue.example/log").key;
+  expect(await verified("--key", other.text)).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining("log-checkpoint: the log's key did not sign the checkpoint"),
+  });
+  expect(await verified("--key", "x")).toMatchObject({
+    code: 1,
+    stderr: "perpgate: --key: x is no verifier key of a log\n",
+  });
+  rmSync(join(data, "log-checkpoint"));
+  expect((await verified("--key", key.text)).stdout).toContain("checkpoint: none in this folder\n");
 });
 
 test("verify: a folder without a log, one line and exit 1", async () => {

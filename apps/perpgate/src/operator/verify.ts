@@ -6,6 +6,7 @@
  * the venue does.
  */
 
+import { type NoteKey, parseNoteKey } from "@perpgate/protocol/receipts";
 import {
   NothingToVerify,
   UnknownToRelease,
@@ -18,21 +19,31 @@ import { isSystemError, StartError } from "../cli/start-error.js";
 import { dataFolderOf } from "./data-option.js";
 import { recoverWallet } from "./verify-wallet.js";
 
+/** Printed at most; `--json` has all. */
+const MAX_POSITIONS = 20;
+
 export interface VerifyOptions {
   readonly data?: string;
   readonly signatures?: boolean;
+  readonly key?: string;
   readonly json?: boolean;
 }
 
 export async function verifyFolder(options: VerifyOptions): Promise<number> {
-  const { signatures = false, json = false } = options;
-  const report = await verified(
-    dataFolderOf(options),
-    signatures ? { signatures: recoverWallet } : {},
-  );
+  const { signatures = false, json = false, key } = options;
+  const report = await verified(dataFolderOf(options), {
+    ...(signatures ? { signatures: recoverWallet } : {}),
+    ...(key === undefined ? {} : { logKey: logKeyOf(key) }),
+  });
   if (json) process.stdout.write(`${JSON.stringify(report)}\n`);
-  else process.stdout.write(`${reportText(report, signatures)}\n`);
+  else process.stdout.write(`${reportText(report, options)}\n`);
   return report.fault === null ? 0 : 1;
+}
+
+function logKeyOf(text: string): NoteKey {
+  const key = parseNoteKey(text);
+  if (key === undefined) throw new StartError(`--key: ${text} is no verifier key of a log`);
+  return key;
 }
 
 /** The report on a folder; shows the progress. @throws {StartError} if the folder cannot be read */
@@ -50,9 +61,16 @@ export async function verified(
   }
 }
 
-export function reportText(report: VerifyReport, signatures: boolean): string {
+/** `asked`: what of the options the report is about. */
+export function reportText(
+  report: VerifyReport,
+  asked: Pick<VerifyOptions, "signatures" | "key"> = {},
+): string {
   const { fault } = report;
-  if (fault !== null) return `position ${fault.position} differs: ${fault.reason}`;
+  if (fault !== null) {
+    const { position, reason } = fault;
+    return position === null ? reason : `position ${position} differs: ${reason}`;
+  }
   const lines = [`verified ${report.commands} commands, ${report.blocks} blocks`];
   if (report.from > 0) lines.push(`  the log was pruned: from position ${report.from + 1} on`);
   lines.push(
@@ -60,10 +78,17 @@ export function reportText(report: VerifyReport, signatures: boolean): string {
       `${report.acknowledgements} of them acknowledgements, ` +
       `${report.checkpoints} checkpoints, ${report.snapshots} snapshots`,
   );
-  const { issued, sealed, notKept, sealedMs, givenUpBlocks } = report.receipts;
+  const { issued, sealed, notKept, sealedMs, givenUpBlocks, checkpoint } = report.receipts;
   const speed =
     sealedMs === null ? "" : `, within ${sealedMs.p50} ms (p50), ${sealedMs.max} ms (max)`;
   lines.push(`  promises: ${issued} receipts, ${sealed} sealed${speed}, ${notKept} not kept`);
+  if (checkpoint !== null) {
+    const { size, isSignatureChecked } = checkpoint;
+    const signature = isSignatureChecked ? "by the pinned key" : "signature not checked (--key)";
+    lines.push(`  last signed checkpoint: ${size} blocks, ${signature}`);
+  } else if (asked.key !== undefined) {
+    lines.push("  last signed checkpoint: none in this folder");
+  }
   if (givenUpBlocks !== null) {
     lines.push(
       `  given up: the last signed checkpoint covers ${givenUpBlocks} blocks, some of which were lost ` +
@@ -75,14 +100,33 @@ export function reportText(report: VerifyReport, signatures: boolean): string {
       `  passed over: ${report.badCheckpointLines} lines of checkpoints.jsonl, not readable`,
     );
   }
-  if (signatures) {
+  if (asked.signatures === true) {
     lines.push(
       `  signatures: ${report.orderSignatures} orders, ${report.voteSignatures} votes, ` +
-        `${report.sessions} sign-ins, ` +
-        `${report.notRecheckable.length} of them by contract wallets, not re-checkable here`,
+        `${report.sessions} sign-ins`,
     );
+    lines.push(...notCheckedLines(report));
   }
   return lines.join("\n");
+}
+
+/** What of the signatures could not be checked: nobody who reads the report should take it for checked. */
+function notCheckedLines({ notRecheckable, prunedKeySignatures }: VerifyReport): string[] {
+  const lines: string[] = [];
+  if (notRecheckable.length > 0) {
+    const shown = notRecheckable.slice(0, MAX_POSITIONS).join(", ");
+    const more = notRecheckable.length - MAX_POSITIONS;
+    lines.push(
+      `  not checked: ${notRecheckable.length} sign-ins signed by no key of the address, by a contract ` +
+        `wallet or forged, positions ${shown}${more > 0 ? ` and ${more} more` : ""}`,
+    );
+  }
+  if (prunedKeySignatures > 0) {
+    lines.push(
+      `  not checked: ${prunedKeySignatures} signatures by session keys from before the log's beginning`,
+    );
+  }
+  return lines;
 }
 
 function showProgress({ seq: position, record, records }: VerifyProgress): void {

@@ -1,25 +1,22 @@
 import { expect, test } from "vitest";
-import { sessionResourceOf } from "./session-resource.js";
+import { bindsKey, sessionResourceOf } from "./session-resource.js";
 import { parseSiweMessage } from "./testing/proofs.js";
 import { siweText } from "./testing/siwe-text.js";
 
 const KEY = "ab".repeat(32);
 
+const MESSAGE = {
+  domain: "localhost",
+  address: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+  uri: "http://localhost",
+  version: "1",
+  chainId: 1,
+  nonce: "nonce1234",
+  issuedAt: "2026-01-01T00:00:00Z",
+};
+
 function resourceOf(...resources: string[]) {
-  return sessionResourceOf(
-    parseSiweMessage(
-      siweText({
-        domain: "localhost",
-        address: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
-        uri: "http://localhost",
-        version: "1",
-        chainId: 1,
-        nonce: "nonce1234",
-        issuedAt: "2026-01-01T00:00:00Z",
-        resources,
-      }),
-    ),
-  );
+  return sessionResourceOf(parseSiweMessage(siweText({ ...MESSAGE, resources })));
 }
 
 test("none: undefined, whatever else the message lists", () => {
@@ -86,4 +83,13 @@ test.each([
 test("two session resources: refused, even if they are the same", () => {
   const resource = `urn:perpgate:session?key=${KEY}`;
   expect(() => resourceOf(resource, resource)).toThrow(/Line 12 .* one, not several/);
+});
+
+test("bindsKey: by a resource, not by a statement that reads like one", () => {
+  const resource = `urn:perpgate:session?key=${KEY}`;
+  expect(bindsKey(siweText({ ...MESSAGE, resources: [resource] }))).toBe(true);
+  for (const statement of [`- ${resource}`, "Resources:"]) {
+    expect(bindsKey(siweText({ ...MESSAGE, statement }))).toBe(false);
+    expect(bindsKey(siweText({ ...MESSAGE, statement, resources: [resource] }))).toBe(true);
+  }
 });

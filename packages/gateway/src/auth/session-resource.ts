@@ -12,6 +12,7 @@ import {
   MICROS_PER_DOLLAR,
   parseSessionKey,
   SYMBOL_PATTERN,
+  siweResourcesOf,
 } from "@perpgate/protocol/core";
 import type { SiweMessage } from "./siwe-message.js";
 
@@ -43,15 +44,9 @@ export function sessionResourceOf(message: SiweMessage): SessionResource | undef
   return parseSessionResource(resource, lineOf(message, resource));
 }
 
-/**
- * Whether a message in the log binds its key. The grammar has accepted it, so the lines after the last
- * `Resources:` are its resources.
- */
+/** Whether a message in the log binds its key. */
 export function bindsKey(text: string): boolean {
-  const lines = text.split("\n");
-  return lines
-    .slice(lines.lastIndexOf("Resources:") + 1)
-    .some((line) => line.startsWith("- ") && isSessionResource(line.slice(2)));
+  return siweResourcesOf(text).some(isSessionResource);
 }
 
 export function refuseResource(line: number, expected: string): ApiError {

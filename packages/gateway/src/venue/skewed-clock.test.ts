@@ -1,6 +1,8 @@
 /** Sign-ins where the venue's time and the wall clock differ, because one of them was wrong. */
 
+import { verify } from "@perpgate/venue";
 import { describe, expect, test } from "vitest";
+import type { SiweFields } from "../auth/testing/siwe-text.js";
 import { newFolder, type RunningVenue, runVenue, START_MS } from "./testing/running-venue.js";
 import { newSessionKey, Trader } from "./testing/trader.js";
 
@@ -81,4 +83,39 @@ test("sign-in: the venue's time is behind an untrusted clock: the clock decides"
   expect((await trader.get("/v1/account")).status).toBe(200);
   const byLog = { issuedAt: new Date(START_MS).toISOString() };
   expect((await trader.signIn(byLog)).body.code).toBe("siwe_message_too_old");
+});
+
+test.each([
+  ["right", () => runVenue()],
+  ["an hour behind the log", () => venueAhead(HOUR_MS)],
+  ["six years behind the log", () => venueAhead(6 * 365 * DAY_MS)],
+  ["two hours ahead of the log", () => venueBehind(2 * HOUR_MS)],
+])("verify --signatures: sign-ins of every form agree, by a clock that is %s", async (_, start) => {
+  const at = await start();
+  const wallMs = at.venue.wallMs();
+  const issuedAt = new Date(wallMs).toISOString();
+  const after = (ms: number) => new Date(wallMs + ms).toISOString();
+  const caps = "&maxOrderNotional=100.25&maxNotional=5000&symbols=ETHUSD,BTCUSD";
+  const forms: ((trader: Trader) => SiweFields)[] = [
+    () => ({}),
+    () => ({ expirationTime: after(60_000), notBefore: after(-60_000), requestId: "Nonce:1" }),
+    () => ({ expirationTime: after(400 * DAY_MS) }),
+    (trader) => ({ resources: [trader.resource()], expirationTime: after(29 * DAY_MS) }),
+    (trader) => ({ resources: ["https://a.example/terms", trader.resource(caps)] }),
+    (trader) => ({ resources: [trader.resource(caps), "urn:perpgate:sessions?key=00"] }),
+    (trader) => ({ statement: `- ${trader.resource("&maxNotional=1")}` }),
+    (trader) => ({ statement: "Resources:", resources: [trader.resource()] }),
+    () => ({ statement: "Nonce: nonce12345", resources: [] }),
+    () => ({ statement: "", expirationTime: after(DAY_MS).replace("Z", "999+00:00") }),
+    () => ({ issuedAt: after(60_000), expirationTime: after(120_000) }),
+    () => ({ issuedAt: after(-590_000) }),
+  ];
+  for (const fields of forms) {
+    const trader = new Trader(at);
+    const answer = await trader.signIn({ issuedAt, ...fields(trader) });
+    expect(answer.status, answer.text).toBe(200);
+  }
+  await at.stop();
+  const report = await verify(at.directory, { signatures: async () => null });
+  expect(report).toMatchObject({ fault: null, sessions: forms.length });
 });

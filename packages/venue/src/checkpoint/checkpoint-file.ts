@@ -93,10 +93,6 @@ export function furthestCheckpoint(path: string): Checkpoint | undefined {
   return furthest;
 }
 
-export function readCheckpoints(path: string): Checkpoint[] {
-  return readCheckpointLines(path).lines.map(({ checkpoint }) => checkpoint);
-}
-
 function checkpointOf(text: string): Checkpoint | undefined {
   try {
     const value: unknown = JSON.parse(text);

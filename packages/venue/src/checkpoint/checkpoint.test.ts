@@ -19,7 +19,7 @@ import {
   writeForeignSnapshot,
 } from "../testing/test-venue.js";
 import { verify } from "../verify/verify.js";
-import { readCheckpoints } from "./checkpoint-file.js";
+import { readCheckpointLines } from "./checkpoint-file.js";
 
 let folder = "";
 beforeEach(async () => {
@@ -40,7 +40,7 @@ async function snapshots(): Promise<string[]> {
 
 /** Polls until the thread has written `count` checkpoints; it reports nothing to wait on. */
 async function checkpointed(count: number, directory = folder): Promise<void> {
-  while (readCheckpoints(join(directory, "checkpoints.jsonl")).length < count) {
+  while (readCheckpointLines(join(directory, "checkpoints.jsonl")).lines.length < count) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

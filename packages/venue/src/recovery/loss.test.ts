@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readCheckpoints } from "../checkpoint/checkpoint-file.js";
+import { readCheckpointLines } from "../checkpoint/checkpoint-file.js";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 import type { VenueLogger } from "../venue-options.js";
 import { verify } from "../verify/verify.js";
@@ -120,7 +120,7 @@ describe("a log that has lost its end", () => {
     for (const name of readdirSync(journal())) {
       if (name.endsWith(".snapshot")) rmSync(join(journal(), name));
     }
-    const newest = readCheckpoints(join(data(), "checkpoints.jsonl")).at(-1);
+    const newest = readCheckpointLines(join(data(), "checkpoints.jsonl")).lines.at(-1)?.checkpoint;
     await expect(open()).rejects.toThrow(
       `checkpoints.jsonl shows position ${newest?.position} (batch ${newest?.batch})`,
     );

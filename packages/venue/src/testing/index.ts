@@ -11,4 +11,4 @@ export {
 } from "../recovery/replica-state.js";
 export { freePort, Litewitness } from "./litewitness.js";
 export { StubWitness } from "./stub-witness.js";
-export { orderCommand, signInCommand, TestVenue } from "./test-venue.js";
+export { orderCommand, signInCommand, signInMessage, TestVenue } from "./test-venue.js";

@@ -128,6 +128,29 @@ export class TestVenue {
   }
 }
 
+/** A sign-in message as a gateway accepts it. `address`: 40 hex digits. */
+export function signInMessage(
+  address: string,
+  nonce: string,
+  resources: readonly string[] = [],
+  more: { readonly statement?: string; readonly expirationTime?: string } = {},
+): string {
+  const { statement, expirationTime } = more;
+  return [
+    "localhost wants you to sign in with your Ethereum account:",
+    `0x${address}`,
+    "",
+    ...(statement === undefined ? [""] : [statement, ""]),
+    "URI: http://localhost",
+    "Version: 1",
+    "Chain ID: 1",
+    `Nonce: ${nonce}`,
+    `Issued At: ${new Date(START_MS).toISOString()}`,
+    ...(expirationTime === undefined ? [] : [`Expiration Time: ${expirationTime}`]),
+    ...(resources.length === 0 ? [] : ["Resources:", ...resources.map((uri) => `- ${uri}`)]),
+  ].join("\n");
+}
+
 /** An unsigned sign-in of trader `name`; `visit` makes several of them distinct. */
 export function signInCommand(name: number, visit: string, nowMs: number) {
   const hex = name.toString(16);

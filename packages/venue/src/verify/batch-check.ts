@@ -19,7 +19,10 @@ interface OpenBatch {
 export class BatchCheck {
   private open: OpenBatch | null = null;
 
-  /** Called for every command that is no operation of a batch: why the last batch is cut off, or null. */
+  /**
+   * Called for every command that is no operation of a batch, and after the last command: why the last
+   * batch is cut off, or null.
+   */
   onOther(): string | null {
     const { open } = this;
     this.open = null;

@@ -2,7 +2,8 @@
  * Checks every authorisation from the log alone: the signature of an order, an amendment, a change of
  * margin or a batch by its session's key, a session's key by the wallet that signed in, a rotation by the
  * old key if it signed, the end of another session by a key of the same account, a vote by its attestor's
- * key. A contract wallet can be asked only on its chain: such sign-ins count as not re-checkable.
+ * key. A contract wallet can be asked only on its chain: such sign-ins count as not re-checkable. So do, in a
+ * pruned log, signatures by keys that only the removed part had.
  *
  * Checks run in the thread pool while the replay continues; the fault with the lowest seq counts.
  */
@@ -14,6 +15,9 @@ import type {
   PlaceOrder,
   RotateSession,
 } from "@perpgate/engine";
+import { sha256 } from "../blocks/merkle.js";
+import { refusalIn } from "../event-fields.js";
+import type { SessionKeyRow } from "../history/session-projection.js";
 import type { Listing } from "../listing/listing.js";
 import type { Evidence } from "../record/record.js";
 import type { ReplicaState } from "../recovery/replica-state.js";
@@ -27,8 +31,9 @@ import {
   verifyingKey,
 } from "./key-signature.js";
 import { type BatchCommand, bodyFault } from "./order-body.js";
-import { fingerprintOfHex, rotationFault } from "./rotation-body.js";
+import { rotationFault } from "./rotation-body.js";
 import { type OwnedSession, SessionOwners } from "./session-owners.js";
+import { boundKeyOf, signInFault } from "./sign-in-message.js";
 import { voteFault } from "./vote-check.js";
 
 /** The address that signed a message (EIP-191), lower-case hex; null if no key can have signed it. */
@@ -40,41 +45,62 @@ export interface Fault {
   readonly reason: string;
 }
 
-const BOUND_KEY = /^- urn:perpgate:session\?(?:[^\n]*&)?key=(?:0x)?([0-9a-f]+)/im;
 const MAX_IN_FLIGHT = 256;
 
 export class EvidenceCheck {
   orders = 0;
   sessions = 0;
   votes = 0;
-  /** Seqs of sign-ins by what can only be a contract wallet. */
+  /** Seqs of sign-ins that no key of the address signed: by contract wallets, or forged. */
   readonly notRecheckable: number[] = [];
+  /** Signatures by session keys whose bytes were pruned. */
+  prunedKeySignatures = 0;
   private fault: Fault | undefined;
   private readonly batches = new BatchCheck();
-  private readonly owners = new SessionOwners();
+  private readonly owners: SessionOwners;
   private readonly keys = new Map<string, VerifyingKey>();
+  /** Fingerprints of keys from before the log's start whose bytes are unknown. */
+  private readonly prunedKeys = new Set<string>();
+  /** Digests of the messages that opened a session. */
+  private readonly messages = new Set<string>();
   /** Sessions whose sign-in message names the key: a rotation needs the old key's signature. */
   private readonly bound = new Set<number>();
   private readonly inFlight = new Set<Promise<void>>();
 
-  constructor(private readonly recover: RecoverWallet) {}
+  /** `isPruned`: the log's beginning is missing. */
+  constructor(
+    private readonly recover: RecoverWallet,
+    private readonly isPruned: boolean,
+  ) {
+    this.owners = new SessionOwners(isPruned);
+  }
 
   /** The fault with the lowest seq so far. */
   get firstFault(): Fault | undefined {
     return this.fault;
   }
 
-  /** Adds a session from before the log's start, and its key if the bytes are known. */
-  addSession(session: OwnedSession, raw: Uint8Array | undefined): void {
+  /** Adds a session from before the log's start. Its row has the current key, which may be a later one. */
+  addSession(session: OwnedSession, row: SessionKeyRow | undefined): void {
     this.owners.add(session);
-    if (raw !== undefined) this.addVerified(raw, session.key);
+    const candidates: Uint8Array[] = [];
+    if (row !== undefined) {
+      this.messages.add(digestOf(row.message));
+      const bound = boundKeyOf(row.message.toString("utf8"));
+      if (bound !== undefined) this.bound.add(session.number);
+      candidates.push(row.publicKey, ...(bound === undefined ? [] : [bound]));
+    }
+    if (!candidates.some((raw) => this.addVerified(raw, session.key) === null)) {
+      this.prunedKeys.add(session.key);
+    }
   }
 
   /** Starts the checks of a command. The evidence's bytes must stay valid. */
   onCommand(
-    { command, evidence, seq }: Applied,
+    { command, evidence, seq, events }: Applied,
     { listing, engine }: Pick<ReplicaState, "listing" | "engine">,
   ): void {
+    const isRefused = refusalIn(events) !== "";
     const isOperation = "batch" in command && command.batch !== undefined;
     if (!isOperation) {
       const cut = this.batches.onOther();
@@ -84,19 +110,19 @@ export class EvidenceCheck {
       case "PlaceOrder":
       case "AmendOrder":
       case "ChangeMargin":
-        if (isOperation) this.onOperation(seq, command, evidence, listing);
-        else this.onSigned(seq, command, evidence, listing);
+        if (isOperation) this.onOperation(seq, command, evidence, listing, isRefused);
+        else this.onSigned(seq, command, evidence, listing, isRefused);
         return;
       case "CancelOrder":
         // A cancel of its own is authorised by the session's token alone.
-        if (isOperation) this.onOperation(seq, command, evidence, listing);
+        if (isOperation) this.onOperation(seq, command, evidence, listing, isRefused);
         return;
       case "OpenSession":
-        this.onSignIn(seq, command, evidence, engine.state.sessions.get(seq));
+        this.onSignIn(seq, command, evidence, listing, engine.state.sessions.get(seq));
         return;
       case "RotateSession":
         this.owners.addKey(command.session, command.newKey);
-        this.onRotation(seq, command, evidence);
+        this.onRotation(seq, command, evidence, isRefused);
         return;
       case "CloseSession":
         // A session that ends itself is authorised by its token alone.
@@ -111,6 +137,12 @@ export class EvidenceCheck {
     }
   }
 
+  /** Call after the last command of the log. */
+  atEnd(seq: number): void {
+    const cut = this.batches.onOther();
+    if (cut !== null) this.report(seq, cut);
+  }
+
   /** Waits until at most `atMost` checks are in flight. */
   async settle(atMost = MAX_IN_FLIGHT): Promise<void> {
     while (this.inFlight.size > atMost) await Promise.race(this.inFlight);
@@ -121,11 +153,12 @@ export class EvidenceCheck {
     command: PlaceOrder | AmendOrder | ChangeMargin,
     evidence: Evidence,
     listing: Listing,
+    isRefused: boolean,
   ): void {
     this.orders++;
     const difference = bodyFault(evidence.signed, command, listing);
     if (difference !== null) this.report(seq, difference);
-    else this.checkSignature(seq, command.key, evidence);
+    else this.checkSignature(seq, command.key, evidence, isRefused);
   }
 
   private onOperation(
@@ -133,17 +166,25 @@ export class EvidenceCheck {
     command: BatchCommand,
     evidence: Evidence,
     listing: Listing,
+    isRefused: boolean,
   ): void {
     this.orders++;
     const difference = this.batches.onOperation(seq, command, evidence, listing);
     if (difference !== null) this.report(seq, difference);
-    else if (command.batch?.index === 0) this.checkSignature(seq, command.batch.key, evidence);
+    else if (command.batch?.index === 0) {
+      this.checkSignature(seq, command.batch.key, evidence, isRefused);
+    }
   }
 
-  private checkSignature(seq: number, fingerprint: string, evidence: Evidence): void {
+  private checkSignature(
+    seq: number,
+    fingerprint: string,
+    evidence: Evidence,
+    mayBeEnded: boolean,
+  ): void {
     const key = this.keys.get(fingerprint);
     if (key === undefined) {
-      this.report(seq, `no session ever had the key ${fingerprint}`);
+      this.onUnknownKey(seq, fingerprint, mayBeEnded);
       return;
     }
     this.run(seq, async () => {
@@ -152,33 +193,34 @@ export class EvidenceCheck {
     });
   }
 
+  /** `mayBeEnded`: the key may be of a session that ended, or an earlier one, before the log's start. */
+  private onUnknownKey(seq: number, fingerprint: string, mayBeEnded: boolean): void {
+    if (this.prunedKeys.has(fingerprint) || (this.isPruned && mayBeEnded)) {
+      this.prunedKeySignatures++;
+    } else {
+      this.report(seq, `no session ever had the key ${fingerprint}`);
+    }
+  }
+
   /** `opened`: undefined if it was refused. */
   private onSignIn(
     seq: number,
     command: OpenSession,
     evidence: Evidence,
+    listing: Listing,
     opened: OwnedSession | undefined,
   ): void {
     this.sessions++;
     if (opened !== undefined) this.owners.add(opened);
-    const problem = this.addVerified(evidence.publicKey, command.key);
+    const message = Buffer.from(evidence.signed).toString("utf8");
+    if (boundKeyOf(message) !== undefined) this.bound.add(seq);
+    const problem =
+      this.addVerified(evidence.publicKey, command.key) ??
+      signInFault(command, message, listing) ??
+      (opened === undefined ? null : this.repetitionFault(evidence));
     if (problem !== null) {
       this.report(seq, problem);
       return;
-    }
-    const message = Buffer.from(evidence.signed).toString("utf8");
-    const address = message.split("\n")[1]?.toLowerCase();
-    if (address !== `0x${command.address}`) {
-      this.report(seq, `the message is of ${address}, the account is 0x${command.address}`);
-      return;
-    }
-    const boundKey = BOUND_KEY.exec(message)?.[1];
-    if (boundKey !== undefined) {
-      this.bound.add(seq);
-      if (fingerprintOfHex(boundKey) !== command.key) {
-        this.report(seq, "the message binds another session key");
-        return;
-      }
     }
     this.run(seq, async () => {
       const signer = await this.recover(evidence.signed, evidence.signature);
@@ -187,7 +229,20 @@ export class EvidenceCheck {
     });
   }
 
-  private onRotation(seq: number, command: RotateSession, evidence: Evidence): void {
+  /** A message opens one session: with a second one, the orders of the first could be placed again. */
+  private repetitionFault({ signed }: Evidence): string | null {
+    const digest = digestOf(signed);
+    if (this.messages.has(digest)) return "the message has opened a session before";
+    this.messages.add(digest);
+    return null;
+  }
+
+  private onRotation(
+    seq: number,
+    command: RotateSession,
+    evidence: Evidence,
+    isRefused: boolean,
+  ): void {
     const problem =
       this.addVerified(evidence.publicKey, command.newKey) ?? rotationFault(command, evidence);
     if (problem !== null) {
@@ -201,8 +256,11 @@ export class EvidenceCheck {
       return;
     }
     const old = this.keys.get(command.oldKey);
+    if (old === undefined) {
+      this.onUnknownKey(seq, command.oldKey, isRefused);
+      return;
+    }
     this.run(seq, async () => {
-      if (old === undefined) return `no session ever had the key ${command.oldKey}`;
       const holds = await isSignedBy(old, evidence.signed, evidence.signature);
       return holds ? null : "the rotation is not signed by the old key";
     });
@@ -211,7 +269,7 @@ export class EvidenceCheck {
   private onEnded(seq: number, command: CloseSession, evidence: Evidence): void {
     const problem = this.owners.endFault(command, evidence);
     if (problem !== null) this.report(seq, problem);
-    else this.checkSignature(seq, fingerprintOf(evidence.publicKey), evidence);
+    else this.checkSignature(seq, fingerprintOf(evidence.publicKey), evidence, true);
   }
 
   private onVote(seq: number, difference: string | null, evidence: Evidence): void {
@@ -255,4 +313,8 @@ export class EvidenceCheck {
       this.fault = { position: seq, reason };
     }
   }
+}
+
+function digestOf(message: Uint8Array): string {
+  return sha256(message).toString("base64");
 }

@@ -1,15 +1,37 @@
 /**
  * Recomputes from the log what the venue promised: the honesty record, and the root of the last checkpoint
- * that it signed. The root needs the log from its beginning; of a pruned one it is not compared.
+ * that it signed. The root needs the log from its beginning; of a pruned one it is not compared. The
+ * checkpoint's signature is checked with a pinned key: the folder has none that another could trust.
  */
 import { EVENT } from "@perpgate/engine";
-import { type Checkpoint, parseCheckpoint, parseNote } from "@perpgate/protocol/receipts";
+import {
+  type Checkpoint,
+  type NoteKey,
+  openCheckpoint,
+  parseCheckpoint,
+  parseNote,
+} from "@perpgate/protocol/receipts";
 import { encodeHeader, type SealedBlock } from "../blocks/block-header.js";
 import { MerkleAccumulator } from "../blocks/merkle.js";
 import { ACKNOWLEDGED, eventWords } from "../event-fields.js";
 import { HonestyRecord, type Quantiles } from "../receipts/honesty-record.js";
+import { verifyEd25519 } from "../receipts/verify-ed25519.js";
 import type { Applied } from "../replica.js";
 import type { SignedClaim } from "./stored-claims.js";
+
+/** Acknowledgements, how many are in sealed blocks, how many of these not where they were promised. */
+export interface PromiseReport {
+  /** Log time of the first in a sealed block; null before it. */
+  readonly since: number | null;
+  readonly issued: number;
+  readonly sealed: number;
+  readonly notKept: number;
+  readonly sealedMs: Quantiles | null;
+  /** Blocks of the last signed checkpoint, if it differs and the operator gave up the log's end. */
+  readonly givenUpBlocks: number | null;
+  /** The last signed checkpoint; null if the folder has none, as a backup. */
+  readonly checkpoint: { readonly size: number; readonly isSignatureChecked: boolean } | null;
+}
 
 export class PromiseCheck {
   private readonly record = new HonestyRecord();
@@ -22,8 +44,9 @@ export class PromiseCheck {
   /** Whether a checkpoint that differs is the operator's accepted loss, and no fault. */
   private readonly isGivenUp: boolean;
   private givenUpBlocks: number | null = null;
+  private isSignatureChecked = false;
 
-  constructor(signed: SignedClaim) {
+  constructor(private readonly signed: SignedClaim) {
     const { logCheckpoint: note } = signed;
     const parsed = note === undefined ? undefined : parseNote(note);
     this.checkpoint = parsed === undefined ? undefined : parseCheckpoint(parsed);
@@ -66,26 +89,36 @@ export class PromiseCheck {
     );
   }
 
+  /** What is wrong with the checkpoint's signature by that key, or null. */
+  async signatureFault(logKey: NoteKey): Promise<string | null> {
+    const { logCheckpoint: note } = this.signed;
+    if (note === undefined || this.isUnreadable) return null;
+    const opened = await openCheckpoint(note, logKey, verifyEd25519);
+    if (typeof opened === "string") return `log-checkpoint: ${opened}`;
+    this.isSignatureChecked = true;
+    return null;
+  }
+
   private broken(reason: string): string | null {
     if (!this.isGivenUp) return reason;
     this.givenUpBlocks = this.checkpoint?.size ?? null;
     return null;
   }
 
-  report(): {
-    readonly issued: number;
-    readonly sealed: number;
-    readonly notKept: number;
-    readonly sealedMs: Quantiles | null;
-    readonly givenUpBlocks: number | null;
-  } {
-    const { sealed, notKept, sealedMs } = this.record;
+  report(): PromiseReport {
+    const { since, sealed, notKept, sealedMs } = this.record;
+    const { checkpoint } = this;
     return {
+      since,
       issued: sealed + this.open.length / 2,
       sealed,
       notKept,
       sealedMs: sealedMs.quantiles(),
       givenUpBlocks: this.givenUpBlocks,
+      checkpoint:
+        checkpoint === undefined
+          ? null
+          : { size: checkpoint.size, isSignatureChecked: this.isSignatureChecked },
     };
   }
 }

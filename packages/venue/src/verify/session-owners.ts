@@ -20,6 +20,9 @@ export class SessionOwners {
   /** Fingerprint of a key → the accounts that a session with it was of. */
   private readonly owners = new Map<string, Set<number>>();
 
+  /** `isPruned`: there may have been other keys, of sessions that ended before the log's start. */
+  constructor(private readonly isPruned: boolean) {}
+
   add({ number, account, key }: OwnedSession): void {
     this.accounts.set(number, account);
     this.addKey(number, key);
@@ -43,7 +46,8 @@ export class SessionOwners {
     const account = this.accounts.get(session);
     this.accounts.delete(session);
     if (account === undefined) return null;
-    const isOwn = this.owners.get(fingerprintOf(publicKey))?.has(account) === true;
+    const owners = this.owners.get(fingerprintOf(publicKey));
+    const isOwn = owners === undefined ? this.isPruned : owners.has(account);
     return isOwn ? null : `session ${session} was ended with a key of another account`;
   }
 }

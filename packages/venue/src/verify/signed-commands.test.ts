@@ -1,6 +1,13 @@
 /** Amendments, changes of margin and batches: their results for a retry, and the check of what is signed. */
 import { generateKeyPairSync, sign } from "node:crypto";
-import type { AmendOrder, CancelOrder, ChangeMargin, Command, PlaceOrder } from "@perpgate/engine";
+import type {
+  AmendOrder,
+  CancelOrder,
+  ChangeMargin,
+  Command,
+  OpenSession,
+  PlaceOrder,
+} from "@perpgate/engine";
 import { addressOf, openSession } from "@perpgate/engine/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -8,6 +15,7 @@ import {
   orderCommand,
   removeFolder,
   START_MS,
+  signInMessage,
   TestVenue,
   temporaryFolder,
 } from "../testing/test-venue.js";
@@ -37,24 +45,35 @@ async function openVenue(): Promise<{ driver: TestVenue; session: number }> {
   return { driver, session: await signIn(driver, 1) };
 }
 
+const RESOURCE = `urn:perpgate:session?key=${RAW.toString("hex")}`;
+
+interface SignIn {
+  readonly resource?: string;
+  readonly statement?: string;
+  readonly expirationTime?: string;
+  /** Falsifies the command. */
+  readonly command?: Partial<OpenSession>;
+}
+
 /** A session of the account; `visit` makes several of them distinct. */
-async function signIn(driver: TestVenue, visit: number): Promise<number> {
-  const message = [
-    "localhost wants you to sign in with your Ethereum account:",
-    `0x${ADDRESS}`,
-    "",
-    "Resources:",
-    `- urn:perpgate:session?key=${RAW.toString("hex")}`,
-  ].join("\n");
+async function signIn(driver: TestVenue, visit: number, given: SignIn = {}): Promise<number> {
+  const { resource = RESOURCE, command, ...more } = given;
+  const siweNonce = `nonce${visit}`;
+  const resources = resource === "" ? [] : [resource];
   const { seq } = await driver.submit(
     openSession({
       stampMs: START_MS,
       address: ADDRESS,
       key: KEY,
       tokenHash: String(visit).padStart(64, "0"),
-      siweNonce: `nonce${visit}`,
+      siweNonce,
+      ...command,
     }),
-    { signed: Buffer.from(message), signature: Buffer.from(ADDRESS), publicKey: RAW },
+    {
+      signed: Buffer.from(signInMessage(ADDRESS, siweNonce, resources, more)),
+      signature: Buffer.from(ADDRESS),
+      publicKey: RAW,
+    },
   );
   return seq;
 }
@@ -242,12 +261,142 @@ describe("verify --signatures", () => {
     });
   }
 
+  test("a batch that is cut off at the end of the log: a fault", async () => {
+    const { driver, operations, body } = await batchVenue();
+    const [first] = operations;
+    const batch = { index: 0, count: 3, key: KEY, nonce: 3 };
+    const { seq } = await driver.submit({ ...first!, batch }, evidenceOf(body));
+    await driver.venue.history.flush();
+    expect(await verified()).toEqual({
+      position: seq,
+      reason: `the batch of ${seq} ends after 1 operations`,
+    });
+    await driver.venue.close();
+  });
+
   test("operations without a signed batch before them", async () => {
     const { driver, session } = await batchVenue();
     const batch = { index: 1, count: 3, key: KEY, nonce: 3 };
     await driver.submit({ ...order(session, 3, 630_000), batch });
     await driver.venue.close();
     expect((await verified())?.reason).toContain("no signed batch");
+  });
+
+  describe("a sign-in and its message", () => {
+    const ELSE = "00".repeat(32);
+    const MORE = "&maxOrderNotional=100&maxNotional=2500.5&symbols=ETHUSD,BTCUSD";
+    const limited = {
+      resource: RESOURCE + MORE,
+      command: {
+        maxOrderNotionalMicros: 100_000_000,
+        maxNotionalMicros: 2_500_500_000,
+        markets: [1, 0],
+      },
+    };
+    const inTwoDays = new Date(START_MS + 2 * 86_400_000).toISOString();
+
+    async function faultOf(given: SignIn): Promise<string | null> {
+      const { driver } = await openVenue();
+      await signIn(driver, 2, given);
+      await driver.venue.close();
+      return (await verified())?.reason ?? null;
+    }
+
+    const honest: readonly (readonly [string, SignIn])[] = [
+      ["caps and markets", limited],
+      ["no resource", { resource: "" }],
+      ["another resource", { resource: "https://a.example/terms" }],
+      ["a statement that names another key", { statement: `- urn:perpgate:session?key=${ELSE}` }],
+      [
+        "a statement that names another key, and no resource",
+        { statement: `- urn:perpgate:session?key=${ELSE}`, resource: "" },
+      ],
+      ["a statement that names another nonce", { statement: "Nonce: nonce1" }],
+      ["a statement that is called Resources", { statement: "Resources:", resource: "" }],
+      ["a key with a prefix", { resource: RESOURCE.replace("key=", "key=0x") }],
+      [
+        "an end in two days",
+        { expirationTime: inTwoDays, command: { expiresAtMs: START_MS + 2 * 86_400_000 } },
+      ],
+    ];
+    test.each(honest)("%s: agrees", async (_, given) => {
+      expect(await faultOf(given)).toBeNull();
+    });
+
+    const different: readonly (readonly [string, SignIn, string])[] = [
+      ["another nonce", { command: { siweNonce: "nonce3" } }, "the nonce nonce2, logged nonce3"],
+      [
+        "no cap on an order",
+        { ...limited, command: { ...limited.command, maxOrderNotionalMicros: 0 } },
+        "maxOrderNotional: signed 100000000, logged none",
+      ],
+      [
+        "another cap on the account",
+        { ...limited, command: { ...limited.command, maxNotionalMicros: 2_500_500_001 } },
+        "maxNotional: signed 2500500000, logged 2500500001",
+      ],
+      [
+        "every market",
+        { ...limited, command: { ...limited.command, markets: [] } },
+        "markets: signed 1,0, logged none",
+      ],
+      ["markets that the message does not name", { command: { markets: [1] } }, "logged 1"],
+      [
+        "another key",
+        { resource: `urn:perpgate:session?key=${ELSE}` },
+        "binds another session key",
+      ],
+      [
+        "a session of a year",
+        { command: { expiresAtMs: START_MS + 365 * 86_400_000 } },
+        "lasts longer than the message allows",
+      ],
+    ];
+    test.each(different)("%s: a fault", async (_, given, reason) => {
+      expect(await faultOf(given)).toContain(reason);
+    });
+
+    test("a message that opens a second session, once its nonce is forgotten: a fault", async () => {
+      const { driver } = await openVenue();
+      await signIn(driver, 2, { command: { siweNonceUntilMs: START_MS } });
+      const again = await signIn(driver, 2, { command: { tokenHash: "ab".repeat(32) } });
+      await driver.venue.close();
+      expect(await verified()).toEqual({
+        position: again,
+        reason: "the message has opened a session before",
+      });
+    });
+
+    test("a message that is sent twice and refused: agrees", async () => {
+      const { driver } = await openVenue();
+      await signIn(driver, 2);
+      await signIn(driver, 2, { command: { tokenHash: "ab".repeat(32) } });
+      await driver.venue.close();
+      expect(await verified()).toBeNull();
+    });
+
+    test("a statement that names the key, and an unsigned rotation: agrees", async () => {
+      const { driver } = await openVenue();
+      const session = await signIn(driver, 2, { statement: `- ${RESOURCE}`, resource: "" });
+      const { publicKey: other } = generateKeyPairSync("ed25519");
+      const raw = other.export({ format: "der", type: "spki" }).subarray(-32);
+      await driver.submit(
+        {
+          kind: "RotateSession",
+          stampMs: START_MS,
+          session,
+          oldKey: KEY,
+          newKey: fingerprintOf(raw),
+        },
+        {
+          signed: Buffer.from(JSON.stringify({ newSessionKey: raw.toString("hex") })),
+          signature: nothing,
+          publicKey: raw,
+        },
+      );
+      await driver.venue.close();
+      expect(await verified()).toBeNull();
+    });
   });
 
   describe("the end of another session", () => {

@@ -10,7 +10,7 @@ import {
 import { join } from "node:path";
 import { FileSnapshots, inspectLog, nodeDisk } from "@perpgate/journal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readCheckpoints } from "../checkpoint/checkpoint-file.js";
+import { readCheckpointLines } from "../checkpoint/checkpoint-file.js";
 import { openEnvironment, openTables, type TableName } from "../history/history-environment.js";
 import { encodeReplicaState, newReplicaState } from "../recovery/replica-state.js";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
@@ -42,7 +42,7 @@ async function venueWithCheckpoints(orders: number, checkpoints: number): Promis
     if (nonce % 20 === 0) await driver.tick();
   }
   await driver.venue.history.flush();
-  await until(() => readCheckpoints(checkpointFile()).length >= checkpoints);
+  await until(() => readCheckpointLines(checkpointFile()).lines.length >= checkpoints);
   return driver;
 }
 
@@ -68,7 +68,7 @@ describe("checkpoints.jsonl", () => {
     // And a start appends to it.
     const again = await TestVenue.open(folder);
     await again.venue.close();
-    expect(readCheckpoints(checkpointFile())).toHaveLength(lines.length);
+    expect(readCheckpointLines(checkpointFile()).lines).toHaveLength(lines.length);
   });
 });
 
@@ -131,6 +131,20 @@ describe("a pruned log", () => {
       await changeLastRow(name, flip);
     }
     expect((await verify(folder)).fault).toBeNull();
+  });
+
+  test("and damaged: what is damaged, without a position", async () => {
+    await prunedFolder();
+    const journal = join(folder, "journal");
+    const [first = ""] = readdirSync(journal)
+      .filter((name) => name.endsWith(".log"))
+      .sort();
+    const bytes = readFileSync(join(journal, first));
+    // In the header, which is looked at before the log is read.
+    bytes[20] = (bytes[20] ?? 0) ^ 1;
+    writeFileSync(join(journal, first), bytes);
+    const { fault } = await verify(folder);
+    expect(fault).toEqual({ position: null, reason: expect.stringContaining("damaged") });
   });
 
   test("its history has a damaged row that the start reads: refused, nothing changed", async () => {

@@ -13,7 +13,7 @@ import { type Checkpoint, readCheckpointLines } from "../checkpoint/checkpoint-f
 import type { RowFault } from "../history/history-environment.js";
 import { openForReading, type ReadStore } from "../history/history-store.js";
 import { keyOf } from "../history/keys.js";
-import { decodeSessionKey } from "../history/session-projection.js";
+import { decodeSessionKey, type SessionKeyRow } from "../history/session-projection.js";
 import type { DataFolder } from "../recovery/data-folder.js";
 import { isGivenUp } from "../recovery/given-up.js";
 import { isUnreadable } from "../recovery/newest-state.js";
@@ -126,9 +126,9 @@ export class StoredClaims {
     this.history = new HistoryCheck(store, historyContextOf(engine), engine.seq);
   }
 
-  publicKeyOf(session: number): Uint8Array | undefined {
+  sessionRow(session: number): SessionKeyRow | undefined {
     const bytes = this.found.store?.tables.sessions.get(keyOf(session));
-    return bytes === undefined ? undefined : decodeSessionKey(bytes).publicKey;
+    return bytes === undefined ? undefined : decodeSessionKey(bytes);
   }
 
   /** Call after each command, with the block that contains it and the block that it sealed. */

@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { type PlaceOrder, STATE_FORMAT } from "@perpgate/engine";
 import { addressOf, openSession } from "@perpgate/engine/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readCheckpoints } from "../checkpoint/checkpoint-file.js";
+import { readCheckpointLines } from "../checkpoint/checkpoint-file.js";
 import {
   orderCommand,
   removeFolder,
   START_MS,
+  signInMessage,
   TestVenue,
   temporaryFolder,
   writeForeignSnapshot,
@@ -54,21 +55,22 @@ class Signer {
   }
 }
 
-async function signIn(driver: TestVenue, name: number, signer: Signer, wallet?: string) {
+interface SignIn {
+  /** What signed the message; the address's own key if missing. */
+  readonly wallet?: string;
+  readonly isBound?: boolean;
+}
+
+async function signIn(driver: TestVenue, name: number, signer: Signer, more: SignIn = {}) {
+  const { wallet, isBound = true } = more;
   const address = addressOf(name);
   const key = fingerprintOf(signer.raw);
-  const message = [
-    "localhost wants you to sign in with your Ethereum account:",
-    `0x${address}`,
-    "",
-    "Resources:",
-    `- urn:perpgate:session?key=${signer.raw.toString("hex")}`,
-  ].join("\n");
-  const tokenHash = address.padStart(64, "0");
   const siweNonce = `nonce${name}`;
+  const resources = isBound ? [`urn:perpgate:session?key=${signer.raw.toString("hex")}`] : [];
+  const tokenHash = address.padStart(64, "0");
   const command = openSession({ stampMs: START_MS, address, key, tokenHash, siweNonce });
   const { seq } = await driver.submit(command, {
-    signed: Buffer.from(message),
+    signed: Buffer.from(signInMessage(address, siweNonce, resources)),
     signature: Buffer.from(wallet ?? address),
     publicKey: signer.raw,
   });
@@ -133,6 +135,7 @@ describe("verify", () => {
       orderSignatures: 20,
       sessions: 2,
       notRecheckable: [],
+      receipts: { since: START_MS, issued: 20, sealed: 20 },
     });
   });
 
@@ -153,7 +156,7 @@ describe("verify", () => {
     const session = await signIn(driver, 1, signer);
     for (let nonce = 1; nonce <= 200; nonce++) await place(driver, signer, session, nonce);
     await driver.venue.history.flush();
-    while (readCheckpoints(join(folder, "checkpoints.jsonl")).length < 5) await pause();
+    while (readCheckpointLines(join(folder, "checkpoints.jsonl")).lines.length < 5) await pause();
     let pruned = 0;
     // Called at the log's beginning: the following segments are removed while it is read.
     const signatures: RecoverWallet = (...signed) => {
@@ -166,6 +169,69 @@ describe("verify", () => {
     expect(report.from).toBeGreaterThan(0);
     expect(report.orderSignatures).toBeGreaterThan(0);
     await driver.venue.close();
+  });
+
+  describe("a pruned log", () => {
+    /** Signs as it signed in, until the log was pruned; some orders later a new key takes its place. */
+    async function rotatedAfterPruning(isBound: boolean) {
+      const driver = await TestVenue.open(folder, {
+        checkpoints: { everyCommands: 40, everyMs: 3_600_000, keep: 2 },
+        segmentBytes: 16_384,
+      });
+      await driver.index();
+      const newSigner = () => new Signer("ed25519");
+      const signers = [newSigner(), newSigner(), newSigner()] as const;
+      const session = await signIn(driver, 1, signers[0], { isBound });
+      const gone = await signIn(driver, 2, signers[2]);
+      await driver.submit({ kind: "CloseSession", stampMs: START_MS, session: gone.session });
+      for (let nonce = 1; nonce <= 200; nonce++) await place(driver, signers[0], session, nonce);
+      await driver.venue.history.flush();
+      while (readCheckpointLines(join(folder, "checkpoints.jsonl")).lines.length < 5) await pause();
+      expect(driver.venue.prune()).toBeGreaterThan(0);
+      await place(driver, signers[0], session, 201);
+      const key = fingerprintOf(signers[1].raw);
+      const body = Buffer.from(JSON.stringify({ newSessionKey: signers[1].raw.toString("hex") }));
+      await driver.submit(
+        {
+          kind: "RotateSession",
+          stampMs: START_MS,
+          session: session.session,
+          oldKey: session.key,
+          newKey: key,
+        },
+        { signed: body, signature: signers[0].sign(body), publicKey: signers[1].raw },
+      );
+      await place(driver, signers[1], { session: session.session, key }, 202);
+      return { driver, signers, gone };
+    }
+
+    test("a key that was rotated meanwhile: its signatures count as not checked", async () => {
+      const { driver } = await rotatedAfterPruning(false);
+      await driver.venue.close();
+      const report = await verify(folder, { signatures: recover });
+      expect(report.fault).toBeNull();
+      // All but the order with the new key, and with them the rotation.
+      expect(report.prunedKeySignatures).toBe(report.orderSignatures);
+    });
+
+    test("a key that was rotated meanwhile and that the message binds: checked", async () => {
+      const { driver } = await rotatedAfterPruning(true);
+      await driver.venue.close();
+      const report = await verify(folder, { signatures: recover });
+      expect(report).toMatchObject({ fault: null, prunedKeySignatures: 0 });
+    });
+
+    test("an order of a session that ended before: refused, and not checked", async () => {
+      const { driver, signers, gone } = await rotatedAfterPruning(true);
+      const { outcome } = await place(driver, signers[2], gone, 1);
+      expect(outcome.kind).toBe("refused");
+      await driver.venue.history.flush();
+      expect(await verify(folder, { signatures: recover })).toMatchObject({
+        fault: null,
+        prunedKeySignatures: 1,
+      });
+      await driver.venue.close();
+    });
   });
 
   test("an order whose command is not what was signed: its position", async () => {
@@ -194,7 +260,9 @@ describe("verify", () => {
 
   test("a sign-in by a contract wallet: reported, not a fault", async () => {
     const { driver } = await someVenue();
-    const { session } = await signIn(driver, 9, new Signer("ed25519"), "a contract's word");
+    const { session } = await signIn(driver, 9, new Signer("ed25519"), {
+      wallet: "a contract's word",
+    });
     await driver.venue.close();
     const report = await verify(folder, { signatures: recover });
     expect(report.fault).toBeNull();

@@ -16,16 +16,16 @@ import {
   type LogState,
   nodeDisk,
 } from "@perpgate/journal";
+import type { NoteKey } from "@perpgate/protocol/receipts";
 import type { SealedBlock } from "../blocks/block-header.js";
-import type { Quantiles } from "../receipts/honesty-record.js";
 import { type DataFolder, dataFolder } from "../recovery/data-folder.js";
 import { refuseUnknownLog } from "../recovery/log-version.js";
 import { newestState } from "../recovery/newest-state.js";
 import { newReplicaState, observe, type ReplicaState } from "../recovery/replica-state.js";
 import { type Applied, ReplayFailed, Replica } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
-import { EvidenceCheck, type Fault, type RecoverWallet } from "./evidence-check.js";
-import { PromiseCheck } from "./promise-check.js";
+import { EvidenceCheck, type RecoverWallet } from "./evidence-check.js";
+import { PromiseCheck, type PromiseReport } from "./promise-check.js";
 import { type SignedClaim, StoredClaims, signedClaim } from "./stored-claims.js";
 import { replacementFault } from "./vote-check.js";
 
@@ -33,6 +33,8 @@ export interface VerifyOptions {
   /** Checks every signature, using this to recover the wallet that signed a message. */
   readonly signatures?: RecoverWallet;
   readonly onProgress?: (progress: VerifyProgress) => void;
+  /** The log's key that you pinned: the last signed checkpoint must be by it. */
+  readonly logKey?: NoteKey;
   /** Of the folder that this one is a copy of, read before the copy was made: a copy has none. */
   readonly signed?: SignedClaim;
 }
@@ -43,9 +45,15 @@ export interface VerifyProgress {
   readonly records: number;
 }
 
+export interface ReportedFault {
+  /** The seq of the command; null if the log is damaged so that no command can be read. */
+  readonly position: number | null;
+  readonly reason: string;
+}
+
 export interface VerifyReport {
   /** The first fault in log order, or null: everything agrees. */
-  readonly fault: Fault | null;
+  readonly fault: ReportedFault | null;
   /** Seq after which the replay began: 0, or that of a snapshot if the log was pruned. */
   readonly from: number;
   readonly commands: number;
@@ -59,21 +67,15 @@ export interface VerifyReport {
   readonly historyRows: number;
   /** Lines of checkpoints.jsonl that are no checkpoint and were skipped. */
   readonly badCheckpointLines: number;
-  /** Acknowledgements, how many are in sealed blocks, how many of these not where they were promised. */
-  readonly receipts: {
-    readonly issued: number;
-    readonly sealed: number;
-    readonly notKept: number;
-    readonly sealedMs: Quantiles | null;
-    /** Blocks of the last signed checkpoint, if it differs and the operator gave up the log's end. */
-    readonly givenUpBlocks: number | null;
-  };
+  readonly receipts: PromiseReport;
   /** With `signatures`. */
   readonly orderSignatures: number;
   readonly sessions: number;
   readonly voteSignatures: number;
-  /** Seqs of sign-ins by contract wallets, which only their chain can confirm. */
+  /** Seqs of sign-ins that no key of the address signed: only the chain of a contract wallet can confirm. */
   readonly notRecheckable: readonly number[];
+  /** Signatures by session keys that only the removed part of a pruned log had. */
+  readonly prunedKeySignatures: number;
 }
 
 export class NothingToVerify extends Error {
@@ -170,7 +172,7 @@ class Verification {
   private readonly from: number;
   private blocks = 0;
   private lastBlock: SealedBlock | undefined;
-  private fault: Fault | null = null;
+  private fault: ReportedFault | null = null;
   private readonly promises: PromiseCheck;
 
   constructor(
@@ -181,7 +183,8 @@ class Verification {
     this.from = state.engine.seq;
     this.promises = new PromiseCheck(claims.signed);
     const { signatures } = options;
-    this.evidence = signatures === undefined ? undefined : new EvidenceCheck(signatures);
+    this.evidence =
+      signatures === undefined ? undefined : new EvidenceCheck(signatures, this.from > 0);
   }
 
   /** `damage` was found by the inspection of the whole log. */
@@ -205,7 +208,7 @@ class Verification {
         // Lets the event loop print the progress.
         await new Promise((resolve) => setImmediate(resolve));
       }
-      this.atEnd(end);
+      await this.atEnd(end);
     } catch (error) {
       this.fault ??= faultOf(error, replica.seq, damage);
     } finally {
@@ -220,7 +223,7 @@ class Verification {
     if (this.from === 0) return;
     this.note(this.claims.placeFault(place, this.state, undefined));
     for (const session of this.state.engine.state.sessions.all()) {
-      this.evidence?.addSession(session, this.claims.publicKeyOf(session.number));
+      this.evidence?.addSession(session, this.claims.sessionRow(session.number));
     }
   }
 
@@ -241,12 +244,15 @@ class Verification {
     this.evidence?.onCommand(applied, this.state);
   }
 
-  private atEnd(end: LogSeq): void {
+  private async atEnd(end: LogSeq): Promise<void> {
     if (this.fault !== null) return;
+    this.evidence?.atEnd(this.state.engine.seq);
     const faults = audit(this.state.engine);
     this.note(faults.length === 0 ? null : `the audit found: ${faults.join("; ")}`);
     this.note(this.claims.endFault(end, this.state.engine.seq));
     this.note(this.promises.endFault(this.state.blocks.currentNumber - 1));
+    const { logKey } = this.options;
+    if (logKey !== undefined) this.note(await this.promises.signatureFault(logKey));
   }
 
   private note(reason: string | null): void {
@@ -273,14 +279,16 @@ class Verification {
       sessions: this.evidence?.sessions ?? 0,
       voteSignatures: this.evidence?.votes ?? 0,
       notRecheckable: [...(this.evidence?.notRecheckable ?? [])].sort((a, b) => a - b),
+      prunedKeySignatures: this.evidence?.prunedKeySignatures ?? 0,
     };
   }
 }
 
 /** The fault for a record, batch or row that cannot be read or applied; rethrows other errors. */
-function faultOf(error: unknown, seq: number, damage?: JournalDamaged): Fault {
+function faultOf(error: unknown, seq: number, damage?: JournalDamaged): ReportedFault {
   if (error instanceof ReplayFailed) return { position: error.seq, reason: error.message };
   if (error instanceof HistoryDamaged) return { position: seq, reason: error.message };
+  if (damage !== undefined && seq === 0) return { position: null, reason: damage.message };
   // The reader knows where it stopped; the inspection of the whole log knows why.
   if (error instanceof JournalError) {
     const isElsewhere = error instanceof JournalDamaged && error.file !== damage?.file;
