@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { newLogKey } from "../receipts/log-key.js";
+import { StubWitness } from "../testing/stub-witness.js";
 import { Witness } from "./witness.js";
 
 test("submit: an answer without end is read up to its bound, and counts as failed", async () => {
@@ -29,4 +30,22 @@ test("submit: an answer without end is read up to its bound, and counts as faile
     new AbortController().signal,
   );
   expect(answer).toEqual({ kind: "failed", reason: expect.stringContaining("65536 bytes") });
+});
+
+test.each([
+  ["its size twice", ["3\n", "3\n"], { kind: "inconsistent" }],
+  ["its size, then nothing", ["3\n", ""], { kind: "inconsistent" }],
+  ["a larger size meanwhile", ["3\n", "5\n"], { kind: "ahead", size: 5 }],
+  ["a smaller size twice", ["2\n", "2\n"], { kind: "failed", reason: "it does not say its size" }],
+  ["nothing", [""], { kind: "failed", reason: "its size cannot be read" }],
+  ["a size in another form", ["0x3\n"], { kind: "failed", reason: "its size cannot be read" }],
+])("submit: a conflict of sizes, and the witness states %s", async (_, texts, answer) => {
+  const stub = await StubWitness.start();
+  onTestFinished(() => stub.close());
+  const left = [...texts];
+  stub.onCheckpoint = async () => ({ status: 409, text: left.shift() ?? "" });
+  const submission = { note: "", size: 3, consistencyFrom: () => [] };
+  const { signal } = new AbortController();
+  expect(await new Witness(stub).submit(submission, signal)).toEqual(answer);
+  expect(left).toEqual([]);
 });

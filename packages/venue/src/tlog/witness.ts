@@ -35,6 +35,14 @@ export type WitnessAnswer =
   | { readonly kind: "inconsistent" }
   | { readonly kind: "failed"; readonly reason: string };
 
+/** The witness does not continue from the old size that was sent. */
+interface SizeConflict {
+  readonly kind: "conflict";
+  readonly old: number;
+  /** Of the last checkpoint that it cosigned; undefined if it cannot be read. */
+  readonly size: number | undefined;
+}
+
 const TIMEOUT_MS = 3_000;
 /** A witness answers with its size at most once per submission. */
 const MAX_TRIES = 2;
@@ -51,12 +59,19 @@ export class Witness {
   }
 
   async submit(submission: Submission, signal: AbortSignal): Promise<WitnessAnswer> {
+    let stated: number | undefined;
     try {
       for (let tries = 1; ; tries++) {
         const answer = await this.ask(submission, signal);
-        if (typeof answer !== "number") return answer;
-        this.size = answer;
-        if (answer > submission.size) return { kind: "ahead", size: answer };
+        if (answer.kind !== "conflict") return answer;
+        const { old, size } = answer;
+        // The witness has a checkpoint of this size, and its root differs: not so of one over nothing.
+        const isSameSize = old === submission.size && (size ?? stated) === old;
+        if (isSameSize && old > 0) return { kind: "inconsistent" };
+        if (size === undefined) return { kind: "failed", reason: "its size cannot be read" };
+        this.size = size;
+        stated = size;
+        if (size > submission.size) return { kind: "ahead", size };
         if (tries === MAX_TRIES) return { kind: "failed", reason: "it does not say its size" };
       }
     } catch (error) {
@@ -64,8 +79,10 @@ export class Witness {
     }
   }
 
-  /** The answer, or the size that the witness has if it is not the one assumed. */
-  private async ask(submission: Submission, signal: AbortSignal): Promise<WitnessAnswer | number> {
+  private async ask(
+    submission: Submission,
+    signal: AbortSignal,
+  ): Promise<WitnessAnswer | SizeConflict> {
     const old = Math.min(this.size, submission.size);
     const proof = submission.consistencyFrom(old).map((hash) => `${base64(hash)}\n`);
     const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES, signal };
@@ -85,11 +102,8 @@ export class Witness {
         this.size = submission.size;
         return { kind: "cosigned", line };
       }
-      case 409: {
-        const size = Number(text.trim());
-        if (Number.isSafeInteger(size) && size >= 0) return size;
-        return { kind: "failed", reason: "its size cannot be read" };
-      }
+      case 409:
+        return { kind: "conflict", old, size: sizeIn(text) };
       case 422:
         return { kind: "inconsistent" };
       default:
@@ -108,4 +122,9 @@ export class Witness {
     const holds = await isNoteSignedBy(cosigned, this.setting.key, verifyEd25519);
     return holds ? signatureLine(this.setting.key, own.signature) : undefined;
   }
+}
+
+function sizeIn(text: string): number | undefined {
+  const size = /^\d+\n?$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(size) ? size : undefined;
 }

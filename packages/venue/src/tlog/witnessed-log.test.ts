@@ -214,6 +214,16 @@ describe("with a witness that a test directs", () => {
     expect(log.conflict).toBe(`witness ${witness.key.name} has seen ${ahead} blocks of this log`);
     await driver.venue.close();
   });
+
+  test("the witness has other blocks, as many as this gateway: a conflict", async () => {
+    const { driver, witness, log, tree } = await open({});
+    await grow(driver, 2, 650_000);
+    witness.onCheckpoint = async () => ({ status: 409, text: `${tree.size}\n` });
+    await log.advance();
+    expect(log.conflict).toBe(`witness ${witness.key.name} has seen another history of this log`);
+    expect(log.published).toBeUndefined();
+    await driver.venue.close();
+  });
 });
 
 describe("without a witness", () => {
