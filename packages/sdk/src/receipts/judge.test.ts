@@ -131,6 +131,11 @@ describe("an honest venue", () => {
     }
   });
 
+  test("a pinned key with spaces around it: the same key", async () => {
+    const options = { url, nowMs, logKey: ` ${logKey.text}\n` };
+    expect((await judgeReceipt(file, options)).verdict).toBe("kept");
+  });
+
   test("a receipt that was changed, or of another key: proves nothing", async () => {
     const options = { url, nowMs };
     const changed = { ...file, block: file.block + 1 };

@@ -19,10 +19,13 @@ import {
   type Evidence,
   equalBytes,
   evidenceProblem,
+  type NoteKey,
+  noteKeyText,
   type OpenedCheckpoint,
   type OpenedReceipt,
   openCheckpoint,
   openReceiptFile,
+  parseNoteKey,
   provenBlockText,
   type ReceiptFile,
   receiptProblem,
@@ -72,7 +75,7 @@ export interface JudgeOptions {
 export async function judgeReceipt(file: unknown, options: JudgeOptions): Promise<Verdict> {
   const opened = openReceiptFile(file);
   if (typeof opened === "string") return { verdict: "invalid", reason: opened };
-  if (options.logKey !== undefined && options.logKey !== opened.file.logKey) {
+  if (options.logKey !== undefined && !isKey(opened.logKey, options.logKey)) {
     return { verdict: "invalid", reason: "the receipt is of another log key than the pinned one" };
   }
   const trust = { logKey: opened.logKey.publicKey, verify: verifyEd25519 };
@@ -241,6 +244,12 @@ class Judgement {
     if (problem !== null) throw new Error(`the evidence does not hold: ${problem}`);
     return { verdict: "broken", kind, reason, evidence };
   }
+}
+
+/** Whether a text is the key, also with spaces around it. */
+function isKey(key: NoteKey, text: string): boolean {
+  const other = parseNoteKey(text);
+  return other !== undefined && noteKeyText(other) === noteKeyText(key);
 }
 
 function isSame(one: Checkpoint, other: Checkpoint): boolean {

@@ -2,7 +2,7 @@
 
 import type { FetchLike, ReceiptProblem, Session } from "@perpgate/sdk";
 import { newLogKey } from "@perpgate/venue";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { BID, newClient, newSession, startVenue } from "../testing/venue.js";
 
 const { key: logKey } = newLogKey("venue.example/log");
@@ -15,6 +15,8 @@ beforeAll(async () => {
 }, 120_000);
 
 interface Faults {
+  /** Another venue than that of the file. */
+  readonly at?: string;
   /** Reads of the log's key that fail. */
   readonly failedReads?: number;
   /** What replaces fields of the venue's answer about itself. */
@@ -24,9 +26,14 @@ interface Faults {
   readonly onReceiptProblem?: (problem: ReceiptProblem) => void;
 }
 
-async function trader(
-  faults: Faults,
-): Promise<{ readonly session: Session; readonly problems: readonly ReceiptProblem[] }> {
+interface Trader {
+  readonly session: Session;
+  readonly problems: readonly ReceiptProblem[];
+  /** How often the venue was asked about itself. */
+  reads(): number;
+}
+
+async function trader(faults: Faults): Promise<Trader> {
   const { failedReads = 0, honesty, answers = [] } = faults;
   const problems: ReceiptProblem[] = [];
   const { onReceiptProblem = (problem: ReceiptProblem) => void problems.push(problem) } = faults;
@@ -34,7 +41,7 @@ async function trader(
   let orders = 0;
   const spoiling: FetchLike = async (to, init) => {
     const isHonesty = to.endsWith("/v1/honesty");
-    if (isHonesty && reads++ < failedReads) throw new TypeError("no connection");
+    if (isHonesty && ++reads <= failedReads) throw new TypeError("no connection");
     const response = await fetch(to, init);
     const isOrder = init.method === "POST" && /\/v1\/orders(\/batch)?$/.test(to);
     const change = isHonesty ? honesty : isOrder ? answers[orders++] : undefined;
@@ -43,8 +50,11 @@ async function trader(
     const { status, headers } = response;
     return { status, headers, text: async () => JSON.stringify(body) };
   };
-  const client = newClient({ url }, { fetch: spoiling, retries: 0, onReceiptProblem });
-  return { session: await newSession(client), problems };
+  const client = newClient(
+    { url: faults.at ?? url },
+    { fetch: spoiling, retries: 0, onReceiptProblem },
+  );
+  return { session: await newSession(client), problems, reads: () => reads };
 }
 
 const kept = ({ receipts }: Session) => receipts.files.map(({ position }) => String(position));
@@ -92,6 +102,39 @@ test("acknowledgements that fit no statement: each is reported, the next one is 
     { ackNonce: "x", reason, file: undefined },
   ]);
   expect(kept(session)).toEqual([last.ackNonce]);
+});
+
+test("a receipt that is left out: reported, alone and in a batch; the others are kept", async () => {
+  const answers: object[] = [{ receipt: undefined }, {}];
+  const { session, problems } = await trader({ answers });
+  const one = await session.placeOrder(BID);
+  const two = await session.placeOrder(BID);
+  const ack = { ...two, ackNonce: "7", receipt: undefined };
+  answers.push({ results: [{ status: 200, ack }] });
+  await session.batch([{ op: "cancel", orderId: one.orderId }]);
+  await session.receipts.settled();
+  const reason = expect.stringContaining("has left it out");
+  expect(problems).toEqual([
+    { ackNonce: one.ackNonce, reason, file: undefined },
+    { ackNonce: "7", reason, file: undefined },
+  ]);
+  expect(kept(session)).toEqual([two.ackNonce]);
+});
+
+test("a venue that issues none, or has no log: no receipt is missed, and it is asked once", async () => {
+  const other = await startVenue({}, onTestFinished);
+  for (const faults of [
+    { honesty: { issuesReceipts: false }, answers: Array(2).fill({ receipt: undefined }) },
+    { at: other.url },
+  ]) {
+    const { session, problems, reads } = await trader(faults);
+    await session.placeOrder(BID);
+    await session.receipts.settled();
+    await session.placeOrder(BID);
+    await session.receipts.settled();
+    expect(problems).toEqual([]);
+    expect(reads()).toBe(1);
+  }
 });
 
 test("a venue id that is none: reported", async () => {

@@ -13,6 +13,7 @@ import {
   receiptProblem,
   requestHashOf,
 } from "@perpgate/protocol/receipts";
+import { PerpgateError } from "../errors.js";
 import { callSafely } from "../streams/subscription.js";
 import { verifyEd25519 } from "./verify-ed25519.js";
 
@@ -34,10 +35,15 @@ export interface ReceiptOptions {
 }
 
 const KEPT = 1_000;
+/** By a venue that stops, or that does not want to be bound. */
+const LEFT_OUT =
+  "the venue issues receipts and has left it out: send the same bytes again, until the answer has one";
 /** Acknowledgements that wait for the log's key. */
 const MAX_WAITING = 1_000;
 
-type VenueKey = Pick<Honesty, "logKey" | "venueId">;
+type VenueKey = Pick<Honesty, "logKey" | "venueId" | "issuesReceipts">;
+
+const NO_LOG: VenueKey = { logKey: "", venueId: "", issuesReceipts: false };
 
 interface Waiting {
   readonly body: string;
@@ -122,7 +128,10 @@ export class ReceiptKeeper {
 
   private async check(venue: VenueKey, { body, ack }: Waiting): Promise<void> {
     const { ackNonce, receipt: text, expectedBlock } = ack;
-    if (text === undefined) return;
+    if (text === undefined) {
+      if (venue.issuesReceipts) this.report(ack, LEFT_OUT);
+      return;
+    }
     const context = {
       venueId: bytesFromHex(venue.venueId) ?? new Uint8Array(0),
       position: Number(ackNonce),
@@ -146,11 +155,12 @@ export class ReceiptKeeper {
     if (this.kept.length > KEPT) this.kept.shift();
   }
 
-  /** The log's key: pinned, or as the venue showed it when the first receipt came. */
+  /** The log's key: pinned, or as the venue showed it at the first acknowledgement. */
   private known(): Promise<VenueKey | undefined> {
     this.venue ??= this.readHonesty().then(
       (honesty) => ({ ...honesty, logKey: this.options.logKey ?? honesty.logKey }),
-      () => {
+      (error: unknown) => {
+        if (error instanceof PerpgateError && error.code === "no_transparency_log") return NO_LOG;
         // Asked again with the next receipt, which waits together with this one.
         this.venue = undefined;
         return undefined;
@@ -181,5 +191,6 @@ function acksIn(answer: unknown): PreconfirmAck[] {
 }
 
 function isAck(value: unknown): value is PreconfirmAck {
-  return typeof value === "object" && value !== null && "receipt" in value && "ackNonce" in value;
+  if (typeof value !== "object" || value === null) return false;
+  return "ackNonce" in value && "expectedBlock" in value;
 }
