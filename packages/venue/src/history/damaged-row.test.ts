@@ -1,6 +1,7 @@
 import { cpSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { newLogKey } from "../receipts/log-key.js";
 import { busyVenue } from "../testing/busy-venue.js";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 import { verify } from "../verify/verify.js";
@@ -10,6 +11,7 @@ import {
   type StoredTable,
   type TableName,
 } from "./history-environment.js";
+import { keyOf } from "./keys.js";
 
 let folder = "";
 beforeEach(async () => {
@@ -81,6 +83,27 @@ describe("open: a damaged row that the replay reads", () => {
     expect(existsSync(join(folder, aside[0] ?? "", "data.mdb"))).toBe(true);
     expect((await verify(folder)).fault).toBeNull();
   });
+});
+
+test("reissue: the block before that of the acknowledgement is missing: no receipt, an error", async () => {
+  const promises = { logKey: newLogKey("venue.example/log").key, checkpointMs: 60_000 };
+  // A start replays the log from its last snapshot, and compares the blocks from there on.
+  const checkpoints = { everyCommands: 15, everyMs: 3_600_000, keep: 2 };
+  const { driver } = await busyVenue(folder, { promises, checkpoints });
+  const isSnapshot = (name: string) => name.endsWith(".snapshot");
+  await vi.waitUntil(() => readdirSync(join(folder, "journal")).some(isSnapshot), 50_000);
+  const { firstPosition, lastPosition } = driver.venue.history.block(3)!;
+  const [ack] = driver.venue.history.acksBetween(firstPosition, lastPosition);
+  await driver.venue.close();
+  const environment = openEnvironment(join(folder, "history"), false);
+  openTables(environment, false).blocks.removeSync(keyOf(2));
+  await environment.close();
+  const { venue } = await TestVenue.open(folder, { promises });
+  const given: (string | undefined)[] = [];
+  const reissue = () => venue.promises?.receipts?.reissue(ack!.seq, (each) => given.push(each));
+  expect(reissue).toThrow("block 2 is missing");
+  await venue.close();
+  expect(given).toEqual([]);
 });
 
 describe("verify: a row that differs from the log", () => {

@@ -28,8 +28,16 @@ function statementAt(source: VenueSource, seq: number): ReceiptStatement | undef
     leafHash: leafHash(ack.leaf),
     block: leaf.block,
     timeMs: ack.timeMs,
-    lastBlockHash: history.block(leaf.block - 1)?.hash ?? NO_PARENT,
+    lastBlockHash: hashBefore(history, leaf.block),
   };
+}
+
+/** A statement with another hash than the first one's would be evidence against the venue. */
+function hashBefore(history: HistoryReader, block: number): Buffer {
+  if (block === 1) return NO_PARENT;
+  const before = history.block(block - 1);
+  if (before === undefined) throw new HistoryDamaged(`block ${block - 1} is missing`);
+  return before.hash;
 }
 
 /** For an operation of a signed batch: the digest of the whole body, stored with the first operation. */
