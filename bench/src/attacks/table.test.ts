@@ -3,8 +3,8 @@ import { ATTACK_KINDS } from "./attack.js";
 import { ATTACKS } from "./table.js";
 import { faultsOf, type Run, type VenueCost } from "./trial/verdict.js";
 
-test("the table: 140 attacks of every kind, each with one name and one sentence", () => {
-  expect(ATTACKS).toHaveLength(140);
+test("the table: 141 attacks of every kind, each with one name and one sentence", () => {
+  expect(ATTACKS).toHaveLength(141);
   expect(new Set(ATTACKS.map(({ name }) => name)).size).toBe(ATTACKS.length);
   expect(new Set(ATTACKS.map(({ kind }) => kind))).toEqual(new Set(ATTACK_KINDS));
   for (const { name, shows } of ATTACKS) expect(shows, name).toMatch(/^[A-Z0-9].*\.$/);
