@@ -61,9 +61,7 @@ function creditWords({ account, amountMicros, logIndex, token }: Credit): number
 
 /** `credits` are those that the engine has, at this row or later. */
 export function depositOfWords(words: RowWords, credits: DepositState["credits"]): DepositState {
-  const reasonAt = 4;
-  const reorgedAt = reasonAt + 1 + words[reasonAt]!;
-  const creditsAt = reorgedAt + 1 + words[reorgedAt]!;
+  const { reasonAt, reorgedAt, creditsAt } = placesIn(words);
   const flags = words[1]! - (words[1]! % SETTLED_REORG);
   return {
     token: TOKENS[words[0]!] ?? "",
@@ -79,6 +77,32 @@ export function depositOfWords(words: RowWords, credits: DepositState["credits"]
         ? creditsOfWords(words.slice(creditsAt))
         : credits.slice(0, words[creditsAt]),
   };
+}
+
+function placesIn(words: RowWords) {
+  const reasonAt = 4;
+  const reorgedAt = reasonAt + 1 + words[reasonAt]!;
+  return { reasonAt, reorgedAt, creditsAt: reorgedAt + 1 + words[reorgedAt]! };
+}
+
+/**
+ * The words of a row, and what follows them, as builds before COUNTED stored them, with every credit;
+ * undefined if they are the same.
+ */
+export function uncountedWords(
+  words: RowWords,
+  credits: DepositState["credits"],
+): number[] | undefined {
+  const [token = 0, status = 0] = words;
+  if ((status & COUNTED) === 0) return undefined;
+  const { creditsAt } = placesIn(words);
+  return [
+    token,
+    status - COUNTED,
+    ...words.slice(2, creditsAt),
+    ...credits.slice(0, words[creditsAt]).flatMap(creditWords),
+    ...words.slice(creditsAt + 1),
+  ];
 }
 
 function creditsOfWords(words: RowWords): Credit[] {
