@@ -152,6 +152,16 @@ describe("errors have one shape", () => {
     expect(gateway.logLines.join("")).toContain("disk on fire");
   });
 
+  test("an answer that does not fit its schema: 500, and the process goes on", async () => {
+    const { venue } = sampleVenue();
+    const publicReads = { ...venue.publicReads, time: async () => ({ time: Number.NaN }) };
+    const gateway = await runGateway({ venue: { ...venue, publicReads } });
+    expect(await ask(`${gateway.url}/v1/time`)).toMatchObject({
+      status: 500,
+      body: { ...SHAPE, code: "internal_error" },
+    });
+  });
+
   test("no request pollutes a prototype", async () => {
     const text = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
     await ask(`${url}/v1/orders`, jsonPost(text));

@@ -55,18 +55,22 @@ export function routeHandlers(
       handler: (request, reply) => {
         const call = rawCallOf(request, reply);
         if (isLimitedRead) countRead(operation, call, context);
-        run(call, context).then(
-          (result) => {
-            void reply.code(status);
-            if (result instanceof PlainText) void reply.type(TEXT_TYPE).send(result.text);
-            else if (result instanceof JsonText) void reply.type(JSON_TYPE).send(result.text);
-            else void reply.type(JSON_TYPE).send(serialize(result));
-          },
-          (error: unknown) => reply.send(error),
-        );
+        run(call, context)
+          .then((result) => {
+            // A value that does not fit the schema throws here: answered as any fault is.
+            const text = textOf(result, serialize);
+            void reply.code(status).type(result instanceof PlainText ? TEXT_TYPE : JSON_TYPE);
+            void reply.send(text);
+          })
+          .catch((error: unknown) => reply.send(error));
       },
     });
   }
+}
+
+function textOf(result: unknown, serialize: (value: unknown) => string): string {
+  if (result instanceof PlainText || result instanceof JsonText) return result.text;
+  return serialize(result);
 }
 
 function countRead(

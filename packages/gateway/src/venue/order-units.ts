@@ -23,7 +23,11 @@ export function marginMicrosOf(margin: number): number {
   return toMicrosFloor(margin);
 }
 
-export function ticksOf(price: number, market: MarketUnits, field: string): number {
+export function ticksOf(
+  price: number,
+  market: Pick<MarketUnits, "symbol" | "tick">,
+  field: string,
+): number {
   const { tick: step, symbol } = market;
   return stepsOf(price, step, field, symbol, ({ below, above }) => {
     const tick = step.size;
@@ -48,17 +52,18 @@ function stepsOf(
   symbol: string,
   offStep: (nearest: { readonly below: number; readonly above: number }) => ApiError,
 ): number {
+  const below = Math.floor(value / step.size);
+  const beyond = (): ApiError => {
+    const problem = `${field} ${value} is beyond what ${symbol} can express`;
+    return new ApiError("invalid_request", { problem }, { field });
+  };
+  // What is stored is read back as a number, and so are the neighbours in the refusal.
+  if ((below + 1) * step.multiplier > Number.MAX_SAFE_INTEGER) throw beyond();
   try {
     return toSteps(value, step);
   } catch (error) {
     if (!(error instanceof NotInUnits)) throw error;
-    const steps = value / step.size;
-    if (error.rule !== "off_step" || steps > Number.MAX_SAFE_INTEGER / step.multiplier) {
-      const problem = `${field} ${value} is beyond what ${symbol} can express`;
-      throw new ApiError("invalid_request", { problem }, { field });
-    }
-    const below = fromSteps(Math.floor(steps), step);
-    const above = fromSteps(Math.floor(steps) + 1, step);
-    throw offStep({ below, above });
+    if (error.rule !== "off_step") throw beyond();
+    throw offStep({ below: fromSteps(below, step), above: fromSteps(below + 1, step) });
   }
 }

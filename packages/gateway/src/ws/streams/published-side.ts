@@ -10,6 +10,11 @@ import type { BookChecksum, BookSide, Level } from "@perpgate/protocol";
 import type { Levels } from "@perpgate/venue";
 
 const INITIAL_LEVELS = 256;
+/**
+ * The best levels are published up to this many, and the checksum is over these. No market needs more;
+ * a crowd of accounts can make millions, and the codec and the time of a round have bounds.
+ */
+export const PUBLISHED_LEVELS = 2 ** 16;
 
 export class PublishedSide {
   private count = 0;
@@ -28,7 +33,7 @@ export class PublishedSide {
   update(now: Levels): Level[] {
     const changed: Level[] = [];
     const { side, checksum, count, ticks, lots } = this;
-    const { count: nowCount } = now;
+    const nowCount = Math.min(now.count, PUBLISHED_LEVELS);
     this.makeRoom(nowCount);
     const { spareTicks, spareLots } = this;
     const outward = side === "bid" ? -1 : 1;
