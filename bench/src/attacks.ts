@@ -1,19 +1,17 @@
 /**
  * Attacks from one client address while an honest trader is measured.
  *
- *   npm run test:attacks [-- --help]
- *
  * Each attack runs against the venue in its default configuration; the same bytes then go to a server
  * that discards them. The venue passes if the trader's median stays below 5 times that of the
  * discarded run and below 40 ms, and no order waits a second or is refused.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { ATTACK_KINDS, type Attack } from "./attacks/attack.js";
-import { ATTACKS } from "./attacks/table.js";
+import type { Attack } from "./attacks/attack.js";
+import { ATTACK_KINDS, ATTACKS } from "./attacks/table.js";
 import { SeededVenue } from "./attacks/trial/seeded-venue.js";
 import { Trials } from "./attacks/trial/trial.js";
 import { type Row, rowLine, tableOf } from "./attacks/trial/verdict.js";
-import { exitWithUsageError, parseOptions } from "./harness/options.js";
+import { parseOptions } from "./harness/options.js";
 import { machine, messageOf, progress } from "./harness/report.js";
 
 const options = parseOptions({
@@ -27,15 +25,6 @@ const options = parseOptions({
   texts: { only: "these attacks or kinds, separated by commas" },
   switches: { list: "print names and descriptions, run nothing" },
 });
-
-function chosenAttacks(): readonly Attack[] {
-  const names = options.text("only")?.split(",");
-  if (names === undefined) return ATTACKS;
-  const known: readonly string[] = [...ATTACK_KINDS, ...ATTACKS.map(({ name }) => name)];
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined) exitWithUsageError(`there is no attack "${unknown}"`);
-  return ATTACKS.filter(({ name, kind }) => names.includes(name) || names.includes(kind));
-}
 
 async function runAll(trials: Trials, attacks: readonly Attack[]): Promise<void> {
   const rows: Row[] = [];
@@ -62,7 +51,9 @@ async function runAll(trials: Trials, attacks: readonly Attack[]): Promise<void>
   else console.log([tableOf(rows), ...broken.map((why) => `DID NOT RUN ${why}`)].join("\n"));
 }
 
-const attacks = chosenAttacks();
+const known = [...ATTACK_KINDS, ...ATTACKS.map(({ name }) => name)];
+const wanted = options.list("only", known);
+const attacks = ATTACKS.filter(({ name, kind }) => wanted.includes(name) || wanted.includes(kind));
 if (options.has("list")) {
   for (const { name, kind, shows } of attacks) {
     process.stdout.write(`${kind.padEnd(12)}${name.padEnd(38)}${shows}\n`);

@@ -1,8 +1,6 @@
 /**
  * The engine's speed, compared with peers on the same operations in the same run. Commands are made
  * before the clock starts; decoding, signatures, the journal and the network are left out.
- *
- *   npm run bench:engine [-- --help]
  */
 import { type BareBook, BookOperations, LadderBook, NodejsOrderBook } from "./engine/bare-books.js";
 import { againstBefore, applyAll, manyAccounts } from "./engine/comparisons.js";
@@ -53,7 +51,6 @@ function wholePath(): void {
 }
 
 const before = options.text("before");
-const only = options.text("only")?.split(",");
 const accounts = options.number("accounts");
 const size = { accounts, orders: options.number("orders"), stops: options.number("stops") };
 const parts: Readonly<Record<string, () => void | Promise<void>>> = {
@@ -62,11 +59,12 @@ const parts: Readonly<Record<string, () => void | Promise<void>>> = {
   accounts: () => manyAccounts(report, ACCOUNTS, accounts, COMMANDS / 2),
   largest: () => largestCommands(report, size),
 };
+const only = options.list("only", Object.keys(parts));
 // First: the other parts make V8 compile this release's code for venues of many kinds.
 if (before !== undefined) {
   await report.step("both releases", () => againstBefore(report, before, flow, turns + 2));
 }
 for (const [part, work] of Object.entries(parts)) {
-  if (only === undefined || only.includes(part)) await report.step(part, work);
+  if (only.includes(part)) await report.step(part, work);
 }
 report.print(options.has("json"));

@@ -1,8 +1,6 @@
 /**
  * Two gateways in one run: this one, and one of another release or without readers, receipts or
  * snapshots.
- *
- *   npm run bench:gateways [-- --help]
  */
 import { type Gateway, withGateway } from "./harness/gateway.js";
 import { askSigned, signIn, signInMany } from "./harness/http.js";

@@ -1,8 +1,6 @@
 /**
  * Signed, durable orders end to end, compared with a floor in the same run.
  *
- *   npm run bench:orders [-- --help]
- *
  * Every order has its own nonce and signature and trades or rests in a real venue, which ticks, takes
  * snapshots and streams its book to a reader. What is compared alternates in short turns over open
  * connections, because the speed of a shared machine changes within seconds.

@@ -1,8 +1,6 @@
 /**
  * Public reads: the book with 50 levels a side, compared with a Fastify server that returns the same
  * bytes from memory. The book does not change between two reads.
- *
- *   npm run bench:reads [-- --help]
  */
 import { withPeer } from "./harness/child.js";
 import { withGateway } from "./harness/gateway.js";

@@ -1,8 +1,6 @@
 /**
  * How long a venue takes to restart. Starting the process and loading its code is left out, and so are
  * signatures: a restart trusts its own log, an auditor uses `verify --signatures`.
- *
- *   npm run bench:recovery [-- --help]
  */
 import { join } from "node:path";
 import {

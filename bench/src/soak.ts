@@ -1,8 +1,4 @@
-/**
- * A venue under mixed load for a long time: whether anything grows, and whether anything is lost.
- *
- *   npm run soak -- --minutes N [--write FILE]
- */
+/** A venue under mixed load for a long time: whether anything grows, and whether anything is lost. */
 import { writeFileSync } from "node:fs";
 import { parseOptions } from "./harness/options.js";
 import { isFault } from "./soak/judgement.js";

@@ -1,8 +1,6 @@
 /**
  * The book stream: its size, and its fan-out to a thousand sockets compared with a bare `ws` loop in
  * alternating rounds by the server's processor time.
- *
- *   npm run bench:streams [-- --help]
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { BookChecksum, encodeSide } from "@perpgate/protocol/core";

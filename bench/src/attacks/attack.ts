@@ -6,11 +6,6 @@
 import type { Account, Address } from "../harness/http.js";
 import type { Network } from "./wire/network.js";
 
-export const ATTACK_KINDS = [
-  ...["json", "orders", "sign-in", "reads", "connections"],
-  ...["http", "socket", "streams", "deposits", "combined"],
-] as const;
-
 /** How the honest trader sends its orders while the attack is measured. */
 export type TraderPath = "rest" | "socket";
 

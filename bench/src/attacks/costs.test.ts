@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Gateway } from "../harness/gateway.js";
 import { type Account, signInMany } from "../harness/http.js";
-import { ATTACK_KINDS, type Attack } from "./attack.js";
-import { ATTACKS, attackNamed } from "./table.js";
+import type { Attack } from "./attack.js";
+import { ATTACK_KINDS, ATTACKS, attackNamed } from "./table.js";
 import type { Tally } from "./wire/line.js";
 import { Network } from "./wire/network.js";
 

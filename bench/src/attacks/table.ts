@@ -52,6 +52,8 @@ export const ATTACKS: readonly Attack[] = [
   }),
 ];
 
+export const ATTACK_KINDS: readonly string[] = [...new Set(ATTACKS.map(({ kind }) => kind))];
+
 export function attackNamed(name: string): Attack {
   return named(ATTACKS, name);
 }

@@ -6,7 +6,7 @@
 import { type Command, Engine, LONG, SHORT, STOP_ORDER } from "@perpgate/engine";
 import { joining } from "@perpgate/engine/testing";
 import { Random } from "@perpgate/protocol/random";
-import { INDEX_TICKS, openingCommands, order, sessionOf } from "./venue-flow.js";
+import { INDEX_TICKS, openingCommands, order, SEED, sessionOf } from "./venue-flow.js";
 
 const DOLLAR = 1_000_000;
 const HOUR_MS = 3_600_000;
@@ -22,7 +22,7 @@ export type Apply = (engine: Engine, command: Command) => void;
 
 export class Crowd {
   readonly engine = new Engine();
-  private readonly random: Random;
+  private readonly random = new Random(SEED, "crowd");
   private readonly nonces: Uint32Array;
   /** Of the writer's last batch; −1: it has not joined. */
   private counter = -1;
@@ -30,9 +30,7 @@ export class Crowd {
   constructor(
     readonly size: CrowdSize,
     private readonly apply: Apply,
-    seed: number,
   ) {
-    this.random = new Random(seed, "crowd");
     this.nonces = new Uint32Array(size.accounts + 1);
   }
 

@@ -2,7 +2,7 @@
 import { progress, type Report } from "../harness/report.js";
 import { Crowd, type CrowdSize } from "./crowd.js";
 import { Stopwatch } from "./stopwatch.js";
-import { INDEX_TICKS, SEED } from "./venue-flow.js";
+import { INDEX_TICKS } from "./venue-flow.js";
 
 export async function largestCommands(report: Report, size: CrowdSize): Promise<void> {
   const stopwatch = new Stopwatch();
@@ -18,13 +18,10 @@ export async function largestCommands(report: Report, size: CrowdSize): Promise<
     ["a fall of 12 %", (crowd) => crowd.crash()],
   ];
   // A small venue first, so that no code is compiled for the first time.
-  const small = new Crowd(
-    { accounts: 20_000, orders: 20_000, stops: 10_000 },
-    (engine, command) => engine.apply(command),
-    SEED,
-  );
+  const smallSize = { accounts: 20_000, orders: 20_000, stops: 10_000 };
+  const small = new Crowd(smallSize, (engine, command) => engine.apply(command));
   for (const [, run] of phases) run(small);
-  const crowd = new Crowd(size, (engine, command) => stopwatch.apply(engine, command), SEED);
+  const crowd = new Crowd(size, (engine, command) => stopwatch.apply(engine, command));
   for (const [name, run] of phases) {
     progress(`engine:   ${name} …`);
     run(crowd);

@@ -4,7 +4,6 @@
  * run right after it, one of arithmetic and one of reads all over a few megabytes: where either is slow
  * too, the machine was, and the command is left out.
  */
-
 import { PerformanceObserver } from "node:perf_hooks";
 import { setImmediate } from "node:timers/promises";
 import type { Command, Engine } from "@perpgate/engine";
@@ -25,16 +24,6 @@ interface Notable {
   readonly endMs: number;
   readonly cpuMs: number;
   readonly wasSlow: boolean;
-}
-
-export interface Largest {
-  readonly commands: number;
-  /** Without garbage collection, in ms of processor time; 0 if none took a millisecond. Never too low. */
-  readonly ms: number;
-  readonly kind: string;
-  readonly above5Ms: number;
-  readonly longestCollectionMs: number;
-  readonly leftOut: number;
 }
 
 export class Stopwatch {
@@ -63,7 +52,10 @@ export class Stopwatch {
 
   apply(engine: Engine, command: Command): void {
     this.commands++;
-    if (performance.now() - this.readAtMs > CLOCK_EVERY_MS) this.readClock();
+    if (performance.now() - this.readAtMs > CLOCK_EVERY_MS) {
+      this.readMs = this.clock.ms();
+      this.readAtMs = performance.now();
+    }
     const startMs = performance.now();
     engine.apply(command);
     const endMs = performance.now();
@@ -75,8 +67,11 @@ export class Stopwatch {
     this.notable.push({ kind: command.kind, startMs, endMs, cpuMs, wasSlow });
   }
 
-  /** The largest command since the last call. */
-  async largest(): Promise<Largest> {
+  /**
+   * The largest command since the last call: `ms` of processor time without garbage collection, never
+   * too low; 0 if none took a millisecond.
+   */
+  async largest() {
     // Collections are reported in a later turn of the event loop.
     for (let i = 0; i < 3; i++) await setImmediate();
     let ms = 0;
@@ -107,11 +102,6 @@ export class Stopwatch {
 
   end(): void {
     this.observer.disconnect();
-  }
-
-  private readClock(): void {
-    this.readMs = this.clock.ms();
-    this.readAtMs = performance.now();
   }
 
   private collectedMs(startMs: number, endMs: number): number {

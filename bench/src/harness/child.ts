@@ -22,10 +22,10 @@ const ENDED_WITHIN_MS = 20_000;
 const HIGH_PRIORITY = -10;
 
 export function serve<H extends Handlers<H>>(handlers: H): void {
-  const byName = new Map(Object.entries<(...args: never[]) => unknown>(handlers));
   process.on("message", async ({ id, name, args }: Call) => {
     try {
-      process.send?.({ id, value: await byName.get(name)?.(...args) });
+      const value: unknown = await Reflect.apply(Reflect.get(handlers, name), handlers, args);
+      process.send?.({ id, value });
     } catch (error) {
       process.send?.({ id, error: messageOf(error) });
     }
@@ -120,7 +120,7 @@ export function raisePriority(): () => void {
 
 /** Runs with one of the servers of peers.ts. */
 export async function withPeer<T>(
-  args: readonly ["floor" | "constant" | "broadcast", ...string[]],
+  args: readonly ["floor" | "constant" | "broadcast" | "discard", ...string[]],
   run: (port: number, child: Child<Peer>) => Promise<T>,
 ): Promise<T> {
   const child = Child.start<Peer>(new URL("./peers.js", import.meta.url), args);

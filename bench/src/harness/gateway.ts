@@ -109,6 +109,21 @@ export class Gateway {
   get processorMs(): number {
     return processorMs(this.child.pid ?? 0);
   }
+
+  /** What the process takes of the machine; from /proc, so on Linux only. */
+  get figures() {
+    const { pid } = this.child;
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    const bytes = (name: string): number =>
+      1_024 * Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0);
+    return {
+      cpuSeconds: this.processorMs / 1_000,
+      residentBytes: bytes("VmRSS"),
+      /** Resident memory without mapped files. */
+      anonymousBytes: bytes("RssAnon"),
+      openFiles: readdirSync(`/proc/${pid}/fd`).length,
+    };
+  }
 }
 
 /** Processor time of all threads of a process, in milliseconds; from /proc, so on Linux only. */

@@ -57,7 +57,6 @@ export async function ask(address: Address, path: string, options: Ask = {}): Pr
 }
 
 export interface Account {
-  readonly address: string;
   readonly token: string;
   readonly privateKeyPem: string;
 }
@@ -108,7 +107,7 @@ export async function signInRequest(
   const signature = await wallet.signMessage({ message });
   const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   const body = JSON.stringify({ message, signature, sessionKey });
-  return { address: wallet.address, privateKeyPem, body };
+  return { privateKeyPem, body };
 }
 
 export async function signIn(server: Address, options: SignInOptions = {}): Promise<Account> {

@@ -52,6 +52,14 @@ export function parseOptions<N extends string = never, T extends string = never>
       return Number(values[name] ?? (values.short === true ? short : full));
     },
     text: (name: T): string | undefined => values[name]?.toString(),
+    /** What a list with commas names, or all. */
+    list: (name: T, known: readonly string[]): readonly string[] => {
+      const given = values[name]?.toString().split(",");
+      const names = given?.map((one) => one.trim()) ?? known;
+      const unknown = names.find((one) => !known.includes(one));
+      if (unknown !== undefined) exitWithUsageError(`--${name}: there is no "${unknown}"`);
+      return names;
+    },
     has: (name: string): boolean => values[name] === true,
   };
 }

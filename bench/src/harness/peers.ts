@@ -2,7 +2,7 @@
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { Server } from "node:net";
+import { createServer as createTcpServer, type Server } from "node:net";
 import { openJournal } from "@perpgate/journal";
 import { fastify } from "fastify";
 import { WebSocketServer } from "ws";
@@ -64,7 +64,10 @@ async function constant(): Promise<number> {
 const httpServer = createServer();
 const sockets = new WebSocketServer({ server: httpServer, perMessageDeflate: false });
 const broadcast = (): Promise<number> => listen(httpServer);
-const port = await new Map(Object.entries({ floor, constant, broadcast })).get(kind)?.();
+/** Accepts every connection and discards what it reads. */
+const discard = (): Promise<number> =>
+  listen(createTcpServer((socket) => socket.on("error", () => undefined).resume()));
+const port = await new Map(Object.entries({ floor, constant, broadcast, discard })).get(kind)?.();
 
 const handlers = {
   port: (): number => port ?? 0,

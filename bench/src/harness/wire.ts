@@ -49,7 +49,7 @@ export function cancelRequest(token: string, orderId: string): Buffer {
   return request({ method: "POST", path: `/v1/orders/${orderId}/cancel`, token, headers });
 }
 
-export const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
+export const OPCODE = { continuation: 0, text: 1, close: 8, ping: 9, pong: 10 } as const;
 
 /** A client's frame, well-formed or not. The mask is zeros, which leaves the payload as it is. */
 export function frame(

@@ -140,14 +140,6 @@ test("slope: one point, or none, has none", () => {
 });
 
 test("lowest: a sawtooth becomes its floor", () => {
-  const floor = lowest(
-    line(40, (x) => 100 + (x % 10)),
-    10,
-  );
-  expect(floor).toEqual([
-    { x: 0, y: 100 },
-    { x: 10, y: 100 },
-    { x: 20, y: 100 },
-    { x: 30, y: 100 },
-  ]);
+  const teeth = line(40, (x) => 100 + (x % 10));
+  expect(lowest(teeth, 10)).toEqual([0, 10, 20, 30].map((x) => ({ x, y: 100 })));
 });

@@ -2,7 +2,7 @@
  * Whether something grew. Each quantity has a slope and a bound: a base that no healthy venue reaches,
  * plus the noise of a run of this length.
  */
-import type { ProcessFigures } from "../attacks/trial/process-figures.js";
+import type { Gateway } from "../harness/gateway.js";
 import { median } from "../harness/report.js";
 import type { Found, LoadWindow } from "./load.js";
 
@@ -12,7 +12,7 @@ export interface Sample {
   /** Which process of the venue, from 0, and for how long it has run. */
   readonly life: number;
   readonly ageMs: number;
-  readonly venue: ProcessFigures & { readonly heapBytes: number; readonly folderBytes: number };
+  readonly venue: Gateway["figures"] & { readonly heapBytes: number; readonly folderBytes: number };
   readonly load: LoadWindow;
   /** Attacked within this window or the one before. */
   readonly isAttacked: boolean;

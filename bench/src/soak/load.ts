@@ -30,7 +30,7 @@ const RECONNECT_MS = 20;
 /** Reads a second of one account are limited; all accounts look at the same time. */
 const LOOK_PAUSE_MS = 25;
 
-class Load {
+export class Load {
   private readonly traders: SoakTrader[] = [];
   private readonly idle: SoakTrader[] = [];
   private latencies = new Latencies();
@@ -138,16 +138,5 @@ class Load {
   }
 }
 
-const load = new Load();
-const handlers = {
-  start: (port: number, traders: number) => load.start(port, traders),
-  saturate: (milliseconds: number) => load.saturate(milliseconds),
-  pace: (perSecond: number) => load.pace(perSecond),
-  window: () => load.window(),
-  down: () => load.down(),
-  up: (port: number) => load.up(port),
-};
-export type SoakLoadHandlers = typeof handlers;
-
 raisePriority();
-serve(handlers);
+serve(new Load());

@@ -67,6 +67,6 @@ const handlers = {
     for (let i = 0; i < SLOW; i++) readNothing(slow);
   },
 };
-export type SoakReadersHandlers = typeof handlers;
+export type SoakReaders = typeof handlers;
 
 serve(handlers);

@@ -7,16 +7,15 @@ import { closeSync, lstatSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ATTACKS } from "../attacks/table.js";
-import type { AttackerHandlers } from "../attacks/trial/attacker.js";
-import { figuresOf } from "../attacks/trial/process-figures.js";
+import type { Attacker } from "../attacks/trial/attacker.js";
 import { Child } from "../harness/child.js";
 import { Gateway, inFolder, MAIN } from "../harness/gateway.js";
 import { type Account, signInMany } from "../harness/http.js";
 import { messageOf, progress } from "../harness/report.js";
 import { judge, type Restart, type Sample } from "./judgement.js";
-import type { SoakLoadHandlers } from "./load.js";
+import type { Load } from "./load.js";
 import type { MemoryProbe } from "./memory-probe.js";
-import type { SoakReadersHandlers } from "./readers.js";
+import type { SoakReaders } from "./readers.js";
 import { progressLine, type SoakResult } from "./report.js";
 
 const ATTACKER = new URL("../attacks/trial/attacker.js", import.meta.url);
@@ -56,10 +55,8 @@ export function runSoak(options: SoakOptions): Promise<SoakResult> {
 }
 
 class Soak {
-  private readonly load = Child.start<SoakLoadHandlers>(new URL("./load.js", import.meta.url));
-  private readonly readers = Child.start<SoakReadersHandlers>(
-    new URL("./readers.js", import.meta.url),
-  );
+  private readonly load = Child.start<Load>(new URL("./load.js", import.meta.url));
+  private readonly readers = Child.start<SoakReaders>(new URL("./readers.js", import.meta.url));
   private readonly samples: Sample[] = [];
   private readonly restarts: Restart[] = [];
   private readonly attacks: string[] = [];
@@ -132,14 +129,9 @@ class Soak {
     const heapBytes = await this.probe.call("heapBytes");
     const folderBytes = bytesIn(this.venue.dataFolder);
     const nowMs = performance.now();
-    return {
-      atMs: nowMs - this.startedMs,
-      life,
-      ageMs,
-      load,
-      venue: { ...figuresOf(this.venue), heapBytes, folderBytes },
-      isAttacked: this.attack !== undefined || nowMs - this.attackEndedMs < 2 * SAMPLE_MS,
-    };
+    const venue = { ...this.venue.figures, heapBytes, folderBytes };
+    const isAttacked = this.attack !== undefined || nowMs - this.attackEndedMs < 2 * SAMPLE_MS;
+    return { atMs: nowMs - this.startedMs, life, ageMs, load, venue, isAttacked };
   }
 
   /** At most one at a time; the samples continue meanwhile. */
@@ -156,7 +148,7 @@ class Soak {
   /** Each from its own client address. */
   private async runAttack(number: number): Promise<void> {
     const { name: attack } = ATTACKS[(number * ATTACK_STRIDE) % ATTACKS.length]!;
-    const attacker = Child.start<AttackerHandlers>(ATTACKER);
+    const attacker = Child.start<Attacker>(ATTACKER);
     const localAddress = `127.5.${Math.floor(number / 250)}.${1 + (number % 250)}`;
     const { veterans } = this;
     const { port } = this.venue;
@@ -194,18 +186,10 @@ class Soak {
     if (status !== 0) this.faults.push("perpgate verify does not agree");
     // Progress goes to standard error; it matters only if something failed.
     const verified = (status === 0 ? stdout : stdout + stderr).trim();
-    const { samples, restarts, attacks, faults, options } = this;
+    const { samples, restarts, attacks, faults } = this;
+    const { minutes } = this.options;
     const findings = judge(samples, restarts);
-    return {
-      minutes: options.minutes,
-      saturation,
-      rate,
-      samples,
-      findings,
-      attacks,
-      faults,
-      verified,
-    };
+    return { minutes, saturation, rate, samples, findings, attacks, faults, verified };
   }
 }
 

@@ -3,7 +3,7 @@ import { request, upgrade } from "../../harness/wire.js";
 import { attacksOf, type Prepare } from "../attack.js";
 import type { Line } from "../wire/line.js";
 import { openMany } from "../wire/patterns.js";
-import { ORDER } from "./accounts.js";
+import { ORDER } from "./shared.js";
 
 /** More than the venue accepts in all. */
 const HELD = 11_000;
@@ -35,6 +35,7 @@ function orderHead(header: string): Buffer {
 const headers = request({ path: "/v1/orders", body: ORDER }).subarray(0, 60);
 const body = orderHead("content-length: 60000");
 const chunked = orderHead("transfer-encoding: chunked");
+const extensions = Buffer.from(`1;${"x".repeat(4_000)}\r\n \r\n`.repeat(16));
 const space = Buffer.from(" ");
 
 const TABLE = `
@@ -73,12 +74,7 @@ export const CONNECTION_ATTACKS = attacksOf("connections", TABLE, {
   "slow-bodies": dripping(1_000, body, space, 20),
   "bodies-byte-by-byte": dripping(16, body, space, 0),
   "chunks-of-one-byte": dripping(16, chunked, Buffer.from("1\r\n \r\n".repeat(10_000)), 0),
-  "chunk-extensions": dripping(
-    16,
-    chunked,
-    Buffer.from(`1;${"x".repeat(4_000)}\r\n \r\n`.repeat(16)),
-    0,
-  ),
+  "chunk-extensions": dripping(16, chunked, extensions, 0),
   "upgrades-and-fin": () =>
     openMany(64, { isHalfOpen: true }, (line) => {
       line.write(Buffer.concat([upgrade(), upgrade()]));

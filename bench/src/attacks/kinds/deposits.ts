@@ -4,9 +4,8 @@ import { signIn, signInMany } from "../../harness/http.js";
 import { request } from "../../harness/wire.js";
 import { attacksOf } from "../attack.js";
 import { flood, paced, pipeline, rotating } from "../wire/patterns.js";
-import { times, WRONG_SIGNATURE } from "./accounts.js";
+import { FEW, times, WRONG_SIGNATURE } from "./shared.js";
 
-const FEW = { connections: 4 };
 /** Registrations a minute of one account. */
 const DEPOSITS_PER_MINUTE = 10;
 

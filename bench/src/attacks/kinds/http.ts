@@ -1,8 +1,11 @@
 /** HTTP that is odd, malformed or refused, pipelined without end. */
 import { randomBytes } from "node:crypto";
-import { request, upgrade } from "../../harness/wire.js";
+import { type RequestParts, request, upgrade } from "../../harness/wire.js";
 import { attacksOf, type Prepare } from "../attack.js";
 import { flood, openMany, pipeline, repeated, volleys } from "../wire/patterns.js";
+import { FEW, MANY } from "./shared.js";
+
+const EXPECT = { expect: "100-continue" };
 
 function headers(count: number, value: string): Readonly<Record<string, string>> {
   return Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, value]));
@@ -11,9 +14,10 @@ function headers(count: number, value: string): Readonly<Record<string, string>>
 const send =
   (bytes: Buffer): Prepare =>
   () =>
-    flood(bytes, { connections: 4 });
+    flood(bytes, FEW);
+const pipelined = (parts: RequestParts): Prepare => send(pipeline(request(parts)));
 const sendHeaders = (count: number, value: string): Prepare =>
-  send(pipeline(request({ path: "/v1/markets", headers: headers(count, value) })));
+  pipelined({ path: "/v1/markets", headers: headers(count, value) });
 const order = (contentType: string, length: number): Buffer =>
   Buffer.from(
     `POST /v1/orders HTTP/1.1\r\nhost: a\r\ncontent-type: ${contentType}\r\ncontent-length: ${length}\r\n\r\n`,
@@ -43,41 +47,29 @@ http-in-one-moment: Sixty idle connections send 64 KB of requests in the same mo
 
 export const HTTP_ATTACKS = attacksOf("http", TABLE, {
   "http-garbage": send(randomBytes(65_536)),
-  "http-unknown-paths": send(pipeline(request({ path: "/v1/nothing" }))),
-  "http-wrong-methods": send(pipeline(request({ method: "PUT", path: "/v1/orders", body: "{}" }))),
-  "http-wrong-queries": send(pipeline(request({ path: "/v1/markets/BTCUSD/book?depth=ten" }))),
-  "http-reads-past-the-limit": send(pipeline(request({ path: "/v1/markets" }))),
+  "http-unknown-paths": pipelined({ path: "/v1/nothing" }),
+  "http-wrong-methods": pipelined({ method: "PUT", path: "/v1/orders", body: "{}" }),
+  "http-wrong-queries": pipelined({ path: "/v1/markets/BTCUSD/book?depth=ten" }),
+  "http-reads-past-the-limit": pipelined({ path: "/v1/markets" }),
   "http-wrong-content-type": send(
     pipeline(Buffer.concat([order("text/plain", 2), Buffer.from("{}")])),
   ),
-  "http-expect-continue": send(
-    pipeline(request({ path: "/v1/orders", headers: { expect: "100-continue" }, body: "{}" })),
-  ),
+  "http-expect-continue": pipelined({ path: "/v1/orders", headers: EXPECT, body: "{}" }),
   "http-headers-many": sendHeaders(1_500, "1"),
   "http-headers-large": sendHeaders(15, "a".repeat(1_000)),
   "http-headers-too-large": sendHeaders(17, "a".repeat(1_000)),
-  "http-forwarded-far-back": send(
-    pipeline(
-      request({
-        path: "/v1/auth/siwe",
-        headers: { ...headers(1_000, "1"), "x-forwarded-for": "203.0.113.7" },
-        body: '{"message":"m","signature":"0x00","sessionKey":"00"}',
-      }),
-    ),
-  ),
+  "http-forwarded-far-back": pipelined({
+    path: "/v1/auth/siwe",
+    headers: { ...headers(1_000, "1"), "x-forwarded-for": "203.0.113.7" },
+    body: '{"message":"m","signature":"0x00","sessionKey":"00"}',
+  }),
   "http-0.9": send(Buffer.from("GET /\r\n".repeat(1_000))),
-  "http-preflights": send(
-    pipeline(
-      request({
-        method: "OPTIONS",
-        path: "/v1/orders",
-        headers: { origin: "https://example.org", "access-control-request-method": "POST" },
-      }),
-    ),
-  ),
-  "http-heads": send(
-    pipeline(request({ method: "HEAD", path: "/v1/markets/BTCUSD/book?depth=5000" })),
-  ),
+  "http-preflights": pipelined({
+    method: "OPTIONS",
+    path: "/v1/orders",
+    headers: { origin: "https://example.org", "access-control-request-method": "POST" },
+  }),
+  "http-heads": pipelined({ method: "HEAD", path: "/v1/markets/BTCUSD/book?depth=5000" }),
   "http-bodies-past-the-limit": send(
     Buffer.concat([order("application/json", 1_000_000_000), Buffer.alloc(65_000, 0x20)]),
   ),
@@ -86,7 +78,7 @@ export const HTTP_ATTACKS = attacksOf("http", TABLE, {
   "http-upgrades": () => openMany(256, {}, (line) => line.write(upgrade())),
   "http-upgrades-elsewhere": () => {
     const elsewhere = Buffer.from(upgrade().toString().replace("/ws/v1", "/v1/orders"));
-    return flood(repeated(elsewhere, 100), { connections: 16 });
+    return flood(repeated(elsewhere, 100), MANY);
   },
   "http-in-one-moment": () => volleys(pipeline(request({ path: "/v1/time" })), { connections: 60 }),
 });

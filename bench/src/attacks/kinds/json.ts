@@ -6,9 +6,9 @@ import { signIn } from "../../harness/http.js";
 import { request } from "../../harness/wire.js";
 import { attacksOf, type Prepare } from "../attack.js";
 import { flood, repeated } from "../wire/patterns.js";
+import { FEW } from "./shared.js";
 
 const BODY_BYTES = 65_536;
-const FEW = { connections: 4 };
 
 /** `open`, as many `unit` as fit, `close`. */
 export function filled(open: string, unit: string, close: string, bytes = BODY_BYTES): string {
@@ -27,6 +27,7 @@ export function manyKeys(bytes = BODY_BYTES): string {
 }
 
 export const HUGE_FRACTION = filled("[1.", "0", "1]");
+const LONG_MARGIN = filled('{"symbol":"BTCUSD","margin":1.', "0", "1}", 4_000);
 
 function send(body: string | Buffer, path = "/v1/orders"): Prepare {
   return () => flood(request({ path, body }), FEW);
@@ -75,8 +76,5 @@ export const JSON_ATTACKS = attacksOf("json", TABLE, {
   "json-fraction-at-sign-in": send(HUGE_FRACTION, "/v1/auth/siwe"),
   "json-fraction-at-votes": send(HUGE_FRACTION, "/v1/bridge/votes"),
   "json-fraction-with-token": sendWithToken(HUGE_FRACTION, 1),
-  "json-fraction-within-signed-bytes": sendWithToken(
-    filled('{"symbol":"BTCUSD","margin":1.', "0", "1}", 4_000),
-    15,
-  ),
+  "json-fraction-within-signed-bytes": sendWithToken(LONG_MARGIN, 15),
 });

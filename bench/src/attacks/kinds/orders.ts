@@ -3,10 +3,8 @@ import { signIn, signInMany } from "../../harness/http.js";
 import { request } from "../../harness/wire.js";
 import { attacksOf, type Prepare } from "../attack.js";
 import { flood, paced, pipeline, rotating } from "../wire/patterns.js";
-import { ORDER, OrderMaker, times, WRONG_SIGNATURE, WRONG_TOKEN } from "./accounts.js";
+import { FEW, MANY, ORDER, OrderMaker, times, WRONG_SIGNATURE, WRONG_TOKEN } from "./shared.js";
 
-const FEW = { connections: 4 };
-const MANY = { connections: 16 };
 /** Orders a second that an account may send by default. */
 const ORDERS_PER_SECOND = 100;
 

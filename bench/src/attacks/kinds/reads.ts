@@ -2,10 +2,9 @@
 import { ask } from "../../harness/http.js";
 import { request } from "../../harness/wire.js";
 import { attacksOf, type Prepare } from "../attack.js";
-import { flood, paced, pipeline, rotating } from "../wire/patterns.js";
+import { type FloodOptions, flood, paced, pipeline, rotating } from "../wire/patterns.js";
+import { FEW, MANY } from "./shared.js";
 
-const FEW = { connections: 4 };
-const MANY = { connections: 16 };
 /** Connections that never read: the answers fill the server's buffers. */
 const UNREAD = { connections: 20, isUnread: true };
 /** Reads a second of one address without a token, and of one account. */
@@ -13,14 +12,13 @@ const READS_PER_SECOND = 100;
 const ACCOUNT_READS_PER_SECOND = 50;
 const BOOK = "/v1/markets/BTCUSD/book?depth=5000";
 
-const read =
+const flooding =
+  (options: FloodOptions) =>
   (path: string): Prepare =>
   () =>
-    flood(pipeline(request({ path })), FEW);
-const unread =
-  (path: string): Prepare =>
-  () =>
-    flood(pipeline(request({ path })), UNREAD);
+    flood(pipeline(request({ path })), options);
+const read = flooding(FEW);
+const unread = flooding(UNREAD);
 const atTheLimit =
   (path: string): Prepare =>
   () =>

@@ -4,9 +4,8 @@ import { type Account, ask, signIn, signInRequest } from "../../harness/http.js"
 import { request } from "../../harness/wire.js";
 import { attacksOf, type Prepare, type Target } from "../attack.js";
 import { flood, paced, pipeline, rotating } from "../wire/patterns.js";
-import { times, WRONG_TOKEN } from "./accounts.js";
+import { FEW, times, WRONG_TOKEN } from "./shared.js";
 
-const FEW = { connections: 4 };
 /** Fills a message of 4,096 characters. */
 const MANY_RESOURCES = 610;
 /** Sign-ins a second that one address is allowed. */

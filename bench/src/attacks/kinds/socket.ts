@@ -3,14 +3,14 @@ import { randomBytes } from "node:crypto";
 import { frame, message, OPCODE, upgrade } from "../../harness/wire.js";
 import { attacksOf, type Prepare } from "../attack.js";
 import { flood, openMany, paced, pipeline, repeated, volleys } from "../wire/patterns.js";
-import { OrderMaker, WRONG_SIGNATURE, WRONG_TOKEN } from "./accounts.js";
 import { filled, HUGE_FRACTION, manyKeys } from "./json.js";
+import { MANY, OrderMaker, WRONG_SIGNATURE, WRONG_TOKEN } from "./shared.js";
 
 /** Sockets that one address may hold. */
-const SOCKETS = 64;
-const ALL = { connections: SOCKETS, socket: {} };
+export const SOCKETS = 64;
+export const ALL = { connections: SOCKETS, socket: {} };
 /** Messages a second that all sockets of one address may send. */
-const MESSAGES_PER_SECOND = SOCKETS * 200;
+export const MESSAGES_PER_SECOND = SOCKETS * 200;
 const MESSAGE_BYTES = 65_536;
 const CLOSE = frame(OPCODE.close, Buffer.from([0x03, 0xe8]));
 const PING = frame(OPCODE.ping, "x".repeat(125));
@@ -19,7 +19,7 @@ const UNFINISHED = { isFinal: false };
 const send =
   (bytes: Buffer): Prepare =>
   () =>
-    flood(bytes, { connections: 16, socket: {} });
+    flood(bytes, { ...MANY, socket: {} });
 
 const TABLE = `
 socket-pings*: Pings without end, each answered by a pong.
@@ -54,7 +54,7 @@ export const SOCKET_ATTACKS = attacksOf("socket", TABLE, {
   "socket-pongs": send(pipeline(frame(OPCODE.pong))),
   "socket-empty-continuations": () =>
     flood(pipeline(frame(OPCODE.continuation, "", UNFINISHED)), {
-      connections: 16,
+      ...MANY,
       socket: {},
       opening: frame(OPCODE.text, "", UNFINISHED),
     }),

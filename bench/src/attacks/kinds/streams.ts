@@ -2,9 +2,8 @@
 import { message } from "../../harness/wire.js";
 import { attacksOf, type Target } from "../attack.js";
 import { flood, paced, pipeline, rotating } from "../wire/patterns.js";
+import { ALL, MESSAGES_PER_SECOND, SOCKETS } from "./socket.js";
 
-const SOCKETS = 64;
-const ALL = { connections: SOCKETS, socket: {} };
 const SYMBOLS = ["BTCUSD", "ETHUSD", "SOLUSD"];
 const RESOLUTIONS = ["1m", "5m", "15m", "1h", "4h", "1d"];
 const BOOKS = SYMBOLS.map((symbol) => `book.${symbol}`);
@@ -16,8 +15,6 @@ const PUBLIC = [
   "blocks",
 ];
 const PRIVATE = ["preconfirms", "orders", "positions", "deposits"];
-/** Messages a second that all sockets of one address may send. */
-const MESSAGES_PER_SECOND = SOCKETS * 200;
 
 const subscribe = (streams: readonly string[], more: object = {}) =>
   message({ op: "subscribe", streams, ...more });

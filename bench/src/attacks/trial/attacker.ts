@@ -16,7 +16,7 @@ export interface AttackPlan {
   readonly veterans: readonly Account[];
 }
 
-class Attacker {
+export class Attacker {
   private plan: AttackPlan | undefined;
   private steps: WireStep[] = [];
   private traffic: Traffic = () => Promise.resolve();
@@ -47,12 +47,4 @@ class Attacker {
   }
 }
 
-const attacker = new Attacker();
-const handlers = {
-  prepare: (plan: AttackPlan) => attacker.prepare(plan),
-  attack: () => attacker.attack(),
-  discard: (port: number) => attacker.discard(port),
-};
-export type AttackerHandlers = typeof handlers;
-
-serve(handlers);
+serve(new Attacker());

@@ -3,11 +3,9 @@
  * server that discards them, both times with the honest trader on the same venue.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Child } from "../../harness/child.js";
+import { Child, withPeer } from "../../harness/child.js";
 import type { Attack, TraderPath } from "../attack.js";
-import type { AttackerHandlers, AttackPlan } from "./attacker.js";
-import type { DiscardServer } from "./discard-server.js";
-import { figuresOf } from "./process-figures.js";
+import type { Attacker, AttackPlan } from "./attacker.js";
 import type { SeededVenue } from "./seeded-venue.js";
 import type { TraderHandlers } from "./trader.js";
 import { faultsOf, type Measured, type Row } from "./verdict.js";
@@ -42,14 +40,15 @@ export class Trials {
     options: TrialOptions,
     run: (trials: Trials) => Promise<T>,
   ): Promise<T> {
-    const discard = Child.start<DiscardServer>(new URL("./discard-server.js", import.meta.url));
     const trader = Child.start<TraderHandlers>(new URL("./trader.js", import.meta.url));
     try {
-      const trials = new Trials(venue, trader, await discard.call("port"), options);
-      await trials.warmUp();
-      return await run(trials);
+      return await withPeer(["discard"], async (discardPort) => {
+        const trials = new Trials(venue, trader, discardPort, options);
+        await trials.warmUp();
+        return run(trials);
+      });
     } finally {
-      await Promise.all([trader.stop(), discard.stop()]);
+      await trader.stop();
     }
   }
 
@@ -60,18 +59,18 @@ export class Trials {
 
   async attack(attack: Attack): Promise<Row> {
     const { venue } = this;
-    const attacker = Child.start<AttackerHandlers>(new URL("./attacker.js", import.meta.url));
+    const attacker = Child.start<Attacker>(new URL("./attacker.js", import.meta.url));
     try {
       await attacker.call("prepare", this.planOf(attack));
-      const before = figuresOf(venue.gateway);
+      const before = venue.gateway.figures;
       const logBefore = venue.logBytes;
       const attacked = await this.measure(attack.trader, async () => ({
         tally: await attacker.call("attack"),
       }));
       const { isAlive } = venue.gateway;
-      const cpuAfter = isAlive ? figuresOf(venue.gateway).cpuSeconds : Number.NaN;
+      const cpuAfter = isAlive ? venue.gateway.figures.cpuSeconds : Number.NaN;
       const busyAfterMs = await venue.settle(SETTLE_MS);
-      const after = venue.gateway.isAlive ? figuresOf(venue.gateway) : before;
+      const after = venue.gateway.isAlive ? venue.gateway.figures : before;
       const cost = {
         cpuSeconds: cpuAfter - before.cpuSeconds,
         logBytes: venue.logBytes - logBefore,

@@ -2,6 +2,7 @@
 import { connect, type Socket } from "node:net";
 import type { Address } from "../../harness/http.js";
 import { FrameCounter, isOk } from "../../harness/wire.js";
+import type { Network } from "./network.js";
 
 /** What an attack sent and what came back. */
 export interface Tally {
@@ -35,13 +36,6 @@ export interface LineOptions {
   readonly onLost?: (line: Line) => void;
 }
 
-/** Called at each step of a line. */
-export interface LineWatcher {
-  onWrite(line: number, bytes: Buffer): void;
-  onEnd(line: number): void;
-  onGone(line: Line): void;
-}
-
 export class Line {
   isOpen = true;
   private readonly socket: Socket;
@@ -52,10 +46,9 @@ export class Line {
     readonly number: number,
     address: Address,
     private readonly options: LineOptions,
-    private readonly tally: Tally,
-    private readonly watcher: LineWatcher,
-    readBuffer: Buffer,
+    private readonly network: Network,
   ) {
+    const { tally, readBuffer } = network;
     const answers = new AnswerCounter(tally.answers, (status) => options.onStatus?.(this, status));
     this.socket = connect({
       ...address,
@@ -85,16 +78,16 @@ export class Line {
   /** False: wait for `onDrain`. */
   write(bytes: Buffer): boolean {
     if (!this.isOpen) return false;
-    this.tally.bytesSent += bytes.length;
-    this.tally.writes++;
-    this.watcher.onWrite(this.number, bytes);
+    this.network.tally.bytesSent += bytes.length;
+    this.network.tally.writes++;
+    this.network.onWrite(this.number, bytes);
     return this.socket.write(bytes);
   }
 
   /** Sends a FIN after what was written. */
   end(): void {
     if (!this.isOpen) return;
-    this.watcher.onEnd(this.number);
+    this.network.onEnd(this.number);
     this.socket.end();
   }
 
@@ -120,15 +113,15 @@ export class Line {
     if (!this.isOpen) return;
     this.isOpen = false;
     how();
-    this.watcher.onGone(this);
+    this.network.onGone(this);
   }
 
   private onClose(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
-    if (!this.isConnected) this.tally.notConnected++;
-    else if (!this.isFinishing) this.tally.closedByServer++;
-    this.watcher.onGone(this);
+    if (!this.isConnected) this.network.tally.notConnected++;
+    else if (!this.isFinishing) this.network.tally.closedByServer++;
+    this.network.onGone(this);
     this.options.onLost?.(this);
   }
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { request } from "../../harness/wire.js";
-import { Network, replay, type WireStep } from "./network.js";
+import { Network, type NetworkLimits, replay, type WireStep } from "./network.js";
 import { flood, openMany, paced, pipeline } from "./patterns.js";
 
 const LOCAL = "127.0.0.7";
@@ -39,12 +39,12 @@ async function listen(onSocket: (socket: Socket) => void = () => undefined): Pro
   return { port: address.port, read: () => bytes, clients };
 }
 
+const networkTo = ({ port }: Listening, limits: NetworkLimits, steps?: WireStep[]): Network =>
+  new Network({ port, localAddress: LOCAL }, { milliseconds: LONG_MS, ...limits }, steps);
+
 test("flood: ends at its bytes, and all of them arrive from the attacker's address", async () => {
   const server = await listen();
-  const network = new Network(
-    { port: server.port, localAddress: LOCAL },
-    { bytes: 1_000_000, milliseconds: LONG_MS },
-  );
+  const network = networkTo(server, { bytes: 1_000_000 });
   await flood(Buffer.alloc(1_000), { connections: 4 })(network);
   expect(await network.drain(LONG_MS)).toBe(0);
   expect(network.tally).toMatchObject({ bytesSent: 1_000_000, writes: 1_000, connections: 4 });
@@ -54,10 +54,7 @@ test("flood: ends at its bytes, and all of them arrive from the attacker's addre
 
 test("paced: ends at its writes", async () => {
   const server = await listen();
-  const network = new Network(
-    { port: server.port, localAddress: LOCAL },
-    { bytes: Number.POSITIVE_INFINITY, writes: 20, milliseconds: LONG_MS },
-  );
+  const network = networkTo(server, { bytes: Number.POSITIVE_INFINITY, writes: 20 });
   await paced(Buffer.from("12345"), 1_000, { connections: 2 })(network);
   await network.drain(LONG_MS);
   expect(server.read()).toBe(100);
@@ -65,8 +62,7 @@ test("paced: ends at its writes", async () => {
 
 test("openMany: ends at its connections", async () => {
   const server = await listen();
-  const limits = { bytes: 1, connections: 30, milliseconds: LONG_MS };
-  const network = new Network({ port: server.port, localAddress: LOCAL }, limits);
+  const network = networkTo(server, { bytes: 1, connections: 30 });
   await openMany(1_000, {}, () => undefined)(network);
   await network.drain(LONG_MS);
   expect(network.tally.connections).toBe(30);
@@ -75,8 +71,7 @@ test("openMany: ends at its connections", async () => {
 
 test("flood: a connection that the server closes is counted and opened again", async () => {
   const server = await listen((socket) => socket.once("data", () => socket.destroy()));
-  const limits = { bytes: Number.POSITIVE_INFINITY, connections: 50, milliseconds: LONG_MS };
-  const network = new Network({ port: server.port, localAddress: LOCAL }, limits);
+  const network = networkTo(server, { bytes: Number.POSITIVE_INFINITY, connections: 50 });
   await flood(Buffer.alloc(100), { connections: 2 })(network);
   network.close();
   expect(network.tally.closedByServer).toBeGreaterThanOrEqual(48);
@@ -93,10 +88,7 @@ test("answers: pipelined statuses are counted wherever the server cuts its bytes
     };
     send(0);
   });
-  const network = new Network(
-    { port: server.port, localAddress: LOCAL },
-    { bytes: 10, milliseconds: LONG_MS },
-  );
+  const network = networkTo(server, { bytes: 10 });
   await new Promise<void>((resolve) => network.open({ onLost: () => resolve() }));
   network.close();
   expect(network.tally.answers).toEqual({ "200": 1, "429": 1 });
@@ -106,8 +98,7 @@ test("replay: the same bytes over the same connections reach another server", as
   const venue = await listen((socket) => socket.once("data", () => socket.destroy()));
   const discard = await listen();
   const steps: WireStep[] = [];
-  const limits = { bytes: 200_000, milliseconds: LONG_MS };
-  const network = new Network({ port: venue.port, localAddress: LOCAL }, limits, steps);
+  const network = networkTo(venue, { bytes: 200_000 }, steps);
   await flood(pipeline(request({ path: "/" })), { connections: 3 })(network);
   network.close();
   const { bytesSent, connections } = network.tally;

@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Address } from "../../harness/http.js";
-import { Line, type LineOptions, type LineWatcher, newTally, type Tally } from "./line.js";
+import { Line, type LineOptions, newTally, type Tally } from "./line.js";
 
 export interface NetworkLimits {
   readonly bytes: number;
@@ -25,12 +25,13 @@ export interface WireStep {
 const READ_BYTES = 65_536;
 const UNLIMITED = Number.POSITIVE_INFINITY;
 
-export class Network implements LineWatcher {
+export class Network {
   /** Resolves when a limit is reached or `stop` is called. */
   readonly over: Promise<void>;
   readonly tally = newTally();
   private readonly lines = new Set<Line>();
-  private readonly readBuffer = Buffer.allocUnsafe(READ_BYTES);
+  /** All lines read into it. */
+  readonly readBuffer = Buffer.allocUnsafe(READ_BYTES);
   private readonly startedMs = performance.now();
   private readonly timer: NodeJS.Timeout | undefined;
   private isStopped = false;
@@ -65,7 +66,7 @@ export class Network implements LineWatcher {
     if (this.isStopped) return undefined;
     const number = this.tally.connections++;
     this.record({ line: number, act: "open" });
-    const line = new Line(number, this.address, options, this.tally, this, this.readBuffer);
+    const line = new Line(number, this.address, options, this);
     this.lines.add(line);
     return line;
   }
@@ -122,11 +123,6 @@ export class Network implements LineWatcher {
   }
 }
 
-const UNWATCHED: LineWatcher = {
-  onWrite: () => undefined,
-  onEnd: () => undefined,
-  onGone: () => undefined,
-};
 const STEPS_PER_TURN = 64;
 
 /** Sends recorded bytes over the same number of connections at the same times. */
@@ -135,15 +131,12 @@ export async function replay(
   address: Address,
   lastsMs: number,
 ): Promise<Tally> {
-  const tally = newTally();
-  const lines = new Map<number, Line>();
-  const readBuffer = Buffer.allocUnsafe(READ_BYTES);
+  const network = new Network(address, { bytes: UNLIMITED });
+  const lines = new Map<number, Line | undefined>();
   const take = ({ line: number, act, bytes }: WireStep): void => {
     const line = lines.get(number);
-    if (act === "open") {
-      tally.connections++;
-      lines.set(number, new Line(number, address, {}, tally, UNWATCHED, readBuffer));
-    } else if (bytes !== undefined) line?.write(bytes);
+    if (act === "open") lines.set(number, network.open({}));
+    else if (bytes !== undefined) line?.write(bytes);
     else if (act === "end") line?.end();
     else {
       line?.destroy();
@@ -161,6 +154,6 @@ export async function replay(
     else await nextTurn();
   }
   await sleep(Math.max(0, startedMs + lastsMs - performance.now()));
-  for (const line of lines.values()) line.destroy();
-  return tally;
+  network.close();
+  return network.tally;
 }

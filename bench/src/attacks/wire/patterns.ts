@@ -42,15 +42,12 @@ export function repeated(bytes: Buffer, count: number): Buffer {
 /** Writes as fast as the server reads, on all connections. */
 export function flood(source: Source, options: FloodOptions): Traffic {
   return async (network) => {
-    keepOpen(network, options, (line) => {
-      const pump = (): void => {
-        if (network.isOver || !line.isOpen) return;
-        // One write per event-loop turn, so that all connections progress.
-        if (line.write(nextOf(source))) setImmediate(pump);
-      };
-      pump();
-      return pump;
-    });
+    const pump = (line: Line): void => {
+      if (network.isOver || !line.isOpen) return;
+      // One write per event-loop turn, so that all connections progress.
+      if (line.write(nextOf(source))) setImmediate(pump, line);
+    };
+    keepOpen(network, options, pump, pump);
     await network.over;
   };
 }
@@ -59,10 +56,7 @@ export function flood(source: Source, options: FloodOptions): Traffic {
 export function paced(source: Source, perSecond: number, options: FloodOptions): Traffic {
   return async (network) => {
     const ready: Line[] = [];
-    keepOpen(network, options, (line) => {
-      ready.push(line);
-      return () => undefined;
-    });
+    keepOpen(network, options, (line) => ready.push(line));
     const startedMs = performance.now();
     let sent = 0;
     const timer = setInterval(() => {
@@ -83,10 +77,7 @@ export function paced(source: Source, perSecond: number, options: FloodOptions):
 export function volleys(source: Source, options: FloodOptions): Traffic {
   return async (network) => {
     const ready = new Set<Line>();
-    keepOpen(network, options, (line) => {
-      ready.add(line);
-      return () => undefined;
-    });
+    keepOpen(network, options, (line) => ready.add(line));
     const timer = setInterval(() => {
       for (const line of ready) {
         if (network.isOver || !line.isOpen) ready.delete(line);
@@ -136,19 +127,19 @@ function nextOf(source: Source): Buffer {
   return typeof source === "function" ? source() : source;
 }
 
-/** `onReady` is called for each connection and returns what to do when it has drained. */
+/** `onReady` is called for each connection that can send, `onDrain` when it has drained. */
 function keepOpen(
   network: Network,
   options: FloodOptions,
-  onReady: (line: Line) => () => void,
+  onReady: (line: Line) => void,
+  onDrain: (line: Line) => void = () => undefined,
 ): void {
   const { socket, opening, isUnread = false, isHalfOpen = false } = options;
   const openOne = (): void => {
-    let onDrain: () => void = () => undefined;
     let wasConnected = false;
     const begin = (line: Line): void => {
       if (opening !== undefined) line.write(opening);
-      onDrain = onReady(line);
+      onReady(line);
     };
     network.open({
       isUnread,
@@ -162,7 +153,7 @@ function keepOpen(
       onStatus: (line, status) => {
         if (socket !== undefined && !isUnread && status === "101") begin(line);
       },
-      onDrain: () => onDrain(),
+      onDrain,
       onLost: () => {
         if (wasConnected) setImmediate(openOne);
         else setTimeout(openOne, REFUSED_PAUSE_MS);

@@ -1,9 +1,11 @@
-/** Orders of an attacker's account, rightly signed or not. */
+/** What several kinds share: numbers of connections, and orders of an attacker's account, rightly signed or not. */
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { type Account, type SignInOptions, signIn } from "../../harness/http.js";
 import { message, orderRequest, signatureOf } from "../../harness/wire.js";
 import type { Target } from "../attack.js";
 
+export const FEW = { connections: 4 };
+export const MANY = { connections: 16 };
 /** As long as a signature, and valid for no key. */
 export const WRONG_SIGNATURE = Buffer.alloc(64, 7).toString("base64");
 /** 43 characters of base64url, as a token has. */
