@@ -1,18 +1,17 @@
 /**
  * The replicated log, compared with JetStream alone on the same three servers in the same run.
  *
- *   npm run bench:cluster-log [-- --help]
- *
  * Starts three nats-servers (PERPGATE_NATS_SERVER, or on PATH) below TMPDIR that sync every write.
  * The probe publishes to a stream with the same settings and waits for its own push consumer.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import { connect } from "@nats-io/transport-node";
 import { createStream } from "@perpgate/cluster";
 import { NatsCluster } from "@perpgate/cluster/testing";
 import { LogWriter } from "./cluster/log-writer.js";
 import { Probe, rawMessagesPerSecond } from "./cluster/probe.js";
 import { parseOptions } from "./harness/options.js";
-import { Latencies, median, Report } from "./harness/report.js";
+import { inTurns, type LatencySummary, median, Report, repeat } from "./harness/report.js";
 
 const PER_MESSAGE = 64;
 const STREAM = "venue";
@@ -34,17 +33,14 @@ const PUBLISHERS = options.number("publishers");
 const RECORD = new Uint8Array(options.number("bytes")).fill(7);
 const report = new Report("cluster-log");
 
-interface Turn {
-  readonly p50: number;
-  readonly p99: number;
-}
+type Turn = Pick<LatencySummary, "p50" | "p99">;
 
 async function probeTurn(servers: readonly string[]): Promise<Turn> {
   const probe = await Probe.open({ servers, stream: PROBE, messageBytes: RECORD.length + 116 });
   probe.start();
-  await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS));
+  await delay(WARM_UP_MS);
   probe.take();
-  await new Promise((resolve) => setTimeout(resolve, TURN_MS));
+  await delay(TURN_MS);
   const turn = probe.take();
   await probe.close();
   return turn;
@@ -52,20 +48,11 @@ async function probeTurn(servers: readonly string[]): Promise<Turn> {
 
 async function logTurn(servers: readonly string[]): Promise<Turn> {
   const writer = await LogWriter.open(servers, STREAM);
-  const publishUntil = async (until: number): Promise<Latencies> => {
-    const latencies = new Latencies();
-    for (let now = performance.now(); now < until; ) {
-      await writer.publish([RECORD]);
-      const done = performance.now();
-      latencies.record(done - now);
-      now = done;
-    }
-    return latencies;
-  };
-  await publishUntil(performance.now() + WARM_UP_MS);
-  const latencies = await publishUntil(performance.now() + TURN_MS);
+  const publish = (): Promise<void> => writer.publish([RECORD]);
+  await repeat(WARM_UP_MS, 1, publish);
+  const turn = await repeat(TURN_MS, 1, publish);
   await writer.close();
-  return latencies.summary();
+  return turn;
 }
 
 async function logThroughput(cluster: NatsCluster): Promise<number> {
@@ -75,47 +62,37 @@ async function logThroughput(cluster: NatsCluster): Promise<number> {
     ),
   );
   const records = Array<Uint8Array>(PER_MESSAGE).fill(RECORD);
-  const started = performance.now();
-  const counts = await Promise.all(
-    writers.map(async (writer) => {
-      let count = 0;
-      for (; performance.now() - started < TURN_MS; count++) await writer.publish(records);
-      return count;
-    }),
-  );
-  const seconds = (performance.now() - started) / 1000;
+  const publish = (path: number): Promise<void> => writers[path]!.publish(records);
+  const { perSecond } = await repeat(TURN_MS, PUBLISHERS, publish);
   await Promise.all(writers.map((writer) => writer.close()));
-  return counts.reduce((sum, count) => sum + count, 0) / seconds;
+  return perSecond;
 }
 
 async function idle(cluster: NatsCluster): Promise<void> {
-  const probes: Turn[] = [];
-  const logs: Turn[] = [];
-  for (let round = 0; round < options.number("rounds"); round++) {
-    probes.push(await probeTurn(cluster.urls()));
-    logs.push(await logTurn(cluster.urls()));
-  }
+  const rounds = options.number("rounds");
+  const [probes, logs] = await inTurns("cluster-log", rounds, [probeTurn, logTurn], (turn) =>
+    turn(cluster.urls()),
+  );
   for (const key of ["p50", "p99"] as const) {
-    const probe = median(probes.map((turn) => turn[key]));
-    const log = median(logs.map((turn) => turn[key]));
+    const probe = median(probes!.map((turn) => turn[key]));
+    const log = median(logs!.map((turn) => turn[key]));
     report.add(`JetStream alone, one in flight, ${key}`, probe, "ms");
     report.add(`the log, one in flight, ${key}`, log, "ms", "JetStream alone", log / probe);
   }
 }
 
 async function throughput(cluster: NatsCluster): Promise<void> {
-  const raws: number[] = [];
-  const logs: number[] = [];
   const messageBytes = PER_MESSAGE * (RECORD.length + 4) + 112;
-  for (let round = 0; round < options.number("rounds"); round++) {
-    const load = { servers: cluster.urls(), stream: PROBE, publishers: PUBLISHERS, messageBytes };
-    raws.push(await rawMessagesPerSecond({ ...load, milliseconds: TURN_MS }));
-    logs.push(await logThroughput(cluster));
-  }
-  const [raw, log] = [median(raws) * PER_MESSAGE, median(logs) * PER_MESSAGE];
+  const load = { servers: cluster.urls(), stream: PROBE, publishers: PUBLISHERS, messageBytes };
+  const sides = [
+    () => rawMessagesPerSecond({ ...load, milliseconds: TURN_MS }),
+    () => logThroughput(cluster),
+  ];
+  const turns = await inTurns("cluster-log", options.number("rounds"), sides, (side) => side());
+  const [raw, log] = turns.map((messages) => median(messages) * PER_MESSAGE);
   const name = `${PER_MESSAGE} commands a message, ${PUBLISHERS} publishers`;
-  report.add(`JetStream alone, ${name}`, raw, "commands/s");
-  report.add(`the log, ${name}`, log, "commands/s", "JetStream alone", log / raw);
+  report.add(`JetStream alone, ${name}`, raw!, "commands/s");
+  report.add(`the log, ${name}`, log!, "commands/s", "JetStream alone", log! / raw!);
 }
 
 const cluster = await NatsCluster.start();

@@ -1,8 +1,6 @@
 /**
  * Orders through three gateways over one log, compared with JetStream alone on the same servers.
  *
- *   npm run bench:cluster [-- --help]
- *
  * J is the probe: publish to delivery with one message in flight, to another stream of the same servers,
  * at the same time and under the same load. All processes share this machine's cores.
  */
@@ -16,9 +14,10 @@ import {
 } from "./cluster/venue-cluster.js";
 import type { Gateway } from "./harness/gateway.js";
 import { signIn, signInMany } from "./harness/http.js";
-import { type LoadLane, type LoadResult, type OpenLane, withLoad } from "./harness/load.js";
+import { type LoadLane, type OpenLane, withLoad } from "./harness/load.js";
+import type { LoadResult } from "./harness/load-driver.js";
 import { parseOptions } from "./harness/options.js";
-import { type LatencySummary, median, Report } from "./harness/report.js";
+import { inTurns, type LatencySummary, median, Report } from "./harness/report.js";
 
 const options = parseOptions({
   command: "bench:cluster",
@@ -51,14 +50,13 @@ interface Turn {
   readonly probe: LatencySummary;
 }
 
+/** What the load and the probe measure at the same time. */
 async function turns(probe: Probe, run: () => Promise<LatencySummary>): Promise<Turn[]> {
-  const all: Turn[] = [];
-  for (let round = 0; round < options.number("rounds"); round++) {
+  const [all] = await inTurns("cluster", options.number("rounds"), [run], async () => {
     probe.take();
-    const load = await run();
-    all.push({ load, probe: probe.take() });
-  }
-  return all;
+    return { load: await run(), probe: probe.take() };
+  });
+  return all!;
 }
 
 function middle(all: readonly Turn[], of: keyof Turn, point: Point): number {
@@ -71,27 +69,14 @@ async function lane({ open }: Bench, { port }: Gateway, connections: number): Pr
   return open({ address: { port }, send: accounts, connections });
 }
 
-function lanesOf(bench: Bench, connections: number): Promise<LoadLane[]> {
-  return Promise.all(bench.cluster.gateways.map((gateway) => lane(bench, gateway, connections)));
-}
-
 async function idle(bench: Bench): Promise<void> {
   const one = await lane(bench, bench.cluster.gateways[0]!, 1);
-  await one.saturate(Math.ceil(ORDERS / 4));
   const all = await turns(bench.probe, async () => (await one.saturate(ORDERS)).sent);
-  for (const [point, added] of [
-    ["p50", 0.6],
-    ["p99", 2],
-  ] as const) {
+  for (const [point, added] of [["p50", 0.6] as const, ["p99", 2] as const]) {
     const [order, j] = [middle(all, "load", point), middle(all, "probe", point)];
     report.add(`J, one order in flight, ${point}`, j, "ms");
-    report.add(
-      `one order in flight, ${point}`,
-      order,
-      "ms",
-      `J + ${added} ms`,
-      order / (j + added),
-    );
+    const against = `J + ${added} ms`;
+    report.add(`one order in flight, ${point}`, order, "ms", against, order / (j + added));
   }
 }
 
@@ -109,22 +94,18 @@ async function together(lanes: readonly LoadLane[], run: (lane: LoadLane) => Pro
 }
 
 async function halfOfSaturation(bench: Bench): Promise<void> {
-  const lanes = await lanesOf(bench, CONNECTIONS);
-  const rates: number[] = [];
-  for (let round = 0; round <= options.number("rounds"); round++) {
-    rates.push((await together(lanes, (each) => each.saturate(ORDERS))).perSecond);
-  }
-  // The first one warms up.
-  const full = median(rates.slice(1));
+  const { gateways } = bench.cluster;
+  const lanes = await Promise.all(gateways.map((each) => lane(bench, each, CONNECTIONS)));
+  const [rates] = await inTurns("cluster: saturation", options.number("rounds"), [lanes], (all) =>
+    together(all, (each) => each.saturate(ORDERS)),
+  );
+  const full = median(rates!.map(({ perSecond }) => perSecond));
   report.add("three gateways at saturation", full, "orders/s");
   const rate = Math.floor(full / 2 / lanes.length);
   const all = await turns(bench.probe, async () => {
     return (await together(lanes, (each) => each.paced(ORDERS, rate))).sent;
   });
-  for (const [point, bar] of [
-    ["p50", 2.5],
-    ["p99", 3],
-  ] as const) {
+  for (const [point, bar] of [["p50", 2.5] as const, ["p99", 3] as const]) {
     const [order, j] = [middle(all, "load", point), middle(all, "probe", point)];
     report.add(`J at half of saturation, ${point}`, j, "ms");
     report.add(`at half of saturation, ${point}`, order, "ms", `J, bar ${bar}`, order / j);
@@ -135,84 +116,71 @@ async function halfOfSaturation(bench: Bench): Promise<void> {
 async function processorTime(bench: Bench): Promise<void> {
   const { gateways } = bench.cluster;
   const one = await lane(bench, gateways[0]!, CONNECTIONS);
-  const spent = async (run: () => Promise<unknown>): Promise<number[]> => {
+  const spent = async <T>(run: () => Promise<T>) => {
     const before = gateways.map(({ processorMs }) => processorMs);
     const started = performance.now();
-    await run();
+    const result = await run();
     const seconds = (performance.now() - started) / 1_000;
-    return gateways.map(({ processorMs }, at) => (processorMs - before[at]!) / seconds);
+    const ms = gateways.map(({ processorMs }, at) => (processorMs - before[at]!) / seconds);
+    return { result, ms };
   };
-  const ratios: number[] = [];
-  const received: number[] = [];
-  for (let round = 0; round < options.number("rounds"); round++) {
+  const rounds = options.number("rounds");
+  const [turns] = await inTurns("cluster: processor time", rounds, [one], async () => {
     const idleTime = await spent(() => delay(SETTLE_MS));
-    let perSecond = 0;
-    const busy = await spent(async () => {
-      ({ perSecond } = await one.saturate(ORDERS));
-    });
-    const [own = 0, ...others] = busy.map((ms, at) => ms - idleTime[at]!);
-    received.push((own / perSecond) * 1_000);
-    ratios.push(Math.max(...others) / own);
-  }
-  report.add("processor time of an order at its gateway", median(received), "µs");
-  const ratio = median(ratios);
-  const time = ratio * median(received);
-  report.add("processor time at another gateway", time, "µs", "its gateway, bar 0.4", ratio);
+    const busy = await spent(() => one.saturate(ORDERS));
+    const [own = 0, ...others] = busy.ms.map((ms, at) => ms - idleTime.ms[at]!);
+    return { micros: (1_000 * own) / busy.result.perSecond, ratio: Math.max(...others) / own };
+  });
+  const micros = median(turns!.map((turn) => turn.micros));
+  const ratio = median(turns!.map((turn) => turn.ratio));
+  report.add("processor time of an order at its gateway", micros, "µs");
+  const metric = "processor time at another gateway";
+  report.add(metric, ratio * micros, "µs", "its gateway, bar 0.4", ratio);
+}
+
+/** The longest times without an acknowledgement and without a delivery to the probe. */
+async function gapsDuring(bench: Bench, trader: SteadyTrader, step: () => Promise<unknown>) {
+  const { nats } = bench.cluster;
+  await sameLeader(bench);
+  await trader.more(20);
+  trader.resetGap();
+  bench.probe.resetGap();
+  await step();
+  await trader.more(20);
+  await nats.ready();
+  await nats.inSync(STREAM);
+  await nats.inSync(PROBE);
+  return { own: trader.longestGapMs, j: bench.probe.longestGapMs };
 }
 
 async function withoutAcknowledgements(bench: Bench): Promise<void> {
   const { nats, gateways } = bench.cluster;
   const { port } = gateways[1]!;
   const trader = new SteadyTrader(port, await signIn({ port }));
-  const measure = async (name: string, bar: (jMs: number) => number, step: () => Promise<void>) => {
-    const gaps: { own: number; j: number }[] = [];
-    for (let run = 0; run < options.number("gaps"); run++) {
-      await sameLeader(bench);
-      await trader.more(20);
-      trader.resetGap();
-      bench.probe.resetGap();
-      await step();
-      await trader.more(20);
-      await nats.ready();
-      await nats.inSync(STREAM);
-      await nats.inSync(PROBE);
-      gaps.push({ own: trader.longestGapMs, j: bench.probe.longestGapMs });
-    }
-    const worst = gaps.reduce((a, b) => (b.own / bar(b.j) > a.own / bar(a.j) ? b : a));
-    report.add(`J's gap, ${name}`, worst.j, "ms");
-    const limit = bar(worst.j);
-    report.add(
-      `without acknowledgements, ${name}`,
-      worst.own,
-      "ms",
-      `bar ${Math.round(limit)} ms`,
-      worst.own / limit,
-    );
-  };
   const killed = (find: () => Promise<{ kill(): Promise<void>; start(): void }>) => async () => {
     const server = await find();
     await server.kill();
     await trader.more(5);
     server.start();
   };
-  await measure(
-    "leader killed",
-    (j) => j + 1_000,
-    killed(() => nats.streamLeader(STREAM)),
-  );
-  await measure(
-    "step-down",
-    (j) => j + 300,
-    async () => {
-      await Promise.all([nats.stepDown(STREAM), nats.stepDown(PROBE)]);
-    },
-  );
-  await measure(
-    "follower killed",
-    () => 500,
-    killed(() => nats.streamFollower(STREAM)),
-  );
-  await trader.stop();
+  const failures: readonly [string, (jMs: number) => number, () => Promise<unknown>][] = [
+    ["leader killed", (j) => j + 1_000, killed(() => nats.streamLeader(STREAM))],
+    ["step-down", (j) => j + 300, () => Promise.all([STREAM, PROBE].map((s) => nats.stepDown(s)))],
+    ["follower killed", () => 500, killed(() => nats.streamFollower(STREAM))],
+  ];
+  try {
+    for (const [name, bar, step] of failures) {
+      const gaps = [await gapsDuring(bench, trader, step)];
+      while (gaps.length < options.number("gaps")) gaps.push(await gapsDuring(bench, trader, step));
+      const worst = gaps.reduce((a, b) => (b.own / bar(b.j) > a.own / bar(a.j) ? b : a));
+      const limit = bar(worst.j);
+      report.add(`J's gap, ${name}`, worst.j, "ms");
+      const metric = `without acknowledgements, ${name}`;
+      report.add(metric, worst.own, "ms", `bar ${Math.round(limit)} ms`, worst.own / limit);
+    }
+  } finally {
+    trader.stop();
+  }
 }
 
 /** Moves the probe's leader to the server that leads the venue's stream. */
@@ -237,13 +205,8 @@ async function gatewayKilled(bench: Bench): Promise<void> {
   await last!.end("SIGKILL");
   const after = (await during).sent.p99;
   report.add("before a gateway is killed, p99 of the others", before, "ms");
-  report.add(
-    "a gateway is killed, p99 of the others",
-    after,
-    "ms",
-    "before, bar 1.5",
-    after / before,
-  );
+  const metric = "a gateway is killed, p99 of the others";
+  report.add(metric, after, "ms", "before, bar 1.5", after / before);
 }
 
 await withVenueCluster(async (cluster) => {

@@ -2,16 +2,15 @@
  * Processor time of the gateway per request, and the cost that its budget charges for it. A ratio
  * below 1 is work that a client gets for less than it costs. Work that is not for a client (ticks,
  * snapshots) is measured and subtracted; the kernel's time for sockets is left out.
- *
- *   npm run bench:costs [-- --help]
  */
 import { createPrivateKey } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { WRONG_SIGNATURE } from "./attacks/kinds/shared.js";
 import { Connection } from "./harness/connection.js";
 import { type Gateway, withGateway } from "./harness/gateway.js";
 import { type Account, askOnce, signInMany } from "./harness/http.js";
 import { parseOptions } from "./harness/options.js";
-import { Report } from "./harness/report.js";
+import { Report, repeat } from "./harness/report.js";
 import { cancelRequest, orderBody, orderRequest, request, signatureOf } from "./harness/wire.js";
 
 const options = parseOptions({
@@ -26,27 +25,28 @@ const report = new Report("costs");
 const CONNECTIONS = 4;
 /** As many as an account may have in a market. */
 const OPEN_ORDERS = 500;
-const WRONG_SIGNATURE = Buffer.alloc(64, 7).toString("base64");
 
 /** Sends one request after the other on each connection; returns how many were answered. */
-async function repeat(port: number, untilMs: number, next: () => Buffer): Promise<number> {
-  let requests = 0;
-  const one = async (): Promise<void> => {
-    const connection = await Connection.open({ port });
-    while (performance.now() < untilMs) {
-      await answered(connection, next());
-      requests++;
-    }
-    connection.close();
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, one));
-  return requests;
+async function send(port: number, status: number, next: () => Buffer): Promise<number> {
+  const opening = Array.from({ length: CONNECTIONS }, () => Connection.open({ port }));
+  const connections = await Promise.all(opening);
+  const answers = repeat(options.number("seconds") * 1_000, CONNECTIONS, (path) =>
+    answered(connections[path]!, next(), status),
+  );
+  const { count } = await answers.finally(() => {
+    for (const connection of connections) connection.close();
+  });
+  return count;
 }
 
-function answered(connection: Connection, bytes: Buffer): Promise<void> {
-  return new Promise((resolve) => {
-    // A handler that resolves on a later turn lets the connection finish its read.
-    connection.onAnswer = () => void setImmediate(resolve);
+/** Rejects if the answer has another status, or the connection is lost. */
+function answered(connection: Connection, bytes: Buffer, expected = 200): Promise<void> {
+  return new Promise((resolve, reject) => {
+    connection.onAnswer = (status, body) => {
+      // A handler that resolves on a later turn lets the connection finish its read.
+      if (status === expected) setImmediate(resolve);
+      else reject(new Error(`answered ${status} ${body.toString("utf8", 0, 200)}`));
+    };
     connection.send(bytes);
   });
 }
@@ -89,36 +89,36 @@ async function measure(gateway: Gateway): Promise<void> {
   const idleMsPerSecond = (gateway.processorMs - idleFrom) / 2;
   const post = (path: string): Buffer =>
     request({ method: "POST", path, token, headers: { "content-length": "0" } });
-  const kinds: readonly (readonly [string, () => Buffer])[] = [
-    ["GET /healthz", () => request({ path: "/healthz" })],
-    ["a path that does not exist", () => request({ path: "/nope" })],
-    ["an order without a token", () => orderRequest("", "{}", WRONG_SIGNATURE)],
-    ["an order with a wrong signature", () => orderRequest(token, orderBody(1e9), WRONG_SIGNATURE)],
+  const get = (path: string) => () => request({ path });
+  const getOwn = (path: string) => () => request({ path, token });
+  const wrong = orderRequest(token, orderBody(1e9), WRONG_SIGNATURE);
+  const kinds: readonly (readonly [name: string, next: () => Buffer, status?: number])[] = [
+    ["GET /healthz", get("/healthz")],
+    ["a path that does not exist", get("/nope"), 404],
+    ["an order without a token", () => orderRequest("", "{}", WRONG_SIGNATURE), 401],
+    ["an order with a wrong signature", () => wrong, 401],
     ["an order", order],
-    ["cancel of an unknown order", () => cancelRequest(token, "999999999")],
+    ["cancel of an unknown order", () => cancelRequest(token, "999999999"), 404],
     ["cancel-all of nothing", () => post("/v1/orders/cancel-all")],
-    ["GET /v1/auth/nonce", () => request({ path: "/v1/auth/nonce" })],
-    ["GET /v1/markets", () => request({ path: "/v1/markets" })],
-    ["GET book, depth 5000", () => request({ path: "/v1/markets/BTCUSD/book?depth=5000" })],
-    ["GET ticker", () => request({ path: "/v1/markets/BTCUSD/ticker" })],
-    ["GET trades, 1000", () => request({ path: "/v1/markets/BTCUSD/trades?limit=1000" })],
-    [
-      "GET candles, 1000",
-      () => request({ path: "/v1/markets/BTCUSD/candles?resolution=1m&limit=1000" }),
-    ],
-    ["GET account", () => request({ path: "/v1/account", token })],
-    ["GET positions", () => request({ path: "/v1/positions", token })],
-    ["GET fills, 1000", () => request({ path: "/v1/fills?limit=1000", token })],
+    ["GET /v1/auth/nonce", get("/v1/auth/nonce")],
+    ["GET /v1/markets", get("/v1/markets")],
+    ["GET book, depth 5000", get("/v1/markets/BTCUSD/book?depth=5000")],
+    ["GET ticker", get("/v1/markets/BTCUSD/ticker")],
+    ["GET trades, 1000", get("/v1/markets/BTCUSD/trades?limit=1000")],
+    ["GET candles, 1000", get("/v1/markets/BTCUSD/candles?resolution=1m&limit=1000")],
+    ["GET account", getOwn("/v1/account")],
+    ["GET positions", getOwn("/v1/positions")],
+    ["GET fills, 1000", getOwn("/v1/fills?limit=1000")],
     ["GET orders, 500 open", () => request({ path: "/v1/orders", token: maker!.token })],
-    ["GET orders, all", () => request({ path: "/v1/orders?status=all", token })],
-    ["GET openapi.json", () => request({ path: "/v1/openapi.json" })],
+    ["GET orders, all", getOwn("/v1/orders?status=all")],
+    ["GET openapi.json", get("/v1/openapi.json")],
   ];
-  for (const [name, next] of kinds) {
+  for (const [name, next, status = 200] of kinds) {
     await report.step(name, async () => {
       const chargedBefore = await chargedSeconds(port);
       const before = gateway.processorMs;
       const startedMs = performance.now();
-      const count = await repeat(port, startedMs + options.number("seconds") * 1_000, next);
+      const count = await send(port, status, next);
       const idleMs = (idleMsPerSecond * (performance.now() - startedMs)) / 1_000;
       const micros = (1_000 * (gateway.processorMs - before - idleMs)) / count;
       const charged = (await chargedSeconds(port)) - chargedBefore;

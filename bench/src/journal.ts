@@ -1,8 +1,6 @@
 /**
  * The journal, compared with a bare loop of write + fdatasync on the same disk in the same run.
  *
- *   npm run bench:journal [-- --help]
- *
  * Every command is appended as a batch with its own promise, the most expensive form. The bare loop
  * writes the same record into a preallocated file and syncs it. The files are below TMPDIR.
  */
@@ -11,7 +9,7 @@ import { join } from "node:path";
 import { openJournal } from "@perpgate/journal";
 import { inFolder } from "./harness/gateway.js";
 import { parseOptions } from "./harness/options.js";
-import { inTurns, Latencies, median, Report } from "./harness/report.js";
+import { inTurns, median, Report, repeat } from "./harness/report.js";
 
 const WRITER = "c".repeat(32);
 const RECORD = new Uint8Array(400).fill(7);
@@ -31,27 +29,7 @@ const options = parseOptions({
 const TURN_MS = options.number("milliseconds");
 const report = new Report("journal");
 
-interface Turn {
-  readonly perSecond: number;
-  readonly p50: number;
-}
-
-/** Repeats one operation after the other, on as many paths, for a time. */
-async function repeat(ms: number, paths: number, run: () => void | Promise<void>): Promise<Turn> {
-  const latencies = new Latencies();
-  const started = performance.now();
-  const path = async (): Promise<void> => {
-    for (let now = started; now - started < ms; ) {
-      await run();
-      const done = performance.now();
-      latencies.record(done - now);
-      now = done;
-    }
-  };
-  await Promise.all(Array.from({ length: paths }, path));
-  const { count, p50 } = latencies.summary();
-  return { perSecond: (count / (performance.now() - started)) * 1_000, p50 };
-}
+type Turn = Awaited<ReturnType<typeof repeat>>;
 
 async function bareLoop(directory: string): Promise<Turn> {
   const file = openSync(join(directory, "bare"), "w+");

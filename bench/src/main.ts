@@ -1,8 +1,6 @@
 /**
  * Every bench in one table.
  *
- *   npm run bench [-- --help]
- *
  * Each part is a process, so that none inherits another's heap. A part that fails or does not end in
  * time is named below the table, the others still run, and the command ends with code 1.
  */
@@ -11,8 +9,8 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { withTable } from "./docs-table.js";
-import { exitWithUsageError, parseOptions } from "./harness/options.js";
+import { endProcess } from "./harness/child.js";
+import { parseOptions } from "./harness/options.js";
 import {
   alignedTable,
   type BenchResult,
@@ -20,6 +18,7 @@ import {
   HEADINGS,
   machine,
   progress,
+  withTable,
 } from "./harness/report.js";
 
 const PAGE = fileURLToPath(new URL("../../docs/performance.md", import.meta.url));
@@ -41,34 +40,31 @@ const options = parseOptions({
   },
 });
 
-function chosenParts(): readonly string[] {
-  const wanted = (options.text("only") ?? PARTS.join(",")).split(",").map((name) => name.trim());
-  const unknown = wanted.find((name) => !PARTS.includes(name));
-  if (unknown !== undefined) {
-    exitWithUsageError(`no part "${unknown}"; known are ${PARTS.join(", ")}`);
-  }
-  return PARTS.filter((name) => wanted.includes(name));
-}
-
 async function runPart(name: string): Promise<BenchResult> {
   const script = fileURLToPath(new URL(`./${name}.js`, import.meta.url));
   const flags = LARGE_HEAP.includes(name) ? ["--expose-gc", "--max-semi-space-size=128"] : [];
   const args = [...flags, script, "--json", ...(options.has("full") ? [] : ["--short"])];
-  // After the time it gets a SIGTERM, and ends its servers and loads.
-  const child = spawn(process.execPath, args, {
-    stdio: ["ignore", "pipe", "inherit"],
-    timeout: LIMIT_MS,
-  });
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    // On SIGTERM it ends its servers and loads; a part that computes does not handle it.
+    endProcess(child).catch(() => child.kill("SIGKILL"));
+  }, LIMIT_MS);
   const endWithThisProcess = (): void => void child.kill();
   process.once("exit", endWithThisProcess);
   const [output, [code, signal]] = await Promise.all([text(child.stdout), once(child, "close")]);
   process.off("exit", endWithThisProcess);
+  clearTimeout(timer);
+  const failed = (why: string): BenchResult => {
+    return { bench: name, machine: machine(), rows: [], failures: [why] };
+  };
+  if (isLate) return failed(`took longer than ${LIMIT_MS / 1_000} s`);
   try {
     const result: BenchResult = JSON.parse(output.trim().split("\n").at(-1) ?? "");
     return result;
   } catch {
-    const why = signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
-    return { bench: name, machine: machine(), rows: [], failures: [why] };
+    return failed(signal === null ? `ended with code ${code}` : `was ended by ${signal}`);
   }
 }
 
@@ -80,7 +76,8 @@ function writeDocs(results: readonly BenchResult[]): void {
   progress("docs/performance.md has the new table");
 }
 
-const parts = chosenParts();
+const wanted = options.list("only", PARTS);
+const parts = PARTS.filter((name) => wanted.includes(name));
 const started = performance.now();
 const results: BenchResult[] = [];
 for (const [i, name] of parts.entries()) {

@@ -3,8 +3,6 @@ import { randomBytes } from "node:crypto";
 import { ReplicatedLog } from "@perpgate/cluster";
 
 export class LogWriter {
-  /** Batches that were delivered, of any writer. */
-  delivered = 0;
   private readonly writer = randomBytes(16).toString("hex");
   private counter = -1;
   private log: ReplicatedLog | undefined;
@@ -36,7 +34,6 @@ export class LogWriter {
       logger: { info: () => undefined, warn: () => undefined },
     });
     await self.log.start(({ id }) => {
-      self.delivered++;
       if (id.writer === self.writer) self.resolve();
     });
     return self;

@@ -10,7 +10,7 @@ import {
   type Subscription,
 } from "@nats-io/transport-node";
 import { createStream } from "@perpgate/cluster";
-import { Latencies, type LatencySummary } from "../harness/report.js";
+import { Latencies, type LatencySummary, repeat } from "../harness/report.js";
 
 const REQUEST_MS = 10_000;
 const FIRST_TRY_MS = 250;
@@ -21,7 +21,6 @@ export interface ProbeOptions {
   /** Created if it is missing; not the venue's. */
   readonly stream: string;
   readonly messageBytes: number;
-  readonly replicas?: number;
 }
 
 /** Publish to delivery with one message in flight: J. */
@@ -43,13 +42,13 @@ export class Probe {
   ) {}
 
   static async open(options: ProbeOptions): Promise<Probe> {
-    const { servers, stream, messageBytes, replicas = 3 } = options;
+    const { servers, stream, messageBytes } = options;
     const connection = await connect({
       servers: [...servers],
       maxReconnectAttempts: -1,
       reconnectTimeWait: 100,
     });
-    await createStream(connection, { stream, replicas });
+    await createStream(connection, { stream });
     const inbox = createInbox();
     let probe: Probe | undefined;
     const subscription = connection.subscribe(inbox, {
@@ -108,35 +107,23 @@ export class Probe {
   }
 }
 
-export interface RawLoad {
-  readonly servers: readonly string[];
-  readonly stream: string;
+export interface RawLoad extends ProbeOptions {
   readonly publishers: number;
-  readonly messageBytes: number;
   readonly milliseconds: number;
-  readonly replicas?: number;
 }
 
 /** Messages per second that publishers with one message in flight each get acknowledged. */
 export async function rawMessagesPerSecond(load: RawLoad): Promise<number> {
-  const { servers, stream, publishers, messageBytes, milliseconds, replicas = 3 } = load;
+  const { servers, stream, publishers, messageBytes, milliseconds } = load;
   const payload = new Uint8Array(messageBytes);
   const connections = await Promise.all(
     Array.from({ length: publishers }, () => connect({ servers: [...servers] })),
   );
   try {
-    const [first] = connections;
-    if (first !== undefined) await createStream(first, { stream, replicas });
-    let count = 0;
-    const started = performance.now();
-    const publish = async (connection: NatsConnection, index: number): Promise<void> => {
-      while (performance.now() - started < milliseconds) {
-        await connection.request(`${stream}.log.${index}`, payload, { timeout: REQUEST_MS });
-        count++;
-      }
-    };
-    await Promise.all(connections.map(publish));
-    return (count / (performance.now() - started)) * 1000;
+    const { perSecond } = await repeat(milliseconds, publishers, (path) =>
+      connections[path]!.request(`${stream}.log.${path}`, payload, { timeout: REQUEST_MS }),
+    );
+    return perSecond;
   } finally {
     await Promise.all(connections.map((connection) => connection.close()));
   }

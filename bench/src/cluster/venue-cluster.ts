@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { createPrivateKey, randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { NatsCluster } from "@perpgate/cluster/testing";
 import { newLogKey } from "@perpgate/venue";
 import { BENCH_SETTINGS, Gateway, inFolder, MAIN } from "../harness/gateway.js";
@@ -10,6 +11,7 @@ import { type Account, askOnce } from "../harness/http.js";
 import { orderBody, signatureOf } from "../harness/wire.js";
 
 const MEMBERS = 3;
+const ACKNOWLEDGED_WITHIN_MS = 60_000;
 /** The venue's stream. */
 export const STREAM = "perpgate";
 
@@ -63,6 +65,8 @@ export class SteadyTrader {
 
   constructor(port: number, account: Account) {
     this.ended = this.trade(port, account);
+    // `more` rejects with it.
+    this.ended.catch(() => undefined);
   }
 
   resetGap(): void {
@@ -70,15 +74,18 @@ export class SteadyTrader {
     this.lastMs = performance.now();
   }
 
-  /** Resolves after `count` more acknowledgements. */
+  /** Resolves after `count` more acknowledgements; rejects if they take longer than a minute. */
   async more(count: number): Promise<void> {
     const target = this.acknowledged + count;
-    while (this.acknowledged < target) await new Promise((resolve) => setTimeout(resolve, 5));
+    const untilMs = performance.now() + ACKNOWLEDGED_WITHIN_MS;
+    while (this.acknowledged < target) {
+      if (performance.now() > untilMs) throw new Error("no acknowledgements for a minute");
+      await Promise.race([this.ended, sleep(5)]);
+    }
   }
 
-  async stop(): Promise<void> {
+  stop(): void {
     this.isOver = true;
-    await this.ended;
   }
 
   private async trade(port: number, { token, privateKeyPem }: Account): Promise<void> {

@@ -1,10 +1,8 @@
 /** Starts processes of load and readers. */
-import type { ReadersHandlers } from "../streams/readers.js";
 import { Child, idlePriority } from "./child.js";
 import type { Address } from "./http.js";
 import type { LaneOptions, LoadDriver, LoadResult } from "./load-driver.js";
-
-export type { LoadResult } from "./load-driver.js";
+import type { ReadersHandlers } from "./readers.js";
 
 /** Room for the garbage of a turn: a collection at high priority would delay the server. */
 const UNCOLLECTED = ["--expose-gc", "--min-semi-space-size=128", "--max-semi-space-size=128"];
@@ -44,7 +42,7 @@ export async function startReaders(
   stream: string | null,
   isIdle = true,
 ): Promise<Child<ReadersHandlers>> {
-  const url = new URL("../streams/readers.js", import.meta.url);
+  const url = new URL("./readers.js", import.meta.url);
   const readers = Child.start<ReadersHandlers>(url, [], isIdle ? idlePriority() : {});
   await readers.call("open", address, sockets, stream);
   return readers;

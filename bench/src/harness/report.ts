@@ -84,6 +84,20 @@ export function markdownRow(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.trim().replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
+const BEGIN = "<!-- the last table of `npm run bench -- --write-docs`; not by hand -->";
+const END = "<!-- end of the table -->";
+
+/** The page with the results between its two marks; throws if it has no marks. */
+export function withTable(page: string, results: readonly BenchResult[], origin: string): string {
+  const begin = page.indexOf(BEGIN);
+  const end = page.indexOf(END);
+  if (begin < 0 || end < begin) throw new Error("docs/performance.md has no place for the table");
+  const headings = ["part", ...HEADINGS];
+  const lines = results.flatMap(({ bench, rows }) => rows.map((row) => [bench, ...cellsOf(row)]));
+  const table = [headings, headings.map(() => "---"), ...lines].map(markdownRow).join("\n");
+  return `${page.slice(0, begin + BEGIN.length)}\n\n${origin}.\n\n${table}\n\n${page.slice(end)}`;
+}
+
 export function machine(): string {
   const memory = Math.round(totalmem() / 2 ** 30);
   const model = cpus()[0]?.model.trim() ?? process.arch;
@@ -153,6 +167,27 @@ export class Latencies {
     const max = histogram.totalCount === 0 ? 0 : histogram.maxValue / NS_PER_MS;
     return { count: histogram.totalCount, p50: at(50), p99: at(99), max };
   }
+}
+
+/** Repeats one operation after the other, on as many paths, for a time. */
+export async function repeat(
+  ms: number,
+  paths: number,
+  run: (path: number) => unknown,
+): Promise<LatencySummary & { readonly perSecond: number }> {
+  const latencies = new Latencies();
+  const started = performance.now();
+  const repeatOn = async (_: unknown, path: number): Promise<void> => {
+    for (let now = started; now - started < ms; ) {
+      await run(path);
+      const done = performance.now();
+      latencies.record(done - now);
+      now = done;
+    }
+  };
+  await Promise.all(Array.from({ length: paths }, repeatOn));
+  const summary = latencies.summary();
+  return { perSecond: (summary.count / (performance.now() - started)) * 1_000, ...summary };
 }
 
 function rounded(value: number): number {

@@ -1,8 +1,8 @@
 /** A process of sockets that subscribe to a stream, count frames, and report when all have one. */
-import { serve } from "../harness/child.js";
-import { Connection } from "../harness/connection.js";
-import type { Address } from "../harness/http.js";
-import { message } from "../harness/wire.js";
+import { serve } from "./child.js";
+import { Connection } from "./connection.js";
+import type { Address } from "./http.js";
+import { message } from "./wire.js";
 
 /** The reply to the subscription, and the snapshot. */
 const FIRST_FRAMES = 2;
