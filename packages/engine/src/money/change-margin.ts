@@ -18,10 +18,10 @@ export function changeMargin(s: VenueState, command: ChangeMargin): boolean {
   if (session === undefined) return false;
   const market = s.markets[command.market];
   if (market === undefined) return refuse(s, REFUSAL.unknown_symbol);
+  s.focus = command.market;
   if (!mayChange(s, session, market, command)) return false;
   const { amountMicros } = command;
   const row = market.positions.ensure(session.account);
-  s.focus = command.market;
   s.scratch.session = session;
   settleFunding(s, market, row);
   s.addMargin(market, row, amountMicros);

@@ -58,8 +58,8 @@ export function amendOrder(s: VenueState, command: AmendOrder): boolean {
   if (session === undefined) return false;
   if (isTooLate(s, command.validUntilMs)) return refuse(s, REFUSAL.too_late, s.timeMs);
   const order = namedOrder(s, session.account, command.orderId, command.clientOrderId);
+  if (order !== NONE) s.focus = s.orders.market(order);
   if (!mayAmend(s, session, order, command)) return false;
-  s.focus = s.orders.market(order);
   s.scratch.session = session;
   execute(s, session, s.markets[s.focus]!, order, command);
   return true;

@@ -26,8 +26,9 @@ export function placeOrder(s: VenueState, order: PlaceOrder): boolean {
   }
   const market = s.markets[order.market];
   if (market === undefined) return refuse(s, REFUSAL.unknown_symbol);
-  if (!mayPlace(s, session, market, order)) return false;
+  // A figure of the checks that overflows is this market's.
   s.focus = order.market;
+  if (!mayPlace(s, session, market, order)) return false;
   s.scratch.session = session;
   if (order.extras?.timeInForce === FILL_OR_KILL) fillOrKill(s, session, market, order);
   else execute(s, session, market, order);

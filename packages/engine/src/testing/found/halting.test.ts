@@ -1,7 +1,8 @@
 /** Figures beyond the safe integers: who is halted, and that nothing is left half done. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
 import { BTC, ETH, type Listing, SOL, UNGUARDED } from "../scenarios/listing.js";
+import type { Trader } from "../scenarios/trader.js";
 import { Venue } from "../scenarios/venue.js";
 
 /** A venue whose money on hand is within 7 % of 2^53: winners realised before losers paid. */
@@ -36,6 +37,42 @@ test("tick: an index beyond the safe integers halts its own market, not the othe
   venue.index(2 ** 33 / 10);
   venue.tick();
   expect(venue.happened("MarketHalted").map((event) => event.market)).toEqual([0]);
+});
+
+describe("a figure of the checks beyond the safe integers halts its own market, not the first", () => {
+  const market = UNGUARDED;
+  /** The lowest price of a bid at the highest index that there is. */
+  const price = 85_899_346;
+  const flip = { size: 11.5, market };
+
+  /** Alice is short 11 coins and has a bid; 12 are offered; no tick follows the index. */
+  function beyond(): { venue: Venue; alice: Trader; bid: number } {
+    const venue = new Venue({ markets: [ETH, market] });
+    const alice = venue.trader("alice", 1_000_000);
+    const bob = venue.trader("bob", 1_000_000);
+    bob.buys("limit", { size: 11, price: 50_000, market });
+    alice.sells("market", { size: 11, market });
+    bob.sells("limit", { size: 12, price: 50_000, market });
+    const { orderId } = alice.buys("limit", { ...flip, price: 49_000 });
+    venue.index(2 ** 33 / 10, market);
+    return { venue, alice, bid: orderId };
+  }
+
+  const commands: [name: string, send: (alice: Trader, bid: number) => string | null][] = [
+    ["a change of margin", (alice) => alice.changesMargin(-1, { market: 1 })],
+    ["an order", (alice) => alice.buys("limit", { ...flip, price }).reason],
+    [
+      "an amendment",
+      (alice, bid) => alice.amends(bid, {}, { market: 1, priceTicks: price * 10 }).reason,
+    ],
+  ];
+  for (const [name, send] of commands) {
+    test(name, () => {
+      const { venue, alice, bid } = beyond();
+      expect(send(alice, bid)).toBe("market_halted");
+      expect(venue.happened("MarketHalted").map((event) => event.market)).toEqual([1]);
+    });
+  }
 });
 
 test("deposit: money that would pass the safe integers is refused whole, and halts nothing", () => {
