@@ -157,7 +157,7 @@ function liquidationRound(s: VenueState, market: Market, row: number): void {
     }
   } else {
     const spare = equityOf(market, row) - maintenanceOf(market, row) - 1;
-    feeMicros = Math.min(fullFee, Math.max(0, spare));
+    feeMicros = Math.min(fullFee, Math.max(0, Math.min(spare, positions.margin(row))));
     s.addMargin(market, row, -feeMicros);
     s.totals.fund += feeMicros;
   }

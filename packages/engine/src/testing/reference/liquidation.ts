@@ -89,7 +89,7 @@ function liquidationRound(state: State, market: Market, position: Position): voi
     taken = takeOver(state, market, position, unfilled);
   } else {
     const spare = equityOf(market, position) - maintenanceOf(market, position.lots) - 1n;
-    fee = min(charge, max(0n, spare));
+    fee = min(charge, max(0n, min(spare, position.margin)));
     position.margin -= fee;
     state.fund += fee;
   }
