@@ -65,10 +65,11 @@ export class SessionSockets {
     if (!connection.isOpen) return Promise.resolve();
     const before = connection.session;
     if (before?.account !== session.account) endPrivateStreams(connection);
-    const bound = this.bound.get(session.number) ?? this.connect(session.number);
+    const known = this.bound.get(session.number);
+    // `SessionConnected`, and the `SessionDisconnected` that ends it.
+    if (known === undefined) connection.charge(2 * COST.sessionCommand);
+    const bound = known ?? this.connect(session.number);
     if (before?.number !== session.number) {
-      // `SessionConnected`, and the `SessionDisconnected` that ends it.
-      connection.charge(2 * COST.sessionCommand);
       bound.sockets.add(connection);
       this.leave(connection);
     }

@@ -13,7 +13,7 @@ interface BookChange {
   readonly time: number;
   readonly bids: BookSideData;
   readonly asks: BookSideData;
-  /** The checksum of the whole book after this frame. */
+  /** The checksum of all levels that are published, after this frame. */
   readonly sum: number;
 }
 

@@ -4,7 +4,8 @@
  *
  * `issue` is called while a batch is applied, once per acknowledgement, and `onBatchEnd` after it; so a
  * receipt always follows the application of its command, and a batch that is dropped has none. Another
- * thread signs, and while batches have one receipt each the event loop does (ADR 102). If the venue stops first, the callers get undefined instead of a receipt.
+ * thread signs, and while batches have one receipt each the event loop does (ADR 102). If the venue
+ * stops first, the callers get undefined instead of a receipt.
  */
 import { EVENT } from "@perpgate/engine";
 import { firstMessage, startWorker, type WorkerThread } from "@perpgate/journal/worker";

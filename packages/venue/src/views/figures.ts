@@ -14,9 +14,12 @@ export function priceOf(market: MarketUnits, ticks: number): number {
   return fromSteps(ticks, market.tick);
 }
 
-/** Null for 0 ticks, which mean no price. */
-export function priceOrNull(market: MarketUnits, ticks: number): number | null {
-  return ticks === 0 ? null : fromSteps(ticks, market.tick);
+/**
+ * Null for 0 ticks, which mean no price. The nearest number for a market order's worst price that has
+ * no exact one: earlier builds accepted those, and such an order must not hide the others.
+ */
+export function priceOrNull({ tick }: Pick<MarketUnits, "tick">, ticks: number): number | null {
+  return ticks === 0 ? null : (ticks * tick.multiplier) / tick.divisor;
 }
 
 export function sizeOf(market: MarketUnits, lots: number): number {

@@ -35,6 +35,7 @@ export const subscribe = handleMessage(socketSubscribe, (message, call, context)
   void waitFor(venue, needed)
     .then((isReached) => {
       if (!isReached) call.refuse(lagging(venue));
+      else if (call.connection.isStopping) call.refuse(new ApiError("stopped", {}));
       else if (call.connection.isOpen) subscribeNow(message, call, context);
     })
     .catch((error: unknown) => call.fail(error));

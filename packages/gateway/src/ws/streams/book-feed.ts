@@ -45,7 +45,9 @@ export class BookFeed implements PublicStream, ScheduledFeed {
     connection.charge(snapshotCost(snapshot.length, isPlain));
     connection.send(snapshot);
     this.readers.add(reader);
-    const stopWatching = connection.onDrain(() => this.catchUp(reader));
+    const stopWatching = connection.onDrain(() => {
+      this.scheduler.attempt(() => this.catchUp(reader));
+    });
     return () => {
       stopWatching();
       this.readers.delete(reader);

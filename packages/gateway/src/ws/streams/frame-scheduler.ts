@@ -70,6 +70,15 @@ export class FrameScheduler {
     this.metCommand = true;
   }
 
+  /** Runs outside of a round what must not fail either. */
+  attempt(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.onFault(error);
+    }
+  }
+
   stop(): void {
     this.isStopped = true;
     clearTimeout(this.timer);
@@ -95,13 +104,11 @@ export class FrameScheduler {
     const feeds = [...this.dirty];
     this.dirty.clear();
     for (const feed of feeds) {
-      try {
+      // A feed that fails loses its frame; the others do not.
+      this.attempt(() => {
         const delivery = feed.collect();
         if (delivery !== undefined) this.deliveries.push(delivery);
-      } catch (error) {
-        // The failed feed loses its frame; the others do not.
-        this.onFault(error);
-      }
+      });
     }
     this.spentMs += this.monotonic() - this.startedAt;
     this.continue();

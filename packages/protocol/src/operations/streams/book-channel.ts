@@ -14,7 +14,7 @@ const side = Type.Unsafe<BookSideData>(Type.Union([PackedSide, PlainSide]));
 const Checksum = Type.Integer({
   minimum: 0,
   maximum: 0xffff_ffff,
-  description: "The checksum of the whole book after this frame.",
+  description: "The checksum of all levels that are published, after this frame.",
 });
 
 export const BookSnapshotFrame = Type.Object(
