@@ -1,6 +1,5 @@
 /** A witness that misbehaves as an HTTP server. */
-import { once } from "node:events";
-import { createServer } from "node:http";
+import { serve } from "@perpgate/protocol/testing/serve";
 import { expect, onTestFinished, test } from "vitest";
 import { newLogKey } from "../receipts/log-key.js";
 import { StubWitness } from "../testing/stub-witness.js";
@@ -8,23 +7,15 @@ import { Witness } from "./witness.js";
 
 test("submit: an answer without end is read up to its bound, and counts as failed", async () => {
   const piece = "x".repeat(16_384);
-  const server = createServer((_request, response) => {
+  const url = await serve((_request, response) => {
     const write = (): void => {
       while (!response.destroyed && response.write(piece));
     };
     response.on("drain", write);
     write();
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
   const { key } = newLogKey("witness.example");
-  const witness = new Witness({ url: `http://127.0.0.1:${address.port}`, key });
+  const witness = new Witness({ url, key });
   const answer = await witness.submit(
     { note: "", size: 0, consistencyFrom: () => [] },
     new AbortController().signal,

@@ -40,7 +40,7 @@ test("waiting stops: they trigger in the next tick although the mark has moved b
 
 test("waiting stops: a restored venue triggers the same ones", () => {
   const { venue, left, younger } = waiting();
-  venue.engine = Engine.restore(venue.engine.snapshot());
+  venue.restarts();
   expect(audit(venue.engine)).toEqual([]);
   venue.tick();
   expect(triggered(venue)).toEqual(left);

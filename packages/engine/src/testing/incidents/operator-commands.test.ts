@@ -8,7 +8,6 @@
  */
 import { describe, expect, test } from "vitest";
 import type { MarketConfig, VenueConfig } from "../../config.js";
-import { Engine } from "../../engine.js";
 import { addressOf, setCohort } from "../commands.js";
 import { BTC, ETH, venueConfig } from "../scenarios/listing.js";
 import { Venue } from "../scenarios/venue.js";
@@ -60,7 +59,7 @@ describe("ten a minute", () => {
     expect(venue.controls("resume")).toBe("operator_rate_limit");
     const [first = 0] = venue.engine.state.operatorTimes;
     expect(venue.happened("CommandRefused")[0]?.detail1).toBe(first + MINUTE_MS);
-    venue.engine = Engine.restore(venue.engine.snapshot());
+    venue.restarts();
     venue.resumes(first + MINUTE_MS - 1);
     expect(venue.controls("resume")).toBe("operator_rate_limit");
     venue.resumes(first + MINUTE_MS);

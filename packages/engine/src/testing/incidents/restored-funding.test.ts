@@ -8,7 +8,6 @@
  * one near zero is held.
  */
 import { describe, expect, test } from "vitest";
-import { Engine } from "../../engine.js";
 import { sha256 } from "../replay/recording.js";
 import { Venue } from "../scenarios/venue.js";
 import { BTC, wealth } from "./scene.js";
@@ -47,7 +46,7 @@ describe("a restart in the middle of funding", () => {
     late.buys("market", { margin: 1_000, leverage: 20 });
     const before = { hash: venue.engine.stateHash(sha256), wealth: wealth(early, late) };
 
-    venue.engine = Engine.restore(venue.engine.snapshot());
+    venue.restarts();
     expect(venue.engine.stateHash(sha256)).toBe(before.hash);
     venue.refreshesIndex();
     venue.tick();
@@ -75,7 +74,7 @@ describe("a restart in the middle of funding", () => {
     for (let hour = 0; hour < 6; hour++) {
       passesHour(through.venue);
       passesHour(restored.venue);
-      restored.venue.engine = Engine.restore(restored.venue.engine.snapshot());
+      restored.venue.restarts();
       expect(restored.venue.engine.stateHash(sha256)).toBe(through.venue.engine.stateHash(sha256));
     }
   });

@@ -5,7 +5,6 @@
  */
 import { Random } from "@perpgate/protocol/random";
 import { describe, expect, test } from "vitest";
-import { Engine } from "../../engine.js";
 import { BTC } from "../scenarios/listing.js";
 import { maintenanceOf } from "./arithmetic.js";
 import { LightVenue } from "./light-venue.js";
@@ -52,7 +51,7 @@ describe("liquidations by maintenance − equity, largest first", () => {
       let ticks = 0;
       for (let due = 1; due > 0; ticks++) {
         venue.index(48_800 + random.int(-100, 100));
-        if (ticks % 2 === 1) venue.engine = Engine.restore(venue.engine.snapshot());
+        if (ticks % 2 === 1) venue.restarts();
         const before = readView(venue.engine);
         venue.tick();
         const waiting = shortfalls(before, venue.market().mark);
@@ -129,7 +128,7 @@ describe("stops: closing first, one per account in turn, by lots × mark", () =>
       let ticks = 0;
       for (let left = 1; left > 0; ticks++) {
         venue.index(49_600);
-        if (ticks % 2 === 1) venue.engine = Engine.restore(venue.engine.snapshot());
+        if (ticks % 2 === 1) venue.restarts();
         const before = readView(venue.engine);
         venue.tick();
         const expected = expectedStops(before, venue.market().mark);

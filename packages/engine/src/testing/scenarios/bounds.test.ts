@@ -1,7 +1,6 @@
 /** What must not grow for ever: sessions, timers, deposits; and grants that the bound held back. */
 import { describe, expect, test } from "vitest";
 import { MAX_DEPOSITS_MICROS } from "../../config.js";
-import { Engine } from "../../engine.js";
 import { END_REASONS } from "../../reasons.js";
 import { creditVote } from "../commands.js";
 import { LightVenue } from "../rules/light-venue.js";
@@ -47,7 +46,7 @@ describe("sessions", () => {
     for (let i = 0; i < 63; i++) alice.signsIn();
     bob.signsIn();
     expect(venue.happened("SessionClosed")).toEqual([]);
-    venue.engine = Engine.restore(venue.engine.snapshot());
+    venue.restarts();
     alice.signsIn();
     expect(venue.happened("SessionClosed")).toMatchObject([{ session: oldest }]);
   });
@@ -80,7 +79,7 @@ describe("many in one tick", () => {
     for (let tick = 0; tick < 8; tick++) {
       venue.tick();
       closed.push(venue.happened("SessionClosed").map(({ session }) => session));
-      venue.engine = Engine.restore(venue.engine.snapshot());
+      venue.restarts();
     }
     expect(closed.filter((each) => each.length > 0).map((each) => each.length)).toEqual([256, 44]);
     expect(closed.flat()).toEqual(sessions);
@@ -175,7 +174,7 @@ describe("deposits", () => {
     expect(registers(bob)).toBeGreaterThan(first);
     attests(venue, first, "confirming");
     expect(registers(alice)).toBeGreaterThan(first);
-    venue.engine = Engine.restore(venue.engine.snapshot());
+    venue.restarts();
     registers(alice);
     expect(venue.refusal).toBe("too_many_unseen_deposits");
   });
@@ -263,12 +262,12 @@ describe("a reorganised credit", () => {
 
   test("until the operator has settled it; a snapshot keeps that", () => {
     const { venue, alice, bob, deposit } = reorged();
-    venue.engine = Engine.restore(venue.engine.snapshot());
+    venue.restarts();
     expect(alice.buys("limit", { margin: 480, price: 48_000 }).reason).toBe("deposit_reorged");
     expect(bob.buys("limit", { margin: 480, price: 48_000 }).status).toBe("resting");
     venue.operates({ kind: "SettleReorgedDeposit", depositId: deposit });
     expect(alice.buys("limit", { margin: 480, price: 48_000 }).status).toBe("resting");
-    venue.engine = Engine.restore(venue.engine.snapshot());
+    venue.restarts();
     expect(alice.buys("limit", { margin: 470, price: 47_900 }).status).toBe("resting");
   });
 });

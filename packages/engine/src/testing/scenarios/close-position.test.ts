@@ -1,20 +1,8 @@
 /** Stops that close the whole position, whatever its size when they trigger. */
 import { describe, expect, test } from "vitest";
-import { Engine } from "../../engine.js";
 import { SMALL_TIERS } from "./listing.js";
-import { RestoredVenue } from "./restored-venue.js";
+import { aliceIsLong, RestoredVenue } from "./restored-venue.js";
 import type { Answer, Trader } from "./trader.js";
-import type { Venue } from "./venue.js";
-
-/** Alice is long two coins from Bob at $50,000 (10×); the book is empty. */
-function aliceIsLong(): { venue: Venue; alice: Trader; bob: Trader } {
-  const venue = new RestoredVenue();
-  const alice = venue.trader("alice", 100_000);
-  const bob = venue.trader("bob", 1_000_000);
-  bob.sells("limit", { margin: 10_000, price: 50_000 });
-  alice.buys("limit", { margin: 10_000, price: 50_000 });
-  return { venue, alice, bob };
-}
 
 function stopLoss(trader: Trader, price: number): Answer {
   return trader.sells("stop", { margin: 0, leverage: 1, price, closePosition: true });
@@ -23,10 +11,6 @@ function stopLoss(trader: Trader, price: number): Answer {
 function takeProfit(trader: Trader, price: number): Answer {
   const terms = { margin: 0, leverage: 1, price, closePosition: true, takeProfit: true };
   return trader.sells("stop", terms);
-}
-
-function restarts(venue: Venue): void {
-  venue.engine = Engine.restore(venue.engine.snapshot());
 }
 
 describe("placing it", () => {
@@ -67,7 +51,7 @@ describe("when it triggers", () => {
     bob.sells("limit", { margin: 2_500, price: 50_000 });
     alice.buys("limit", { margin: 2_500, price: 50_000 });
     bob.buys("limit", { margin: 49_000, price: 49_000 });
-    restarts(venue);
+    venue.restarts();
     venue.index(49_000);
     venue.tick();
     expect(alice.position().size).toBe(0);
@@ -103,7 +87,7 @@ describe("when it triggers", () => {
     bob.buys("limit", { margin: 4_600, price: 46_000 });
     venue.tick();
     expect(alice.position().size).toBe(1.5);
-    restarts(venue);
+    venue.restarts();
     venue.index(49_500);
     bob.buys("limit", { margin: 4_900, price: 49_000 });
     venue.tick();

@@ -1,7 +1,6 @@
 /** Cancel-on-disconnect: whose orders are canceled after a lost connection, when, and how many per tick. */
 import { describe, expect, test } from "vitest";
 import { DISCONNECT_CANCELS_PER_COMMAND } from "../../config.js";
-import { Engine } from "../../engine.js";
 import { END } from "../../reasons.js";
 import { SABOTAGES, strikeAt } from "../faults/sabotage.js";
 import { BTC, ETH } from "./listing.js";
@@ -222,7 +221,7 @@ describe("a start", () => {
     // Alice is back before the next tick: what she places now is not meant.
     const [back, gone] = [quotes(alice, 1)[0]!, all.at(-1)!];
     expect(bob.cancels(gone)).toBeNull();
-    venue.engine = Engine.restore(venue.engine.snapshot());
+    venue.restarts();
     venue.tick();
     expect(ended(venue)).toEqual(all.slice(DISCONNECT_CANCELS_PER_COMMAND, -1));
     venue.waits(1);

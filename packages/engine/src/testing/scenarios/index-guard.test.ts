@@ -3,7 +3,6 @@
  * resume nothing happens to anybody before a fresh index.
  */
 import { describe, expect, test } from "vitest";
-import { Engine } from "../../engine.js";
 import type { Trader } from "./trader.js";
 import { Venue } from "./venue.js";
 
@@ -148,7 +147,7 @@ describe("a jump", () => {
     const { venue } = guarded();
     venue.index(30_000);
     venue.index(30_000);
-    venue.engine = Engine.restore(venue.engine.snapshot());
+    venue.restarts();
     expect(isHeld(venue)).toBe(true);
     venue.waits(2);
     venue.index(30_000);

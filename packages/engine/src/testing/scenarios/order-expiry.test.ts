@@ -1,6 +1,5 @@
 /** Orders that expire, client ids, self-trades, and commands that come too late. */
 import { describe, expect, test } from "vitest";
-import { Engine } from "../../engine.js";
 import { RestoredVenue } from "./restored-venue.js";
 import type { Trader } from "./trader.js";
 import type { Venue } from "./venue.js";
@@ -86,7 +85,7 @@ describe("expiresAt", () => {
     const terms = { size: 0.1, price: 51_000, expiresAt };
     const [gone, kept] = [mara.sells("limit", terms), mara.sells("limit", terms)];
     mara.cancels(gone.orderId);
-    venue.engine = Engine.restore(venue.engine.snapshot());
+    venue.restarts();
     venue.waits(0.8);
     venue.tick();
     expect(venue.ended()).toEqual([[kept.orderId, "expired"]]);
@@ -118,7 +117,7 @@ describe("clientOrderId", () => {
     expect(mara.buys("limit", mine).status).toBe("resting");
     alice.cancels(first.orderId);
     expect(alice.buys("limit", mine).status).toBe("resting");
-    venue.engine = Engine.restore(venue.engine.snapshot());
+    venue.restarts();
     expect(alice.buys("limit", mine).reason).toBe("client_order_id_in_use");
   });
 

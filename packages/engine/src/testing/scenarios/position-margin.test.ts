@@ -1,6 +1,5 @@
 /** Money that a trader moves between its wallet and the margin of a position. */
 import { describe, expect, test } from "vitest";
-import { Engine } from "../../engine.js";
 import { BTC, ETH } from "./listing.js";
 import { RestoredVenue } from "./restored-venue.js";
 import { START_MS, type Venue } from "./venue.js";
@@ -161,7 +160,7 @@ describe("the command", () => {
     const { venue, alice } = aliceIsLong();
     expect(alice.changesMargin(100, { nonce: 77 })).toBeNull();
     const first = venue.engine.seq;
-    venue.engine = Engine.restore(venue.engine.snapshot());
+    venue.restarts();
     expect(alice.changesMargin(100, { nonce: 77 })).toBeNull();
     expect(venue.happened("OrderReplayed")).toMatchObject([{ nonce: 77, orderId: first }]);
     expect(alice.position().margin).toBe(5_100);

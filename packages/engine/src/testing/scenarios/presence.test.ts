@@ -1,6 +1,5 @@
 /** Presence: where a session is connected, and when its orders end for want of a connection. */
 import { describe, expect, test } from "vitest";
-import { Engine } from "../../engine.js";
 import { END } from "../../reasons.js";
 import { isConnected, writerOf } from "../../writers/reading.js";
 import { SABOTAGES, strikeAt } from "../faults/sabotage.js";
@@ -100,7 +99,7 @@ describe("the end of a gateway that a session is connected at", () => {
       const { venue, alice, a, b, ids } = scene();
       a.connects(alice.session);
       b.connects(alice.session);
-      venue.engine = Engine.restore(venue.engine.snapshot());
+      venue.restarts();
       end(venue, a, b);
       expect(ended(venue)).toEqual([]);
       b.leaves();

@@ -5,6 +5,7 @@
 import type { Command } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import type { VenueEvent } from "../../events/event-table.js";
+import type { Trader } from "./trader.js";
 import { Venue } from "./venue.js";
 
 /** Accounts and open orders beyond which a snapshot per command would take long. */
@@ -25,4 +26,20 @@ export class RestoredVenue extends Venue {
     }
     return events;
   }
+}
+
+export interface Pair {
+  readonly venue: Venue;
+  readonly alice: Trader;
+  readonly bob: Trader;
+}
+
+/** Alice is long two coins from Bob at $50,000 (10×); the book is empty. */
+export function aliceIsLong(): Pair {
+  const venue = new RestoredVenue();
+  const alice = venue.trader("alice", 100_000);
+  const bob = venue.trader("bob", 1_000_000);
+  bob.sells("limit", { margin: 10_000, price: 50_000 });
+  alice.buys("limit", { margin: 10_000, price: 50_000 });
+  return { venue, alice, bob };
 }

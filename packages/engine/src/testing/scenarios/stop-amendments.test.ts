@@ -1,25 +1,7 @@
 /** Amending stops with a limit, before and after they trigger, and those that close the position. */
 import { describe, expect, test } from "vitest";
-import { Engine } from "../../engine.js";
-import { RestoredVenue } from "./restored-venue.js";
+import { aliceIsLong, type Pair, RestoredVenue } from "./restored-venue.js";
 import type { Answer, Trader } from "./trader.js";
-import type { Venue } from "./venue.js";
-
-interface Pair {
-  readonly venue: Venue;
-  readonly alice: Trader;
-  readonly bob: Trader;
-}
-
-/** Alice is long two coins from Bob at $50,000 (10×); the book is empty. */
-function aliceIsLong(): Pair {
-  const venue = new RestoredVenue();
-  const alice = venue.trader("alice", 100_000);
-  const bob = venue.trader("bob", 1_000_000);
-  bob.sells("limit", { margin: 10_000, price: 50_000 });
-  alice.buys("limit", { margin: 10_000, price: 50_000 });
-  return { venue, alice, bob };
-}
 
 /** A stop to sell one coin once the mark is at $49,000, at $48,900 or better. */
 function stopLimit({ alice }: Pair): number {
@@ -37,10 +19,6 @@ function triggered(pair: Pair): number {
 
 function closing(trader: Trader, terms: { price: number; expiresAt?: number }): Answer {
   return trader.sells("stop", { margin: 0, leverage: 1, closePosition: true, ...terms });
-}
-
-function restarts(venue: Venue): void {
-  venue.engine = Engine.restore(venue.engine.snapshot());
 }
 
 describe("a stop with a limit that waits", () => {
@@ -61,7 +39,7 @@ describe("a stop with a limit that waits", () => {
     expect(venue.happened("OrderAmended")).toMatchObject([
       { priceTicks: 485_000, lots: 50_000, limitTicks: 484_000, expiresAtMs: expiresAt },
     ]);
-    restarts(venue);
+    venue.restarts();
     venue.index(48_500);
     venue.tick();
     expect(venue.happened("StopTriggered")).toMatchObject([{ orderId: id }]);
@@ -171,7 +149,7 @@ describe("a stop that closes the position", () => {
     const answer = alice.amends(id, { price: 49_000, expiresAt: venue.now + 60_000 });
     expect(answer).toMatchObject({ status: "pending", orderId: id, remaining: 0 });
     bob.buys("limit", { margin: 9_800, price: 49_000 });
-    restarts(venue);
+    venue.restarts();
     venue.index(49_000);
     venue.tick();
     expect(alice.position().size).toBe(0);

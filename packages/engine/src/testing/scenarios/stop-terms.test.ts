@@ -1,6 +1,5 @@
 /** Take-profits, and stops that become limit orders. */
 import { describe, expect, test } from "vitest";
-import { Engine } from "../../engine.js";
 import { RestoredVenue } from "./restored-venue.js";
 import type { Trader } from "./trader.js";
 import type { Venue } from "./venue.js";
@@ -80,7 +79,7 @@ describe("a stop with a limit", () => {
     // 2 coins at 51,100: 10,220 margin and 20.44 maker fee.
     expect([alice.reserved(), alice.openOrders()]).toEqual([10_240.44, 1]);
     expect(venue.best().bid).toEqual([51_100, 2.1]);
-    venue.engine = Engine.restore(venue.engine.snapshot());
+    venue.restarts();
     bob.sells("limit", { margin: 2_555, price: 51_100 });
     const makers = venue.happened("Traded").map(({ makerOrderId }) => makerOrderId);
     expect(makers).toEqual([early.orderId, stop.orderId]);

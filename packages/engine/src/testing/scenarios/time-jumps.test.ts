@@ -1,6 +1,5 @@
 /** Time jumps: what writers ask for, who decides, and what becomes of a writer that does not answer. */
 import { describe, expect, test } from "vitest";
-import { Engine } from "../../engine.js";
 import { liveWriters } from "../../reading.js";
 import { WRITER_END } from "../../reasons.js";
 import { Gateway } from "./gateways.js";
@@ -126,7 +125,7 @@ describe("clocks that differ", () => {
     b!.asks(venue.now + HOUR_MS);
     venue.tick();
     venue.tick();
-    venue.engine = Engine.restore(venue.engine.snapshot());
+    venue.restarts();
     c!.asks(venue.now + HOUR_MS);
     expect(jumps(venue)).toEqual([HOUR_MS]);
   });
@@ -166,7 +165,7 @@ describe("a writer without a batch across five asks of another", () => {
       b!.asks(START_MS + HOUR_MS + second * 1_000);
       expect(venue.events).toEqual([]);
     }
-    venue.engine = Engine.restore(venue.engine.snapshot());
+    venue.restarts();
     b!.asks(START_MS + HOUR_MS + 5_000);
     expect(venue.events).toEqual([
       { kind: "WriterEnded", writer: silent, reason: WRITER_END.gone },

@@ -68,6 +68,11 @@ export class Venue {
     this.events = this.engine.apply(command).decode();
   }
 
+  /** Goes on with an engine that is restored from the snapshot. */
+  restarts(): void {
+    this.engine = Engine.restore(this.engine.snapshot());
+  }
+
   /** Gives the command that was applied last to another engine in the state of before it. */
   repeats(twin: Engine, command: Command): VenueEvent[] {
     this.writer.repeats(twin, command);

@@ -107,7 +107,7 @@ describe("joins", () => {
     expect(writes(venue, old, counter + 1, [nextTick(venue)])).toBe("writer_ended");
     expect(writes(venue, old, 0, [joining(old, "b", venue.now)])).toBe("writer_ended");
     expect(writes(venue, old, 0, [joining(old, "d", venue.now)])).toBe("writer_ended");
-    venue.engine = Engine.restore(venue.engine.snapshot());
+    venue.restarts();
     expect(writes(venue, old, 0, [joining(old, "b", venue.now)])).toBe("writer_ended");
     expect(b.sends()).toBeNull();
   });
@@ -192,7 +192,7 @@ describe("a writer's end", () => {
       expect(ends(venue)).toEqual([]);
     }
     expect(writerOf(venue.engine.state, b.id)?.ticksMissed).toBe(24);
-    venue.engine = Engine.restore(venue.engine.snapshot());
+    venue.restarts();
     venue.tick();
     expect(ends(venue)).toEqual([[number, gone]]);
     expect(b.sends()).toBe("writer_ended");
