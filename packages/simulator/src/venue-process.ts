@@ -136,11 +136,11 @@ export class VenueProcess {
 
   private gateway(burst: number): Gateway {
     return {
-      submit: (command, evidence, hear) => {
+      submit: (command, evidence, onAnswer) => {
         const submission = this.auditor.submitted(burst, command, evidence);
         this.sequencer.submit(command, evidence, (applied) => {
           this.auditor.answered(submission, applied);
-          hear(applied === null ? null : applied.events.decode());
+          onAnswer(applied === null ? null : applied.events.decode());
         });
       },
     };

@@ -22,14 +22,14 @@ const USD = 1_000_000;
 const IMPATIENT_MS = 2_000;
 
 /** What a client gets: the events of its command, or why there are none. */
-export type Hear = (events: readonly VenueEvent[] | null, why: Answer) => void;
+export type OnAnswer = (events: readonly VenueEvent[] | null, why: Answer) => void;
 
 export interface TraderWorld {
   readonly random: Random;
   after(ms: number, run: () => void): void;
   /** A gateway that accepts connections, if there is one. */
   gateway(): GatewayProcess | undefined;
-  send(gateway: GatewayProcess, command: Command, hear: Hear): void;
+  send(gateway: GatewayProcess, command: Command, onAnswer: OnAnswer): void;
 }
 
 interface Socket {

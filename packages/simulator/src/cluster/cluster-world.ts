@@ -13,7 +13,7 @@ import { mustHold } from "../auditor/violation.js";
 import { GENESIS, LISTED, START_MS } from "../listing.js";
 import { ClusterAuditor } from "./cluster-auditor.js";
 import { type ClusterOptions, drawOptions } from "./cluster-options.js";
-import { ClusterTrader, type Hear, type TraderWorld } from "./cluster-trader.js";
+import { ClusterTrader, type OnAnswer, type TraderWorld } from "./cluster-trader.js";
 import { GatewayProcess, type Saved } from "./gateway-process.js";
 import { ModelStream } from "./model-stream.js";
 import { Diverged, type Network } from "./stream-link.js";
@@ -105,7 +105,7 @@ export class ClusterWorld implements TraderWorld {
     return process?.isAlive === true && process.sequencer.writer !== "" ? process : undefined;
   }
 
-  send(gateway: GatewayProcess, command: Command, hear: Hear): void {
+  send(gateway: GatewayProcess, command: Command, onAnswer: OnAnswer): void {
     const { auditor, time } = this;
     const attempt = auditor.attempt(command, time.nowMs, gateway);
     let isOver = false;
@@ -113,7 +113,7 @@ export class ClusterWorld implements TraderWorld {
       if (isOver) return;
       isOver = true;
       this.guard(() => auditor.answered(attempt, null, "lost", time.nowMs, gateway));
-      time.after(1 + this.random.below(50), () => hear(null, "lost"));
+      time.after(1 + this.random.below(50), () => onAnswer(null, "lost"));
     };
     gateway.onKilled.add(onKilled);
     gateway.after(0, () => {
@@ -123,7 +123,7 @@ export class ClusterWorld implements TraderWorld {
         isOver = true;
         this.guard(() => auditor.answered(attempt, applied, why, time.nowMs, gateway));
         const events = applied === null ? null : applied.events.decode();
-        this.guard(() => hear(events, applied === null ? why : "applied"));
+        this.guard(() => onAnswer(events, applied === null ? why : "applied"));
       });
     });
   }

@@ -159,13 +159,13 @@ export class GatewayProcess extends SimulatedProcess {
     this.sequencer.submit(command, evidence, submitter);
   }
 
-  /** A client's socket; `hear` gets whether the session is connected; never called if the process dies. */
-  connect(session: number, socket: object, hear: (isConnected: boolean) => void): void {
+  /** A client's socket; `onAnswer` gets whether the session is connected; never called if the process dies. */
+  connect(session: number, socket: object, onAnswer: (isConnected: boolean) => void): void {
     const known = this.sockets.get(session);
     if (known !== undefined) {
       // The first one's command is before anything that this one sends.
       known.add(socket);
-      hear(true);
+      onAnswer(true);
       return;
     }
     const sockets = new Set([socket]);
@@ -175,7 +175,7 @@ export class GatewayProcess extends SimulatedProcess {
       if (!isApplied && this.sockets.get(session) === sockets) this.sockets.delete(session);
       // The log may have it later.
       if (why === "outcome_unknown") this.reportGoneSoon(session, losses);
-      hear(isApplied && this.sockets.get(session) === sockets);
+      onAnswer(isApplied && this.sockets.get(session) === sockets);
     });
   }
 
@@ -203,13 +203,13 @@ export class GatewayProcess extends SimulatedProcess {
   private presence(
     kind: "SessionConnected" | "SessionDisconnected",
     session: number,
-    hear: (isApplied: boolean, why: Unanswered | undefined) => void,
+    onAnswer: (isApplied: boolean, why: Unanswered | undefined) => void,
   ): void {
     const command = { kind, stampMs: this.nowMs(), session };
     this.submit(command, NO_EVIDENCE, (applied, why) => {
-      if (applied === null) hear(false, why);
+      if (applied === null) onAnswer(false, why);
       else
-        hear(
+        onAnswer(
           applied.events.decode().every(({ kind }) => kind !== "CommandRefused"),
           undefined,
         );

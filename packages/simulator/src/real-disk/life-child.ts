@@ -46,7 +46,7 @@ function die(): never {
   throw new Error("still alive");
 }
 
-class Told {
+class AnswerCount {
   private count = 0;
   private hasStruck = false;
 
@@ -67,14 +67,14 @@ class Told {
   }
 }
 
-function gatewayOf(venue: Venue, told: Told): Gateway {
+function gatewayOf(venue: Venue, answers: AnswerCount): Gateway {
   return {
-    submit: (command, evidence, hear) => {
+    submit: (command, evidence, onAnswer) => {
       const record = hashOf(encodeRecord(command, evidence));
       venue.submit(command, evidence, (applied) => {
-        if (applied === null) return hear(null);
-        told.onAnswer(`${applied.seq} ${record} ${hashOf(applied.events.bytes())}`);
-        hear(applied.events.decode());
+        if (applied === null) return onAnswer(null);
+        answers.onAnswer(`${applied.seq} ${record} ${hashOf(applied.events.bytes())}`);
+        onAnswer(applied.events.decode());
       });
     },
   };
@@ -104,7 +104,7 @@ async function live(): Promise<void> {
   const venue = await openVenue();
   void venue.failed.then(die);
   const random = new Random(plan.seed);
-  const gateway = gatewayOf(venue, new Told());
+  const gateway = gatewayOf(venue, new AnswerCount());
   const operator = new Operator(random);
   const traders = Array.from({ length: TRADERS }, () => new Trader(random));
   const turn = (): void => {

@@ -4,10 +4,10 @@ import type { Command, VenueEvent } from "@perpgate/engine";
 import type { Evidence } from "@perpgate/venue";
 
 export interface Gateway {
-  /** `hear` gets null when the venue stopped and the outcome is unknown. */
+  /** `onAnswer` gets null when the venue stopped and the outcome is unknown. */
   submit(
     command: Command,
     evidence: Evidence,
-    hear: (events: readonly VenueEvent[] | null) => void,
+    onAnswer: (events: readonly VenueEvent[] | null) => void,
   ): void;
 }

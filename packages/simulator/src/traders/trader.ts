@@ -27,8 +27,6 @@ const DAY_MS = 86_400_000;
 /** Mostly orders that rest or cross. */
 const ORDER_TYPES = [LIMIT_ORDER, LIMIT_ORDER, LIMIT_ORDER, MARKET_ORDER, STOP_ORDER] as const;
 
-type Heard = readonly VenueEvent[] | null;
-
 interface Session {
   readonly number: number;
   key: string;
@@ -109,10 +107,10 @@ export class Trader {
   }
 
   private send(gateway: Gateway, order: PlaceOrder): void {
-    gateway.submit(order, this.evidence(), (events) => this.hear(order, events));
+    gateway.submit(order, this.evidence(), (events) => this.onAnswer(order, events));
   }
 
-  private hear(order: PlaceOrder, events: Heard): void {
+  private onAnswer(order: PlaceOrder, events: readonly VenueEvent[] | null): void {
     if (events === null) {
       this.unanswered.push(order);
       return;
