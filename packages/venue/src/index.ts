@@ -34,7 +34,6 @@ export {
   DEFAULT_CHECKPOINTS,
   type PromiseOptions,
   type VenueLogger,
-  type VenueOptions,
 } from "./venue-options.js";
 export type { RecoverWallet } from "./verify/evidence-check.js";
 export { isSignedBy } from "./verify/key-signature.js";

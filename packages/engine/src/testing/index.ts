@@ -26,4 +26,4 @@ export {
 } from "./scenarios/listing.js";
 export type { Trader } from "./scenarios/trader.js";
 export { Venue } from "./scenarios/venue.js";
-export { joining, SoleWriter, writerId } from "./sole-writer.js";
+export { joining, writerId } from "./sole-writer.js";

@@ -2,13 +2,12 @@
 
 export {
   newFolder,
-  PRICES,
   type RunningVenue,
   runVenue,
   startAheadOfClients,
 } from "../venue/testing/running-venue.js";
 export { Trader } from "../venue/testing/trader.js";
 export { OrderFlow } from "../ws/testing/order-flow.js";
-export { type Frame, fieldsOf, StreamClient } from "../ws/testing/stream-client.js";
+export { fieldsOf, StreamClient } from "../ws/testing/stream-client.js";
 export { CuttingProxy, type Direction, type Fate } from "./cutting-proxy.js";
 export { type Answer, ask } from "./running-gateway.js";

@@ -1,3 +1,2 @@
 /** Test support for users of the journal: a simulated disk that fails on request. */
-export { FakeDisk, type Fault, type FaultPlan, SimulatedCrash } from "./fake-disk.js";
-export { SECTOR_BYTES } from "./fake-inode.js";
+export { FakeDisk, type Fault, SimulatedCrash } from "./fake-disk.js";
