@@ -252,7 +252,7 @@ export abstract class AccountTrader extends AccountReader {
   /** A name that an earlier try's cancel has freed is not found any more. */
   private async settleNamedCancel(clientOrderId: string, error: unknown): Promise<CanceledOrder> {
     const isRepeat =
-      error instanceof PerpgateError && error.code === "order_not_found" && error.attempts > 1;
+      error instanceof PerpgateError && error.code === "order_not_found" && error.isDoubtful;
     if (!isRepeat) throw error;
     const [last] = await this.orders({ status: "all", clientOrderId, limit: 1 });
     if (last?.status !== "canceled") throw error;
@@ -260,12 +260,12 @@ export abstract class AccountTrader extends AccountReader {
     return { orderId, status: "canceled", remainingSize };
   }
 
-  /** If this is not the first try, a canceled order is the requested result. */
+  /** If an earlier try may have been executed, a canceled order is the requested result. */
   protected async settleCancel(orderId: string, error: unknown): Promise<CanceledOrder> {
     const isRepeat =
       error instanceof PerpgateError &&
       error.code === "order_not_cancelable" &&
-      error.attempts > 1 &&
+      error.isDoubtful &&
       error.details?.status === "canceled";
     if (!isRepeat) throw error;
     const { remainingSize } = await this.order(orderId);

@@ -48,6 +48,8 @@ export class PerpgateError extends Error {
   outcome: Outcome;
   /** How often the request was sent. */
   attempts = 1;
+  /** @internal Whether a try before the last may have been executed. */
+  isDoubtful = false;
   /** The nonce of the order. */
   nonce: number | undefined;
   /** @internal Whether the next try goes to another gateway immediately. */
@@ -95,6 +97,8 @@ export class ConnectionError extends Error {
   outcome: Outcome;
   /** How often the request was sent. */
   attempts = 1;
+  /** @internal Whether a try before the last may have been executed. */
+  isDoubtful = false;
   /** The nonce of the order. */
   nonce: number | undefined;
   /** @internal Whether the next try goes to another gateway immediately. */

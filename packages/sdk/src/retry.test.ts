@@ -3,7 +3,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { CuttingProxy, type Direction, type Fate } from "@perpgate/gateway/testing";
-import { ConnectionError, TimeoutError } from "@perpgate/sdk";
+import { ConnectionError, type RequestLike, TimeoutError } from "@perpgate/sdk";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import {
@@ -314,6 +314,29 @@ describe("other requests without a response", () => {
     expect(await session.sessions()).toMatchObject([{ current: true }]);
     // One that had ended before the call is an error.
     await expect(session.endSession(id)).rejects.toMatchObject({ code: "session_not_found" });
+  });
+
+  test("ended or canceled before the call, and only the first try is refused: an error", async () => {
+    let limited = "";
+    const fetch = async (url: string, init: RequestLike) => {
+      if (limited === "" || !url.includes(limited)) return globalThis.fetch(url, init);
+      limited = "";
+      const body = { code: "rate_limited", message: "too many requests", requestId: "1" };
+      return Response.json({ ...body, details: { retryAfterMs: 1 } }, { status: 429 });
+    };
+    const account = newAccount();
+    await newClient(at).signIn({ account });
+    const session = await newClient(at, { ...PATIENT, fetch }).signIn({ account });
+    const id = (await session.sessions()).find(({ current }) => !current)?.id ?? "";
+    await session.endSession(id);
+    limited = id;
+    const ended = session.endSession(id);
+    await expect(ended).rejects.toMatchObject({ code: "session_not_found", attempts: 2 });
+    const { orderId } = await session.placeOrder(BID);
+    await session.cancelOrder(orderId);
+    limited = orderId;
+    const canceled = session.cancelOrder(orderId);
+    await expect(canceled).rejects.toMatchObject({ code: "order_not_cancelable", attempts: 2 });
   });
 
   test("deposit and reads: repeated", async () => {

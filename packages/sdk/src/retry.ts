@@ -100,6 +100,7 @@ export async function withRetries<T>(
       if (signal?.aborted === true) throw signal.reason;
       if (!(error instanceof PerpgateError) && !(error instanceof ConnectionError)) throw error;
       error.attempts = number + 1;
+      error.isDoubtful = doubtful.size > 0;
       if (error.outcome === "unknown") doubtful.add(error.gateway);
       const waitMs = error.hasOther ? 0 : waitBefore(error, failures);
       if (!isRateLimited(error)) failures++;

@@ -282,7 +282,7 @@ export class Session extends AccountTrader {
     } catch (error) {
       // An earlier try ended it, and its response was lost.
       const isEnded = error instanceof PerpgateError && error.code === "invalid_token";
-      if (!isEnded || error.attempts === 1) throw error;
+      if (!isEnded || !error.isDoubtful) throw error;
     }
     // Renewed meanwhile.
     if (this.token !== token) return this.signOut(options);
@@ -307,7 +307,7 @@ export class Session extends AccountTrader {
       await this.call(endSessionById, { params: { id }, signed, options });
     } catch (error) {
       const isEnded = error instanceof PerpgateError && error.code === "session_not_found";
-      if (!isEnded || error.attempts === 1) throw error;
+      if (!isEnded || !error.isDoubtful) throw error;
     }
   }
 
