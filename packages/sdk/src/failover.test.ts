@@ -239,6 +239,29 @@ describe("several gateways", () => {
     expect(client.stream.gateway).toBe(second!.url);
   });
 
+  test("socket refused by one gateway only: it alone goes to another, and back with the requests", async () => {
+    const full = await startVenue({ sockets: { socketsPerAddress: 1 } });
+    const holder = newClient(full);
+    await holder.stream.watchBlocks(() => undefined).ready;
+    const [first, second, third] = [
+      await CuttingProxy.before(full.url),
+      await CuttingProxy.before(full.url),
+      await CuttingProxy.before(venue.url),
+    ];
+    const client = await clientOf([first, second, third]);
+    const moves: string[] = [];
+    client.onGateway((url) => moves.push(url));
+    await client.stream.watchBlocks(() => undefined).ready;
+    expect(client.stream.gateway).toBe(third.url);
+    expect([client.url, moves]).toEqual([first.url, []]);
+    // Lost, it goes to the gateway in use, which has a place now.
+    holder.close();
+    third.isDown = true;
+    third.cutAll();
+    await eventually(() => client.stream.gateway).toBe(first.url);
+    expect(moves).toEqual([]);
+  });
+
   test("reads name the last position that the client has seen; requests of one gateway do not", async () => {
     const [first, second] = await proxies(2);
     const sent: (string | undefined)[] = [];

@@ -91,7 +91,11 @@ test("renew after the stream was closed on purpose: it stays closed, and nothing
 async function withSocketProxy() {
   const at = await startVenue();
   const proxy = await CuttingProxy.before(at.url);
-  const line = { proxy, onSend: (_text: string): void => undefined };
+  const line = {
+    proxy,
+    onSend: (_text: string): void => undefined,
+    spoil: (text: string) => text,
+  };
   class Proxied extends WebSocket {
     constructor(url: string) {
       super(url.replace(at.url.replace("http", "ws"), proxy.url.replace("http", "ws")));
@@ -99,7 +103,7 @@ async function withSocketProxy() {
 
     override send(text: string): void {
       line.onSend(text);
-      super.send(text);
+      super.send(line.spoil(text));
     }
   }
   const session = await newSession(newClient(at, { WebSocket: Proxied, retries: 0 }));
@@ -126,6 +130,39 @@ test("renew while the socket cannot connect: orders go on, the session is renewe
   await eventually(optionNow).toBe(true);
   expect(session.stream.state).toBe("open");
 });
+
+test.each(["not connected", "connected"])(
+  "renew while %s, and the option is refused once: set on the same connection",
+  async (state) => {
+    const { session, line, optionNow } = await withSocketProxy();
+    const { proxy } = line;
+    const isCut = state === "not connected";
+    if (isCut) {
+      proxy.isDown = true;
+      proxy.cutAll();
+      await eventually(() => session.stream.state).not.toBe("open");
+    }
+    let refusals = 0;
+    line.spoil = (text) => {
+      const spoiled = text.replace('"cancelOnDisconnect":true', '"cancelOnDisconnect":"x"');
+      if (spoiled === text) return text;
+      line.spoil = (other) => other;
+      refusals++;
+      return spoiled;
+    };
+    const { token } = session;
+    const renewal = session.renew();
+    if (isCut) await renewal;
+    else await expect(renewal).rejects.toMatchObject({ name: "PerpgateError" });
+    expect(session.token).not.toBe(token);
+    proxy.isDown = false;
+    await eventually(() => session.stream.state).toBe("open");
+    const states: string[] = [];
+    session.stream.onState((next) => states.push(next));
+    await eventually(optionNow).toBe(true);
+    expect([refusals, states]).toEqual([1, []]);
+  },
+);
 
 test("renew, and the answer to auth is lost: the new session cancels on disconnect", async () => {
   const { session, line, optionNow } = await withSocketProxy();

@@ -126,8 +126,8 @@ export class Session extends AccountTrader {
       socket: this.newSocket(),
       orderClient: this.orderClient,
       rules: this.http.settings.rules,
-      orderPacer: () => this.http.pacer("orders", this),
-      cancelPacer: () => this.http.pacer("cancels", this),
+      orderPacer: () => this.http.pacer("orders", this, this.opened?.gateway),
+      cancelPacer: () => this.http.pacer("cancels", this, this.opened?.gateway),
       settleCancel: (orderId, error) => this.settleCancel(orderId, error),
       overRest: {
         order: this.sending(placeOrder),
@@ -171,8 +171,10 @@ export class Session extends AccountTrader {
    * the old session that is repeated with its nonce is sent in that session, while it lives.
    * `cancelOnDisconnect` then covers the new session's orders alone: those of the old one, also an order
    * that such a repetition places, stay when the socket closes. While the socket is not connected, nothing
-   * waits for it: the option is set in the new session on the next connection. Where the old session had
-   * ended before, its stream had too: `session.stream` is then a new one to watch.
+   * waits for it: the option is set in the new session on the next connection. With several gateways, a
+   * renewal while the socket is without its lost gateway leaves the option on in the old session, whose
+   * orders the venue then cancels. Where the old session had ended before, its stream had too:
+   * `session.stream` is then a new one to watch.
    *
    * @example
    * await session.renew();

@@ -140,6 +140,12 @@ export class Gateways {
     return !isAvoided(this.inUse);
   }
 
+  /** The nearest that is neither lost nor one of these. */
+  nearestBut(urls: ReadonlySet<string>): string | undefined {
+    const others = this.known.filter((one) => !urls.has(one.url) && !isAvoided(one));
+    return others.sort(byRoundTrip)[0]?.url;
+  }
+
   /**
    * Runs a request. While it has no answer, the gateway is asked whether it is alive; if not, the
    * signal of the request is aborted with a `ConnectionError`.

@@ -125,10 +125,13 @@ export class HttpClient {
 
   /**
    * Each gateway counts for itself: by account if there is a session, else by client address. The pacer
-   * is that of the gateway in use.
+   * is that of the gateway in use by default.
    */
-  pacer(limit: LimitName, session?: SessionIdentity): Pacer {
-    const { url } = this.settings.gateways;
+  pacer(
+    limit: LimitName,
+    session?: SessionIdentity,
+    url: string = this.settings.gateways.url,
+  ): Pacer {
     const key = `${url} ${limit}${session === undefined ? "" : ` of ${session.address}`}`;
     let pacer = this.pacers.get(key);
     if (pacer === undefined) {

@@ -187,7 +187,11 @@ describe("watchBook", () => {
     const client = newClient(at);
     const problems: StreamProblem[] = [];
     const watch = client.stream.watchBook("NOPE", () => undefined, {
-      onProblem: (problem) => problems.push(problem),
+      onProblem: (problem) => {
+        problems.push(problem);
+        // `ready` has the venue's error all the same.
+        watch.close();
+      },
     });
     await expect(watch.ready).rejects.toMatchObject({ code: "market_not_found", status: 404 });
     expect(problems).toMatchObject([{ kind: "refused", error: { code: "market_not_found" } }]);

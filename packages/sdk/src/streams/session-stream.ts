@@ -4,7 +4,7 @@ import type { BatchAnswer, CanceledOrder } from "@perpgate/protocol";
 import type { BatchOptions } from "../account-trader.js";
 import type { NewOperation, NewOrder, OrderAmendment } from "../orders/order-body.js";
 import type { PlacedOrder, Replayable } from "../orders/order-client.js";
-import type { CallOptions } from "../retry.js";
+import { backoffMs, type CallOptions, pause, RECONNECT_BACKOFF } from "../retry.js";
 import type { PrivateWatchOptions } from "./private-channel.js";
 import {
   type AccountFrame,
@@ -53,8 +53,7 @@ export class SessionStream {
     this.deposits = new PrivateStream(channels, "deposits", readDeposits, allDeposits);
     this.trading = new SocketOrders(context);
     context.socket.onState((state) => {
-      // A failure is tried again on the next connection.
-      if (state === "open") this.setDueOption().catch(() => undefined);
+      if (state === "open") void this.keepSettingOption();
     });
   }
 
@@ -260,21 +259,34 @@ export class SessionStream {
     this.cancelsOnDisconnect = true;
     this.isOptionDue = true;
     this.context.socket.open();
-    await this.setDueOption();
+    try {
+      await this.whileOpen((signal) => this.cancelOnDisconnect(true, { signal }));
+    } catch (error) {
+      void this.keepSettingOption();
+      throw error;
+    }
   }
 
   /**
    * @internal The old session must not cancel its orders when the socket leaves it. Orders wait for this,
-   * so it waits for no connection: without one there is nothing to leave.
+   * so it waits for no connection: without one there is nothing to leave. With several gateways the old
+   * session's socket at a lost one still counts for some seconds; after them the venue cancels its orders.
    */
   async beforeRebind(): Promise<void> {
     if (!this.cancelsOnDisconnect) return;
     await this.whileOpen((signal) => this.trading.setCancelOnDisconnect(false, { signal }));
   }
 
-  private async setDueOption(): Promise<void> {
-    if (!this.isOptionDue) return;
-    await this.whileOpen((signal) => this.cancelOnDisconnect(true, { signal }));
+  /** Tries until the due option is set or the connection is lost; the next connection begins again. */
+  private async keepSettingOption(): Promise<void> {
+    await this.whileOpen(async (signal) => {
+      for (let failures = 0; this.isOptionDue; failures++) {
+        // Without retries: the user may set the option meanwhile.
+        await this.cancelOnDisconnect(true, { signal, retries: 0 }).catch(() =>
+          pause(backoffMs(failures, RECONNECT_BACKOFF), signal),
+        );
+      }
+    });
   }
 
   /** Sends nothing without a connection; resolves when that is lost before the response. */

@@ -2,7 +2,7 @@
  * A WebSocket that reconnects: opened when first needed, pinged when silent, opened again with backoff
  * when lost, until it is closed.
  *
- * It follows the gateway in use. While its connection is alive, it opens and greets the next one first
+ * It follows the gateway in use; if that one refuses the socket, it alone goes to another. While its connection is alive, it opens and greets the next one first
  * and then moves (`active` is replaced by `candidate`): the session has a socket throughout. Requests
  * in flight are answered on the old connection, which is closed after that.
  *
@@ -67,6 +67,8 @@ export class SocketLink {
   private candidate: SocketConnection | undefined;
   private readonly left = new Map<SocketConnection, InFlight>();
   private failures = 0;
+  /** The gateways that are ready and have not accepted this link since its last connection or wait. */
+  private readonly refusers = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private heartbeat: ReturnType<typeof setInterval> | undefined;
   private readonly watchers = new Set<(state: StreamState) => void>();
@@ -143,7 +145,11 @@ export class SocketLink {
 
   /** The gateway of the open connection has said that it cannot serve. Returns whether another can. */
   leaveGateway(): boolean {
-    return this.active !== undefined && this.settings.gateways.lost(this.active.url);
+    if (this.active === undefined) return false;
+    const hasOther = this.settings.gateways.lost(this.active.url);
+    // It may not have been the gateway in use, so that nothing has changed.
+    this.follow();
+    return hasOther;
   }
 
   /** Drops the connection if nothing was received since then. */
@@ -176,19 +182,18 @@ export class SocketLink {
     this.listener.onEnd(error);
   }
 
-  private connect(): void {
+  private connect(url?: string): void {
     this.setState("connecting");
     // A state watcher may have closed it.
     if (this.current !== "connecting") return;
     const choosing = this.settings.gateways.chosen();
-    if (choosing === undefined) this.dial();
-    else void choosing.then(() => this.dial());
+    if (choosing === undefined) this.dial(url);
+    else void choosing.then(() => this.dial(url));
   }
 
-  /** Opens a connection to the gateway in use. */
-  private dial(): void {
+  /** Opens a connection, to the gateway in use by default. */
+  private dial(url = this.settings.gateways.url): void {
     if (this.current === "closed" || this.candidate !== undefined) return;
-    const { url } = this.settings.gateways;
     try {
       this.candidate = new SocketConnection(url, this.settings, this.greeting, this.events);
     } catch (cause) {
@@ -215,6 +220,7 @@ export class SocketLink {
     const { active } = this;
     this.candidate = undefined;
     this.active = connection;
+    this.refusers.clear();
     clearInterval(this.heartbeat);
     this.heartbeat = setInterval(() => this.beat(connection), this.settings.heartbeatMs);
     if (active !== undefined) this.leave(active);
@@ -281,25 +287,35 @@ export class SocketLink {
   }
 
   /**
-   * One of several gateways has not accepted a connection. If it is ready, it refuses this client, for its
-   * origin or its number of sockets, and others would too: nothing moves.
+   * One of several gateways has not accepted a connection. If it is ready, it refuses this socket, for its
+   * origin or the number of sockets there: requests stay, and the socket alone tries each of the others
+   * before it waits.
    */
   private async refused(url: string): Promise<void> {
     const { gateways } = this.settings;
-    if (await gateways.isReady(url)) {
-      this.connectLater(backoffMs(this.failures++, RECONNECT_BACKOFF));
+    const { refusers } = this;
+    if (!(await gateways.isReady(url))) {
+      this.connectLater(gateways.lost(url) ? 0 : this.nextBackoffMs());
       return;
     }
-    this.connectLater(gateways.lost(url) ? 0 : this.nextBackoffMs());
+    refusers.add(url);
+    const other = gateways.nearestBut(refusers);
+    if (other !== undefined && other !== this.active?.url) {
+      this.connectLater(0, other);
+      return;
+    }
+    refusers.clear();
+    this.connectLater(backoffMs(this.failures++, RECONNECT_BACKOFF));
   }
 
   /** Connects again, or, if the open connection is that of another gateway, tries again to move. */
-  private connectLater(ms: number): void {
+  private connectLater(ms: number, url?: string): void {
     if (this.current === "closed" || this.candidate !== undefined) return;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      if (this.active === undefined) this.connect();
-      else this.follow();
+      if (this.active === undefined) this.connect(url);
+      else if (url === undefined) this.follow();
+      else this.dial(url);
     }, ms);
   }
 
@@ -315,7 +331,7 @@ export class SocketLink {
     const silentMs = connection.silentBeats * heartbeatMs;
     const limitMs = gateways.areSeveral ? connectTimeoutMs : (this.settings.silenceMs ?? 0);
     if (silentMs > limitMs) this.reconnect("the connection is dead");
-    else if (connection.silentBeats === SILENT_BEATS) gateways.lost(connection.url);
+    else if (connection.silentBeats === SILENT_BEATS) this.leaveGateway();
   }
 
   private setState(state: StreamState): void {

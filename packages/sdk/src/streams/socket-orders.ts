@@ -42,7 +42,7 @@ export interface SocketOrdersContext {
   readonly socket: StreamSocket;
   readonly orderClient: OrderClient;
   readonly rules: RetryRules;
-  /** Of the gateway in use. */
+  /** Of the gateway that the socket is open to. */
   orderPacer(): Pacer;
   cancelPacer(): Pacer;
   /** The result of a cancel that failed after an earlier try. */

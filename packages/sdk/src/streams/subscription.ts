@@ -100,8 +100,9 @@ export class Watchers<T> {
   }
 
   refuse(error: Error): void {
-    this.report("refused", error);
+    // First: a callback of the report may close the watch, which rejects with another error.
     for (const entry of this.entries) entry.refuse(error);
+    this.report("refused", error);
     this.entries.clear();
     this.onEmpty();
   }
