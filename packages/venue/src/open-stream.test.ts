@@ -1,10 +1,19 @@
 /** A venue on a replicated log whose stream fails or is silent. */
 import { GENESIS_WRITER } from "@perpgate/engine";
+import { encodeMirrored } from "@perpgate/journal";
 import { expect, onTestFinished, test } from "vitest";
-import type { OpenStream, Stream } from "./replicated-log.js";
-import { removeFolder, START_MS, temporaryFolder, testOptions } from "./testing/test-venue.js";
+import { DEFAULT_PARAMETERS, venueConfigOf } from "./listing/venue-config.js";
+import type { Mirror, OpenStream, Stream } from "./replicated-log.js";
+import {
+  removeFolder,
+  START_MS,
+  TEST_MARKETS,
+  temporaryFolder,
+  testOptions,
+} from "./testing/test-venue.js";
 import { Venue } from "./venue.js";
-import { genesisRecord } from "./venue-beginning.js";
+import { genesisRecord, type VenueTerms } from "./venue-beginning.js";
+import { SILENT, type VenueOptions } from "./venue-options.js";
 
 /** Delivers nothing, ever. */
 function silentStream(changes: Partial<Stream> = {}): Stream {
@@ -55,6 +64,7 @@ test("open: a step after the stream fails: rejects, and closes the stream", asyn
 /** Opens a venue and aborts it at the call of `abort`; resolves once it has rejected. */
 async function openUntilAborted(
   openStreamWith: (abort: () => void, onClose: () => void) => OpenStream,
+  more: Partial<VenueOptions> = {},
 ): Promise<{ readonly closed: Promise<void>; readonly directory: string }> {
   const directory = await temporaryFolder();
   onTestFinished(() => removeFolder(directory));
@@ -68,7 +78,7 @@ async function openUntilAborted(
     () => onClose(),
   );
   const { signal } = stop;
-  const opened = Venue.open(testOptions(directory, { name: "a", openStream, signal }));
+  const opened = Venue.open(testOptions(directory, { ...more, name: "a", openStream, signal }));
   await expect(opened).rejects.toMatchObject({ name: "AbortError" });
   return { closed, directory };
 }
@@ -108,19 +118,61 @@ test("open, aborted while it catches up: rejects, and closes the stream", async 
 });
 
 test("open, aborted while its join is not delivered: rejects, and closes the stream", async () => {
-  const { closed, directory } = await openUntilAborted(
-    (abort, onClose) => async () =>
-      silentStream({
-        start: async (onBatch) => {
-          const records = [genesisRecord(testOptions(""), START_MS)];
-          const id = { writer: GENESIS_WRITER, counter: 0 };
-          // Not in the mirror yet, so the history cannot write it.
-          onBatch({ id, seq: { batch: 0, record: 0 }, end: { batch: 1, record: 1 }, records });
-        },
-        publish: () => setImmediate(abort),
-        close: async () => onClose(),
-      }),
-  );
+  // Genesis is not in the mirror yet, so the history cannot write it.
+  const { closed, directory } = await openUntilAborted(untilJoin(termsOf(TEST_MARKETS), false));
   await closed;
   await expectClosed(directory);
+});
+
+/** A stream of a log that began with these terms; aborts once the venue publishes its join. */
+function untilJoin(terms: VenueTerms, isMirrored = true) {
+  return (abort: () => void, onClose: () => void) => async (mirror: Mirror) =>
+    silentStream({
+      start: async (onBatch) => {
+        if (isMirrored) await mirror.append(1, encodeMirrored(MIRRORED));
+        const records = [genesisRecord(testOptions("", terms), START_MS)];
+        const id = { writer: GENESIS_WRITER, counter: 0 };
+        onBatch({ id, seq: { batch: 0, record: 0 }, end: { batch: 1, record: 1 }, records });
+      },
+      publish: () => setImmediate(abort),
+      close: async () => onClose(),
+    });
+}
+
+function termsOf(listing: typeof TEST_MARKETS, parameters = DEFAULT_PARAMETERS): VenueTerms {
+  return { listing, config: venueConfigOf(listing, parameters) };
+}
+
+const NOTHING = new Uint8Array(0);
+const MIRRORED = {
+  verdict: "sound",
+  chain: new Uint8Array(32),
+  subject: "",
+  message: NOTHING,
+} as const;
+const FIRST_MARKET = TEST_MARKETS.slice(0, 1);
+const HIGHER_LIMIT = { ...DEFAULT_PARAMETERS, maxOpenOrders: 600 };
+
+test.each<[string, VenueTerms, VenueTerms]>([
+  ["lacks a market that was listed since", termsOf(TEST_MARKETS), termsOf(FIRST_MARKET)],
+  ["lists a market and raises a limit", termsOf(FIRST_MARKET), termsOf(TEST_MARKETS, HIGHER_LIMIT)],
+])("open: the file of a gateway %s: it warns, and joins", async (_, log, file) => {
+  const warnings: string[] = [];
+  const logger = { ...SILENT, warn: (_fields: object, text: string) => warnings.push(text) };
+  const { closed } = await openUntilAborted(untilJoin(log), { ...file, logger });
+  await closed;
+  expect(warnings).toEqual([expect.stringContaining("`perpgate configure` appends it")]);
+});
+
+test("open: the file of a gateway has another tick than the log: rejects", async () => {
+  const directory = await temporaryFolder();
+  onTestFinished(() => removeFolder(directory));
+  const listing = TEST_MARKETS.map((market) => ({ ...market, tickSize: 1 }));
+  const openStream = untilJoin(termsOf(TEST_MARKETS))(
+    () => undefined,
+    () => undefined,
+  );
+  const file = { ...termsOf(listing), name: "a", openStream };
+  const opened = Venue.open(testOptions(directory, file));
+  await expect(opened).rejects.toMatchObject({ rule: "tick_fixed" });
 });

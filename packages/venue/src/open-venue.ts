@@ -4,7 +4,7 @@ import { rankOf, writerOf } from "@perpgate/engine/reading";
 import type { ExitDeadline, FileJournal } from "@perpgate/journal";
 import { Checkpointer } from "./checkpoint/checkpointer.js";
 import type { History } from "./history/history.js";
-import { checkConfig, checkContinuation } from "./listing/config-change.js";
+import { checkConfig, checkContinuation, checkSameVenue } from "./listing/config-change.js";
 import type { Listing } from "./listing/listing.js";
 import { NotApplied } from "./pending-batches.js";
 import type { LogKey } from "./receipts/log-key.js";
@@ -258,10 +258,15 @@ function hexOf({ publicKey, certificate }: ReceiptKey): typeof NO_RECEIPT_KEY {
   };
 }
 
-function refuseOtherVenue({ config, listing }: VenueOptions, { state }: Recovered): void {
+/** A start on a replicated log does not apply its configuration, so that may be an older or newer one. */
+function refuseOtherVenue(
+  { config, listing, openStream }: VenueOptions,
+  { state }: Recovered,
+): void {
   const current = state.engine.state.config;
   if (current === null) return;
-  checkContinuation({ config: current, listing: state.listing.markets }, config, listing);
+  const check = openStream === undefined ? checkContinuation : checkSameVenue;
+  check({ config: current, listing: state.listing.markets }, config, listing);
 }
 
 /** The journal itself, or the replicated log whose mirror it is. */

@@ -34,9 +34,30 @@ export function checkConfig(
   });
 }
 
+interface Terms {
+  readonly config: VenueConfig;
+  readonly listing: readonly ListedMarket[];
+}
+
 /** @throws {ConfigRefused} if the venue may not continue with it. */
 export function checkContinuation(
-  current: { readonly config: VenueConfig; readonly listing: readonly ListedMarket[] },
+  current: Terms,
+  config: VenueConfig,
+  listing: readonly ListedMarket[],
+): void {
+  checkSameVenue(current, config, listing);
+  const missing = current.listing[listing.length];
+  if (missing !== undefined) throw marketRemoved(listing.length, missing);
+  refuseRaiseWithListing(current.config, config);
+}
+
+/**
+ * What a gateway of a replicated log needs of its file, which a start does not apply: either may have
+ * markets that the other lacks.
+ * @throws {ConfigRefused} if it is of another venue.
+ */
+export function checkSameVenue(
+  current: Terms,
   config: VenueConfig,
   listing: readonly ListedMarket[],
 ): void {
@@ -53,28 +74,33 @@ export function checkContinuation(
       `the fund was seeded with ${current.config.fundSeedMicros} micros; that never changes`,
     );
   }
-  current.listing.forEach((market, number) => {
-    const next = listing[number];
-    if (next?.symbol !== market.symbol) {
-      throw new ConfigRefused(
-        "market_removed",
-        `market ${number + 1} is ${market.symbol}; listed markets stay, new ones follow them`,
-      );
-    }
-    if (next.tickSize !== market.tickSize) {
-      throw new ConfigRefused(
-        "tick_fixed",
-        `${market.symbol} was listed with tick ${market.tickSize}; that never changes`,
-      );
-    }
-    if (next.lotSize !== market.lotSize) {
-      throw new ConfigRefused(
-        "lot_fixed",
-        `${market.symbol} was listed with lot ${market.lotSize}; that never changes`,
-      );
-    }
+  listing.forEach((next, number) => {
+    const market = current.listing[number];
+    if (market !== undefined) checkSameMarket(number, market, next);
   });
-  refuseRaiseWithListing(current.config, config);
+}
+
+function checkSameMarket(number: number, market: ListedMarket, next: ListedMarket): void {
+  if (next.symbol !== market.symbol) throw marketRemoved(number, market);
+  if (next.tickSize !== market.tickSize) {
+    throw new ConfigRefused(
+      "tick_fixed",
+      `${market.symbol} was listed with tick ${market.tickSize}; that never changes`,
+    );
+  }
+  if (next.lotSize !== market.lotSize) {
+    throw new ConfigRefused(
+      "lot_fixed",
+      `${market.symbol} was listed with lot ${market.lotSize}; that never changes`,
+    );
+  }
+}
+
+function marketRemoved(number: number, { symbol }: ListedMarket): ConfigRefused {
+  return new ConfigRefused(
+    "market_removed",
+    `market ${number + 1} is ${symbol}; listed markets stay, new ones follow them`,
+  );
 }
 
 /** @throws {ConfigRefused} as the engine would refuse it, but with the limit's name. */
