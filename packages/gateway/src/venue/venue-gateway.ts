@@ -57,7 +57,7 @@ import { SessionFlow } from "./session-flow.js";
 import { SessionGuard } from "./session-guard.js";
 import { SessionList } from "./session-list.js";
 import { refuseOverlong, type SignedServices } from "./signed-request.js";
-import { type LiveSession, type ReceiptedAck, VenueLink } from "./venue-link.js";
+import { answered, type LiveSession, type ReceiptedAck, VenueLink } from "./venue-link.js";
 
 export interface VenueGatewayOptions {
   readonly venue: Venue;
@@ -255,7 +255,7 @@ export class VenueGateway {
   }
 
   async submitVotes({ votes }: VotesBody): Promise<VotesAnswer> {
-    return { refusals: [...(await this.attestors().accept(votes))] };
+    return { refusals: [...(await answered(this.attestors().accept(votes)))] };
   }
 
   async depositQueue(request: Signed<DepositQueueBody>): Promise<DepositQueue> {

@@ -132,11 +132,16 @@ export class VenueLink {
     evidence: Evidence,
     take: (applied: Applied) => T,
   ): Promise<T> {
-    try {
-      return await this.venue.submitted(command, evidence, take);
-    } catch (error) {
-      throw error instanceof NotApplied ? unanswered(error.why) : error;
-    }
+    return answered(this.venue.submitted(command, evidence, take));
+  }
+}
+
+/** What the venue resolves with; rejects with what a client is answered if it applied nothing. */
+export async function answered<T>(submitted: Promise<T>): Promise<T> {
+  try {
+    return await submitted;
+  } catch (error) {
+    throw error instanceof NotApplied ? unanswered(error.why) : error;
   }
 }
 

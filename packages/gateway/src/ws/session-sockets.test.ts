@@ -124,6 +124,79 @@ test("a socket closes while the log has no writer of this gateway: its end is no
   expect(submitted).toHaveBeenCalledOnce();
 });
 
+test("a reconnection that the log does not take: the loss before it is still written", async () => {
+  const { venue, sessions, session, pairs, rest, openOrders } = await begin();
+  const { connection, client } = await pairs.connect();
+  await sessions.bind(connection, session);
+  await rest();
+  const next = await pairs.connect();
+  let giveUp: () => void = () => undefined;
+  const connecting = new Promise<void>((_, reject) => {
+    giveUp = () => reject(new NotApplied("not_executed"));
+  });
+  // The log stalls: it takes neither the end of the first socket nor the next one.
+  const submitted = vi.spyOn(venue, "submitted");
+  submitted.mockRejectedValueOnce(new NotApplied("not_executed"));
+  submitted.mockReturnValueOnce(connecting);
+  await client.close();
+  await connection.closed;
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  sessions.leave(connection);
+  const bound = sessions.bind(next.connection, session);
+  // The end is not submitted again meanwhile: the session has a socket.
+  await vi.advanceTimersByTimeAsync(1_000);
+  vi.useRealTimers();
+  expect(submitted).toHaveBeenCalledTimes(2);
+  giveUp();
+  await expect(bound).rejects.toMatchObject({ code: "not_executed" });
+  await next.connection.closed;
+  sessions.leave(next.connection);
+  await sessions.settled();
+  expect(openOrders()).toBe(0);
+});
+
+test("the last order of a lost socket, and a log that stalls: the order does not outlive it", async () => {
+  const { venue, sessions, session, pairs, rest, openOrders } = await begin();
+  const { connection, client } = await pairs.connect();
+  await sessions.bind(connection, session);
+  const call = new SocketCall(connection, 1, 0, fail, new RefusalCounts());
+  let check: () => void = () => undefined;
+  const checked = new Promise<void>((resolve) => {
+    check = resolve;
+  });
+  const submitted = vi.spyOn(venue, "submitted");
+  const placed = checked.then(rest).then(() => {
+    // Then the log takes neither of the two commands that end the connection again.
+    submitted.mockRejectedValueOnce(new NotApplied("not_executed"));
+    submitted.mockRejectedValueOnce(new NotApplied("not_executed"));
+  });
+  call.answerWith(placed, () => ({}));
+  await client.close();
+  await connection.closed;
+  sessions.leave(connection);
+  // The end of the connection is in the log before the order.
+  await submitted.mock.results[0]?.value;
+  check();
+  await placed;
+  await sessions.settled();
+  expect(openOrders()).toBe(0);
+});
+
+test("the gateway stops while the log stalls: the end of a session is submitted once", async () => {
+  const { venue, sessions, session, pairs } = await begin();
+  const { connection, client } = await pairs.connect();
+  await sessions.bind(connection, session);
+  const submitted = vi.spyOn(venue, "submitted");
+  submitted.mockRejectedValue(new NotApplied("not_executed"));
+  sessions.stop();
+  await client.close();
+  await connection.closed;
+  sessions.leave(connection);
+  await sessions.settled();
+  expect(submitted).toHaveBeenCalledOnce();
+});
+
 function fail(error: unknown): never {
   throw error;
 }

@@ -13,12 +13,12 @@
  */
 
 import { ApiError } from "@perpgate/protocol/core";
-import { NO_EVIDENCE, NotApplied, type Venue } from "@perpgate/venue";
+import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
 import { type BearerToken, sessionOfToken } from "../auth/session-token.js";
 import { COST } from "../limits/costs.js";
 import { rateLimited } from "../limits/limits.js";
 import { TokenBuckets } from "../limits/token-buckets.js";
-import { unanswered } from "../venue/venue-link.js";
+import { answered } from "../venue/venue-link.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection, ConnectionSession } from "./connection.js";
 import { inPieces } from "./in-pieces.js";
@@ -42,6 +42,7 @@ export class SessionSockets {
   private readonly binds = new TokenBuckets<number>(BIND_RATE);
   /** Commands that are not durable yet, or wait for calls in flight. */
   private readonly pending = new Set<Promise<void>>();
+  private isStopping = false;
 
   constructor(
     private readonly venue: Venue,
@@ -123,6 +124,11 @@ export class SessionSockets {
     this.track(connection.answered().then(() => this.disconnectAgain(session)));
   }
 
+  /** The gateway stops, and its writer with it: what the log does not take is not submitted again. */
+  stop(): void {
+    this.isStopping = true;
+  }
+
   /** Resolves once no command is pending. */
   async settled(): Promise<void> {
     while (this.pending.size > 0) await Promise.all(this.pending);
@@ -146,18 +152,26 @@ export class SessionSockets {
   }
 
   /**
-   * Until the log has it: a replicated log that stalls gives commands up, and would otherwise keep the
-   * session as connected for as long as this gateway runs. Without a writer there is nothing to write:
-   * the log ends the connections of a gateway with its writer, and the next one may join much later.
+   * Until the log has it, or a new connection of the session, which ends with its own sockets: a
+   * replicated log that stalls gives commands up, and would otherwise keep the session as connected for
+   * as long as this gateway runs. Without a writer there is nothing to write: the log ends the
+   * connections of a gateway with its writer, and the next one may join much later.
+   * `isAgain`: the log has the session as disconnected, so each try begins with a connection.
    */
-  private async disconnect(session: number): Promise<void> {
-    while (!this.bound.has(session)) {
+  private async disconnect(session: number, isAgain = false): Promise<void> {
+    for (;;) {
+      const bound = this.bound.get(session);
+      if (bound !== undefined) {
+        if (await isTaken(bound)) return;
+        continue;
+      }
       try {
+        if (isAgain) void this.submit("SessionConnected", session).catch(() => undefined);
         await this.submit("SessionDisconnected", session);
         return;
       } catch (error) {
         const isLate = error instanceof ApiError && error.code !== "stopped";
-        if (!isLate || !this.venue.isWriting) throw error;
+        if (!isLate || this.isStopping || !this.venue.isWriting) throw error;
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
       }
     }
@@ -165,10 +179,8 @@ export class SessionSockets {
 
   /** No-op if the session has a socket here or does not have the option. */
   private async disconnectAgain(session: number): Promise<void> {
-    const { venue } = this;
-    if (this.bound.has(session) || !venue.views.cancelsOnDisconnect(session)) return;
-    void this.submit("SessionConnected", session).catch(() => undefined);
-    await this.disconnect(session);
+    if (!this.venue.views.cancelsOnDisconnect(session)) return;
+    await this.disconnect(session, true);
   }
 
   /** Resolves once durable. */
@@ -178,11 +190,7 @@ export class SessionSockets {
   ): Promise<void> {
     const { venue } = this;
     const command = { kind, stampMs: venue.nowMs(), session } as const;
-    try {
-      await venue.submitted(command, NO_EVIDENCE, () => undefined);
-    } catch (error) {
-      throw error instanceof NotApplied ? unanswered(error.why) : error;
-    }
+    await answered(venue.submitted(command, NO_EVIDENCE, () => undefined));
   }
 
   private track(submission: Promise<void>): void {
@@ -199,6 +207,14 @@ export class SessionSockets {
     const { isAllowed, retryAfterMs } = this.binds.take(account, performance.now());
     if (!isAllowed) throw rateLimited(BIND_RATE.name, retryAfterMs);
   }
+}
+
+/** Whether the log takes the connection. */
+function isTaken({ connected }: Bound): Promise<boolean> {
+  return connected.then(
+    () => true,
+    () => false,
+  );
 }
 
 function endPrivateStreams(connection: Connection): void {

@@ -178,10 +178,11 @@ export class StreamServer {
 
   /**
    * Closes all sockets, those with calls in flight once these are answered; resolves once they are closed
-   * and every `SessionDisconnected` is durable.
+   * and every `SessionDisconnected` is durable, or given up by a log that stalls.
    */
   async stop(): Promise<void> {
     this.isStopping = true;
+    this.sessions.stop();
     clearInterval(this.heartbeat);
     this.unobserve();
     this.hub.stop();

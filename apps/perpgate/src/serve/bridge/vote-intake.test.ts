@@ -11,8 +11,8 @@ import {
 } from "@perpgate/bridge";
 import { fieldsOf, StreamClient, Trader } from "@perpgate/gateway/testing";
 import { voteText } from "@perpgate/protocol/core";
-import { verify } from "@perpgate/venue";
-import { describe, expect, test } from "vitest";
+import { NotApplied, verify } from "@perpgate/venue";
+import { describe, expect, test, vi } from "vitest";
 import {
   AttestedVenue,
   MEMBERS,
@@ -90,6 +90,17 @@ describe("two of three", () => {
     expect(venue.at.venue.seq).toBe(before);
   });
 });
+
+test.each(["not_executed", "outcome_unknown"] as const)(
+  "votes while the log stalls: 503 %s",
+  async (why) => {
+    const { venue, depositId, credits } = await registered();
+    const vote = await venue.vote({ depositId, credits });
+    vi.spyOn(venue.at.venue, "submitted").mockRejectedValueOnce(new NotApplied(why));
+    expect(await venue.submit(vote)).toMatchObject({ status: 503, body: { code: why } });
+    expect((await venue.submit(vote)).body).toEqual({ refusals: [null] });
+  },
+);
 
 describe("two attestors that give two reasons for a reorganisation", () => {
   test("no mark; one that gives the other's reason later: marked", async () => {
