@@ -65,6 +65,24 @@ describe("agreement", () => {
     expect(count(["new"])).toEqual({ agree: 2, disagree: 0 });
   });
 
+  test("a leader whose clock is an hour behind that of the last one: a writer counts for 5 s", () => {
+    const { agreement, hear, count, wait } = newAgreement();
+    hear("b", false);
+    hear("c", false);
+    wait(3000);
+    agreement.hear("b", false, 3000);
+    wait(3000);
+    expect(agreement.views()).toMatchObject([
+      { writer: "b", ageMs: 3000 },
+      { writer: "c", ageMs: 3000 },
+    ]);
+    agreement.hear("b", false, 6000);
+    expect(count([])).toEqual({ agree: 1, disagree: 2 });
+    wait(3000);
+    agreement.hear("b", false, 9000);
+    expect(agreement.views()).toEqual([{ writer: "b", agrees: false, ageMs: 0 }]);
+  });
+
   test("the own writer's messages do not count twice", () => {
     const { hear, count } = newAgreement();
     hear(OWN, true);

@@ -3,7 +3,8 @@
  *
  * A writer that agrees counts while it is live. A writer that disagrees always counts: after a
  * restored stream it may be one that this gateway never saw joining. Ages are measured by the
- * servers' time of the messages, so that reading old messages quickly does not make them recent.
+ * servers' time of the messages, so that reading old messages quickly does not make them recent. A step
+ * back of that time, with another leader of the stream, counts as no time.
  */
 
 const HEARD_MS = 5000;
@@ -23,36 +24,33 @@ export interface Count {
 }
 
 interface Heard {
-  atMs: number;
-  agrees: boolean;
+  /** As `elapsedMs`. */
+  readonly atMs: number;
+  readonly agrees: boolean;
 }
 
 export class Agreement {
   private readonly heard = new Map<string, Heard>();
-  /** Newest time of a message, and the local time at which it arrived. */
-  private newestMs = 0;
-  private newestArrivalMs = 0;
+  /** Time of the last message, and the local time at which it arrived. */
+  private lastMs = 0;
+  private lastArrivalMs = 0;
+  /** Time between the messages so far. */
+  private elapsedMs = 0;
 
   constructor(private readonly nowMs: () => number) {}
 
   /** `agrees` is undefined when the message shows nothing new about its writer's view. */
   hear(writer: string, agrees: boolean | undefined, atMs: number): void {
-    if (atMs >= this.newestMs) {
-      this.newestMs = atMs;
-      this.newestArrivalMs = this.nowMs();
-    }
+    this.elapsedMs += Math.max(0, atMs - this.lastMs);
+    this.lastMs = atMs;
+    this.lastArrivalMs = this.nowMs();
     const known = this.heard.get(writer);
-    if (known === undefined) {
-      this.heard.set(writer, { atMs, agrees: agrees ?? true });
-    } else {
-      known.atMs = Math.max(known.atMs, atMs);
-      known.agrees = agrees ?? known.agrees;
-    }
+    this.heard.set(writer, { atMs: this.elapsedMs, agrees: agrees ?? known?.agrees ?? true });
   }
 
   /** Also forgets writers that were not heard in time. */
   views(): WriterView[] {
-    const now = this.newestMs + Math.max(0, this.nowMs() - this.newestArrivalMs);
+    const now = this.elapsedMs + Math.max(0, this.nowMs() - this.lastArrivalMs);
     const views: WriterView[] = [];
     for (const [writer, { atMs, agrees }] of this.heard) {
       const ageMs = now - atMs;

@@ -8,6 +8,9 @@ import { CLOSE } from "../ws/close-codes.js";
 import { gauged, increment, summed, summedBy } from "./registered.js";
 import { TimesByStatus, TimeTable } from "./time-table.js";
 
+/** Of the codes that RFC 6455 defines, from 1000 on. */
+const LAST_PROTOCOL_CODE = 1015;
+
 /** The open sockets, read when the metrics are. */
 export interface OpenSockets {
   readonly size: number;
@@ -26,7 +29,9 @@ export class SocketCounts {
   skippedFrames = 0;
   opened = 0;
   /** Those of the server from the beginning: Prometheus sees a counter rise only if it was there. */
-  readonly closed = new Map<number, number>(Object.values(CLOSE).map(({ code }) => [code, 0]));
+  readonly closed = new Map<number | "other", number>(
+    Object.values(CLOSE).map(({ code }) => [code, 0]),
+  );
   backfills = 0;
   activeBackfills = 0;
   backfilledRows = 0;
@@ -48,8 +53,10 @@ export class SocketCounts {
     return this.operations.get(op) ?? this.unknown;
   }
 
+  /** Clients may choose any code from 3000 to 4999; each would be a series. */
   onClosed(code: number): void {
-    increment(this.closed, code);
+    const isNamed = code <= LAST_PROTOCOL_CODE || this.closed.has(code);
+    increment(this.closed, isNamed ? code : "other");
   }
 
   register(registry: Registry, open: OpenSockets): void {
@@ -71,7 +78,7 @@ export class SocketCounts {
     summedBy(
       registry,
       "perpgate_sockets_closed_total",
-      "Sockets closed, by close code; 1006: without a closing handshake.",
+      "Sockets closed, by close code; 1006: without a closing handshake; other: a client's own.",
       "code",
       () => this.closed,
     );

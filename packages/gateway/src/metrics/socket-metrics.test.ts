@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
 import { StreamClient } from "../ws/testing/stream-client.js";
+import { SocketCounts } from "./socket-counts.js";
 import { TimesByStatus, TimeTable } from "./time-table.js";
 
 async function read(registry: Registry): Promise<ReadonlyMap<string, number>> {
@@ -92,6 +93,22 @@ test("an address over its limit: counted by the limit's name, over both transpor
   const figures = await read(metrics);
   expect(figures.get('perpgate_rate_limited_total{limit="orders"}')).toBe(2);
   expect(figures.get("perpgate_cost_waiting")).toBe(0);
+});
+
+test("close codes that clients choose: one series; those of the protocol and the server: one each", async () => {
+  const registry = new Registry();
+  const counts = new SocketCounts([]);
+  counts.register(registry, { size: 0, readerCount: 0, bufferedBytes: 0 });
+  for (const code of [1000, 1006, 4408, 3000, 3001, 4000, 4999]) counts.onClosed(code);
+  const closed = [...(await read(registry))].filter(
+    ([name, count]) => name.startsWith("perpgate_sockets_closed_total") && count > 0,
+  );
+  expect(closed.map(([name, count]) => [/code="(.*)"/.exec(name)?.[1], count])).toEqual([
+    ["4408", 1],
+    ["1000", 1],
+    ["1006", 1],
+    ["other", 4],
+  ]);
 });
 
 test("TimeTable: counts each time under its bound, cumulative as Prometheus reads them", async () => {
