@@ -34,6 +34,8 @@ export class Scratch {
     freeLots: 0,
     /** Lots of the order that the book shows within its price; for limit orders that close. */
     lotsNow: 0,
+    /** The cap on the sum of its fills; 0: none. */
+    orderCapMicros: 0,
   };
   /** What the checks of an amendment found and its execution needs. */
   readonly amendment = {
@@ -52,6 +54,10 @@ export class Scratch {
     expiresAtMs: 0,
     /** Whether it keeps its place in the queue. */
     keepsRank: false,
+    /** The cap on the sum of its fills; 0: none. */
+    orderCapMicros: 0,
+    /** Its filled lots at the price that the checks used. */
+    filledMicros: 0,
   };
   /** What the account of an amended order would have without it. */
   readonly without = {

@@ -17,6 +17,7 @@ import type { VenueState } from "../state/venue.js";
 import { isWellFormed, mayChange, noteAmended, triggerOf } from "./amend-terms.js";
 import { closesPosition, isExpired, pendingNotional } from "./open-orders.js";
 import {
+  capOnFills,
   lotsWithin,
   mayPost,
   mayPrice,
@@ -81,7 +82,8 @@ function maySize(
   priced: PricedOrder,
 ): boolean {
   const { orders } = s;
-  const { lots, remainingLots } = s.scratch.amendment;
+  const { amendment } = s.scratch;
+  const { lots, remainingLots } = amendment;
   const maxLeverage = market.config.tiers[0]!.maxLeverage;
   if (orders.leverage(order) > maxLeverage) {
     return refuse(s, REFUSAL.leverage_above_maximum, maxLeverage);
@@ -97,6 +99,10 @@ function maySize(
   if (orders.isPostOnly(order) && !mayPost(s, market, priced)) return false;
   const cap = session.maxOrderNotionalMicros;
   if (cap > 0 && !isExit && whole > cap) return refuse(s, REFUSAL.session_order_cap_exceeded, cap);
+  const extras = orders.extrasRow(order);
+  const isSized = extras !== NONE && orders.extras.sizeLots(extras) > 0;
+  amendment.orderCapMicros = capOnFills(cap, isSized, orders.isReduceOnly(order), whole);
+  amendment.filledMicros = (lots - remainingLots) * unit;
   return mayOpenAndPay(s, session, market, order, priced, unit);
 }
 

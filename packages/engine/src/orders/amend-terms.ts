@@ -93,5 +93,7 @@ export function noteAmended(
   const expiresAtMs = extras === NONE ? 0 : orders.extras.expiresAtMs(extras);
   amendment.expiresAtMs = command.expiresAtMs === -1 ? expiresAtMs : command.expiresAtMs;
   amendment.keepsRank = amendment.priceTicks === price && wanted <= remaining;
+  amendment.orderCapMicros = 0;
+  amendment.filledMicros = 0;
   placement.closableLots = closes;
 }

@@ -4,15 +4,7 @@
  * what now crosses, and rests behind all others.
  */
 import { NO_CLIENT_ID } from "@perpgate/protocol/client-order-id";
-import {
-  type AmendOrder,
-  CANCEL_RESTING,
-  GOOD_TILL_CANCELED,
-  LIMIT_ORDER,
-  type OrderExtras,
-  STOP_ORDER,
-  STOP_TRIGGER,
-} from "../commands.js";
+import { type AmendOrder, LIMIT_ORDER, STOP_ORDER } from "../commands.js";
 import { emit } from "../events/event-log.js";
 import {
   STATUS_CANCELED,
@@ -31,26 +23,13 @@ import { STOP_LIST } from "../state/positions.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
 import { mayAmend } from "./amend-checks.js";
-import { barOfRest } from "./execute.js";
+import { barOfRest, plainExtras } from "./execute.js";
 import { match } from "./match.js";
 import { detachOrder, enterOrder, pendingNotional, stopsOf } from "./open-orders.js";
 import { acknowledge } from "./place.js";
 import { namedOrder } from "./placement-terms.js";
 import { endOrder, reserveFor, settle, shrinkOrder } from "./settle.js";
 import { TAKER_ORDER } from "./taker.js";
-
-/** The extras of a plain limit order. */
-const PLAIN: OrderExtras = {
-  sizeLots: 0,
-  timeInForce: GOOD_TILL_CANCELED,
-  expiresAtMs: 0,
-  clientOrderId: "",
-  trigger: STOP_TRIGGER,
-  limitTicks: 0,
-  closePosition: false,
-  selfTrade: CANCEL_RESTING,
-  validUntilMs: 0,
-};
 
 /** Checks and executes; returns whether it was accepted. `acknowledgeAmendment` follows. */
 export function amendOrder(s: VenueState, command: AmendOrder): boolean {
@@ -114,34 +93,27 @@ function execute(
   });
   settleFunding(s, market, row);
   orders.setMaxNotional(order, session.maxNotionalMicros);
-  amendExtras(s, session, order, command);
+  amendExtras(s, order, command);
   outcome.remainingLots = amendment.remainingLots;
   if (isStop) amendStop(s, market, order);
   else if (amendment.keepsRank) amendInPlace(s, market, order);
   else queueAgain(s, session, market, order);
 }
 
-/** The terms that plain orders do not have; a plain order that is to expire gets them. */
-function amendExtras(
-  { orders, scratch }: VenueState,
-  session: Session,
-  order: number,
-  command: AmendOrder,
-): void {
+/** The terms that plain orders do not have; one that is to expire, or has a cap now, gets them. */
+function amendExtras({ orders, scratch }: VenueState, order: number, command: AmendOrder): void {
   const { extras } = orders;
-  const { expiresAtMs, limitTicks, lots } = scratch.amendment;
-  const cap = session.maxOrderNotionalMicros;
-  const row = orders.extrasRow(order);
+  const { expiresAtMs, limitTicks, lots, orderCapMicros, filledMicros } = scratch.amendment;
+  let row = orders.extrasRow(order);
   if (row === NONE) {
-    if (expiresAtMs === 0) return;
-    orders.setExtrasRow(
-      order,
-      extras.add(orders.id(order), { ...PLAIN, expiresAtMs }, NO_CLIENT_ID, cap),
-    );
-    return;
+    if (expiresAtMs === 0 && orderCapMicros === 0) return;
+    const terms = plainExtras(orders.isStop(order) ? STOP_ORDER : LIMIT_ORDER);
+    row = extras.add(orders.id(order), terms, NO_CLIENT_ID, 0);
+    orders.setExtrasRow(order, row);
   }
   extras.table.touch(row);
-  extras.setMaxOrderNotional(row, cap);
+  extras.setMaxOrderNotional(row, orderCapMicros);
+  if (extras.sizeLots(row) === 0) extras.setFilledMicros(row, filledMicros);
   extras.setLimitTicks(row, limitTicks);
   if (command.sizeLots > 0 && extras.sizeLots(row) > 0) extras.setSizeLots(row, lots);
   if (expiresAtMs !== extras.expiresAtMs(row)) extras.setExpiresAtMs(row, expiresAtMs);
@@ -207,7 +179,7 @@ function queueAgain(s: VenueState, session: Session, market: Market, order: numb
     endDetached(s, market, order);
     return;
   }
-  if (extras !== NONE && orders.extras.sizeLots(extras) > 0) {
+  if (extras !== NONE && orders.extras.isBounded(extras)) {
     orders.extras.addFill(extras, taker.filledMicros, taker.openedMicros);
   }
   orders.setRemaining(order, taker.lotsLeft);

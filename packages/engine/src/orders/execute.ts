@@ -1,6 +1,17 @@
 /** Executes an accepted order: a market, limit or stop order, and what is kept of it. */
+import { type ClientIdWords, NO_CLIENT_ID } from "@perpgate/protocol/client-order-id";
 import { divFloor } from "@perpgate/protocol/integers";
-import { LIMIT_ORDER, type OrderExtras, type PlaceOrder, STOP_ORDER } from "../commands.js";
+import {
+  CANCEL_RESTING,
+  GOOD_TILL_CANCELED,
+  IMMEDIATE_OR_CANCEL,
+  LIMIT_ORDER,
+  type OrderExtras,
+  type OrderType,
+  type PlaceOrder,
+  STOP_ORDER,
+  STOP_TRIGGER,
+} from "../commands.js";
 import { emit } from "../events/event-log.js";
 import {
   STATUS_CANCELED,
@@ -19,7 +30,7 @@ import type { VenueState } from "../state/venue.js";
 import { match } from "./match.js";
 import { enterOrder } from "./open-orders.js";
 import { reserveFor, settle } from "./settle.js";
-import { TAKER_ORDER, type Taker, UNBUDGETED } from "./taker.js";
+import { TAKER_ORDER, UNBUDGETED } from "./taker.js";
 
 /** Reports the order and prepares its taker. */
 export function announce(
@@ -54,7 +65,8 @@ export function announce(
   taker.feePpm = market.config.takerFeePpm;
   taker.bar = takerBar(s, market, session.account);
   taker.maxNotionalMicros = session.maxNotionalMicros;
-  if (extras !== undefined) extendTaker(taker, session, order, extras);
+  if (extras !== undefined) taker.selfTrade = extras.selfTrade;
+  boundTaker(s, order);
 }
 
 export function execute(s: VenueState, session: Session, market: Market, order: PlaceOrder): void {
@@ -94,13 +106,14 @@ function reportExtras(s: VenueState, extras: OrderExtras): void {
   });
 }
 
-function extendTaker(taker: Taker, session: Session, order: PlaceOrder, extras: OrderExtras): void {
-  taker.selfTrade = extras.selfTrade;
-  if (extras.sizeLots === 0) return;
-  const { marginMicros, leverage } = order;
-  const cap = session.maxOrderNotionalMicros;
+function boundTaker({ scratch }: VenueState, order: PlaceOrder): void {
+  const { sizeLots, orderCapMicros } = scratch.placement;
+  if (sizeLots === 0 && orderCapMicros === 0) return;
+  // Without a size its margin has fixed its lots or its money.
+  const marginMicros = sizeLots > 0 ? order.marginMicros : 0;
   // A limit order was accepted for its lots: rounding, fill by fill, must not leave one of them out.
-  taker.bound.set(marginMicros, leverage, 0, cap, 0, order.type !== LIMIT_ORDER);
+  const roundsEachFill = order.type !== LIMIT_ORDER;
+  scratch.taker.bound.set(marginMicros, order.leverage, 0, orderCapMicros, 0, roundsEachFill);
 }
 
 function executeLimit(
@@ -205,22 +218,43 @@ function keepOpen(
   row: number,
   remainingLots: number,
 ): void {
-  const { lots } = s.scratch.placement;
+  const { lots, orderCapMicros } = s.scratch.placement;
   // One that closes the position goes by a rule of its own.
   const terms = order.extras?.closePosition === true ? { ...order, reduceOnly: false } : order;
   const slot = s.orders.add(s.seq, session.account, row, terms, lots, remainingLots);
   s.orders.setMaxNotional(slot, session.maxNotionalMicros);
-  if (order.extras !== undefined) keepExtras(s, session, order.extras, slot);
+  if (order.extras !== undefined) keepExtras(s, order.extras, s.scratch.clientId, slot);
+  else if (orderCapMicros > 0) keepExtras(s, plainExtras(order.type), NO_CLIENT_ID, slot);
   enterOrder(s, market, slot);
   if (order.type === LIMIT_ORDER) reserveFor(s, market, slot);
 }
 
-function keepExtras(s: VenueState, session: Session, terms: OrderExtras, slot: number): void {
+function keepExtras(
+  s: VenueState,
+  terms: OrderExtras,
+  clientId: ClientIdWords,
+  slot: number,
+): void {
   const { orders, scratch } = s;
   const { filledMicros, openedMicros } = scratch.taker;
   const { extras } = orders;
-  const row = extras.add(s.seq, terms, scratch.clientId, session.maxOrderNotionalMicros);
+  const row = extras.add(s.seq, terms, clientId, scratch.placement.orderCapMicros);
   orders.setExtrasRow(slot, row);
   orders.clientIds.add(slot);
-  if (terms.sizeLots > 0) extras.addFill(row, filledMicros, openedMicros);
+  if (extras.isBounded(row)) extras.addFill(row, filledMicros, openedMicros);
+}
+
+/** The terms of an open order that was sent without any. */
+export function plainExtras(type: OrderType): OrderExtras {
+  return {
+    sizeLots: 0,
+    timeInForce: type === STOP_ORDER ? IMMEDIATE_OR_CANCEL : GOOD_TILL_CANCELED,
+    expiresAtMs: 0,
+    clientOrderId: "",
+    trigger: STOP_TRIGGER,
+    limitTicks: 0,
+    closePosition: false,
+    selfTrade: CANCEL_RESTING,
+    validUntilMs: 0,
+  };
 }

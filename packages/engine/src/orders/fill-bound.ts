@@ -1,14 +1,14 @@
 /**
- * What the terms of an order with a size leave for its fills: the notional that may still open, where
- * its margin bounds it, and the notional that may still be filled at all, where a cap of its session
- * does. Lots that close are never held back.
+ * What the terms of an order leave for its fills: the notional that may still open, where the margin of
+ * an order with a size bounds it, and the notional that may still be filled at all, where a cap of its
+ * session does. Lots that close are never held back.
  */
 import { divCeil, divFloor } from "@perpgate/protocol/integers";
 import { END } from "../reasons.js";
 import type { OrderStore } from "../state/orders.js";
 
 export class FillBound {
-  /** Whether the order has a size. */
+  /** Whether the order has a size, or a cap without one. */
   isSet = false;
   /** Why `lots` returned fewer than were wanted. */
   reason = 0;
@@ -37,12 +37,12 @@ export class FillBound {
   /** The bound of an open order with extras. */
   setOf(orders: OrderStore, order: number, extrasRow: number, roundsEachFill: boolean): void {
     const { extras } = orders;
-    if (extras.sizeLots(extrasRow) === 0) {
+    if (!extras.isBounded(extrasRow)) {
       this.isSet = false;
       return;
     }
     this.set(
-      orders.margin(order),
+      extras.sizeLots(extrasRow) > 0 ? orders.margin(order) : 0,
       orders.leverage(order),
       extras.openedMicros(extrasRow),
       extras.maxOrderNotional(extrasRow),

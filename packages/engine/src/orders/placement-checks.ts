@@ -128,6 +128,7 @@ function maySize(
   if (order.extras?.closePosition === true) {
     placement.lots = 0;
     placement.closableLots = closes;
+    placement.orderCapMicros = 0;
     return mayClosePosition(s, market, order, row) && mayAddOrder(s, market, order, row, placement);
   }
   if (order.reduceOnly && closes === 0) return refuse(s, REFUSAL.reduce_only_without_position);
@@ -155,11 +156,25 @@ function maySize(
   const whole = order.type === MARKET_ORDER && !order.reduceOnly ? notionalMicros : lots * unit;
   if (cap > 0 && lots > closes && whole > cap)
     return refuse(s, REFUSAL.session_order_cap_exceeded, cap);
+  placement.orderCapMicros = capOnFills(cap, sizeLots > 0, order.reduceOnly, whole);
   return (
     mayOpen(s, session, market, order, row, unit, placement) &&
     mayAddOrder(s, market, order, row, placement) &&
     mayAfford(s, session, market, order, row, unit, placement)
   );
+}
+
+/**
+ * The cap on the sum of an order's fills; 0: none. Without a size, only an exit of more than the cap
+ * needs it: it may open once the position is gone.
+ */
+export function capOnFills(
+  capMicros: number,
+  isSized: boolean,
+  reduceOnly: boolean,
+  wholeMicros: number,
+): number {
+  return isSized || (!reduceOnly && wholeMicros > capMicros) ? capMicros : 0;
 }
 
 /** Whether a post-only order would rest. */

@@ -46,7 +46,7 @@ export class Taker {
   filledLots = 0;
   filledMicros = 0;
   feeMicros = 0;
-  /** Notional of what opened, counted for orders with a size. */
+  /** Notional of what opened, counted where its fills are bounded. */
   openedMicros = 0;
   /** Why it stopped with lots or money left; none if it took all that it wanted. */
   stopReason = 0;

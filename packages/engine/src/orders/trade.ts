@@ -87,7 +87,7 @@ function countTerms(
     taker.bound.spend(micros, opened);
   }
   const row = s.orders.extrasRow(maker);
-  if (row === NONE || s.orders.extras.sizeLots(row) === 0) return;
+  if (row === NONE || !s.orders.extras.isBounded(row)) return;
   s.orders.extras.addFill(row, micros, makerPlan.openingLots * unit);
 }
 

@@ -121,7 +121,7 @@ function rest(s: VenueState, market: Market, order: number): void {
     emit.OrderReduced(s.events, { orderId, account, market: market.number, reason, remainingLots });
     orders.setLots(order, orders.lots(order) - opening);
   }
-  if (orders.extras.sizeLots(extras) > 0) {
+  if (orders.extras.isBounded(extras)) {
     orders.extras.addFill(extras, taker.filledMicros, taker.openedMicros);
   }
   orders.setLimitType(order);

@@ -78,16 +78,23 @@ export class OrderExtrasStore {
   selfTrade(row: number): number {
     return this.table.data[row * 16 + 7]!;
   }
-  /** The cap of the session that placed or last amended it, on the sum of its fills; 0: none. */
+  /** The cap on the sum of its fills; 0: none. */
   maxOrderNotional(row: number): number {
     return this.table.data[row * 16 + 8]!;
   }
   setMaxOrderNotional(row: number, micros: number): void {
     this.table.data[row * 16 + 8] = micros;
   }
-  /** What its fills came to; counted for orders with a size. */
+  /** Whether its fills are bounded, and counted for that. */
+  isBounded(row: number): boolean {
+    return this.sizeLots(row) > 0 || this.maxOrderNotional(row) > 0;
+  }
+  /** What its fills came to; counted where they are bounded. */
   filledMicros(row: number): number {
     return this.table.data[row * 16 + 9]!;
+  }
+  setFilledMicros(row: number, micros: number): void {
+    this.table.data[row * 16 + 9] = micros;
   }
   /** What of that opened. */
   openedMicros(row: number): number {

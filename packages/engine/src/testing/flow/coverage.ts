@@ -16,6 +16,8 @@ export class Coverage {
   private readonly held = new Map<number, number>();
   /** Asks for a time jump after the last command, by writer. */
   private asks = new Map<number, { readonly time: number; readonly ticks: number }>();
+  /** Ids of the orders that have a size. */
+  private readonly sized = new Set<number>();
 
   add(key: string, amount = 1): void {
     this.counts.set(key, (this.counts.get(key) ?? 0) + amount);
@@ -159,12 +161,23 @@ export class Coverage {
       if (event.kind === "OrderEnded") this.add(`rule undone ${END_REASONS[event.reason]}`);
       if (event.kind === "Traded") this.add("rule undone trade");
     }
+    this.observeCaps(events);
     if (command.kind !== "PlaceOrder" || command.extras === undefined) return;
     const ack = events.find((event) => event.kind === "OrderAcknowledged");
     if (ack?.kind !== "OrderAcknowledged") return;
     const force = TIMES_IN_FORCE[command.extras.timeInForce];
     this.add(`rule ${force} ${ORDER_STATUSES[ack.status]}`);
     if (command.extras.sizeLots > 0) this.add(`rule size ${ORDER_STATUSES[ack.status]}`);
+  }
+
+  /** Orders without a size, accepted as exits, that meet the cap of their session. */
+  private observeCaps(events: readonly VenueEvent[]): void {
+    for (const event of events) {
+      if (event.kind === "OrderExtended" && event.sizeLots > 0) this.sized.add(event.orderId);
+      if (event.kind !== "OrderEnded" && event.kind !== "OrderAcknowledged") continue;
+      if (END_REASONS[event.reason] !== "session_order_cap_exceeded") continue;
+      if (!this.sized.has(event.orderId)) this.add(`rule exit meets its cap: ${event.kind}`);
+    }
   }
 
   /** What became of an amendment, and what the order was. */

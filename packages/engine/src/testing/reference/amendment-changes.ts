@@ -1,20 +1,18 @@
 /** What an accepted amendment does. */
-import {
-  type AmendOrder,
-  CANCEL_RESTING,
-  GOOD_TILL_CANCELED,
-  STOP_TRIGGER,
-} from "../../commands.js";
+import type { AmendOrder } from "../../commands.js";
 import { STATUS_CANCELED, STATUS_PENDING, STATUS_RESTING } from "../../events/event-table.js";
 import { END } from "../../reasons.js";
-import type { Amended } from "./amendment-checks.js";
+import { type Amended, pricedOf } from "./amendment-checks.js";
 import { leaveBook } from "./book.js";
+import { referencePrice } from "./checks.js";
 import { emit, settleEvents, touch } from "./end-events.js";
 import { settleFunding } from "./funding.js";
 import { num } from "./integers.js";
+import { unitOf } from "./margin.js";
 import { acknowledge, type Outcome, takeAndRest } from "./placement.js";
 import { endOrder, isOpen, settle } from "./settle.js";
 import { accountOf, type Market, positionOf, type State } from "./state.js";
+import { fillCap, plainExtra } from "./terms.js";
 
 export function executeAmendment(
   state: State,
@@ -64,7 +62,7 @@ function change(state: State, market: Market, amended: Amended, command: AmendOr
     expiresAtMs: amended.expiresAt,
   });
   settleFunding(state, position);
-  changeTerms(amended, command);
+  changeTerms(market, amended, command);
   if (order.resting && !amended.keepsPlace) return takeAgain(state, market, amended);
   apply(amended);
   if (!amended.keepsPlace) requeue(state, amended);
@@ -73,25 +71,15 @@ function change(state: State, market: Market, amended: Amended, command: AmendOr
   return { ...none, status, remaining: amended.remaining };
 }
 
-/** What plain orders do not have; one that is to expire has it from now on. */
-function changeTerms(amended: Amended, { sizeLots }: AmendOrder): void {
+/** What plain orders do not have; one that is to expire or is bounded has it from now on. */
+function changeTerms(market: Market, amended: Amended, { sizeLots }: AmendOrder): void {
   const { session, order, expiresAt } = amended;
-  const cap = session.maxOrderNotional;
-  if (order.extra === null) {
-    if (expiresAt === 0) return;
-    const none = { size: 0n, margin: 0n, selfTrade: CANCEL_RESTING, clientId: "" };
-    const plain = { timeInForce: GOOD_TILL_CANCELED, trigger: STOP_TRIGGER, limit: 0n };
-    order.extra = {
-      ...none,
-      ...plain,
-      closePosition: false,
-      expiresAt,
-      cap,
-      filled: 0n,
-      opened: 0n,
-    };
-    return;
-  }
+  const lot = referencePrice(pricedOf(amended), market) * unitOf(market);
+  const size = order.extra?.size ?? 0n;
+  const cap = fillCap(session.maxOrderNotional, size, order.reduceOnly, amended.lots * lot);
+  if (order.extra === null && expiresAt === 0 && cap === 0n) return;
+  order.extra ??= plainExtra(!order.resting, cap, expiresAt);
+  if (size === 0n) order.extra.filled = (amended.lots - amended.remaining) * lot;
   order.extra.cap = cap;
   order.extra.expiresAt = expiresAt;
   order.extra.limit = amended.limit;

@@ -64,7 +64,7 @@ export function checkAmended(
 
 type Priced = ReturnType<typeof pricedOf>;
 
-function pricedOf({ order, price }: Amended) {
+export function pricedOf({ order, price }: Amended) {
   const type: OrderType = order.resting ? LIMIT_ORDER : STOP_ORDER;
   const { side, reduceOnly } = order;
   return { side, type, priceTicks: num(price), reduceOnly };

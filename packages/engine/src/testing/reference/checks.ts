@@ -34,7 +34,7 @@ import {
   type Session,
   type State,
 } from "./state.js";
-import { checkTerms, isImmediate, isMisshapen } from "./terms.js";
+import { checkTerms, fillCap, isImmediate, isMisshapen } from "./terms.js";
 
 interface Signed {
   readonly session: number;
@@ -52,6 +52,8 @@ export interface Accepted {
   readonly market: Market;
   readonly position: Position;
   readonly lots: bigint;
+  /** What the sum of its fills may come to; 0: no bound. */
+  readonly orderCap: bigint;
 }
 
 /** The half-width of the price band in ticks. */
@@ -226,7 +228,7 @@ function checkTrading(
     );
     if (other !== undefined) return refused("close_position_in_use", other.id);
     if (position.orders.length >= most) return refused("open_order_limit", most);
-    return { session, market, position, lots: 0n };
+    return { session, market, position, lots: 0n, orderCap: 0n };
   }
   if (order.reduceOnly && capacity === 0n) return refused("reduce_only_without_position");
 
@@ -272,5 +274,6 @@ function checkTrading(
       return refused("notional_limit");
   }
   const funds = checkFunds(state, order, market, position, capacity, parts, reference);
-  return funds ?? { session, market, position, lots };
+  const bound = fillCap(orderCap, size, order.reduceOnly, whole);
+  return funds ?? { session, market, position, lots, orderCap: bound };
 }

@@ -194,7 +194,7 @@ function execute(state: State, command: PlaceOrder, accepted: Accepted): Outcome
     reduceOnly: command.reduceOnly,
     cap: accepted.session.maxNotional,
     lots,
-    extra: extraOf(command, accepted.session),
+    extra: extraOf(command, accepted.orderCap),
   };
   if (command.type === STOP_ORDER) {
     position.orders.push(openOrder(command, order, lots));

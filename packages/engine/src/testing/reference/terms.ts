@@ -4,8 +4,10 @@
  */
 import {
   CANCEL_BOTH,
+  CANCEL_RESTING,
   FILL_OR_KILL,
   GOOD_TILL_CANCELED,
+  IMMEDIATE_OR_CANCEL,
   LIMIT_ORDER,
   MARKET_ORDER,
   type OrderExtras,
@@ -19,14 +21,7 @@ import { ceilDiv, floorDiv, max } from "./integers.js";
 import { openOrders } from "./open-orders.js";
 import { type Refused, refused } from "./refusal.js";
 import { endOrder, isOpen } from "./settle.js";
-import {
-  type Account,
-  accountOf,
-  type Extra,
-  type Order,
-  type Session,
-  type State,
-} from "./state.js";
+import { type Account, accountOf, type Extra, type Order, type State } from "./state.js";
 
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
@@ -92,9 +87,35 @@ export function checkTerms(state: State, account: Account, extras: OrderExtras):
   return other === undefined ? null : refused("client_order_id_in_use", other.id);
 }
 
-export function extraOf(order: PlaceOrder, session: Session): Extra | null {
+/** What an order without terms has once it is bounded or is to expire. */
+export function plainExtra(isStop: boolean, cap: bigint, expiresAt: number): Extra {
+  return {
+    size: 0n,
+    margin: 0n,
+    expiresAt,
+    timeInForce: isStop ? IMMEDIATE_OR_CANCEL : GOOD_TILL_CANCELED,
+    trigger: STOP_TRIGGER,
+    limit: 0n,
+    closePosition: false,
+    selfTrade: CANCEL_RESTING,
+    clientId: "",
+    cap,
+    filled: 0n,
+    opened: 0n,
+  };
+}
+
+/** "without a size": only of an order that is larger than the cap, an exit, its fills are bounded. */
+export function fillCap(cap: bigint, size: bigint, reduceOnly: boolean, whole: bigint): bigint {
+  if (size > 0n) return cap;
+  return !reduceOnly && whole > cap ? cap : 0n;
+}
+
+export function extraOf(order: PlaceOrder, cap: bigint): Extra | null {
   const { extras } = order;
-  if (extras === undefined) return null;
+  if (extras === undefined) {
+    return cap === 0n ? null : plainExtra(order.type === STOP_ORDER, cap, 0);
+  }
   return {
     size: BigInt(extras.sizeLots),
     margin: BigInt(order.marginMicros),
@@ -105,7 +126,7 @@ export function extraOf(order: PlaceOrder, session: Session): Extra | null {
     closePosition: extras.closePosition,
     selfTrade: extras.selfTrade,
     clientId: extras.clientOrderId,
-    cap: session.maxOrderNotional,
+    cap,
     filled: 0n,
     opened: 0n,
   };
@@ -121,7 +142,7 @@ export function within(
 ): { lots: bigint; reason: number } {
   let lots = wanted;
   let reason: number = END.none;
-  if (extra === null || extra.size === 0n) return { lots, reason };
+  if (extra === null) return { lots, reason };
   const lower = (bound: bigint, why: number): void => {
     if (lots <= bound) return;
     lots = bound;
@@ -131,7 +152,7 @@ export function within(
     const all = floorDiv(max(0n, extra.cap - extra.filled), lotPrice);
     lower(max(closing, all), END.session_order_cap_exceeded);
   }
-  if (extra.margin > 0n) {
+  if (extra.size > 0n && extra.margin > 0n) {
     const opening = floorDiv(max(0n, extra.margin * leverage - extra.opened), lotPrice);
     lower(closing + opening, END.margin_spent);
   }

@@ -66,18 +66,23 @@ function orderBound(rule: string, isStop: boolean): Check {
       openings(step).flatMap((fill) => {
         const { order, trade, opened } = fill;
         if (order === undefined || (order.type === STOP_ORDER) !== isStop) return [];
-        const { openedMicros, config } = step.record;
+        const { openedMicros, cappedMicros, config } = step.record;
         const unit = BigInt(config.markets[trade.market]!.microsPerTickLot);
         const ticks = BigInt(isStop ? order.priceTicks : trade.priceTicks);
         const sum = (openedMicros.get(order.id) ?? 0n) + opened * ticks * unit;
         openedMicros.set(order.id, sum);
+        // A stop within its cap at its own price is accepted for its lots; an exit counts as it fills.
+        const least = ticks < trade.priceTicks ? ticks : BigInt(trade.priceTicks);
+        const capped = (cappedMicros.get(order.id) ?? 0n) + opened * least * unit;
+        cappedMicros.set(order.id, capped);
         // An amendment keeps the lots, whatever they cost at the new price; a size is no money.
         const isByMoney = order.sizeLots === 0 && !order.isAmended;
         const bound = BigInt(order.marginMicros) * BigInt(order.leverage);
         const cap = BigInt(order.caps.maxOrderNotionalMicros);
         if (isByMoney && sum > bound)
           return [`${describe(fill)}: ${sum} in all, margin × leverage ${bound}`];
-        return cap === 0n || sum <= cap ? [] : [`${describe(fill)}: ${sum} in all, cap ${cap}`];
+        if (cap === 0n || capped <= cap) return [];
+        return [`${describe(fill)}: ${capped} in all, cap ${cap}`];
       }),
   };
 }

@@ -48,6 +48,8 @@ export class VenueRecord {
   readonly placed = new PlacedOrders();
   /** Micros of each order's fills that opened. */
   readonly openedMicros = new Map<number, bigint>();
+  /** The same as `maxOrderNotional` counts them at least. */
+  readonly cappedMicros = new Map<number, bigint>();
   /** Micros that opened under each order that has a size and a margin. */
   private readonly sizedMicros = new Map<number, bigint>();
   readonly feeds: Feed[];

@@ -109,6 +109,111 @@ describe("session caps", () => {
     expect(close).toMatchObject({ reason: "none", status: "resting", remaining: 2 });
   });
 
+  describe("an exit that becomes an entry keeps maxOrderNotional", () => {
+    /** Alice is long two coins; her next orders are of a session with a cap of $1,000. */
+    function capped() {
+      const { venue, alice, bob } = pair();
+      bob.sells("limit", { size: 2, price: 50_000 });
+      alice.buys("market", { size: 2 });
+      const free = alice.session;
+      alice.signsIn({ maxOrderNotionalMicros: 1_000e6 });
+      const flat = (): void => {
+        bob.buys("limit", { size: 2, price: 50_000 });
+        alice.sells("market", { size: 2, reduceOnly: true });
+        expect(alice.position().size).toBe(0);
+      };
+      return { venue, alice, bob, free, flat };
+    }
+
+    test("a limit order", () => {
+      const { venue, alice, bob, flat } = capped();
+      const exit = alice.sells("limit", { margin: 10_000, price: 50_100 });
+      expect(exit).toMatchObject({ status: "resting", remaining: 1.996 });
+      flat();
+      // 1,000 ÷ 50,100.
+      expect(bob.buys("market", { size: 2 }).filled).toBe(0.01996);
+      expect(venue.endedWithRest()).toContainEqual([
+        exit.orderId,
+        "session_order_cap_exceeded",
+        1.97604,
+      ]);
+    });
+
+    test("what it has closed counts", () => {
+      const { venue, alice, bob, flat } = capped();
+      const exit = alice.sells("limit", { margin: 10_000, price: 50_100 });
+      bob.buys("market", { size: 0.01 });
+      flat();
+      // 501 of the 1,000 are filled: 0.00996 coins are left.
+      expect(bob.buys("market", { size: 2 }).filled).toBe(0.00996);
+      expect(venue.endedWithRest()).toContainEqual([
+        exit.orderId,
+        "session_order_cap_exceeded",
+        1.97604,
+      ]);
+    });
+
+    test("a limit order that a session with a cap amends", () => {
+      const { venue, alice, bob, free, flat } = capped();
+      const session = alice.session;
+      alice.session = free;
+      const exit = alice.sells("limit", { margin: 10_000, price: 50_100 });
+      bob.buys("market", { size: 0.01 });
+      alice.session = session;
+      expect(alice.amends(exit.orderId, { price: 50_200 }).status).toBe("resting");
+      flat();
+      // 0.01 coins count at the new price: 498 ÷ 50,200.
+      expect(bob.buys("market", { size: 2 }).filled).toBe(0.00992);
+      expect(venue.endedWithRest()).toContainEqual([
+        exit.orderId,
+        "session_order_cap_exceeded",
+        1.97608,
+      ]);
+    });
+
+    test("a stop", () => {
+      const { venue, alice, bob, flat } = capped();
+      const exit = alice.sells("stop", { margin: 9_900, price: 49_900 });
+      expect(exit).toMatchObject({ status: "pending", remaining: 1.98396 });
+      flat();
+      bob.buys("limit", { size: 2, price: 49_850 });
+      venue.index(49_900);
+      venue.tick();
+      // 1,000 ÷ 49,850.
+      expect(alice.position().size).toBe(-0.02006);
+      expect(venue.endedWithRest()).toContainEqual([
+        exit.orderId,
+        "session_order_cap_exceeded",
+        1.9639,
+      ]);
+    });
+
+    test("a market order whose money comes to more at a low bid", () => {
+      const { alice, bob } = capped();
+      bob.buys("limit", { size: 0.2, price: 50_000 });
+      bob.buys("limit", { size: 2, price: 48_000 });
+      // 10,000 at the first bid; at the second 90,000 would be 1.875 coins, and 1.8 are left.
+      expect(alice.sells("market", { margin: 10_000 })).toMatchObject({
+        status: "canceled",
+        reason: "session_order_cap_exceeded",
+        filled: 2,
+        remaining: 0.072,
+      });
+      expect(alice.position().size).toBe(0);
+    });
+
+    test("a stop within the cap at its own price is not cut where it fills beyond it", () => {
+      const { venue, alice, bob } = pair();
+      alice.signsIn({ maxOrderNotionalMicros: 100_000e6 });
+      const entry = alice.buys("stop", { margin: 10_000, price: 50_500 });
+      expect(entry).toMatchObject({ status: "pending", remaining: 1.98019 });
+      bob.sells("limit", { size: 2, price: 50_700 });
+      venue.index(50_500);
+      venue.tick();
+      expect(alice.position().size).toBe(1.98019);
+    });
+  });
+
   test("in all: positions at mark, resting and pending orders of every market count", () => {
     const venue = new Venue({ markets: [BTC, ETH] });
     const bob = venue.trader("bob", 1_000_000);
