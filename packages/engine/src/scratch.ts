@@ -1,7 +1,7 @@
 /** Working memory of the command in progress, one per venue: nothing in it outlives a command. */
 import { type ClientIdWords, NO_CLIENT_ID } from "@perpgate/protocol/client-order-id";
 import { LIMIT_ORDER, LONG, type OrderType, type Side } from "./commands.js";
-import { ENDS_PER_MAKER, LIQUIDATIONS_AND_STOPS_PER_COMMAND } from "./config.js";
+import { LIQUIDATIONS_AND_STOPS_PER_COMMAND } from "./config.js";
 import type { DeleveragingOrder } from "./money/deleveraging-order.js";
 import { FillPlan } from "./money/fill.js";
 import { FillBound } from "./orders/fill-bound.js";
@@ -105,9 +105,9 @@ export class Scratch {
   }
 
   /** Counts the orders that `settle` has ended since `endedBefore` as makers: see `ENDS_PER_MAKER`. */
-  countMet(endedBefore: number): void {
+  countMet(endedBefore: number, endsPerMaker: number): void {
     const ended = this.endedBySettle - endedBefore;
-    this.makersLeft = Math.max(0, this.makersLeft - Math.floor(ended / ENDS_PER_MAKER));
+    this.makersLeft = Math.max(0, this.makersLeft - Math.floor(ended / endsPerMaker));
   }
 }
 

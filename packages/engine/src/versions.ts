@@ -7,6 +7,7 @@
  * Append only: a rule set never changes once a log was written under it.
  */
 import {
+  ENDS_PER_MAKER,
   LIQUIDATION_CANCELS_PER_COMMAND,
   LIQUIDATION_FEE_PPM,
   LIQUIDATIONS_AND_STOPS_PER_COMMAND,
@@ -19,6 +20,8 @@ export interface RuleSet {
   readonly liquidationFeePpm: number;
   /** At most `MAKERS_PER_COMMAND`. */
   readonly makersPerCommand: number;
+  /** Orders that end with a position and count as one maker. */
+  readonly endsPerMaker: number;
   /** At most `LIQUIDATIONS_AND_STOPS_PER_COMMAND`. */
   readonly liquidationsAndStopsPerCommand: number;
   /** Orders of liquidated accounts after whose cancels a command begins no further liquidation. */
@@ -32,6 +35,7 @@ export const RULE_SETS: readonly RuleSet[] = [
     version: 2,
     liquidationFeePpm: LIQUIDATION_FEE_PPM,
     makersPerCommand: MAKERS_PER_COMMAND,
+    endsPerMaker: ENDS_PER_MAKER,
     liquidationsAndStopsPerCommand: LIQUIDATIONS_AND_STOPS_PER_COMMAND,
     liquidationCancelsPerCommand: LIQUIDATION_CANCELS_PER_COMMAND,
   },

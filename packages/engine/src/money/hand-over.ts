@@ -178,6 +178,6 @@ function deleverageOne(
   }
   const { endedBySettle } = s.scratch;
   settle(s, market, other);
-  s.scratch.countMet(endedBySettle);
+  s.scratch.countMet(endedBySettle, s.rules.endsPerMaker);
   return true;
 }

@@ -45,7 +45,7 @@ export function match(s: VenueState, market: Market, taker: Taker): void {
     if (s.scratch.makersLeft % WARMED === 0) warmMakers(s, market, ladder);
     const { endedBySettle } = s.scratch;
     const goesOn = meet(s, market, taker, ladder.bestOrder(), ticks);
-    s.scratch.countMet(endedBySettle);
+    s.scratch.countMet(endedBySettle, s.rules.endsPerMaker);
     if (!goesOn) return;
   }
 }

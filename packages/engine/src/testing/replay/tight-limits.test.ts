@@ -1,8 +1,9 @@
 /**
- * Short flows in which almost every tick leaves work over: a command meets two makers, a tick liquidates
- * or triggers two, and begins no liquidation once two orders were canceled for others. The backstop takes
- * nothing, so liquidations deleverage. One engine runs on, another is restored from a snapshot after every
- * tick and some other commands: what a command leaves outside of the snapshot must decide nothing.
+ * Short flows in which almost every tick leaves work over: a command meets three makers, of which an order
+ * that ends with its position counts as one, a tick liquidates or triggers two, and begins no liquidation
+ * once an order was canceled for another one. The backstop takes nothing, so liquidations deleverage. One
+ * engine runs on, another is restored from a snapshot after every tick and some other commands: what a
+ * command leaves outside of the snapshot must decide nothing.
  * PERPGATE_TIGHT_SEEDS=n sets the number of flows.
  */
 import { Random } from "@perpgate/protocol/random";
@@ -15,13 +16,17 @@ import {
   IMMEDIATE_OR_CANCEL,
   LIMIT_ORDER,
   LONG,
+  type PlaceOrder,
   SHORT,
   type Side,
   STOP_ORDER,
   type TimeInForce,
 } from "../../commands.js";
 import { Engine } from "../../engine.js";
-import { TRADE_ADL } from "../../events/event-table.js";
+import { TRADE_ADL, type VenueEvent } from "../../events/event-table.js";
+import { accountsDue } from "../../money/liquidate.js";
+import { END } from "../../reasons.js";
+import { NONE } from "../../state/orders.js";
 import { RULE_SETS } from "../../versions.js";
 import { addressOf, genesis, openSession, PLAIN_EXTRAS, plainOrder } from "../commands.js";
 import { describeDerived } from "../derived.js";
@@ -33,11 +38,15 @@ const SEEDS = Number(process.env.PERPGATE_TIGHT_SEEDS ?? 5);
 const ROUNDS = 40;
 const ACCOUNTS = 12;
 
+const MAKERS = 3;
+const LIQUIDATIONS = 2;
+const CANCELS = 1;
 const TIGHT = RULE_SETS.map((rules) => ({
   ...rules,
-  makersPerCommand: 2,
-  liquidationsAndStopsPerCommand: 2,
-  liquidationCancelsPerCommand: 2,
+  makersPerCommand: MAKERS,
+  endsPerMaker: 1,
+  liquidationsAndStopsPerCommand: LIQUIDATIONS,
+  liquidationCancelsPerCommand: CANCELS,
 }));
 
 const TIMES_IN_FORCE = {
@@ -63,6 +72,7 @@ class TightFlow {
     for (let round = 0; round < ROUNDS; round++) {
       const { random } = this;
       for (let trades = random.int(0, 3); trades > 0; trades--) yield* this.trade();
+      for (let exits = random.int(0, 3); exits > 0; exits--) yield* this.exit();
       if (random.chance(0.3)) yield this.order(this.side(), random.int(-4_000, 4_000), 50, "stop");
       if (random.chance(0.2)) yield this.order(this.side(), random.int(-2_000, 2_000), 50);
       yield this.index(this.mark + random.int(-7_000, 7_000));
@@ -100,12 +110,25 @@ class TightFlow {
     yield this.order(side === LONG ? SHORT : LONG, offset, sizeLots, life);
   }
 
+  /** Somebody who holds a position has a stop that ends with it, too far away to be reached soon. */
+  private *exit(): Generator<Command> {
+    const { positions } = this.engine.state.markets[0]!;
+    const account = this.random.int(1, ACCOUNTS);
+    const row = positions.rowOf(account);
+    const lots = row === NONE ? 0 : positions.lots(row);
+    if (lots === 0) return;
+    const side = lots > 0 ? SHORT : LONG;
+    const session = this.sessions[account - 1]!;
+    const stop = this.order(side, side * 20_000, Math.abs(lots), "stop");
+    yield { ...stop, session, reduceOnly: true };
+  }
+
   private order(
     side: Side,
     offset: number,
     sizeLots: number,
     life: keyof typeof TIMES_IN_FORCE = "rests",
-  ): Command {
+  ): PlaceOrder {
     return plainOrder({
       stampMs: this.engine.state.timeMs,
       session: this.random.pick(this.sessions),
@@ -120,11 +143,37 @@ class TightFlow {
   }
 }
 
-/** Returns how many ticks deleveraged and met nobody more after it. */
-function run(seed: number): number {
+/** How many commands of the flows met a limit. */
+class Reached {
+  /** Ticks that deleveraged and met nobody more after it. */
+  spent = 0;
+  /** Commands that met fewer makers than they may, because orders ended with a position. */
+  ended = 0;
+  /** Ticks that left a position due, because orders were canceled for another. */
+  canceled = 0;
+
+  observe({ state }: Engine, command: Command, events: readonly VenueEvent[]): void {
+    const { makersLeft, liquidatedOrders } = state.scratch;
+    const trades = events.filter((event) => event.kind === "Traded");
+    if (makersLeft === 0 && trades.some(({ tradeKind }) => tradeKind === TRADE_ADL)) this.spent++;
+    if (makersLeft === 0 && trades.length + withoutTrade(events) < MAKERS) this.ended++;
+    if (command.kind !== "Tick" || makersLeft === 0 || liquidatedOrders < CANCELS) return;
+    const liquidated = new Set<number>();
+    for (const event of events) if (event.kind === "Liquidated") liquidated.add(event.account);
+    const waits = accountsDue(state.markets[0]!).length > 0;
+    if (waits && liquidated.size < LIQUIDATIONS) this.canceled++;
+  }
+}
+
+/** Makers at most that a command met and that did not trade. */
+function withoutTrade(events: readonly VenueEvent[]): number {
+  return events.filter((event) => event.kind === "OrderEnded" && event.reason !== END.reduce_only)
+    .length;
+}
+
+function run(seed: number, reached: Reached): void {
   const live = Engine.knowing(TIGHT);
   let restored = Engine.knowing(TIGHT);
-  let spent = 0;
   const restarts = new Random(seed, "restarts");
   const flow = new TightFlow(new Random(seed, "tight limits"), live);
   for (const command of flow.commands()) {
@@ -137,21 +186,21 @@ function run(seed: number): number {
       restored = Engine.restore(bytes, TIGHT);
       expect(describeDerived(restored.state), where).toEqual(describeDerived(live.state));
     }
-    const isAdl = events.some((e) => e.kind === "Traded" && e.tradeKind === TRADE_ADL);
-    if (isAdl && live.state.scratch.makersLeft === 0) spent++;
+    reached.observe(live, command, events);
     expect(
       events.some(({ kind }) => kind === "MarketHalted"),
       where,
     ).toBe(false);
   }
   expect(audit(live), `seed ${seed}`).toEqual([]);
-  return spent;
 }
 
 test(`${SEEDS} flows that leave work over, restored again and again: the same events and state`, {
   timeout: 60_000 + SEEDS * 10_000,
 }, () => {
-  let spent = 0;
-  for (let seed = 1; seed <= SEEDS; seed++) spent += run(seed);
-  expect(spent).toBeGreaterThan(SEEDS);
+  const reached = new Reached();
+  for (let seed = 1; seed <= SEEDS; seed++) run(seed, reached);
+  expect(reached.spent).toBeGreaterThan(SEEDS);
+  expect(reached.ended).toBeGreaterThan(SEEDS);
+  expect(reached.canceled).toBeGreaterThan(SEEDS);
 });
