@@ -2,6 +2,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { FaultProxy, isWithoutNatsServer, Lateness } from "@perpgate/cluster/testing";
+import { StreamClient } from "@perpgate/gateway/testing";
 import { verify } from "@perpgate/venue";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type ClientAnswer, ProcessClient } from "../testing/client.js";
@@ -230,6 +231,24 @@ describe.skipIf(isWithoutNatsServer())(
         late.signal("SIGTERM");
         expect(await late.ended, `round ${round}`).toMatchObject({ code: 0 });
       }
+    });
+
+    test("SIGTERM while the log stalls, with a session's socket: exit 0", async () => {
+      const holding = await FaultProxy.start(cluster.nats.urls()[0] ?? "", STREAM);
+      onTestFinished(() => holding.close());
+      const args = ["--log", holding.url, "--config", cluster.config];
+      const ending = new RunningGateway("ending", temporaryFolder(), args, {}, onTestFinished);
+      await ending.start();
+      const { token } = client;
+      const socket = await StreamClient.connect(ending.url, token);
+      expect(await socket.ask({ op: "auth", token })).toMatchObject({ t: "ok" });
+      // Now nobody ticks, so no writer is ended.
+      const all = [...proxies, holding];
+      for (const each of all) each.hold();
+      ending.process.signal("SIGTERM");
+      expect(await ending.process.ended).toMatchObject({ code: 0 });
+      for (const each of all) each.release();
+      await load.more(20);
     });
 
     test("afterwards the gateways are writers, nothing is lost or doubled, and all agree", async () => {
