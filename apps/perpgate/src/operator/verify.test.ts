@@ -9,6 +9,7 @@ import {
   TICK_MS,
   Venue,
   venueConfigOf,
+  verify,
 } from "@perpgate/venue";
 import { orderCommand, signInCommand, signInMessage, TestVenue } from "@perpgate/venue/testing";
 import { privateKeyToAccount } from "viem/accounts";
@@ -19,6 +20,7 @@ import {
   PerpgateProcess,
   temporaryFolder,
 } from "../testing/perpgate-process.js";
+import { reportText } from "./verify.js";
 
 const nothing = new Uint8Array(0);
 const PRICE = 64_000.5;
@@ -141,6 +143,26 @@ test("verify --key: the signature of the last checkpoint", async () => {
   });
   rmSync(join(data, "log-checkpoint"));
   expect((await verified("--key", key.text)).stdout).toContain("checkpoint: none in this folder\n");
+});
+
+test("the report's text: repeated messages, and in a pruned log a root that was not compared", async () => {
+  const report = await verify(await signedFolder(10));
+  const checkpoint = { size: 62, isSignatureChecked: true, isRootCompared: false };
+  const pruned = {
+    ...report,
+    from: 40,
+    repeatedMessages: [48, 50],
+    receipts: { ...report.receipts, checkpoint },
+  };
+  const text = reportText(pruned, { signatures: true, key: "x" });
+  expect(text).toContain(
+    "\n  last signed checkpoint: 62 blocks, by the pinned key" +
+      "\n  not checked: the root of the last signed checkpoint, the log was pruned\n",
+  );
+  expect(text).toContain(
+    "\n  repeated: 2 sign-ins use a message again, positions 48, 50; an honest venue accepts one " +
+      "again only after a clock was set back: ask its operator",
+  );
 });
 
 test("verify: a folder without a log, one line and exit 1", async () => {

@@ -61,10 +61,10 @@ export async function verified(
   }
 }
 
-/** `asked`: what of the options the report is about. */
+/** `asked`: the options of `verify` that the report is about; undefined for another command's report. */
 export function reportText(
   report: VerifyReport,
-  asked: Pick<VerifyOptions, "signatures" | "key"> = {},
+  asked?: Pick<VerifyOptions, "signatures" | "key">,
 ): string {
   const { fault } = report;
   if (fault !== null) {
@@ -83,10 +83,14 @@ export function reportText(
     sealedMs === null ? "" : `, within ${sealedMs.p50} ms (p50), ${sealedMs.max} ms (max)`;
   lines.push(`  promises: ${issued} receipts, ${sealed} sealed${speed}, ${notKept} not kept`);
   if (checkpoint !== null) {
-    const { size, isSignatureChecked } = checkpoint;
-    const signature = isSignatureChecked ? "by the pinned key" : "signature not checked (--key)";
+    const { size, isSignatureChecked, isRootCompared } = checkpoint;
+    const hint = asked === undefined ? "" : " (--key)";
+    const signature = isSignatureChecked ? "by the pinned key" : `signature not checked${hint}`;
     lines.push(`  last signed checkpoint: ${size} blocks, ${signature}`);
-  } else if (asked.key !== undefined) {
+    if (report.from > 0 && !isRootCompared) {
+      lines.push("  not checked: the root of the last signed checkpoint, the log was pruned");
+    }
+  } else if (asked?.key !== undefined) {
     lines.push("  last signed checkpoint: none in this folder");
   }
   if (givenUpBlocks !== null) {
@@ -100,25 +104,32 @@ export function reportText(
       `  passed over: ${report.badCheckpointLines} lines of checkpoints.jsonl, not readable`,
     );
   }
-  if (asked.signatures === true) {
+  if (asked?.signatures === true) {
     lines.push(
       `  signatures: ${report.orderSignatures} orders, ${report.voteSignatures} votes, ` +
         `${report.sessions} sign-ins`,
     );
-    lines.push(...notCheckedLines(report));
+    lines.push(...repeatedLines(report), ...notCheckedLines(report));
   }
   return lines.join("\n");
+}
+
+function repeatedLines({ repeatedMessages }: VerifyReport): string[] {
+  if (repeatedMessages.length === 0) return [];
+  return [
+    `  repeated: ${repeatedMessages.length} sign-ins use a message again, ` +
+      `${positionsText(repeatedMessages)}; an honest venue accepts one again only after a clock was set ` +
+      "back: ask its operator",
+  ];
 }
 
 /** What of the signatures could not be checked: nobody who reads the report should take it for checked. */
 function notCheckedLines({ notRecheckable, prunedKeySignatures }: VerifyReport): string[] {
   const lines: string[] = [];
   if (notRecheckable.length > 0) {
-    const shown = notRecheckable.slice(0, MAX_POSITIONS).join(", ");
-    const more = notRecheckable.length - MAX_POSITIONS;
     lines.push(
       `  not checked: ${notRecheckable.length} sign-ins signed by no key of the address, by a contract ` +
-        `wallet or forged, positions ${shown}${more > 0 ? ` and ${more} more` : ""}`,
+        `wallet or forged, ${positionsText(notRecheckable)}`,
     );
   }
   if (prunedKeySignatures > 0) {
@@ -127,6 +138,12 @@ function notCheckedLines({ notRecheckable, prunedKeySignatures }: VerifyReport):
     );
   }
   return lines;
+}
+
+function positionsText(positions: readonly number[]): string {
+  const more = positions.length - MAX_POSITIONS;
+  const shown = positions.slice(0, MAX_POSITIONS).join(", ");
+  return `positions ${shown}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function showProgress({ seq: position, record, records }: VerifyProgress): void {

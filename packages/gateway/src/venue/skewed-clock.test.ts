@@ -119,3 +119,21 @@ test.each([
   const report = await verify(at.directory, { signatures: async () => null });
   expect(report).toMatchObject({ fault: null, sessions: forms.length });
 });
+
+test("verify --signatures: a clock set back between two sign-ins of one message: listed, no fault", async () => {
+  let shiftMs = 0;
+  const at = await runVenue({ clock: (nowMs) => nowMs + shiftMs });
+  const trader = new Trader(at);
+  // Its nonce is forgotten twelve minutes after this.
+  const issuedAt = new Date(START_MS - 9.5 * 60_000).toISOString();
+  const message = trader.message({ issuedAt });
+  expect((await trader.submitSignIn(message)).status).toBe(200);
+  await at.advance(3 * 60_000);
+  expect((await trader.submitSignIn(message)).body.code).toBe("siwe_message_too_old");
+  shiftMs = -3 * 60_000;
+  expect((await trader.submitSignIn(message)).status).toBe(200);
+  const [, again] = await trader.list("/v1/auth/sessions");
+  await at.stop();
+  const report = await verify(at.directory, { signatures: async () => null });
+  expect(report).toMatchObject({ fault: null, sessions: 2, repeatedMessages: [Number(again?.id)] });
+});

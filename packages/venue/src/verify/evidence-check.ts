@@ -53,6 +53,8 @@ export class EvidenceCheck {
   votes = 0;
   /** Seqs of sign-ins that no key of the address signed: by contract wallets, or forged. */
   readonly notRecheckable: number[] = [];
+  /** Seqs of sign-ins whose message has opened a session before. */
+  readonly repeatedMessages: number[] = [];
   /** Signatures by session keys whose bytes were pruned. */
   prunedKeySignatures = 0;
   private fault: Fault | undefined;
@@ -215,13 +217,12 @@ export class EvidenceCheck {
     const message = Buffer.from(evidence.signed).toString("utf8");
     if (boundKeyOf(message) !== undefined) this.bound.add(seq);
     const problem =
-      this.addVerified(evidence.publicKey, command.key) ??
-      signInFault(command, message, listing) ??
-      (opened === undefined ? null : this.repetitionFault(evidence));
+      this.addVerified(evidence.publicKey, command.key) ?? signInFault(command, message, listing);
     if (problem !== null) {
       this.report(seq, problem);
       return;
     }
+    if (opened !== undefined) this.noteMessage(seq, evidence);
     this.run(seq, async () => {
       const signer = await this.recover(evidence.signed, evidence.signature);
       if (signer !== command.address) this.notRecheckable.push(seq);
@@ -229,12 +230,14 @@ export class EvidenceCheck {
     });
   }
 
-  /** A message opens one session: with a second one, the orders of the first could be placed again. */
-  private repetitionFault({ signed }: Evidence): string | null {
+  /**
+   * With a second session, the orders of the first could be placed again. It is no proof of that: gateways
+   * accept a message by their own clocks, and after one was set back, one whose nonce is forgotten.
+   */
+  private noteMessage(seq: number, { signed }: Evidence): void {
     const digest = digestOf(signed);
-    if (this.messages.has(digest)) return "the message has opened a session before";
+    if (this.messages.has(digest)) this.repeatedMessages.push(seq);
     this.messages.add(digest);
-    return null;
   }
 
   private onRotation(

@@ -30,7 +30,14 @@ export interface PromiseReport {
   /** Blocks of the last signed checkpoint, if it differs and the operator gave up the log's end. */
   readonly givenUpBlocks: number | null;
   /** The last signed checkpoint; null if the folder has none, as a backup. */
-  readonly checkpoint: { readonly size: number; readonly isSignatureChecked: boolean } | null;
+  readonly checkpoint: CheckpointReport | null;
+}
+
+export interface CheckpointReport {
+  readonly size: number;
+  readonly isSignatureChecked: boolean;
+  /** False in a pruned log, and if it covers more blocks than the log has. */
+  readonly isRootCompared: boolean;
 }
 
 export class PromiseCheck {
@@ -107,7 +114,6 @@ export class PromiseCheck {
 
   report(): PromiseReport {
     const { since, sealed, notKept, sealedMs } = this.record;
-    const { checkpoint } = this;
     return {
       since,
       issued: sealed + this.open.length / 2,
@@ -115,10 +121,14 @@ export class PromiseCheck {
       notKept,
       sealedMs: sealedMs.quantiles(),
       givenUpBlocks: this.givenUpBlocks,
-      checkpoint:
-        checkpoint === undefined
-          ? null
-          : { size: checkpoint.size, isSignatureChecked: this.isSignatureChecked },
+      checkpoint: this.checkpointReport(),
     };
+  }
+
+  private checkpointReport(): CheckpointReport | null {
+    const { checkpoint, isSignatureChecked, tree } = this;
+    if (checkpoint === undefined) return null;
+    const { size } = checkpoint;
+    return { size, isSignatureChecked, isRootCompared: tree.count >= size };
   }
 }

@@ -12,8 +12,10 @@ import { FileSnapshots, inspectLog, nodeDisk } from "@perpgate/journal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readCheckpointLines } from "../checkpoint/checkpoint-file.js";
 import { openEnvironment, openTables, type TableName } from "../history/history-environment.js";
+import { newLogKey } from "../receipts/log-key.js";
 import { encodeReplicaState, newReplicaState } from "../recovery/replica-state.js";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
+import type { VenueOptions } from "../venue-options.js";
 import { verify } from "./verify.js";
 
 let folder = "";
@@ -30,8 +32,13 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 /** A venue with some orders and at least that number of checkpoints. */
-async function venueWithCheckpoints(orders: number, checkpoints: number): Promise<TestVenue> {
+async function venueWithCheckpoints(
+  orders: number,
+  checkpoints: number,
+  more: Partial<VenueOptions> = {},
+): Promise<TestVenue> {
   const driver = await TestVenue.open(folder, {
+    ...more,
     checkpoints: { everyCommands: 40, everyMs: 3_600_000, keep: 2 },
     segmentBytes: 16_384,
   });
@@ -131,6 +138,19 @@ describe("a pruned log", () => {
       await changeLastRow(name, flip);
     }
     expect((await verify(folder)).fault).toBeNull();
+  });
+
+  test("its signed checkpoint: the signature is checked, the root is not compared", async () => {
+    const { key: logKey } = newLogKey("venue.example/log");
+    const promises = { logKey, checkpointMs: 60_000 };
+    const driver = await venueWithCheckpoints(300, 6, { promises });
+    await driver.venue.promises?.log.advance();
+    const compared = async () => (await verify(folder, { logKey })).receipts.checkpoint;
+    const isSignatureChecked = true;
+    expect(await compared()).toMatchObject({ isSignatureChecked, isRootCompared: true });
+    expect(driver.venue.prune()).toBeGreaterThan(0);
+    await driver.venue.close();
+    expect(await compared()).toMatchObject({ isSignatureChecked, isRootCompared: false });
   });
 
   test("and damaged: what is damaged, without a position", async () => {

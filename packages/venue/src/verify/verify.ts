@@ -74,6 +74,8 @@ export interface VerifyReport {
   readonly voteSignatures: number;
   /** Seqs of sign-ins that no key of the address signed: only the chain of a contract wallet can confirm. */
   readonly notRecheckable: readonly number[];
+  /** Seqs of sign-ins whose message has opened a session before: after a clock was set back, or forged. */
+  readonly repeatedMessages: readonly number[];
   /** Signatures by session keys that only the removed part of a pruned log had. */
   readonly prunedKeySignatures: number;
 }
@@ -279,6 +281,7 @@ class Verification {
       sessions: this.evidence?.sessions ?? 0,
       voteSignatures: this.evidence?.votes ?? 0,
       notRecheckable: [...(this.evidence?.notRecheckable ?? [])].sort((a, b) => a - b),
+      repeatedMessages: this.evidence?.repeatedMessages ?? [],
       prunedKeySignatures: this.evidence?.prunedKeySignatures ?? 0,
     };
   }
