@@ -98,7 +98,8 @@ const ADVICE = {
   order_not_cancelable: "It is already filled or canceled; `GET /v1/orders/{id}`.",
   not_sealed: "Ask again after 200 ms.",
   not_in_checkpoint: "Ask again after a second.",
-  no_transparency_log: "The operator has turned it off, or the venue is older than 0.2.",
+  no_transparency_log:
+    "The operator has turned it off. A venue before 0.2 does not have the path: `not_found`.",
   block_not_found: "Ask again later, or for a smaller number.",
   token_not_on_chain: "Take chain and token from `GET /v1/bridge`.",
   attestors_not_configured: "Attest a venue whose `GET /v1/bridge` lists members.",

@@ -106,7 +106,12 @@ export {
   Withheld,
 } from "./receipts/log-reader.js";
 export { type CheckedProof, checkOrderProof, type ProofKeys } from "./receipts/order-proof.js";
-export type { ReceiptKeeper, ReceiptOptions, ReceiptProblem } from "./receipts/receipt-keeper.js";
+export type {
+  ReceiptKeeper,
+  ReceiptOptions,
+  ReceiptProblem,
+  ReceiptProblemKind,
+} from "./receipts/receipt-keeper.js";
 export { verifyEd25519 } from "./receipts/verify-ed25519.js";
 export type { CallOptions, RetryRules } from "./retry.js";
 export type { SavedSession, StoredSession } from "./saved-session.js";

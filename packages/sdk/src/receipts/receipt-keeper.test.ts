@@ -19,8 +19,12 @@ interface Faults {
   readonly at?: string;
   /** Reads of the log's key that fail. */
   readonly failedReads?: number;
-  /** What replaces fields of the venue's answer about itself. */
+  /** What replaces fields of the venue's answer about itself; may change between reads. */
   readonly honesty?: object;
+  /** The error with which the venue answers about itself. */
+  readonly refusal?: string;
+  /** A pinned key. */
+  readonly logKey?: string;
   /** What replaces fields of the answers to orders, in their order. */
   readonly answers?: readonly object[];
   readonly onReceiptProblem?: (problem: ReceiptProblem) => void;
@@ -31,10 +35,13 @@ interface Trader {
   readonly problems: readonly ReceiptProblem[];
   /** How often the venue was asked about itself. */
   reads(): number;
+  /** From now on the venue answers about itself. */
+  endRefusal(): void;
 }
 
 async function trader(faults: Faults): Promise<Trader> {
-  const { failedReads = 0, honesty, answers = [] } = faults;
+  const { failedReads = 0, honesty, answers = [], logKey: pinned } = faults;
+  const refusal = { code: faults.refusal };
   const problems: ReceiptProblem[] = [];
   const { onReceiptProblem = (problem: ReceiptProblem) => void problems.push(problem) } = faults;
   let reads = 0;
@@ -42,6 +49,7 @@ async function trader(faults: Faults): Promise<Trader> {
   const spoiling: FetchLike = async (to, init) => {
     const isHonesty = to.endsWith("/v1/honesty");
     if (isHonesty && ++reads <= failedReads) throw new TypeError("no connection");
+    if (isHonesty && refusal.code !== undefined) return refused(refusal.code);
     const response = await fetch(to, init);
     const isOrder = init.method === "POST" && /\/v1\/orders(\/batch)?$/.test(to);
     const change = isHonesty ? honesty : isOrder ? answers[orders++] : undefined;
@@ -52,9 +60,22 @@ async function trader(faults: Faults): Promise<Trader> {
   };
   const client = newClient(
     { url: faults.at ?? url },
-    { fetch: spoiling, retries: 0, onReceiptProblem },
+    {
+      fetch: spoiling,
+      retries: 0,
+      onReceiptProblem,
+      ...(pinned === undefined ? {} : { logKey: pinned }),
+    },
   );
-  return { session: await newSession(client), problems, reads: () => reads };
+  const endRefusal = () => {
+    refusal.code = undefined;
+  };
+  return { session: await newSession(client), problems, reads: () => reads, endRefusal };
+}
+
+async function refused(code: string) {
+  const body = JSON.stringify({ code, message: "No.", requestId: "x" });
+  return new Response(body, { status: 404, headers: { "content-type": "application/json" } });
 }
 
 const kept = ({ receipts }: Session) => receipts.files.map(({ position }) => String(position));
@@ -86,7 +107,8 @@ test("the log's key can never be read: a thousand wait, the oldest beyond are re
   await session.receipts.settled();
   const reason = "it was not checked, the log's key could not be read";
   const { ackNonce } = ack;
-  expect(problems).toEqual(Array(2).fill({ ackNonce, reason, file: undefined }));
+  const kind = "not_checked";
+  expect(problems).toEqual(Array(2).fill({ ackNonce, kind, reason, file: undefined }));
 });
 
 test("acknowledgements that fit no statement: each is reported, the next one is kept", async () => {
@@ -98,8 +120,8 @@ test("acknowledgements that fit no statement: each is reported, the next one is 
   await session.receipts.settled();
   const reason = "the receipt cannot be read";
   expect(problems).toEqual([
-    { ackNonce, reason, file: undefined },
-    { ackNonce: "x", reason, file: undefined },
+    { ackNonce, kind: "broken", reason, file: undefined },
+    { ackNonce: "x", kind: "broken", reason, file: undefined },
   ]);
   expect(kept(session)).toEqual([last.ackNonce]);
 });
@@ -115,8 +137,8 @@ test("a receipt that is left out: reported, alone and in a batch; the others are
   await session.receipts.settled();
   const reason = expect.stringContaining("has left it out");
   expect(problems).toEqual([
-    { ackNonce: one.ackNonce, reason, file: undefined },
-    { ackNonce: "7", reason, file: undefined },
+    { ackNonce: one.ackNonce, kind: "left_out", reason, file: undefined },
+    { ackNonce: "7", kind: "left_out", reason, file: undefined },
   ]);
   expect(kept(session)).toEqual([two.ackNonce]);
 });
@@ -126,6 +148,8 @@ test("a venue that issues none, or has no log: no receipt is missed, and it is a
   for (const faults of [
     { honesty: { issuesReceipts: false }, answers: Array(2).fill({ receipt: undefined }) },
     { at: other.url },
+    // As a venue before 0.2, which does not have the path.
+    { at: other.url, refusal: "not_found" },
   ]) {
     const { session, problems, reads } = await trader(faults);
     await session.placeOrder(BID);
@@ -136,6 +160,53 @@ test("a venue that issues none, or has no log: no receipt is missed, and it is a
     expect(reads()).toBe(1);
   }
 });
+
+test("the log's key is pinned, and the venue says that it issues no receipts: each is missed", async () => {
+  const none = { receipt: undefined };
+  for (const faults of [
+    { honesty: { issuesReceipts: false }, answers: [none] },
+    { refusal: "no_transparency_log", answers: [none] },
+  ]) {
+    const { session, problems } = await trader({ ...faults, logKey: logKey.text });
+    const { ackNonce } = await session.placeOrder(BID);
+    await session.receipts.settled();
+    const reason = expect.stringContaining("says that it issues none");
+    expect(problems).toEqual([{ ackNonce, kind: "left_out", reason, file: undefined }]);
+  }
+});
+
+test("a venue that issues none any more: it is asked again, and no receipt is missed", async () => {
+  const honesty = { issuesReceipts: true };
+  const answers = [{}, { receipt: undefined }, { receipt: undefined }];
+  const { session, problems, reads } = await trader({ honesty, answers });
+  const { ackNonce } = await session.placeOrder(BID);
+  await session.receipts.settled();
+  honesty.issuesReceipts = false;
+  for (const _ of [1, 2]) {
+    await session.placeOrder(BID);
+    await session.receipts.settled();
+  }
+  expect(problems).toEqual([]);
+  expect(kept(session)).toEqual([ackNonce]);
+  expect(reads()).toBe(2);
+});
+
+test.each(["no_transparency_log", "not_found"])(
+  "a venue that had no log (%s) and issues receipts now: they are kept",
+  async (refusal) => {
+    const { session, problems, endRefusal } = await trader({
+      refusal,
+      answers: [{ receipt: undefined }],
+    });
+    await session.placeOrder(BID);
+    await session.receipts.settled();
+    endRefusal();
+    const { ackNonce } = await session.placeOrder(BID);
+    await session.receipts.settled();
+    expect(problems).toEqual([]);
+    expect(kept(session)).toEqual([ackNonce]);
+  },
+);
 
 test("a venue id that is none: reported", async () => {
   const { session, problems } = await trader({ honesty: { venueId: "abc" } });

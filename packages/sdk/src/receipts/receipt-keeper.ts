@@ -17,33 +17,48 @@ import { PerpgateError } from "../errors.js";
 import { callSafely } from "../streams/subscription.js";
 import { verifyEd25519 } from "./verify-ed25519.js";
 
-/**
- * A receipt that does not hold: the venue has signed something else than it answered, or nothing. Or one
- * that was not checked, because more than a thousand waited for the log's key.
- */
+export type ReceiptProblemKind =
+  /** It does not hold, or cannot be read: the venue has signed something else than it answered. */
+  | "broken"
+  /** The acknowledgement has none: the venue was stopping, or does not want to be bound. */
+  | "left_out"
+  /** More than a thousand waited for the log's key. */
+  | "not_checked";
+
+/** Why an acknowledgement has no receipt that is kept. */
 export interface ReceiptProblem {
   readonly ackNonce: string;
+  readonly kind: ReceiptProblemKind;
   readonly reason: string;
   readonly file: ReceiptFile | undefined;
 }
 
 export interface ReceiptOptions {
-  /** The verifier key of the venue's log that you pinned. Default: the one that the venue shows first. */
+  /**
+   * The verifier key of the venue's log that you pinned. Default: the one that the venue shows. With it,
+   * every acknowledgement without a receipt is reported, also if the venue says that it issues none.
+   */
   readonly logKey?: string;
   /** Called for a receipt that is not kept. Default: a warning on the console. */
   readonly onReceiptProblem?: (problem: ReceiptProblem) => void;
 }
 
 const KEPT = 1_000;
-/** By a venue that stops, or that does not want to be bound. */
+const NOT_CHECKED = "it was not checked, the log's key could not be read";
+const UNREADABLE = "the receipt cannot be read";
 const LEFT_OUT =
   "the venue issues receipts and has left it out: send the same bytes again, until the answer has one";
+/** Its answer is not signed, so it must not silence who has pinned the log's key. */
+const NOT_ISSUED =
+  "the venue says that it issues none; one is expected, since its log's key is pinned";
 /** Acknowledgements that wait for the log's key. */
 const MAX_WAITING = 1_000;
 
 type VenueKey = Pick<Honesty, "logKey" | "venueId" | "issuesReceipts">;
 
 const NO_LOG: VenueKey = { logKey: "", venueId: "", issuesReceipts: false };
+/** A venue before 0.2 does not have the path. */
+const NO_LOG_CODES: ReadonlySet<string> = new Set(["no_transparency_log", "not_found"]);
 
 interface Waiting {
   readonly body: string;
@@ -110,26 +125,37 @@ export class ReceiptKeeper {
   /** Must not throw: later checks are chained to it. */
   private async checkWaiting(): Promise<void> {
     this.isQueued = false;
-    const venue = await this.known();
+    const venue = await this.knownForWaiting();
     if (venue === undefined) {
-      const reason = "it was not checked, the log's key could not be read";
       const dropped = this.waiting.splice(0, this.waiting.length - MAX_WAITING);
-      for (const { ack } of dropped) this.report(ack, reason);
+      for (const { ack } of dropped) this.report(ack, "not_checked", NOT_CHECKED);
       return;
     }
-    for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
+    // Those that come meanwhile are of the next call.
+    for (const next of this.waiting.splice(0)) {
       try {
         await this.check(venue, next);
       } catch (error) {
-        this.report(next.ack, `the receipt cannot be read: ${error}`);
+        this.report(next.ack, "broken", `${UNREADABLE}: ${error}`);
       }
     }
+  }
+
+  /** Reads it again if an answer does not fit it: the venue may have started with other settings. */
+  private async knownForWaiting(): Promise<VenueKey | undefined> {
+    const venue = await this.known();
+    if (venue === undefined) return undefined;
+    const isFitting = ({ ack }: Waiting) => (ack.receipt !== undefined) === venue.issuesReceipts;
+    if (this.waiting.every(isFitting)) return venue;
+    this.venue = undefined;
+    return this.known();
   }
 
   private async check(venue: VenueKey, { body, ack }: Waiting): Promise<void> {
     const { ackNonce, receipt: text, expectedBlock } = ack;
     if (text === undefined) {
-      if (venue.issuesReceipts) this.report(ack, LEFT_OUT);
+      if (venue.issuesReceipts) this.report(ack, "left_out", LEFT_OUT);
+      else if (this.options.logKey !== undefined) this.report(ack, "left_out", NOT_ISSUED);
       return;
     }
     const context = {
@@ -142,25 +168,25 @@ export class ReceiptKeeper {
     const receipt = decodeReceipt(text, context);
     const logKey = parseNoteKey(venue.logKey)?.publicKey;
     if (receipt === undefined || logKey === undefined) {
-      this.report(ack, "the receipt cannot be read");
+      this.report(ack, "broken", UNREADABLE);
       return;
     }
     const file = receiptFile(venue.logKey, context, text, { request: body, ack });
     const reason = await receiptProblem(receipt, { logKey, verify: verifyEd25519 });
     if (reason !== null) {
-      this.report(ack, reason, file);
+      this.report(ack, "broken", reason, file);
       return;
     }
     this.kept.push(file);
     if (this.kept.length > KEPT) this.kept.shift();
   }
 
-  /** The log's key: pinned, or as the venue showed it at the first acknowledgement. */
+  /** The log's key, pinned or as the venue shows it, and whether the venue issues receipts. */
   private known(): Promise<VenueKey | undefined> {
     this.venue ??= this.readHonesty().then(
       (honesty) => ({ ...honesty, logKey: this.options.logKey ?? honesty.logKey }),
       (error: unknown) => {
-        if (error instanceof PerpgateError && error.code === "no_transparency_log") return NO_LOG;
+        if (error instanceof PerpgateError && NO_LOG_CODES.has(error.code)) return NO_LOG;
         // Asked again with the next receipt, which waits together with this one.
         this.venue = undefined;
         return undefined;
@@ -169,9 +195,14 @@ export class ReceiptKeeper {
     return this.venue;
   }
 
-  private report({ ackNonce }: PreconfirmAck, reason: string, file?: ReceiptFile): void {
+  private report(
+    { ackNonce }: PreconfirmAck,
+    kind: ReceiptProblemKind,
+    reason: string,
+    file?: ReceiptFile,
+  ): void {
     const { onReceiptProblem = warn } = this.options;
-    callSafely(() => onReceiptProblem({ ackNonce, reason, file }));
+    callSafely(() => onReceiptProblem({ ackNonce, kind, reason, file }));
   }
 }
 
