@@ -26,6 +26,7 @@ import { Line } from "./venue/line.js";
 import { LiveMarks } from "./venue/live-marks.js";
 import { MarketFeed } from "./venue/market-feed.js";
 import { OrderClient } from "./venue/order-client.js";
+import { shownProblem } from "./venue/receipt-book.js";
 import { Refresher } from "./venue/refresher.js";
 import { SessionManager } from "./venue/session-manager.js";
 import { TapeFeed } from "./venue/tape-feed.js";
@@ -174,11 +175,10 @@ export class Terminal {
     this.noteEndOfSession(error);
   }
 
-  /** The venue has signed something else than it answered, or nothing. */
   receiptProblem(problem: ReceiptProblem): void {
     this.orders.book.receiptProblem(problem);
-    const text = `Acknowledgement ${problem.ackNonce}: ${problem.reason}.`;
-    this.toasts.show("bad", "A receipt does not hold", text, "receipt");
+    const { title, text } = shownProblem(problem);
+    this.toasts.show("bad", title, `Acknowledgement ${problem.ackNonce}. ${text}`, "receipt");
   }
 
   /** Signs out if the error says that the session has ended. */

@@ -21,6 +21,7 @@ const SIGNED: Readonly<Record<SignedState, Step>> = {
     isDone: true,
   },
   none: { tone: "", text: "No receipt", title: "The venue gave no receipt that could be checked." },
+  missing: { tone: "warn", text: "No receipt", title: "The venue has left the receipt out." },
   broken: { tone: "bad", text: "Not signed", title: "The receipt does not hold." },
 };
 

@@ -10,6 +10,8 @@ export type SignedState =
   | "held"
   /** The venue issues none, or its log's key could not be read. */
   | "none"
+  /** The venue issues receipts and has left it out. */
+  | "missing"
   /** It does not hold. */
   | "broken";
 
@@ -55,7 +57,7 @@ export interface OrderResult {
   readonly leaf: number | undefined;
   /** Why the proof does not match. */
   readonly problems: readonly PreconfirmProblem[];
-  /** Why the receipt does not hold. */
+  /** Why there is no receipt that holds. */
   readonly receiptFailure: string | undefined;
   /** Why a later step failed, in words. */
   readonly failure: string | undefined;

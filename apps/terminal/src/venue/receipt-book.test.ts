@@ -10,6 +10,14 @@ import { ReceiptBook } from "./receipt-book.js";
 const POLL = { timeout: 60_000, interval: 10 };
 const PROOF = /\/v1\/preconfirms\/\d+$/;
 const HONESTY = /\/v1\/honesty$/;
+const ORDER = {
+  symbol: "BTCUSD",
+  side: "long",
+  type: "limit",
+  leverage: 5,
+  margin: 100,
+  price: 60_000,
+} as const;
 
 /** A book with the result of an order whose block is sealed, which the book does not know yet. */
 async function start() {
@@ -18,24 +26,33 @@ async function start() {
   const at = await runVenue({ startMs: startAheadOfClients(), promises });
   /** Reads that get no answer. */
   const lost = { path: PROOF, reads: 0 };
+  const spoil = { isReceiptLeftOut: false };
   const fetchLosing: FetchLike = async (url, init) => {
     if (lost.path.test(url) && lost.reads-- > 0) throw new TypeError("fetch failed");
-    return fetch(url, init);
+    const response = await fetch(url, init);
+    if (!spoil.isReceiptLeftOut || init.method !== "POST") return response;
+    const { receipt: _, ...ack } = Object(await response.json());
+    const { status, headers } = response;
+    return { status, headers, text: async () => JSON.stringify(ack) };
   };
-  const client = new PerpgateClient({ url: at.url, fetch: fetchLosing, retries: 0 });
+  const client = new PerpgateClient({
+    url: at.url,
+    fetch: fetchLosing,
+    retries: 0,
+    onReceiptProblem: (problem) => book.receiptProblem(problem),
+  });
   onTestFinished(() => client.close());
   const session = await client.signIn({ account: privateKeyAccount(newPrivateKey()) });
   const markets = await client.markets();
   const book = new ReceiptBook({ client, markets: () => markets });
   onTestFinished(() => book.forget());
-  const order = { symbol: "BTCUSD", side: "long", type: "limit", leverage: 5 } as const;
-  const { replayed, ...ack } = await session.placeOrder({ ...order, margin: 100, price: 60_000 });
+  const { replayed, ...ack } = await session.placeOrder(ORDER);
   await session.receipts.settled();
   book.add(session, newResult(ack, { type: "limit", replayed, browserMs: 1 }));
   await at.advance(2_000);
   const sealed = (more: number) => book.sealedUpTo(ack.expectedBlock + more, session);
   const shown = () => book.results.get()[0];
-  return { book, session, ack, lost, sealed, shown };
+  return { book, session, ack, lost, spoil, sealed, shown };
 }
 
 describe("receipt book", () => {
@@ -73,6 +90,15 @@ describe("receipt book", () => {
     expect(shown()?.seal).toBe("soft");
     sealed(0);
     await expect.poll(() => shown()?.seal, POLL).toBe("proven");
+  });
+
+  test("an acknowledgement without its receipt: missing, not one that does not hold", async () => {
+    const { book, session, spoil, shown } = await start();
+    spoil.isReceiptLeftOut = true;
+    const { replayed, ...ack } = await session.placeOrder(ORDER);
+    book.add(session, newResult(ack, { type: "limit", replayed, browserMs: 1 }));
+    await expect.poll(() => shown()?.signed, POLL).toBe("missing");
+    expect(shown()?.receiptFailure).toMatch(/^The venue gave no receipt: /);
   });
 
   test("a checkpoint without an answer: read again", async () => {

@@ -21,7 +21,7 @@ import {
   type Session,
 } from "@perpgate/sdk";
 import { Store } from "../state/store.js";
-import { isOpen, type OrderResult } from "./order-result.js";
+import { isOpen, type OrderResult, type SignedState } from "./order-result.js";
 
 /** Sources for verifying proofs. */
 export interface ProofSources {
@@ -104,9 +104,9 @@ export class ReceiptBook {
       .map(({ ack }) => ack.orderId);
   }
 
-  receiptProblem({ ackNonce, reason }: ReceiptProblem): void {
-    const receiptFailure = `The receipt does not hold: ${reason}.`;
-    this.change(ackNonce, { signed: "broken", receiptFailure });
+  receiptProblem(problem: ReceiptProblem): void {
+    const { signed, text } = shownProblem(problem);
+    this.change(problem.ackNonce, { signed, receiptFailure: text });
   }
 
   private async checkReceipt(session: Session, ackNonce: string): Promise<void> {
@@ -218,6 +218,36 @@ export class ReceiptBook {
         result.ack.ackNonce === ackNonce ? { ...result, ...changes } : result,
       ),
     );
+  }
+}
+
+interface ShownProblem {
+  readonly signed: SignedState;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** What the page says about a receipt that is not kept. */
+export function shownProblem({ kind, reason }: ReceiptProblem): ShownProblem {
+  switch (kind) {
+    case "broken":
+      return {
+        signed: "broken",
+        title: "A receipt does not hold",
+        text: `The receipt does not hold: ${reason}.`,
+      };
+    case "left_out":
+      return {
+        signed: "missing",
+        title: "A receipt is missing",
+        text: "The venue gave no receipt: it was stopping, or does not want to be bound.",
+      };
+    case "not_checked":
+      return {
+        signed: "none",
+        title: "A receipt was not checked",
+        text: "The receipt was not checked: the log's key could not be read.",
+      };
   }
 }
 

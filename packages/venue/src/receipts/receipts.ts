@@ -7,6 +7,7 @@
  * thread signs, and while batches have one receipt each the event loop does (ADR 102). If the venue
  * stops first, the callers get undefined instead of a receipt.
  */
+import { setTimeout } from "node:timers/promises";
 import { EVENT } from "@perpgate/engine";
 import { firstMessage, startWorker, type WorkerThread } from "@perpgate/journal/worker";
 import { STATEMENT, STATEMENT_BYTES } from "@perpgate/protocol/receipts";
@@ -27,6 +28,8 @@ export interface ReceiptSource extends VenueSource {
   readonly blocks: BlockBuilder;
 }
 
+const CLOSE_WAIT_MS = 1_000;
+const CLOSE_POLL_MS = 5;
 const TAG = Buffer.from("PGRCPT01");
 const U32 = 2 ** 32;
 
@@ -118,7 +121,10 @@ export class Receipts {
     for (const onReceipt of this.waiting.splice(0)) onReceipt(undefined);
   }
 
+  /** Waits for the receipts that the thread signs, for a second at most. */
   async close(): Promise<void> {
+    const untilMs = performance.now() + CLOSE_WAIT_MS;
+    while (this.waitingCount > 0 && performance.now() < untilMs) await setTimeout(CLOSE_POLL_MS);
     this.stop();
     this.ring.wakeWatcher();
     await this.thread.worker.terminate();
