@@ -80,7 +80,7 @@ export class SessionManager {
 
   set isStaying(isOn: boolean) {
     writePreference("stay", isOn ? "on" : "off");
-    if (!isOn) void this.forgetKept();
+    void (isOn ? this.keepBurner() : this.forgetKept());
   }
 
   /** Goes on with the session of an earlier visit, if one was kept. */
@@ -161,10 +161,20 @@ export class SessionManager {
     void this.kept.forgetBurner(address).catch(() => undefined);
   }
 
+  /** What `forgetKept` may have deleted, or a wallet that was never kept. */
+  private async keepBurner(): Promise<void> {
+    const privateKey = this.burner.get();
+    if (privateKey === undefined) return;
+    // Not if the browser forbids storage or keeps another wallet.
+    await this.kept.addBurner(privateKey).catch(() => undefined);
+  }
+
   /** The burner wallet stays in memory until the page is left. */
   private async forgetKept(): Promise<void> {
     try {
       if (this.burner.get() === undefined) this.burner.set(await this.kept.readBurner());
+      // Turned on again meanwhile.
+      if (this.isStaying) return;
       await this.kept.forgetAll();
     } catch {
       // The next visit tries again.

@@ -216,11 +216,16 @@ export function accountTests(test: PageTest): void {
     await expect.poll(databases, POLL).toBe(0);
     // In this page's memory.
     await page.getByRole("button", { name: "Use burner" }).waitFor();
-    // The page is left before it has deleted what it kept.
+    // Turned on again, it is kept without a sign-in.
     await page.getByLabel("Stay signed in").check();
+    await expect.poll(databases, POLL).toBe(1);
+    await page.reload();
+    await opened.untilLive();
+    await page.getByRole("button", { name: "Sign in to trade" }).click();
     await page.getByRole("button", { name: "Use burner" }).click();
     await page.getByRole("button", { name: "Sign out" }).waitFor();
     expect(await databases()).toBe(1);
+    // The page is left before it has deleted what it kept.
     await page.evaluate("localStorage.setItem('perpgate.stay', 'off')");
     await page.reload();
     await opened.untilLive();
