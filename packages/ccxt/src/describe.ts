@@ -160,6 +160,8 @@ function implicitReads(access: Access): Record<string, number> {
   return Object.fromEntries(reads.map(({ path }) => [path.slice(1), 1]));
 }
 
+export const DEFAULT_URL = "http://127.0.0.1:8080";
+
 export const DESCRIPTION = {
   id: "perpgate",
   name: "Perpgate",
@@ -173,8 +175,8 @@ export const DESCRIPTION = {
   has: HAS,
   timeframes: Object.fromEntries(RESOLUTIONS.map((resolution) => [resolution, resolution])),
   urls: {
-    api: "http://127.0.0.1:8080",
-    doc: "http://127.0.0.1:8080/docs",
+    api: { public: DEFAULT_URL, private: DEFAULT_URL },
+    doc: `${DEFAULT_URL}/docs`,
   },
   api: {
     public: { get: implicitReads("public") },

@@ -176,6 +176,12 @@ test("urls.api of one kind of call is that of all; two gateways are refused", as
   for (const api of [{ public: venue.url }, { private: venue.url }]) {
     expect(await newExchange({ urls: { api } }).fetchBalance()).toMatchObject({ free: {} });
   }
+  for (const kind of ["public", "private"]) {
+    const exchange = newExchange({ urls: {} });
+    const { api }: { api: Record<string, string> } = exchange.urls;
+    api[kind] = venue.url;
+    expect(await exchange.fetchBalance()).toMatchObject({ free: {} });
+  }
   const two = newExchange({ urls: { api: { public: venue.url, private: "http://127.0.0.1:9" } } });
   await expect(two.fetchBalance()).rejects.toThrow(errors.NotSupported);
   await expect(two.fetchTime()).rejects.toThrow(errors.NotSupported);

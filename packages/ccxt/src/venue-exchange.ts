@@ -14,7 +14,7 @@ import {
   type SessionCaps,
 } from "@perpgate/sdk";
 import { type Dict, Exchange, errors } from "ccxt";
-import { DESCRIPTION } from "./describe.js";
+import { DEFAULT_URL, DESCRIPTION } from "./describe.js";
 import { exceptionOf } from "./exceptions.js";
 
 /** CCXT's own time-out ends a request before this. */
@@ -45,12 +45,15 @@ export class VenueExchange extends Exchange {
     return this.connected;
   }
 
-  /** The gateway's address: `urls.api`, or its `public` or `private`, which must be the same. */
+  /** The gateway's address: `urls.api`, or the one of its `public` and `private` that is not the default. */
   private gatewayUrl(): string {
     const { api } = this.urls;
     if (typeof api === "string") return api;
-    const { public: first = api.private, private: second = first } = api;
-    if (first === second) return this.safeString({ first }, "first", "");
+    const { public: first = DEFAULT_URL, private: second = DEFAULT_URL } = api;
+    const [url = DEFAULT_URL, ...others] = new Set(
+      [first, second].filter((one) => one !== DEFAULT_URL),
+    );
+    if (others.length === 0) return url;
     throw new errors.NotSupported(`${this.id} takes one gateway for public and private calls`);
   }
 
