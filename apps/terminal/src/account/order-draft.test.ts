@@ -35,6 +35,10 @@ describe("amendment of a row", () => {
     expect(amendmentIn(RESTING, { orderId, price: "59000" })).toEqual({ orderId, price: 59_000 });
     expect(amendmentIn(RESTING, { orderId, size: "0.4" })).toEqual({ orderId, size: 0.4 });
     expect(amendmentIn(RESTING, { orderId })).toBeUndefined();
+    const amended: Order = { ...RESTING, price: 58_000, size: 0.3, remainingSize: 0.3 };
+    expect(amendmentIn(amended, { orderId, price: "59000" })).toEqual({ orderId, price: 59_000 });
+    expect(amendmentIn(amended, { orderId, size: "0.4" })).toEqual({ orderId, size: 0.4 });
+    expect(amendmentIn(amended, { orderId, price: "58000", size: "0.3" })).toBeUndefined();
   });
 
   test("a field with the order's own value changes nothing", () => {

@@ -2,7 +2,7 @@
 
 import { runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
-import { PerpgateClient } from "@perpgate/sdk";
+import { PerpgateClient, type RequestLike } from "@perpgate/sdk";
 import { DEFAULT_PARAMETERS, venueConfigOf } from "@perpgate/venue";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { MarketFeed } from "./market-feed.js";
@@ -15,19 +15,25 @@ const POLL = { timeout: 60_000, interval: 10 };
 
 async function start() {
   const at = await runVenue({ startMs: startAheadOfClients() });
-  const client = new PerpgateClient({ url: at.url });
+  const line = { isCut: false };
+  const fetch = async (url: string, init: RequestLike) => {
+    if (line.isCut) throw new TypeError("fetch failed");
+    return globalThis.fetch(url, init);
+  };
+  const client = new PerpgateClient({ url: at.url, fetch });
   onTestFinished(() => client.close());
   const feed = new MarketFeed(client);
   feed.load();
   const shown = () => feed.view("BTCUSD")?.market;
   await expect.poll(() => shown()?.status, POLL).toBe("active");
   const times = () => ({ stampMs: at.nowMs(), expiresAtMs: at.nowMs() + 30_000 });
-  return { at, feed, shown, times };
+  return { at, feed, shown, times, line };
 }
 
 describe("market feed", () => {
-  test("a market that is halted and resumed: shown while the line stays up", async () => {
-    const { at, feed, shown, times } = await start();
+  test("a market that is halted and resumed: shown by the stream alone", async () => {
+    const { at, feed, shown, times, line } = await start();
+    line.isCut = true;
     const control = (action: "halt" | "resume") =>
       at.execute({ kind: "ControlMarket", ...times(), market: 0, action, priceTicks: 0 });
     await control("halt");

@@ -1,7 +1,8 @@
 /**
  * The markets: the list, a ticker for each, and the one that is shown. The list is loaded again after
- * every reconnection, because a restarted venue may list more, and when a market is listed or its status
- * changes. No stream has fees and tiers: they are read again after each hour of funding.
+ * every reconnection, because a restarted venue may list more, and when a market is listed. The status of
+ * each is that of the status stream. No stream has fees and tiers: they are read again after each hour of
+ * funding.
  */
 
 import type { Market, Ticker, VenueStatus } from "@perpgate/protocol";
@@ -18,6 +19,8 @@ export class MarketFeed {
   readonly current = new Store<MarketView | undefined>(undefined, "immediate");
   /** The end of the current hour of funding, which is the same in all markets. */
   readonly nextFundingAt = new Store<number | undefined>(undefined, "immediate");
+  /** By symbol, of the last frame. */
+  private statuses: ReadonlyMap<string, Market["status"]> = new Map();
   private readonly tickers = new Map<string, Store<Ticker | undefined>>();
   private readonly watches = new Map<string, Subscription>();
   private readonly refresher = new Refresher(async () => {
@@ -28,9 +31,7 @@ export class MarketFeed {
 
   load(): void {
     void this.refresher.now();
-    this.client.stream.watchStatus((status) => {
-      if (!this.isShownAs(status)) this.reload();
-    });
+    this.client.stream.watchStatus((status) => this.noteStatus(status));
   }
 
   reload(): void {
@@ -57,13 +58,20 @@ export class MarketFeed {
     return store;
   }
 
-  private isShownAs({ markets }: VenueStatus): boolean {
-    return markets.every(({ symbol, status }) => this.view(symbol)?.market.status === status);
+  private noteStatus({ markets }: VenueStatus): void {
+    this.statuses = new Map(markets.map(({ symbol, status }) => [symbol, status]));
+    const views = this.markets.get() ?? [];
+    if (markets.some(({ symbol }) => this.view(symbol) === undefined)) this.reload();
+    const isOther = ({ market: { symbol, status } }: MarketView) =>
+      status !== (this.statuses.get(symbol) ?? status);
+    if (views.some(isOther)) this.show(views.map(({ market }) => market));
   }
 
+  /** With the status of the last frame: the list may have been read before it. */
   private show(list: readonly Market[]): void {
     // An unchanged market keeps its view object, so that no component is rebuilt.
-    const views = list.map((market) => {
+    const views = list.map((listed) => {
+      const market = { ...listed, status: this.statuses.get(listed.symbol) ?? listed.status };
       const known = this.view(market.symbol);
       return known !== undefined && isListedAs(known.market, market) ? known : viewOf(market);
     });
