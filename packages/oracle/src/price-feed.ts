@@ -2,9 +2,10 @@
  * One feed: a few URLs, and where in their JSON the price of each market is.
  *
  * A refresh requests each URL once, even if it serves several markets, and not again while its request is
- * in flight, by the time-out at the latest: a URL that hangs does not delay the others. A failure (no answer, another status, too long, not JSON, no number) leaves the markets of
- * that URL unchanged and is reported to `onProblem`. A price is a positive number, or a decimal in a
- * string; nothing else is accepted.
+ * in flight, by the time-out at the latest: a URL that hangs does not delay the others. A failure (no
+ * answer, another status, too long, not JSON, no number) leaves the markets of that URL unchanged and is
+ * reported to `onProblem`. A price is a positive number, or a decimal in a string; nothing else is
+ * accepted.
  */
 
 import { fetchWithin } from "@perpgate/protocol/core";
