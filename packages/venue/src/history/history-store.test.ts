@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 import type { VenueLogger } from "../venue-options.js";
+import { openForReading } from "./history-store.js";
 
 let folder = "";
 beforeEach(async () => {
@@ -113,5 +114,19 @@ describe("a damaged history: set aside, and rebuilt the same", () => {
     expect(second.shown).toEqual(shown);
     expect(second.warnings).toMatchObject([{ reason: "it is of another log" }]);
     expect(asideFolders()).toHaveLength(1);
+  });
+});
+
+test("a history whose tables cannot be opened for reading: damaged, with lmdb's reason", async () => {
+  await firstLife();
+  const file = join(folder, "history", "data.mdb");
+  const bytes = readFileSync(file);
+  const pageBytes = bytes.readUInt32LE(48);
+  // The root page of the list of tables, in both meta pages: one that the file does not have.
+  for (const meta of [0, pageBytes]) bytes.writeBigUInt64LE(2n ** 40n, meta + 136);
+  writeFileSync(file, bytes);
+  expect(await openForReading(join(folder, "history"), new Uint8Array(16))).toEqual({
+    kind: "damaged",
+    reason: expect.stringMatching(/^it cannot be read: ./),
   });
 });

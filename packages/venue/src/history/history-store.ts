@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { LOG_START, type LogSeq } from "@perpgate/journal";
-import type { GetOptions } from "lmdb";
+import type { GetOptions, Transaction } from "lmdb";
 import { HistoryLost } from "../venue-errors.js";
 import { FoundHistory } from "./found-history.js";
 import {
@@ -133,15 +133,17 @@ export async function openForReading(
   if (!existsSync(file)) return undefined;
   const damage = lmdbFileFault(file);
   if (damage !== null) return { kind: "damaged", reason: damage };
-  const environment = openEnvironment(directory, true);
-  // Before the read transaction: opening a table ends open transactions.
-  const stored = openTables(environment, true);
-  const transaction = environment.useReadTransaction();
+  let environment: Environment | undefined;
+  let transaction: Transaction | undefined;
   const close = async (): Promise<void> => {
-    transaction.done();
-    await environment.close();
+    transaction?.done();
+    await environment?.close();
   };
   try {
+    environment = openEnvironment(directory, true);
+    // Before the read transaction: opening a table ends open transactions.
+    const stored = openTables(environment, true);
+    transaction = environment.useReadTransaction();
     const row = readHeldRow(environment, { transaction });
     const fault = rowFault(row, hexOf(logId));
     if (row !== undefined && fault === undefined) {
