@@ -29,7 +29,6 @@ export const GENESIS_WRITER = "0".repeat(32);
 
 const NO_BLOCK = { number: 0, hash: new Uint8Array(32) };
 const EXPECTED_LAST = "Nats-Expected-Last-Sequence";
-const ATTEMPTS = 20;
 const CREATE_MS = 3000;
 /** Servers that have just started may not know each other yet. */
 const CREATE_WITHIN_MS = 20_000;
@@ -107,7 +106,8 @@ export async function publishGenesis(
   let problem = "";
   // After an attempt without an answer, the first message may be this caller's.
   let isUnsure = false;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  // Its servers may be electing a leader: then nobody answers, and the request fails immediately.
+  for (const until = performance.now() + CREATE_WITHIN_MS; performance.now() < until; ) {
     try {
       if (await publishAt(connection, subject, bytes, 0)) return;
       if (isUnsure && (await isFirst(connection, stream, bytes))) return;
@@ -116,6 +116,7 @@ export async function publishGenesis(
       if (error instanceof ClusterError) throw error;
       isUnsure = true;
       problem = textOf(error);
+      await new Promise((resolve) => setTimeout(resolve, CREATE_PAUSE_MS));
     }
   }
   throw new ClusterError("unreachable", `Genesis was not acknowledged: ${problem}`);

@@ -131,6 +131,17 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     ]);
   });
 
+  test("Genesis before anybody answers for the stream: published once somebody does", async () => {
+    const stream = `${await newStream()}_late`;
+    const connection = await connectToAny({ servers: cluster.urls(), name: "init" });
+    const published = publishGenesis(connection, stream, [Buffer.from("genesis")]);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await createStream(connection, { stream, maxBytes: 100_000_000 });
+    await published;
+    await connection.close();
+    expect((await newGateway(stream)).applied).toHaveLength(1);
+  });
+
   test("rubbish on the subjects is dropped alike everywhere, and trading goes on", async () => {
     const stream = await newStream();
     const [a, b] = [await newGateway(stream), await newGateway(stream)];
