@@ -1,8 +1,8 @@
 /** Sockets that close while the log, not they, decides who is connected. */
 
-import { NotApplied } from "@perpgate/venue";
+import { NotApplied, type Venue } from "@perpgate/venue";
 import { TestVenue } from "@perpgate/venue/testing";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, type MockInstance, onTestFinished, test, vi } from "vitest";
 import { BearerToken } from "../auth/session-token.js";
 import { RefusalCounts } from "../metrics/refusal-counts.js";
 import { newFolder } from "../venue/testing/running-venue.js";
@@ -156,8 +156,10 @@ test("a reconnection that the log does not take: the loss before it is still wri
   expect(openOrders()).toBe(0);
 });
 
-test("the last order of a lost socket, and a log that stalls: the order does not outlive it", async () => {
-  const { venue, sessions, session, pairs, rest, openOrders } = await begin();
+/** A lost socket whose end is in the log, and an order of it that enters the log afterwards. */
+async function beginWithLateOrder(beforeItsEnd: (submitted: SubmittedSpy) => void) {
+  const begun = await begin();
+  const { venue, sessions, session, pairs, rest } = begun;
   const { connection, client } = await pairs.connect();
   await sessions.bind(connection, session);
   const call = new SocketCall(connection, 1, 0, fail, new RefusalCounts());
@@ -166,21 +168,78 @@ test("the last order of a lost socket, and a log that stalls: the order does not
     check = resolve;
   });
   const submitted = vi.spyOn(venue, "submitted");
-  const placed = checked.then(rest).then(() => {
-    // Then the log takes neither of the two commands that end the connection again.
-    submitted.mockRejectedValueOnce(new NotApplied("not_executed"));
-    submitted.mockRejectedValueOnce(new NotApplied("not_executed"));
-  });
+  const placed = checked.then(rest).then(() => beforeItsEnd(submitted));
   call.answerWith(placed, () => ({}));
   await client.close();
   await connection.closed;
   sessions.leave(connection);
-  // The end of the connection is in the log before the order.
   await submitted.mock.results[0]?.value;
   check();
   await placed;
+  return { ...begun, submitted };
+}
+
+type SubmittedSpy = MockInstance<Venue["submitted"]>;
+
+test("the last order of a lost socket, and a log that stalls: the order does not outlive it", async () => {
+  const { sessions, openOrders } = await beginWithLateOrder((submitted) => {
+    // The log takes neither of the two commands that end the connection again.
+    submitted.mockRejectedValueOnce(new NotApplied("not_executed"));
+    submitted.mockRejectedValueOnce(new NotApplied("not_executed"));
+  });
   await sessions.settled();
   expect(openOrders()).toBe(0);
+});
+
+test("the last order of a lost socket, and a log that ends the writer: the next one ends the order", async () => {
+  const { venue, sessions, openOrders } = await beginWithLateOrder((submitted) => {
+    submitted.mockRejectedValueOnce(new NotApplied("not_executed"));
+    submitted.mockRejectedValueOnce(new NotApplied("not_executed"));
+  });
+  vi.spyOn(venue, "isWriting", "get").mockReturnValueOnce(false);
+  await sessions.settled();
+  expect(openOrders()).toBe(0);
+});
+
+test("the last order of a lost socket, and a log that takes its end late: what came since stays", async () => {
+  let before = 0;
+  const { sessions, rest, openOrders, submitted } = await beginWithLateOrder((spy) => {
+    const late: Venue["submitted"] = async function (this: Venue, command, evidence) {
+      this.submit(command, evidence, () => undefined);
+      throw new NotApplied("outcome_unknown");
+    };
+    spy.mockImplementationOnce(late).mockImplementationOnce(late);
+    before = spy.mock.calls.length;
+  });
+  await vi.waitFor(() => expect(submitted.mock.calls.length).toBe(before + 2));
+  await rest();
+  await sessions.settled();
+  expect(openOrders()).toBe(1);
+});
+
+test("a session that comes and goes while the log stalls: one end is written for all", async () => {
+  const { venue, sessions, session, pairs } = await begin();
+  const loose = async (): Promise<void> => {
+    const { connection, client } = await pairs.connect();
+    await sessions.bind(connection, session).catch(() => undefined);
+    await client.close();
+    await connection.closed;
+    sessions.leave(connection);
+  };
+  const { connection, client } = await pairs.connect();
+  await sessions.bind(connection, session);
+  const stalled = vi.spyOn(venue, "submitted").mockRejectedValue(new NotApplied("not_executed"));
+  await client.close();
+  await connection.closed;
+  sessions.leave(connection);
+  for (let i = 0; i < 20; i++) await loose();
+  const ends = () =>
+    stalled.mock.calls.filter(([{ kind }]) => kind === "SessionDisconnected").length;
+  const before = ends();
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  expect(ends() - before).toBeLessThanOrEqual(3);
+  stalled.mockRestore();
+  await sessions.settled();
 });
 
 test("the gateway stops while the log stalls: the end of a session is submitted once", async () => {

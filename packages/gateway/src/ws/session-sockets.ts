@@ -37,8 +37,17 @@ interface Bound {
   readonly connected: Promise<void>;
 }
 
+/** The end of a session's connections, while the log does not have it. */
+interface Ending {
+  /** To be written, once more if it is being written. */
+  isDue: boolean;
+  isAgain: boolean;
+  written: Promise<void>;
+}
+
 export class SessionSockets {
   private readonly bound = new Map<number, Bound>();
+  private readonly endings = new Map<number, Ending>();
   private readonly binds = new TokenBuckets<number>(BIND_RATE);
   /** Commands that are not durable yet, or wait for calls in flight. */
   private readonly pending = new Set<Promise<void>>();
@@ -152,28 +161,55 @@ export class SessionSockets {
   }
 
   /**
+   * Writes that the session has lost its last socket. `isAgain`: the log has it as disconnected already,
+   * and an order has entered it since, so both commands are written. One loop per session writes for
+   * all who ask meanwhile.
+   */
+  private disconnect(session: number, isAgain = false): Promise<void> {
+    const known = this.endings.get(session);
+    if (known !== undefined) {
+      known.isDue = true;
+      known.isAgain ||= isAgain;
+      return known.written;
+    }
+    const ending = { isDue: true, isAgain, written: Promise.resolve() };
+    this.endings.set(session, ending);
+    ending.written = this.write(session, ending);
+    return ending.written;
+  }
+
+  /**
    * Until the log has it, or a new connection of the session, which ends with its own sockets: a
    * replicated log that stalls gives commands up, and would otherwise keep the session as connected for
-   * as long as this gateway runs. Without a writer there is nothing to write: the log ends the
+   * as long as this gateway runs. Without a writer a first end needs no command: the log ends the
    * connections of a gateway with its writer, and the next one may join much later.
-   * `isAgain`: the log has the session as disconnected, so each try begins with a connection.
    */
-  private async disconnect(session: number, isAgain = false): Promise<void> {
-    for (;;) {
-      const bound = this.bound.get(session);
-      if (bound !== undefined) {
-        if (await isTaken(bound)) return;
-        continue;
+  private async write(session: number, ending: Ending): Promise<void> {
+    let isInDoubt = false;
+    try {
+      while (ending.isDue) {
+        ending.isDue = false;
+        const bound = this.bound.get(session);
+        if (bound !== undefined) {
+          if (!(await isTaken(bound))) ending.isDue = true;
+          continue;
+        }
+        try {
+          // Both may be in the log in the end: a second connection would cancel what came between.
+          const isPair = ending.isAgain && !isInDoubt;
+          if (isPair) void this.submit("SessionConnected", session).catch(() => undefined);
+          await this.submit("SessionDisconnected", session);
+        } catch (error) {
+          const isLate = error instanceof ApiError && error.code !== "stopped";
+          const isNeeded = ending.isAgain || this.venue.isWriting;
+          if (!isLate || this.isStopping || !isNeeded) throw error;
+          isInDoubt = error.code === "outcome_unknown";
+          ending.isDue = true;
+          await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+        }
       }
-      try {
-        if (isAgain) void this.submit("SessionConnected", session).catch(() => undefined);
-        await this.submit("SessionDisconnected", session);
-        return;
-      } catch (error) {
-        const isLate = error instanceof ApiError && error.code !== "stopped";
-        if (!isLate || this.isStopping || !this.venue.isWriting) throw error;
-        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
-      }
+    } finally {
+      this.endings.delete(session);
     }
   }
 
