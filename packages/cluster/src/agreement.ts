@@ -3,8 +3,9 @@
  *
  * A writer that agrees counts while it is live. A writer that disagrees always counts: after a
  * restored stream it may be one that this gateway never saw joining. Ages are measured by the
- * servers' time of the messages, so that reading old messages quickly does not make them recent. A step
- * back of that time, with another leader of the stream, counts as no time.
+ * servers' time of the messages, so that reading old messages quickly does not make them recent. After
+ * a step back of that time, with another leader of the stream, the local time between the two messages
+ * counts.
  */
 
 const HEARD_MS = 5000;
@@ -41,9 +42,11 @@ export class Agreement {
 
   /** `agrees` is undefined when the message shows nothing new about its writer's view. */
   hear(writer: string, agrees: boolean | undefined, atMs: number): void {
-    this.elapsedMs += Math.max(0, atMs - this.lastMs);
+    const arrivalMs = this.nowMs();
+    const passedMs = atMs < this.lastMs ? arrivalMs - this.lastArrivalMs : atMs - this.lastMs;
+    this.elapsedMs += Math.max(0, passedMs);
     this.lastMs = atMs;
-    this.lastArrivalMs = this.nowMs();
+    this.lastArrivalMs = arrivalMs;
     const known = this.heard.get(writer);
     this.heard.set(writer, { atMs: this.elapsedMs, agrees: agrees ?? known?.agrees ?? true });
   }

@@ -161,7 +161,7 @@ test("the report's text: repeated messages, and in a pruned log a root that was 
   );
   expect(text).toContain(
     "\n  repeated: 2 sign-ins use a message again, positions 48, 50; an honest venue accepts one " +
-      "again only after a clock was set back: ask its operator",
+      "again only if a gateway's clock was behind the log's time: ask its operator",
   );
 });
 

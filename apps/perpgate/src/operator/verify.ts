@@ -118,8 +118,8 @@ function repeatedLines({ repeatedMessages }: VerifyReport): string[] {
   if (repeatedMessages.length === 0) return [];
   return [
     `  repeated: ${repeatedMessages.length} sign-ins use a message again, ` +
-      `${positionsText(repeatedMessages)}; an honest venue accepts one again only after a clock was set ` +
-      "back: ask its operator",
+      `${positionsText(repeatedMessages)}; an honest venue accepts one again only if a gateway's clock ` +
+      "was behind the log's time: ask its operator",
   ];
 }
 

@@ -36,7 +36,7 @@ import { readSessions, writeSessions } from "./session-bytes.js";
 import { readWriters, writeWriters } from "./writer-bytes.js";
 
 /** The format of the bytes. Another format gives the same state another hash. */
-export const STATE_FORMAT = 4;
+export const STATE_FORMAT = 5;
 
 export class SnapshotUnreadable extends Error {
   override readonly name = "SnapshotUnreadable";

@@ -20,7 +20,7 @@ const path = (): string => join(folder, "checkpoints.jsonl");
 function checkpointAt(batch: number): Checkpoint {
   const hash = batch.toString(16).padStart(64, "0");
   const at = { position: batch * 3, batch, record: batch * 2 };
-  return { ...at, stateHash: hash, format: 4, block: batch, blockHash: hash };
+  return { ...at, stateHash: hash, format: 5, block: batch, blockHash: hash };
 }
 
 const lineOf = (batch: number): string => `${JSON.stringify(checkpointAt(batch))}\n`;

@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { FileSnapshots, inspectLog, nodeDisk } from "@perpgate/journal";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { HISTORY_FORMAT, openEnvironment } from "../history/history-environment.js";
 import { planPrune } from "../prune-plan.js";
@@ -180,6 +181,18 @@ describe("the checkpoint thread", () => {
     });
     afterAll(() => removeFolder(pruned));
     beforeEach(() => cpSync(pruned, folder, { recursive: true }));
+
+    test("state of format 4: refused with both releases' versions", async () => {
+      const journal = join(folder, "journal");
+      const files = new FileSnapshots(nodeDisk, journal, inspectLog(nodeDisk, journal)!.logId);
+      const { body, seq } = files.newest(Number.MAX_SAFE_INTEGER).snapshot!;
+      const bytes = Buffer.from(body);
+      bytes.writeDoubleLE(4, 12 + bytes.readUInt32LE(4) + bytes.readUInt32LE(8));
+      files.write(seq, [bytes]);
+      await expect(TestVenue.open(folder)).rejects.toThrow(
+        "the log was pruned and its snapshots are those of another release, state format 4, which",
+      );
+    });
 
     test("history missing: refused with HistoryLost", async () => {
       await removeFolder(join(folder, "history"));

@@ -232,7 +232,7 @@ export class EvidenceCheck {
 
   /**
    * With a second session, the orders of the first could be placed again. It is no proof of that: gateways
-   * accept a message by their own clocks, and after one was set back, one whose nonce is forgotten.
+   * accept a message by their own clocks, and one that is behind, a message whose nonce is forgotten.
    */
   private noteMessage(seq: number, { signed }: Evidence): void {
     const digest = digestOf(signed);

@@ -74,7 +74,7 @@ export interface VerifyReport {
   readonly voteSignatures: number;
   /** Seqs of sign-ins that no key of the address signed: only the chain of a contract wallet can confirm. */
   readonly notRecheckable: readonly number[];
-  /** Seqs of sign-ins whose message has opened a session before: after a clock was set back, or forged. */
+  /** Seqs of sign-ins whose message has opened a session before: a clock was behind the log's time, or forged. */
   readonly repeatedMessages: readonly number[];
   /** Signatures by session keys that only the removed part of a pruned log had. */
   readonly prunedKeySignatures: number;

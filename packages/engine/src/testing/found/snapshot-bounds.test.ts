@@ -40,6 +40,12 @@ for (const [what, wordsBefore, value] of ROWS) {
   });
 }
 
+test("restore: a state of format 4, where orders without a size had no cap, is refused", () => {
+  const bytes = aliceRests();
+  new DataView(bytes.buffer, bytes.byteOffset).setFloat64(0, 4, true);
+  expect(() => Engine.restore(bytes)).toThrow("format 4, expected 5");
+});
+
 test("restore: two live writers of one name, or of one id, are refused", () => {
   const venue = new Venue();
   const writers = ["gateway-a", "gateway-b"].map((name, i) => joining(writerId(41 + i), name, 0));

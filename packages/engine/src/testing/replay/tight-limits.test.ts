@@ -156,7 +156,7 @@ class Reached {
     const { makersLeft, liquidatedOrders } = state.scratch;
     const trades = events.filter((event) => event.kind === "Traded");
     if (makersLeft === 0 && trades.some(({ tradeKind }) => tradeKind === TRADE_ADL)) this.spent++;
-    if (makersLeft === 0 && trades.length + withoutTrade(events) < MAKERS) this.ended++;
+    if (makersLeft === 0 && isShortByEnded(trades.length, events)) this.ended++;
     if (command.kind !== "Tick" || makersLeft === 0 || liquidatedOrders < CANCELS) return;
     const liquidated = new Set<number>();
     for (const event of events) if (event.kind === "Liquidated") liquidated.add(event.account);
@@ -165,10 +165,14 @@ class Reached {
   }
 }
 
-/** Makers at most that a command met and that did not trade. */
-function withoutTrade(events: readonly VenueEvent[]): number {
-  return events.filter((event) => event.kind === "OrderEnded" && event.reason !== END.reduce_only)
-    .length;
+/** Whether fewer makers were met than a command may, and orders that ended with a position are the rest. */
+function isShortByEnded(trades: number, events: readonly VenueEvent[]): boolean {
+  const ends = events.filter((event) => event.kind === "OrderEnded");
+  const withPosition = ends.filter(({ reason }) => reason === END.reduce_only).length;
+  // Makers at most that were met and did not trade.
+  const withoutTrade = ends.length - withPosition;
+  const missing = MAKERS - trades - withoutTrade;
+  return missing > 0 && withPosition >= missing;
 }
 
 function run(seed: number, reached: Reached): void {

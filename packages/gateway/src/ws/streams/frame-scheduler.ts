@@ -70,7 +70,7 @@ export class FrameScheduler {
     this.metCommand = true;
   }
 
-  /** Runs outside of a round what must not fail either. */
+  /** Runs what must not fail either. */
   attempt(run: () => void): void {
     try {
       run();
