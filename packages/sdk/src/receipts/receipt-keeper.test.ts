@@ -208,6 +208,30 @@ test.each(["no_transparency_log", "not_found"])(
   },
 );
 
+test("another key after a receipt was left out: broken", async () => {
+  const shown = [newLogKey("venue.example/log").key.text];
+  const honesty = {
+    get logKey() {
+      return shown.shift() ?? logKey.text;
+    },
+  };
+  const { session, problems, reads } = await trader({
+    honesty,
+    answers: [{ receipt: undefined }],
+  });
+  const one = await session.placeOrder(BID);
+  await session.receipts.settled();
+  // Signed with the key of the second answer.
+  const two = await session.placeOrder(BID);
+  await session.receipts.settled();
+  expect(reads()).toBe(2);
+  expect(problems).toMatchObject([
+    { ackNonce: one.ackNonce, kind: "left_out" },
+    { ackNonce: two.ackNonce, kind: "broken" },
+  ]);
+  expect(kept(session)).toEqual([]);
+});
+
 test("a venue id that is none: reported", async () => {
   const { session, problems } = await trader({ honesty: { venueId: "abc" } });
   await session.placeOrder(BID);

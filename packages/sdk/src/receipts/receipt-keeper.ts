@@ -35,8 +35,8 @@ export interface ReceiptProblem {
 
 export interface ReceiptOptions {
   /**
-   * The verifier key of the venue's log that you pinned. Default: the one that the venue shows. With it,
-   * every acknowledgement without a receipt is reported, also if the venue says that it issues none.
+   * The verifier key of the venue's log that you pinned. Default: the first one that the venue shows in
+   * a session. With it, every acknowledgement without a receipt is reported, also if the venue says that it issues none.
    */
   readonly logKey?: string;
   /** Called for a receipt that is not kept. Default: a warning on the console. */
@@ -69,6 +69,8 @@ export class ReceiptKeeper {
   private readonly kept: ReceiptFile[] = [];
   private readonly waiting: Waiting[] = [];
   private venue: Promise<VenueKey | undefined> | undefined;
+  /** What the first answer with a log's key has shown. */
+  private first: VenueKey | undefined;
   private pending: Promise<void> = Promise.resolve();
   /** A `checkWaiting` has not begun; it will check all that waits then. */
   private isQueued = false;
@@ -184,15 +186,25 @@ export class ReceiptKeeper {
   /** The log's key, pinned or as the venue shows it, and whether the venue issues receipts. */
   private known(): Promise<VenueKey | undefined> {
     this.venue ??= this.readHonesty().then(
-      (honesty) => ({ ...honesty, logKey: this.options.logKey ?? honesty.logKey }),
+      (honesty) => this.withFirstKey(honesty),
       (error: unknown) => {
-        if (error instanceof PerpgateError && NO_LOG_CODES.has(error.code)) return NO_LOG;
+        if (error instanceof PerpgateError && NO_LOG_CODES.has(error.code)) {
+          return this.withFirstKey(NO_LOG);
+        }
         // Asked again with the next receipt, which waits together with this one.
         this.venue = undefined;
         return undefined;
       },
     );
     return this.venue;
+  }
+
+  /** The answer is not signed: a later one may change whether receipts are issued, and no key. */
+  private withFirstKey(shown: VenueKey): VenueKey {
+    if (shown.logKey !== "") this.first ??= shown;
+    const { logKey, venueId } = this.first ?? shown;
+    const { issuesReceipts } = shown;
+    return { logKey: this.options.logKey ?? logKey, venueId, issuesReceipts };
   }
 
   private report(
