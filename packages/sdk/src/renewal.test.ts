@@ -5,6 +5,7 @@ import { SIGNATURE_HEADER } from "@perpgate/protocol";
 import { ConnectionError, type PerpgateClient, type RequestLike } from "@perpgate/sdk";
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { pause, RECONNECT_BACKOFF } from "./retry.js";
 import {
   ASK,
   BID,
@@ -161,6 +162,38 @@ test.each(["not connected", "connected"])(
     session.stream.onState((next) => states.push(next));
     await eventually(optionNow).toBe(true);
     expect([refusals, states]).toEqual([1, []]);
+  },
+);
+
+test.each(["cancelOnDisconnect(false)", "another renewal"])(
+  "the option is due and %s is in flight: not set behind it, but after it is lost",
+  async (way) => {
+    const { session, line, optionNow } = await withSocketProxy();
+    const refused = (text: string) =>
+      text.replace('"cancelOnDisconnect":true', '"cancelOnDisconnect":"x"');
+    line.spoil = refused;
+    await expect(session.renew()).rejects.toMatchObject({ name: "PerpgateError" });
+    const sent: string[] = [];
+    line.onSend = (text) => {
+      const [, option] = /"cancelOnDisconnect":(true|false)/.exec(text) ?? [];
+      if (option !== undefined) sent.push(option);
+    };
+    // Sent, and never answered.
+    line.spoil = (text) =>
+      text.includes('"cancelOnDisconnect":false') ? '{"op":"ping"}' : refused(text);
+    const isCall = way === "cancelOnDisconnect(false)";
+    const call = isCall ? session.stream.cancelOnDisconnect(false) : session.renew();
+    const settled = call.catch((error: unknown) => error);
+    await eventually(() => sent).toContain("false");
+    // The order is answered after a try of the option; the next try would follow within this pause.
+    if (isCall) await session.stream.placeOrder(BID);
+    await pause(4 * RECONNECT_BACKOFF.firstMs, undefined);
+    expect(sent.at(-1)).toBe("false");
+    line.spoil = (text) => text;
+    line.proxy.cutAll();
+    if (isCall) expect(await settled).toBeInstanceOf(ConnectionError);
+    else expect(await settled).toBeUndefined();
+    await eventually(optionNow).toBe(true);
   },
 );
 

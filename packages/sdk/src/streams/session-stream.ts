@@ -41,6 +41,7 @@ export class SessionStream {
   cancelsOnDisconnect = false;
   /** Whether the option must still be set in a renewed session. */
   private isOptionDue = false;
+  private isSettingOption = false;
 
   /** @internal */
   constructor(private readonly context: SocketOrdersContext) {
@@ -241,9 +242,10 @@ export class SessionStream {
    * await session.stream.cancelOnDisconnect(true);
    */
   async cancelOnDisconnect(isOn: boolean, options: CallOptions = {}): Promise<void> {
-    await this.trading.setCancelOnDisconnect(isOn, options);
-    this.cancelsOnDisconnect = isOn;
-    this.isOptionDue = false;
+    await this.whileNotDue(async () => {
+      await this.trading.setCancelOnDisconnect(isOn, options);
+      this.cancelsOnDisconnect = isOn;
+    });
   }
 
   /** @internal Continues with the token of a renewed session. */
@@ -260,7 +262,7 @@ export class SessionStream {
     this.isOptionDue = true;
     this.context.socket.open();
     try {
-      await this.whileOpen((signal) => this.cancelOnDisconnect(true, { signal }));
+      await this.whileOpen((signal) => this.setDueOption({ signal }));
     } catch (error) {
       void this.keepSettingOption();
       throw error;
@@ -274,18 +276,42 @@ export class SessionStream {
    */
   async beforeRebind(): Promise<void> {
     if (!this.cancelsOnDisconnect) return;
-    await this.whileOpen((signal) => this.trading.setCancelOnDisconnect(false, { signal }));
+    await this.whileNotDue(() =>
+      this.whileOpen((signal) => this.trading.setCancelOnDisconnect(false, { signal })),
+    );
+  }
+
+  /** What this sends decides about the option: a due one is not set behind it, and stays due if it fails. */
+  private async whileNotDue(send: () => Promise<void>): Promise<void> {
+    const wasDue = this.isOptionDue;
+    this.isOptionDue = false;
+    try {
+      await send();
+    } catch (error) {
+      this.isOptionDue ||= wasDue;
+      void this.keepSettingOption();
+      throw error;
+    }
+  }
+
+  private async setDueOption(options: CallOptions): Promise<void> {
+    await this.trading.setCancelOnDisconnect(true, options);
+    this.isOptionDue = false;
   }
 
   /** Tries until the due option is set or the connection is lost; the next connection begins again. */
   private async keepSettingOption(): Promise<void> {
+    if (this.isSettingOption) return;
+    this.isSettingOption = true;
     await this.whileOpen(async (signal) => {
       for (let failures = 0; this.isOptionDue; failures++) {
         // Without retries: the user may set the option meanwhile.
-        await this.cancelOnDisconnect(true, { signal, retries: 0 }).catch(() =>
+        await this.setDueOption({ signal, retries: 0 }).catch(() =>
           pause(backoffMs(failures, RECONNECT_BACKOFF), signal),
         );
       }
+    }).finally(() => {
+      this.isSettingOption = false;
     });
   }
 
