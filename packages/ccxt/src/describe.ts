@@ -175,7 +175,8 @@ export const DESCRIPTION = {
   has: HAS,
   timeframes: Object.fromEntries(RESOLUTIONS.map((resolution) => [resolution, resolution])),
   urls: {
-    api: { public: DEFAULT_URL, private: DEFAULT_URL },
+    // An address here could not be distinguished from one that a program has set.
+    api: {},
     doc: `${DEFAULT_URL}/docs`,
   },
   api: {

@@ -4,6 +4,7 @@ import { ERROR_TABLE } from "@perpgate/protocol";
 import { PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
 import { errors } from "ccxt";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { DEFAULT_URL } from "./describe.js";
 import { exceptionOf } from "./exceptions.js";
 import { live, quote, SYMBOL } from "./testing/venue.js";
 
@@ -182,9 +183,11 @@ test("urls.api of one kind of call is that of all; two gateways are refused", as
     api[kind] = venue.url;
     expect(await exchange.fetchBalance()).toMatchObject({ free: {} });
   }
-  const two = newExchange({ urls: { api: { public: venue.url, private: "http://127.0.0.1:9" } } });
-  await expect(two.fetchBalance()).rejects.toThrow(errors.NotSupported);
-  await expect(two.fetchTime()).rejects.toThrow(errors.NotSupported);
+  for (const other of ["http://127.0.0.1:9", DEFAULT_URL]) {
+    const two = newExchange({ urls: { api: { public: venue.url, private: other } } });
+    await expect(two.fetchBalance(), other).rejects.toThrow(errors.NotSupported);
+    await expect(two.fetchTime(), other).rejects.toThrow(errors.NotSupported);
+  }
 });
 
 test("credentials that are none: AuthenticationError", async () => {

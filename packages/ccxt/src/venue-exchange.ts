@@ -45,15 +45,12 @@ export class VenueExchange extends Exchange {
     return this.connected;
   }
 
-  /** The gateway's address: `urls.api`, or the one of its `public` and `private` that is not the default. */
+  /** The gateway's address: `urls.api`, or its `public` or `private`; the default if neither is set. */
   private gatewayUrl(): string {
     const { api } = this.urls;
     if (typeof api === "string") return api;
-    const { public: first = DEFAULT_URL, private: second = DEFAULT_URL } = api;
-    const [url = DEFAULT_URL, ...others] = new Set(
-      [first, second].filter((one) => one !== DEFAULT_URL),
-    );
-    if (others.length === 0) return url;
+    const { public: first = api.private ?? DEFAULT_URL, private: second = first } = api;
+    if (first === second) return first;
     throw new errors.NotSupported(`${this.id} takes one gateway for public and private calls`);
   }
 
