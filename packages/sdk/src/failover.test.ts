@@ -7,6 +7,7 @@ import { CuttingProxy, type RunningVenue } from "@perpgate/gateway/testing";
 import type { ClientOptions, PerpgateClient, RequestLike, StreamProblem } from "@perpgate/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { Gateways } from "./http/gateways.js";
 import { BID, eventually, newClient, newSession, startVenue } from "./testing/venue.js";
 
 const SMALL = { ...BID, margin: 10 };
@@ -260,6 +261,42 @@ describe("several gateways", () => {
     third.cutAll();
     await eventually(() => client.stream.gateway).toBe(first.url);
     expect(moves).toEqual([]);
+  });
+
+  test("socket refused by the gateway in use while another serves it: it stays there", async () => {
+    const full = await startVenue({ sockets: { socketsPerAddress: 1 } });
+    await newClient(full).stream.watchBlocks(() => undefined).ready;
+    const [first, third] = await proxies(2);
+    const second = await CuttingProxy.before(full.url);
+    const dials: string[] = [];
+    class Noting extends WebSocket {
+      constructor(url: string) {
+        super(url);
+        dials.push(new URL(url).host);
+      }
+    }
+    // The third is nearer than the first.
+    const fetch = async (url: string, init: RequestLike) => {
+      if (url.startsWith(first!.url)) await new Promise((resolve) => setTimeout(resolve, 100));
+      return globalThis.fetch(url, init);
+    };
+    const client = await clientOf([first!, second, third!], { WebSocket: Noting, fetch });
+    await client.stream.watchBlocks(() => undefined).ready;
+    client.useGateway(second.url);
+    await eventually(() => dials.length).toBeGreaterThan(2);
+    expect(dials).not.toContain(new URL(third!.url).host);
+    expect(client.stream.gateway).toBe(first!.url);
+  });
+
+  test("the next gateway of a refused socket: the one in use if it has not refused", () => {
+    const [a, b, c] = ["http://a.test", "http://b.test", "http://c.test"] as const;
+    const gateways = new Gateways([a, b, c], globalThis.fetch);
+    gateways.use(c);
+    expect(gateways.nextBut(new Set([a]))).toBe(c);
+    expect(gateways.nextBut(new Set([c]))).toBe(a);
+    gateways.lost(a);
+    expect([gateways.isLost(a), gateways.isLost(b)]).toEqual([true, false]);
+    expect(gateways.nextBut(new Set([c]))).toBe(b);
   });
 
   test("reads name the last position that the client has seen; requests of one gateway do not", async () => {

@@ -140,9 +140,15 @@ export class Gateways {
     return !isAvoided(this.inUse);
   }
 
-  /** The nearest that is neither lost nor one of these. */
-  nearestBut(urls: ReadonlySet<string>): string | undefined {
+  /** Whether it was lost some seconds ago and has not answered since. */
+  isLost(url: string): boolean {
+    return this.known.some((one) => one.url === url && isAvoided(one));
+  }
+
+  /** The one in use, else the nearest, that is neither lost nor one of these. */
+  nextBut(urls: ReadonlySet<string>): string | undefined {
     const others = this.known.filter((one) => !urls.has(one.url) && !isAvoided(one));
+    if (others.includes(this.inUse)) return this.url;
     return others.sort(byRoundTrip)[0]?.url;
   }
 

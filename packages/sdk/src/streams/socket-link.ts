@@ -2,9 +2,10 @@
  * A WebSocket that reconnects: opened when first needed, pinged when silent, opened again with backoff
  * when lost, until it is closed.
  *
- * It follows the gateway in use; if that one refuses the socket, it alone goes to another. While its connection is alive, it opens and greets the next one first
- * and then moves (`active` is replaced by `candidate`): the session has a socket throughout. Requests
- * in flight are answered on the old connection, which is closed after that.
+ * It follows the gateway in use; if that one refuses the socket, it alone goes to another, or stays where
+ * it is. While its connection is alive, it opens and greets the next one first and then moves (`active`
+ * is replaced by `candidate`): the session has a socket throughout. Requests in flight are answered on
+ * the old connection, which is closed after that.
  *
  * No message is kept across a lost connection; the listener decides what to send again.
  */
@@ -289,7 +290,7 @@ export class SocketLink {
   /**
    * One of several gateways has not accepted a connection. If it is ready, it refuses this socket, for its
    * origin or the number of sockets there: requests stay, and the socket alone tries each of the others
-   * before it waits.
+   * before it waits. With a connection to a gateway that is not lost it only waits.
    */
   private async refused(url: string): Promise<void> {
     const { gateways } = this.settings;
@@ -299,8 +300,9 @@ export class SocketLink {
       return;
     }
     refusers.add(url);
-    const other = gateways.nearestBut(refusers);
-    if (other !== undefined && other !== this.active?.url) {
+    const isServed = this.active !== undefined && !gateways.isLost(this.active.url);
+    const other = isServed ? undefined : gateways.nextBut(refusers);
+    if (other !== undefined) {
       this.connectLater(0, other);
       return;
     }
