@@ -36,7 +36,8 @@ export interface ReceiptProblem {
 export interface ReceiptOptions {
   /**
    * The verifier key of the venue's log that you pinned. Default: the first one that the venue shows in
-   * a session. With it, every acknowledgement without a receipt is reported, also if the venue says that it issues none.
+   * a session. With it, every acknowledgement without a receipt is reported, also if the venue says that
+   * it issues none.
    */
   readonly logKey?: string;
   /** Called for a receipt that is not kept. Default: a warning on the console. */
