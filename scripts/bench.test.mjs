@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { withTable } from "../bench/dist/docs-table.js";
+import { withTable } from "../bench/dist/harness/report.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
