@@ -39,7 +39,10 @@ export async function planPrune(directory: string, keepSnapshots: number): Promi
   refuseUnknownLog(folder.journal);
   const history = await openForReading(folder.history, log.logId);
   if (history === undefined || "kind" in history) {
-    throw new PruneRefused("there is no history of this log, and a pruned log cannot rebuild it");
+    const reason = history === undefined ? "" : ` (${history.reason})`;
+    throw new PruneRefused(
+      `there is no history of this log${reason}, and a pruned log cannot rebuild it`,
+    );
   }
   const { batch: held } = history.held;
   await history.close();

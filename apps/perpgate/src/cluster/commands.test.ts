@@ -207,7 +207,7 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
     expect(code).toBe(1);
   });
 
-  test("reseed from a mirror that has lost its end: refused; else --max-bytes is the stream's limit", async () => {
+  test("reseed from a mirror that has lost its end, or may have: refused; else --max-bytes is the stream's limit", async () => {
     const stream = "limited";
     const { gateway, data } = await serve(stream);
     await gateway.url();
@@ -225,6 +225,15 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
     expect(refused.code).toBe(1);
     expect(await streams()).not.toContain(stream);
     rmSync(checkpoints);
+    const history = join(data, "history");
+    writeFileSync(join(history, "data.mdb"), Buffer.alloc(20_000, 0xa5));
+    const unsure = await reseed(data, stream);
+    expect(unsure.stderr).toMatch(
+      /^perpgate: the history is damaged, .*: .*not an lmdb file.*; use the mirror of another gateway, or move .*history away\n$/,
+    );
+    expect(unsure.code).toBe(1);
+    expect(await streams()).not.toContain(stream);
+    rmSync(history, { recursive: true });
     const ended = await reseed(data, stream, "--max-bytes", "100000000");
     expect(ended, ended.stderr).toMatchObject({ code: 0 });
     const { config: rebuilt } = await nats.withManager((manager) => manager.streams.info(stream));

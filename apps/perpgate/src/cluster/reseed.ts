@@ -4,7 +4,7 @@
  */
 
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import {
   type Access,
   ClusterError,
@@ -61,7 +61,12 @@ async function fromMirror(
   // To open a journal that is missing would create it.
   if (!existsSync(directory)) throw new StartError(`there is no log in ${directory}`);
   // A stream without the mirror's end would be the venue's log for good.
-  const loss = await shownLoss(resolve(data));
+  const loss = await shownLoss(resolve(data), (reason) => {
+    throw new StartError(
+      `the history is damaged, so it cannot show whether the mirror has lost its end: ${reason}; ` +
+        `use the mirror of another gateway, or move ${join(resolve(data), "history")} away`,
+    );
+  });
   if (loss !== undefined) throw loss;
   // Locked until the end: no gateway may write to it meanwhile.
   const journal = await openJournal({ directory, segmentBytes: segmentMiB * MIB });

@@ -7,10 +7,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { inspectLog, nodeDisk } from "@perpgate/journal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 import type { VenueLogger } from "../venue-options.js";
-import { openForReading } from "./history-store.js";
+import { openForReading, type ReadStore } from "./history-store.js";
 
 let folder = "";
 beforeEach(async () => {
@@ -115,6 +116,30 @@ describe("a damaged history: set aside, and rebuilt the same", () => {
     expect(second.warnings).toMatchObject([{ reason: "it is of another log" }]);
     expect(asideFolders()).toHaveLength(1);
   });
+});
+
+test("a history that has no place for another reader: a system error, not damaged", async () => {
+  await firstLife();
+  const { logId } = inspectLog(nodeDisk, join(folder, "journal"), "tail")!;
+  const readers: ReadStore[] = [];
+  const openAnother = async (): Promise<void> => {
+    const opened = await openForReading(join(folder, "history"), logId);
+    expect(opened).not.toHaveProperty("kind");
+    readers.push(opened as ReadStore);
+  };
+  try {
+    // The places of lmdb's lock file.
+    while (readers.length < 126) await openAnother();
+    await expect(openAnother()).rejects.toMatchObject({
+      code: -30790,
+      syscall: "open",
+      message: expect.stringMatching(/^cannot open .*history: MDB_READERS_FULL/),
+    });
+  } finally {
+    for (const reader of readers) await reader.close();
+  }
+  await openAnother();
+  await readers.at(-1)!.close();
 });
 
 test("a history whose tables cannot be opened for reading: damaged, with lmdb's reason", async () => {

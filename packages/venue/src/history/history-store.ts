@@ -54,6 +54,7 @@ export interface OpenedStore {
   readonly discarded: Discarded | undefined;
 }
 
+const MDB_READERS_FULL = -30_790;
 const NOTHING_HELD: Held = { position: 0, batch: 0, record: 0, needs: 0 };
 
 /** Finds, adopts and settles in one step, for callers without a log to repair. */
@@ -124,6 +125,8 @@ export interface ReadStore extends HistoryStore {
  * Opens a store that another process may be writing; returns undefined if there is none, or why it
  * cannot be used. All reads show the moment of opening. Until `close`, lmdb cannot reuse pages that
  * were replaced since, so the file of a busy venue grows.
+ *
+ * @throws a system error if it cannot be opened now, which shows nothing about its content.
  */
 export async function openForReading(
   directory: string,
@@ -153,9 +156,21 @@ export async function openForReading(
     return fault;
   } catch (error) {
     await close();
+    throwRefusal(directory, error);
     const reason = `it cannot be read: ${error instanceof Error ? error.message : error}`;
     return { kind: "damaged", reason };
   }
+}
+
+/** Throws if the system, or lmdb for want of a reader's place, refused to open the file. */
+function throwRefusal(directory: string, error: unknown): void {
+  if (!(error instanceof Error)) return;
+  if ("syscall" in error) throw error;
+  // lmdb's codes are numbers: positive ones of the system, negative ones of its own.
+  const code = "code" in error && typeof error.code === "number" ? error.code : 0;
+  if (code <= 0 && code !== MDB_READERS_FULL) return;
+  const refusal = new Error(`cannot open ${directory}: ${error.message}`, { cause: error });
+  throw Object.assign(refusal, { code, syscall: "open" });
 }
 
 function tryTables(

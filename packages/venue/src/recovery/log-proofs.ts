@@ -33,13 +33,18 @@ function checkpointProofs(folder: DataFolder): LogProof[] {
 
 /**
  * Checks, without the folder's lock, whether the log has lost its end; undefined if not. A live venue
- * may append meanwhile, so the proofs are read before the log's end.
+ * may append meanwhile, so the proofs are read before the log's end. A damaged history shows nothing.
  */
-export async function shownLoss(directory: string): Promise<LogBehind | undefined> {
+export async function shownLoss(
+  directory: string,
+  onDamagedHistory: (reason: string) => void = () => undefined,
+): Promise<LogBehind | undefined> {
   const folder = dataFolder(directory);
   const log = inspectLog(nodeDisk, folder.journal, "tail");
   if (log === undefined) return undefined;
   const opened = await openForReading(folder.history, log.logId);
+  const fault = opened !== undefined && "kind" in opened ? opened : undefined;
+  if (fault?.kind === "damaged") onDamagedHistory(fault.reason);
   const store = opened === undefined || "kind" in opened ? undefined : opened;
   const snapshots = new FileSnapshots(nodeDisk, folder.journal, log.logId).list();
   const proofs = [
