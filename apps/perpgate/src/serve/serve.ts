@@ -133,6 +133,11 @@ export async function serve(
     onProblem: (problem) => log.warn({ ...problem }, "an index feed failed"),
     onFailure: (error) => log.error({ err: error }, "the index source failed"),
     onReplaced: (source, markets) => log.info({ source, markets }, "the index source was replaced"),
+    onOtherTick: (symbol, tickSize, listed) =>
+      log.warn(
+        { symbol, tickSize, listed },
+        "a market was listed with another tick than the configuration's; its index is not fed",
+      ),
   });
   const { source, feed } = index;
   const atStart = { bridge: bridging, attestorKey };

@@ -28,6 +28,7 @@ test("the machine's clock is set back by an hour: prices go on, and age by the v
     onProblem: (problem) => failures.push(problem),
     onFailure: (error) => failures.push(error),
     onReplaced: fail,
+    onOtherTick: fail,
   });
   await feed.refresh();
   expect(feed.notReadyReason()).toBeUndefined();
@@ -64,6 +65,7 @@ test("a market that is listed later: not ready without its index, and fed once i
     onProblem: (problem) => failures.push(problem),
     onFailure: (error) => failures.push(error),
     onReplaced: (...source) => replaced.push(source),
+    onOtherTick: fail,
   });
   await feed.refresh();
   expect(feed.notReadyReason()).toBeUndefined();
@@ -76,6 +78,44 @@ test("a market that is listed later: not ready without its index, and fed once i
   expect(venue.views.market("SOLUSD")).toMatchObject({ indexPrice: expect.any(Number) });
   expect(feed.notReadyReason()).toBeUndefined();
   expect(failures).toEqual([]);
+});
+
+test("a market that another gateway lists with another tick: not fed, one warning, until the file fits", async () => {
+  const time = { nowMs: 1_800_000_000_000 };
+  const { markets } = DEFAULT_SETTINGS;
+  const before = markets.slice(0, 2);
+  const { venue } = await TestVenue.open(temporaryFolder(), {
+    clock: () => time.nowMs,
+    monotonic: () => time.nowMs,
+    config: venueConfigOf(before),
+    listing: before,
+  });
+  onTestFinished(() => venue.close());
+  const { tickSize } = markets[2]!;
+  const coarse = { ...markets[2]!, tickSize: 10 * tickSize };
+  const settings = { ...DEFAULT_SETTINGS, markets: [...before, coarse] };
+  const warnings: unknown[] = [];
+  const { feed, addMarkets } = createVenueIndex(settings, venue, () => time.nowMs, {
+    onProblem: fail,
+    onFailure: fail,
+    onReplaced: () => undefined,
+    onOtherTick: (...warning) => warnings.push(warning),
+  });
+  await feed.refresh();
+  expect(warnings).toEqual([]);
+  await venue.configure({ config: venueConfigOf(markets), attestors: null, listing: markets });
+  for (let passedMs = 0; passedMs <= INDEX_STALE_MS; passedMs += 1_000) {
+    time.nowMs += 1_000;
+    const tick = { kind: "Tick", slot: Math.floor(time.nowMs / 200) } as const;
+    await venue.submitted(tick, NO_EVIDENCE, () => undefined);
+    await feed.refresh();
+    expect(venue.views.market("SOLUSD")).toMatchObject({ indexPrice: null });
+    expect(warnings).toEqual([["SOLUSD", 10 * tickSize, tickSize]]);
+  }
+  expect(feed.notReadyReason()).toContain("the index of SOLUSD is older than");
+  await addMarkets(DEFAULT_SETTINGS);
+  expect(venue.views.market("SOLUSD")).toMatchObject({ indexPrice: expect.any(Number) });
+  expect(feed.notReadyReason()).toBeUndefined();
 });
 
 test("a market that another gateway feeds is halted: this one stays ready until it is resumed", async () => {
@@ -93,6 +133,7 @@ test("a market that another gateway feeds is halted: this one stays ready until 
     onProblem: fail,
     onFailure: fail,
     onReplaced: fail,
+    onOtherTick: fail,
   });
   const slot = Math.floor(time.nowMs / 200);
   const index = { market: 2, indexTicks: 15_000, slot } as const;
@@ -126,6 +167,7 @@ test("a fed market is halted or settled, and its feed ends: ready; not while it 
     onProblem: fail,
     onFailure: fail,
     onReplaced: fail,
+    onOtherTick: fail,
   });
   await feed.refresh();
   const control = new MarketControl(venue);
@@ -160,6 +202,7 @@ test("configure with another index source than the running one: refused, and not
     onProblem: fail,
     onFailure: fail,
     onReplaced: fail,
+    onOtherTick: fail,
   });
   const withoutIndex = configurationFile({
     markets: [...DEFAULT_SETTINGS.markets, coarseMarket("AAA")],
@@ -205,6 +248,7 @@ test.each([
         onProblem: (problem) => failures.push(problem),
         onFailure: (error) => failures.push(error),
         onReplaced: fail,
+        onOtherTick: fail,
       },
     );
     const tick = () => {

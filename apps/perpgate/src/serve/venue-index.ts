@@ -26,13 +26,15 @@ export interface IndexCallbacks {
   onFailure(error: unknown): void;
   /** The source was replaced, for all of these markets. */
   onReplaced(source: string, symbols: readonly string[]): void;
+  /** The market was listed with another tick than that of the settings, so its prices are dropped. */
+  onOtherTick(symbol: string, tickSize: number, listed: number): void;
 }
 
 export function createVenueIndex(
   settings: Settings,
   venue: Venue,
   wallClock: () => number,
-  { onProblem, onFailure, onReplaced }: IndexCallbacks,
+  { onProblem, onFailure, onReplaced, onOtherTick }: IndexCallbacks,
 ): VenueIndex {
   const clock = () => venue.nowMs();
   const sourceOf = (wanted: Settings): RunningSource => {
@@ -40,47 +42,78 @@ export function createVenueIndex(
     continueIndex(made, venue.views.markets());
     return made;
   };
-  const source = new ReplaceableSource(sourceOf(settings));
-  let fed = symbolsOf(settings);
-  const symbols = () => symbolsDue(venue, fed);
+  const ticks = new TickSizes(venue, settings, onOtherTick);
+  const source = new ReplaceableSource(sourceOf(settings), ({ symbol }) => ticks.fit(symbol));
+  const symbols = () => symbolsDue(venue, ticks);
   const turn = new IndexTurn(venue, source, settings.index.intervalMs);
   const publish = (observation: IndexObservation) => publishTo(venue, turn, observation);
   const feed = new IndexFeed({ source, symbols, clock, publish, onFailure });
   const addMarkets = async (wanted: Settings): Promise<void> => {
-    const next = symbolsOf(wanted);
-    if (next.every((symbol) => fed.includes(symbol))) return;
-    await source.replace(sourceOf(wanted));
-    fed = next;
-    onReplaced(source.name, fed);
+    const next = wanted.markets.map(({ symbol }) => symbol);
+    if (next.every((symbol) => ticks.fit(symbol))) return;
+    await source.replace(sourceOf(wanted), () => ticks.use(wanted));
+    onReplaced(source.name, next);
     await feed.refresh();
   };
   return { source, feed, addMarkets };
 }
 
-function symbolsOf({ markets }: Settings): readonly string[] {
-  return markets.map(({ symbol }) => symbol);
+/**
+ * The ticks in which the source gives its prices. A market of the file that `perpgate configure` lists at
+ * another gateway may get another tick there.
+ */
+class TickSizes {
+  private sizes = new Map<string, number>();
+  private readonly reported = new Set<string>();
+
+  constructor(
+    private readonly venue: Venue,
+    settings: Settings,
+    private readonly onOtherTick: IndexCallbacks["onOtherTick"],
+  ) {
+    this.use(settings);
+  }
+
+  use({ markets }: Settings): void {
+    this.sizes = new Map(markets.map(({ symbol, tickSize }) => [symbol, tickSize]));
+    this.reported.clear();
+  }
+
+  /** Whether the source has prices of the market in its tick. */
+  fit(symbol: string): boolean {
+    const size = this.sizes.get(symbol);
+    if (size === undefined) return false;
+    const listed = this.venue.views.market(symbol)?.tickSize;
+    if (listed === undefined || listed === size) return true;
+    if (!this.reported.has(symbol)) this.onOtherTick(symbol, size, listed);
+    this.reported.add(symbol);
+    return false;
+  }
 }
 
 /** Markets that this process feeds, and those that it does not feed and no other gateway does. */
-function symbolsDue(venue: Venue, fed: readonly string[]): string[] {
+function symbolsDue(venue: Venue, ticks: TickSizes): string[] {
   const staleBelowMs = venue.nowMs() - INDEX_STALE_MS;
   return venue.views.markets().flatMap(({ symbol, status }, number) => {
     // The engine takes no index in the other states.
     if (status !== "active" && status !== "reduceOnly") return [];
-    return fed.includes(symbol) || venue.indexAtMs(number) < staleBelowMs ? [symbol] : [];
+    return ticks.fit(symbol) || venue.indexAtMs(number) < staleBelowMs ? [symbol] : [];
   });
 }
 
 /** The source in use, which `perpgate configure` may replace. */
 class ReplaceableSource implements RunningSource {
-  constructor(private current: RunningSource) {}
+  constructor(
+    private current: RunningSource,
+    private readonly isUsable: (observation: IndexObservation) => boolean,
+  ) {}
 
   get name(): string {
     return this.current.name;
   }
 
   observe(nowMs: number): readonly IndexObservation[] {
-    return this.current.observe(nowMs);
+    return this.current.observe(nowMs).filter(this.isUsable);
   }
 
   continueFrom(symbol: string, priceTicks: number): void {
@@ -96,10 +129,11 @@ class ReplaceableSource implements RunningSource {
   }
 
   /** The earlier source serves until the next one has its first prices. */
-  async replace(next: RunningSource): Promise<void> {
+  async replace(next: RunningSource, onReplaced: () => void): Promise<void> {
     await next.start?.();
     const earlier = this.current;
     this.current = next;
+    onReplaced();
     await earlier.stop?.();
   }
 }
