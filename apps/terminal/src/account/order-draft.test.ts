@@ -1,33 +1,8 @@
 import type { Order } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
+import { RESTING } from "../testing/resting-order.js";
 import { amendmentIn } from "./order-draft.js";
 
-const RESTING: Order = {
-  orderId: "7",
-  symbol: "BTCUSD",
-  side: "long",
-  type: "limit",
-  status: "resting",
-  price: 60_000,
-  size: 0.5,
-  filledSize: 0,
-  remainingSize: 0.5,
-  avgFillPrice: 0,
-  margin: 100,
-  leverage: 5,
-  reduceOnly: false,
-  postOnly: false,
-  nonce: 1,
-  reason: null,
-  createdAt: 1,
-  updatedAt: 1,
-  clientOrderId: null,
-  timeInForce: "gtc",
-  expiresAt: null,
-  trigger: null,
-  limitPrice: null,
-  closePosition: false,
-};
 const { orderId } = RESTING;
 
 describe("amendment of a row", () => {
