@@ -328,3 +328,23 @@ test("sessions: one sign-in for concurrent calls, caps, a saved session without 
   expect((await saved.fetchOpenOrders(SYMBOL)).length).toBeGreaterThan(0);
   expect(await saved.publicGetV1Markets()).toHaveLength(3);
 });
+
+test("a venue without a log is asked for its log once, not with each order", async () => {
+  const trader = newExchange();
+  await trader.loadMarkets();
+  const warned = vi.spyOn(console, "warn");
+  onTestFinished(() => warned.mockRestore());
+  const sent = vi.spyOn(trader, "fetch");
+  for (let i = 0; i < 3; i++) {
+    await trader.createOrder(SYMBOL, "limit", "buy", 0.01, 60_000 + i);
+    // What is waiting is checked behind the answer.
+    await vi.waitFor(() => expect(honestyReads(sent.mock.calls)).toBeGreaterThan(0));
+    await trader.fetchBalance();
+  }
+  expect(honestyReads(sent.mock.calls)).toBe(1);
+  expect(warned).not.toHaveBeenCalled();
+});
+
+function honestyReads(calls: readonly (readonly unknown[])[]): number {
+  return calls.filter(([url]) => String(url).endsWith("/v1/honesty")).length;
+}

@@ -27,6 +27,8 @@ export class VenueExchange extends Exchange {
   protected currentSession: Session | undefined;
   private stopRenewals: () => void = () => undefined;
   private bearer: string | undefined;
+  /** The answers that `handleErrors` has thrown. */
+  private readonly refusals = new WeakMap<Error, { status: number; body: unknown }>();
 
   override describe(): Dict {
     return this.deepExtend(super.describe(), DESCRIPTION);
@@ -54,12 +56,16 @@ export class VenueExchange extends Exchange {
     throw new errors.NotSupported(`${this.id} takes one gateway for public and private calls`);
   }
 
-  /** A request of the SDK, sent by CCXT. Refusals are thrown by `handleErrors`. */
+  /** A request of the SDK, sent by CCXT. What `handleErrors` throws is an answer to the SDK, too. */
   private readonly send: FetchLike = async (url, { method, headers, body }) => {
     if (this.enableRateLimit) await this.throttle(1);
-    const answer: unknown = await this.fetch(url, method, headers, body);
-    const text = typeof answer === "string" ? answer : JSON.stringify(answer);
-    return { status: 200, headers: { get: () => null }, text: async () => text };
+    try {
+      return responseOf(200, await this.fetch(url, method, headers, body));
+    } catch (error) {
+      const refusal = error instanceof Error ? this.refusals.get(error) : undefined;
+      if (refusal === undefined) throw error;
+      return responseOf(refusal.status, refusal.body);
+    }
   };
 
   /** Runs calls of the SDK; its errors become CCXT's. */
@@ -209,7 +215,9 @@ export class VenueExchange extends Exchange {
     if (status < 400 || typeof body !== "object" || body === null) return undefined;
     const { code, message }: Readonly<Record<string, unknown>> = { ...body };
     if (typeof code !== "string") return undefined;
-    throw new (exceptionOf(code, status))(`${this.id} ${code}: ${message}`);
+    const error = new (exceptionOf(code, status))(`${this.id} ${code}: ${message}`);
+    this.refusals.set(error, { status, body });
+    throw error;
   }
 
   /** Closes the sockets of `watch…`. Orders and the session stay. */
@@ -219,4 +227,10 @@ export class VenueExchange extends Exchange {
     this.leaveSession();
     await super.close(cleanInstanceCache);
   }
+}
+
+/** CCXT has parsed the body. */
+function responseOf(status: number, body: unknown): Awaited<ReturnType<FetchLike>> {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return { status, headers: { get: () => null }, text: async () => text };
 }
