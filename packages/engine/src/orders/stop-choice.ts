@@ -97,8 +97,9 @@ export class StopChoice {
   }
 
   /**
-   * A weight that several times as many stops have as can be served, from a sample: of most stops
-   * nothing but the size is read then.
+   * A weight that several times as many closing stops have as can be served, from a sample: of most
+   * stops nothing but the size is read then. The others do not count, since those that are served first
+   * are soon the smaller ones.
    */
   private guessFloor(s: VenueState, limit: number): number {
     const { sample } = this;
@@ -109,15 +110,17 @@ export class StopChoice {
     const wanted = GUESSED_TURNS * limit;
     if (waiting <= 2 * wanted) return EVERY_WEIGHT;
     const stride = Math.ceil(waiting / sample.length);
+    let sampled = 0;
     let count = 0;
-    this.forEachChunk(s, ({ markUnit }, _side, { lots, count: stops }) => {
-      for (let i = stride - 1; i < stops && count < sample.length; i += stride) {
-        sample[count++] = lots[i]! * markUnit;
+    this.forEachChunk(s, (market, side, chunk) => {
+      for (let i = stride - 1; i < chunk.count && sampled < sample.length; i += stride) {
+        sampled++;
+        if (isClosing(market, side, chunk, i)) sample[count++] = chunk.lots[i]! * market.markUnit;
       }
     });
-    if (count < sample.length / 4) return EVERY_WEIGHT;
-    const place = Math.ceil((count * wanted) / waiting);
-    return sample.subarray(0, count).sort()[count - place]!;
+    // In the sample, of the closing stops: as many as are wanted of all.
+    const place = Math.ceil((sampled * wanted) / waiting);
+    return count < 2 * place ? EVERY_WEIGHT : sample.subarray(0, count).sort()[count - place]!;
   }
 
   /**
@@ -198,19 +201,21 @@ function rankChunk(
   closing: Turns,
   others: Turns,
 ): void {
-  const { held, sizes } = market.positions;
   const { markUnit } = market;
-  const { count, lots, ids, positions, accounts, kinds } = chunk;
-  const bounds = side === LONG ? LONG_BOUNDS : SHORT_BOUNDS;
+  const { count, lots, ids, accounts } = chunk;
   for (let i = 0; i < count; i++) {
-    const size = lots[i]!;
-    const row = positions[i]!;
-    if (kinds[i] !== PLAIN_STOP || (size < bounds[sizes[row]!]! && size <= -side * held[row]!)) {
-      if (closing.needsRanking) closing.rank(accounts[i]!, size * markUnit, ids[i]!);
-    } else if (others.needsRanking) {
-      others.rank(accounts[i]!, size * markUnit, ids[i]!);
-    }
+    const turns = isClosing(market, side, chunk, i) ? closing : others;
+    if (turns.needsRanking) turns.rank(accounts[i]!, lots[i]! * markUnit, ids[i]!);
   }
+}
+
+/** Whether a stop closes its position or a part of it, and opens nothing. */
+function isClosing({ positions }: Market, side: Side, chunk: StopChunk, i: number): boolean {
+  if (chunk.kinds[i] !== PLAIN_STOP) return true;
+  const bounds = side === LONG ? LONG_BOUNDS : SHORT_BOUNDS;
+  const size = chunk.lots[i]!;
+  const row = chunk.positions[i]!;
+  return size < bounds[positions.sizes[row]!]! && size <= -side * positions.held[row]!;
 }
 
 /** Accounts whose largest stops are kept before those that cannot be chosen are dropped. */
