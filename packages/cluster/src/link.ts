@@ -15,11 +15,14 @@ import {
   type TlsOptions,
 } from "@nats-io/transport-node";
 import { ClusterError, textOf } from "./errors.js";
-import { greets } from "./greeting.js";
+import { addressOf, greets } from "./greeting.js";
 
 /** How to reach the servers. */
 export interface Access {
-  /** Addresses such as "nats://10.0.0.1:4222"; the first one is preferred. */
+  /**
+   * Addresses such as "nats://10.0.0.1:4222", or "tls://10.0.0.1:4222" to ask for TLS; the first one is
+   * preferred.
+   */
   readonly servers: readonly string[];
   /** Shown in the server's list of connections. */
   readonly name: string;
@@ -45,7 +48,8 @@ const CONNECT_MS = 1000;
 const ROUND_PAUSE_MS = 100;
 
 export async function connectTo(access: Access, server: string): Promise<NatsConnection> {
-  const { name, user, password, token, credentials, tls } = access;
+  const { name, user, password, token, credentials } = access;
+  const tls = tlsFor(access, server);
   // With `handshakeFirst` a server waits for the client instead.
   if (tls?.handshakeFirst !== true) await greets(server, CONNECT_MS);
   const options: ConnectionOptions = {
@@ -65,6 +69,16 @@ export async function connectTo(access: Access, server: string): Promise<NatsCon
       : { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) }),
   };
   return connect(options);
+}
+
+/** If this is set, the client library refuses a server that does not offer TLS. */
+function tlsFor({ tls }: Access, server: string): TlsOptions | undefined {
+  if (tls === undefined && !server.startsWith("tls://")) return undefined;
+  // The client library names no host for an IP address, and Node would then expect "localhost" in the
+  // certificate. A name that the library gives comes first.
+  const { host } = addressOf(server);
+  const named: TlsOptions & { readonly host: string } = { ...tls, host };
+  return named;
 }
 
 /** Connects to the first server that accepts; for commands that need no moving connection. */

@@ -8,7 +8,11 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isWithoutNatsServer, natsServerPath } from "@perpgate/cluster/testing";
+import {
+  CertificateAuthority,
+  isWithoutNatsServer,
+  natsServerPath,
+} from "@perpgate/cluster/testing";
 import { expect, test } from "vitest";
 import { MAIN, PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
 
@@ -86,6 +90,28 @@ test.skipIf(isWithoutNatsServer())("configuration of nats-server: the server tak
   });
   expect(stderr).toContain("is valid");
   expect(status).toBe(0);
+});
+
+test.skipIf(isWithoutNatsServer())("configuration of nats-server: with its tls blocks too", () => {
+  const folder = temporaryFolder();
+  const authority = new CertificateAuthority();
+  const { cert, key } = authority.issue(["10.0.0.1"]);
+  const files = { "server.pem": cert, "server.key": key, "ca.pem": authority.cert };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const shipped = textOf("nats/nats-server.conf");
+  const used = shipped.replaceAll(/^( *)#(tls \{| {2}\w|\})/gm, "$1$2");
+  expect(used.match(/^ *tls \{(?:\n +\w+_file: .*){3}\n *\}$/gm)).toHaveLength(2);
+  const file = join(folder, "nats-server.conf");
+  writeFileSync(file, used.replaceAll("/etc/nats/", `${folder}/`));
+  const run = () =>
+    spawnSync(natsServerPath() ?? "", ["-t", "-c", file], {
+      encoding: "utf8",
+      env: { NATS_PASSWORD: "secret" },
+    });
+  expect(run().stderr).toContain("is valid");
+  // It reads the files of the blocks.
+  writeFileSync(join(folder, "ca.pem"), "");
+  expect(run().status).not.toBe(0);
 });
 
 test("configuration of nats-server: fits the gateways' file in the operator's guide", () => {

@@ -1,3 +1,4 @@
+export { CertificateAuthority, type Identity } from "./certificates.js";
 export { FaultProxy } from "./fault-proxy.js";
 export { Lateness } from "./lateness.js";
 export { Load, level } from "./load.js";

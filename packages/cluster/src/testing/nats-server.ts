@@ -53,10 +53,13 @@ export class NatsServer {
     return this.child !== undefined;
   }
 
-  /** `isolated`: it serves clients, but has no routes to the other servers. */
-  start({ isolated = false } = {}): void {
+  /**
+   * `isolated`: it serves clients, but has no routes to the other servers. `extra` replaces the lines of
+   * the settings.
+   */
+  start({ isolated = false, extra = this.settings.extra } = {}): void {
     this.requireStopped();
-    writeFileSync(this.configFile, this.configuration(isolated));
+    writeFileSync(this.configFile, this.configuration(isolated, extra));
     const log = openSync(this.logFile, "a");
     const [program = "", ...args] = [
       ...ENDING_WITH_US,
@@ -159,8 +162,8 @@ export class NatsServer {
     await this.ended;
   }
 
-  private configuration(isolated: boolean): string {
-    const { name, ports, routes, advertisedRoute, extra } = this.settings;
+  private configuration(isolated: boolean, extra: string): string {
+    const { name, ports, routes, advertisedRoute } = this.settings;
     const listen = isolated ? -1 : ports.route;
     // Nothing listens on port 1; a server of a cluster does not start without any route.
     const reached = (isolated ? [1] : routes).map((port) => `"nats://127.0.0.1:${port}"`);
