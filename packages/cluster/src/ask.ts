@@ -11,7 +11,7 @@ export interface Asked {
 }
 
 /** Servers that start together may not know their streams yet. */
-const NOT_FOUND_MS = 3000;
+export const NOT_FOUND_MS = 3000;
 const RETRY_PAUSE_MS = 100;
 /** A server without answers for this long may be cut off from the others; another one is asked. */
 const MOVE_AFTER_MS = 3000;

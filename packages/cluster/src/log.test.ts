@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createStream, publishGenesis } from "./init.js";
 import { connectToAny } from "./link.js";
 import { Publisher } from "./publisher.js";
-import { ReplicatedLog } from "./replicated-log.js";
+import { type LogOptions, ReplicatedLog } from "./replicated-log.js";
 import { reseed } from "./reseed.js";
 import { subjectOf } from "./subjects.js";
 import { checkSync } from "./sync-check.js";
@@ -304,12 +304,12 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     await createStream(nats, { stream, replicas: 1 });
   });
 
-  test("open: a missing stream, a wrong one and no server are named in one line", async () => {
-    const options = {
+  function optionsOf(stream: string, mirror = new MemoryMirror()): LogOptions {
+    return {
       servers: cluster.urls(),
       name: "test",
-      stream: "absent",
-      mirror: new MemoryMirror(),
+      stream,
+      mirror,
       hooks: {
         lastBlock: () => ({ number: 0, hash: new Uint8Array(32) }),
         blockHash: () => undefined,
@@ -318,6 +318,25 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
       },
       logger: { info: () => undefined, warn: () => undefined },
     };
+  }
+
+  test("open: a missing stream with a mirror asks for a reseed, not for init", async () => {
+    const stream = await newStream();
+    const gateway = await newGateway(stream);
+    await gateway.publish("stored");
+    const { mirror } = gateway;
+    const opened = await ReplicatedLog.open(optionsOf(stream, mirror));
+    await nats.request(`$JS.API.STREAM.DELETE.${stream}`);
+    const text =
+      `stream ${stream} has been missing for 3 s; this gateway applied up to sequence 1: stop all ` +
+      "gateways and run `perpgate cluster reseed`";
+    await expect(opened.start(() => undefined)).rejects.toThrow(text);
+    await opened.close();
+    await expect(newGateway(stream, mirror)).rejects.toThrow(text);
+  });
+
+  test("open: a missing stream, a wrong one and no server are named in one line", async () => {
+    const options = optionsOf("absent");
     await expect(ReplicatedLog.open(options)).rejects.toThrow("run `perpgate cluster init`");
     const config = { name: "wrong", subjects: ["wrong.>"], discard: "old", num_replicas: 1 };
     await nats.request("$JS.API.STREAM.CREATE.wrong", JSON.stringify(config));

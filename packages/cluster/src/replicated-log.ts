@@ -15,7 +15,7 @@ import {
   MAX_MESSAGE_BYTES,
   messageBytes,
 } from "@perpgate/journal";
-import { ask } from "./ask.js";
+import { ask, NOT_FOUND_MS } from "./ask.js";
 import type { LogHooks, Mirror } from "./batch.js";
 import { Chain } from "./chain.js";
 import { Delivery } from "./delivery.js";
@@ -31,7 +31,7 @@ import { Reader } from "./reader.js";
 import type { LogStatus } from "./status.js";
 import { checkServer } from "./stream-config.js";
 import { StreamEnd } from "./stream-end.js";
-import { StreamWatch } from "./stream-watch.js";
+import { missingStream, StreamWatch } from "./stream-watch.js";
 import { announcementSubject, checkStreamName } from "./subjects.js";
 
 export interface LogOptions extends Access {
@@ -118,7 +118,7 @@ export class ReplicatedLog {
       return log;
     } catch (error) {
       await log.close();
-      throw error;
+      throw adviceFor(mirror, stream, error);
     }
   }
 
@@ -127,8 +127,10 @@ export class ReplicatedLog {
    * the stream's end, as it is now, was delivered.
    */
   async start(onBatch: (batch: Batch) => void): Promise<void> {
-    const { stream, patienceMs = PATIENCE_MS } = this.options;
-    const state = await ask(this.link, patienceMs, (to) => streamState(to, stream));
+    const { stream, mirror, patienceMs = PATIENCE_MS } = this.options;
+    const state = await ask(this.link, patienceMs, (to) => streamState(to, stream)).catch(
+      (error: unknown) => Promise.reject(adviceFor(mirror, stream, error)),
+    );
     this.delivery.onBatch = onBatch;
     this.isReading = true;
     this.streamEnd.learn(state.lastSeq, this.chain.last);
@@ -280,6 +282,12 @@ export class ReplicatedLog {
     this.publisher.abandon();
     this.reader.close();
   }
+}
+
+/** A missing stream is a venue's beginning only for a gateway that has nothing of it. */
+function adviceFor({ end }: Mirror, stream: string, error: unknown): unknown {
+  const isMissing = error instanceof ClusterError && error.code === "no_stream";
+  return isMissing && end > 0 ? missingStream(stream, NOT_FOUND_MS, end) : error;
 }
 
 function contradiction(sequence: number): ClusterError {

@@ -88,10 +88,7 @@ export class StreamWatch {
     this.unansweredMs = 0;
     this.missingSinceMs ??= this.runMs;
     if (this.runMs - this.missingSinceMs < BELOW_MS) return;
-    const text =
-      `stream ${this.stream} has been missing for ${BELOW_MS / 1000} s; this gateway applied up to ` +
-      `sequence ${applied}: stop all gateways and run \`perpgate cluster reseed\``;
-    this.diverged(new ClusterError("no_stream", text, { sequence: applied }));
+    this.diverged(missingStream(this.stream, BELOW_MS, applied));
   }
 
   private judge(state: StreamState, applied: number): void {
@@ -122,6 +119,14 @@ export class StreamWatch {
   private stop(sequence: number, message: string): void {
     this.diverged(new ClusterError("diverged", message, { sequence }));
   }
+}
+
+/** For a gateway that has applied messages: `cluster init` would begin another venue. */
+export function missingStream(stream: string, forMs: number, applied: number): ClusterError {
+  const text =
+    `stream ${stream} has been missing for ${forMs / 1000} s; this gateway applied up to ` +
+    `sequence ${applied}: stop all gateways and run \`perpgate cluster reseed\``;
+  return new ClusterError("no_stream", text, { sequence: applied });
 }
 
 export function startsLater(firstSeq: number, lastSeq: number): ClusterError {
