@@ -117,6 +117,7 @@ test.each<[string, string]>([
   ["bridge pause solana", "a chain or token is one of ethereum"],
   ["backup", "required option '--to <DIR>' not specified"],
   ["attest", "--venue must be the gateway's http address"],
+  ["attest --venue https://a.example,b.example", "or those of several gateways"],
   ["cluster", "a subcommand is missing"],
   ["cluster reseed --accept-loss", "unknown option '--accept-loss'"],
   ["cluster init --accept-clock", "unknown option '--accept-clock'"],

@@ -16,8 +16,12 @@ async function venueWith(
   stop = new AbortController().signal,
 ): Promise<RemoteVenue> {
   const url = `${await serve(listener)}${prefix}`;
+  return venueAt([url], timeoutMs, stop);
+}
+
+function venueAt(urls: readonly string[], timeoutMs = 5_000, stop?: AbortSignal): RemoteVenue {
   const keys = new Map([[0, KEY]]);
-  return new RemoteVenue({ url, keys, clock: () => 1, timeoutMs, stop });
+  return new RemoteVenue({ urls, keys, clock: () => 1, timeoutMs, ...(stop && { stop }) });
 }
 
 function json(body: unknown, status = 200): RequestListener {
@@ -50,6 +54,29 @@ test("a page of a proxy instead of JSON: the reason has its status", async () =>
   await expect(venue.submit([voteOn(1, 0)])).rejects.toThrow(VenueUnreachable);
   const greeting = await venueWith((_request, response) => void response.end("<html>"));
   await expect(greeting.terms()).rejects.toThrow("the venue responded 200 without JSON");
+});
+
+test("several gateways: the next one when one is gone or stalls, also for votes", async () => {
+  const asked: string[] = [];
+  const gateway = (name: string, listener: RequestListener) =>
+    serve((request, response) => {
+      asked.push(name);
+      listener(request, response);
+    });
+  const urls = [
+    await gateway("closes", (request) => void request.socket.destroy()),
+    await gateway("stalls", json({ code: "not_executed" }, 503)),
+    await gateway("answers", json({ deposits: [], next: null })),
+  ];
+  const venue = venueAt(urls);
+  const read = () => venue.pending("ethereum", 0, "ascending", 0);
+  // Two that fail together move once.
+  const both = await Promise.allSettled([read(), read()]);
+  expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  await expect(venue.submit([voteOn(1, 0)])).rejects.toThrow("503: not_executed");
+  expect((await read()).rows).toEqual([]);
+  expect((await read()).rows).toEqual([]);
+  expect(asked).toEqual(["closes", "closes", "stalls", "answers", "answers"]);
 });
 
 test.each(["", "/", "/prefix", "/prefix/"])(

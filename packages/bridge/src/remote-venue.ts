@@ -1,5 +1,6 @@
 /**
- * A remote venue over the HTTP interface of its gateway. Requests for deposits are signed with the
+ * A remote venue over the HTTP interface of its gateways: queue and votes are the same at each. After a
+ * request that fails, the next one goes to the next gateway. Requests for deposits are signed with the
  * attestor's key; votes contain their signature.
  *
  * Responses are checked for their shape only: an attestor votes on what it reads from the chain, so a
@@ -43,8 +44,8 @@ import {
 import type { SignedVote } from "./vote.js";
 
 export interface RemoteVenueOptions {
-  /** The gateway's URL, such as `https://perpgate.example`. */
-  readonly url: string;
+  /** URLs of the gateways, such as `https://perpgate.example`. */
+  readonly urls: readonly string[];
   /** Private keys of the local attestors, by index. */
   readonly keys: ReadonlyMap<number, KeyObject>;
   readonly clock: () => number;
@@ -71,6 +72,8 @@ export class RemoteVenue implements DepositPort {
   private readonly isQueue: ValidateFunction<DepositQueue>;
   private readonly isVotesAnswer: ValidateFunction<VotesAnswer>;
   private venueId = "";
+  /** How many times a request has moved to the next gateway. */
+  private moves = 0;
 
   constructor(private readonly options: RemoteVenueOptions) {
     // Compiled here because every venue loads this module and few use it.
@@ -182,10 +185,36 @@ export class RemoteVenue implements DepositPort {
   }
 
   private async request(
+    operation: Operation,
+    parts: RequestParts,
+  ): Promise<{ readonly status: number; readonly answer: unknown }> {
+    const { moves } = this;
+    try {
+      const answered = await this.ask(this.urlAt(moves), operation, parts);
+      if (answered.status >= 500) this.moveFrom(moves);
+      return answered;
+    } catch (error) {
+      this.moveFrom(moves);
+      throw error;
+    }
+  }
+
+  private urlAt(moves: number): string {
+    const { urls } = this.options;
+    return urls[moves % urls.length]!;
+  }
+
+  /** Requests that fail together at one gateway move once. */
+  private moveFrom(moves: number): void {
+    if (this.moves === moves) this.moves++;
+  }
+
+  private async ask(
+    url: string,
     { method, path }: Operation,
     { body, headers = {}, isVote = false }: RequestParts,
   ): Promise<{ readonly status: number; readonly answer: unknown }> {
-    const { url, timeoutMs, stop } = this.options;
+    const { timeoutMs, stop } = this.options;
     if (stop?.aborted === true) throw new VenueUnreachable("the attestor stops");
     const { status, text } = await fetchWithin(
       { timeoutMs, maxBytes: MAX_RESPONSE_BYTES, signal: isVote ? undefined : stop },

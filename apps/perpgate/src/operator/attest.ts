@@ -1,5 +1,5 @@
 /**
- * `perpgate attest --venue URL --config FILE`: attestors without a venue. They watch the chains of
+ * `perpgate attest --venue URL[,URL…] --config FILE`: attestors without a venue. They watch the chains of
  * the configuration through their own RPC addresses and send their votes to a venue that runs
  * elsewhere. The process stores nothing; it may be stopped and started at any moment.
  */
@@ -36,9 +36,12 @@ export interface AttestOptions {
 /** Returns once the attestors run; they keep the process alive until a signal stops them. */
 export async function attest(options: AttestOptions): Promise<number> {
   const environment = process.env;
-  const { venue: url, config, metricsPort: port } = options;
-  if (url === undefined || !/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    throw new UsageError("--venue must be the gateway's http address");
+  const { venue: addresses = "", config, metricsPort: port } = options;
+  const urls = addresses.split(",").map((url) => url.trim());
+  if (!urls.every((url) => /^https?:\/\//.test(url) && URL.canParse(url))) {
+    throw new UsageError(
+      "--venue must be the gateway's http address, or those of several gateways",
+    );
   }
   const settings = readConfiguration(config === undefined ? {} : { config }, environment);
   const bridge = attestorsIn(bridgeOf(settings, environment.PERPGATE_ATTESTOR_KEY));
@@ -51,7 +54,7 @@ export async function attest(options: AttestOptions): Promise<number> {
   // Every request in flight adds a listener.
   setMaxListeners(0, stopping.signal);
   const stop = stopping.signal;
-  const venue = new RemoteVenue({ url, keys, clock, timeoutMs: TIMEOUT_MS, stop });
+  const venue = new RemoteVenue({ urls, keys, clock, timeoutMs: TIMEOUT_MS, stop });
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   measureProcessLog(metrics, processLog);
@@ -72,7 +75,7 @@ export async function attest(options: AttestOptions): Promise<number> {
   for (const { index, privateKey } of bridge.attestors) {
     const names = chains.join(", ");
     process.stdout.write(
-      `attestor ${index} (${publicKeyHex(privateKey)}) watches ${names} for ${url}\n`,
+      `attestor ${index} (${publicKeyHex(privateKey)}) watches ${names} for ${urls.join(", ")}\n`,
     );
   }
   process.stdout.write(`metrics ${status}/metrics\n`);

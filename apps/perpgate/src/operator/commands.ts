@@ -77,13 +77,13 @@ never overwritten.
     );
   addCommand(program, "attest", {
     summary: "run attestors without a venue",
-    usage: ["--venue URL --config FILE [--metrics-port PORT]"],
+    usage: ["--venue URL[,URL…] --config FILE [--metrics-port PORT]"],
     about: `Runs the attestors of a configuration without a venue: they watch the chains through their own
 RPC addresses and send their votes to a venue elsewhere. The process stores nothing. Metrics, health
 and readiness are served on the loopback address.`,
     examples: [["attest --venue https://gateway.example --config attestor.json", "until stopped"]],
   })
-    .option("--venue <URL>", "the gateway that takes the votes")
+    .option("--venue <URLs>", "the gateways that take the votes, separated by commas")
     .option("--config <FILE>", "JSON configuration file with a bridge")
     .option(
       "--metrics-port <PORT>",

@@ -26,7 +26,7 @@ describe("the attestors' queue", () => {
 
   const remote = ({ at }: AttestedVenue): RemoteVenue => {
     const keys = new Map([[1, privateKeyFromSeed(SEEDS[1]!)]]);
-    return new RemoteVenue({ url: at.url, keys, clock: () => at.nowMs(), timeoutMs: 10_000 });
+    return new RemoteVenue({ urls: [at.url], keys, clock: () => at.nowMs(), timeoutMs: 10_000 });
   };
 
   test("a page: for members only, valid for a minute", async () => {
