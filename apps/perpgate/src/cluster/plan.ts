@@ -8,8 +8,6 @@ export interface GatewayPlace {
   readonly folder: string;
   readonly port: number;
   readonly url: string;
-  /** One gateway runs the bots. */
-  readonly hasBots: boolean;
 }
 
 export interface ClusterPlan {
@@ -40,7 +38,6 @@ export function planCluster(folder: string, port: number, natsPort: number): Clu
       folder: join(folder, `gateway-${member}`),
       port: port + member - 1,
       url: `http://127.0.0.1:${port + member - 1}`,
-      hasBots: member === 1,
     })),
   };
 }

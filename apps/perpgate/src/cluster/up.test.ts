@@ -16,6 +16,7 @@ const TIMEOUT = 180_000;
 interface Given {
   readonly program?: string;
   readonly folder?: string;
+  readonly hasBots?: boolean;
 }
 
 function up(settings: unknown, given: Given = {}): PerpgateProcess {
@@ -26,11 +27,17 @@ function upWith(config: string, given: Given = {}): PerpgateProcess {
   const { program = natsServerPath() ?? "", folder = join(temporaryFolder(), "cluster") } = given;
   // Three ports each, in a range that the system does not hand out.
   const port = 12_000 + 10 * Math.floor(Math.random() * 400);
-  const words = ["cluster", "up", "--no-bots", "--nats-server", program];
+  const words = ["cluster", "up", "--nats-server", program];
+  if (given.hasBots !== true) words.push("--no-bots");
   words.push("--dir", folder, "--config", config);
   words.push("--port", String(port), "--nats-port", String(port + 5_000));
   // A group of its own, as a shell makes one.
-  return new PerpgateProcess(words, {}, ["setsid", process.execPath, MAIN]);
+  const environment = given.hasBots === true ? { PERPGATE_NO_BOTS: "false" } : {};
+  return new PerpgateProcess(words, environment, ["setsid", process.execPath, MAIN]);
+}
+
+function logOf(folder: string, member: number): string {
+  return readFileSync(join(folder, `gateway-${member}`, "gateway.log"), "utf8");
 }
 
 /** Also false for one that has ended and whose parent has not noticed. */
@@ -97,8 +104,10 @@ describe.skipIf(isWithoutNatsServer())("cluster up", { timeout: TIMEOUT }, () =>
     expect(servers.filter(isRunning)).toEqual([]);
   });
 
-  test("Ctrl-C: the servers run until the gateways have ended; nothing is left", async () => {
-    const cluster = up({ logLevel: "error" });
+  test("bots: at one gateway, after its end at another. Ctrl-C: servers end last", async () => {
+    const folder = join(temporaryFolder(), "cluster");
+    const bots = { levels: 2, actionsPerSecond: 10, tradesPerMinute: 6, gamblers: 0 };
+    const cluster = up({ bots }, { folder, hasBots: true });
     const pidsOf = (kind: string) =>
       Promise.all(
         [1, 2, 3].map(async (member) => {
@@ -113,6 +122,19 @@ describe.skipIf(isWithoutNatsServer())("cluster up", { timeout: TIMEOUT }, () =>
     const gateways = await pidsOf("gateway");
     endAtLast(gateways);
     await Promise.all([1, 2, 3].map((member) => cluster.line(new RegExp(`-${member} .* ready`))));
+    const tradingAt = () =>
+      [1, 2, 3].filter((member) => logOf(folder, member).includes("bots trade"));
+    const wait = { timeout: TIMEOUT };
+    await expect.poll(tradingAt, wait).toHaveLength(1);
+    const [first = 0] = tradingAt();
+    process.kill(gateways[first - 1]!, "SIGKILL");
+    await expect.poll(tradingAt, wait).toHaveLength(2);
+    const name = `gateway-${first}`;
+    const [, again] = await cluster.line(
+      new RegExp(`${name} +ended [^]*${name} +started, process (.+)`),
+    );
+    gateways[first - 1] = Number(again);
+    endAtLast(gateways);
     // A terminal sends the signal to all processes of the group. The first cannot act on it yet.
     cluster.signal("SIGSTOP");
     process.kill(-cluster.pid, "SIGINT");

@@ -116,7 +116,7 @@ async function beginOnce(settings: Settings, output: Output): Promise<false> {
 }
 
 function startGateway(
-  { name, port, folder, hasBots }: GatewayPlace,
+  { name, port, folder }: GatewayPlace,
   config: string,
   log: string,
   areBotsWanted: boolean,
@@ -126,7 +126,7 @@ function startGateway(
   const [program = ""] = process.argv.slice(1);
   const words = [program, "serve", "--name", name, "--port", String(port), "--log", log];
   words.push("--data", join(folder, "data"), "--config", config);
-  if (!hasBots || !areBotsWanted) words.push("--no-bots");
+  if (!areBotsWanted) words.push("--no-bots");
   const child = spawn(process.execPath, [...process.execArgv, ...words], {
     stdio: ["ignore", output, output],
   });

@@ -208,7 +208,8 @@ export async function serve(
   const url = await listen(gateway.listen, settings);
   await control.open();
   bridge?.start();
-  const bots = VenueBots.start(settings, bridging, url, botLogOf(log));
+  const botsPlace = { url, isOurs: () => venue.rank === 0 };
+  const bots = VenueBots.start(settings, bridging, botsPlace, botLogOf(log));
   return {
     url,
     metricsUrl: metricsServer?.url,

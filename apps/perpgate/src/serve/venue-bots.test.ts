@@ -73,6 +73,33 @@ test(
   LONGEST_MS,
 );
 
+test(
+  "of several gateways: bots come when it is this one's turn, and leave with their orders",
+  async () => {
+    const venue = new PerpgateProcess(["--port", "0", "--data", temporaryFolder(), "--no-bots"]);
+    const url = await venue.url();
+    const client = new PerpgateClient({ url });
+    const settings = joinSettings([checkSettings({ bots: { levels: 5 } }, "test.json")]);
+    const log = { info: () => undefined, warn: () => undefined };
+    let isOurs = false;
+    const place = { url, isOurs: () => isOurs };
+    const bots = VenueBots.start(settings, bridgeOf(settings, undefined), place, log);
+    expect(bots.state).toBe("elsewhere");
+    const bids = async () => (await marketOf(client, "BTCUSD")).bids;
+    for (const turn of [1, 2]) {
+      isOurs = true;
+      const wait = { timeout: LONGEST_MS, message: `turn ${turn}` };
+      await expect.poll(bids, wait).toBeGreaterThan(3);
+      expect(bots.state).toBe("trading");
+      isOurs = false;
+      await expect.poll(() => bots.state, wait).toBe("elsewhere");
+      expect(await bids()).toBe(0);
+    }
+    await bots.stop(1_000);
+  },
+  LONGEST_MS,
+);
+
 test("a venue with a chain: no bots, whatever the file says", async () => {
   const usdc = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
   const vault = "0xdAC17F958D2ee523a2206206994597C13D831ec7";
@@ -80,7 +107,8 @@ test("a venue with a chain: no bots, whatever the file says", async () => {
   const settings = joinSettings([checkSettings({ ...chain, bots: { levels: 10 } }, "test.json")]);
   const bridge = bridgeOf(settings, "5e".repeat(32));
   const log = { info: () => undefined, warn: () => undefined };
-  const bots = VenueBots.start(settings, bridge, "http://127.0.0.1:1", log);
+  const place = { url: "http://127.0.0.1:1", isOurs: () => true };
+  const bots = VenueBots.start(settings, bridge, place, log);
   expect(bots.state).toBe("unfunded");
   await bots.stop(1_000);
 });

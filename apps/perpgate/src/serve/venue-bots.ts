@@ -9,28 +9,67 @@ import type { BridgeConfig } from "@perpgate/bridge";
 import type { Settings } from "./settings.js";
 
 /** `unwanted`: turned off by a setting; `unfunded`: there is no dev attestor. */
-export type BotsState = "trading" | "unwanted" | "unfunded";
+export type BotsState = "trading" | "elsewhere" | "unwanted" | "unfunded";
 
 /** For canceling their orders and signing out; the cancel timer cancels what is left then. */
 const STOP_WITHIN_MS = 3_000;
+/** How often a gateway looks whether the bots are its own. */
+const LOOK_EVERY_MS = 500;
+
+export interface BotsPlace {
+  readonly url: string;
+  /** Whether the bots trade here: on one gateway of a cluster, and on the next one once it is gone. */
+  readonly isOurs: () => boolean;
+}
 
 export class VenueBots {
+  private thread: BotsThread | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private isStopped = false;
+
   private constructor(
-    readonly state: BotsState,
-    private readonly thread?: BotsThread,
+    private readonly absence: "unwanted" | "unfunded" | undefined,
+    private readonly isOurs: () => boolean,
+    private readonly newThread: () => BotsThread,
   ) {}
 
-  static start(settings: Settings, bridge: BridgeConfig, url: string, log: BotLog): VenueBots {
+  static start(settings: Settings, bridge: BridgeConfig, place: BotsPlace, log: BotLog): VenueBots {
     const { areWanted, ...bots } = settings.bots;
-    if (!areWanted) return new VenueBots("unwanted");
-    if (bridge.kind !== "dev") return new VenueBots("unfunded");
-    const thread = new BotsThread(botVenueOf(settings, url), bots, log);
-    thread.start();
-    return new VenueBots("trading", thread);
+    const absence = !areWanted ? "unwanted" : bridge.kind === "dev" ? undefined : "unfunded";
+    const venue = botVenueOf(settings, place.url);
+    const started = new VenueBots(absence, place.isOurs, () => new BotsThread(venue, bots, log));
+    if (absence === undefined) started.look();
+    return started;
+  }
+
+  get state(): BotsState {
+    return this.absence ?? (this.thread === undefined ? "elsewhere" : "trading");
   }
 
   async stop(graceMs: number): Promise<void> {
+    this.isStopped = true;
+    clearTimeout(this.timer);
     await this.thread?.stop(Math.min(STOP_WITHIN_MS, graceMs));
+  }
+
+  /** Starts the bots when they come here, and ends them when another gateway has them. */
+  private look(): void {
+    const { thread } = this;
+    if (this.isOurs() && thread === undefined) {
+      this.thread = this.newThread();
+      this.thread.start();
+    } else if (!this.isOurs() && thread !== undefined) {
+      void thread.stop(STOP_WITHIN_MS).finally(() => this.goOn(undefined));
+      return;
+    }
+    this.goOn(this.thread);
+  }
+
+  private goOn(thread: BotsThread | undefined): void {
+    this.thread = thread;
+    if (this.isStopped) return;
+    this.timer = setTimeout(() => this.look(), LOOK_EVERY_MS);
+    this.timer.unref();
   }
 }
 

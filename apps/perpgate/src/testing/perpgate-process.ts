@@ -87,12 +87,16 @@ export class PerpgateProcess {
   /** The first match in standard output, once it is printed. */
   async line(pattern: RegExp): Promise<RegExpExecArray> {
     return new Promise((resolve, reject) => {
+      const onClose = () => reject(new Error(`ended early: ${this.stderr}`));
       const look = () => {
         const found = pattern.exec(this.stdout);
-        if (found !== null) resolve(found);
+        if (found === null) return;
+        this.child.stdout?.off("data", look);
+        this.child.off("close", onClose);
+        resolve(found);
       };
       this.child.stdout?.on("data", look);
-      this.child.once("close", () => reject(new Error(`ended early: ${this.stderr}`)));
+      this.child.once("close", onClose);
       look();
     });
   }
