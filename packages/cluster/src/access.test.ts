@@ -10,9 +10,10 @@ const STREAM = "venue";
 describe.skipIf(isWithoutNatsServer())("access to the servers", () => {
   let cluster: NatsCluster;
 
+  const users = (password: string) => `authorization { user: gateway, password: ${password} }`;
+
   beforeAll(async () => {
-    const extra = `authorization { user: gateway, password: secret }`;
-    cluster = await NatsCluster.start({ servers: 1, extra });
+    cluster = await NatsCluster.start({ servers: 1, extra: users("secret") });
   });
 
   afterAll(async () => {
@@ -39,5 +40,27 @@ describe.skipIf(isWithoutNatsServer())("access to the servers", () => {
       await expect(connectToAny({ servers, name: "test", ...wrong })).rejects.toThrow(text);
       await expect(LogGateway.start({ servers, stream: STREAM, ...wrong })).rejects.toThrow(text);
     }
+  });
+
+  test("a password changed under a gateway: the warning names the server's refusal", async () => {
+    const [server] = cluster.servers;
+    const access = { servers: cluster.urls(), name: "test", user: "gateway", password: "secret" };
+    const gateway = await LogGateway.start({ ...access, stream: STREAM });
+    expect(gateway.log.status().connectionProblem).toBe("");
+    await server?.kill();
+    server?.start({ extra: users("changed") });
+    const published = gateway.publish("without the password");
+    const refusal = `${server?.url}: Authorization Violation`;
+    const waiting = { timeout: 60_000 };
+    await expect.poll(() => gateway.log.status().connectionProblem, waiting).toMatch(refusal);
+    const warning = "a batch of this gateway has waited for the log for 10 s";
+    await expect
+      .poll(() => gateway.lines, waiting)
+      .toContain(`${warning}: no server is connected: ${refusal}`);
+    await server?.kill();
+    server?.start();
+    expect(await published).toBe(true);
+    expect(gateway.log.status().connectionProblem).toBe("");
+    await gateway.close();
   });
 });

@@ -6,6 +6,7 @@
  * server's process is stopped. Those who use the link subscribe again on each connection.
  */
 
+import { readFile } from "node:fs/promises";
 import {
   AuthorizationError,
   type ConnectionOptions,
@@ -29,8 +30,9 @@ export interface Access {
   readonly user?: string;
   readonly password?: string;
   readonly token?: string;
-  /** Content of a .creds file. */
-  readonly credentials?: string;
+  /** A .creds file, read for each connection. */
+  readonly credentialsFile?: string;
+  /** The library reads its files for each connection. */
   readonly tls?: TlsOptions;
 }
 
@@ -48,7 +50,8 @@ const CONNECT_MS = 1000;
 const ROUND_PAUSE_MS = 100;
 
 export async function connectTo(access: Access, server: string): Promise<NatsConnection> {
-  const { name, user, password, token, credentials } = access;
+  const { name, user, password, token, credentialsFile } = access;
+  const credentials = credentialsFile === undefined ? undefined : await readFile(credentialsFile);
   const tls = tlsFor(access, server);
   // With `handshakeFirst` a server waits for the client instead.
   if (tls?.handshakeFirst !== true) await greets(server, CONNECT_MS);
@@ -64,9 +67,7 @@ export async function connectTo(access: Access, server: string): Promise<NatsCon
     ...(password === undefined ? {} : { pass: password }),
     ...(token === undefined ? {} : { token }),
     ...(tls === undefined ? {} : { tls }),
-    ...(credentials === undefined
-      ? {}
-      : { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) }),
+    ...(credentials === undefined ? {} : { authenticator: credsAuthenticator(credentials) }),
   };
   return connect(options);
 }
@@ -94,12 +95,16 @@ export async function connectToAny(access: Access): Promise<NatsConnection> {
   throw unreachable(problems);
 }
 
-function unreachable(problems: ReadonlyMap<string, unknown>): ClusterError {
-  const shown = [...problems].map(([server, error]) => `${server}: ${textOf(error)}`);
-  return new ClusterError(
-    "unreachable",
-    `no NATS server accepts a connection: ${shown.join("; ")}`,
-  );
+/** Why servers accept no connection: the newest error of each. */
+type Problems = ReadonlyMap<string, unknown>;
+
+function textOfAll(problems: Problems): string {
+  return [...problems].map(([server, error]) => `${server}: ${textOf(error).trim()}`).join("; ");
+}
+
+function unreachable(problems: Problems): ClusterError {
+  const text = `no NATS server accepts a connection: ${textOfAll(problems)}`;
+  return new ClusterError("unreachable", text);
 }
 
 export class Link {
@@ -112,6 +117,8 @@ export class Link {
   private isPinging = false;
   private isClosed = false;
   private address = "";
+  /** By server, since the last connection was made. */
+  private readonly problems = new Map<string, unknown>();
 
   constructor(
     private readonly access: Access,
@@ -128,25 +135,26 @@ export class Link {
     return this.current === undefined ? "" : this.address;
   }
 
+  /** Why there is no connection, by server; "" while there is one, and before the first failed try. */
+  get problem(): string {
+    return textOfAll(this.problems);
+  }
+
   /** Resolves with the first connection; rejects when there is none within the time. */
   async open(withinMs: number): Promise<void> {
     const untilMs = performance.now() + withinMs;
-    const problems = new Map<string, unknown>();
     while (!this.isClosed) {
       for (let tried = 0; tried < this.access.servers.length; tried++) {
-        const server = this.nextServer();
-        const error = await this.tryConnect(server);
-        if (error === undefined) return;
-        problems.set(server, error);
+        if (await this.connectToNext()) return;
       }
       // Waiting does not make credentials valid.
-      const isRefused = [...problems.values()].every(
+      const isRefused = [...this.problems.values()].every(
         (error) => error instanceof AuthorizationError,
       );
       if (isRefused || performance.now() > untilMs) break;
       await pause();
     }
-    throw unreachable(problems);
+    throw unreachable(this.problems);
   }
 
   /** Leaves the current server. */
@@ -193,7 +201,7 @@ export class Link {
   private async reconnect(): Promise<void> {
     for (let tried = 0; !this.isClosed; tried++) {
       if (tried > 0 && tried % this.access.servers.length === 0) await pause();
-      if ((await this.tryConnect(this.nextServer())) === undefined) {
+      if (await this.connectToNext()) {
         this.moves++;
         this.logger.info(`connected to NATS server ${this.address}`);
         return;
@@ -201,28 +209,25 @@ export class Link {
     }
   }
 
-  private nextServer(): string {
+  private async connectToNext(): Promise<boolean> {
     const { servers } = this.access;
     const server = servers[this.next % servers.length] ?? "";
     this.next++;
-    return server;
-  }
-
-  /** Returns why it failed. */
-  private async tryConnect(server: string): Promise<unknown> {
     try {
       const connection = await connectTo(this.access, server);
       if (this.isClosed) await connection.close();
       else this.use(connection, server);
-      return undefined;
+      return true;
     } catch (error) {
-      return error;
+      this.problems.set(server, error);
+      return false;
     }
   }
 
   private use(connection: NatsConnection, server: string): void {
     this.current = connection;
     this.address = server;
+    this.problems.clear();
     this.silentMs = 0;
     this.messagesSeen = 0;
     this.isPinging = false;

@@ -68,6 +68,8 @@ export class Publisher {
     private readonly lastSeq: () => number,
     private readonly diverged: (error: ClusterError) => void,
     private readonly warn: (text: string) => void = () => undefined,
+    /** Why no server is connected, if it is known. */
+    private readonly connectionProblem: () => string = () => "",
   ) {}
 
   get ownWriter(): string | undefined {
@@ -183,8 +185,9 @@ export class Publisher {
     const periods = Math.floor(nowMs / WARN_MS);
     if (periods === Math.floor(beforeMs / WARN_MS)) return;
     const isConnected = this.connection?.isClosed() === false;
-    const unconnected = isConnected ? undefined : "no server is connected";
-    const reason = unconnected ?? this.refusal?.description ?? "no server has refused it";
+    const reason = isConnected
+      ? (this.refusal?.description ?? "no server has refused it")
+      : ["no server is connected", this.connectionProblem()].filter(Boolean).join(": ");
     const seconds = (periods * WARN_MS) / 1000;
     this.warn(`a batch of this gateway has waited for the log for ${seconds} s: ${reason}`);
   }

@@ -86,7 +86,8 @@ export class ReplicatedLog {
     this.fillAlarm = new FillAlarm(stream, logger);
     this.chain = new Chain(mirror.end, tail);
     const warn = (text: string): void => logger.warn(text);
-    this.publisher = new Publisher(stream, () => this.chain.last, fail, warn);
+    const problem = (): string => this.link.problem;
+    this.publisher = new Publisher(stream, () => this.chain.last, fail, warn, problem);
     const { chain, publisher, drops } = this;
     this.delivery = new Delivery(stream, mirror, hooks, chain, publisher, drops, fail);
     this.reader = new Reader(stream, mirror.end, {
@@ -177,6 +178,7 @@ export class ReplicatedLog {
   status(): LogStatus {
     return {
       server: this.link.server,
+      connectionProblem: this.link.problem,
       reconnects: this.link.moves,
       recoveries: this.reader.recoveries,
       lastSeq: this.chain.last,

@@ -7,6 +7,8 @@ import type { Refusal } from "./publisher.js";
 export interface LogStatus {
   /** Address of the connected server; "" without a connection. */
   readonly server: string;
+  /** Why no server is connected: the newest error of each; "" while one is, and before the first try. */
+  readonly connectionProblem: string;
   /** Connections made after the first. */
   readonly reconnects: number;
   /** Times that the reader replaced its consumer. */

@@ -4,6 +4,7 @@ import { clusterProbe, replicasCurrent } from "./cluster-probe.js";
 
 const STATUS: LogStatus = {
   server: "nats://127.0.0.1:4222",
+  connectionProblem: "",
   reconnects: 0,
   recoveries: 0,
   lastSeq: 1,
@@ -30,6 +31,10 @@ describe("readiness of a gateway of a cluster", () => {
     expect(reasonFor(12_000, { waitedMs: 11_000 })).toBe(`${waited} 11 s`);
     const unconnected = { waitedMs: 11_000, server: "" };
     expect(reasonFor(12_000, unconnected)).toBe("no NATS server is connected");
+    const connectionProblem = "tls://10.0.0.1:4222: certificate has expired";
+    expect(reasonFor(12_000, { ...unconnected, connectionProblem })).toBe(
+      `no NATS server is connected: ${connectionProblem}`,
+    );
   });
 
   test("own batches alone are not taken: not ready", () => {

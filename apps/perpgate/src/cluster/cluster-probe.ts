@@ -29,7 +29,7 @@ export function clusterProbe(
       const waitedMs = status?.waitedMs ?? 0;
       const isStalled = leadMs > MAX_LAG_MS && waitedMs > LATE_BATCH_MS;
       if (isStalled || waitedMs > MOST_LAG_MS) {
-        if (status?.server === "") return "no NATS server is connected";
+        if (status?.server === "") return unconnectedReason(status);
         return `a batch of this gateway has waited for the log for ${Math.round(waitedMs / 1_000)} s`;
       }
       if (Math.abs(leadMs) <= MAX_LAG_MS) return undefined;
@@ -38,6 +38,11 @@ export function clusterProbe(
       return `the clock of this gateway is ${seconds} s ${side} the time that the majority has`;
     },
   };
+}
+
+function unconnectedReason({ connectionProblem }: LinkStatus): string {
+  const text = "no NATS server is connected";
+  return connectionProblem === "" ? text : `${text}: ${connectionProblem}`;
 }
 
 function joiningReason({ joinRefusal }: Pick<Venue, "joinRefusal">): string {

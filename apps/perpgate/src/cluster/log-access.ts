@@ -29,6 +29,7 @@ export function streamNameOf({ stream = DEFAULT_STREAM }: LogSettings): string {
   return stream;
 }
 
+/** Refuses files that cannot be read. They are read again for each connection, so they may be renewed. */
 export function accessOf(log: LogSettings, name: string): Access {
   const { servers, user, password, token, credentials, tls } = log;
   return {
@@ -37,22 +38,23 @@ export function accessOf(log: LogSettings, name: string): Access {
     ...(user === undefined ? {} : { user }),
     ...(password === undefined ? {} : { password }),
     ...(token === undefined ? {} : { token }),
-    ...(credentials === undefined ? {} : { credentials: contentOf(credentials) }),
+    ...(credentials === undefined ? {} : { credentialsFile: readable(credentials) }),
     ...(tls === undefined ? {} : { tls: tlsOf(tls) }),
   };
 }
 
 function tlsOf({ ca, cert, key }: NonNullable<LogSettings["tls"]>) {
   return {
-    ...(ca === undefined ? {} : { ca: contentOf(ca) }),
-    ...(cert === undefined ? {} : { cert: contentOf(cert) }),
-    ...(key === undefined ? {} : { key: contentOf(key) }),
+    ...(ca === undefined ? {} : { caFile: readable(ca) }),
+    ...(cert === undefined ? {} : { certFile: readable(cert) }),
+    ...(key === undefined ? {} : { keyFile: readable(key) }),
   };
 }
 
-function contentOf(path: string): string {
+function readable(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    readFileSync(path);
+    return path;
   } catch (error) {
     throw new StartError(`cannot read ${path}: ${reasonOf(error)}`);
   }

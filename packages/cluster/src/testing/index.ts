@@ -1,4 +1,5 @@
 export { CertificateAuthority, type Identity } from "./certificates.js";
+export { type KeyedUser, newKeyedUser } from "./credentials.js";
 export { FaultProxy } from "./fault-proxy.js";
 export { Lateness } from "./lateness.js";
 export { Load, level } from "./load.js";
