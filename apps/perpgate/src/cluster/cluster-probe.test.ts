@@ -37,6 +37,18 @@ describe("readiness of a gateway of a cluster", () => {
     );
   });
 
+  test("a join waits: what keeps it from the log is named", () => {
+    const reason = (changes: Partial<LogStatus>, joinRefusal = "") => {
+      const venue = { isWriting: false, joinRefusal, logLeadMs: 0 };
+      return clusterProbe(venue, { status: () => ({ ...STATUS, ...changes }) }).notReadyReason();
+    };
+    expect(reason({})).toBe("this gateway joins the log");
+    expect(reason({ server: "" })).toBe("no NATS server is connected");
+    const refusal = { code: 10_077, description: "maximum bytes exceeded" };
+    expect(reason({ refusal })).toBe("the log refuses messages: maximum bytes exceeded");
+    expect(reason({}, "too_many_writers")).toMatch(/join: too_many_writers$/);
+  });
+
   test("own batches alone are not taken: not ready", () => {
     expect(reasonFor(100, { waitedMs: 1_000 })).toBeUndefined();
     expect(reasonFor(100, { waitedMs: 3_000 })).toMatch(/has waited for the log for 3 s/);

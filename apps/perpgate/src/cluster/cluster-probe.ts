@@ -19,12 +19,11 @@ export function clusterProbe(
     name: "cluster",
     notReadyReason: () => {
       const status = link.status();
-      if (!venue.isWriting) return joiningReason(venue);
+      if (!venue.isWriting) return joiningReason(venue, status);
       if (status !== undefined && status.lagMs > MOST_LAG_MS) {
         return `the log is ${status.streamLastSeq - status.lastSeq} messages ahead of this gateway`;
       }
-      if (status?.refusal !== undefined)
-        return `the log refuses messages: ${status.refusal.description}`;
+      if (status?.refusal !== undefined) return refusedReason(status.refusal);
       const leadMs = venue.logLeadMs;
       const waitedMs = status?.waitedMs ?? 0;
       const isStalled = leadMs > MAX_LAG_MS && waitedMs > LATE_BATCH_MS;
@@ -45,9 +44,18 @@ function unconnectedReason({ connectionProblem }: LinkStatus): string {
   return connectionProblem === "" ? text : `${text}: ${connectionProblem}`;
 }
 
-function joiningReason({ joinRefusal }: Pick<Venue, "joinRefusal">): string {
-  if (joinRefusal === "") return "this gateway joins the log";
-  return `the log refuses this gateway's join: ${joinRefusal}`;
+function joiningReason(
+  { joinRefusal }: Pick<Venue, "joinRefusal">,
+  status: LinkStatus | undefined,
+): string {
+  if (joinRefusal !== "") return `the log refuses this gateway's join: ${joinRefusal}`;
+  if (status?.server === "") return unconnectedReason(status);
+  if (status?.refusal !== undefined) return refusedReason(status.refusal);
+  return "this gateway joins the log";
+}
+
+function refusedReason({ description }: { readonly description: string }): string {
+  return `the log refuses messages: ${description}`;
 }
 
 export function clusterStatusOf(

@@ -88,7 +88,10 @@ function hasSegment(journal: string): boolean {
 function keyIn(file: string): LogKey {
   const text = readPrivateFile(file);
   if (text === undefined) {
-    throw new StartError(`there is no log key in ${file}; make one with perpgate keygen log`);
+    throw new StartError(
+      `there is no log key in ${file}: copy that of the venue's other gateways, or make one for a ` +
+        "new venue with perpgate keygen log",
+    );
   }
   try {
     return readLogKey(text);
