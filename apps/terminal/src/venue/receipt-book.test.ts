@@ -19,16 +19,20 @@ const ORDER = {
   price: 60_000,
 } as const;
 
-/** A book with the result of an order whose block is sealed, which the book does not know yet. */
-async function start() {
+/**
+ * A book with the result of an order whose block is sealed, which the book does not know yet. `lost`:
+ * reads that get no answer, or that of a proxy.
+ */
+async function start(lost = { path: PROOF, reads: 0 }) {
   const { key: logKey } = newLogKey("venue.example/log");
   const promises = { logKey, checkpointMs: 50 };
   const at = await runVenue({ startMs: startAheadOfClients(), promises });
-  /** Reads that get no answer. */
-  const lost = { path: PROOF, reads: 0 };
-  const spoil = { isReceiptLeftOut: false };
+  const spoil = { isReceiptLeftOut: false, gatewayStatus: 0 };
   const fetchLosing: FetchLike = async (url, init) => {
-    if (lost.path.test(url) && lost.reads-- > 0) throw new TypeError("fetch failed");
+    if (lost.path.test(url) && lost.reads-- > 0) {
+      if (spoil.gatewayStatus === 0) throw new TypeError("fetch failed");
+      return new Response("<html>", { status: spoil.gatewayStatus });
+    }
     const response = await fetch(url, init);
     if (!spoil.isReceiptLeftOut || init.method !== "POST") return response;
     const { receipt: _, ...ack } = Object(await response.json());
@@ -63,6 +67,28 @@ describe("receipt book", () => {
     await expect.poll(() => shown()?.seal, POLL).toBe("soft");
     sealed(1);
     await expect.poll(() => shown()?.seal, POLL).toBe("proven");
+  });
+
+  test.each([502, 503, 429])("a proof that is answered %i: read again", async (status) => {
+    const { lost, spoil, sealed, shown } = await start();
+    spoil.gatewayStatus = status;
+    lost.reads = 1;
+    sealed(0);
+    await expect.poll(() => shown()?.seal, POLL).toBe("soft");
+    sealed(1);
+    await expect.poll(() => shown()?.seal, POLL).toBe("proven");
+    lost.path = HONESTY;
+    lost.reads = 1;
+    await expect.poll(() => shown()?.witness, POLL).toBe("logged");
+    expect(shown()?.failure).toBeUndefined();
+  });
+
+  test("a log's key without an answer: the receipt stays in check, and holds after a reconnection", async () => {
+    const { book, session, lost, shown } = await start({ path: HONESTY, reads: 3 });
+    await expect.poll(() => lost.reads, POLL).toBe(0);
+    expect(shown()?.signed).toBe("checking");
+    book.reconnected(session);
+    await expect.poll(() => shown()?.signed, POLL).toBe("held");
   });
 
   test("a proof without an answer again and again: unproven with the reason, until it is checked again", async () => {

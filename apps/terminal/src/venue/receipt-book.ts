@@ -49,7 +49,7 @@ export class ReceiptBook {
   add(session: Session, result: OrderResult): void {
     this.results.update((known) => [result, ...known].slice(0, KEPT));
     const { ackNonce, expectedBlock } = result.ack;
-    void this.checkReceipt(session, ackNonce);
+    this.checkReceipts(session);
     if (expectedBlock <= this.lastSealed) this.seal(session, ackNonce);
   }
 
@@ -72,6 +72,7 @@ export class ReceiptBook {
     // It may be another venue, whose blocks start at 1.
     this.lastSealed = 0;
     if (session === undefined) return;
+    this.checkReceipts(session);
     for (const { ack, seal, witness } of this.results.get()) {
       this.change(ack.ackNonce, { lostReads: 0 });
       if (seal === "soft" || seal === "sealed") void this.prove(session, ack.ackNonce);
@@ -109,9 +110,17 @@ export class ReceiptBook {
     this.change(problem.ackNonce, { signed, receiptFailure: text });
   }
 
+  private checkReceipts(session: Session): void {
+    for (const { ack, signed } of this.results.get()) {
+      if (signed === "checking") void this.checkReceipt(session, ack.ackNonce);
+    }
+  }
+
   private async checkReceipt(session: Session, ackNonce: string): Promise<void> {
     await session.receipts.settled();
     if (this.of(ackNonce)?.signed !== "checking") return;
+    // The log's key could not be read: the next order or connection tries again.
+    if (session.receipts.isWaiting(ackNonce)) return;
     const isHeld = session.receipts.of(ackNonce) !== undefined;
     this.change(ackNonce, { signed: isHeld ? "held" : "none" });
   }
@@ -139,7 +148,7 @@ export class ReceiptBook {
       const seal = this.of(ackNonce)?.seal;
       // After a reconnection another call may have ended it.
       if (seal !== "soft" && seal !== "sealed") return;
-      if (error instanceof ConnectionError) this.noteLostRead(ackNonce, error);
+      if (isPassing(error)) this.noteLostRead(ackNonce, error);
       // The next block tries again.
       else if (isEarly(error)) this.change(ackNonce, { seal: "soft" });
       else this.fail(ackNonce, error);
@@ -147,7 +156,7 @@ export class ReceiptBook {
   }
 
   /** The next block, or the next connection, tries again. */
-  private noteLostRead(ackNonce: string, error: ConnectionError): void {
+  private noteLostRead(ackNonce: string, error: unknown): void {
     const lostReads = (this.of(ackNonce)?.lostReads ?? 0) + 1;
     this.change(ackNonce, { seal: "soft", lostReads });
     if (lostReads >= MAX_LOST_READS) this.fail(ackNonce, error);
@@ -177,7 +186,7 @@ export class ReceiptBook {
         await this.checkProofFile(session, ackNonce, text, witnesses);
         if (this.of(ackNonce)?.witness !== "logged") return;
       } catch (error) {
-        if (error instanceof ConnectionError) continue;
+        if (isPassing(error)) continue;
         if (!isEarly(error) && this.of(ackNonce)?.witness === "pending") {
           const reason = error instanceof Error ? error.message : String(error);
           this.change(ackNonce, { witness: "missing", failure: `No proof file: ${reason}` });
@@ -249,6 +258,13 @@ export function shownProblem({ kind, reason }: ReceiptProblem): ShownProblem {
         text: "The receipt was not checked: the log's key could not be read.",
       };
   }
+}
+
+/** Whether another try may get an answer: it says nothing about the proof. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof ConnectionError) return true;
+  if (!(error instanceof PerpgateError)) return false;
+  return error.status === 408 || error.status === 429 || error.status >= 500;
 }
 
 function isEarly(error: unknown): boolean {

@@ -111,6 +111,11 @@ export class ReceiptKeeper {
     return this.pending;
   }
 
+  /** Whether the receipt of an acknowledgement waits for the log's key. */
+  isWaiting(ackNonce: string): boolean {
+    return this.waiting.some(({ ack }) => ack.ackNonce === ackNonce);
+  }
+
   /** @internal Takes what a signed body was answered with. */
   take(body: string, answer: unknown): void {
     const acks = acksIn(answer);
