@@ -78,6 +78,11 @@ export const OPERATIONS_PER_BATCH = 50;
 export const CLOSES_AGAIN_PER_TICK = 64;
 /** Orders of lost connections that one command or tick cancels; a separate budget. */
 export const DISCONNECT_CANCELS_PER_COMMAND = 1_024;
+/**
+ * Lost sessions, and orders of their accounts, that one command or tick looks at for that; the account in
+ * turn is looked at whole. Most accounts have a few orders: the cancels are used up first.
+ */
+export const DISCONNECT_LOOKS_PER_COMMAND = 4_096;
 /** Live writers, at most; bounded by the places of presence (state/presence.ts). */
 export const MAX_LIVE_WRITERS = 64;
 /** Accepted ticks in a row without a batch of its own after which a writer is gone. */

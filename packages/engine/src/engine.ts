@@ -128,7 +128,7 @@ export class Engine {
     if (!this.advanceTime(command)) return s.events;
     for (;;) {
       const mark = s.events.length;
-      const { reaches, carriedDisconnects, carriedFrom } = s;
+      const { reaches, carriedDisconnects } = s;
       s.undo.begin();
       s.totals.table.touch(0);
       s.scratch.beginWork(s.rules.makersPerCommand);
@@ -143,7 +143,6 @@ export class Engine {
         s.scratch.trial.isOn = false;
         s.reaches = reaches;
         s.carriedDisconnects = carriedDisconnects;
-        s.carriedFrom = carriedFrom;
         s.events.cutTo(mark);
         rebuildIndexes(s);
         halt(s, market, invariant, error);

@@ -2,7 +2,7 @@
  * The work that time brings, in phases: cancels carried over, expiries, mark, funding, liquidations, the
  * backstop, stops, timers. Within each phase markets go in listing order.
  */
-import { DISCONNECT_CANCELS_PER_COMMAND, HOUR_MS } from "./config.js";
+import { HOUR_MS } from "./config.js";
 import { emit } from "./events/event-log.js";
 import { sweepMarkets } from "./markets/sweep.js";
 import { sampleFund } from "./money/fund-budget.js";
@@ -12,7 +12,7 @@ import { recomputeMark } from "./money/mark.js";
 import { advanceWatches } from "./money/watch.js";
 import { expireOrders, fireSwitches } from "./orders/cancel.js";
 import { runStops } from "./orders/stops.js";
-import { cancelCarriedOver, cancelOfExpiring } from "./sessions/disconnect.js";
+import { cancelCarriedOver, cancelOfExpiring, DisconnectBudget } from "./sessions/disconnect.js";
 import { MARKET_HALTED } from "./state/market.js";
 import type { VenueState } from "./state/venue.js";
 import { WorkBudget } from "./work-budget.js";
@@ -21,7 +21,7 @@ import { carryOverOfGone } from "./writers/life.js";
 /** The part of a tick that can break an invariant; the rest follows after their check. */
 export function runTick(s: VenueState): void {
   const budget = new WorkBudget(s.rules.liquidationsAndStopsPerCommand);
-  const disconnects = new WorkBudget(DISCONNECT_CANCELS_PER_COMMAND);
+  const disconnects = new DisconnectBudget();
   // First, because their owners are gone: these orders must not be filled any more.
   carryOverOfGone(s);
   cancelCarriedOver(s, disconnects);

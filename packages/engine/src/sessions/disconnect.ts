@@ -5,28 +5,46 @@
  * of a session its own. Only orders that the session placed are canceled, in every market, whatever
  * the market's state.
  *
- * One session's orders end within one command, as those of a cancel-all do. The cancels of many
- * sessions together are bounded per command, and the rest is carried over by order id, so that an
- * order placed after the connection was lost is not canceled.
+ * One session's orders end within one command, as those of a cancel-all do. Where many sessions are
+ * lost together, the command lists them, and their orders end account by account, a bounded part in
+ * each command. An entry of the list says up to which position the session's orders are meant, so that
+ * one placed after the connection was lost is not canceled.
  */
 import type { SessionConnected, SessionDisconnected, SetSessionOption } from "../commands.js";
-import { DISCONNECT_CANCELS_PER_COMMAND, EXPIRED_SESSIONS_PER_TICK } from "../config.js";
+import {
+  DISCONNECT_CANCELS_PER_COMMAND,
+  DISCONNECT_LOOKS_PER_COMMAND,
+  EXPIRED_SESSIONS_PER_TICK,
+} from "../config.js";
 import { emit } from "../events/event-log.js";
 import { openOrderIds } from "../orders/cancel.js";
 import { endIfOpen, endOrders } from "../orders/settle.js";
 import { END, REFUSAL } from "../reasons.js";
 import { liveSession, refuse } from "../refuse.js";
+import { float64 } from "../state/memory.js";
 import { NONE } from "../state/orders.js";
 import { Places } from "../state/presence.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
 import type { Writer } from "../state/writers.js";
-import { WorkBudget } from "../work-budget.js";
+
+/** The words of an entry of the list: account, session, and the last position that is meant. */
+export const CARRIED_WORDS = 3;
+
+/** What is left of a command's or tick's work for the list. */
+export class DisconnectBudget {
+  cancels = DISCONNECT_CANCELS_PER_COMMAND;
+  looks = DISCONNECT_LOOKS_PER_COMMAND;
+
+  get isSpent(): boolean {
+    return this.cancels === 0 || this.looks <= 0;
+  }
+}
 
 export function setSessionOption(s: VenueState, command: SetSessionOption): boolean {
   const session = liveSession(s, command.session);
   if (session === undefined) return false;
-  s.sessions.setCancelOnDisconnect(session, command.cancelOnDisconnect);
+  session.cancelOnDisconnect = command.cancelOnDisconnect;
   const cancelOnDisconnect = command.cancelOnDisconnect ? 1 : 0;
   emit.SessionOptionSet(s.events, { session: session.number, cancelOnDisconnect });
   return true;
@@ -63,59 +81,75 @@ export function reportDisconnected(s: VenueState, command: SessionDisconnected):
 /** Before the end of writers: cancels for the sessions that are connected nowhere else. */
 export function loseConnections(s: VenueState, writers: readonly Writer[]): void {
   carryOverLost(s, writers);
-  cancelCarriedOver(s, new WorkBudget(DISCONNECT_CANCELS_PER_COMMAND));
+  cancelCarriedOver(s, new DisconnectBudget());
 }
 
-/** Carries over the orders of those sessions, by session number; expired ones included. */
+/** Lists those sessions, by account and number; expired ones included. */
 export function carryOverLost(s: VenueState, writers: readonly Writer[]): void {
   const places = new Places();
-  for (const { place } of writers) places.add(place);
-  const ids = new Set(s.carriedDisconnects.slice(s.carriedFrom));
-  for (const number of sessionsOnlyAt(s, places, writers).sort((a, b) => a - b)) {
-    for (const id of orderIdsOfSession(s, s.sessions.get(number)!)) ids.add(id);
+  let most = 0;
+  for (const { place } of writers) {
+    places.add(place);
+    most += s.sessions.presence.countAt(place);
   }
-  carryOver(s, [...ids]);
+  if (most > 0) carryOver(s, s.sessions.losing(places, most));
 }
 
-/** Those with the option on, in no order. Most sessions are connected nowhere. */
-function sessionsOnlyAt(s: VenueState, places: Places, writers: readonly Writer[]): number[] {
-  const { presence, cancelingOnDisconnect } = s.sessions;
-  if (writers.every(({ place }) => presence.countAt(place) === 0)) return [];
-  return cancelingOnDisconnect.all().filter((number) => presence.isOnlyAt(number, places));
+/** Cancels for the sessions of the list, account by account, as far as the budget goes. */
+export function cancelCarriedOver(s: VenueState, budget: DisconnectBudget): void {
+  const list = s.carriedDisconnects;
+  let next = 0;
+  while (next < list.length && !budget.isSpent) {
+    const end = endOfAccount(list, next);
+    if (!cancelOfAccount(s, list.subarray(next, end), budget)) break;
+    next = end;
+  }
+  if (next > 0) s.carriedDisconnects = list.subarray(next);
 }
 
-/** Cancels what is carried over, as far as the budget goes; the list itself is not copied. */
-export function cancelCarriedOver(s: VenueState, budget: WorkBudget): void {
-  const ids = s.carriedDisconnects;
-  for (let next = s.carriedFrom; next < ids.length; next++) {
-    if (s.orders.index.get(ids[next]!) === NONE) continue;
-    if (!budget.take()) {
-      s.carriedFrom = next;
-      return;
-    }
-    endIfOpen(s, ids[next]!, END.disconnected);
+/** Where the entries of one account in a row, which begin here, end. */
+function endOfAccount(list: Float64Array, from: number): number {
+  let end = from + CARRIED_WORDS;
+  while (end < list.length && list[end] === list[from]) end += CARRIED_WORDS;
+  return end;
+}
+
+/** Looks at the account's orders once, for all the entries; false if some that are meant are left. */
+function cancelOfAccount(s: VenueState, entries: Float64Array, budget: DisconnectBudget): boolean {
+  const lastOf = new Map<number, number>();
+  for (let at = 0; at < entries.length; at += CARRIED_WORDS) {
+    lastOf.set(entries[at + 1]!, entries[at + 2]!);
+    budget.looks--;
   }
-  if (ids.length > 0) carryOver(s, []);
+  const ids = openOrderIds(s, entries[0]!, (order) => {
+    budget.looks--;
+    return s.orders.id(order) <= (lastOf.get(s.orders.session(order)) ?? 0);
+  });
+  for (const id of ids) {
+    if (s.orders.index.get(id) === NONE) continue;
+    if (budget.cancels === 0) return false;
+    budget.cancels--;
+    endIfOpen(s, id, END.disconnected);
+  }
+  return true;
 }
 
 /**
- * Chooses the expired sessions that this tick closes, by (expiry, number), and cancels the orders of
- * those with the option on. The others stay for the next tick; an expired session cannot be used.
+ * Chooses the expired sessions that this tick closes, by (expiry, number), and lists those with the
+ * option on. The others stay for the next tick; an expired session cannot be used.
  */
-export function cancelOfExpiring(s: VenueState, budget: WorkBudget): void {
+export function cancelOfExpiring(s: VenueState, budget: DisconnectBudget): void {
   const { expiredSessions } = s.scratch;
   expiredSessions.length = 0;
   if (s.sessions.expiries.nextTime() > s.timeMs) return;
-  if (s.carriedDisconnects.length - s.carriedFrom >= DISCONNECT_CANCELS_PER_COMMAND) return;
-  const ids = new Set(s.carriedDisconnects.slice(s.carriedFrom));
+  const lost: Session[] = [];
   for (const number of s.sessions.expiries.due(s.timeMs, EXPIRED_SESSIONS_PER_TICK)) {
-    if (ids.size >= DISCONNECT_CANCELS_PER_COMMAND) break;
     expiredSessions.push(number);
     const session = s.sessions.get(number)!;
-    if (!session.cancelOnDisconnect) continue;
-    for (const id of orderIdsOfSession(s, session)) ids.add(id);
+    if (session.cancelOnDisconnect) lost.push(session);
   }
-  carryOver(s, [...ids]);
+  lost.sort((a, b) => a.account - b.account || a.number - b.number);
+  carryOver(s, Float64Array.from(lost.flatMap(({ account, number }) => [account, number])));
   cancelCarriedOver(s, budget);
 }
 
@@ -130,9 +164,18 @@ function affectedBy(s: VenueState, { session: number }: SessionDisconnected): Se
   return s.sessions.presence.isOnlyAt(number, places) ? session : undefined;
 }
 
-function carryOver(s: VenueState, ids: readonly number[]): void {
-  s.carriedDisconnects = ids;
-  s.carriedFrom = 0;
+/** Appends sessions, given as account and number each, with all orders that they have placed. */
+function carryOver(s: VenueState, lost: Float64Array): void {
+  if (lost.length === 0) return;
+  const waiting = s.carriedDisconnects;
+  const list = float64(waiting.length + (lost.length / 2) * CARRIED_WORDS);
+  list.set(waiting);
+  for (let from = 0, to = waiting.length; from < lost.length; from += 2, to += CARRIED_WORDS) {
+    list[to] = lost[from]!;
+    list[to + 1] = lost[from + 1]!;
+    list[to + 2] = s.seq;
+  }
+  s.carriedDisconnects = list;
 }
 
 /** Ids of the open orders that the session placed, ascending; its account may have others. */

@@ -6,6 +6,7 @@
  */
 import { adopt } from "../genesis.js";
 import { Scratch } from "../scratch.js";
+import { CARRIED_WORDS } from "../sessions/disconnect.js";
 import { BATCH_WORDS } from "../state/batch-progress.js";
 import { GUARD_WORDS } from "../state/index-guard.js";
 import { MARKET_WORDS } from "../state/market.js";
@@ -36,7 +37,7 @@ import { readSessions, writeSessions } from "./session-bytes.js";
 import { readWriters, writeWriters } from "./writer-bytes.js";
 
 /** The format of the bytes. Another format gives the same state another hash. */
-export const STATE_FORMAT = 5;
+export const STATE_FORMAT = 6;
 
 export class SnapshotUnreadable extends Error {
   override readonly name = "SnapshotUnreadable";
@@ -75,7 +76,7 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   writeDeposits(w, s);
   writeWriters(w, s);
   w.numbers(s.reaches);
-  w.numbers(s.carriedDisconnects.slice(s.carriedFrom));
+  w.numbers(s.carriedDisconnects);
   w.numbers(s.operatorTimes);
   writeDepositAdditions(w, s);
   return w.finish();
@@ -135,7 +136,7 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[], seed: HashSe
   readDeposits(r, s);
   readWriters(r, s);
   s.reaches = r.numbers();
-  s.carriedDisconnects = r.numbers();
+  s.carriedDisconnects = readCarried(r);
   s.operatorTimes.push(...r.numbers());
   readDepositAdditions(r, s);
   for (const deposit of s.deposits.byId.values()) {
@@ -145,6 +146,12 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[], seed: HashSe
   if (!r.isAtEnd) throw new SnapshotUnreadable("bytes are left over");
   rebuildIndexes(s);
   return s;
+}
+
+function readCarried(r: ByteReader): Float64Array {
+  const list = Float64Array.from(r.numbers());
+  if (list.length % CARRIED_WORDS === 0) return list;
+  throw new SnapshotUnreadable("the list of lost sessions is damaged");
 }
 
 function writeOrders(w: ByteWriter, { orders }: VenueState): void {

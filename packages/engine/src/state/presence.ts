@@ -48,7 +48,11 @@ export class Presence {
   /** Whether the session is connected at one of the places, and nowhere else. */
   isOnlyAt(session: number, places: Places): boolean {
     const row = this.rowOf.get(session);
-    if (row === NONE) return false;
+    return row !== NONE && this.rowIsOnlyAt(row, places);
+  }
+
+  /** The same, of the session of a row. */
+  rowIsOnlyAt(row: number, places: Places): boolean {
     const low = this.low.get(row);
     const high = this.high.get(row);
     return (low | high) !== 0 && (low & ~places.low) === 0 && (high & ~places.high) === 0;

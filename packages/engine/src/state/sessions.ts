@@ -9,7 +9,7 @@
 import { IdIndex, NONE } from "./id-index.js";
 import { float64 } from "./memory.js";
 import { NonceBlocks, NonceWindow } from "./nonce-window.js";
-import { Presence } from "./presence.js";
+import { type Places, Presence } from "./presence.js";
 import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { Int32Segments, ValueSegments } from "./segments.js";
 import { TextCells } from "./text-cells.js";
@@ -37,7 +37,11 @@ const ROW_WORDS = 16;
 const ROW_SHIFT = 10;
 const ROWS = 1 << ROW_SHIFT;
 const ROW_MASK = ROWS - 1;
+const ACCOUNT = 1;
+const CANCELING = 5;
 const WINDOW = 10;
+/** More sessions than can be connected; an account times this is a safe integer. */
+const KEY_SPAN = 2 ** 22;
 
 /** A session of the book, read and written in place; valid until it is moved or the session ends. */
 export class SessionRow implements Session {
@@ -143,9 +147,8 @@ class SessionTexts {
 export class SessionBook {
   size = 0;
   readonly usedNonces: UsedNonces;
-  /** By number, when each expires: all, and those with cancel-on-disconnect; derived. */
+  /** By number, when each expires; derived. */
   readonly expiries: Timers;
-  readonly cancelingOnDisconnect: Timers;
   private readonly segments: Float64Array[] = [];
   private readonly texts = new SessionTexts();
   private readonly blocks = new NonceBlocks();
@@ -166,7 +169,6 @@ export class SessionBook {
   constructor(seed: HashSeed = FIXED_SEED) {
     this.usedNonces = new UsedNonces(seed);
     this.expiries = new Timers(seed);
-    this.cancelingOnDisconnect = new Timers(seed);
     this.rowOf = new IdIndex(undefined, seed);
     this.presence = new Presence(this.rowOf);
     this.byToken = new TextIndex(this.texts.tokens, seed);
@@ -219,9 +221,6 @@ export class SessionBook {
     this.rowOf.set(session.number, row);
     this.byToken.add(session.tokenHash, row);
     this.expiries.set(session.number, session.expiresAtMs);
-    if (session.cancelOnDisconnect) {
-      this.cancelingOnDisconnect.set(session.number, session.expiresAtMs);
-    }
     this.append(added);
     return added;
   }
@@ -235,7 +234,6 @@ export class SessionBook {
     this.rowOf.delete(number);
     this.byToken.delete(session.tokenHash, row);
     this.expiries.delete(number);
-    this.cancelingOnDisconnect.delete(number);
     session.clear();
     this.free.set(this.freeCount++, row);
   }
@@ -257,10 +255,24 @@ export class SessionBook {
     return sessions;
   }
 
-  setCancelOnDisconnect(session: SessionRow, isOn: boolean): void {
-    session.cancelOnDisconnect = isOn;
-    if (isOn) this.cancelingOnDisconnect.set(session.number, session.expiresAtMs);
-    else this.cancelingOnDisconnect.delete(session.number);
+  /**
+   * Account and number of each session with cancel-on-disconnect that is connected at one of the places
+   * and nowhere else, by account, then number. `most`: how many there can be, perhaps a hundred thousand.
+   */
+  losing(places: Places, most: number): Float64Array {
+    const numbers = float64(most);
+    const keys = float64(most);
+    let count = 0;
+    for (let row = 0; row < this.rows; row++) {
+      if (!this.presence.rowIsOnlyAt(row, places)) continue;
+      const words = this.segments[row >>> ROW_SHIFT]!;
+      const base = (row & ROW_MASK) * ROW_WORDS;
+      if (words[base + CANCELING] === 0) continue;
+      numbers[count] = words[base]!;
+      keys[count] = words[base + ACCOUNT]! * KEY_SPAN + count;
+      count++;
+    }
+    return pairsOf(keys.subarray(0, count).sort(), numbers);
   }
 
   private at(row: number): SessionRow {
@@ -286,6 +298,23 @@ export class SessionBook {
     else this.at(next).previous = previous;
     this.countOf.set(account, this.countOf.get(account) - 1);
   }
+}
+
+/** Pairs of account and number, from sorted keys of account and place among the numbers. */
+function pairsOf(keys: Float64Array, numbers: Float64Array): Float64Array {
+  const pairs = float64(2 * keys.length);
+  for (let i = 0; i < keys.length; i++) {
+    const account = Math.floor(keys[i]! / KEY_SPAN);
+    const number = numbers[keys[i]! - account * KEY_SPAN]!;
+    pairs[2 * i] = account;
+    // Of one account there are a few, in the order of their rows.
+    let at = 2 * i + 1;
+    for (; at > 1 && pairs[at - 3] === account && pairs[at - 2]! > number; at -= 2) {
+      pairs[at] = pairs[at - 2]!;
+    }
+    pairs[at] = number;
+  }
+  return pairs;
 }
 
 function copyOf(session: Session): Session {

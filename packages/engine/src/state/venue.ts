@@ -62,10 +62,11 @@ export class VenueState {
    * mark in ticks, each. A stop waits if one of them is younger than it and at or beyond its price.
    */
   reaches: readonly number[] = [];
-  /** Ids of orders whose connection was lost and that did not fit into the last command. */
-  carriedDisconnects: readonly number[] = [];
-  /** Index of the first of them that is still to be looked at. */
-  carriedFrom = 0;
+  /**
+   * Sessions that were lost together and whose orders are still to be canceled, as they were lost, then
+   * by account and number: account, session and seq of the loss, each. Replaced, never written to.
+   */
+  carriedDisconnects: Float64Array = new Float64Array();
   /** The market being worked on: the one to halt if an invariant fails. */
   focus = 0;
 

@@ -48,7 +48,7 @@ export function concludeLeave(s: VenueState): void {
   endWriter(s, s.writers.writing!, WRITER_END.left);
 }
 
-/** First part of a tick: the orders of those who lose their connection with a writer that is gone. */
+/** First part of a tick: the sessions of those who lose their connection with a writer that is gone. */
 export function carryOverOfGone(s: VenueState): void {
   const gone = goneByTick(s);
   if (gone.length > 0) carryOverLost(s, gone);

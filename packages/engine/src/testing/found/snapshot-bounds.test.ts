@@ -40,10 +40,10 @@ for (const [what, wordsBefore, value] of ROWS) {
   });
 }
 
-test("restore: a state of format 4, where orders without a size had no cap, is refused", () => {
+test("restore: a state of format 5, which listed orders of lost sessions, is refused", () => {
   const bytes = aliceRests();
-  new DataView(bytes.buffer, bytes.byteOffset).setFloat64(0, 4, true);
-  expect(() => Engine.restore(bytes)).toThrow("format 4, expected 5");
+  new DataView(bytes.buffer, bytes.byteOffset).setFloat64(0, 5, true);
+  expect(() => Engine.restore(bytes)).toThrow("format 5, expected 6");
 });
 
 test("restore: two live writers of one name, or of one id, are refused", () => {

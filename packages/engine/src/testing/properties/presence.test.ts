@@ -3,6 +3,7 @@ import { Random } from "@perpgate/protocol/random";
 import { expect, test } from "vitest";
 import { IdIndex } from "../../state/id-index.js";
 import { Places, Presence, WRITER_PLACES } from "../../state/presence.js";
+import { SessionBook } from "../../state/sessions.js";
 
 const SESSIONS = 30;
 
@@ -61,3 +62,43 @@ function compare(
   const kept = counts.map((_, place) => presence.countAt(place));
   if (kept.join() !== counts.join()) expect(kept).toEqual(counts);
 }
+
+test.each([1, 2, 3])(
+  "seed %i: lost sessions, by account and number, whatever their rows",
+  (seed) => {
+    const random = new Random(seed, "lost sessions");
+    const book = new SessionBook();
+    const open: { account: number; number: number; isLost: boolean }[] = [];
+    for (let number = 1; number <= 400; number++) {
+      if (open.length > 0 && random.chance(0.4)) {
+        const [ended] = open.splice(random.int(0, open.length - 1), 1);
+        book.close(ended!.number);
+      }
+      const account = random.int(1, 12);
+      const cancelOnDisconnect = random.chance(0.7);
+      book.open({
+        number,
+        account,
+        key: "key",
+        tokenHash: `token ${number}`,
+        expiresAtMs: 1,
+        maxOrderNotionalMicros: 0,
+        maxNotionalMicros: 0,
+        markets: null,
+        cancelOnDisconnect,
+      });
+      const at = [3, 40, 50].filter(() => random.chance(0.5));
+      for (const place of at) book.presence.connect(number, place);
+      const isOnlyThere = at.length > 0 && !at.includes(50);
+      open.push({ account, number, isLost: cancelOnDisconnect && isOnlyThere });
+    }
+    const places = new Places();
+    places.add(3);
+    places.add(40);
+    const lost = open.filter(({ isLost }) => isLost);
+    lost.sort((a, b) => a.account - b.account || a.number - b.number);
+    const most = book.presence.countAt(3) + book.presence.countAt(40);
+    const expected = lost.flatMap(({ account, number }) => [account, number]);
+    expect([...book.losing(places, most)]).toEqual(expected);
+  },
+);

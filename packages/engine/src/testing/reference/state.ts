@@ -199,7 +199,8 @@ export interface State {
   /** What the fund had gained, minute by minute. */
   fundSamples: { minute: number; result: bigint }[];
   nextFundingAt: number;
-  carriedDisconnects: Order[];
+  /** Sessions whose orders up to that position are still to be canceled. */
+  carriedDisconnects: { account: number; session: number; position: number }[];
   /** Live writers, by joining. */
   writers: Writer[];
   writerIds: Set<string>;
@@ -225,7 +226,7 @@ export interface State {
   liquidatedOrders: number;
   /** The stop that takes from the book just now, and what it has taken. */
   serving: { readonly order: Order; readonly taker: { readonly filled: bigint } } | null;
-  disconnectBudget: number;
+  disconnectBudget: { cancels: number; looks: number };
   /** The events that a fill-or-kill order of the command has undone. */
   undone: VenueEvent[];
 }
@@ -280,7 +281,7 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     endedBySettle: 0,
     liquidatedOrders: 0,
     serving: null,
-    disconnectBudget: 0,
+    disconnectBudget: { cancels: 0, looks: 0 },
     undone: [],
   };
 }

@@ -15,7 +15,6 @@ import { tickMark } from "./mark.js";
 import { sweepMarkets } from "./market-control.js";
 import { openOrders } from "./open-orders.js";
 import { forgetConnections } from "./presence.js";
-import { ordersOf } from "./sessions.js";
 import { endOrders } from "./settle.js";
 import type { Session, State } from "./state.js";
 import { stops } from "./stops.js";
@@ -92,22 +91,12 @@ function timers(state: State): void {
   }
 }
 
-/**
- * Expired sessions that this tick closes: at most 256, and none after the list of orders to cancel has
- * 1,024.
- */
+/** Expired sessions that this tick closes. */
 function closedNow(state: State): Session[] {
-  const expired = [...state.sessions.values()]
+  return [...state.sessions.values()]
     .filter((session) => session.expiresAt <= state.time)
-    .sort((a, b) => a.expiresAt - b.expiresAt || a.number - b.number);
-  const closed: Session[] = [];
-  const listed = new Set(state.carriedDisconnects);
-  for (const session of expired.slice(0, SESSIONS)) {
-    if (listed.size >= CANCELS_PER_TICK) break;
-    closed.push(session);
-    if (session.cancelOnDisconnect) for (const order of ordersOf(state, session)) listed.add(order);
-  }
-  return closed;
+    .sort((a, b) => a.expiresAt - b.expiresAt || a.number - b.number)
+    .slice(0, SESSIONS);
 }
 
 function seal(state: State): void {

@@ -171,6 +171,57 @@ describe("orders that end because others do", () => {
   });
 });
 
+const DAY_MS = 86_400_000;
+
+/**
+ * An account with 499 stops of a session that stays, and one of the last of its other sessions, all with
+ * cancel-on-disconnect; these expire in a day.
+ */
+function holdsStops(venue: LightVenue, name: string, sessions: number): Trader {
+  const trader = venue.trader(name, 100);
+  trader.signsIn({ expiresAtMs: venue.now + 10 * DAY_MS });
+  protects(trader, 499, false);
+  const expiresAtMs = Math.floor(venue.now / DAY_MS + 1) * DAY_MS;
+  for (let i = 0; i < sessions; i++) {
+    const session = trader.signsIn({ expiresAtMs });
+    const stampMs = venue.now;
+    venue.apply({ kind: "SessionConnected", stampMs, session });
+    venue.apply({ kind: "SetSessionOption", stampMs, session, cancelOnDisconnect: true });
+  }
+  protects(trader, 1, false);
+  return trader;
+}
+
+/** How many orders the work looked at for their session, and how many ended. */
+function looks(venue: LightVenue, work: () => void): [looked: number, ended: number] {
+  const session = vi.spyOn(OrderStore.prototype, "session");
+  work();
+  const { length } = session.mock.calls;
+  session.mockRestore();
+  return [length, venue.happened("OrderEnded").length];
+}
+
+describe("sessions with cancel-on-disconnect that are lost together", () => {
+  test("the end of a writer looks at each order of an account once, and begins none after 4,096", () => {
+    const venue = new LightVenue();
+    for (let i = 0; i < 12; i++) holdsStops(venue, `holder ${i}`, 16);
+    // Sixteen sessions and 500 orders of each account count.
+    expect(looks(venue, () => venue.resumes(venue.now))).toEqual([8 * 500, 8]);
+    venue.restarts();
+    expect(looks(venue, () => venue.tick())).toEqual([4 * 500, 4]);
+    expect(looks(venue, () => venue.tick())).toEqual([0, 0]);
+  });
+
+  test("252 sessions of four accounts that expire together: no order is looked at twice", () => {
+    const venue = new LightVenue();
+    for (let i = 0; i < 4; i++) holdsStops(venue, `holder ${i}`, 63);
+    venue.skipsTo(Math.floor(venue.now / DAY_MS + 1) * DAY_MS);
+    expect(looks(venue, () => venue.tick())).toEqual([4 * 500, 4]);
+    expect(venue.happened("SessionClosed")).toHaveLength(4 * 63);
+    expect(looks(venue, () => venue.tick())).toEqual([0, 0]);
+  });
+});
+
 /** Longs of $8,000 with a few dollars of equity, over many small bids. Half of one is due as well. */
 function dueOver(bids: number, count = 1): { venue: LightVenue; longs: Trader[] } {
   const venue = venueWithRoom();

@@ -218,15 +218,47 @@ describe("a start", () => {
     sets(venue, alice, true);
     venue.resumes(venue.now + 1_000);
     expect(ended(venue)).toEqual(all.slice(0, DISCONNECT_CANCELS_PER_COMMAND));
-    // Alice is back before the next tick: what she places now is not meant.
+    // Both are back before the next tick: what they place now is not meant.
     const [back, gone] = [quotes(alice, 1)[0]!, all.at(-1)!];
+    const [later] = quotes(bob, 1);
     expect(bob.cancels(gone)).toBeNull();
     venue.restarts();
     venue.tick();
     expect(ended(venue)).toEqual(all.slice(DISCONNECT_CANCELS_PER_COMMAND, -1));
     venue.waits(1);
-    expect([alice.openOrders(), bob.openOrders()]).toEqual([1, 0]);
-    expect(alice.cancels(back)).toBeNull();
+    expect([alice.openOrders(), bob.openOrders()]).toEqual([1, 1]);
+    expect([alice.cancels(back), bob.cancels(later!)]).toEqual([null, null]);
+  });
+
+  test("what a session had when it was lost goes, also if the session ends before its turn", () => {
+    const venue = new Venue({ config: { maxOpenOrders: 5_000 } });
+    const alice = venue.trader("alice", 10_000);
+    const bob = venue.trader("bob", 10_000);
+    quotes(alice, DISCONNECT_CANCELS_PER_COMMAND);
+    const bobs = quotes(bob, 2);
+    sets(venue, bob, true);
+    sets(venue, alice, true);
+    venue.resumes(venue.now + 1_000);
+    expect(bob.openOrders()).toBe(2);
+    sets(venue, bob, false);
+    const [later] = quotes(bob, 1);
+    venue.apply({ kind: "CloseSession", stampMs: venue.now, session: bob.session });
+    expect(ended(venue)).toEqual([]);
+    venue.tick();
+    expect(ended(venue)).toEqual(bobs);
+    bob.signsIn();
+    expect(bob.cancels(later!)).toBeNull();
+  });
+
+  test("two sessions of one account: its orders go together, ascending, before the next account's", () => {
+    const { venue, alice, bob, ids, bobs } = quoting();
+    sets(venue, alice, true);
+    sets(venue, bob, true);
+    alice.signsIn();
+    sets(venue, alice, true);
+    const other = quotes(alice, 1);
+    venue.resumes(venue.now + 1_000);
+    expect(ended(venue)).toEqual([...ids, ...other, bobs]);
   });
 
   test("two starts in a row: nothing is listed twice", () => {
