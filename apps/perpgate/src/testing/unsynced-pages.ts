@@ -3,11 +3,17 @@
  * have reached the disk, in no order.
  */
 
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Random } from "@perpgate/protocol/random";
 
 const PAGE_BYTES = 4096;
+
+interface ChangedPage {
+  readonly path: string;
+  readonly at: number;
+  readonly synced: Buffer;
+}
 
 export class UnsyncedPages {
   private readonly before = new Map<string, Buffer>();
@@ -17,24 +23,36 @@ export class UnsyncedPages {
     for (const name of logsIn(folder)) this.before.set(name, readFileSync(join(folder, name)));
   }
 
+  /** How many pages have changed since. */
+  get changed(): number {
+    return this.changes().length;
+  }
+
   /** Puts the old content of some changed pages back, of at least one; returns how many changed. */
   lose(random: Random): number {
-    let changed = 0;
+    const changes = this.changes();
+    for (const [index, { path, at, synced }] of changes.entries()) {
+      if (index > 0 && !random.chance(0.5)) continue;
+      const file = openSync(path, "r+");
+      writeSync(file, synced, 0, synced.length, at);
+      closeSync(file);
+    }
+    return changes.length;
+  }
+
+  private changes(): ChangedPage[] {
+    const changes: ChangedPage[] = [];
     for (const name of logsIn(this.folder)) {
       const path = join(this.folder, name);
       const now = readFileSync(path);
       const old = Buffer.alloc(now.length);
       this.before.get(name)?.copy(old);
       for (let at = 0; at < now.length; at += PAGE_BYTES) {
-        const page = now.subarray(at, at + PAGE_BYTES);
         const synced = old.subarray(at, at + PAGE_BYTES);
-        if (page.equals(synced)) continue;
-        if (changed === 0 || random.chance(0.5)) synced.copy(page);
-        changed++;
+        if (!synced.equals(now.subarray(at, at + PAGE_BYTES))) changes.push({ path, at, synced });
       }
-      writeFileSync(path, now);
     }
-    return changed;
+    return changes;
   }
 }
 

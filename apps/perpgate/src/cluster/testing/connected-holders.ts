@@ -53,12 +53,16 @@ export class ConnectedHolders {
     }
   }
 
-  /** Fails if an order ended while its session was connected; returns how many were held across a step. */
+  /**
+   * At the end: fails if an order ended while its session was connected; returns how many were held
+   * across a step.
+   */
   expectKept({ orderEnds }: MirrorLog): number {
     for (const { orderId, until } of this.held) {
       const end = orderEnds.get(orderId) ?? Number.POSITIVE_INFINITY;
       expect(end, `order ${orderId}`).toBeGreaterThan(until);
     }
+    this.current.clear();
     return this.held.filter(({ until }) => until > 0).length;
   }
 
