@@ -1,16 +1,29 @@
 /** What a client is answered when the log is slow, silent or lost, and clocks that are wrong. */
 
+import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { FaultProxy, isWithoutNatsServer, Lateness } from "@perpgate/cluster/testing";
 import { StreamClient } from "@perpgate/gateway/testing";
-import { verify } from "@perpgate/venue";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { decodeMessage, type Message } from "@perpgate/journal";
+import { decodeRecord, ENGINE_VERSION, encodeRecord, verify } from "@perpgate/venue";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+} from "vitest";
 import { type ClientAnswer, ProcessClient } from "../testing/client.js";
 import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
 import { auditMirrors } from "./testing/audit.js";
-import { ClusterLoad } from "./testing/cluster-load.js";
-import { messagesWith } from "./testing/mirrored-messages.js";
+import { ClusterLoad, LONGEST_WAIT_MS } from "./testing/cluster-load.js";
+import { ConnectedHolders } from "./testing/connected-holders.js";
+import { dropsAt, messagesWith } from "./testing/mirrored-messages.js";
 import { RunningCluster, RunningGateway } from "./testing/running-cluster.js";
+import { NO_CLAIMS, StreamWriter } from "./testing/stream-writer.js";
 
 const IS_LONG = Number(process.env.PERPGATE_CLUSTER_RUNS ?? 1) > 1;
 const TIMEOUT = 120_000;
@@ -33,9 +46,12 @@ describe.skipIf(isWithoutNatsServer())(
     const proxies: FaultProxy[] = [];
     /** Under all tests, also so that the history of a start is written all the time. */
     let load: ClusterLoad;
+    let holders: ConnectedHolders;
     let client: ProcessClient;
     /** Of a process that has ended before the others. */
     let shorterMirror = "";
+    /** Why all drop the messages that the test has published; null if they apply them. By sequence. */
+    const foreign = new Map<number, string | null>();
 
     beforeAll(async () => {
       cluster = await RunningCluster.start(
@@ -51,10 +67,15 @@ describe.skipIf(isWithoutNatsServer())(
         afterAll,
       );
       afterAll(() => void Promise.all(proxies.map((proxy) => proxy.close())));
+      holders = new ConnectedHolders([...cluster.gateways], afterAll);
       load = await ClusterLoad.start(cluster.urls, 4);
       client = new ProcessClient(cluster.gateway(1).url);
       expect((await client.signIn()).status).toBe(200);
     }, TIMEOUT);
+
+    // No order may be canceled of a session that was connected during a whole test.
+    beforeEach(() => holders.renew(), TIMEOUT);
+    afterEach(() => holders.note(), TIMEOUT);
 
     const proxy = (member: number): FaultProxy => {
       const found = proxies[member];
@@ -87,9 +108,27 @@ describe.skipIf(isWithoutNatsServer())(
     /** Places an order at the second gateway, whose batch the proxy holds. */
     async function placeHeld(nonce: number): Promise<{ readonly answer: Promise<ClientAnswer> }> {
       const held = proxy(1).holdFrom(textOf(nonce));
-      const answer = client.place({ ...ORDER, nonce });
+      const answer = timely(client, { ...ORDER, nonce });
       await held;
       return { answer };
+    }
+
+    /** The first message of a gateway, its join, and the last one of the same writer. */
+    async function firstAndLast(name: string): Promise<readonly [Message, Message]> {
+      return cluster.nats.withManager(async ({ streams }) => {
+        const read = async (query: { seq: number } | { last_by_subj: string }) => {
+          const stored = await streams.getMessage(STREAM, query);
+          const message = stored === null ? undefined : decodeMessage(stored.data);
+          if (stored === null || message === undefined) throw new Error("not in the stream");
+          return { message, subject: stored.subject };
+        };
+        for (let seq = 1; ; seq++) {
+          const { message, subject } = await read({ seq });
+          const [command] = message.records.map((record) => decodeRecord(record).command);
+          if (command?.kind !== "WriterJoined" || command.name !== name) continue;
+          return [message, (await read({ last_by_subj: subject })).message];
+        }
+      });
     }
 
     test("answers to publishes are dropped: trading goes on", async () => {
@@ -101,18 +140,15 @@ describe.skipIf(isWithoutNatsServer())(
 
     test("publishes are held for ten seconds: the outcome is unknown, then the same nonce tells it", async () => {
       const started = performance.now();
-      const lateness = new Lateness(onTestFinished);
       const { answer } = await placeHeld(HELD);
       // Now nobody ticks, so no writer is ended.
       proxy(0).hold();
       // Behind the one in flight, and never published.
-      const second = await client.place({ ...ORDER, nonce: UNPUBLISHED });
+      const second = await timely(client, { ...ORDER, nonce: UNPUBLISHED });
       expect(second).toMatchObject({ status: 503, body: { code: "not_executed" } });
       note(UNPUBLISHED, second);
       expect(await answer).toMatchObject({ status: 503, body: { code: "outcome_unknown" } });
-      const waitedMs = performance.now() - started;
-      expect(waitedMs).toBeGreaterThanOrEqual(10_000);
-      expect(waitedMs).toBeLessThan(15_000 + lateness.allowedMs);
+      expect(performance.now() - started).toBeGreaterThanOrEqual(10_000);
       for (const each of proxies) each.release();
       // The message that was held runs, and the same nonce is answered with what it did.
       while ((await orders(0, HELD)).length === 0) await delay(20);
@@ -136,6 +172,39 @@ describe.skipIf(isWithoutNatsServer())(
       await writers(cluster, ["gateway-1", "gateway-2"]);
       await load.more(20);
       for (const member of [0, 1]) expect(await orders(member, WRITER_ENDED)).toEqual([]);
+    });
+
+    test("malformed records, duplicates, gaps and used writer ids in the stream: dropped, trading goes on", async () => {
+      const writer = await StreamWriter.connect(cluster.nats.urls(), STREAM);
+      onTestFinished(() => writer.close());
+      const expectDrop = async (reason: string | null, message: Message): Promise<void> => {
+        foreign.set((await writer.publish(message)) ?? 0, reason);
+      };
+      // The first gateway's first writer is live. The second gateway's has ended, and another has joined.
+      const [join, last] = await firstAndLast("gateway-1");
+      const [endedJoin, endedLast] = await firstAndLast("gateway-2");
+      await expectDrop("counter_passed", last);
+      await expectDrop("counter_passed", join);
+      await expectDrop("counter_gap", { ...last, counter: last.counter + 1_000_000 });
+      await expectDrop("writer_ended", endedJoin);
+      const next = endedLast.counter + 1;
+      await expectDrop("writer_not_live", { ...endedLast, counter: next, records: [] });
+      await load.more(20);
+      // A writer of a faulty release.
+      const own = { writer: randomBytes(16).toString("hex"), ...NO_CLAIMS };
+      const malformed = [Uint8Array.of(1)];
+      const joined = [joinRecord(own.writer)];
+      const left = [encodeRecord({ kind: "WriterLeft", stampMs: Date.now() })];
+      await expectDrop("malformed", { ...own, counter: 0, records: malformed });
+      await expectDrop(null, { ...own, counter: 0, records: joined });
+      await expectDrop("malformed", { ...own, counter: 1, records: malformed });
+      await expectDrop("malformed", { ...own, counter: 1, records: [...left, ...malformed] });
+      await expectDrop("counter_gap", { ...own, counter: 2, records: [] });
+      await expectDrop(null, { ...own, counter: 1, records: left });
+      await expectDrop("writer_ended", { ...own, counter: 0, records: joined });
+      await load.more(20);
+      await writers(cluster, ["gateway-1", "gateway-2"]);
+      await cluster.ready();
     });
 
     test("a batch of a killed process arrives after the next one has joined: the order runs once, when repeated", async () => {
@@ -197,7 +266,7 @@ describe.skipIf(isWithoutNatsServer())(
       const behind = await Promise.all(
         BEHIND_CUT.map(async (nonce, at) => {
           await delay(250 * at);
-          return client.place({ ...ORDER, nonce });
+          return timely(client, { ...ORDER, nonce });
         }),
       );
       expect(behind.map(({ status }) => status)).toEqual(BEHIND_CUT.map(() => 503));
@@ -257,12 +326,16 @@ describe.skipIf(isWithoutNatsServer())(
       await load.stop();
       await cluster.stop();
       const mirrors = cluster.gateways.map(({ data }) => data);
-      await auditMirrors(mirrors, load);
+      const log = await auditMirrors(mirrors, load);
+      expect(holders.expectKept(log)).toBeGreaterThanOrEqual(mirrors.length);
       expect(await verify(shorterMirror)).toMatchObject({ fault: null });
       const found = [...mirrors, shorterMirror].map((folder) => {
         const nonces = [HELD, UNPUBLISHED, WRITER_ENDED, PROCESS_KILLED];
         return [...messagesWith(folder, nonces.map(textOf)).values()];
       });
+      for (const folder of [...mirrors, shorterMirror]) {
+        expect(dropsAt(folder, foreign.keys()), folder).toEqual(foreign);
+      }
       // Also a gateway that joined later has the late batches, and drops them.
       for (const messages of found) expect(messages).toEqual(found[0]);
       const [held, unpublished, ended, killed] = (found[0] ?? []).map((messages) =>
@@ -276,10 +349,12 @@ describe.skipIf(isWithoutNatsServer())(
   },
 );
 
-describe.skipIf(isWithoutNatsServer())("clocks", { timeout: TIMEOUT }, () => {
+describe.skipIf(isWithoutNatsServer())("clocks", { timeout: 2 * TIMEOUT }, () => {
   const HOUR_MS = 3_600_000;
+  const PAUSE_MS = 2_000;
   let cluster: RunningCluster;
   let load: ClusterLoad;
+  let holders: ConnectedHolders;
   let client: ProcessClient;
   let orders = 0;
 
@@ -291,44 +366,81 @@ describe.skipIf(isWithoutNatsServer())("clocks", { timeout: TIMEOUT }, () => {
       [1, 2].map((member) => cluster.gateway(member).url),
       2,
     );
+    holders = new ConnectedHolders(cluster.gateways.slice(1), afterAll);
     client = new ProcessClient(cluster.gateway(1).url);
     expect((await client.signIn()).status).toBe(200);
   }, TIMEOUT);
+
+  /** Starts all gateways again, the one whose clock is wrong as the first writer. */
+  async function restart(ms: number): Promise<void> {
+    const [wrong, ...others] = cluster.gateways;
+    if (wrong === undefined) throw new Error("no gateway");
+    wrong.clockShiftMs = ms;
+    if (ms > 0) {
+      // One after the other, so that its clock is never the only one.
+      for (const gateway of cluster.gateways) {
+        await gateway.stop();
+        await gateway.start();
+      }
+      return;
+    }
+    await Promise.all(cluster.gateways.map((gateway) => gateway.kill()));
+    // A gateway begins with the log's time at least, so as far behind the others as the log is now.
+    await delay(PAUSE_MS);
+    await wrong.start();
+    await Promise.all(others.map((gateway) => gateway.start()));
+  }
 
   test.each([
     ["an hour ahead of", HOUR_MS],
     ["an hour behind", -HOUR_MS],
     ["3 s ahead of", 3_000],
     ["3 s behind", -3_000],
-  ])("one clock is %s the others: time follows the majority, and it says so", async (_, ms) => {
-    const [wrong, right] = [cluster.gateway(0), cluster.gateway(1)];
-    if (wrong.clockShiftMs !== ms) {
-      await wrong.stop();
-      wrong.clockShiftMs = ms;
-      await wrong.start();
-    }
-    const side = ms > 0 ? "ahead of" : "behind";
-    const named = new RegExp(
-      `the clock of this gateway is [0-9]+ s ${side} the time that the majority has`,
-    );
-    while (!named.test((await wrong.notReadyReason()) ?? "")) await delay(50);
-    const { time } = await right.status();
-    expect(Math.abs(time - Date.now())).toBeLessThan(30_000);
-    const answer = await placed(client, { ...ORDER, nonce: ++orders });
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-    while (Math.abs((await right.status()).time - Date.now()) > 2_000) await delay(50);
-    await load.more(20);
-  });
+  ])(
+    "the first writer's clock is %s the others: time follows the majority, and it says so",
+    async (_, ms) => {
+      const [wrong, right] = [cluster.gateway(0), cluster.gateway(1)];
+      if (wrong.clockShiftMs !== ms) await restart(ms);
+      await writers(cluster, ["gateway-1", "gateway-2", "gateway-3"]);
+      expect((await wrong.status()).cluster.writers[0]).toBe(wrong.name);
+      await holders.renew();
+      const side = ms > 0 ? "ahead of" : "behind";
+      const named = new RegExp(
+        `the clock of this gateway is [0-9]+ s ${side} the time that the majority has`,
+      );
+      while (!named.test((await wrong.notReadyReason()) ?? "")) await delay(50);
+      const { time } = await right.status();
+      expect(Math.abs(time - Date.now())).toBeLessThan(30_000);
+      const answer = await placed(client, { ...ORDER, nonce: ++orders });
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+      while (Math.abs((await right.status()).time - Date.now()) > 2_000) await delay(50);
+      const lateness = new Lateness(onTestFinished);
+      await load.more(20);
+      const offMs = Math.abs((await right.status()).time - Date.now());
+      expect(offMs).toBeLessThan(2_000 + lateness.allowedMs);
+      expect((await right.status()).cluster.writers[0]).toBe(wrong.name);
+      await holders.note();
+    },
+  );
 
   test("afterwards nothing is lost or doubled, and all agree", async () => {
     await load.stop();
     await cluster.stop();
-    await auditMirrors(
+    const log = await auditMirrors(
       cluster.gateways.map(({ data }) => data),
       load,
     );
+    expect(holders.expectKept(log)).toBeGreaterThanOrEqual(4);
   });
 });
+
+/** The join of a gateway that nobody runs. */
+function joinRecord(writer: string): Uint8Array {
+  const versions = [ENGINE_VERSION, ENGINE_VERSION] as const;
+  const keys = { receiptKey: "", certificate: "" };
+  const stampMs = Date.now();
+  return encodeRecord({ kind: "WriterJoined", stampMs, writer, name: "faulty", versions, ...keys });
+}
 
 /** Part of the order's signed body, which the log has as evidence. */
 function textOf(nonce: number): string {
@@ -344,11 +456,23 @@ async function writers(cluster: RunningCluster, names: readonly string[]): Promi
   }
 }
 
-/** Again with the same nonce as long as the log is behind, as a client does. */
+/** Again with the same nonce as long as the log or the index is behind, as a client does. */
 async function placed(client: ProcessClient, order: object): Promise<ClientAnswer> {
   for (;;) {
-    const answer = await client.place(order);
-    if (answer.status !== 503) return answer;
+    const answer = await timely(client, order);
+    if (answer.status !== 503 && answer.body.code !== "stale_index") return answer;
     await delay(50);
   }
+}
+
+/** Places the order; fails if the answer takes longer than any may. */
+async function timely(client: ProcessClient, order: object): Promise<ClientAnswer> {
+  let stop: () => void = () => undefined;
+  const lateness = new Lateness((end) => {
+    stop = end;
+  });
+  const started = performance.now();
+  const answer = await client.place(order).finally(() => stop());
+  expect(performance.now() - started).toBeLessThan(LONGEST_WAIT_MS + lateness.allowedMs);
+  return answer;
 }

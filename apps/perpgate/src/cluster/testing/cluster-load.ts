@@ -26,7 +26,7 @@ const NEVER_RAN: ReadonlySet<string> = new Set([
   "not_ready",
 ]);
 /** What a request may take. */
-const LONGEST_WAIT_MS = 15_000;
+export const LONGEST_WAIT_MS = 15_000;
 /** For a request that is never answered: longer than any may take. */
 const GIVE_UP_MS = 60_000;
 

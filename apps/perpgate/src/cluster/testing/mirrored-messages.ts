@@ -19,6 +19,26 @@ export function messagesWith(
   texts: readonly string[],
 ): ReadonlyMap<string, readonly MirroredMessage[]> {
   const found = new Map<string, MirroredMessage[]>(texts.map((text) => [text, []]));
+  for (const { batch, message } of messagesOf(folder)) {
+    for (const [text, messages] of found) if (contains(batch, text)) messages.push(message);
+  }
+  return found;
+}
+
+/** Why the replica drops the messages at these sequences; null for one that it applies. */
+export function dropsAt(
+  folder: string,
+  sequences: Iterable<number>,
+): ReadonlyMap<number, string | null> {
+  const wanted = new Set(sequences);
+  const drops = new Map<number, string | null>();
+  for (const { message } of messagesOf(folder)) {
+    if (wanted.has(message.sequence)) drops.set(message.sequence, message.dropped);
+  }
+  return drops;
+}
+
+function* messagesOf(folder: string): Generator<{ batch: Batch; message: MirroredMessage }> {
   const directory = journalFolderOf(folder);
   const end = inspectLog(nodeDisk, directory)?.end.batch ?? 0;
   const replica = new Replica();
@@ -26,15 +46,11 @@ export function messagesWith(
   try {
     for (let batch = reader.next(end); batch !== undefined; batch = reader.next(end)) {
       const dropped = replica.applyBatch(batch) ? null : replica.dropped;
-      for (const [text, messages] of found) {
-        if (!contains(batch, text)) continue;
-        messages.push({ sequence: batch.end.batch, ...batch.id, dropped });
-      }
+      yield { batch, message: { sequence: batch.end.batch, ...batch.id, dropped } };
     }
   } finally {
     reader.close();
   }
-  return found;
 }
 
 function contains({ records }: Batch, text: string): boolean {
