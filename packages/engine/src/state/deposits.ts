@@ -6,6 +6,7 @@
 import { DEV_CREDIT_DELAY_MS } from "@perpgate/protocol/rules";
 import type { AttestDeposit, DepositCredit } from "../commands.js";
 import { REJECTED_DEPOSIT_MS, UNSEEN_DEPOSIT_MS } from "../config.js";
+import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { Timers } from "./timers.js";
 
 export type DepositStatus = "queued" | "confirming" | "credited" | "rejected";
@@ -81,14 +82,19 @@ export class DepositBook {
   /** Chains and tokens whose deposits are paused: neither credited nor rejected. */
   readonly paused = new Set<string>();
   /** When deposits that cost nothing may be forgotten; derived. */
-  readonly forgettable = new Timers();
+  readonly forgettable: Timers;
   /** Who registered each deposit that no attestor has seen, and how many each account has; derived. */
   private readonly unseenBy = new Map<number, number>();
   private readonly unseenOf = new Map<number, number>();
   /** Unsettled reorganisations of the credits of each account; derived. */
   private readonly reorgsOf = new Map<number, number>();
   /** Deposits that the `dev` attestor has yet to credit; only that settles them. */
-  readonly devDue = new Timers();
+  readonly devDue: Timers;
+
+  constructor(seed: HashSeed = FIXED_SEED) {
+    this.forgettable = new Timers(seed);
+    this.devDue = new Timers(seed);
+  }
 
   add(key: string, deposit: Deposit): void {
     this.byId.set(deposit.id, deposit);

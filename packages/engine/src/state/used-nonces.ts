@@ -18,12 +18,13 @@ export class UsedNonces {
   private readonly untilMs = new Float64Segments();
   private readonly byKey: TextIndex;
   /** By row + 1: ids begin at 1. */
-  private readonly expiries = new Timers();
+  private readonly expiries: Timers;
   private readonly free = new Int32Segments();
   private freeCount = 0;
 
   constructor(seed: HashSeed = FIXED_SEED) {
     this.byKey = new TextIndex(this.keys, seed);
+    this.expiries = new Timers(seed);
   }
 
   isUsed(address: string, nonce: string, timeMs: number): boolean {

@@ -39,9 +39,9 @@ export class VenueState {
   readonly orders: OrderStore;
   readonly batch = new BatchProgress(this.undo);
   readonly sessions: SessionBook;
-  readonly deposits = new DepositBook();
+  readonly deposits: DepositBook;
   /** Dead-man's switches by account; derived. */
-  readonly switches = new Timers();
+  readonly switches: Timers;
   readonly markets: Market[] = [];
   readonly addresses: Addresses;
   readonly allowlist = new Set<string>();
@@ -81,6 +81,8 @@ export class VenueState {
   ) {
     this.orders = new OrderStore(this.undo, seed);
     this.sessions = new SessionBook(seed);
+    this.deposits = new DepositBook(seed);
+    this.switches = new Timers(seed);
     this.addresses = new Addresses(seed);
     this.writers = new WriterBook(this.sessions.presence);
     this.rules = ruleSets[0]!;

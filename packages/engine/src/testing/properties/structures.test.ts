@@ -3,11 +3,13 @@ import { Random } from "@perpgate/protocol/random";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NONCE_WINDOW } from "../../config.js";
+import { Engine } from "../../engine.js";
 import { IdIndex, spread } from "../../state/id-index.js";
 import { NonceBlocks, NonceWindow, WINDOW_WORDS } from "../../state/nonce-window.js";
 import type { HashSeed } from "../../state/seeded-hash.js";
 import { TextCells } from "../../state/text-cells.js";
 import { TextIndex } from "../../state/text-index.js";
+import { Timers } from "../../state/timers.js";
 
 /** Ids as they come (nearly consecutive), far apart, and such that share their low bits. */
 const ids = fc.oneof(
@@ -70,6 +72,29 @@ test("IdIndex: ids that are neighbours under one seed are apart under another", 
     for (const id of kept) counts[partOf(id, other)]! += 1;
     expect(Math.max(...counts)).toBeLessThan((4 * kept.length) / parts);
   }
+});
+
+test("Timers: those of a seeded engine, switches and deposits too, do not use the fixed seed", () => {
+  const seed: HashSeed = [12_345, 67_891];
+  const seeds = new Map<string, unknown>();
+  const seen = new Set<unknown>();
+  const visit = (value: unknown, path: string): void => {
+    if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return;
+    if (seen.has(value)) return;
+    seen.add(value);
+    if (value instanceof Timers) seeds.set(path, Reflect.get(Reflect.get(value, "places"), "seed"));
+    for (const [name, part] of Object.entries(value)) visit(part, `${path}.${name}`);
+  };
+  visit(Engine.seeded(seed).state, "state");
+  expect([...seeds.keys()].sort()).toEqual([
+    "state.deposits.devDue",
+    "state.deposits.forgettable",
+    "state.orders.extras.expiries",
+    "state.sessions.expiries",
+    "state.sessions.usedNonces.expiries",
+    "state.switches",
+  ]);
+  expect([...seeds].filter(([, used]) => used !== seed)).toEqual([]);
 });
 
 describe("NonceWindow: the highest 1,024 of a set", () => {
