@@ -20,6 +20,7 @@ import {
   test,
 } from "vitest";
 import { createStream } from "./init.js";
+import { type ReseedMessage, type ReseedOptions, reseed } from "./reseed.js";
 import { subjectOf } from "./subjects.js";
 import {
   damageStream,
@@ -207,4 +208,69 @@ describe.skipIf(isWithoutNatsServer())("replicated log under faults", () => {
       }
     },
   );
+
+  /** More than ten groups of publishes. */
+  const MESSAGES = 1000;
+  const MIDDLE = 320;
+
+  function* messagesToReseed(): Generator<ReseedMessage> {
+    const subject = subjectOf(stream, "a".repeat(32));
+    for (let sequence = 1; sequence <= MESSAGES; sequence++) {
+      yield { sequence, subject, message: Buffer.from(`message ${sequence}`) };
+    }
+  }
+
+  /** The stream then has exactly the messages, in their order. */
+  async function expectReseeded(
+    servers: readonly string[],
+    onProgress: ReseedOptions["onProgress"] & object,
+  ): Promise<void> {
+    const messages = messagesToReseed();
+    const access = { servers, name: "reseed" };
+    const logger = { info: () => undefined, warn: () => undefined };
+    const options = { access, logger, stream, maxBytes: 1e9, messages, onProgress };
+    expect(await reseed(options)).toBe(MESSAGES);
+    await cluster.restartAll();
+    const { mirror } = await newGateway(cluster.urls());
+    expect([...mirror.messages()].map(({ message }) => Buffer.from(message).toString())).toEqual(
+      [...messagesToReseed()].map(({ message }) => Buffer.from(message).toString()),
+    );
+  }
+
+  test.each(["through it", "through another server"])(
+    "reseed: the leader is killed in the middle; it goes on, %s",
+    async (through) => {
+      const leader = await cluster.streamLeader(stream);
+      const others = cluster.servers.filter((server) => server !== leader);
+      const servers = through === "through it" ? [leader, ...others] : [...others, leader];
+      await expectReseeded(
+        servers.map(({ url }) => url),
+        (sequence) => {
+          if (sequence === MIDDLE) void leader.kill();
+        },
+      );
+    },
+  );
+
+  test("reseed: answers are lost in the middle; it goes on", async () => {
+    const proxy = await newProxy(cluster.servers[0]!);
+    await expectReseeded([proxy.url], (sequence) => {
+      proxy.dropsAnswers = sequence === MIDDLE;
+    });
+  });
+
+  test("reseed: another message is stored in the middle; it ends, and names the sequence", async () => {
+    const proxy = await newProxy(cluster.servers[0]!);
+    const foreign = subjectOf(stream, "b".repeat(32));
+    const reseeded = expectReseeded([proxy.url], (sequence) => {
+      if (sequence !== MIDDLE) return;
+      proxy.hold();
+      void withNats((nats) => nats.request(foreign, "foreign", { timeout: 15_000 })).then(() =>
+        proxy.release(),
+      );
+    });
+    await expect(reseeded).rejects.toThrow(
+      `reseed stopped at sequence ${MIDDLE + 1}: another message was stored meanwhile`,
+    );
+  });
 });

@@ -396,7 +396,9 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     await gateway.publish("last");
     await gateway.close();
     const { mirror } = gateway;
-    const options = { connection: nats, stream, messages: mirror.messages() };
+    const access = { servers: cluster.urls(), name: "reseed" };
+    const logger = { info: () => undefined, warn: () => undefined };
+    const options = { access, logger, stream, messages: mirror.messages() };
     await expect(reseed(options)).rejects.toThrow("is not empty: it ends at sequence 152");
     await nats.request(`$JS.API.STREAM.DELETE.${stream}`);
     const progress: number[] = [];

@@ -8,7 +8,6 @@ import { join, resolve } from "node:path";
 import {
   type Access,
   ClusterError,
-  connectToAny,
   reseed as reseedStream,
   type StreamOptions,
 } from "@perpgate/cluster";
@@ -73,19 +72,16 @@ async function fromMirror(
   try {
     const { first } = journal.recovery;
     if (journal.end.batch === 0) throw new StartError(`${directory} holds no message`);
-    const connection = await connectToAny(access);
-    try {
-      return await reseedStream({
-        connection,
-        ...stream,
-        messages: mirroredMessages(directory, first.batch, journal.end.batch),
-        onProgress: (sequence) => {
-          if (sequence % REPORT_EVERY === 0) output.remark(`sequence ${sequence}`);
-        },
-      });
-    } finally {
-      await connection.close();
-    }
+    const remark = (text: string): void => output.remark(text);
+    return await reseedStream({
+      access,
+      logger: { info: remark, warn: remark },
+      ...stream,
+      messages: mirroredMessages(directory, first.batch, journal.end.batch),
+      onProgress: (sequence) => {
+        if (sequence % REPORT_EVERY === 0) remark(`sequence ${sequence}`);
+      },
+    });
   } finally {
     await journal.close();
   }
