@@ -3,11 +3,12 @@ import type { Command, MarketAction } from "../../commands.js";
 import type { CohortStage } from "../../config.js";
 import { Engine } from "../../engine.js";
 import type { VenueEvent } from "../../events/event-table.js";
+import type { RuleSet } from "../../versions.js";
 import { addressOf, creditVote, genesis, openSession, setCohort } from "../commands.js";
 import { hasIndexSlot, indexSlot } from "../index-slot.js";
 import { SoleWriter } from "../sole-writer.js";
 import type { BatchOperation, Intent } from "./intents.js";
-import { CONFIG, DEPOSITS, START_MS, START_TICKS, TRADERS } from "./listing.js";
+import { CONFIG, DEPOSITS, DOLLAR, START_MS, START_TICKS, TRADERS } from "./listing.js";
 import {
   amendment,
   marginChange,
@@ -22,7 +23,19 @@ const TICK_MS = 200;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-export type Observer = (command: Command, events: readonly VenueEvent[], engine: Engine) => void;
+/** At most as far as a position of the highest leverage can fall. */
+const STOP_LOSS = {
+  act: "exit",
+  type: "stop",
+  size: 1_000,
+  leverage: 5,
+  offset: 3_000,
+  reduceOnly: false,
+  session: 0,
+} as const;
+
+/** Returns whether the venue is restored from a snapshot before the next command. */
+export type Observer = (command: Command, events: readonly VenueEvent[], engine: Engine) => boolean;
 
 interface Party {
   readonly address: string;
@@ -31,7 +44,7 @@ interface Party {
 }
 
 export class Driver {
-  engine = new Engine();
+  engine: Engine;
   /** The true price of each market, and whether its feed runs. */
   private readonly prices: number[] = [...START_TICKS];
   private readonly feeds: boolean[] = START_TICKS.map(() => true);
@@ -41,8 +54,10 @@ export class Driver {
 
   constructor(
     private readonly observe: Observer,
-    private readonly isRestoring = true,
+    private readonly isRestoring: boolean,
+    private readonly ruleSets: readonly RuleSet[],
   ) {
+    this.engine = Engine.knowing(ruleSets);
     this.apply(genesis(START_MS, CONFIG));
     this.apply(this.writer.joins(START_MS));
     this.report();
@@ -58,6 +73,7 @@ export class Driver {
     if (intent.act === "order") this.order(intent);
     if (intent.act === "exit") this.exit(intent);
     if (intent.act === "quote") this.quote(intent);
+    if (intent.act === "crowd") this.crowd(intent);
     if (intent.act === "protect") this.protect(intent);
     if (intent.act === "amend") this.amend(intent);
     if (intent.act === "margin") this.changeMargin(intent);
@@ -73,9 +89,7 @@ export class Driver {
     if (intent.act === "ticks") this.ticks(intent.count);
     if (intent.act === "resume") this.restart(this.now + intent.ms);
     if (intent.act === "hour") this.hour();
-    if (intent.act === "restore" && this.isRestoring) {
-      this.engine = Engine.restore(this.engine.snapshot());
-    }
+    if (intent.act === "restore") this.restore();
   }
 
   private get now(): number {
@@ -85,7 +99,11 @@ export class Driver {
   private apply(command: Command): void {
     this.writer.sends(this.engine, command);
     const events = this.engine.apply(command).decode();
-    this.observe(command, events, this.engine);
+    if (this.observe(command, events, this.engine)) this.restore();
+  }
+
+  private restore(): void {
+    if (this.isRestoring) this.engine = Engine.restore(this.engine.snapshot(), this.ruleSets);
   }
 
   /** The gateway starts again; after a second or more time jumps. */
@@ -250,6 +268,23 @@ export class Driver {
         this.place(who, 0, { ...wish, offset, side, marginMicros });
       }
     }
+  }
+
+  /** The first two accounts trade against all others; the last one has no stop. */
+  private crowd({ market, side, micros, ppm }: Extract<Intent, { act: "crowd" }>): void {
+    const wish = { market, reduceOnly: false, postOnly: false, offset: 0 };
+    micros.forEach((notional, i) => {
+      const who = i + 2;
+      this.deposit(who, DOLLAR * 5);
+      const maker = { ...wish, type: "limit", leverage: 5, marginMicros: notional } as const;
+      this.place(i % 2, 0, { ...maker, side: side > 0 ? -1 : 1 });
+      const { maxLeverage } = this.engine.state.markets[market]!.config.tiers[0]!;
+      const marginMicros = Math.ceil(notional / maxLeverage);
+      this.place(who, 0, { ...wish, type: "market", leverage: maxLeverage, side, marginMicros });
+      if (i % 2 === 0) this.exit({ ...STOP_LOSS, who, market });
+    });
+    this.move(market, ppm);
+    this.tick(true);
   }
 
   private place(who: number, nth: number, wish: Wish): void {

@@ -70,6 +70,15 @@ export type Intent =
       readonly session: number;
       readonly operations: readonly BatchOperation[];
     }
+  /** Many open on one side with much leverage, some with a stop; then the price moves against them. */
+  | {
+      readonly act: "crowd";
+      readonly market: number;
+      readonly side: 1 | -1;
+      /** Notional of each trader's order. */
+      readonly micros: readonly number[];
+      readonly ppm: number;
+    }
   | { readonly act: "cancel"; readonly who: number; readonly nth: number }
   | { readonly act: "cancelAll"; readonly who: number }
   | {
@@ -117,17 +126,44 @@ const WEIGHTS = {
   resume: 0.4,
   hour: 0.8,
   restore: 1.5,
+  crowd: 0,
+};
+
+/** What keeps orders out. */
+const RARE = { cancelAll: 0.2, cohort: 0.3, control: 0.4, feed: 0.5, resume: 0.2 };
+
+/** How often each act comes, and how many ticks follow each other. */
+interface Weather {
+  readonly weights: Readonly<Record<keyof typeof WEIGHTS, number>>;
+  readonly ticks: readonly number[];
+}
+
+const PLAIN: Weather = { weights: WEIGHTS, ticks: [1, 1, 1, 2, 5, 15, 60] };
+
+/** With crowds and few ticks: more is due than a small limit serves. */
+const HURRIED: Weather = {
+  weights: { ...WEIGHTS, ...RARE, quote: 24, crowd: 4 },
+  ticks: [1, 1, 1, 2, 15],
 };
 
 const DOLLAR = 1_000_000;
 
 export function intentsOf(seed: number, count: number): Intent[] {
-  const random = new Random(seed, "rules");
-  return Array.from({ length: count }, () => intent(random));
+  return drawn(seed, count, PLAIN);
 }
 
-function intent(r: Random): Intent {
-  const act = r.weighted(WEIGHTS);
+/** Intents that leave work over, if a tick may not do much. */
+export function hurriedIntentsOf(seed: number, count: number): Intent[] {
+  return drawn(seed, count, HURRIED);
+}
+
+function drawn(seed: number, count: number, weather: Weather): Intent[] {
+  const random = new Random(seed, "rules");
+  return Array.from({ length: count }, () => intent(random, weather));
+}
+
+function intent(r: Random, weather: Weather): Intent {
+  const act = r.weighted(weather.weights);
   const who = r.below(TRADERS);
   const market = r.below(MARKETS);
   switch (act) {
@@ -151,6 +187,11 @@ function intent(r: Random): Intent {
     case "batch": {
       const operations = Array.from({ length: r.int(1, 5) }, () => operation(r, who, market));
       return { act, who, session: r.below(3), operations };
+    }
+    case "crowd": {
+      const side = r.below(2) === 0 ? 1 : -1;
+      const micros = Array.from({ length: TRADERS - 2 }, () => r.int(5, 60) * DOLLAR);
+      return { act, market, side, micros, ppm: -side * r.int(12_000, 45_000) };
     }
     case "cancel":
       return { act, who, nth: r.below(6) };
@@ -177,7 +218,7 @@ function intent(r: Random): Intent {
     case "feed":
       return { act, market, isOn: r.below(6) > 0 };
     case "ticks":
-      return { act, count: r.pick([1, 1, 1, 2, 5, 15, 60]) };
+      return { act, count: r.pick(weather.ticks) };
     case "resume":
       return { act, ms: r.pick([200, 5_000, 60_000, 7_200_000]) };
     case "hour":

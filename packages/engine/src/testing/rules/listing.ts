@@ -21,7 +21,7 @@ const FIRST: MarketConfig = {
   bandPpm: 50_000,
   impactNotionalMicros: 50 * DOLLAR,
   minNotionalMicros: DOLLAR,
-  maxOpenInterestMicros: 9_000 * DOLLAR,
+  maxOpenInterestMicros: 2_000 * DOLLAR,
   maxIndexJumpPpm: 200_000,
 };
 
@@ -35,7 +35,7 @@ const SECOND: MarketConfig = {
     { upToMicros: 1_000 * DOLLAR, maxLeverage: 10, maintenancePpm: 50_000 },
     { upToMicros: 5_000 * DOLLAR, maxLeverage: 5, maintenancePpm: 100_000 },
   ],
-  maxOpenInterestMicros: 4_000 * DOLLAR,
+  maxOpenInterestMicros: 600 * DOLLAR,
 };
 
 export const CONFIG: VenueConfig = {

@@ -5,6 +5,7 @@ import { END_REASONS } from "../../reasons.js";
 import { plainOrder } from "../commands.js";
 import { abs, max, min } from "./arithmetic.js";
 import { openingLots } from "./money-checks.js";
+import { isReached } from "./service-checks.js";
 import { type Check, eventsOf, markUnit, positionIn, refusalOf, type Step } from "./step.js";
 import type { View } from "./view.js";
 
@@ -104,7 +105,7 @@ const exits: Check = {
     if (session === undefined) return [];
     const isPlain = step.seq % 2 === 0;
     const most = Number(closingMicros(step, step.after, market, lots));
-    const copy = Engine.restore(step.engine.snapshot());
+    const copy = Engine.restore(step.engine.snapshot(), step.limits.ruleSets);
     const events = copy
       .apply(
         plainOrder({
@@ -239,24 +240,9 @@ const stops: Check = {
       const order = step.before.orders.find(({ id }) => id === orderId);
       if (order === undefined) return [`order ${orderId}: not pending before`];
       const { mark: reached } = step.after.markets[market]!;
-      const isTakeProfit = step.record.placed.get(orderId)?.isTakeProfit === true;
-      const isAbove = order.side > 0 !== isTakeProfit;
-      const isReached = isAbove ? reached >= order.price : reached <= order.price;
-      return isReached ? [] : [`order ${orderId}: mark ${reached}, price ${order.price}`];
+      if (isReached(step, order)) return [];
+      return [`order ${orderId}: mark ${reached}, price ${order.price}`];
     });
-  },
-};
-
-const work: Check = {
-  rule: "a command meets at most 2,000 makers, serves at most 256 liquidations and stops",
-  faults({ events }) {
-    const trades = eventsOf(events, "Traded").filter(({ makerOrderId }) => makerOrderId > 0).length;
-    const served = eventsOf(events, "Liquidated").length + eventsOf(events, "StopTriggered").length;
-    const faults = trades > 2_000 ? [`${trades} makers`] : [];
-    if (served > 256) faults.push(`${served} liquidations and stops`);
-    // Each maker: a trade, an end, two settlements; each served: an end per order of the account.
-    if (events.length > 20_000) faults.push(`${events.length} events`);
-    return faults;
   },
 };
 
@@ -329,7 +315,6 @@ export const ORDER_CHECKS: readonly Check[] = [
   smallest,
   mark,
   stops,
-  work,
   settled,
   fundIdle,
   limits,

@@ -11,7 +11,8 @@ import type {
   UpdateIndex,
 } from "../../commands.js";
 import type { CohortStage, VenueConfig } from "../../config.js";
-import type { VenueEvent } from "../../events/event-table.js";
+import { TRADE_ADL, type VenueEvent } from "../../events/event-table.js";
+import { END } from "../../reasons.js";
 import { PlacedOrders, type SessionCaps } from "./placed-orders.js";
 
 interface Hold {
@@ -35,6 +36,8 @@ interface Feed {
   isWaiting: boolean;
 }
 
+/** Events of orders that then take. */
+const TAKING: ReadonlySet<string> = new Set(["OrderPlaced", "OrderAmended", "StopTriggered"]);
 const MINUTE_MS = 60_000;
 const GUARD_MS = 10_000;
 const CONFIRM_MS = 2_000;
@@ -52,8 +55,12 @@ export class VenueRecord {
   readonly cappedMicros = new Map<number, bigint>();
   /** Micros that opened under each order that has a size and a margin. */
   private readonly sizedMicros = new Map<number, bigint>();
+  /** Stops that a tick reached; they stay reached. */
+  readonly reachedStops = new Set<number>();
   readonly feeds: Feed[];
   deposits: bigint;
+  /** Makers met in the command, or in its batch so far. */
+  makersMet = 0;
   /** What the operator last did to each market. */
   readonly actions: MarketAction[];
   /** The fund's booked result with the backstop's unrealised PnL, after each command. */
@@ -112,6 +119,8 @@ export class VenueRecord {
 
   /** Before the checks: what the command itself says. */
   command(command: Command, events: readonly VenueEvent[], timeMs: number): void {
+    if (!("batch" in command) || (command.batch?.index ?? 0) === 0) this.makersMet = 0;
+    this.makersMet += makersIn(events);
     if (events.some((event) => event.kind === "CommandRefused")) return;
     if (command.kind === "SetCohort") {
       this.stage = command.stage;
@@ -186,4 +195,17 @@ function capsOf({ maxNotionalMicros, maxOrderNotionalMicros }: OpenSession): Ses
 
 export function isWithin(value: number, of: number, ppm: number): boolean {
   return BigInt(Math.abs(value - of)) * 1_000_000n <= BigInt(of) * BigInt(ppm);
+}
+
+/** Makers that traded, and own orders that were canceled instead. */
+function makersIn(events: readonly VenueEvent[]): number {
+  const takers = new Set<number>();
+  let met = 0;
+  for (const event of events) {
+    if (TAKING.has(event.kind) && "orderId" in event) takers.add(event.orderId);
+    if (event.kind === "Traded" && event.makerOrderId > 0 && event.tradeKind !== TRADE_ADL) met++;
+    const isOwn = event.kind === "OrderEnded" && event.reason === END.self_trade;
+    if (isOwn && !takers.has(event.orderId)) met++;
+  }
+  return met;
 }

@@ -6,8 +6,6 @@ import { type Check, eventsOf, markUnit, type Step } from "./step.js";
 import type { View } from "./view.js";
 
 const STALE_MS = 10_000;
-const LIQUIDATIONS_PER_TICK = 256;
-const MAKERS_PER_COMMAND = 2_000;
 
 /** Maintenance − equity at the mark; 0 or more: due. */
 export function shortfall(step: Step, market: number, position: Running): bigint {
@@ -39,36 +37,6 @@ const onlyDue: Check = {
       return due >= 0n ? [] : [`account ${fill.account}: ${-due} above maintenance`];
     }),
 };
-
-const allDue: Check = {
-  rule: "a tick with a fresh index leaves nobody due, unless a limit was reached",
-  faults(step) {
-    if (step.command.kind !== "Tick") return [];
-    const served =
-      eventsOf(step.events, "Liquidated").length + eventsOf(step.events, "StopTriggered").length;
-    if (served >= LIQUIDATIONS_PER_TICK) return [];
-    if (eventsOf(step.events, "Traded").length >= MAKERS_PER_COMMAND) return [];
-    return step.after.markets.flatMap(({ positions, halted }, market) => {
-      if (halted || !isServing(step, market)) return [];
-      return [...positions].flatMap(([account, position]) => {
-        if (position.lots === 0) return [];
-        const { exact, scale } = step.funding.total(account, market);
-        const owed = ceilDiv(exact, scale) - BigInt(position.funding);
-        const margin = BigInt(position.margin) - max(0n, owed);
-        const lots = BigInt(position.lots);
-        const due = shortfall(step, market, { lots, margin, cost: BigInt(position.cost) });
-        // A micro of rounding between what is owed and what would be settled.
-        return due <= 1n ? [] : [`account ${account}, market ${market}: due by ${due}`];
-      });
-    });
-  },
-};
-
-/** Whether triggers and liquidations may run in the market. */
-function isServing({ record, after }: Step, market: number): boolean {
-  const { observedMs, isWaiting } = record.feeds[market]!;
-  return record.isFree(market) && !isWaiting && after.timeMs - observedMs <= STALE_MS;
-}
 
 function servedMarkets({ events }: Step): [what: string, market: number][] {
   return [
@@ -175,11 +143,16 @@ function fundSteps(step: Step): { readonly change: bigint; readonly isTakeover: 
   });
 }
 
+/** Whether the backstop took over a position at a price worse than the mark. */
+export function isTakingLoss(step: Step): boolean {
+  return fundSteps(step).some(({ change, isTakeover }) => isTakeover && change < 0n);
+}
+
 const budget: Check = {
   rule: "fund budget: used in the last hour + loss taken over ≤ 2 % of the fund with the backstop",
   faults(step) {
+    if (!isTakingLoss(step)) return [];
     const steps = fundSteps(step);
-    if (!steps.some(({ change, isTakeover }) => isTakeover && change < 0n)) return [];
     const { fundLossPerHourPpm, fundSeedMicros } = step.record.config;
     const before = step.record.fundAnHourBefore(step.after.timeMs);
     let worth = fundWorth(step, step.before);
@@ -216,7 +189,6 @@ const cap: Check = {
 
 export const RISK_CHECKS: readonly Check[] = [
   onlyDue,
-  allDue,
   freshIndex,
   heldIndex,
   bankruptcy,

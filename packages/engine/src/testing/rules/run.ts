@@ -7,8 +7,11 @@ import { Driver } from "./driver.js";
 import { FillReplay } from "./fills.js";
 import { FundingRecord } from "./funding-record.js";
 import type { Intent } from "./intents.js";
+import { LIMITS, type WorkLimits } from "./limits.js";
 import { CONFIG } from "./listing.js";
 import { VenueRecord } from "./record.js";
+import { isTakingLoss } from "./risk-checks.js";
+import { carriedOver, stopsReached } from "./service-checks.js";
 import type { Check, Step } from "./step.js";
 import { readView, type View } from "./view.js";
 
@@ -26,47 +29,65 @@ export interface Outcome {
   readonly reached: Map<string, number>;
 }
 
+export interface RunOptions {
+  readonly isRestoring?: boolean;
+  readonly isStoppingAtFailure?: boolean;
+  /** Those of the page if left out. */
+  readonly limits?: WorkLimits;
+}
+
 export function runIntents(
   intents: readonly Intent[],
   checks: readonly Check[],
-  options: { readonly isRestoring?: boolean; readonly isStoppingAtFailure?: boolean } = {},
+  options: RunOptions = {},
 ): Outcome {
+  const { limits = LIMITS } = options;
   const failures = new Map<string, Failure>();
   const commands: Command[] = [];
   const reached = new Map<string, number>();
   const record = new VenueRecord(CONFIG);
   const funding = new FundingRecord();
   let before: View = readView(new Engine());
-  const driver = new Driver((command, events, engine) => {
-    commands.push(command);
-    const after = readView(engine);
-    record.command(command, events, after.timeMs);
-    funding.follow(record.config, before, events);
-    const replay = new FillReplay(record.config, before, after, record.placed).replay(events);
-    const { seq } = engine;
-    const step: Step = {
-      command,
-      events,
-      before,
-      after,
-      replay,
-      record,
-      funding,
-      seq,
-      engine,
-    };
-    for (const name of [...events.map(nameOf), ...termsOf(command, events)]) {
-      reached.set(name, (reached.get(name) ?? 0) + 1);
-    }
-    // Before Genesis there is nothing to compare with.
-    for (const check of command.kind === "Genesis" ? [] : checks) {
-      if (failures.has(check.rule)) continue;
-      const [fault] = check.faults(step);
-      if (fault !== undefined) failures.set(check.rule, { seq, fault });
-    }
-    record.noteFund(after.timeMs, fundValue(after));
-    before = after;
-  }, options.isRestoring ?? true);
+  const driver = new Driver(
+    (command, events, engine) => {
+      commands.push(command);
+      const after = readView(engine);
+      record.command(command, events, after.timeMs);
+      funding.follow(record.config, before, events);
+      const replay = new FillReplay(record.config, before, after, record.placed).replay(events);
+      const { seq } = engine;
+      const step: Step = {
+        command,
+        events,
+        before,
+        after,
+        replay,
+        record,
+        funding,
+        limits,
+        seq,
+        engine,
+      };
+      const left = carriedOver(step);
+      const isRestored = left.length > 0 && seq % 2 === 0;
+      const names = [...events.map(nameOf), ...termsOf(command, events), ...left];
+      if (isTakingLoss(step)) names.push("takeover at a loss");
+      if (isRestored) names.push("restored while carried over");
+      for (const name of names) reached.set(name, (reached.get(name) ?? 0) + 1);
+      // Before Genesis there is nothing to compare with.
+      for (const check of command.kind === "Genesis" ? [] : checks) {
+        if (failures.has(check.rule)) continue;
+        const [fault] = check.faults(step);
+        if (fault !== undefined) failures.set(check.rule, { seq, fault });
+      }
+      for (const id of stopsReached(step)) record.reachedStops.add(id);
+      record.noteFund(after.timeMs, fundValue(after));
+      before = after;
+      return isRestored;
+    },
+    options.isRestoring ?? true,
+    limits.ruleSets,
+  );
   for (const intent of intents) {
     driver.run(intent);
     if (options.isStoppingAtFailure && failures.size > 0) break;
@@ -109,16 +130,22 @@ function termsOf(command: Command, events: readonly VenueEvent[]): string[] {
 function nameOf(event: VenueEvent): string {
   if (event.kind === "CommandRefused") return `refused: ${REFUSALS[event.refusal]}`;
   if (event.kind === "OrderEnded") return `ended: ${END_REASONS[event.reason]}`;
+  if (event.kind === "OrderAcknowledged") return `acknowledged: ${END_REASONS[event.reason]}`;
   if (event.kind === "Traded") return `traded: ${TRADE_KINDS[event.tradeKind]}`;
   return event.kind;
 }
 
 /** The shortest list found, within a number of runs, that still fails the check. */
-export function shrink(intents: readonly Intent[], check: Check, runs = 400): readonly Intent[] {
+export function shrink(
+  intents: readonly Intent[],
+  check: Check,
+  limits: WorkLimits,
+  runs = 400,
+): readonly Intent[] {
   let current = [...intents];
   let left = runs;
   const fails = (list: readonly Intent[]): boolean =>
-    runIntents(list, [check], { isStoppingAtFailure: true }).failures.size > 0;
+    runIntents(list, [check], { isStoppingAtFailure: true, limits }).failures.size > 0;
   for (let chunk = Math.ceil(current.length / 2); chunk >= 1; chunk = Math.floor(chunk / 2)) {
     for (let at = current.length - chunk; at > -chunk && left > 0; at -= chunk) {
       const without = [...current.slice(0, Math.max(0, at)), ...current.slice(at + chunk)];
@@ -130,9 +157,15 @@ export function shrink(intents: readonly Intent[], check: Check, runs = 400): re
 }
 
 /** The failure with its commands, numbered. */
-export function report(seed: number, intents: readonly Intent[], check: Check): string {
-  const shortest = shrink(intents, check);
-  const { commands, failures } = runIntents(shortest, [check], { isStoppingAtFailure: true });
+export function report(
+  seed: number,
+  intents: readonly Intent[],
+  check: Check,
+  limits: WorkLimits,
+): string {
+  const shortest = shrink(intents, check, limits);
+  const options = { isStoppingAtFailure: true, limits };
+  const { commands, failures } = runIntents(shortest, [check], options);
   const failure = failures.get(check.rule);
   const { commands: setUp } = runIntents([], []);
   const lines = commands.map((command, i) => `${i + 1}: ${JSON.stringify(command)}`);

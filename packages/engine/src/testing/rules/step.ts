@@ -5,6 +5,7 @@ import type { EventKind, EventOf, VenueEvent } from "../../events/event-table.js
 import { REFUSALS } from "../../reasons.js";
 import type { FillReplay } from "./fills.js";
 import type { FundingRecord } from "./funding-record.js";
+import type { WorkLimits } from "./limits.js";
 import type { VenueRecord } from "./record.js";
 import { FLAT, type PositionView, type View } from "./view.js";
 
@@ -16,6 +17,7 @@ export interface Step {
   readonly replay: FillReplay;
   readonly record: VenueRecord;
   readonly funding: FundingRecord;
+  readonly limits: WorkLimits;
   /** Position of the command in the log. */
   readonly seq: number;
   /** For checks that try a command on a copy; must not be changed. */

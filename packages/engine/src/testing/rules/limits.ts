@@ -1,0 +1,20 @@
+/** How much work a command may do. Flows reach the figures of the page never, and the tight ones often. */
+import { RULE_SETS, type RuleSet } from "../../versions.js";
+
+export interface WorkLimits {
+  /** Makers that a command meets, canceled ones included. */
+  readonly makers: number;
+  /** Liquidations and stops that a command serves. */
+  readonly served: number;
+  /** What an engine knows that has these limits. */
+  readonly ruleSets: readonly RuleSet[];
+}
+
+export const LIMITS: WorkLimits = { makers: 2_000, served: 256, ruleSets: RULE_SETS };
+
+export const TIGHT_LIMITS: WorkLimits = tight(3, 2);
+
+function tight(makers: number, served: number): WorkLimits {
+  const limits = { makersPerCommand: makers, liquidationsAndStopsPerCommand: served };
+  return { makers, served, ruleSets: RULE_SETS.map((rules) => ({ ...rules, ...limits })) };
+}
