@@ -49,6 +49,28 @@ test("a liquidation and an hour of funding: counted, said, and the fund has its 
   );
 });
 
+test("a fall that neither book nor backstop takes: unabsorbed and deleveraged are the size closed", async () => {
+  const at = await runVenue({ startMs: START_MS, parameters: { backstopCap: 0 } });
+  const registry = new Registry();
+  const said: object[] = [];
+  const info = (fields: object) => said.push(fields);
+  watchRisk(at.venue, { info, warn: info, error: info }, registry);
+  await at.setIndex("BTCUSD", 65_000);
+  const [maker, gambler] = [await Trader.enter(at), await Trader.enter(at)];
+  await maker.place(maker.limit("short", 65_000, { margin: 1_000, leverage: 5 }));
+  const { body } = await gambler.place(gambler.order({ margin: 100, leverage: 50 }));
+  const filledSize = Number(body.filledSize);
+  expect(filledSize).toBeGreaterThan(0);
+  await at.setIndex("BTCUSD", 63_000);
+  await at.advance(200);
+  expect(said).toMatchObject([{ symbol: "BTCUSD", isBackstopped: false, isDeleveraged: true }]);
+  const metrics = await registry.metrics();
+  for (const name of ["unabsorbed", "deleveraged"]) {
+    const line = new RegExp(`^perpgate_${name}_size_total{symbol="BTCUSD"} (.*)$`, "m");
+    expect(Number(line.exec(metrics)?.[1]), name).toBeCloseTo(filledSize, 9);
+  }
+});
+
 test("a market that is listed later: its counters are 0 before the first liquidation", async () => {
   const { markets } = DEFAULT_SETTINGS;
   const before = markets.slice(0, 2);

@@ -68,6 +68,15 @@ describe("Configure: a vote counts for the key that signed it", () => {
     expect(story.alice.wallet).toBe(DOLLARS);
   });
 
+  test("a deposit that was rejected is not decided again, although fewer votes suffice", () => {
+    const story = new Story(3, 2);
+    story.votes(2);
+    for (const attestor of [0, 1]) story.votes(attestor, { verdict: "reject", reason: "gone" });
+    story.configures({ attestorQuorum: 1 });
+    expect(story.venue.happened("DepositSettled")).toEqual([]);
+    expect([story.deposit.status, story.alice.wallet]).toEqual(["rejected", 0]);
+  });
+
   test("removed and come back: it has to say it again", () => {
     const story = new Story(3, 2);
     story.votes(2);

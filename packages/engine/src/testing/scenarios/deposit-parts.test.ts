@@ -88,6 +88,17 @@ test("parts: a reorganisation between two of them ends the deposit", () => {
   expect(venue.refusal).toBe("deposit_settled");
 });
 
+test("a credit that is reorganised was settled before, and is not settled again", () => {
+  const { venue, alice, id } = opened();
+  both(venue, id, { credits: [credit(alice, 5, 0)] });
+  const { settledAtMs } = depositOf(venue, id);
+  venue.waits(2);
+  both(venue, id, { verdict: "reorged", reason: "transaction_gone" });
+  expect(venue.happened("DepositReorged")).toHaveLength(1);
+  expect(venue.happened("DepositSettled")).toEqual([]);
+  expect(depositOf(venue, id).settledAtMs).toBe(settledAtMs);
+});
+
 test.each(["ethereum", "USDC"])(
   "paused %s: nothing is credited or rejected, progress is",
   (scope) => {
