@@ -12,13 +12,30 @@ const MOST_REPEATED = 8;
 /** Computed from seeds alone: what fails once is wrong. */
 const DETERMINISTIC = /^packages\/(engine|protocol|simulator)\//;
 
-/** They look for lost and doubled orders, which may be rare: only a test that was late is repeated. */
-const AUDITS = /^packages\/(cluster|journal|venue)\//;
+/**
+ * They look for lost and doubled orders, false answers and replicas that differ, which may be rare: only
+ * a test that was late is repeated.
+ */
+const AUDITS = /^(packages\/(cluster|journal|venue)|apps\/perpgate\/src\/cluster)\//;
 const AUDIT_NAMES = /nothing lost/;
 /** What an audit of a process says of an order, a batch or an acknowledgement. */
-const LOSSES = /^(nonce|batch|position) \d/;
+const LOSSES = /^(nonce|batch|position|order) \d/;
 
-const LATE = /timed? ?out/i;
+/**
+ * Also what a test says of a time that it measured, or of its limit on a late machine: no other numbers
+ * that these tests compare have a fraction.
+ */
+const LATE = new RegExp(
+  [
+    "timed? ?out",
+    "^too late: ",
+    "too slow to judge",
+    "\\d ms instead of \\d",
+    "^expected \\d+\\.\\d+ to be less than ",
+    "^expected \\d+ to be less than (or equal to )?\\d+\\.\\d",
+  ].join("|"),
+  "i",
+);
 
 /** Paths of the files to run again; none if that could not lead to a clean result. */
 export function filesToRepeat(results) {
@@ -52,9 +69,21 @@ export function countResults(results, succeeded) {
   const failed = sum((file) => Math.max(file.failed, file.isFailed ? 1 : 0));
   return {
     passed: sum((file) => file.passed),
-    skipped: sum((file) => file.skipped),
+    skipped: sum((file) => file.skipped.length),
     failed: failed === 0 && !succeeded ? 1 : failed,
   };
+}
+
+/** The same where none may be skipped: those that were have failed. */
+export function failSkipped(counts) {
+  return { ...counts, skipped: 0, failed: counts.failed + counts.skipped };
+}
+
+/** Names of the tests that were skipped, each with its file. */
+export function skippedNames(results) {
+  return (results?.files ?? []).flatMap(({ path, skipped }) =>
+    skipped.map((name) => `${path}: ${name}`),
+  );
 }
 
 export function summaryLine({ passed, failed, skipped, repeated = 0 }) {

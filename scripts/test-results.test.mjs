@@ -1,12 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { countResults, filesToRepeat, summaryLine, withRepeated } from "./test-results.mjs";
+import {
+  countResults,
+  failSkipped,
+  filesToRepeat,
+  skippedNames,
+  summaryLine,
+  withRepeated,
+} from "./test-results.mjs";
 
 const file = (path, passed, failed = 0, ...errors) => {
   const named = errors.map((each) =>
     typeof each === "string" ? { name: "", message: each } : each,
   );
   const isFailed = failed > 0 || errors.length > 0;
-  return { path, isFailed, passed, failed, skipped: 0, errors: named };
+  return { path, isFailed, passed, failed, skipped: [], errors: named };
 };
 const run = (...files) => ({ files, unhandled: 0 });
 const PROCESS = "apps/perpgate/src/serve/process.test.ts";
@@ -20,8 +27,19 @@ describe("closing line", () => {
   });
 
   test("skipped tests are named", () => {
-    const results = run({ ...file(PROCESS, 3), skipped: 2 });
-    expect(summaryLine(countResults(results, true))).toBe("3 passed, 0 failed, 2 skipped");
+    const results = run({ ...file(PROCESS, 3), skipped: ["clocks > one", "another"] });
+    const counts = countResults(results, true);
+    expect(summaryLine(counts)).toBe("3 passed, 0 failed, 2 skipped");
+    expect(skippedNames(results)).toEqual([`${PROCESS}: clocks > one`, `${PROCESS}: another`]);
+  });
+
+  test("where nothing may be skipped, what was has failed", () => {
+    const results = run({ ...file(PROCESS, 3), skipped: ["one"] }, file(KILLS, 2, 1, "expected"));
+    expect(summaryLine(failSkipped(countResults(results, false)))).toBe("5 passed, 2 failed");
+    expect(summaryLine(failSkipped(countResults(run(file(KILLS, 2)), true)))).toBe(
+      "2 passed, 0 failed",
+    );
+    expect(skippedNames(undefined)).toEqual([]);
   });
 
   test("a file that cannot be loaded counts as a failure", () => {
@@ -69,13 +87,49 @@ describe("files that run again", () => {
     expect(filesToRepeat(run(file(crash, 2, 2, LATE, found)))).toEqual([]);
     expect(filesToRepeat(run(file(crash, 2, 1, LATE)))).toEqual([crash]);
     const audit = { name: "afterwards: nothing lost, nothing twice", message: found };
-    expect(filesToRepeat(run(file(KILLS, 2, 1, audit)))).toEqual([]);
-    expect(filesToRepeat(run(file(KILLS, 2, 1, found)))).toEqual([KILLS]);
+    expect(filesToRepeat(run(file(PROCESS, 2, 1, audit)))).toEqual([]);
+    expect(filesToRepeat(run(file(PROCESS, 2, 1, found)))).toEqual([PROCESS]);
     const disk = "apps/perpgate/src/serve/exit/disk-faults.test.ts";
     expect(filesToRepeat(run(file(disk, 2, 1, "nonce 7: expected undefined to be 12")))).toEqual(
       [],
     );
     expect(filesToRepeat(run(file(disk, 2, 1, "runs after 5000 ms")))).toEqual([disk]);
+    const canceled = "order 123: expected 7 to be greater than 9";
+    expect(filesToRepeat(run(file(disk, 2, 1, canceled)))).toEqual([]);
+  });
+
+  test.each([
+    ["outcomes", "afterwards nothing is lost or doubled, and all agree", "expected { … } to equal"],
+    ["outcomes", "afterwards nothing is lost or doubled", "gateway-1 of 12: expected 26 to be 25"],
+    ["kills", "in the log: no order was canceled", "order 123: expected 7 to be greater than 9"],
+    ["kills", "in the log: no writer ended", "leader killed: expected [ { … } ] to equal []"],
+    [
+      "failover",
+      "one sign-in, one nonce at three gateways: one of each",
+      "[…]: expected 2 to be 1",
+    ],
+    ["failover", "a socket that moves cancels nothing", "expected [] to equal [ '7' ]"],
+    ["kills", "in the log: 25 ticks", "expected 26 to be less than or equal to 25"],
+    ["storage", "two of three servers come back with an older copy", "expected 21 to be 20"],
+  ])("never after a fault of a cluster: %s, %s", (name, title, message) => {
+    const path = `apps/perpgate/src/cluster/${name}.test.ts`;
+    const late = "too late: expected 16000 to be less than 15000";
+    const fault = { name: title, message };
+    expect(filesToRepeat(run(file(path, 2, 1, fault)))).toEqual([]);
+    expect(filesToRepeat(run(file(path, 2, 2, late, fault)))).toEqual([]);
+    expect(filesToRepeat(run(file(path, 2, 2, late, LATE)))).toEqual([path]);
+  });
+
+  test.each([
+    LATE,
+    "too late: no step has ended: expected 0 to be greater than 0",
+    "expected 16123.456 to be less than 15032.1",
+    "expected 705.5 to be less than or equal to 700",
+    "expected 800 to be less than or equal to 732.1",
+    "expected '16123 ms instead of 15000 ms, ti…' to be undefined",
+    "the machine is too slow to judge: timers were up to 2000 ms late",
+  ])("a cluster that was only late: %s", (message) => {
+    expect(filesToRepeat(run(file(KILLS, 2, 1, message)))).toEqual([KILLS]);
   });
 
   test("not after an error outside any test, many failures, or a crash", () => {

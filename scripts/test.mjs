@@ -4,7 +4,8 @@
  *
  * All steps run even after one has failed, so that one run shows everything. The last line
  * reads `N passed, N failed`; a failed step before the tests counts as one failure.
- * `test-results.mjs` says which files run a second time, and when.
+ * `test-results.mjs` says which files run a second time, and when. With `REQUIRE_ALL=1` a test that is
+ * skipped counts as failed.
  */
 
 import { spawnSync } from "node:child_process";
@@ -12,7 +13,14 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { countResults, filesToRepeat, summaryLine, withRepeated } from "./test-results.mjs";
+import {
+  countResults,
+  failSkipped,
+  filesToRepeat,
+  skippedNames,
+  summaryLine,
+  withRepeated,
+} from "./test-results.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const tool = (name) => join(root, "node_modules", ".bin", name);
@@ -61,11 +69,18 @@ function readResults(path) {
 function testAll() {
   const first = runTests(...process.argv.slice(2));
   const files = filesToRepeat(first.results);
-  if (files.length === 0) return countResults(first.results, first.succeeded);
+  if (files.length === 0) return counted(first.results, first.succeeded);
   console.log(`# again, alone: ${files.join(" ")}`);
   const again = runTests("--maxWorkers=1", ...files);
   const results = withRepeated(first.results, again.results);
-  return { ...countResults(results, again.succeeded), repeated: files.length };
+  return { ...counted(results, again.succeeded), repeated: files.length };
+}
+
+function counted(results, succeeded) {
+  const counts = countResults(results, succeeded);
+  if (process.env.REQUIRE_ALL !== "1") return counts;
+  for (const name of skippedNames(results)) console.error(`skipped: ${name}`);
+  return failSkipped(counts);
 }
 
 const brokenChecks = CHECKS.filter((check) => !run(...check)).map(([name]) => name);

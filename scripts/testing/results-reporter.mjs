@@ -18,7 +18,9 @@ export default class ResultsReporter {
         isFailed: module.state() === "failed",
         passed: count("passed"),
         failed: count("failed"),
-        skipped: count("skipped"),
+        skipped: tests
+          .filter((test) => test.result().state === "skipped")
+          .map(({ fullName }) => fullName),
         errors,
       };
     });
