@@ -16,6 +16,7 @@ const LONGEST = [
   "apps/perpgate/src/serve/exit/process-exit.test.ts",
   "apps/perpgate/src/serve/exit/disk-faults.test.ts",
   "apps/perpgate/src/cluster/failover.test.ts",
+  "packages/cluster/src/faults.test.ts",
   "packages/simulator/src/cluster/cluster-seeds.test.ts",
   "apps/perpgate/src/serve/doubtful-start.test.ts",
   "packages/simulator/src/seeds.test.ts",

@@ -1,7 +1,7 @@
 /**
  * The log while servers are cut off, silent and damaged, and while a proxy holds what passes; those
  * that are killed, paused and restored are in the tests of whole gateways. PERPGATE_CLUSTER_FAULTS
- * above 1 repeats the damage that often, and adds the tests that take minutes.
+ * repeats the damage that often.
  *
  * After each: every acknowledged batch is in every mirror, once, and the mirrors are equal.
  */
@@ -35,10 +35,6 @@ import {
 } from "./testing/index.js";
 
 const TIMES = Number(process.env.PERPGATE_CLUSTER_FAULTS ?? 1);
-/** Takes minutes. */
-const longTest = (name: string, run: () => Promise<void>): void => {
-  if (TIMES > 1) test(name, run);
-};
 
 describe.skipIf(isWithoutNatsServer())("replicated log under faults", () => {
   let cluster: NatsCluster;
@@ -103,7 +99,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log under faults", () => {
     expect(among.map((gateway) => gateway.digest())).toEqual(among.map(() => fresh.digest()));
   }
 
-  longTest("a batch held back while 65,536 messages pass is dropped, and reported", async () => {
+  test("a batch held back while 65,536 messages pass is dropped, and reported", async () => {
     const proxy = await newProxy(cluster.servers[0]!);
     const held = await newGateway([proxy.url]);
     await held.publish("before");
@@ -126,7 +122,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log under faults", () => {
     expect(held.log.status().chainDrops).toBe(1);
   });
 
-  longTest("a server cut off from the others: gateways leave it", async () => {
+  test("a server cut off from the others: gateways leave it", async () => {
     const [first, ...others] = cluster.servers;
     const gateway = await newGateway(cluster.urls());
     const load = Load.start(gateway);
