@@ -18,6 +18,8 @@ interface Run {
 export class AuditedReplay {
   readonly state = newReplicaState([1, 2]);
   canceled = 0;
+  /** Batches that were not applied, by the reason. */
+  readonly drops = new Map<string, number>();
   private readonly reader = new ChainedReader();
   private readonly replica: Replica;
   /** By the attempt's number. */
@@ -37,7 +39,9 @@ export class AuditedReplay {
   take(stored: StoredMessage): void {
     const { batch } = this.reader.next(stored);
     this.writer = batch.id.writer;
-    this.replica.applyBatch(batch);
+    if (this.replica.applyBatch(batch)) return;
+    const reason = this.replica.dropped ?? "";
+    this.drops.set(reason, (this.drops.get(reason) ?? 0) + 1);
   }
 
   /** Of the message in the stream that ran the attempt; 0 if none did. */

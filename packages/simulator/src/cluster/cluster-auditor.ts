@@ -30,6 +30,9 @@ export class ClusterAuditor {
     unknown: 0,
     lost: 0,
     canceled: 0,
+    /** Batches of the log that were dropped: stored twice, or later than the end of their writer. */
+    duplicates: 0,
+    tooLate: 0,
     forked: 0,
     undone: 0,
   };
@@ -112,6 +115,8 @@ export class ClusterAuditor {
       else if (!attempt.isForked || attempt.answer !== "applied") log.check(attempt);
     }
     this.counts.canceled = log.canceled;
+    this.counts.duplicates = log.drops.get("counter_passed") ?? 0;
+    this.counts.tooLate = log.drops.get("writer_not_live") ?? 0;
     const expected = hashesOf(log.state);
     for (const { state, parts } of gateways) {
       const found = hashesOf(state);

@@ -16,10 +16,13 @@ export interface ClusterOptions {
   readonly rollsBack: boolean;
 }
 
+/** By how much a clock may be wrong. */
+export const WRONG_CLOCKS_MS: readonly number[] = [-3_600_000, -3_000, 3_000, 3_600_000];
+
 export function drawOptions(random: Random, gateways: number): ClusterOptions {
   const rollsBack = random.chance(0.05);
   const isRough = random.chance(0.5);
-  const wrong = random.chance(0.25) ? random.pick([-3_600_000, -3_000, 3_000, 3_600_000]) : 0;
+  const wrong = random.chance(0.25) ? random.pick(WRONG_CLOCKS_MS) : 0;
   return {
     gateways,
     traders: 1 + random.below(3),

@@ -1,9 +1,34 @@
 import { expect, test } from "vitest";
+import { WRONG_CLOCKS_MS } from "./cluster-options.js";
 import { ClusterWorld } from "./cluster-world.js";
 
 /** How many clusters, and from which seed on; `npm run test:simulator` runs more of them. */
 const SEEDS = Number(process.env.PERPGATE_CLUSTER_SEEDS ?? 2_000);
 const FIRST_SEED = Number(process.env.PERPGATE_CLUSTER_FIRST_SEED ?? 1);
+
+/** Too few clusters to expect each misfortune. */
+const FEW_SEEDS = 1_000;
+const GATEWAYS = [2, 3, 4, 5];
+const gatewaysText = (gateways: number): string => `${gateways} gateways`;
+const clockText = (ms: number): string => `clock ${ms} ms wrong`;
+/** What must have happened among the clusters, each as often as in every hundredth of them. */
+const MISFORTUNES = [
+  ...["kills", "pauses", "cuts", "stalls", "leaves", "saves", "clocks", "losses"],
+  ...["diverged", "refilled", "forked"],
+  ...["acknowledged", "notExecuted", "unknown", "lost", "canceled"],
+  ...["duplicates", "tooLate", "refused", "lostOnTheWay", "slow", "late"],
+  ...GATEWAYS.map(gatewaysText),
+  ...WRONG_CLOCKS_MS.map(clockText),
+];
+
+function countsOf({ options, counts, auditor, stream }: ClusterWorld): Record<string, number> {
+  const [firstSkewMs = 0] = options.skewsMs;
+  return {
+    ...{ ...counts, ...auditor.counts, ...stream.counts },
+    [gatewaysText(options.gateways)]: 1,
+    ...(WRONG_CLOCKS_MS.includes(firstSkewMs) ? { [clockText(firstSkewMs)]: 1 } : {}),
+  };
+}
 
 test(`clusters of seeds ${FIRST_SEED} to ${FIRST_SEED + SEEDS - 1}: every promise is kept`, {
   timeout: 60_000 + SEEDS * 1_000,
@@ -17,11 +42,14 @@ test(`clusters of seeds ${FIRST_SEED} to ${FIRST_SEED + SEEDS - 1}: every promis
       const again = `PERPGATE_CLUSTER_FIRST_SEED=${seed} PERPGATE_CLUSTER_SEEDS=1`;
       throw new Error(`seed ${seed}; again: ${again} npm run test:simulator`, { cause });
     }
-    const counts = { ...world.counts, ...world.auditor.counts, ...world.stream.counts };
-    for (const [name, count] of Object.entries(counts)) total[name] = (total[name] ?? 0) + count;
+    for (const [name, count] of Object.entries(countsOf(world))) {
+      total[name] = (total[name] ?? 0) + count;
+    }
   }
   console.log(`${SEEDS} clusters: ${JSON.stringify(total)}`);
   expect(total.acknowledged).toBeGreaterThan(SEEDS);
+  const rare = MISFORTUNES.filter((name) => (total[name] ?? 0) < SEEDS / 100);
+  if (SEEDS >= FEW_SEEDS) expect(rare, "happened too rarely").toEqual([]);
 });
 
 /** `NOTICE_MS` is half a minute of simulated time in each. */

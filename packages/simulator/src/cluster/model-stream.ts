@@ -24,7 +24,8 @@ export class ModelStream {
   messages: StoredMessage[] = [];
   /** Arrivals are lost: the run is over. */
   isClosed = false;
-  readonly counts = { appended: 0, refused: 0 };
+  /** Publishes, answers to them that were slow or late included. */
+  readonly counts = { appended: 0, refused: 0, lostOnTheWay: 0, slow: 0, late: 0 };
   private stalledUntilMs = 0;
   private readonly lastOf = new Map<string, number>();
   private readonly readers = new Set<() => void>();

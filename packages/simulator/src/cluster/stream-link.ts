@@ -136,7 +136,9 @@ export class StreamLink implements SequencedLog {
     const { time } = this.process;
     const cutMs = Math.max(0, this.cutUntilMs - time.nowMs);
     // Behind a cut most are lost, and some are held.
-    if (!random.chance(cutMs > 0 ? 0.8 : network.lost)) {
+    if (random.chance(cutMs > 0 ? 0.8 : network.lost)) {
+      if (cutMs === 0) this.stream.counts.lostOnTheWay++;
+    } else {
       const publish = {
         writer: batch.id.writer,
         bytes: batch.bytes,
@@ -150,8 +152,14 @@ export class StreamLink implements SequencedLog {
 
   private delay(): number {
     const { random, network } = this;
-    if (random.chance(network.late)) return 1_000 + random.below(14_000);
-    return random.chance(network.slow) ? random.below(600) : 1 + random.below(4);
+    const { counts } = this.stream;
+    if (random.chance(network.late)) {
+      counts.late++;
+      return 1_000 + random.below(14_000);
+    }
+    if (!random.chance(network.slow)) return 1 + random.below(4);
+    counts.slow++;
+    return random.below(600);
   }
 
   /** The server's answer arrives, or is lost. It settles nothing, but it can contradict. */
