@@ -180,6 +180,10 @@ describe.skipIf(isWithoutNatsServer())(
       const expectDrop = async (reason: string | null, message: Message): Promise<void> => {
         foreign.set((await writer.publish(message)) ?? 0, reason);
       };
+      const stopped = Promise.race(cluster.gateways.map((gateway) => gateway.process.ended));
+      const expectTrading = async (): Promise<void> => {
+        expect(await Promise.race([load.more(20), stopped])).toBeUndefined();
+      };
       // The first gateway's first writer is live. The second gateway's has ended, and another has joined.
       const [join, last] = await firstAndLast("gateway-1");
       const [endedJoin, endedLast] = await firstAndLast("gateway-2");
@@ -189,7 +193,7 @@ describe.skipIf(isWithoutNatsServer())(
       await expectDrop("writer_ended", endedJoin);
       const next = endedLast.counter + 1;
       await expectDrop("writer_not_live", { ...endedLast, counter: next, records: [] });
-      await load.more(20);
+      await expectTrading();
       // A writer of a faulty release.
       const own = { writer: randomBytes(16).toString("hex"), ...NO_CLAIMS };
       const malformed = [Uint8Array.of(1)];
@@ -202,7 +206,7 @@ describe.skipIf(isWithoutNatsServer())(
       await expectDrop("counter_gap", { ...own, counter: 2, records: [] });
       await expectDrop(null, { ...own, counter: 1, records: left });
       await expectDrop("writer_ended", { ...own, counter: 0, records: joined });
-      await load.more(20);
+      await expectTrading();
       await writers(cluster, ["gateway-1", "gateway-2"]);
       await cluster.ready();
     });
