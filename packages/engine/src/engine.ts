@@ -21,7 +21,7 @@ import {
 } from "./deposits/register.js";
 import { attestDeposit, recountVotes } from "./deposits/votes.js";
 import { type EventLog, emit } from "./events/event-log.js";
-import { begin, configure, upgrade } from "./genesis.js";
+import { begin, configure, recall, upgrade } from "./genesis.js";
 import { checkInvariants, InvariantViolation, invariantOf } from "./invariants.js";
 import { controlMarket } from "./markets/control.js";
 import { changeMargin, reportMargin } from "./money/change-margin.js";
@@ -128,7 +128,7 @@ export class Engine {
     if (!this.advanceTime(command)) return s.events;
     for (;;) {
       const mark = s.events.length;
-      const { reaches, carriedDisconnects } = s;
+      const { config, reaches, carriedDisconnects } = s;
       s.undo.begin();
       s.totals.table.touch(0);
       s.scratch.beginWork(s.rules.makersPerCommand);
@@ -143,6 +143,7 @@ export class Engine {
         s.scratch.trial.isOn = false;
         s.reaches = reaches;
         s.carriedDisconnects = carriedDisconnects;
+        recall(s, config);
         s.events.cutTo(mark);
         rebuildIndexes(s);
         halt(s, market, invariant, error);

@@ -1,6 +1,6 @@
 /** Genesis, Configure and Upgrade: how a venue begins, and how its parameters and rules change. */
 import type { Configure, Genesis, Upgrade } from "./commands.js";
-import { configFault, HOUR_MS, raisedLimit, type VenueConfig } from "./config.js";
+import { configFault, HOUR_MS, raisedLimit, type Tier, type VenueConfig } from "./config.js";
 import { emit } from "./events/event-log.js";
 import { rebuildWatches } from "./money/watch.js";
 import { recomputeReserves } from "./orders/settle.js";
@@ -26,7 +26,10 @@ export function begin(s: VenueState, command: Genesis): boolean {
   return true;
 }
 
-/** Adopts new parameters, and recomputes the reserve of every resting order. */
+/**
+ * Adopts new parameters, and recomputes what depends on those that changed: the reserves of a market's
+ * resting orders on its maker fee, the watches of its positions on its tiers.
+ */
 export function configure(s: VenueState, command: Configure): boolean {
   const { config } = command;
   if (configFault(config) !== null || !isContinuation(s, config)) {
@@ -35,16 +38,38 @@ export function configure(s: VenueState, command: Configure): boolean {
   if (config.markets.length > s.markets.length && raisedLimit(s.config!, config) !== null) {
     return refuse(s, REFUSAL.configuration_raises_and_lists);
   }
+  const before = s.config!.markets;
   adopt(s, config);
   emit.VenueConfigured(s.events, { markets: config.markets.length });
-  for (const market of s.markets) {
+  before.forEach((old, number) => {
+    const market = s.markets[number]!;
     // Other tiers change the liquidation price of every position.
-    rebuildWatches(market);
+    if (!areEqual(old.tiers, market.config.tiers)) rebuildWatches(market);
+    if (old.makerFeePpm === market.config.makerFeePpm) return;
     // Halted markets too: orders rest there, are canceled, and trade again after a resume.
-    s.focus = market.number;
+    s.focus = number;
     for (const row of market.positions.rowsWithOrders()) recomputeReserves(s, market, row);
-  }
+  });
   return true;
+}
+
+function areEqual(tiers: readonly Tier[], others: readonly Tier[]): boolean {
+  if (tiers.length !== others.length) return false;
+  return tiers.every(({ upToMicros, maxLeverage, maintenancePpm }, place) => {
+    const other = others[place]!;
+    return (
+      other.upToMicros === upToMicros &&
+      other.maxLeverage === maxLeverage &&
+      other.maintenancePpm === maintenancePpm
+    );
+  });
+}
+
+/** Returns to the parameters of before a command that failed; markets that it has listed stay. */
+export function recall(s: VenueState, config: VenueConfig | null): void {
+  if (config === null || config === s.config) return;
+  s.config = config;
+  for (const [number, market] of config.markets.entries()) s.markets[number]!.configure(market);
 }
 
 /**

@@ -13,6 +13,7 @@ export function conclude(s: VenueState, deposit: Deposit, vote: Vote): void {
     // Attestors beyond the quorum report it, too; it counts once.
     if (deposit.reorged === "") s.deposits.countReorg(deposit, 1);
     deposit.reorged = vote.reason;
+    s.deposits.note(deposit);
     emit.DepositReorged(s.events, { depositId: deposit.id });
     // Credited in part: the rest of a transaction that is gone is never credited.
     if (deposit.status !== "credited") finish(s, deposit);

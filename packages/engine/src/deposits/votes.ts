@@ -144,8 +144,7 @@ export function recountVotes(
   if (attestorKind === "dev") return;
   const replaced = new Set(replacedAttestors);
   const isGone = (attestor: number): boolean => attestor >= attestors || replaced.has(attestor);
-  for (const deposit of s.deposits.sorted()) {
-    if (deposit.status === "rejected" || deposit.reorged !== "") continue;
+  for (const deposit of s.deposits.toRecount()) {
     for (const [attestor, vote] of deposit.votes) {
       if (isGone(attestor)) withdraw(deposit, attestor, vote);
     }

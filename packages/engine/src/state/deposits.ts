@@ -66,6 +66,14 @@ export function isUnseen({ status, votes, credits }: Deposit): boolean {
   return status === "queued" && votes.size === 0 && credits.length === 0;
 }
 
+/** Whether its votes may still decide something: of a credited one only that its transaction is gone. */
+function isUndecided({ status, reorged, votes }: Deposit): boolean {
+  if (status === "rejected" || reorged !== "") return false;
+  if (status !== "credited") return true;
+  for (const { verdict } of votes.values()) if (verdict === "reorged") return true;
+  return false;
+}
+
 /** Whether one of the logs was credited with an earlier part: other terms make other parts. */
 export function creditsAgain(
   { credits }: Pick<Deposit, "credits">,
@@ -88,6 +96,8 @@ export class DepositBook {
   private readonly unseenOf = new Map<number, number>();
   /** Unsettled reorganisations of the credits of each account; derived. */
   private readonly reorgsOf = new Map<number, number>();
+  /** Deposits whose votes may still decide something, by id; derived. */
+  private readonly undecided = new Map<number, Deposit>();
   /** Deposits that the `dev` attestor has yet to credit; only that settles them. */
   readonly devDue: Timers;
 
@@ -106,6 +116,7 @@ export class DepositBook {
     this.byId.delete(deposit.id);
     this.byKey.delete(key);
     this.forgettable.delete(deposit.id);
+    this.undecided.delete(deposit.id);
     this.countUnseen(deposit.id, undefined);
   }
 
@@ -117,6 +128,8 @@ export class DepositBook {
   /** Brings what is derived from a deposit's status and votes up to date. */
   note(deposit: Deposit): void {
     const { id, status, credits, registrant } = deposit;
+    if (isUndecided(deposit)) this.undecided.set(id, deposit);
+    else this.undecided.delete(id);
     const isNowUnseen = isUnseen(deposit);
     this.countUnseen(id, isNowUnseen ? registrant : undefined);
     if (isNowUnseen) this.forgettable.set(id, deposit.registeredAtMs + UNSEEN_DEPOSIT_MS);
@@ -157,6 +170,11 @@ export class DepositBook {
   /** The `dev` attestor credits a deposit this long after its latest registration. */
   awaitDevCredit({ registeredAtMs, id }: Deposit): void {
     this.devDue.set(id, registeredAtMs + DEV_CREDIT_DELAY_MS);
+  }
+
+  /** Those that are open, and credited ones that an attestor reports as gone; ascending id. */
+  toRecount(): Deposit[] {
+    return [...this.undecided.values()].sort((a, b) => a.id - b.id);
   }
 
   /** All deposits, ascending id. */

@@ -40,6 +40,7 @@ export function configure(state: State, command: Configure): Refused | null {
   if (config.markets.length > state.markets.length && raises(state.config, config)) {
     return refused("configuration_raises_and_lists");
   }
+  const fees = state.config.markets.map(({ makerFeePpm }) => makerFeePpm);
   state.config = config;
   config.markets.forEach((market, number) => {
     const listed = state.markets[number];
@@ -47,9 +48,10 @@ export function configure(state: State, command: Configure): Refused | null {
     else listed.config = market;
   });
   emit(state, { kind: "VenueConfigured", markets: state.markets.length });
-  // Open orders reserve under the new fees from now on.
+  // Open orders reserve under a new fee from now on.
   const before = { fund: state.fund, fees: state.fees };
   for (const market of state.markets) {
+    if (fees[market.number] === market.config.makerFeePpm) continue;
     for (const account of state.accounts) {
       const position = positionOf(state, account.number, market.number);
       if (position.orders.length === 0) continue;
