@@ -122,6 +122,8 @@ export const UNSEEN_DEPOSITS_PER_ACCOUNT = 100;
 export const UNSEEN_DEPOSIT_MS = 24 * HOUR_MS;
 /** How long a rejected deposit that credited nothing is known. */
 export const REJECTED_DEPOSIT_MS = 7 * 24 * HOUR_MS;
+/** Deposits that one tick credits for the `dev` attestor; the others stay due. */
+export const DEV_CREDITS_PER_TICK = 256;
 /** Deposits that one tick forgets. */
 export const FORGOTTEN_DEPOSITS_PER_TICK = 256;
 

@@ -3,6 +3,7 @@
  * reorganisation. Each log of a transaction is credited to the sender that the log names, regardless
  * of who registered the hash.
  */
+import { DEV_CREDITS_PER_TICK } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { announceAccount, credit, fitsDeposits } from "../sessions/session-commands.js";
 import type { AccountCredit, Deposit, Vote } from "../state/deposits.js";
@@ -32,9 +33,10 @@ export function conclude(s: VenueState, deposit: Deposit, vote: Vote): void {
   settleDeposit(s, deposit, credits, vote.part, vote.parts);
 }
 
-/** Credits the deposits that the `dev` attestor owes by now. */
+/** Credits the deposits that the `dev` attestor owes by now, as many as a tick may. */
 export function creditDevDeposits(s: VenueState): void {
-  while (s.deposits.devDue.nextTime() <= s.timeMs) {
+  for (let left = DEV_CREDITS_PER_TICK; left > 0; left--) {
+    if (s.deposits.devDue.nextTime() > s.timeMs) return;
     const deposit = s.deposits.byId.get(s.deposits.devDue.pop())!;
     const amountMicros = s.config!.devCreditMicros;
     const entry = { account: deposit.registrant, amountMicros, logIndex: 0, token: "" };

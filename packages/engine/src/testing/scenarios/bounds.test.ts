@@ -109,6 +109,24 @@ describe("many in one tick", () => {
   });
 });
 
+describe("the dev attestor", () => {
+  test("deposits that are due together are credited over several ticks, the first ones first", () => {
+    const dev = { attestorKind: "dev", devCreditMicros: 1 * MICROS } as const;
+    const venue = new LightVenue({ config: dev });
+    const alice = venue.trader("alice");
+    const ids = Array.from({ length: 300 }, () => registers(alice));
+    const credited: number[][] = [];
+    for (let tick = 0; tick < 12; tick++) {
+      venue.tick();
+      credited.push(venue.happened("DepositCredited").map(({ depositId }) => depositId));
+      venue.restarts();
+    }
+    const counts = credited.map(({ length }) => length);
+    expect(counts.filter((count) => count > 0)).toEqual([256, 44]);
+    expect(credited.flat()).toEqual(ids);
+  });
+});
+
 describe("timers", () => {
   test("CancelAfter again and again: one entry an account, and the last one counts", () => {
     const venue = new LightVenue();
