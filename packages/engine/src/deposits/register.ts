@@ -72,7 +72,8 @@ function mayReopen(deposit: Deposit, token: string): boolean {
   return REOPENABLE.has(deposit.reason);
 }
 
-function reopen(s: VenueState, deposit: Deposit, registrant: number, token: string): void {
+/** Queues a deposit without its votes, as if it were registered now: it is not forgotten for a day. */
+export function reopen(s: VenueState, deposit: Deposit, registrant: number, token: string): void {
   deposit.registrant = registrant;
   deposit.registeredAtMs = s.timeMs;
   deposit.settledAtMs = 0;

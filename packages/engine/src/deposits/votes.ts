@@ -11,6 +11,7 @@ import { refuse } from "../refuse.js";
 import { creditsAgain, type Deposit, type Vote } from "../state/deposits.js";
 import type { VenueState } from "../state/venue.js";
 import { conclude } from "./conclude.js";
+import { reopen } from "./register.js";
 
 export function attestDeposit(s: VenueState, command: AttestDeposit): boolean {
   const config = s.config!;
@@ -145,14 +146,25 @@ export function recountVotes(
   const replaced = new Set(replacedAttestors);
   const isGone = (attestor: number): boolean => attestor >= attestors || replaced.has(attestor);
   for (const deposit of s.deposits.toRecount()) {
+    const before = deposit.votes.size;
     for (const [attestor, vote] of deposit.votes) {
       if (isGone(attestor)) withdraw(deposit, attestor, vote);
     }
     s.deposits.note(deposit);
+    if (before > 0 && isWithoutWord(deposit)) {
+      reopen(s, deposit, deposit.registrant, deposit.token);
+      emit.DepositReopened(s.events, { depositId: deposit.id });
+      continue;
+    }
     if (deposit.status !== "credited") reportProgress(s, deposit);
     const decision = decisionOn(deposit, attestorQuorum);
     if (decision !== undefined && !isPaused(s, deposit, decision)) conclude(s, deposit, decision);
   }
+}
+
+/** Whether nobody says any more that it is on its chain: its confirmations are those of nobody, too. */
+function isWithoutWord({ votes, credits }: Deposit): boolean {
+  return votes.size === 0 && credits.length === 0;
 }
 
 function withdraw(deposit: Deposit, attestor: number, vote: Vote): void {

@@ -8,6 +8,7 @@ import type { Trader } from "./trader.js";
 import { Venue } from "./venue.js";
 
 const DOLLARS = 70;
+const DAY_MS = 86_400_000;
 
 class Story {
   readonly venue: Venue;
@@ -109,6 +110,36 @@ describe("Configure: a vote counts for the key that signed it", () => {
     expect(story.venue.happened("DepositProgressed")).toMatchObject([{ confirmations: 3 }]);
     story.configures({ maxOpenOrders: 7 });
     expect(story.venue.happened("DepositProgressed")).toEqual([]);
+  });
+
+  test("a deposit whose only votes are dropped is queued again, and forgotten a day later", () => {
+    const story = new Story(1, 1);
+    const { venue, id } = story;
+    story.votes(0, { verdict: "confirming", confirmations: 3, required: 20 });
+    expect(story.deposit).toMatchObject({ status: "confirming", confirmations: 3 });
+    venue.resumes(venue.now + 2 * DAY_MS);
+    story.configures({}, [0]);
+    expect(venue.events).toMatchObject([
+      { kind: "VenueConfigured" },
+      { kind: "DepositReopened", depositId: id },
+    ]);
+    expect(story.deposit).toMatchObject({ status: "queued", confirmations: 0, required: 0 });
+    expect(venue.engine.state.deposits.unseen(story.alice.account)).toBe(1);
+    // The new attestor has a day to see it.
+    venue.tick();
+    expect(venue.happened("DepositForgotten")).toEqual([]);
+    venue.restarts();
+    venue.resumes(venue.now + DAY_MS);
+    venue.tick();
+    expect(venue.happened("DepositForgotten")).toMatchObject([{ depositId: id }]);
+  });
+
+  test("one whose votes are dropped is judged by those of the new attestor", () => {
+    const story = new Story(1, 1);
+    story.votes(0, { verdict: "confirming", confirmations: 3 });
+    story.configures({}, [0]);
+    story.votes(0);
+    expect([story.deposit.status, story.alice.wallet]).toEqual(["credited", DOLLARS]);
   });
 
   test("a credit that was given stays, and so does who carried it", () => {
