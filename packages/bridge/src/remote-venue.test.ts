@@ -66,6 +66,7 @@ test("several gateways: the next one when one is gone or stalls, also for votes"
   const urls = [
     await gateway("closes", (request) => void request.socket.destroy()),
     await gateway("stalls", json({ code: "not_executed" }, 503)),
+    await gateway("is late", json({ code: "attestor_request_outdated" }, 401)),
     await gateway("answers", json({ deposits: [], next: null })),
   ];
   const venue = venueAt(urls);
@@ -74,9 +75,13 @@ test("several gateways: the next one when one is gone or stalls, also for votes"
   const both = await Promise.allSettled([read(), read()]);
   expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   await expect(venue.submit([voteOn(1, 0)])).rejects.toThrow("503: not_executed");
+  // A vote that is refused is so everywhere.
+  await expect(venue.submit([voteOn(1, 0)])).rejects.toThrow("401");
+  await expect(read()).rejects.toThrow("401: attestor_request_outdated");
   expect((await read()).rows).toEqual([]);
   expect((await read()).rows).toEqual([]);
-  expect(asked).toEqual(["closes", "closes", "stalls", "answers", "answers"]);
+  const late = ["is late", "is late"];
+  expect(asked).toEqual(["closes", "closes", "stalls", ...late, "answers", "answers"]);
 });
 
 test.each(["", "/", "/prefix", "/prefix/"])(

@@ -157,7 +157,7 @@ export class RemoteVenue implements DepositPort {
       if (status !== 200) {
         const reason = errorIn(status, answer);
         // One of the votes is at fault; the caller finds out which.
-        if (status >= 400 && status < 500 && !TEMPORARY.has(status)) throw new Error(reason);
+        if (isRefusedVote(status)) throw new Error(reason);
         throw new VenueUnreachable(reason);
       }
       if (!this.isVotesAnswer(answer) || answer.refusals.length !== batch.length) {
@@ -191,7 +191,7 @@ export class RemoteVenue implements DepositPort {
     const { moves } = this;
     try {
       const answered = await this.ask(this.urlAt(moves), operation, parts);
-      if (answered.status >= 500) this.moveFrom(moves);
+      if (isOfGateway(answered.status, parts)) this.moveFrom(moves);
       return answered;
     } catch (error) {
       this.moveFrom(moves);
@@ -237,6 +237,15 @@ export class RemoteVenue implements DepositPort {
     }
     return { status, answer };
   }
+}
+
+/** Whether a refusal may be this gateway's alone: one of a vote is, in general, the vote's fault. */
+function isOfGateway(status: number, { isVote = false }: RequestParts): boolean {
+  return status !== 200 && !(isVote && isRefusedVote(status));
+}
+
+function isRefusedVote(status: number): boolean {
+  return status >= 400 && status < 500 && !TEMPORARY.has(status);
 }
 
 function signatureOf(body: string, key: KeyObject): Readonly<Record<string, string>> {

@@ -66,7 +66,7 @@ function differencesOf(
 }
 
 /** The state of a stream that was just created: its servers may be electing a leader. */
-export function stateOf(connection: NatsConnection, stream: string): Promise<StreamState> {
+function stateOf(connection: NatsConnection, stream: string): Promise<StreamState> {
   return askThrough(connection, CREATE_WITHIN_MS, (to) => streamState(to, stream));
 }
 

@@ -28,7 +28,7 @@ export function clusterProbe(
       const waitedMs = status?.waitedMs ?? 0;
       const isStalled = leadMs > MAX_LAG_MS && waitedMs > LATE_BATCH_MS;
       if (isStalled || waitedMs > MOST_LAG_MS) {
-        if (status?.server === "") return unconnectedReason(status);
+        if (status?.server === "") return UNCONNECTED;
         return `a batch of this gateway has waited for the log for ${Math.round(waitedMs / 1_000)} s`;
       }
       if (Math.abs(leadMs) <= MAX_LAG_MS) return undefined;
@@ -39,17 +39,15 @@ export function clusterProbe(
   };
 }
 
-function unconnectedReason({ connectionProblem }: LinkStatus): string {
-  const text = "no NATS server is connected";
-  return connectionProblem === "" ? text : `${text}: ${connectionProblem}`;
-}
+/** Anyone may read it: addresses, files and what a server answered are in the log alone. */
+const UNCONNECTED = "no NATS server is connected; the log of this gateway says why";
 
 function joiningReason(
   { joinRefusal }: Pick<Venue, "joinRefusal">,
   status: LinkStatus | undefined,
 ): string {
   if (joinRefusal !== "") return `the log refuses this gateway's join: ${joinRefusal}`;
-  if (status?.server === "") return unconnectedReason(status);
+  if (status?.server === "") return UNCONNECTED;
   if (status?.refusal !== undefined) return refusedReason(status.refusal);
   return "this gateway joins the log";
 }

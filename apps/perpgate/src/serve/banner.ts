@@ -37,7 +37,7 @@ export function bannerText(perpgate: RunningPerpgate, version: string): string {
 
 const BOTS_TEXT: Readonly<Record<RunningPerpgate["bots"], string>> = {
   trading: "make and take on every market over this interface; --no-bots starts without them",
-  elsewhere: "of another gateway; they come here when the gateways before this one are gone",
+  elsewhere: "those of the gateway that joined first; here when the ones before this are gone",
   unwanted: "none, because of --no-bots or the configuration",
   unfunded: "none: they trade on the dev attestor's credit, and this venue has a chain",
 };

@@ -83,6 +83,7 @@ export class ReceiptBook {
   /** Tries a step again that failed. */
   retry(session: Session, ackNonce: string): void {
     this.change(ackNonce, { failure: undefined, lostReads: 0 });
+    if (this.of(ackNonce)?.witness === "missing") this.change(ackNonce, { witness: "pending" });
     this.seal(session, ackNonce);
   }
 
@@ -171,12 +172,14 @@ export class ReceiptBook {
   }
 
   private async witness(session: Session, ackNonce: string): Promise<void> {
+    let problem: unknown;
     for (const waitMs of WITNESS_WAITS_MS) {
       await new Promise((resolve) => setTimeout(resolve, waitMs));
       const result = this.of(ackNonce);
       // After a reconnection another call may have ended it.
       if (result?.witness !== "pending" && result?.witness !== "logged") return;
       const block = result.ack.expectedBlock;
+      problem = undefined;
       try {
         const { checkpoint, witnesses } = await this.sources.client.honesty();
         if (checkpoint === null || checkpoint.size < block) continue;
@@ -186,14 +189,15 @@ export class ReceiptBook {
         await this.checkProofFile(session, ackNonce, text, witnesses);
         if (this.of(ackNonce)?.witness !== "logged") return;
       } catch (error) {
-        if (isPassing(error)) continue;
-        if (!isEarly(error) && this.of(ackNonce)?.witness === "pending") {
-          const reason = error instanceof Error ? error.message : String(error);
-          this.change(ackNonce, { witness: "missing", failure: `No proof file: ${reason}` });
-          return;
-        }
+        problem = error;
+        if (!isPassing(error) && !isEarly(error)) break;
       }
     }
+    // The next connection tries again.
+    if (problem === undefined || problem instanceof ConnectionError || isEarly(problem)) return;
+    if (this.of(ackNonce)?.witness !== "pending") return;
+    const reason = problem instanceof Error ? problem.message : String(problem);
+    this.change(ackNonce, { witness: "missing", failure: `No proof file: ${reason}` });
   }
 
   /** The log's key is the one that signed the receipt, if there is one. */

@@ -75,11 +75,6 @@ export class Timers {
     return due;
   }
 
-  /** The ids in no order. */
-  all(): number[] {
-    return Array.from({ length: this.size }, (_, place) => this.ids.get(place));
-  }
-
   clear(): void {
     this.size = 0;
     this.places.clear();
