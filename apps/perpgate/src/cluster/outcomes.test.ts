@@ -19,11 +19,12 @@ import {
 import { type ClientAnswer, ProcessClient } from "../testing/client.js";
 import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
 import { auditMirrors } from "./testing/audit.js";
-import { ClusterLoad, LONGEST_WAIT_MS } from "./testing/cluster-load.js";
+import { ClusterLoad } from "./testing/cluster-load.js";
 import { ConnectedHolders } from "./testing/connected-holders.js";
 import { dropsAt, messagesWith } from "./testing/mirrored-messages.js";
 import { RunningCluster, RunningGateway } from "./testing/running-cluster.js";
 import { NO_CLAIMS, StreamWriter } from "./testing/stream-writer.js";
+import { LONGEST_WAIT_MS } from "./testing/waits.js";
 
 const IS_LONG = Number(process.env.PERPGATE_CLUSTER_RUNS ?? 1) > 1;
 const TIMEOUT = 120_000;
@@ -477,6 +478,6 @@ async function timely(client: ProcessClient, order: object): Promise<ClientAnswe
   });
   const started = performance.now();
   const answer = await client.place(order).finally(() => stop());
-  expect(performance.now() - started).toBeLessThan(LONGEST_WAIT_MS + lateness.allowedMs);
+  expect(lateness.overrun(performance.now() - started, LONGEST_WAIT_MS)).toBeUndefined();
   return answer;
 }

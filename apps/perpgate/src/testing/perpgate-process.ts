@@ -1,7 +1,7 @@
 /** The built command as a child process. */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -123,6 +123,14 @@ export class PerpgateProcess {
       timer = setTimeout(() => reject(new Error(`runs after ${ms} ms: ${this.stderr}`)), ms);
     });
     return Promise.race([this.ended, late]).finally(() => clearTimeout(timer));
+  }
+
+  /** How long its main thread could have run and got no processor; 0 where the system does not say. */
+  get starvedMs(): number {
+    const path = `/proc/${this.pid}/schedstat`;
+    if (!existsSync(path)) return 0;
+    const [, waitedNs = "0"] = readFileSync(path, "utf8").split(" ");
+    return Number(waitedNs) / 1e6;
   }
 
   get pid(): number {

@@ -1,31 +1,87 @@
 /**
  * How late the timers of this process run: what a busy machine adds to every time that a test measures.
- * A bound on such a time allows for it.
+ * A bound on such a time allows for it, up to a limit: a machine that is later cannot be judged on.
  */
 
 const EVERY_MS = 10;
 /** A step that is measured passes through several processes, each as late as this one. */
 const PROCESSES = 8;
+/** What is allowed at most. */
+const MOST_ALLOWED_MS = 15_000;
+const TOO_SLOW = "the machine is too slow to judge";
+
+interface LateTimer {
+  readonly atMs: number;
+  readonly byMs: number;
+}
 
 export class Lateness {
-  private worstMs = 0;
-  private lastMs = performance.now();
+  /** Each later than all that follow, so that the first one after a moment is the worst since then. */
+  private readonly worst: LateTimer[] = [];
+  private lastMs: number;
+  private moreMs = 0;
+  private isStopped = false;
   private readonly timer: NodeJS.Timeout;
 
-  constructor(whenDone: (stop: () => void) => void) {
+  constructor(
+    whenDone: (stop: () => void) => void,
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {
+    this.lastMs = nowMs();
     this.timer = setInterval(() => this.note(), EVERY_MS);
-    whenDone(() => clearInterval(this.timer));
+    whenDone(() => this.stop());
   }
 
-  /** To be added to a bound on what was measured since the start. */
-  get allowedMs(): number {
+  /** What is measured ends here. */
+  stop(): void {
     this.note();
-    return PROCESSES * this.worstMs;
+    this.isStopped = true;
+    clearInterval(this.timer);
+  }
+
+  /** Allows for more than late timers, such as the wait of a process that starts for a processor. */
+  allow(ms: number): void {
+    this.moreMs += ms;
+  }
+
+  /**
+   * To be added to a bound on what was measured since the start.
+   * @throws {Error} if the machine is too slow to judge
+   */
+  get allowedMs(): number {
+    const allowedMs = this.allowedSince();
+    if (allowedMs > MOST_ALLOWED_MS) throw new Error(`${TOO_SLOW}: ${shown(allowedMs)} late`);
+    return allowedMs;
+  }
+
+  /** The same without a limit, for what was measured since that time of `performance.now`. */
+  allowedSince(sinceMs = 0): number {
+    this.note();
+    const lateMs = this.worst.find(({ atMs }) => atMs >= sinceMs)?.byMs ?? 0;
+    return this.moreMs + PROCESSES * lateMs;
+  }
+
+  /** In which way a time that was measured is beyond its limit; undefined if it is not. */
+  overrun(measuredMs: number, limitMs: number, sinceMs = 0): string | undefined {
+    if (measuredMs < limitMs) return undefined;
+    const allowedMs = this.allowedSince(sinceMs);
+    const isUnjudged = allowedMs > MOST_ALLOWED_MS;
+    if (!isUnjudged && measuredMs < limitMs + allowedMs) return undefined;
+    const beyond = `${shown(measuredMs)} instead of ${shown(limitMs)} and ${shown(allowedMs)} for a late machine`;
+    return isUnjudged ? `${TOO_SLOW}: ${beyond}` : beyond;
   }
 
   private note(): void {
-    const nowMs = performance.now();
-    this.worstMs = Math.max(this.worstMs, nowMs - this.lastMs - EVERY_MS);
-    this.lastMs = nowMs;
+    if (this.isStopped) return;
+    const atMs = this.nowMs();
+    const byMs = atMs - this.lastMs - EVERY_MS;
+    this.lastMs = atMs;
+    if (byMs <= 0) return;
+    while ((this.worst.at(-1)?.byMs ?? Number.POSITIVE_INFINITY) <= byMs) this.worst.pop();
+    this.worst.push({ atMs, byMs });
   }
+}
+
+function shown(ms: number): string {
+  return `${Math.round(ms)} ms`;
 }

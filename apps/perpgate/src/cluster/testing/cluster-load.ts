@@ -4,11 +4,10 @@
  */
 
 import { setTimeout as delay } from "node:timers/promises";
-import { Lateness } from "@perpgate/cluster/testing";
-import { expect } from "vitest";
 import { ProcessClient } from "../../testing/client.js";
 import type { GivenReceipt } from "../../testing/judged-receipts.js";
 import type { Acknowledged, Answers, Sent } from "./audit.js";
+import { Waits } from "./waits.js";
 
 interface InFlight {
   readonly url: string;
@@ -25,8 +24,6 @@ const NEVER_RAN: ReadonlySet<string> = new Set([
   "lagging",
   "not_ready",
 ]);
-/** What a request may take. */
-export const LONGEST_WAIT_MS = 15_000;
 /** For a request that is never answered: longer than any may take. */
 const GIVE_UP_MS = 60_000;
 
@@ -39,15 +36,10 @@ export class ClusterLoad implements Answers {
   longestWaitMs = 0;
   /** The longest time in which no trader got an acknowledgement. */
   longestGapMs = 0;
-  /** As `longestWaitMs`, since the start. */
-  private worstWaitMs = 0;
   private lastMs = performance.now();
   private isOver = false;
-  /** Set at the end. */
-  private allowedMs: number | undefined;
   private hurriedUrl: string | undefined;
-  private readonly endings: (() => void)[] = [];
-  private readonly lateness = new Lateness((stop) => this.endings.push(stop));
+  private readonly waits = new Waits();
   private readonly inFlight = new Set<InFlight>();
   private readonly ended: Promise<unknown>;
 
@@ -107,14 +99,12 @@ export class ClusterLoad implements Answers {
   async stop(): Promise<void> {
     this.isOver = true;
     await this.ended;
-    this.allowedMs = this.lateness.allowedMs;
-    for (const end of this.endings) end();
+    this.waits.stop();
   }
 
-  /** Fails if a request ever took longer than it may, on a machine as late as this one was. */
+  /** Fails if a request ever took longer than it may, on a machine as late as this one was then. */
   expectShortWaits(): void {
-    const allowedMs = this.allowedMs ?? this.lateness.allowedMs;
-    expect(this.worstWaitMs).toBeLessThan(LONGEST_WAIT_MS + allowedMs);
+    this.waits.expectShort();
   }
 
   private async trade(client: ProcessClient, from: number, lane: number, lanes: number) {
@@ -191,9 +181,7 @@ export class ClusterLoad implements Answers {
     this.inFlight.add(request);
     const first = await Promise.race([answer, late, left]).catch(() => undefined);
     this.inFlight.delete(request);
-    const waitedMs = performance.now() - started;
-    this.longestWaitMs = Math.max(this.longestWaitMs, waitedMs);
-    this.worstWaitMs = Math.max(this.worstWaitMs, waitedMs);
+    this.longestWaitMs = Math.max(this.longestWaitMs, this.waits.note(started));
     return first;
   }
 }

@@ -76,6 +76,11 @@ export class RunningGateway {
     await this.process.ended;
   }
 
+  /** Kills it, if it ever ran. */
+  end(): void {
+    this.child?.signal("SIGKILL");
+  }
+
   async stop(): Promise<void> {
     this.process.signal("SIGTERM");
     await this.process.ended;
@@ -152,6 +157,8 @@ export class RunningCluster {
     const config = configurationFile(content, atEnd);
     await begin(readConfiguration({ config, log: { servers: nats.urls() } }, {}), 3);
     const cluster = new RunningCluster(nats, config, folder, changes, atEnd);
+    // Also those that a test starts: `afterAll` registers nothing once tests run.
+    atEnd(() => cluster.end());
     // In order, so that the first one ticks.
     for (let member = 0; member < (changes.gateways ?? 3); member++) await cluster.add();
     return cluster;
@@ -190,5 +197,9 @@ export class RunningCluster {
 
   async stop(): Promise<void> {
     await Promise.all(this.gateways.map((gateway) => gateway.stop()));
+  }
+
+  private end(): void {
+    for (const gateway of this.gateways) gateway.end();
   }
 }
