@@ -1,14 +1,22 @@
 /**
  * A proxy between a client and one nats-server that understands enough of the protocol to drop the
- * answers to publishes, to hold publishes back and release them later, and to fall silent.
+ * answers to publishes, to hold publishes back and release them later, to deliver late, and to fall
+ * silent.
  */
 
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { type Frame, FrameSplitter } from "./nats-frames.js";
 
+interface LateFrame {
+  readonly bytes: Buffer;
+  readonly dueMs: number;
+}
+
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
+  /** What the server has sent and the client gets later, in order. */
+  readonly late: LateFrame[];
   /** Publishes of the log that are held back. */
   held: Buffer[];
 }
@@ -18,6 +26,8 @@ export class FaultProxy {
   dropsAnswers = false;
   /** Nothing is forwarded, in neither direction; connections stay open. */
   isSilent = false;
+  /** By how much later whatever the server sends from now on reaches the client. */
+  lateMs = 0;
   /** Publishes seen since the start. */
   publishes = 0;
   private holds = false;
@@ -98,7 +108,7 @@ export class FaultProxy {
 
   private pair(client: Socket): void {
     const server = connect(this.target, "127.0.0.1");
-    const pair: Pair = { client, server, held: [] };
+    const pair: Pair = { client, server, late: [], held: [] };
     this.pairs.add(pair);
     client.setNoDelay(true);
     server.setNoDelay(true);
@@ -146,6 +156,27 @@ export class FaultProxy {
     if (this.isSilent) return;
     const isMessage = verb === "MSG" || verb === "HMSG";
     if (isMessage && this.dropsAnswers && this.replies.has(args[0] ?? "")) return;
-    pair.client.write(bytes);
+    this.toClient(pair, bytes);
   }
+
+  private toClient(pair: Pair, bytes: Buffer): void {
+    const { client, late } = pair;
+    if (this.lateMs === 0 && late.length === 0) {
+      client.write(bytes);
+      return;
+    }
+    late.push({ bytes, dueMs: performance.now() + this.lateMs });
+    if (late.length === 1) writeLate(pair);
+  }
+}
+
+/** Until nothing is late any more. */
+function writeLate(pair: Pair): void {
+  const { client, late } = pair;
+  while (late[0] !== undefined && late[0].dueMs <= performance.now()) {
+    client.write(late[0].bytes);
+    late.shift();
+  }
+  if (late[0] === undefined || client.destroyed) return;
+  setTimeout(() => writeLate(pair), late[0].dueMs - performance.now());
 }
