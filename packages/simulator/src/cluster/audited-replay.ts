@@ -17,7 +17,8 @@ interface Run {
 
 export class AuditedReplay {
   readonly state = newReplicaState([1, 2]);
-  canceled = 0;
+  /** Orders that ended with their session's last connection, as its gateway reported, and with a writer. */
+  readonly canceled = { byReport: 0, byWriter: 0 };
   /** Batches that were not applied, by the reason. */
   readonly drops = new Map<string, number>();
   private readonly reader = new ChainedReader();
@@ -76,7 +77,7 @@ export class AuditedReplay {
     if (command.kind === "PlaceOrder") this.noteOrder(seq, command, decoded);
     // The cancels of a lost connection come before the events that say how it was lost.
     this.notePresence(seq, command, decoded);
-    for (const event of decoded) this.noteEvent(seq, event);
+    for (const event of decoded) this.noteEvent(seq, command, event);
   }
 
   /** Once it ran, an order that is sent again is answered as the same one. */
@@ -118,7 +119,7 @@ export class AuditedReplay {
     if (at?.delete(writer) === true && at.size === 0) this.emptySince.set(session, seq);
   }
 
-  private noteEvent(seq: number, event: VenueEvent): void {
+  private noteEvent(seq: number, command: Command, event: VenueEvent): void {
     if (event.kind === "OrderAcknowledged") {
       const key = `session ${event.session} nonce ${event.nonce}`;
       const earlier = this.executed.get(key);
@@ -127,7 +128,8 @@ export class AuditedReplay {
       this.sessionOfOrder.set(event.orderId, event.session);
     }
     if (event.kind !== "OrderEnded" || event.reason !== END.disconnected) return;
-    this.canceled++;
+    if (command.kind === "SessionDisconnected") this.canceled.byReport++;
+    else this.canceled.byWriter++;
     const session = this.sessionOfOrder.get(event.orderId) ?? 0;
     const since = this.emptySince.get(session);
     mustHold(

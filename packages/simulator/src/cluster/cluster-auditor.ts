@@ -29,7 +29,8 @@ export class ClusterAuditor {
     notExecuted: 0,
     unknown: 0,
     lost: 0,
-    canceled: 0,
+    canceledByReport: 0,
+    canceledByWriter: 0,
     /** Batches of the log that were dropped: stored twice, or later than the end of their writer. */
     duplicates: 0,
     tooLate: 0,
@@ -114,7 +115,8 @@ export class ClusterAuditor {
       if (this.isUndone(attempt, log)) this.counts.undone++;
       else if (!attempt.isForked || attempt.answer !== "applied") log.check(attempt);
     }
-    this.counts.canceled = log.canceled;
+    this.counts.canceledByReport = log.canceled.byReport;
+    this.counts.canceledByWriter = log.canceled.byWriter;
     this.counts.duplicates = log.drops.get("counter_passed") ?? 0;
     this.counts.tooLate = log.drops.get("writer_not_live") ?? 0;
     const expected = hashesOf(log.state);

@@ -15,7 +15,8 @@ const clockText = (ms: number): string => `clock ${ms} ms wrong`;
 const MISFORTUNES = [
   ...["kills", "pauses", "cuts", "stalls", "leaves", "saves", "clocks", "losses"],
   ...["diverged", "refilled", "forked"],
-  ...["acknowledged", "notExecuted", "unknown", "lost", "canceled"],
+  ...["acknowledged", "notExecuted", "unknown", "lost"],
+  ...["canceledByReport", "canceledByWriter"],
   ...["duplicates", "tooLate", "refused", "lostOnTheWay", "slow", "late"],
   ...GATEWAYS.map(gatewaysText),
   ...WRONG_CLOCKS_MS.map(clockText),
