@@ -28,7 +28,7 @@ const LOSSES = /^(nonce|batch|position|order) \d/;
 const LATE = new RegExp(
   [
     "timed? ?out",
-    "^too late: ",
+    "^(too late|waits): ",
     "too slow to judge",
     "\\d ms instead of \\d",
     "^expected \\d+\\.\\d+ to be less than ",
