@@ -204,6 +204,11 @@ export class Venue {
     return this.positions.reachedIfAnswered(position);
   }
 
+  /** The id of this process's writer, or of the one that joins. */
+  get writer(): string {
+    return this.sequencer.writer;
+  }
+
   /** False while the log has no writer of this process: commands wait, up to a second. */
   get isWriting(): boolean {
     return this.sequencer.isLive;

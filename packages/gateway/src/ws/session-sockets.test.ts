@@ -1,6 +1,6 @@
 /** Sockets that close while the log, not they, decides who is connected. */
 
-import { NotApplied, type Venue } from "@perpgate/venue";
+import { NotApplied, Venue } from "@perpgate/venue";
 import { TestVenue } from "@perpgate/venue/testing";
 import { expect, type MockInstance, onTestFinished, test, vi } from "vitest";
 import { BearerToken } from "../auth/session-token.js";
@@ -201,13 +201,15 @@ test("the last order of a lost socket, and a log that ends the writer: the next 
   expect(openOrders()).toBe(0);
 });
 
+/** The log applies the command after its submitter was answered. */
+const late: Venue["submitted"] = async function (this: Venue, command, evidence) {
+  this.submit(command, evidence, () => undefined);
+  throw new NotApplied("outcome_unknown");
+};
+
 test("the last order of a lost socket, and a log that takes its end late: what came since stays", async () => {
   let before = 0;
   const { sessions, rest, openOrders, submitted } = await beginWithLateOrder((spy) => {
-    const late: Venue["submitted"] = async function (this: Venue, command, evidence) {
-      this.submit(command, evidence, () => undefined);
-      throw new NotApplied("outcome_unknown");
-    };
     spy.mockImplementationOnce(late).mockImplementationOnce(late);
     before = spy.mock.calls.length;
   });
@@ -215,6 +217,36 @@ test("the last order of a lost socket, and a log that takes its end late: what c
   await rest();
   await sessions.settled();
   expect(openOrders()).toBe(1);
+});
+
+test("the last order of a lost socket, its end late and the next try not published: what came since stays", async () => {
+  const unpublished: Venue["submitted"] = () => Promise.reject(new NotApplied("not_executed"));
+  const answers = [late, late, unpublished];
+  const { sessions, rest, openOrders } = await beginWithLateOrder((spy) => {
+    spy.mockImplementation(function (this: Venue, command, evidence, take) {
+      const isEnd = command.kind.startsWith("Session");
+      const answer = (isEnd ? answers.shift() : undefined) ?? Venue.prototype.submitted;
+      return answer.call(this, command, evidence, take);
+    });
+  });
+  await vi.waitFor(() => expect(answers.length).toBeLessThan(2));
+  await rest();
+  await sessions.settled();
+  expect(answers).toEqual([]);
+  expect(openOrders()).toBe(1);
+});
+
+test("the last order of a lost socket, its end in doubt when the writer ends: the next one ends the order", async () => {
+  const { sessions, openOrders } = await beginWithLateOrder((spy) => {
+    spy.mockRejectedValueOnce(new NotApplied("outcome_unknown"));
+    spy.mockRejectedValueOnce(new NotApplied("outcome_unknown"));
+    const writer = vi.spyOn(Venue.prototype, "writer", "get");
+    onTestFinished(() => writer.mockRestore());
+    // At the first try, at its answer, and at the next try.
+    writer.mockReturnValueOnce("first").mockReturnValueOnce("first").mockReturnValue("next");
+  });
+  await sessions.settled();
+  expect(openOrders()).toBe(0);
 });
 
 test("a session that comes and goes while the log stalls: one end is written for all", async () => {

@@ -185,7 +185,8 @@ export class SessionSockets {
    * connections of a gateway with its writer, and the next one may join much later.
    */
   private async write(session: number, ending: Ending): Promise<void> {
-    let isInDoubt = false;
+    /** The writer whose batch with both commands may still be applied, while it is the log's. */
+    let doubted: string | undefined;
     try {
       while (ending.isDue) {
         ending.isDue = false;
@@ -196,14 +197,14 @@ export class SessionSockets {
         }
         try {
           // Both may be in the log in the end: a second connection would cancel what came between.
-          const isPair = ending.isAgain && !isInDoubt;
+          const isPair = ending.isAgain && doubted !== this.venue.writer;
           if (isPair) void this.submit("SessionConnected", session).catch(() => undefined);
           await this.submit("SessionDisconnected", session);
         } catch (error) {
           const isLate = error instanceof ApiError && error.code !== "stopped";
           const isNeeded = ending.isAgain || this.venue.isWriting;
           if (!isLate || this.isStopping || !isNeeded) throw error;
-          isInDoubt = error.code === "outcome_unknown";
+          if (error.code === "outcome_unknown") doubted = this.venue.writer;
           ending.isDue = true;
           await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
         }
