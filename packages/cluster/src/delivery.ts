@@ -79,7 +79,7 @@ export class Delivery {
   private deliver(incoming: Incoming): void {
     const { hooks } = this;
     const { sequence, subject, data } = incoming;
-    const judgement = judge(this.stream, this.chain, incoming, (number) => hooks.blockHash(number));
+    const judgement = judge(this.stream, this.chain, incoming, hooks);
     const { verdict, message, agrees } = judgement;
     const chain = this.chain.append(subject, data);
     this.mirror

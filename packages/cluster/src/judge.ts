@@ -1,6 +1,7 @@
 /** The verdict on a delivered message. Every replica reaches the same one: it depends on the log alone. */
 
 import { decodeMessage, type Message, type Verdict } from "@perpgate/journal";
+import type { LogHooks } from "./batch.js";
 import type { Chain } from "./chain.js";
 import type { Incoming } from "./incoming.js";
 import { subjectOf } from "./subjects.js";
@@ -31,7 +32,7 @@ export function judge(
   stream: string,
   chain: Chain,
   { subject, data }: Incoming,
-  blockHash: (number: number) => Uint8Array | undefined,
+  blocks: Pick<LogHooks, "lastBlock" | "blockHash">,
 ): Judgement {
   const prefix = subjectOf(stream, "");
   const writer = subject.startsWith(prefix) ? subject.slice(prefix.length) : "";
@@ -46,9 +47,18 @@ export function judge(
     const problem = `its claim about sequence ${claim.seq} ${FAULT_TEXT[fault]}`;
     return { verdict: "chain", message, agrees, problem };
   }
-  const known = blockHash(block.number);
-  const agrees = known === undefined ? undefined : Buffer.compare(known, block.hash) === 0;
-  return { verdict: "sound", message, agrees, problem: "" };
+  return { verdict: "sound", message, agrees: isSame(block, blocks), problem: "" };
+}
+
+/** Whether this replica has the block of a writer whose claim it has; undefined if it is too old. */
+function isSame(
+  { number, hash }: Message["block"],
+  blocks: Pick<LogHooks, "lastBlock" | "blockHash">,
+): boolean | undefined {
+  // The writer had applied no more than this replica has.
+  if (number > blocks.lastBlock().number) return false;
+  const known = blocks.blockHash(number);
+  return known === undefined ? undefined : Buffer.compare(known, hash) === 0;
 }
 
 const FAULT_TEXT = {

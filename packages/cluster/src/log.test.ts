@@ -241,6 +241,16 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     expect((await a.log.stopped).message).toContain("only 1 of 2 gateways");
   });
 
+  test("a writer whose last block this gateway does not have disagrees", async () => {
+    const stream = await newStream();
+    const [a, b] = [await newGateway(stream), await newGateway(stream)];
+    for (let batch = 0; batch < 10; batch++) await a.publish("x");
+    await level(a, b);
+    a.loseBlock();
+    void b.publish("y");
+    expect((await a.log.stopped).message).toContain("only 1 of 2 gateways");
+  });
+
   test("an acknowledgement that contradicts the deliveries is reported", async () => {
     const stream = await newStream();
     const errors: string[] = [];

@@ -137,6 +137,11 @@ export class LogGateway implements LogHooks {
     for (const block of this.blocks) block.fill(7);
   }
 
+  /** As an engine fault would that seals a block less. */
+  loseBlock(): void {
+    this.blocks.pop();
+  }
+
   lastBlock() {
     const number = this.blocks.length;
     return { number, hash: this.blocks[number - 1] ?? new Uint8Array(32) };

@@ -8,6 +8,7 @@ import {
   type BatchId,
   encodeMessage,
   type LogSeq,
+  type Message,
   type Reading,
 } from "@perpgate/journal";
 import type { Random } from "@perpgate/protocol/random";
@@ -211,15 +212,21 @@ export class StreamLink implements SequencedLog {
     if (message !== undefined) {
       this.settle(stored.sequence, message);
       if (this.isStopped) return;
-      const known = isSound ? this.hooks.blockHash(message.block.number) : undefined;
-      const isSame = known === undefined || Buffer.compare(known, message.block.hash) === 0;
-      this.heard.set(message.writer, { atMs: stored.atMs, agrees: isSound && isSame });
-      if (!(isSound && isSame) && !this.isInMajority(stored.atMs)) {
+      const agrees = isSound && this.hasBlock(message.block);
+      this.heard.set(message.writer, { atMs: stored.atMs, agrees });
+      if (!agrees && !this.isInMajority(stored.atMs)) {
         this.diverge(`message ${stored.sequence} contradicts this log`);
         return;
       }
     }
     this.onBatch(batch);
+  }
+
+  /** False for a block that differs, and for one after the own last: its writer had applied no more. */
+  private hasBlock({ number, hash }: Message["block"]): boolean {
+    if (number > this.hooks.lastBlock().number) return false;
+    const known = this.hooks.blockHash(number);
+    return known === undefined || Buffer.compare(known, hash) === 0;
   }
 
   /** The batch in flight is delivered where the server acknowledged it, and nowhere else. */
