@@ -304,6 +304,30 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     expect(gateway.log.status().refusal).toBeUndefined();
   });
 
+  test("a stream that no longer has the writer's last message: the refusal shows", async () => {
+    const stream = await newStream();
+    const gateway = await newGateway(stream);
+    await gateway.publish("before");
+    const stateOf = async () => {
+      const info = await nats.request(`$JS.API.STREAM.INFO.${stream}`);
+      return info.json<{ config: Record<string, unknown>; state: { messages: number } }>();
+    };
+    const { config } = await stateOf();
+    const update = JSON.stringify({ ...config, max_age: 100_000_000 });
+    await nats.request(`$JS.API.STREAM.UPDATE.${stream}`, update);
+    while ((await stateOf()).state.messages > 0) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await nats.request(`$JS.API.STREAM.UPDATE.${stream}`, JSON.stringify(config));
+    void gateway.publish("refused");
+    while (gateway.log.status().refusal === undefined) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(gateway.log.status().refusal?.description).toBe(
+      "wrong last sequence: 0: the stream no longer has this gateway's last message; restart it",
+    );
+  });
+
   test("create: a stream with other replicas or another limit is refused with both values", async () => {
     const stream = `venue${++streams}`;
     await createStream(nats, { stream, replicas: 1, maxBytes: 1e8 });

@@ -25,7 +25,10 @@ export const REPUBLISH_MS = 250;
 const REMEMBERED = 256;
 /** Between two warnings that the batch in flight is not delivered. */
 const WARN_MS = 10_000;
+/** Refusals for a wrong sequence over as long are no copies of a batch that the reader will deliver. */
+const LOST_AFTER_MS = 3_000;
 const NO_RESPONDERS = 503;
+const LAST_LOST = "the stream no longer has this gateway's last message; restart it";
 const EXPECTED_LAST = "Nats-Expected-Last-Subject-Sequence";
 
 interface InFlight {
@@ -37,6 +40,8 @@ interface InFlight {
   sinceMs: number;
   /** Since the first publish. */
   waitedMs: number;
+  /** `waitedMs` at the first refusal for a wrong sequence. */
+  wrongAtMs: number | undefined;
   /** The sequence in the server's acknowledgement. */
   acknowledged: number | undefined;
 }
@@ -70,6 +75,8 @@ export class Publisher {
     private readonly warn: (text: string) => void = () => undefined,
     /** Why no server is connected, if it is known. */
     private readonly connectionProblem: () => string = () => "",
+    /** Whether everything is delivered that the stream is known to have. */
+    private readonly isAtEnd: () => boolean = () => true,
   ) {}
 
   get ownWriter(): string | undefined {
@@ -99,6 +106,7 @@ export class Publisher {
       bytes: undefined,
       sinceMs: 0,
       waitedMs: 0,
+      wrongAtMs: undefined,
       acknowledged: undefined,
     };
     this.send();
@@ -210,9 +218,16 @@ export class Publisher {
   }
 
   private refused(counter: number, { code, message }: { code: number; message: string }): void {
+    const { inFlight } = this;
+    if (inFlight?.id.counter !== counter) return;
+    if (code !== WRONG_LAST_SEQUENCE) {
+      this.refusal = { code, description: message };
+      return;
+    }
+    inFlight.wrongAtMs ??= inFlight.waitedMs;
     // A copy of a batch that the stream has: expected.
-    if (code === WRONG_LAST_SEQUENCE || this.inFlight?.id.counter !== counter) return;
-    this.refusal = { code, description: message };
+    if (inFlight.waitedMs - inFlight.wrongAtMs < LOST_AFTER_MS || !this.isAtEnd()) return;
+    this.refusal = { code, description: `${message}: ${LAST_LOST}` };
   }
 
   private acknowledgedAt(counter: number, sequence: number): void {

@@ -87,7 +87,8 @@ export class ReplicatedLog {
     this.chain = new Chain(mirror.end, tail);
     const warn = (text: string): void => logger.warn(text);
     const problem = (): string => this.link.problem;
-    this.publisher = new Publisher(stream, () => this.chain.last, fail, warn, problem);
+    const isAtEnd = (): boolean => this.streamEnd.lagMs === 0;
+    this.publisher = new Publisher(stream, () => this.chain.last, fail, warn, problem, isAtEnd);
     const { chain, publisher, drops } = this;
     this.delivery = new Delivery(stream, mirror, hooks, chain, publisher, drops, fail);
     this.reader = new Reader(stream, mirror.end, {
