@@ -1,6 +1,6 @@
 /** A venue on a replicated log whose stream fails or is silent. */
 import { GENESIS_WRITER } from "@perpgate/engine";
-import { encodeMirrored } from "@perpgate/journal";
+import { type BatchId, encodeMirrored } from "@perpgate/journal";
 import { expect, onTestFinished, test } from "vitest";
 import { DEFAULT_PARAMETERS, venueConfigOf } from "./listing/venue-config.js";
 import type { Mirror, OpenStream, Stream } from "./replicated-log.js";
@@ -143,6 +143,49 @@ function termsOf(listing: typeof TEST_MARKETS, parameters = DEFAULT_PARAMETERS):
   return { listing, config: venueConfigOf(listing, parameters) };
 }
 
+/** Delivers what is published, with nobody else there. */
+function loopback(terms: VenueTerms): OpenStream {
+  return async (mirror: Mirror) => {
+    let deliver: (id: BatchId, records: readonly Uint8Array[]) => void = () => undefined;
+    return silentStream({
+      start: async (onBatch) => {
+        let sequence = 0;
+        deliver = (id, records) => {
+          const seq = { batch: sequence, record: sequence };
+          sequence++;
+          void mirror.append(sequence, encodeMirrored(MIRRORED));
+          onBatch({ id, seq, end: { batch: sequence, record: sequence }, records });
+        };
+        const records = [genesisRecord(testOptions("", terms), START_MS)];
+        deliver({ writer: GENESIS_WRITER, counter: 0 }, records);
+      },
+      publish: (id, records) => setImmediate(() => deliver(id, records)),
+    });
+  };
+}
+
+test("a clock that was ahead at the start and is put right: sign-ins last no longer for it", async () => {
+  const directory = await temporaryFolder();
+  onTestFinished(() => removeFolder(directory));
+  let wall = START_MS + HOUR_MS;
+  const options = {
+    name: "a",
+    openStream: loopback(termsOf(TEST_MARKETS)),
+    clock: () => wall,
+    monotonic: () => 0,
+  };
+  const venue = await Venue.open(testOptions(directory, options));
+  onTestFinished(() => venue.close());
+  expect(venue.nowMs()).toBe(wall);
+  const steadyMs = venue.steadyMs();
+  wall -= HOUR_MS;
+  // What a sign-in adds to the end that its message names.
+  expect(venue.nowMs() - venue.wallMs()).toBe(0);
+  expect(venue.clockLeadMs).toBe(0);
+  expect(venue.steadyMs()).toBe(steadyMs);
+});
+
+const HOUR_MS = 3_600_000;
 const NOTHING = new Uint8Array(0);
 const MIRRORED = {
   verdict: "sound",

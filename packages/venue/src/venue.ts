@@ -108,9 +108,17 @@ export class Venue {
     return this.sequencer.seq;
   }
 
-  /** The venue's time: the stamp for a command submitted now. */
+  /**
+   * The venue's time: the stamp for a command submitted now. In a replicated log a clock that is put
+   * right can take it back; the log's time does not go back by such a stamp.
+   */
   nowMs(): number {
     return this.clock.nowMs();
+  }
+
+  /** The same, as far as the log takes a stamp, and never back. */
+  steadyMs(): number {
+    return this.clock.steadyMs();
   }
 
   /** The machine's wall clock, to judge time stamps of other machines. */

@@ -1,6 +1,8 @@
 /** What a client is answered when the log is slow, silent or lost, and clocks that are wrong. */
 
 import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { FaultProxy, isWithoutNatsServer, Lateness } from "@perpgate/cluster/testing";
 import { StreamClient } from "@perpgate/gateway/testing";
@@ -428,8 +430,33 @@ describe.skipIf(isWithoutNatsServer())("clocks", { timeout: 2 * TIMEOUT }, () =>
     },
   );
 
-  test("afterwards nothing is lost or doubled, and all agree", async () => {
+  test("a clock is put right while its gateway runs: it is ready, and alone it goes on", async () => {
     await load.stop();
+    const wrong = cluster.gateway(0);
+    const others = cluster.gateways.slice(1);
+    await wrong.stop();
+    // As after a boot: nothing shows how long it was stopped.
+    await rm(join(wrong.data, "clock.json"));
+    wrong.clockShiftMs = HOUR_MS;
+    await wrong.start();
+    while (!/ahead of the time/.test((await wrong.notReadyReason()) ?? "")) await delay(50);
+    // Its clock is right from now on.
+    wrong.process.signal("SIGUSR2");
+    while ((await wrong.notReadyReason()) !== undefined) await delay(50);
+    for (const other of others) await other.stop();
+    const { time } = await wrong.status();
+    // Longer than an index price is valid.
+    while ((await wrong.status()).time < time + 11_000) await delay(50);
+    while ((await wrong.notReadyReason()) !== undefined) await delay(50);
+    const alone = new ProcessClient(wrong.url);
+    expect((await alone.signIn()).status).toBe(200);
+    const answer = await placed(alone, { ...ORDER, nonce: 1 });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    for (const other of others) await other.start();
+    await cluster.ready();
+  });
+
+  test("afterwards nothing is lost or doubled, and all agree", async () => {
     await cluster.stop();
     const log = await auditMirrors(
       cluster.gateways.map(({ data }) => data),

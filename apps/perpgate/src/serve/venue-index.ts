@@ -1,7 +1,7 @@
 /**
  * The index of a venue: the source of the settings, and the feed that sends its prices to the venue.
  *
- * Both use the venue's time, which never goes back. With the wall clock, a clock that is set back would
+ * Both use the venue's time as it never goes back. With the wall clock, a clock that is set back would
  * make new prices older than those that the venue has.
  */
 
@@ -36,7 +36,7 @@ export function createVenueIndex(
   wallClock: () => number,
   { onProblem, onFailure, onReplaced, onOtherTick }: IndexCallbacks,
 ): VenueIndex {
-  const clock = () => venue.nowMs();
+  const clock = () => venue.steadyMs();
   const sourceOf = (wanted: Settings): RunningSource => {
     const made = createIndexSource(wanted, { now: clock, wall: wallClock }, onProblem);
     continueIndex(made, venue.views.markets());
@@ -93,7 +93,7 @@ class TickSizes {
 
 /** Markets that this process feeds, and those that it does not feed and no other gateway does. */
 function symbolsDue(venue: Venue, ticks: TickSizes): string[] {
-  const staleBelowMs = venue.nowMs() - INDEX_STALE_MS;
+  const staleBelowMs = venue.steadyMs() - INDEX_STALE_MS;
   return venue.views.markets().flatMap(({ symbol, status }, number) => {
     // The engine takes no index in the other states.
     if (status !== "active" && status !== "reduceOnly") return [];
@@ -154,7 +154,7 @@ function publishTo(
       resolve();
       return;
     }
-    const stampMs = venue.nowMs();
+    const stampMs = venue.steadyMs();
     const slot = Math.floor(observedAtMs / TICK_MS);
     const command = {
       kind: "UpdateIndex",
@@ -185,7 +185,7 @@ class IndexTurn {
   isOurs(market: number, symbol: string): boolean {
     const { venue } = this;
     const { rank } = venue;
-    const silentMs = venue.nowMs() - venue.indexAtMs(market);
+    const silentMs = venue.steadyMs() - venue.indexAtMs(market);
     if (rank < 0 || (rank > 0 && silentMs < this.intervalMs + rank * STEP_IN_MS)) {
       this.following.add(market);
       return false;

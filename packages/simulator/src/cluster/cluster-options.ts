@@ -11,6 +11,8 @@ export interface ClusterOptions {
   readonly network: Network;
   /** How far each gateway's clock is ahead. */
   readonly skewsMs: readonly number[];
+  /** As those of gateways do. Without it a seed that was found before runs as it did then. */
+  readonly clocksFollowLog: boolean;
   /** Misfortunes a second. */
   readonly rate: number;
   readonly rollsBack: boolean;
@@ -36,6 +38,7 @@ export function drawOptions(random: Random, gateways: number): ClusterOptions {
     skewsMs: Array.from({ length: gateways }, (_, index) =>
       index === 0 ? wrong : random.int(-40, 40),
     ),
+    clocksFollowLog: true,
     rate: random.pick([0.5, 1, 3]),
     rollsBack,
   };

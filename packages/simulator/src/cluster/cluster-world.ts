@@ -165,6 +165,7 @@ export class ClusterWorld implements TraderWorld {
       network: this.network,
       random: this.random,
       skewMs: () => machine.skewMs,
+      followsLog: this.options.clocksFollowLog,
       newWriter: () => (++this.writers).toString(16).padStart(32, "0"),
       // A disk that lost everything, or has a copy of before.
       saved: this.random.chance(0.3) ? undefined : machine.saved,

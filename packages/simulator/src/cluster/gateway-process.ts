@@ -44,6 +44,8 @@ export interface GatewayParts {
   readonly random: Random;
   /** How far the machine's clock is ahead. */
   readonly skewMs: () => number;
+  /** Whether its clock follows the log. */
+  readonly followsLog: boolean;
   readonly newWriter: () => string;
   readonly saved: Saved | undefined;
   /** The log has ended its writer. */
@@ -96,7 +98,8 @@ export class GatewayProcess extends SimulatedProcess {
     const monotonic = (): number => time.nowMs;
     this.openClock = () => {
       const startMs = Math.max(engine.state.timeMs, wall());
-      return new VenueClock({ wall, monotonic, boot: () => undefined }, startMs);
+      const log = parts.followsLog ? { logMs: () => engine.state.lastTickMs } : {};
+      return new VenueClock({ wall, monotonic, boot: () => undefined, ...log }, startMs);
     };
     this.clock = this.openClock();
     const identity = { name: parts.name, receiptKey: "", certificate: "" };

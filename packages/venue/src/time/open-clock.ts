@@ -12,9 +12,11 @@ export function openClock(
   options: VenueOptions,
   recordPath: string,
   boot: BootClock,
-  { timeMs, config }: VenueState,
+  state: VenueState,
 ): VenueClock {
   const { logger = SILENT } = options;
+  const { timeMs, config } = state;
+  const isShared = options.openStream !== undefined;
   const { clock: wall = Date.now, monotonic = () => performance.now() } = options;
   const logMs = config === null ? undefined : timeMs;
   const startMs = startTime({
@@ -29,16 +31,17 @@ export function openClock(
     logger.info({ logMs, startMs, stoppedMs }, "the venue's time goes on");
   }
   let loggedAtMs = Number.NEGATIVE_INFINITY;
-  return new VenueClock({ wall, monotonic, boot }, startMs, (jump) => {
+  const clocks = { wall, monotonic, boot, ...(isShared ? { logMs: () => state.lastTickMs } : {}) };
+  return new VenueClock(clocks, startMs, (jump) => {
     // Rate limited: a clock that jumps back and forth would fill the log. `jumps` counts them all.
     if (monotonic() - loggedAtMs < LOG_EVERY_MS) return;
     loggedAtMs = monotonic();
-    if (jump.kind === "followed") logger.warn({ ...jump }, messageOf(jump));
-    else logger.error({ ...jump }, messageOf(jump));
+    if (jump.kind === "followed") logger.warn({ ...jump }, messageOf(jump, isShared));
+    else logger.error({ ...jump }, messageOf(jump, isShared));
   });
 }
 
-function messageOf({ kind, leadMs }: ClockJump): string {
+function messageOf({ kind, leadMs }: ClockJump, isShared: boolean): string {
   switch (kind) {
     case "followed":
       return `the clock jumped ahead by ${leadMs} ms; the venue's time follows`;
@@ -48,6 +51,8 @@ function messageOf({ kind, leadMs }: ClockJump): string {
         "put it right, or restart with --accept-clock if it is right"
       );
     case "back":
-      return `the clock is ${-leadMs} ms behind the venue's time, which goes on at its own pace`;
+      return isShared
+        ? `the clock is ${-leadMs} ms behind this gateway's time, which follows it down to the log's`
+        : `the clock is ${-leadMs} ms behind the venue's time, which goes on at its own pace`;
   }
 }

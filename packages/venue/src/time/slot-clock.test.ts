@@ -94,8 +94,9 @@ class Log {
 
   clockOf({ id }: Sender): SlotClock {
     const clocks = { wall: () => wall, monotonic: () => monotonic, boot: () => undefined };
+    const logMs = (): number => this.state.lastTickMs;
     return new SlotClock({
-      clock: new VenueClock(clocks, wall),
+      clock: new VenueClock({ ...clocks, logMs }, wall),
       monotonic: clocks.monotonic,
       state: this.state,
       writer: () => id,
@@ -225,6 +226,27 @@ describe("SlotClock", () => {
     const asked = log.run(clock, own, 4, () => log.send(other));
     expect(asked).toEqual([0, 1_000, 2_000, 3_000].map((ms) => START + 3_600_000 + ms));
     expect(log.state.lastTickMs).toBe(START);
+  });
+
+  test("a clock that was ahead is put right: asks no more, and alone it moves the log on", () => {
+    const log = new Log();
+    const own = log.join("a");
+    const others = ["b", "c"].map((name) => ({ sender: log.join(name), isSecond: name === "c" }));
+    wall += 3_600_000;
+    const clock = log.clockOf(own);
+    /** The others have the right time. */
+    const tick = (): void => {
+      const slot = slotOf(log.state.lastTickMs + 1_000);
+      for (const { sender, isSecond } of others) {
+        log.send(sender, isSecond ? [] : [{ kind: "Tick", slot }]);
+      }
+    };
+    expect(log.run(clock, own, 3, tick)).toHaveLength(3);
+    wall -= 3_600_000;
+    expect(log.run(clock, own, 3, tick)).toEqual([]);
+    // The others were killed.
+    expect(log.run(clock, own, 30)).toEqual([]);
+    expect(log.state.lastTickMs).toBe(wall - 1_000);
   });
 
   test("clock set back: the venue's time continues, never back", () => {

@@ -10,7 +10,9 @@ let wall = START;
 let monotonic = 0;
 let boot: BootTime | undefined;
 let jumps: ClockJump[] = [];
+let logMs = START;
 beforeEach(() => {
+  logMs = START;
   wall = START;
   monotonic = 5_000;
   boot = { boot: "one", elapsedMs: 70_000 };
@@ -20,6 +22,12 @@ beforeEach(() => {
 function venueClock(startMs = START): VenueClock {
   const clocks = { wall: () => wall, monotonic: () => monotonic, boot: () => boot };
   return new VenueClock(clocks, startMs, (jump) => jumps.push(jump));
+}
+
+/** Next to a log that other gateways write too. */
+function sharedClock(startMs = START): VenueClock {
+  const clocks = { wall: () => wall, monotonic: () => monotonic, boot: () => boot };
+  return new VenueClock({ ...clocks, logMs: () => logMs }, startMs, (jump) => jumps.push(jump));
 }
 
 /** All clocks advance together. */
@@ -160,5 +168,78 @@ describe("nowMs: the machine slept", () => {
     const clock = venueClock();
     sleep(HOUR_MS);
     expect(clock.nowMs()).toBe(START);
+  });
+});
+
+describe("nowMs: other gateways write the log too", () => {
+  /** The other gateways tick. */
+  function passWithLog(ms: number): void {
+    pass(ms);
+    logMs += ms;
+  }
+
+  test("a clock that was ahead at the start and is put right: followed back, reported once", () => {
+    wall += HOUR_MS;
+    const clock = sharedClock(wall);
+    passWithLog(10_000);
+    expect(clock.nowMs()).toBe(wall);
+    wall -= HOUR_MS;
+    for (let step = 0; step < 10; step++) {
+      passWithLog(200);
+      expect(clock.nowMs()).toBe(wall);
+      expect(clock.leadMs).toBe(0);
+    }
+    expect(jumps).toEqual([{ kind: "back", leadMs: -HOUR_MS }]);
+  });
+
+  test("a step ahead that was followed, and back again: followed", () => {
+    const clock = sharedClock();
+    wall += 30_000;
+    expect(clock.nowMs()).toBe(wall);
+    wall -= 30_000;
+    passWithLog(200);
+    expect(clock.nowMs()).toBe(wall);
+  });
+
+  test("the log has followed the clock: not behind it, and on at its own pace", () => {
+    wall += HOUR_MS;
+    const clock = sharedClock(wall);
+    logMs = wall - 3_000;
+    wall -= HOUR_MS;
+    expect(clock.nowMs()).toBe(START + HOUR_MS - 3_000);
+    for (let ms = 200; ms <= 2_000; ms += 200) {
+      pass(200);
+      expect(clock.nowMs()).toBe(START + HOUR_MS - 3_000 + ms);
+      // It ticks itself.
+      logMs = clock.nowMs();
+    }
+  });
+
+  test("a clock less than a second behind the own time: nothing goes back", () => {
+    const clock = sharedClock();
+    wall -= 900;
+    passWithLog(200);
+    expect(clock.nowMs()).toBe(START + 200);
+  });
+
+  test("the log is an hour ahead of a right clock: time goes on from the log", () => {
+    const clock = sharedClock();
+    logMs += HOUR_MS;
+    expect(clock.nowMs()).toBe(START + HOUR_MS);
+    pass(200);
+    expect(clock.nowMs()).toBe(START + HOUR_MS + 200);
+    expect(clock.leadMs).toBe(-HOUR_MS);
+  });
+
+  test("steadyMs: a second ahead of the log at most, never back, and on with the log", () => {
+    wall += HOUR_MS;
+    const clock = sharedClock(wall);
+    expect(clock.steadyMs()).toBe(START + 1_000);
+    wall -= HOUR_MS;
+    expect(clock.steadyMs()).toBe(START + 1_000);
+    passWithLog(2_000);
+    expect(clock.steadyMs()).toBe(START + 2_000);
+    logMs += 400;
+    expect(clock.steadyMs()).toBe(START + 2_400);
   });
 });

@@ -8,7 +8,12 @@
  *   until the wall clock is corrected, or until a start accepts it (start-time.ts).
  *
  * Each jump of more than two seconds is counted, and reported once.
+ *
+ * A log that other gateways write too has the time of the majority, not of this machine. There what the
+ * log does not have of the own time goes back with the wall clock, and the own time follows the log if
+ * that is ahead.
  */
+import { MAX_LEAD_MS } from "@perpgate/engine";
 import type { BootClock, BootTime } from "./boot-clock.js";
 import { MAX_FOLLOWED_MS } from "./start-time.js";
 
@@ -18,6 +23,8 @@ export interface Clocks {
   /** Milliseconds from any origin, never back. */
   readonly monotonic: () => number;
   readonly boot: BootClock;
+  /** Of a log that other gateways write too: its last tick. */
+  readonly logMs?: () => number;
 }
 
 /** A larger difference from the wall clock is reported, and makes the venue unready. */
@@ -52,6 +59,7 @@ export class VenueClock {
   /** How far a doubted wall clock is ahead. */
   private doubtMs: number | undefined;
   private isBack = false;
+  private steady = 0;
 
   constructor(
     private readonly clocks: Clocks,
@@ -64,17 +72,17 @@ export class VenueClock {
     this.bootAtStart = clocks.boot();
   }
 
-  /** The venue's time, whole milliseconds, never back. */
+  /** The venue's time, whole milliseconds. Never back, unless other gateways write the log too. */
   nowMs(): number {
     const monotonic = this.clocks.monotonic();
-    const running = this.base + (monotonic - this.anchor);
+    const running = this.runningMs(monotonic);
     const wall = this.clocks.wall();
     const lead = wall - running;
     if (lead > MAX_FOLLOWED_MS) return this.farAhead(lead, running, monotonic);
     this.doubtMs = undefined;
     if (lead <= 0) {
       this.noteBehind(lead);
-      return Math.floor(running);
+      return Math.floor(this.backMs(running, wall, monotonic));
     }
     this.isBack = false;
     if (lead > MAX_LAG_MS) {
@@ -87,6 +95,18 @@ export class VenueClock {
     return Math.floor(wall);
   }
 
+  /**
+   * As `nowMs`, and never back: no further ahead of the log than it takes a stamp. For what is compared
+   * with earlier times.
+   */
+  steadyMs(): number {
+    const nowMs = this.nowMs();
+    const logMs = this.clocks.logMs?.();
+    if (logMs === undefined) return nowMs;
+    this.steady = Math.max(this.steady, logMs, Math.min(nowMs, logMs + MAX_LEAD_MS));
+    return this.steady;
+  }
+
   /** The wall clock, right or wrong. */
   wallMs(): number {
     return this.clocks.wall();
@@ -94,7 +114,26 @@ export class VenueClock {
 
   /** How far the wall clock is ahead of the venue's time; negative: behind. */
   get leadMs(): number {
-    return this.clocks.wall() - this.nowMs();
+    const nowMs = this.nowMs();
+    return this.clocks.wall() - nowMs;
+  }
+
+  private runningMs(monotonic: number): number {
+    const running = this.base + (monotonic - this.anchor);
+    const logMs = this.clocks.logMs?.() ?? running;
+    if (logMs - running <= MAX_LAG_MS) return running;
+    // The majority is ahead.
+    this.moveTo(logMs, monotonic);
+    return logMs;
+  }
+
+  /** The time under a wall clock that is behind it: what neither that nor the log has goes back. */
+  private backMs(running: number, wall: number, monotonic: number): number {
+    const logMs = this.clocks.logMs?.() ?? running;
+    // The wall clock has whole milliseconds.
+    if (running - wall < 1 || running <= logMs + MAX_LEAD_MS) return running;
+    this.moveTo(Math.max(wall, logMs), monotonic);
+    return this.base;
   }
 
   private farAhead(lead: number, running: number, monotonic: number): number {

@@ -57,8 +57,8 @@ export function createVenueBridge(
     config,
     venueId: deposits.history.venueId,
     port: trustedPort(deposits),
-    // The venue's time never goes back.
-    clock: () => venue.nowMs(),
+    // Never back.
+    clock: () => venue.steadyMs(),
     observe: (event) => {
       health.observe(event);
       report(event);
