@@ -7,7 +7,7 @@ import { defineConfig } from "vitest/config";
 const FOLDER = "packages/engine/src/testing";
 const FAST = ["scenarios", "found", "incidents"].map((name) => `${FOLDER}/${name}/**/*.test.ts`);
 const SLOW = [
-  ...["rules", "replay", "rounding", "properties", "faults", "collusion"].map(
+  ...["rules", "replay", "rounding", "properties", "faults", "collusion", "versions"].map(
     (name) => `${FOLDER}/${name}/**/*.test.ts`,
   ),
   `${FOLDER}/agreement.test.ts`,

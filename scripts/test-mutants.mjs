@@ -24,8 +24,13 @@ const RULES = [
   "sessions",
   "deposits",
   "snapshot",
+  "writers",
+  "commands",
+  "genesis.ts",
   "operator.ts",
+  "selection.ts",
   "tick.ts",
+  "versions.ts",
 ];
 /** Texts and shapes of objects: the compiler finds those. */
 const EXCLUDED = ["StringLiteral", "ObjectLiteral", "ArrayDeclaration", "Regex"];

@@ -32,6 +32,10 @@ const UNREACHABLE_ENDS: readonly string[] = [
   "deposit_reorged",
 ];
 
+/**
+ * Without those that flows of their own reach, and compare with the model: exits that meet their cap in
+ * found/exits-under-a-cap.test.ts, funding from profit in found/funding-from-profit.test.ts.
+ */
 const RARE_RULES: readonly string[] = [
   "acknowledged bankruptcy",
   "acknowledged band",

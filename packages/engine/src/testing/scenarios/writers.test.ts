@@ -267,6 +267,10 @@ describe("upgrades", () => {
     }
   });
 
+  test("to a version before all that a live writer can read: refused, and the process goes on", () => {
+    expect(upgrade(new Venue(), ENGINE_VERSION - 1)).toBe("writer_lacks_version");
+  });
+
   test("executed once all can read it", () => {
     const next = { ...RULE_SETS.at(-1)!, version: ENGINE_VERSION + 1 };
     const venue = new Venue();
