@@ -28,7 +28,7 @@ const LOSSES = /^(nonce|batch|position|order) \d/;
 const LATE = new RegExp(
   [
     "timed? ?out",
-    "^(too late|waits): ",
+    "^too late: ",
     "too slow to judge",
     "\\d ms instead of \\d",
     "^expected \\d+\\.\\d+ to be less than ",
