@@ -54,6 +54,24 @@ describe("several gateways", () => {
     expect(client.gateways.map(({ isInUse }) => isInUse)).toEqual([false, false, true]);
   });
 
+  test("useGateway before the first answer: kept", async () => {
+    const [near, far] = await proxies(2);
+    const fetch = async (url: string, init: RequestLike) => {
+      // The far one does not answer its probes.
+      if (!url.startsWith(far!.url) || url.endsWith("/v1/time")) return globalThis.fetch(url, init);
+      return new Promise<Response>((_, reject) => {
+        init.signal.addEventListener("abort", () => reject(init.signal.reason));
+      });
+    };
+    // The connection to the near one is open, so that its probes are answered in time.
+    await globalThis.fetch(`${near!.url}/healthz`);
+    const client = newClient(venue, { url: [near!.url, far!.url], fetch });
+    const first = client.time();
+    client.useGateway(far!.url);
+    await first;
+    expect(client.url).toBe(far!.url);
+  });
+
   test("no address, or one that is none of them: refused", async () => {
     expect(() => newClient(venue, { url: [] })).toThrow(TypeError);
     const client = newClient(venue, { url: [venue.url, "http://127.0.0.1:9"] });
@@ -320,6 +338,95 @@ describe("several gateways", () => {
     sent.length = 0;
     await newClient(venue, { fetch }).restore(session.save()).openOrders();
     expect(sent).toEqual([undefined]);
+  });
+
+  test("the venue is set up again at the same addresses: reads and sign-in go on", async () => {
+    const old = await startVenue();
+    const gateways = [await CuttingProxy.before(old.url), await CuttingProxy.before(old.url)];
+    const client = await clientOf(gateways);
+    const session = await newSession(client);
+    await session.stream.watchOrders(() => undefined).ready;
+    await session.stream.placeOrder(SMALL);
+    await old.advance(20_000);
+    await session.openOrders();
+    const seen = old.venue.seq;
+    const next = await startVenue();
+    for (const gateway of gateways) {
+      gateway.leadTo(next.url);
+      gateway.cutAll();
+    }
+    expect(await client.markets()).not.toEqual([]);
+    const again = await newSession(client);
+    const { orderId } = await again.placeOrder(SMALL);
+    expect((await again.openOrders()).map((order) => order.orderId)).toEqual([orderId]);
+    expect(next.venue.seq).toBeLessThan(seen);
+  });
+
+  test("an address of another venue: a session that it does not know lives on", async () => {
+    const other = await startVenue();
+    await other.advance(60_000);
+    const home = await CuttingProxy.before(venue.url);
+    const foreign = await CuttingProxy.before(other.url);
+    const client = await clientOf([home, foreign]);
+    const session = await newSession(client);
+    const { orderId } = await session.placeOrder(SMALL);
+    const seen: string[] = [];
+    await session.stream.watchPreconfirms((ack) => seen.push(ack.orderId)).ready;
+    // The socket is the first to be refused there, then a request.
+    client.useGateway(foreign.url);
+    await eventually(() => client.url).toBe(home.url);
+    client.useGateway(foreign.url);
+    expect((await session.openOrders()).map((order) => order.orderId)).toEqual([orderId]);
+    expect(client.url).toBe(home.url);
+    const next = await session.stream.placeOrder(SMALL);
+    await eventually(() => seen).toContain(next.orderId);
+    // One that has ended, has.
+    await newClient(venue).restore(session.save()).signOut();
+    await expect(session.openOrders()).rejects.toMatchObject({ code: "invalid_token" });
+    await eventually(() => session.stream.state).toBe("closed");
+  });
+
+  test("gateways with a round trip of 1.3 s: the socket opens and stays", async () => {
+    const gateways = await proxies(2);
+    for (const gateway of gateways) gateway.delayMs = 650;
+    const sent: string[] = [];
+    let sockets = 0;
+    class Noting extends WebSocket {
+      constructor(url: string) {
+        super(url);
+        sockets++;
+      }
+
+      override send(text: string): void {
+        sent.push(text);
+        super.send(text);
+      }
+    }
+    const url = gateways.map((gateway) => gateway.url);
+    const client = newClient(venue, { url, WebSocket: Noting });
+    const moves: string[] = [];
+    const session = client.restore((await newSession(newClient(venue))).save());
+    await session.stream.watchOrders(() => undefined).ready;
+    client.onGateway((used) => moves.push(used));
+    const pings = () => sent.filter((text) => text.includes("ping")).length;
+    await eventually(pings).toBeGreaterThan(2);
+    expect([sockets, moves]).toEqual([1, []]);
+  });
+
+  test("limits: a request that waits for that of a gateway is sent when another is used", async () => {
+    const [first, second] = await proxies(2);
+    let isLimited = false;
+    const fetch = async (url: string, init: RequestLike) => {
+      if (!isLimited || !url.startsWith(first!.url)) return globalThis.fetch(url, init);
+      const body = { code: "rate_limited", message: "too many requests", requestId: "1" };
+      return Response.json({ ...body, details: { retryAfterMs: 600_000 } }, { status: 429 });
+    };
+    const client = await clientOf([first!, second!], { fetch });
+    isLimited = true;
+    await expect(client.time()).rejects.toMatchObject({ code: "rate_limited" });
+    const waiting = client.time({ signal: AbortSignal.timeout(20_000) });
+    client.useGateway(second!.url);
+    expect(await waiting).toBeGreaterThan(0);
   });
 
   test("not_executed, lagging: the next gateway gets the same request", async () => {

@@ -26,6 +26,8 @@ export class CuttingProxy {
   fate: (direction: Direction, totalBytes: number) => Fate = () => "pass";
   /** Whether new connections are cut immediately. */
   isDown = false;
+  /** Milliseconds that each chunk is on its way. */
+  delayMs = 0;
   /** Connections cut so far. */
   cuts = 0;
   /** Connections accepted so far. */
@@ -84,13 +86,23 @@ export class CuttingProxy {
     this.pairs.add(pair);
     client.setNoDelay(true);
     upstream.setNoDelay(true);
-    client.on("data", (chunk: Buffer) => this.pass(pair, "up", upstream, chunk));
-    upstream.on("data", (chunk: Buffer) => this.pass(pair, "down", client, chunk));
+    client.on("data", (chunk: Buffer) => this.carry(pair, "up", upstream, chunk));
+    upstream.on("data", (chunk: Buffer) => this.carry(pair, "down", client, chunk));
     for (const socket of [client, upstream]) {
       // A reset ends the connection like any other close.
       socket.on("error", () => undefined);
       socket.on("close", () => this.end(pair));
     }
+  }
+
+  private carry(pair: Pair, direction: Direction, to: Socket, chunk: Buffer): void {
+    if (this.delayMs === 0) {
+      this.pass(pair, direction, to, chunk);
+      return;
+    }
+    setTimeout(() => {
+      if (this.pairs.has(pair)) this.pass(pair, direction, to, chunk);
+    }, this.delayMs);
   }
 
   private pass(pair: Pair, direction: Direction, to: Socket, chunk: Buffer): void {

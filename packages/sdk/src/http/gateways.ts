@@ -5,12 +5,15 @@
  * again, and a gateway that is clearly nearer is used instead. A gateway that a request or a socket
  * reports as lost is left immediately and avoided for some seconds. Sessions, nonces and stream positions
  * are valid at all gateways; `position` lets a client read its own writes at the next one.
+ *
+ * A venue may be set up again at the same addresses, and an address may be that of another venue:
+ * positions of another log are forgotten, and a 401 there does not end a session that lives elsewhere.
  */
 
-import { fetchWithin } from "@perpgate/protocol";
-import { getHealth, getReadiness } from "@perpgate/protocol/operations";
+import { fetchWithin, POSITION_HEADER } from "@perpgate/protocol";
+import { getAccount, getHealth, getReadiness } from "@perpgate/protocol/operations";
 import { ConnectionError } from "../errors.js";
-import type { FetchLike } from "./http-client.js";
+import type { FetchLike, ResponseLike } from "./http-client.js";
 
 /** A gateway of the venue, as this client knows it. */
 export interface GatewayState {
@@ -25,13 +28,23 @@ interface Known {
   roundTripMs: number | undefined;
   /** By `performance.now()`. */
   lostAt: number | undefined;
+  /** By `performance.now()`: until then it counts as a gateway of another venue. */
+  foreignUntil: number;
+  /** The highest log position that its responses have shown. */
+  position: number;
 }
 
 const MEASURE_EVERY_MS = 30_000;
 const PROBES = 2;
-const PROBE_TIMEOUT_MS = 1_000;
+/** Long enough for a long way to the gateway: without its round trip, other limits would be too short. */
+const PROBE_TIMEOUT_MS = 5_000;
+const READY_TIMEOUT_MS = 1_000;
+/** For a request whose connection is opened first. */
+export const CONNECT_ROUND_TRIPS = 8;
 /** A lost gateway is avoided for this long while there is another. */
 const AVOIDED_MS = 5_000;
+/** A gateway of another venue is avoided for this long. */
+const FOREIGN_MS = 60_000;
 /** Without an answer for this long, the gateway is asked whether it is alive; it has as long again. */
 const SILENT_MS = 500;
 /** A gateway with a long way to it gets this many round trips instead. */
@@ -48,6 +61,10 @@ export class Gateways {
   private measuredAt: number | undefined;
   private choosing: Promise<void> | undefined;
   private seenPosition = 0;
+  /** How often the program has chosen the gateway. */
+  private uses = 0;
+  /** Where a session's token was accepted last. */
+  private readonly acceptedAt = new Map<string, string>();
 
   /** The first address is used until one is chosen. */
   constructor(
@@ -58,6 +75,8 @@ export class Gateways {
       url,
       roundTripMs: undefined,
       lostAt: undefined,
+      foreignUntil: 0,
+      position: 0,
     }));
     if (first === undefined) throw new TypeError("name the address of at least one gateway");
     this.known = [first, ...others];
@@ -102,6 +121,58 @@ export class Gateways {
     }
   }
 
+  /** The highest position that responses of this gateway have shown. */
+  positionOf(url: string): number {
+    return this.named(url)?.position ?? 0;
+  }
+
+  /** A response has shown the position. */
+  shown(url: string, position: number): void {
+    this.notePosition(position);
+    const found = this.named(url);
+    if (found !== undefined && position > found.position) found.position = position;
+  }
+
+  /**
+   * The gateway lags behind a position that it had shown before the request was sent: it has another log
+   * now, and what was seen of the earlier one says nothing.
+   */
+  restarted(position: number): void {
+    for (const one of this.known) one.position = 0;
+    this.seenPosition = position;
+  }
+
+  /** The gateway has accepted a session's token. */
+  accepted(token: string, url: string): void {
+    if (this.areSeveral) this.acceptedAt.set(token, url);
+  }
+
+  /**
+   * The gateway does not know a session's token. If another one has accepted it before, and still does,
+   * this is a gateway of another venue: it is left, and avoided for a minute. Returns whether it is one.
+   */
+  async isOfAnotherVenue(url: string, token: string): Promise<boolean> {
+    const home = this.named(this.acceptedAt.get(token) ?? "");
+    const found = this.named(url);
+    if (home === undefined || found === undefined || home === found) return false;
+    const limitMs = this.patienceMs(home.url, READY_TIMEOUT_MS, CONNECT_ROUND_TRIPS);
+    const headers = { authorization: `Bearer ${token}` };
+    const asked = this.get(home.url + getAccount.path, limitMs, headers);
+    const status = await asked.then(
+      (response) => response.status,
+      () => undefined,
+    );
+    if (status === 401) this.acceptedAt.delete(token);
+    if (status !== 200) return false;
+    found.foreignUntil = performance.now() + FOREIGN_MS;
+    home.foreignUntil = 0;
+    home.lostAt = undefined;
+    const ours = this.known.filter((one) => !isForeign(one));
+    this.seenPosition = Math.max(...ours.map(({ position }) => position));
+    if (this.inUse === found) this.change(home);
+    return true;
+  }
+
   /** Undefined, or a promise of the first choice. Later calls measure again now and then. */
   chosen(): Promise<void> | undefined {
     if (!this.areSeveral) return undefined;
@@ -120,21 +191,23 @@ export class Gateways {
 
   /** Uses another of the addresses, until it is lost or another one is clearly nearer. */
   use(url: string): void {
-    const found = this.known.find((one) => one.url === url);
+    const found = this.named(url);
     if (found === undefined) throw new TypeError(`${url} is none of the client's addresses`);
     this.measuredAt ??= performance.now();
+    this.uses++;
+    found.foreignUntil = 0;
     this.change(found);
   }
 
   answered(url: string): void {
-    const found = this.known.find((one) => one.url === url);
+    const found = this.named(url);
     if (found !== undefined) found.lostAt = undefined;
   }
 
   /** Leaves the gateway if it is in use. Returns whether the one in use now is not known as lost. */
   lost(url: string): boolean {
     if (!this.areSeveral) return false;
-    const found = this.known.find((one) => one.url === url);
+    const found = this.named(url);
     if (found !== undefined) found.lostAt = performance.now();
     if (this.inUse === found) this.change(this.next());
     return !isAvoided(this.inUse);
@@ -166,9 +239,12 @@ export class Gateways {
     const abort = (): void => controller.abort(signal?.reason);
     if (signal?.aborted === true) abort();
     signal?.addEventListener("abort", abort, { once: true });
-    const timer = setInterval(async () => {
-      if (!(await this.isAlive(url))) controller.abort(new ConnectionError(`${url} is silent`));
-    }, this.silentMs(url));
+    const timer = setInterval(
+      async () => {
+        if (!(await this.isAlive(url))) controller.abort(new ConnectionError(`${url} is silent`));
+      },
+      this.patienceMs(url, SILENT_MS),
+    );
     try {
       return await run(controller.signal);
     } finally {
@@ -177,9 +253,30 @@ export class Gateways {
     }
   }
 
+  /** A signal that is aborted with the given one, or when another gateway is used, until `end`. */
+  untilChange(signal: AbortSignal | undefined): {
+    readonly signal: AbortSignal | undefined;
+    end(): void;
+  } {
+    if (!this.areSeveral) return { signal, end: () => undefined };
+    const controller = new AbortController();
+    const abort = (): void => controller.abort(signal?.reason);
+    if (signal?.aborted === true) abort();
+    signal?.addEventListener("abort", abort, { once: true });
+    const stopFollowing = this.onChange(abort);
+    return {
+      signal: controller.signal,
+      end: () => {
+        signal?.removeEventListener("abort", abort);
+        stopFollowing();
+      },
+    };
+  }
+
   /** Whether it can serve requests now. */
   isReady(url: string): Promise<boolean> {
-    return this.ask(url + getReadiness.path, PROBE_TIMEOUT_MS).then(
+    const limitMs = this.patienceMs(url, READY_TIMEOUT_MS, CONNECT_ROUND_TRIPS);
+    return this.ask(url + getReadiness.path, limitMs).then(
       () => true,
       () => false,
     );
@@ -189,7 +286,7 @@ export class Gateways {
   private isAlive(url: string): Promise<boolean> {
     let check = this.checks.get(url);
     if (check === undefined) {
-      check = this.ask(url + getHealth.path, this.silentMs(url))
+      check = this.ask(url + getHealth.path, this.patienceMs(url, SILENT_MS))
         .then(
           () => true,
           () => false,
@@ -200,15 +297,21 @@ export class Gateways {
     return check;
   }
 
-  private silentMs(url: string): number {
-    const roundTripMs = this.known.find((one) => one.url === url)?.roundTripMs ?? 0;
-    return Math.max(SILENT_MS, SILENT_ROUND_TRIPS * roundTripMs);
+  /** How long to wait for a gateway: this long, or this many round trips if that is longer. */
+  patienceMs(url: string, leastMs: number, roundTrips = SILENT_ROUND_TRIPS): number {
+    return Math.max(leastMs, roundTrips * (this.named(url)?.roundTripMs ?? 0));
+  }
+
+  private named(url: string): Known | undefined {
+    return this.known.find((one) => one.url === url);
   }
 
   /** All are probed at the same time, so the first that answers all its probes is the nearest. */
   private async chooseFirst(): Promise<void> {
+    const { uses } = this;
     try {
-      this.change(await Promise.any(this.known.map((one) => this.probe(one))));
+      const nearest = await Promise.any(this.known.map((one) => this.probe(one)));
+      if (this.uses === uses) this.change(nearest);
     } catch {
       // None is ready: the first address is used, and its errors are reported.
     }
@@ -217,7 +320,7 @@ export class Gateways {
   private async measure(): Promise<void> {
     const results = await Promise.allSettled(this.known.map((one) => this.probe(one)));
     const ready = results.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-    const [nearest] = ready.sort(byRoundTrip);
+    const [nearest] = ready.filter((one) => !isForeign(one)).sort(byRoundTrip);
     // Without any answer it is rather this side's network that is down.
     if (nearest === undefined) return;
     if (!ready.includes(this.inUse)) this.lost(this.inUse.url);
@@ -230,8 +333,9 @@ export class Gateways {
       // The first request of a connection also opens it.
       for (let count = 0; count < PROBES; count++) {
         const begun = performance.now();
-        await this.ask(one.url + getReadiness.path, PROBE_TIMEOUT_MS);
+        const { headers } = await this.ask(one.url + getReadiness.path, PROBE_TIMEOUT_MS);
         fastest = Math.min(fastest, performance.now() - begun);
+        one.position = Math.max(one.position, positionIn(headers));
       }
     } catch (error) {
       one.roundTripMs = undefined;
@@ -243,16 +347,25 @@ export class Gateways {
   }
 
   /** @throws unless the response is 200. */
-  private async ask(url: string, timeoutMs: number): Promise<void> {
-    const limits = { timeoutMs, maxBytes: Number.POSITIVE_INFINITY };
-    const init = { method: "GET", cache: "no-store", headers: {} } as const;
-    const { status } = await fetchWithin(limits, (signal) => this.fetch(url, { ...init, signal }));
+  private async ask(url: string, timeoutMs: number): Promise<Pick<ResponseLike, "headers">> {
+    const { status, headers } = await this.get(url, timeoutMs);
     if (status !== 200) throw new ConnectionError(`${url} returned ${status}`);
+    return { headers };
+  }
+
+  private get(
+    url: string,
+    timeoutMs: number,
+    headers: Record<string, string> = {},
+  ): Promise<Pick<ResponseLike, "status" | "headers">> {
+    const limits = { timeoutMs, maxBytes: Number.POSITIVE_INFINITY };
+    const init = { method: "GET", cache: "no-store", headers } as const;
+    return fetchWithin(limits, (signal) => this.fetch(url, { ...init, signal }));
   }
 
   /** The nearest of the others that are not lost; if all are, the one that was lost first. */
   private next(): Known {
-    const others = this.known.filter((one) => one !== this.inUse);
+    const others = this.known.filter((one) => one !== this.inUse && !isForeign(one));
     const [nearest] = others.filter((one) => !isAvoided(one)).sort(byRoundTrip);
     const [oldest = this.inUse] = others.sort((a, b) => (a.lostAt ?? 0) - (b.lostAt ?? 0));
     return nearest ?? oldest;
@@ -268,8 +381,19 @@ export class Gateways {
   }
 }
 
-function isAvoided({ lostAt }: Known): boolean {
-  return lostAt !== undefined && performance.now() - lostAt < AVOIDED_MS;
+/** The log position in a response; 0 without one. */
+export function positionIn(headers: ResponseLike["headers"]): number {
+  const position = Number(headers.get(POSITION_HEADER));
+  return Number.isSafeInteger(position) ? position : 0;
+}
+
+function isAvoided(one: Known): boolean {
+  const { lostAt } = one;
+  return isForeign(one) || (lostAt !== undefined && performance.now() - lostAt < AVOIDED_MS);
+}
+
+function isForeign({ foreignUntil }: Known): boolean {
+  return performance.now() < foreignUntil;
 }
 
 function byRoundTrip(a: Known, b: Known): number {

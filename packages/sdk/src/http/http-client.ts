@@ -11,7 +11,6 @@ import {
   ErrorBody,
   fetchWithin,
   MIN_POSITION_HEADER,
-  POSITION_HEADER,
   SIGNATURE_HEADER,
   TimeLimitError,
 } from "@perpgate/protocol";
@@ -34,7 +33,7 @@ import {
 } from "../retry.js";
 import { hasShape } from "./answer-shape.js";
 import { connectionFailure, isGatewayLost, refusalOf, unexpectedAnswer } from "./failures.js";
-import type { Gateways } from "./gateways.js";
+import { type Gateways, positionIn } from "./gateways.js";
 import { type HeadersLike, limitStateOf, retryAfterMsOf } from "./limit-headers.js";
 import { Pacer } from "./pacer.js";
 
@@ -112,15 +111,34 @@ export class HttpClient {
     return choosing.then(() => this.queue(operation, input, attempt));
   }
 
-  private queue<O extends Operation>(
+  /** A request that waits while the gateway changes waits for the limit of the next one instead. */
+  private async queue<O extends Operation>(
     operation: O,
     input: Input<O>,
     attempt: Attempt,
   ): Promise<Answer<ResultOf<O>>> {
     const { session, options } = input;
+    const { gateways } = this.settings;
     const limit = operation.limit ?? (session === undefined ? "reads" : "cancels");
-    const pacer = this.pacer(limit, session);
-    return pacer.run(options?.signal, () => this.exchange(operation, input, attempt, pacer));
+    for (;;) {
+      const { url } = gateways;
+      const pacer = this.pacer(limit, session, url);
+      const wait = gateways.untilChange(options?.signal);
+      let isSent = false;
+      try {
+        return await pacer.run(wait.signal, () => {
+          wait.end();
+          wait.signal?.throwIfAborted();
+          isSent = true;
+          return this.exchange(url, operation, input, attempt, pacer);
+        });
+      } catch (error) {
+        const isMoved = wait.signal?.aborted === true && options?.signal?.aborted !== true;
+        if (isSent || !isMoved) throw error;
+      } finally {
+        wait.end();
+      }
+    }
   }
 
   /**
@@ -142,6 +160,7 @@ export class HttpClient {
   }
 
   private async exchange<O extends Operation>(
+    url: string,
     operation: O,
     input: Input<O>,
     attempt: Attempt,
@@ -149,18 +168,35 @@ export class HttpClient {
   ): Promise<Answer<ResultOf<O>>> {
     attempt.begin();
     const { gateways } = this.settings;
-    const { url } = gateways;
+    const { session } = input;
     try {
       const answer = await this.ask(url, operation, input, attempt, pacer);
       gateways.answered(url);
+      if (session !== undefined) gateways.accepted(session.token, url);
       return answer;
-    } catch (error) {
+    } catch (failure) {
+      const error = await this.judged(failure, url, session);
       if (error instanceof PerpgateError || error instanceof ConnectionError) {
         error.gateway = gateways.oneOfSeveral(url);
       }
       if (isGatewayLost(error)) error.hasOther = gateways.lost(url);
       throw error;
     }
+  }
+
+  /** The error; a 401 of a gateway of another venue is a lost connection. */
+  private async judged(
+    error: unknown,
+    url: string,
+    session: SessionIdentity | undefined,
+  ): Promise<unknown> {
+    const isUnknownToken = error instanceof PerpgateError && error.code === "invalid_token";
+    if (!isUnknownToken || session === undefined) return error;
+    if (!(await this.settings.gateways.isOfAnotherVenue(url, session.token))) return error;
+    return new ConnectionError(`${url} is a gateway of another venue`, {
+      cause: error,
+      outcome: "refused",
+    });
   }
 
   private async ask<O extends Operation>(
@@ -174,6 +210,7 @@ export class HttpClient {
     const path = pathOf(operation, input.params);
     const name = `${operation.method} ${path}`;
     const url = gateway + path + queryText(input.query);
+    const shownBefore = gateways.positionOf(gateway);
     const { status, headers, text } = await gateways.whileAlive(
       gateway,
       input.options?.signal,
@@ -182,7 +219,8 @@ export class HttpClient {
           this.settings.fetch(url, requestOf(operation, input, gateways.position, signal)),
         ),
     );
-    if (gateways.areSeveral) gateways.notePosition(Number(headers.get(POSITION_HEADER)));
+    const position = positionIn(headers);
+    gateways.shown(gateway, position);
     if (this.settings.isPaced) {
       const state = limitStateOf(headers);
       if (state !== undefined) pacer.learn(state);
@@ -197,6 +235,7 @@ export class HttpClient {
     }
     const error = errorOf(name, status, headers, text);
     if (this.settings.isPaced && status === 429) pacer.holdFor(error.retryAfterMs ?? 0);
+    if (error.code === "lagging" && position < shownBefore) gateways.restarted(position);
     throw error;
   }
 }

@@ -13,6 +13,8 @@ import type { WebSocketConstructor, WebSocketLike } from "../platform/platform.j
 /** The first message of every connection, which counts as open once it is accepted. */
 export interface Greeting {
   readonly text: string;
+  /** Of the session that it binds the connection to. */
+  readonly token: string;
   /** `later` for an error that may pass; any other error closes the link. */
   check(answer: ServerFrame): "accepted" | "later" | Error;
 }
@@ -97,10 +99,10 @@ export class SocketConnection {
     this.outbox.holdFor(ms);
   }
 
-  /** Counts the heartbeats without a message, and pings after the first; a message resets them. */
-  beat(): void {
+  /** Counts the heartbeats without a message, and pings at this one; a message resets them. */
+  beat(pingBeat: number): void {
     this.silentBeats++;
-    if (this.silentBeats === 2) {
+    if (this.silentBeats === pingBeat) {
       this.send(JSON.stringify(messageOf(socketPing, {}))).catch(() => undefined);
     }
   }

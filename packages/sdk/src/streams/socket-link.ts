@@ -11,8 +11,8 @@
  */
 
 import type { ServerFrame } from "@perpgate/protocol";
-import { ConnectionError } from "../errors.js";
-import type { Gateways } from "../http/gateways.js";
+import { ConnectionError, PerpgateError } from "../errors.js";
+import { CONNECT_ROUND_TRIPS, type Gateways } from "../http/gateways.js";
 import { backoffMs, MOVE_BACKOFF, RECONNECT_BACKOFF } from "../retry.js";
 import {
   type ConnectionEnd,
@@ -31,11 +31,14 @@ export type StreamState = "idle" | "connecting" | "open" | "waiting" | "closed";
 
 export interface LinkSettings extends ConnectionSettings {
   readonly gateways: Gateways;
-  /** A silent connection is pinged after one or two of these intervals. */
+  /** A silent connection is pinged after one or two of these intervals, and has one more to answer. */
   readonly heartbeatMs: number;
   /** A connection that is silent for this long is dropped. Default: three heartbeats. */
   readonly silenceMs?: number | undefined;
 }
+
+/** Which connection is open. */
+export type OpenConnection = Pick<SocketConnection, "url">;
 
 /** Requests of a connection that the link has left. */
 export interface InFlight {
@@ -57,8 +60,8 @@ export interface LinkListener {
   onEnd(error: Error): void;
 }
 
-/** Heartbeats without a message: one passes before the ping, one after it. */
-const SILENT_BEATS = 3;
+/** The heartbeat without a message at which a connection is pinged. */
+const PING_BEAT = 2;
 /** Close codes about this client, which another gateway would send too. */
 const OWN_FAULTS: ReadonlySet<number> = new Set([4408, 4429]);
 
@@ -90,6 +93,11 @@ export class SocketLink {
 
   get state(): StreamState {
     return this.current;
+  }
+
+  /** The open connection. */
+  get connection(): OpenConnection | undefined {
+    return this.active;
   }
 
   /** The gateway of the open connection. */
@@ -160,10 +168,10 @@ export class SocketLink {
     }
   }
 
-  /** Drops the connection and opens another. */
-  reconnect(reason: string): void {
+  /** Drops the connection, unless another has replaced it, and opens another. */
+  reconnect(reason: string, connection: OpenConnection | undefined = this.active): void {
     const { active } = this;
-    if (active === undefined) return;
+    if (active === undefined || active !== connection) return;
     active.end();
     this.ended(active, { error: new ConnectionError(reason) });
   }
@@ -196,7 +204,8 @@ export class SocketLink {
   private dial(url = this.settings.gateways.url): void {
     if (this.current === "closed" || this.candidate !== undefined) return;
     try {
-      this.candidate = new SocketConnection(url, this.settings, this.greeting, this.events);
+      const settings = { ...this.settings, connectTimeoutMs: this.connectTimeoutMs(url) };
+      this.candidate = new SocketConnection(url, settings, this.greeting, this.events);
     } catch (cause) {
       // An invalid address: retrying is useless.
       this.close(new ConnectionError(`cannot connect to ${url}`, { cause, outcome: "not_sent" }));
@@ -222,6 +231,9 @@ export class SocketLink {
     this.candidate = undefined;
     this.active = connection;
     this.refusers.clear();
+    if (this.greeting !== undefined) {
+      this.settings.gateways.accepted(this.greeting.token, connection.url);
+    }
     clearInterval(this.heartbeat);
     this.heartbeat = setInterval(() => this.beat(connection), this.settings.heartbeatMs);
     if (active !== undefined) this.leave(active);
@@ -232,7 +244,7 @@ export class SocketLink {
   /** A silent connection has no answers to wait for. */
   private leave(connection: SocketConnection): void {
     const inFlight = this.listener.onMove();
-    if (connection.silentBeats >= SILENT_BEATS) {
+    if (connection.silentBeats >= this.silentBeatsOf(connection)) {
       connection.end();
       inFlight.lose(new ConnectionError("the connection is silent"));
       return;
@@ -259,7 +271,11 @@ export class SocketLink {
       inFlight.lose(error);
       return;
     }
-    const final = refusal ?? (code === undefined ? undefined : this.listener.finalError(code));
+    if (refusal !== undefined) {
+      void this.greetingRefused(connection, refusal);
+      return;
+    }
+    const final = code === undefined ? undefined : this.listener.finalError(code);
     if (final !== undefined) {
       this.close(final);
       return;
@@ -280,6 +296,21 @@ export class SocketLink {
     }
     if (isRefused) void this.refused(connection.url);
     else this.connectLater(hasOther ? 0 : this.nextBackoffMs());
+  }
+
+  /** The session has ended, unless this is a gateway of another venue. */
+  private async greetingRefused(connection: SocketConnection, refusal: Error): Promise<void> {
+    const { gateways } = this.settings;
+    const isUnknownToken = refusal instanceof PerpgateError && refusal.code === "invalid_token";
+    const isForeign =
+      isUnknownToken &&
+      this.greeting !== undefined &&
+      (await gateways.isOfAnotherVenue(connection.url, this.greeting.token));
+    // Another gateway or another greeting is tried already.
+    if (this.candidate !== connection) return;
+    this.candidate = undefined;
+    if (isForeign) this.connectLater(0);
+    else this.close(refusal);
   }
 
   private nextBackoffMs(): number {
@@ -322,18 +353,32 @@ export class SocketLink {
   }
 
   /**
-   * Pings after one silent interval. After two the connection is dropped, or later if `silenceMs` says
-   * so; if there is another gateway, it is kept until the socket there is open.
+   * Pings after one silent interval. After two, or four round trips after the ping, the connection is
+   * dropped, or later if `silenceMs` says so; if there is another gateway, it is kept until the socket
+   * there is open.
    */
   private beat(connection: SocketConnection): void {
-    const { gateways, heartbeatMs, connectTimeoutMs } = this.settings;
-    connection.beat();
+    const { gateways, heartbeatMs, silenceMs = 0 } = this.settings;
+    connection.beat(PING_BEAT);
     void gateways.chosen();
-    if (connection.silentBeats < SILENT_BEATS) return;
-    const silentMs = connection.silentBeats * heartbeatMs;
-    const limitMs = gateways.areSeveral ? connectTimeoutMs : (this.settings.silenceMs ?? 0);
-    if (silentMs > limitMs) this.reconnect("the connection is dead");
-    else if (connection.silentBeats === SILENT_BEATS) this.leaveGateway();
+    const silentBeats = this.silentBeatsOf(connection);
+    if (connection.silentBeats < silentBeats) return;
+    const connectMs = this.connectTimeoutMs(connection.url);
+    const lateMs = (silentBeats - PING_BEAT - 1) * heartbeatMs;
+    const limitMs = gateways.areSeveral ? connectMs + lateMs : silenceMs;
+    if (connection.silentBeats * heartbeatMs > limitMs) this.reconnect("the connection is dead");
+    else if (connection.silentBeats === silentBeats) this.leaveGateway();
+  }
+
+  /** The heartbeats without a message after which a connection counts as silent. */
+  private silentBeatsOf({ url }: SocketConnection): number {
+    const { gateways, heartbeatMs } = this.settings;
+    return PING_BEAT + Math.ceil(gateways.patienceMs(url, heartbeatMs) / heartbeatMs);
+  }
+
+  private connectTimeoutMs(url: string): number {
+    const { gateways, connectTimeoutMs } = this.settings;
+    return gateways.patienceMs(url, connectTimeoutMs, CONNECT_ROUND_TRIPS);
   }
 
   private setState(state: StreamState): void {

@@ -94,11 +94,13 @@ export class StreamSocket {
     this.link.greetWith(greetingOf(token));
     // Without a connection the next one begins with the new token.
     if (this.link.state !== "open") return;
+    const { connection } = this.link;
     try {
       await this.requests.request(messageOf(socketAuth, { token }), options);
     } catch {
-      // Which session the server has bound is unknown; the next connection begins with the new token.
-      this.link.reconnect("not bound to the renewed session");
+      // Which session the server has bound is unknown; the next connection begins with the new token, as
+      // one has that replaced this one meanwhile.
+      this.link.reconnect("not bound to the renewed session", connection);
     }
   }
 
@@ -163,6 +165,7 @@ export class StreamSocket {
 function greetingOf(token: string): Greeting {
   return {
     text: JSON.stringify(messageOf(socketAuth, { token })),
+    token,
     check: ({ t, d }) => {
       if (t === "ok") return "accepted";
       const error = socketError(fieldsOf(d));
