@@ -77,7 +77,7 @@ export async function openSession(
   const session = { address, token };
   const readKey = async () => (await http.call(getAccount, { session })).session.sessionKey;
   const keys = new SessionKeyRing(key, readKey);
-  const orderClient = new OrderClient(new Nonces(), http.settings.rules, () => keys.current());
+  const orderClient = new OrderClient(new Nonces(), http.settings.rules, () => keys);
   return { http, url, address, token, expiresAt, orderClient };
 }
 

@@ -296,6 +296,54 @@ test("keepRenewed: renews before the end; a failure is reported, and tried again
   await session.signOut();
 });
 
+test("keepRenewed of a short session: a failed renewal is tried again before its end", async () => {
+  const at = await startVenue({ startMs: Date.now() });
+  let isRefused = false;
+  const renewals: number[] = [];
+  const fetch = async (url: string, init: RequestLike) => {
+    if (isRefused && url.endsWith("/v1/auth/nonce")) renewals.push(Date.now());
+    if (renewals.length === 1) throw new TypeError("fetch failed");
+    return globalThis.fetch(url, init);
+  };
+  const session = await newSession(newClient(at, { fetch, retries: 0 }), { expiresInMs: 20_000 });
+  const { token, expiresAt } = session;
+  isRefused = true;
+  const errors: unknown[] = [];
+  session.keepRenewed({ beforeMs: 1e12, onError: (error) => errors.push(error) });
+  await eventually(() => session.token === token).toBe(false);
+  expect(errors).toHaveLength(1);
+  expect(renewals[1]).toBeLessThan(expiresAt);
+});
+
+test("renew while the gateway is silent: the socket at the next one stays", async () => {
+  const at = await startVenue();
+  const [first, second] = [await CuttingProxy.before(at.url), await CuttingProxy.before(at.url)];
+  const sockets: WebSocket[] = [];
+  let isLosing = false;
+  /** The first socket loses messages while `isLosing`. */
+  class Losing extends WebSocket {
+    constructor(url: string) {
+      super(url);
+      sockets.push(this);
+    }
+
+    override emit(event: string | symbol, ...rest: unknown[]): boolean {
+      const isLost = isLosing && this === sockets[0] && event === "message";
+      return isLost ? true : super.emit(event, ...rest);
+    }
+  }
+  const client = newClient(at, { url: [first.url, second.url], WebSocket: Losing });
+  await client.time();
+  client.useGateway(first.url);
+  const session = await newSession(client);
+  await session.stream.watchOrders(() => undefined).ready;
+  isLosing = true;
+  await session.renew();
+  expect([session.stream.state, session.stream.gateway]).toEqual(["open", second.url]);
+  expect(sockets).toHaveLength(2);
+  expect(await session.stream.placeOrder(BID)).toMatchObject({ status: "resting" });
+});
+
 test("a restored session has no wallet to renew through", async () => {
   const at = await startVenue();
   const client = newClient(at);

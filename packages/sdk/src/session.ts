@@ -56,12 +56,16 @@ export interface Renewed {
 export interface RenewOptions {
   /** Milliseconds before the session's end. Default: a tenth of its life; half of it at most. */
   readonly beforeMs?: number;
-  /** Called when a renewal fails; it is tried again after a minute while the session lives. */
+  /**
+   * Called when a renewal fails. It is tried again after a minute, or after a quarter of what is left of
+   * the session if that is less, while the session lives.
+   */
   readonly onError?: (error: unknown) => void;
 }
 
 const RENEW_PART = 0.1;
 const RENEW_AGAIN_MS = 60_000;
+const RENEW_AGAIN_PART = 0.25;
 /** Between renewals, whatever the clocks say. */
 const LEAST_RENEWAL_MS = 1_000;
 
@@ -103,7 +107,7 @@ export class Session extends AccountTrader {
     this.orderClient = new OrderClient(
       this.nonces,
       http.settings.rules,
-      () => this.keys.current(),
+      () => this.keys,
       (body, answer) => this.receipts.take(body, answer),
     );
     if (earlierNonce !== undefined) this.orderClient.renewed({ lastNonce: earlierNonce });
@@ -157,9 +161,10 @@ export class Session extends AccountTrader {
       const next =
         sessionKey ?? (await createSessionKey({ kind: sessionKeyKind ?? kind, saveable }));
       const body = JSON.stringify({ newSessionKey: next.publicKey });
-      const signature = await this.orderClient.sign(body);
       await this.keys.replace(next, () =>
-        this.call(rotateSession, { signed: { body, signature }, options }),
+        this.orderClient.withSignature(body, (signature) =>
+          this.call(rotateSession, { signed: { body, signature }, options }),
+        ),
       );
       return { sessionKey: next.publicKey };
     });
@@ -187,7 +192,7 @@ export class Session extends AccountTrader {
         await this.opened?.beforeRebind();
         this.wallet();
         const { keys, token: oldToken, endsAt } = this;
-        const credentials = { token: oldToken, endsAt, key: () => keys.current() };
+        const credentials = { token: oldToken, endsAt, keys };
         this.orderClient.renewed({ lastNonce: this.nonces.last, credentials });
         this.currentToken = token;
         this.endsAt = expiresAt;
@@ -250,7 +255,9 @@ export class Session extends AccountTrader {
       } catch (error) {
         if (isOver()) return;
         onError(error);
-        if (Date.now() < this.endsAt) renewAfter(RENEW_AGAIN_MS);
+        const leftMs = this.endsAt - Date.now();
+        const againMs = Math.min(RENEW_AGAIN_MS, leftMs * RENEW_AGAIN_PART);
+        if (leftMs > 0) renewAfter(Math.max(againMs, LEAST_RENEWAL_MS));
       }
     };
     this.stopRenewals = () => {
@@ -303,10 +310,11 @@ export class Session extends AccountTrader {
    * }
    */
   async endSession(id: string, options: CallOptions = {}): Promise<void> {
-    const signature = await this.orderClient.sign(endSessionText(id));
-    const signed = { body: "", signature };
     try {
-      await this.call(endSessionById, { params: { id }, signed, options });
+      await this.orderClient.withSignature(endSessionText(id), (signature) => {
+        const signed = { body: "", signature };
+        return this.call(endSessionById, { params: { id }, signed, options });
+      });
     } catch (error) {
       const isEnded = error instanceof PerpgateError && error.code === "session_not_found";
       if (!isEnded || !error.isDoubtful) throw error;
@@ -321,18 +329,16 @@ export class Session extends AccountTrader {
    * console.log(await session.endOtherSessions());
    */
   async endOtherSessions(options: CallOptions = {}): Promise<string[]> {
-    const signature = await this.orderClient.sign(endSessionText());
-    const { ended } = await this.call(endOtherSessions, {
-      signed: { body: "", signature },
-      options,
-    });
+    const { ended } = await this.orderClient.withSignature(endSessionText(), (signature) =>
+      this.call(endOtherSessions, { signed: { body: "", signature }, options }),
+    );
     return ended;
   }
 
   /**
    * The session as JSON with the secret of its key: keep it like a password. A key that cannot be
-   * read, the default in browsers, cannot be saved; see `store`. After a rotation of unknown outcome it has
-   * both keys, and the restored session asks the venue which one signs.
+   * read, the default in browsers, cannot be saved; see `store`. After a rotation of unknown outcome, until
+   * one succeeds, it has both keys, and the restored session asks the venue which one signs.
    *
    * @example
    * const text = JSON.stringify(session.save());

@@ -2,6 +2,7 @@
 
 import { NONCE_WINDOW } from "@perpgate/protocol/core";
 import { expect, test } from "vitest";
+import { SessionKeyRing } from "../session-key/key-ring.js";
 import { createSessionKey } from "../session-key/session-key.js";
 import { Nonces } from "./nonces.js";
 import { OrderClient, type SignedText } from "./order-client.js";
@@ -12,8 +13,8 @@ const HOUR_MS = 3_600_000;
 /** A client whose requests are answered with the token that they are sent with. */
 async function newOrderClient() {
   const key = await createSessionKey();
-  const current = async () => key;
-  const client = new OrderClient(new Nonces(), RULES, current);
+  const keys = new SessionKeyRing(key, async () => key.publicKey);
+  const client = new OrderClient(new Nonces(), RULES, () => keys);
   return {
     send: (nonce: number, isRepeat: boolean): Promise<string> =>
       client.submit(
@@ -23,7 +24,7 @@ async function newOrderClient() {
         async ({ token = "current" }: SignedText) => token,
       ),
     renewed: (lastNonce: number, token: string, endsAt: number) =>
-      client.renewed({ lastNonce, credentials: { token, endsAt, key: current } }),
+      client.renewed({ lastNonce, credentials: { token, endsAt, keys } }),
   };
 }
 

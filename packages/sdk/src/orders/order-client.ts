@@ -19,6 +19,7 @@ import {
   rulesWith,
   withRetries,
 } from "../retry.js";
+import type { SessionKeyRing } from "../session-key/key-ring.js";
 import type { SessionKey } from "../session-key/session-key.js";
 import type { Nonces } from "./nonces.js";
 import { type NewOrder, orderText } from "./order-body.js";
@@ -55,7 +56,7 @@ export interface EarlierSession {
     readonly token: string;
     /** Unix milliseconds. */
     readonly endsAt: number;
-    key(): Promise<SessionKey>;
+    readonly keys: SessionKeyRing;
   };
 }
 
@@ -74,7 +75,7 @@ export class OrderClient {
   constructor(
     private readonly nonces: Nonces,
     private readonly rules: RetryRules,
-    private readonly key: () => Promise<SessionKey>,
+    private readonly keys: () => SessionKeyRing,
     /** Called with each signed body that was answered, and the answer. */
     private readonly onAnswer: (body: string, answer: unknown) => void = () => undefined,
   ) {}
@@ -99,15 +100,19 @@ export class OrderClient {
         const earlier = given === undefined ? undefined : this.earlierSenderOf(nonce, isRepeat);
         const isSentBefore = isGivenAgain || earlier !== undefined;
         try {
-          const signed = await this.signed(body, nonce, earlier).catch((error: unknown) => {
+          const { keys, ...token } = this.signerOf(nonce, earlier);
+          await keys.current().catch((error: unknown) => {
             throw notSigned(error, isSentBefore ? "unknown" : "not_sent");
           });
-          const answer = await withRetries(
-            rules,
-            signal,
-            (attempt) => send(signed, attempt, signal),
-            isGivenAgain,
-          );
+          const answer = await keys.use(async (key, refusal) => {
+            const signed = { body, signature: await signatureOf(body, key), ...token };
+            return withRetries(
+              rules,
+              signal,
+              (attempt) => send(signed, attempt, signal),
+              isGivenAgain || refusal?.outcome === "unknown",
+            );
+          });
           this.onAnswer(body, answer);
           return answer;
         } catch (error) {
@@ -121,9 +126,9 @@ export class OrderClient {
     );
   }
 
-  /** Hex of the session key's signature over the text's bytes. */
-  async sign(text: string): Promise<string> {
-    return signatureOf(text, await this.key());
+  /** Sends the hex of the session key's signature over the text's bytes. */
+  withSignature<T>(text: string, send: (signature: string) => Promise<T>): Promise<T> {
+    return this.keys().use(async (key) => send(await signatureOf(text, key)));
   }
 
   /** Another session replaces this one. Must be called while no order is in flight. */
@@ -143,16 +148,15 @@ export class OrderClient {
     return this.earlier.at(-1)?.lastNonce;
   }
 
-  private async signed(
-    body: string,
+  /** The keys of the session that the nonce belongs to, and its token if it was renewed since. */
+  private signerOf(
     nonce: number,
     earlier: EarlierSession | undefined,
-  ): Promise<SignedText> {
-    if (earlier === undefined) return { body, signature: await this.sign(body) };
-    const { credentials } = earlier;
-    if (credentials === undefined) throw notRepeatable(nonce);
-    const signature = await signatureOf(body, await credentials.key());
-    return { body, signature, token: credentials.token };
+  ): { readonly keys: SessionKeyRing; readonly token?: string } {
+    if (earlier === undefined) return { keys: this.keys() };
+    if (earlier.credentials === undefined) throw notRepeatable(nonce);
+    const { keys, token } = earlier.credentials;
+    return { keys, token };
   }
 
   /** The session before a renewal that a given nonce belongs to; undefined if it is the current one. */

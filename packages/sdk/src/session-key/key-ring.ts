@@ -2,39 +2,47 @@
  * The session's current key, even while a rotation is unconfirmed.
  *
  * A rotation whose response was lost leaves two candidates. The venue's key is read before the next
- * signature, so no order is signed with the wrong one.
+ * signature, so no order is signed with the wrong one. A gateway that was stalled may still execute the
+ * rotation after that: the new key is kept, and the venue's key is read again when a signature is refused.
  */
 
 import { ConnectionError, PerpgateError } from "../errors.js";
 import type { SessionKey } from "./session-key.js";
 
-/** Codes of a repeated rotation if the first one was executed. */
+/** Codes of a signature, or of a repeated rotation, if a rotation was executed before. */
 const ALREADY_ROTATED: ReadonlySet<string> = new Set(["invalid_signature", "session_key_rotated"]);
 
 export class SessionKeyRing {
   private settling: Promise<void> | undefined;
+  /** The new keys of rotations of unknown outcome. Once one is executed, the others cannot be. */
+  private candidates: readonly SessionKey[];
+  /** Whether the venue's key must be read before the next signature. */
+  private isUnconfirmed: boolean;
 
   constructor(
     private key: SessionKey,
     /** The public key that the venue has for the session. */
     private readonly keyAtVenue: () => Promise<string>,
-    private unconfirmed?: SessionKey,
-  ) {}
+    candidate?: SessionKey,
+  ) {
+    this.candidates = candidate === undefined ? [] : [candidate];
+    this.isUnconfirmed = candidate !== undefined;
+  }
 
   /** The last key that was confirmed. */
   get known(): SessionKey {
     return this.key;
   }
 
-  /** The new key of a rotation whose outcome is unknown. */
+  /** The new key of the last rotation whose outcome is unknown. */
   get candidate(): SessionKey | undefined {
-    return this.unconfirmed;
+    return this.candidates.at(-1);
   }
 
   /** The current key; reads it from the venue if a rotation is unconfirmed. */
   async current(): Promise<SessionKey> {
-    while (this.unconfirmed !== undefined) {
-      this.settling ??= this.settle(this.unconfirmed).finally(() => {
+    while (this.isUnconfirmed) {
+      this.settling ??= this.settle().finally(() => {
         this.settling = undefined;
       });
       await this.settling;
@@ -42,23 +50,49 @@ export class SessionKeyRing {
     return this.key;
   }
 
+  /**
+   * Runs with the current key. If a rotation of unknown outcome has replaced it meanwhile, runs once more
+   * with the new one, and passes the refusal.
+   */
+  async use<T>(run: (key: SessionKey, refusal?: PerpgateError) => Promise<T>): Promise<T> {
+    const key = await this.current();
+    try {
+      return await run(key);
+    } catch (error) {
+      if (!(error instanceof PerpgateError) || !ALREADY_ROTATED.has(error.code)) throw error;
+      if (this.key === key && this.candidates.length > 0) {
+        this.isUnconfirmed = true;
+        await this.current().catch(() => undefined);
+      }
+      if (this.key === key) throw error;
+      return run(this.key, error);
+    }
+  }
+
   /** Runs a rotation to `next`; if its outcome is unknown, reads the key from the venue. */
   async replace(next: SessionKey, rotate: () => Promise<unknown>): Promise<void> {
     try {
       await rotate();
-      this.key = next;
+      this.confirm(next);
     } catch (error) {
       if (!mayHaveBeenExecuted(error)) throw error;
-      this.unconfirmed = next;
+      this.candidates = [...this.candidates, next];
+      this.isUnconfirmed = true;
       const now = await this.current().catch(() => undefined);
       if (now !== next) throw error;
     }
   }
 
-  private async settle(candidate: SessionKey): Promise<void> {
+  private async settle(): Promise<void> {
     const publicKey = await this.keyAtVenue();
-    if (publicKey === candidate.publicKey) this.key = candidate;
-    this.unconfirmed = undefined;
+    const found = this.candidates.find((candidate) => candidate.publicKey === publicKey);
+    if (found !== undefined) this.confirm(found);
+    this.isUnconfirmed = false;
+  }
+
+  private confirm(key: SessionKey): void {
+    this.key = key;
+    this.candidates = [];
   }
 }
 
