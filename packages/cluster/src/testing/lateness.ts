@@ -19,7 +19,6 @@ export class Lateness {
   /** Each later than all that follow, so that the first one after a moment is the worst since then. */
   private readonly worst: LateTimer[] = [];
   private lastMs: number;
-  private moreMs = 0;
   private isStopped = false;
   private readonly timer: NodeJS.Timeout;
 
@@ -39,11 +38,6 @@ export class Lateness {
     clearInterval(this.timer);
   }
 
-  /** Allows for more than late timers, such as the wait of a process that starts for a processor. */
-  allow(ms: number): void {
-    this.moreMs += ms;
-  }
-
   /**
    * To be added to a bound on what was measured since the start.
    * @throws {Error} if the machine is too slow to judge
@@ -57,8 +51,7 @@ export class Lateness {
   /** The same without a limit, for what was measured since that time of `performance.now`. */
   allowedSince(sinceMs = 0): number {
     this.note();
-    const lateMs = this.worst.find(({ atMs }) => atMs >= sinceMs)?.byMs ?? 0;
-    return this.moreMs + PROCESSES * lateMs;
+    return PROCESSES * (this.worst.find(({ atMs }) => atMs >= sinceMs)?.byMs ?? 0);
   }
 
   /** In which way a time that was measured is beyond its limit; undefined if it is not. */
