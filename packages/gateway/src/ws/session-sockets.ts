@@ -43,6 +43,8 @@ interface Ending {
   isDue: boolean;
   isAgain: boolean;
   written: Promise<void>;
+  /** The writer whose batch with both commands may still be applied, while it is the log's. */
+  doubted: string | undefined;
 }
 
 export class SessionSockets {
@@ -170,9 +172,16 @@ export class SessionSockets {
     if (known !== undefined) {
       known.isDue = true;
       known.isAgain ||= isAgain;
+      // The pair that may be in the log is older than the order that asks now.
+      if (isAgain) known.doubted = undefined;
       return known.written;
     }
-    const ending = { isDue: true, isAgain, written: Promise.resolve() };
+    const ending: Ending = {
+      isDue: true,
+      isAgain,
+      written: Promise.resolve(),
+      doubted: undefined,
+    };
     this.endings.set(session, ending);
     ending.written = this.write(session, ending);
     return ending.written;
@@ -185,8 +194,6 @@ export class SessionSockets {
    * connections of a gateway with its writer, and the next one may join much later.
    */
   private async write(session: number, ending: Ending): Promise<void> {
-    /** The writer whose batch with both commands may still be applied, while it is the log's. */
-    let doubted: string | undefined;
     try {
       while (ending.isDue) {
         ending.isDue = false;
@@ -195,16 +202,17 @@ export class SessionSockets {
           if (!(await isTaken(bound))) ending.isDue = true;
           continue;
         }
+        const { isWriting, writer } = this.venue;
+        // Both may be in the log in the end: a second connection would cancel what came between.
+        const isPair = ending.isAgain && !(isWriting && ending.doubted === writer);
         try {
-          // Both may be in the log in the end: a second connection would cancel what came between.
-          const isPair = ending.isAgain && doubted !== this.venue.writer;
           if (isPair) void this.submit("SessionConnected", session).catch(() => undefined);
           await this.submit("SessionDisconnected", session);
         } catch (error) {
           const isLate = error instanceof ApiError && error.code !== "stopped";
           const isNeeded = ending.isAgain || this.venue.isWriting;
           if (!isLate || this.isStopping || !isNeeded) throw error;
-          if (error.code === "outcome_unknown") doubted = this.venue.writer;
+          if (isPair && error.code === "outcome_unknown") ending.doubted = writer;
           ending.isDue = true;
           await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
         }
