@@ -5,7 +5,7 @@
 
 import { CuttingProxy, type RunningVenue } from "@perpgate/gateway/testing";
 import type { ClientOptions, PerpgateClient, RequestLike, StreamProblem } from "@perpgate/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { Gateways } from "./http/gateways.js";
 import { BID, eventually, newClient, newSession, startVenue } from "./testing/venue.js";
@@ -362,28 +362,23 @@ describe("several gateways", () => {
     expect(next.venue.seq).toBeLessThan(seen);
   });
 
-  test("an address of another venue: a session that it does not know lives on", async () => {
-    const other = await startVenue();
-    await other.advance(60_000);
-    const home = await CuttingProxy.before(venue.url);
-    const foreign = await CuttingProxy.before(other.url);
-    const client = await clientOf([home, foreign]);
-    const session = await newSession(client);
-    const { orderId } = await session.placeOrder(SMALL);
-    const seen: string[] = [];
-    await session.stream.watchPreconfirms((ack) => seen.push(ack.orderId)).ready;
-    // The socket is the first to be refused there, then a request.
-    client.useGateway(foreign.url);
-    await eventually(() => client.url).toBe(home.url);
-    client.useGateway(foreign.url);
-    expect((await session.openOrders()).map((order) => order.orderId)).toEqual([orderId]);
-    expect(client.url).toBe(home.url);
-    const next = await session.stream.placeOrder(SMALL);
-    await eventually(() => seen).toContain(next.orderId);
-    // One that has ended, has.
-    await newClient(venue).restore(session.save()).signOut();
-    await expect(session.openOrders()).rejects.toMatchObject({ code: "invalid_token" });
-    await eventually(() => session.stream.state).toBe("closed");
+  test("first request: one address refuses, the other is silent: not all its time is waited for", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const gateways = new Gateways(["http://refusing", "http://silent"], (url) =>
+      url.startsWith("http://silent")
+        ? new Promise(() => undefined)
+        : Promise.reject(new TypeError("fetch failed")),
+    );
+    let isChosen = false;
+    void gateways.chosen()?.then(() => {
+      isChosen = true;
+    });
+    await vi.advanceTimersByTimeAsync(2_400);
+    expect(isChosen).toBe(false);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(isChosen).toBe(true);
+    expect(gateways.url).toBe("http://refusing");
   });
 
   test("gateways with a round trip of 1.3 s: the socket opens and stays", async () => {

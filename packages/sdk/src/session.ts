@@ -161,6 +161,8 @@ export class Session extends AccountTrader {
       const next =
         sessionKey ?? (await createSessionKey({ kind: sessionKeyKind ?? kind, saveable }));
       const body = JSON.stringify({ newSessionKey: next.publicKey });
+      // Nothing is sent if this fails: `next` is no candidate then.
+      await this.keys.current();
       await this.keys.replace(next, () =>
         this.orderClient.withSignature(body, (signature) =>
           this.call(rotateSession, { signed: { body, signature }, options }),

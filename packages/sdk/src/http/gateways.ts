@@ -6,12 +6,11 @@
  * reports as lost is left immediately and avoided for some seconds. Sessions, nonces and stream positions
  * are valid at all gateways; `position` lets a client read its own writes at the next one.
  *
- * A venue may be set up again at the same addresses, and an address may be that of another venue:
- * positions of another log are forgotten, and a 401 there does not end a session that lives elsewhere.
+ * A venue may be set up again at the same addresses: positions of another log are forgotten.
  */
 
 import { fetchWithin, POSITION_HEADER } from "@perpgate/protocol";
-import { getAccount, getHealth, getReadiness } from "@perpgate/protocol/operations";
+import { getHealth, getReadiness } from "@perpgate/protocol/operations";
 import { ConnectionError } from "../errors.js";
 import type { FetchLike, ResponseLike } from "./http-client.js";
 
@@ -28,8 +27,6 @@ interface Known {
   roundTripMs: number | undefined;
   /** By `performance.now()`. */
   lostAt: number | undefined;
-  /** By `performance.now()`: until then it counts as a gateway of another venue. */
-  foreignUntil: number;
   /** The highest log position that its responses have shown. */
   position: number;
 }
@@ -38,13 +35,15 @@ const MEASURE_EVERY_MS = 30_000;
 const PROBES = 2;
 /** Long enough for a long way to the gateway: without its round trip, other limits would be too short. */
 const PROBE_TIMEOUT_MS = 5_000;
+/** For the other probes of the first choice once one has failed. */
+const OTHERS_MS = 2_500;
 const READY_TIMEOUT_MS = 1_000;
+/** A longer one is rather a stall of the gateway, and limits do not grow with it. */
+const MAX_ROUND_TRIP_MS = 1_500;
 /** For a request whose connection is opened first. */
 export const CONNECT_ROUND_TRIPS = 8;
 /** A lost gateway is avoided for this long while there is another. */
 const AVOIDED_MS = 5_000;
-/** A gateway of another venue is avoided for this long. */
-const FOREIGN_MS = 60_000;
 /** Without an answer for this long, the gateway is asked whether it is alive; it has as long again. */
 const SILENT_MS = 500;
 /** A gateway with a long way to it gets this many round trips instead. */
@@ -63,8 +62,6 @@ export class Gateways {
   private seenPosition = 0;
   /** How often the program has chosen the gateway. */
   private uses = 0;
-  /** Where a session's token was accepted last. */
-  private readonly acceptedAt = new Map<string, string>();
 
   /** The first address is used until one is chosen. */
   constructor(
@@ -75,7 +72,6 @@ export class Gateways {
       url,
       roundTripMs: undefined,
       lostAt: undefined,
-      foreignUntil: 0,
       position: 0,
     }));
     if (first === undefined) throw new TypeError("name the address of at least one gateway");
@@ -138,39 +134,9 @@ export class Gateways {
    * now, and what was seen of the earlier one says nothing.
    */
   restarted(position: number): void {
+    if (!this.areSeveral) return;
     for (const one of this.known) one.position = 0;
     this.seenPosition = position;
-  }
-
-  /** The gateway has accepted a session's token. */
-  accepted(token: string, url: string): void {
-    if (this.areSeveral) this.acceptedAt.set(token, url);
-  }
-
-  /**
-   * The gateway does not know a session's token. If another one has accepted it before, and still does,
-   * this is a gateway of another venue: it is left, and avoided for a minute. Returns whether it is one.
-   */
-  async isOfAnotherVenue(url: string, token: string): Promise<boolean> {
-    const home = this.named(this.acceptedAt.get(token) ?? "");
-    const found = this.named(url);
-    if (home === undefined || found === undefined || home === found) return false;
-    const limitMs = this.patienceMs(home.url, READY_TIMEOUT_MS, CONNECT_ROUND_TRIPS);
-    const headers = { authorization: `Bearer ${token}` };
-    const asked = this.get(home.url + getAccount.path, limitMs, headers);
-    const status = await asked.then(
-      (response) => response.status,
-      () => undefined,
-    );
-    if (status === 401) this.acceptedAt.delete(token);
-    if (status !== 200) return false;
-    found.foreignUntil = performance.now() + FOREIGN_MS;
-    home.foreignUntil = 0;
-    home.lostAt = undefined;
-    const ours = this.known.filter((one) => !isForeign(one));
-    this.seenPosition = Math.max(...ours.map(({ position }) => position));
-    if (this.inUse === found) this.change(home);
-    return true;
   }
 
   /** Undefined, or a promise of the first choice. Later calls measure again now and then. */
@@ -195,7 +161,6 @@ export class Gateways {
     if (found === undefined) throw new TypeError(`${url} is none of the client's addresses`);
     this.measuredAt ??= performance.now();
     this.uses++;
-    found.foreignUntil = 0;
     this.change(found);
   }
 
@@ -299,7 +264,8 @@ export class Gateways {
 
   /** How long to wait for a gateway: this long, or this many round trips if that is longer. */
   patienceMs(url: string, leastMs: number, roundTrips = SILENT_ROUND_TRIPS): number {
-    return Math.max(leastMs, roundTrips * (this.named(url)?.roundTripMs ?? 0));
+    const roundTripMs = Math.min(MAX_ROUND_TRIP_MS, this.named(url)?.roundTripMs ?? 0);
+    return Math.max(leastMs, roundTrips * roundTripMs);
   }
 
   private named(url: string): Known | undefined {
@@ -309,9 +275,16 @@ export class Gateways {
   /** All are probed at the same time, so the first that answers all its probes is the nearest. */
   private async chooseFirst(): Promise<void> {
     const { uses } = this;
+    const probes = this.known.map((one) => this.probe(one));
+    // Once one has failed, the others do not have all their time: a silent one must not hold up the first
+    // request.
+    const hasFailed = Promise.all(probes).then(
+      () => undefined,
+      () => new Promise<undefined>((resolve) => setTimeout(resolve, OTHERS_MS)),
+    );
     try {
-      const nearest = await Promise.any(this.known.map((one) => this.probe(one)));
-      if (this.uses === uses) this.change(nearest);
+      const nearest = await Promise.race([Promise.any(probes), hasFailed]);
+      if (nearest !== undefined && this.uses === uses) this.change(nearest);
     } catch {
       // None is ready: the first address is used, and its errors are reported.
     }
@@ -320,7 +293,7 @@ export class Gateways {
   private async measure(): Promise<void> {
     const results = await Promise.allSettled(this.known.map((one) => this.probe(one)));
     const ready = results.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-    const [nearest] = ready.filter((one) => !isForeign(one)).sort(byRoundTrip);
+    const [nearest] = ready.sort(byRoundTrip);
     // Without any answer it is rather this side's network that is down.
     if (nearest === undefined) return;
     if (!ready.includes(this.inUse)) this.lost(this.inUse.url);
@@ -365,7 +338,7 @@ export class Gateways {
 
   /** The nearest of the others that are not lost; if all are, the one that was lost first. */
   private next(): Known {
-    const others = this.known.filter((one) => one !== this.inUse && !isForeign(one));
+    const others = this.known.filter((one) => one !== this.inUse);
     const [nearest] = others.filter((one) => !isAvoided(one)).sort(byRoundTrip);
     const [oldest = this.inUse] = others.sort((a, b) => (a.lostAt ?? 0) - (b.lostAt ?? 0));
     return nearest ?? oldest;
@@ -387,13 +360,8 @@ export function positionIn(headers: ResponseLike["headers"]): number {
   return Number.isSafeInteger(position) ? position : 0;
 }
 
-function isAvoided(one: Known): boolean {
-  const { lostAt } = one;
-  return isForeign(one) || (lostAt !== undefined && performance.now() - lostAt < AVOIDED_MS);
-}
-
-function isForeign({ foreignUntil }: Known): boolean {
-  return performance.now() < foreignUntil;
+function isAvoided({ lostAt }: Known): boolean {
+  return lostAt !== undefined && performance.now() - lostAt < AVOIDED_MS;
 }
 
 function byRoundTrip(a: Known, b: Known): number {

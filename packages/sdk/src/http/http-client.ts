@@ -168,35 +168,17 @@ export class HttpClient {
   ): Promise<Answer<ResultOf<O>>> {
     attempt.begin();
     const { gateways } = this.settings;
-    const { session } = input;
     try {
       const answer = await this.ask(url, operation, input, attempt, pacer);
       gateways.answered(url);
-      if (session !== undefined) gateways.accepted(session.token, url);
       return answer;
-    } catch (failure) {
-      const error = await this.judged(failure, url, session);
+    } catch (error) {
       if (error instanceof PerpgateError || error instanceof ConnectionError) {
         error.gateway = gateways.oneOfSeveral(url);
       }
       if (isGatewayLost(error)) error.hasOther = gateways.lost(url);
       throw error;
     }
-  }
-
-  /** The error; a 401 of a gateway of another venue is a lost connection. */
-  private async judged(
-    error: unknown,
-    url: string,
-    session: SessionIdentity | undefined,
-  ): Promise<unknown> {
-    const isUnknownToken = error instanceof PerpgateError && error.code === "invalid_token";
-    if (!isUnknownToken || session === undefined) return error;
-    if (!(await this.settings.gateways.isOfAnotherVenue(url, session.token))) return error;
-    return new ConnectionError(`${url} is a gateway of another venue`, {
-      cause: error,
-      outcome: "refused",
-    });
   }
 
   private async ask<O extends Operation>(

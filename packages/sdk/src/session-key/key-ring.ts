@@ -78,6 +78,7 @@ export class SessionKeyRing {
       if (!mayHaveBeenExecuted(error)) throw error;
       this.candidates = [...this.candidates, next];
       this.isUnconfirmed = true;
+      if (!isOfVenue(error)) throw error;
       const now = await this.current().catch(() => undefined);
       if (now !== next) throw error;
     }
@@ -96,9 +97,14 @@ export class SessionKeyRing {
   }
 }
 
+/** Any other error is the program's own, such as the reason of its signal. */
+function isOfVenue(error: unknown): boolean {
+  return error instanceof ConnectionError || error instanceof PerpgateError;
+}
+
 function mayHaveBeenExecuted(error: unknown): boolean {
   if (error instanceof ConnectionError) return error.outcome === "unknown";
-  if (!(error instanceof PerpgateError)) return false;
+  if (!(error instanceof PerpgateError)) return true;
   if (error.outcome === "unknown") return true;
   return error.attempts > 1 && ALREADY_ROTATED.has(error.code);
 }

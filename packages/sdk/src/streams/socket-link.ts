@@ -11,7 +11,7 @@
  */
 
 import type { ServerFrame } from "@perpgate/protocol";
-import { ConnectionError, PerpgateError } from "../errors.js";
+import { ConnectionError } from "../errors.js";
 import { CONNECT_ROUND_TRIPS, type Gateways } from "../http/gateways.js";
 import { backoffMs, MOVE_BACKOFF, RECONNECT_BACKOFF } from "../retry.js";
 import {
@@ -231,9 +231,6 @@ export class SocketLink {
     this.candidate = undefined;
     this.active = connection;
     this.refusers.clear();
-    if (this.greeting !== undefined) {
-      this.settings.gateways.accepted(this.greeting.token, connection.url);
-    }
     clearInterval(this.heartbeat);
     this.heartbeat = setInterval(() => this.beat(connection), this.settings.heartbeatMs);
     if (active !== undefined) this.leave(active);
@@ -272,7 +269,7 @@ export class SocketLink {
       return;
     }
     if (refusal !== undefined) {
-      void this.greetingRefused(connection, refusal);
+      this.greetingRefused(connection, refusal);
       return;
     }
     const final = code === undefined ? undefined : this.listener.finalError(code);
@@ -298,19 +295,12 @@ export class SocketLink {
     else this.connectLater(hasOther ? 0 : this.nextBackoffMs());
   }
 
-  /** The session has ended, unless this is a gateway of another venue. */
-  private async greetingRefused(connection: SocketConnection, refusal: Error): Promise<void> {
-    const { gateways } = this.settings;
-    const isUnknownToken = refusal instanceof PerpgateError && refusal.code === "invalid_token";
-    const isForeign =
-      isUnknownToken &&
-      this.greeting !== undefined &&
-      (await gateways.isOfAnotherVenue(connection.url, this.greeting.token));
+  /** The session has ended. */
+  private greetingRefused(connection: SocketConnection, refusal: Error): void {
     // Another gateway or another greeting is tried already.
     if (this.candidate !== connection) return;
     this.candidate = undefined;
-    if (isForeign) this.connectLater(0);
-    else this.close(refusal);
+    this.close(refusal);
   }
 
   private nextBackoffMs(): number {
