@@ -1,6 +1,7 @@
 /**
  * The attestors' port inside their thread: sends requests as messages and joins the parts of the
- * responses. Also provides the venue's time for votes, which does not go back with the machine's clock.
+ * responses. Also provides the venue's time for votes: that of the newest message, and on from there by
+ * the monotonic clock. It never goes back.
  */
 
 import type {
@@ -26,18 +27,22 @@ interface Waiting {
 export class ThreadPort implements DepositPort {
   private readonly waiting = new Map<number, Waiting>();
   private lastId = 0;
-  /** Venue time minus this machine's clock. */
-  private leadMs: number;
+  /** The venue's time in the newest message, and the monotonic time when it arrived. */
+  private venueMs: number;
+  private arrivedMs = performance.now();
+  private lastMs = 0;
 
   constructor(
     private readonly send: (message: FromThread) => void,
     private readonly data: Pick<ThreadData, "members" | "venueId" | "nowMs">,
   ) {
-    this.leadMs = data.nowMs - Date.now();
+    this.venueMs = data.nowMs;
   }
 
   nowMs(): number {
-    return Date.now() + Math.max(0, this.leadMs);
+    const sinceMs = Math.floor(performance.now() - this.arrivedMs);
+    this.lastMs = Math.max(this.lastMs, this.venueMs + sinceMs);
+    return this.lastMs;
   }
 
   /** The log's, which `perpgate configure` may have changed since the start of the thread. */
@@ -92,7 +97,8 @@ export class ThreadPort implements DepositPort {
       waiting.reject(new Error(message.message));
       return;
     }
-    this.leadMs = message.nowMs - Date.now();
+    this.venueMs = message.nowMs;
+    this.arrivedMs = performance.now();
     waiting.rows.push(...message.rows);
     if (!message.isLast) return;
     this.waiting.delete(message.id);

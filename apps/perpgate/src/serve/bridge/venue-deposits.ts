@@ -92,7 +92,7 @@ export class VenueDeposits implements DepositPort {
     order: QueueOrder,
     after: number,
   ): DepositPage<PendingDeposit> {
-    this.lastAskedMs.set(attestor, this.venue.nowMs());
+    this.lastAskedMs.set(attestor, this.venue.steadyMs());
     return this.venue.views.attestation.pending(chain, attestor, order, after);
   }
 
