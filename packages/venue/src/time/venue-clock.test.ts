@@ -231,6 +231,23 @@ describe("nowMs: other gateways write the log too", () => {
     expect(clock.leadMs).toBe(-HOUR_MS);
   });
 
+  test("a clock behind the log, and a log that stalls for 30 s: the time goes on", () => {
+    wall -= 300_000;
+    const clock = sharedClock();
+    passWithLog(200);
+    const before = clock.nowMs();
+    for (let ms = 200; ms <= 30_000; ms += 200) {
+      pass(200);
+      expect(clock.nowMs()).toBe(before + ms);
+    }
+    // The batch that was in flight.
+    logMs += 200;
+    expect(clock.nowMs()).toBe(before + 30_000);
+    pass(200);
+    expect(clock.nowMs()).toBe(before + 30_200);
+    expect(clock.steadyMs()).toBe(logMs + 1_000);
+  });
+
   test("steadyMs: a second ahead of the log at most, never back, and on with the log", () => {
     wall += HOUR_MS;
     const clock = sharedClock(wall);

@@ -10,8 +10,8 @@
  * Each jump of more than two seconds is counted, and reported once.
  *
  * A log that other gateways write too has the time of the majority, not of this machine. There what the
- * log does not have of the own time goes back with the wall clock, and the own time follows the log if
- * that is ahead.
+ * log does not have of the own time goes back with the wall clock, except for the time of a stall of the
+ * log, and the own time follows the log if that is ahead.
  */
 import { MAX_LEAD_MS } from "@perpgate/engine";
 import type { BootClock, BootTime } from "./boot-clock.js";
@@ -60,6 +60,9 @@ export class VenueClock {
   private doubtMs: number | undefined;
   private isBack = false;
   private steady = 0;
+  /** The log's last tick as it was seen here, and the monotonic time then. */
+  private seenTickMs = 0;
+  private seenAt = 0;
 
   constructor(
     private readonly clocks: Clocks,
@@ -121,19 +124,34 @@ export class VenueClock {
   private runningMs(monotonic: number): number {
     const running = this.base + (monotonic - this.anchor);
     const logMs = this.clocks.logMs?.() ?? running;
+    this.see(logMs, monotonic);
     if (logMs - running <= MAX_LAG_MS) return running;
     // The majority is ahead.
     this.moveTo(logMs, monotonic);
     return logMs;
   }
 
-  /** The time under a wall clock that is behind it: what neither that nor the log has goes back. */
+  /** The time under a wall clock that is behind it: what neither that nor a log without stalls has goes back. */
   private backMs(running: number, wall: number, monotonic: number): number {
-    const logMs = this.clocks.logMs?.() ?? running;
+    if (this.clocks.logMs === undefined) return running;
+    const leastMs = this.leastMs(monotonic);
     // The wall clock has whole milliseconds.
-    if (running - wall < 1 || running <= logMs + MAX_LEAD_MS) return running;
-    this.moveTo(Math.max(wall, logMs), monotonic);
+    if (running - wall < 1 || running <= leastMs + MAX_LEAD_MS) return running;
+    this.moveTo(Math.max(wall, leastMs), monotonic);
     return this.base;
+  }
+
+  private see(tickMs: number, monotonic: number): void {
+    if (tickMs === this.seenTickMs) return;
+    // Written before a stall of the log, and delivered after it.
+    if (tickMs < this.leastMs(monotonic) - MAX_LEAD_MS) return;
+    this.seenTickMs = tickMs;
+    this.seenAt = monotonic;
+  }
+
+  /** What the log's time is if it does not stall: its last tick, and what has passed since. */
+  private leastMs(monotonic: number): number {
+    return this.seenTickMs + (monotonic - this.seenAt);
   }
 
   private farAhead(lead: number, running: number, monotonic: number): number {
