@@ -28,7 +28,8 @@ const WARN_MS = 10_000;
 /** Refusals for a wrong sequence over as long are no copies of a batch that the reader will deliver. */
 const LOST_AFTER_MS = 3_000;
 const NO_RESPONDERS = 503;
-const LAST_LOST = "the stream no longer has this gateway's last message; restart it";
+const LAST_LOST =
+  "the stream no longer has this gateway's last message; restart it if no other gateway writes";
 const EXPECTED_LAST = "Nats-Expected-Last-Subject-Sequence";
 
 interface InFlight {

@@ -106,6 +106,7 @@ describe.skipIf(isWithoutNatsServer())("a stream that was rolled back and filled
     await server.kill();
     server.restoreStore(copy);
     server.start();
+    void gateway.publish("refused");
     const again = LogGateway.start({ servers: [server.url], stream }, gateway.mirror.upTo(2));
     const refused = expect(again).rejects.toThrow(
       /^the stream ends at sequence 1, but this gateway's mirror at 2: messages were lost; .*reseed/,
@@ -114,6 +115,8 @@ describe.skipIf(isWithoutNatsServer())("a stream that was rolled back and filled
       /^the stream has ended at sequence 1 for 10 s, but .* sequence 2: messages were lost; .*reseed/,
     );
     await refused;
+    // A restart would not help.
+    expect(gateway.log.status().refusal?.description ?? "").not.toContain("restart it");
   }, 60_000);
 
   /** A reader of an empty stream whose clock stands still, and pushes of a server with another stream. */

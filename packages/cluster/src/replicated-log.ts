@@ -87,7 +87,9 @@ export class ReplicatedLog {
     this.chain = new Chain(mirror.end, tail);
     const warn = (text: string): void => logger.warn(text);
     const problem = (): string => this.link.problem;
-    const isAtEnd = (): boolean => this.streamEnd.lagMs === 0;
+    // A stream that ends below what was applied was cut back: other advice follows.
+    const isAtEnd = (): boolean =>
+      this.streamEnd.lagMs === 0 && this.watch?.state !== undefined && !this.watch.isBelow;
     this.publisher = new Publisher(stream, () => this.chain.last, fail, warn, problem, isAtEnd);
     const { chain, publisher, drops } = this;
     this.delivery = new Delivery(stream, mirror, hooks, chain, publisher, drops, fail);

@@ -47,6 +47,11 @@ export class StreamWatch {
     return this.runMs - this.describedMs < UNANSWERED_MS ? this.described : undefined;
   }
 
+  /** Whether the stream ended below what was applied when it was last described. */
+  get isBelow(): boolean {
+    return this.belowSinceMs !== undefined;
+  }
+
   tick(elapsedMs: number, connection: NatsConnection | undefined): void {
     this.runMs += elapsedMs;
     this.sincePollMs += elapsedMs;
