@@ -111,7 +111,12 @@ export class ReceiptKeeper {
     return this.pending;
   }
 
-  /** Whether the receipt of an acknowledgement waits for the log's key. */
+  /**
+   * Whether the receipt of an acknowledgement waits for the log's key.
+   *
+   * @example
+   * if (session.receipts.isWaiting("48213")) await session.receipts.settled();
+   */
   isWaiting(ackNonce: string): boolean {
     return this.waiting.some(({ ack }) => ack.ackNonce === ackNonce);
   }
