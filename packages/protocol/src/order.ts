@@ -68,7 +68,9 @@ export const Order = Type.Object(
     type: OrderType,
     status: OrderStatus,
     price: Nullable(Price),
-    size: Size,
+    size: Type.Number({
+      description: "Units of base: filledSize + remainingSize, of an order by money too.",
+    }),
     filledSize: Size,
     remainingSize: Size,
     avgFillPrice: Price,

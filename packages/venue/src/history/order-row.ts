@@ -13,6 +13,7 @@ export const ORDER_ROW = {
   TYPE: 4,
   /** 0: none. */
   PRICE: 5,
+  /** As placed or amended; an order's size is what it filled and what is left. */
   LOTS: 6,
   MARGIN: 7,
   LEVERAGE: 8,

@@ -118,9 +118,7 @@ export function orderOf(source: VenueSource, row: ArrayLike<number>): Order {
   const filled = row[ORDER_ROW.FILLED_LOTS]!;
   const terms = termsOf(market, type, row);
   // One that closes the position has no lots of its own: it is as large as its fills.
-  const [lots, remaining] = terms.closePosition
-    ? [filled, 0]
-    : [row[ORDER_ROW.LOTS]!, row[ORDER_ROW.REMAINING]!];
+  const remaining = terms.closePosition ? 0 : row[ORDER_ROW.REMAINING]!;
   return {
     orderId: String(row[ORDER_ROW.ID]!),
     symbol: market.symbol,
@@ -128,7 +126,8 @@ export function orderOf(source: VenueSource, row: ArrayLike<number>): Order {
     type,
     status,
     price: priceOrNull(market, row[ORDER_ROW.PRICE]!),
-    size: sizeOf(market, lots),
+    // Not the lots at its placement: money buys more or fewer of them, and an order may be reduced.
+    size: sizeOf(market, filled + remaining),
     filledSize: sizeOf(market, filled),
     remainingSize: sizeOf(market, remaining),
     avgFillPrice: averagePrice(market, row[ORDER_ROW.FILLED_MICROS]!, filled),
