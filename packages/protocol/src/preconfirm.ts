@@ -38,13 +38,24 @@ const acknowledgement = {
   clientOrderId: Nullable(ClientOrderId),
 };
 
-/** What is stored, hashed and proven: everything except the gateway's time. */
+/** What is hashed and proven. */
 export const Acknowledgement = Type.Object(acknowledgement, { title: "Acknowledgement" });
 export type Acknowledgement = Static<typeof Acknowledgement>;
 
+/** The time is stored next to it, and in its receipt; it is not part of the leaf. */
+const logged = {
+  ...acknowledgement,
+  time: Type.Integer({
+    description:
+      "Unix milliseconds: the log's time of the order or amendment; the same in a replay.",
+  }),
+};
+export const LoggedAcknowledgement = Type.Object(logged, { title: "LoggedAcknowledgement" });
+export type LoggedAcknowledgement = Static<typeof LoggedAcknowledgement>;
+
 export const PreconfirmAck = Type.Object(
   {
-    ...acknowledgement,
+    ...logged,
     elapsedMs: Type.Number({ description: "Added by the answering gateway; never stored." }),
     receipt: Type.Optional(
       Type.String({

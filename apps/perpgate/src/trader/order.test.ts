@@ -71,7 +71,7 @@ test("control characters in an acknowledgement or a refusal: replaced", async ()
     ...{ ackNonce: "42", orderId: "42", symbol: `BTCUSD${evil}`, side: "long", nonce: 1 },
     ...{ status: "canceled", filledSize: 0, remainingSize: 0.5, avgFillPrice: 0, feePaid: 0 },
     positionAfter: { size: 0, avgEntry: 0, unrealizedPnl: 0 },
-    ...{ expectedBlock: 7, reason: `no_${evil}`, clientOrderId: null, elapsedMs: 1 },
+    ...{ expectedBlock: 7, reason: `no_${evil}`, clientOrderId: null, time: 1, elapsedMs: 1 },
   };
   const error = { code: "unknown_symbol", message: `no market ${evil}`, requestId: "r" };
   const results = [

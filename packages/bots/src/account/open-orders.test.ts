@@ -35,6 +35,7 @@ const ACK: PlacedOrder = {
   feePaid: 0,
   positionAfter: { size: 0, avgEntry: 0, unrealizedPnl: 0 },
   expectedBlock: 1,
+  time: 1,
   elapsedMs: 1,
   clientOrderId: null,
   replayed: false,

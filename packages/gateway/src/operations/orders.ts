@@ -139,6 +139,7 @@ function timed(ack: ReceiptedAck, elapsedMs: number): PreconfirmAck {
     expectedBlock: ack.expectedBlock,
     reason: ack.reason,
     clientOrderId: ack.clientOrderId,
+    time: ack.time,
     elapsedMs,
   };
   if (ack.receipt !== undefined) timedAck.receipt = ack.receipt;

@@ -2,7 +2,6 @@
 
 import type {
   Account,
-  Acknowledgement,
   Block,
   Book,
   BridgeInfo,
@@ -13,6 +12,7 @@ import type {
   FundingPayment,
   Honesty,
   LedgerEntry,
+  LoggedAcknowledgement,
   MarginChange,
   Order,
   Position,
@@ -34,7 +34,7 @@ export const MARGIN_CHANGE: MarginChange = {
 export const HASH = `0x${"ab".repeat(32)}`;
 export const LEAF = `0x${"00".repeat(144)}`;
 
-export const SAMPLE_ACK: Acknowledgement = {
+export const SAMPLE_ACK: LoggedAcknowledgement = {
   ackNonce: "42",
   orderId: "42",
   symbol: "BTCUSD",
@@ -49,6 +49,7 @@ export const SAMPLE_ACK: Acknowledgement = {
   expectedBlock: 7,
   reason: null,
   clientOrderId: null,
+  time: 1_700_000_000_000,
 };
 
 export const ORDER: Order = {

@@ -5,7 +5,7 @@
  * reads the outcome; code that may throw runs after the promise has resolved.
  */
 
-import type { Acknowledgement } from "@perpgate/protocol";
+import type { LoggedAcknowledgement } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import {
   type Applied,
@@ -21,10 +21,10 @@ import {
 } from "@perpgate/venue";
 
 /** An acknowledgement with its receipt, if the venue issues receipts. */
-export type ReceiptedAck = Acknowledgement & { receipt?: string };
+export type ReceiptedAck = LoggedAcknowledgement & { receipt?: string };
 
 /** Adds the receipt in place: the acknowledgement was made for this answer. */
-export function withReceipt(ack: Acknowledgement, receipt: string | undefined): ReceiptedAck {
+export function withReceipt(ack: LoggedAcknowledgement, receipt: string | undefined): ReceiptedAck {
   return receipt === undefined ? ack : Object.assign(ack, { receipt });
 }
 

@@ -1,6 +1,6 @@
 /** Decoders of the private streams' frames, and the state that results from them. */
 
-import { Acknowledgement, Deposit, Fill, Order, Position } from "@perpgate/protocol";
+import { Deposit, Fill, LoggedAcknowledgement, Order, Position } from "@perpgate/protocol";
 import { type Static, type TSchema, Type } from "typebox";
 import { hasShape } from "../http/answer-shape.js";
 import type { FrameReader, StateKeeper } from "./private-channel.js";
@@ -13,7 +13,7 @@ const ClosedPositionSchema = Type.Object({
 });
 
 /** An acknowledgement on the stream: that of the response, without `elapsedMs`. */
-export type PreconfirmFrame = Acknowledgement & { readonly seq: number };
+export type PreconfirmFrame = LoggedAcknowledgement & { readonly seq: number };
 
 /** `snapshot`: everything open. `update`: the changes of one command. */
 interface Frame {
@@ -79,7 +79,7 @@ export const latestAccount = (): StateKeeper<AccountFrame> => {
 };
 
 export const readPreconfirm: FrameReader<PreconfirmFrame> = (payload) =>
-  hasShape(Acknowledgement, payload) && hasShape(Seq, payload) ? payload : undefined;
+  hasShape(LoggedAcknowledgement, payload) && hasShape(Seq, payload) ? payload : undefined;
 
 export const readOrders: FrameReader<OrdersFrame> = (payload) => {
   const frame = frameOf(payload, "orders", Order);

@@ -2,22 +2,39 @@
  * Acknowledgements in wire form, from the words of an OrderAcknowledged event. The same words, as
  * bytes, are the leaf in a block's tree: a client receives exactly what the block proves.
  */
-import { EVENT, type EventLog } from "@perpgate/engine";
-import type { Acknowledgement } from "@perpgate/protocol";
+import { EVENT } from "@perpgate/engine";
+import type { Acknowledgement, LoggedAcknowledgement } from "@perpgate/protocol";
 import { type AcknowledgedField, acknowledgementOf, readLeaf } from "@perpgate/protocol/core";
 import { ACKNOWLEDGED, eventWords } from "../event-fields.js";
+import type { AckRow } from "../history/ack-row.js";
 import type { Listing } from "../listing/listing.js";
+import type { Applied } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
 
 /** The acknowledgement among a command's events, if there is one. */
 export function acknowledgementIn(
-  { words, length }: EventLog,
+  { events: { words, length }, timeMs }: Pick<Applied, "events" | "timeMs">,
   listing: Listing,
-): Acknowledgement | undefined {
+): LoggedAcknowledgement | undefined {
   for (let at = 0; at < length; at += eventWords(words[at]!)) {
-    if (words[at] === EVENT.OrderAcknowledged) return acknowledgementAt(words, at, listing);
+    if (words[at] === EVENT.OrderAcknowledged) {
+      return withTime(acknowledgementAt(words, at, listing), timeMs);
+    }
   }
   return undefined;
+}
+
+/** The acknowledgement of an earlier command, as it was answered. */
+export function loggedAcknowledgement(
+  { leaf, timeMs }: AckRow,
+  listing: Listing,
+): LoggedAcknowledgement {
+  return withTime(acknowledgementOfLeaf(leaf, listing), timeMs);
+}
+
+/** In place: a spread object costs half a kilobyte. */
+function withTime(acknowledgement: Acknowledgement, time: number): LoggedAcknowledgement {
+  return Object.assign(acknowledgement, { time });
 }
 
 export function acknowledgementOfLeaf(leaf: Uint8Array, listing: Listing): Acknowledgement {

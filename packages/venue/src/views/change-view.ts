@@ -1,5 +1,5 @@
 /** What a command changed for an account, in wire types; see ChangeProjection. */
-import type { Account, Acknowledgement, Deposit, Order, Position } from "@perpgate/protocol";
+import type { Account, Deposit, LoggedAcknowledgement, Order, Position } from "@perpgate/protocol";
 import {
   CHANGE,
   CHANGED_DEPOSIT,
@@ -12,7 +12,7 @@ import {
 } from "../history/change-projection.js";
 import type { RowWords } from "../history/rows.js";
 import { moneyView } from "./account-view.js";
-import { acknowledgementOfLeaf } from "./acknowledgement.js";
+import { loggedAcknowledgement } from "./acknowledgement.js";
 import { depositAsOf } from "./deposit-view.js";
 import { orderOf } from "./order-view.js";
 import { positionOf } from "./position-view.js";
@@ -32,7 +32,7 @@ export type AccountMoney = Pick<
 >;
 
 export type AccountChange =
-  | { readonly kind: "preconfirm"; readonly acknowledgement: Acknowledgement }
+  | { readonly kind: "preconfirm"; readonly acknowledgement: LoggedAcknowledgement }
   | { readonly kind: "order"; readonly order: Order }
   | { readonly kind: "position"; readonly position: Position | ClosedPosition }
   | { readonly kind: "deposit"; readonly deposit: Deposit };
@@ -88,7 +88,7 @@ export function changeView(
     case "preconfirm": {
       const ack = source.history.ack(seq);
       if (ack === undefined) throw new Error(`the history has no acknowledgement ${seq}`);
-      return { kind, acknowledgement: acknowledgementOfLeaf(ack.leaf, source.listing) };
+      return { kind, acknowledgement: loggedAcknowledgement(ack, source.listing) };
     }
     case "order":
       return { kind, order: orderOf(source, row.slice(CHANGED_ORDER)) };

@@ -22,7 +22,7 @@ test("a command that halted its market: its own refusal behind the halt counts",
   const { venue } = await TestVenue.open(folder);
   const refusal = REFUSALS.indexOf("market_halted");
   const events = afterHalt(EVENT.CommandRefused, refusal, 7, 8);
-  expect(outcomeOf({ events }, venue.listing)).toEqual({
+  expect(outcomeOf({ events, timeMs: 0 }, venue.listing)).toEqual({
     kind: "refused",
     refusal: "market_halted",
     detail1: 7,

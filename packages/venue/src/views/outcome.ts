@@ -1,13 +1,13 @@
 /** The result of a submitted command, for the response to a client. */
 import { EVENT, REFUSALS, type Refusal } from "@perpgate/engine";
-import type { Acknowledgement } from "@perpgate/protocol";
+import type { LoggedAcknowledgement } from "@perpgate/protocol";
 import { ENDED, eventWords, firstOwnEvent, REFUSED, REPLAYED } from "../event-fields.js";
 import type { Listing } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 import { acknowledgementIn } from "./acknowledgement.js";
 
 export type Outcome =
-  | { readonly kind: "acknowledged"; readonly acknowledgement: Acknowledgement }
+  | { readonly kind: "acknowledged"; readonly acknowledgement: LoggedAcknowledgement }
   /** That order used the nonce: the response is its acknowledgement, if the body is the same. */
   | { readonly kind: "replayed"; readonly orderId: number }
   | {
@@ -20,7 +20,8 @@ export type Outcome =
   | { readonly kind: "executed" };
 
 /** Must be called within the submitter, while the event log is valid. */
-export function outcomeOf({ events }: Pick<Applied, "events">, listing: Listing): Outcome {
+export function outcomeOf(applied: Pick<Applied, "events" | "timeMs">, listing: Listing): Outcome {
+  const { events } = applied;
   const { words, length } = events;
   const at = firstOwnEvent(events);
   if (at < length && words[at] === EVENT.CommandRefused) {
@@ -34,7 +35,7 @@ export function outcomeOf({ events }: Pick<Applied, "events">, listing: Listing)
   if (at < length && words[at] === EVENT.OrderReplayed) {
     return { kind: "replayed", orderId: words[at + REPLAYED.orderId]! };
   }
-  const acknowledgement = acknowledgementIn(events, listing);
+  const acknowledgement = acknowledgementIn(applied, listing);
   return acknowledgement === undefined
     ? { kind: "executed" }
     : { kind: "acknowledged", acknowledgement };

@@ -1,13 +1,13 @@
 /** What a signed batch or a change of margin came to, for a retry of the same body. */
 import { REFUSALS, type Refusal } from "@perpgate/engine";
-import type { Acknowledgement, MarginChange } from "@perpgate/protocol";
+import type { LoggedAcknowledgement, MarginChange } from "@perpgate/protocol";
 import { fromMicros } from "@perpgate/protocol/core";
 import { RESULT_KIND, RESULT_ROW, type ResultRow } from "../history/result-projection.js";
-import { acknowledgementOfLeaf } from "./acknowledgement.js";
+import { loggedAcknowledgement } from "./acknowledgement.js";
 import type { VenueSource } from "./venue-source.js";
 
 export type PastOperation =
-  | { readonly kind: "acknowledged"; readonly acknowledgement: Acknowledgement }
+  | { readonly kind: "acknowledged"; readonly acknowledgement: LoggedAcknowledgement }
   | { readonly kind: "canceled"; readonly orderId: number }
   | {
       readonly kind: "refused";
@@ -61,7 +61,7 @@ function operationOf(source: VenueSource, { seq, words }: ResultRow): PastOperat
     default: {
       const ack = source.history.ack(seq);
       if (ack === undefined) throw new Error(`command ${seq} has no acknowledgement`);
-      const acknowledgement = acknowledgementOfLeaf(ack.leaf, source.listing);
+      const acknowledgement = loggedAcknowledgement(ack, source.listing);
       return { kind: "acknowledged", acknowledgement };
     }
   }

@@ -13,7 +13,6 @@ import {
 } from "@perpgate/engine/reading";
 import type {
   Account,
-  Acknowledgement,
   AttestedDeposit,
   Block,
   Book,
@@ -24,6 +23,7 @@ import type {
   FundingPayment,
   FundingPoint,
   LedgerEntry,
+  LoggedAcknowledgement,
   Market,
   Order,
   Position,
@@ -39,7 +39,7 @@ import type { RowWords } from "../history/rows.js";
 import type { SessionKeyRow } from "../history/session-projection.js";
 import type { Applied } from "../replica.js";
 import { accountView, moneyOf, moneyView, sessionsView } from "./account-view.js";
-import { acknowledgementOfLeaf } from "./acknowledgement.js";
+import { loggedAcknowledgement } from "./acknowledgement.js";
 import { AttestationView } from "./attestation-view.js";
 import { type BookLevels, BookView, bookLevels } from "./book-view.js";
 import { blockView, preconfirmView } from "./chain-view.js";
@@ -77,7 +77,7 @@ export interface PastAcknowledgement {
   readonly seq: number;
   /** SHA-256 of the body that was signed: another digest is another order. */
   readonly digest: Buffer;
-  readonly acknowledgement: Acknowledgement;
+  readonly acknowledgement: LoggedAcknowledgement;
 }
 
 export class Views {
@@ -357,7 +357,7 @@ export class Views {
     return {
       seq,
       digest: ack.digest,
-      acknowledgement: acknowledgementOfLeaf(ack.leaf, this.source.listing),
+      acknowledgement: loggedAcknowledgement(ack, this.source.listing),
     };
   }
 

@@ -4,12 +4,12 @@ import { Deposit } from "../../deposit.js";
 import { Fill } from "../../fill.js";
 import { Order } from "../../order.js";
 import { Position } from "../../position.js";
-import { Acknowledgement } from "../../preconfirm.js";
+import { LoggedAcknowledgement } from "../../preconfirm.js";
 import { MarketSymbol, TimeMs } from "../../scalar.js";
 import { FrameType, GapFrame, Seq, type StreamChannel } from "./stream-channel.js";
 
 export const PreconfirmFrame = Type.Object(
-  { seq: Seq, ...Acknowledgement.properties },
+  { seq: Seq, ...LoggedAcknowledgement.properties },
   { title: "PreconfirmFrame" },
 );
 export type PreconfirmFrame = Static<typeof PreconfirmFrame>;
