@@ -1,7 +1,7 @@
 # A venue, or a gateway of one. Nothing is downloaded but the packages of the lock file.
 #
 #   docker build -t perpgate .
-#   docker run --init --network host -v perpgate:/home/node/data perpgate
+#   docker run --init --network host -e PERPGATE_METRICS_HOST=127.0.0.1 -v perpgate:/home/node/data perpgate
 #
 # --init: the kernel protects process 1 from its own SIGKILL. docs/operating.md has more.
 FROM node:22-bookworm-slim AS build
@@ -21,6 +21,8 @@ COPY --from=build /app/docs docs
 ENV NODE_ENV=production
 ENV UV_THREADPOOL_SIZE=2
 ENV PERPGATE_DATA=/home/node/data
+# In the container's own network, where loopback is out of Prometheus' reach; nothing is published.
+ENV PERPGATE_METRICS_HOST=0.0.0.0
 USER node
 RUN ["mkdir", "-m", "700", "/home/node/data"]
 VOLUME /home/node/data

@@ -100,6 +100,9 @@ test("the container's command: a venue that serves its interface, the page and t
     for (const path of ["/healthz", "/", "/sdk.tgz", "/v1/markets", "/docs/guides/operating"]) {
       expect((await fetch(url + path)).status, path).toBe(200);
     }
+    // From another address than 127.0.0.1, as Prometheus in another container.
+    const [, metricsPort] = /metrics {4}http:\/\/0\.0\.0\.0:(\d+)\/metrics/.exec(output) ?? [];
+    expect((await fetch(`http://127.0.0.2:${metricsPort}/metrics`)).status).toBe(200);
     expect(existsSync(join(image.stage.env.PERPGATE_DATA, "journal"))).toBe(true);
     child.kill("SIGTERM");
     expect(await ended, output).toBe(0);

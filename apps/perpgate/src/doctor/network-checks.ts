@@ -1,21 +1,23 @@
 /** Checks of ports, and of the servers of a replicated log. */
 
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { addressOf, isAtLeast, MIN_SERVER } from "@perpgate/cluster";
 import { codeOf, reasonOf } from "../cli/start-error.js";
-import { type Settings, USUAL_METRICS_PORT } from "../serve/settings.js";
+import { listenProblem, metricsPortOf } from "../serve/ports.js";
+import type { Settings } from "../serve/settings.js";
 import { type Finding, ok, problem } from "./finding.js";
 
 const ANSWER_MS = 3_000;
 const LEAST_PAYLOAD = 2 ** 20;
 
 export async function checkPorts(
-  { host, port, metrics }: Settings,
+  settings: Settings,
   isRunning: boolean,
 ): Promise<readonly Finding[]> {
+  const { host, port, metrics } = settings;
   const main = await checkPort("port", host, port, isRunning, "--port");
-  if (metrics.port === false) return [main];
-  const wanted = metrics.port ?? USUAL_METRICS_PORT;
+  const wanted = metricsPortOf(settings);
+  if (wanted === false) return [main];
   const other = await checkPort("metrics port", metrics.host, wanted, isRunning, '"metrics.port"');
   const isDefault = metrics.port === undefined && other.status === "problem";
   return [main, isDefault ? { ...other, status: "warning" } : other];
@@ -48,14 +50,6 @@ async function checkPort(
     default:
       return problem(check, `${place}: ${reasonOf(error)}`, `choose another with ${setting}`);
   }
-}
-
-function listenProblem(host: string, port: number): Promise<unknown> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", resolve);
-    server.listen({ host, port }, () => server.close(() => resolve(undefined)));
-  });
 }
 
 /** The error of a connection to the control socket of a data folder; undefined if a process answers. */

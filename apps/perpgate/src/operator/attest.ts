@@ -65,7 +65,7 @@ export async function attest(options: AttestOptions): Promise<number> {
     health.observe(event);
     report(event);
   };
-  const status = await serveAttestorStatus(port, metrics, health);
+  const status = await serveAttestorStatus(settings.metrics.host, port, metrics, health);
   const running = new Bridge(bridge, venue, { clock, observe });
   onStopSignal(() => {
     stopping.abort();

@@ -1,4 +1,4 @@
-/** Metrics, health and readiness of `perpgate attest`, on the loopback address. */
+/** Metrics, health and readiness of `perpgate attest`, on the address of `metrics.host`. */
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -10,6 +10,7 @@ const DEFAULT_PORT = 9_465;
 
 /** On the given port, else on the default one, else on a free one. Returns the address. */
 export async function serveAttestorStatus(
+  host: string,
   port: number | undefined,
   metrics: Registry,
   health: AttestorHealth,
@@ -18,22 +19,22 @@ export async function serveAttestorStatus(
     void answer(request, response, metrics, health);
   });
   try {
-    await listen(server, port ?? DEFAULT_PORT);
+    await listen(server, host, port ?? DEFAULT_PORT);
   } catch (error) {
     if (port !== undefined || codeOf(error) !== "EADDRINUSE") {
       throw new StartError(`cannot serve metrics: ${reasonOf(error)}`);
     }
-    await listen(server, 0);
+    await listen(server, host, 0);
   }
   // The attestors keep the process alive.
   server.unref();
   const address = server.address();
   if (typeof address !== "object" || address === null) throw new Error("no port");
-  return `http://127.0.0.1:${address.port}`;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${address.port}`;
 }
 
-async function listen(server: Server, port: number): Promise<void> {
-  server.listen(port, "127.0.0.1");
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  server.listen(port, host);
   await once(server, "listening");
 }
 

@@ -1,5 +1,6 @@
 /** Backup of a running venue, and a start on the copy. */
 
+import { spawnSync } from "node:child_process";
 import {
   copyFileSync,
   existsSync,
@@ -70,12 +71,23 @@ async function prunedVenue(folder: string, checkpoints: CheckpointOptions) {
   return { venue, order };
 }
 
+/** The commands of the operator's guide, as words, with the folders of this test. */
+function restoreSteps(data: string, backup: string): readonly string[][] {
+  const guide = readFileSync(new URL("../../../../docs/operating.md", import.meta.url), "utf8");
+  const [, commands = ""] = /^## Restore\n[^`]*```\n([^`]+)\n```/m.exec(guide) ?? [];
+  expect(commands).toContain("perpgate verify");
+  const here = commands
+    .replaceAll("/var/lib/perpgate", data)
+    .replaceAll(/\/backup\/[\d-]+/g, backup);
+  return here.split("\n").map((line) => line.split(" "));
+}
+
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 describe("perpgate backup", () => {
-  test("of a running venue: the copy verifies, starts, and has every order acknowledged before", async () => {
+  test("of a running venue: the copy verifies, is restored by the guide, and has every order acknowledged before", async () => {
     const data = join(temporaryFolder(), "data");
     const backup = join(temporaryFolder(), "backup");
     const live = start(data);
@@ -114,9 +126,26 @@ describe("perpgate backup", () => {
       1,
       expect.stringMatching(/no log\.key in .*\n$/),
     ]);
-    copyFileSync(join(data, "log.key"), join(backup, "log.key"));
 
-    const restored = start(backup);
+    // The old key has signed blocks that the copy lacks: as the guide has it, it does not go on.
+    const copied = { code: 0, log: "" };
+    for (const [program = "", ...words] of restoreSteps(data, backup)) {
+      const run = program === "perpgate" ? await perpgate(...words) : spawnSync(program, words);
+      copied.code ||= ("code" in run ? run.code : run.status) ?? 1;
+      copied.log += String(run.stdout) + String(run.stderr);
+    }
+    expect(copied.code, copied.log).toBe(0);
+    expect(copied.log).toContain("venue.example/log-2+");
+    const signed = join(data, "log-checkpoint");
+    copyFileSync(join(`${data}.broken`, "log-checkpoint"), signed);
+    const contradicted = await perpgate("verify", "--data", data);
+    expect([contradicted.code, contradicted.stdout]).toEqual([
+      1,
+      expect.stringContaining("the last signed checkpoint covers"),
+    ]);
+    rmSync(signed);
+
+    const restored = start(data);
     client.url = await restored.url();
     for (const orderId of [before[0], before.at(-1)]) {
       const { status, body } = await client.request("GET", `/v1/orders/${orderId}`);
@@ -126,7 +155,7 @@ describe("perpgate backup", () => {
     expect(body.balance).toBe(10_000);
     restored.signal("SIGTERM");
     expect((await restored.ended).code).toBe(0);
-    const after = await perpgate("verify", "--data", backup, "--signatures");
+    const after = await perpgate("verify", "--data", data, "--signatures");
     expect([after.code, after.stdout]).toEqual([0, expect.stringContaining("verified")]);
   }, 180_000);
 

@@ -80,14 +80,14 @@ never overwritten.
     usage: ["--venue URL[,URL…] --config FILE [--metrics-port PORT]"],
     about: `Runs the attestors of a configuration without a venue: they watch the chains through their own
 RPC addresses and send their votes to a venue elsewhere. The process stores nothing. Metrics, health
-and readiness are served on the loopback address.`,
+and readiness are served on the address of metrics.host, which is loopback by default.`,
     examples: [["attest --venue https://gateway.example --config attestor.json", "until stopped"]],
   })
     .option("--venue <URLs>", "the gateways that take the votes, separated by commas")
     .option("--config <FILE>", "JSON configuration file with a bridge")
     .option(
       "--metrics-port <PORT>",
-      "of /metrics, /healthz and /readyz on 127.0.0.1 (9465, or a free one)",
+      "of /metrics, /healthz and /readyz (9465, or a free one)",
       wholeNumberWithin("--metrics-port", 0, 65_535),
     )
     .action(exitWith(async (options) => (await import("./attest.js")).attest(options)));

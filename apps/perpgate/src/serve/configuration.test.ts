@@ -59,6 +59,7 @@ test("every flag and every variable sets its setting", () => {
     name: "east",
     config,
     "segment-mib": "2",
+    "metrics-host": "127.0.0.8",
     "no-bots": "true",
     "log-level": "warn",
   };
@@ -70,6 +71,7 @@ test("every flag and every variable sets its setting", () => {
     name: "east",
     cohort: { stage: "closed" },
     segmentMiB: 2,
+    metrics: { host: "127.0.0.8" },
     bots: { areWanted: false },
     logLevel: "warn",
   };

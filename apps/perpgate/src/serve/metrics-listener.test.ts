@@ -45,6 +45,10 @@ test("no port configured and a main port of 0: a free one", async () => {
   expect(await listen(undefined, 0)).not.toBe(9464);
 });
 
+test("no port configured and a main port of 9464: a free one, not the main port", async () => {
+  expect(await listen(undefined, 9464)).not.toBe(9464);
+});
+
 test("port false: no listener", async () => {
   expect(await listen(false, 8080)).toBeUndefined();
 });

@@ -233,6 +233,23 @@ test("alert rules: PromQL over metrics and labels that exist", () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
+test("alert rules: free space counts from the first minutes, and no week is predicted from them", () => {
+  const free = rules.flatMap(({ expr, labels }) =>
+    parsePromQl(expr)
+      .selectors.filter(({ metric }) => metric === "perpgate_data_free_bytes")
+      .map((selector) => ({ ...selector, severity: labels.severity })),
+  );
+  for (const severity of ["page", "ticket"]) {
+    const bound = free.find((one) => one.severity === severity && one.functions.length === 0);
+    expect(bound, severity).toMatchObject({ range: undefined, offset: undefined });
+  }
+  const ranges = free.flatMap(({ range }) => range ?? []);
+  expect(ranges).toEqual(["15m", "6h"]);
+  // A segment of the log is allocated in one step: within minutes it looks like a disk that fills in a week.
+  const offsets = free.flatMap(({ offset }) => offset ?? []);
+  expect(offsets).toEqual(["6h"]);
+});
+
 /** Times that a gateway does not have of what another one of the same log did: 0, or an old one. */
 const TIMES_OF_ONE_GATEWAY = [
   "perpgate_attestor_last_request_timestamp_seconds",

@@ -9,17 +9,8 @@ import { StartError } from "../cli/start-error.js";
 interface ServeOption {
   readonly flags: string;
   readonly help: string;
-  /** The key in the settings; `config` is none: it names a file of settings. */
-  readonly setting:
-    | "host"
-    | "port"
-    | "data"
-    | "bots"
-    | "logLevel"
-    | "config"
-    | "log"
-    | "name"
-    | "segmentMiB";
+  /** The path of the setting; `config` is none: it names a file of settings. */
+  readonly setting: string;
   readonly read: (text: string, origin: string) => unknown;
 }
 
@@ -52,8 +43,8 @@ const OPTIONS: Readonly<Record<string, ServeOption>> = {
   PERPGATE_LOG: {
     flags: "--log <SERVERS>",
     help: "replicated log: nats://HOST:4222, several with commas",
-    setting: "log",
-    read: (value) => ({ servers: value.split(",").map((server) => server.trim()) }),
+    setting: "log.servers",
+    read: (value) => value.split(",").map((server) => server.trim()),
   },
   PERPGATE_NAME: {
     flags: "--name <NAME>",
@@ -72,6 +63,12 @@ const OPTIONS: Readonly<Record<string, ServeOption>> = {
     help: "size of each new file of the log in MiB (64)",
     setting: "segmentMiB",
     read: wholeNumber,
+  },
+  PERPGATE_METRICS_HOST: {
+    flags: "--metrics-host <H>",
+    help: "address that serves metrics (127.0.0.1)",
+    setting: "metrics.host",
+    read: text,
   },
   PERPGATE_NO_BOTS: {
     flags: "--no-bots",
@@ -136,17 +133,18 @@ export function addServeOptions(command: Command): Command {
 
 /** The settings among the flags of a call. */
 export function flagSettings(options: ServeOptions): RawSettings {
-  const settings: Record<string, unknown> = {};
-  for (const { flags, setting } of Object.values(OPTIONS)) {
-    const value = options[new Option(flags).attributeName()];
-    // Commander sets `bots` to true unless --no-bots is given.
-    if (value !== undefined && !(setting === "bots" && value === true)) settings[setting] = value;
-  }
-  return settings;
+  const given = Object.values(OPTIONS).map(({ flags, setting }): [string, unknown] => [
+    setting,
+    options[new Option(flags).attributeName()],
+  ]);
+  // Commander sets `bots` to true unless --no-bots is given.
+  const isGiven = ([setting, value]: [string, unknown]) =>
+    value !== undefined && !(setting === "bots" && value === true);
+  return settingsAt(given.filter(isGiven));
 }
 
 export function readEnvironment(environment: NodeJS.ProcessEnv): RawSettings {
-  const settings: Record<string, unknown> = {};
+  const given: [string, unknown][] = [];
   for (const [name, value] of Object.entries(environment)) {
     if (!name.startsWith("PERPGATE_") || OTHER_VARIABLES.has(name)) continue;
     const option = OPTIONS[name];
@@ -155,7 +153,18 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): RawSettings {
         `unknown variable ${name}; known are ${Object.keys(OPTIONS).join(", ")}`,
       );
     }
-    settings[option.setting] = option.read(value ?? "", name);
+    given.push([option.setting, option.read(value ?? "", name)]);
+  }
+  return settingsAt(given);
+}
+
+/** Values by the path of their setting, as the file has them; a path has at most one section. */
+function settingsAt(given: readonly (readonly [path: string, value: unknown])[]): RawSettings {
+  const settings: Record<string, unknown> = {};
+  for (const [path, value] of given) {
+    const [name = "", key] = path.split(".");
+    const section = settings[name];
+    settings[name] = key === undefined ? value : { ...(section ?? {}), [key]: value };
   }
   return settings;
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { connect, createServer } from "node:net";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openJournal } from "@perpgate/journal";
 import { NO_EVIDENCE, newLogKey, Venue } from "@perpgate/venue";
@@ -227,14 +227,22 @@ test("configure with a new market: it gets an index without a restart", async ()
 });
 
 describe("reasons not to start: one line, exit 1", () => {
-  test("port taken", async () => {
+  test.each([
+    ["port", (port: number) => ["--port", String(port)], "with --port"],
+    [
+      "port of the metrics",
+      (port: number) => ["--config", configurationFile({ metrics: { port } })],
+      'as "metrics.port"',
+    ],
+  ])("a taken %s: neither a data folder nor a key is made", async (_, argsOf, advice) => {
     const port = await takenPort();
-    const { child } = serving(["--port", String(port), "--log-level", "error"]);
+    const { child, data } = serving([...argsOf(port), "--log-level", "error"]);
     expect(await child.ended).toMatchObject({
       code: 1,
       stdout: "",
-      stderr: `perpgate: port ${port} on 127.0.0.1 is taken; choose another with --port\n`,
+      stderr: `perpgate: port ${port} on 127.0.0.1 is taken; choose another ${advice}\n`,
     });
+    expect(existsSync(dirname(data))).toBe(false);
   });
 
   test("a data folder that cannot be created", async () => {

@@ -24,7 +24,7 @@ import type { LogSeq } from "@perpgate/journal";
 import type { Venue } from "@perpgate/venue";
 import type { Logger } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { codeOf, reasonOf, StartError } from "../cli/start-error.js";
+import { StartError } from "../cli/start-error.js";
 import { clusterProbe, clusterStatusOf, measureCluster } from "../cluster/cluster-probe.js";
 import { ClusterLink, gatewayNameOf } from "../cluster/log-access.js";
 import { BridgeControl } from "./bridge/bridge-control.js";
@@ -42,6 +42,7 @@ import { MarketControl } from "./market-control.js";
 import { listenForMetrics } from "./metrics-listener.js";
 import type { Accepted } from "./options.js";
 import { guidesFolder, packageFilesFolder, pageFolderOf } from "./page-folder.js";
+import { mainPortError, refuseTakenPorts } from "./ports.js";
 import { measureProcessLog, openProcessLog } from "./process-log.js";
 import { measurePromises } from "./promise-metrics.js";
 import { measureQueues } from "./queue-metrics.js";
@@ -92,6 +93,7 @@ export async function serve(
   const signIn = signInRulesOf(settings, bridging.kind);
   const page = pageFolderOf(settings);
   refuseMissingFeeds(settings);
+  await refuseTakenPorts(settings);
   const dataFolder = prepareDataFolder(settings.data);
   // Standard output is for the banner.
   const processLog = openProcessLog(settings.logLevel);
@@ -205,7 +207,11 @@ export async function serve(
   await source.start?.();
   await feed.start(settings.index.intervalMs);
   const metricsServer = await listenForMetrics(settings, metricsText, log);
-  const url = await listen(gateway.listen, settings);
+  const url = await gateway
+    .listen({ host: settings.host, port: settings.port })
+    .catch((error: unknown) => {
+      throw mainPortError(settings, error);
+    });
   await control.open();
   bridge?.start();
   const botsPlace = { url, isOurs: () => venue.rank === 0 };
@@ -259,18 +265,4 @@ function runningProbe(venue: Venue): ReadinessProbe {
     name: "venue",
     notReadyReason: () => (venue.isStopped ? "the venue has stopped" : undefined),
   };
-}
-
-async function listen(
-  start: (address: { host: string; port: number }) => Promise<string>,
-  { host, port }: Settings,
-): Promise<string> {
-  try {
-    return await start({ host, port });
-  } catch (error) {
-    if (codeOf(error) === "EADDRINUSE") {
-      throw new StartError(`port ${port} on ${host} is taken; choose another with --port`);
-    }
-    throw new StartError(`cannot listen on ${host}:${port}: ${reasonOf(error)}`);
-  }
 }

@@ -12,6 +12,9 @@ export interface Matcher {
 export interface Selector {
   readonly metric: string;
   readonly matchers: readonly Matcher[];
+  /** As written, such as `6h`; undefined without one. */
+  readonly range: string | undefined;
+  readonly offset: string | undefined;
   /** The functions and aggregations around it, the innermost first. */
   readonly functions: readonly string[];
 }
@@ -47,6 +50,10 @@ function selectorOf(node: SyntaxNode, textOf: (node: SyntaxNode) => string): Sel
   if (name === null) throw new Error(`a selector without a name: ${textOf(node)}`);
   const matchers = node.getChild("LabelMatchers")?.getChildren("UnquotedLabelMatcher") ?? [];
   const functions: string[] = [];
+  const ranged = node.parent?.name === "MatrixSelector" ? node.parent : null;
+  const moved = (ranged ?? node).parent;
+  const span = (literal: SyntaxNode | null | undefined) =>
+    literal == null ? undefined : textOf(literal);
   for (let outer = node.parent; outer !== null; outer = outer.parent) {
     const called = outer.getChild("FunctionIdentifier") ?? outer.getChild("AggregateOp");
     if (called !== null) functions.push(textOf(called));
@@ -54,6 +61,8 @@ function selectorOf(node: SyntaxNode, textOf: (node: SyntaxNode) => string): Sel
   return {
     metric: textOf(name),
     matchers: matchers.map((one) => matcherOf(one, textOf)),
+    range: span(ranged?.getChild("DurationExpr")),
+    offset: span(moved?.getChild("OffsetDurationExpr")),
     functions,
   };
 }
