@@ -96,19 +96,28 @@ and readiness are served on the address of metrics.host, which is loopback by de
 function addDataFolderCommands(program: Command): void {
   addCommand(program, "verify", {
     summary: "replay a data folder and check everything in it",
-    usage: ["[--data DIR] [--signatures] [--key VKEY] [--json]"],
+    usage: ["[--data DIR] [--signatures] [--key VKEY] [--checkpoint FILE]… [--json]"],
     about: `Replays the log of a data folder and compares every record, block, checkpoint, snapshot and
 row of history with it; with --signatures every order, sign-in and vote too; with --key the signature
-of the last checkpoint of the transparency log. It changes nothing and may run while the venue does.
-Exit code 1 at the first difference, and if anything shows that the log has lost its end.`,
+of the last checkpoint of the transparency log, which must exist, and all keys that it certified.
+Anyone who can write to the folder can remove what is in it: only a --checkpoint that you kept shows that
+the log is the one it was. It changes nothing and may run while the venue does. Exit code 1 at the
+first difference, and if anything shows that the log has lost its end.`,
     examples: [
       ["verify --data .data --signatures", "with every signature"],
       ["verify --data .data --key venue.example/log+c01c9b6b+AYqI…", "with a pinned key"],
+      ["verify --data .data --checkpoint old.proof", "with a checkpoint that you kept"],
     ],
   })
     .option("--data <DIR>", DATA_HELP)
     .option("--signatures", "check every signature too")
     .option("--key <VKEY>", "the verifier key of the venue's log that you pinned")
+    .option(
+      "--checkpoint <FILE>",
+      "a checkpoint or proof that you kept; may be repeated",
+      repeated,
+      [],
+    )
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("./verify.js")).verifyFolder(options)));
   addCommand(program, "backup", {

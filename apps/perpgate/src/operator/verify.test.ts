@@ -1,5 +1,5 @@
 import { generateKeyPairSync, hash, sign } from "node:crypto";
-import { rmSync } from "node:fs";
+import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DEFAULT_MARKETS, stepOf, toSteps } from "@perpgate/protocol";
 import {
@@ -135,19 +135,29 @@ test("verify --key: the signature of the last checkpoint", async () => {
   const other = newLogKey("venue.example/log").key;
   expect(await verified("--key", other.text)).toMatchObject({
     code: 1,
-    stdout: expect.stringContaining("log-checkpoint: the log's key did not sign the checkpoint"),
+    stdout: expect.stringContaining("the pinned key did not certify the key of gateway venue"),
   });
   expect(await verified("--key", "x")).toMatchObject({
     code: 1,
     stderr: "perpgate: --key: x is no verifier key of a log\n",
   });
+  const kept = join(data, "..", "kept");
+  copyFileSync(join(data, "log-checkpoint"), kept);
   rmSync(join(data, "log-checkpoint"));
-  expect((await verified("--key", key.text)).stdout).toContain("checkpoint: none in this folder\n");
+  expect(await verified("--key", key.text)).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining("there is no signed checkpoint"),
+  });
+  expect(await verified("--key", key.text, "--checkpoint", kept)).toMatchObject({ code: 0 });
+  expect(await verified("--checkpoint", join(data, "missing"))).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("--checkpoint: cannot read"),
+  });
 });
 
-test("the report's text: repeated messages, and in a pruned log a root that was not compared", async () => {
+test("the report's text: repeated messages, and blocks that no checkpoint covers", async () => {
   const report = await verify(await signedFolder(10));
-  const checkpoint = { size: 62, isSignatureChecked: true, isRootCompared: false };
+  const checkpoint = { size: 62, count: 2, isSignatureChecked: true, uncoveredBlocks: 3 };
   const pruned = {
     ...report,
     from: 40,
@@ -156,8 +166,8 @@ test("the report's text: repeated messages, and in a pruned log a root that was 
   };
   const text = reportText(pruned, { signatures: true, key: "x" });
   expect(text).toContain(
-    "\n  last signed checkpoint: 62 blocks, by the pinned key" +
-      "\n  not checked: the root of the last signed checkpoint, the log was pruned\n",
+    "\n  last signed checkpoint: 62 blocks, by the pinned key, and 1 more" +
+      "\n  signed by nobody: the last 3 blocks, after that checkpoint\n",
   );
   expect(text).toContain(
     "\n  repeated: 2 sign-ins use a message again, positions 48, 50; an honest venue accepts one " +

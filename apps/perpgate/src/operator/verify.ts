@@ -6,7 +6,8 @@
  * the venue does.
  */
 
-import { type NoteKey, parseNoteKey } from "@perpgate/protocol/receipts";
+import { readFileSync } from "node:fs";
+import { type NoteKey, parseNoteKey, parseOrderProof } from "@perpgate/protocol/receipts";
 import {
   NothingToVerify,
   UnknownToRelease,
@@ -15,7 +16,7 @@ import {
   type VerifyReport,
   verify,
 } from "@perpgate/venue";
-import { isSystemError, StartError } from "../cli/start-error.js";
+import { isSystemError, reasonOf, StartError } from "../cli/start-error.js";
 import { dataFolderOf } from "./data-option.js";
 import { recoverWallet } from "./verify-wallet.js";
 
@@ -26,14 +27,16 @@ export interface VerifyOptions {
   readonly data?: string;
   readonly signatures?: boolean;
   readonly key?: string;
+  readonly checkpoint?: readonly string[];
   readonly json?: boolean;
 }
 
 export async function verifyFolder(options: VerifyOptions): Promise<number> {
-  const { signatures = false, json = false, key } = options;
+  const { signatures = false, json = false, key, checkpoint = [] } = options;
   const report = await verified(dataFolderOf(options), {
     ...(signatures ? { signatures: recoverWallet } : {}),
     ...(key === undefined ? {} : { logKey: logKeyOf(key) }),
+    checkpoints: checkpoint.map(checkpointIn),
   });
   if (json) process.stdout.write(`${JSON.stringify(report)}\n`);
   else process.stdout.write(`${reportText(report, options)}\n`);
@@ -44,6 +47,16 @@ function logKeyOf(text: string): NoteKey {
   const key = parseNoteKey(text);
   if (key === undefined) throw new StartError(`--key: ${text} is no verifier key of a log`);
   return key;
+}
+
+/** The signed note in a file, or in a proof of an order. */
+function checkpointIn(file: string): string {
+  try {
+    const text = readFileSync(file, "utf8");
+    return parseOrderProof(text)?.checkpoint ?? text;
+  } catch (error) {
+    throw new StartError(`--checkpoint: cannot read ${file}: ${reasonOf(error)}`);
+  }
 }
 
 /** The report on a folder; shows the progress. @throws {StartError} if the folder cannot be read */
@@ -83,15 +96,14 @@ export function reportText(
     sealedMs === null ? "" : `, within ${sealedMs.p50} ms (p50), ${sealedMs.max} ms (max)`;
   lines.push(`  promises: ${issued} receipts, ${sealed} sealed${speed}, ${notKept} not kept`);
   if (checkpoint !== null) {
-    const { size, isSignatureChecked, isRootCompared } = checkpoint;
+    const { size, count, isSignatureChecked, uncoveredBlocks } = checkpoint;
     const hint = asked === undefined ? "" : " (--key)";
     const signature = isSignatureChecked ? "by the pinned key" : `signature not checked${hint}`;
-    lines.push(`  last signed checkpoint: ${size} blocks, ${signature}`);
-    if (report.from > 0 && !isRootCompared) {
-      lines.push("  not checked: the root of the last signed checkpoint, the log was pruned");
+    const others = count === 1 ? "" : `, and ${count - 1} more`;
+    lines.push(`  last signed checkpoint: ${size} blocks, ${signature}${others}`);
+    if (uncoveredBlocks > 0) {
+      lines.push(`  signed by nobody: the last ${uncoveredBlocks} blocks, after that checkpoint`);
     }
-  } else if (asked?.key !== undefined) {
-    lines.push("  last signed checkpoint: none in this folder");
   }
   if (givenUpBlocks !== null) {
     lines.push(

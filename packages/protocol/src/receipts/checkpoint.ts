@@ -33,21 +33,27 @@ export function parseCheckpoint({ text }: SignedNote): Checkpoint | undefined {
 
 export interface OpenedCheckpoint extends Checkpoint {
   readonly note: SignedNote;
+  /** The key that signed it. */
+  readonly logKey: NoteKey;
 }
 
-/** The checkpoint of a note that the log's key signed, or why it is none. */
+/** The checkpoint of a note that the log's key, or one of its keys, signed, or why it is none. */
 export async function openCheckpoint(
   text: string,
-  logKey: NoteKey,
+  logKeys: NoteKey | readonly NoteKey[],
   verify: VerifyEd25519,
 ): Promise<OpenedCheckpoint | string> {
   const note = parseNote(text);
   const checkpoint = note === undefined ? undefined : parseCheckpoint(note);
   if (note === undefined || checkpoint === undefined) return "the checkpoint cannot be read";
-  if (checkpoint.origin !== logKey.name) {
-    return `the checkpoint is of ${checkpoint.origin}, not of ${logKey.name}`;
+  const keys = "name" in logKeys ? [logKeys] : logKeys;
+  const named = keys.filter(({ name }) => name === checkpoint.origin);
+  if (named.length === 0) {
+    const names = keys.map(({ name }) => name).join(" or ");
+    return `the checkpoint is of ${checkpoint.origin}, not of ${names}`;
   }
-  if (!(await isNoteSignedBy(note, logKey, verify)))
-    return "the log's key did not sign the checkpoint";
-  return { ...checkpoint, note };
+  for (const logKey of named) {
+    if (await isNoteSignedBy(note, logKey, verify)) return { ...checkpoint, note, logKey };
+  }
+  return "the log's key did not sign the checkpoint";
 }

@@ -13,5 +13,6 @@ export * from "./receipt.js";
 export * from "./receipt-check.js";
 export * from "./receipt-file.js";
 export * from "./signed-note.js";
+export * from "./successors.js";
 export * from "./tiles.js";
 export * from "./tree.js";

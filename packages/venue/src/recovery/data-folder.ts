@@ -13,6 +13,10 @@ export interface DataFolder {
   readonly clock: string;
   /** The last checkpoint of the transparency log that was signed. */
   readonly logCheckpoint: string;
+  /** The secret that signs checkpoints, unless the settings name another file. */
+  readonly logKey: string;
+  /** Which key succeeded which. */
+  readonly logSuccessors: string;
 }
 
 export function dataFolder(directory: string): DataFolder {
@@ -22,6 +26,8 @@ export function dataFolder(directory: string): DataFolder {
     checkpoints: join(directory, "checkpoints.jsonl"),
     clock: join(directory, "clock.json"),
     logCheckpoint: join(directory, "log-checkpoint"),
+    logKey: join(directory, "log.key"),
+    logSuccessors: join(directory, "log-successors.json"),
   };
 }
 

@@ -3,8 +3,7 @@
  * what it must stay consistent with.
  */
 import { existsSync, readFileSync } from "node:fs";
-import { open, rename } from "node:fs/promises";
-import { dirname } from "node:path";
+import { writeDurably } from "./durable-file.js";
 
 export class CheckpointStore {
   constructor(private readonly path: string) {}
@@ -13,25 +12,7 @@ export class CheckpointStore {
     return existsSync(this.path) ? readFileSync(this.path, "utf8") : undefined;
   }
 
-  async write(note: string): Promise<void> {
-    const partial = `${this.path}.new`;
-    await writeDurably(partial, note);
-    await rename(partial, this.path);
-    const folder = await open(dirname(this.path), "r");
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
-  }
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, "w", 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
+  write(note: string): Promise<void> {
+    return writeDurably(this.path, note);
   }
 }

@@ -11,7 +11,7 @@ import { FileSnapshots, type LogSeq, type LogState, nodeDisk } from "@perpgate/j
 import type { SealedBlock } from "../blocks/block-header.js";
 import { type Checkpoint, readCheckpointLines } from "../checkpoint/checkpoint-file.js";
 import type { RowFault } from "../history/history-environment.js";
-import { openForReading, type ReadStore } from "../history/history-store.js";
+import { openForReading, type ReadStore, type Tables } from "../history/history-store.js";
 import { keyOf } from "../history/keys.js";
 import { decodeSessionKey, type SessionKeyRow } from "../history/session-projection.js";
 import type { DataFolder } from "../recovery/data-folder.js";
@@ -124,6 +124,11 @@ export class StoredClaims {
     const { store } = this.found;
     if (store === undefined) return;
     this.history = new HistoryCheck(store, historyContextOf(engine), engine.seq);
+  }
+
+  /** The history's tables; undefined without one that can be compared. */
+  get tables(): Tables | undefined {
+    return this.found.store?.tables;
   }
 
   sessionRow(session: number): SessionKeyRow | undefined {

@@ -18,14 +18,18 @@ import {
 } from "@perpgate/journal";
 import type { NoteKey } from "@perpgate/protocol/receipts";
 import type { SealedBlock } from "../blocks/block-header.js";
+import { decodeRecord, RecordUnreadable } from "../record/record.js";
 import { type DataFolder, dataFolder } from "../recovery/data-folder.js";
 import { refuseUnknownLog } from "../recovery/log-version.js";
 import { newestState } from "../recovery/newest-state.js";
 import { newReplicaState, observe, type ReplicaState } from "../recovery/replica-state.js";
 import { type Applied, ReplayFailed, Replica } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
+import { CheckpointCheck } from "./checkpoint-check.js";
 import { EvidenceCheck, type RecoverWallet } from "./evidence-check.js";
+import { type FolderKeys, folderKeys } from "./folder-keys.js";
 import { PromiseCheck, type PromiseReport } from "./promise-check.js";
+import { prunedBlocksFault } from "./pruned-blocks.js";
 import { type SignedClaim, StoredClaims, signedClaim } from "./stored-claims.js";
 import { replacementFault } from "./vote-check.js";
 
@@ -33,8 +37,10 @@ export interface VerifyOptions {
   /** Checks every signature, using this to recover the wallet that signed a message. */
   readonly signatures?: RecoverWallet;
   readonly onProgress?: (progress: VerifyProgress) => void;
-  /** The log's key that you pinned: the last signed checkpoint must be by it. */
+  /** The log's key that you pinned: signed checkpoints must be by it, or by a successor. */
   readonly logKey?: NoteKey;
+  /** Signed checkpoints that you kept: the log must continue each. */
+  readonly checkpoints?: readonly string[];
   /** Of the folder that this one is a copy of, read before the copy was made: a copy has none. */
   readonly signed?: SignedClaim;
 }
@@ -115,23 +121,30 @@ async function verifyLog(
     // Read from the beginning until the damage shows.
     const reader = new LogReader(nodeDisk, folder.journal, LOG_START);
     const claims = StoredClaims.none(folder);
-    return new Verification(newReplicaState(), claims, options).run(reader, ENDLESS, log);
+    const verification = new Verification(newReplicaState(), claims, options, NO_KEYS);
+    return verification.run(reader, ENDLESS, log);
   }
   const start = startingPoint(folder.journal, log.logId, log.first);
   const { signed = signedClaim(folder) } = options;
+  const keys = await folderKeys(folder, options.logKey, signed);
   const claims = await StoredClaims.open(folder, log, signed);
   try {
     // After the claims were read: everything a live venue had claimed by then is in its log.
     const now = inspect(folder.journal);
     const { end } = now instanceof JournalDamaged ? log : now;
     claims.begin(start.state, start.from.batch);
+    const verification = new Verification(start.state, claims, options, keys);
+    if (log.first.batch < start.from.batch) {
+      verification.readUnreplayed(new LogReader(nodeDisk, folder.journal, log.first), start.from);
+    }
     const reader = new LogReader(nodeDisk, folder.journal, start.from);
-    return await new Verification(start.state, claims, options).run(reader, end);
+    return await verification.run(reader, end);
   } finally {
     await claims.close();
   }
 }
 
+const NO_KEYS: FolderKeys = { pinned: [], fault: null };
 const ENDLESS: LogSeq = { batch: Number.POSITIVE_INFINITY, record: Number.POSITIVE_INFINITY };
 
 function inspect(journal: string): LogState | JournalDamaged {
@@ -176,17 +189,39 @@ class Verification {
   private lastBlock: SealedBlock | undefined;
   private fault: ReportedFault | null = null;
   private readonly promises: PromiseCheck;
+  private readonly checkpoints: CheckpointCheck;
 
   constructor(
     private readonly state: ReplicaState,
     private readonly claims: StoredClaims,
     private readonly options: VerifyOptions,
+    keys: FolderKeys,
   ) {
     this.from = state.engine.seq;
-    this.promises = new PromiseCheck(claims.signed);
-    const { signatures } = options;
+    this.promises = new PromiseCheck(keys.pinned);
+    const { signatures, checkpoints = [] } = options;
+    this.checkpoints = new CheckpointCheck(claims.signed, checkpoints, keys.pinned);
+    if (keys.fault !== null) this.fault = { position: null, reason: keys.fault };
     this.evidence =
       signatures === undefined ? undefined : new EvidenceCheck(signatures, this.from > 0);
+  }
+
+  /** For a pruned log: what was kept of it before the snapshot that the replay begins with. */
+  readUnreplayed(reader: LogReader, until: LogSeq): void {
+    try {
+      for (let batch = reader.next(until.batch); batch !== undefined; ) {
+        for (const record of batch.records) decodeRecord(record);
+        batch = reader.next(until.batch);
+      }
+    } catch (error) {
+      if (!(error instanceof JournalError || error instanceof RecordUnreadable)) throw error;
+      this.fault ??= {
+        position: null,
+        reason: `before position ${this.from + 1}: ${error.message}`,
+      };
+    } finally {
+      reader.close();
+    }
   }
 
   /** `damage` was found by the inspection of the whole log. */
@@ -196,7 +231,7 @@ class Verification {
     ]);
     let shownAt = performance.now();
     try {
-      this.beginFromSnapshot(reader.seq);
+      await this.beginFromSnapshot(reader.seq);
       while (this.fault === null) {
         const batch = reader.next(end.batch);
         if (batch === undefined) break;
@@ -210,7 +245,7 @@ class Verification {
         // Lets the event loop print the progress.
         await new Promise((resolve) => setImmediate(resolve));
       }
-      await this.atEnd(end);
+      if (this.fault === null) await this.atEnd(end);
     } catch (error) {
       this.fault ??= faultOf(error, replica.seq, damage);
     } finally {
@@ -220,9 +255,14 @@ class Verification {
     return this.report();
   }
 
-  /** For a pruned log: compares the starting state, and adds its sessions' keys. */
-  private beginFromSnapshot(place: LogSeq): void {
+  /** For a pruned log: compares the starting state and the blocks before, and adds its sessions' keys. */
+  private async beginFromSnapshot(place: LogSeq): Promise<void> {
     if (this.from === 0) return;
+    const { tables } = this.claims;
+    if (tables !== undefined) {
+      const onBlock = (block: SealedBlock) => this.checkpoints.onBlock(block);
+      this.note(await prunedBlocksFault(tables, this.state, onBlock));
+    }
     this.note(this.claims.placeFault(place, this.state, undefined));
     for (const session of this.state.engine.state.sessions.all()) {
       this.evidence?.addSession(session, this.claims.sessionRow(session.number));
@@ -233,8 +273,9 @@ class Verification {
     const { command, events } = applied;
     const before = this.state.listing.attestors;
     const sealed = observe(this.state, applied);
-    this.note(this.promises.onCommand(applied, sealed));
+    this.note(this.promises.onCommand(applied, sealed, this.state.listing.venueId));
     if (sealed !== null) {
+      this.note(this.checkpoints.onBlock(sealed));
       this.blocks++;
       this.lastBlock = sealed;
     }
@@ -247,14 +288,11 @@ class Verification {
   }
 
   private async atEnd(end: LogSeq): Promise<void> {
-    if (this.fault !== null) return;
     this.evidence?.atEnd(this.state.engine.seq);
     const faults = audit(this.state.engine);
     this.note(faults.length === 0 ? null : `the audit found: ${faults.join("; ")}`);
     this.note(this.claims.endFault(end, this.state.engine.seq));
-    this.note(this.promises.endFault(this.state.blocks.currentNumber - 1));
-    const { logKey } = this.options;
-    if (logKey !== undefined) this.note(await this.promises.signatureFault(logKey));
+    this.note(await this.checkpoints.endFault());
   }
 
   private note(reason: string | null): void {
@@ -276,7 +314,11 @@ class Verification {
       acknowledgements: this.claims.acknowledgements,
       historyRows: this.claims.historyRows,
       badCheckpointLines: this.claims.badLines,
-      receipts: this.promises.report(),
+      receipts: {
+        ...this.promises.report(),
+        givenUpBlocks: this.checkpoints.givenUpBlocks,
+        checkpoint: this.checkpoints.report(),
+      },
       orderSignatures: this.evidence?.orders ?? 0,
       sessions: this.evidence?.sessions ?? 0,
       voteSignatures: this.evidence?.votes ?? 0,

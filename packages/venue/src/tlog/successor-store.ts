@@ -1,0 +1,59 @@
+/**
+ * The successor notes of a venue's log key, in its data folder: a JSON array of signed notes. They are
+ * durable before the new key signs anything, and served for as long as the log is.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import {
+  logKeyChain,
+  MAX_SUCCESSOR_BYTES,
+  MAX_SUCCESSORS,
+  type NoteKey,
+  noteKeyText,
+  parseSuccessors,
+  signatureLine,
+  successorText,
+} from "@perpgate/protocol/receipts";
+import { type LogKey, signWith } from "../receipts/log-key.js";
+import { verifyEd25519 } from "../receipts/verify-ed25519.js";
+import { ConfigRefused } from "../venue-errors.js";
+import { writeDurably } from "./durable-file.js";
+
+/** @throws {ConfigRefused} if the file cannot be read as notes. */
+export function readSuccessors(file: string): readonly string[] {
+  if (!existsSync(file)) return [];
+  const notes = parseSuccessors(readFileSync(file, "utf8"));
+  if (notes !== undefined) return notes;
+  throw new ConfigRefused("log_key_differs", `${file} is no list of successor notes`);
+}
+
+/** The log's keys, the newest last, which is the given one. @throws {ConfigRefused} otherwise */
+export async function keysOfLog(
+  key: NoteKey,
+  notes: readonly string[],
+): Promise<readonly NoteKey[]> {
+  const chain = await logKeyChain(key, notes, verifyEd25519);
+  if (typeof chain === "string") throw new ConfigRefused("log_key_differs", chain);
+  const last = noteKeyText(chain.at(-1) ?? key);
+  if (last === noteKeyText(key)) return chain;
+  throw new ConfigRefused(
+    "log_key_differs",
+    `the log key ${noteKeyText(key)} was succeeded by ${last}: only that one may sign`,
+  );
+}
+
+/** Announces that `to` succeeds `from`, durably. @throws {ConfigRefused} where the chain forbids it */
+export async function succeed(file: string, from: LogKey, to: LogKey): Promise<void> {
+  const notes = readSuccessors(file);
+  await keysOfLog(from, notes);
+  const text = successorText({ from, to });
+  const lines = [from, to].map((key) =>
+    signatureLine(key, signWith(key.privateKey, Buffer.from(text))),
+  );
+  const all = [...notes, `${text}\n${lines.join("")}`];
+  await keysOfLog(to, all);
+  const json = `${JSON.stringify(all)}\n`;
+  if (json.length > MAX_SUCCESSOR_BYTES) {
+    throw new ConfigRefused("log_key_differs", `at most ${MAX_SUCCESSORS} successors are possible`);
+  }
+  await writeDurably(file, json);
+}
