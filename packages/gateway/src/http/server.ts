@@ -18,6 +18,7 @@ import { bearerTokenOf } from "../auth/session-token.js";
 import type { PossibleExit } from "../limits/charge-operation.js";
 import { CostBudgets } from "../limits/cost-budget.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
+import type { Monotonic } from "../limits/limits.js";
 import { LoadFactor } from "../limits/load-factor.js";
 import { requireLiveSession } from "../operations/handler.js";
 import { HANDLERS } from "../operations/index.js";
@@ -55,6 +56,8 @@ export interface GatewayOptions
   readonly metricsText?: MetricsText;
   readonly limits: HttpLimits;
   readonly clientLimits: LimitSettings;
+  /** The clock by which cost budgets refill; the process's own by default. */
+  readonly monotonic?: Monotonic;
   readonly trustProxy: TrustedProxies;
   readonly origins: AllowedOrigins;
   /** Undefined: REST only. */
@@ -90,7 +93,7 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   const metrics = new RequestMetrics(options.metrics);
   const { refusals } = metrics;
   const load = new LoadFactor();
-  const budgets = new CostBudgets(options.clientLimits, metrics, load);
+  const budgets = new CostBudgets(options.clientLimits, metrics, load, options.monotonic);
   metrics.measureBudgets(budgets, load);
   options.streams?.measure(options.metrics);
   const { signedBytes, batchBytes } = options.clientLimits;

@@ -1,2 +1,3 @@
-/** Test support for users of the journal: a simulated disk that fails on request. */
+/** Test support: a simulated disk that fails on request, and waits for conditions. */
 export { FakeDisk, type Fault, SimulatedCrash } from "./fake-disk.js";
+export { POLL, until } from "./until.js";

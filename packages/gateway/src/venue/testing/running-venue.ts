@@ -72,7 +72,7 @@ export interface VenueChanges {
   readonly parameters?: Partial<VenueParameters>;
   readonly rpc?: ReadonlyMap<number, string>;
   readonly sockets?: Partial<SocketLimits>;
-  readonly server?: Pick<GatewayChanges, "trustProxy" | "origins" | "udf">;
+  readonly server?: Pick<GatewayChanges, "trustProxy" | "origins" | "udf" | "monotonic">;
   readonly http?: GatewayChanges["limits"];
   readonly metrics?: GatewayChanges["metrics"];
   /** Who proves sign-ins, if not the calling thread. */
