@@ -2,8 +2,9 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { until } from "@perpgate/journal/testing";
 import { freePort } from "@perpgate/venue/testing";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import {
   codeWithoutReader,
   MAIN,
@@ -40,7 +41,7 @@ test.skipIf(!existsSync("/dev/full"))(
       const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
       return answer?.status === 200;
     };
-    await vi.waitUntil(isReady, { timeout: 100_000, interval: 200 });
+    await until(isReady, { everyMs: 200 });
     await perpgate.printed(/cannot write to standard output/, "stderr");
     perpgate.signal("SIGTERM");
     expect(await perpgate.ended).toMatchObject({ code: 0 });

@@ -22,13 +22,10 @@ import { tradingTests } from "./testing/suites/trading.js";
 /** To look for tests that fail now and then: with `-t name`, on a busy machine. */
 const repeats = Number(process.env.PERPGATE_PAGE_REPEATS ?? 0);
 
-/**
- * Once more where one fails: on a machine with ten times more to do than it can, the line to the venue is
- * down for moments, and whatever is pressed then is refused. What the page showed at a failure is printed.
- */
-const retry = repeats > 0 ? 0 : 1;
+/** How long frames and memory are measured, by `npm run test:page:long` only: figures depend on the machine. */
+const minutes = Number(process.env.PERPGATE_PAGE_MINUTES ?? 0);
 
-describe.skipIf(isWithoutChromium())("trading page", { timeout: 240_000, repeats, retry }, () => {
+describe.skipIf(isWithoutChromium())("trading page", { timeout: 240_000, repeats }, () => {
   const { test, endVenues } = createPageTest();
 
   describe("a quiet venue", () => {
@@ -55,6 +52,6 @@ describe.skipIf(isWithoutChromium())("trading page", { timeout: 240_000, repeats
   describe("venues of their own", () => {
     chainTests(test);
     gatewayTests(test);
-    frameTests(test);
+    if (minutes > 0) frameTests(test, minutes);
   });
 });

@@ -1,5 +1,6 @@
 /** What the page does with a real venue's answers, and without them. */
 
+import { until } from "@perpgate/gateway/testing";
 import type { Position } from "@perpgate/protocol";
 import {
   type NewOrder,
@@ -223,7 +224,7 @@ describe("a page that is loaded again before the answer", () => {
     const order: NewOrder = { ...BID, price: 60_000 };
     network.losesAnswersTo = ORDERS;
     const pressed = terminal.orders.place(session, order);
-    await vi.waitUntil(() => network.bodies(ORDERS).length > 0);
+    await until(() => network.bodies(ORDERS).length > 0);
     // What the next page finds, while this one still waits.
     const { clock, line, orders } = new Terminal(client);
     line.state.set("live");

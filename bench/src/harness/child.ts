@@ -89,7 +89,7 @@ export async function endProcess(
   const exited = once(child, "exit", { signal: AbortSignal.timeout(ENDED_WITHIN_MS) });
   child.kill(signal);
   await exited.catch(() => {
-    throw new Error(`a process still runs ${ENDED_WITHIN_MS} ms after ${signal}`);
+    throw new Error(`too late: a process still runs ${ENDED_WITHIN_MS} ms after ${signal}`);
   });
   return child.exitCode;
 }

@@ -188,5 +188,5 @@ async function untilReady(origin: string): Promise<void> {
     await response.arrayBuffer();
     if (response.ok) return;
   }
-  throw new Error(`the gateway is not ready after ${READY_WITHIN_MS} ms`);
+  throw new Error(`too late: the gateway is not ready after ${READY_WITHIN_MS} ms`);
 }

@@ -1,5 +1,6 @@
 /** CCXT's calls about orders, on a live venue. */
 
+import { until } from "@perpgate/gateway/testing";
 import { errors } from "ccxt";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { expectShape, ORDER } from "./testing/structure.js";
@@ -338,7 +339,7 @@ test("a venue without a log is asked for its log once, not with each order", asy
   for (let i = 0; i < 3; i++) {
     await trader.createOrder(SYMBOL, "limit", "buy", 0.01, 60_000 + i);
     // What is waiting is checked behind the answer.
-    await vi.waitFor(() => expect(honestyReads(sent.mock.calls)).toBeGreaterThan(0));
+    await until(() => honestyReads(sent.mock.calls) > 0);
     await trader.fetchBalance();
   }
   expect(honestyReads(sent.mock.calls)).toBe(1);

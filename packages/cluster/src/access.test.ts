@@ -1,5 +1,6 @@
 /** Credentials, on one server that asks for them. */
 
+import { POLL } from "@perpgate/journal/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createStream } from "./init.js";
 import { connectToAny } from "./link.js";
@@ -51,11 +52,10 @@ describe.skipIf(isWithoutNatsServer())("access to the servers", () => {
     server?.start({ extra: users("changed") });
     const published = gateway.publish("without the password");
     const refusal = `${server?.url}: Authorization Violation`;
-    const waiting = { timeout: 60_000 };
-    await expect.poll(() => gateway.log.status().connectionProblem, waiting).toMatch(refusal);
+    await expect.poll(() => gateway.log.status().connectionProblem, POLL).toMatch(refusal);
     const warning = "a batch of this gateway has waited for the log for 10 s";
     await expect
-      .poll(() => gateway.lines, waiting)
+      .poll(() => gateway.lines, POLL)
       .toContain(`${warning}: no server is connected: ${refusal}`);
     await server?.kill();
     server?.start();

@@ -6,9 +6,9 @@
  * After each: every acknowledged batch is in every mirror, once, and the mirrors are equal.
  */
 
-import { setTimeout as delay } from "node:timers/promises";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { CLAIM_WINDOW } from "@perpgate/journal";
+import { POLL, until } from "@perpgate/journal/testing";
 import {
   afterAll,
   afterEach,
@@ -114,7 +114,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log under faults", () => {
       }
       await nats.flush();
     });
-    while (held.mirror.end <= CLAIM_WINDOW) await delay(5);
+    await until(() => held.mirror.end > CLAIM_WINDOW);
     proxy.release();
     expect(await late).toBe(false);
     expect(held.dropped).toEqual([{ writer: held.writer, counter: 1 }]);
@@ -128,11 +128,10 @@ describe.skipIf(isWithoutNatsServer())("replicated log under faults", () => {
     const load = Load.start(gateway);
     await load.more(10);
     await first!.kill();
-    first!.start({ isolated: true });
-    await delay(500);
     // It accepts connections and holds an old copy of the stream.
+    first!.start({ isolated: true });
     await Promise.all(others.map((server) => server.kill()));
-    while (gateway.log.status().server !== first!.url) await delay(10);
+    await until(() => gateway.log.status().server === first!.url);
     for (const server of others) server.start();
     await load.more(10);
     expect(gateway.log.status().server).not.toBe(first!.url);
@@ -155,7 +154,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log under faults", () => {
     proxy.isSilent = true;
     await load.more(10);
     expect(gateway.log.status().reconnects).toBeGreaterThan(0);
-    expect(load.longestGapMs).toBeLessThan(2500 + lateness.allowedMs);
+    lateness.expectWithin(load.longestGapMs, 2_500);
     await load.stop();
     await expectSound(load);
   });
@@ -165,9 +164,9 @@ describe.skipIf(isWithoutNatsServer())("replicated log under faults", () => {
     const replicas = () => gateway.log.status().stream?.replicas.length;
     expect(replicas()).toBe(2);
     await Promise.all(cluster.servers.map((server) => server.kill()));
-    await expect.poll(() => gateway.log.status().stream, { timeout: 60_000 }).toBeUndefined();
+    await expect.poll(() => gateway.log.status().stream, POLL).toBeUndefined();
     for (const server of cluster.servers) server.start();
-    await expect.poll(replicas, { timeout: 60_000 }).toBe(2);
+    await expect.poll(replicas, POLL).toBe(2);
   });
 
   test("a stream created again with other content stops the gateways", async () => {

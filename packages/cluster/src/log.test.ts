@@ -3,6 +3,7 @@
 import { createServer } from "node:http";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { encodeMessage } from "@perpgate/journal";
+import { until } from "@perpgate/journal/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createStream, publishGenesis } from "./init.js";
 import { connectToAny } from "./link.js";
@@ -263,7 +264,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     };
     // Acknowledged at a sequence that this gateway has as another message.
     newPublisher().publish({ writer: "d".repeat(32), counter: 0 }, () => forged(0));
-    while (errors.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => errors.length >= 1);
     expect(errors[0]).toContain("acknowledged at sequence 1, which contradicts");
     // Acknowledged at a sequence at which another message is delivered, before or after.
     const publisher = newPublisher();
@@ -271,7 +272,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     publisher.publish({ writer: "e".repeat(32), counter: 0 }, () => forged(0));
     publisher.deliveredAt(2, subjectOf(stream, "f".repeat(32)), undefined);
     applied = 2;
-    while (errors.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => errors.length >= 2);
     expect(errors[1]).toContain("acknowledged at sequence 2, which contradicts");
   });
 
@@ -292,9 +293,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     const sizes = Array.from({ length: 4 }, () => "x".repeat(2000));
     for (const text of sizes) await gateway.publish(text);
     const refused = gateway.publish("x".repeat(2000));
-    while (gateway.log.status().refusal === undefined) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await until(() => gateway.log.status().refusal);
     expect(gateway.log.status().refusal?.description).toContain("maximum bytes exceeded");
     const info = await nats.request(`$JS.API.STREAM.INFO.${stream}`);
     const { config } = info.json<{ config: Record<string, unknown> }>();
@@ -315,14 +314,10 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     const { config } = await stateOf();
     const update = JSON.stringify({ ...config, max_age: 100_000_000 });
     await nats.request(`$JS.API.STREAM.UPDATE.${stream}`, update);
-    while ((await stateOf()).state.messages > 0) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await until(async () => (await stateOf()).state.messages === 0, { everyMs: 20 });
     await nats.request(`$JS.API.STREAM.UPDATE.${stream}`, JSON.stringify(config));
     void gateway.publish("refused");
-    while (gateway.log.status().refusal === undefined) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await until(() => gateway.log.status().refusal);
     expect(gateway.log.status().refusal?.description).toBe(
       "wrong last sequence: 0: the stream no longer has this gateway's last message; " +
         "restart it if no other gateway writes",

@@ -1,5 +1,6 @@
 /** What no answer of JetStream says: a missing right to publish, and a stream that is gone. */
 
+import { POLL } from "@perpgate/journal/testing";
 import { afterAll, beforeAll, describe, type TestContext, test } from "vitest";
 import { createStream } from "./init.js";
 import { connectToAny } from "./link.js";
@@ -48,7 +49,7 @@ describe.skipIf(isWithoutNatsServer())("refusals without an answer", { timeout: 
       .poll(() => gateway.log.status().refusal?.description, { timeout: TIMEOUT })
       .toMatch(text);
     const warnings = () => gateway.lines.filter((line) => text.test(line));
-    await expect.poll(warnings, { timeout: TIMEOUT }).toHaveLength(2);
+    await expect.poll(warnings, POLL).toHaveLength(2);
     expect(warnings()[0]).toMatch(/^a batch of this gateway has waited for the log for 10 s: /);
     expect(warnings()[1]).toMatch(/^a batch of this gateway has waited for the log for 20 s: /);
     expect(gateway.log.status().waitedMs).toBeGreaterThanOrEqual(20_000);

@@ -110,16 +110,15 @@ describe("several gateways", () => {
 
   test("gateway silent: requests and sockets leave it long before their time-out", async () => {
     const [first, second] = await proxies(2);
-    const client = await clientOf([first!, second!], { timeoutMs: 60_000 });
+    // Longer than the test may take.
+    const client = await clientOf([first!, second!], { timeoutMs: 600_000 });
     const session = await newSession(client);
     await session.stream.watchOrders(() => undefined).ready;
     const states: string[] = [];
     session.stream.onState((state) => states.push(state));
     first!.fate = () => "swallow";
-    const begun = performance.now();
     const { orderId } = await session.placeOrder(SMALL);
     await eventually(() => session.stream.gateway).toBe(second!.url);
-    expect(performance.now() - begun).toBeLessThan(30_000);
     // The socket was open throughout: the next one was opened before it was left.
     expect(states).toEqual([]);
     expect((await session.openOrders()).map((order) => order.orderId)).toEqual([orderId]);

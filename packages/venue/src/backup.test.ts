@@ -9,7 +9,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { until } from "@perpgate/journal/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { backUp } from "./backup.js";
 import { TestVenue } from "./testing/test-venue.js";
 import { verify } from "./verify/verify.js";
@@ -35,11 +36,10 @@ async function liveVenue(folder: string, keep: number) {
   const session = await driver.signIn(1);
   for (let nonce = 1; nonce <= 300; nonce++) await driver.order(session, nonce, "long", 640_000);
   await driver.venue.history.flush();
-  await vi.waitUntil(
+  await until(
     () =>
       readdirSync(join(folder, "journal")).filter((name) => name.endsWith(".snapshot")).length >=
       keep,
-    { timeout: 50_000 },
   );
   return { driver, session };
 }

@@ -5,9 +5,9 @@
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { isWithoutNatsServer, NatsCluster } from "@perpgate/cluster/testing";
 import { openJournal } from "@perpgate/journal";
+import { until } from "@perpgate/journal/testing";
 import { newLogKey } from "@perpgate/venue";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ProcessClient } from "../testing/client.js";
@@ -121,7 +121,7 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
   const command = (...words: string[]) => new PerpgateProcess(["cluster", ...words]).ended;
 
   async function ready(url: string): Promise<void> {
-    while (!(await fetch(`${url}/readyz`)).ok) await delay(50);
+    await until(async () => (await fetch(`${url}/readyz`)).ok, { everyMs: 50 });
   }
 
   test("join, status and leave: a second gateway from a copy of the first, and its end in the log", async () => {

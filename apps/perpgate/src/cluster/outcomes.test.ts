@@ -7,6 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { FaultProxy, isWithoutNatsServer, Lateness } from "@perpgate/cluster/testing";
 import { StreamClient } from "@perpgate/gateway/testing";
 import { decodeMessage, type Message } from "@perpgate/journal";
+import { until } from "@perpgate/journal/testing";
 import { decodeRecord, ENGINE_VERSION, encodeRecord, verify } from "@perpgate/venue";
 import {
   afterAll,
@@ -28,6 +29,7 @@ import { RunningCluster, RunningGateway } from "./testing/running-cluster.js";
 import { NO_CLAIMS, StreamWriter } from "./testing/stream-writer.js";
 import { LONGEST_WAIT_MS } from "./testing/waits.js";
 
+const SLOWLY = { everyMs: 50 };
 const IS_LONG = Number(process.env.PERPGATE_CLUSTER_RUNS ?? 1) > 1;
 const TIMEOUT = 120_000;
 const STREAM = "perpgate";
@@ -154,7 +156,7 @@ describe.skipIf(isWithoutNatsServer())(
       expect(performance.now() - started).toBeGreaterThanOrEqual(10_000);
       for (const each of proxies) each.release();
       // The message that was held runs, and the same nonce is answered with what it did.
-      while ((await orders(0, HELD)).length === 0) await delay(20);
+      await until(async () => (await orders(0, HELD)).length > 0, { everyMs: 20 });
       for (const [member, { url }] of cluster.gateways.entries()) {
         const again = await placed(client.at(url), { ...ORDER, nonce: HELD });
         expect(again.status, JSON.stringify(again.body)).toBe(200);
@@ -303,7 +305,7 @@ describe.skipIf(isWithoutNatsServer())(
       for (let round = 0; round < 3; round++) {
         const { publishes } = holding;
         const late = new PerpgateProcess(["serve", "--port", "0", "--data", data, ...log]);
-        while (holding.publishes === publishes) await delay(5);
+        await until(() => holding.publishes !== publishes);
         late.signal("SIGTERM");
         expect(await late.ended, `round ${round}`).toMatchObject({ code: 0 });
       }
@@ -421,16 +423,17 @@ describe.skipIf(isWithoutNatsServer())("clocks", { timeout: 2 * TIMEOUT }, () =>
       const named = new RegExp(
         `the clock of this gateway is [0-9]+ s ${side} the time that the majority has`,
       );
-      while (!named.test((await wrong.notReadyReason()) ?? "")) await delay(50);
+      await until(async () => named.test((await wrong.notReadyReason()) ?? ""), SLOWLY);
       const { time } = await right.status();
       expect(Math.abs(time - Date.now())).toBeLessThan(30_000);
       const answer = await placed(client, { ...ORDER, nonce: ++orders });
       expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-      while (Math.abs((await right.status()).time - Date.now()) > 2_000) await delay(50);
+      const isClose = async () => Math.abs((await right.status()).time - Date.now()) <= 2_000;
+      await until(isClose, SLOWLY);
       const lateness = new Lateness(onTestFinished);
       await load.more(20);
       const offMs = Math.abs((await right.status()).time - Date.now());
-      expect(offMs).toBeLessThan(2_000 + lateness.allowedMs);
+      lateness.expectWithin(offMs, 2_000);
       await expectPlace();
       await holders.note();
     },
@@ -445,15 +448,17 @@ describe.skipIf(isWithoutNatsServer())("clocks", { timeout: 2 * TIMEOUT }, () =>
     await rm(join(wrong.data, "clock.json"));
     wrong.clockShiftMs = HOUR_MS;
     await wrong.start();
-    while (!/ahead of the time/.test((await wrong.notReadyReason()) ?? "")) await delay(50);
+    const isAhead = async () => /ahead of the time/.test((await wrong.notReadyReason()) ?? "");
+    const isReady = async () => (await wrong.notReadyReason()) === undefined;
+    await until(isAhead, SLOWLY);
     // Its clock is right from now on.
     wrong.process.signal("SIGUSR2");
-    while ((await wrong.notReadyReason()) !== undefined) await delay(50);
+    await until(isReady, SLOWLY);
     for (const other of others) await other.stop();
     const { time } = await wrong.status();
     // Longer than an index price is valid.
-    while ((await wrong.status()).time < time + 11_000) await delay(50);
-    while ((await wrong.notReadyReason()) !== undefined) await delay(50);
+    await until(async () => (await wrong.status()).time >= time + 11_000, SLOWLY);
+    await until(isReady, SLOWLY);
     const alone = new ProcessClient(wrong.url);
     expect((await alone.signIn()).status).toBe(200);
     const answer = await placed(alone, { ...ORDER, nonce: 1 });
@@ -490,20 +495,18 @@ function textOf(nonce: number): string {
 
 /** Until the first gateway sees exactly these. */
 async function writers(cluster: RunningCluster, names: readonly string[]): Promise<void> {
-  for (;;) {
+  await until(async () => {
     const { writers: live } = (await cluster.gateway(0).status()).cluster;
-    if ([...live].sort().join() === names.join()) return;
-    await delay(20);
-  }
+    return [...live].sort().join() === names.join();
+  }, SLOWLY);
 }
 
 /** Again with the same nonce as long as the log or the index is behind, as a client does. */
 async function placed(client: ProcessClient, order: object): Promise<ClientAnswer> {
-  for (;;) {
+  return until(async () => {
     const answer = await timely(client, order);
-    if (answer.status !== 503 && answer.body.code !== "stale_index") return answer;
-    await delay(50);
-  }
+    return answer.status === 503 || answer.body.code === "stale_index" ? undefined : answer;
+  }, SLOWLY);
 }
 
 /** Places the order; fails if the answer takes longer than any may. */
@@ -514,6 +517,6 @@ async function timely(client: ProcessClient, order: object): Promise<ClientAnswe
   });
   const started = performance.now();
   const answer = await client.place(order).finally(() => stop());
-  expect(lateness.overrun(performance.now() - started, LONGEST_WAIT_MS)).toBeUndefined();
+  lateness.expectWithin(performance.now() - started, LONGEST_WAIT_MS);
   return answer;
 }

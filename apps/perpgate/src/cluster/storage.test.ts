@@ -6,9 +6,9 @@
 
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { isWithoutNatsServer, type NatsServer } from "@perpgate/cluster/testing";
 import { inspectLog, nodeDisk } from "@perpgate/journal";
+import { until } from "@perpgate/journal/testing";
 import { Random } from "@perpgate/protocol/random";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { askControl } from "../serve/control-socket.js";
@@ -71,14 +71,14 @@ describe.skipIf(isWithoutNatsServer())("storage of a cluster", { timeout: TIMEOU
   }
 
   /** Again until the servers confirm it: on a busy machine the answer may be late. */
-  function limitBytes(bytesOf: (bytes: number) => number): Promise<void> {
+  async function limitBytes(bytesOf: (bytes: number) => number): Promise<void> {
     const update = () =>
       cluster.nats.withManager(async ({ streams }) => {
         const { config, state } = await streams.info(STREAM);
         await streams.update(STREAM, { ...config, max_bytes: bytesOf(state.bytes) });
         return true;
       });
-    return until(() => update().catch(() => false));
+    await until(() => update().catch(() => false));
   }
 
   test("the stream is full: 503 and not ready, and trading goes on once there is room", () =>
@@ -199,7 +199,7 @@ describe.skipIf(isWithoutNatsServer())("storage of a cluster", { timeout: TIMEOU
       const sequence = (await filler.publish(message, 5_000)) ?? 0;
       if (sequence > 0) counter++;
       return sequence >= last;
-    }, 0);
+    });
     await filler.close();
   }
 
@@ -257,8 +257,4 @@ function endOf(folder: string): number {
 /** Until the gateway sees that many. */
 async function writers(gateway: RunningGateway, count: number): Promise<void> {
   await until(async () => (await gateway.status()).cluster.writers.length === count);
-}
-
-async function until(holds: () => boolean | Promise<boolean>, everyMs = 50): Promise<void> {
-  while (!(await holds())) await delay(everyMs);
 }

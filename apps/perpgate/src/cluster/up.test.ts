@@ -3,6 +3,7 @@
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isWithoutNatsServer, natsServerPath } from "@perpgate/cluster/testing";
+import { POLL } from "@perpgate/journal/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
   configurationFile,
@@ -124,11 +125,10 @@ describe.skipIf(isWithoutNatsServer())("cluster up", { timeout: TIMEOUT }, () =>
     await Promise.all([1, 2, 3].map((member) => cluster.line(new RegExp(`-${member} .* ready`))));
     const tradingAt = () =>
       [1, 2, 3].filter((member) => logOf(folder, member).includes("bots trade"));
-    const wait = { timeout: TIMEOUT };
-    await expect.poll(tradingAt, wait).toHaveLength(1);
+    await expect.poll(tradingAt, POLL).toHaveLength(1);
     const [first = 0] = tradingAt();
     process.kill(gateways[first - 1]!, "SIGKILL");
-    await expect.poll(tradingAt, wait).toHaveLength(2);
+    await expect.poll(tradingAt, POLL).toHaveLength(2);
     const name = `gateway-${first}`;
     const [, again] = await cluster.line(
       new RegExp(`${name} +ended [^]*${name} +started, process (.+)`),
@@ -138,7 +138,7 @@ describe.skipIf(isWithoutNatsServer())("cluster up", { timeout: TIMEOUT }, () =>
     // A terminal sends the signal to all processes of the group. The first cannot act on it yet.
     cluster.signal("SIGSTOP");
     process.kill(-cluster.pid, "SIGINT");
-    await expect.poll(() => gateways.filter(isRunning), { timeout: TIMEOUT }).toEqual([]);
+    await expect.poll(() => gateways.filter(isRunning), POLL).toEqual([]);
     expect(servers.filter(isRunning)).toEqual(servers);
     cluster.signal("SIGCONT");
     expect((await cluster.ended).code).toBe(0);

@@ -10,9 +10,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { until } from "@perpgate/journal/testing";
 import type { CheckpointOptions } from "@perpgate/venue";
 import { TestVenue } from "@perpgate/venue/testing";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { ProcessClient } from "../testing/client.js";
 import {
   configurationFile,
@@ -67,7 +68,7 @@ async function prunedVenue(folder: string, checkpoints: CheckpointOptions) {
   const order = (nonce: number) => driver.order(session, nonce, "long", 640_000);
   for (let nonce = 1; nonce <= 300; nonce++) await order(nonce);
   await venue.history.flush();
-  await vi.waitUntil(() => venue.prune() > 0, { timeout: 50_000 });
+  await until(() => venue.prune() > 0);
   return { venue, order };
 }
 
@@ -80,10 +81,6 @@ function restoreSteps(data: string, backup: string): readonly string[][] {
     .replaceAll("/var/lib/perpgate", data)
     .replaceAll(/\/backup\/[\d-]+/g, backup);
   return here.split("\n").map((line) => line.split(" "));
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 describe("perpgate backup", () => {

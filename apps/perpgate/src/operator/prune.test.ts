@@ -1,10 +1,12 @@
 /** `perpgate prune` on real folders, next to a live venue and without one. */
+
 import { readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import { until } from "@perpgate/journal/testing";
 import { verify } from "@perpgate/venue";
 import { TestVenue } from "@perpgate/venue/testing";
 import { pino } from "pino";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { BridgeControl } from "../serve/bridge/bridge-control.js";
 import { CohortControl } from "../serve/cohort-control.js";
 import { ControlSocket } from "../serve/control-socket.js";
@@ -36,7 +38,7 @@ async function liveVenue(folder: string): Promise<TestVenue> {
   const session = await driver.signIn(1);
   for (let nonce = 1; nonce <= 300; nonce++) await driver.order(session, nonce, "long", 640_000);
   await driver.venue.history.flush();
-  await vi.waitUntil(() => filesIn(folder, ".snapshot").length > 1, { timeout: 50_000 });
+  await until(() => filesIn(folder, ".snapshot").length > 1);
   return driver;
 }
 

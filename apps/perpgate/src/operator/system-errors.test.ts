@@ -2,8 +2,9 @@
 
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { until } from "@perpgate/journal/testing";
 import { TestVenue } from "@perpgate/venue/testing";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { commandHere } from "../testing/command-here.js";
 import { compileFaultLibrary, FaultControl } from "../testing/faulty-disk.js";
 import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
@@ -36,7 +37,7 @@ async function folderWithCheckpoints(): Promise<string> {
   const session = await driver.signIn(1);
   for (let nonce = 1; nonce <= 150; nonce++) await driver.order(session, nonce, "long", 640_000);
   const written = () => statSync(join(folder, "checkpoints.jsonl"), { throwIfNoEntry: false });
-  await vi.waitUntil(() => (written()?.size ?? 0) > 0, { timeout: 50_000 });
+  await until(() => (written()?.size ?? 0) > 0);
   await driver.venue.close();
   return folder;
 }

@@ -2,7 +2,8 @@
 
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { until } from "@perpgate/journal/testing";
+import { expect, test } from "vitest";
 import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
 
 test("a venue without its log key: refused; with a new one: refused until log-checkpoint is moved away", async () => {
@@ -16,7 +17,7 @@ test("a venue without its log key: refused; with a new one: refused until log-ch
   };
   const first = start();
   await first.url();
-  await vi.waitUntil(() => existsSync(checkpoint), { timeout: 50_000 });
+  await until(() => existsSync(checkpoint));
   await stop(first);
 
   renameSync(key, `${key}.away`);

@@ -1,7 +1,8 @@
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { until } from "@perpgate/journal/testing";
 import { freePort } from "@perpgate/venue/testing";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { MetricsReading } from "../testing/metrics-text.js";
 import { MAIN, PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
 import { openProcessLog } from "./process-log.js";
@@ -36,7 +37,7 @@ test.skipIf(!existsSync("/dev/full"))(
     const args = ["--port", String(port), "--data", join(temporaryFolder(), "data")];
     const perpgate = new PerpgateProcess(args, {}, bothFull);
     const isReady = () => fetch(`http://127.0.0.1:${port}/readyz`).then(({ ok }) => ok);
-    await vi.waitUntil(() => isReady().catch(() => false), { timeout: 60_000, interval: 100 });
+    await until(() => isReady().catch(() => false), { everyMs: 100 });
     perpgate.signal("SIGTERM");
     expect(await perpgate.ended).toMatchObject({ code: 0 });
   },

@@ -5,6 +5,7 @@ import { connect, createServer } from "node:net";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openJournal } from "@perpgate/journal";
+import { POLL } from "@perpgate/journal/testing";
 import { NO_EVIDENCE, newLogKey, Venue } from "@perpgate/venue";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { coarseMarket } from "../testing/coarse-market.js";
@@ -122,7 +123,7 @@ describe("serve", () => {
         () => true,
         () => false,
       );
-    await expect.poll(isListening, { timeout: 50_000 }).toBe(false);
+    await expect.poll(isListening, POLL).toBe(false);
     // As a person would: soon after the first one it is taken as the same.
     const again = setInterval(() => child.signal("SIGINT"), 100);
     const ended = await child.ended;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { POLL } from "@perpgate/journal/testing";
 import { judgeReceipt } from "@perpgate/sdk";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { BatchFlow, expectWholeBatches } from "../testing/batch-flow.js";
@@ -65,7 +66,7 @@ describe("a process that trades", () => {
       receipt: placed.body.receipt,
     };
     const verdictOf = async () => (await judgeReceipt(file, { url: after.url })).verdict;
-    await expect.poll(verdictOf, { timeout: 30_000 }).toBe("kept");
+    await expect.poll(verdictOf, POLL).toBe("kept");
     expect((await client.place({ ...LIMIT, nonce: 2 })).status).toBe(200);
     const canceled = await client.request("POST", `/v1/orders/${placed.body.orderId}/cancel`);
     expect(canceled.body).toMatchObject({ status: "canceled" });

@@ -1,6 +1,7 @@
 /** The bots of a real process. */
 
 import { join } from "node:path";
+import { POLL, until } from "@perpgate/journal/testing";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { PerpgateClient } from "@perpgate/sdk";
 import { expect, test } from "vitest";
@@ -40,11 +41,11 @@ test(
     const venue = new PerpgateProcess(args, WITH_BOTS);
     const client = new PerpgateClient({ url: await venue.url() });
     for (const { symbol } of MARKETS) {
-      for (;;) {
+      const isTraded = async () => {
         const { bids, asks, trades } = await marketOf(client, symbol);
-        if (bids > 3 && asks > 3 && trades > 0) break;
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
+        return bids > 3 && asks > 3 && trades > 0;
+      };
+      await until(isTraded, { everyMs: 100 });
     }
     venue.signal("SIGTERM");
     const { code, stdout, stderr } = await venue.ended;
@@ -86,13 +87,12 @@ test(
     const bots = VenueBots.start(settings, bridgeOf(settings, undefined), place, log);
     expect(bots.state).toBe("elsewhere");
     const bids = async () => (await marketOf(client, "BTCUSD")).bids;
-    for (const turn of [1, 2]) {
+    for (let turn = 0; turn < 2; turn++) {
       isOurs = true;
-      const wait = { timeout: LONGEST_MS, message: `turn ${turn}` };
-      await expect.poll(bids, wait).toBeGreaterThan(3);
+      await expect.poll(bids, POLL).toBeGreaterThan(3);
       expect(bots.state).toBe("trading");
       isOurs = false;
-      await expect.poll(() => bots.state, wait).toBe("elsewhere");
+      await expect.poll(() => bots.state, POLL).toBe("elsewhere");
       expect(await bids()).toBe(0);
     }
     await bots.stop(1_000);

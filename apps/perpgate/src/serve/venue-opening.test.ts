@@ -1,9 +1,10 @@
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ExitDeadline } from "@perpgate/journal";
+import { until } from "@perpgate/journal/testing";
 import { DEFAULT_PARAMETERS, NO_EVIDENCE, Venue, venueConfigOf } from "@perpgate/venue";
 import { signInCommand, TestVenue } from "@perpgate/venue/testing";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../testing/perpgate-process.js";
 import { attestationParameters, attestorKeysOf, bridgeOf } from "./bridge/settings-bridge.js";
 import { CohortControl } from "./cohort-control.js";
@@ -105,7 +106,7 @@ test("a pruned log that lost its end: no flag is advised, since none helps", asy
   const session = await driver.signIn(1);
   for (let nonce = 1; nonce <= 300; nonce++) await driver.order(session, nonce, "long", 640_000);
   await driver.venue.history.flush();
-  await vi.waitUntil(() => driver.venue.prune() > 0, { timeout: 50_000 });
+  await until(() => driver.venue.prune() > 0);
   await driver.venue.close();
   const older = temporaryFolder();
   cpSync(journal, older, { recursive: true });

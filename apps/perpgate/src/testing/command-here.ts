@@ -55,7 +55,7 @@ async function runAlone(words: readonly string[], environment: NodeJS.ProcessEnv
 /** Rejects, so that a command that hangs gives environment and output back. */
 async function tooLate(words: readonly string[]): Promise<never> {
   await setTimeout(LONGEST_MS, undefined, { ref: false });
-  throw new Error(`perpgate ${words.join(" ")} did not end within ${LONGEST_MS} ms`);
+  throw new Error(`too late: perpgate ${words.join(" ")} did not end within ${LONGEST_MS} ms`);
 }
 
 function captured(stream: NodeJS.WriteStream): { text(): string; restore(): void } {

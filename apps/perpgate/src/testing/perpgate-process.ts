@@ -120,7 +120,10 @@ export class PerpgateProcess {
   async endedWithin(ms: number): Promise<Ended> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new Error(`runs after ${ms} ms: ${this.stderr}`)), ms);
+      timer = setTimeout(
+        () => reject(new Error(`too late: runs after ${ms} ms: ${this.stderr}`)),
+        ms,
+      );
     });
     return Promise.race([this.ended, late]).finally(() => clearTimeout(timer));
   }

@@ -53,7 +53,7 @@ export function createPageTest() {
     quiet: async ({ task }, use) => {
       const quiet = await venues.withoutBots();
       await use(quiet);
-      // The next try must not meet the orders of this one.
+      // The next test must not meet the orders of this one.
       if (task.result?.state === "fail") return venues.endQuiet();
       quiet.thaw();
       if (!quiet.isRunning) await quiet.start();
@@ -67,6 +67,10 @@ export function createPageTest() {
         return page;
       });
       if (task.result?.state === "fail") {
+        for (const error of task.result.errors ?? []) {
+          // A wait of the browser's library.
+          if (error.name === "TimeoutError") error.message = `too late: ${error.message}`;
+        }
         for (const page of pages) console.error(`${task.name}\n${await page.describe()}`);
       }
       await visits.end();

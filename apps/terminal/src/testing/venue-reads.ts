@@ -1,7 +1,7 @@
 /** What tests read of a venue, and another trader of it. */
 
+import { until } from "@perpgate/gateway/testing";
 import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
-import { vi } from "vitest";
 
 interface TickerPrices {
   readonly mark: number;
@@ -22,7 +22,7 @@ export async function untilTraded(url: string): Promise<void> {
     return Math.min(bids.length, asks.length);
   };
   const isTrading = async () => (await depthOf()) === 100 && (await tickerOf(url)).last !== null;
-  await vi.waitUntil(isTrading, { timeout: 100_000, interval: 100 });
+  await until(isTrading, { everyMs: 100 });
 }
 
 /** Another trader sells into the book; returns that trader's client. */

@@ -1,6 +1,6 @@
 /** The account's data against a real venue, with the time in the test's hands. */
 
-import { type RunningVenue, runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
+import { POLL, type RunningVenue, runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
 import type { Position } from "@perpgate/protocol";
 import {
   type ClientOptions,
@@ -18,7 +18,6 @@ import { MarketFeed } from "./market-feed.js";
 vi.stubGlobal("requestAnimationFrame", (callback: () => void) => setTimeout(callback));
 vi.stubGlobal("location", { hash: "" });
 
-const POLL = { timeout: 60_000, interval: 10 };
 const LISTENER: AccountListener = {
   onEnded: (error) => {
     throw error ?? new Error("the session has ended");

@@ -1,3 +1,4 @@
+import { POLL } from "@perpgate/gateway/testing";
 import type { Fill, Order } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
 import { RESTING } from "../testing/resting-order.js";
@@ -96,7 +97,7 @@ describe("account notices", () => {
     const gone = { ...RESTING, orderId: "8" };
     const { update, titles, changed } = start(async () => ({ ...gone, status: "filled" }));
     update(RESTING, gone, "snapshot");
-    await expect.poll(titles).toEqual(["Filled: BTCUSD"]);
+    await expect.poll(titles, POLL).toEqual(["Filled: BTCUSD"]);
     expect(changed).toEqual(["resting", "filled"]);
   });
 });

@@ -1,3 +1,4 @@
+import { POLL } from "@perpgate/gateway/testing";
 import type { Candle } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
 import { CandleFeed, CandleList, type CandleListener, type CandleSource } from "./candle-feed.js";
@@ -91,7 +92,7 @@ describe("history of a market", () => {
     const { source, requests } = historyOf(1_234);
     const { shown, feed } = shownBy(source);
     feed.start();
-    await expect.poll(() => shown.times.length).toBe(500);
+    await expect.poll(() => shown.times.length, POLL).toBe(500);
     expect(shown.isComplete).toBe(false);
     await feed.loadOlder();
     expect(shown.times.length).toBe(1_000);
@@ -102,7 +103,7 @@ describe("history of a market", () => {
     // A reconnection loads the newest page again, and forgets nothing.
     const before = requests();
     feed.reload();
-    await expect.poll(requests).toBe(before + 1);
+    await expect.poll(requests, POLL).toBe(before + 1);
     expect(shown.times.length).toBe(1_234);
     expect(shown.isComplete).toBe(true);
     feed.close();
@@ -112,7 +113,7 @@ describe("history of a market", () => {
     const { source, put } = historyOf(0);
     const { shown, feed } = shownBy(source);
     feed.start();
-    await expect.poll(() => shown.isComplete).toBe(true);
+    await expect.poll(() => shown.isComplete, POLL).toBe(true);
     expect(shown.times).toEqual([]);
     put(candle(60_000));
     expect(shown).toEqual({ times: [60_000], isComplete: true });

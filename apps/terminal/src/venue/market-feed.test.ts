@@ -1,6 +1,6 @@
 /** The list of markets against a real venue, with the time in the test's hands. */
 
-import { runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
+import { POLL, runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { PerpgateClient, type RequestLike } from "@perpgate/sdk";
 import { DEFAULT_PARAMETERS, venueConfigOf } from "@perpgate/venue";
@@ -10,8 +10,6 @@ import { MarketFeed } from "./market-feed.js";
 // Node has no frames and no address bar.
 vi.stubGlobal("requestAnimationFrame", (callback: () => void) => setTimeout(callback));
 vi.stubGlobal("location", { hash: "" });
-
-const POLL = { timeout: 60_000, interval: 10 };
 
 async function start() {
   const at = await runVenue({ startMs: startAheadOfClients() });

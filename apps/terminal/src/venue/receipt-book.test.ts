@@ -1,13 +1,12 @@
 /** Proofs of a real venue, whose answers are lost on the way. */
 
-import { runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
+import { POLL, runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
 import { type FetchLike, newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
 import { newLogKey } from "@perpgate/venue";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { newResult } from "./order-result.js";
 import { ReceiptBook } from "./receipt-book.js";
 
-const POLL = { timeout: 60_000, interval: 10 };
 const PROOF = /\/v1\/preconfirms\/\d+$/;
 const HONESTY = /\/v1\/honesty$/;
 const ORDER = {

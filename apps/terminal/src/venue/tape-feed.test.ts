@@ -1,3 +1,4 @@
+import { POLL } from "@perpgate/gateway/testing";
 import type { Trade } from "@perpgate/protocol";
 import { encodeFrame } from "@perpgate/protocol/stream-frame";
 import { PerpgateClient, type WebSocketLike } from "@perpgate/sdk";
@@ -41,11 +42,11 @@ test("a socket that moves to another gateway: the history is read again", async 
   client.useGateway(first);
   const tape = new TapeFeed(client);
   tape.show("BTCUSD");
-  await expect.poll(() => tape.trades.get(), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => tape.trades.get(), POLL).toEqual([]);
   await client.stream.watchTrades("BTCUSD", () => undefined).ready;
   expect(reads).toBe(1);
   client.useGateway(second);
-  await expect.poll(() => reads, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => reads, POLL).toBe(2);
 });
 
 test("joinTrades: history and stream, newest first, each trade once", () => {

@@ -1,7 +1,7 @@
 export { CertificateAuthority, type Identity } from "./certificates.js";
 export { type KeyedUser, newKeyedUser } from "./credentials.js";
 export { FaultProxy } from "./fault-proxy.js";
-export { Lateness } from "./lateness.js";
+export { failIfLate, Lateness } from "./lateness.js";
 export { Load, level } from "./load.js";
 export { type Applied, LogGateway, MemoryMirror } from "./log-gateway.js";
 export { isWithoutNatsServer, natsServerPath } from "./nats-binary.js";

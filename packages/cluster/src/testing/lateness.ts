@@ -8,7 +8,6 @@ const EVERY_MS = 10;
 const PROCESSES = 8;
 /** What is allowed at most. */
 const MOST_ALLOWED_MS = 15_000;
-const TOO_SLOW = "the machine is too slow to judge";
 
 interface LateTimer {
   readonly atMs: number;
@@ -38,17 +37,7 @@ export class Lateness {
     clearInterval(this.timer);
   }
 
-  /**
-   * To be added to a bound on what was measured since the start.
-   * @throws {Error} if the machine is too slow to judge
-   */
-  get allowedMs(): number {
-    const allowedMs = this.allowedSince();
-    if (allowedMs > MOST_ALLOWED_MS) throw new Error(`${TOO_SLOW}: ${shown(allowedMs)} late`);
-    return allowedMs;
-  }
-
-  /** The same without a limit, for what was measured since that time of `performance.now`. */
+  /** To be added to a bound on what was measured since that time of `performance.now`. */
   allowedSince(sinceMs = 0): number {
     this.note();
     return PROCESSES * (this.worst.find(({ atMs }) => atMs >= sinceMs)?.byMs ?? 0);
@@ -58,10 +47,13 @@ export class Lateness {
   overrun(measuredMs: number, limitMs: number, sinceMs = 0): string | undefined {
     if (measuredMs < limitMs) return undefined;
     const allowedMs = this.allowedSince(sinceMs);
-    const isUnjudged = allowedMs > MOST_ALLOWED_MS;
-    if (!isUnjudged && measuredMs < limitMs + allowedMs) return undefined;
-    const beyond = `${shown(measuredMs)} instead of ${shown(limitMs)} and ${shown(allowedMs)} for a late machine`;
-    return isUnjudged ? `${TOO_SLOW}: ${beyond}` : beyond;
+    if (allowedMs <= MOST_ALLOWED_MS && measuredMs < limitMs + allowedMs) return undefined;
+    return `too late: ${shown(measuredMs)} instead of ${shown(limitMs)} and ${shown(allowedMs)} for a late machine`;
+  }
+
+  /** @throws {Error} `too late: ` if a time that was measured is beyond its limit */
+  expectWithin(measuredMs: number, limitMs: number, sinceMs = 0): void {
+    failIfLate(this.overrun(measuredMs, limitMs, sinceMs));
   }
 
   private note(): void {
@@ -73,6 +65,11 @@ export class Lateness {
     while ((this.worst.at(-1)?.byMs ?? Number.POSITIVE_INFINITY) <= byMs) this.worst.pop();
     this.worst.push({ atMs, byMs });
   }
+}
+
+/** Throws what `overrun` has returned, if anything. */
+export function failIfLate(overrun: string | undefined): void {
+  if (overrun !== undefined) throw new Error(overrun);
 }
 
 function shown(ms: number): string {

@@ -1,6 +1,6 @@
 /** Gateways that publish one batch after the other while a test disturbs the servers. */
 
-import { setTimeout as delay } from "node:timers/promises";
+import { until } from "@perpgate/journal/testing";
 import type { LogGateway } from "./log-gateway.js";
 
 export class Load {
@@ -31,7 +31,7 @@ export class Load {
     const targets = this.gateways.map(({ acknowledged }) => acknowledged + count);
     const isShort = ({ acknowledged }: LogGateway, index: number): boolean =>
       acknowledged < (targets[index] ?? 0);
-    while (this.gateways.some(isShort) && !this.isOver) await delay(5);
+    await until(() => !this.gateways.some(isShort) || this.isOver);
   }
 
   /** Stops publishing, and waits for what is in flight. */
@@ -65,5 +65,5 @@ export async function level(...gateways: readonly LogGateway[]): Promise<void> {
   const end = Math.max(...gateways.map(({ mirror }) => mirror.end));
   const isBehind = ({ mirror, stopped }: LogGateway): boolean =>
     mirror.end < end && stopped === undefined;
-  while (gateways.some(isBehind)) await delay(5);
+  await until(() => !gateways.some(isBehind));
 }

@@ -203,7 +203,7 @@ export class NatsCluster {
     const until = Date.now() + WAIT_MS;
     while (!(await isTrue().catch(() => false))) {
       if (Date.now() > until)
-        throw new Error(`waited ${WAIT_MS} ms for ${what}; see ${this.folder}`);
+        throw new Error(`too late: waited ${WAIT_MS} ms for ${what}; see ${this.folder}`);
       await delay(50);
     }
   }

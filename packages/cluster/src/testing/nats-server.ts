@@ -107,7 +107,8 @@ export class NatsServer {
   async ready(withinMs = 15_000): Promise<void> {
     const until = Date.now() + withinMs;
     while (!(await this.isServing())) {
-      if (Date.now() > until) throw new Error(`${this.name} does not serve; see ${this.logFile}`);
+      if (Date.now() > until)
+        throw new Error(`too late: ${this.name} does not serve; see ${this.logFile}`);
       if (this.child === undefined) throw new Error(`${this.name} ended; see ${this.logFile}`);
       await delay(25);
     }

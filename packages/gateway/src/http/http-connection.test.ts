@@ -1,8 +1,9 @@
 /** One HTTP connection, from its first byte to its close. */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { until } from "@perpgate/journal/testing";
 import { Registry } from "prom-client";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { COST } from "../limits/costs.js";
 import { BEARER, type GatewayChanges, runGateway } from "../testing/running-gateway.js";
 import { SAMPLE_ACK } from "../testing/sample-values.js";
@@ -21,7 +22,6 @@ const IN_CHUNKS = rawOrder("", { ...BEARER, "transfer-encoding": "chunked" }).re
   "",
 );
 const BOOK = rawGet("/v1/markets/BTCUSD/book");
-const WAIT = { timeout: 120_000, interval: 5 };
 
 /** A gateway whose orders the test answers, and the calls that it has received. */
 async function runHesitant(changes: GatewayChanges = {}) {
@@ -64,7 +64,7 @@ describe("one connection", () => {
     const { dial, finish, orders } = await runHesitant();
     const client = await RawClient.open(dial);
     client.socket.write(plainOrder() + rawGet("/healthz"));
-    await vi.waitUntil(() => orders() === 1, WAIT);
+    await until(() => orders() === 1);
     for (let turn = 0; turn < 20; turn++) await nextTurn();
     expect(client.socket.bytesRead).toBe(0);
     finish();
@@ -79,7 +79,7 @@ describe("one connection", () => {
     const { dial, finish, orders } = await runHesitant();
     const client = await RawClient.open(dial);
     client.socket.write(plainOrder() + plainOrder() + bytes);
-    await vi.waitUntil(() => orders() === 1 || client.socket.bytesRead > 0, WAIT);
+    await until(() => orders() === 1 || client.socket.bytesRead > 0);
     for (let turn = 0; turn < 20; turn++) await nextTurn();
     expect(client.socket.bytesRead).toBe(0);
     finish();
@@ -119,7 +119,7 @@ describe("one connection", () => {
     const { dial, finish, orders } = await runHesitant();
     const client = await RawClient.open(dial);
     client.socket.end(plainOrder());
-    await vi.waitUntil(() => orders() === 1, WAIT);
+    await until(() => orders() === 1);
     for (let turn = 0; turn < 20; turn++) await nextTurn();
     finish();
     const answer = await client.nextAnswer();
@@ -142,7 +142,7 @@ describe("one connection", () => {
     const { dial, finish, orders } = await runHesitant();
     const client = await RawClient.open(dial);
     client.socket.end(plainOrder() + plainOrder() + plainOrder());
-    await vi.waitUntil(() => orders() === 1, WAIT);
+    await until(() => orders() === 1);
     finish();
     for (let i = 0; i < 3; i++) expect((await client.nextAnswer()).status).toBe(200);
     expect(await client.closed()).toBe("");
@@ -153,7 +153,7 @@ describe("one connection", () => {
     const { dial, finish, orders } = await runHesitant({ limits: { pipelinedRequests: 5 } });
     const client = await RawClient.open(dial);
     client.socket.write(plainOrder().repeat(50));
-    await vi.waitUntil(() => orders() === 1, WAIT);
+    await until(() => orders() === 1);
     finish();
     // The one that was served, and the five that waited.
     for (let i = 0; i < 6; i++) expect((await client.nextAnswer()).status).toBe(200);
@@ -165,7 +165,7 @@ describe("one connection", () => {
     const { dial, orders, finish } = await runHesitant();
     const client = await RawClient.open(dial);
     client.socket.write(plainOrder() + rawGet("/healthz").repeat(500));
-    await vi.waitUntil(() => orders() === 1, WAIT);
+    await until(() => orders() === 1);
     const { stackTraceLimit, prepareStackTrace } = Error;
     onTestFinished(() => {
       Error.prepareStackTrace = prepareStackTrace;
@@ -178,7 +178,7 @@ describe("one connection", () => {
     client.socket.resetAndDestroy();
     // The socket is paused; the server notices the reset when it answers.
     finish();
-    await vi.waitUntil(() => frames.length >= 300, WAIT);
+    await until(() => frames.length >= 300);
     expect(new Set(frames)).toEqual(new Set([0]));
     expect(Error.stackTraceLimit).toBe(stackTraceLimit);
   });
@@ -211,19 +211,16 @@ describe("one connection", () => {
     const { dial, url, finish, orders, counted } = await runHesitant();
     const client = await RawClient.open(dial);
     client.socket.write(plainOrder());
-    await vi.waitUntil(() => orders() === 1, WAIT);
+    await until(() => orders() === 1);
     const idle = await RawClient.open(dial);
     await idle.ask(BOOK);
     client.socket.resetAndDestroy();
     idle.socket.resetAndDestroy();
     // Known to the server once it has read that far.
-    await vi.waitUntil(() => client.isClosed && idle.isClosed, WAIT);
+    await until(() => client.isClosed && idle.isClosed);
     await fetch(`${url}/healthz`);
     finish();
-    await vi.waitUntil(
-      async () => (await counted("perpgate_http_requests_aborted_total")) === 1,
-      WAIT,
-    );
+    await until(async () => (await counted("perpgate_http_requests_aborted_total")) === 1);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 
@@ -245,13 +242,13 @@ describe("one connection", () => {
     client.socket.write(BOOK.repeat(count));
     // As much as fits into the buffers of both ends, and then no more.
     let seen = -1;
-    await vi.waitUntil(
+    await until(
       () => {
         const isStill = reads === seen && reads > 0;
         seen = reads;
         return isStill;
       },
-      { ...WAIT, interval: 200 },
+      { everyMs: 200 },
     );
     expect(reads).toBeLessThan(count);
     client.socket.resume();
@@ -297,7 +294,7 @@ describe("time-outs", () => {
     const { dial, finish, orders } = await runHesitant({ limits });
     const client = await RawClient.open(dial);
     client.socket.write(plainOrder());
-    await vi.waitUntil(() => orders() === 1, WAIT);
+    await until(() => orders() === 1);
     await new Promise((later) => setTimeout(later, 1_700));
     finish();
     expect((await client.nextAnswer()).status).toBe(200);
@@ -328,7 +325,7 @@ describe("drain", () => {
     const { dial, gateway, finish, orders } = await runHesitant();
     const client = await RawClient.open(dial);
     client.socket.write(plainOrder() + plainOrder());
-    await vi.waitUntil(() => orders() === 1, WAIT);
+    await until(() => orders() === 1);
     const drained = gateway.drain(LONG_MS);
     finish();
     const answer = await client.nextAnswer();
@@ -350,7 +347,7 @@ describe("drain", () => {
     partial.socket.write(order.slice(0, -5));
     // The port stays open for as long as an order is in flight.
     busy.socket.write(plainOrder());
-    await vi.waitUntil(() => orders() === 1, WAIT);
+    await until(() => orders() === 1);
     const drained = gateway.drain(LONG_MS);
     for (const answer of [await partial.ask(order.slice(-5)), await silent.ask(plainOrder())]) {
       expect(answer).toMatchObject({ status: 503, body: expect.stringContaining('"stopped"') });
@@ -366,7 +363,7 @@ describe("drain", () => {
     const { dial, gateway, orders } = await runHesitant();
     const client = await RawClient.open(dial);
     client.socket.write(plainOrder());
-    await vi.waitUntil(() => orders() === 1, WAIT);
+    await until(() => orders() === 1);
     await gateway.drain(20);
     expect(await client.closed()).toBe("");
   });
@@ -376,7 +373,7 @@ test("requests that wait: the socket is not read until they are served", async (
   const { dial, orders, counted } = await runHesitant();
   const client = await RawClient.open(dial);
   client.socket.write(plainOrder());
-  await vi.waitUntil(() => orders() === 1, WAIT);
+  await until(() => orders() === 1);
   // Far more than the buffers of both ends hold; each request that is read is charged.
   const flood = Buffer.from(plainOrder().repeat(200));
   let sent = 0;

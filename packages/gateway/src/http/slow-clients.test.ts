@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { setImmediate, setTimeout } from "node:timers/promises";
+import { POLL } from "@perpgate/journal/testing";
 import { expect, test } from "vitest";
 import { ask, readUntilClose, runGateway } from "../testing/running-gateway.js";
 import { sampleVenue } from "../testing/sample-venue.js";
@@ -129,11 +130,11 @@ test.each([
   });
   // The connection is idle; the request is in the kernel's buffer when drain begins.
   socket.write(request);
-  await expect.poll(() => received).toContain("HTTP/1.1 ");
+  await expect.poll(() => received, POLL).toContain("HTTP/1.1 ");
   received = "";
   socket.write(request);
   await gateway.drain(10_000);
-  await expect.poll(() => received).toMatch(/^HTTP\/1.1 (200|503)/);
+  await expect.poll(() => received, POLL).toMatch(/^HTTP\/1.1 (200|503)/);
 });
 
 test("drain: a request that has half arrived, unread, is refused once it is complete", async () => {

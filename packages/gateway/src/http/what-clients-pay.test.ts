@@ -1,8 +1,9 @@
 /** What clients pay in odd cases: answers that are not sent, requests that are not finished, closed sockets. */
 
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { until } from "@perpgate/journal/testing";
 import { Registry } from "prom-client";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { COST } from "../limits/costs.js";
 import { UNLIMITED } from "../testing/running-gateway.js";
 import { runVenue } from "../venue/testing/running-venue.js";
@@ -11,7 +12,6 @@ import { StreamClient } from "../ws/testing/stream-client.js";
 import { KEPT_HEADERS } from "./header-count.js";
 import { RawClient, rawGet } from "./testing/raw-http.js";
 
-const WAIT = { timeout: 60_000, interval: 5 };
 const KIB = 1_024;
 
 async function run(changes: Parameters<typeof runVenue>[0] = {}) {
@@ -50,13 +50,10 @@ describe("a request", () => {
     client.socket.write(
       `POST /v1/auth/siwe HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`,
     );
-    await vi.waitUntil(() => client.socket.writableLength === 0, WAIT);
+    await until(() => client.socket.writableLength === 0);
     await sleep(100);
     client.socket.destroy();
-    await vi.waitUntil(
-      async () => (await at.paidMicros()) - before > (340 / 2) * (chunks.length / KIB),
-      WAIT,
-    );
+    await until(async () => (await at.paidMicros()) - before > (340 / 2) * (chunks.length / KIB));
   });
 
   test("behind an answer that closes the connection: not served", async () => {
@@ -122,7 +119,7 @@ describe("a socket", () => {
     }
     const before = await at.paidMicros();
     await client.close();
-    await vi.waitUntil(() => at.streams.size === 0, WAIT);
+    await until(() => at.streams.size === 0);
     expect((await at.paidMicros()) - before).toBeLessThan(1_000);
   });
 
@@ -135,7 +132,7 @@ describe("a socket", () => {
       const at = await run();
       const client = await RawClient.open(at.dial);
       client.socket.write(HANDSHAKE);
-      await vi.waitUntil(() => client.socket.bytesRead > 0, WAIT);
+      await until(() => client.socket.bytesRead > 0);
       const before = await at.paidMicros();
       const empty = Buffer.from([0x00, 0x80, ...MASK]);
       client.socket.write(Buffer.from([0x01, 0x80, ...MASK]));
@@ -192,7 +189,7 @@ test("9,000 messages on each of 16 sockets in one moment: few of each read are p
   const at = await run({ limits, sockets });
   const clients = await Promise.all(Array.from({ length: 16 }, () => RawClient.open(at.dial)));
   for (const { socket } of clients) socket.write(HANDSHAKE);
-  await vi.waitUntil(() => at.streams.size === clients.length, WAIT);
+  await until(() => at.streams.size === clients.length);
   const message = Buffer.from([0x81, 0x81, ...MASK, 0x31]);
   const read = Buffer.concat(Array.from({ length: 9_000 }, () => message));
   const received = (): Promise<number> => at.counted("perpgate_socket_frames_received_total");

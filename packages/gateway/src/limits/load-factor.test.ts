@@ -1,3 +1,4 @@
+import { until } from "@perpgate/journal/testing";
 import { afterEach, expect, test, vi } from "vitest";
 import { CostBudgets } from "./cost-budget.js";
 import { DEFAULT_LIMITS } from "./limit-settings.js";
@@ -84,7 +85,7 @@ test("a thread that computes without a pause: the price rises, and falls when it
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(load.value).toBeGreaterThan(1);
-    await vi.waitFor(() => expect(load.value).toBe(1), 5_000);
+    await until(() => load.value === 1);
   } finally {
     load.stop();
   }

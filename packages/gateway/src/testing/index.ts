@@ -1,5 +1,6 @@
 /** A real venue with a real gateway on a free port, for tests of clients. */
 
+export { POLL, until } from "@perpgate/journal/testing";
 export {
   newFolder,
   type RunningVenue,

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
+import { until } from "@perpgate/journal/testing";
 import type { ErrorCode } from "@perpgate/protocol";
 import { ERROR_CODES, ERROR_TABLE } from "@perpgate/protocol/core";
 import { NO_EVIDENCE } from "@perpgate/venue";
-import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import {
   type Answer,
   ask,
@@ -226,7 +227,7 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
     const { trader } = await entered({ signatures });
     signatures.hold();
     const placed = trader.place(trader.order());
-    await vi.waitUntil(() => signatures.waiting === 1, { timeout: 120_000, interval: 5 });
+    await until(() => signatures.waiting === 1);
     expect((await trader.rotate(newSessionKey().publicHex)).status).toBe(200);
     signatures.release();
     return placed;

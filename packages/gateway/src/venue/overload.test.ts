@@ -1,13 +1,13 @@
 /** More orders than the venue keeps up with: some are refused, and no other request is affected. */
 
-import { expect, test, vi } from "vitest";
+import { until } from "@perpgate/journal/testing";
+import { expect, test } from "vitest";
 import { StreamClient } from "../ws/testing/stream-client.js";
 import { HeldSignatures } from "./testing/held-signatures.js";
 import { runVenue } from "./testing/running-venue.js";
 import { Trader } from "./testing/trader.js";
 
 const PENDING = 8;
-const WAIT = { timeout: 120_000, interval: 5 };
 
 test("the maximum of orders in flight: further ones are refused, cancels pass, admitted ones are executed", async () => {
   const signatures = new HeldSignatures();
@@ -24,7 +24,7 @@ test("the maximum of orders in flight: further ones are refused, cancels pass, a
 
   signatures.hold();
   const letIn = Array.from({ length: PENDING }, () => trader.place(trader.limit("long", 61_000)));
-  await vi.waitUntil(() => signatures.waiting === PENDING, WAIT);
+  await until(() => signatures.waiting === PENDING);
   const before = at.venue.seq;
   const shedBody = JSON.stringify(other.limit("long", 62_000));
   for (let i = 0; i < 3; i++) {

@@ -5,13 +5,14 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
+import { until } from "@perpgate/journal/testing";
 import { BookMirror } from "@perpgate/protocol/core";
 import { Random } from "@perpgate/protocol/random";
 import type { Venue } from "@perpgate/venue";
 import { describe, expect, test } from "vitest";
 import { runVenue } from "../venue/testing/running-venue.js";
 import { OrderFlow } from "./testing/order-flow.js";
-import { type Frame, StreamClient, until } from "./testing/stream-client.js";
+import { type Frame, StreamClient } from "./testing/stream-client.js";
 
 const COMMANDS = Number(process.env.PERPGATE_STREAM_COMMANDS ?? 15_000);
 const BATCH = 250;

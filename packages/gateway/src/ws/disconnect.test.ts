@@ -2,18 +2,12 @@
  * Cancel-on-disconnect over real sockets: every way a socket can close, and what races with it.
  */
 
+import { until } from "@perpgate/journal/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { HeldSignatures } from "../venue/testing/held-signatures.js";
 import { newFolder, type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
 import { newSessionKey, Trader } from "../venue/testing/trader.js";
 import { StreamClient } from "./testing/stream-client.js";
-
-const POLL_MS = 5;
-
-/** Polls: the condition may be a request. */
-async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-}
 
 async function openOrders(trader: Trader): Promise<number> {
   return (await trader.list("/v1/orders")).length;
@@ -152,10 +146,10 @@ describe("the last socket closes", () => {
     client.socket.pause();
     // Each is answered by as many errors, which fill the pipe sooner than anything else.
     const streams = Array.from({ length: 256 }, (_, i) => `none.${i}`);
-    while (at.streams.size > 0) {
-      client.send({ op: "subscribe", streams });
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
+    await until(() => {
+      if (at.streams.size > 0) client.send({ op: "subscribe", streams });
+      return at.streams.size === 0;
+    });
     await until(async () => (await openOrders(trader)) === 0);
   });
 

@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { until } from "@perpgate/journal/testing";
 import { Random } from "@perpgate/protocol/random";
 import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
@@ -9,7 +10,7 @@ import { WebSocket } from "ws";
 import { ask } from "../testing/running-gateway.js";
 import { type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
-import { StreamClient, until } from "./testing/stream-client.js";
+import { StreamClient } from "./testing/stream-client.js";
 
 const HANDSHAKE =
   "GET /ws/v1 HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n" +

@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { until } from "@perpgate/journal/testing";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ask } from "../testing/running-gateway.js";
 import { HeldSignatures } from "../venue/testing/held-signatures.js";
 import { runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
 import { Connection } from "./connection.js";
-import { fieldsOf, StreamClient, until } from "./testing/stream-client.js";
+import { fieldsOf, StreamClient } from "./testing/stream-client.js";
 
 describe("operations of a socket", () => {
   test("ping: answered with its id and the time, with or without a trailing slash", async () => {

@@ -6,6 +6,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
+import { until } from "@perpgate/journal/testing";
 import { BookMirror } from "@perpgate/protocol/core";
 import { Random } from "@perpgate/protocol/random";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -13,7 +14,7 @@ import { type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
 import type { SocketLimits } from "./socket-limits.js";
 import { OrderFlow } from "./testing/order-flow.js";
-import { StreamClient, until } from "./testing/stream-client.js";
+import { StreamClient } from "./testing/stream-client.js";
 
 const LIMITS = {
   roomBytes: 32_768,

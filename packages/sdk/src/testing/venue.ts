@@ -1,6 +1,6 @@
 /** A real venue behind a real gateway, and clients that are closed with their test. */
 
-import { type RunningVenue, runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
+import { POLL, type RunningVenue, runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
 import {
   type ClientOptions,
   PerpgateClient,
@@ -32,7 +32,7 @@ export function newClient(
 
 /** Waits for a condition, however busy the machine is. */
 export function eventually<T>(read: () => T): ReturnType<typeof expect.poll<T>> {
-  return expect.poll(read, { timeout: 120_000, interval: 10 });
+  return expect.poll(read, POLL);
 }
 
 export function newAccount() {

@@ -1,6 +1,7 @@
 import { cpSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { until } from "@perpgate/journal/testing";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newLogKey } from "../receipts/log-key.js";
 import { busyVenue } from "../testing/busy-venue.js";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
@@ -91,7 +92,7 @@ test("reissue: the block before that of the acknowledgement is missing: no recei
   const checkpoints = { everyCommands: 15, everyMs: 3_600_000, keep: 2 };
   const { driver } = await busyVenue(folder, { promises, checkpoints });
   const isSnapshot = (name: string) => name.endsWith(".snapshot");
-  await vi.waitUntil(() => readdirSync(join(folder, "journal")).some(isSnapshot), 50_000);
+  await until(() => readdirSync(join(folder, "journal")).some(isSnapshot));
   const { firstPosition, lastPosition } = driver.venue.history.block(3)!;
   const [ack] = driver.venue.history.acksBetween(firstPosition, lastPosition);
   await driver.venue.close();

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { until } from "@perpgate/journal/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openEnvironment, openTables } from "../history/history-environment.js";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
@@ -126,7 +127,7 @@ test.each(["acks", "blocks"] as const)(
     }
     await driver.venue.history.flush();
     const isSnapshot = (name: string) => name.endsWith(".snapshot");
-    await vi.waitUntil(() => readdirSync(join(folder, "journal")).some(isSnapshot), 50_000);
+    await until(() => readdirSync(join(folder, "journal")).some(isSnapshot));
     await driver.venue.close();
     const environment = openEnvironment(join(folder, "history"), false);
     const rows = openTables(environment, false)[table];
@@ -148,7 +149,7 @@ test.each(["acks", "blocks"] as const)(
     const view = new HonestyView(source, logger);
     onTestFinished(() => view.close());
     // The view's own timer reads: an exception there would end the process.
-    await vi.waitUntil(() => faults.length > 0, 50_000);
+    await until(() => faults.length > 0);
     const { throughBlock } = view;
     expect(throughBlock).toBeLessThan(history.newestBlock()?.number ?? 0);
     expect([view.advance(), view.issued]).toEqual([false, view.record.sealed]);

@@ -1,6 +1,7 @@
 /** The transparency log with an unmodified witness, over restarts, and with a forked history. */
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { until } from "@perpgate/journal/testing";
 import {
   checkpointText,
   isNoteSignedBy,
@@ -9,7 +10,7 @@ import {
   signatureLine,
 } from "@perpgate/protocol/receipts";
 import { TestCosigner } from "@perpgate/protocol/testing";
-import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { newLogKey, signWith } from "../receipts/log-key.js";
 import { verifyEd25519 } from "../receipts/verify-ed25519.js";
 import { Litewitness, litewitnessProgram } from "../testing/litewitness.js";
@@ -105,13 +106,11 @@ describe.skipIf(program === undefined)("with litewitness", async () => {
     await log.advance();
     expect(log.published).toMatchObject({ note: remembered, witnesses: [] });
     await witness.start();
-    await vi.waitFor(
-      async () => {
-        await log.advance();
-        expect(log.conflict).toMatch(/witness witness.example\/w1 has seen \d+ blocks/);
-      },
-      { timeout: 60_000 },
-    );
+    const conflict = await until(async () => {
+      await log.advance();
+      return log.conflict;
+    });
+    expect(conflict).toMatch(/witness witness.example\/w1 has seen \d+ blocks/);
     expect(log.published).toBeUndefined();
     expect(log.stages.signed.count).toBe(0);
     expect(readFileSync(join(older, "log-checkpoint"), "utf8")).toBe(remembered);

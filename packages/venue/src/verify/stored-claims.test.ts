@@ -1,4 +1,5 @@
 /** `verify` on checkpoints and snapshots, and on the history of a pruned log. */
+
 import {
   appendFileSync,
   cpSync,
@@ -9,6 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { FileSnapshots, inspectLog, nodeDisk } from "@perpgate/journal";
+import { until } from "@perpgate/journal/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readCheckpointLines } from "../checkpoint/checkpoint-file.js";
 import { openEnvironment, openTables, type TableName } from "../history/history-environment.js";
@@ -25,11 +27,6 @@ beforeEach(async () => {
 afterEach(() => removeFolder(folder));
 
 const checkpointFile = (): string => join(folder, "checkpoints.jsonl");
-
-/** Polls once per turn of the event loop: the checkpoint thread runs independently. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}
 
 /** A venue with some orders and at least that number of checkpoints. */
 async function venueWithCheckpoints(

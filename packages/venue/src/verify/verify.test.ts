@@ -3,6 +3,7 @@ import { open, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type PlaceOrder, STATE_FORMAT } from "@perpgate/engine";
 import { addressOf, openSession } from "@perpgate/engine/testing";
+import { until } from "@perpgate/journal/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readCheckpointLines } from "../checkpoint/checkpoint-file.js";
 import {
@@ -26,7 +27,8 @@ afterEach(() => removeFolder(folder));
 
 const nothing = new Uint8Array(0);
 
-const pause = () => new Promise((resolve) => setTimeout(resolve, 10));
+const hasCheckpoints = () =>
+  readCheckpointLines(join(folder, "checkpoints.jsonl")).lines.length >= 5;
 
 /** A fake wallet recovery: a signature is the address that made it. */
 const recover: RecoverWallet = async (_, signature) => Buffer.from(signature).toString("utf8");
@@ -156,7 +158,7 @@ describe("verify", () => {
     const session = await signIn(driver, 1, signer);
     for (let nonce = 1; nonce <= 200; nonce++) await place(driver, signer, session, nonce);
     await driver.venue.history.flush();
-    while (readCheckpointLines(join(folder, "checkpoints.jsonl")).lines.length < 5) await pause();
+    await until(hasCheckpoints);
     let pruned = 0;
     // Called at the log's beginning: the following segments are removed while it is read.
     const signatures: RecoverWallet = (...signed) => {
@@ -186,7 +188,7 @@ describe("verify", () => {
       await driver.submit({ kind: "CloseSession", stampMs: START_MS, session: gone.session });
       for (let nonce = 1; nonce <= 200; nonce++) await place(driver, signers[0], session, nonce);
       await driver.venue.history.flush();
-      while (readCheckpointLines(join(folder, "checkpoints.jsonl")).lines.length < 5) await pause();
+      await until(hasCheckpoints);
       expect(driver.venue.prune()).toBeGreaterThan(0);
       await place(driver, signers[0], session, 201);
       const key = fingerprintOf(signers[1].raw);

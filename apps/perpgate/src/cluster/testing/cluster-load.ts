@@ -4,6 +4,7 @@
  */
 
 import { setTimeout as delay } from "node:timers/promises";
+import { until } from "@perpgate/journal/testing";
 import { ProcessClient } from "../../testing/client.js";
 import type { GivenReceipt } from "../../testing/judged-receipts.js";
 import type { Acknowledged, Answers, Sent } from "./audit.js";
@@ -69,7 +70,7 @@ export class ClusterLoad implements Answers {
   /** Resolves once `count` more orders are acknowledged. */
   async more(count: number): Promise<void> {
     const target = this.acknowledged.length + count;
-    while (this.acknowledged.length < target) await delay(5);
+    await until(() => this.acknowledged.length >= target);
   }
 
   /** Sends to these gateways only; resolves once none of the others has a request. */

@@ -3,8 +3,8 @@
  * long as a session's socket is open, its order must be, too.
  */
 
-import { setTimeout as delay } from "node:timers/promises";
 import { fieldsOf, StreamClient } from "@perpgate/gateway/testing";
+import { until } from "@perpgate/journal/testing";
 import { expect } from "vitest";
 import { type ClientAnswer, ProcessClient } from "../../testing/client.js";
 import type { WhenDone } from "../../testing/perpgate-process.js";
@@ -88,11 +88,12 @@ function isOpen({ stream }: Held): boolean {
 
 /** Again while the gateway or the index is on its way. */
 async function accepted(send: () => Promise<ClientAnswer>): Promise<ClientAnswer> {
-  for (;;) {
+  const ask = async () => {
     const answer = await send();
     if (answer.status === 200) return answer;
     const isPassing = answer.status === 503 || answer.body.code === "stale_index";
     if (!isPassing) throw new Error(JSON.stringify(answer.body));
-    await delay(50);
-  }
+    return undefined;
+  };
+  return until(ask, { everyMs: 50 });
 }

@@ -2,9 +2,9 @@
 
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type ClusterSettings, NatsCluster } from "@perpgate/cluster/testing";
+import { until } from "@perpgate/journal/testing";
 import { newLogKey } from "@perpgate/venue";
 import { onTestFinished } from "vitest";
 import { readConfiguration } from "../../serve/configuration.js";
@@ -191,7 +191,7 @@ export class RunningCluster {
   /** Resolves once all gateways are ready. */
   async ready(): Promise<void> {
     for (const gateway of this.gateways) {
-      while (!(await gateway.isReady())) await delay(50);
+      await until(() => gateway.isReady(), { everyMs: 50 });
     }
   }
 

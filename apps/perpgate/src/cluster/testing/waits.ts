@@ -1,7 +1,6 @@
 /** How long clients of a cluster waited, each judged by how late the machine was meanwhile. */
 
-import { Lateness } from "@perpgate/cluster/testing";
-import { expect } from "vitest";
+import { failIfLate, Lateness } from "@perpgate/cluster/testing";
 
 /** Nobody waits for longer. */
 export const LONGEST_WAIT_MS = 15_000;
@@ -33,7 +32,7 @@ export class Waits {
 
   /** Fails if anybody waited for too long. */
   expectShort(): void {
-    expect(this.tooLong[0], "a wait").toBeUndefined();
+    failIfLate(this.tooLong[0]);
   }
 
   stop(): void {

@@ -1,9 +1,11 @@
 /** A real process that fails or stops ends within five seconds, whatever the reason. */
+
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { POLL } from "@perpgate/journal/testing";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { ProcessClient } from "../../testing/client.js";
 import { compileFaultLibrary, type Fault, FaultControl } from "../../testing/faulty-disk.js";
@@ -99,7 +101,7 @@ describe.skipIf("missing" in library)("a disk that fails during a loop or a stop
     const flow = await startFlow(perpgate);
     // The history is in the middle of a write when the loop begins, which also makes that write fail.
     disk.trigger({ ...HISTORY_FAULT, error: "stall" });
-    await expect.poll(() => disk.hasStalled, { timeout: 50_000 }).toBe(true);
+    await expect.poll(() => disk.hasStalled, POLL).toBe(true);
     perpgate.signal("SIGUSR2");
     const { code, signal, stderr } = await perpgate.endedWithin(EXIT_MS);
     await flow.over();
@@ -124,7 +126,7 @@ describe.skipIf("missing" in library)("a disk that fails during a loop or a stop
     const perpgate = start(disk.environment);
     const flow = await startFlow(perpgate);
     disk.trigger({ call: "sync", error: "stall", path: ".log" });
-    await expect.poll(() => disk.hasStalled, { timeout: 50_000 }).toBe(true);
+    await expect.poll(() => disk.hasStalled, POLL).toBe(true);
     perpgate.signal("SIGTERM");
     await perpgate.printed(/^perpgate: the drain did not end within 10100 ms/m, "stderr");
     const { code, signal, stderr } = await perpgate.endedWithin(EXIT_MS);

@@ -2,8 +2,9 @@
 
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { until } from "@perpgate/gateway/testing";
 import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { expectAccessible } from "../axe.js";
 import type { PageTest } from "../page-test.js";
 import { POLL } from "../trading-page.js";
@@ -26,7 +27,7 @@ export function checkPageTests(test: PageTest): void {
       const text = await session.preconfirmProof(ackNonce).catch(() => "");
       return text.includes(WITNESS) ? text : undefined;
     };
-    const proof = await vi.waitUntil(witnessed, { ...POLL, interval: 200 });
+    const proof = await until(witnessed, { everyMs: 200 });
     const { logKey, witnesses } = await client.honesty();
 
     const context = await browser.newContext({ offline: true });

@@ -90,10 +90,8 @@ export function lineTests(test: PageTest): void {
     await opened.untilLive();
     await page.getByRole("button", { name: /^Use burner/ }).click();
     await page.getByText("Sell limit BTCUSD: executed").waitFor();
-    await opened.press(
-      () => cancelButton(page).click(),
-      page.getByText("No open orders.", { exact: true }),
-    );
+    await opened.press(cancelButton(page));
+    await page.getByText("No open orders.", { exact: true }).waitFor();
     opened.expectClean(OFFLINE);
   });
 

@@ -89,7 +89,12 @@ export function marketTests(test: PageTest): void {
     await page.getByText("No open orders.").waitFor();
     await page.getByRole("textbox", { name: "Margin" }).focus();
     await page.keyboard.type("25");
-    await opened.press(() => page.keyboard.press("Enter"), opened.result());
+    await page
+      .getByRole("form", { name: "Order" })
+      .locator("button[type=submit]:enabled")
+      .waitFor();
+    await page.keyboard.press("Enter");
+    await opened.result().waitFor();
     opened.expectClean();
   });
 }

@@ -137,11 +137,8 @@ export function positionTests(test: PageTest): void {
     const save = page.getByRole("button", { name: /Save order/ });
     await expect.poll(() => save.isEnabled(), POLL).toBe(true);
     const row = page.getByRole("row").filter({ hasText: "Buy limit" });
-    const pressEnter = async () => {
-      if (await size.isVisible())
-        await size.press("Enter", { timeout: 1_000 }).catch(() => undefined);
-    };
-    await opened.press(pressEnter, row.getByText("59,000.0"));
+    await size.press("Enter");
+    await row.getByText("59,000.0").waitFor();
     await row.getByText("0.00000 / 0.01000").waitFor();
     // The keyboard goes on where it was.
     const focused = page.locator(":focus");

@@ -2,6 +2,7 @@
 
 import { getDefaultHighWaterMark } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { until } from "@perpgate/journal/testing";
 import type { Deposit } from "@perpgate/protocol";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { COST } from "../../limits/costs.js";
@@ -93,7 +94,7 @@ describe("resume over budget: every page that is paid for is sent", () => {
     onTestFinished(feed.open(connection, stream, ACCOUNT, since));
     const { counts } = connection;
     const isOver = () => feed.readerCount > 0 || counts.backfilledRows > MANY_ROWS;
-    await vi.waitUntil(isOver, { timeout: 60_000, interval: 5 });
+    await until(isOver);
     connection.answer({ t: "pong", d: {} });
     await client.next("pong");
     return client.frames;

@@ -126,8 +126,3 @@ export function fieldsOf(value: unknown): Payload {
   if (typeof value !== "object" || value === null) throw new Error("not a map");
   return { ...value };
 }
-
-/** Resolves once the condition holds, checked after every turn of the event loop. */
-export async function until(isDone: () => boolean): Promise<void> {
-  while (!isDone()) await new Promise((resolve) => setImmediate(resolve));
-}
