@@ -71,12 +71,12 @@ interface BoundedResult {
 }
 
 /** From a new client address, so that no attack finds its budget used up by another. */
-async function send({ prepare }: Attack): Promise<BoundedResult> {
+async function send({ prepare }: Attack, bounds = BOUNDS): Promise<BoundedResult> {
   addresses++;
   const localAddress = `127.0.${addresses >> 8}.${addresses & 255}`;
   const address = { port: gateway.port, localAddress };
   const traffic = await prepare({ address, veterans });
-  const network = new Network(address, BOUNDS);
+  const network = new Network(address, bounds);
   await traffic(network);
   const leftOpen = await network.drain(DRAIN_MS);
   return { tally: network.tally, leftOpen };
@@ -124,6 +124,23 @@ test("bodies of strangers, and bodies that are too long: none of their bytes rea
   // Of the accounts that have signed in.
   expect(before(parsed)).toBeGreaterThan(0);
   expect((await metrics())(parsed)).toBe(before(parsed));
+});
+
+test("wrong signatures of eight sessions: 30 of each are checked, the others are refused", async () => {
+  const checked = async (): Promise<number> => {
+    const read = await metrics();
+    const checkers = ["thread", "pool", "inline"];
+    return checkers.reduce(
+      (sum, checker) => sum + read(`perpgate_signatures_total{checker="${checker}"}`),
+      0,
+    );
+  };
+  const before = await checked();
+  const bounds = { ...BOUNDS, writes: 600, milliseconds: 60_000 };
+  const { tally } = await send(attackNamed("orders-wrong-secp256k1-accounts"), bounds);
+  expect(tally.answers["429"]).toBeGreaterThan(0);
+  // Those in flight when the last that counts has failed, one on each connection, are checked too.
+  expect((await checked()) - before).toBeLessThanOrEqual(8 * 30 + 16 + 60);
 });
 
 test("a flood of refusals: a few lines of the log, not one each", async () => {

@@ -3,8 +3,8 @@ import { ATTACK_KINDS, ATTACKS } from "./table.js";
 import { faultsOf, type Run, type VenueCost } from "./trial/verdict.js";
 import { newTally } from "./wire/line.js";
 
-test("the table: 141 attacks of every kind, each with one name and one sentence", () => {
-  expect(ATTACKS).toHaveLength(141);
+test("the table: 149 attacks of every kind, each with one name and one sentence", () => {
+  expect(ATTACKS).toHaveLength(149);
   expect(new Set(ATTACKS.map(({ name }) => name)).size).toBe(ATTACKS.length);
   expect(ATTACK_KINDS).toHaveLength(10);
   for (const { name, shows } of ATTACKS) expect(shows, name).toMatch(/^[A-Z0-9].*\.$/);

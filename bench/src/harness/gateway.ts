@@ -22,7 +22,7 @@ export const UNLIMITED = {
       ...["accountReadsPerSecond", "accountReadsBurst", "readsPerSecond", "readsBurst"],
       ...["costMsPerSecond", "costBurstMs", "accountCostMsPerSecond", "accountCostBurstMs"],
       ...["depositsPerMinute", "addressDepositsPerMinute", "unseenDeposits"],
-      ...["newAccountsPerMinute", "newAccountsBurst"],
+      ...["newAccountsPerMinute", "newAccountsBurst", "failedSignaturesPerMinute"],
     ].map((limit) => [limit, MILLION]),
   ),
 };

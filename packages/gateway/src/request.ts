@@ -18,6 +18,8 @@ export interface Client {
 export interface Caller {
   readonly bearerToken: BearerToken;
   readonly header: HeaderSink;
+  /** Charges microseconds of work whose cost is known only now to the sender's address and account. */
+  readonly charge?: (micros: number) => void;
   /** Whether the request has been counted against its limit: it runs a second time. */
   readonly isCounted?: boolean;
 }

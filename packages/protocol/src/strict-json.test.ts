@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { ApiError } from "./error.js";
-import { LOCAL_BOUNDS } from "./json-bounds.js";
+import { LOCAL_BOUNDS, REQUEST_BOUNDS } from "./json-bounds.js";
 import { parseStrictJson } from "./strict-json.js";
 import { visitedCharacters } from "./testing/visited-characters.js";
 
@@ -23,7 +23,7 @@ describe("parseStrictJson", () => {
         fc.pre(!/__proto__|constructor|prototype/.test(text));
         let strict: unknown;
         try {
-          strict = parseStrictJson(text);
+          strict = parseStrictJson(text, LOCAL_BOUNDS);
         } catch (error) {
           // The only rule that a serialised value may break: an integer beyond 2^53.
           expect(error).toMatchObject({ code: "number_not_exact" });
@@ -56,7 +56,7 @@ describe("parseStrictJson", () => {
     ["\ufeff{}", "malformed_json", undefined],
     ["[1,]", "malformed_json", undefined],
     ["NaN", "malformed_json", undefined],
-    [`${"[".repeat(33)}${"]".repeat(33)}`, "malformed_json", undefined],
+    [`${"[".repeat(5)}${"]".repeat(5)}`, "malformed_json", undefined],
     ['{"a":1,"a":1}', "duplicate_key", "a"],
     ['{"a":1,"\\u0061":2}', "duplicate_key", "a"],
     ['{"x":[{"b":1 , "b" :2}]}', "duplicate_key", "x.0.b"],
@@ -130,18 +130,56 @@ describe("parseStrictJson: cost", () => {
     expect(parseStrictJson(zeros(63), LOCAL_BOUNDS)).toEqual({ price: 5 });
   });
 
-  test("4,096 keys and values: read; one more: malformed_json before any is parsed", () => {
+  test("512 keys and values: read; one more: malformed_json before any is parsed", () => {
     const list = (values: number) => `[${"1,".repeat(values - 1)}1]`;
     // The array itself is one of them.
-    expect(parseStrictJson(list(4_095))).toHaveLength(4_095);
+    expect(parseStrictJson(list(511))).toHaveLength(511);
     const parse = vi.spyOn(JSON, "parse");
     try {
-      expect(refusal(list(4_096)).code).toBe("malformed_json");
-      expect(refusal("[".repeat(33)).code).toBe("malformed_json");
+      expect(refusal(list(512)).code).toBe("malformed_json");
+      expect(refusal("[".repeat(5)).code).toBe("malformed_json");
       expect(parse).not.toHaveBeenCalled();
     } finally {
       parse.mockRestore();
     }
+  });
+
+  const keys = new Set(["symbol", "nonce"]);
+  const stops: readonly (readonly [string, string, string, string | undefined])[] = [
+    ["nesting", `[${"[".repeat(60_000)}`, "malformed_json", undefined],
+    ["nesting that closes", `[${"[[[[[]]]]],".repeat(5_000)}1]`, "malformed_json", undefined],
+    ["an exponent", `{"nonce":1e${"0".repeat(60_000)}1}`, "number_not_exact", "nonce"],
+    ["a word", `[${"nul".repeat(20_000)}]`, "number_not_exact", undefined],
+    ["an unknown key", `{"symbl":1,${'"a":1,'.repeat(10_000)}"b":1}`, "invalid_request", "symbl"],
+    [
+      "a key of 129 characters",
+      `{"${"k".repeat(129)}":${"1,".repeat(30_000)}`,
+      "invalid_request",
+      `${"k".repeat(64)}…`,
+    ],
+  ];
+
+  test.each(stops)("%s: stops there, and looks at nothing behind it", (_, text, code, field) => {
+    let found = {};
+    const { byCode } = visitedCharacters(() => {
+      try {
+        parseStrictJson(text, { ...REQUEST_BOUNDS, keys });
+      } catch (error) {
+        if (error instanceof ApiError) found = { code: error.code, field: error.field };
+      }
+    });
+    expect(found).toEqual({ code, field });
+    expect(byCode).toBeLessThan(150);
+  });
+
+  test("a known key, however it is spelled, and a key below the outermost object: read", () => {
+    const bounds = { ...REQUEST_BOUNDS, keys };
+    for (const text of ['{"symbol":1}', '{"s\\u0079mbol":1}', '{"nonce":{"other":1}}']) {
+      expect(parseStrictJson(text, bounds)).toEqual(JSON.parse(text));
+    }
+    expect(() => parseStrictJson('{"__proto__":1}', bounds)).toThrow(
+      expect.objectContaining({ code: "forbidden_key" }),
+    );
   });
 
   test("brackets, commas and colons inside strings: not counted", () => {

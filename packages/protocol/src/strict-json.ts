@@ -9,10 +9,15 @@
  */
 
 import { ApiError } from "./error.js";
-import { checkJsonBounds, type JsonBounds, REQUEST_BOUNDS } from "./json-bounds.js";
+import {
+  checkJsonBounds,
+  endOfString,
+  FORBIDDEN_KEYS,
+  type JsonBounds,
+  REQUEST_BOUNDS,
+} from "./json-bounds.js";
 import { shownText } from "./shown-text.js";
 
-const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 /** Maximum characters of a field's path in an error. */
 const SHOWN_PATH = 200;
 /** Every decimal of this many digits reads back from a double as the same decimal. */
@@ -31,7 +36,6 @@ const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
 const LETTER_E = 0x45;
 const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
 const LETTER_SMALL_E = 0x65;
 const LETTER_F = 0x66;
@@ -48,7 +52,7 @@ export function parseStrictJson(text: string, bounds: JsonBounds = REQUEST_BOUND
       problem: error instanceof Error ? error.message.replace(/\.$/, "") : "it cannot be read",
     });
   }
-  new StrictScan(text, bounds.numberCharacters).run();
+  new StrictScan(text, bounds.literalCharacters).run();
   return value;
 }
 
@@ -62,7 +66,7 @@ class StrictScan {
 
   constructor(
     private readonly text: string,
-    private readonly numberCharacters: number,
+    private readonly literalCharacters: number,
   ) {}
 
   run(): void {
@@ -113,19 +117,12 @@ class StrictScan {
   }
 
   private string(): string {
-    const start = this.position++;
-    let escaped = false;
-    for (;;) {
-      const code = this.text.charCodeAt(this.position++);
-      if (code === QUOTE) break;
-      if (code !== BACKSLASH) continue;
-      escaped = true;
-      this.position++;
-    }
+    const start = this.position;
+    const end = endOfString(this.text, start);
+    this.position = end + 1;
+    const inner = this.text.slice(start + 1, end);
     // An escape may spell a forbidden or repeated key; only the decoded key is compared.
-    return escaped
-      ? String(JSON.parse(this.text.slice(start, this.position)))
-      : this.text.slice(start + 1, this.position - 1);
+    return inner.includes("\\") ? String(JSON.parse(`"${inner}"`)) : inner;
   }
 
   private number(): void {
@@ -141,7 +138,7 @@ class StrictScan {
     // Literals with this few digits are distinct doubles, so none can be read as another integer.
     if (isPlain && digits <= DISTINCT_DIGITS) return;
     const literal = this.text.slice(start, this.position);
-    if (literal.length <= this.numberCharacters && isExactlyReadable(literal)) return;
+    if (literal.length <= this.literalCharacters && isExactlyReadable(literal)) return;
     throw new ApiError("number_not_exact", { literal: shownText(literal, 32) }, this.here());
   }
 

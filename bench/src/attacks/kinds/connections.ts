@@ -3,7 +3,7 @@ import { request, upgrade } from "../../harness/wire.js";
 import { attacksOf, type Prepare } from "../attack.js";
 import type { Line } from "../wire/line.js";
 import { openMany } from "../wire/patterns.js";
-import { ORDER } from "./shared.js";
+import { hundredAddresses, ORDER } from "./shared.js";
 
 /** More than the venue accepts in all. */
 const HELD = 11_000;
@@ -43,6 +43,8 @@ connections-open-and-drop: Connections are opened and closed without a byte, as 
 connections-open-and-reset: The same with a reset, which may arrive before the connection is accepted.
 connections-held: One address holds every connection that the venue has; a new trader finds none.
 connections-held-after-a-request: The same, each connection kept alive by one answered request.
+connections-held-by-a-hundred: A hundred addresses, each within its limit, hold every place and send nothing.
+connections-held-by-a-hundred-after-a-request: The same, each connection kept alive by one answered request.
 requests-reset: A client that resets before the handler runs causes an internal error.
 requests-half-closed: A request followed immediately by a FIN, on a new connection each.
 slow-headers: A thousand requests whose headers arrive one byte at a time.
@@ -60,6 +62,15 @@ export const CONNECTION_ATTACKS = attacksOf("connections", TABLE, {
   "connections-held": () => openMany(HELD, {}, () => undefined),
   "connections-held-after-a-request": () =>
     openMany(HELD, {}, (line) => line.write(request({ path: "/healthz" }))),
+  "connections-held-by-a-hundred": () =>
+    openMany(HELD, {}, () => undefined, hundredAddresses("127.0.200")),
+  "connections-held-by-a-hundred-after-a-request": () =>
+    openMany(
+      HELD,
+      {},
+      (line) => line.write(request({ path: "/healthz" })),
+      hundredAddresses("127.0.201"),
+    ),
   "requests-reset": () =>
     openMany(64, {}, (line) => {
       line.write(request({ path: "/v1/orders", body: ORDER }));

@@ -27,6 +27,10 @@ export function manyKeys(bytes = BODY_BYTES): string {
 }
 
 export const HUGE_FRACTION = filled("[1.", "0", "1]");
+const MESSAGE_BYTES = 61_440;
+export const LONG_EXPONENT = filled("[1e", "0", "1]", MESSAGE_BYTES);
+const NEST = "[".repeat(20) + "]".repeat(20);
+export const DEEP_ARRAYS = filled("[0", `,${NEST}`, "]", MESSAGE_BYTES);
 const LONG_MARGIN = filled('{"symbol":"BTCUSD","margin":1.', "0", "1}", 4_000);
 
 function send(body: string | Buffer, path = "/v1/orders"): Prepare {

@@ -40,6 +40,7 @@ orders-without-token: Refusals of orders without a token cost the sender nothing
 orders-wrong-token: Each wrong token is hashed and looked up, as many as can be pipelined.
 orders-wrong-signature: Failed Ed25519 checks keep the verifying threads busy.
 orders-wrong-secp256k1: Failed secp256k1 checks cost several times those of Ed25519.
+orders-wrong-secp256k1-accounts: Eight accounts send wrong signatures of secp256k1 at a rate that limits allow.
 orders-too-large-margin: Signed orders that the engine refuses for want of money are verified and logged.
 orders-unknown-symbol: Signed orders for a market that does not exist are verified and logged.
 orders-at-the-limit: Five accounts of one address trade at the rate that each is allowed.
@@ -69,6 +70,14 @@ export const ORDER_ATTACKS = attacksOf("orders", TABLE, {
     const other = await OrderMaker.of(target, { keyKind: "secp256k1" });
     const wrong = times(200, () => maker.request(maker.body(), other.signature(other.body())));
     return flood(pipeline(...wrong), MANY);
+  },
+  "orders-wrong-secp256k1-accounts": async (target) => {
+    const makers: OrderMaker[] = [];
+    for (let i = 0; i < 8; i++) makers.push(await OrderMaker.of(target, { keyKind: "secp256k1" }));
+    const wrong = times(100, () =>
+      makers.map((each) => each.request(each.body(), WRONG_SIGNATURE)),
+    );
+    return paced(rotating(wrong.flat()), makers.length * 90, MANY);
   },
   "orders-too-large-margin": refusedByEngine({ margin: 900_000 }),
   "orders-unknown-symbol": refusedByEngine({ symbol: "DOGEUSD" }),

@@ -54,10 +54,14 @@ account-at-the-limit: Account and open orders are read as often as limits allow.
 order-by-nonce-at-the-limit: Past orders by nonce are read as often as limits allow.
 fills-unread: Lists of a thousand fills pile up for a client that does not read.
 preconfirms-at-the-limit: Merkle paths are computed for every request.
+answers-unread-on-every-connection: All connections of an address ask and never read: 4 MB of the kernel's memory each.
 page-assets-unread: The trading page's script is read from disk for a client that does not read.
 `;
 
 export const READ_ATTACKS = attacksOf("reads", TABLE, {
+  "answers-unread-on-every-connection": flooding({ connections: 128, isUnread: true })(
+    "/v1/openapi.json",
+  ),
   "metrics-unread": unread("/metrics"),
   "metrics-read": read("/metrics"),
   "openapi-unread": unread("/v1/openapi.json"),

@@ -10,6 +10,11 @@ export const MANY = { connections: 16 };
 export const WRONG_SIGNATURE = Buffer.alloc(64, 7).toString("base64");
 /** 43 characters of base64url, as a token has. */
 export const WRONG_TOKEN = "w".repeat(43);
+/** A hundred client addresses of one network. */
+export function hundredAddresses(network: string): string[] {
+  return times(100, (i) => `${network}.${i + 1}`);
+}
+
 export const ORDER =
   '{"symbol":"BTCUSD","side":"long","type":"market","margin":2,"leverage":5,"nonce":1}';
 

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { frame, message, OPCODE, upgrade } from "../../harness/wire.js";
 import { attacksOf, type Prepare } from "../attack.js";
 import { flood, openMany, paced, pipeline, repeated, volleys } from "../wire/patterns.js";
-import { filled, HUGE_FRACTION, manyKeys } from "./json.js";
+import { DEEP_ARRAYS, filled, HUGE_FRACTION, LONG_EXPONENT, manyKeys } from "./json.js";
 import { MANY, OrderMaker, WRONG_SIGNATURE, WRONG_TOKEN } from "./shared.js";
 
 /** Sockets that one address may hold. */
@@ -32,6 +32,9 @@ socket-unmasked-frames*: Frames without a mask are malformed: the socket is clos
 socket-large-messages: Messages of 64 KB of white space: bytes that are read and parsed.
 socket-fraction-of-zeros: The number literal of 65,000 zeros as a message.
 socket-nested-arrays*: 64 KB of opening brackets as a message.
+socket-deep-arrays*: 60 KB of arrays, nested and closed again, on eight sockets.
+socket-long-exponents*: An exponent of 60,000 digits in each message, on eight sockets.
+socket-auth-again*: The same token in \`auth\`, again and again: each is hashed and looked up.
 socket-many-keys: Ten thousand keys in one message.
 socket-not-utf8: Text that is not UTF-8 is checked to its end.
 socket-unknown-operations*: Unknown operations are answered one by one.
@@ -65,6 +68,12 @@ export const SOCKET_ATTACKS = attacksOf("socket", TABLE, {
   "socket-large-messages": send(message(filled("", " ", "1"))),
   "socket-fraction-of-zeros": send(message(HUGE_FRACTION)),
   "socket-nested-arrays": send(message(filled("", "[", ""))),
+  "socket-deep-arrays": () => flood(message(DEEP_ARRAYS), { connections: 8, socket: {} }),
+  "socket-long-exponents": () => flood(message(LONG_EXPONENT), { connections: 8, socket: {} }),
+  "socket-auth-again": ({ veterans }) => {
+    const { token } = veterans[0]!;
+    return flood(pipeline(message({ op: "auth", token })), { ...ALL, socket: { token } });
+  },
   "socket-many-keys": send(message(manyKeys(MESSAGE_BYTES - 100))),
   "socket-not-utf8": send(frame(OPCODE.text, Buffer.alloc(MESSAGE_BYTES - 100, 0xff))),
   "socket-unknown-operations": send(pipeline(message({ op: "nothing" }))),

@@ -1,5 +1,5 @@
 /** Subscriptions: snapshots in a loop, many slow readers, long backfills. */
-import { message } from "../../harness/wire.js";
+import { frame, message, OPCODE } from "../../harness/wire.js";
 import { attacksOf, type Target } from "../attack.js";
 import { flood, paced, pipeline, rotating } from "../wire/patterns.js";
 import { ALL, MESSAGES_PER_SECOND, SOCKETS } from "./socket.js";
@@ -30,6 +30,7 @@ streams-subscribe-loop: Every subscription to a book makes a snapshot; in a loop
 streams-subscribe-flood*: The same past the limit of messages.
 streams-plain-snapshots: Snapshots as plain arrays, encoded for each socket.
 streams-unread: 64 sockets subscribe to everything and never read.
+streams-unread-pinging: The same, kept alive by pings of their own.
 streams-unread-subscribing: The same, with new snapshots requested all the time.
 streams-crowd*: 64 sockets read everything that is public: the fan-out must yield to orders.
 streams-backfill: Resuming from position 0 reads an account's whole past, again and again.
@@ -48,6 +49,12 @@ export const STREAM_ATTACKS = attacksOf("streams", TABLE, {
     paced(subscribe(BOOKS, { format: "plain" }), MESSAGES_PER_SECOND, ALL),
   "streams-unread": () =>
     paced(subscribe(PUBLIC), 10, { ...ALL, opening: subscribe(PUBLIC), isUnread: true }),
+  "streams-unread-pinging": () =>
+    paced(frame(OPCODE.ping), SOCKETS * 2, {
+      ...ALL,
+      opening: subscribe(PUBLIC, { format: "plain" }),
+      isUnread: true,
+    }),
   "streams-unread-subscribing": () =>
     flood(pipeline(subscribe(PUBLIC, { format: "plain" })), { ...ALL, isUnread: true }),
   "streams-crowd": () =>

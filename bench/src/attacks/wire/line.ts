@@ -23,6 +23,8 @@ export function newTally(): Tally {
 }
 
 export interface LineOptions {
+  /** The client address that the server sees, if not that of the network. */
+  readonly localAddress?: string;
   /** Never reads: what the server sends fills its buffers. */
   readonly isUnread?: boolean;
   /** Keeps the sending side open after the server has closed its own. */
@@ -52,6 +54,7 @@ export class Line {
     const answers = new AnswerCounter(tally.answers, (status) => options.onStatus?.(this, status));
     this.socket = connect({
       ...address,
+      ...(options.localAddress === undefined ? {} : { localAddress: options.localAddress }),
       host: "127.0.0.1",
       noDelay: true,
       allowHalfOpen: options.isHalfOpen === true,

@@ -89,17 +89,24 @@ export function volleys(source: Source, options: FloodOptions): Traffic {
   };
 }
 
-/** Keeps `count` connections open, as fast as it can; `onOpen` is called for each. */
+/**
+ * Keeps `count` connections open, as fast as it can; `onOpen` is called for each. With `addresses` they
+ * come from these in turn.
+ */
 export function openMany(
   count: number,
   options: LineOptions,
   onOpen: (line: Line) => void,
+  addresses: readonly string[] = [],
 ): Traffic {
   return async (network) => {
+    let next = 0;
     const fill = (): void => {
       let opened = 0;
       while (!network.isOver && opened < OPENED_PER_TURN && network.size < count) {
-        network.open({ ...options, onConnect: onOpen });
+        const localAddress = addresses[next++ % addresses.length];
+        const from = localAddress === undefined ? {} : { localAddress };
+        network.open({ ...options, ...from, onConnect: onOpen });
         opened++;
       }
       if (network.isOver) return;

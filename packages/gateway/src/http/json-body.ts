@@ -3,12 +3,42 @@
  * `application/json` in valid UTF-8 is accepted; an empty body counts as none.
  */
 
-import { ApiError, parseStrictJson } from "@perpgate/protocol/core";
+import {
+  ApiError,
+  type JsonBounds,
+  parseStrictJson,
+  REQUEST_BOUNDS,
+} from "@perpgate/protocol/core";
+import type { Operation } from "@perpgate/protocol/operations";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { CostBudgets } from "../limits/cost-budget.js";
 
 const NO_BYTES = new Uint8Array(0);
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** A batch has at most 50 operations, each of up to 17 keys. */
+const BATCH_PARTS = 2_048;
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Of the route's body. */
+    jsonBounds?: JsonBounds;
+  }
+}
+
+/** What the body of an operation may have; an order may have no key that its schema does not name. */
+export function jsonBoundsOf({ body, bodyBytes }: Operation): JsonBounds {
+  const parts = bodyBytes === "batch" ? BATCH_PARTS : REQUEST_BOUNDS.parts;
+  const { additionalProperties, properties }: OrderSchema = body;
+  const bounds = { ...REQUEST_BOUNDS, parts };
+  if (additionalProperties !== false || properties === undefined) return bounds;
+  return { ...bounds, keys: new Set(Object.keys(properties)) };
+}
+
+interface OrderSchema {
+  readonly additionalProperties?: unknown;
+  readonly properties?: object;
+}
 
 export class JsonBody {
   constructor(
@@ -24,11 +54,12 @@ export function readJsonBodies(app: FastifyInstance, budgets: CostBudgets): void
   app.addContentTypeParser(
     "application/json",
     { parseAs: "buffer" },
-    (_request: FastifyRequest, bytes: Buffer, done) => {
+    (request: FastifyRequest, bytes: Buffer, done) => {
       let body: JsonBody;
       try {
         budgets.noteParsed(bytes.length);
-        body = bytes.length === 0 ? EMPTY_BODY : jsonBodyOf(bytes);
+        const { jsonBounds } = request.routeOptions.config;
+        body = bytes.length === 0 ? EMPTY_BODY : jsonBodyOf(bytes, jsonBounds);
       } catch (error) {
         done(error instanceof Error ? error : new Error(String(error)));
         return;
@@ -39,8 +70,8 @@ export function readJsonBodies(app: FastifyInstance, budgets: CostBudgets): void
   );
 }
 
-export function jsonBodyOf(bytes: Uint8Array): JsonBody {
-  return new JsonBody(bytes, parseStrictJson(decodeUtf8(bytes)));
+export function jsonBodyOf(bytes: Uint8Array, bounds?: JsonBounds): JsonBody {
+  return new JsonBody(bytes, parseStrictJson(decodeUtf8(bytes), bounds));
 }
 
 function decodeUtf8(bytes: Uint8Array): string {

@@ -23,7 +23,7 @@ import type { ClientAddressOf } from "./client-address.js";
 import type { GatewayContext } from "./context.js";
 import type { AllowedOrigins } from "./cors.js";
 import type { Exchange } from "./http-connection.js";
-import { jsonBodyOf } from "./json-body.js";
+import { jsonBodyOf, jsonBoundsOf } from "./json-body.js";
 import type { RequestMetrics } from "./metrics.js";
 import { saneRequestId } from "./request-id.js";
 import type { RequestLog } from "./request-log.js";
@@ -40,6 +40,7 @@ export interface LeanOrderOptions {
 
 const { path: PATH, method: METHOD, success }: Operation = placeOrder;
 const stringify = serializerOf(success.schema);
+const BOUNDS = jsonBoundsOf(placeOrder);
 const NOTHING: Readonly<Record<string, never>> = {};
 
 export class LeanOrders {
@@ -153,7 +154,7 @@ class LeanExchange implements TimedClient {
     try {
       if (this.isDraining()) throw new ApiError("stopped", {});
       this.options.context.budgets.noteParsed(bytes.length);
-      body = jsonBodyOf(bytes).value;
+      body = jsonBodyOf(bytes, BOUNDS).value;
     } catch (error) {
       this.refuse(error);
       return;

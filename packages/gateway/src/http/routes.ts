@@ -14,7 +14,7 @@ import {
 } from "../operations/handler.js";
 import { RequestClient } from "./client.js";
 import type { GatewayContext } from "./context.js";
-import { EMPTY_BODY, JsonBody } from "./json-body.js";
+import { EMPTY_BODY, JsonBody, jsonBoundsOf } from "./json-body.js";
 import { serializerOf } from "./serializers.js";
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -35,6 +35,7 @@ export function routeHandlers(
       method: operation.method,
       url: routePathOf(operation),
       ...bodyLimitOf(operation, context),
+      config: { jsonBounds: jsonBoundsOf(operation) },
       // Before the body is read: a request without a live session costs no parsing.
       onRequest: (request, reply, done) => {
         const { header } = new RequestClient(request, reply);

@@ -89,6 +89,37 @@ const HANDSHAKE =
 const MASK = [0, 0, 0, 0];
 
 describe("a socket", () => {
+  test("that authenticates again, and a message of 60 KB: pay for what they cost", async () => {
+    const at = await run();
+    const trader = await Trader.enter(at);
+    const client = await StreamClient.connect(at.url);
+    const costOf = async (text: string): Promise<number> => {
+      const before = await at.paidMicros();
+      client.socket.send(text);
+      await client.take(() => true);
+      return (await at.paidMicros()) - before;
+    };
+    const auth = JSON.stringify({ op: "auth", token: trader.token });
+    await costOf(auth);
+    const ping = await costOf('{"op":"ping"}');
+    expect((await costOf(auth)) - ping).toBeGreaterThan(10);
+    expect(await costOf(`{"op":"ping"}${" ".repeat(60_000)}`)).toBeGreaterThan(550);
+  });
+
+  test("an order of 4 KB: pays for each signed KiB beyond the bytes that are read", async () => {
+    const at = await run();
+    const trader = await Trader.enter(at);
+    const costOf = async (padTo: number): Promise<number> => {
+      const text = JSON.stringify(trader.order()).padEnd(padTo, " ");
+      const before = await at.paidMicros();
+      expect((await trader.placeText(text)).status).toBe(200);
+      return (await at.paidMicros()) - before;
+    };
+    await costOf(0);
+    const plain = await costOf(0);
+    expect((await costOf(4_000)) - plain).toBeGreaterThan(3.5 * (45 + 10));
+  });
+
   test("that changes its session or its options: pays for the commands", async () => {
     const at = await run();
     const traders = [await Trader.enter(at), await Trader.enter(at)];

@@ -8,6 +8,8 @@
  * The cost of an operation in addition to its request is its field `costMicros`.
  */
 
+import type { KeyKind } from "@perpgate/protocol/core";
+
 export const COST = {
   /** Accepting a connection and closing it. */
   connection: 100,
@@ -21,6 +23,8 @@ export const COST = {
   request: 90,
   /** What a cancel or a reduction costs in addition to its request or message, paid by the reserve. */
   exit: 170,
+  /** Checking a signature of secp256k1, beyond what one of Ed25519 costs. */
+  secp256k1: 400,
   /** A request that is parsed and dropped, because its connection is closing. */
   droppedRequest: 15,
   /** The handshake of a WebSocket, its objects and its close. */
@@ -28,6 +32,8 @@ export const COST = {
   /** A message of a WebSocket: unmasking, parsing, the answer. */
   message: 15,
   errorFrame: 30,
+  /** Finding the session of a token in a message. */
+  token: 15,
   /** A command of the log about a session, its options or its presence: as much as a cancel's. */
   sessionCommand: 60,
   /** A ping, a pong, or a close frame. */
@@ -47,7 +53,10 @@ export const COST = {
   privateSnapshot: 200,
 } as const;
 
-const MICROS_PER_KIB_READ = 6;
+/** White space costs the most: three passes look at each character. */
+const MICROS_PER_KIB_READ = 10;
+/** A signed body is hashed, checked outside the ring of the verifying threads, logged and kept. */
+const MICROS_PER_KIB_SIGNED = 45;
 /** A body may arrive in chunks of one byte, with an event each. */
 const MICROS_PER_KIB_CHUNKED = 340;
 /** Responses are built row by row and serialised, which costs far more than copying. */
@@ -63,6 +72,11 @@ const KIB = 1_024;
 
 export function readCost(bytes: number, isChunked = false): number {
   return (bytes / KIB) * (isChunked ? MICROS_PER_KIB_CHUNKED : MICROS_PER_KIB_READ);
+}
+
+/** Of a signed body, in addition to its operation's cost, which includes a check of Ed25519. */
+export function signedCost(kind: KeyKind, bytes: number): number {
+  return (kind === "secp256k1" ? COST.secp256k1 : 0) + (bytes / KIB) * MICROS_PER_KIB_SIGNED;
 }
 
 export function answerCost(bytes: number, isComputed: boolean): number {

@@ -12,6 +12,8 @@ export interface LimitSettings {
   readonly accountReadsBurst: number;
   /** Per account. */
   readonly depositsPerMinute: number;
+  /** Per session: signatures that do not verify. */
+  readonly failedSignaturesPerMinute: number;
   /** Open deposits per account that no attestor has seen on their chain. */
   readonly unseenDeposits: number;
   /** Registrations of deposits per client address, of all accounts. */
@@ -52,6 +54,7 @@ export const DEFAULT_LIMITS: LimitSettings = {
   accountReadsPerSecond: 50,
   accountReadsBurst: 200,
   depositsPerMinute: 10,
+  failedSignaturesPerMinute: 30,
   unseenDeposits: 100,
   addressDepositsPerMinute: 60,
   newAccountsPerMinute: 10,

@@ -73,13 +73,15 @@ export class Limit<Key extends string | number> {
   }
 }
 
-/** Limits per account number. */
+/** Limits per account number, or per session. */
 export class AccountLimits {
   readonly orders: Limit<number>;
   readonly cancels: Limit<number>;
   readonly deposits: Limit<number>;
   /** Reads with a token. */
   readonly reads: Limit<number>;
+  /** By session: signatures that do not verify, past which none is checked. */
+  readonly failedSignatures: Limit<number>;
 
   constructor(settings: LimitSettings, monotonic = defaultMonotonic) {
     const { ordersPerSecond, ordersBurst, cancelsPerSecond, cancelsBurst } = settings;
@@ -90,6 +92,8 @@ export class AccountLimits {
     this.cancels = limit("cancels", cancelsPerSecond, cancelsBurst);
     this.deposits = limit("deposits", depositsPerMinute / 60, depositsPerMinute);
     this.reads = limit("account-reads", accountReadsPerSecond, accountReadsBurst);
+    const { failedSignaturesPerMinute: failed } = settings;
+    this.failedSignatures = limit("failed-signatures", failed / 60, failed);
   }
 }
 

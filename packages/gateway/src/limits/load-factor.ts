@@ -6,7 +6,7 @@
  * many together are too much. In both cases the event loop has little idle time left. Then charges to
  * addresses are multiplied until there is idle time again.
  *
- * Two at most: a market maker at its limits uses 40 % of its budget, and must never wait because of
+ * Two at most: a market maker at its limits uses 45 % of its budget, and must never wait because of
  * others. With eight, a trader who had once used up its burst stayed in debt at a quarter of its limits.
  */
 import { performance } from "node:perf_hooks";

@@ -10,7 +10,8 @@ import type { GatewayContext } from "../http/context.js";
 import { guardOf, refuseInvalid } from "../http/guard.js";
 import { lagging } from "../http/log-position.js";
 import { queryDecoderOf } from "../http/query.js";
-import type { Payer } from "../limits/charge-operation.js";
+import { chargeBoth, type Payer } from "../limits/charge-operation.js";
+import type { CostBudgets } from "../limits/cost-budget.js";
 import type { Caller, Client, HeaderSink } from "../request.js";
 import type { VenueApi } from "../venue/venue-gateway.js";
 
@@ -67,7 +68,7 @@ export function handle<O extends Operation & { readonly needsVenue: false }>(
   run: (call: Call<O>, context: GatewayContext) => Result<O> | Promise<Result<O>>,
 ): Handler {
   const decode = decoderOf(operation);
-  return { operation, run: async (raw, context) => run(decode(raw), context) };
+  return { operation, run: async (raw, context) => run(decode(raw, context), context) };
 }
 
 /** Binds an operation of the venue; it fails with `venue_unavailable` while none is attached. */
@@ -79,7 +80,7 @@ export function handleByVenue<O extends Operation & { readonly needsVenue: true 
   return {
     operation,
     run: async (raw, context) => {
-      const call = decode(raw);
+      const call = decode(raw, context);
       if (context.venue === undefined) {
         throw new ApiError("venue_unavailable", { operation: operation.id });
       }
@@ -112,16 +113,18 @@ function judged<O extends Operation, T>(
   });
 }
 
-function decoderOf<O extends Operation>(operation: O): (raw: RawCall) => Call<O> {
+function decoderOf<O extends Operation>(
+  operation: O,
+): (raw: RawCall, context: Pick<GatewayContext, "budgets">) => Call<O> {
   const isParams = guardOf<O["params"]>(operation.params);
   const isQuery = guardOf<O["query"]>(operation.query);
   const isBody = guardOf<O["body"]>(operation.body);
   const decodeQuery = queryDecoderOf(operation.query);
-  return (raw) => {
+  return (raw, { budgets }) => {
     const { params, bodyBytes, signature, client } = raw;
     // A missing body counts as an empty one: the error then names the first missing field.
     const body = raw.body === undefined ? {} : raw.body;
-    const caller = callerOf(raw);
+    const caller = callerOf(raw, budgets);
     if (operation.access !== "public") caller();
     if (!isParams(params)) throw refuseInvalid(isParams.errors);
     const query = decodeQuery(raw.query);
@@ -144,9 +147,10 @@ export function requireLiveSession(
   return venue?.accountOf({ bearerToken, header });
 }
 
-function callerOf({ bearerToken, client }: RawCall): () => Caller {
+function callerOf({ bearerToken, client }: RawCall, budgets: CostBudgets): () => Caller {
   return () => {
     if (bearerToken === undefined) throw new ApiError("token_required", {});
-    return { bearerToken, header: client.header };
+    const charge = (micros: number): void => chargeBoth(budgets, client, micros);
+    return { bearerToken, header: client.header, charge };
   };
 }

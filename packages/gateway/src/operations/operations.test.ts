@@ -24,7 +24,11 @@ const QUEUE_REQUEST = {
   since: 0,
   time: 1_700_000_000_000,
 };
-const caller = { bearerToken: new BearerToken("test-token"), header: expect.any(Function) };
+const caller = {
+  bearerToken: new BearerToken("test-token"),
+  header: expect.any(Function),
+  charge: expect.any(Function),
+};
 
 /** For each operation that needs the venue: a path, a body, and what the venue must be asked. */
 const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: unknown[] }>> = {

@@ -11,7 +11,7 @@ import {
   placeBatch,
   placeOrder,
 } from "@perpgate/protocol/operations";
-import { chargeRows, orderWithinBudget } from "../limits/charge-operation.js";
+import { chargeBoth, chargeRows, orderWithinBudget } from "../limits/charge-operation.js";
 import type { OperationResult } from "../venue/batch-flow.js";
 import type { ReceiptedAck } from "../venue/venue-link.js";
 import { handleByVenue } from "./handler.js";
@@ -48,8 +48,7 @@ export const placeBatchHandler = handleByVenue(
   async ({ caller, client, body, bodyBytes, signature }, venue, { budgets }) => {
     const { operations } = body;
     const added = BATCH_OPERATION_MICROS * (operations.length - 1);
-    budgets.charge(client.key, added);
-    if (client.account !== undefined) budgets.chargeAccount(client.account, added);
+    chargeBoth(budgets, client, added);
     if (client.overBudget !== undefined) {
       await orderWithinBudget(budgets, client, operations.every(isExit), client.header, added);
     }

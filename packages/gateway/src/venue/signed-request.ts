@@ -17,6 +17,7 @@ import { digestOf, doesNotVerify, readSignature } from "../auth/order-signature.
 import type { SessionKey } from "../auth/session-key.js";
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
 import type { Admission } from "../limits/admission.js";
+import { signedCost } from "../limits/costs.js";
 import type { AccountLimits } from "../limits/limits.js";
 import type { Caller, Signed } from "../request.js";
 import type { CommandOrigin } from "./order-command.js";
@@ -74,7 +75,13 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
 
   /** With the seq of the command that used the nonce for another body: only the conflict is reported. */
   begin(usedBy: number): void {
-    const { link } = this.services;
+    const { link, limits } = this.services;
+    try {
+      limits.failedSignatures.refuseIfSpent(this.session.number, this.caller.header);
+    } catch (error) {
+      this.refuse(error);
+      return;
+    }
     if (!link.isReplicated) {
       this.judge(usedBy);
       return;
@@ -161,13 +168,16 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
   }
 
   protected refuse(error: unknown): void {
-    this.services.admission.leave();
+    const { admission, limits } = this.services;
+    if (isFailedSignature(error)) limits.failedSignatures.count(this.session.number);
+    admission.leave();
     this.reject(error);
   }
 
   private verify(key: SessionKey, signature: Uint8Array, proceed: () => void): void {
     const { bytes } = this.request;
     const { signatures, admission } = this.services;
+    this.caller.charge?.(signedCost(key.kind, bytes.length));
     const onVerdict = (error: Error | null, isValid: boolean): void => {
       if (error !== null || !isValid) {
         this.refuseLocally(error ?? doesNotVerify(key, bytes));
@@ -180,6 +190,30 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
       }
     };
     signatures.verify(key, bytes, signature, onVerdict, admission.isCalm);
+  }
+}
+
+function isFailedSignature(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "invalid_signature";
+}
+
+/**
+ * Runs what may check a signature of the session. Once too many of the session have failed, nothing of it
+ * is checked: a check that fails costs the sender nothing, and this process as much as one that succeeds.
+ */
+export async function withinFailures<T>(
+  { limits, guard }: Pick<SignedServices, "limits" | "guard">,
+  caller: Caller,
+  session: LiveSession,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  limits.failedSignatures.refuseIfSpent(session.number, caller.header);
+  caller.charge?.(signedCost(guard.keyOf(session).kind, 0));
+  try {
+    return await attempt();
+  } catch (error) {
+    if (isFailedSignature(error)) limits.failedSignatures.count(session.number);
+    throw error;
   }
 }
 

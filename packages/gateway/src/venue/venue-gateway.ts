@@ -56,7 +56,7 @@ import { PublicReads } from "./public-reads.js";
 import { SessionFlow } from "./session-flow.js";
 import { SessionGuard } from "./session-guard.js";
 import { SessionList } from "./session-list.js";
-import { refuseOverlong, type SignedServices } from "./signed-request.js";
+import { refuseOverlong, type SignedServices, withinFailures } from "./signed-request.js";
 import { answered, type LiveSession, type ReceiptedAck, VenueLink } from "./venue-link.js";
 
 export interface VenueGatewayOptions {
@@ -176,7 +176,9 @@ export class VenueGateway {
   async rotateSession(caller: Caller, request: Signed<RotateBody>): Promise<RotatedSession> {
     const session = this.countedSession(caller);
     refuseOverlong(request.bytes, this.signedBytes);
-    return this.sessions.rotate(caller, session, request);
+    return this.withinFailures(caller, session, () =>
+      this.sessions.rotate(caller, session, request),
+    );
   }
 
   async endSession(caller: Caller): Promise<EndedSession> {
@@ -192,11 +194,15 @@ export class VenueGateway {
     id: string,
     signature: string | undefined,
   ): Promise<EndedSession> {
-    return this.sessionsOf.end(this.countedSession(caller), id, signature);
+    const session = this.countedSession(caller);
+    return this.withinFailures(caller, session, () => this.sessionsOf.end(session, id, signature));
   }
 
   async endOtherSessions(caller: Caller, signature: string | undefined): Promise<EndedSessions> {
-    return this.sessionsOf.endOthers(this.countedSession(caller), signature);
+    const session = this.countedSession(caller);
+    return this.withinFailures(caller, session, () =>
+      this.sessionsOf.endOthers(session, signature),
+    );
   }
 
   async setSessionOptions(caller: Caller, options: SessionOptions): Promise<void> {
@@ -265,6 +271,15 @@ export class VenueGateway {
   private attestors(): Attestation {
     if (this.attestation === undefined) throw new ApiError("attestors_not_configured", {});
     return this.attestation;
+  }
+
+  private withinFailures<T>(
+    caller: Caller,
+    session: LiveSession,
+    attempt: () => Promise<T>,
+  ): Promise<T> {
+    const { limits, guard } = this;
+    return withinFailures({ limits, guard }, caller, session, attempt);
   }
 
   /** The live session, counted against the read limit. */

@@ -9,7 +9,7 @@ export const getHealth = {
   summary: "Whether the process answers at all",
   access: "public",
   needsVenue: false,
-  costMicros: 0,
+  costMicros: 40,
   ...NO_INPUT,
   success: {
     status: 200,

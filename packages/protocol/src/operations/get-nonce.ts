@@ -7,7 +7,7 @@ export const getNonce = {
   path: "/v1/auth/nonce",
   tag: "auth",
   summary: "A nonce for a sign-in message",
-  costMicros: 20,
+  costMicros: 120,
   success: { status: 200, description: "A nonce that any gateway recognises", schema: Nonce },
   errors: [],
 } satisfies Operation;

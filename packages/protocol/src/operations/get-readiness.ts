@@ -9,7 +9,7 @@ export const getReadiness = {
   summary: "Whether traffic should be sent here",
   access: "public",
   needsVenue: false,
-  costMicros: 0,
+  costMicros: 60,
   ...NO_INPUT,
   success: {
     status: 200,

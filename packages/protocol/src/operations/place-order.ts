@@ -51,7 +51,7 @@ export const placeOrder = {
   path: "/v1/orders",
   tag: "orders",
   summary: "Place an order; the answer is its preconfirmation",
-  costMicros: 170,
+  costMicros: 200,
   body: Type.Union([PlaceOrderBody, ExtendedOrderBody]),
   success: { status: 200, description: "Executed and durable", schema: PreconfirmAck },
   errors: [...ORDER_TERM_ERRORS, "client_order_id_in_use", "close_position_in_use"],

@@ -3,7 +3,7 @@
  * meaning, so one code path checks shape, limits, nonce and signature.
  */
 
-import { ApiError, parseStrictJson } from "@perpgate/protocol/core";
+import { ApiError, type JsonBounds, parseStrictJson } from "@perpgate/protocol/core";
 import {
   amendOrder,
   cancelNamedOrder,
@@ -18,6 +18,7 @@ import {
   socketOrder,
 } from "@perpgate/protocol/operations";
 import type { GatewayContext } from "../../http/context.js";
+import { jsonBoundsOf } from "../../http/json-body.js";
 import { chargeOperation } from "../../limits/charge-operation.js";
 import type { RawCall } from "../../operations/handler.js";
 import {
@@ -30,6 +31,10 @@ import {
 import type { SocketCall } from "../socket-call.js";
 import { handleMessage } from "./operation.js";
 
+/** Of the signed text of each operation. */
+const BOUNDS: ReadonlyMap<Operation, JsonBounds> = new Map(
+  [placeOrder, amendOrder, placeBatch, changeMargin].map((each) => [each, jsonBoundsOf(each)]),
+);
 const NO_BYTES = new Uint8Array(0);
 const NOTHING: Readonly<Record<string, never>> = {};
 
@@ -100,7 +105,8 @@ function signedCall(
   chargeOperation(budgets, call, operation, account, call.header);
   const bytes = Buffer.from(text, "utf8");
   // Encoding replaces a lone surrogate, so text and bytes could differ. ASCII cannot.
-  const body = parseStrictJson(bytes.length === text.length ? text : bytes.toString("utf8"));
+  const exact = bytes.length === text.length ? text : bytes.toString("utf8");
+  const body = parseStrictJson(exact, BOUNDS.get(operation));
   return rawCallOf(call, body, bytes, sig);
 }
 

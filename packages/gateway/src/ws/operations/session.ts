@@ -14,6 +14,7 @@ const SESSION_CHARGE = { costMicros: COST.sessionCommand, limit: "cancels" } as 
 /** Binds the socket to the token's session; answered once the log has the session as connected. */
 export const auth = handleMessage(socketAuth, ({ token: text }, call, { sessions, gateway }) => {
   const { connection } = call;
+  connection.charge(COST.token);
   const token = new BearerToken(text);
   const bind = () => sessions.bind(connection, sessions.sessionOf(token, connection.session));
   const { venue } = gateway;

@@ -103,6 +103,7 @@ function bindToken(
   { sessions }: SocketContext,
 ): unknown {
   if (token === undefined) return undefined;
+  connection.charge(COST.token);
   try {
     void sessions.bind(connection, sessions.sessionOf(new BearerToken(token), connection.session));
     return undefined;
