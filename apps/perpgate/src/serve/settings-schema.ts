@@ -48,6 +48,8 @@ const Http = section({
   timeoutCheckIntervalMs: Milliseconds,
   maxConnections: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
   connectionsPerAddress: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+  unreadTimeoutMs: Type.Integer({ minimum: 100, maximum: 600_000 }),
+  unreadBytesPerAddress: Type.Integer({ minimum: 65_536, maximum: Number.MAX_SAFE_INTEGER }),
   pipelinedRequests: Type.Integer({ minimum: 1, maximum: 10_000 }),
   drainGraceMs: Milliseconds,
 });
@@ -79,6 +81,7 @@ const Limits = section({
   attestorRequestsBurst: Burst,
   signInsPerSecond: Burst,
   failedSignInsPerMinute: Burst,
+  failedSignaturesPerMinute: Burst,
   readsPerSecond: Rate,
   readsBurst: Burst,
   costMsPerSecond: Rate,

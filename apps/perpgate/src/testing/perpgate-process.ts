@@ -24,6 +24,7 @@ export const UNLIMITED = {
   accountCostBurstMs: 1e6,
   signInsPerSecond: 1e6,
   failedSignInsPerMinute: 1e6,
+  failedSignaturesPerMinute: 1e6,
   newAccountsPerMinute: 1e6,
   newAccountsBurst: 1e6,
 };

@@ -19,7 +19,7 @@ import type { RequestLog } from "./request-log.js";
 interface AppOptions
   extends Pick<
     ConnectionsOptions,
-    "budgets" | "refusals" | "venue" | "isTrustedProxy" | "exitOf" | "onRefused"
+    "budgets" | "refusals" | "venue" | "isTrustedProxy" | "exitOf" | "onRefused" | "onEvicted"
   > {
   readonly log: FastifyBaseLogger;
   readonly limits: HttpLimits;
@@ -83,7 +83,6 @@ export function createApp(options: AppOptions): {
     clientErrorHandler: (error, socket) => connections.onClientError(error, socket),
     frameworkErrors: sendError,
   });
-  app.server.maxConnections = limits.maxConnections;
   // An unknown expectation is ignored, as HTTP allows; Node's own response has no body.
   app.server.on("checkExpectation", (request, reply) => {
     app.server.emit("request", request, reply);

@@ -24,10 +24,12 @@ import {
 import type { CostBudgets } from "../limits/cost-budget.js";
 import { answerCost, COST, readCost } from "../limits/costs.js";
 import type { RefusalCounts } from "../metrics/refusal-counts.js";
+import type { ConnectionPlaces, PlaceHolder } from "./connection-places.js";
 import { firstByteAgoMs } from "./first-byte.js";
 import { hasTooManyHeaders } from "./header-count.js";
 import type { LogProgress } from "./log-position.js";
 import { refuseDirectly } from "./refuse-directly.js";
+import type { UnreadConnections } from "./unread-connections.js";
 
 /** A request and its response. */
 export interface Exchange extends Payer {
@@ -56,12 +58,19 @@ export interface ConnectionOptions {
   keyOf(request: IncomingMessage): string;
 }
 
+/** What all connections of a server share. */
+export interface SharedByConnections {
+  readonly readers: AddressReaders;
+  readonly places: ConnectionPlaces;
+  readonly unread: Pick<UnreadConnections, "destroyWhenRead">;
+}
+
 /** Maximum of `queue` while the client is over budget. */
 const HELD_REQUESTS = 4;
 /** How long a peer has to read the last response before the socket is destroyed. */
 const LINGER_MS = 500;
 
-export class HttpConnection implements Reader {
+export class HttpConnection implements Reader, PlaceHolder {
   /** Being served now. */
   current: Exchange | undefined;
   /** Waits for the budget or for its turn of the event loop. */
@@ -89,8 +98,9 @@ export class HttpConnection implements Reader {
     private readonly socket: Socket,
     private readonly key: string,
     private readonly options: ConnectionOptions,
-    private readonly readers: AddressReaders,
+    private readonly shared: SharedByConnections,
   ) {
+    shared.places.add(this);
     socket.once("close", () => this.onClose());
   }
 
@@ -113,6 +123,15 @@ export class HttpConnection implements Reader {
   /** For a connection of an address that has many, or that had to wait. */
   chargeFirstRead(): void {
     this.refundFirstRead = this.options.budgets.chargeInAdvance(this.key, COST.firstRead);
+  }
+
+  evict(): void {
+    this.socket.resetAndDestroy();
+  }
+
+  private onRequest(): void {
+    this.shared.places.onRequest(this);
+    this.onFirstRequest();
   }
 
   private onFirstRequest(): void {
@@ -138,8 +157,8 @@ export class HttpConnection implements Reader {
   }
 
   receive(request: IncomingMessage, response: ServerResponse): void {
-    this.onFirstRequest();
-    this.readers.yieldIfUsed(this.key);
+    this.onRequest();
+    this.shared.readers.yieldIfUsed(this.key);
     if (this.isClosing) {
       this.options.budgets.charge(this.key, COST.droppedRequest);
       return;
@@ -241,7 +260,10 @@ export class HttpConnection implements Reader {
     if (this.isEnded) this.closeAfterAnswer();
     else if (exchange !== undefined) this.admitInNextTurn(exchange);
     else if (this.isClosing) this.closeAfterAnswer();
-    else this.resume();
+    else {
+      this.resume();
+      if (!this.options.budgets.hasSession(this.key)) this.shared.places.onIdle(this);
+    }
   }
 
   /** The last response has closed the connection: what follows in the pipeline could not be answered. */
@@ -275,7 +297,7 @@ export class HttpConnection implements Reader {
    * its response instead: response and upgrade would mix their bytes.
    */
   mayUpgrade(): boolean {
-    this.onFirstRequest();
+    this.onRequest();
     if (this.isIdle) {
       this.chargeBytes(this.key);
       this.isUpgraded = true;
@@ -306,7 +328,7 @@ export class HttpConnection implements Reader {
     this.queue.length = 0;
     this.pause();
     this.socket.end();
-    setTimeout(() => this.socket.destroy(), LINGER_MS).unref();
+    setTimeout(() => this.shared.unread.destroyWhenRead(this.socket), LINGER_MS).unref();
   }
 
   private pause(): void {
@@ -322,6 +344,7 @@ export class HttpConnection implements Reader {
   }
 
   private onClose(): void {
+    this.shared.places.delete(this);
     this.isClosed = true;
     this.isClosing = true;
     this.queue.length = 0;

@@ -1,7 +1,8 @@
 /**
  * The connections of the HTTP server, counted per address before Node's HTTP sees them.
  *
- * Above `connectionsPerAddress` a new connection is closed immediately. While its address is over its
+ * Above `connectionsPerAddress` a new connection is closed immediately; `connection-places.ts` decides
+ * whether there is a place at all, `unread-connections.ts` closes connections that are not read. While its address is over its
  * budget it stays open and unread ("parked"). A trusted proxy has connections for many clients, so it
  * has no bound; the requests that it forwards are charged to the addresses of their clients.
  */
@@ -11,26 +12,64 @@ import type { Socket } from "node:net";
 import { AddressReaders } from "../limits/address-readers.js";
 import { clientKeyOf } from "../limits/client-key.js";
 import { COST } from "../limits/costs.js";
-import { type ConnectionOptions, type Exchange, HttpConnection } from "./http-connection.js";
+import {
+  ConnectionPlaces,
+  type Evicted,
+  KEPT_PER_ADDRESS,
+  type PlaceLog,
+} from "./connection-places.js";
+import {
+  type ConnectionOptions,
+  type Exchange,
+  HttpConnection,
+  type SharedByConnections,
+} from "./http-connection.js";
 import { answerClientError } from "./refuse-directly.js";
+import { UnreadConnections } from "./unread-connections.js";
 
 export interface ConnectionsOptions extends ConnectionOptions {
   readonly connectionsPerAddress: number;
+  readonly maxConnections: number;
+  readonly unreadTimeoutMs: number;
+  readonly unreadBytesPerAddress: number;
+  readonly log: PlaceLog;
   isTrustedProxy(address: string): boolean;
-  onRefused(): void;
+  /** Closed on arrival: their address had too many, or no place was left. */
+  onRefused(why: "address" | "full"): void;
+  /** Closed by the server: for a newcomer, or because its peer does not read. */
+  onEvicted(why: Evicted | "unread"): void;
 }
 
 /** Connections of one address whose first read is not charged in advance. */
 const FREE_CONNECTIONS = 4;
 
-export class HttpConnections {
+export class HttpConnections implements SharedByConnections {
   private readonly connections = new WeakMap<Socket, HttpConnection>();
-  private readonly readers: AddressReaders;
+  readonly readers: AddressReaders;
   /** Accepted and not read yet, since their address is over its budget. */
   private readonly parked = new Set<Socket>();
 
+  readonly places: ConnectionPlaces;
+  readonly unread: UnreadConnections;
+
   constructor(private readonly options: ConnectionsOptions) {
     this.readers = new AddressReaders(options.budgets);
+    const { maxConnections, log, unreadTimeoutMs, unreadBytesPerAddress } = options;
+    const events = {
+      onRefused: () => options.onRefused("full"),
+      onEvicted: (why: Evicted) => options.onEvicted(why),
+    };
+    this.places = new ConnectionPlaces(maxConnections, events, log);
+    this.unread = new UnreadConnections({
+      timeoutMs: unreadTimeoutMs,
+      bytesPerAddress: unreadBytesPerAddress,
+      onClosed: () => options.onEvicted("unread"),
+    });
+  }
+
+  /** Open connections, sockets included. */
+  get size(): number {
+    return this.places.taken;
   }
 
   /** Replaces Node's `connection` listeners, and calls them once a connection may be read. */
@@ -41,6 +80,7 @@ export class HttpConnections {
       this.connections.get(socket)?.attached();
     };
     server.removeAllListeners("connection");
+    this.unread.start();
     server.on("connection", (socket: Socket) => this.accept(socket, toNode));
   }
 
@@ -68,6 +108,7 @@ export class HttpConnections {
 
   /** Destroys parked connections. */
   close(): void {
+    this.unread.stop();
     for (const socket of [...this.parked]) socket.destroy();
   }
 
@@ -94,9 +135,10 @@ export class HttpConnections {
     const { budgets } = this.options;
     const isOneOfMany = !isProxy && this.readers.count(key) >= FREE_CONNECTIONS;
     budgets.charge(key, COST.connection);
-    if (!isProxy && !this.hasPlace(key, socket)) return;
-    const connection = new HttpConnection(socket, key, this.options, this.readers);
+    if (!this.hasPlace(key, isProxy, socket)) return;
+    const connection = new HttpConnection(socket, key, this.options, this);
     this.connections.set(socket, connection);
+    this.unread.add(socket, isProxy ? undefined : key);
     if (!isProxy) socket.once("close", this.readers.add(key, connection));
     if (!isProxy && budgets.mustWait(key)) {
       this.park(socket, connection, key, toNode);
@@ -106,10 +148,14 @@ export class HttpConnections {
     toNode(socket);
   }
 
-  /** Whether the address may have one more connection; otherwise it is destroyed. */
-  private hasPlace(key: string, socket: Socket): boolean {
-    if (this.readers.count(key) < this.options.connectionsPerAddress) return true;
-    this.options.onRefused();
+  /** Whether the address may have one more connection and there is a place; otherwise it is destroyed. */
+  private hasPlace(key: string, isProxy: boolean, socket: Socket): boolean {
+    const count = this.readers.count(key);
+    const { budgets, connectionsPerAddress, onRefused } = this.options;
+    const isAllowed = isProxy || count < connectionsPerAddress;
+    const isKnown = isProxy || (count < KEPT_PER_ADDRESS && budgets.hasSession(key));
+    if (isAllowed && this.places.hasRoom(isKnown)) return true;
+    if (!isAllowed) onRefused("address");
     socket.destroy();
     return false;
   }

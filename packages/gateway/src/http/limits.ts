@@ -22,6 +22,10 @@ export interface HttpLimits {
   readonly maxConnections: number;
   /** Open connections per client address; a trusted proxy may have more. */
   readonly connectionsPerAddress: number;
+  /** A connection with unsent bytes whose peer takes next to nothing for this long is closed. */
+  readonly unreadTimeoutMs: number;
+  /** Unsent bytes of all connections of a client address, those of the kernel included. */
+  readonly unreadBytesPerAddress: number;
   /** Requests that may wait on one connection behind the current one. */
   readonly pipelinedRequests: number;
 }
@@ -35,6 +39,8 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   timeoutCheckIntervalMs: 1_000,
   maxConnections: 10_000,
   connectionsPerAddress: 128,
+  unreadTimeoutMs: 10_000,
+  unreadBytesPerAddress: 16_777_216,
   pipelinedRequests: 64,
 };
 

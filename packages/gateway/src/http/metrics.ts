@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Counter, type Registry } from "prom-client";
 import type { AddressLimits } from "../limits/limits.js";
 import { RefusalCounts } from "../metrics/refusal-counts.js";
-import { gauged, summed } from "../metrics/registered.js";
+import { gauged, increment, summed, summedBy } from "../metrics/registered.js";
 import { TimesByStatus, TimeTable } from "../metrics/time-table.js";
 import { isForwarded, RequestClient } from "./client.js";
 import type { MetricsText } from "./metrics-text.js";
@@ -24,7 +24,16 @@ export class RequestMetrics {
   private chargedMicros = 0;
   private parsedBytes = 0;
   private readonly held;
-  private readonly refusedConnections;
+  /** From the beginning: Prometheus sees a counter rise only if it was there before. */
+  private readonly refusedConnections = new Map<string, number>([
+    ["address", 0],
+    ["full", 0],
+  ]);
+  private readonly evictedConnections = new Map<string, number>([
+    ["silent", 0],
+    ["idle", 0],
+    ["unread", 0],
+  ]);
 
   constructor(readonly registry: Registry) {
     this.times.register(
@@ -56,11 +65,20 @@ export class RequestMetrics {
       help: "Requests, connections and messages that waited for the budget of their address.",
       registers: [registry],
     });
-    this.refusedConnections = new Counter({
-      name: "perpgate_http_connections_refused_total",
-      help: "Connections closed because their address had too many.",
-      registers: [registry],
-    });
+    summedBy(
+      registry,
+      "perpgate_http_connections_refused_total",
+      "Connections closed on arrival; address: it had too many, full: no place was left.",
+      "reason",
+      () => this.refusedConnections,
+    );
+    summedBy(
+      registry,
+      "perpgate_http_connections_evicted_total",
+      "Connections closed for a newcomer (silent, idle), or because the peer does not read (unread).",
+      "reason",
+      () => this.evictedConnections,
+    );
   }
 
   /** What waits for a budget now. */
@@ -110,8 +128,21 @@ export class RequestMetrics {
     this.held.inc();
   }
 
-  onConnectionRefused(): void {
-    this.refusedConnections.inc();
+  onConnectionRefused(why: string): void {
+    increment(this.refusedConnections, why);
+  }
+
+  onConnectionEvicted(why: string): void {
+    increment(this.evictedConnections, why);
+  }
+
+  measureConnections(connections: { readonly size: number }): void {
+    gauged(
+      this.registry,
+      "perpgate_http_connections_open",
+      "Open connections, sockets included.",
+      () => connections.size,
+    );
   }
 }
 

@@ -123,9 +123,11 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
     addressOf,
     isTrustedProxy: trustedPeer(options.trustProxy),
     exitOf: (request) => exitOf(request, context),
-    onRefused: () => metrics.onConnectionRefused(),
+    onRefused: (why) => metrics.onConnectionRefused(why),
+    onEvicted: (why) => metrics.onConnectionEvicted(why),
     lean,
   });
+  metrics.measureConnections(connections);
   allowOrigins(app, options.origins);
   refuseUnserved(app);
   const stopping = refuseWhileStopping(app);

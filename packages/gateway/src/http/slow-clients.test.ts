@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { POLL } from "@perpgate/journal/testing";
-import { expect, test } from "vitest";
+import { Registry } from "prom-client";
+import { expect, test, vi } from "vitest";
 import { ask, readUntilClose, runGateway } from "../testing/running-gateway.js";
 import { sampleVenue } from "../testing/sample-venue.js";
 
@@ -77,14 +78,61 @@ test("slow clients: a quick one is still answered", async () => {
   expect((await ask(`${url}/healthz`)).status).toBe(200);
 });
 
-test("more connections than allowed: the newest is dropped, the others live", async () => {
-  const { dial } = await runGateway({ limits: { maxConnections: 2 } });
-  const first = await dial();
-  await dial();
-  const third = await dial();
-  expect(await readUntilClose(third)).toBe("");
-  first.end("GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
-  expect(await readUntilClose(first)).toContain("200 OK");
+const HEALTH = "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+const BOOK = "GET /v1/markets/BTCUSD/book HTTP/1.1\r\nhost: x\r\n\r\n";
+
+async function counted(metrics: Registry, name: string): Promise<Record<string, number>> {
+  const { values = [] } = (await metrics.getSingleMetric(name)?.get()) ?? {};
+  return Object.fromEntries(values.map(({ labels, value }) => [labels.reason, value]));
+}
+
+test("every place is held by a hundred addresses that send nothing: newcomers are served, and it is counted", async () => {
+  const metrics = new Registry();
+  const { dial } = await runGateway({ metrics, limits: { maxConnections: 100 } });
+  const held = [];
+  for (let i = 1; i <= 110; i++) held.push(await dial(`127.0.1.${i}`));
+  const newcomer = await dial("127.0.2.1");
+  newcomer.end(HEALTH);
+  expect(await readUntilClose(newcomer)).toContain("200 OK");
+  // The oldest have left: 90 places are for everyone.
+  await Promise.all(held.slice(0, 21).map(readUntilClose));
+  const evicted = await counted(metrics, "perpgate_http_connections_evicted_total");
+  expect(evicted).toEqual({ silent: 21, idle: 0, unread: 0 });
+  expect(await counted(metrics, "perpgate_http_connections_refused_total")).toEqual({
+    address: 0,
+    full: 0,
+  });
+});
+
+test("every place is in use: a stranger is refused and counted, an address with a session is served", async () => {
+  const { venue, requests, finish } = hesitantVenue();
+  const metrics = new Registry();
+  const { dial } = await runGateway({ venue, metrics, limits: { maxConnections: 10 } });
+  const trader = await dial("127.0.1.1");
+  trader.end(
+    "GET /v1/account HTTP/1.1\r\nhost: x\r\nauthorization: Bearer t\r\nconnection: close\r\n\r\n",
+  );
+  expect(await readUntilClose(trader)).toContain("200 OK");
+  for (let i = 0; i < 9; i++) (await dial("127.0.1.2")).write(BOOK);
+  await vi.waitUntil(() => requests() === 9, POLL);
+  const stranger = await dial("127.0.1.3");
+  expect(await readUntilClose(stranger)).toBe("");
+  const again = await dial("127.0.1.1");
+  again.end(HEALTH);
+  expect(await readUntilClose(again)).toContain("200 OK");
+  const refused = await counted(metrics, "perpgate_http_connections_refused_total");
+  expect(refused).toEqual({ address: 0, full: 1 });
+  finish();
+});
+
+test("answers that are not read: the connection is closed, and it is counted", async () => {
+  const metrics = new Registry();
+  const { dial } = await runGateway({ metrics, limits: { unreadTimeoutMs: 100 } });
+  const socket = await dial();
+  socket.pause();
+  socket.write("GET /v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n".repeat(60));
+  const evicted = () => counted(metrics, "perpgate_http_connections_evicted_total");
+  await vi.waitUntil(async () => (await evicted()).unread === 1, POLL);
 });
 
 /** A venue whose book the test answers, and a promise that resolves when it is read. */
@@ -92,6 +140,7 @@ function hesitantVenue() {
   const { venue } = sampleVenue();
   let finish = () => {};
   let arrive = () => {};
+  let requests = 0;
   const finished = new Promise<void>((resolve) => {
     finish = resolve;
   });
@@ -100,10 +149,12 @@ function hesitantVenue() {
   });
   const book = async (symbol: string, depth: number) => {
     arrive();
+    requests++;
     await finished;
     return venue.publicReads.book(symbol, depth);
   };
-  return { venue: { ...venue, publicReads: { ...venue.publicReads, book } }, asked, finish };
+  const hesitant = { ...venue, publicReads: { ...venue.publicReads, book } };
+  return { venue: hesitant, asked, finish, requests: () => requests };
 }
 
 test("drain: a request in flight is answered, then the port is free", async () => {

@@ -47,6 +47,7 @@ export function chargeOperation(
   budgets.charge(payer.key, costMicros);
   if (account === undefined) return;
   payer.account = account;
+  budgets.noteSession(payer.key);
   const debtMs = budgets.accountDebtMs(account);
   if (debtMs > 0 && limit !== "cancels") {
     if (limit !== "orders") throw overBudget(header, debtMs);
@@ -78,11 +79,19 @@ export function takeReserve(
   return true;
 }
 
-/** Charges the rows of the history that an operation has read, whether it returns them or not. */
-export function chargeRows(budgets: CostBudgets, { key, account }: Readonly<Payer>, rows: number) {
-  const micros = COST.historyRow * rows;
+/** Charges the address and, if it is known, the account. */
+export function chargeBoth(
+  budgets: CostBudgets,
+  { key, account }: Readonly<Pick<Payer, "key" | "account">>,
+  micros: number,
+): void {
   budgets.charge(key, micros);
   if (account !== undefined) budgets.chargeAccount(account, micros);
+}
+
+/** Charges the rows of the history that an operation has read, whether it returns them or not. */
+export function chargeRows(budgets: CostBudgets, payer: Readonly<Payer>, rows: number): void {
+  chargeBoth(budgets, payer, COST.historyRow * rows);
 }
 
 /**

@@ -17,6 +17,7 @@
  * can split their work stop at `isTurnUsed` and continue in the next turn.
  */
 
+import { LRUCache } from "lru-cache";
 import type { LimitSettings } from "./limit-settings.js";
 import type { Monotonic } from "./limits.js";
 import type { LoadFactor } from "./load-factor.js";
@@ -31,6 +32,9 @@ const REFUND_MS = 1_000;
 const SHARES = 2;
 /** The part of the burst that an address should use in one turn of the event loop. */
 const TURN_SHARE = 0.1;
+
+const MAX_SESSION_ADDRESSES = 100_000;
+const SESSION_ADDRESS_MS = 600_000;
 
 interface Waiter {
   readonly run: () => void;
@@ -83,6 +87,10 @@ export class CostBudgets {
   private readonly turn = new Map<string, number>();
   private readonly turnMicros: number;
   private isOpen = true;
+  private readonly withSession = new LRUCache<string, true>({
+    max: MAX_SESSION_ADDRESSES,
+    ttl: SESSION_ADDRESS_MS,
+  });
 
   constructor(
     settings: LimitSettings,
@@ -135,6 +143,16 @@ export class CostBudgets {
 
   chargeAccount(account: number, micros: number): void {
     this.accounts.charge(account, micros);
+  }
+
+  /** A live session was seen at the address. */
+  noteSession(address: string): void {
+    this.withSession.set(address, true);
+  }
+
+  /** Whether a live session was seen at the address in the last minutes. */
+  hasSession(address: string): boolean {
+    return this.withSession.has(address);
   }
 
   /** Milliseconds until the account's debt is repaid; 0 without debt. */

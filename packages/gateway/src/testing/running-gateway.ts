@@ -35,7 +35,11 @@ export const UNLIMITED: LimitSettings = {
   readsBurst: 1e9,
   signInsPerSecond: 1e9,
   failedSignInsPerMinute: 1e9,
+  failedSignaturesPerMinute: 1e9,
 };
+
+/** Tests of readers that do not read last longer than such a reader may. */
+const PATIENT = { connectionsPerAddress: 10_000, unreadTimeoutMs: 600_000 };
 
 const UNCOUNTED: CostMetrics = {
   onCharged: () => undefined,
@@ -54,7 +58,7 @@ export interface RunningGateway {
   /** Every log line so far. */
   readonly logLines: readonly string[];
   /** A bare connection, for what a well-behaved client cannot send. */
-  dial(): Promise<Socket>;
+  dial(localAddress?: string): Promise<Socket>;
 }
 
 export type GatewayChanges = Partial<Omit<GatewayOptions, "limits" | "log">> & {
@@ -81,16 +85,16 @@ export async function runGateway(
     origins: "*",
     ...changes,
     log: pino({ level: "info" }, { write: (line) => logLines.push(line) }),
-    limits: { ...DEFAULT_HTTP_LIMITS, connectionsPerAddress: 10_000, ...changes.limits },
+    limits: { ...DEFAULT_HTTP_LIMITS, ...PATIENT, ...changes.limits },
   });
   const url = await gateway.listen({ host: "127.0.0.1", port: 0 });
   atEnd(() => gateway.drain(50));
-  return { url, gateway, logLines, dial: () => dial(url) };
+  return { url, gateway, logLines, dial: (localAddress) => dial(url, localAddress) };
 }
 
-async function dial(url: string): Promise<Socket> {
+async function dial(url: string, localAddress = "127.0.0.1"): Promise<Socket> {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
+  const socket = connect({ host: hostname, port: Number(port), localAddress });
   // A reset is one of the ways a server may close; the tests look at the close, not at how.
   socket.on("error", () => socket.destroy());
   onTestFinished(() => {

@@ -11,6 +11,7 @@
  *   above `maxBufferedBytes`  the socket is closed, since other frames (`send`) must not be skipped
  */
 
+import { Socket } from "node:net";
 import { type Duplex, Writable } from "node:stream";
 import type { ServerFrame } from "@perpgate/protocol";
 import { WebSocket } from "ws";
@@ -160,6 +161,11 @@ export class Connection implements Reader, PieceReader {
     if (!this.budgets.isInDebt(this.address)) return true;
     this.announceRoomWhenPaid();
     return false;
+  }
+
+  /** The connection is bound to a live session: its address gets a place for others. */
+  noteSession(): void {
+    if (this.session !== undefined) this.budgets.noteSession(this.address);
   }
 
   /** Whether a new message must wait for the budget of the client's address. */
@@ -327,6 +333,8 @@ export class Connection implements Reader, PieceReader {
     if (this.isClosing) return;
     this.isClosing = true;
     this.endAll();
+    // Set before the timer of `ws`, which closes without a reset: the kernel would keep what is unsent.
+    if (code === CLOSE.tooSlow.code) this.destroyLater(this.limits.closeTimeoutMs);
     this.socket.close(code, reason);
   }
 
@@ -343,7 +351,12 @@ export class Connection implements Reader, PieceReader {
     this.isClosedUnread = true;
     this.close(reason);
     this.pause();
-    setTimeout(() => this.destroy(), LINGER_MS).unref();
+    this.destroyLater(LINGER_MS);
+  }
+
+  private destroyLater(ms: number): void {
+    const timer = setTimeout(() => this.destroy(), ms).unref();
+    this.socket.once("close", () => clearTimeout(timer));
   }
 
   /** Counts a frame that arrived after `close`; destroys the socket after `MAX_LATE_FRAMES`. */
@@ -353,8 +366,10 @@ export class Connection implements Reader, PieceReader {
     if (this.lateFrames === MAX_LATE_FRAMES) this.destroy();
   }
 
+  /** With a reset, so that the kernel does not keep what a peer does not read. */
   destroy(): void {
-    this.socket.terminate();
+    if (this.transport instanceof Socket) this.transport.resetAndDestroy();
+    else this.socket.terminate();
   }
 
   private onPongWritten(): void {

@@ -86,6 +86,7 @@ export class SessionSockets {
       this.leave(connection);
     }
     connection.session = session;
+    connection.noteSession();
     return bound.connected;
   }
 

@@ -328,6 +328,7 @@ export class StreamServer {
       return;
     }
     connection.isAlive = false;
+    connection.noteSession();
     connection.ping();
   }
 }

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { ConnectionPlaces, type PlaceHolder } from "./connection-places.js";
+
+function run(places: number) {
+  const events: string[] = [];
+  const lines: object[] = [];
+  const room = new ConnectionPlaces(
+    places,
+    {
+      onRefused: () => events.push("refused"),
+      onEvicted: (why) => events.push(`evicted ${why}`),
+    },
+    { warn: (fields) => lines.push(fields) },
+  );
+  /** Takes a place, if there is one. */
+  const enter = (name: string, mayUseKept = false): PlaceHolder | undefined => {
+    if (!room.hasRoom(mayUseKept)) return undefined;
+    const holder = { evict: () => events.push(`${name} left`) };
+    room.add(holder);
+    return holder;
+  };
+  return { room, events, lines, enter };
+}
+
+test("places: a tenth is kept for addresses with a live session", () => {
+  const { room, events, enter } = run(10);
+  for (let i = 0; i < 9; i++) room.onRequest(enter(`${i}`)!);
+  expect(enter("stranger")).toBeUndefined();
+  expect(enter("trader", true)).toBeDefined();
+  expect(room.taken).toBe(10);
+  expect(events).toEqual(["refused"]);
+});
+
+test("all taken: the oldest without a request leaves, before any that was answered", () => {
+  const { room, events, enter } = run(3);
+  const [answered] = [enter("answered")!, enter("oldest"), enter("younger")];
+  room.onRequest(answered);
+  room.onIdle(answered);
+  expect(enter("newcomer")).toBeDefined();
+  expect(events).toEqual(["evicted silent", "oldest left"]);
+  expect(room.taken).toBe(3);
+});
+
+test("all were answered: the one that is idle longest leaves; one with a request stays", () => {
+  const { room, events, enter } = run(3);
+  const [a, b, c] = [enter("a")!, enter("b")!, enter("c")!];
+  for (const each of [a, b, c]) room.onRequest(each);
+  for (const each of [a, b, c]) room.onIdle(each);
+  room.onRequest(a);
+  enter("newcomer");
+  expect(events).toEqual(["evicted idle", "b left"]);
+});
+
+test("a connection that was closed: leaves its place, and is not idle any more", () => {
+  const { room, events, enter } = run(1);
+  const gone = enter("gone")!;
+  room.onRequest(gone);
+  room.delete(gone);
+  room.onIdle(gone);
+  expect(enter("next")).toBeDefined();
+  expect(events).toEqual([]);
+});
