@@ -9,7 +9,7 @@
  */
 
 export interface PlaceHolder {
-  /** Closes the connection at once. */
+  /** Closes the connection immediately. */
   evict(): void;
 }
 

@@ -131,7 +131,7 @@ test("a proxy: the bound of an address does not count for it", async () => {
   expect(await after(100)).toBe(0);
 });
 
-test("a socket that was ended: destroyed at once if little is unsent, otherwise once it is read", async () => {
+test("a socket that was ended: destroyed immediately if little is unsent, otherwise once it is read", async () => {
   const { unread, open, after } = await run();
   unread.start();
   onTestFinished(() => unread.stop());
