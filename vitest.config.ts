@@ -3,30 +3,8 @@ import { relative } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** What takes longest, begun first: whatever is left for the end should be short. */
-const LONGEST = [
-  "apps/terminal/src/page.test.ts",
-  "apps/perpgate/src/cluster/kills.test.ts",
-  "packages/engine/src/testing/agreement.test.ts",
-  "apps/perpgate/src/cluster/storage.test.ts",
-  "apps/perpgate/src/cluster/outcomes.test.ts",
-  "scripts/release.test.mjs",
-  "bench/src/attacks/costs.test.ts",
-  "apps/perpgate/src/trader/trader.test.ts",
-  "apps/perpgate/src/serve/exit/process-exit.test.ts",
-  "apps/perpgate/src/serve/exit/disk-faults.test.ts",
-  "apps/perpgate/src/cluster/failover.test.ts",
-  "packages/cluster/src/faults.test.ts",
-  "packages/simulator/src/cluster/cluster-seeds.test.ts",
-  "apps/perpgate/src/serve/doubtful-start.test.ts",
-  "packages/simulator/src/seeds.test.ts",
-  "packages/venue/src/history/history.test.ts",
-  "packages/simulator/src/exhaustive.test.ts",
-  "packages/venue/src/crash.test.ts",
-  "apps/perpgate/src/serve/process.test.ts",
-  "scripts/dockerfile.test.mjs",
-  "apps/perpgate/src/trader/quick-start.test.ts",
-];
+/** Fast tests that take longest, begun first: whatever is left for the end should be short. */
+const LONGEST = ["apps/terminal/src/first-trade.test.ts", "packages/engine/src/testing/agreement.test.ts"];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -38,6 +16,11 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const FOLDERS = ["packages/*/{src,test}/**", "apps/*/{src,test}/**", "bench/src/**", "scripts"];
+const TESTS = FOLDERS.map((folder) => `${folder}/*.test.{ts,mjs}`);
+/** Real processes, NATS, Chromium, Hardhat, packages: `npm run test:system`. */
+const SYSTEM_TESTS = FOLDERS.map((folder) => `${folder}/*.system.test.{ts,mjs}`);
+
 /** The page's sources stay with Vite, which builds the page. */
 const SOURCES = /\/(packages\/[^/]+|apps\/perpgate|bench)\/src\/(?!.*\.test\.ts$).*\.ts$/;
 
@@ -47,11 +30,9 @@ export default defineConfig({
   resolve: { conditions: ["perpgate-source"] },
   ssr: { resolve: { conditions: ["perpgate-source"] } },
   test: {
-    include: [
-      "packages/*/{src,test}/**/*.test.ts",
-      "apps/*/{src,test}/**/*.test.ts",
-      "bench/src/**/*.test.ts",
-      "scripts/*.test.mjs",
+    projects: [
+      { extends: true, test: { name: "fast", include: TESTS, exclude: SYSTEM_TESTS } },
+      { extends: true, test: { name: "system", include: SYSTEM_TESTS } },
     ],
     // For what hangs, not for what is slow: on a busy machine a test of several processes took 35 s.
     testTimeout: 180_000,

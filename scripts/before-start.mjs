@@ -22,23 +22,18 @@ const FLAGS = {
 
 /** The first reason not to start; undefined if there is none. */
 export function problemBeforeStart(root, nodeVersion, environment) {
-  const { engines } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const needed = engines.node.replace(">=", "");
-  if (isOlder(nodeVersion, needed)) {
-    return `this is Node ${nodeVersion}; Perpgate needs ${needed} or later`;
-  }
   if (!existsSync(join(root, "node_modules", "typescript"))) {
     return "the dependencies are not installed; run: npm ci";
+  }
+  const { engines } = JSON.parse(readFileSync(join(root, "apps/perpgate/package.json"), "utf8"));
+  const needed = engines.node.replace(">=", "");
+  if (Number.parseInt(nodeVersion, 10) < Number(needed)) {
+    // The script's own path leads to the pinned Node, unless its platform has no package.
+    return `this is Node ${nodeVersion}; Perpgate needs ${needed} or later, and npm has none for ${process.platform} ${process.arch}: install it`;
   }
   const kept = Object.keys(FLAGS).find((flag) => environment[`npm_config_${flag}`] !== undefined);
   if (kept === undefined) return undefined;
   return `npm takes flags that are not behind two dashes; write: npm start -- ${FLAGS[kept]}`;
-}
-
-function isOlder(version, needed) {
-  const [a, b] = [version, needed].map((text) => text.split(".").map(Number));
-  const major = a[0] - b[0];
-  return major < 0 || (major === 0 && a[1] < (b[1] ?? 0));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -12,20 +12,21 @@ test("this repository: no problem", () => {
   expect(problemBeforeStart(ROOT, NODE, {})).toBeUndefined();
 });
 
-test.each(["18.20.4", "20.18.3"])("Node %s: too old, by name", (version) => {
-  expect(problemBeforeStart(ROOT, version, {})).toBe(
-    `this is Node ${version}; Perpgate needs 20.19 or later`,
+test.each(["18.20.4", "22.22.0"])("Node %s: too old, by name", (version) => {
+  expect(problemBeforeStart(ROOT, version, {})).toContain(
+    `this is Node ${version}; Perpgate needs 24 or later`,
   );
 });
 
-test.each(["20.19.0", "22.1.0", "24.0.0"])("Node %s: new enough", (version) => {
+test.each(["24.0.0", "26.10.0"])("Node %s: new enough", (version) => {
   expect(problemBeforeStart(ROOT, version, {})).toBeUndefined();
 });
 
 test("a clone without dependencies: what to run", () => {
   const root = mkdtempSync(join(tmpdir(), "perpgate-clone-"));
   onTestFinished(() => rmSync(root, { recursive: true }));
-  writeFileSync(join(root, "package.json"), '{"engines":{"node":">=20.19"}}');
+  mkdirSync(join(root, "apps/perpgate"), { recursive: true });
+  writeFileSync(join(root, "apps/perpgate/package.json"), '{"engines":{"node":">=24"}}');
   expect(problemBeforeStart(root, NODE, {})).toContain("npm ci");
   mkdirSync(join(root, "node_modules/typescript"), { recursive: true });
   expect(problemBeforeStart(root, NODE, {})).toBeUndefined();

@@ -1,56 +1,31 @@
 /**
- * What a run of all tests came to, and which of its files are run again.
+ * What a run of tests came to, and which of its files are run again.
  *
- * Tests of processes, sockets and browsers share a machine with each other and with strangers, and some
- * fail only because it was slow. A few files that failed are therefore run again, alone; the second
- * result counts, and the closing line names how many needed it. A real fault fails twice.
+ * A failed assertion is a failure. Tests of processes, sockets and browsers share a machine with
+ * strangers, and one may be late by the clock alone: a file whose every failure is a time-out runs once
+ * more, alone, and the second result counts. The closing line counts and names each.
  */
-
-/** More failures than this have another cause than the machine. */
-const MOST_REPEATED = 8;
-
-/** Computed from seeds alone: what fails once is wrong. */
-const DETERMINISTIC = /^packages\/(engine|protocol|simulator)\//;
 
 /**
- * They look for lost and doubled orders, false answers and replicas that differ, which may be rare: only
- * a test that was late is repeated.
+ * Messages of vitest's own time-outs, of Playwright's, and of waits for a condition. Nothing that a test
+ * compares begins like this.
  */
-const AUDITS = /^(packages\/(cluster|journal|venue)|apps\/perpgate\/src\/cluster)\//;
-const AUDIT_NAMES = /nothing lost/;
-/** What an audit of a process says of an order, a batch or an acknowledgement. */
-const LOSSES = /^(nonce|batch|position|order) \d/;
+const LATE = /^(?:(?:Test|Hook) timed out in \d+ms|too late: |[\w.]+: Timeout \d+ms exceeded)/;
 
-/**
- * Also what a test says of a time that it measured, or of its limit on a late machine: no other numbers
- * that these tests compare have a fraction.
- */
-const LATE = new RegExp(
-  [
-    "timed? ?out",
-    "^too late: ",
-    "too slow to judge",
-    "\\d ms instead of \\d",
-    "^expected \\d+\\.\\d+ to be less than ",
-    "^expected \\d+ to be less than (or equal to )?\\d+\\.\\d",
-  ].join("|"),
-  "i",
-);
-
-/** Paths of the files to run again; none if that could not lead to a clean result. */
+/** Paths of the files to run again: those that failed by time-outs alone. */
 export function filesToRepeat(results) {
-  if (results === undefined || results.unhandled > 0) return [];
-  const failed = results.files.filter(({ isFailed }) => isFailed);
-  const isHopeless = failed.length > MOST_REPEATED || failed.some((file) => !isRepeatable(file));
-  return isHopeless ? [] : failed.map(({ path }) => path);
+  return (results?.files ?? []).filter(isLate).map(({ path }) => path);
 }
 
-function isRepeatable({ path, errors }) {
-  if (DETERMINISTIC.test(path)) return false;
-  return errors.every(({ name, message }) => {
-    const isAudit = AUDITS.test(path) || AUDIT_NAMES.test(name) || LOSSES.test(message);
-    return LATE.test(message) || !isAudit;
-  });
+function isLate({ isFailed, errors }) {
+  return isFailed && errors.length > 0 && errors.every(({ message }) => LATE.test(message));
+}
+
+/** Each test of these files that was late, with its file. */
+export function lateNames(results) {
+  return (results?.files ?? [])
+    .filter(isLate)
+    .flatMap(({ path, errors }) => [...new Set(errors.map(({ name }) => `${path}: ${name}`))]);
 }
 
 /** The results with those of the files that ran again. */
@@ -61,16 +36,17 @@ export function withRepeated(results, repeated) {
   return { files, unhandled: results.unhandled + repeated.unhandled };
 }
 
-/** A run that crashed is never counted as clean. */
+/** A run that crashed, or ran nothing, is never counted as clean. */
 export function countResults(results, succeeded) {
   const files = results?.files ?? [];
   const sum = (count) => files.reduce((total, file) => total + count(file), 0);
   // A file that cannot be loaded fails without a single failed test.
   const failed = sum((file) => Math.max(file.failed, file.isFailed ? 1 : 0));
+  const isClean = succeeded && files.length > 0;
   return {
     passed: sum((file) => file.passed),
     skipped: sum((file) => file.skipped.length),
-    failed: failed === 0 && !succeeded ? 1 : failed,
+    failed: failed === 0 && !isClean ? 1 : failed,
   };
 }
 
@@ -86,9 +62,27 @@ export function skippedNames(results) {
   );
 }
 
-export function summaryLine({ passed, failed, skipped, repeated = 0 }) {
+export function summaryLine({ passed, failed, skipped, late = [] }) {
   const parts = [`${passed} passed`, `${failed} failed`];
   if (skipped > 0) parts.push(`${skipped} skipped`);
-  if (repeated > 0) parts.push(`files run twice: ${repeated}`);
+  if (late.length > 0) parts.push(`${late.length} late and run twice (${late.join("; ")})`);
   return parts.join(", ");
+}
+
+/** A line per file, the longest first, and the sum. */
+export function timesTable(results) {
+  const files = [...(results?.files ?? [])].sort((a, b) => b.ms - a.ms);
+  const line = (ms, tests, path) =>
+    `${(ms / 1_000).toFixed(1).padStart(8)} s ${String(tests).padStart(6)}  ${path}`;
+  const testsOf = ({ passed, failed, skipped }) => passed + failed + skipped.length;
+  const sum = (count) => files.reduce((total, file) => total + count(file), 0);
+  return [
+    "    time     tests  file",
+    ...files.map((file) => line(file.ms, testsOf(file), file.path)),
+    line(
+      sum(({ ms }) => ms),
+      sum(testsOf),
+      `all ${files.length} files`,
+    ),
+  ].join("\n");
 }

@@ -3,22 +3,23 @@ import {
   countResults,
   failSkipped,
   filesToRepeat,
+  lateNames,
   skippedNames,
   summaryLine,
+  timesTable,
   withRepeated,
 } from "./test-results.mjs";
+import { LONG_FORMS } from "./testing/long-forms.mjs";
 
-const file = (path, passed, failed = 0, ...errors) => {
-  const named = errors.map((each) =>
-    typeof each === "string" ? { name: "", message: each } : each,
-  );
+const file = (path, passed, failed = 0, ...messages) => {
+  const errors = messages.map((message) => ({ name: "a test", message }));
   const isFailed = failed > 0 || errors.length > 0;
-  return { path, isFailed, passed, failed, skipped: [], errors: named };
+  return { path, isFailed, passed, failed, skipped: [], errors, ms: 1_500 };
 };
 const run = (...files) => ({ files, unhandled: 0 });
-const PROCESS = "apps/perpgate/src/serve/process.test.ts";
-const KILLS = "apps/perpgate/src/cluster/kills.test.ts";
-const LATE = "Test timed out in 180000ms.";
+const PROCESS = "apps/perpgate/src/serve/process.system.test.ts";
+const KILLS = "apps/perpgate/src/cluster/kills.system.test.ts";
+const LATE = "Test timed out in 180000ms.\nIf this is a long-running test, …";
 
 describe("closing line", () => {
   test("a clean run", () => {
@@ -47,97 +48,76 @@ describe("closing line", () => {
     expect(summaryLine(countResults(results, false))).toBe("2 passed, 2 failed");
   });
 
-  test("a crash without results, or an error outside any test, is a failure", () => {
+  test("a crash without results, an error outside any test, or no test at all is a failure", () => {
     expect(summaryLine(countResults(undefined, false))).toBe("0 passed, 1 failed");
     expect(summaryLine(countResults(run(file(PROCESS, 2)), false))).toBe("2 passed, 1 failed");
+    expect(summaryLine(countResults(run(), true))).toBe("0 passed, 1 failed");
+  });
+
+  test("every test that was late is counted and named, whatever its second result", () => {
+    const first = run(file(PROCESS, 2, 1, LATE), file(KILLS, 3));
+    const late = lateNames(first);
+    const passes = withRepeated(first, run(file(PROCESS, 3)));
+    expect(summaryLine({ ...countResults(passes, true), late })).toBe(
+      `6 passed, 0 failed, 1 late and run twice (${PROCESS}: a test)`,
+    );
+    const fails = withRepeated(first, run(file(PROCESS, 2, 1, LATE)));
+    expect(summaryLine({ ...countResults(fails, false), late })).toBe(
+      `5 passed, 1 failed, 1 late and run twice (${PROCESS}: a test)`,
+    );
   });
 });
 
 describe("files that run again", () => {
-  test("what failed in a test of processes; what passed does not run again", () => {
-    const results = run(file(PROCESS, 2, 1, "expected 1 to be 2"), file(KILLS, 9));
-    expect(filesToRepeat(results)).toEqual([PROCESS]);
-  });
-
-  test("the second result counts, and the line says that there was one", () => {
-    const first = run(file(PROCESS, 2, 1, LATE), file(KILLS, 9));
-    const counts = countResults(withRepeated(first, run(file(PROCESS, 3))), true);
-    expect(summaryLine({ ...counts, repeated: 1 })).toBe("12 passed, 0 failed, files run twice: 1");
-    const failing = run(file(PROCESS, 2, 1, LATE));
-    expect(countResults(withRepeated(first, failing), false).failed).toBe(1);
-    expect(countResults(withRepeated(first, undefined), false).failed).toBe(1);
-  });
-
-  test("an error outside any test of the second run is a failure", () => {
-    const first = run(file(PROCESS, 2, 1, LATE));
-    const second = { ...run(file(PROCESS, 3)), unhandled: 1 };
-    expect(countResults(withRepeated(first, second), false).failed).toBe(1);
-  });
-
-  test("never what is computed from seeds alone", () => {
-    const engine = "packages/engine/src/testing/agreement.test.ts";
-    expect(filesToRepeat(run(file(engine, 2, 1, LATE)))).toEqual([]);
-    expect(filesToRepeat(run(file(engine, 2, 1, "x"), file(PROCESS, 1, 1, LATE)))).toEqual([]);
-  });
-
-  test("a test that looks for lost orders: only if it was late", () => {
-    expect(filesToRepeat(run(file(KILLS, 2, 2, LATE, "TimeoutError: timeout")))).toEqual([KILLS]);
-    const found = "expected [] to equal [7]";
-    const crash = "packages/venue/src/crash.test.ts";
-    expect(filesToRepeat(run(file(crash, 2, 2, LATE, found)))).toEqual([]);
-    expect(filesToRepeat(run(file(crash, 2, 1, LATE)))).toEqual([crash]);
-    const audit = { name: "afterwards: nothing lost, nothing twice", message: found };
-    expect(filesToRepeat(run(file(PROCESS, 2, 1, audit)))).toEqual([]);
-    expect(filesToRepeat(run(file(PROCESS, 2, 1, found)))).toEqual([PROCESS]);
-    const disk = "apps/perpgate/src/serve/exit/disk-faults.test.ts";
-    expect(filesToRepeat(run(file(disk, 2, 1, "nonce 7: expected undefined to be 12")))).toEqual(
-      [],
-    );
-    expect(filesToRepeat(run(file(disk, 2, 1, "runs after 5000 ms")))).toEqual([disk]);
-    const canceled = "order 123: expected 7 to be greater than 9";
-    expect(filesToRepeat(run(file(disk, 2, 1, canceled)))).toEqual([]);
-  });
-
-  test.each([
-    ["outcomes", "afterwards nothing is lost or doubled, and all agree", "expected { … } to equal"],
-    ["outcomes", "afterwards nothing is lost or doubled", "gateway-1 of 12: expected 26 to be 25"],
-    ["kills", "in the log: no order was canceled", "order 123: expected 7 to be greater than 9"],
-    ["kills", "in the log: no writer ended", "leader killed: expected [ { … } ] to equal []"],
-    [
-      "failover",
-      "one sign-in, one nonce at three gateways: one of each",
-      "[…]: expected 2 to be 1",
-    ],
-    ["failover", "a socket that moves cancels nothing", "expected [] to equal [ '7' ]"],
-    ["kills", "in the log: 25 ticks", "expected 26 to be less than or equal to 25"],
-    ["storage", "two of three servers come back with an older copy", "expected 21 to be 20"],
-  ])("never after a fault of a cluster: %s, %s", (name, title, message) => {
-    const path = `apps/perpgate/src/cluster/${name}.test.ts`;
-    const late = "too late: expected 16000 to be less than 15000";
-    const fault = { name: title, message };
-    expect(filesToRepeat(run(file(path, 2, 1, fault)))).toEqual([]);
-    expect(filesToRepeat(run(file(path, 2, 2, late, fault)))).toEqual([]);
-    expect(filesToRepeat(run(file(path, 2, 2, late, LATE)))).toEqual([path]);
-  });
-
   test.each([
     LATE,
-    "too late: no step has ended: expected 0 to be greater than 0",
-    "expected 16123.456 to be less than 15032.1",
-    "expected 705.5 to be less than or equal to 700",
-    "expected 800 to be less than or equal to 732.1",
-    "expected '16123 ms instead of 15000 ms, ti…' to be undefined",
-    "a wait: expected 'the machine is too slow to judge: 161…' to be undefined",
-    "the machine is too slow to judge: timers were up to 2000 ms late",
-  ])("a cluster that was only late: %s", (message) => {
-    expect(filesToRepeat(run(file(KILLS, 2, 1, message)))).toEqual([KILLS]);
+    "Hook timed out in 180000ms.",
+    "too late: the index is not fresh after 30 s",
+    "locator.click: Timeout 30000ms exceeded.",
+  ])("late by the clock: %s", (message) => {
+    expect(filesToRepeat(run(file(PROCESS, 2, 1, message), file(KILLS, 9)))).toEqual([PROCESS]);
   });
 
-  test("not after an error outside any test, many failures, or a crash", () => {
-    const late = file(PROCESS, 2, 1, LATE);
-    expect(filesToRepeat({ ...run(late), unhandled: 1 })).toEqual([]);
-    const many = Array.from({ length: 9 }, (_, at) => file(`apps/terminal/${at}.test.ts`, 0, 1));
-    expect(filesToRepeat(run(...many))).toEqual([]);
+  test.each([
+    "expected 1 to be 2",
+    "expected 'Test timed out in 5ms' to be 'ok'",
+    "the request timed out",
+    "expected 310.5 to be less than 300",
+    "nonce 17: answered, but not in the log",
+  ])("a failed assertion does not: %s", (message) => {
+    expect(filesToRepeat(run(file(PROCESS, 2, 1, message)))).toEqual([]);
+    expect(filesToRepeat(run(file(PROCESS, 2, 2, LATE, message)))).toEqual([]);
+  });
+
+  test("a file that cannot be loaded, and a crash, do not", () => {
+    expect(filesToRepeat(run({ ...file(PROCESS, 0), isFailed: true }))).toEqual([]);
     expect(filesToRepeat(undefined)).toEqual([]);
   });
+
+  test("one that fails by assertion does not keep a late one from its second run", () => {
+    const results = run(file(PROCESS, 2, 1, "expected 1 to be 2"), file(KILLS, 1, 1, LATE));
+    expect(filesToRepeat(results)).toEqual([KILLS]);
+  });
+
+  test("without a second result the first counts", () => {
+    const first = run(file(PROCESS, 2, 1, LATE));
+    expect(withRepeated(first, undefined)).toEqual(first);
+  });
+});
+
+test("times: the longest file first, and the sum", () => {
+  const table = timesTable(run(file(KILLS, 1), { ...file(PROCESS, 2), ms: 2_000 }));
+  expect(table.split("\n").slice(1)).toEqual([
+    `     2.0 s      2  ${PROCESS}`,
+    `     1.5 s      1  ${KILLS}`,
+    "     3.5 s      3  all 2 files",
+  ]);
+});
+
+test("long forms: each names files and what it sets", () => {
+  for (const { about, files, env } of Object.values(LONG_FORMS)) {
+    expect(about).not.toBe("");
+    expect(files.length).toBeGreaterThan(0);
+    expect(Object.keys(env).length).toBeGreaterThan(0);
+  }
 });

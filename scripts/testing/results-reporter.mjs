@@ -11,8 +11,9 @@ export default class ResultsReporter {
       const suites = [module, ...module.children.allSuites()];
       const errors = [
         ...suites.flatMap((suite) => errorsIn(suite.name ?? "", suite.errors())),
-        ...tests.flatMap((test) => errorsIn(test.name, test.result().errors)),
+        ...tests.flatMap((test) => errorsIn(test.fullName, test.result().errors)),
       ];
+      const { collectDuration, duration } = module.diagnostic();
       return {
         path: module.relativeModuleId,
         isFailed: module.state() === "failed",
@@ -22,6 +23,7 @@ export default class ResultsReporter {
           .filter((test) => test.result().state === "skipped")
           .map(({ fullName }) => fullName),
         errors,
+        ms: collectDuration + duration,
       };
     });
     const results = { files, unhandled: unhandledErrors.length };

@@ -3,10 +3,13 @@
  * What `npx perpgate` and `npm start` run. It is committed, and not compiled, so that installing the
  * workspace finds it before the first build, and links it.
  *
- * Runs the bundle of `scripts/build-server.mjs` if it was made from this build, otherwise the build.
+ * Runs itself again with the pinned Node where another one runs it; then the bundle of
+ * `scripts/build-server.mjs` if it was made from this build, otherwise the build.
  */
 
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { chooseNode, neededNode, pinnedNode, runWith } from "./pinned-node.js";
 
 const root = new URL("../../../", import.meta.url);
 const bundles = new URL("../dist/bundle/", import.meta.url);
@@ -21,10 +24,22 @@ function bundledMain() {
   return isCurrent ? new URL(`${name}/main.js`, bundles) : undefined;
 }
 
-const main = bundledMain() ?? new URL("../dist/main.js", import.meta.url);
-if (existsSync(main)) {
-  await import(main.href);
-} else {
-  process.stderr.write("perpgate: not built yet; run: npm run build\n");
+async function run() {
+  const main = bundledMain() ?? new URL("../dist/main.js", import.meta.url);
+  if (existsSync(main)) await import(main.href);
+  else fail("not built yet; run: npm run build");
+}
+
+function fail(reason) {
+  process.stderr.write(`perpgate: ${reason}\n`);
   process.exitCode = 1;
 }
+
+const { path, problem } = chooseNode({
+  running: process.versions.node,
+  needed: neededNode(),
+  pinned: pinnedNode(),
+});
+if (problem !== undefined) fail(problem);
+else if (path !== undefined) runWith(path, fileURLToPath(import.meta.url));
+else await run();

@@ -25,7 +25,11 @@ export function createProgram(): Command {
   const program = new Command("perpgate")
     .usage("<command> [options]")
     .description("A perpetual-futures testnet: its gateway, and a trader's tools.")
-    .version(readVersion(), "-v, --version", "the version")
+    .version(
+      `${readVersion()}, Node ${process.versions.node}`,
+      "-v, --version",
+      "the release and the Node that runs it",
+    )
     .helpOption("-h, --help", "this text")
     .helpCommand(false)
     .configureHelp({ helpWidth: HELP_COLUMNS })

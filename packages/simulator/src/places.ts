@@ -1,6 +1,6 @@
 /**
  * Which bytes of a file or write, and which operations of a disk, a test tries: all with
- * `PERPGATE_EVERY_BYTE=1` (`npm run test:simulator`), otherwise the bytes at both ends, where headers,
+ * `PERPGATE_EVERY_BYTE=1` (`npm test -- --long simulator`), otherwise the bytes at both ends, where headers,
  * lengths and checksums are, some between, and every third operation.
  */
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { World } from "./world.js";
 
-/** How many worlds, and from which seed on; `npm run test:simulator` runs more of them. */
+/** How many worlds, and from which seed on; `npm test -- --long simulator` runs more of them. */
 const SEEDS = Number(process.env.PERPGATE_SIMULATOR_SEEDS ?? 200);
 const FIRST_SEED = Number(process.env.PERPGATE_SIMULATOR_FIRST_SEED ?? 1);
 
@@ -15,7 +15,7 @@ test(`worlds of seeds ${FIRST_SEED} to ${FIRST_SEED + SEEDS - 1}: every promise 
       await world.run(seed % 10 === 0 ? 6 : 1 + (seed % 3));
     } catch (cause) {
       const again = `PERPGATE_SIMULATOR_FIRST_SEED=${seed} PERPGATE_SIMULATOR_SEEDS=1`;
-      throw new Error(`seed ${seed}; again: ${again} npm run test:simulator`, { cause });
+      throw new Error(`seed ${seed}; again: ${again} npm test -- --long simulator`, { cause });
     }
     const { counts } = world.auditor;
     total.recoveries += counts.recoveries;

@@ -1,6 +1,6 @@
 /**
  * What an operator wrote, judged by the functions that a start calls first. That such a refusal
- * becomes one line and an exit code is tested with real processes, in process.test.ts.
+ * becomes one line and an exit code is tested with real processes, in process.system.test.ts.
  */
 
 import { readFileSync } from "node:fs";

@@ -18,7 +18,7 @@ import { sha256 } from "./replay/recording.js";
 import type { BatchTaker } from "./sole-writer.js";
 
 const NAMES = Object.keys(PROFILES) as ProfileName[];
-/** `npm run test:flows` runs all of them as long as those that reach a rule late. */
+/** `npm test -- --long flows` runs all of them as long as those that reach a rule late. */
 const COMMANDS = Number(process.env.PERPGATE_FLOW_EACH ?? 4_500);
 /** Each reaches a rule that no other flow does, some hundred commands before. */
 const LATE: { readonly [Name in ProfileName]?: number } = {
@@ -32,7 +32,7 @@ const LATE: { readonly [Name in ProfileName]?: number } = {
 const IDENTITY_EVERY = 25;
 const LONG_RUN: ProfileName = "cascade";
 const LONG_RUN_COMMANDS = Number(process.env.PERPGATE_FLOW_COMMANDS ?? 7_000);
-/** Seeds to run; `npm run test:flows` sets more of them. */
+/** Seeds to run; `npm test -- --long flows` sets more of them. */
 const SEEDS = Number(process.env.PERPGATE_FLOW_SEEDS ?? 1);
 
 function countOf(name: ProfileName): number {

@@ -18,7 +18,7 @@ export interface SocketLimits {
   readonly messagesBurst: number;
   /** Messages that may wait while the client's address is over its budget. */
   readonly heldMessages: number;
-  /** Raised to Node's writableHighWaterMark if lower (16 KiB in Node 20). */
+  /** Raised to Node's writableHighWaterMark if lower (64 KiB in Node 24). */
   readonly roomBytes: number;
   readonly maxBufferedBytes: number;
   /** A socket that sends nothing for two intervals is closed. */

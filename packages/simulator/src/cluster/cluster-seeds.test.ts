@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { WRONG_CLOCKS_MS } from "./cluster-options.js";
 import { ClusterWorld } from "./cluster-world.js";
 
-/** How many clusters, and from which seed on; `npm run test:simulator` runs more of them. */
+/** How many clusters, and from which seed on; `npm test -- --long simulator` runs more of them. */
 const SEEDS = Number(process.env.PERPGATE_CLUSTER_SEEDS ?? 2_000);
 const FIRST_SEED = Number(process.env.PERPGATE_CLUSTER_FIRST_SEED ?? 1);
 
@@ -41,7 +41,7 @@ test(`clusters of seeds ${FIRST_SEED} to ${FIRST_SEED + SEEDS - 1}: every promis
       await world.run();
     } catch (cause) {
       const again = `PERPGATE_CLUSTER_FIRST_SEED=${seed} PERPGATE_CLUSTER_SEEDS=1`;
-      throw new Error(`seed ${seed}; again: ${again} npm run test:simulator`, { cause });
+      throw new Error(`seed ${seed}; again: ${again} npm test -- --long simulator`, { cause });
     }
     for (const [name, count] of Object.entries(countsOf(world))) {
       total[name] = (total[name] ?? 0) + count;

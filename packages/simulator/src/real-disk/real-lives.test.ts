@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { RealLives } from "./real-lives.js";
 
-/** How many folders, and from which seed on; `npm run test:simulator` runs more of them. */
+/** How many folders, and from which seed on; `npm test -- --long simulator` runs more of them. */
 const SEEDS = Number(process.env.PERPGATE_LIVES_SEEDS ?? 1);
 const FIRST_SEED = Number(process.env.PERPGATE_LIVES_FIRST_SEED ?? 1);
 const LIVES = 6;
@@ -15,7 +15,7 @@ test.each(Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index))(
       await lives.run(LIVES);
     } catch (cause) {
       const again = `PERPGATE_LIVES_FIRST_SEED=${seed} PERPGATE_LIVES_SEEDS=1`;
-      throw new Error(`seed ${seed}; again: ${again} npm run test:simulator`, { cause });
+      throw new Error(`seed ${seed}; again: ${again} npm test -- --long simulator`, { cause });
     } finally {
       await lives.end();
     }

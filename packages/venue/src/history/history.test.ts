@@ -31,7 +31,7 @@ import { ORDER_ROW, ORDER_ROW_WORDS, plainTimeInForce } from "./order-row.js";
 
 const LOG_ID = new Uint8Array(16);
 const ALL = 1_000_000;
-/** Of two flows; `npm run test:flows` runs them as long as the others. */
+/** Of two flows; `npm test -- --long flows` runs them as long as the others. */
 const SHORT_COMMANDS = Number(process.env.PERPGATE_HISTORY_COMMANDS ?? 700);
 /** Accounts that are compared before the last rows are flushed. */
 const UNFLUSHED_ACCOUNTS = 3;

@@ -1,4 +1,4 @@
-/** Half an hour of frames, tasks and memory with running bots: `npm run test:page:long`. */
+/** Half an hour of frames, tasks and memory with running bots: `npm test -- --long page`. */
 
 import { expect } from "vitest";
 import { FrameMeter, type Round, shareOf } from "../frames.js";

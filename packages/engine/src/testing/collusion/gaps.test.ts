@@ -1,6 +1,6 @@
 /**
  * Gaps larger than maintenance, and rings that hold both sides: what they gain is bounded by the
- * fund's budget. PERPGATE_GAPS=n tries n worlds (`npm run test:collusion`: 10,000), PERPGATE_RING=
+ * fund's budget. PERPGATE_GAPS=n tries n worlds (`npm test -- --long collusion`: 10,000), PERPGATE_RING=
  * world:seed reruns one.
  */
 import { expect, test } from "vitest";

@@ -1,6 +1,6 @@
 /**
  * Every public function has an example, and every example compiles. The README's also run, with the
- * installed package: scripts/release.test.mjs.
+ * installed package: scripts/release.system.test.mjs.
  */
 
 import { execFile } from "node:child_process";

@@ -43,7 +43,7 @@ test.skipIf(isWithoutSystemd())("units: systemd-analyze verify finds nothing", (
   // Where the programs are on this machine; a server may be on none.
   const here = (text: string) =>
     text
-      .replaceAll("/usr/bin/node", process.execPath)
+      .replaceAll("/opt/perpgate/node_modules/.bin/node", process.execPath)
       .replaceAll("/usr/sbin/nats-server", process.execPath);
   const files = UNITS.map((unit) => {
     writeFileSync(join(folder, unit), here(textOf(`systemd/${unit}`)));

@@ -1,4 +1,4 @@
-/** The log on three real servers without faults; faults are in faults.test.ts. */
+/** The log on three real servers without faults; faults are in faults.system.test.ts. */
 
 import { createServer } from "node:http";
 import { connect, type NatsConnection } from "@nats-io/transport-node";

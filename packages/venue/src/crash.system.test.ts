@@ -1,7 +1,7 @@
 /**
  * Durability: a process under load is killed at random moments, repeatedly, over one data folder. Each
  * run first checks everything that earlier runs acknowledged. PERPGATE_KILLS sets the number of kills
- * (`npm run test:crash` for a long test), PERPGATE_SEED the moments.
+ * (`npm test -- --long crash` for a long test), PERPGATE_SEED the moments.
  */
 import { spawn } from "node:child_process";
 import { appendFileSync, closeSync, openSync, readFileSync, writeFileSync } from "node:fs";

@@ -4,7 +4,7 @@
  * order. The next process loads the library too, for its own run, and the library does nothing until
  * it is triggered; after every tenth run a process without it and `perpgate verify` check the folder.
  *
- * PERPGATE_FAULT_RUNS: the number of runs; `npm run test:faults` makes a hundred. Later rounds of the
+ * PERPGATE_FAULT_RUNS: the number of runs; `npm test -- --long faults` makes a hundred. Later rounds of the
  * table fail some calls later.
  */
 import { join } from "node:path";

@@ -338,10 +338,10 @@ describe("help and version", () => {
     expect(stdout).toContain("PERPGATE_LOG_LEVEL");
   });
 
-  test("--version: the release, exit 0", async () => {
+  test("--version: the release and the Node that runs it, exit 0", async () => {
     expect(await new PerpgateProcess(["--version"]).ended).toMatchObject({
       code: 0,
-      stdout: "0.2.0-testnet\n",
+      stdout: `0.2.0-testnet, Node ${process.versions.node}\n`,
     });
   });
 });

@@ -1,0 +1,69 @@
+/**
+ * Long forms of what the suite runs short: `npm test -- --long NAME`. A variable that is set in the
+ * environment wins, so a count can be chosen. `names` limits a form to tests of that name.
+ */
+
+export const LONG_FORMS = {
+  cluster: {
+    about: "every fault of a cluster of real processes 20 times, 1,000 failovers",
+    files: ["packages/cluster", "apps/perpgate/src/cluster"],
+    env: {
+      REQUIRE_NATS_SERVER: "1",
+      PERPGATE_CLUSTER_FAULTS: "20",
+      PERPGATE_CLUSTER_RUNS: "20",
+      PERPGATE_FAILOVER_RUNS: "1000",
+    },
+  },
+  collusion: {
+    about: "10,000 worlds in which rings of accounts try to gain from the fund",
+    files: ["packages/engine/src/testing/collusion/gaps"],
+    env: { PERPGATE_GAPS: "10000" },
+  },
+  crash: {
+    about: "1,000 kills of a venue that writes",
+    files: ["packages/venue/src/crash"],
+    env: { PERPGATE_KILLS: "1000" },
+  },
+  engine: {
+    about: "properties of the engine over longer flows",
+    files: ["packages/engine"],
+    env: {
+      PERPGATE_TINY_TRADES: "1000000",
+      PERPGATE_RINGS: "1500",
+      PERPGATE_FAULTS: "1700",
+      PERPGATE_WATCHES: "150000",
+      PERPGATE_REPLAY: "5000",
+    },
+  },
+  faults: {
+    about: "100 disk faults of each kind under load",
+    files: ["apps/perpgate/src/serve/exit"],
+    env: { PERPGATE_FAULT_RUNS: "100" },
+  },
+  flows: {
+    about: "engine against reference model, and history against replay, over 25 long flows",
+    files: ["packages/engine/src/testing/agreement", "packages/venue/src/history/history"],
+    env: {
+      PERPGATE_FLOW_SEEDS: "25",
+      PERPGATE_FLOW_EACH: "12000",
+      PERPGATE_FLOW_COMMANDS: "100000",
+      PERPGATE_HISTORY_COMMANDS: "2000",
+    },
+  },
+  page: {
+    about: "the trading page open for 30 minutes: frames and memory",
+    files: ["apps/terminal/src/page"],
+    names: "frames:",
+    env: { PERPGATE_PAGE_MINUTES: "30" },
+  },
+  simulator: {
+    about: "50,000 seeds of one venue, 100,000 of a cluster, damage to every byte",
+    files: ["packages/simulator"],
+    env: {
+      PERPGATE_SIMULATOR_SEEDS: "50000",
+      PERPGATE_LIVES_SEEDS: "100",
+      PERPGATE_CLUSTER_SEEDS: "100000",
+      PERPGATE_EVERY_BYTE: "1",
+    },
+  },
+};
