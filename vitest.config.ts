@@ -4,7 +4,10 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Fast tests that take longest, begun first: whatever is left for the end should be short. */
-const LONGEST = ["apps/terminal/src/first-trade.test.ts", "packages/engine/src/testing/agreement.test.ts"];
+const LONGEST = [
+  "apps/terminal/src/first-trade.test.ts",
+  "packages/engine/src/testing/agreement.test.ts",
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
