@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { startWorker } from "./worker.js";
 
 const BUILT = fileURLToPath(new URL("../dist/worker.js", import.meta.url));
 
@@ -30,4 +31,14 @@ test("lowerPriority: the thread is below its process, at every priority of the p
     const [whole, thread] = await priorities(start);
     expect(thread).toBe(Math.min(19, whole + niceness));
   }
+});
+
+test("startWorker: a thread whose heap is full ends with a line that names it and the flag", async () => {
+  const source = "const kept = []; for (;;) kept.push(new Array(1_000).fill(0));";
+  const { exited } = startWorker("hungry", `data:text/javascript,${source}`, import.meta.url, {
+    resourceLimits: { maxOldGenerationSizeMb: 8 },
+  });
+  expect((await exited).message).toBe(
+    "the hungry thread is out of memory; start node with a larger --max-old-space-size",
+  );
 });

@@ -28,7 +28,7 @@ export function startWorker(
   const worker = new Worker(builtModule(module, importer), { ...options, name, execArgv: [] });
   let reason: Error | undefined;
   worker.on("error", (error) => {
-    reason = error instanceof Error ? error : new Error(String(error));
+    reason = reasonOf(name, error);
   });
   const exited = new Promise<Error>((resolve) => {
     worker.once("exit", (code) => {
@@ -36,6 +36,15 @@ export function startWorker(
     });
   });
   return { worker, exited };
+}
+
+function reasonOf(name: string, error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  const isFull = "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
+  if (!isFull) return error;
+  return new Error(
+    `the ${name} thread is out of memory; start node with a larger --max-old-space-size`,
+  );
 }
 
 /** Resolves with the thread's first message; rejects if the thread exits before it sends one. */

@@ -15,7 +15,13 @@ import {
   temporaryFolder,
 } from "../testing/perpgate-process.js";
 import type { Finding } from "./finding.js";
-import { checkBacklog, checkClock, checkNode, checkOpenFiles } from "./machine-checks.js";
+import {
+  checkBacklog,
+  checkClock,
+  checkHeap,
+  checkNode,
+  checkOpenFiles,
+} from "./machine-checks.js";
 import { checkControl, checkServers } from "./network-checks.js";
 
 function findings({ stdout }: Ended): readonly Finding[] {
@@ -42,7 +48,17 @@ test("a machine that is fine: every check, no problem, and nothing left in the f
   expect(findings(run).filter(({ status }) => status === "problem")).toEqual([]);
   expect(run.code).toBe(0);
   expect(findings(run).map(({ check }) => check)).toEqual([
-    ...["node", "modules", "processors", "memory", "open files", "backlog", "clock", "settings"],
+    ...[
+      "node",
+      "modules",
+      "processors",
+      "memory",
+      "heap",
+      "open files",
+      "backlog",
+      "clock",
+      "settings",
+    ],
     ...[
       "build",
       "data folder",
@@ -137,6 +153,18 @@ test("files and keys that a start refuses: named, and no key is made", async () 
       log: { servers, credentials: join(folder, "gateway.creds") },
     })),
   ).toMatch(/^cannot read .*gateway\.creds: ENOENT/);
+});
+
+test("heap: a problem below what the state needs, a warning below what is usual", () => {
+  const need = { leastMiB: 196, usualMiB: 712 };
+  const found = (limitMiB: number) => checkHeap(DEFAULT_SETTINGS, { ...need, limitMiB });
+  expect(found(128)).toEqual({
+    check: "heap",
+    status: "problem",
+    found: "at most 128 MiB, and the state needs 196",
+    advice: "start node with --max-old-space-size=712 or more",
+  });
+  expect([found(256).status, found(712).status]).toEqual(["warning", "ok"]);
 });
 
 test("Node, open files, backlog and clock: by what the system says", () => {

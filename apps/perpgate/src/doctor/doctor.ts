@@ -23,6 +23,7 @@ import { type Finding, ok, problem, type Status, warning } from "./finding.js";
 import {
   checkBacklog,
   checkClock,
+  checkHeap,
   checkMemory,
   checkModules,
   checkNode,
@@ -64,7 +65,8 @@ async function examine(options: ServeOptions): Promise<readonly Finding[]> {
     node,
     modules,
     checkProcessors(),
-    checkMemory(),
+    checkMemory(settings),
+    checkHeap(settings),
     checkOpenFiles(settings),
     checkBacklog(),
     checkClock(settings),

@@ -6,6 +6,7 @@ import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
 import { reasonOf } from "../cli/start-error.js";
 import { packageFolder } from "../package-folder.js";
+import { HEAP_FLAG, heapNeedOf, heapProblem, stateBytesOf } from "../serve/exit/heap-limit.js";
 import type { Settings } from "../serve/settings.js";
 import { type Finding, ok, problem, warning } from "./finding.js";
 
@@ -13,6 +14,8 @@ const GIB = 2 ** 30;
 /** Files of a process besides its connections: log, history, threads. */
 const OWN_FILES = 1_024;
 const MIN_MEMORY = 1 * GIB;
+/** The state is there twice: in the order thread and in that of snapshots, each with its indexes. */
+const MEMORY_PER_STATE = 4;
 const MIN_BACKLOG = 1_024;
 /** Of a file's time, which some file systems round. */
 const CLOCK_TOLERANCE_MS = 2_000;
@@ -52,17 +55,23 @@ export function checkOpenFiles(
     : warning("open files", found, advice);
 }
 
-export function checkMemory(): Finding {
+/** Of the process that runs this check: it must have the flags of the venue's. */
+export function checkHeap({ data }: Settings, need = heapNeedOf(data)): Finding {
+  const found = `at most ${need.limitMiB} MiB`;
+  const advice = `start node with ${HEAP_FLAG}=${need.usualMiB} or more`;
+  if (heapProblem(need) !== undefined) {
+    return problem("heap", `${found}, and the state needs ${need.leastMiB}`, advice);
+  }
+  return need.limitMiB < need.usualMiB ? warning("heap", found, advice) : ok("heap", found);
+}
+
+export function checkMemory({ data }: Settings): Finding {
+  const wanted = MIN_MEMORY + MEMORY_PER_STATE * stateBytesOf(data);
   const constrained = process.constrainedMemory();
   const bytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
   const found = `${(bytes / GIB).toFixed(1)} GiB`;
-  return bytes < MIN_MEMORY
-    ? warning(
-        "memory",
-        found,
-        "give the process 1 GiB or more; the engine and its history caches use it",
-      )
-    : ok("memory", found);
+  const advice = `give the process ${(wanted / GIB).toFixed(1)} GiB or more; the engine and its history caches use it`;
+  return bytes < wanted ? warning("memory", found, advice) : ok("memory", found);
 }
 
 export function checkProcessors(): Finding {

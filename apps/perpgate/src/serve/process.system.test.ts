@@ -246,6 +246,18 @@ describe("reasons not to start: one line, exit 1", () => {
     expect(existsSync(dirname(data))).toBe(false);
   });
 
+  test("a heap that is too small for the state: the flag to set, and nothing is made", async () => {
+    const { child, data } = serving([], { NODE_OPTIONS: "--max-old-space-size=64" });
+    expect(await child.ended).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr:
+        "perpgate: the heap of this process is limited to 64 MiB, and the state of this data folder " +
+        "needs 96 MiB or more: start node with --max-old-space-size=512\n",
+    });
+    expect(existsSync(dirname(data))).toBe(false);
+  });
+
   test("a data folder that cannot be created", async () => {
     const file = join(temporaryFolder(), "file");
     writeFileSync(file, "");

@@ -35,6 +35,8 @@ import { CohortControl } from "./cohort-control.js";
 import { configureVenue } from "./configure-control.js";
 import { ControlSocket } from "./control-socket.js";
 import { closeToOthers, prepareDataFolder } from "./data-folder.js";
+import { heapNeedOf, heapProblem } from "./exit/heap-limit.js";
+import { watchHeap } from "./exit/heap-watch.js";
 import type { ProcessExit } from "./exit/process-exit.js";
 import { refuseMissingFeeds } from "./index-source.js";
 import { promisesOf } from "./log-key-file.js";
@@ -93,11 +95,16 @@ export async function serve(
   const signIn = signInRulesOf(settings, bridging.kind);
   const page = pageFolderOf(settings);
   refuseMissingFeeds(settings);
+  refuseSmallHeap(settings.data);
   await refuseTakenPorts(settings);
   const dataFolder = prepareDataFolder(settings.data);
   // Standard output is for the banner.
   const processLog = openProcessLog(settings.logLevel);
   const { log } = processLog;
+  watchHeap({
+    onHigh: (fields, message) => log.warn(fields, message),
+    onFull: (error) => exit.fail(error),
+  });
   const open = closeToOthers(dataFolder);
   if (open.length > 0) log.warn({ paths: open }, "other users may read parts of the data folder");
   const { promises, isNew } = promisesOf(settings, dataFolder);
@@ -242,6 +249,12 @@ export async function serve(
       log.info("drained");
     },
   };
+}
+
+/** V8 would end the start, or the venue some minutes later, without a word about what to do. */
+function refuseSmallHeap(dataFolder: string): void {
+  const problem = heapProblem(heapNeedOf(dataFolder));
+  if (problem !== undefined) throw new StartError(problem);
 }
 
 function stopped(error: Error): StartError {

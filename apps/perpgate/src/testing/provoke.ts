@@ -6,6 +6,7 @@
  *   reject   rejects a promise that nobody handles
  *   busy     writes PROVOKE_TEXT to the file PROVOKE_FILE, then loops for ever
  *   mute     fills standard error, which the test does not read, prints MUTE, then throws
+ *   heap     keeps more and more objects, a little in each turn of the event loop
  *   pool     blocks every thread of the pool with reads of PROVOKE_FILE, a pipe, then throws
  */
 
@@ -13,6 +14,8 @@ import { readFile, writeFileSync, writeSync } from "node:fs";
 import { isMainThread, Worker } from "node:worker_threads";
 
 const POOL_THREADS = 4;
+/** Of a kilobyte each. */
+const KEPT_IN_A_TURN = 50;
 /** Less than any pipe or socket buffers before it is full. */
 const LEAST_BUFFER_BYTES = 60_000;
 /** Checks, 200 ms apart, without another byte written. */
@@ -51,6 +54,12 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
       writeSync(1, "MUTE\n");
       throw new Error("provoked by a test");
     }, 200);
+  },
+  heap: () => {
+    const kept: number[][] = [];
+    setInterval(() => {
+      for (let at = 0; at < KEPT_IN_A_TURN; at++) kept.push(new Array(128).fill(at));
+    });
   },
   pool: () => {
     const endless = process.env.PROVOKE_FILE ?? "";
