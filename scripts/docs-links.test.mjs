@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const LINK = /\]\(([^)\s]+)\)/g;
 
 function pages() {
-  return [".", "docs", "docs/adr", "docs/lab"].flatMap((folder) =>
+  return [".", "docs", "docs/adr", "docs/lab", "python"].flatMap((folder) =>
     readdirSync(join(root, folder))
       .filter((name) => name.endsWith(".md"))
       .map((name) => join(folder, name)),

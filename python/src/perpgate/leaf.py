@@ -1,0 +1,116 @@
+"""The leaf of a block's tree: a sealed acknowledgement (docs/api.md has its fields)."""
+
+import struct
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import Any, Dict, Mapping, Optional, Sequence, Union
+
+from .book import on_step, step_of
+from .errors import PerpgateError
+from .strict_json import MAX_SAFE
+from .tree import Invalid, bytes_of_base64, leaf_hash_of, reason_of
+from .types import Json
+
+_LEAF_KIND = 18
+_FIELDS = (
+    "orderId account session market side type nonce status reason filledLots filledMicros feeMicros "
+    "remainingLots positionLots positionCostMicros unrealizedMicros block ackNonce "
+    "client1 client2 client3 client4 client5"
+).split()
+_PLAIN = _FIELDS.index("ackNonce")
+_STATUSES = ("filled", "resting", "pending", "canceled")
+_REASONS = (
+    "none requested unfunded bankruptcy position_limit band worst_price book_empty self_trade reduce_only "
+    "liquidation cancel_after market_halted below_lot disconnected market_reduce_only market_settled "
+    "not_in_cohort stale_index leverage_above_tier session_notional_cap_exceeded open_interest_limit "
+    "fill_limit deposit_reorged not_filled margin_spent expired position_closed session_order_cap_exceeded"
+).split()
+_CLIENT_ID = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+_AVERAGE = Context(prec=12, rounding=ROUND_HALF_UP)
+
+
+def read_leaf(data: bytes) -> Dict[str, int]:
+    """The fields of a sealed acknowledgement. Raises ValueError if the bytes are none."""
+    is_plain = len(data) == 8 * (1 + _PLAIN)
+    if not is_plain and len(data) != 8 * (1 + len(_FIELDS)):
+        raise Invalid("the leaf has another length")
+    numbers = struct.unpack(f"<{len(data) // 8}d", data)
+    if not all(number.is_integer() and abs(number) <= MAX_SAFE for number in numbers):
+        raise Invalid("the leaf has a number that is no safe integer")
+    leaf = dict(zip(_FIELDS, map(int, numbers[1:])))
+    if is_plain:
+        leaf.update(dict.fromkeys(_FIELDS[_PLAIN:], 0), ackNonce=leaf["orderId"])
+    elif leaf["ackNonce"] == leaf["orderId"] and leaf["client1"] == 0:
+        raise Invalid("the leaf is longer than needed")
+    is_known = (
+        numbers[0] == _LEAF_KIND
+        and leaf["side"] in (1, -1)
+        and leaf["type"] in (0, 1, 2)
+        and 0 <= leaf["status"] < len(_STATUSES)
+        and 0 <= leaf["reason"] < len(_REASONS)
+    )
+    if not is_known:
+        raise Invalid("the leaf has a value that this version does not know")
+    return leaf
+
+
+def acknowledgement_of(leaf: Mapping[str, int], markets: Sequence[Mapping[str, Any]]) -> Json:
+    """The acknowledgement that the venue must have answered for a leaf."""
+    if not 0 <= leaf["market"] < len(markets):
+        raise Invalid(f"the leaf names market {leaf['market']} of {len(markets)}")
+    market = markets[leaf["market"]]
+    tick, lot = step_of(market["tickSize"]), step_of(market["lotSize"])
+    micros_per = tick[0] * lot[0] * 1_000_000 // (tick[1] * lot[1])
+
+    def average(micros: int, lots: int) -> Union[int, float]:
+        if lots == 0:
+            return 0
+        # In doubles and in this order, as the venue computes it.
+        ticks = micros / (lots * micros_per)
+        if ticks.is_integer():
+            return on_step(int(ticks), tick)
+        return float(_AVERAGE.create_decimal(Decimal(ticks * tick[0] / tick[1])))
+
+    return {
+        "ackNonce": str(leaf["ackNonce"]),
+        "orderId": str(leaf["orderId"]),
+        "symbol": market["symbol"],
+        "side": "long" if leaf["side"] > 0 else "short",
+        "nonce": leaf["nonce"],
+        "status": _STATUSES[leaf["status"]],
+        "filledSize": on_step(leaf["filledLots"], lot),
+        "remainingSize": on_step(leaf["remainingLots"], lot),
+        "avgFillPrice": average(leaf["filledMicros"], leaf["filledLots"]),
+        "feePaid": on_step(leaf["feeMicros"], (1, 1_000_000)),
+        "positionAfter": {
+            "size": on_step(leaf["positionLots"], lot),
+            "avgEntry": average(leaf["positionCostMicros"], leaf["positionLots"]),
+            "unrealizedPnl": on_step(leaf["unrealizedMicros"], (1, 1_000_000)),
+        },
+        "expectedBlock": leaf["block"],
+        "reason": None if leaf["reason"] == 0 else _REASONS[leaf["reason"]],
+        "clientOrderId": _client_id(leaf),
+    }
+
+
+def check_leaf(ack: Mapping[str, Any], leaf_hash: bytes, markets: Sequence[Mapping[str, Any]]) -> None:
+    """Checks that an answer's ``leaf`` is the one that its receipt signs, and says what the answer says.
+    Raises ``receipt_invalid``."""
+    try:
+        data = bytes_of_base64(ack["leaf"], is_url=True)
+        if leaf_hash_of(data) != leaf_hash:
+            raise Invalid("the receipt is not over the answer's leaf")
+        sealed = acknowledgement_of(read_leaf(data), markets)
+        for name, value in sealed.items():
+            if ack.get(name) != value:
+                raise Invalid(f"{name} is {value} in the leaf, {ack.get(name)} in the answer")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise PerpgateError("receipt_invalid", reason_of(error)) from None
+
+
+def _client_id(leaf: Mapping[str, int]) -> Optional[str]:
+    text = ""
+    for word in (leaf[f"client{i}"] for i in range(1, 6)):
+        while word > 0:
+            word, digit = divmod(word, 65)
+            text += _CLIENT_ID[digit - 1] if digit else ""
+    return text or None
