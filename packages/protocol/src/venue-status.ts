@@ -31,6 +31,12 @@ export const ClusterStatus = Type.Object(
 );
 export type ClusterStatus = Static<typeof ClusterStatus>;
 
+/** In a status and a readiness: trading goes on, so neither is an error. */
+export const LogConflict = Type.String({
+  description:
+    "Why the transparency log signs no checkpoint any more: a witness, another gateway or its own last checkpoint contradicts it. Missing while nothing does.",
+});
+
 export const VenueStatus = Type.Object(
   {
     release: Type.String({ description: "The release of this gateway." }),
@@ -43,6 +49,7 @@ export const VenueStatus = Type.Object(
     /** The last sealed block. */
     block: Nullable(BlockNumber),
     position: LogPosition,
+    conflict: Type.Optional(LogConflict),
     cluster: Type.Optional(ClusterStatus),
   },
   { title: "VenueStatus" },

@@ -13,7 +13,13 @@ export { REAL_MACHINE } from "./machine.js";
 export { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
 export { NotApplied, RecordTooLarge, type Submitter, type Unanswered } from "./pending-batches.js";
 export { type PrunePlan, planPrune } from "./prune-plan.js";
-export { type LogKey, LogKeyUnreadable, newLogKey, readLogKey } from "./receipts/log-key.js";
+export {
+  type LogKey,
+  LogKeyUnreadable,
+  newLogKey,
+  readLogKey,
+  signWith,
+} from "./receipts/log-key.js";
 export type { Promises } from "./receipts/promises.js";
 export type { OnReceipt } from "./receipts/receipts.js";
 export { verifyEd25519 } from "./receipts/verify-ed25519.js";
@@ -26,6 +32,7 @@ export { type SequencedLog, Sequencer } from "./sequencer.js";
 export { systemBootClock } from "./time/boot-clock.js";
 export { SlotClock, STEP_IN_MS } from "./time/slot-clock.js";
 export { MAX_LAG_MS, VenueClock } from "./time/venue-clock.js";
+export { succeed, successorsFile } from "./tlog/successor-store.js";
 export { Venue } from "./venue.js";
 export { genesisRecord } from "./venue-beginning.js";
 export { ClockRefused, ConfigRefused, HistoryLost } from "./venue-errors.js";

@@ -35,6 +35,8 @@ export interface PromiseOptions {
   /** False: acknowledgements carry no receipt; the transparency log stays. */
   readonly issueReceipts?: boolean;
   readonly witnesses?: readonly WitnessSetting[];
+  /** Cosignatures that a checkpoint needs before it is published; default: none. */
+  readonly required?: number;
   /** Milliseconds between two checkpoints, if blocks were sealed. */
   readonly checkpointMs?: number;
   /** Milliseconds after a start in which no checkpoint is signed unless a witness has answered. */

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { TestCosigner } from "@perpgate/protocol/testing";
 import { newLogKey } from "@perpgate/venue";
 import { expect, onTestFinished, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../serve/settings.js";
@@ -147,6 +148,20 @@ test("files and keys that a start refuses: named, and no key is made", async () 
   expect(await found(() => ({ receipts: { witnesses: [witness] } }))).toContain(
     "receipts.witnesses: other+00000000+AAAA is not the verifier key",
   );
+  expect(await found(() => ({ receipts: { policy: "strict" } }))).toContain(
+    "receipts.policy strict requires 1 of 0 witnesses",
+  );
+  expect(await found(() => ({ receipts: { require: 1 } }))).toContain(
+    "receipts.require is for receipts.policy strict",
+  );
+  const { text: key } = new TestCosigner();
+  const strict = (...keys: string[]) => {
+    const witnesses = keys.map((each) => ({ ...witness, key: each }));
+    return { receipts: { policy: "strict", require: 2, witnesses } };
+  };
+  expect(await found(() => strict(key))).toContain("requires 2 of 1 witnesses");
+  expect(await found(() => strict(key, key))).toContain("is there twice");
+  expect(await found(() => strict(key, new TestCosigner("w2").text))).toBe("valid");
   expect(
     await found((folder) => ({
       receipts: { logKey: logKey(folder) },

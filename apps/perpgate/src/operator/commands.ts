@@ -120,6 +120,29 @@ first difference, and if anything shows that the log has lost its end.`,
     )
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("./verify.js")).verifyFolder(options)));
+  addCommand(program, "succeed", {
+    summary: "announce a new log key that the old one signs",
+    usage: ["<NEW.key> [--data DIR] [--key OLD.key] [--json]"],
+    about: `Announces that a new log key succeeds the present one, in a note that both sign: clients who
+pinned the old key follow it, and the new one stays bound by every promise of the old. Make the new
+key with perpgate keygen log. Stop the venue first. The note is added to log-successors.json of the
+data folder, and log.key there is replaced (the old one becomes log.key.<id>). With receipts.logKey
+name the old file with --key, set receipts.logKey to the new one, and copy log-successors.json into
+the data folder of every other gateway before it starts.`,
+    examples: [
+      ["succeed new.key --data .data", "log.key of the folder is replaced"],
+      ["succeed new.key --data .data --key old.key", "with receipts.logKey"],
+    ],
+  })
+    .argument("<file>", "the new key, as perpgate keygen log makes it")
+    .option("--data <DIR>", DATA_HELP)
+    .option("--key <FILE>", "the present log key, if it is not log.key of the data folder")
+    .option("--json", "JSON for programs")
+    .action(
+      exitWith(async (file, options) =>
+        (await import("./succeed.js")).succeedLogKey(file, options),
+      ),
+    );
   addCommand(program, "backup", {
     summary: "copy a data folder, also while its venue runs",
     usage: ["--to DIR [--data DIR] [--json]"],

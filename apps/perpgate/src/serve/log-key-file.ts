@@ -28,14 +28,17 @@ export function promisesOf(
   const witnesses = witnessesOf(settings);
   if (isNew) createPrivateFile(file, `${newLogKey().secret}\n`);
   const { issue: issueReceipts, checkpointMs } = settings.receipts;
-  return { promises: { logKey: keyIn(file), issueReceipts, witnesses, checkpointMs }, isNew };
+  const required = requiredOf(settings);
+  const promises = { logKey: logKeyIn(file), issueReceipts, witnesses, required, checkpointMs };
+  return { promises, isNew };
 }
 
 /** What a start refuses; creates nothing. @throws {StartError} */
 export function refuseUnusablePromises(settings: Settings, dataFolder: string): void {
   const { file, isNew } = keyFileOf(settings, dataFolder);
   witnessesOf(settings);
-  if (!isNew) keyIn(file);
+  requiredOf(settings);
+  if (!isNew) logKeyIn(file);
 }
 
 /** `isNew`: it does not exist yet, and a start creates it. */
@@ -53,11 +56,35 @@ function keyFileOf({ receipts, log }: Settings, dataFolder: string) {
 }
 
 function witnessesOf({ receipts }: Settings) {
+  const seen = new Set<string>();
   return receipts.witnesses.map(({ url, key: text }) => {
     const key = parseWitnessKey(text);
-    if (key !== undefined) return { url, key };
-    throw new StartError(`receipts.witnesses: ${text} is not the verifier key of a witness`);
+    if (key === undefined) {
+      throw new StartError(`receipts.witnesses: ${text} is not the verifier key of a witness`);
+    }
+    // One key under two names would count as two witnesses, and two of one name as one.
+    for (const part of [key.name, Buffer.from(key.publicKey).toString("hex")]) {
+      if (seen.has(part)) {
+        throw new StartError(`receipts.witnesses: the name or key of ${text} is there twice`);
+      }
+      seen.add(part);
+    }
+    return { url, key };
   });
+}
+
+/** Cosignatures that a checkpoint needs before it is published. */
+function requiredOf({ receipts: { policy, require, witnesses } }: Settings): number {
+  if (policy !== "strict") {
+    if (require === undefined) return 0;
+    throw new StartError("receipts.require is for receipts.policy strict");
+  }
+  const required = require ?? witnesses.length;
+  if (required > 0 && required <= witnesses.length) return required;
+  throw new StartError(
+    `receipts.policy strict requires ${Math.max(1, required)} of ${witnesses.length} witnesses: ` +
+      "no checkpoint could be published",
+  );
 }
 
 /** A new key would begin a new log without a word: only a new venue gets one. */
@@ -85,7 +112,7 @@ function hasSegment(journal: string): boolean {
   return existsSync(journal) && readdirSync(journal).some((name) => name.endsWith(".log"));
 }
 
-function keyIn(file: string): LogKey {
+export function logKeyIn(file: string): LogKey {
   const text = readPrivateFile(file);
   if (text === undefined) {
     throw new StartError(

@@ -167,6 +167,10 @@ const Receipts = section({
   ),
   /** Between two checkpoints. */
   checkpointMs: Type.Integer({ minimum: 100, maximum: 60_000 }),
+  /** Strict: a checkpoint is published only with the cosignatures of `require` witnesses. */
+  policy: Type.Enum(["lenient", "strict"]),
+  /** Default: all witnesses. */
+  require: Type.Integer({ minimum: 1, maximum: 16 }),
 });
 
 const FeedMarket = Type.Object(

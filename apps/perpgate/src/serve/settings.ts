@@ -82,6 +82,10 @@ export interface Settings {
     readonly logKey?: string;
     readonly witnesses: readonly { readonly url: string; readonly key: string }[];
     readonly checkpointMs: number;
+    /** `strict`: a checkpoint is published only with the cosignatures of `require` witnesses. */
+    readonly policy: "lenient" | "strict";
+    /** Default: all witnesses. */
+    readonly require?: number;
   };
   /** `resolveBridge` checks the rest. */
   readonly bridge: BridgeSettings;
@@ -123,7 +127,7 @@ export const DEFAULT_SETTINGS: Settings = {
   risk: {},
   bridge: {},
   snapshots: DEFAULT_CHECKPOINTS,
-  receipts: { issue: true, witnesses: [], checkpointMs: 1_000 },
+  receipts: { issue: true, witnesses: [], checkpointMs: 1_000, policy: "lenient" },
   index: {
     source: "simulated",
     seed: 1,

@@ -40,7 +40,7 @@ function summaryOf(record: Honesty): { isKept: boolean; text: string; title: str
       : `Cosigned by ${checkpoint?.witnesses.join(", ")}.`,
   ];
   if (conflict !== null) {
-    return { isKept: false, text: "Log in conflict", title: conflict };
+    return { isKept: false, text: `Log in conflict: ${conflict}`, title: parts.join(" ") };
   }
   const text =
     notKept === 0

@@ -1,7 +1,7 @@
 /**
  * The transparency log as static resources (C2SP tlog-tiles) under `/tlog`, and the list of each block's
- * acknowledgements. Everything but the checkpoint never changes once it is served, so anyone may cache it
- * for ever.
+ * acknowledgements. Everything but the checkpoint, the successors of the log's key and the policy never
+ * changes once it is served, so anyone may cache it for ever.
  */
 
 import { ApiError } from "@perpgate/protocol/core";
@@ -35,6 +35,20 @@ export function serveTransparencyLog(app: FastifyInstance, options: TlogOptions)
     void reply.header("cache-control", "public, max-age=1");
     void reply.type("text/plain; charset=utf-8");
     return published.note;
+  });
+
+  app.get("/tlog/successors", async (request, reply) => {
+    count(request, reply, options);
+    void reply.header("cache-control", "public, max-age=1");
+    void reply.type("application/json; charset=utf-8");
+    return JSON.stringify(promises.successors);
+  });
+
+  app.get("/tlog/policy", async (request, reply) => {
+    count(request, reply, options);
+    void reply.header("cache-control", "public, max-age=1");
+    void reply.type("text/plain; charset=utf-8");
+    return promises.policy;
   });
 
   app.get("/tlog/tile/*", async (request, reply) => {

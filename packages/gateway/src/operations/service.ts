@@ -18,13 +18,13 @@ export const SERVICE_HANDLERS = [
   handle(getOpenApi, (_, { openApi }) => new JsonText(openApi)),
   handle(getAsyncApi, (_, { asyncApi }) => new JsonText(asyncApi)),
   handle(getHealth, (_, { version }) => ({ status: "ok" as const, version })),
-  handle(getReadiness, (_, { readiness }) => {
+  handle(getReadiness, (_, { readiness, venue }) => {
     for (const probe of readiness) {
       const reason = probe.notReadyReason();
       if (reason !== undefined) {
         throw new ApiError("not_ready", { reason }, { details: { probe: probe.name } });
       }
     }
-    return { status: "ready" as const };
+    return { status: "ready" as const, ...venue?.publicReads.conflict() };
   }),
 ];

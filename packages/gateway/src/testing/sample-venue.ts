@@ -48,6 +48,7 @@ export function sampleVenue(): { venue: VenueApi; calls: unknown[][] } {
       latestBlock: answer("latestBlock", BLOCK),
       time: answer("time", { time: 1_700_000_000_000 }),
       status: answer("status", STATUS),
+      conflict: () => ({}),
       ticker: answer("ticker", TICKER),
       trades: answer("trades", [trade]),
       candles: answer("candles", [candle]),

@@ -16,7 +16,7 @@ import type {
   VenueTime,
 } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
-import type { Views } from "@perpgate/venue";
+import type { Venue, Views } from "@perpgate/venue";
 import type { VenueLink } from "./venue-link.js";
 
 export class PublicReads {
@@ -69,12 +69,23 @@ export class PublicReads {
 
   async status(): Promise<Omit<VenueStatus, "release">> {
     const cluster = this.clusterStatus?.();
-    return { ...this.views.status(), ...(cluster === undefined ? {} : { cluster }) };
+    const status = { ...this.views.status(), ...this.conflict() };
+    return cluster === undefined ? status : { ...status, cluster };
+  }
+
+  /** Why no checkpoint is signed any more; empty while nothing conflicts. */
+  conflict(): Pick<VenueStatus, "conflict"> {
+    return conflictOf(this.link.venue);
   }
 
   private get views(): Views {
     return this.link.views;
   }
+}
+
+export function conflictOf({ promises }: Pick<Venue, "promises">): Pick<VenueStatus, "conflict"> {
+  const conflict = promises?.log.conflict ?? null;
+  return conflict === null ? {} : { conflict };
 }
 
 function listed<T>(symbol: string, view: T | undefined): T {

@@ -4,6 +4,7 @@ import { bytesFromHex, readBlockHeader } from "@perpgate/protocol/core";
 import {
   ackListHash,
   checkOrderProof,
+  checkpointText,
   decodeReceipt,
   entriesOf,
   openCheckpoint,
@@ -13,9 +14,10 @@ import {
   receiptProblem,
   requestHashOf,
   rootOfLeafHashes,
+  signatureLine,
   treeLeafHash,
 } from "@perpgate/protocol/receipts";
-import { newLogKey, verify, verifyEd25519 } from "@perpgate/venue";
+import { newLogKey, signWith, verify, verifyEd25519 } from "@perpgate/venue";
 import { afterAll, describe, expect, test } from "vitest";
 import { ask } from "../testing/running-gateway.js";
 import { StreamClient } from "../ws/testing/stream-client.js";
@@ -231,6 +233,37 @@ describe("the transparency log", () => {
     ]) {
       expect((await fetch(shared.url + path)).status, path).toBe(404);
     }
+  });
+
+  test("in conflict: the last checkpoint that nothing contradicts is served, and status and readiness name it", async () => {
+    const at = await runVenue({ promises });
+    const { log } = at.venue.promises!;
+    const trader = await Trader.enter(at);
+    const seal = async () => {
+      await trader.place(trader.limit("long", 60_000));
+      await at.advance(400);
+      await log.advance();
+      return log.published!;
+    };
+    const uncontradicted = await seal();
+    const { size } = await seal();
+    for (const path of ["/readyz", "/v1/status"]) {
+      expect((await ask(at.url + path)).body).not.toHaveProperty("conflict");
+    }
+    const text = checkpointText({ origin: logKey.name, size, root: new Uint8Array(32) });
+    const signature = signWith(logKey.privateKey, Buffer.from(text));
+    await log.adopt(`${text}\n${signatureLine(logKey, signature)}`);
+    const conflict = `another gateway has signed ${size} other blocks`;
+    for (const path of ["/readyz", "/v1/status", "/v1/honesty"]) {
+      expect(await ask(at.url + path)).toMatchObject({ status: 200, body: { conflict } });
+    }
+    const served = await fetch(`${at.url}/tlog/checkpoint`);
+    expect(await served.text()).toBe(uncontradicted.note);
+    expect(await (await fetch(`${at.url}/tlog/successors`)).json()).toEqual([]);
+    expect(await (await fetch(`${at.url}/tlog/policy`)).text()).toBe(
+      `log ${logKey.text}\nquorum none\n`,
+    );
+    await at.stop();
   });
 
   test("a restart: the checkpoint continues; the receipt key is a new one, certified by the same log key", async () => {

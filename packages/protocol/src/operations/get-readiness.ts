@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { LogConflict } from "../venue-status.js";
 import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getReadiness = {
@@ -14,7 +15,10 @@ export const getReadiness = {
   success: {
     status: 200,
     description: "Every probe passes",
-    schema: Type.Object({ status: Type.Literal("ready") }, { title: "Readiness" }),
+    schema: Type.Object(
+      { status: Type.Literal("ready"), conflict: Type.Optional(LogConflict) },
+      { title: "Readiness" },
+    ),
   },
   errors: ["not_ready"],
 } satisfies Operation;

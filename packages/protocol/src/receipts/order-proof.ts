@@ -20,6 +20,7 @@ import { base64, bytesFromBase64, equalBytes } from "./bytes.js";
 import { type OpenedCheckpoint, openCheckpoint } from "./checkpoint.js";
 import { checkCosignatures, parseWitnessKey } from "./cosignatures.js";
 import { type NoteKey, parseNoteKey, type VerifyEd25519 } from "./signed-note.js";
+import { isTexts, logKeyChain } from "./successors.js";
 
 const FIRST_LINE = "c2sp.org/tlog-proof@v1";
 const ORDER_PROOF_FORMAT = "perpgate-order-proof/1";
@@ -34,6 +35,8 @@ export interface ProofMarket {
 export interface OrderProof {
   /** The log's verifier key as the venue shows it: compare it with the one that you pinned. */
   readonly logKey: string;
+  /** Notes that lead from the log's earlier keys to this one. */
+  readonly successors: readonly string[];
   readonly leaf: Uint8Array;
   /** The leaf's place in its block. */
   readonly index: number;
@@ -52,6 +55,7 @@ export function encodeOrderProof(proof: OrderProof): string {
   const extra = JSON.stringify({
     format: ORDER_PROOF_FORMAT,
     logKey: proof.logKey,
+    ...(proof.successors.length === 0 ? {} : { successors: proof.successors }),
     leaf: hexFromBytes(proof.leaf),
     index: proof.index,
     path: proof.path.map(hexFromBytes),
@@ -96,7 +100,9 @@ function parseExtra(
   const market = marketOf(fields.get("market"));
   if (leafBytes === undefined || headerBytes === undefined || !areHashes(hashes)) return;
   if (typeof index !== "number" || market === undefined) return;
-  return { logKey, leaf: leafBytes, index, path: hashes, header: headerBytes, market };
+  const successors = fields.get("successors") ?? [];
+  if (!isTexts(successors)) return;
+  return { logKey, successors, leaf: leafBytes, index, path: hashes, header: headerBytes, market };
 }
 
 function areHashes(hashes: readonly (Uint8Array | undefined)[]): hashes is readonly Uint8Array[] {
@@ -132,7 +138,7 @@ export interface CheckedProof {
 
 /** Verifier keys that the reader knows from elsewhere. */
 export interface ProofKeys {
-  /** Must have signed the checkpoint. Without it the key in the file is used. */
+  /** It, or a successor that it announced, must have signed the checkpoint. Without it the key in the file is used. */
   readonly logKey?: string | undefined;
   /** What one of them has cosigned must hold. None has to cosign; other cosignatures are not checked. */
   readonly witnessKeys?: readonly string[] | undefined;
@@ -148,13 +154,15 @@ export async function checkOrderProof(
   if (proof === undefined) return "the file is no proof of an order";
   const key = parseNoteKey(logKey ?? proof.logKey);
   if (key === undefined) return "the log key cannot be read";
+  const keys = await logKeyChain(key, proof.successors, verify);
+  if (typeof keys === "string") return keys;
   const witnesses: NoteKey[] = [];
   for (const witnessKey of witnessKeys) {
     const witness = parseWitnessKey(witnessKey);
     if (witness === undefined) return `${witnessKey} is not the verifier key of a witness`;
     witnesses.push(witness);
   }
-  const checkpoint = await openCheckpoint(proof.checkpoint, key, verify);
+  const checkpoint = await openCheckpoint(proof.checkpoint, keys, verify);
   if (typeof checkpoint === "string") return checkpoint;
   const { cosigners, invalid } = await checkCosignatures(checkpoint.note, witnesses, verify);
   if (invalid[0] !== undefined) return `the cosignature of ${invalid[0].name} does not hold`;
@@ -175,5 +183,5 @@ export async function checkOrderProof(
   if (leaf.block !== block.number || !isWithin) {
     return `the acknowledgement names block ${leaf.block} and position ${ackNonce}`;
   }
-  return { leaf, leafHash, block, checkpoint, logKey: key, cosigners };
+  return { leaf, leafHash, block, checkpoint, logKey: checkpoint.logKey, cosigners };
 }

@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject, sign, verify } from "node:crypto";
 import { expect, test } from "vitest";
 import { parseCheckpoint } from "./checkpoint.js";
 import { NOTE_KEY, type NoteKey, noteKeyText, parseNote, signatureLine } from "./signed-note.js";
-import { logKeyChain, MAX_SUCCESSORS, parseSuccessors, successorText } from "./successors.js";
+import { logKeyChain, MAX_SUCCESSORS, parseNotes, successorText } from "./successors.js";
 
 interface Pair extends NoteKey {
   readonly privateKey: KeyObject;
@@ -68,6 +68,6 @@ test.each([
 test("a successor note: no checkpoint; and a list of notes that is none", () => {
   const parsed = parseNote(note(a, b));
   expect(parsed === undefined ? "no note" : parseCheckpoint(parsed)).toBeUndefined();
-  for (const text of ["", "{}", "[1]", "null"]) expect(parseSuccessors(text)).toBeUndefined();
-  expect(parseSuccessors(JSON.stringify([note(a, b)]))).toEqual([note(a, b)]);
+  for (const text of ["", "{}", "[1]", "null"]) expect(parseNotes(text)).toBeUndefined();
+  expect(parseNotes(JSON.stringify([note(a, b)]))).toEqual([note(a, b)]);
 });

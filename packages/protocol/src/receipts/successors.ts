@@ -102,7 +102,7 @@ export async function logKeyChain(
 const CIRCLE = "the successors of the log key form a circle";
 
 /** The notes in a file or response; undefined if the text is no JSON array of texts. */
-export function parseSuccessors(text: string): readonly string[] | undefined {
+export function parseNotes(text: string): readonly string[] | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isTexts(value) ? value : undefined;

@@ -23,6 +23,8 @@ import {
   inclusionRanges,
   type LeafRange,
   type ListedAck,
+  MAX_SUCCESSOR_BYTES,
+  parseNotes,
   provenAcks,
   provenHeader,
   rootOfSubtrees,
@@ -97,6 +99,21 @@ export class LogReader {
    */
   async checkpoint(): Promise<string> {
     return new TextDecoder().decode(await this.get("checkpoint", MAX_CHECKPOINT_BYTES));
+  }
+
+  /**
+   * The signed notes that say which log key succeeded which; none of a venue that has never changed its key.
+   *
+   * @throws Withheld
+   * @example
+   * const reader = new LogReader("http://127.0.0.1:8080");
+   * console.log(await reader.successors());
+   */
+  async successors(): Promise<readonly string[]> {
+    const bytes = await this.get("successors", MAX_SUCCESSOR_BYTES);
+    const notes = parseNotes(new TextDecoder().decode(bytes));
+    if (notes === undefined) throw new Withheld("the successors of the log key cannot be read");
+    return notes;
   }
 
   /**

@@ -1,5 +1,5 @@
 /** Proofs that lead from an acknowledgement or a block to the published checkpoint. */
-import { encodeOrderProof } from "@perpgate/protocol/receipts";
+import { encodeOrderProof, type OrderProof } from "@perpgate/protocol/receipts";
 import { encodeHeader } from "../blocks/block-header.js";
 import { ACKNOWLEDGED } from "../event-fields.js";
 import type { BlockTree } from "../tlog/block-tree.js";
@@ -23,7 +23,7 @@ export function orderProofText(
   source: VenueSource,
   tree: BlockTree,
   published: Published | undefined,
-  logKey: string,
+  keys: Pick<OrderProof, "logKey" | "successors">,
   { leaf, words, block, index, path }: SealedAck,
   onRead: (rows: number) => void,
 ): string | undefined {
@@ -31,7 +31,7 @@ export function orderProofText(
   if (above === undefined || published === undefined) return undefined;
   const { symbol, tickSize, lotSize } = unitsOf(source, words[ACKNOWLEDGED.market]!);
   return encodeOrderProof({
-    logKey,
+    ...keys,
     leaf,
     index,
     path,

@@ -7,7 +7,10 @@ import { TILE_HASHES } from "@perpgate/protocol/receipts";
 import type { DataFolder } from "../recovery/data-folder.js";
 import { BlockTree } from "../tlog/block-tree.js";
 import { CheckpointStore } from "../tlog/checkpoint-store.js";
+import { PublishedNotes } from "../tlog/published-notes.js";
+import { keysOfLog, readSuccessors } from "../tlog/successor-store.js";
 import { TransparencyLog } from "../tlog/transparency-log.js";
+import { policyText } from "../tlog/witness-policy.js";
 import { type PromiseOptions, SILENT, type VenueLogger } from "../venue-options.js";
 import { sealedAck } from "../views/chain-view.js";
 import { HonestyView } from "./honesty-view.js";
@@ -29,6 +32,10 @@ export class Promises {
     readonly log: TransparencyLog,
     readonly tree: BlockTree,
     private readonly honestyView: HonestyView,
+    /** Signed notes that say which log key succeeded which. */
+    readonly successors: readonly string[],
+    /** Who must have cosigned a published checkpoint, as a C2SP tlog-policy. */
+    readonly policy: string,
   ) {}
 
   static async start(
@@ -41,9 +48,15 @@ export class Promises {
     const { logKey, witnesses = [], isSigner, announce, caughtUp } = options;
     const tree = new BlockTree(source.history);
     const honesty = new HonestyView(source, logger);
-    const log = new TransparencyLog(tree, new CheckpointStore(folder.logCheckpoint), {
+    const successors = readSuccessors(folder.logSuccessors);
+    const keys = await keysOfLog(logKey, successors);
+    const store = new CheckpointStore(folder.logCheckpoint);
+    const kept = new PublishedNotes(folder.logPublished);
+    const log = new TransparencyLog(tree, store, kept, {
       logKey,
+      earlierKeys: keys.slice(0, -1),
       witnesses,
+      required: options.required ?? 0,
       intervalMs: options.checkpointMs ?? CHECKPOINT_MS,
       witnessWaitMs: options.witnessWaitMs ?? WITNESS_WAIT_MS,
       logger,
@@ -57,7 +70,8 @@ export class Promises {
     await log.start();
     const receipts =
       options.issueReceipts === false ? null : await Receipts.start(source, receiptKey);
-    return new Promises(source, logKey.text, receipts, log, tree, honesty);
+    const policy = policyText(keys, witnesses, options.required ?? 0);
+    return new Promises(source, logKey.text, receipts, log, tree, honesty, successors, policy);
   }
 
   get venueId(): string {
@@ -116,7 +130,8 @@ export class Promises {
     const { source, tree, logKey } = this;
     const sealed = await sealedAck(source.history, seq, onRead);
     if (sealed === undefined || sealed === "not_sealed") return undefined;
-    return orderProofText(source, tree, this.log.published, logKey, sealed, onRead);
+    const keys = { logKey, successors: this.successors };
+    return orderProofText(source, tree, this.log.published, keys, sealed, onRead);
   }
 
   /** A tile of the published tree; undefined beyond the published checkpoint. */

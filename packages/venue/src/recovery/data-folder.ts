@@ -15,6 +15,8 @@ export interface DataFolder {
   readonly logCheckpoint: string;
   /** The secret that signs checkpoints, unless the settings name another file. */
   readonly logKey: string;
+  /** Checkpoints that were published. */
+  readonly logPublished: string;
   /** Which key succeeded which. */
   readonly logSuccessors: string;
 }
@@ -27,6 +29,7 @@ export function dataFolder(directory: string): DataFolder {
     clock: join(directory, "clock.json"),
     logCheckpoint: join(directory, "log-checkpoint"),
     logKey: join(directory, "log.key"),
+    logPublished: join(directory, "log-published.json"),
     logSuccessors: join(directory, "log-successors.json"),
   };
 }

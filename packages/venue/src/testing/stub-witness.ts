@@ -12,13 +12,18 @@ export interface StubAnswer {
 export class StubWitness {
   /** Decides the next answers; undefined cosigns. */
   onCheckpoint: () => Promise<StubAnswer | undefined> = async () => undefined;
-  private readonly cosigner = new TestCosigner();
+  private readonly cosigner: TestCosigner;
 
-  private constructor(private readonly server: Server) {}
+  private constructor(
+    private readonly server: Server,
+    name: string | undefined,
+  ) {
+    this.cosigner = new TestCosigner(name);
+  }
 
-  static async start(): Promise<StubWitness> {
+  static async start(name?: string): Promise<StubWitness> {
     const server = createServer();
-    const witness = new StubWitness(server);
+    const witness = new StubWitness(server, name);
     server.on("request", (request, response) => {
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => chunks.push(chunk));

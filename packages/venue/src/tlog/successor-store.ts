@@ -9,19 +9,20 @@ import {
   MAX_SUCCESSORS,
   type NoteKey,
   noteKeyText,
-  parseSuccessors,
+  parseNotes,
   signatureLine,
   successorText,
 } from "@perpgate/protocol/receipts";
 import { type LogKey, signWith } from "../receipts/log-key.js";
 import { verifyEd25519 } from "../receipts/verify-ed25519.js";
+import { dataFolder } from "../recovery/data-folder.js";
 import { ConfigRefused } from "../venue-errors.js";
 import { writeDurably } from "./durable-file.js";
 
 /** @throws {ConfigRefused} if the file cannot be read as notes. */
 export function readSuccessors(file: string): readonly string[] {
   if (!existsSync(file)) return [];
-  const notes = parseSuccessors(readFileSync(file, "utf8"));
+  const notes = parseNotes(readFileSync(file, "utf8"));
   if (notes !== undefined) return notes;
   throw new ConfigRefused("log_key_differs", `${file} is no list of successor notes`);
 }
@@ -41,9 +42,22 @@ export async function keysOfLog(
   );
 }
 
-/** Announces that `to` succeeds `from`, durably. @throws {ConfigRefused} where the chain forbids it */
+export function successorsFile(directory: string): string {
+  return dataFolder(directory).logSuccessors;
+}
+
+/**
+ * Announces that `to` succeeds `from`, durably; again, without any effect.
+ *
+ * @throws {ConfigRefused} where the chain forbids it
+ */
 export async function succeed(file: string, from: LogKey, to: LogKey): Promise<void> {
   const notes = readSuccessors(file);
+  if (from.text === to.text) {
+    throw new ConfigRefused("log_key_differs", `${to.text} is the present log key`);
+  }
+  const chain = await logKeyChain(from, notes, verifyEd25519);
+  if (typeof chain !== "string" && noteKeyText(chain.at(-1) ?? from) === to.text) return;
   await keysOfLog(from, notes);
   const text = successorText({ from, to });
   const lines = [from, to].map((key) =>

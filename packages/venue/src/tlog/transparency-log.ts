@@ -14,7 +14,10 @@
  * After a start each round submits the last durable checkpoint once more and signs nothing new, or a
  * checkpoint over nothing if there is none, until a witness answers: so one that has seen more than this
  * folder remembers is found before anything is signed. If none answers for `witnessWaitMs`, signing begins
- * without. A conflict ends signing for good; trading goes on.
+ * without. A conflict ends signing for good; trading goes on, and the last published checkpoint that nothing
+ * contradicts is served.
+ *
+ * With `required` witnesses a checkpoint is published only with that many cosignatures.
  *
  * Of the gateways of one venue one signs and announces what it publishes; the others take over what agrees
  * with their own blocks, serve it, and must continue it when their turn to sign comes.
@@ -24,9 +27,12 @@ import {
   checkCosignatures,
   checkpointText,
   equalBytes,
+  type NoteKey,
   noteKeyText,
   openCheckpoint,
+  parseNote,
   signatureLine,
+  signaturesBy,
 } from "@perpgate/protocol/receipts";
 import { type LogKey, signWith } from "../receipts/log-key.js";
 import { verifyEd25519 } from "../receipts/verify-ed25519.js";
@@ -34,12 +40,17 @@ import { ConfigRefused } from "../venue-errors.js";
 import type { VenueLogger } from "../venue-options.js";
 import type { BlockTree } from "./block-tree.js";
 import type { CheckpointStore } from "./checkpoint-store.js";
+import type { PublishedNotes } from "./published-notes.js";
 import type { WitnessSetting } from "./witness.js";
 import { type WitnessCounts, WitnessPanel } from "./witness-panel.js";
 
 export interface TransparencyOptions {
   readonly logKey: LogKey;
+  /** Keys that this one succeeded, whose checkpoints it continues; default: none. */
+  readonly earlierKeys?: readonly NoteKey[];
   readonly witnesses: readonly WitnessSetting[];
+  /** Cosignatures that a checkpoint needs before it is published; default: none. */
+  readonly required?: number;
   /** Milliseconds between two checkpoints, if blocks were sealed. */
   readonly intervalMs: number;
   /** Milliseconds after a start in which nothing is signed unless a witness has answered. */
@@ -117,6 +128,7 @@ export class TransparencyLog {
   constructor(
     private readonly tree: BlockTree,
     private readonly store: CheckpointStore,
+    private readonly kept: PublishedNotes,
     private readonly options: TransparencyOptions,
   ) {
     this.witnessKeys = options.witnesses.map(({ key }) => noteKeyText(key));
@@ -131,15 +143,17 @@ export class TransparencyLog {
   async start(): Promise<void> {
     const note = this.store.read();
     if (note !== undefined) {
-      const opened = await openCheckpoint(note, this.options.logKey, verifyEd25519);
+      const opened = await openCheckpoint(note, this.logKeys, verifyEd25519);
       if (typeof opened === "string") {
         throw new ConfigRefused(
           "log_key_differs",
           `the last checkpoint is not of this log key: ${opened}; ` +
-            "restore the key that signed it, or move log-checkpoint away to begin a new log",
+            "restore the key that signed it, announce this one with perpgate succeed, " +
+            "or move log-checkpoint away to begin a new log",
         );
       }
-      this.last = { origin: opened.origin, size: opened.size, root: opened.root, note };
+      // The same size and root, also where an earlier key has signed them.
+      this.last = this.signed(opened.size, opened.root);
     }
     this.sizeAtStart = this.tree.size;
     if (!this.panel.isEmpty) this.waitsUntil = performance.now() + this.options.witnessWaitMs;
@@ -178,9 +192,13 @@ export class TransparencyLog {
   private async begin(): Promise<void> {
     const { last } = this;
     try {
-      if (last !== undefined && !this.continues(last)) return;
+      if (last !== undefined && !(await this.continues(last))) return;
+      if (last !== undefined) {
+        const published = await this.keptBelow(last.size + 1);
+        if (published !== undefined) this.show(published);
+      }
       if (!this.panel.isEmpty) await this.probe();
-      else if (last !== undefined) this.publish(last, [], null);
+      else if (last !== undefined && this.isNews(last.size, 0)) await this.publish(last, [], null);
     } catch (error) {
       this.options.logger.error({ err: error }, "the transparency log could not begin");
     }
@@ -193,8 +211,6 @@ export class TransparencyLog {
     const blocks = () => (isSole ? this.sizeAtStart : this.tree.size);
     const isAnswered = await this.askWitnesses(this.last ?? this.sign(0), blocks);
     if (isAnswered) this.waitsUntil = 0;
-    // It was shown without cosignatures while no witness answered.
-    if (this.conflict !== null) this.published = undefined;
   }
 
   private async runRound(): Promise<void> {
@@ -206,9 +222,11 @@ export class TransparencyLog {
       if (this.options.isSigner?.() === false) return;
       const { size } = this.tree;
       const { last } = this;
-      if (last !== undefined && !this.continues(last)) return;
-      if (size === 0 || (size === last?.size && this.published?.size === size)) {
-        if (this.published !== undefined) this.options.announce?.(this.published.note);
+      if (last !== undefined && !(await this.continues(last))) return;
+      const { published } = this;
+      const isPublished = published?.size === size && this.isOwn(published);
+      if (size === 0 || (size === last?.size && isPublished)) {
+        if (published !== undefined) this.options.announce?.(published.note);
         return;
       }
       const signed = size === last?.size ? last : this.sign(size);
@@ -243,13 +261,14 @@ export class TransparencyLog {
       this.announced = undefined;
       if (typeof opened === "string" || opened.size === 0) return;
       if (!equalBytes(this.tree.rootAt(opened.size), opened.root)) {
-        this.halt(`another gateway has signed ${opened.size} other blocks`);
+        await this.halt(`another gateway has signed ${opened.size} other blocks`, opened.size);
         return;
       }
       const keys = this.options.witnesses.map(({ key }) => key);
       const { cosigners, invalid } = await checkCosignatures(opened.note, keys, verifyEd25519);
       // Clients refuse every proof under a forged cosignature.
       if (invalid.length > 0 || !this.isNews(opened.size, cosigners.length)) return;
+      if (cosigners.length < this.required) return;
       // The same key and the same blocks: this is the note that the other one has signed.
       const signed = this.sign(opened.size);
       if (opened.size > (this.last?.size ?? 0)) {
@@ -257,6 +276,7 @@ export class TransparencyLog {
         this.last = signed;
       }
       this.show({ ...signed, note: announced, witnesses: cosigners, cosignedMs: null });
+      await this.kept.add(signed.size, announced);
     } catch (error) {
       this.options.logger.error({ err: error }, "a checkpoint could not be taken over");
     }
@@ -264,25 +284,45 @@ export class TransparencyLog {
 
   private isNews(size: number, witnesses: number): boolean {
     const { published } = this;
-    if (published === undefined || size > published.size) return true;
+    if (published === undefined || size > published.size || !this.isOwn(published)) return true;
     return size === published.size && witnesses > published.witnesses.length;
   }
 
   /** Whether the tree still has the root that was signed; otherwise nothing is signed any more. */
-  private continues(last: Signed): boolean {
+  private async continues({ size: signed, root }: Signed): Promise<boolean> {
     const { size } = this.tree;
-    if (size < last.size) {
-      this.halt(`the last signed checkpoint covers ${last.size} blocks; the log has ${size}`);
+    if (size < signed) {
+      const reason = `the last signed checkpoint covers ${signed} blocks; the log has ${size}`;
+      await this.halt(reason, signed);
       return false;
     }
-    if (equalBytes(this.tree.rootAt(last.size), last.root)) return true;
-    this.halt(`block ${last.size} and those before it differ from the last signed checkpoint`);
+    if (equalBytes(this.tree.rootAt(signed), root)) return true;
+    const reason = `block ${signed} and those before it differ from the last signed checkpoint`;
+    await this.halt(reason, signed);
     return false;
   }
 
+  private get logKeys(): readonly NoteKey[] {
+    return [this.options.logKey, ...(this.options.earlierKeys ?? [])];
+  }
+
+  /** Not by a key that this one succeeded. */
+  private isOwn({ note }: Published): boolean {
+    const parsed = parseNote(note);
+    return parsed !== undefined && signaturesBy(parsed, this.options.logKey).length > 0;
+  }
+
+  private get required(): number {
+    return this.options.required ?? 0;
+  }
+
   private sign(size: number): Signed {
+    return this.signed(size, this.tree.rootAt(size));
+  }
+
+  private signed(size: number, root: Uint8Array): Signed {
     const { logKey } = this.options;
-    const checkpoint = { origin: logKey.name, size, root: this.tree.rootAt(size) };
+    const checkpoint = { origin: logKey.name, size, root };
     const text = checkpointText(checkpoint);
     const signature = signWith(logKey.privateKey, Buffer.from(text));
     return { ...checkpoint, note: `${text}\n${signatureLine(logKey, signature)}` };
@@ -298,22 +338,25 @@ export class TransparencyLog {
       caughtUp: this.options.caughtUp ?? (() => Promise.resolve()),
       consistencyFrom: (size) => this.tree.consistency(size, signed.size),
     });
-    if (conflict !== null) this.halt(conflict);
+    if (conflict !== null) await this.halt(conflict.reason, conflict.fromSize);
     else if (signed.size > 0 && this.isNews(signed.size, lines.length)) {
-      this.publish(signed, lines, lines.length === 0 ? null : performance.now() - startedAt);
+      const cosignedMs = lines.length === 0 ? null : performance.now() - startedAt;
+      await this.publish(signed, lines, cosignedMs);
     }
     return isAnswered;
   }
 
-  private publish(
+  private async publish(
     signed: Signed,
     lines: readonly { readonly name: string; readonly line: string }[],
     cosignedMs: number | null,
-  ): void {
+  ): Promise<void> {
+    if (lines.length < this.required) return;
     const note = signed.note + lines.map(({ line }) => line).join("");
     const witnesses = lines.map(({ name }) => name);
     this.show({ ...signed, note, witnesses, cosignedMs });
     this.options.announce?.(note);
+    await this.kept.add(signed.size, note);
   }
 
   private show(published: Published): void {
@@ -324,8 +367,31 @@ export class TransparencyLog {
     this.options.onPublished?.(published);
   }
 
-  private halt(reason: string): void {
+  /** Ends signing; what covers `fromSize` blocks or more is contradicted, and not served any more. */
+  private async halt(reason: string, fromSize: number): Promise<void> {
     this.conflict = reason;
     this.options.logger.error({ reason }, "no checkpoint is signed any more");
+    const size = this.published?.size ?? 0;
+    if (0 < size && size < fromSize && size <= this.tree.size) return;
+    this.published = await this.keptBelow(fromSize);
+  }
+
+  /** The largest checkpoint below that size which was published and which this log's blocks agree with. */
+  private async keptBelow(fromSize: number): Promise<Published | undefined> {
+    const witnessKeys = this.options.witnesses.map(({ key }) => key);
+    for (const note of this.kept.notes) {
+      const opened = await openCheckpoint(note, this.logKeys, verifyEd25519);
+      if (typeof opened === "string" || opened.size >= fromSize) continue;
+      const { origin, size, root } = opened;
+      if (size > this.tree.size || !equalBytes(this.tree.rootAt(size), root)) continue;
+      const { cosigners, invalid } = await checkCosignatures(
+        opened.note,
+        witnessKeys,
+        verifyEd25519,
+      );
+      if (invalid.length > 0 || cosigners.length < this.required) continue;
+      return { origin, size, root, note, witnesses: cosigners, cosignedMs: null };
+    }
+    return undefined;
   }
 }

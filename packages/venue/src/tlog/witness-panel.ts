@@ -14,7 +14,13 @@ export interface PanelAnswer {
   readonly isAnswered: boolean;
   readonly lines: readonly { readonly name: string; readonly line: string }[];
   /** What a witness has seen that this log never signed; null if there is nothing. */
-  readonly conflict: string | null;
+  readonly conflict: Conflict | null;
+}
+
+export interface Conflict {
+  readonly reason: string;
+  /** Checkpoints over that many blocks or more are contradicted. */
+  readonly fromSize: number;
 }
 
 const FIRST_PAUSE_MS = 1_000;
@@ -42,7 +48,7 @@ interface Member {
 
 interface OneAnswer {
   readonly line?: PanelAnswer["lines"][number];
-  readonly conflict?: string;
+  readonly conflict?: Conflict;
 }
 
 export class WitnessPanel {
@@ -80,7 +86,12 @@ export class WitnessPanel {
     return {
       isAnswered: answers.some((answer) => answer !== undefined),
       lines: answers.flatMap((answer) => (answer?.line === undefined ? [] : [answer.line])),
-      conflict: answers.find((answer) => answer?.conflict !== undefined)?.conflict ?? null,
+      conflict: answers
+        .flatMap((answer) => answer?.conflict ?? [])
+        .reduce<Conflict | null>(
+          (lowest, each) => (lowest === null || each.fromSize < lowest.fromSize ? each : lowest),
+          null,
+        ),
     };
   }
 
@@ -101,9 +112,19 @@ export class WitnessPanel {
       case "ahead":
         // Another gateway has shown it more, of blocks that this one has too: the next one continues it.
         if (answer.size <= question.blocks()) return {};
-        return { conflict: `witness ${witness.name} has seen ${answer.size} blocks of this log` };
+        return {
+          conflict: {
+            reason: `witness ${witness.name} has seen ${answer.size} blocks of this log`,
+            fromSize: answer.size,
+          },
+        };
       case "inconsistent":
-        return { conflict: `witness ${witness.name} has seen another history of this log` };
+        return {
+          conflict: {
+            reason: `witness ${witness.name} has seen another history of this log`,
+            fromSize: answer.size,
+          },
+        };
     }
   }
 

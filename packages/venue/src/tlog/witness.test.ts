@@ -24,8 +24,8 @@ test("submit: an answer without end is read up to its bound, and counts as faile
 });
 
 test.each([
-  ["its size twice", ["3\n", "3\n"], { kind: "inconsistent" }],
-  ["its size, then nothing", ["3\n", ""], { kind: "inconsistent" }],
+  ["its size twice", ["3\n", "3\n"], { kind: "inconsistent", size: 3 }],
+  ["its size, then nothing", ["3\n", ""], { kind: "inconsistent", size: 3 }],
   ["a larger size meanwhile", ["3\n", "5\n"], { kind: "ahead", size: 5 }],
   ["a smaller size twice", ["2\n", "2\n"], { kind: "failed", reason: "it does not say its size" }],
   ["nothing", [""], { kind: "failed", reason: "its size cannot be read" }],

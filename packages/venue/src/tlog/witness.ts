@@ -31,8 +31,8 @@ export type WitnessAnswer =
   | { readonly kind: "cosigned"; readonly line: string }
   /** The witness has seen a checkpoint of that size, larger than the one submitted. */
   | { readonly kind: "ahead"; readonly size: number }
-  /** The witness has seen another history. */
-  | { readonly kind: "inconsistent" }
+  /** The witness has seen another history, of which it has signed that size. */
+  | { readonly kind: "inconsistent"; readonly size: number }
   | { readonly kind: "failed"; readonly reason: string };
 
 /** The witness does not continue from the old size that was sent. */
@@ -67,7 +67,7 @@ export class Witness {
         const { old, size } = answer;
         // The witness has a checkpoint of this size, and its root differs: not so of one over nothing.
         const isSameSize = old === submission.size && (size ?? stated) === old;
-        if (isSameSize && old > 0) return { kind: "inconsistent" };
+        if (isSameSize && old > 0) return { kind: "inconsistent", size: old };
         if (size === undefined) return { kind: "failed", reason: "its size cannot be read" };
         this.size = size;
         stated = size;
@@ -105,7 +105,7 @@ export class Witness {
       case 409:
         return { kind: "conflict", old, size: sizeIn(text) };
       case 422:
-        return { kind: "inconsistent" };
+        return { kind: "inconsistent", size: old };
       default:
         return { kind: "failed", reason: `it answered ${status}` };
     }

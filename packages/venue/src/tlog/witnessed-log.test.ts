@@ -5,19 +5,23 @@ import { until } from "@perpgate/journal/testing";
 import {
   checkpointText,
   isNoteSignedBy,
+  logKeyChain,
+  noteKeyText,
   openCheckpoint,
   parseNoteKey,
   signatureLine,
 } from "@perpgate/protocol/receipts";
 import { TestCosigner } from "@perpgate/protocol/testing";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { newLogKey, signWith } from "../receipts/log-key.js";
+import { type LogKey, newLogKey, signWith } from "../receipts/log-key.js";
 import { verifyEd25519 } from "../receipts/verify-ed25519.js";
+import { dataFolder } from "../recovery/data-folder.js";
 import { Litewitness, litewitnessProgram } from "../testing/litewitness.js";
 import { StubWitness } from "../testing/stub-witness.js";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 import type { PromiseOptions, VenueOptions } from "../venue-options.js";
 import { verify } from "../verify/verify.js";
+import { succeed } from "./successor-store.js";
 import type { Published } from "./transparency-log.js";
 import { Witness } from "./witness.js";
 
@@ -88,7 +92,9 @@ describe.skipIf(program === undefined)("with litewitness", async () => {
     await expectCosigned(ahead.published);
     const forked = await live("older", 9, 660_000);
     expect(forked.conflict).toMatch(/witness witness.example\/w1 has seen/);
-    expect(forked.published).toBeUndefined();
+    // What was published before the copy, which the witness has cosigned.
+    await expectCosigned(forked.published);
+    expect(forked.published?.size).toBeLessThan(ahead.published!.size);
   });
 
   test("a folder from before its last checkpoint, started before the witness: nothing is signed", async () => {
@@ -104,14 +110,15 @@ describe.skipIf(program === undefined)("with litewitness", async () => {
     // Now it has more blocks than the witness has seen.
     await grow(driver, 9, 660_000);
     await log.advance();
-    expect(log.published).toMatchObject({ note: remembered, witnesses: [] });
+    await expectCosigned(log.published);
+    expect(log.published?.note.startsWith(remembered)).toBe(true);
     await witness.start();
     const conflict = await until(async () => {
       await log.advance();
       return log.conflict;
     });
     expect(conflict).toMatch(/witness witness.example\/w1 has seen \d+ blocks/);
-    expect(log.published).toBeUndefined();
+    expect(log.published?.note.startsWith(remembered)).toBe(true);
     expect(log.stages.signed.count).toBe(0);
     expect(readFileSync(join(older, "log-checkpoint"), "utf8")).toBe(remembered);
     await driver.venue.close();
@@ -142,7 +149,7 @@ describe.skipIf(program === undefined)("with litewitness", async () => {
       { note: `${text}\n${line}`, size, consistencyFrom: () => [] },
       new AbortController().signal,
     );
-    expect(answer).toEqual({ kind: "inconsistent" });
+    expect(answer).toEqual({ kind: "inconsistent", size });
   });
 });
 
@@ -160,8 +167,74 @@ describe("with a witness that a test directs", () => {
     });
     const { log, tree } = driver.venue.promises!;
     await log.advance();
-    return { driver, witness, log, tree };
+    return { driver, witness, log, tree, directory, witnesses };
   }
+
+  test("a witness has another history: the last checkpoint below it is served, also after a start", async () => {
+    const { driver, witness, log, directory, witnesses } = await open({});
+    await grow(driver, 2, 650_000);
+    await log.advance();
+    const uncontradicted = log.published!;
+    await grow(driver, 2, 650_000);
+    await log.advance();
+    expect(log.published!.size).toBeGreaterThan(uncontradicted.size);
+    await grow(driver, 1, 650_000);
+    witness.onCheckpoint = async () => ({ status: 422 });
+    await log.advance();
+    expect(log.conflict).toMatch(/has seen another history/);
+    expect(log.published?.note).toBe(uncontradicted.note);
+    await driver.venue.close();
+    // It has signed as many blocks as the last checkpoint here covers, and others.
+    const last = readFileSync(join(directory, "log-checkpoint"), "utf8").split("\n")[1];
+    witness.onCheckpoint = async () => ({ status: 409, text: `${last}\n` });
+    const again = await TestVenue.open(directory, {
+      promises: { logKey, witnesses, checkpointMs: 60_000 },
+    });
+    const { log: after } = again.venue.promises!;
+    await after.advance();
+    expect(after.conflict).toMatch(/has seen another history/);
+    expect(Number(last)).toBeGreaterThan(after.published!.size);
+    expect(after.published?.witnesses).toEqual([witness.key.name]);
+    await again.venue.close();
+  });
+
+  test("a policy of two witnesses: published once both have cosigned, and served after a start", async () => {
+    const second = await StubWitness.start("witness.example/w2");
+    onTestFinished(() => second.close());
+    const first = await StubWitness.start();
+    onTestFinished(() => first.close());
+    const directory = await temporaryFolder();
+    onTestFinished(() => removeFolder(directory));
+    const witnesses = [first, second].map(({ url, key }) => ({ url, key }));
+    const promises = { logKey, witnesses, checkpointMs: 60_000, required: 2 };
+    const life = async (blocks: number) => {
+      const driver = await TestVenue.open(directory, { promises });
+      const { log, policy } = driver.venue.promises!;
+      await log.advance();
+      await grow(driver, blocks, 650_000);
+      await log.advance();
+      await driver.venue.close();
+      return { log, policy };
+    };
+    second.onCheckpoint = async () => ({ status: 404 });
+    const { log, policy } = await life(2);
+    expect(log.stages.signed.count).toBe(1);
+    expect(log.published).toBeUndefined();
+    expect(policy).toBe(
+      [
+        `log ${logKey.text}`,
+        `witness w1 ${noteKeyText(first.key)} ${first.url}`,
+        `witness w2 ${noteKeyText(second.key)} ${second.url}`,
+        "group required 2 w1 w2",
+        "quorum required\n",
+      ].join("\n"),
+    );
+    second.onCheckpoint = async () => undefined;
+    const met = (await life(2)).log.published!;
+    expect(met.witnesses).toHaveLength(2);
+    second.onCheckpoint = async () => ({ status: 404 });
+    expect((await life(2)).log.published?.note).toBe(met.note);
+  });
 
   test("another gateway signs a block that this one has not applied yet: it catches up and goes on", async () => {
     let catchUp = async () => undefined;
@@ -244,7 +317,7 @@ describe("without a witness", () => {
     }
     expect((await verify(two)).fault).toBeNull();
     cpSync(join(one, "log-checkpoint"), join(two, "log-checkpoint"));
-    expect((await verify(two)).fault?.reason).toMatch(/not the one of the last signed checkpoint/);
+    expect((await verify(two)).fault?.reason).toMatch(/is not that of log-checkpoint/);
     const driver = await TestVenue.open(two, { promises });
     await grow(driver, 3, 661_000);
     const { log } = driver.venue.promises!;
@@ -374,6 +447,39 @@ describe("without a witness", () => {
         "the checkpoint cannot be read",
       );
     }
+  });
+
+  test("a new log key that the old one announced: the log continues under it", async () => {
+    const directory = await temporaryFolder();
+    afterAll(() => removeFolder(directory));
+    const life = async (key: LogKey, blocks: number) => {
+      const driver = await TestVenue.open(directory, { promises: { ...promises, logKey: key } });
+      await grow(driver, blocks, 650_000);
+      await driver.venue.promises!.log.advance();
+      await driver.venue.close();
+      return driver.venue.promises!;
+    };
+    const before = (await life(logKey, 2)).log.published!;
+    const next = newLogKey("venue.example/next").key;
+    const file = dataFolder(directory).logSuccessors;
+    await succeed(file, logKey, next);
+    await expect(life(logKey, 1)).rejects.toThrow("only that one may sign");
+    const { log, successors } = await life(next, 0);
+    expect(log.published).toMatchObject({ origin: next.name, size: before.size });
+    const chain = await logKeyChain(logKey, successors, verifyEd25519);
+    expect(typeof chain === "string" ? chain : chain.map(noteKeyText)).toEqual([
+      logKey.text,
+      next.text,
+    ]);
+    const grown = (await life(next, 2)).log.published!;
+    expect(grown.size).toBeGreaterThan(before.size);
+    // Again, without any effect; and not to another one.
+    await succeed(file, logKey, next);
+    await expect(succeed(file, logKey, newLogKey().key)).rejects.toThrow("was succeeded by");
+    await expect(succeed(file, next, logKey)).rejects.toThrow("circle");
+    expect((await life(next, 0)).successors).toEqual(successors);
+    writeFileSync(file, "[");
+    await expect(life(next, 0)).rejects.toThrow("is no list of successor notes");
   });
 
   test("another log key in the same folder: refused at the start", async () => {

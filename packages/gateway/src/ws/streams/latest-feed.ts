@@ -8,7 +8,8 @@
 
 import type { Resolution } from "@perpgate/protocol";
 import type { StreamPayload } from "@perpgate/protocol/operations";
-import type { Views } from "@perpgate/venue";
+import type { Venue, Views } from "@perpgate/venue";
+import { conflictOf } from "../../venue/public-reads.js";
 import type { Connection } from "../connection.js";
 import { type WireFrame, wireFrame } from "../wire-frame.js";
 import { BroadcastFeed } from "./broadcast-feed.js";
@@ -51,11 +52,15 @@ export function candleState(views: Views, symbol: string, resolution: Resolution
   };
 }
 
-export function statusState(views: Views, release: string): LatestState {
+export function statusState(venue: Venue, release: string): LatestState {
   return {
     t: "status",
     isTimed: true,
-    read: (): StreamPayload<"status"> => ({ release, ...views.status() }),
+    read: (): StreamPayload<"status"> => ({
+      release,
+      ...venue.views.status(),
+      ...conflictOf(venue),
+    }),
     // Time, block and position change with every command.
     fingerprint: (status) => JSON.stringify({ ...status, time: 0, block: 0, position: 0 }),
   };

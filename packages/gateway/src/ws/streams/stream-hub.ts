@@ -41,7 +41,7 @@ export class StreamHub implements PublicEventSink {
   ) {
     this.scheduler = new FrameScheduler(onFault);
     this.blocks = new BlocksFeed(this.scheduler, (number) => venue.views.block(number));
-    this.status = new LatestFeed(this.scheduler, statusState(venue.views, release));
+    this.status = new LatestFeed(this.scheduler, statusState(venue, release));
     this.accounts = new AccountFeed(venue, onFault);
     this.stopObserving = venue.observe({ onCommand: (applied) => this.onCommand(applied) });
   }
