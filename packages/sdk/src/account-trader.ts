@@ -11,6 +11,7 @@ import type {
   Chain,
   Deposit,
   MarginChange,
+  Order,
   Token,
 } from "@perpgate/protocol";
 import {
@@ -32,9 +33,11 @@ import { PerpgateError } from "./errors.js";
 import {
   amendText,
   batchText,
+  cancelFields,
   type NewOperation,
   type NewOrder,
   type OrderAmendment,
+  type OrderName,
 } from "./orders/order-body.js";
 import type { OrderClient, PlacedOrder, Replayable, Transport } from "./orders/order-client.js";
 import { type Protection, protectionOf } from "./orders/protection.js";
@@ -67,9 +70,6 @@ export interface CancelOptions extends CallOptions {
   /** Unix milliseconds; refused with `too_late` if the venue gets to it later. */
   readonly validUntil?: number;
 }
-
-/** An order by its id, or by your own. */
-export type OrderName = string | { readonly clientOrderId: string };
 
 export abstract class AccountTrader extends AccountReader {
   /** @internal */
@@ -177,19 +177,11 @@ export abstract class AccountTrader extends AccountReader {
     order: OrderName,
     { validUntil, ...options }: CancelOptions = {},
   ): Promise<CanceledOrder> {
-    if (typeof order !== "string") {
-      const body = cancelBody({ clientOrderId: order.clientOrderId }, validUntil);
-      try {
-        return await this.call(cancelNamedOrder, { body, options });
-      } catch (error) {
-        return this.settleNamedCancel(order.clientOrderId, error);
-      }
-    }
     try {
-      if (validUntil === undefined) {
+      if (typeof order === "string" && validUntil === undefined) {
         return await this.call(cancelOrder, { params: { id: order }, options });
       }
-      const body = cancelBody({ orderId: order }, validUntil);
+      const body = cancelFields(order, validUntil);
       return await this.call(cancelNamedOrder, { body, options });
     } catch (error) {
       return this.settleCancel(order, error);
@@ -249,33 +241,26 @@ export abstract class AccountTrader extends AccountReader {
     };
   }
 
-  /** A name that an earlier try's cancel has freed is not found any more. */
-  private async settleNamedCancel(clientOrderId: string, error: unknown): Promise<CanceledOrder> {
-    const isRepeat =
-      error instanceof PerpgateError && error.code === "order_not_found" && error.isDoubtful;
-    if (!isRepeat) throw error;
-    const [last] = await this.orders({ status: "all", clientOrderId, limit: 1 });
-    if (last?.status !== "canceled") throw error;
-    const { orderId, remainingSize } = last;
-    return { orderId, status: "canceled", remainingSize };
-  }
-
   /** If an earlier try may have been executed, a canceled order is the requested result. */
-  protected async settleCancel(orderId: string, error: unknown): Promise<CanceledOrder> {
-    const isRepeat =
-      error instanceof PerpgateError &&
-      error.code === "order_not_cancelable" &&
-      error.isDoubtful &&
-      error.details?.status === "canceled";
-    if (!isRepeat) throw error;
-    const { remainingSize } = await this.order(orderId);
+  protected async settleCancel(order: OrderName, error: unknown): Promise<CanceledOrder> {
+    if (!(error instanceof PerpgateError && error.isDoubtful)) throw error;
+    const found = await this.canceledBefore(order, error);
+    if (found?.status !== "canceled") throw error;
+    const { orderId, remainingSize } = found;
     return { orderId, status: "canceled", remainingSize };
   }
-}
 
-function cancelBody<T extends object>(
-  target: T,
-  validUntil: number | undefined,
-): T & { validUntil?: number } {
-  return validUntil === undefined ? target : { ...target, validUntil };
+  private async canceledBefore(
+    order: OrderName,
+    { code, details }: PerpgateError,
+  ): Promise<Order | undefined> {
+    if (typeof order === "string") {
+      const isCanceled = code === "order_not_cancelable" && details?.status === "canceled";
+      return isCanceled ? this.order(order) : undefined;
+    }
+    // A name that an earlier try's cancel has freed is not found any more.
+    if (code !== "order_not_found") return undefined;
+    const { clientOrderId } = order;
+    return (await this.orders({ status: "all", clientOrderId, limit: 1 }))[0];
+  }
 }

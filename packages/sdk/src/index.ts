@@ -53,7 +53,6 @@ export type {
   CancelOptions,
   DepositRequest,
   MarginOptions,
-  OrderName,
 } from "./account-trader.js";
 export { type ClientOptions, PerpgateClient, type SignInOptions } from "./client.js";
 export {
@@ -84,7 +83,12 @@ export type {
   TimesOptions,
   TradesOptions,
 } from "./market-reader.js";
-export type { NewOperation, NewOrder, OrderAmendment } from "./orders/order-body.js";
+export type {
+  NewOperation,
+  NewOrder,
+  OrderAmendment,
+  OrderName,
+} from "./orders/order-body.js";
 export type { PlacedOrder, Replayable } from "./orders/order-client.js";
 export { type Protection, protectionOf } from "./orders/protection.js";
 export { priceFor, sizeFor } from "./orders/rounding.js";

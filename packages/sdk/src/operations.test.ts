@@ -101,6 +101,15 @@ test("every operation of the OpenAPI document: has a method that decodes its res
     { op: "cancel", clientOrderId: "bid-1" },
   ]);
   expect(results.map(({ status }) => status)).toEqual([200, 200]);
+  await maker.stream.placeOrder(sized);
+  const late = maker.stream.cancelOrder({ clientOrderId: "bid-1" }, { validUntil: 1 });
+  await expect(late).rejects.toMatchObject({ code: "too_late" });
+  expect(await maker.stream.cancelOrder({ clientOrderId: "bid-1" })).toMatchObject({
+    status: "canceled",
+  });
+  const last = await maker.stream.placeOrder(BID);
+  expect(await maker.stream.cancelAll({ symbol: "ETHUSD" })).toEqual({ canceled: [] });
+  expect(await maker.stream.cancelAll()).toEqual({ canceled: [last.orderId] });
   expect(await taker.changeMargin("BTCUSD", 5)).toMatchObject({ symbol: "BTCUSD", amount: 5 });
   const exits = { symbol: "BTCUSD", side: "long", takeProfit: 70_000, stopLoss: 60_000 } as const;
   expect((await taker.protect(exits)).results).toMatchObject([{ status: 200 }, { status: 200 }]);

@@ -132,7 +132,7 @@ export class Session extends AccountTrader {
       rules: this.http.settings.rules,
       orderPacer: () => this.http.pacer("orders", this, this.opened?.gateway),
       cancelPacer: () => this.http.pacer("cancels", this, this.opened?.gateway),
-      settleCancel: (orderId, error) => this.settleCancel(orderId, error),
+      settleCancel: (order, error) => this.settleCancel(order, error),
       overRest: {
         order: this.sending(placeOrder),
         amendment: (id) => this.sending(amendOrder, { id }),

@@ -98,6 +98,10 @@ export const cancelNamedOrderHandler = handleByVenue(cancelNamedOrder, ({ caller
   venue.cancelOrder(caller(), body),
 );
 
+export const cancelAllOrdersHandler = handleByVenue(cancelAllOrders, ({ caller, body }, venue) =>
+  venue.cancelAllOrders(caller(), body.symbol),
+);
+
 export const ORDER_HANDLERS = [
   placeOrderHandler,
   amendOrderHandler,
@@ -113,9 +117,7 @@ export const ORDER_HANDLERS = [
   handleByVenue(getOrder, ({ caller, params }, venue) =>
     venue.accountReads.order(caller(), params.id),
   ),
-  handleByVenue(cancelAllOrders, ({ caller, body }, venue) =>
-    venue.cancelAllOrders(caller(), body.symbol),
-  ),
+  cancelAllOrdersHandler,
   handleByVenue(cancelOrdersAfter, ({ caller, body }, venue) =>
     venue.cancelOrdersAfter(caller(), body.afterMs),
   ),

@@ -130,6 +130,7 @@ test("messages and frames of a running gateway: as the document that it serves s
   await taker.send("/v1/bridge/deposit", deposit);
   await at.advance(1_000);
   await say(reader, { op: "cancel", orderId: "1" });
+  await say(reader, { op: "cancelAll", symbol: "BTCUSD" });
   await say(reader, { op: "unsubscribe", streams: ["status"] });
 
   const expected = sent.map(([name]) => name);

@@ -18,14 +18,14 @@ import { TokenBuckets } from "../limits/token-buckets.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection } from "./connection.js";
 import type { SocketContext, SocketHandler } from "./operations/operation.js";
-import { amend, batch, cancel, margin, order } from "./operations/orders.js";
+import { amend, batch, cancel, cancelAll, margin, order } from "./operations/orders.js";
 import { auth, ping, session } from "./operations/session.js";
 import { subscribe, unsubscribe } from "./operations/subscriptions.js";
 import { type FaultSink, type MessageId, SocketCall } from "./socket-call.js";
 import { messageRule } from "./socket-limits.js";
 
 const HANDLERS: ReadonlyMap<string, SocketHandler> = new Map(
-  [subscribe, unsubscribe, auth, ping, order, amend, batch, margin, cancel, session].map(
+  [subscribe, unsubscribe, auth, ping, order, amend, batch, margin, cancel, cancelAll, session].map(
     (handler) => [handler.operation.op, handler],
   ),
 );
@@ -37,7 +37,7 @@ const MESSAGES = 0;
 const CONTROL_FRAMES = 1;
 
 /** Applied to unparsed text, which may have a match elsewhere: `run` compares it with the parsed `op`. */
-const EXIT_OPERATION = /"op"\s*:\s*"(cancel|order|batch)"/;
+const EXIT_OPERATION = /"op"\s*:\s*"(cancel|cancelAll|order|batch)"/;
 
 interface ReceivedMessage {
   readonly data: Buffer;
@@ -120,7 +120,7 @@ export class Messages {
     if (session === undefined || isBinary || data.length > signedBytes * 2) return undefined;
     const op = EXIT_OPERATION.exec(data.toString("latin1"))?.[1];
     if (op === undefined) return undefined;
-    const exit = { account: session.account, isOrder: op !== "cancel" };
+    const exit = { account: session.account, isOrder: !op.startsWith("cancel") };
     return takeReserve(budgets, call, exit, COST.message + COST.exit) ? op : undefined;
   }
 

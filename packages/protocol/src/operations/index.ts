@@ -51,6 +51,7 @@ export * from "./socket/amend.js";
 export * from "./socket/auth.js";
 export * from "./socket/batch.js";
 export * from "./socket/cancel.js";
+export * from "./socket/cancel-all.js";
 export * from "./socket/margin.js";
 export * from "./socket/order.js";
 export * from "./socket/ping.js";

@@ -7,6 +7,7 @@
 import type {
   Amendment,
   BatchOperation,
+  CancelOrderBody,
   OrderType,
   SelfTrade,
   Side,
@@ -62,6 +63,9 @@ export type NewOperation =
   | ({ readonly op: "amend" } & Amendment)
   | { readonly op: "cancel"; readonly orderId?: string; readonly clientOrderId?: string };
 
+/** An order by its id, or by your own. */
+export type OrderName = string | { readonly clientOrderId: string };
+
 const OPERATION_FIELDS: Readonly<Record<BatchOperation["op"], readonly string[]>> = {
   place: ORDER_FIELDS,
   amend: AMEND_FIELDS,
@@ -97,6 +101,13 @@ export function batchText(
     return pick(`a ${operation.op} of a batch`, operation, ["op", ...known]);
   });
   return JSON.stringify({ nonce, operations: picked, validUntil });
+}
+
+/** A cancel is not signed; its fields are those of the message and of the body. */
+export function cancelFields(order: OrderName, validUntil: number | undefined): CancelOrderBody {
+  const name =
+    typeof order === "string" ? { orderId: order } : { clientOrderId: order.clientOrderId };
+  return validUntil === undefined ? name : { ...name, validUntil };
 }
 
 /** The known fields in their order; throws for others. */

@@ -1,8 +1,8 @@
 /** `session.stream`: the account's streams, and orders over the same socket. */
 
-import type { BatchAnswer, CanceledOrder } from "@perpgate/protocol";
-import type { BatchOptions } from "../account-trader.js";
-import type { NewOperation, NewOrder, OrderAmendment } from "../orders/order-body.js";
+import type { BatchAnswer, CanceledOrder, CanceledOrders } from "@perpgate/protocol";
+import type { BatchOptions, CancelAllOptions, CancelOptions } from "../account-trader.js";
+import type { NewOperation, NewOrder, OrderAmendment, OrderName } from "../orders/order-body.js";
 import type { PlacedOrder, Replayable } from "../orders/order-client.js";
 import { backoffMs, type CallOptions, pause, RECONNECT_BACKOFF } from "../retry.js";
 import type { PrivateWatchOptions } from "./private-channel.js";
@@ -227,8 +227,19 @@ export class SessionStream {
    * const { remainingSize } = await session.stream.cancelOrder("48213");
    * console.log(remainingSize);
    */
-  cancelOrder(orderId: string, options: CallOptions = {}): Promise<CanceledOrder> {
-    return this.trading.cancel(orderId, options);
+  cancelOrder(order: OrderName, options: CancelOptions = {}): Promise<CanceledOrder> {
+    return this.trading.cancel(order, options);
+  }
+
+  /**
+   * Like `session.cancelAll`, over the socket.
+   *
+   * @example
+   * const { canceled } = await session.stream.cancelAll({ symbol: "BTCUSD" });
+   * console.log(`${canceled.length} orders canceled`);
+   */
+  cancelAll(options: CancelAllOptions = {}): Promise<CanceledOrders> {
+    return this.trading.cancelAll(options);
   }
 
   /**

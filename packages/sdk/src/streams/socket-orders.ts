@@ -1,15 +1,16 @@
 /** Orders over a session's socket: each request is paced, tried again if that is safe, and checked. */
 
-import { BatchAnswer, CanceledOrder, PreconfirmAck } from "@perpgate/protocol";
+import { BatchAnswer, CanceledOrder, CanceledOrders, PreconfirmAck } from "@perpgate/protocol";
 import {
   messageOf,
   socketAmend,
   socketBatch,
   socketCancel,
+  socketCancelAll,
   socketOrder,
   socketSession,
 } from "@perpgate/protocol/operations";
-import type { BatchOptions } from "../account-trader.js";
+import type { BatchOptions, CancelAllOptions, CancelOptions } from "../account-trader.js";
 import { PerpgateError } from "../errors.js";
 import { hasShape } from "../http/answer-shape.js";
 import { unexpectedAnswer } from "../http/failures.js";
@@ -17,9 +18,11 @@ import type { Pacer } from "../http/pacer.js";
 import {
   amendText,
   batchText,
+  cancelFields,
   type NewOperation,
   type NewOrder,
   type OrderAmendment,
+  type OrderName,
 } from "../orders/order-body.js";
 import type {
   OrderClient,
@@ -46,7 +49,7 @@ export interface SocketOrdersContext {
   orderPacer(): Pacer;
   cancelPacer(): Pacer;
   /** The result of a cancel that failed after an earlier try. */
-  settleCancel(orderId: string, error: unknown): Promise<CanceledOrder>;
+  settleCancel(order: OrderName, error: unknown): Promise<CanceledOrder>;
   /** For what an earlier session signed: the socket is bound to the current one. */
   readonly overRest: {
     readonly order: OrderTransport;
@@ -80,15 +83,26 @@ export class SocketOrders {
     return this.context.orderClient.submit(given, textOf, options, send);
   }
 
-  async cancel(orderId: string, options: CallOptions): Promise<CanceledOrder> {
-    const rules = rulesWith(options, this.context.rules);
+  async cancel(
+    order: OrderName,
+    { validUntil, ...options }: CancelOptions,
+  ): Promise<CanceledOrder> {
+    const message = messageOf(socketCancel, cancelFields(order, validUntil));
     try {
-      return await withRetries(rules, options.signal, (attempt) =>
-        this.cancelOnce(orderId, attempt, options.signal),
-      );
+      const { canceled } = await this.sendCancel(message, options);
+      if (!hasShape(CanceledOrder, canceled)) throw otherShape("cancel");
+      return canceled;
     } catch (error) {
-      return this.context.settleCancel(orderId, error);
+      return this.context.settleCancel(order, error);
     }
+  }
+
+  async cancelAll({ symbol, ...options }: CancelAllOptions): Promise<CanceledOrders> {
+    const message = messageOf(socketCancelAll, symbol === undefined ? {} : { symbol });
+    const { canceled } = await this.sendCancel(message, options);
+    const answer = { canceled };
+    if (!hasShape(CanceledOrders, answer)) throw otherShape("cancelAll");
+    return answer;
   }
 
   async setCancelOnDisconnect(isOn: boolean, options: CallOptions): Promise<void> {
@@ -117,20 +131,11 @@ export class SocketOrders {
       return { results: batch.results, replayed: replayed === true };
     });
 
-  private cancelOnce(
-    orderId: string,
-    attempt: Attempt,
-    signal: AbortSignal | undefined,
-  ): Promise<CanceledOrder> {
-    return paced(this.context.cancelPacer(), signal, async () => {
-      const { canceled } = await this.request(
-        messageOf(socketCancel, { orderId }),
-        attempt,
-        signal,
-      );
-      if (!hasShape(CanceledOrder, canceled)) throw otherShape("cancel");
-      return canceled;
-    });
+  private sendCancel(message: object, options: CallOptions) {
+    const { signal } = options;
+    return withRetries(rulesWith(options, this.context.rules), signal, (attempt) =>
+      paced(this.context.cancelPacer(), signal, () => this.request(message, attempt, signal)),
+    );
   }
 
   private request(message: object, { timeoutMs, begin }: Attempt, signal: AbortSignal | undefined) {

@@ -6,6 +6,7 @@
 import { ApiError, type JsonBounds, parseStrictJson } from "@perpgate/protocol/core";
 import {
   amendOrder,
+  cancelAllOrders,
   cancelNamedOrder,
   changeMargin,
   type Operation,
@@ -14,6 +15,7 @@ import {
   socketAmend,
   socketBatch,
   socketCancel,
+  socketCancelAll,
   socketMargin,
   socketOrder,
 } from "@perpgate/protocol/operations";
@@ -23,6 +25,7 @@ import { chargeOperation } from "../../limits/charge-operation.js";
 import type { RawCall } from "../../operations/handler.js";
 import {
   amendOrderHandler,
+  cancelAllOrdersHandler,
   cancelNamedOrderHandler,
   changeMarginHandler,
   placeBatchHandler,
@@ -77,15 +80,25 @@ export const margin = handleMessage(socketMargin, (message, call, { gateway }) =
 
 export const cancel = handleMessage(socketCancel, ({ op: _, id: __, ...body }, call, context) => {
   const { gateway } = context;
-  const account = requireSession(call);
-  chargeOperation(gateway.budgets, call, cancelNamedOrder, account, call.header);
-  const rawCall = rawCallOf(call, body, NO_BYTES, undefined);
+  const rawCall = unsignedCall(body, call, gateway, cancelNamedOrder);
   call.answerWith(cancelNamedOrderHandler.run(rawCall, gateway), (canceled) => ({
     canceled,
     ...seqOf(gateway),
   }));
   return undefined;
 });
+
+export const cancelAll = handleMessage(
+  socketCancelAll,
+  ({ op: _, id: __, ...body }, call, { gateway }) => {
+    const rawCall = unsignedCall(body, call, gateway, cancelAllOrders);
+    call.answerWith(cancelAllOrdersHandler.run(rawCall, gateway), (answer) => ({
+      ...(typeof answer === "object" ? answer : {}),
+      ...seqOf(gateway),
+    }));
+    return undefined;
+  },
+);
 
 interface SignedMessage {
   readonly body: string;
@@ -108,6 +121,17 @@ function signedCall(
   const exact = bytes.length === text.length ? text : bytes.toString("utf8");
   const body = parseStrictJson(exact, BOUNDS.get(operation));
   return rawCallOf(call, body, bytes, sig);
+}
+
+/** Charges the operation; the fields of the message are its body. */
+function unsignedCall(
+  body: object,
+  call: SocketCall,
+  { budgets }: GatewayContext,
+  operation: Operation,
+): RawCall {
+  chargeOperation(budgets, call, operation, requireSession(call), call.header);
+  return rawCallOf(call, body, NO_BYTES, undefined);
 }
 
 function rawCallOf(

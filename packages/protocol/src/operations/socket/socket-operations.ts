@@ -4,6 +4,7 @@ import { socketAmend } from "./amend.js";
 import { socketAuth } from "./auth.js";
 import { socketBatch } from "./batch.js";
 import { socketCancel } from "./cancel.js";
+import { socketCancelAll } from "./cancel-all.js";
 import { socketMargin } from "./margin.js";
 import { socketOrder } from "./order.js";
 import { socketPing } from "./ping.js";
@@ -21,6 +22,7 @@ export const SOCKET_OPERATIONS: readonly SocketOperation[] = [
   socketOrder,
   socketAmend,
   socketCancel,
+  socketCancelAll,
   socketBatch,
   socketMargin,
 ];
