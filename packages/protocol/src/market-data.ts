@@ -3,14 +3,16 @@
 import { type Static, Type } from "typebox";
 import { Side } from "./order.js";
 import { ENTRY_CURSORS, Limit, TIME_CURSORS, TIME_SPAN } from "./paging.js";
-import { Count, MarketSymbol, Nullable, Price, Rate, Size, TimeMs } from "./scalar.js";
+import { Count, Dollars, MarketSymbol, Nullable, Price, Rate, Size, TimeMs } from "./scalar.js";
 import { RESOLUTIONS } from "./symbol.js";
 
 export const Ticker = Type.Object(
   {
     symbol: MarketSymbol,
     bid: Nullable(Price),
+    bidSize: Nullable(Size),
     ask: Nullable(Price),
+    askSize: Nullable(Size),
     last: Nullable(Price),
     mark: Nullable(Price),
     index: Nullable(Price),
@@ -18,6 +20,11 @@ export const Ticker = Type.Object(
     nextFundingAt: TimeMs,
     openInterest: Size,
     volume24h: Size,
+    turnover24h: Nullable({
+      ...Dollars,
+      description:
+        "Σ price × size of the trades in volume24h; null if it is not known of all of them.",
+    }),
     high24h: Nullable(Price),
     low24h: Nullable(Price),
     change24h: Nullable(Rate),

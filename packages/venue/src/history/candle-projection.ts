@@ -6,8 +6,19 @@ import { RESOLUTIONS, type Resolution } from "@perpgate/protocol/core";
 import { keyOf } from "./keys.js";
 import { noOffset, type RowOffset, type RowSink, type RowTable, storedRow } from "./rows.js";
 
-export const CANDLE_ROW = { OPEN: 0, HIGH: 1, LOW: 2, CLOSE: 3, LOTS: 4, TRADES: 5 } as const;
-export const CANDLE_WORDS = 6;
+export const CANDLE_ROW = {
+  OPEN: 0,
+  HIGH: 1,
+  LOW: 2,
+  CLOSE: 3,
+  LOTS: 4,
+  TRADES: 5,
+  /** Σ ticks × lots. Minutes alone have it, and those of earlier builds do not. */
+  TURNOVER: 6,
+} as const;
+export const CANDLE_LENGTHS: readonly number[] = [6, 7];
+/** A turnover that has reached this is not known. */
+export const MAX_TURNOVER = Number.MAX_SAFE_INTEGER;
 
 const MINUTE_MS = 60_000;
 export const RESOLUTION_MS: Readonly<Record<Resolution, number>> = {
@@ -43,24 +54,33 @@ export class CandleProjection {
     for (let i = 0; i < SPANS.length; i++) {
       const group = market * SPANS.length + i;
       const time = timeMs - (timeMs % SPANS[i]!);
-      const { row, offset } = this.candleOf(group, time, priceTicks);
+      const { row, offset } = this.candleOf(group, time, priceTicks, i === 0);
       row[CANDLE_ROW.HIGH] = Math.max(row[CANDLE_ROW.HIGH]!, priceTicks);
       row[CANDLE_ROW.LOW] = Math.min(row[CANDLE_ROW.LOW]!, priceTicks);
       row[CANDLE_ROW.CLOSE] = priceTicks;
       row[CANDLE_ROW.LOTS] = row[CANDLE_ROW.LOTS]! + lots;
       row[CANDLE_ROW.TRADES] = row[CANDLE_ROW.TRADES]! + 1;
+      if (row.length > CANDLE_ROW.TURNOVER) {
+        const turnover = row[CANDLE_ROW.TURNOVER]! + priceTicks * lots;
+        row[CANDLE_ROW.TURNOVER] = Math.min(turnover, MAX_TURNOVER);
+      }
       this.queue.overwrite(offset, this.candles, group, time, row);
     }
   }
 
-  private candleOf(group: number, time: number, priceTicks: number): OpenCandle {
+  private candleOf(
+    group: number,
+    time: number,
+    priceTicks: number,
+    hasTurnover: boolean,
+  ): OpenCandle {
     const open = this.open.get(group);
     if (open !== undefined && open.time === time) return open;
     const stored = this.candles.get(keyOf(group, time));
     const row =
       stored === undefined
-        ? Float64Array.of(priceTicks, priceTicks, priceTicks, priceTicks, 0, 0)
-        : Float64Array.from(storedRow(stored, "candles", CANDLE_WORDS));
+        ? Float64Array.of(...Array(4).fill(priceTicks), 0, 0, ...(hasTurnover ? [0] : []))
+        : Float64Array.from(storedRow(stored, "candles", CANDLE_LENGTHS));
     const opened = { time, row, offset: noOffset() };
     this.open.set(group, opened);
     return opened;

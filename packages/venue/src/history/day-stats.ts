@@ -1,13 +1,16 @@
 /**
- * The last 24 hours of a market from its minute candles: volume, high, low, change. A ring of 1,440
- * minutes in memory, filled from the store; the result is cached until a trade or a new minute.
+ * The last 24 hours of a market from its minute candles: volume, turnover, high, low, change. A ring
+ * of 1,440 minutes in memory, filled from the store; the result is cached until a trade or a new minute.
  */
+import { CANDLE_ROW, MAX_TURNOVER } from "./candle-projection.js";
 
 const MINUTES = 1_440;
 const MINUTE_MS = 60_000;
 
 export interface DayFigures {
   readonly lots: number;
+  /** Σ ticks × lots; `MAX_TURNOVER` or more if that of a minute is not known. */
+  readonly turnover: number;
   readonly highTicks: number;
   readonly lowTicks: number;
   /** Opening price of the oldest minute with a trade; 0 without any. */
@@ -15,15 +18,23 @@ export interface DayFigures {
   readonly lastTicks: number;
 }
 
-const WORDS = 6;
+const WORDS = 7;
 const MINUTE = 0;
 const OPEN = 1;
 const HIGH = 2;
 const LOW = 3;
 const CLOSE = 4;
 const LOTS = 5;
+const TURNOVER = 6;
 
-const QUIET: DayFigures = { lots: 0, highTicks: 0, lowTicks: 0, openTicks: 0, lastTicks: 0 };
+const QUIET: DayFigures = {
+  lots: 0,
+  turnover: 0,
+  highTicks: 0,
+  lowTicks: 0,
+  openTicks: 0,
+  lastTicks: 0,
+};
 
 export class DayStats {
   private readonly ring = new Float64Array(MINUTES * WORDS).fill(-1);
@@ -31,9 +42,18 @@ export class DayStats {
   private until = -1;
 
   /** Loads a stored minute candle. */
-  load(timeMs: number, open: number, high: number, low: number, close: number, lots: number): void {
+  load(timeMs: number, row: ArrayLike<number>): void {
     const minute = Math.floor(timeMs / MINUTE_MS);
-    this.ring.set([minute, open, high, low, close, lots], (minute % MINUTES) * WORDS);
+    const words = [
+      minute,
+      row[CANDLE_ROW.OPEN]!,
+      row[CANDLE_ROW.HIGH]!,
+      row[CANDLE_ROW.LOW]!,
+      row[CANDLE_ROW.CLOSE]!,
+      row[CANDLE_ROW.LOTS]!,
+      row[CANDLE_ROW.TURNOVER] ?? MAX_TURNOVER,
+    ];
+    this.ring.set(words, (minute % MINUTES) * WORDS);
     this.until = -1;
   }
 
@@ -43,13 +63,15 @@ export class DayStats {
     const { ring } = this;
     this.until = -1;
     if (ring[at + MINUTE] !== minute) {
-      ring.set([minute, priceTicks, priceTicks, priceTicks, priceTicks, lots], at);
+      const turnover = priceTicks * lots;
+      ring.set([minute, priceTicks, priceTicks, priceTicks, priceTicks, lots, turnover], at);
       return;
     }
     ring[at + HIGH] = Math.max(ring[at + HIGH]!, priceTicks);
     ring[at + LOW] = Math.min(ring[at + LOW]!, priceTicks);
     ring[at + CLOSE] = priceTicks;
     ring[at + LOTS] = ring[at + LOTS]! + lots;
+    ring[at + TURNOVER] = ring[at + TURNOVER]! + priceTicks * lots;
   }
 
   /** The figures of the minute that holds `timeMs` and the 1,439 before it. */
@@ -61,12 +83,14 @@ export class DayStats {
     let first = -1;
     let last = -1;
     let lots = 0;
+    let turnover = 0;
     let high = 0;
     let low = Number.POSITIVE_INFINITY;
     for (let at = 0; at < ring.length; at += WORDS) {
       const minute = ring[at + MINUTE]!;
       if (minute < oldest || minute > newest) continue;
       lots += ring[at + LOTS]!;
+      turnover += ring[at + TURNOVER]!;
       high = Math.max(high, ring[at + HIGH]!);
       low = Math.min(low, ring[at + LOW]!);
       if (first < 0 || minute < ring[first + MINUTE]!) first = at;
@@ -78,6 +102,7 @@ export class DayStats {
         ? QUIET
         : {
             lots,
+            turnover,
             highTicks: high,
             lowTicks: low,
             openTicks: ring[first + OPEN]!,

@@ -4,7 +4,7 @@ import type { ClientIdWords } from "@perpgate/protocol/client-order-id";
 import { decodeBlock, type SealedBlock } from "../blocks/block-header.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { type AckRow, decodeAck } from "./ack-row.js";
-import { CANDLE_ROW, CANDLE_WORDS, candleGroup, RESOLUTION_MS } from "./candle-projection.js";
+import { CANDLE_LENGTHS, candleGroup, RESOLUTION_MS } from "./candle-projection.js";
 import { DayStats } from "./day-stats.js";
 import { decodeVote, type VotePlace, type VoteRow, voteKey } from "./deposit-projection.js";
 import { type FilteredRows, filteredRows, MAX_LOOKUPS, NO_ROWS } from "./filtered-rows.js";
@@ -139,7 +139,7 @@ export abstract class HistoryReader {
 
   candles(market: number, resolution: Resolution, query: TimeQuery): TimedRow[] {
     const group = candleGroup(market, resolution);
-    return timedRows(this.tables.candles, "candles", CANDLE_WORDS, group, query);
+    return timedRows(this.tables.candles, "candles", CANDLE_LENGTHS, group, query);
   }
 
   funding(market: number, query: TimeQuery): TimedRow[] {
@@ -222,14 +222,7 @@ export abstract class HistoryReader {
       const floor = timeMs - DAY_MINUTES * RESOLUTION_MS["1m"];
       for (const { timeMs: at, row } of this.candles(market, "1m", { limit: DAY_MINUTES })) {
         if (at <= floor) break;
-        day.load(
-          at,
-          row[CANDLE_ROW.OPEN]!,
-          row[CANDLE_ROW.HIGH]!,
-          row[CANDLE_ROW.LOW]!,
-          row[CANDLE_ROW.CLOSE]!,
-          row[CANDLE_ROW.LOTS]!,
-        );
+        day.load(at, row);
       }
       this.days.set(market, day);
     }
@@ -241,7 +234,7 @@ export abstract class HistoryReader {
 function timedRows(
   table: HistoryTable,
   name: TableName,
-  words: number,
+  words: number | readonly number[],
   group: number,
   { limit, afterMs, beforeMs = HIGHEST, fromMs = 0, toMs = HIGHEST }: TimeQuery,
 ): TimedRow[] {
@@ -252,7 +245,11 @@ function timedRows(
   return entries.map((entry) => timedRow(entry, name, words));
 }
 
-function timedRow({ key, value }: Entry, table: TableName, words: number): TimedRow {
+function timedRow(
+  { key, value }: Entry,
+  table: TableName,
+  words: number | readonly number[],
+): TimedRow {
   return { timeMs: placeOf(key), row: storedRow(value, table, words) };
 }
 

@@ -10,6 +10,7 @@ export interface Noted {
   readonly event: VenueEvent;
 }
 
+const MINUTE_MS = 60_000;
 const STATUS = new Map(ORDER_STATUSES.map((name, code) => [code, name]));
 
 export class NaiveHistory {
@@ -82,11 +83,12 @@ export class NaiveHistory {
     for (const { timeMs, event } of this.tape(market)) {
       const time = Math.floor(timeMs / spanMs) * spanMs;
       const price = event.priceTicks;
-      const [open, high, low, , lots, count] = times.get(time) ?? [
+      const [open, high, low, , lots, count, turnover] = times.get(time) ?? [
         price,
         price,
         price,
         price,
+        0,
         0,
         0,
       ];
@@ -97,6 +99,7 @@ export class NaiveHistory {
         price,
         lots! + event.lots,
         count! + 1,
+        ...(spanMs === MINUTE_MS ? [turnover! + price * event.lots] : []),
       ]);
     }
     return [...times].sort(([a], [b]) => b - a).map(([timeMs, row]) => ({ timeMs, row }));

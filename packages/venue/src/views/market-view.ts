@@ -6,6 +6,7 @@ import {
   positionLimitLots,
 } from "@perpgate/engine/reading";
 import type { Market, Ticker } from "@perpgate/protocol";
+import type { MarketUnits } from "../listing/listing.js";
 import {
   fractionOfPpm,
   fractionOfRate,
@@ -52,12 +53,16 @@ export function marketView(source: VenueSource, { units, market }: ViewedMarket)
 export function tickerView(source: VenueSource, { units, market }: ViewedMarket): Ticker {
   const state = stateOf(source);
   const day = source.history.day(market.number, state.timeMs).at(state.timeMs);
-  const { bids, asks } = market;
+  const turnover = day.turnover * units.microsPerTickLot;
+  const bid = bestOf(units, market.bids);
+  const ask = bestOf(units, market.asks);
   const change = day.openTicks === 0 ? null : ratio(day.lastTicks - day.openTicks, day.openTicks);
   return {
     symbol: units.symbol,
-    bid: bids.count === 0 ? null : priceOrNull(units, bids.bestTicks()),
-    ask: asks.count === 0 ? null : priceOrNull(units, asks.bestTicks()),
+    bid: bid.price,
+    bidSize: bid.size,
+    ask: ask.price,
+    askSize: ask.size,
     last: priceOrNull(units, market.last),
     mark: priceOrNull(units, market.mark),
     index: priceOrNull(units, market.index),
@@ -65,9 +70,19 @@ export function tickerView(source: VenueSource, { units, market }: ViewedMarket)
     nextFundingAt: state.totals.nextFundingMs,
     openInterest: sizeOf(units, openInterestLots(market)),
     volume24h: sizeOf(units, day.lots),
+    turnover24h: turnover < Number.MAX_SAFE_INTEGER ? fromMicros(turnover) : null,
     high24h: priceOrNull(units, day.highTicks),
     low24h: priceOrNull(units, day.lowTicks),
     change24h: change,
     time: state.timeMs,
   };
+}
+
+/** The best level of a side. */
+function bestOf(
+  units: MarketUnits,
+  side: ViewedMarket["market"]["bids"],
+): { readonly price: number | null; readonly size: number | null } {
+  if (side.count === 0) return { price: null, size: null };
+  return { price: priceOrNull(units, side.bestTicks()), size: sizeOf(units, side.lotsAt(0)) };
 }

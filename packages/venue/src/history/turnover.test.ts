@@ -1,0 +1,89 @@
+/** The turnover of a market's last 24 hours, kept by its minute candles. */
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { removeFolder, START_MS, TestVenue, temporaryFolder } from "../testing/test-venue.js";
+import { verify } from "../verify/verify.js";
+import { CANDLE_ROW, CandleProjection } from "./candle-projection.js";
+import { DayStats } from "./day-stats.js";
+import { openEnvironment, openTables } from "./history-environment.js";
+import { bytesOfWords, type RowSink, wordsOfBytes } from "./rows.js";
+
+/** Trades of 0.01538 BTC at 65,001 and at 64,999. */
+async function twoTrades() {
+  const folder = await temporaryFolder();
+  onTestFinished(() => removeFolder(folder));
+  const driver = await TestVenue.open(folder);
+  await driver.index();
+  const [maker, taker] = [await driver.signIn(1), await driver.signIn(2)];
+  await driver.order(maker, 1, "short", 650_010);
+  await driver.order(taker, 1, "long", 650_010);
+  await driver.order(maker, 2, "long", 649_990);
+  await driver.order(taker, 2, "short", 649_990);
+  return { folder, driver };
+}
+
+const EXACT = (1_538 * 650_010 + 1_538 * 649_990) / 1e6;
+
+test("turnover24h: the exact sum over all trades, also after a restart", async () => {
+  const { folder, driver } = await twoTrades();
+  const ticker = { volume24h: 0.03076, turnover24h: EXACT };
+  expect(driver.venue.views.ticker("BTCUSD")).toMatchObject(ticker);
+  expect(driver.venue.views.ticker("ETHUSD")).toMatchObject({ volume24h: 0, turnover24h: 0 });
+  await driver.venue.close();
+  const again = await TestVenue.open(folder);
+  expect(again.venue.views.ticker("BTCUSD")).toMatchObject(ticker);
+  await again.venue.close();
+});
+
+test("turnover24h with minutes of an earlier build: null, and verify accepts them", async () => {
+  const { folder, driver } = await twoTrades();
+  await driver.venue.close();
+  await rewriteMinutes(folder, (words) => words.slice(0, CANDLE_ROW.TURNOVER));
+  expect((await verify(folder)).fault).toBeNull();
+  const again = await TestVenue.open(folder);
+  const sessions = [await again.signIn(3), await again.signIn(4)] as const;
+  await again.index();
+  await again.order(sessions[0], 1, "short", 650_010);
+  await again.order(sessions[1], 1, "long", 650_010);
+  const { views } = again.venue;
+  expect(views.ticker("BTCUSD")).toMatchObject({ volume24h: 0.04614, turnover24h: null });
+  await again.venue.close();
+  expect((await verify(folder)).fault).toBeNull();
+  await rewriteMinutes(folder, ([open = 0, ...words]) => [open + 1, ...words]);
+  expect((await verify(folder)).fault?.reason).toContain("candles, row");
+});
+
+/** Stores the rows of all minutes in another form. */
+async function rewriteMinutes(
+  folder: string,
+  change: (words: number[]) => number[],
+): Promise<void> {
+  const environment = openEnvironment(join(folder, "history"), false);
+  const { candles } = openTables(environment, false);
+  for (const { key, value } of [...candles.getRange({})]) {
+    const words = change(wordsOfBytes(Buffer.from(value)));
+    candles.putSync(Buffer.from(key), bytesOfWords(words));
+  }
+  await environment.close();
+}
+
+test("a turnover beyond the safe integers: the row stays readable, the day's sum is not known", () => {
+  const rows: number[][] = [];
+  const sink: Pick<RowSink, "overwrite"> = {
+    overwrite: (_offset, _table, _group, _place, words) => rows.push(Array.from(words)),
+  };
+  const table = { number: 0, get: () => undefined };
+  const nothing = () => undefined;
+  const projection = new CandleProjection(table, { put: nothing, putWords: nothing, ...sink });
+  const day = new DayStats();
+  for (let i = 0; i < 3; i++) {
+    projection.onTrade(0, 2 ** 26, 2 ** 26, START_MS);
+    day.onTrade(2 ** 26, 2 ** 26, START_MS);
+  }
+  expect(rows.flat().every(Number.isSafeInteger)).toBe(true);
+  const loaded = new DayStats();
+  loaded.load(START_MS, rows.findLast((row) => row.length > CANDLE_ROW.TURNOVER) ?? []);
+  for (const { turnover } of [day.at(START_MS), loaded.at(START_MS)]) {
+    expect(turnover).toBeGreaterThanOrEqual(Number.MAX_SAFE_INTEGER);
+  }
+});
