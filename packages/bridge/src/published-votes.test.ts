@@ -66,6 +66,8 @@ function deposit(votes: DepositVote[], changes: Partial<AttestedDeposit> = {}): 
     reason: null,
     reorged: null,
     reorgSettled: false,
+    registeredAt: 1_700_000_000_000,
+    settledAt: null,
     votes,
     ...changes,
   };

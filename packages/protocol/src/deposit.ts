@@ -45,6 +45,8 @@ export const Deposit = Type.Object(
       Type.String({ description: "Why a credit is in doubt: its transaction left the chain." }),
     ),
     reorgSettled: Type.Boolean({ description: "The operator has settled that." }),
+    registeredAt: TimeMs,
+    settledAt: Nullable({ ...TimeMs, description: "When it was credited or rejected." }),
   },
   { title: "Deposit" },
 );

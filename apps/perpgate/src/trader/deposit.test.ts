@@ -17,6 +17,8 @@ const DEPOSIT: Deposit = {
   reason: null,
   reorged: null,
   reorgSettled: false,
+  registeredAt: 1_700_000_000_000,
+  settledAt: null,
 };
 
 test("a transaction of several senders: only the own credits count", () => {

@@ -21,6 +21,8 @@ const CREDITED: Deposit = {
   reason: null,
   reorged: null,
   reorgSettled: false,
+  registeredAt: 1_700_000_000_000,
+  settledAt: null,
 };
 
 describe("deposits table", () => {

@@ -143,7 +143,9 @@ export const BOOK: Book = {
 export const TICKER: Ticker = {
   symbol: "BTCUSD",
   bid: 64999.9,
+  bidSize: 0.25,
   ask: null,
+  askSize: null,
   last: null,
   mark: 65000,
   index: 65000,
@@ -151,6 +153,7 @@ export const TICKER: Ticker = {
   nextFundingAt: 1_700_000_400_000,
   openInterest: 0,
   volume24h: 0,
+  turnover24h: 0,
   high24h: null,
   low24h: null,
   change24h: null,
@@ -169,6 +172,8 @@ export const DEPOSIT: Deposit = {
   reason: null,
   reorged: null,
   reorgSettled: false,
+  registeredAt: 1_700_000_000_000,
+  settledAt: null,
 };
 
 export const VOTE: DepositVote = {

@@ -60,6 +60,7 @@ export function depositAsOf(source: VenueSource, id: number, row: RowWords): Dep
 
 function depositOf(source: VenueSource, deposit: EngineDeposit, state: DepositState): Deposit {
   const { addresses } = stateOf(source);
+  const isOpen = state.status === "queued" || state.status === "confirming";
   return {
     depositId: String(deposit.id),
     chain: chainOf(deposit.chain),
@@ -77,6 +78,9 @@ function depositOf(source: VenueSource, deposit: EngineDeposit, state: DepositSt
     reason: state.reason === "" ? null : state.reason,
     reorged: state.reorged === "" ? null : state.reorged,
     reorgSettled: state.reorgSettledAtMs !== 0,
+    registeredAt: deposit.registeredAtMs,
+    // An earlier state of a deposit that is settled now was open.
+    settledAt: isOpen || deposit.settledAtMs === 0 ? null : deposit.settledAtMs,
   };
 }
 
