@@ -1,40 +1,117 @@
 /** Deposits and liquidations of an account, on a live venue. */
 
+import type { DepositCredit } from "@perpgate/engine";
 import { runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
+import type { BridgeInfo } from "@perpgate/sdk";
 import { expect, test } from "vitest";
+import { expectCurrency, expectTransaction } from "./testing/structure.js";
 import { live, quote, SYMBOL } from "./testing/venue.js";
 
 const { venue, maker, newExchange } = await live();
 await quote(maker);
 
-test("a deposit that pays several accounts: its amount is that of this account", async () => {
-  const attestation = { attestorKind: "chain", devCredit: 0 } as const;
-  const at = await runVenue({ startMs: startAheadOfClients(), parameters: attestation });
+/** A venue with a vault; its attestors vote by `credit`. */
+async function chainVenue() {
+  const token = { token: "USDC", contract: `0x${"c1".repeat(20)}`, decimals: 6 } as const;
+  const chain: BridgeInfo["chains"][number] = {
+    chain: "ethereum",
+    chainId: 1,
+    vault: `0x${"f0".repeat(20)}`,
+    confirmations: 64,
+    finality: "finalized",
+    minDeposit: 1,
+    tokens: [token, { ...token, token: "USDT" }],
+  };
+  const info: BridgeInfo = {
+    attestor: "chain",
+    venue: "test",
+    venueId: null,
+    members: [],
+    quorum: 1,
+    keys: [],
+    paused: ["USDT"],
+    chains: [chain],
+  };
+  const nobody = () => Promise.reject(new Error("no attestor asks"));
+  const at = await runVenue({
+    startMs: startAheadOfClients(),
+    parameters: { attestorKind: "chain", devCredit: 0 },
+    attestation: () => ({ info: () => info, accept: nobody, queue: nobody }),
+  });
+  const credit = (id: string | undefined, credits: readonly DepositCredit[]) =>
+    at.execute({
+      kind: "AttestDeposit",
+      stampMs: at.nowMs(),
+      attestor: 0,
+      depositId: Number(id),
+      verdict: "credit",
+      votedAtMs: at.nowMs(),
+      confirmations: 64,
+      required: 64,
+      credits,
+      reason: "",
+    });
+  return { at, chain, credit };
+}
+
+test("a deposit that pays several accounts and tokens: an entry for each token of this account", async () => {
+  const { at, credit } = await chainVenue();
   const exchange = newExchange({ urls: { api: at.url } });
   const { address } = await exchange.signIn();
   const txid = `0x${"ab".repeat(32)}`;
   const { id } = await exchange.registerDeposit("USDC", txid, { network: "ERC20" });
-  await at.execute({
-    kind: "AttestDeposit",
-    stampMs: at.nowMs(),
-    attestor: 0,
-    depositId: Number(id),
-    verdict: "credit",
-    votedAtMs: at.nowMs(),
-    confirmations: 64,
-    required: 64,
-    credits: [
-      { address: "77".repeat(20), amountMicros: 900_000_000, logIndex: 0 },
-      { address: address.slice(2).toLowerCase(), amountMicros: 25_000_000, logIndex: 1 },
-    ],
-    reason: "",
-  });
-  expect(await exchange.fetchDeposits("USDC")).toMatchObject([
-    { id, amount: 25, addressFrom: address, status: "ok", timestamp: at.nowMs() },
+  const own = address.slice(2).toLowerCase();
+  await credit(id, [
+    { address: "77".repeat(20), amountMicros: 900_000_000, logIndex: 0, token: "USDC" },
+    { address: own, amountMicros: 25_000_000, logIndex: 1, token: "USDT" },
+    { address: own, amountMicros: 100_000, logIndex: 2, token: "USDC" },
+    { address: own, amountMicros: 200_000, logIndex: 3, token: "USDC" },
   ]);
+  const shared = { id, addressFrom: address, status: "ok", timestamp: at.nowMs() };
+  const tether = { ...shared, currency: "USDT", amount: 25, fee: { currency: "USDT" } };
+  const deposits = await exchange.fetchDeposits();
+  expect(deposits).toMatchObject([tether, { ...shared, currency: "USDC", amount: 0.3 }]);
+  for (const deposit of deposits) expectTransaction(exchange, deposit);
+  expect(await exchange.fetchDeposits("USDT")).toMatchObject([tether]);
 });
 
-test("deposits of long ago keep their time; since and until leave out credits, not pending ones", async () => {
+test("a deposit of another token than was registered: its currency is that of the credit", async () => {
+  const { at, credit } = await chainVenue();
+  const exchange = newExchange({ urls: { api: at.url } });
+  const { address } = await exchange.signIn();
+  const txid = `0x${"cd".repeat(32)}`;
+  const { id } = await exchange.registerDeposit("USDC", txid, { network: "ERC20" });
+  const sender = address.slice(2).toLowerCase();
+  await credit(id, [{ address: sender, amountMicros: 5_000_000, logIndex: 0, token: "USDT" }]);
+  expect(await exchange.fetchDeposits("USDT")).toMatchObject([{ id, amount: 5 }]);
+  expect(await exchange.fetchDeposits("USDC")).toEqual([]);
+});
+
+test("fetchDepositAddress: the vault of a chain, named in has once currencies are loaded", async () => {
+  const { at, chain } = await chainVenue();
+  const exchange = newExchange({ urls: { api: at.url } });
+  expect(exchange.has.fetchDepositAddress).toBe(false);
+  await exchange.loadMarkets();
+  expect(exchange.has.fetchDepositAddress).toBe(true);
+  for (const params of [{}, { network: "ERC20" }]) {
+    expect(await exchange.fetchDepositAddress("USDC", params)).toEqual({
+      info: chain,
+      currency: "USDC",
+      network: "ERC20",
+      address: chain.vault,
+      tag: undefined,
+    });
+  }
+  const elsewhere = exchange.fetchDepositAddress("USDC", { network: "TRC20" });
+  await expect(elsewhere).rejects.toThrow(/takes USDC, USDT on ERC20/);
+  const { USDC, USDT } = exchange.currencies;
+  for (const currency of [USDC, USDT]) expectCurrency(exchange, currency);
+  expect(USDC).toMatchObject({ deposit: true, networks: { ERC20: { deposit: true } } });
+  // Paused.
+  expect(USDT).toMatchObject({ deposit: false, networks: { ERC20: { active: false } } });
+});
+
+test("deposits: listed by the time of their registration", async () => {
   const exchange = newExchange();
   const register = async (byte: string): Promise<string | undefined> => {
     const txid = `0x${byte.repeat(32)}`;
@@ -44,25 +121,16 @@ test("deposits of long ago keep their time; since and until leave out credits, n
     (await exchange.fetchDeposits("USDC", since, limit, params)).map(({ id }) => id);
   const first = await register("a1");
   await venue.advance(1_000);
-  const [early] = await exchange.fetchDeposits();
-  expect(early).toMatchObject({ id: first, timestamp: expect.any(Number) });
-  // More entries of the ledger than a page has.
-  const buy = { symbol: SYMBOL, type: "market", side: "buy", amount: 0.0001 } as const;
-  for (let batch = 0; batch < 21; batch++) {
-    await exchange.createOrders(Array.from({ length: 50 }, () => buy));
-  }
+  const since = venue.nowMs();
   const second = await register("b2");
-  await venue.advance(1_000);
-  const third = await register("c3");
-  const [oldest, credited, pending] = await exchange.fetchDeposits("USDC");
-  expect(oldest).toEqual(early);
-  expect(credited).toMatchObject({ id: second, status: "ok", timestamp: expect.any(Number) });
-  expect(pending).toMatchObject({ id: third, status: "pending", timestamp: undefined });
-  const since = credited?.timestamp ?? 0;
-  expect(await idsOf(since)).toEqual([second, third]);
-  expect(await idsOf(undefined, undefined, { until: since - 1 })).toEqual([first, third]);
+  expect(await exchange.fetchDeposits("USDC")).toMatchObject([
+    { id: first, status: "ok", timestamp: since - 1_000 },
+    { id: second, status: "pending", timestamp: since, updated: since },
+  ]);
+  expect(await idsOf(since)).toEqual([second]);
+  expect(await idsOf(undefined, undefined, { until: since - 1 })).toEqual([first]);
   expect(await idsOf(0, 1)).toEqual([first]);
-  expect(await idsOf(undefined, 1)).toEqual([third]);
+  expect(await idsOf(undefined, 1)).toEqual([second]);
 });
 
 test("liquidations: the limit counts them, not the fills around them", async () => {

@@ -27,13 +27,13 @@ import { FundingData } from "./funding-data.js";
 import { maintenanceOf } from "./maintenance.js";
 import { exact, given, isoOf, known, oldestFirst, untilOf } from "./values.js";
 
-/** The kinds of the venue's ledger in CCXT's words. */
+/** The kinds of the venue's ledger in CCXT's words, which have none for funding but that of a fee. */
 const LEDGER_TYPES = {
-  deposit: "deposit",
-  grant: "deposit",
+  deposit: "transaction",
+  grant: "cashback",
   fee: "fee",
   pnl: "trade",
-  funding: "funding",
+  funding: "fee",
   liquidation: "trade",
   adl: "trade",
   settlement: "trade",
@@ -46,10 +46,6 @@ const DEPOSIT_STATUS = {
   credited: "ok",
   rejected: "failed",
 } as const satisfies Record<Deposit["status"], string>;
-
-const LEDGER_PAGE = 1_000;
-/** Pages of the ledger that are read for the times of old deposits; those beyond have no time. */
-const MAX_LOOKUPS = 50;
 
 export class AccountData extends FundingData {
   override async fetchBalance(): Promise<Balances> {
@@ -147,7 +143,7 @@ export class AccountData extends FundingData {
         timestamp: time,
         datetime: isoOf(time),
         direction: amount < 0 ? "out" : "in",
-        account: undefined,
+        account: this.currentSession?.address,
         referenceId: reference,
         referenceAccount: undefined,
         type: LEDGER_TYPES[kind],
@@ -156,13 +152,13 @@ export class AccountData extends FundingData {
         before: exact(balance - amount),
         after: balance,
         status: "ok",
-        fee: undefined,
+        // A fee is an entry of its own.
+        fee: { cost: 0, currency: DOLLARS },
       },
       currency,
     );
   }
 
-  /** A deposit that is not credited has no time and is in every span. */
   override async fetchDeposits(
     code?: string,
     since?: Int,
@@ -171,46 +167,15 @@ export class AccountData extends FundingData {
   ): Promise<Transaction[]> {
     await this.loadMarkets();
     const { address } = await this.session();
-    const all = await this.askSession((session) => session.deposits());
-    const deposits = all.filter(({ token }) => code === undefined || token === code);
-    const isOwn = (credit: { account: string }) => credit.account === address;
-    const times = await this.creditTimes(deposits.filter(({ credits }) => credits.some(isOwn)));
+    const deposits = await this.askSession((session) => session.deposits());
     const [from, to] = [since ?? 0, untilOf(params) ?? Number.POSITIVE_INFINITY];
     const found = deposits
       .reverse()
-      .map((deposit) => this.parseDeposit(deposit, address, times.get(deposit.depositId)))
-      .filter(({ timestamp: time }) => time === undefined || (time >= from && time < to));
+      .flatMap((deposit) => this.depositsOf(deposit, address))
+      .filter(({ currency }) => code === undefined || currency === code)
+      .filter(({ timestamp = 0 }) => timestamp >= from && timestamp < to);
     if (limit === undefined) return found;
     return since === undefined ? found.slice(-limit) : found.slice(0, limit);
-  }
-
-  /**
-   * When deposits, newest first, were credited, by their ids. What the newest page of the ledger does not
-   * have is looked up from the registration on, whose log position is the deposit's id.
-   */
-  private async creditTimes(deposits: readonly Deposit[]): Promise<Map<string, number>> {
-    const times = new Map<string, number>();
-    if (deposits.length === 0) return times;
-    const read = async (after?: string): Promise<string | undefined> => {
-      const options = { limit: LEDGER_PAGE, ...given({ after }) };
-      const page = await this.askSession((session) => session.ledger(options));
-      for (const { kind, reference, time } of page) {
-        // Of a deposit that was credited in parts, the first.
-        const known = times.get(reference) ?? time;
-        if (kind === "deposit") times.set(reference, Math.min(time, known));
-      }
-      return page.length < LEDGER_PAGE ? undefined : page.at(-1)?.id;
-    };
-    const hasOlder = (await read()) !== undefined;
-    if (!hasOlder) return times;
-    let lookups = 0;
-    for (const { depositId } of deposits) {
-      let next: string | undefined = depositId;
-      while (next !== undefined && !times.has(depositId) && lookups++ < MAX_LOOKUPS) {
-        next = await read(next);
-      }
-    }
-    return times;
   }
 
   /**
@@ -229,44 +194,59 @@ export class AccountData extends FundingData {
     const deposit = await this.askSession((session) =>
       session.deposit({ chain, token, txHash: txid }),
     );
-    return this.parseDeposit(deposit, address, undefined);
+    const [entry] = this.depositsOf(deposit, address);
+    return entry;
   }
 
-  /** The venue has no time of a deposit but that of its credit. One transaction may pay several accounts. */
-  private parseDeposit(
-    deposit: Deposit,
-    address: string,
-    timestamp: number | undefined,
-  ): Transaction {
+  /**
+   * One transaction may pay several accounts, in several tokens: an entry for each token that this account
+   * was credited. Until then the currency is what the registration named.
+   */
+  private depositsOf(deposit: Deposit, address: string): [Transaction, ...Transaction[]] {
     const own = deposit.credits.filter(({ account }) => account === address);
-    const credited = exact(own.reduce((sum, { amount }) => sum + amount, 0));
+    const [first = deposit.token, ...others] = new Set(own.map(({ token }) => token));
+    const entryOf = (token: string): Transaction => {
+      const amounts = own.filter((credit) => credit.token === token).map(({ amount }) => amount);
+      return this.depositEntry(deposit, token, exact(amounts.reduce((sum, one) => sum + one, 0)));
+    };
+    return [entryOf(first), ...others.map(entryOf)];
+  }
+
+  private depositEntry(deposit: Deposit, currency: string, amount: number): Transaction {
+    const { registeredAt, settledAt, credits } = deposit;
+    const { address = credits[0]?.account } = this.currentSession ?? {};
     return {
       info: deposit,
       id: deposit.depositId,
       txid: deposit.txHash,
-      timestamp,
-      datetime: timestamp === undefined ? undefined : isoOf(timestamp),
+      timestamp: registeredAt,
+      datetime: isoOf(registeredAt),
       network: NETWORKS[deposit.chain],
       address: undefined,
       addressTo: undefined,
-      addressFrom: (own[0] ?? deposit.credits[0])?.account,
+      addressFrom: credits.length === 0 ? undefined : address,
       tag: undefined,
       tagTo: undefined,
       tagFrom: undefined,
       type: "deposit",
-      amount: credited,
-      currency: deposit.token,
+      amount,
+      currency,
       status: DEPOSIT_STATUS[deposit.status],
-      updated: timestamp,
+      updated: settledAt ?? registeredAt,
       internal: false,
       comment: known(deposit.reason),
-      fee: { cost: 0, currency: deposit.token },
+      fee: { cost: 0, currency },
     };
   }
 
+  /** A venue with the `dev` attestor has no vault: it credits any transaction that is registered. */
   override async fetchDepositAddress(code: string, params: Dict = {}): Promise<DepositAddress> {
     await this.loadMarkets();
-    const { chains } = await this.ask((client) => client.bridge());
+    const { chains, attestor } = await this.ask((client) => client.bridge());
+    if (chains.length === 0) {
+      const hint = attestor === "dev" ? "; registerDeposit() credits test money" : "";
+      throw new errors.NotSupported(`${this.id} this venue has no vault to deposit to${hint}`);
+    }
     const wanted: unknown = params.network;
     const found = chains.find(
       ({ chain, tokens }) =>
@@ -274,7 +254,11 @@ export class AccountData extends FundingData {
         tokens.some(({ token }) => token === code),
     );
     if (found === undefined) {
-      throw new errors.NotSupported(`${this.id} takes no deposits of ${code} on that network`);
+      const taken = chains.map(
+        ({ chain, tokens }) =>
+          `${tokens.map(({ token }) => token).join(", ")} on ${NETWORKS[chain]}`,
+      );
+      throw new errors.NotSupported(`${this.id} takes ${taken.join("; ")}`);
     }
     const network = NETWORKS[found.chain];
     return { info: found, currency: code, network, address: found.vault, tag: undefined };

@@ -3,6 +3,7 @@
  * dollars, and the bases of the markets, which nobody holds.
  */
 
+import { TOKENS } from "@perpgate/protocol/core";
 import type { BridgeInfo, Market } from "@perpgate/sdk";
 import type { Currencies, Dict } from "ccxt";
 
@@ -42,7 +43,8 @@ export function currenciesOf(
     add(base, { ...isHeld, type: "crypto", precision: lotSize, info: { base } });
   }
   for (const [token, networks] of tokensOf(bridge)) {
-    const terms = { active: true, deposit: true, withdraw: false, type: "crypto" };
+    const deposit = !bridge.paused.includes(token);
+    const terms = { active: deposit, deposit, withdraw: false, type: "crypto" };
     add(token, { ...terms, precision: MICRO, networks, info: { token } });
   }
   const money = { active: true, deposit: true, withdraw: false, type: "fiat", precision: MICRO };
@@ -51,18 +53,19 @@ export function currenciesOf(
   return found;
 }
 
-/** The networks of each token that the bridge takes. */
-function tokensOf({ chains }: BridgeInfo): Map<string, Dict> {
-  const tokens = new Map<string, Dict>();
+/** The networks of each token. The `dev` attestor credits every token and has no networks. */
+function tokensOf({ chains, paused }: BridgeInfo): Map<string, Dict> {
+  const tokens = new Map<string, Dict>(TOKENS.map((token) => [token, {}]));
   for (const { chain, minDeposit, tokens: taken } of chains) {
     for (const entry of taken) {
       const network = NETWORKS[chain];
+      const deposit = !paused.includes(chain) && !paused.includes(entry.token);
       const networks = tokens.get(entry.token) ?? {};
       networks[network] = {
         id: chain,
         network,
-        active: true,
-        deposit: true,
+        active: deposit,
+        deposit,
         withdraw: false,
         fee: undefined,
         precision: 10 ** -entry.decimals,

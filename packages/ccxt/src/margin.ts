@@ -50,6 +50,22 @@ export class Margin extends AccountData {
     return { info: {}, symbol: market.symbol, marginMode: "isolated" };
   }
 
+  /** Margin is always isolated: there is nothing to set. */
+  override async setMarginMode(marginMode: string, symbol?: string): Promise<MarginMode> {
+    if (symbol === undefined) {
+      throw new errors.ArgumentsRequired(`${this.id} setMarginMode() needs a symbol`);
+    }
+    if (marginMode === "isolated") return this.fetchMarginMode(symbol);
+    if (marginMode === "cross") throw new errors.NotSupported(`${this.id} margin is isolated`);
+    throw new errors.BadRequest(`${this.id} the margin mode is isolated, not ${marginMode}`);
+  }
+
+  /** Positions are always net. */
+  override async setPositionMode(hedged: boolean): Promise<PositionModeInfo> {
+    if (!hedged) return this.fetchPositionMode();
+    throw new errors.NotSupported(`${this.id} there is one net position per market`);
+  }
+
   override async fetchPositionMode(): Promise<PositionModeInfo> {
     return { info: {}, hedged: false };
   }

@@ -90,6 +90,7 @@ export class MarketData extends VenueExchange {
     const [markets, bridge] = await this.ask((client) =>
       Promise.all([client.markets(), client.bridge()]),
     );
+    this.has.fetchDepositAddress = bridge.chains.length > 0;
     return currenciesOf(this, markets, bridge);
   }
 
@@ -120,13 +121,17 @@ export class MarketData extends VenueExchange {
         timestamp: time,
         datetime: isoOf(time),
         bid: known(ticker.bid),
+        bidVolume: known(ticker.bidSize),
         ask: known(ticker.ask),
+        askVolume: known(ticker.askSize),
         last: known(last),
         close: known(last),
         open: open === undefined ? undefined : exact(open),
         high: known(ticker.high24h),
         low: known(ticker.low24h),
         baseVolume: ticker.volume24h,
+        // CCXT derives the average price from both volumes.
+        quoteVolume: known(ticker.turnover24h),
         markPrice: known(ticker.mark),
         indexPrice: known(ticker.index),
         info: ticker,

@@ -190,6 +190,51 @@ test("urls.api of one kind of call is that of all; two gateways are refused", as
   }
 });
 
+test("setSandboxMode: the venue of urls.test, in either form, and back", async () => {
+  const nowhere = "http://127.0.0.1:9";
+  for (const [api, test] of [
+    [nowhere, venue.url],
+    [nowhere, { public: venue.url, private: venue.url }],
+    [{ public: nowhere, private: nowhere }, venue.url],
+  ]) {
+    const exchange = newExchange({ urls: { api, test } });
+    await expect(exchange.fetchTime()).rejects.toThrow(errors.NetworkError);
+    exchange.setSandboxMode(true);
+    // Twice is once.
+    exchange.setSandboxMode(true);
+    expect(await exchange.fetchBalance()).toMatchObject({ USD: { total: 10_000 } });
+    exchange.setSandboxMode(false);
+    await expect(exchange.fetchTime()).rejects.toThrow(errors.NetworkError);
+  }
+  const testnet = newExchange({ urls: { api: nowhere, test: venue.url }, sandbox: true });
+  expect(testnet.isSandboxModeEnabled).toBe(true);
+  expect(await testnet.fetchTime()).toBe(venue.nowMs());
+  const plain = newExchange({ urls: {} });
+  plain.setSandboxMode(true);
+  expect(plain.urls.api).toBe(DEFAULT_URL);
+});
+
+test("setSandboxMode on an open exchange: watches end, the session and the markets are left", async () => {
+  const exchange = newExchange({ urls: { api: venue.url, test: "http://127.0.0.1:9" } });
+  await exchange.watchBalance();
+  const waiting = expect(exchange.watchBalance()).rejects.toThrow(errors.ExchangeClosedByUser);
+  await new Promise(setImmediate);
+  exchange.setSandboxMode(true);
+  await waiting;
+  await expect(exchange.loadMarkets()).rejects.toThrow(errors.NetworkError);
+  await expect(exchange.fetchBalance()).rejects.toThrow(errors.NetworkError);
+  await expect(exchange.watchBalance()).rejects.toThrow(errors.NetworkError);
+});
+
+test("last_request_url, headers and body: those of the last request", async () => {
+  await limit("buy", 0.01, 60_000);
+  const { last_request_url: url, last_request_body: body } = exchange;
+  expect(url).toBe(`${venue.url}/v1/orders`);
+  expect(JSON.parse(String(body))).toMatchObject({ symbol: "BTCUSD", price: 60_000 });
+  expect(exchange.last_request_headers).toMatchObject({ "x-service-sig": expect.any(String) });
+  await exchange.cancelAllOrders();
+});
+
 test("credentials that are none: AuthenticationError", async () => {
   const { AuthenticationError } = errors;
   for (const privateKey of ["abc", `0x${"00".repeat(32)}`, "zz".repeat(32)]) {

@@ -171,7 +171,8 @@ export class OrderData extends Margin {
         clientOrderId: known(order.clientOrderId),
         timestamp: createdAt,
         datetime: isoOf(createdAt),
-        lastTradeTimestamp: undefined,
+        // The last change of an order that is filled was its last trade; of others the venue has no time.
+        lastTradeTimestamp: order.status === "filled" ? updatedAt : undefined,
         lastUpdateTimestamp: updatedAt,
         symbol: this.safeSymbol(order.symbol, market),
         type: isLimit ? "limit" : "market",
@@ -183,7 +184,6 @@ export class OrderData extends Margin {
         triggerPrice,
         stopLossPrice: isExit && trigger === "stop" ? triggerPrice : undefined,
         takeProfitPrice: isExit && trigger === "takeProfit" ? triggerPrice : undefined,
-        amount: order.closePosition && order.size === 0 ? undefined : order.size,
         filled: order.filledSize,
         remaining: order.remainingSize,
         average,

@@ -31,6 +31,7 @@ const READ = [
   "triggerPrice",
   "stopPrice",
   "triggerDirection",
+  "triggerPriceType",
   "stopLossPrice",
   "takeProfitPrice",
   "stopLoss",
@@ -92,23 +93,33 @@ function ownFields(params: Dict): Dict {
 }
 
 /**
- * Orders as operations of one batch, which has one `validUntil` for all of them.
+ * Orders as operations of one batch.
  *
- * @throws BadRequest for orders that differ in it, or have a nonce, which is also the batch's.
+ * @throws BadRequest for orders that differ in `validUntil`, or have a nonce, which is also the batch's.
  */
 export function placementsOf(orders: readonly NewOrder[]): {
   operations: NewOperation[];
   validUntil: number | undefined;
 } {
-  const [validUntil, ...others] = new Set(orders.map((order) => order.validUntil));
-  if (others.length > 0) {
-    throw new errors.BadRequest("orders that are created together have the same validUntil");
-  }
+  const validUntil = commonValidUntil(orders);
   const operations = orders.map(({ validUntil: _, nonce, ...order }) => {
     if (nonce === undefined) return { op: "place", ...order } as const;
     throw new errors.BadRequest("orders that are created together take no nonce");
   });
   return { operations, validUntil };
+}
+
+/** A batch has one `validUntil` for all of its operations. */
+export function commonValidUntil(terms: readonly { validUntil?: number }[]): number | undefined {
+  const [validUntil, ...others] = new Set(terms.map((one) => one.validUntil));
+  if (others.length === 0) return validUntil;
+  throw new errors.BadRequest("orders that are sent together have the same validUntil");
+}
+
+/** @throws NotSupported for a trigger that compares with another price than the mark. */
+export function refuseOtherTriggers({ triggerPriceType = "mark" }: Dict): void {
+  if (triggerPriceType === "mark") return;
+  throw new errors.NotSupported(`triggers compare with the mark price, not ${triggerPriceType}`);
 }
 
 function refuseUnsupported(type: string, params: Dict): void {
@@ -124,6 +135,7 @@ function refuseUnsupported(type: string, params: Dict): void {
   for (const name of ["trailingAmount", "trailingPercent", "cost"]) {
     if (params[name] !== undefined) throw new errors.NotSupported(`orders take no ${name}`);
   }
+  refuseOtherTriggers(params);
   const { stopLossPrice, takeProfitPrice, triggerPrice, stopPrice } = params;
   const triggers = [stopLossPrice, takeProfitPrice, triggerPrice ?? stopPrice];
   if (triggers.filter((price) => price !== undefined).length > 1) {
@@ -189,9 +201,16 @@ export function attachedOf(params: Dict): Attached {
   const priceOf = (name: string): number | undefined => {
     const value: unknown = params[name];
     if (value === undefined) return undefined;
-    const { triggerPrice, stopPrice, price }: Dict = Object(value);
-    if (price !== undefined) {
+    // `priceType` is what CCXT's createOrderWithTakeProfitAndStopLoss() makes of stopLossPriceType.
+    const { triggerPrice, stopPrice, price, type, priceType, triggerPriceType, ...others }: Dict =
+      Object(value);
+    if (price !== undefined || (type !== undefined && type !== "market")) {
       throw new errors.NotSupported(`${name} closes at the market and takes no price`);
+    }
+    refuseOtherTriggers({ triggerPriceType: triggerPriceType ?? priceType });
+    const [unknown] = Object.keys(given(others));
+    if (unknown !== undefined) {
+      throw new errors.NotSupported(`${name} closes the whole position and takes no ${unknown}`);
     }
     const trigger: unknown = triggerPrice ?? stopPrice;
     if (trigger === undefined) throw new errors.ArgumentsRequired(`${name} needs a triggerPrice`);

@@ -1,9 +1,19 @@
 /** Watch loops of market data. */
 
-import type { MirroredBook } from "@perpgate/sdk";
-import { errors, type Int, type OHLCV, type OrderBook, type Ticker, type Trade } from "ccxt";
+import type { MirroredBook, WatchOptions } from "@perpgate/sdk";
+import {
+  errors,
+  type Int,
+  type MarketInterface,
+  type OHLCV,
+  type OrderBook,
+  type Strings,
+  type Ticker,
+  type Tickers,
+  type Trade,
+} from "ccxt";
 import type { Feed } from "./feed.js";
-import { Watching } from "./watching.js";
+import { type Push, Watching } from "./watching.js";
 
 export class PublicStreams extends Watching {
   private readonly books = new Map<string, Feed<MirroredBook>>();
@@ -34,16 +44,43 @@ export class PublicStreams extends Watching {
   override async watchTicker(symbol: string): Promise<Ticker> {
     const { id, market } = await this.located(symbol);
     const feed = this.feed(this.tickerFeeds, `ticker ${id}`, 1, (push, options) =>
-      this.venueClient().stream.watchTicker(
-        id,
-        (ticker) => push([[id, this.parseTicker(ticker, market)]]),
-        options,
-      ),
+      this.watchVenueTicker(market, push, options),
     );
     const [ticker] = await feed.next();
     if (ticker === undefined)
       throw new errors.NullResponse(`${this.id} has no ticker of ${symbol}`);
     return ticker;
+  }
+
+  /** Those that changed since the last call; of all markets without symbols. */
+  override async watchTickers(symbols?: Strings): Promise<Tickers> {
+    const markets = await this.marketsOf(symbols);
+    const feed = this.feed(
+      this.tickerFeeds,
+      tickersName(markets),
+      markets.length,
+      (push, options) => {
+        const watches = markets.map((market) => this.watchVenueTicker(market, push, options));
+        return { close: () => watches.forEach((watch) => void watch.close()) };
+      },
+    );
+    return this.indexBy(await this.updates(feed), "symbol");
+  }
+
+  /** In one order, so that the same markets have one feed. */
+  private async marketsOf(symbols: Strings): Promise<MarketInterface[]> {
+    await this.loadMarkets();
+    const wanted = this.marketSymbols(symbols) ?? this.symbols;
+    return [...new Set(wanted)].sort().map((symbol) => this.market(symbol));
+  }
+
+  private watchVenueTicker(market: MarketInterface, push: Push<Ticker>, options: WatchOptions) {
+    const { id = "", symbol } = market;
+    return this.venueClient().stream.watchTicker(
+      id,
+      (ticker) => push([[symbol, this.parseTicker(ticker, market)]]),
+      options,
+    );
   }
 
   override async watchTrades(symbol: string, since?: Int, limit?: Int): Promise<Trade[]> {
@@ -93,6 +130,10 @@ export class PublicStreams extends Watching {
     this.unwatch(`ticker ${(await this.located(symbol)).id}`);
   }
 
+  override async unWatchTickers(symbols?: Strings): Promise<void> {
+    this.unwatch(tickersName(await this.marketsOf(symbols)));
+  }
+
   override async unWatchTrades(symbol: string): Promise<void> {
     this.unwatch(`trades ${(await this.located(symbol)).id}`);
   }
@@ -101,4 +142,8 @@ export class PublicStreams extends Watching {
     const { id } = await this.located(symbol);
     this.unwatch(`candles ${id} ${this.resolutionOf(timeframe)}`);
   }
+}
+
+function tickersName(markets: readonly MarketInterface[]): string {
+  return `tickers ${markets.map(({ id }) => id).join(" ")}`;
 }

@@ -1,9 +1,9 @@
 /** CCXT's calls about orders, on a live venue. */
 
 import { until } from "@perpgate/gateway/testing";
-import { errors } from "ccxt";
+import { errors, type Order } from "ccxt";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { expectShape, ORDER } from "./testing/structure.js";
+import { expectOrder } from "./testing/structure.js";
 import { live, quote, SYMBOL } from "./testing/venue.js";
 
 const { venue, maker, newExchange } = await live();
@@ -24,7 +24,7 @@ test("limit order: created, fetched by id and by client id, edited, canceled", a
     clientOrderId: "grid-1",
     timeInForce: "GTC",
   });
-  expectShape(created, ORDER);
+  expectOrder(exchange, created);
   expect(created).toMatchObject({
     clientOrderId: "grid-1",
     symbol: SYMBOL,
@@ -39,7 +39,7 @@ test("limit order: created, fetched by id and by client id, edited, canceled", a
   });
   const id = created.id ?? "";
   const fetched = await exchange.fetchOrder(id, SYMBOL);
-  expectShape(fetched, ORDER);
+  expectOrder(exchange, fetched);
   expect(fetched).toMatchObject({ id, status: "open", timestamp: venue.nowMs() });
   expect(await exchange.fetchOrder("", SYMBOL, { clientOrderId: "grid-1" })).toEqual(fetched);
   expect(await exchange.fetchOpenOrders(SYMBOL)).toEqual([fetched]);
@@ -270,6 +270,124 @@ test("many orders: at most 50 are created, canceled in batches, refusals in plac
   await exchange.cancelAllOrdersAfter(0);
 });
 
+test("the calls that end in Ws: the same over the socket", async () => {
+  const sent = vi.spyOn(exchange, "fetch");
+  onTestFinished(() => sent.mockRestore());
+  const posts = () => sent.mock.calls.filter(([, method]) => method === "POST");
+  const named = { clientOrderId: "socket" };
+  const placed = await exchange.createOrderWs(SYMBOL, "limit", "buy", 0.01, 60_000, named);
+  expect(placed).toMatchObject({ clientOrderId: "socket", status: "open", amount: 0.01 });
+  const id = placed.id ?? "";
+  const edited = await exchange.editOrderWs(id, SYMBOL, "limit", "buy", 0.02, 60_100);
+  expectOrder(exchange, edited);
+  expect(edited).toMatchObject({ id, amount: 0.02, price: 60_100 });
+  const late = exchange.cancelOrderWs(id, SYMBOL, { validUntil: 1 });
+  await expect(late).rejects.toThrow(/too_late/);
+  expect(await exchange.cancelOrderWs("", SYMBOL, named)).toMatchObject({ id, status: "canceled" });
+  await expect(exchange.cancelOrderWs(id, SYMBOL)).rejects.toThrow(errors.OrderNotFound);
+  const bid = { symbol: SYMBOL, type: "limit", side: "buy", amount: 0.001, price: 60_000 } as const;
+  const [first, refused] = await exchange.createOrdersWs([bid, { ...bid, price: 1 }]);
+  expect(refused).toMatchObject({ status: "rejected", info: { code: "price_too_far" } });
+  expect(await exchange.cancelOrdersWs([first?.id ?? ""], SYMBOL)).toMatchObject([
+    { status: "canceled" },
+  ]);
+  const exit = { stopLoss: { triggerPrice: 61_000 } };
+  await exchange.createOrderWs(SYMBOL, "market", "buy", 0.01, undefined, exit);
+  const [stop] = await exchange.fetchOpenOrders(SYMBOL);
+  expect(await exchange.cancelAllOrdersWs(SYMBOL)).toMatchObject([{ id: stop?.id }]);
+  await expect(exchange.createOrderWs(SYMBOL, "limit", "buy", 10, 60_000)).rejects.toThrow(
+    errors.InsufficientFunds,
+  );
+  expect(posts()).toEqual([]);
+});
+
+test("editOrders: one batch, refusals in place", async () => {
+  const bid = { symbol: SYMBOL, type: "limit", side: "buy", amount: 0.001 } as const;
+  const stop = { ...bid, type: "market", params: { triggerPrice: 66_000, clientOrderId: "stop" } };
+  const [first, second] = await exchange.createOrders([{ ...bid, price: 60_000 }, stop]);
+  const id = first?.id ?? "";
+  const moved = {
+    ...stop,
+    amount: undefined,
+    params: { clientOrderId: "stop", triggerPrice: 66_500 },
+  };
+  const edits = await exchange.editOrders([
+    { ...bid, id, amount: 0.002, price: 60_100 },
+    moved,
+    { ...bid, id, price: 1 },
+    { ...bid, id: "999999", price: 60_000 },
+  ]);
+  expect(edits).toMatchObject([
+    { id, amount: 0.002, price: 60_100, status: "open" },
+    { id: second?.id, triggerPrice: 66_500, amount: 0.001 },
+    { id, status: "rejected", info: { code: "price_too_far" } },
+    { id: "999999", status: "rejected", info: { code: "order_not_found" } },
+  ]);
+  for (const order of edits.slice(0, 2)) expectOrder(exchange, order);
+  // An edit that fills its order: read although it is not open any more.
+  const crossing = { ...bid, id, amount: 0.002, price: 65_200 };
+  expect(await exchange.editOrders([crossing])).toMatchObject([{ id, status: "closed" }]);
+  expect(await exchange.editOrders([])).toEqual([]);
+  const late = await exchange.editOrders([moved], { validUntil: 1 });
+  expect(late).toMatchObject([{ status: "rejected", info: { code: "too_late" } }]);
+  for (const wrong of [
+    [{ ...moved, side: "sell" }],
+    [{ ...moved, params: { ...moved.params, postOnly: true } }],
+    [moved, { ...moved, params: { ...moved.params, validUntil: 1 } }],
+    Array.from({ length: 51 }, () => moved),
+  ]) {
+    await expect(exchange.editOrders(wrong)).rejects.toThrow(errors.BadRequest);
+  }
+});
+
+test("triggerPriceType: mark is what it is; another price is refused, not dropped", async () => {
+  const mark = { triggerPriceType: "mark" };
+  const terms = { triggerPrice: 66_000, ...mark };
+  const create = (params: object) =>
+    exchange.createOrder(SYMBOL, "market", "buy", 0.01, undefined, params);
+  const { id = "" } = await create(terms);
+  const edit = (params: object) =>
+    exchange.editOrder(id, SYMBOL, "market", "buy", undefined, undefined, params);
+  expect(await edit({ triggerPrice: 66_100, ...mark })).toMatchObject({ triggerPrice: 66_100 });
+  const entry = await create({ stopLoss: { triggerPrice: 61_000, ...mark, type: "market" } });
+  expect(entry).toMatchObject({ status: "closed" });
+  for (const triggerPriceType of ["last", "index"]) {
+    for (const order of [
+      () => create({ triggerPrice: 66_000, triggerPriceType }),
+      () => create({ stopLoss: { triggerPrice: 61_000, triggerPriceType } }),
+      () => create({ takeProfit: { triggerPrice: 70_000, priceType: triggerPriceType } }),
+      () => edit({ triggerPrice: 66_200, triggerPriceType }),
+    ]) {
+      await expect(order()).rejects.toThrow(errors.NotSupported);
+    }
+  }
+  for (const stopLoss of [
+    { triggerPrice: 61_000, price: 60_900 },
+    { triggerPrice: 61_000, type: "limit" },
+    { triggerPrice: 61_000, amount: 0.005 },
+  ]) {
+    await expect(create({ stopLoss })).rejects.toThrow(errors.NotSupported);
+  }
+});
+
+test("amounts: what is filled and what is left, also of an order by margin or a clamped exit", async () => {
+  const byMargin = { margin: 100 };
+  const nothing: unknown[] = [SYMBOL, "market", "buy", undefined, undefined, byMargin];
+  const bought: Order = await Reflect.apply(exchange.createOrder, exchange, nothing);
+  const closed = await exchange.createOrder(SYMBOL, "market", "sell", 5, undefined, {
+    reduceOnly: true,
+  });
+  const part = await exchange.createOrder(SYMBOL, "limit", "buy", 0.5, 65_100);
+  for (const order of [bought, closed, part]) {
+    expectOrder(exchange, order);
+    const fetched = await exchange.fetchOrder(order.id ?? "");
+    expectOrder(exchange, fetched);
+    const { amount, filled, remaining, timestamp } = order;
+    expect(fetched).toMatchObject({ amount, filled, remaining, timestamp });
+  }
+  expect(closed).toMatchObject({ amount: bought.filled, remaining: 0 });
+});
+
 test("leverage and margin", async () => {
   await expect(exchange.setLeverage(51, SYMBOL)).rejects.toThrow(errors.BadRequest);
   await exchange.setLeverage(10, SYMBOL);
@@ -286,6 +404,12 @@ test("leverage and margin", async () => {
   const order = await exchange.createOrder(SYMBOL, "limit", "buy", 0.01, 60_000, once);
   expect((await exchange.fetchOrder(order.id ?? "")).info).toMatchObject({ leverage: 2 });
   expect(await exchange.fetchMarginMode(SYMBOL)).toMatchObject({ marginMode: "isolated" });
+  expect(await exchange.setMarginMode("isolated", SYMBOL)).toMatchObject({ symbol: SYMBOL });
+  await expect(exchange.setMarginMode("cross", SYMBOL)).rejects.toThrow(errors.NotSupported);
+  await expect(exchange.setMarginMode("portfolio", SYMBOL)).rejects.toThrow(errors.BadRequest);
+  await expect(exchange.setMarginMode("isolated")).rejects.toThrow(errors.ArgumentsRequired);
+  expect(await exchange.setPositionMode(false)).toMatchObject({ hedged: false });
+  await expect(exchange.setPositionMode(true)).rejects.toThrow(errors.NotSupported);
 });
 
 test("exceptions: CCXT's classes", async () => {

@@ -56,9 +56,36 @@ export class VenueExchange extends Exchange {
     throw new errors.NotSupported(`${this.id} takes one gateway for public and private calls`);
   }
 
+  /**
+   * Switches to the venue of `urls.test`, or back. What is open at the other venue is closed. CCXT's own
+   * version takes the two addresses only if both are texts or both are objects.
+   */
+  override setSandboxMode(enabled: boolean): void {
+    if (enabled === this.isSandboxModeEnabled) return;
+    const { api, test, apiBackup, ...others } = this.urls;
+    this.urls = enabled
+      ? { ...others, test, api: test, apiBackup: api }
+      : { ...others, test, api: apiBackup };
+    this.isSandboxModeEnabled = enabled;
+    // In the constructor of the base class there is nothing to leave yet.
+    if (this.connected === undefined) return;
+    this.disconnect();
+    this.markets = undefined;
+    Reflect.set(this, "marketsLoading", undefined);
+  }
+
+  /** Closes the sockets of `watch…` and leaves the session, which stays at the venue. */
+  protected disconnect(): void {
+    this.connected?.close();
+    this.connected = undefined;
+    this.leaveSession();
+  }
+
   /** A request of the SDK, sent by CCXT. What `handleErrors` throws is an answer to the SDK, too. */
   private readonly send: FetchLike = async (url, { method, headers, body }) => {
     if (this.enableRateLimit) await this.throttle(1);
+    this.setLastRestRequestTimestamp();
+    this.setLastRequest({ url, headers, body });
     try {
       return responseOf(200, await this.fetch(url, method, headers, body));
     } catch (error) {
@@ -222,9 +249,7 @@ export class VenueExchange extends Exchange {
 
   /** Closes the sockets of `watch…`. Orders and the session stay. */
   override async close(cleanInstanceCache = false): Promise<void> {
-    this.connected?.close();
-    this.connected = undefined;
-    this.leaveSession();
+    this.disconnect();
     await super.close(cleanInstanceCache);
   }
 }

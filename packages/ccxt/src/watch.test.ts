@@ -3,7 +3,7 @@
 import { CuttingProxy, runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
 import { errors } from "ccxt";
 import { expect, test } from "vitest";
-import { expectShape, ORDER, POSITION, TICKER, TRADE } from "./testing/structure.js";
+import { expectOrder, expectPosition, expectTicker, expectTrade } from "./testing/structure.js";
 import { live, quote, SYMBOL } from "./testing/venue.js";
 
 const { venue, maker, newExchange } = await live();
@@ -27,10 +27,10 @@ test("watchTicker, watchTrades and watchOHLCV: every trade once, candles as they
   const candles = exchange.watchOHLCV(SYMBOL, "1m");
   // Subscribed last, on the same socket: once it is there, so are the others.
   const ticker = await exchange.watchTicker(SYMBOL);
-  expectShape(ticker, TICKER);
+  expectTicker(ticker, true);
   await exchange.createOrder(SYMBOL, "market", "buy", 0.01);
   const [trade] = await trades;
-  expectShape(trade, TRADE);
+  expectTrade(exchange, trade);
   expect(trade).toMatchObject({ side: "buy", price: 65_100, amount: 0.01 });
   expect((await candles).at(-1)).toMatchObject({ 4: 65_100 });
   // What comes between two calls is there at the next.
@@ -41,6 +41,34 @@ test("watchTicker, watchTrades and watchOHLCV: every trade once, candles as they
     seen.push(...(await exchange.watchTrades(SYMBOL)).map(({ amount }) => amount));
   }
   expect(seen).toEqual([0.02, 0.03]);
+});
+
+test("watchTickers: all markets or some, each call with those that changed", async () => {
+  const watcher = newExchange();
+  const seen = new Set<string>();
+  while (seen.size < 3) {
+    const tickers = await watcher.watchTickers();
+    for (const [symbol, ticker] of Object.entries(tickers)) {
+      expectTicker(ticker);
+      expect(ticker.symbol).toBe(symbol);
+      seen.add(symbol);
+    }
+  }
+  expect([...seen].sort()).toEqual(watcher.symbols);
+  let some = await watcher.watchTickers([SYMBOL]);
+  expect(Object.keys(some)).toEqual([SYMBOL]);
+  const before = some[SYMBOL]?.baseVolume ?? 0;
+  await watcher.createOrder(SYMBOL, "market", "buy", 0.01);
+  while ((some[SYMBOL]?.baseVolume ?? 0) === before) some = await watcher.watchTickers([SYMBOL]);
+  expect(some[SYMBOL]).toMatchObject({ last: 65_100 });
+  const loop = async () => {
+    for (;;) await watcher.watchTickers(["SOL/USD:USD", "ETH/USD:USD"]);
+  };
+  const ended = expect(loop()).rejects.toThrow(errors.UnsubscribeError);
+  await new Promise(setImmediate);
+  // The same markets in another order.
+  await watcher.unWatchTickers(["ETH/USD:USD", "SOL/USD:USD"]);
+  await ended;
 });
 
 test("the account: orders, trades, positions and balance follow an order", async () => {
@@ -56,7 +84,7 @@ test("the account: orders, trades, positions and balance follow an order", async
     clientOrderId: "seen",
   });
   const [seen] = await orders;
-  expectShape(seen, ORDER);
+  expectOrder(trader, seen);
   expect(seen).toMatchObject({
     id: order.id,
     clientOrderId: "seen",
@@ -64,10 +92,10 @@ test("the account: orders, trades, positions and balance follow an order", async
     filled: 0.01,
   });
   const [trade] = await trades;
-  expectShape(trade, TRADE);
+  expectTrade(trader, trade);
   expect(trade).toMatchObject({ order: order.id, takerOrMaker: "taker", fee: { currency: "USD" } });
   const [position] = await positions;
-  expectShape(position, POSITION);
+  expectPosition(position);
   expect(position).toMatchObject({ side: "long", contracts: 0.01, entryPrice: 65_100 });
   expect((await trader.watchBalance()).USD?.used).toBeGreaterThan(0);
   await trader.closePosition(SYMBOL);

@@ -10,8 +10,9 @@ import { errors } from "ccxt";
 import { Feed } from "./feed.js";
 import { Trading } from "./trading.js";
 
-type Push<T> = (entries: Iterable<readonly [key: string, value: T]>) => void;
-type Subscribe<T> = (push: Push<T>, options: WatchOptions) => Subscription;
+export type Push<T> = (entries: Iterable<readonly [key: string, value: T]>) => void;
+type Subscribe<T> = (push: Push<T>, options: WatchOptions) => Closable;
+type Closable = Pick<Subscription, "close">;
 
 export class Watching extends Trading {
   private readonly feeds = new Map<string, Pick<Feed<never>, "end">>();
@@ -25,7 +26,7 @@ export class Watching extends Trading {
   ): Feed<T> {
     const known = feeds.get(name);
     if (known !== undefined) return known;
-    let subscription: Subscription | undefined;
+    let subscription: Closable | undefined;
     const feed = new Feed<T>(limit, () => {
       feeds.delete(name);
       this.feeds.delete(name);
@@ -52,9 +53,9 @@ export class Watching extends Trading {
     this.feeds.get(name)?.end(new errors.UnsubscribeError(`${this.id} ${name} unwatched`));
   }
 
-  override async close(cleanInstanceCache = false): Promise<void> {
+  protected override disconnect(): void {
     const reason = new errors.ExchangeClosedByUser(`${this.id} closed by user`);
     for (const feed of [...this.feeds.values()]) feed.end(reason);
-    await super.close(cleanInstanceCache);
+    super.disconnect();
   }
 }

@@ -1,0 +1,165 @@
+/** Changes of open orders. */
+
+import type { NewOperation, Order as VenueOrder } from "@perpgate/sdk";
+import { type Dict, errors, type Num, type Order, type OrderRequest } from "ccxt";
+import { Creating } from "./creating.js";
+import { clientIdIn } from "./order-data.js";
+import type { Line } from "./order-lines.js";
+import { commonValidUntil, refuseOtherTriggers, triggerPriceOf } from "./order-request.js";
+import { given, venueSide } from "./values.js";
+
+/** What an edit reads: the order's own name, triggers, and the fields of an amendment. */
+const EDIT_PARAMETERS = [
+  "clientOrderId",
+  "clientOid",
+  "triggerPrice",
+  "stopPrice",
+  "triggerPriceType",
+  "stopLossPrice",
+  "takeProfitPrice",
+  "expiresAt",
+  "validUntil",
+];
+
+/** CCXT's type of a request has no id. */
+type EditRequest = Partial<OrderRequest> & { readonly id?: string; readonly symbol: string };
+type Amend = Extract<NewOperation, { op: "amend" }>;
+
+export class Editing extends Creating {
+  override editOrder(
+    id: string,
+    symbol: string,
+    type: string,
+    side: string,
+    amount?: Num,
+    price?: Num,
+    params: Dict = {},
+  ): Promise<Order> {
+    return this.edit("rest", { id, symbol, type, side, amount, price, params });
+  }
+
+  override editOrderWs(
+    id: string,
+    symbol: string,
+    type: string,
+    side: string,
+    amount?: Num,
+    price?: Num,
+    params: Dict = {},
+  ): Promise<Order> {
+    return this.edit("socket", { id, symbol, type, side, amount, price, params });
+  }
+
+  private async edit(line: Line, request: EditRequest): Promise<Order> {
+    await this.loadMarkets();
+    const { id = "", params = {} } = request;
+    this.checkEditParameters(params);
+    const found = await this.venueOrder(id, params);
+    const { op: _, ...amendment } = this.amendOf(request, found);
+    const { orderId } = found;
+    const order = await this.askLine(line, async (orders, session) => {
+      await orders.amendOrder({ ...amendment, ...given({ validUntil: params.validUntil }) });
+      return session.order(orderId);
+    });
+    return this.parseOrder(order);
+  }
+
+  /** In one batch; what is refused is in its place with the status `rejected`, and its order stays. */
+  override async editOrders(requests: EditRequest[], shared: Dict = {}): Promise<Order[]> {
+    await this.loadMarkets();
+    this.checkCount("editOrders", requests);
+    if (requests.length === 0) return [];
+    const edits = requests.map((request) => ({
+      ...request,
+      params: { ...shared, ...request.params },
+    }));
+    for (const { params } of edits) this.checkEditParameters(params);
+    const validUntil = commonValidUntil(edits.map(({ params }) => params));
+    const open = await this.askSession((session) => session.openOrders());
+    const amends = edits.map((edit) => this.amendOf(edit, this.openOrderOf(edit, open)));
+    const results = await this.batch("rest", amends, validUntil);
+    return this.editedOrders(
+      results.map(({ ack, error }, at) => ({
+        id: ack?.orderId ?? amends[at]?.orderId,
+        clientOrderId: amends[at]?.clientOrderId,
+        error,
+      })),
+    );
+  }
+
+  /** The orders after a batch: most are open, and one request has those. */
+  private async editedOrders(
+    results: readonly { id?: string; clientOrderId?: string; error?: object }[],
+  ): Promise<Order[]> {
+    const open = await this.askSession((session) => session.openOrders());
+    return Promise.all(
+      results.map(async ({ id = "", clientOrderId, error }) => {
+        if (error !== undefined) {
+          return this.safeOrder({ id, clientOrderId, status: "rejected", info: error });
+        }
+        const isOpen = open.find(({ orderId }) => orderId === id);
+        return this.parseOrder(isOpen ?? (await this.venueOrder(id, {})));
+      }),
+    );
+  }
+
+  private openOrderOf(
+    { id, params = {} }: EditRequest,
+    open: readonly VenueOrder[],
+  ): VenueOrder | undefined {
+    const name = clientIdIn(params);
+    if (name === undefined) return open.find(({ orderId }) => orderId === id);
+    return open.find(({ clientOrderId }) => clientOrderId === name);
+  }
+
+  /** Without an open order of that name it is what the venue refuses. */
+  private amendOf(request: EditRequest, found: VenueOrder | undefined): Amend {
+    const { id, symbol, type, side, amount, price, params = {} } = request;
+    const size = this.amountOnLot(symbol, amount);
+    const limit = this.priceOnTick(symbol, price);
+    const trigger = triggerPriceOf(this.triggersOnTick(symbol, params));
+    const isStop = found?.type === "stop";
+    if (found !== undefined) {
+      this.checkUnchanged(found, symbol, type, side);
+      if (trigger !== undefined && !isStop) {
+        throw new errors.BadRequest(`${this.id} order ${found.orderId} waits for no trigger price`);
+      }
+    }
+    const clientOrderId = clientIdIn(params);
+    const named = clientOrderId === undefined ? { orderId: this.orderIdOf(id) } : { clientOrderId };
+    const name = found === undefined ? named : { orderId: found.orderId };
+    // The price of a waiting order is its trigger; its limit is another field.
+    const prices = isStop ? { price: trigger, limitPrice: limit } : { price: limit };
+    return { op: "amend", ...name, ...given({ ...prices, size, expiresAt: params.expiresAt }) };
+  }
+
+  /** @throws BadRequest for parameters that an amendment cannot change. */
+  private checkEditParameters(params: Dict): void {
+    for (const [name, value] of Object.entries(params)) {
+      if (value === undefined || EDIT_PARAMETERS.includes(name)) continue;
+      throw new errors.BadRequest(
+        `${this.id} editOrder() takes ${EDIT_PARAMETERS.join(", ")}; not ${name}`,
+      );
+    }
+    refuseOtherTriggers(params);
+  }
+
+  /** @throws BadRequest for another symbol, type or side than the order's, unless it has ended. */
+  private checkUnchanged(
+    found: VenueOrder,
+    symbol: string,
+    type: string | undefined,
+    side: string | undefined,
+  ): void {
+    const order = this.parseOrder(found);
+    if (order.status !== "open") return;
+    const isSame =
+      this.market(symbol).symbol === order.symbol &&
+      (type === undefined || type === order.type) &&
+      (side === undefined || venueSide(side) === found.side);
+    if (isSame) return;
+    throw new errors.BadRequest(
+      `${this.id} order ${order.id} is ${order.type} ${order.side} in ${order.symbol}; an edit cannot change that`,
+    );
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * What calls about orders share: they are sent over REST or over the socket, and acknowledgements and
+ * refusals become CCXT's orders and exceptions.
+ */
+
+import type { BatchResult, NewOperation, NewOrder, Session, SessionStream } from "@perpgate/sdk";
+import { errors, type Order } from "ccxt";
+import { exceptionOf } from "./exceptions.js";
+import { statusOf } from "./order-data.js";
+import { Rounding } from "./rounding.js";
+import { ccxtSide, exact, given, isoOf, known, priceOrNone } from "./values.js";
+
+/** Operations of one batch. */
+export const BATCH = 50;
+
+/** How a call reaches the venue; those that end in `Ws` take the socket. */
+export type Line = "rest" | "socket";
+
+/** What a session and its stream have in common. */
+type OrderSender = Pick<
+  SessionStream,
+  "placeOrder" | "amendOrder" | "batch" | "cancelOrder" | "cancelAll"
+>;
+
+export class OrderLines extends Rounding {
+  protected askLine<T>(
+    line: Line,
+    run: (orders: OrderSender, session: Session) => Promise<T>,
+  ): Promise<T> {
+    return this.askSession((session) => run(line === "rest" ? session : session.stream, session));
+  }
+
+  protected async batch(
+    line: Line,
+    operations: readonly NewOperation[],
+    validUntil?: number,
+  ): Promise<BatchResult[]> {
+    const options = given({ validUntil });
+    return (await this.askLine(line, (orders) => orders.batch(operations, options))).results;
+  }
+
+  /** @throws BadRequest for more than a batch: some could be executed before another one fails. */
+  protected checkCount(call: string, requests: readonly unknown[]): void {
+    if (requests.length <= BATCH) return;
+    throw new errors.BadRequest(`${this.id} ${call}() takes at most ${BATCH} orders`);
+  }
+
+  /** An order of a batch; one that was refused has the status `rejected` and the error as `info`. */
+  protected resultOf(result: BatchResult | undefined, order: NewOrder | undefined): Order {
+    if (result?.ack !== undefined && order !== undefined) return this.parseAck(result.ack, order);
+    const { clientOrderId, symbol } = order ?? {};
+    return this.safeOrder({
+      id: undefined,
+      clientOrderId,
+      symbol: symbol === undefined ? undefined : this.safeSymbol(symbol),
+      status: "rejected",
+      info: result?.error,
+    });
+  }
+
+  protected refusalOf(result: BatchResult | undefined): Error {
+    const { code = "unknown", message = "no result" } = result?.error ?? {};
+    return new (exceptionOf(code, result?.status ?? 400))(`${this.id} ${code}: ${message}`);
+  }
+
+  /** The acknowledgement with the fields of the order that it is about. */
+  protected parseAck(ack: NonNullable<BatchResult["ack"]>, order: NewOrder): Order {
+    const market = this.safeMarket(ack.symbol);
+    const { type, price, limitPrice, trigger, reduceOnly = false, postOnly = false } = order;
+    const isStop = type === "stop";
+    const isLimit = type === "limit" || (isStop && known(limitPrice) !== undefined);
+    const triggerPrice = isStop ? known(price) : undefined;
+    const average = priceOrNone(ack.avgFillPrice);
+    const timeInForce = (order.timeInForce ?? (isLimit ? "gtc" : "ioc")).toUpperCase();
+    return this.safeOrder(
+      {
+        info: ack,
+        id: ack.orderId,
+        clientOrderId: known(ack.clientOrderId),
+        timestamp: ack.time,
+        datetime: isoOf(ack.time),
+        lastTradeTimestamp: ack.filledSize === 0 ? undefined : ack.time,
+        lastUpdateTimestamp: ack.time,
+        symbol: market.symbol,
+        type: isLimit ? "limit" : "market",
+        timeInForce: postOnly ? "PO" : timeInForce,
+        postOnly,
+        reduceOnly,
+        side: ccxtSide(ack.side),
+        price: isLimit ? known(isStop ? limitPrice : price) : undefined,
+        triggerPrice,
+        stopLossPrice: reduceOnly && trigger === "stop" ? triggerPrice : undefined,
+        takeProfitPrice: reduceOnly && trigger === "takeProfit" ? triggerPrice : undefined,
+        filled: ack.filledSize,
+        remaining: ack.remainingSize,
+        average,
+        cost: average === undefined ? 0 : exact(average * ack.filledSize),
+        status: statusOf(ack),
+        fee: { cost: ack.feePaid, currency: market.quote },
+      },
+      market,
+    );
+  }
+}
