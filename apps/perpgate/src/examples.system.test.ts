@@ -208,7 +208,7 @@ describe("examples", { timeout: TIMEOUT_MS }, () => {
     const key = "venue.example/log+c01c9b6b+AYqI4910CfGV/VLbLTy6XXLKZwm/HZQSG/N0iAG0D29c";
     writeFileSync(file, JSON.stringify({ format: "perpgate-evidence/1", receipt: { logKey: "" } }));
     const { code, stdout } = await example("check-evidence", file, key).ended;
-    expect([code, stdout]).toEqual([1, "not proven: the receipt names another log key\n"]);
+    expect([code, stdout]).toEqual([1, "not proven: the field verdict is missing\n"]);
   });
 
   test("every example is in the list, and tested here", () => {

@@ -65,6 +65,14 @@ export const PreconfirmAck = Type.Object(
           "by a venue that issues none.",
       }),
     ),
+    leaf: Type.Optional(
+      Type.String({
+        pattern: "^[A-Za-z0-9_-]+$",
+        description:
+          "With `receipt`: the acknowledgement as it will be sealed, in base64url, whose hash the receipt " +
+          "signs. Compare it with the other fields.",
+      }),
+    ),
   },
   { title: "PreconfirmAck" },
 );

@@ -94,10 +94,26 @@ const SMALL_ORDER_Y: ReadonlySet<string> = new Set([
 const SIGN_BYTE = 31;
 const SIGN_BIT = 0x80;
 
+/** y from the field's prime 2^255 − 19 on, little-endian: a second encoding of a smaller one. */
+const ABOVE_PRIME = /^(?:e[d-f]|f[0-9a-f])f{60}7f$/;
+
 /** Whether R, the first half of an Ed25519 signature, is a point of small order. */
 export function hasSmallOrderR(signature: Uint8Array): boolean {
-  // Not `slice`, which shares the memory if the signature is a Buffer.
-  const y = Uint8Array.from(signature.subarray(0, SIGN_BYTE + 1));
+  return SMALL_ORDER_Y.has(hexOfY(signature));
+}
+
+/**
+ * Whether 32 bytes may be an Ed25519 public key: not a point of small order, under which anyone can sign,
+ * and not a second encoding of another point. Whether they are a point at all is for the verification.
+ */
+export function isSafePublicKey(publicKey: Uint8Array): boolean {
+  const y = hexOfY(publicKey);
+  return !SMALL_ORDER_Y.has(y) && !ABOVE_PRIME.test(y);
+}
+
+function hexOfY(point: Uint8Array): string {
+  // Not `slice`, which shares the memory if the bytes are a Buffer.
+  const y = Uint8Array.from(point.subarray(0, SIGN_BYTE + 1));
   y[SIGN_BYTE] = (y[SIGN_BYTE] ?? 0) & ~SIGN_BIT;
-  return SMALL_ORDER_Y.has(hexFromBytes(y));
+  return hexFromBytes(y);
 }

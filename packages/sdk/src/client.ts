@@ -197,10 +197,16 @@ export class PerpgateClient extends MarketReader {
     return new Session({
       ...parts,
       http: this.http,
-      receipts: new ReceiptKeeper(parts.address, () => this.honesty(), this.options),
+      receipts: new ReceiptKeeper(parts.address, () => this.venueKey(), this.options),
       newSocket: (token) => this.newSocket(token),
       isClosed: () => this.isClosed,
     });
+  }
+
+  /** What receipts are checked with. */
+  private async venueKey() {
+    const [honesty, markets] = await Promise.all([this.honesty(), this.markets()]);
+    return { ...honesty, markets };
   }
 
   private newSocket(token?: string): StreamSocket {

@@ -100,6 +100,7 @@ export {
   type PreconfirmProblem,
   type PreconfirmProblemCode,
 } from "./preconfirm-check.js";
+export { type CheckedEvidence, checkEvidence } from "./receipts/evidence.js";
 export { type JudgeOptions, judgeReceipt, type Verdict } from "./receipts/judge.js";
 export {
   type FetchBytes,

@@ -15,17 +15,14 @@ import type {
   PreconfirmProof,
 } from "@perpgate/protocol";
 import {
-  acknowledgementOfLeaf,
   bytesFromHex,
   encodeBlockHeader,
   hexFromBytes,
-  microsPerTickLot,
-  NotInUnits,
   pathLength,
   readLeaf,
   rootFromPath,
-  stepOf,
 } from "@perpgate/protocol/core";
+import { ackDifferences, sealedAcknowledgement } from "@perpgate/protocol/receipts";
 
 export type PreconfirmProblemCode =
   /** The leaf is not an acknowledgement, or has an enumeration value that this version lacks. */
@@ -99,8 +96,8 @@ export function checkPreconfirm(evidence: PreconfirmEvidence): PreconfirmCheck {
   return { isProven: problems.length === 0, problems, leaf };
 }
 
-function problem(code: PreconfirmProblemCode, message: string, field?: string): PreconfirmProblem {
-  return field === undefined ? { code, message } : { code, message, field };
+function problem(code: PreconfirmProblemCode, message: string): PreconfirmProblem {
+  return { code, message };
 }
 
 /** Rebuilds the acknowledgement from the leaf, as the venue does, and compares it. */
@@ -108,7 +105,11 @@ function fieldProblems(
   leaf: AcknowledgementLeaf,
   { proof, markets, answered }: PreconfirmEvidence,
 ): PreconfirmProblem[] {
-  const sealed = sealedAcknowledgement(leaf, markets);
+  const market = markets[leaf.market];
+  const sealed =
+    market === undefined
+      ? `the leaf names market ${leaf.market} of ${markets.length}`
+      : sealedAcknowledgement(leaf, market);
   if (typeof sealed === "string") return [problem("market_mismatch", sealed)];
   return [
     ...differences("ack_differs", sealed, proof.ack),
@@ -116,48 +117,12 @@ function fieldProblems(
   ];
 }
 
-/** The acknowledgement, or the reason why there is none. */
-function sealedAcknowledgement(
-  leaf: AcknowledgementLeaf,
-  markets: PreconfirmEvidence["markets"],
-): Acknowledgement | string {
-  const market = markets[leaf.market];
-  if (market === undefined) return `the leaf names market ${leaf.market} of ${markets.length}`;
-  try {
-    const [tick, lot] = [stepOf(market.tickSize), stepOf(market.lotSize)];
-    const units = { tick, lot, microsPerTickLot: microsPerTickLot(tick, lot) };
-    return acknowledgementOfLeaf(leaf, { symbol: market.symbol, ...units });
-  } catch (error) {
-    if (error instanceof NotInUnits) return `${market.symbol}: ${error.message}`;
-    throw error;
-  }
-}
-
 function differences(
   code: "ack_differs" | "answer_differs",
-  { positionAfter, ...sealed }: Acknowledgement,
-  { positionAfter: givenPosition, ...given }: Acknowledgement,
+  sealed: Acknowledgement,
+  given: Acknowledgement,
 ): PreconfirmProblem[] {
-  return [
-    ...unequal(code, "", sealed, given),
-    ...unequal(code, "positionAfter.", positionAfter, givenPosition),
-  ];
-}
-
-function unequal(
-  code: PreconfirmProblemCode,
-  prefix: string,
-  sealed: object,
-  given: object,
-): PreconfirmProblem[] {
-  return Object.entries(sealed).flatMap(([name, value]) => {
-    const actual: unknown = Reflect.get(given, name);
-    if (actual === value) return [];
-    const field = prefix + name;
-    return [
-      problem(code, `${field} is ${String(value)} in the leaf, ${String(actual)} here`, field),
-    ];
-  });
+  return ackDifferences(sealed, given).map((difference) => ({ code, ...difference }));
 }
 
 function blockProblems(

@@ -5,6 +5,9 @@ import { addCommand, exitWith } from "../cli/command.js";
 import { repeated, wholeNumber } from "../cli/values.js";
 import { venueCommand } from "./venue-command.js";
 
+const WITNESS_HELP = "the verifier key of a witness; may be repeated";
+const REQUIRE_HELP = "how many of these witnesses must have cosigned (all)";
+
 export function addReceiptCommands(program: Command): void {
   venueCommand(program, "proof", {
     summary: "the proof that an order is sealed, as a file that is checked offline",
@@ -20,31 +23,39 @@ venue's transparency log, under the latest checkpoint. Waits some seconds for a 
       ),
     );
   addCommand(program, "check", {
-    summary: "check the proof of an order, offline",
-    usage: ["<order.proof> [--key VKEY] [--witness VKEY]… [--receipt FILE]"],
-    about: `Checks a proof without any network: the log's signature, the block under the checkpoint, the
-acknowledgement in the block. With --key the log key must be the one that you pinned; with --witness
-the cosignatures of that witness must hold, and others are named as not checked; with --receipt the
-acknowledgement must be the one that the receipt is about. Exit code 1 if anything is wrong.`,
+    summary: "check the proof of an order, or evidence of a broken promise, offline",
+    usage: ["<FILE> [--key VKEY] [--witness VKEY]… [--require N] [--receipt FILE]"],
+    about: `Checks without any network. A proof: the log's signature, the block under the checkpoint, the
+acknowledgement in the block. Evidence: that it proves its verdict. With --key the log key must be the one
+that you pinned; without it nothing is proven, only consistent. With --witness a checkpoint counts only
+with the cosignatures of all these witnesses, or with --require of so many; other signatures are named as
+not checked. With --receipt the acknowledgement must be the one that the receipt is about. Exit code 1 if
+anything is wrong.`,
     examples: [
       ["check order.proof --key venue.example/log+c01c9b6b+AYqI…", "with a pinned key"],
       ["check order.proof --witness witness.example/w1+…", "and the key of a witness"],
+      ["check broken.json --key venue.example/log+c01c9b6b+AYqI…", "evidence that judge wrote"],
     ],
   })
-    .argument("<file>", "the proof")
+    .argument("<file>", "the proof or evidence")
     .option("--key <VKEY>", "the verifier key of the venue's log")
-    .option("--witness <VKEY>", "the verifier key of a witness; may be repeated", repeated, [])
+    .option("--witness <VKEY>", WITNESS_HELP, repeated, [])
+    .option("--require <N>", REQUIRE_HELP, wholeNumber("--require"))
     .option("--receipt <FILE>", "the receipt of the same acknowledgement")
     .option("--json", "JSON for programs")
     .action(
-      exitWith(async (file, options) => (await import("./receipts.js")).checkProof(file, options)),
+      exitWith(async (file, options) => (await import("./receipts.js")).check(file, options)),
     );
   venueCommand(program, "judge", {
     summary: "judge receipts by what their venue publishes",
-    usage: ["<RECEIPT>… [--key VKEY] [--proof FILE]… [--evidence FILE]"],
+    usage: [
+      "<RECEIPT>… [--key VKEY] [--witness VKEY]… [--require N] [--proof FILE]… [--evidence FILE]",
+    ],
     about: `Judges each receipt: kept, pending (no checkpoint covers it yet), overdue (not for a minute),
-withheld (the venue does not serve what it has signed), or broken: absent, elsewhere, different or
-forked. For a broken one --evidence writes a file that proves it to others (FILE for the first,
+withheld (the venue does not serve what it has signed), differs (the answer is not what was signed), or
+broken: absent, elsewhere, different, forked, misdated, or twice (two of the receipts are for one nonce).
+With --witness a checkpoint counts only with the cosignatures of all these witnesses, or with --require of
+so many. For a broken one --evidence writes a file that proves it to others (FILE for the first,
 FILE-2 for the second, and so on, before the file's ending); see docs/receipts.md. Exit code 1 unless all are kept or pending.`,
     examples: [
       ["judge order.receipt", "by the venue of your profile"],
@@ -53,6 +64,8 @@ FILE-2 for the second, and so on, before the file's ending); see docs/receipts.m
   })
     .argument("<files...>", "receipts, as perpgate buy --receipt saves them")
     .option("--key <VKEY>", "the verifier key of the venue's log that you pinned")
+    .option("--witness <VKEY>", WITNESS_HELP, repeated, [])
+    .option("--require <N>", REQUIRE_HELP, wholeNumber("--require"))
     .option("--proof <FILE>", "a proof or checkpoint that you kept; may be repeated", repeated, [])
     .option("--evidence <FILE>", "where to write the evidence of a broken promise")
     .action(

@@ -1,21 +1,27 @@
-/** `perpgate proof`, `check` and `judge`: an order's proof, and what became of a receipt. */
+/** `perpgate proof`, `check` and `judge`: an order's proof, evidence, and what became of a receipt. */
 
 import { closeSync, existsSync, openSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join, parse } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import {
   equalBytes,
+  evidenceSummary,
+  isEvidenceText,
   openReceiptFile,
   parseOrderProof,
+  proofHeading,
   proofSummary,
   signersOf,
 } from "@perpgate/protocol/receipts";
 import {
+  type CheckedEvidence,
+  checkEvidence,
   checkOrderProof,
   type JudgeOptions,
   judgeReceipt,
   LogReader,
   PerpgateError,
+  type ProofKeys,
   type Session,
   type Verdict,
 } from "@perpgate/sdk";
@@ -49,34 +55,76 @@ async function proofOf(session: Session, ackNonce: string): Promise<string> {
   }
 }
 
-export interface CheckOptions {
+interface KeyOptions {
   readonly key?: string;
   readonly witness: readonly string[];
+  readonly require?: number;
+}
+
+function keysOf({ key, witness, require }: KeyOptions): ProofKeys {
+  return { logKey: key, witnessKeys: witness, require };
+}
+
+export interface CheckOptions extends KeyOptions {
   readonly receipt?: string;
   readonly json?: boolean;
 }
 
-export async function checkProof(file: string, options: CheckOptions): Promise<number> {
+/** Checks a proof, or evidence: a proof does not begin as JSON does. */
+export async function check(file: string, options: CheckOptions): Promise<number> {
   const output = new Output(options.json === true);
-  const keys = { logKey: options.key, witnessKeys: options.witness };
-  const checked = await checkOrderProof(textOf(file), keys);
+  const text = textOf(file);
+  const keys = keysOf(options);
+  if (isEvidenceText(text)) return printEvidence(await checkEvidence(text, keys), keys, output);
+  const checked = await checkOrderProof(text, keys);
   const problem =
     typeof checked === "string" ? checked : receiptDifference(options.receipt, checked.leafHash);
-  if (typeof checked === "string" || problem !== null) {
-    if (output.isJson) output.json({ isProven: false, problem });
-    else output.line(`${output.paint("not proven", "bad")}  ${problem}`);
-    return 1;
-  }
+  if (typeof checked === "string" || problem !== null) return printProblem(problem, output);
   const { leaf, block, cosigners } = checked;
   if (output.isJson) {
     const { number, timeMs } = block;
-    const witnesses = signersOf(checked);
-    output.json({ isProven: true, leaf, block: number, time: timeMs, witnesses, cosigners });
+    const witnesses = signersOf(checked.checkpoint);
+    const isProven = keys.logKey !== undefined;
+    output.json({
+      isProven,
+      isConsistent: true,
+      leaf,
+      block: number,
+      time: timeMs,
+      witnesses,
+      cosigners,
+    });
     return 0;
   }
-  output.line(`${output.paint("proven", "good")}  acknowledgement ${leaf.ackNonce} is sealed`);
+  printHeading(`acknowledgement ${leaf.ackNonce} is sealed`, keys, output);
   output.list(proofSummary(checked, keys));
   return 0;
+}
+
+function printEvidence(checked: CheckedEvidence | string, keys: ProofKeys, output: Output): number {
+  if (typeof checked === "string") return printProblem(checked, output);
+  const { verdict, statement } = checked;
+  const { position, block } = statement;
+  if (output.isJson) {
+    const isProven = keys.logKey !== undefined;
+    output.json({ isProven, isConsistent: true, verdict, position, block });
+    return 0;
+  }
+  printHeading(`the promise of position ${position} is broken: ${verdict}`, keys, output);
+  output.list(evidenceSummary(checked, keys));
+  return 0;
+}
+
+function printProblem(problem: string | null, output: Output): number {
+  if (output.isJson) output.json({ isProven: false, isConsistent: false, problem });
+  else output.line(`${output.paint("not proven", "bad")}  ${problem}`);
+  return 1;
+}
+
+function printHeading(text: string, keys: ProofKeys, output: Output): void {
+  const isPinned = keys.logKey !== undefined;
+  const heading = proofHeading(isPinned).toLowerCase();
+  output.line(`${isPinned ? output.paint(heading, "good") : heading}  ${text}`);
 }
 
 /** Null if there is no receipt, or it is about the same leaf. */
@@ -88,8 +136,7 @@ function receiptDifference(file: string | undefined, leafHash: Uint8Array): stri
   return isSame ? null : "the receipt is about another acknowledgement";
 }
 
-export interface JudgeCommandOptions extends VenueOptions {
-  readonly key?: string;
+export interface JudgeCommandOptions extends VenueOptions, KeyOptions {
   readonly proof: readonly string[];
   readonly evidence?: string;
 }
@@ -102,13 +149,13 @@ export function judge(files: readonly string[], options: JudgeCommandOptions): P
     });
     // One for each gateway: receipts of neighbouring blocks need the same tiles.
     const readers = urlsOf(url).map((each) => new LogReader(each));
+    const receipts = files.map(jsonOf);
     let code = 0;
     let proven = 0;
-    for (const file of files) {
-      const pinned = options.key === undefined ? {} : { logKey: options.key };
+    for (const [i, file] of files.entries()) {
       // One time for all gateways, so that they agree on whether the block is due.
-      const given = { checkpoints, nowMs: Date.now(), ...pinned };
-      const verdict = await verdictOn(jsonOf(file), readers, given);
+      const given = { checkpoints, receipts, nowMs: Date.now(), ...keysOf(options) };
+      const verdict = await verdictOn(receipts[i], readers, given);
       const isWell = verdict.verdict === "kept" || verdict.verdict === "pending";
       if (!isWell) code = 1;
       if (output.isJson) output.json({ file, ...verdict });
@@ -116,7 +163,7 @@ export function judge(files: readonly string[], options: JudgeCommandOptions): P
         const name = verdict.verdict === "broken" ? `broken: ${verdict.kind}` : verdict.verdict;
         const why =
           verdict.verdict === "kept"
-            ? `in block ${verdict.block}, under a checkpoint of ${verdict.checkpointSize}`
+            ? `in block ${verdict.block}, under a checkpoint of ${verdict.checkpointSize}${cosignedBy(verdict.cosigners)}`
             : verdict.reason;
         output.line(`${output.paint(name, isWell ? "good" : "bad")}  ${file}: ${why}`);
       }
@@ -128,6 +175,10 @@ export function judge(files: readonly string[], options: JudgeCommandOptions): P
   });
 }
 
+function cosignedBy(witnesses: readonly string[]): string {
+  return witnesses.length === 0 ? "" : `, cosigned by ${witnesses.join(", ")}`;
+}
+
 /** By the first gateway that decides: one may be down, or behind the others. */
 async function verdictOn(
   file: unknown,
@@ -135,7 +186,7 @@ async function verdictOn(
   options: Omit<JudgeOptions, "url" | "reader">,
 ): Promise<Verdict> {
   const verdict = await judgeReceipt(file, { url: reader.url, reader, ...options });
-  const isDecided = /^(kept|broken|invalid)$/.test(verdict.verdict);
+  const isDecided = /^(kept|broken|differs|invalid)$/.test(verdict.verdict);
   if (isDecided || others.length === 0) return verdict;
   const next = await verdictOn(file, others, options);
   return next.verdict === "withheld" ? verdict : next;

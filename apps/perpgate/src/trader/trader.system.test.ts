@@ -403,10 +403,21 @@ describe("receipts", () => {
       const proof = join(folder, "order.proof");
       writeFileSync(proof, await shell.text("proof", ack.ackNonce));
       const offline = new TraderShell("http://127.0.0.1:1");
+      const sealed = `acknowledgement ${ack.ackNonce} is sealed\n`;
       expect(await offline.text("check", proof, "--receipt", receipt)).toMatch(
-        new RegExp(`^proven {2}acknowledgement ${ack.ackNonce} is sealed\n`),
+        new RegExp(`^consistent, key not pinned {2}${sealed}`),
       );
       const key = String(Object(JSON.parse(readFileSync(receipt, "utf8"))).logKey);
+      const proven = await offline.text("check", proof, "--key", key);
+      expect(proven).toMatch(new RegExp(`^proven {2}${sealed}`));
+      for (const row of [
+        /side +long, stop/,
+        /size +0 filled/,
+        /fee +0 dollars/,
+        /status +pending/,
+      ]) {
+        expect(proven).toMatch(row);
+      }
       expect(await shell.text("judge", receipt, "--proof", proof, "--key", key)).toMatch(
         /^kept {2}.*: in block \d+, under a checkpoint of \d+\n$/,
       );
@@ -492,13 +503,18 @@ describe("receipts", () => {
       writeFileSync(proof, alone);
       expect(await witnessRows()).toEqual(["none"]);
       writeFileSync(proof, alone + one.line(checkpoint) + two.line(checkpoint));
-      expect(await witnessRows("--witness", one.text, "--witness", away.text)).toEqual([
+      const both = ["--witness", one.text, "--witness", away.text];
+      expect(await offline.run("check", proof, ...both)).toMatchObject({
+        code: 1,
+        stdout: "not proven  the checkpoint has 1 of the 2 cosignatures that are required\n",
+      });
+      expect(await witnessRows(...both, "--require", "1")).toEqual([
         "w1.example: verified",
         "w2.example: not checked: no key given",
         "w3.example: did not cosign this checkpoint",
       ]);
       const namesake = new TestCosigner("w1.example").text;
-      expect(await witnessRows("--witness", namesake)).toEqual([
+      expect(await witnessRows("--witness", namesake, "--require", "0")).toEqual([
         "w1.example: not checked: it signed with another key than the one given",
         "w2.example: not checked: no key given",
       ]);

@@ -1,10 +1,15 @@
 /**
- * A page that checks the proof of an order without any network. The build puts this script, with
- * everything that it needs, into one file; its policy allows no request.
+ * A page that checks the proof of an order, or evidence of a broken promise, without any network. The
+ * build puts this script, with everything that it needs, into one file; its policy allows no request.
  */
 
-import { proofSummary } from "@perpgate/protocol/receipts";
-import { checkOrderProof } from "@perpgate/sdk";
+import {
+  evidenceSummary,
+  isEvidenceText,
+  proofHeading,
+  proofSummary,
+} from "@perpgate/protocol/receipts";
+import { checkEvidence, checkOrderProof } from "@perpgate/sdk";
 
 const proof = element("proof", HTMLTextAreaElement);
 const result = element("result", HTMLElement);
@@ -21,14 +26,26 @@ element("form", HTMLFormElement).addEventListener("submit", (event) => {
 
 async function check(): Promise<void> {
   const [logKey] = linesOf("key");
-  const keys = { logKey, witnessKeys: linesOf("witnesses") };
+  const [required] = linesOf("require");
+  const require = required === undefined ? undefined : Number(required);
+  const keys = { logKey, witnessKeys: linesOf("witnesses"), require };
+  const heading = proofHeading(logKey !== undefined);
+  if (isEvidenceText(proof.value)) {
+    const evidence = await checkEvidence(proof.value, keys);
+    if (typeof evidence === "string") show("Not proven", evidence, []);
+    else {
+      const text = `The promise of position ${evidence.statement.position} is broken: ${evidence.verdict}.`;
+      show(heading, text, evidenceSummary(evidence, keys));
+    }
+    return;
+  }
   const checked = await checkOrderProof(proof.value, keys);
   if (typeof checked === "string") {
     show("Not proven", checked, []);
     return;
   }
   const text = `Acknowledgement ${checked.leaf.ackNonce} is sealed.`;
-  show("Proven", text, proofSummary(checked, keys));
+  show(heading, text, proofSummary(checked, keys));
 }
 
 function show(verdict: string, text: string, rows: readonly (readonly [string, string])[]): void {

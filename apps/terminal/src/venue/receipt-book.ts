@@ -208,7 +208,7 @@ export class ReceiptBook {
     witnessKeys: readonly string[],
   ): Promise<void> {
     const logKey = session.receipts.of(ackNonce)?.logKey;
-    const checked = await checkOrderProof(text, { logKey, witnessKeys });
+    const checked = await checkOrderProof(text, { logKey, witnessKeys, require: 0 });
     if (typeof checked === "string") {
       this.change(ackNonce, {
         witness: "missing",
@@ -248,6 +248,18 @@ export function shownProblem({ kind, reason }: ReceiptProblem): ShownProblem {
         signed: "broken",
         title: "A receipt does not hold",
         text: `The receipt does not hold: ${reason}.`,
+      };
+    case "differs":
+      return {
+        signed: "broken",
+        title: "An answer is not what the venue signed",
+        text: `The answer is not what the venue signed: ${reason}. Save the receipt.`,
+      };
+    case "twice":
+      return {
+        signed: "broken",
+        title: "An order was executed twice",
+        text: `The order was executed twice: ${reason}. Save the receipt.`,
       };
     case "left_out":
       return {

@@ -144,5 +144,6 @@ function timed(ack: ReceiptedAck, elapsedMs: number): PreconfirmAck {
     elapsedMs,
   };
   if (ack.receipt !== undefined) timedAck.receipt = ack.receipt;
+  if (ack.leaf !== undefined) timedAck.leaf = ack.leaf;
   return timedAck;
 }

@@ -146,8 +146,8 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
     results.forEach((result, i) => {
       if (!("ack" in result)) return;
       const done = receipts.expectOne();
-      link.receiptAgain(seq + i, (receipt) => {
-        withReceipt(result.ack, receipt);
+      link.receiptAgain(seq + i, (issued) => {
+        withReceipt(result.ack, issued);
         done();
       });
     });
@@ -160,8 +160,8 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
       this.digest ??= digestOf(this.request.bytes);
       return this.digest;
     };
-    this.services.link.receiptFor(applied, requestHash, (receipt) => {
-      withReceipt(ack, receipt);
+    this.services.link.receiptFor(applied, requestHash, (issued) => {
+      withReceipt(ack, issued);
       done();
     });
   }

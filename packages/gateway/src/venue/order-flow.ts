@@ -106,8 +106,8 @@ abstract class Acknowledged<Body extends SignedBody> extends SignedRequest<Body,
       case "acknowledged": {
         const { acknowledgement } = outcome;
         const requestHash = () => digestOf(this.request.bytes);
-        link.receiptFor(applied, requestHash, (receipt) => {
-          this.answer(withReceipt(acknowledgement, receipt));
+        link.receiptFor(applied, requestHash, (issued) => {
+          this.answer(withReceipt(acknowledgement, issued));
         });
         return;
       }
@@ -176,5 +176,5 @@ function answerAgain(
   resolve: Resolve,
 ): void {
   markReplayed(caller);
-  link.receiptAgain(seq, (receipt) => resolve(withReceipt(acknowledgement, receipt)));
+  link.receiptAgain(seq, (issued) => resolve(withReceipt(acknowledgement, issued)));
 }

@@ -20,12 +20,21 @@ import {
   type Venue,
 } from "@perpgate/venue";
 
+/** A receipt, and the leaf whose hash it signs, both in base64url. */
+interface Issued {
+  readonly receipt: string;
+  readonly leaf: string;
+}
+
+/** Called once; with undefined if the venue issues no receipts, or stops. */
+type OnIssued = (issued: Issued | undefined) => void;
+
 /** An acknowledgement with its receipt, if the venue issues receipts. */
-export type ReceiptedAck = LoggedAcknowledgement & { receipt?: string };
+export type ReceiptedAck = LoggedAcknowledgement & Partial<Issued>;
 
 /** Adds the receipt in place: the acknowledgement was made for this answer. */
-export function withReceipt(ack: LoggedAcknowledgement, receipt: string | undefined): ReceiptedAck {
-  return receipt === undefined ? ack : Object.assign(ack, { receipt });
+export function withReceipt(ack: LoggedAcknowledgement, issued: Issued | undefined): ReceiptedAck {
+  return issued === undefined ? ack : Object.assign(ack, issued);
 }
 
 export type VenueCommand = Parameters<Venue["submit"]>[0];
@@ -110,20 +119,20 @@ export class VenueLink {
   }
 
   /**
-   * Inside the apply callback of a command that was acknowledged: calls back with its receipt, or with
-   * undefined if the venue issues none or stops. `requestHash` gives SHA-256 of the signed body.
+   * Inside the apply callback of a command that was acknowledged: calls back with its receipt and leaf.
+   * `requestHash` gives SHA-256 of the signed body.
    */
-  receiptFor(applied: Applied, requestHash: () => Uint8Array, onReceipt: OnReceipt): void {
+  receiptFor(applied: Applied, requestHash: () => Uint8Array, onIssued: OnIssued): void {
     const receipts = this.venue.promises?.receipts ?? null;
-    if (receipts === null) onReceipt(undefined);
-    else receipts.issue(applied, requestHash(), onReceipt);
+    if (receipts === null) onIssued(undefined);
+    else receipts.issue(applied, requestHash(), withLeaf(this.views.leafIn(applied), onIssued));
   }
 
   /** As `receiptFor`, for the acknowledgement of an earlier command. */
-  receiptAgain(seq: number, onReceipt: OnReceipt): void {
+  receiptAgain(seq: number, onIssued: OnIssued): void {
     const receipts = this.venue.promises?.receipts ?? null;
-    if (receipts === null) onReceipt(undefined);
-    else receipts.reissue(seq, onReceipt);
+    if (receipts === null) onIssued(undefined);
+    else receipts.reissue(seq, withLeaf(this.views.leafAt(seq), onIssued));
   }
 
   /** Resolves with the result of `take`, which runs inside the apply callback and must not throw. */
@@ -134,6 +143,10 @@ export class VenueLink {
   ): Promise<T> {
     return answered(this.venue.submitted(command, evidence, take));
   }
+}
+
+function withLeaf(leaf: string, onIssued: OnIssued): OnReceipt {
+  return (receipt) => onIssued(receipt === undefined ? undefined : { receipt, leaf });
 }
 
 /** What the venue resolves with; rejects with what a client is answered if it applied nothing. */

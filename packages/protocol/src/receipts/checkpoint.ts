@@ -1,6 +1,7 @@
 /** C2SP checkpoints: the signed note with the size and the root of a log. */
 
 import { base64, bytesFromBase64, isCount } from "./bytes.js";
+import { cosignersUnder, NO_WITNESSES, type WitnessPolicy } from "./cosignatures.js";
 import {
   isNoteSignedBy,
   type NoteKey,
@@ -35,13 +36,19 @@ export interface OpenedCheckpoint extends Checkpoint {
   readonly note: SignedNote;
   /** The key that signed it. */
   readonly logKey: NoteKey;
+  /** Names of the witnesses of the policy whose cosignatures hold. */
+  readonly cosigners: readonly string[];
 }
 
-/** The checkpoint of a note that the log's key, or one of its keys, signed, or why it is none. */
+/**
+ * The checkpoint of a note that the log's key, or one of its keys, and enough witnesses signed, or why it
+ * is none.
+ */
 export async function openCheckpoint(
   text: string,
   logKeys: NoteKey | readonly NoteKey[],
   verify: VerifyEd25519,
+  policy: WitnessPolicy = NO_WITNESSES,
 ): Promise<OpenedCheckpoint | string> {
   const note = parseNote(text);
   const checkpoint = note === undefined ? undefined : parseCheckpoint(note);
@@ -53,7 +60,9 @@ export async function openCheckpoint(
     return `the checkpoint is of ${checkpoint.origin}, not of ${names}`;
   }
   for (const logKey of named) {
-    if (await isNoteSignedBy(note, logKey, verify)) return { ...checkpoint, note, logKey };
+    if (!(await isNoteSignedBy(note, logKey, verify))) continue;
+    const cosigners = await cosignersUnder(policy, note, verify);
+    return typeof cosigners === "string" ? cosigners : { ...checkpoint, note, logKey, cosigners };
   }
   return "the log's key did not sign the checkpoint";
 }

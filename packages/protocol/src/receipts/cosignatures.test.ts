@@ -1,8 +1,8 @@
 import { webcrypto } from "node:crypto";
 import { expect, test } from "vitest";
 import { TestCosigner } from "../testing/test-cosigner.js";
-import { checkCosignatures, parseWitnessKey } from "./cosignatures.js";
-import { type NoteKey, parseNote, type VerifyEd25519 } from "./signed-note.js";
+import { checkCosignatures } from "./cosignatures.js";
+import { type NoteKey, parseNote, parseWitnessKey, type VerifyEd25519 } from "./signed-note.js";
 
 const verify: VerifyEd25519 = async (publicKey, message, signature) => {
   const [raw, ...bytes] = [publicKey, signature, message].map((part) => Uint8Array.from(part));

@@ -1,11 +1,12 @@
-/** Cosignatures of witnesses under a note: which ones hold under the keys that the reader has. */
+/** Cosignatures of witnesses under a note: which ones hold, and whether they suffice for its reader. */
 
+import { equalBytes } from "./bytes.js";
 import {
   isNoteSignedBy,
-  NOTE_KEY,
   type NoteKey,
   type NoteSignature,
-  parseNoteKey,
+  noteKeyText,
+  parseWitnessKey,
   type SignedNote,
   signaturesBy,
   type VerifyEd25519,
@@ -18,10 +19,61 @@ export interface Cosignatures {
   readonly invalid: readonly NoteSignature[];
 }
 
-/** The key of a witness's verifier key text; undefined if it is none, or the key of a log. */
-export function parseWitnessKey(text: string): NoteKey | undefined {
-  const key = parseNoteKey(text);
-  return key?.algorithm === NOTE_KEY.cosignature ? key : undefined;
+/** The witnesses that a reader knows, and how many of them must have cosigned a checkpoint. */
+export interface WitnessPolicy {
+  /** Each once. */
+  readonly keys: readonly NoteKey[];
+  /** A checkpoint with fewer cosignatures counts as none. */
+  readonly required: number;
+}
+
+export const NO_WITNESSES: WitnessPolicy = { keys: [], required: 0 };
+
+export interface WitnessOptions {
+  /** Verifier keys of witnesses, from the witnesses themselves. */
+  readonly witnessKeys?: readonly string[] | undefined;
+  /**
+   * A checkpoint counts only if so many of them have cosigned it. Default: all. Cosignatures by these keys
+   * that do not hold are refused also with 0; those by other keys are not checked.
+   */
+  readonly require?: number | undefined;
+}
+
+/** The policy of keys as text, or what is wrong with them. */
+export function witnessPolicy({
+  witnessKeys = [],
+  require,
+}: WitnessOptions): WitnessPolicy | string {
+  const keys: NoteKey[] = [];
+  for (const text of new Set(witnessKeys.map((each) => each.trim()))) {
+    const key = parseWitnessKey(text);
+    if (key === undefined) return `${text} is not the verifier key of a witness`;
+    const same = keys.find((known) => isSameWitness(known, key));
+    if (same !== undefined) return `${noteKeyText(same)} and ${text} are one witness`;
+    keys.push(key);
+  }
+  const required = require ?? keys.length;
+  if (Number.isSafeInteger(required) && required >= 0 && required <= keys.length) {
+    return { keys, required };
+  }
+  return `${required} cosignatures cannot be required of ${keys.length} witnesses`;
+}
+
+/** Two names of one key, or two keys of one name, would be counted as two witnesses. */
+function isSameWitness(one: NoteKey, other: NoteKey): boolean {
+  return one.name === other.name || equalBytes(one.publicKey, other.publicKey);
+}
+
+/** The names of those who cosigned, or why the note does not count for a reader with that policy. */
+export async function cosignersUnder(
+  { keys, required }: WitnessPolicy,
+  note: SignedNote,
+  verify: VerifyEd25519,
+): Promise<readonly string[] | string> {
+  const { cosigners, invalid } = await checkCosignatures(note, keys, verify);
+  if (invalid[0] !== undefined) return `the cosignature of ${invalid[0].name} does not hold`;
+  if (cosigners.length >= required) return cosigners;
+  return `the checkpoint has ${cosigners.length} of the ${required} cosignatures that are required`;
 }
 
 /** Signatures by other keys are ignored, also those that name a witness of one of these keys. */

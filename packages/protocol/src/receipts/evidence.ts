@@ -7,119 +7,142 @@
  *   different  another leaf at the position
  *   forked     a block before the receipt's has another hash under a checkpoint, or two checkpoints of one
  *              log that no single log can have
+ *   misdated   the receipt's time is before that of the block before its block, or after its block's
+ *   twice      two receipts for one session, nonce and index within the batch, at two positions
  */
 
 import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesFromHex, hexFromBytes } from "../hex.js";
+import type { BlockHeader } from "../block-header.js";
 import { provenAcks, provenHeader } from "./block-proof.js";
-import { base64, bytesFromBase64, equalBytes } from "./bytes.js";
-import { openCheckpoint } from "./checkpoint.js";
+import { equalBytes } from "./bytes.js";
+import { type OpenedCheckpoint, openCheckpoint } from "./checkpoint.js";
+import { type WitnessPolicy, witnessPolicy } from "./cosignatures.js";
+import { type BrokenKind, type OpenedEvidence, openEvidence } from "./evidence-file.js";
+import type { ProofKeys } from "./order-proof.js";
+import type { ReceiptStatement } from "./receipt.js";
 import { receiptProblem } from "./receipt-check.js";
-import { openReceiptFile, type ReceiptFile } from "./receipt-file.js";
-import type { VerifyEd25519 } from "./signed-note.js";
+import type { OpenedReceipt } from "./receipt-file.js";
+import { type NoteKey, noteKeyText, parseLogKey, type VerifyEd25519 } from "./signed-note.js";
 import { rootsOfConsistency } from "./tree.js";
+import { twiceProblem } from "./twice.js";
 
-export const EVIDENCE_FORMAT = "perpgate-evidence/1";
-export type BrokenKind = "absent" | "elsewhere" | "different" | "forked";
-
-/** A block under the checkpoint, and the list of its acknowledgements where the verdict needs it. */
-export interface ProvenBlock {
-  /** Hex. */
-  readonly header: string;
-  /** Base64, from the header up. */
-  readonly path: readonly string[];
-  /** Base64. */
-  readonly list?: string;
-}
-
-export interface Evidence {
-  readonly format: typeof EVIDENCE_FORMAT;
+export interface CheckedEvidence {
   readonly verdict: BrokenKind;
-  readonly receipt: ReceiptFile;
-  /** The signed note that the blocks are under. */
-  readonly checkpoint: string;
-  /** `absent`: the expected block. `elsewhere`: the block with the leaf. `different`: with another one. */
-  readonly block?: ProvenBlock;
-  /** `forked`: a checkpoint of the same log, and the hashes that relate the two. */
-  readonly other?: { readonly checkpoint: string; readonly hashes: readonly string[] };
+  /** What was promised. */
+  readonly statement: ReceiptStatement;
+  readonly logKey: NoteKey;
+  /** Undefined for `twice`, which needs none. */
+  readonly checkpoint: OpenedCheckpoint | undefined;
 }
 
-export function provenBlockText(
-  header: Uint8Array,
-  path: readonly Uint8Array[],
-  list?: Uint8Array,
-): ProvenBlock {
-  const block = { header: hexFromBytes(header), path: path.map(base64) };
-  return list === undefined ? block : { ...block, list: base64(list) };
-}
-
-/** Null if the evidence proves its verdict; otherwise why it does not. */
-export async function evidenceProblem(
-  evidence: Evidence,
+/** What the text of evidence proves, or why it proves nothing. */
+export async function checkEvidence(
+  text: string,
   verify: VerifyEd25519,
-): Promise<string | null> {
-  if (evidence.format !== EVIDENCE_FORMAT) return "it is no evidence of a known format";
-  const opened = openReceiptFile(evidence.receipt);
-  if (typeof opened === "string") return opened;
-  const { receipt, logKey } = opened;
+  { logKey: pinned, ...witnesses }: ProofKeys = {},
+): Promise<CheckedEvidence | string> {
+  const evidence = openEvidence(text);
+  if (typeof evidence === "string") return evidence;
+  const policy = witnessPolicy(witnesses);
+  if (typeof policy === "string") return policy;
+  const { logKey, receipt } = evidence.receipt;
+  if (pinned !== undefined && !isLogKey(logKey, pinned)) return "it is of another log key";
   const problem = await receiptProblem(receipt, { logKey: logKey.publicKey, verify });
   if (problem !== null) return problem;
-  const checkpoint = await openCheckpoint(evidence.checkpoint, logKey, verify);
-  if (typeof checkpoint === "string") return checkpoint;
-  if (evidence.other !== undefined) {
-    if (evidence.verdict !== "forked") return "two checkpoints prove a fork alone";
-    const other = await openCheckpoint(evidence.other.checkpoint, logKey, verify);
-    if (typeof other === "string") return other;
-    const hashes = evidence.other.hashes.map(bytesFromBase64);
-    if (!areBytes(hashes)) return "a hash cannot be read";
-    const roots = rootsOfConsistency(other.size, checkpoint.size, hashes);
-    if (roots === undefined || !equalBytes(roots.second, checkpoint.root)) {
-      return "the hashes are not those of the checkpoint";
-    }
-    return equalBytes(roots.first, other.root) ? "the two checkpoints agree" : null;
+  const { statement } = receipt;
+  if (evidence.verdict === "twice") {
+    const reason = await twiceProblemOf(evidence.receipt, evidence.second, verify);
+    return reason ?? { verdict: "twice", statement, logKey, checkpoint: undefined };
   }
-  const block = blockOf(evidence.block);
-  if (block === undefined) return "its block cannot be read";
+  const checkpoint = await openCheckpoint(evidence.checkpoint, logKey, verify, policy);
+  if (typeof checkpoint === "string") return checkpoint;
+  if (evidence.verdict === "two checkpoints") {
+    const reason = await forkProblem(evidence, checkpoint, policy, verify);
+    return reason ?? { verdict: "forked", statement, logKey, checkpoint };
+  }
+  const { verdict, block } = evidence;
   const header = provenHeader(block, checkpoint);
   if (typeof header === "string") return header;
-  const { statement } = receipt;
-  if (evidence.verdict === "forked") {
-    if (header.number !== statement.block - 1) return "it is not the block before the receipt's";
-    const isSame = equalBytes(sha256(block.header), statement.lastBlockHash);
-    return isSame ? "the block is the one that the receipt names" : null;
+  const reason = isAboutTimeOrChain(verdict)
+    ? headerProblem(verdict, header, block.header, statement)
+    : listProblem(verdict, header, block.list, statement);
+  return reason ?? { verdict, statement, logKey, checkpoint };
+}
+
+/** Whether a text is the log's key, also with spaces around it. */
+export function isLogKey(key: NoteKey, text: string): boolean {
+  const other = parseLogKey(text);
+  return other !== undefined && noteKeyText(other) === noteKeyText(key);
+}
+
+async function twiceProblemOf(
+  one: OpenedReceipt,
+  other: OpenedReceipt,
+  verify: VerifyEd25519,
+): Promise<string | null> {
+  const logKey = one.logKey.publicKey;
+  if (!isLogKey(one.logKey, other.file.logKey)) return "the receipts are of two log keys";
+  const problem = await receiptProblem(other.receipt, { logKey, verify });
+  return problem ?? twiceProblem(one, other);
+}
+
+async function forkProblem(
+  { receipt, other: note, hashes }: Extract<OpenedEvidence, { verdict: "two checkpoints" }>,
+  checkpoint: OpenedCheckpoint,
+  policy: WitnessPolicy,
+  verify: VerifyEd25519,
+): Promise<string | null> {
+  const other = await openCheckpoint(note, receipt.logKey, verify, policy);
+  if (typeof other === "string") return other;
+  const roots = rootsOfConsistency(other.size, checkpoint.size, hashes);
+  if (roots === undefined || !equalBytes(roots.second, checkpoint.root)) {
+    return "the hashes are not those of the checkpoint";
   }
-  if (block.list === undefined) return "the list of acknowledgements is missing";
-  const acks = provenAcks(block.list, header);
+  return equalBytes(roots.first, other.root) ? "the two checkpoints agree" : null;
+}
+
+function isAboutTimeOrChain(verdict: BrokenKind): verdict is "forked" | "misdated" {
+  return verdict === "forked" || verdict === "misdated";
+}
+
+/** `forked` and `misdated` follow from the header alone. */
+function headerProblem(
+  verdict: "forked" | "misdated",
+  { number, timeMs }: BlockHeader,
+  header: Uint8Array,
+  statement: ReceiptStatement,
+): string | null {
+  if (verdict === "misdated" && number === statement.block) {
+    return statement.timeMs > timeMs ? null : "the receipt's time is not after its block's";
+  }
+  if (number !== statement.block - 1) return "it is not the block before the receipt's";
+  if (verdict === "misdated") {
+    return statement.timeMs < timeMs ? null : "the receipt's time is not before the last block's";
+  }
+  const isSame = equalBytes(sha256(header), statement.lastBlockHash);
+  return isSame ? "the block is the one that the receipt names" : null;
+}
+
+function listProblem(
+  verdict: "absent" | "different" | "elsewhere",
+  header: BlockHeader,
+  list: Uint8Array,
+  statement: ReceiptStatement,
+): string | null {
+  const acks = provenAcks(list, header);
   if (typeof acks === "string") return acks;
   const here = acks.find(({ position }) => position === statement.position);
   const isExpected = header.number === statement.block;
-  switch (evidence.verdict) {
-    case "absent":
-      if (!isExpected) return "it is not the block that the receipt expects";
-      return here === undefined ? null : "the block has an acknowledgement at the position";
-    case "different":
-      if (!isExpected) return "it is not the block that the receipt expects";
-      if (here === undefined) return "the block has no acknowledgement at the position";
-      return equalBytes(here.leafHash, statement.leafHash) ? "it is the same leaf" : null;
-    case "elsewhere": {
-      const moved = acks.find(({ leafHash }) => equalBytes(leafHash, statement.leafHash));
-      if (moved === undefined) return "the block does not have the leaf";
-      const isKept = isExpected && moved.position === statement.position;
-      return isKept ? "the leaf is where the receipt says" : null;
-    }
+  if (verdict === "elsewhere") {
+    const moved = acks.find(({ leafHash }) => equalBytes(leafHash, statement.leafHash));
+    if (moved === undefined) return "the block does not have the leaf";
+    const isKept = isExpected && moved.position === statement.position;
+    return isKept ? "the leaf is where the receipt says" : null;
   }
-}
-
-function blockOf(block: ProvenBlock | undefined) {
-  const header = bytesFromHex(block?.header ?? "");
-  const path = block?.path.map(bytesFromBase64);
-  if (block === undefined || header === undefined || path === undefined) return undefined;
-  if (!areBytes(path)) return undefined;
-  const list = block.list === undefined ? undefined : bytesFromBase64(block.list);
-  if (block.list !== undefined && list === undefined) return undefined;
-  return { header, path, list };
-}
-
-function areBytes(values: readonly (Uint8Array | undefined)[]): values is readonly Uint8Array[] {
-  return values.every((value) => value !== undefined);
+  if (!isExpected) return "it is not the block that the receipt expects";
+  if (verdict === "absent") {
+    return here === undefined ? null : "the block has an acknowledgement at the position";
+  }
+  if (here === undefined) return "the block has no acknowledgement at the position";
+  return equalBytes(here.leafHash, statement.leafHash) ? "it is the same leaf" : null;
 }

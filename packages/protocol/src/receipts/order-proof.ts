@@ -16,10 +16,10 @@ import type { BlockHeader } from "../block-header.js";
 import { bytesFromHex, hexFromBytes } from "../hex.js";
 import { rootFromLeafHash, treeLeafHash } from "../merkle-path.js";
 import { provenHeader } from "./block-proof.js";
-import { base64, bytesFromBase64, equalBytes } from "./bytes.js";
+import { base64, bytesFromBase64, equalBytes, isCount } from "./bytes.js";
 import { type OpenedCheckpoint, openCheckpoint } from "./checkpoint.js";
-import { checkCosignatures, parseWitnessKey } from "./cosignatures.js";
-import { type NoteKey, parseNoteKey, type VerifyEd25519 } from "./signed-note.js";
+import { type WitnessOptions, witnessPolicy } from "./cosignatures.js";
+import { type NoteKey, parseLogKey, type VerifyEd25519 } from "./signed-note.js";
 import { isTexts, logKeyChain } from "./successors.js";
 
 const FIRST_LINE = "c2sp.org/tlog-proof@v1";
@@ -97,9 +97,9 @@ function parseExtra(
   if (typeof leaf !== "string" || typeof header !== "string" || !Array.isArray(path)) return;
   const hashes = path.map((each) => (typeof each === "string" ? bytesFromHex(each) : undefined));
   const [leafBytes, headerBytes] = [bytesFromHex(leaf), bytesFromHex(header)];
-  const market = marketOf(fields.get("market"));
+  const market = proofMarketOf(fields.get("market"));
   if (leafBytes === undefined || headerBytes === undefined || !areHashes(hashes)) return;
-  if (typeof index !== "number" || market === undefined) return;
+  if (typeof index !== "number" || !isCount(index) || market === undefined) return;
   const successors = fields.get("successors") ?? [];
   if (!isTexts(successors)) return;
   return { logKey, successors, leaf: leafBytes, index, path: hashes, header: headerBytes, market };
@@ -109,7 +109,8 @@ function areHashes(hashes: readonly (Uint8Array | undefined)[]): hashes is reado
   return hashes.every((hash) => hash?.length === 32);
 }
 
-function marketOf(value: unknown): ProofMarket | undefined {
+/** The units that a file states; undefined if they are none. */
+export function proofMarketOf(value: unknown): ProofMarket | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { symbol, tickSize, lotSize }: Partial<Record<string, unknown>> = { ...value };
   if (typeof symbol !== "string" || typeof tickSize !== "number") return undefined;
@@ -134,38 +135,32 @@ export interface CheckedProof {
   readonly logKey: NoteKey;
   /** Names of the witnesses whose cosignatures hold under the keys that were given. */
   readonly cosigners: readonly string[];
+  /** As the file states it; not sealed. */
+  readonly market: ProofMarket;
 }
 
 /** Verifier keys that the reader knows from elsewhere. */
-export interface ProofKeys {
+export interface ProofKeys extends WitnessOptions {
   /** It, or a successor that it announced, must have signed the checkpoint. Without it the key in the file is used. */
   readonly logKey?: string | undefined;
-  /** What one of them has cosigned must hold. None has to cosign; other cosignatures are not checked. */
-  readonly witnessKeys?: readonly string[] | undefined;
 }
 
 /** What the proof proves, or why it proves nothing. */
 export async function checkOrderProof(
   text: string,
   verify: VerifyEd25519,
-  { logKey, witnessKeys = [] }: ProofKeys = {},
+  { logKey, ...witnesses }: ProofKeys = {},
 ): Promise<CheckedProof | string> {
   const proof = parseOrderProof(text);
   if (proof === undefined) return "the file is no proof of an order";
-  const key = parseNoteKey(logKey ?? proof.logKey);
+  const key = parseLogKey(logKey ?? proof.logKey);
   if (key === undefined) return "the log key cannot be read";
   const keys = await logKeyChain(key, proof.successors, verify);
   if (typeof keys === "string") return keys;
-  const witnesses: NoteKey[] = [];
-  for (const witnessKey of witnessKeys) {
-    const witness = parseWitnessKey(witnessKey);
-    if (witness === undefined) return `${witnessKey} is not the verifier key of a witness`;
-    witnesses.push(witness);
-  }
-  const checkpoint = await openCheckpoint(proof.checkpoint, keys, verify);
+  const policy = witnessPolicy(witnesses);
+  if (typeof policy === "string") return policy;
+  const checkpoint = await openCheckpoint(proof.checkpoint, keys, verify, policy);
   if (typeof checkpoint === "string") return checkpoint;
-  const { cosigners, invalid } = await checkCosignatures(checkpoint.note, witnesses, verify);
-  if (invalid[0] !== undefined) return `the cosignature of ${invalid[0].name} does not hold`;
   const block = provenHeader({ header: proof.header, path: proof.blockPath }, checkpoint);
   if (typeof block === "string") return block;
   if (block.number - 1 !== proof.entry) {
@@ -183,5 +178,6 @@ export async function checkOrderProof(
   if (leaf.block !== block.number || !isWithin) {
     return `the acknowledgement names block ${leaf.block} and position ${ackNonce}`;
   }
-  return { leaf, leafHash, block, checkpoint, logKey: checkpoint.logKey, cosigners };
+  const { cosigners, logKey: signer } = checkpoint;
+  return { leaf, leafHash, block, checkpoint, logKey: signer, cosigners, market: proof.market };
 }

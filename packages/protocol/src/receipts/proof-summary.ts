@@ -1,37 +1,91 @@
-/** What a proof that holds proves, in words: the same for the command line and the page. */
+/** What a proof or evidence proves, in words: the same for the command line and the page. */
 
-import { parseWitnessKey } from "./cosignatures.js";
+import { ORDER_TYPES } from "../acknowledgement-leaf.js";
+import { fromMicros } from "../units.js";
+import type { OpenedCheckpoint } from "./checkpoint.js";
+import type { CheckedEvidence } from "./evidence.js";
 import type { CheckedProof, ProofKeys } from "./order-proof.js";
+import { sealedAcknowledgement } from "./shown-acknowledgement.js";
+import { type NoteKey, parseWitnessKey } from "./signed-note.js";
+
+type Row = readonly [label: string, text: string];
+
+/** Whoever makes a log of their own can make proofs under its key. */
+export function proofHeading(isPinned: boolean): string {
+  return isPinned ? "Proven" : "Consistent, key not pinned";
+}
 
 /** Labels with texts; a label may come several times. */
-export function proofSummary(checked: CheckedProof, keys: ProofKeys): [label: string, string][] {
+export function proofSummary(checked: CheckedProof, keys: ProofKeys): Row[] {
   const { leaf, block, checkpoint, logKey } = checked;
-  const pinned = keys.logKey !== undefined;
   return [
     ["order", String(leaf.orderId)],
-    ["block", `${block.number}, sealed ${new Date(block.timeMs).toISOString()}`],
-    ["checkpoint", `${checkpoint.size} blocks, signed by ${logKey.name}`],
-    ["log key", pinned ? "pinned" : "the one in the file: compare it with a pinned one"],
-    ...witnessTexts(checked, keys.witnessKeys ?? []).map((text): [string, string] => {
-      return ["witness", text];
-    }),
+    ...orderFigures(checked),
+    ["block", `${block.number}, sealed ${timeText(block.timeMs)}`],
+    ...trustRows(checkpoint, logKey, keys),
   ];
 }
 
+/** The figures of the order. Lots and money are sealed; sizes and prices follow from the file's units. */
+function orderFigures({ leaf, market }: CheckedProof): Row[] {
+  const { symbol, lotSize } = market;
+  const sealed = sealedAcknowledgement(leaf, market);
+  if (typeof sealed === "string") return [["figures", `not shown: ${sealed}`]];
+  const { side, status, filledSize, remainingSize, avgFillPrice, reason } = sealed;
+  const isFilled = leaf.filledLots > 0;
+  const value = isFilled
+    ? ` (${leaf.filledLots} lots for ${fromMicros(leaf.filledMicros)} dollars)`
+    : "";
+  return [
+    ["side", `${side}, ${ORDER_TYPES[leaf.type]}`],
+    ["size", `${filledSize} filled, ${remainingSize} left`],
+    ["price", isFilled ? `${avgFillPrice}${value}` : "none: nothing was filled"],
+    ["fee", `${sealed.feePaid} dollars`],
+    ["status", reason === null ? status : `${status}, ${reason}`],
+    ["units", `${symbol}, lots of ${lotSize}: as the file says, they are not sealed`],
+  ];
+}
+
+export function evidenceSummary(checked: CheckedEvidence, keys: ProofKeys): Row[] {
+  const { statement, checkpoint, logKey } = checked;
+  return [
+    ["promised", `position ${statement.position} in block ${statement.block}`],
+    ["time", timeText(statement.timeMs)],
+    ...(checkpoint === undefined ? [logKeyRow(keys)] : trustRows(checkpoint, logKey, keys)),
+  ];
+}
+
+function timeText(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}
+
+function trustRows(checkpoint: OpenedCheckpoint, logKey: NoteKey, keys: ProofKeys): Row[] {
+  return [
+    ["checkpoint", `${checkpoint.size} blocks, signed by ${logKey.name}`],
+    logKeyRow(keys),
+    ...witnessTexts(checkpoint, keys.witnessKeys ?? []).map((text): Row => ["witness", text]),
+  ];
+}
+
+function logKeyRow({ logKey }: ProofKeys): Row {
+  const isPinned = logKey !== undefined;
+  return ["log key", isPinned ? "pinned" : "the one in the file: compare it with a pinned one"];
+}
+
 /** Names under the checkpoint, other than the log's, verified or not. */
-export function signersOf({ checkpoint: { note, origin } }: CheckedProof): string[] {
+export function signersOf({ note, origin }: OpenedCheckpoint): string[] {
   const names = new Set(note.signatures.map(({ name }) => name));
   names.delete(origin);
   return [...names];
 }
 
-function witnessTexts(checked: CheckedProof, witnessKeys: readonly string[]): string[] {
-  const signers = signersOf(checked);
+function witnessTexts(checkpoint: OpenedCheckpoint, witnessKeys: readonly string[]): string[] {
+  const signers = signersOf(checkpoint);
   const given = new Set(witnessKeys.map((text) => parseWitnessKey(text)?.name ?? text));
   const names = [...new Set([...signers, ...given])];
   if (names.length === 0) return ["none"];
   return names.map((name) => {
-    if (checked.cosigners.includes(name)) return `${name}: verified`;
+    if (checkpoint.cosigners.includes(name)) return `${name}: verified`;
     if (!signers.includes(name)) return `${name}: did not cosign this checkpoint`;
     const reason = given.has(name)
       ? "it signed with another key than the one given"

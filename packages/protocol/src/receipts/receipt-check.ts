@@ -1,6 +1,7 @@
 /** Checks a receipt without its venue: the certificate, the signature of its batch, its place in it. */
 
 import { rootFromLeafHash, treeLeafHash } from "../merkle-path.js";
+import { isSafePublicKey } from "../signing.js";
 import { certifiedBytes, type Receipt, signedRoot, statementBytes } from "./receipt.js";
 import type { VerifyEd25519 } from "./signed-note.js";
 
@@ -16,6 +17,8 @@ export async function receiptProblem(
   { logKey, verify }: ReceiptTrust,
 ): Promise<string | null> {
   const { statement, index, size, path, signature, receiptKey, certificate } = receipt;
+  if (!isSafePublicKey(receiptKey))
+    return "the key of the receipt is one under which anyone can sign";
   const certified = certifiedBytes(statement.venueId, receiptKey);
   if (!(await verify(logKey, certified, certificate))) {
     return "the log's key did not certify the key of the receipt";

@@ -1,12 +1,14 @@
 /**
  * A receipt as a file: JSON with the receipt and everything that it leaves out, so that it can be judged
- * years later by someone else. The request and the acknowledgement may be in it for a reader; nothing
- * depends on them.
+ * years later by someone else. The request, the leaf and the acknowledgement with the units of its market
+ * may be in it: the first two must have the hashes that are signed, the others show what was answered.
  */
 
 import { bytesFromHex, hexFromBytes } from "../hex.js";
-import { decodeReceipt, type Receipt, type ReceiptContext } from "./receipt.js";
-import { type NoteKey, parseNoteKey } from "./signed-note.js";
+import { treeLeafHash } from "../merkle-path.js";
+import { bytesFromBase64Url, equalBytes } from "./bytes.js";
+import { decodeReceipt, type Receipt, type ReceiptContext, requestHashOf } from "./receipt.js";
+import { type NoteKey, parseLogKey } from "./signed-note.js";
 
 const RECEIPT_FORMAT = "perpgate-receipt/1";
 
@@ -25,20 +27,27 @@ export interface ReceiptFile {
   readonly receipt: string;
   /** The body that was sent, whose SHA-256 is `requestHash`. */
   readonly request?: string;
+  /** As in the acknowledgement, base64url; its hash is signed. */
+  readonly leaf?: string;
+  /** The JSON that was answered. */
   readonly ack?: unknown;
+  /** The units of the acknowledgement's market, as the venue showed them. */
+  readonly market?: unknown;
 }
 
 export interface OpenedReceipt {
   readonly file: ReceiptFile;
   readonly receipt: Receipt;
   readonly logKey: NoteKey;
+  /** Undefined if the file has none. */
+  readonly leaf: Uint8Array | undefined;
 }
 
 export function receiptFile(
   logKey: string,
   { venueId, address, position, block, requestHash }: ReceiptContext,
   receipt: string,
-  more: Pick<ReceiptFile, "request" | "ack"> = {},
+  more: Pick<ReceiptFile, "request" | "leaf" | "ack" | "market"> = {},
 ): ReceiptFile {
   return {
     format: RECEIPT_FORMAT,
@@ -56,7 +65,7 @@ export function receiptFile(
 /** The receipt of a file, or why it is none. Signatures are not checked here. */
 export function openReceiptFile(value: unknown): OpenedReceipt | string {
   if (!isReceiptFile(value)) return "it is no receipt of a known format";
-  const logKey = parseNoteKey(value.logKey);
+  const logKey = parseLogKey(value.logKey);
   if (logKey === undefined) return "its log key cannot be read";
   const venueId = fixedHex(value.venueId, 32);
   const requestHash = fixedHex(value.requestHash, 32);
@@ -67,7 +76,16 @@ export function openReceiptFile(value: unknown): OpenedReceipt | string {
   const { position, block } = value;
   const context = { venueId, requestHash, address, position, block };
   const receipt = decodeReceipt(value.receipt, context);
-  return receipt === undefined ? "its receipt cannot be read" : { file: value, receipt, logKey };
+  if (receipt === undefined) return "its receipt cannot be read";
+  if (value.request !== undefined && !equalBytes(requestHashOf(value.request), requestHash)) {
+    return "its request is not the one that the receipt is for";
+  }
+  if (value.leaf === undefined) return { file: value, receipt, logKey, leaf: undefined };
+  const leaf = bytesFromBase64Url(value.leaf);
+  if (leaf === undefined || !equalBytes(treeLeafHash(leaf), receipt.statement.leafHash)) {
+    return "its leaf is not the one that the receipt is about";
+  }
+  return { file: value, receipt, logKey, leaf };
 }
 
 function isReceiptFile(value: unknown): value is ReceiptFile {
@@ -78,6 +96,7 @@ function isReceiptFile(value: unknown): value is ReceiptFile {
     ["logKey", "venueId", "address", "requestHash", "receipt"].every(
       (name) => typeof fields.get(name) === "string",
     ) &&
+    ["request", "leaf"].every((name) => /^(undefined|string)$/.test(typeof fields.get(name))) &&
     ["position", "block"].every((name) => Number.isSafeInteger(fields.get(name)))
   );
 }

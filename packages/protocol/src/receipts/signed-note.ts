@@ -2,6 +2,7 @@
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { hexFromBytes } from "../hex.js";
+import { isSafePublicKey } from "../signing.js";
 import { base64, bytesFromBase64, equalBytes, joinBytes } from "./bytes.js";
 
 /** Whether an Ed25519 signature is valid, by RFC 8032. */
@@ -52,7 +53,10 @@ export function noteKeyText(key: NoteKey): string {
   return `${key.name}+${hexFromBytes(noteKeyId(key))}+${base64(material)}`;
 }
 
-/** The key of a verifier key text; undefined if it is none, or of an unknown algorithm. */
+/**
+ * The key of a verifier key text; undefined if it is none, of an unknown algorithm, or one under which
+ * anyone can sign.
+ */
 export function parseNoteKey(text: string): NoteKey | undefined {
   const [, name = "", id, material = ""] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text.trim()) ?? [];
   const bytes = bytesFromBase64(material);
@@ -60,7 +64,22 @@ export function parseNoteKey(text: string): NoteKey | undefined {
   const algorithm = Object.values(NOTE_KEY).find((known) => known === bytes[0]);
   if (algorithm === undefined) return undefined;
   const key = { name, algorithm, publicKey: bytes.slice(1) };
-  return hexFromBytes(noteKeyId(key)) === id ? key : undefined;
+  return hexFromBytes(noteKeyId(key)) === id && isSafePublicKey(key.publicKey) ? key : undefined;
+}
+
+/** The key of a log's verifier key text; undefined if it is none, or the key of a witness. */
+export function parseLogKey(text: string): NoteKey | undefined {
+  return keyOf(text, NOTE_KEY.ed25519);
+}
+
+/** The key of a witness's verifier key text; undefined if it is none, or the key of a log. */
+export function parseWitnessKey(text: string): NoteKey | undefined {
+  return keyOf(text, NOTE_KEY.cosignature);
+}
+
+function keyOf(text: string, algorithm: NoteAlgorithm): NoteKey | undefined {
+  const key = parseNoteKey(text);
+  return key?.algorithm === algorithm ? key : undefined;
 }
 
 export function isNoteKeyName(name: string): boolean {

@@ -13,11 +13,10 @@
 
 import {
   isNoteSignedBy,
-  NOTE_KEY,
   type NoteKey,
   noteKeyText,
+  parseLogKey,
   parseNote,
-  parseNoteKey,
   type VerifyEd25519,
 } from "./signed-note.js";
 
@@ -44,7 +43,7 @@ export async function openSuccessor(
 ): Promise<Successor | string> {
   const note = parseNote(text);
   const [first, old = "", next = "", ...rest] = note?.text.split("\n") ?? [];
-  const [from, to] = [parseLogKey(old), parseLogKey(next)];
+  const [from, to] = [plainLogKey(old), plainLogKey(next)];
   const isRead = first === FIRST_LINE && rest.length === 1 && rest[0] === "";
   if (note === undefined || !isRead || from === undefined || to === undefined) {
     return "a successor note cannot be read";
@@ -115,8 +114,7 @@ export function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
-function parseLogKey(text: string): NoteKey | undefined {
-  const key = parseNoteKey(text);
-  if (key?.algorithm !== NOTE_KEY.ed25519 || noteKeyText(key) !== text) return undefined;
-  return key;
+function plainLogKey(text: string): NoteKey | undefined {
+  const key = parseLogKey(text);
+  return key !== undefined && noteKeyText(key) === text ? key : undefined;
 }

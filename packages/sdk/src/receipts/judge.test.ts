@@ -15,15 +15,19 @@ import {
   base64,
   EVIDENCE_FORMAT,
   type Evidence,
-  evidenceProblem,
+  evidenceReceipt,
   joinBytes,
+  type OpenedReceipt,
   openCheckpoint,
   openReceiptFile,
   parseNoteKey,
   type ReceiptFile,
+  requestHashOf,
   rootOfLeafHashes,
 } from "@perpgate/protocol/receipts";
+import { TestCosigner } from "@perpgate/protocol/testing";
 import {
+  checkEvidence,
   checkOrderProof,
   type FetchBytes,
   judgeReceipt,
@@ -34,6 +38,7 @@ import {
 import { newLogKey } from "@perpgate/venue";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type DishonestBlock, publish, publishedBlocks } from "../testing/dishonest-log.js";
+import { signedAgain } from "../testing/dishonest-receipts.js";
 import { BID, newClient, newSession, startVenue } from "../testing/venue.js";
 
 const { key: logKey } = newLogKey("venue.example/log");
@@ -86,10 +91,10 @@ async function judged(
 }
 
 /** The exit code and the output of the independent checker. */
-function checked(evidence: Evidence): [number | null, string] {
+function checked(evidence: Evidence, ...options: string[]): [number | null, string] {
   const path = join(folder, `${evidence.verdict}.evidence`);
   writeFileSync(path, JSON.stringify(evidence));
-  const command = [CHECKER, path, logKey.text];
+  const command = [CHECKER, path, logKey.text, ...options];
   const { status, stdout } = spawnSync(process.execPath, command, { timeout: 30_000 });
   return [status, stdout.toString().trim()];
 }
@@ -97,6 +102,12 @@ function checked(evidence: Evidence): [number | null, string] {
 function confirmed(verdict: Verdict): [number | null, string] {
   if (verdict.verdict !== "broken") throw new Error(JSON.stringify(verdict));
   return checked(verdict.evidence);
+}
+
+function openReceipt(receipt: ReceiptFile): OpenedReceipt {
+  const opened = openReceiptFile(receipt);
+  if (typeof opened === "string") throw new Error(opened);
+  return opened;
 }
 
 async function serve(listener: RequestListener): Promise<string> {
@@ -119,6 +130,7 @@ describe("an honest venue", () => {
       verdict: "kept",
       block: file.block,
       checkpointSize: honest.length,
+      cosigners: [],
     });
   });
 
@@ -186,8 +198,9 @@ describe("an honest venue", () => {
       part.close();
       return part.checkpoint;
     };
+    const receipt = evidenceReceipt(openReceipt(file));
     const evidenceOf = async (size: number, other: number, hashes: Uint8Array[]) => ({
-      ...({ format: EVIDENCE_FORMAT, verdict: "forked", receipt: file } as const),
+      ...({ format: EVIDENCE_FORMAT, verdict: "forked", receipt } as const),
       checkpoint: await noteOf(size),
       other: { checkpoint: await noteOf(other), hashes: hashes.map(base64) },
     });
@@ -202,10 +215,13 @@ describe("an honest venue", () => {
       ["hashes of other lengths", await evidenceOf(4, 2, shifted)],
       ["no hashes", await evidenceOf(4, 2, [])],
     ] as const) {
-      expect(await evidenceProblem(evidence, verifyEd25519), what).not.toBeNull();
+      expect(typeof (await checkEvidence(JSON.stringify(evidence))), what).toBe("string");
       expect(checked(evidence), what).toEqual([1, expect.stringMatching(/^not proven: /)]);
     }
-    const cut = { ...(await evidenceOf(4, 2, [one, two])), receipt: { ...file, receipt: "AYA" } };
+    const cut = {
+      ...(await evidenceOf(4, 2, [one, two])),
+      receipt: { ...receipt, receipt: "AYA" },
+    };
     expect(checked(cut)).toEqual([1, "not proven: the receipt is cut"]);
   });
 });
@@ -280,6 +296,126 @@ describe("a dishonest venue", () => {
     expect(confirmed(longer)).toEqual([0, "proven: forked"]);
   });
 
+  test("misdated: its time is before the block before, or after its block", async () => {
+    const { timeMs } = openReceipt(file).receipt.statement;
+    for (const change of [-3_600_000, 3_600_000]) {
+      const misdated = signedAgain(file, { timeMs: timeMs + change }, logKey);
+      const verdict = await judgeReceipt(misdated, { url, nowMs });
+      expect(verdict).toMatchObject({ verdict: "broken", kind: "misdated" });
+      expect(confirmed(verdict)).toEqual([0, "proven: misdated"]);
+    }
+    // The bounds themselves are honest: a block and the next order may have one time.
+    const at = file.block - 1;
+    for (const bound of [honest[at - 1]!.header.timeMs, honest[at]!.header.timeMs]) {
+      const dated = signedAgain(file, { timeMs: bound }, logKey);
+      expect((await judgeReceipt(dated, { url, nowMs })).verdict).toBe("kept");
+    }
+  });
+
+  test("twice: one nonce has receipts at two positions", async () => {
+    const { request = "", leaf = "" } = file;
+    const again = signedAgain(file, { position: file.position + 1 }, logKey, { request, leaf });
+    const verdict = await judgeReceipt(file, { url, nowMs, receipts: [file, again] });
+    expect(verdict).toMatchObject({ verdict: "broken", kind: "twice" });
+    expect(confirmed(verdict)).toEqual([0, "proven: twice"]);
+    const requestHash = new Uint8Array(32).fill(9);
+    const changes = { position: file.position - 1, requestHash };
+    const other = signedAgain(file, changes, logKey, { leaf });
+    const second = await judgeReceipt(file, { url, nowMs, receipts: [{}, other] });
+    expect(second).toMatchObject({ verdict: "broken", kind: "twice" });
+    expect(confirmed(second)).toEqual([0, "proven: twice"]);
+  });
+
+  test("twice: the operations of one batch, a retry, and receipts that do not hold are none", async () => {
+    const batch = JSON.stringify({ nonce: 7, operations: [{}, {}, {}] });
+    const requestHash = requestHashOf(batch);
+    const { leaf = "", position } = file;
+    const more = { request: batch, leaf };
+    const operation = signedAgain(file, { requestHash }, logKey, more);
+    const at = (distance: number) =>
+      signedAgain(file, { requestHash, position: position + distance }, logKey, more);
+    const verdictWith = async (one: ReceiptFile, ...receipts: unknown[]) => {
+      const { verdict } = await judgeReceipt(one, { url, nowMs, receipts });
+      return verdict;
+    };
+    expect(await verdictWith(operation, at(1), at(-2))).toBe("kept");
+    expect(await verdictWith(operation, at(3))).toBe("broken");
+    const retry = signedAgain(file, {}, logKey, { leaf });
+    expect(await verdictWith(file, retry)).toBe("kept");
+    const { session } = openReceipt(file).receipt.statement;
+    const foreign = signedAgain(file, { session: session + 1, position: 1 }, logKey, { leaf });
+    expect(await verdictWith(file, foreign)).toBe("kept");
+    const forged = signedAgain(file, { position: 1 }, newLogKey(logKey.name).key, { leaf });
+    expect(await verdictWith(file, forged, { ...forged, logKey: logKey.text })).toBe("kept");
+  });
+
+  test("differs: the JSON of the answer is not what was signed", async () => {
+    const options = { url, nowMs };
+    expect((await judgeReceipt(file, options)).verdict).toBe("kept");
+    const shown = { ...Object(file.ack), remainingSize: 9 };
+    expect(await judgeReceipt({ ...file, ack: shown }, options)).toEqual({
+      verdict: "differs",
+      reason: expect.stringMatching(/^remainingSize is [0-9.]+ in the leaf, 9 here$/),
+    });
+    const later = { ...Object(file.ack), time: 1 };
+    expect(await judgeReceipt({ ...file, ack: later }, options)).toEqual({
+      verdict: "differs",
+      reason: expect.stringMatching(/^time is \d+ in the receipt, 1 here$/),
+    });
+    const { leaf = "" } = file;
+    const changed = leaf.replace(/.$/, (last) => (last === "A" ? "B" : "A"));
+    expect((await judgeReceipt({ ...file, leaf: changed }, options)).verdict).toBe("invalid");
+  });
+
+  test("a fork without cosignatures: its checkpoint counts as none where the witness's key is given", async () => {
+    const witness = new TestCosigner();
+    const witnessKeys = [witness.text];
+    const fork = await publish(honest, logKey);
+    onTestFinished(() => fork.close());
+    const judge = (ms: number, require?: number) =>
+      judgeReceipt(file, { url: fork.url, nowMs: nowMs + ms, witnessKeys, require });
+    expect((await judge(1_000)).verdict).toBe("pending");
+    expect(await judge(61_000)).toEqual({
+      verdict: "withheld",
+      reason:
+        "there is no valid checkpoint: the checkpoint has 0 of the 1 cosignatures that are required",
+    });
+    expect((await judge(61_000, 0)).verdict).toBe("kept");
+    const text = fork.checkpoint.slice(0, fork.checkpoint.indexOf("\n\n") + 1);
+    const cosigned = fork.checkpoint + witness.line(text);
+    const reader = new LogReader(fork.url, (each, init) =>
+      each.endsWith("/checkpoint") ? Promise.resolve(new Response(cosigned)) : fetch(each, init),
+    );
+    const verdict = await judgeReceipt(file, { url: fork.url, nowMs, witnessKeys, reader });
+    expect(verdict).toMatchObject({ verdict: "kept", cosigners: [witness.key.name] });
+    const invalid = await judgeReceipt(file, { url, nowMs, witnessKeys: [logKey.text] });
+    expect(invalid.verdict).toBe("invalid");
+  });
+
+  test("evidence: with the key of a witness, only under checkpoints that it cosigned", async () => {
+    const witness = new TestCosigner();
+    const verdict = await judged((blocks, at) => {
+      blocks[at]!.acks = [];
+    });
+    if (verdict.verdict !== "broken" || verdict.kind === "twice") throw new Error(verdict.verdict);
+    const { evidence } = verdict;
+    if (!("checkpoint" in evidence)) throw new Error("no checkpoint");
+    const witnessKeys = [witness.text];
+    const text = evidence.checkpoint.slice(0, evidence.checkpoint.indexOf("\n\n") + 1);
+    const cosigned = { ...evidence, checkpoint: evidence.checkpoint + witness.line(text) };
+    for (const [given, require, isProven] of [
+      [evidence, undefined, false],
+      [evidence, 0, true],
+      [cosigned, undefined, true],
+    ] as const) {
+      const result = await checkEvidence(JSON.stringify(given), { witnessKeys, require });
+      expect(typeof result !== "string").toBe(isProven);
+      const more = require === undefined ? [] : ["--require", String(require)];
+      const [code] = checked(given, "--witness", witness.text, ...more);
+      expect(code).toBe(isProven ? 0 : 1);
+    }
+  });
+
   test("withheld: the list, the entries or the tiles are not handed out", async () => {
     for (const withheld of ["/acks/", "/entries/", "/tile/0/"]) {
       expect((await judged(() => undefined, { withheld })).verdict, withheld).toBe("withheld");
@@ -316,9 +452,7 @@ describe("a dishonest venue", () => {
   });
 
   test("overdue: a receipt of a time to come, which is never a minute ago", async () => {
-    const opened = openReceiptFile(file);
-    if (typeof opened === "string") throw new Error(opened);
-    const { timeMs } = opened.receipt.statement;
+    const { timeMs } = openReceipt(file).receipt.statement;
     const log = await publish(honest.slice(0, file.block - 1), logKey);
     onTestFinished(() => log.close());
     const judge = (ms: number) => judgeReceipt(file, { url: log.url, nowMs: timeMs - ms });

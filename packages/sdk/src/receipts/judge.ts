@@ -5,33 +5,41 @@
  *   pending   no checkpoint covers its block yet; `overdue` after a minute, and where the receipt's time is
  *             more than a minute ahead: no block would ever be due
  *   withheld  the venue does not hand out what its checkpoint commits to
- *   broken    a checkpoint covers the block, and the leaf is absent, elsewhere or different, or the
- *             history is forked; with evidence that convinces others
+ *   broken    a checkpoint covers the block, and the leaf is absent, elsewhere or different, the receipt
+ *             is misdated, the history is forked, or one nonce was executed twice; with evidence that
+ *             convinces others
+ *   differs   the JSON that was answered is not what the receipt's leaf says. It is not signed, so nothing
+ *             proves it to others
  *   invalid   it is no receipt of this log: it proves nothing
  */
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
+  type BlockEvidence,
   type BrokenKind,
   base64,
   type Checkpoint,
+  checkEvidence,
   EVIDENCE_FORMAT,
   type Evidence,
   equalBytes,
-  evidenceProblem,
-  type NoteKey,
-  noteKeyText,
+  evidenceReceipt,
+  type ForkEvidence,
+  isLogKey,
   type OpenedCheckpoint,
   type OpenedReceipt,
   openCheckpoint,
   openReceiptFile,
-  parseNoteKey,
   provenBlockText,
-  type ReceiptFile,
   receiptProblem,
   rootsOfConsistency,
+  type WitnessOptions,
+  type WitnessPolicy,
+  witnessPolicy,
 } from "@perpgate/protocol/receipts";
+import { answerDifference } from "./answer-difference.js";
 import { type FetchBytes, LogReader, type ReadBlock, Withheld } from "./log-reader.js";
+import { twiceEvidence } from "./twice-evidence.js";
 import { verifyEd25519 } from "./verify-ed25519.js";
 
 const OVERDUE_MS = 60_000;
@@ -39,7 +47,13 @@ const OVERDUE_MS = 60_000;
 const SEARCHED_BLOCKS = 4;
 
 export type Verdict =
-  | { readonly verdict: "kept"; readonly block: number; readonly checkpointSize: number }
+  | {
+      readonly verdict: "kept";
+      readonly block: number;
+      readonly checkpointSize: number;
+      /** Names of the witnesses whose cosignatures hold under `witnessKeys`. */
+      readonly cosigners: readonly string[];
+    }
   | { readonly verdict: "pending" | "overdue"; readonly reason: string }
   | { readonly verdict: "withheld"; readonly reason: string }
   | {
@@ -48,15 +62,17 @@ export type Verdict =
       readonly reason: string;
       readonly evidence: Evidence;
     }
-  | { readonly verdict: "invalid"; readonly reason: string };
+  | { readonly verdict: "differs" | "invalid"; readonly reason: string };
 
-export interface JudgeOptions {
+export interface JudgeOptions extends WitnessOptions {
   /** The venue's address. */
   readonly url: string;
   /** The verifier key of the log that you pinned; otherwise the one in the receipt's file. */
-  readonly logKey?: string;
+  readonly logKey?: string | undefined;
   /** Checkpoints that you kept, such as those in proofs: a fork shows where they contradict. */
   readonly checkpoints?: readonly string[];
+  /** Other receipts that you kept: one nonce that was executed twice shows in two of them. */
+  readonly receipts?: readonly unknown[];
   /** Unix milliseconds; default: now. */
   readonly nowMs?: number;
   readonly fetch?: FetchBytes;
@@ -75,18 +91,32 @@ export interface JudgeOptions {
 export async function judgeReceipt(file: unknown, options: JudgeOptions): Promise<Verdict> {
   const opened = openReceiptFile(file);
   if (typeof opened === "string") return { verdict: "invalid", reason: opened };
-  if (options.logKey !== undefined && !isKey(opened.logKey, options.logKey)) {
+  if (options.logKey !== undefined && !isLogKey(opened.logKey, options.logKey)) {
     return { verdict: "invalid", reason: "the receipt is of another log key than the pinned one" };
   }
   const trust = { logKey: opened.logKey.publicKey, verify: verifyEd25519 };
   const problem = await receiptProblem(opened.receipt, trust);
   if (problem !== null) return { verdict: "invalid", reason: problem };
-  try {
-    return await new Judgement(opened, options).judge();
-  } catch (error) {
-    if (error instanceof Withheld) return { verdict: "withheld", reason: error.message };
-    throw error;
-  }
+  const policy = witnessPolicy(options);
+  if (typeof policy === "string") return { verdict: "invalid", reason: policy };
+  const twice = await executedTwice(opened, options.receipts ?? []);
+  if (twice !== undefined) return twice;
+  const verdict = await new Judgement(opened, policy, options).judge();
+  if (verdict.verdict !== "kept" && verdict.verdict !== "pending") return verdict;
+  const difference = answerDifference(opened);
+  return difference === null ? verdict : { verdict: "differs", reason: difference };
+}
+
+/** The verdict, if another receipt is for the same operation at another position. */
+async function executedTwice(
+  opened: OpenedReceipt,
+  receipts: readonly unknown[],
+): Promise<Verdict | undefined> {
+  const evidence = await twiceEvidence(opened, receipts);
+  if (evidence === undefined) return undefined;
+  const { position } = evidence.second;
+  const reason = `position ${position} has the same session, nonce and place in its batch`;
+  return { verdict: "broken", kind: "twice", reason, evidence };
 }
 
 class Judgement {
@@ -94,12 +124,22 @@ class Judgement {
 
   constructor(
     private readonly opened: OpenedReceipt,
+    private readonly policy: WitnessPolicy,
     private readonly options: JudgeOptions,
   ) {
     this.reader = options.reader ?? new LogReader(options.url.replace(/\/+$/, ""), options.fetch);
   }
 
   async judge(): Promise<Verdict> {
+    try {
+      return await this.judged();
+    } catch (error) {
+      if (error instanceof Withheld) return { verdict: "withheld", reason: error.message };
+      throw error;
+    }
+  }
+
+  private async judged(): Promise<Verdict> {
     const { statement } = this.opened.receipt;
     const nowMs = this.options.nowMs ?? Date.now();
     const isDue = Math.abs(nowMs - statement.timeMs) > OVERDUE_MS;
@@ -117,15 +157,31 @@ class Judgement {
       const reason = `the checkpoint covers ${newest.size} blocks, the receipt is for ${statement.block}`;
       return { verdict: isDue ? "overdue" : "pending", reason };
     }
-    if (statement.block > 1) {
-      const before = await this.reader.block(statement.block - 1, newest);
-      if (!equalBytes(sha256(before.proof.header), statement.lastBlockHash)) {
-        const reason = `block ${before.header.number} is not the one that was sealed before the receipt`;
-        return this.broken("forked", reason, newest, before);
-      }
+    const before =
+      statement.block > 1 ? await this.reader.block(statement.block - 1, newest) : undefined;
+    if (before !== undefined && !equalBytes(sha256(before.proof.header), statement.lastBlockHash)) {
+      const reason = `block ${before.header.number} is not the one that was sealed before the receipt`;
+      return this.broken("forked", reason, newest, before);
     }
     const block = await this.reader.block(statement.block, newest);
-    return this.judgeBlock(block, newest);
+    const verdict = await this.judgeBlock(block, newest);
+    if (verdict.verdict !== "kept") return verdict;
+    return (await this.misdated(before, block, newest)) ?? verdict;
+  }
+
+  /** The verdict, if the receipt's time is not between those of the two blocks. */
+  private async misdated(
+    before: ReadBlock | undefined,
+    block: ReadBlock,
+    checkpoint: OpenedCheckpoint,
+  ): Promise<Verdict | undefined> {
+    const { timeMs } = this.opened.receipt.statement;
+    const isEarly = before !== undefined && timeMs < before.header.timeMs;
+    if (!isEarly && timeMs <= block.header.timeMs) return undefined;
+    const against = isEarly ? before : block;
+    const { number, timeMs: blockMs } = against.header;
+    const reason = `its time is ${timeMs}, ${isEarly ? "before" : "after"} that of block ${number}, ${blockMs}`;
+    return this.broken("misdated", reason, checkpoint, against);
   }
 
   private async judgeBlock(block: ReadBlock, checkpoint: OpenedCheckpoint): Promise<Verdict> {
@@ -134,7 +190,8 @@ class Judgement {
     const { acks, list } = await this.reader.acks(block);
     const here = acks.find((ack) => ack.position === position);
     if (here !== undefined && equalBytes(here.leafHash, leafHash)) {
-      return { verdict: "kept", block: number, checkpointSize: checkpoint.size };
+      const { size: checkpointSize, cosigners } = checkpoint;
+      return { verdict: "kept", block: number, checkpointSize, cosigners };
     }
     const moved = acks.find((ack) => equalBytes(ack.leafHash, leafHash));
     if (moved !== undefined) {
@@ -200,7 +257,7 @@ class Judgement {
   }
 
   private openCheckpoint(text: string): Promise<OpenedCheckpoint | string> {
-    return openCheckpoint(text, this.opened.logKey, verifyEd25519);
+    return openCheckpoint(text, this.opened.logKey, verifyEd25519, this.policy);
   }
 
   private async forkOf(newest: OpenedCheckpoint, other: OpenedCheckpoint) {
@@ -215,7 +272,7 @@ class Judgement {
     }
     if (equalBytes(roots.first, other.root)) return undefined;
     const reason = `two checkpoints of ${other.size} and ${newest.size} blocks contradict each other`;
-    const evidence: Evidence = {
+    const evidence: ForkEvidence = {
       ...this.evidence("forked", newest),
       other: { checkpoint: textOf(other), hashes: hashes.map(base64) },
     };
@@ -223,7 +280,7 @@ class Judgement {
   }
 
   private broken(
-    kind: BrokenKind,
+    kind: BlockEvidence["verdict"],
     reason: string,
     checkpoint: OpenedCheckpoint,
     { proof }: ReadBlock,
@@ -233,23 +290,18 @@ class Judgement {
     return this.confirmed(kind, reason, { ...this.evidence(kind, checkpoint), block });
   }
 
-  private evidence(verdict: BrokenKind, checkpoint: OpenedCheckpoint): Evidence {
-    const receipt: ReceiptFile = this.opened.file;
-    return { format: EVIDENCE_FORMAT, verdict, receipt, checkpoint: textOf(checkpoint) };
+  private evidence<K extends BrokenKind>(verdict: K, checkpoint: OpenedCheckpoint) {
+    const receipt = evidenceReceipt(this.opened);
+    const format: typeof EVIDENCE_FORMAT = EVIDENCE_FORMAT;
+    return { format, verdict, receipt, checkpoint: textOf(checkpoint) };
   }
 
   /** Evidence is checked as its reader will check it. */
   private async confirmed(kind: BrokenKind, reason: string, evidence: Evidence): Promise<Verdict> {
-    const problem = await evidenceProblem(evidence, verifyEd25519);
-    if (problem !== null) throw new Error(`the evidence does not hold: ${problem}`);
+    const checked = await checkEvidence(JSON.stringify(evidence), verifyEd25519);
+    if (typeof checked === "string") throw new Error(`the evidence does not hold: ${checked}`);
     return { verdict: "broken", kind, reason, evidence };
   }
-}
-
-/** Whether a text is the key, also with spaces around it. */
-function isKey(key: NoteKey, text: string): boolean {
-  const other = parseNoteKey(text);
-  return other !== undefined && noteKeyText(other) === noteKeyText(key);
 }
 
 function isSame(one: Checkpoint, other: Checkpoint): boolean {

@@ -1,5 +1,6 @@
 /** The proof file of an order of a real venue, and the cosignatures in it. */
 
+import { noteKeyText } from "@perpgate/protocol/receipts";
 import { TestCosigner } from "@perpgate/protocol/testing";
 import { checkOrderProof } from "@perpgate/sdk";
 import { newLogKey } from "@perpgate/venue";
@@ -39,7 +40,13 @@ test("honesty: names the keys of the witnesses, under which a proof is checked",
 });
 
 test("a proof: with the log's key as text, as an option or not given, and without witnesses", async () => {
-  for (const given of [logKey.text, { logKey: logKey.text }, keys, {}, undefined]) {
+  for (const given of [
+    logKey.text,
+    { logKey: logKey.text },
+    { ...keys, require: 0 },
+    {},
+    undefined,
+  ]) {
     expect(await checkOrderProof(alone, given)).toMatchObject({ cosigners: [] });
   }
   const other = newLogKey("venue.example/log").key.text;
@@ -58,8 +65,8 @@ test("a proof: an unknown witness, or another key of its name, is not among the 
   const cosigned = alone + witness.line(checkpoint) + stranger.line(checkpoint);
   expect(await checkOrderProof(cosigned)).toMatchObject({ cosigners: [] });
   expect(await checkOrderProof(cosigned, keys)).toMatchObject({ cosigners: [witness.key.name] });
-  const witnessKeys = [new TestCosigner().text];
-  expect(await checkOrderProof(cosigned, { witnessKeys })).toMatchObject({ cosigners: [] });
+  const others = { witnessKeys: [new TestCosigner().text], require: 0 };
+  expect(await checkOrderProof(cosigned, others)).toMatchObject({ cosigners: [] });
 });
 
 test("a proof: a forged cosignature of a known witness makes it fail", async () => {
@@ -78,4 +85,41 @@ test("a proof: a key that is not that of a witness is refused", async () => {
       `${text} is not the verifier key of a witness`,
     );
   }
+});
+
+test("a proof: counts only with the required number of cosignatures, by default of all witnesses", async () => {
+  const second = new TestCosigner("witness.example/w2");
+  const witnessKeys = [witness.text, second.text];
+  const one = alone + witness.line(checkpoint);
+  const both = one + second.line(checkpoint);
+  const cosigners = [witness.key.name, second.key.name];
+  expect(await checkOrderProof(alone, keys)).toBe(
+    "the checkpoint has 0 of the 1 cosignatures that are required",
+  );
+  expect(await checkOrderProof(one, { witnessKeys })).toMatch("1 of the 2 cosignatures");
+  expect(await checkOrderProof(one, { witnessKeys, require: 1 })).toMatchObject({
+    cosigners: [witness.key.name],
+  });
+  expect(await checkOrderProof(both, { witnessKeys })).toMatchObject({ cosigners });
+  // The same line twice is one cosignature, and one witness under two names is one witness.
+  const repeated = one + witness.line(checkpoint);
+  expect(await checkOrderProof(repeated, { witnessKeys })).toMatch("1 of the 2 cosignatures");
+  const alias = noteKeyText({ ...witness.key, name: "witness.example/alias" });
+  expect(await checkOrderProof(both, { witnessKeys: [witness.text, alias] })).toMatch(
+    /are one witness$/,
+  );
+  for (const require of [3, -1, 0.5]) {
+    expect(await checkOrderProof(both, { witnessKeys, require })).toMatch(/cannot be required/);
+  }
+});
+
+test("a proof: a log key of small order, or one of a witness, is refused", async () => {
+  const { name, algorithm } = logKey;
+  const identity = new Uint8Array(32).fill(0, 1).fill(1, 0, 1);
+  for (const publicKey of [new Uint8Array(32), identity]) {
+    expect(await checkOrderProof(alone, noteKeyText({ name, algorithm, publicKey }))).toBe(
+      "the log key cannot be read",
+    );
+  }
+  expect(await checkOrderProof(alone, witness.text)).toBe("the log key cannot be read");
 });

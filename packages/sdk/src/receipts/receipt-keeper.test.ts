@@ -118,10 +118,14 @@ test("acknowledgements that fit no statement: each is reported, the next one is 
   await session.placeOrder(BID);
   const last = await session.placeOrder(BID);
   await session.receipts.settled();
-  const reason = "the receipt cannot be read";
   expect(problems).toEqual([
-    { ackNonce, kind: "broken", reason, file: undefined },
-    { ackNonce: "x", kind: "broken", reason, file: undefined },
+    { ackNonce, kind: "broken", reason: "its receipt cannot be read", file: undefined },
+    {
+      ackNonce: "x",
+      kind: "broken",
+      reason: "it is no receipt of a known format",
+      file: undefined,
+    },
   ]);
   expect(kept(session)).toEqual([last.ackNonce]);
 });

@@ -1,13 +1,20 @@
 /**
  * Checks the receipt of every acknowledgement that a session gets and keeps the last thousand, as files
- * that can be saved and judged. The check does not delay an order's answer.
+ * that can be saved and judged: its signatures, that the JSON says what the signed leaf says, and that no
+ * nonce was executed twice. The check does not delay an order's answer.
  */
 
 import type { Honesty, PreconfirmAck } from "@perpgate/protocol";
-import { bytesFromHex } from "@perpgate/protocol/core";
+import { bytesFromHex, readLeaf } from "@perpgate/protocol/core";
 import {
-  decodeReceipt,
-  parseNoteKey,
+  bytesFromBase64Url,
+  type Evidence,
+  nonceOf,
+  noteKeyText,
+  type OpenedReceipt,
+  openReceiptFile,
+  type ProofMarket,
+  parseLogKey,
   type ReceiptFile,
   receiptFile,
   receiptProblem,
@@ -15,22 +22,30 @@ import {
 } from "@perpgate/protocol/receipts";
 import { PerpgateError } from "../errors.js";
 import { callSafely } from "../streams/subscription.js";
+import { answerDifference } from "./answer-difference.js";
+import { twiceEvidence } from "./twice-evidence.js";
 import { verifyEd25519 } from "./verify-ed25519.js";
 
 export type ReceiptProblemKind =
   /** It does not hold, or cannot be read: the venue has signed something else than it answered. */
   | "broken"
+  /** The receipt is kept, and the JSON of the answer is not what its leaf says; or there is no leaf. */
+  | "differs"
+  /** The receipt is kept, and another one is for the same nonce at another position. */
+  | "twice"
   /** The acknowledgement has none: the venue was stopping, or does not want to be bound. */
   | "left_out"
   /** More than a thousand waited for the log's key. */
   | "not_checked";
 
-/** Why an acknowledgement has no receipt that is kept. */
+/** What is wrong with an acknowledgement, which has no receipt that holds or says something else. */
 export interface ReceiptProblem {
   readonly ackNonce: string;
   readonly kind: ReceiptProblemKind;
   readonly reason: string;
   readonly file: ReceiptFile | undefined;
+  /** Of `twice`: proves it to others. */
+  readonly evidence?: Evidence;
 }
 
 export interface ReceiptOptions {
@@ -40,13 +55,16 @@ export interface ReceiptOptions {
    * it issues none.
    */
   readonly logKey?: string;
-  /** Called for a receipt that is not kept. Default: a warning on the console. */
+  /** Called for a receipt that does not hold or contradicts its answer. Default: a warning on the console. */
   readonly onReceiptProblem?: (problem: ReceiptProblem) => void;
 }
 
 const KEPT = 1_000;
 const NOT_CHECKED = "it was not checked, the log's key could not be read";
 const UNREADABLE = "the receipt cannot be read";
+const NO_MARKET = "the leaf is unreadable, or names a market that the venue does not list";
+const NO_LEAF =
+  "the venue has left out the leaf, so the answer cannot be compared with what it signed";
 const LEFT_OUT =
   "the venue issues receipts and has left it out: send the same bytes again, until the answer has one";
 /** Its answer is not signed, so it must not silence who has pinned the log's key. */
@@ -55,9 +73,13 @@ const NOT_ISSUED =
 /** Acknowledgements that wait for the log's key. */
 const MAX_WAITING = 1_000;
 
-type VenueKey = Pick<Honesty, "logKey" | "venueId" | "issuesReceipts">;
+/** What the venue shows of itself. */
+interface VenueKey extends Pick<Honesty, "logKey" | "venueId" | "issuesReceipts"> {
+  /** In listing order: a leaf names a market by its index. */
+  readonly markets: readonly ProofMarket[];
+}
 
-const NO_LOG: VenueKey = { logKey: "", venueId: "", issuesReceipts: false };
+const NO_LOG: VenueKey = { logKey: "", venueId: "", issuesReceipts: false, markets: [] };
 /** A venue before 0.2 does not have the path. */
 const NO_LOG_CODES: ReadonlySet<string> = new Set(["no_transparency_log", "not_found"]);
 
@@ -68,6 +90,8 @@ interface Waiting {
 
 export class ReceiptKeeper {
   private readonly kept: ReceiptFile[] = [];
+  /** The first kept receipt of each session and nonce; those of a batch share one. */
+  private readonly firstOfNonce = new Map<string, ReceiptFile>();
   private readonly waiting: Waiting[] = [];
   private venue: Promise<VenueKey | undefined> | undefined;
   /** What the first answer with a log's key has shown. */
@@ -78,7 +102,7 @@ export class ReceiptKeeper {
 
   constructor(
     private readonly address: string,
-    private readonly readHonesty: () => Promise<VenueKey>,
+    private readonly readVenue: () => Promise<VenueKey>,
     private readonly options: ReceiptOptions = {},
   ) {}
 
@@ -158,14 +182,16 @@ export class ReceiptKeeper {
   private async knownForWaiting(): Promise<VenueKey | undefined> {
     const venue = await this.known();
     if (venue === undefined) return undefined;
-    const isFitting = ({ ack }: Waiting) => (ack.receipt !== undefined) === venue.issuesReceipts;
+    const isFitting = ({ ack }: Waiting) =>
+      (ack.receipt !== undefined) === venue.issuesReceipts &&
+      (ack.leaf === undefined || marketNamedBy(ack, venue) !== undefined);
     if (this.waiting.every(isFitting)) return venue;
     this.venue = undefined;
     return this.known();
   }
 
   private async check(venue: VenueKey, { body, ack }: Waiting): Promise<void> {
-    const { ackNonce, receipt: text, expectedBlock } = ack;
+    const { ackNonce, receipt: text, leaf, expectedBlock } = ack;
     if (text === undefined) {
       if (venue.issuesReceipts) this.report(ack, "left_out", LEFT_OUT);
       else if (this.options.logKey !== undefined) this.report(ack, "left_out", NOT_ISSUED);
@@ -178,26 +204,64 @@ export class ReceiptKeeper {
       address: bytesFromHex(this.address) ?? new Uint8Array(0),
       block: expectedBlock,
     };
-    const receipt = decodeReceipt(text, context);
-    const logKey = parseNoteKey(venue.logKey)?.publicKey;
-    if (receipt === undefined || logKey === undefined) {
+    const logKey = parseLogKey(venue.logKey);
+    if (logKey === undefined) {
       this.report(ack, "broken", UNREADABLE);
       return;
     }
-    const file = receiptFile(venue.logKey, context, text, { request: body, ack });
-    const reason = await receiptProblem(receipt, { logKey, verify: verifyEd25519 });
+    const file = receiptFile(noteKeyText(logKey), context, text, { request: body, ack });
+    const opened = openReceiptFile(file);
+    if (typeof opened === "string") {
+      this.report(ack, "broken", opened);
+      return;
+    }
+    const trust = { logKey: logKey.publicKey, verify: verifyEd25519 };
+    const reason = await receiptProblem(opened.receipt, trust);
     if (reason !== null) {
       this.report(ack, "broken", reason, file);
       return;
     }
+    const market = marketNamedBy(ack, venue);
+    const compared = openReceiptFile({
+      ...file,
+      leaf,
+      ...(market === undefined ? {} : { market }),
+    });
+    const isCompared = leaf !== undefined && typeof compared !== "string";
+    this.keep(isCompared ? compared.file : file);
+    if (isCompared) await this.compare(compared, ack);
+    else this.report(ack, "differs", typeof compared === "string" ? compared : NO_LEAF, file);
+  }
+
+  private keep(file: ReceiptFile): void {
     this.kept.push(file);
     if (this.kept.length > KEPT) this.kept.shift();
   }
 
+  /** Reports what a receipt that holds shows against its answer, or against an earlier receipt. */
+  private async compare(opened: OpenedReceipt, ack: PreconfirmAck): Promise<void> {
+    const { file } = opened;
+    const difference = file.market === undefined ? NO_MARKET : answerDifference(opened);
+    if (difference !== null) this.report(ack, "differs", difference, file);
+    const nonce = nonceOf(opened);
+    const key = `${opened.receipt.statement.session} ${nonce}`;
+    const first = this.firstOfNonce.get(key);
+    if (first === undefined) {
+      this.firstOfNonce.set(key, file);
+      const [oldest = key] = this.firstOfNonce.keys();
+      if (this.firstOfNonce.size > KEPT) this.firstOfNonce.delete(oldest);
+      return;
+    }
+    const evidence = await twiceEvidence(opened, [first]);
+    if (evidence === undefined) return;
+    const reason = `nonce ${nonce} was executed at position ${first.position}, too`;
+    this.report(ack, "twice", reason, file, evidence);
+  }
+
   /** The log's key, pinned or as the venue shows it, and whether the venue issues receipts. */
   private known(): Promise<VenueKey | undefined> {
-    this.venue ??= this.readHonesty().then(
-      (honesty) => this.withFirstKey(honesty),
+    this.venue ??= this.readVenue().then(
+      (shown) => this.withFirstKey(shown),
       (error: unknown) => {
         if (error instanceof PerpgateError && NO_LOG_CODES.has(error.code)) {
           return this.withFirstKey(NO_LOG);
@@ -214,8 +278,7 @@ export class ReceiptKeeper {
   private withFirstKey(shown: VenueKey): VenueKey {
     if (shown.logKey !== "") this.first ??= shown;
     const { logKey, venueId } = this.first ?? shown;
-    const { issuesReceipts } = shown;
-    return { logKey: this.options.logKey ?? logKey, venueId, issuesReceipts };
+    return { ...shown, logKey: this.options.logKey ?? logKey, venueId };
   }
 
   private report(
@@ -223,10 +286,21 @@ export class ReceiptKeeper {
     kind: ReceiptProblemKind,
     reason: string,
     file?: ReceiptFile,
+    evidence?: Evidence,
   ): void {
     const { onReceiptProblem = warn } = this.options;
-    callSafely(() => onReceiptProblem({ ackNonce, kind, reason, file }));
+    const proof = evidence === undefined ? {} : { evidence };
+    callSafely(() => onReceiptProblem({ ackNonce, kind, reason, file, ...proof }));
   }
+}
+
+/** The market that the answer's leaf names, as the venue lists it. */
+function marketNamedBy({ leaf: text = "" }: PreconfirmAck, venue: VenueKey) {
+  const leaf = readLeaf(bytesFromBase64Url(text) ?? new Uint8Array(0));
+  const market = leaf === undefined ? undefined : venue.markets[leaf.market];
+  if (market === undefined) return undefined;
+  const { symbol, tickSize, lotSize } = market;
+  return { symbol, tickSize, lotSize };
 }
 
 function warn({ ackNonce, reason }: ReceiptProblem): void {

@@ -8,12 +8,12 @@
  * stops first, the callers get undefined instead of a receipt.
  */
 import { setTimeout } from "node:timers/promises";
-import { EVENT } from "@perpgate/engine";
 import { firstMessage, startWorker, type WorkerThread } from "@perpgate/journal/worker";
 import { STATEMENT, STATEMENT_BYTES } from "@perpgate/protocol/receipts";
 import type { BlockBuilder } from "../blocks/block-builder.js";
-import { ACKNOWLEDGED, eventWords } from "../event-fields.js";
+import { ACKNOWLEDGED } from "../event-fields.js";
 import type { Applied } from "../replica.js";
+import { acknowledgedAt } from "../views/acknowledgement.js";
 import type { VenueSource } from "../views/venue-source.js";
 import { type ReceiptSigner, signBatch } from "./receipt-batch.js";
 import { type ReceiptKey, venueIdOf } from "./receipt-key.js";
@@ -150,8 +150,9 @@ export class Receipts {
 
   /** The bytes of the protocol's `statementBytes`, written in place. */
   private write(bytes: Buffer, applied: Applied, requestHash: Uint8Array): void {
-    const { words, length } = applied.events;
-    const at = acknowledgedAt(words, length);
+    const { words } = applied.events;
+    const at = acknowledgedAt(applied.events);
+    if (at < 0) throw new Error("a receipt was asked for a command without an acknowledgement");
     const { blocks, engine } = this.source;
     bytes.set(TAG, 0);
     bytes.set(this.venueId, STATEMENT.venueId);
@@ -182,13 +183,6 @@ export class Receipts {
     }
     this.waiting.splice(0, delivered);
   }
-}
-
-function acknowledgedAt(words: Float64Array, length: number): number {
-  for (let at = 0; at < length; at += eventWords(words[at]!)) {
-    if (words[at] === EVENT.OrderAcknowledged) return at;
-  }
-  throw new Error("a receipt was asked for a command without an acknowledgement");
 }
 
 function writeCount(bytes: Buffer, at: number, count: number): void {

@@ -2,9 +2,10 @@
  * Acknowledgements in wire form, from the words of an OrderAcknowledged event. The same words, as
  * bytes, are the leaf in a block's tree: a client receives exactly what the block proves.
  */
-import { EVENT } from "@perpgate/engine";
+import { EVENT, type EventLog } from "@perpgate/engine";
 import type { Acknowledgement, LoggedAcknowledgement } from "@perpgate/protocol";
 import { type AcknowledgedField, acknowledgementOf, readLeaf } from "@perpgate/protocol/core";
+import { leafAt } from "../blocks/block-builder.js";
 import { ACKNOWLEDGED, eventWords } from "../event-fields.js";
 import type { AckRow } from "../history/ack-row.js";
 import type { Listing } from "../listing/listing.js";
@@ -13,15 +14,25 @@ import { HistoryDamaged } from "../venue-errors.js";
 
 /** The acknowledgement among a command's events, if there is one. */
 export function acknowledgementIn(
-  { events: { words, length }, timeMs }: Pick<Applied, "events" | "timeMs">,
+  { events, timeMs }: Pick<Applied, "events" | "timeMs">,
   listing: Listing,
 ): LoggedAcknowledgement | undefined {
+  const at = acknowledgedAt(events);
+  return at < 0 ? undefined : withTime(acknowledgementAt(events.words, at, listing), timeMs);
+}
+
+/** The leaf among a command's events, which acknowledge it, in base64url. */
+export function leafTextIn(events: EventLog): string {
+  const { buffer, byteOffset, length } = leafAt(events.words, acknowledgedAt(events));
+  return Buffer.from(buffer, byteOffset, length).toString("base64url");
+}
+
+/** Where the acknowledgement begins; −1 if there is none. */
+export function acknowledgedAt({ words, length }: Pick<EventLog, "words" | "length">): number {
   for (let at = 0; at < length; at += eventWords(words[at]!)) {
-    if (words[at] === EVENT.OrderAcknowledged) {
-      return withTime(acknowledgementAt(words, at, listing), timeMs);
-    }
+    if (words[at] === EVENT.OrderAcknowledged) return at;
   }
-  return undefined;
+  return -1;
 }
 
 /** The acknowledgement of an earlier command, as it was answered. */

@@ -38,8 +38,9 @@ import type { PlacedRow } from "../history/row-pages.js";
 import type { RowWords } from "../history/rows.js";
 import type { SessionKeyRow } from "../history/session-projection.js";
 import type { Applied } from "../replica.js";
+import { HistoryDamaged } from "../venue-errors.js";
 import { accountView, moneyOf, moneyView, sessionsView } from "./account-view.js";
-import { loggedAcknowledgement } from "./acknowledgement.js";
+import { leafTextIn, loggedAcknowledgement } from "./acknowledgement.js";
 import { AttestationView } from "./attestation-view.js";
 import { type BookLevels, BookView, bookLevels } from "./book-view.js";
 import { blockView, preconfirmView } from "./chain-view.js";
@@ -359,6 +360,18 @@ export class Views {
       digest: ack.digest,
       acknowledgement: loggedAcknowledgement(ack, this.source.listing),
     };
+  }
+
+  /** The leaf of a command's acknowledgement, in base64url. Must be called within the submitter. */
+  leafIn({ events }: Applied): string {
+    return leafTextIn(events);
+  }
+
+  /** The leaf of the acknowledgement at a seq, which must have one. */
+  leafAt(seq: number): string {
+    const ack = this.source.history.ack(seq);
+    if (ack === undefined) throw new HistoryDamaged(`the acknowledgement at ${seq} is missing`);
+    return ack.leaf.toString("base64url");
   }
 
   /** What became of the signed batch that used the session's nonce; undefined if no batch did. */

@@ -47,13 +47,13 @@ export function checkPageTests(test: PageTest): void {
       return result.innerText();
     };
 
-    await page.getByLabel("Proof, as a file").setInputFiles({
+    await page.getByLabel("Proof or evidence, as a file").setInputFiles({
       name: "order.proof",
       mimeType: "text/plain",
       buffer: Buffer.from(proof),
     });
     await expect.poll(() => page.getByLabel("or as text").inputValue(), POLL).toBe(proof);
-    expect(await check("Proven")).toMatch(
+    expect(await check("Consistent, key not pinned")).toMatch(
       /compare it with a pinned one.*not checked: no key given/s,
     );
     await page.getByLabel("Key of the log").fill(logKey);
@@ -61,6 +61,9 @@ export function checkPageTests(test: PageTest): void {
     const proven = await check("Proven");
     expect(proven).toContain(`Acknowledgement ${ackNonce} is sealed.`);
     expect(proven).toMatch(new RegExp(`pinned.*${WITNESS}: verified`, "s"));
+    expect(proven).toMatch(
+      /side\s+long, limit\s+size\s+0 filled, 0\.001 left\s+price\s+none.*fee\s+0 dollars\s+status\s+resting/s,
+    );
     await expectAccessible(page, "check-page");
 
     const other = proof.replace(/^index \d+$/m, "index 123456789");
@@ -70,7 +73,7 @@ export function checkPageTests(test: PageTest): void {
     await context.setOffline(false);
     await page.goto(`${quiet.url}/check.html`);
     await page.getByLabel("or as text").fill(proof);
-    await check("Proven");
+    await check("Consistent, key not pinned");
     expect(seen.filter((each) => each !== address)).toEqual([`${quiet.url}/check.html`]);
   });
 }

@@ -1,0 +1,47 @@
+/** Compares an acknowledgement as it was shown with its leaf, which is what is sealed. */
+
+import type { AcknowledgementLeaf } from "../acknowledgement-leaf.js";
+import type { Acknowledgement } from "../preconfirm.js";
+import { acknowledgementOfLeaf } from "../sealed-acknowledgement.js";
+import { microsPerTickLot, stepOf } from "../units.js";
+import type { ProofMarket } from "./order-proof.js";
+
+/** The acknowledgement of a leaf, as the venue writes it; or why the market's units do not fit it. */
+export function sealedAcknowledgement(
+  leaf: AcknowledgementLeaf,
+  { symbol, tickSize, lotSize }: ProofMarket,
+): Acknowledgement | string {
+  try {
+    const [tick, lot] = [stepOf(tickSize), stepOf(lotSize)];
+    const units = { tick, lot, microsPerTickLot: microsPerTickLot(tick, lot) };
+    return acknowledgementOfLeaf(leaf, { symbol, ...units });
+  } catch (error) {
+    if (error instanceof RangeError) return `${symbol}: ${error.message}`;
+    throw error;
+  }
+}
+
+export interface AckDifference {
+  /** Such as `positionAfter.size`. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** The fields of the shown acknowledgement that are not as they were sealed. */
+export function ackDifferences(sealed: Acknowledgement, shown: object): AckDifference[] {
+  const { positionAfter, ...plain } = sealed;
+  const shownPosition: unknown = Reflect.get(shown, "positionAfter");
+  return [
+    ...unequal("", plain, shown),
+    ...unequal("positionAfter.", positionAfter, Object(shownPosition)),
+  ];
+}
+
+function unequal(prefix: string, sealed: object, shown: object): AckDifference[] {
+  return Object.entries(sealed).flatMap(([name, value]) => {
+    const actual: unknown = Reflect.get(shown, name);
+    if (actual === value) return [];
+    const field = prefix + name;
+    return [{ field, message: `${field} is ${value} in the leaf, ${String(actual)} here` }];
+  });
+}
