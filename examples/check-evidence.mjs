@@ -6,7 +6,7 @@
 //
 // Prints "proven: absent" (or elsewhere, different, forked, misdated, twice) and ends with code 0, or says
 // what does not hold and ends with code 1. Pass the log key that you pinned. With keys of witnesses, a
-// checkpoint counts only if so many of them have cosigned it, by default all.
+// checkpoint counts only if the required number of them, by default all, have cosigned it.
 
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";

@@ -28,7 +28,7 @@ venue's transparency log, under the latest checkpoint. Waits some seconds for a 
     about: `Checks without any network. A proof: the log's signature, the block under the checkpoint, the
 acknowledgement in the block. Evidence: that it proves its verdict. With --key the log key must be the one
 that you pinned; without it nothing is proven, only consistent. With --witness a checkpoint counts only
-with the cosignatures of all these witnesses, or with --require of so many; other signatures are named as
+with the cosignatures of all these witnesses, or of --require of them; other signatures are named as
 not checked. With --receipt the acknowledgement must be the one that the receipt is about. Exit code 1 if
 anything is wrong.`,
     examples: [
@@ -54,8 +54,8 @@ anything is wrong.`,
     about: `Judges each receipt: kept, pending (no checkpoint covers it yet), overdue (not for a minute),
 withheld (the venue does not serve what it has signed), differs (the answer is not what was signed), or
 broken: absent, elsewhere, different, forked, misdated, or twice (two of the receipts are for one nonce).
-With --witness a checkpoint counts only with the cosignatures of all these witnesses, or with --require of
-so many. For a broken one --evidence writes a file that proves it to others (FILE for the first,
+With --witness a checkpoint counts only with the cosignatures of all these witnesses, or of --require of
+them. For a broken one --evidence writes a file that proves it to others (FILE for the first,
 FILE-2 for the second, and so on, before the file's ending); see docs/receipts.md. Exit code 1 unless all are kept or pending.`,
     examples: [
       ["judge order.receipt", "by the venue of your profile"],

@@ -33,7 +33,7 @@ export interface WitnessOptions {
   /** Verifier keys of witnesses, from the witnesses themselves. */
   readonly witnessKeys?: readonly string[] | undefined;
   /**
-   * A checkpoint counts only if so many of them have cosigned it. Default: all. Cosignatures by these keys
+   * A checkpoint counts only if this number of them have cosigned it. Default: all. Cosignatures by these keys
    * that do not hold are refused also with 0; those by other keys are not checked.
    */
   readonly require?: number | undefined;

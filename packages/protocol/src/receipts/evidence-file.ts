@@ -1,6 +1,6 @@
 /**
- * Evidence as a file: JSON with exactly the fields that its verdict needs. Whoever reads it must come to
- * the same result as everyone else, so nothing has two readings: no repeated, unknown or missing field, no
+ * Evidence as a file: JSON with exactly the fields that its verdict needs. All its readers must
+ * come to one result, so nothing has two readings: no repeated, unknown or missing field, no
  * number but an integer below 2^53 in plain digits, one encoding of all bytes.
  */
 

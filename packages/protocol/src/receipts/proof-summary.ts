@@ -10,7 +10,7 @@ import { type NoteKey, parseWitnessKey } from "./signed-note.js";
 
 type Row = readonly [label: string, text: string];
 
-/** Whoever makes a log of their own can make proofs under its key. */
+/** Anyone can make a log of their own, and proofs under its key. */
 export function proofHeading(isPinned: boolean): string {
   return isPinned ? "Proven" : "Consistent, key not pinned";
 }

@@ -1,5 +1,6 @@
 /** Sample data for tests and benchmarks of other packages. */
 
 export * from "./bitstamp-book.js";
+export * from "./forged-evidence.js";
 export * from "./sample-books.js";
 export * from "./test-cosigner.js";
