@@ -23,10 +23,10 @@ def public_vectors(*path: str) -> Any:
 
 
 def made_vectors(name: str) -> Any:
-    """What the TypeScript packages make of the same input; packages/sdk/src/python.test.ts writes it."""
+    """What the TypeScript packages make of the same input; packages/sdk/src/python.system.test.ts writes it."""
     path = os.environ.get("PERPGATE_MADE_VECTORS")
     if path is None:
-        raise unittest.SkipTest("run by packages/sdk/src/python.test.ts")
+        raise unittest.SkipTest("run by packages/sdk/src/python.system.test.ts")
     with open(path, encoding="utf-8") as file:
         return json.load(file)[name]
 

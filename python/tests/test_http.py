@@ -3,7 +3,7 @@
 import time
 import unittest
 
-from perpgate import Client, PerpgateError
+from perpgate import Client, PerpgateError, Wallet
 from perpgate.ed25519 import SigningKey
 from perpgate.http import MAX_BODY_BYTES, Http
 from perpgate.session import Session
@@ -196,6 +196,16 @@ class HttpTest(unittest.TestCase):
         orders = [each for each in scripted.requests if b"POST /v1/orders " in each]
         self.assertEqual(len({each.partition(b"\r\n\r\n")[2] for each in orders}), 1)
         self.assertEqual(len(set(orders)), 2)
+
+    def test_a_nonce_that_would_change_what_the_wallet_signs(self):
+        for nonce in ("short", "abcdefgh\nResources:\n- urn:x", "a" * 300, 5):
+            scripted = self.server(http_answer(200, {"nonce": nonce, "expiresAt": 1}))
+            error = self.failure(self.client(scripted.url).sign_in, Wallet.create())
+            self.assertEqual((error.code, len(scripted.requests)), ("unexpected_answer", 1))
+
+    def test_a_token_that_would_be_more_than_a_header(self):
+        for token in ("", "a b", "a\r\nx: y", "é", "a" * 600):
+            self.assertRaises(ValueError, Session, self.client("http://127.0.0.1:1"), "0x", token, 0, SigningKey(bytes(32)))
 
     def test_addresses(self):
         for wrong in ("", "ftp://x", "127.0.0.1:8080", "http://"):

@@ -297,6 +297,17 @@ class Streams(unittest.TestCase):
         self.assertEqual(stream.next(20).data, {"number": 1})
         self.assertEqual(stream.connections, 2)
 
+    def test_pings_count_as_life(self):
+        def pinging(connection):
+            while True:
+                connection.sendall(frame(b"", 9))
+                time.sleep(0.05)
+
+        stream = self.open(gateway(after=pinging), silence=1.0)
+        stream.subscribe("blocks")
+        self.assertIsNone(stream.next(2.5))
+        self.assertEqual(stream.connections, 1)
+
     def test_a_server_that_never_answers_a_subscription(self):
         def mute(connection):
             upgrade(connection)

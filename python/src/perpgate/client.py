@@ -1,5 +1,6 @@
 """A venue through one of its gateways: market data, and signing in."""
 
+import re
 import ssl
 import time
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence
@@ -150,7 +151,7 @@ class Client:
                 address=wallet.address,
                 statement=statement,
                 chain_id=chain_id,
-                nonce=expect(str, field(self.get(path_of("auth", "nonce")), "nonce")),
+                nonce=self._sign_in_nonce(),
                 issued_at=now,
                 expires_at=None if expires_in is None else now + expires_in,
                 session_key=key.public_key.hex(),
@@ -170,6 +171,13 @@ class Client:
                     continue
                 raise _with_clock_difference(error)
         raise AssertionError("unreachable")
+
+    def _sign_in_nonce(self) -> str:
+        """Of the form that EIP-4361 allows: more lines would change what the wallet signs."""
+        nonce = expect(str, field(self.get(path_of("auth", "nonce")), "nonce"))
+        if not re.fullmatch("[A-Za-z0-9]{8,256}", nonce):
+            raise PerpgateError("unexpected_answer", f"{nonce[:80]!r} is no nonce of a sign-in")
+        return nonce
 
     def load_session(self, path: str) -> Session:
         """The session that ``Session.save`` wrote, or the SDK's ``session.save()``; sends nothing."""

@@ -110,7 +110,7 @@ class Http:
 
         ``is_repeat``: an earlier call with the same bytes may have been executed.
         """
-        headers = {"accept": "application/json"}
+        headers = {"host": self.endpoint.authority, "accept": "application/json"}
         if body is not None:
             headers["content-type"] = "application/json"
         if token is not None:

@@ -74,15 +74,17 @@ def _check_order_proof(
     if extra["format"] != PROOF_FORMAT or not is_count(extra["index"]):
         raise Invalid("the file is no proof of an order")
     key = parse_note_key(extra["logKey"] if log_key is None else log_key, LOG_KEY)
-    witnesses = [parse_note_key(each, WITNESS_KEY) for each in witness_keys]
+    witnesses = _witnesses(witness_keys)
+    needed = len(witnesses) if require is None else require
+    if not 0 <= needed <= len(witnesses):
+        raise Invalid(f"{needed} cosignatures cannot be required of {len(witnesses)} witnesses")
     note, signatures = parse_note(checkpoint)
     size, root = _checkpoint(note, key)
     if not _is_signed_by(note, signatures, key):
         raise Invalid("the log's key did not sign the checkpoint")
     cosigners = sorted({each.name for each in witnesses if _is_signed_by(note, signatures, each)})
-    needed = len(witnesses) if require is None else require
     if len(cosigners) < needed:
-        raise Invalid(f"{len(cosigners)} of the witnesses cosigned the checkpoint, {needed} must have")
+        raise Invalid(f"the checkpoint has {len(cosigners)} of the {needed} cosignatures that are required")
     header = bytes.fromhex(extra["header"])
     block = read_header(header)
     number = block["number"]
@@ -100,6 +102,14 @@ def _check_order_proof(
     if leaf["block"] != number or not is_within:
         raise Invalid(f"the acknowledgement names block {leaf['block']} and position {leaf['ackNonce']}")
     return OrderProof(leaf, leaf_hash_of(data), block, size, cosigners)
+
+
+def _witnesses(texts: Sequence[str]) -> List[NoteKey]:
+    """Two names of one key, or two keys of one name, would be counted as two witnesses."""
+    keys = [parse_note_key(text, WITNESS_KEY) for text in dict.fromkeys(each.strip() for each in texts)]
+    if len({key.name for key in keys}) < len(keys) or len({key.public_key for key in keys}) < len(keys):
+        raise Invalid("two of the witnesses' keys are of one witness")
+    return keys
 
 
 def read_header(data: bytes) -> Json:

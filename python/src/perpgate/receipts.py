@@ -6,10 +6,11 @@ docs/receipts.md has every byte. Counts are JSON integers below 2^53, and no key
 import hashlib
 import re
 import struct
-from typing import Any, Mapping, NamedTuple, Optional, Union
+from typing import Any, Mapping, NamedTuple, Optional, Sequence, Union
 
 from .ed25519 import verify
 from .errors import PerpgateError
+from .leaf import acknowledgement_of, difference_of, read_leaf
 from .order_proof import LOG_KEY, parse_note_key
 from .strict_json import is_count, parse_json
 from .tree import ByteReader, Invalid, bytes_of_base64, bytes_of_hex, leaf_hash_of, path_length, reason_of
@@ -35,24 +36,41 @@ class Receipt(NamedTuple):
     last_block_hash: bytes
 
 
-def receipt_file(venue: Mapping[str, str], address: str, ack: Mapping[str, Any], request: bytes) -> Json:
-    """A receipt with everything that it leaves out, to be judged years later by someone else."""
-    return {
-        "format": RECEIPT_FORMAT,
-        "logKey": venue["logKey"],
-        "venueId": re.sub("^0x", "", venue["venueId"]),
-        "address": address.lower(),
-        "position": int(ack["ackNonce"]),
-        "block": ack["expectedBlock"],
-        "requestHash": hashlib.sha256(request).hexdigest(),
-        "receipt": ack["receipt"],
-        "request": request.decode("utf-8"),
-        "ack": {name: value for name, value in ack.items() if name != "replayed"},
-    }
+def receipt_file(
+    venue: Mapping[str, str],
+    address: str,
+    ack: Mapping[str, Any],
+    request: bytes,
+    markets: Sequence[Mapping[str, Any]] = (),
+) -> Json:
+    """A receipt with everything that it leaves out, to be judged years later by someone else; with the
+    ``leaf`` of the answer and the units of its market, if there are markets. Nothing is checked here but
+    what is needed to write it. Raises ``receipt_invalid``."""
+    try:
+        file: Json = {
+            "format": RECEIPT_FORMAT,
+            "logKey": venue["logKey"],
+            "venueId": re.sub("^0x", "", venue["venueId"]),
+            "address": address.lower(),
+            "position": parse_json(ack["ackNonce"]),
+            "block": ack["expectedBlock"],
+            "requestHash": hashlib.sha256(request).hexdigest(),
+            "receipt": ack["receipt"],
+            "request": request.decode("utf-8"),
+            "ack": {name: value for name, value in ack.items() if name != "replayed"},
+        }
+        if "leaf" in ack:
+            market = markets[read_leaf(bytes_of_base64(ack["leaf"], is_url=True))["market"]]
+            units = {name: market[name] for name in ("symbol", "tickSize", "lotSize")}
+            file = {**file, "leaf": ack["leaf"], "market": units}
+        return file
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise PerpgateError("receipt_invalid", reason_of(error)) from None
 
 
 def check_receipt(file: Union[str, bytes, Mapping[str, Any]], log_key: Optional[str] = None) -> Receipt:
-    """Checks a receipt file, or its text: certificate, signature, place in its batch.
+    """Checks a receipt file, or its text: certificate, signature, place in its batch; and that the
+    ``request``, the ``leaf`` and the ``ack`` in it are what was signed, where it has them.
 
     Pass the log's key that you pinned: without it the one in the file is used, which shows only that its
     parts fit together. Raises ``receipt_invalid``.
@@ -98,7 +116,25 @@ def _check_receipt(file: Mapping[str, Any], log_key: Optional[str]) -> Receipt:
     root = root_from_path(leaf_hash_of(statement_bytes(receipt)), index, size, path)
     if not verify(receipt_key, b"PGROOT01" + struct.pack("<Q", size) + root, signature):
         raise Invalid("the signature is not over this statement")
+    _check_shown(file, receipt)
     return receipt
+
+
+def _check_shown(file: Mapping[str, Any], receipt: Receipt) -> None:
+    """What a file has for a reader must be what the signed hashes are of."""
+    if "request" in file and hashlib.sha256(file["request"].encode("utf-8")).digest() != receipt.request_hash:
+        raise Invalid("its request is not the one that the receipt is for")
+    if "leaf" not in file:
+        return
+    data = bytes_of_base64(file["leaf"], is_url=True)
+    if leaf_hash_of(data) != receipt.leaf_hash:
+        raise Invalid("its leaf is not the one that the receipt is about")
+    if "ack" not in file or "market" not in file:
+        return
+    sealed = {**acknowledgement_of(read_leaf(data), file["market"]), "time": receipt.time}
+    difference = difference_of(sealed, file["ack"])
+    if difference is not None:
+        raise Invalid(difference)
 
 
 def statement_bytes(receipt: Receipt) -> bytes:

@@ -5,6 +5,7 @@ What is signed is serialised once, signed, and sent as these bytes, however ofte
 
 import os
 import random
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -14,7 +15,6 @@ from .account import AccountReader
 from .ed25519 import SigningKey
 from .errors import UNKNOWN, PerpgateError
 from .http import Answer, expect, field, json_bytes, path_of
-from .leaf import check_leaf
 from .receipts import check_receipt, receipt_file
 from .strict_json import Number, dump_json, is_count
 from .stream import Stream
@@ -46,6 +46,8 @@ class Session(AccountReader):
         next_key: Optional[SigningKey] = None,
         last_nonce: int = 0,
     ) -> None:
+        if not re.fullmatch("[!-~]{1,512}", token):
+            raise ValueError("a token is printable ASCII")
         self.client = client
         self.http = client.http
         self.address = address
@@ -151,22 +153,24 @@ class Session(AccountReader):
         """Checks the receipt of an acknowledgement of this session, one of the last thousand, and returns
         it as a file to save (``perpgate judge`` reads it). Where the answer has its ``leaf``, the numbers
         in it must be those of the answer. Raises ``receipt_missing`` or ``receipt_invalid``."""
-        position, body = ack["ackNonce"], self._requests.get(ack["ackNonce"])
+        position, body = ack.get("ackNonce"), self._requests.get(str(ack.get("ackNonce")))
         if body is None:
             raise PerpgateError("receipt_missing", f"{position} is not of this session's last requests")
         if not isinstance(ack.get("receipt"), str):
             raise PerpgateError("receipt_missing", f"acknowledgement {position} has no receipt")
-        venue = self.client.venue_keys()
-        file = receipt_file(venue, self.address, ack, body)
-        receipt = check_receipt(file, venue["logKey"])
-        session = int(self.token.rpartition(".")[2])
-        if receipt.session != session:
+        markets = self._known_markets() if "leaf" in ack else []
+        file = receipt_file(self.client.venue_keys(), self.address, ack, body, markets)
+        receipt = check_receipt(file, file["logKey"])
+        session = self.token.rpartition(".")[2]
+        if str(receipt.session) != session:
             raise PerpgateError("receipt_invalid", f"it is of session {receipt.session}, not {session}")
-        if isinstance(ack.get("leaf"), str):
-            if self._markets is None:
-                self._markets = self.client.markets()
-            check_leaf(ack, receipt.leaf_hash, self._markets)
         return file
+
+    def _known_markets(self) -> List[Json]:
+        """Units never change after the listing."""
+        if self._markets is None:
+            self._markets = self.client.markets()
+        return self._markets
 
     # -- the session itself ------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ after the last position that was read, so that every event comes once; public on
 
 import time
 from collections import deque
-from typing import Any, Callable, Deque, Dict, Iterator, List, NamedTuple, Optional
+from typing import Any, Callable, Deque, Dict, Iterator, List, NamedTuple, Optional, Set
 
 from .book import Book, BookError
 from .errors import UNKNOWN, PerpgateError, error_of
@@ -61,13 +61,15 @@ class Stream:
         self._due: Dict[str, float] = {}
         self._wrong: Dict[str, int] = {}
         self._queue: Deque[Event] = deque()
+        # Books with an event in the queue: it is current when it is read, so one is enough.
+        self._waiting: Set[str] = set()
         self._answers: Dict[int, Any] = {}
         # Streams of each message that were not refused: one without any gets no other answer.
         self._open: Dict[int, int] = {}
         self._refusals: List[PerpgateError] = []
         self._last_id = 0
         self._failures = 0
-        self._retry_at = self._opened_at = self._heard_at = 0.0
+        self._retry_at = self._opened_at = 0.0
         self._is_closed = False
         self._has_worked = False
         #: Connections opened so far; above 1, public streams may have missed events.
@@ -113,6 +115,8 @@ class Stream:
             self._due.pop(name, None)
         if self._socket is not None:
             self.request("unsubscribe", streams=list(streams))
+            # Not subscribed to one of them: as it should be.
+            self._refusals.clear()
 
     def book(self, symbol: str) -> Book:
         """Subscribes to a book and returns its copy, which ``next`` keeps current; an event comes after each
@@ -137,7 +141,9 @@ class Stream:
         deadline = None if timeout is None else time.monotonic() + timeout
         while not self._is_closed:
             if self._queue:
-                return self._queue.popleft()
+                event = self._queue.popleft()
+                self._waiting.discard(event.stream)
+                return event
             try:
                 if self._step(deadline):
                     return None
@@ -189,7 +195,7 @@ class Stream:
             del self._due[name]
             self._last_id += 1
             self._write({"op": "subscribe", "id": self._last_id, "streams": [name]})
-        dead_at = self._heard_at + self._silence
+        dead_at = self._socket.heard_at + self._silence
         if now >= dead_at:
             raise PerpgateError("timed_out", "the socket is silent", outcome=UNKNOWN)
         waits = [dead_at, *self._due.values(), *([] if deadline is None else [deadline])]
@@ -203,7 +209,7 @@ class Stream:
         if self._is_closed:
             raise PerpgateError("closed", "the stream was closed")
         self._socket = WebSocket(self._http, PATH, None if self._token is None else self._token())
-        self._opened_at = self._heard_at = time.monotonic()
+        self._opened_at = time.monotonic()
         self.connections += 1
         self._answers.clear()
         self._open.clear()
@@ -261,7 +267,6 @@ class Stream:
     def _read(self, timeout: float) -> None:
         assert self._socket is not None
         for message in self._socket.receive(timeout):
-            self._heard_at = time.monotonic()
             try:
                 self._take(unpack(message))
             except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -325,9 +330,10 @@ class Stream:
         self._put(Event(name, book))
 
     def _put(self, event: Event) -> None:
-        # A book that waits to be read is current already.
-        if isinstance(event.data, Book) and any(each.data is event.data for each in self._queue):
-            return
+        if isinstance(event.data, Book):
+            if event.stream in self._waiting:
+                return
+            self._waiting.add(event.stream)
         if len(self._queue) >= _MAX_QUEUED:
             raise PerpgateError("malformed_frame", f"more than {_MAX_QUEUED} events wait", outcome=UNKNOWN)
         self._queue.append(event)

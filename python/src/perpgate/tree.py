@@ -108,4 +108,4 @@ def hash_of(data: bytes) -> bytes:
 
 
 def reason_of(error: Exception) -> str:
-    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
+    return f"{error} is missing" if isinstance(error, LookupError) else str(error)

@@ -90,6 +90,8 @@ class WebSocket:
         self._timeout = http.timeout
         self._reader = FrameReader()
         self._pending: List[Frame] = []
+        #: When something came last, pings included; of the monotonic clock.
+        self.heard_at = time.monotonic()
         deadline = time.monotonic() + http.timeout
         try:
             self._socket = open_socket(http.endpoint, http.ssl_context, deadline)
@@ -120,6 +122,7 @@ class WebSocket:
                 raise no_answer(error, UNKNOWN) from error
             if not data:
                 raise no_answer(ConnectionError("the server closed the connection"), UNKNOWN)
+            self.heard_at = time.monotonic()
             frames = self._reader.feed(data)
         messages: List[bytes] = []
         for at, (opcode, payload) in enumerate(frames):

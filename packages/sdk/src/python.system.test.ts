@@ -85,6 +85,7 @@ describe.runIf(hasPython)("the Python package", () => {
   });
 
   test("against a venue: signs in, trades, streams through a cut, mirrors the book, checks receipts", async () => {
+    const client = newClient(at);
     const { code, stderr } = await python(
       ["-W", "error", "-m", "unittest", "discover", "-s", TESTS, "-p", "live*.py"],
       { PERPGATE_URL: proxy.url, PERPGATE_LOG_KEY: logKey.text },
@@ -93,6 +94,11 @@ describe.runIf(hasPython)("the Python package", () => {
         if (name === "advance") await at.advance(Number(value));
         if (name === "checkpoint") await at.venue.promises?.log.advance();
         if (name === "cut") proxy.cutAll();
+        if (name === "save") return JSON.stringify((await newSession(client)).save());
+        if (name === "restore") {
+          const session = client.restore(JSON.parse(readFileSync(value ?? "", "utf8")));
+          return (await session.placeOrder(BID)).status;
+        }
         return "done";
       },
     );
@@ -136,6 +142,7 @@ async function proofVectors(at: RunningVenue): Promise<object> {
     logKey: logKey.text,
     otherLogKey: newLogKey("venue.example/log").key.text,
     witness: witness.text,
+    otherWitness: new TestCosigner().text,
     stranger: stranger.text,
   };
 }
