@@ -49,9 +49,10 @@ export function orderCommandOf(
     market: market.number,
     side: body.side === "long" ? 1 : -1,
     type: TYPES[type],
+    // First: the smallest margin is one at this price.
+    priceTicks: price === null ? 0 : ticksOf(price, market, "price"),
     marginMicros: marginOf(body, market, views),
     leverage: leverageOf(body),
-    priceTicks: price === null ? 0 : ticksOf(price, market, "price"),
     reduceOnly: body.reduceOnly ?? false,
     postOnly,
   } as const;

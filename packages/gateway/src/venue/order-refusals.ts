@@ -13,6 +13,8 @@ import {
   INDEX_STALE_MS,
   NONCE_WINDOW,
   PRICE_RANGE_FACTOR,
+  toMicrosFloor,
+  toSteps,
 } from "@perpgate/protocol/core";
 import type { MarketUnits, Views } from "@perpgate/venue";
 import { MAX_ORDER_NOTIONAL } from "./order-units.js";
@@ -224,14 +226,18 @@ export function sizeBelowLot(order: SizedOrder): ApiError {
   return about("margin", "size_below_lot", { lot, minMargin: smallestMargin(order) });
 }
 
-/** The margin that buys one lot at the price that decides the size. */
+/** The least margin that passes: for one lot at the price that decides the size, and the smallest order. */
 function smallestMargin({ terms, market, views }: SizedOrder): number {
-  const ticker = views.ticker(terms.symbol);
-  const best = terms.side === "long" ? ticker?.ask : ticker?.bid;
-  const limit = terms.type === "market" ? null : (terms.price ?? null);
-  const isCrossingShort = limit !== null && terms.type === "limit" && terms.side === "short";
+  const { symbol, side, type, reduceOnly = false, leverage = 1 } = terms;
+  const ticker = views.ticker(symbol);
+  const best = (side === "long" ? ticker?.ask : ticker?.bid) ?? null;
+  const limit = type === "market" ? null : (terms.price ?? null);
+  const isCrossingShort = limit !== null && type === "limit" && side === "short";
   const price = isCrossingShort ? Math.max(limit, best ?? 0) : (limit ?? best ?? ticker?.mark ?? 0);
-  return Math.ceil((price * market.lot.size * 1e6) / (terms.leverage ?? 1) - 1e-6) / 1e6;
+  // Before the first index there is no price.
+  const lotMicros = price > 0 ? toSteps(price, market.tick) * market.microsPerTickLot : 0;
+  const leastMicros = reduceOnly ? 0 : toMicrosFloor(views.market(symbol)?.minNotional ?? 0);
+  return fromMicros(Math.ceil(Math.max(lotMicros, leastMicros) / leverage));
 }
 
 /** Dollars without the noise of floats. */
