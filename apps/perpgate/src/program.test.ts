@@ -2,7 +2,9 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
+import { completionScript } from "./cli/completion.js";
 import { UsageError } from "./cli/start-error.js";
+import { durationMs } from "./cli/values.js";
 import { createProgram, runProgram } from "./program.js";
 
 const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
@@ -90,10 +92,18 @@ test.each<[string, string]>([
   ["buy BTCUSD 1e3", 'margin: "1e3" is not a plain number above 0'],
   ["buy BTCUSD 1 2", "too many arguments for 'buy'"],
   ["buy BTCUSD 1 --leverage 1.5", '--leverage: "1.5" is not a whole number'],
-  ["buy BTCUSD 1 --price 1 --stop 2", "give one of --price, --stop and --worst-price"],
+  ["buy BTCUSD 1 --price 1 --stop 2", "give one of --price, --stop, --take and --worst-price"],
   ["sell BTCUSD 1 --post-only", "--post-only needs --price"],
   ["buy BTCUSD 1 --nonce 9007199254740993", "is not a whole number"],
   ["buy BTCUSD 1 --lever 5", "unknown option '--lever'"],
+  ["buy BTCUSD 1 --levrage 5", "(Did you mean --leverage?)"],
+  ["buy BTCUSD 1 --limit 5", "--limit needs --stop or --take"],
+  ["close BTCUSD --part 200%", '--part: "200%" is not a part, such as 50% or 0.5'],
+  ["close BTCUSD --price 1 --worst-price 2", "give --price or --worst-price, not both"],
+  ["protect BTCUSD", "give --tp, --sl, --no-tp or --no-sl"],
+  ["fills --order 7 --limit 3", "--order shows all fills"],
+  ["candles BTCUSD --resolution 2m", "--resolution must be one of 1m, 5m"],
+  ["completion csh", "shell must be one of bash, zsh, fish"],
   ["cancel", "<order id> is missing"],
   ["cancel --all 7", "give order ids or --all"],
   ["cancel 7 --symbol BTCUSD", "--symbol needs --all"],
@@ -130,4 +140,62 @@ test.each<[string, string]>([
   expect(error).toBeInstanceOf(UsageError);
   expect(error).toMatchObject({ message: expect.stringContaining(problem), exitCode: 2 });
   expect(error).toMatchObject({ message: expect.stringContaining(`usage: perpgate ${name}`) });
+});
+
+test.each([
+  ["postions", "positions"],
+  ["ordres", "orders"],
+  ["canc", "cancel"],
+  ["Buy", "buy"],
+])("unknown command %s: did you mean %s", async (word, meant) => {
+  await expect(runProgram(createProgram(), [word])).rejects.toMatchObject({
+    message: `unknown command "${word}"; did you mean ${meant}?`,
+    exitCode: 2,
+  });
+});
+
+test("unknown command like no other: the help", async () => {
+  await expect(runProgram(createProgram(), ["xyzzy"])).rejects.toThrow("try --help");
+});
+
+test("durations: seconds, minutes, hours and days", () => {
+  expect(["90s", "30m", "8h", "7d"].map(durationMs("--expires-in"))).toEqual([
+    90_000, 1_800_000, 28_800_000, 604_800_000,
+  ]);
+});
+
+describe("completion", () => {
+  /** What bash offers for the words, of which the last one is completed. */
+  function offered(...words: string[]): string[] {
+    const script = `${completionScript(createProgram(), "bash")}
+      COMP_WORDS=(perpgate "$@"); COMP_CWORD=$#; _perpgate; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const { stdout, stderr } = spawnSync("bash", ["-c", script, "bash", ...words], {
+      encoding: "utf8",
+    });
+    expect(stderr).toBe("");
+    return stdout.split("\n").filter((line) => line !== "");
+  }
+
+  test("bash: commands, their options, subcommands and theirs", () => {
+    expect(offered("pos")).toEqual(["positions"]);
+    expect(offered("")).toContain("protect");
+    expect(offered("buy", "BTCUSD", "--st")).toEqual(["--stop"]);
+    expect(offered("protect", "--no")).toEqual(["--no-tp", "--no-sl"]);
+    expect(offered("cluster", "res")).toEqual(["reseed"]);
+    expect(offered("cluster", "reseed", "--")).toContain("--help");
+    expect(offered("cluster", "reseed", "--")).not.toContain("--accept-clock");
+    expect(offered("xyzzy", "--")).toEqual([]);
+  });
+
+  test("zsh and fish: every command and every option", () => {
+    for (const shell of ["zsh", "fish"] as const) {
+      const script = completionScript(createProgram(), shell);
+      for (const command of commands()) {
+        expect(script).toMatch(new RegExp(`\\b${command.name()}\\b`));
+        for (const { long } of command.options) {
+          expect(script).toContain(shell === "fish" ? ` -l ${long?.slice(2)} ` : String(long));
+        }
+      }
+    }
+  });
 });

@@ -4,7 +4,11 @@
  */
 
 import { Command, CommanderError } from "commander";
+import { addCommand } from "./cli/command.js";
+import { completionScript, SHELLS } from "./cli/completion.js";
+import { nearest } from "./cli/similar.js";
 import { UsageError } from "./cli/start-error.js";
+import { oneOf } from "./cli/values.js";
 import { addOperatorCommands } from "./operator/commands.js";
 import { addTraderCommands } from "./trader/commands.js";
 import { readVersion } from "./version.js";
@@ -36,6 +40,7 @@ export function createProgram(): Command {
     .configureOutput({ writeErr: () => undefined })
     .exitOverride();
   addTraderCommands(program);
+  addCompletion(program);
   addOperatorCommands(program);
   program
     .command("help [command]", { hidden: true })
@@ -44,10 +49,30 @@ export function createProgram(): Command {
   return program;
 }
 
+function addCompletion(program: Command): void {
+  addCommand(program, "completion", {
+    summary: "completion of commands and options for your shell",
+    usage: [SHELLS.join("|")],
+    about: `Prints a script for your shell, which completes the commands of perpgate and their options:
+
+  bash  in ~/.bashrc: source <(perpgate completion bash)
+  zsh   in ~/.zshrc, after compinit: source <(perpgate completion zsh)
+  fish  perpgate completion fish > ~/.config/fish/completions/perpgate.fish`,
+    examples: [["completion bash", "print the script for bash"]],
+  })
+    .argument("<shell>", SHELLS.join(", "), oneOf("shell", SHELLS))
+    .action((shell) => {
+      process.stdout.write(completionScript(program, shell));
+    });
+}
+
 export async function runProgram(program: Command, words: readonly string[]): Promise<void> {
   const [first = ""] = words;
   if (/^[^-]/.test(first) && commandOf(program, first) === undefined) {
-    throw new UsageError(`unknown command "${first}"; try --help`);
+    const names = program.commands.map((command) => command.name());
+    const meant = nearest(first, names);
+    const hint = meant === undefined ? "try --help" : `did you mean ${meant}?`;
+    throw new UsageError(`unknown command "${first}"; ${hint}`);
   }
   try {
     await program.parseAsync(words, { from: "user" });

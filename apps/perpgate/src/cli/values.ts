@@ -4,7 +4,12 @@ import { SYMBOL_PATTERN } from "@perpgate/protocol/core";
 import { UsageError } from "./start-error.js";
 
 const SYMBOL = new RegExp(SYMBOL_PATTERN);
-const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+const UNITS_MS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
 
 /** Lower case is accepted: `btcusd`. */
 export function symbol(text: string): string {
@@ -44,15 +49,27 @@ export function wholeNumberWithin(name: string, least: number, most: number) {
   };
 }
 
-/** `90s`, `30m`, `8h`, in milliseconds. */
+/** `90s`, `30m`, `8h`, `7d`, in milliseconds. */
 export function durationMs(name: string) {
   return (text: string): number => {
-    const [, digits = "", unit = ""] = /^(\d{1,6})([smh])$/.exec(text) ?? [];
+    const [, digits = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
     const ms = Number(digits) * (UNITS_MS[unit] ?? 0);
     if (!(ms > 0)) {
-      throw new UsageError(`${name}: "${text}" is not a duration, such as 90s, 30m or 8h`);
+      throw new UsageError(`${name}: "${text}" is not a duration, such as 90s, 30m, 8h or 7d`);
     }
     return ms;
+  };
+}
+
+/** A part of a whole: `50%` or `0.5`. */
+export function part(name: string) {
+  return (text: string): number => {
+    const [, digits = "", percent = ""] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text) ?? [];
+    const value = Number(digits) / (percent === "" ? 1 : 100);
+    if (!(value > 0 && value <= 1)) {
+      throw new UsageError(`${name}: "${text}" is not a part, such as 50% or 0.5`);
+    }
+    return value;
   };
 }
 

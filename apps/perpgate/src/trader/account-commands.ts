@@ -31,12 +31,17 @@ loss.`,
   }).action(exitWith(async (options) => (await import("./account-reads.js")).positions(options)));
   venueCommand(program, "fills", {
     summary: "your fills",
-    usage: ["[--limit N] [--before ID] [--json]"],
-    about: "Your fills, newest first; --before continues from the last one shown.",
-    examples: [["fills --limit 1000 --json", "for a spreadsheet"]],
+    usage: ["[--limit N] [--before ID] [--json]", "--order <order id | client id> [--json]"],
+    about: `Your fills, newest first; --before continues from the last one shown. With --order all fills of one
+order, oldest first.`,
+    examples: [
+      ["fills --limit 1000 --json", "for a spreadsheet"],
+      ["fills --order 48213", "those of one order"],
+    ],
   })
     .option("--limit <N>", "how many at most, up to 1000 (20)", wholeNumber("--limit"))
     .option("--before <ID>", "only fills older than this one")
+    .option("--order <ID>", "all fills of this order, by its id or your own")
     .action(exitWith(async (options) => (await import("./account-reads.js")).fills(options)));
   venueCommand(program, "account", {
     summary: "your balance and your session",

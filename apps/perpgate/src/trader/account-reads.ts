@@ -1,16 +1,18 @@
 /** `perpgate orders`, `positions`, `fills` and `account`: what the session's account owns and did. */
 
-import type { Account, Fill, Order, Position } from "@perpgate/sdk";
+import type { Account, Fill, Order, OrderName, Position, Session } from "@perpgate/sdk";
 import { printable } from "../cli/printable.js";
 import { duration, fee, fixed, money, signed, time } from "../cli/quantities.js";
-import { UsageError } from "../cli/start-error.js";
+import { StartError, UsageError } from "../cli/start-error.js";
 import { signTone } from "../cli/style.js";
 import type { Cell, Column } from "../cli/table.js";
+import { orderNamed } from "./cancel.js";
 import { withSession } from "./connection.js";
-import { type MarketFormat, marketFormats } from "./market-format.js";
+import { type MarketFormat, marketFormats, sideCell } from "./market-format.js";
 import type { VenueOptions } from "./venue-command.js";
 
 const DEFAULT_FILLS = 20;
+const MAX_PAGE = 1_000;
 
 type FormatOf = (symbol: string) => MarketFormat;
 
@@ -52,18 +54,51 @@ export function positions(options: VenueOptions): Promise<number> {
 interface FillsOptions extends VenueOptions {
   readonly limit?: number;
   readonly before?: string;
+  readonly order?: string;
 }
 
 export function fills(options: FillsOptions): Promise<number> {
-  const { limit = DEFAULT_FILLS, before } = options;
+  const { limit, before, order } = options;
+  if (order !== undefined && (limit ?? before) !== undefined) {
+    throw new UsageError("--order shows all fills; leave out --limit and --before");
+  }
+  const name = order === undefined ? undefined : orderNamed(order);
   return withSession(options, async ({ client, session, output }) => {
+    const page = { limit: limit ?? DEFAULT_FILLS, ...(before === undefined ? {} : { before }) };
     const [rows, formatOf] = await Promise.all([
-      session.fills({ limit, ...(before === undefined ? {} : { before }) }),
+      name === undefined ? session.fills(page) : fillsOf(session, name),
       marketFormats(client),
     ]);
     output.rows(fillColumns(formatOf), rows, "no fills");
     return 0;
   });
+}
+
+/** Read from the times of the order's life, until they come to what it filled. */
+async function fillsOf(session: Session, name: OrderName): Promise<Fill[]> {
+  const { orderId, symbol, filledSize, createdAt, updatedAt } = await orderOf(session, name);
+  const found: Fill[] = [];
+  const span = { symbol, from: createdAt, to: updatedAt + 1, limit: MAX_PAGE };
+  let after = "0";
+  while (sizeOf(found) < filledSize * (1 - 1e-9)) {
+    const page = await session.fills({ ...span, after });
+    found.push(...page.filter((fill) => fill.orderId === orderId));
+    const last = page.at(-1);
+    if (last === undefined) break;
+    after = last.id;
+  }
+  return found;
+}
+
+function sizeOf(found: readonly Fill[]): number {
+  return found.reduce((sum, { size }) => sum + size, 0);
+}
+
+async function orderOf(session: Session, name: OrderName): Promise<Order> {
+  if (typeof name === "string") return session.order(name);
+  const [newest] = await session.orders({ status: "all", ...name, limit: 1 });
+  if (newest === undefined) throw new StartError(`you have no order named ${name.clientOrderId}`);
+  return newest;
 }
 
 export function account(options: VenueOptions): Promise<number> {
@@ -103,10 +138,6 @@ function sessionLines({ session }: Account): (readonly [string, Cell])[] {
     ["session", `${kind} key, ${end}`],
     ...(limits.length === 0 ? [] : [["limits", limits.join("; ")] as const]),
   ];
-}
-
-function sideCell({ side }: { readonly side: "long" | "short" }): Cell {
-  return { text: side, tone: side === "long" ? "good" : "bad" };
 }
 
 function pnlCell(value: number): Cell {

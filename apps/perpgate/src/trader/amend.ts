@@ -3,10 +3,10 @@
 import { money } from "../cli/quantities.js";
 import { UsageError } from "../cli/start-error.js";
 import { orderNamed } from "./cancel.js";
-import { withSession } from "./connection.js";
 import { marketFormats } from "./market-format.js";
-import { show } from "./order.js";
-import { expiryFor, nonceFor, sendSigned } from "./signed-request.js";
+import { show } from "./order-text.js";
+import { withSender } from "./sender.js";
+import { expiryFor, howToSettleChange, signingOf } from "./signed-request.js";
 import type { VenueOptions } from "./venue-command.js";
 
 export interface AmendOptions extends VenueOptions {
@@ -34,16 +34,19 @@ export async function amend(name: string, options: AmendOptions): Promise<number
     ...(size === undefined ? {} : { size }),
     ...(limitPrice === undefined ? {} : { limitPrice }),
   };
-  return withSession(options, async (venue) => {
-    const { client, session, output } = venue;
+  return withSender(options, async (venue) => {
+    const { client, session, output, sender } = venue;
     const formatOf = await marketFormats(client);
-    const nonce = nonceFor(venue, options.nonce);
-    const isRepeat = options.nonce !== undefined;
+    const { nonce, isRepeat } = signingOf(venue, options.nonce);
     const expiresAt = expiry ? expiryFor(nonce, expiresIn) : null;
     const expiring = expiresAt === undefined ? {} : { expiresAt };
     const startedAt = performance.now();
-    const ack = await sendSigned(venue, "change", { nonce, isRepeat }, (call) =>
-      session.amendOrder({ ...target, ...changes, ...expiring, nonce }, call),
+    const sent = { what: `amend ${name}, nonce ${nonce}`, settle: howToSettleChange(nonce) };
+    const ack = await sender.send(sent, (call) =>
+      session.amendOrder(
+        { ...target, ...changes, ...expiring, nonce },
+        { ...call, retries: 5, isRepeat },
+      ),
     );
     if (output.isJson) output.json(ack);
     else show(venue, "amended", ack, formatOf(ack.symbol), performance.now() - startedAt);
@@ -57,13 +60,13 @@ export function changeMargin(
   dollars: number,
   options: VenueOptions & { readonly nonce?: number },
 ): Promise<number> {
-  return withSession(options, async (venue) => {
-    const { session, output } = venue;
-    const nonce = nonceFor(venue, options.nonce);
-    const isRepeat = options.nonce !== undefined;
+  return withSender(options, async (venue) => {
+    const { session, output, sender } = venue;
+    const { nonce, isRepeat } = signingOf(venue, options.nonce);
     const amount = direction === "add" ? dollars : -dollars;
-    const change = await sendSigned(venue, "change", { nonce, isRepeat }, (call) =>
-      session.changeMargin(symbol, amount, { nonce, ...call }),
+    const what = `margin ${symbol} ${direction} ${dollars}, nonce ${nonce}`;
+    const change = await sender.send({ what, settle: howToSettleChange(nonce) }, (call) =>
+      session.changeMargin(symbol, amount, { nonce, ...call, retries: 5, isRepeat }),
     );
     if (output.isJson) {
       output.json(change);

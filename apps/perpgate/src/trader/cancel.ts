@@ -4,7 +4,7 @@ import { clientIdWords } from "@perpgate/protocol/core";
 import { type CanceledOrder, type OrderName, PerpgateError } from "@perpgate/sdk";
 import { printable } from "../cli/printable.js";
 import { UsageError } from "../cli/start-error.js";
-import { type TradingVenue, withSession } from "./connection.js";
+import { type SendingVenue, withSender } from "./sender.js";
 import type { VenueOptions } from "./venue-command.js";
 
 export interface CancelOptions extends VenueOptions {
@@ -16,12 +16,12 @@ export async function cancel(ids: readonly string[], options: CancelOptions): Pr
   const { all = false, symbol } = options;
   if (all) {
     if (ids.length > 0) throw new UsageError("give order ids or --all, not both");
-    return withSession(options, (venue) => cancelAll(venue, symbol));
+    return withSender(options, (venue) => cancelAll(venue, symbol));
   }
   if (ids.length === 0) throw new UsageError("<order id> is missing");
   if (symbol !== undefined) throw new UsageError("--symbol needs --all");
   for (const id of ids) orderNamed(id);
-  return withSession(options, (venue) => cancelEach(venue, ids));
+  return withSender(options, (venue) => cancelEach(venue, ids));
 }
 
 /** Digits are an order's id, anything else that can be one is a client's. */
@@ -32,10 +32,13 @@ export function orderNamed(text: string): OrderName {
 }
 
 async function cancelAll(
-  { session, output }: TradingVenue,
+  { session, output, sender, hint }: SendingVenue,
   symbol: string | undefined,
 ): Promise<number> {
-  const { canceled } = await session.cancelAll(symbol === undefined ? {} : { symbol });
+  const what = symbol === undefined ? "cancel --all" : `cancel --all --symbol ${symbol}`;
+  const { canceled } = await sender.send({ what, settle: `ask: ${hint("orders")}` }, (call) =>
+    session.cancelAll(symbol === undefined ? call : { symbol, ...call }),
+  );
   if (output.isJson) output.json({ canceled });
   else if (canceled.length === 0) output.line("nothing to cancel");
   else output.line(printable(`canceled ${canceled.join(" ")}`));
@@ -49,19 +52,29 @@ export function isNoLongerOpen(error: unknown): boolean {
   return error instanceof PerpgateError && NO_LONGER_OPEN.has(error.code);
 }
 
+/** If no answer comes, the open orders tell what became of it. */
+export function cancelOne(
+  { session, sender, hint }: Pick<SendingVenue, "session" | "sender" | "hint">,
+  id: string,
+): Promise<CanceledOrder> {
+  const sent = { what: `cancel ${id}`, settle: `ask: ${hint("orders")}` };
+  return sender.send(sent, (call) => session.cancelOrder(orderNamed(id), call));
+}
+
 /**
  * One after the other, and prints those that were canceled. An order that is no longer open fails the
  * command at its end, after the others; any other failure stops it.
  */
 export async function cancelEach(
-  { session, output }: Pick<TradingVenue, "session" | "output">,
+  venue: Pick<SendingVenue, "session" | "output" | "sender" | "hint">,
   ids: readonly string[],
 ): Promise<number> {
+  const { output } = venue;
   const done: CanceledOrder[] = [];
   let failure: unknown;
   for (const id of ids) {
     try {
-      const canceled = await session.cancelOrder(orderNamed(id));
+      const canceled = await cancelOne(venue, id);
       done.push(canceled);
       if (!output.isJson) {
         const { orderId, remainingSize } = canceled;

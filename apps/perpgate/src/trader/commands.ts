@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { addAccountReads, addDeposit, addLedger } from "./account-commands.js";
 import { addMarketReads } from "./market-commands.js";
 import { addOrderCommands } from "./order-commands.js";
+import { addPositionCommands } from "./position-commands.js";
 import { addReceiptCommands } from "./receipt-commands.js";
 import { addLogin, addLogout, addSessions } from "./session-commands.js";
 
@@ -12,6 +13,7 @@ export function addTraderCommands(program: Command): void {
   addLogin(program);
   addLogout(program);
   addOrderCommands(program);
+  addPositionCommands(program);
   addAccountReads(program);
   addLedger(program);
   addSessions(program);

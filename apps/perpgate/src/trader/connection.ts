@@ -5,9 +5,11 @@
  * the one that `npm start` listens on. Several gateways of one venue are written with commas.
  */
 
-import { PerpgateClient, type Session } from "@perpgate/sdk";
+import { PerpgateClient, PerpgateError, type Session } from "@perpgate/sdk";
 import { Output } from "../cli/output.js";
+import { nearest } from "../cli/similar.js";
 import { reasonOf, StartError, UsageError } from "../cli/start-error.js";
+import { type Hint, hintFor } from "./hint.js";
 import { Profile, type ProfileContent } from "./profile.js";
 import { DEFAULT_URL, type VenueOptions } from "./venue-command.js";
 import { failureOf } from "./venue-failure.js";
@@ -19,11 +21,15 @@ export interface Venue {
   readonly profile: Profile;
   readonly known: ProfileContent | undefined;
   readonly output: Output;
+  readonly hint: Hint;
 }
 
 export interface TradingVenue extends Venue {
   readonly session: Session;
 }
+
+/** What a symbol is refused with. */
+const UNKNOWN_MARKET: ReadonlySet<string> = new Set(["unknown_symbol", "market_not_found"]);
 
 /** A person waits for the result: after about a second a gateway that is down is reported. */
 const RETRY_RULES = { timeoutMs: 5_000, retries: 3, budgetMs: 20_000 };
@@ -37,7 +43,7 @@ export async function withVenue(
   try {
     return await run(venue);
   } catch (error) {
-    throw failureOf(error, venue.url);
+    throw failureOf(error, { ...venue, meant: await marketMeant(venue, error) });
   } finally {
     venue.client.close();
   }
@@ -56,13 +62,24 @@ function venueOf(options: VenueOptions): Venue {
   const known = profile.read();
   const url = givenUrl(options) ?? known?.url ?? DEFAULT_URL;
   const output = new Output(options.json === true);
-  return { url, client: clientOf(url), profile, known, output };
+  const hint = hintFor(profile.name, options.url);
+  return { url, client: clientOf(url), profile, known, output, hint };
 }
 
-function sessionOf({ profile, known, url, client }: Venue): Session {
-  const hint = `perpgate login${profile.name === "default" ? "" : ` --profile ${profile.name}`}`;
+/** For a symbol that the venue does not know: the one that may have been meant. */
+async function marketMeant({ client }: Venue, error: unknown): Promise<string | undefined> {
+  if (!(error instanceof PerpgateError) || !UNKNOWN_MARKET.has(error.code)) return undefined;
+  const [, symbol = ""] = /^No market (\w+)/.exec(error.message) ?? [];
+  const listed = await client.markets({ retries: 0 }).catch(() => []);
+  return nearest(
+    symbol,
+    listed.map((market) => market.symbol),
+  );
+}
+
+function sessionOf({ profile, known, url, client, hint }: Venue): Session {
   if (known === undefined || known.session === null) {
-    throw new StartError(`you are not logged in; run: ${hint}`);
+    throw new StartError(`you are not logged in; run: ${hint("login")}`);
   }
   // The gateways of a venue share its sessions.
   const isKnown = urlsOf(url).some((one) => urlsOf(known.url).includes(one));
@@ -75,7 +92,7 @@ function sessionOf({ profile, known, url, client }: Venue): Session {
   try {
     return client.restore(known.session);
   } catch {
-    throw new StartError(`the session in ${profile.folder} cannot be used; run: ${hint}`);
+    throw new StartError(`the session in ${profile.folder} cannot be used; run: ${hint("login")}`);
   }
 }
 

@@ -2,6 +2,7 @@ import { createSessionKey, type Deposit, PerpgateClient } from "@perpgate/sdk";
 import { expect, onTestFinished, test } from "vitest";
 import { Output } from "../cli/output.js";
 import { creditedTo, followed } from "./deposit.js";
+import { hintFor } from "./hint.js";
 
 const OWN = `0x${"aB".repeat(20)}`;
 const OTHER = `0x${"cd".repeat(20)}`;
@@ -40,7 +41,7 @@ test("a deposit that is already final: not waited for, since the stream may no l
   });
   // A watch is refused.
   session.stream.close();
-  const venue = { session, output: new Output(true) };
+  const venue = { session, output: new Output(true), hint: hintFor("default", undefined) };
   for (const status of ["credited", "rejected"] as const) {
     const first: Deposit = { ...DEPOSIT, status };
     expect(await followed(venue, first)).toBe(first);

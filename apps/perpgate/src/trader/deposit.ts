@@ -8,13 +8,13 @@
 
 import { randomBytes } from "node:crypto";
 import type { BridgeInfo, Chain, Deposit, Session, StreamProblem, Token } from "@perpgate/sdk";
-import type { Output } from "../cli/output.js";
 import { printable } from "../cli/printable.js";
 import { money } from "../cli/quantities.js";
 import { StartError, UsageError } from "../cli/start-error.js";
 import type { Column } from "../cli/table.js";
 import { type TradingVenue, withSession } from "./connection.js";
 import { Interruption } from "./interruption.js";
+import { sendOnce } from "./sender.js";
 import type { VenueOptions } from "./venue-command.js";
 
 export interface DepositOptions extends VenueOptions {
@@ -36,8 +36,12 @@ export function deposit(options: DepositOptions): Promise<number> {
     if (options.list === true) return list(venue, options);
     const bridge = await venue.client.bridge();
     const txHash = options.tx ?? randomHash(bridge);
-    if (txHash === undefined) return showWhereTo(venue.output, bridge);
-    const registered = await venue.session.deposit({ chain, txHash, token });
+    if (txHash === undefined) return showWhereTo(venue, bridge);
+    const { session, hint } = venue;
+    const sent = { what: `deposit ${chain} ${txHash}`, settle: `ask: ${hint("deposit --list")}` };
+    const registered = await sendOnce(venue, sent, (call) =>
+      session.deposit({ chain, txHash, token }, call),
+    );
     return finish(venue, options.wait ? await followed(venue, registered) : registered);
   });
 }
@@ -49,7 +53,7 @@ function randomHash({ attestor }: BridgeInfo): string | undefined {
 
 /** Prints each step; rejects if the session ends, resolves when the deposit is credited or rejected. */
 export async function followed(
-  { session, output }: Pick<TradingVenue, "session" | "output">,
+  { session, output, hint }: Pick<TradingVenue, "session" | "output" | "hint">,
   first: Deposit,
 ): Promise<Deposit> {
   // The stream shows the latest deposits only.
@@ -67,7 +71,7 @@ export async function followed(
       ended(session, first, print),
       interruption.wait().then(() => {
         throw new StartError(
-          `stopped waiting; deposit ${first.depositId} is still processed: perpgate deposit --list`,
+          `stopped waiting; deposit ${first.depositId} is still processed: ${hint("deposit --list")}`,
         );
       }),
     ]);
@@ -107,13 +111,13 @@ function stepText({ depositId, status, confirmations, required }: Deposit): stri
   return printable(`deposit ${depositId}: ${status}${count}`);
 }
 
-async function finish({ session, output }: TradingVenue, deposit: Deposit): Promise<number> {
-  if (output.isJson) output.json(deposit);
-  else await show(session, output, deposit);
+async function finish(venue: TradingVenue, deposit: Deposit): Promise<number> {
+  if (venue.output.isJson) venue.output.json(deposit);
+  else await show(venue, deposit);
   return deposit.status === "rejected" ? 1 : 0;
 }
 
-async function show(session: Session, output: Output, deposit: Deposit): Promise<void> {
+async function show({ session, output, hint }: TradingVenue, deposit: Deposit): Promise<void> {
   const { status, credits, reason } = deposit;
   if (status === "rejected") {
     output.line(
@@ -122,7 +126,7 @@ async function show(session: Session, output: Output, deposit: Deposit): Promise
     return;
   }
   if (status !== "credited") {
-    output.line(`${stepText(deposit)}; follow it: perpgate watch deposits`);
+    output.line(`${stepText(deposit)}; follow it: ${hint("watch deposits")}`);
     return;
   }
   const { address } = session;
@@ -146,14 +150,15 @@ function isOf(address: string, { account }: Deposit["credits"][number]): boolean
   return account.toLowerCase() === address.toLowerCase();
 }
 
-function showWhereTo(output: Output, bridge: BridgeInfo): number {
+function showWhereTo({ output, hint }: TradingVenue, bridge: BridgeInfo): number {
   if (output.isJson) output.json(bridge);
   else {
     const rows = bridge.chains.flatMap(({ chain, vault, confirmations, tokens }) =>
       tokens.map(({ token, contract }) => ({ chain, vault, confirmations, token, contract })),
     );
     output.rows(WHERE_TO, rows, "this venue takes no deposits");
-    output.line("\nSend tokens to the vault, then: perpgate deposit --chain CHAIN --tx HASH");
+    const registering = hint("deposit --chain CHAIN --tx HASH");
+    output.line(`\nSend tokens to the vault, then: ${registering}`);
   }
   return 0;
 }

@@ -23,7 +23,7 @@ test.each([
   ["amend", ["amend", "48213", "--price", "60000"], /\/amend$/],
   ["buy --tp", ["buy", "BTCUSD", "100", "--tp", "90000"], /\/batch$/],
 ] as const)(
-  "Ctrl-C during %s: the message names the nonce",
+  "Ctrl-C during %s: the message names what was sent and its nonce",
   async (_name, words, path) => {
     const proxy = await SilentProxy.start(url, path);
     const shell = new TraderShell(proxy.url);
@@ -34,10 +34,33 @@ test.each([
     const { code, stdout, stderr } = await running.ended;
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(
-      /^perpgate: stopped before the answer arrived; .* with --nonce \d{15,16}\b/,
+      /^perpgate: stopped; sent: (margin|amend|buy) .*; no answer arrived, .* with --nonce \d{15,16}\b/,
     );
     // Which lists orders that were placed one by one.
     expect(stderr).not.toContain("perpgate orders");
+  },
+  TIMEOUT_MS,
+);
+
+test.each([
+  ["buy", ["buy", "BTCUSD", "100", "--stop", "90000"], /\/orders$/, "orders --all --nonce \\d+"],
+  ["cancel", ["cancel", "48213"], /\/cancel$/, "orders"],
+] as const)(
+  "Ctrl-C during %s: the command that asks works as printed",
+  async (name, words, path, asking) => {
+    const proxy = await SilentProxy.start(url, path);
+    const shell = new TraderShell(url);
+    const flags = ["--profile", "bot", "--url", proxy.url];
+    await shell.text("login", "--domain", new URL(url).host, ...flags);
+    const running = shell.start(...words, ...flags);
+    await proxy.arrived;
+    running.signal("SIGINT");
+    const { code, stderr } = await running.ended;
+    expect(code).toBe(1);
+    const call = new RegExp(`; sent: ${name} .*; ask: perpgate (${asking} ${flags.join(" ")})`);
+    const [, ask = ""] = call.exec(stderr) ?? [];
+    expect(stderr).toMatch(call);
+    expect(await shell.run(...ask.split(" "))).toMatchObject({ code: 0, stderr: "" });
   },
   TIMEOUT_MS,
 );

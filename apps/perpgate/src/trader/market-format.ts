@@ -2,6 +2,7 @@
 
 import type { Market, PerpgateClient } from "@perpgate/sdk";
 import { decimalsOf, fixed } from "../cli/quantities.js";
+import type { Cell } from "../cli/table.js";
 
 export interface MarketFormat {
   readonly base: string;
@@ -10,7 +11,7 @@ export interface MarketFormat {
 }
 
 /** For a market that is not listed: numbers as the venue sent them. */
-const UNLISTED: MarketFormat = {
+export const UNLISTED: MarketFormat = {
   base: "",
   price: (value) => (value === null ? "-" : String(value)),
   size: String,
@@ -20,8 +21,12 @@ export async function marketFormats(
   client: PerpgateClient,
 ): Promise<(symbol: string) => MarketFormat> {
   const listed = await client.markets();
-  const formats = new Map(listed.map((market) => [market.symbol, formatOf(market)]));
-  return (symbol) => formats.get(symbol) ?? UNLISTED;
+  return (symbol) => formatIn(listed, symbol);
+}
+
+export function formatIn(listed: readonly Market[], symbol: string): MarketFormat {
+  const market = listed.find((each) => each.symbol === symbol);
+  return market === undefined ? UNLISTED : formatOf(market);
 }
 
 export function formatOf({ base, tickSize, lotSize }: Market): MarketFormat {
@@ -31,4 +36,8 @@ export function formatOf({ base, tickSize, lotSize }: Market): MarketFormat {
     price: (value) => fixed(value, priceDecimals),
     size: (value) => fixed(value, sizeDecimals),
   };
+}
+
+export function sideCell({ side }: { readonly side: "long" | "short" }): Cell {
+  return { text: side, tone: side === "long" ? "good" : "bad" };
 }

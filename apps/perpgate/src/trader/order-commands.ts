@@ -1,4 +1,4 @@
-/** The commands that change orders and positions: `buy`, `sell`, `amend`, `cancel`, `margin`. */
+/** The commands that change orders: `buy`, `sell`, `amend`, `cancel`. */
 
 import type { Command } from "commander";
 import { exitWith } from "../cli/command.js";
@@ -10,22 +10,23 @@ export function addOrderCommands(program: Command): void {
   addOrder(program, "sell");
   addAmend(program);
   addCancel(program);
-  addMargin(program);
 }
 
 function addOrder(program: Command, name: "buy" | "sell"): void {
   const [verb, side, other] =
     name === "buy" ? (["Buys", "long", "short"] as const) : (["Sells", "short", "long"] as const);
+  const [stopSide, takeSide] = name === "buy" ? ["above", "below"] : ["below", "above"];
+  const [stop, limit, take] = name === "buy" ? [70000, 70100, 60000] : [60000, 59900, 70000];
   venueCommand(program, name, {
     summary: `${name}, or close a ${other}: market, limit or stop`,
     usage: [
-      "<symbol> <margin> [--leverage N] [--price P | --stop P] [options]",
-      "<symbol> --size S [--leverage N] [--price P | --stop P] [options]",
+      "<symbol> <margin> [--leverage N] [--price P | --stop P | --take P] [options]",
+      "<symbol> --size S [--leverage N] [--price P | --stop P | --take P] [options]",
     ],
     about: `${verb} for margin × leverage dollars, or exactly --size: at the market, at a limit with --price,
-or when the mark price reaches --stop. --tp and --sl add orders that close the position at these prices.
-The response is durable: it names the filled size, its price and fee, the position after it, and the
-block that will contain it. Exit code 1 also if nothing was filled and nothing rests or waits.`,
+or when the mark price reaches --stop (${stopSide}) or --take (${takeSide}), then at the market, or at
+--limit. --tp and --sl add orders that close the position at these prices. The response is durable: it names the filled size, its price and fee, the position after it, and the block
+that will contain it. perpgate close closes a whole position. Exit code 1 also if nothing was filled and nothing rests or waits.`,
     examples: [
       [`${name} BTCUSD 100 --leverage 5`, "for 500 dollars, at the market"],
       [`${name} BTCUSD 100 --price 65000 --post-only`, "rests in the book"],
@@ -34,7 +35,12 @@ block that will contain it. Exit code 1 also if nothing was filled and nothing r
         "fill what the book has now, cancel the rest",
       ],
       [`${name} BTCUSD --size 0.01 --sl ${name === "buy" ? 60000 : 70000}`, "with a stop-loss"],
-      [`${name} BTCUSD 100000 --reduce-only`, `closes a ${other} position, whatever its size`],
+      [
+        `${name} BTCUSD --size 0.01 --stop ${stop} --limit ${limit}`,
+        "a stop-limit order: waits, then rests at its limit",
+      ],
+      [`${name} BTCUSD --size 0.01 --take ${take}`, `${name}s once the mark is ${takeSide} that`],
+      [`${name} BTCUSD --size 0.01 --reduce-only`, `closes up to 0.01 of a ${other} position`],
     ],
   })
     .argument("<symbol>", "the market", symbol)
@@ -43,6 +49,16 @@ block that will contain it. Exit code 1 also if nothing was filled and nothing r
     .option("--leverage <N>", "margin × leverage is traded (1)", wholeNumber("--leverage"))
     .option("--price <P>", "a limit order at this price", amount("--price"))
     .option("--stop <P>", "a stop order: waits until the mark reaches this price", amount("--stop"))
+    .option(
+      "--take <P>",
+      "a take-profit order: the same from the other side of the mark",
+      amount("--take"),
+    )
+    .option(
+      "--limit <P>",
+      "with --stop or --take: then a limit order at this price",
+      amount("--limit"),
+    )
     .option(
       "--worst-price <P>",
       "a market order that trades at this price or better only",
@@ -55,7 +71,7 @@ block that will contain it. Exit code 1 also if nothing was filled and nothing r
     )
     .option(
       "--expires-in <TIME>",
-      "cancel the rest after this time, such as 8h",
+      "cancel the rest after this time, such as 8h or 7d",
       durationMs("--expires-in"),
     )
     .option("--client-id <ID>", "your own id: 1 to 36 letters, digits, _ or -")
@@ -90,7 +106,7 @@ grow.`,
     .option("--price <P>", "the new limit or trigger price", amount("--price"))
     .option("--size <S>", "the new total size", amount("--size"))
     .option("--limit <P>", "of a stop: the new limit price", amount("--limit"))
-    .option("--expires-in <TIME>", "from now, such as 8h", durationMs("--expires-in"))
+    .option("--expires-in <TIME>", "from now, such as 8h or 7d", durationMs("--expires-in"))
     .option("--no-expiry", "remove the expiry")
     .option("--nonce <N>", "repeat an amendment whose response was lost", wholeNumber("--nonce"))
     .action(exitWith(async (order, options) => (await import("./amend.js")).amend(order, options)));
@@ -111,26 +127,4 @@ function addCancel(program: Command): void {
     .option("--all", "every open order")
     .option("--symbol <SYMBOL>", "with --all: of this market only", symbol)
     .action(exitWith(async (ids, options) => (await import("./cancel.js")).cancel(ids, options)));
-}
-
-function addMargin(program: Command): void {
-  venueCommand(program, "margin", {
-    summary: "add margin to a position, or take some back",
-    usage: ["<symbol> <add|remove> <dollars>"],
-    about: `Moves money between the wallet and the margin of a position, which moves its liquidation price.
-The margin that the position requires cannot be removed; the error names the largest amount that can.`,
-    examples: [
-      ["margin BTCUSD add 50", "50 dollars from the wallet"],
-      ["margin BTCUSD remove 20", "back to the wallet"],
-    ],
-  })
-    .argument("<symbol>", "the market", symbol)
-    .argument("<direction>", "add or remove", oneOf("direction", ["add", "remove"]))
-    .argument("<dollars>", "how much", amount("dollars"))
-    .option("--nonce <N>", "repeat a change whose response was lost", wholeNumber("--nonce"))
-    .action(
-      exitWith(async (market, direction, dollars, options) =>
-        (await import("./amend.js")).changeMargin(market, direction, dollars, options),
-      ),
-    );
 }

@@ -9,10 +9,13 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { Output } from "../cli/output.js";
 import { StartError } from "../cli/start-error.js";
 import { cancelEach } from "./cancel.js";
-import { cancelExits, showResults } from "./order.js";
+import { cancelExits } from "./exits.js";
+import { hintFor } from "./hint.js";
+import { showResults } from "./order-text.js";
+import { Sender } from "./sender.js";
 
 /** A session whose cancels are answered by the order's id. */
-async function sessionWith(answers: Readonly<Record<string, ErrorCode | "canceled">>) {
+async function venueWith(answers: Readonly<Record<string, ErrorCode | "canceled">>) {
   const asked: string[] = [];
   const fetch: FetchLike = async (url) => {
     const orderId = url.split("/").at(-2) ?? "";
@@ -32,11 +35,15 @@ async function sessionWith(answers: Readonly<Record<string, ErrorCode | "cancele
     ...{ version: 1, address: `0x${"ab".repeat(20)}`, token: "t", expiresAt: 1e15, lastNonce: 0 },
     sessionKey: { kind, publicKey, secret },
   });
-  return { session, asked };
+  const output = new Output(false);
+  const hint = hintFor("default", undefined);
+  const sender = new Sender({ url: "http://127.0.0.1:1", hint, output });
+  onTestFinished(() => sender.end());
+  return { venue: { session, output, hint, sender }, asked };
 }
 
 test("exits of an order that was not taken: all are canceled, and those that may still wait named", async () => {
-  const { session, asked } = await sessionWith({
+  const { venue, asked } = await venueWith({
     11: "invalid_token",
     12: "canceled",
     13: "order_not_found",
@@ -46,7 +53,7 @@ test("exits of an order that was not taken: all are canceled, and those that may
   const remarks = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   onTestFinished(() => remarks.mockRestore());
   const ids = ["11", "12", "13", "14", "15", "16"];
-  await expect(cancelExits({ session, output: new Output(false) }, ids)).rejects.toThrow(
+  await expect(cancelExits(venue, ids)).rejects.toThrow(
     /^the order was not taken, and its exits may still wait \(.+\): perpgate cancel 11 15 16$/,
   );
   expect(new Set(asked)).toEqual(new Set(ids));
@@ -54,10 +61,10 @@ test("exits of an order that was not taken: all are canceled, and those that may
 });
 
 test("cancel of several, one no longer open: the others are canceled, and the command fails", async () => {
-  const { session } = await sessionWith({ 11: "order_not_cancelable", 12: "canceled" });
+  const { venue } = await venueWith({ 11: "order_not_cancelable", 12: "canceled" });
   const lines = vi.spyOn(process.stdout, "write").mockReturnValue(true);
   onTestFinished(() => lines.mockRestore());
-  const canceling = cancelEach({ session, output: new Output(false) }, ["11", "12"]);
+  const canceling = cancelEach(venue, ["11", "12"]);
   await expect(canceling).rejects.toMatchObject({ code: "order_not_cancelable" });
   expect(lines.mock.calls).toEqual([["canceled 12, 1 was open\n"]]);
 });
@@ -78,7 +85,7 @@ test("control characters in an acknowledgement or a refusal: replaced", async ()
     { status: 200, ack },
     { status: 400, error },
   ];
-  showResults({ output: new Output(false) }, "limit", results, format, false);
+  showResults({ output: new Output(false) }, ["limit", "exit"], results, format, false);
   const printed = lines.mock.calls.map(([text]) => String(text));
   expect(printed).toEqual([
     "canceled  0.5 BTC was not filled: no \ufffd]0;paid\ufffd (BTCUSD\ufffd]0;paid\ufffd, limit)\n",

@@ -23,7 +23,7 @@ readable by you alone.`,
     .option("--session-key-file <FILE>", "a session key of your own (Ed25519)")
     .option(
       "--expires-in <TIME>",
-      "such as 90s, 30m or 8h (default 24h, at most what the venue allows: 720h)",
+      "such as 30m, 8h or 7d (default 24h, at most what the venue allows: 30d)",
       durationMs("--expires-in"),
     )
     .option(

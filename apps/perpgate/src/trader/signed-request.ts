@@ -1,28 +1,35 @@
-/** Signed requests of commands: their nonce, their expiry, and what is said if no answer comes. */
+/** The nonce and the expiry of a signed request, and how to learn what became of it. */
 
 import { clockTimeOf } from "@perpgate/protocol/core";
-import type { CallOptions } from "@perpgate/sdk";
 import { StartError, UsageError } from "../cli/start-error.js";
 import type { TradingVenue } from "./connection.js";
-import { Interruption } from "./interruption.js";
+import type { Hint } from "./hint.js";
 import { claimNonce, isClaimed } from "./nonce-ledger.js";
-import { failureOf, howToSettle, type SignedKind } from "./venue-failure.js";
 
 /** A nonce whose time is further from now than this was not taken from the clock. */
 const MAX_NONCE_AGE_MS = 30 * 86_400_000;
 /** No clock gave a nonce of an earlier time: it is a number of the user's own. */
 const FIRST_NONCE_MS = Date.UTC(2025, 0);
 
-/**
- * The nonce of `--nonce`, else one of the profile's ledger. Nonces are counted per session, so one of
- * another login would be executed a second time.
- */
-export function nonceFor(venue: TradingVenue, given: number | undefined): number {
+export interface Signing {
+  readonly nonce: number;
+  /** Whether the nonce is that of an earlier call. */
+  readonly isRepeat: boolean;
+}
+
+/** The nonce of `--nonce`, else one of the profile's ledger. */
+export function signingOf(venue: TradingVenue, given: number | undefined): Signing {
+  return { nonce: nonceFor(venue, given), isRepeat: given !== undefined };
+}
+
+/** Nonces are counted per session, so one of another login would be executed a second time. */
+function nonceFor(venue: TradingVenue, given: number | undefined): number {
   if (given === undefined) return claimNonce(venue.profile.ledgerPath(venue.session.token));
   if (isOfAnotherLogin(venue, given)) {
     throw new StartError(
       `nonce ${given} is of another login, so it could be executed a second time; check with ` +
-        "perpgate orders --all and perpgate positions, and leave out --nonce if it was not executed",
+        `${venue.hint("orders --all")} and ${venue.hint("positions")}, and leave out --nonce if it ` +
+        "was not executed",
     );
   }
   return given;
@@ -55,20 +62,15 @@ function isFromClock(nonce: number): boolean {
   return Math.abs(Date.now() - clockTimeOf(nonce)) <= MAX_NONCE_AGE_MS;
 }
 
-/** After Ctrl-C with the request in flight its outcome is unknown, and the message says so. */
-export async function sendSigned<T>(
-  { url }: TradingVenue,
-  kind: SignedKind,
-  { nonce, isRepeat }: { readonly nonce: number; readonly isRepeat: boolean },
-  send: (options: CallOptions) => Promise<T>,
-): Promise<T> {
-  const interruption = new Interruption();
-  try {
-    return await send({ signal: interruption.signal, retries: 5, isRepeat });
-  } catch (error) {
-    if (!interruption.hasHappened) throw failureOf(error, url, kind);
-    throw new StartError(`stopped before the answer arrived; ${howToSettle(kind, nonce)}`);
-  } finally {
-    interruption.end();
-  }
+/** Of one order, which can be found by its nonce. `again` is the command that repeats it. */
+export function howToSettleOrder(hint: Hint, nonce: number, again?: string): string {
+  return `ask: ${hint(`orders --all --nonce ${nonce}`)}, or ${howToSettleChange(nonce, again)}`;
+}
+
+/** Of a batch, an amendment or a margin change: a repetition tells. */
+export function howToSettleChange(
+  nonce: number,
+  again = `the command with --nonce ${nonce}`,
+): string {
+  return `repeat ${again}, which is executed at most once`;
 }

@@ -6,26 +6,28 @@
 import { ConnectionError, PerpgateError, TimeoutError } from "@perpgate/sdk";
 import { printable } from "../cli/printable.js";
 import { inOneLine, StartError } from "../cli/start-error.js";
+import type { Hint } from "./hint.js";
 
+/** A command in angle brackets is printed as one that works: see `Hint`. */
 const ADVICE: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    invalid_token: "The session has ended. Sign in again: perpgate login",
-    token_required: "Sign in first: perpgate login",
-    session_key_rotated: "Another program changed the session's key. Sign in again: perpgate login",
-    insufficient_margin: "Available money: perpgate account. Test money: perpgate deposit",
-    unknown_symbol: "The markets: perpgate markets",
-    market_not_found: "The markets: perpgate markets",
+    invalid_token: "The session has ended. Sign in again: <login>",
+    token_required: "Sign in first: <login>",
+    session_key_rotated: "Another program changed the session's key. Sign in again: <login>",
+    insufficient_margin: "Available money: <account>. Test money: <deposit>",
+    unknown_symbol: "The markets: <markets>",
+    market_not_found: "The markets: <markets>",
     unknown_stream: "The streams: perpgate watch --help",
-    order_not_found: "Your open orders: perpgate orders",
-    order_not_cancelable: "What became of it: perpgate orders --all",
+    order_not_found: "Your open orders: <orders>",
+    order_not_cancelable: "What became of it: <orders --all>",
     post_only_would_cross: "Change the price, or trade immediately without --post-only.",
-    stop_would_trigger: "Choose a price beyond the mark, or trade now without --stop.",
-    reduce_only_without_position: "Your positions: perpgate positions",
+    stop_would_trigger: "Choose a price beyond the mark, or trade now without --stop or --take.",
+    reduce_only_without_position: "Your positions: <positions>",
     price_outside_band: "Choose a price within the band, or trade at the market without --price.",
     not_in_cohort: "The operator decides who may open positions: perpgate cohort --help",
     stale_index: "The index price is stale; wait until it is updated.",
     index_held: "The index price jumped; wait some seconds until it is confirmed.",
-    siwe_domain_not_allowed: "Name a domain that the gateway serves: perpgate login --domain NAME",
+    siwe_domain_not_allowed: "Name a domain that the gateway serves: <login --domain NAME>",
     siwe_message_from_future: "Correct the clock of this machine.",
     siwe_message_too_old: "Correct the clock of this machine.",
     session_symbol_not_allowed: "The session was limited at login by --symbols.",
@@ -73,34 +75,47 @@ export class VenueFailure extends StartError {
   }
 }
 
-/** A single order can be found by its nonce; of a batch, an amendment or a margin change only a repetition tells. */
-export type SignedKind = "order" | "change";
+/** How a failure is described: the address that was called, and commands that reach it. */
+export interface FailureContext {
+  readonly url: string;
+  readonly hint: Hint;
+  /** For a request whose outcome is unknown: how to find it out. */
+  readonly settle?: string;
+  /** The symbol that may have been meant. */
+  readonly meant?: string | undefined;
+}
 
 /** Converts errors of the SDK; returns any other error unchanged. */
-export function failureOf(error: unknown, url: string, kind: SignedKind = "order"): unknown {
-  if (error instanceof PerpgateError) return refusal(error, kind);
-  if (error instanceof ConnectionError) return noAnswer(error, url, kind);
+export function failureOf(error: unknown, context: FailureContext): unknown {
+  if (error instanceof PerpgateError) return refusal(error, context);
+  if (error instanceof ConnectionError) return noAnswer(error, context);
   return error;
 }
 
-function refusal(error: PerpgateError, kind: SignedKind): VenueFailure {
-  const { code, message, status, field, details, requestId, outcome, nonce } = error;
+function refusal(error: PerpgateError, context: FailureContext): VenueFailure {
+  const { code, status, field, details, requestId, outcome, nonce } = error;
+  const advice = ADVICE.get(code)?.replace(/<([^>]+)>/g, (_, call) => context.hint(call));
   return new VenueFailure({
     code,
-    message,
-    advice: [unknownOutcome(outcome, kind, nonce), ADVICE.get(code)],
+    message: withoutPaths(error.message),
+    advice: [
+      unknownOutcome(outcome, context),
+      context.meant === undefined ? undefined : `Did you mean ${context.meant}?`,
+      advice,
+    ],
     details: { status, requestId, field, details, outcome, nonce },
   });
 }
 
-function noAnswer(error: ConnectionError, url: string, kind: SignedKind): VenueFailure {
+function noAnswer(error: ConnectionError, context: FailureContext): VenueFailure {
+  const { url } = context;
   const { outcome, nonce, message } = error;
   const isSlow = error instanceof TimeoutError;
   return new VenueFailure({
     code: isSlow ? "timed_out" : "connection_failed",
     message: isSlow ? `${url} is slow: ${message}` : `no gateway answers at ${url}: ${message}`,
     advice: [
-      unknownOutcome(outcome, kind, nonce),
+      unknownOutcome(outcome, context),
       isSlow ? undefined : "Start one with npm start, or name another with --url or PERPGATE_URL.",
     ],
     details: { outcome, nonce },
@@ -108,17 +123,14 @@ function noAnswer(error: ConnectionError, url: string, kind: SignedKind): VenueF
 }
 
 /** For a request that may or may not have been executed. */
-function unknownOutcome(
-  outcome: string,
-  kind: SignedKind,
-  nonce: number | undefined,
-): string | undefined {
-  if (outcome !== "unknown" || nonce === undefined) return undefined;
-  const what = kind === "order" ? "The order may have been placed" : "It may have been executed";
-  return `${what}; ${howToSettle(kind, nonce)}.`;
+function unknownOutcome(outcome: string, { settle }: FailureContext): string | undefined {
+  if (outcome !== "unknown" || settle === undefined) return undefined;
+  return `It may have been executed; ${settle}.`;
 }
 
-export function howToSettle(kind: SignedKind, nonce: number): string {
-  const repeat = `repeat the command with --nonce ${nonce}: it is executed at most once`;
-  return kind === "order" ? `check: perpgate orders --all --nonce ${nonce}, or ${repeat}` : repeat;
+/** A venue's message without the paths of its API, which a user of the shell does not call. */
+export function withoutPaths(message: string): string {
+  return message
+    .replace(/[.;] (?:See )?GET \/v1\/\S+ (?:for the shape|lists them)\.?/g, ".")
+    .replaceAll("GET /v1/auth/nonce", "the gateway");
 }

@@ -1,0 +1,227 @@
+/** Commands of orders and positions, in this process, at a venue whose time the test moves. */
+
+import {
+  type RunningVenue,
+  runVenue,
+  startAheadOfClients,
+  Trader,
+} from "@perpgate/gateway/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { TraderShell } from "../testing/trader-shell.js";
+
+const TIMEOUT_MS = 60_000;
+
+let at: RunningVenue;
+let maker: Trader;
+let shell: TraderShell;
+
+beforeAll(async () => {
+  at = await runVenue({ startMs: startAheadOfClients() }, afterAll);
+  maker = await Trader.enter(at);
+}, TIMEOUT_MS);
+beforeEach(async () => {
+  await at.setIndex("BTCUSD", 65_000);
+  await maker.send("/v1/orders/cancel-all", {});
+  await quote("short", 65_010, 2_000);
+  await quote("long", 64_990, 2_000);
+  shell = new TraderShell(at.url);
+  await shell.text("login");
+}, TIMEOUT_MS);
+
+function quote(side: "long" | "short", price: number, margin: number) {
+  return maker.place(maker.order({ side, type: "limit", price, margin, leverage: 1 }));
+}
+
+async function heldSize(): Promise<number> {
+  const [position] = JSON.parse(await shell.text("positions", "--json"));
+  return position?.size ?? 0;
+}
+
+async function openOrders(): Promise<Record<string, unknown>[]> {
+  return JSON.parse(await shell.text("orders", "--json"));
+}
+
+describe("close", { timeout: TIMEOUT_MS }, () => {
+  test("the whole position, long or short, whatever its size", async () => {
+    for (const open of ["buy", "sell"]) {
+      await shell.text(open, "BTCUSD", "--size", "0.012", "--leverage", "10");
+      expect(await shell.text("close", "BTCUSD")).toMatch(
+        /^filled {2}(sold|bought) 0\.01200 BTC (.*\n)* {2}position {2}flat\n/,
+      );
+    }
+    expect(await openOrders()).toEqual([]);
+  });
+
+  test("--part: so many lots; --price: rests; less than a lot is refused", async () => {
+    await shell.text("buy", "BTCUSD", "--size", "0.00003");
+    expect(await shell.json("close", "BTCUSD", "--part", "67%")).toMatchObject({
+      filledSize: 0.00002,
+    });
+    expect(await shell.json("close", "BTCUSD", "--price", "66000")).toMatchObject({
+      status: "resting",
+      remainingSize: 0.00001,
+    });
+    const half = await shell.run("close", "BTCUSD", "--part", "50%");
+    expect(half).toMatchObject({ code: 1, stderr: expect.stringContaining("less than a lot") });
+  });
+
+  test("a book that takes a part of it: exit code 1, and what is left", async () => {
+    await shell.text("buy", "BTCUSD", "--size", "0.012");
+    await maker.send("/v1/orders/cancel-all", {});
+    await quote("long", 64_990, 100);
+    const { code, stdout } = await shell.run("close", "BTCUSD");
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/^canceled .*book empty/)]);
+    expect(await heldSize()).toBeGreaterThan(0);
+  });
+
+  test("no position: exit code 1 and the command that lists them", async () => {
+    const { code, stderr } = await shell.run("close", "BTCUSD", "--url", at.url);
+    const hint = `perpgate positions --url ${at.url}`;
+    expect([code, stderr]).toEqual([
+      1,
+      `perpgate: you have no position in BTCUSD; yours: ${hint}\n`,
+    ]);
+  });
+});
+
+describe("protect", { timeout: TIMEOUT_MS }, () => {
+  test("sets both exits, replaces them, removes one", async () => {
+    await shell.text("buy", "BTCUSD", "--size", "0.01");
+    const set = await shell.text("protect", "BTCUSD", "--tp", "70000", "--sl", "60000");
+    expect(set).toMatch(/^pending .*\(BTCUSD, take-profit at 70,000\.0\)\npending .*stop-loss at/);
+    const [takeProfit, stopLoss] = await openOrders();
+    expect([takeProfit, stopLoss]).toMatchObject([
+      { trigger: "takeProfit", price: 70_000, side: "short", closePosition: true },
+      { trigger: "stop", price: 60_000, side: "short", closePosition: true },
+    ]);
+    await shell.text("protect", "BTCUSD", "--sl", "61000");
+    expect(await openOrders()).toMatchObject([
+      { orderId: takeProfit?.orderId, price: 70_000 },
+      { orderId: stopLoss?.orderId, price: 61_000 },
+    ]);
+    await shell.text("protect", "BTCUSD", "--no-tp");
+    expect(await openOrders()).toMatchObject([{ orderId: stopLoss?.orderId }]);
+    expect(await shell.text("protect", "BTCUSD", "--no-tp")).toBe("nothing to change\n");
+    await shell.text("close", "BTCUSD");
+    expect(await openOrders()).toEqual([]);
+  });
+
+  test.each([
+    [["--tp", "64000"], "--tp 64000 of a long position must be above the mark price, 65000"],
+    [["--sl", "66000"], "--sl 66000 of a long position must be below the mark price, 65000"],
+    [["--sl", "60000.05"], "--sl 60000.05 is not a whole number of ticks of 0.1"],
+  ])("%s: refused, and nothing changes", async (words, problem) => {
+    await shell.text("buy", "BTCUSD", "--size", "0.01");
+    await shell.text("protect", "BTCUSD", "--sl", "60000");
+    const { code, stderr } = await shell.run("protect", "BTCUSD", "--tp", "70000", ...words);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(problem)]);
+    expect(await openOrders()).toMatchObject([{ price: 60_000 }]);
+  });
+});
+
+describe("entries", { timeout: TIMEOUT_MS }, () => {
+  test.each([
+    ["buy", ["--tp", "64000"], "must be above the mark price"],
+    ["buy", ["--sl", "66000"], "must be below the mark price"],
+    ["buy", ["--price", "60000", "--sl", "61000"], "must be below the order's price"],
+    ["buy", ["--price", "60000", "--tp", "62000"], "must be above the mark price"],
+    ["buy", ["--tp", "70000", "--sl", "70000"], "must be below the mark price"],
+    ["sell", ["--tp", "66000"], "must be below the mark price"],
+    ["sell", ["--sl", "64000"], "must be above the mark price"],
+    ["sell", ["--price", "68000", "--sl", "67000"], "must be above the order's price"],
+    ["buy", ["--sl", "60000.03"], "is not a whole number of ticks"],
+    ["buy", ["--sl", "60000", "--reduce-only"], "leave out --reduce-only"],
+  ])(
+    "%s %s: an exit that cannot be is refused before the order is sent",
+    async (verb, words, problem) => {
+      const { code, stdout, stderr } = await shell.run(verb, "BTCUSD", "100", ...words);
+      expect([code, stdout]).toEqual([2, ""]);
+      expect(stderr).toContain(problem);
+      expect(JSON.parse(await shell.text("orders", "--all", "--json"))).toEqual([]);
+    },
+  );
+
+  test("repeated with --nonce after the mark has passed an exit: the first results", async () => {
+    const buy = ["buy", "BTCUSD", "--size", "0.01", "--tp", "66000", "--sl", "64900"];
+    await shell.json(...buy);
+    await at.setIndex("BTCUSD", 66_500);
+    const again = await shell.json(...buy, "--nonce", shell.lastNonce());
+    expect(again).toMatchObject({ replayed: true });
+  });
+
+  test("--stop and --take with --limit: stop-limit and take-profit orders that wait", async () => {
+    await shell.text("buy", "BTCUSD", "10", "--stop", "66000", "--limit", "66100");
+    await shell.text("buy", "BTCUSD", "10", "--take", "64000");
+    await shell.text("sell", "BTCUSD", "10", "--take", "66000", "--limit", "65900");
+    expect(await openOrders()).toMatchObject([
+      { type: "stop", trigger: "stop", price: 66_000, limitPrice: 66_100 },
+      { type: "stop", trigger: "takeProfit", price: 64_000, limitPrice: null },
+      { type: "stop", trigger: "takeProfit", side: "short", price: 66_000, limitPrice: 65_900 },
+    ]);
+    const triggering = await shell.run("buy", "BTCUSD", "10", "--take", "66000");
+    expect(triggering.stderr).toContain("without --stop or --take");
+  });
+
+  test("fills --order: those of one order, by its id and by the client's", async () => {
+    await quote("short", 65_020, 1_000);
+    await shell.text("buy", "BTCUSD", "--size", "0.001");
+    const words = ["buy", "BTCUSD", "--size", "0.04", "--leverage", "5", "--client-id", "mine"];
+    const { orderId } = Object(await shell.json(...words));
+    await shell.text("buy", "BTCUSD", "--size", "0.001");
+    const fills = await shell.json("fills", "--order", orderId);
+    expect(fills).toMatchObject([
+      { orderId, price: 65_010 },
+      { orderId, price: 65_020 },
+    ]);
+    expect(await shell.json("fills", "--order", "mine")).toEqual(fills);
+    const none = await shell.run("fills", "--order", "no-such");
+    expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("no order named") });
+  });
+});
+
+test(
+  "ticker, trades, candles, funding: once, as a table and as JSON",
+  async () => {
+    await shell.text("buy", "BTCUSD", "--size", "0.001");
+    expect(await shell.text("ticker", "BTCUSD")).toMatch(/^symbol +bid +ask .*\nBTCUSD +64,990\.0/);
+    expect(await shell.json("ticker", "BTCUSD")).toMatchObject({ symbol: "BTCUSD", last: 65_010 });
+    expect(await shell.text("ticker")).toContain("\nETHUSD");
+    expect(await shell.text("trades", "BTCUSD", "--limit", "1")).toMatch(
+      /^time .*\n\d{4}-\d\d-\d\d .* long +65,010\.0 +0\.00100 /,
+    );
+    expect(await shell.text("candles", "BTCUSD", "--resolution", "1h")).toMatch(
+      /^time \(UTC\) +open +high .*\n/,
+    );
+    expect(await shell.text("funding", "BTCUSD")).toBe("no funding\n");
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a symbol that is not listed: the one that may have been meant, and no path of the API",
+  async () => {
+    for (const words of [
+      ["ticker", "BTCUDS"],
+      ["buy", "BTC", "100"],
+      ["close", "btcusdt"],
+    ]) {
+      const { code, stderr } = await shell.run(...words, "--profile", "default");
+      expect([code, stderr]).toEqual([1, expect.stringContaining("Did you mean BTCUSD?\n")]);
+      expect(stderr).not.toContain("/v1/");
+    }
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a hint: names the profile and the address that the call named",
+  async () => {
+    const flags = ["--profile", "bot", "--url", at.url];
+    const hint = `perpgate login --profile bot --url ${at.url}`;
+    expect((await shell.run("orders", ...flags)).stderr).toContain(`run: ${hint}\n`);
+    await shell.text("login", ...flags);
+    const missing = await shell.run("cancel", "999999", ...flags);
+    expect(missing.stderr).toContain(`Your open orders: perpgate orders --profile bot --url`);
+  },
+  TIMEOUT_MS,
+);
