@@ -25,7 +25,7 @@ export function markOf(market: Market | undefined): Reference {
 }
 
 /**
- * @throws UsageError for an exit that would close a position of that side at once, at a loss instead of a
+ * @throws UsageError for an exit that would close a position of that side immediately, at a loss instead of a
  *   gain, or at a price that the market does not have. The venue judges each order of a batch alone: it
  *   would take the entry and refuse its exit.
  */

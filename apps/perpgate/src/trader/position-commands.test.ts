@@ -52,7 +52,7 @@ describe("close", { timeout: TIMEOUT_MS }, () => {
     expect(await openOrders()).toEqual([]);
   });
 
-  test("--part: so many lots; --price: rests; less than a lot is refused", async () => {
+  test("--part: whole lots; --price: rests; less than a lot is refused", async () => {
     await shell.text("buy", "BTCUSD", "--size", "0.00003");
     expect(await shell.json("close", "BTCUSD", "--part", "67%")).toMatchObject({
       filledSize: 0.00002,

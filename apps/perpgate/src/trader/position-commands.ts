@@ -39,7 +39,7 @@ one. Orders that protect the position end with it. Exit code 1 also if the book 
 
 function addProtect(program: Command): void {
   venueCommand(program, "protect", {
-    summary: "close a position at a gain or at a loss, by itself",
+    summary: "close a position at a gain or at a loss, automatically",
     usage: ["<symbol> [--tp P | --no-tp] [--sl P | --no-sl]"],
     about: `Sets the take-profit and the stop-loss of a position: the whole position is closed, whatever its
 size is then, when the mark price reaches one of them, and the other one ends. Prices that were set

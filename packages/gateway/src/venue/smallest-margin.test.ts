@@ -38,7 +38,7 @@ test("size_below_lot: the margin that it names is accepted, less is not", async 
           const price = priceAt(quote.side === "long" ? -Math.abs(quote.away) : quote.away);
           await maker.place({ ...maker.order({ symbol, type: "limit", price }), side: quote.side });
         }
-        // A stop must not trigger at once.
+        // A stop must not trigger immediately.
         const beyond = (side === "long" ? 1 : -1) * (Math.abs(ticks) + 1);
         const price = type === "market" ? null : priceAt(type === "stop" ? beyond : ticks);
         const order = (margin: number) =>
