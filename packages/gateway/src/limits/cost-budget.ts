@@ -88,7 +88,9 @@ export class CostBudgets {
   private readonly turnMicros: number;
   private isOpen = true;
   private readonly withSession = new LRUCache<string, true>({
-    max: MAX_SESSION_ADDRESSES,
+    // `max` would reserve room for all of them.
+    maxSize: MAX_SESSION_ADDRESSES,
+    sizeCalculation: () => 1,
     ttl: SESSION_ADDRESS_MS,
   });
 

@@ -212,6 +212,21 @@ describe("a reader that stops reading", () => {
     await until(() => at.streams.size === 0);
   });
 
+  test("answers that are not read: the socket is reset, although it keeps sending", async () => {
+    const at = await runVenue({ sockets: LIMITS, http: { unreadTimeoutMs: 200 } });
+    const socket = await deafSocket(at, { op: "ping" });
+    const streams = Array.from({ length: 256 }, (_, i) => `none.${i}`);
+    const refused = textFrame(JSON.stringify({ op: "subscribe", streams }));
+    // Each is answered by some 60 KB of errors.
+    for (let i = 0; i < 100; i++) socket.write(refused);
+    await until(() => at.streams.size === 1);
+    await until(() => {
+      if (!socket.destroyed) socket.write(pingFrames(1));
+      return at.streams.size === 0;
+    });
+    expect(at.streamFaults).toEqual([]);
+  });
+
   test("heartbeat: a socket that answers no ping is destroyed", async () => {
     // Long enough for a live client to answer on a busy machine.
     const at = await runVenue({ sockets: { pingIntervalMs: 3_000 } });
