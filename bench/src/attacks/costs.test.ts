@@ -126,7 +126,7 @@ test("bodies of strangers, and bodies that are too long: none of their bytes rea
   expect((await metrics())(parsed)).toBe(before(parsed));
 });
 
-test("wrong signatures of eight sessions: 30 of each are checked, the others are refused", async () => {
+test("wrong signatures of eight sessions: few of each are checked, the others are refused", async () => {
   const checked = async (): Promise<number> => {
     const read = await metrics();
     const checkers = ["thread", "pool", "inline"];
@@ -139,8 +139,8 @@ test("wrong signatures of eight sessions: 30 of each are checked, the others are
   const bounds = { ...BOUNDS, writes: 600, milliseconds: 60_000 };
   const { tally } = await send(attackNamed("orders-wrong-secp256k1-accounts"), bounds);
   expect(tally.answers["429"]).toBeGreaterThan(0);
-  // Those in flight when the last that counts has failed, one on each connection, are checked too.
-  expect((await checked()) - before).toBeLessThanOrEqual(8 * 30 + 16 + 60);
+  // A burst of ten, and one a second while it lasts.
+  expect((await checked()) - before).toBeLessThan(200);
 });
 
 test("a flood of refusals: a few lines of the log, not one each", async () => {

@@ -22,7 +22,8 @@ export const UNLIMITED = {
       ...["accountReadsPerSecond", "accountReadsBurst", "readsPerSecond", "readsBurst"],
       ...["costMsPerSecond", "costBurstMs", "accountCostMsPerSecond", "accountCostBurstMs"],
       ...["depositsPerMinute", "addressDepositsPerMinute", "unseenDeposits"],
-      ...["newAccountsPerMinute", "newAccountsBurst", "failedSignaturesPerMinute"],
+      ...["newAccountsPerMinute", "newAccountsBurst"],
+      ...["failedSignaturesPerMinute", "failedSignaturesBurst"],
     ].map((limit) => [limit, MILLION]),
   ),
 };

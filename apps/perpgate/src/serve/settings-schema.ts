@@ -82,6 +82,7 @@ const Limits = section({
   signInsPerSecond: Burst,
   failedSignInsPerMinute: Burst,
   failedSignaturesPerMinute: Burst,
+  failedSignaturesBurst: Burst,
   readsPerSecond: Rate,
   readsBurst: Burst,
   costMsPerSecond: Rate,

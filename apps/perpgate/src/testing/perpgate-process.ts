@@ -25,6 +25,7 @@ export const UNLIMITED = {
   signInsPerSecond: 1e6,
   failedSignInsPerMinute: 1e6,
   failedSignaturesPerMinute: 1e6,
+  failedSignaturesBurst: 1e6,
   newAccountsPerMinute: 1e6,
   newAccountsBurst: 1e6,
 };

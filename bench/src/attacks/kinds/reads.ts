@@ -2,7 +2,7 @@
 import { ask } from "../../harness/http.js";
 import { request } from "../../harness/wire.js";
 import { attacksOf, type Prepare } from "../attack.js";
-import { type FloodOptions, flood, paced, pipeline, rotating } from "../wire/patterns.js";
+import { type FloodOptions, flood, paced, pipeline, repeated, rotating } from "../wire/patterns.js";
 import { FEW, MANY } from "./shared.js";
 
 /** Connections that never read: the answers fill the server's buffers. */
@@ -10,6 +10,8 @@ const UNREAD = { connections: 20, isUnread: true };
 /** Reads a second of one address without a token, and of one account. */
 const READS_PER_SECOND = 100;
 const ACCOUNT_READS_PER_SECOND = 50;
+/** As many as one address may have. */
+const CONNECTIONS = 128;
 const BOOK = "/v1/markets/BTCUSD/book?depth=5000";
 
 const flooding =
@@ -59,9 +61,11 @@ page-assets-unread: The trading page's script is read from disk for a client tha
 `;
 
 export const READ_ATTACKS = attacksOf("reads", TABLE, {
-  "answers-unread-on-every-connection": flooding({ connections: 128, isUnread: true })(
-    "/v1/openapi.json",
-  ),
+  "answers-unread-on-every-connection": () => {
+    const schema = request({ path: "/v1/openapi.json" });
+    const opening = repeated(schema, 20);
+    return paced(schema, CONNECTIONS, { connections: CONNECTIONS, isUnread: true, opening });
+  },
   "metrics-unread": unread("/metrics"),
   "metrics-read": read("/metrics"),
   "openapi-unread": unread("/v1/openapi.json"),

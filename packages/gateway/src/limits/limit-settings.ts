@@ -14,6 +14,7 @@ export interface LimitSettings {
   readonly depositsPerMinute: number;
   /** Per session: signatures that do not verify. */
   readonly failedSignaturesPerMinute: number;
+  readonly failedSignaturesBurst: number;
   /** Open deposits per account that no attestor has seen on their chain. */
   readonly unseenDeposits: number;
   /** Registrations of deposits per client address, of all accounts. */
@@ -54,7 +55,8 @@ export const DEFAULT_LIMITS: LimitSettings = {
   accountReadsPerSecond: 50,
   accountReadsBurst: 200,
   depositsPerMinute: 10,
-  failedSignaturesPerMinute: 30,
+  failedSignaturesPerMinute: 60,
+  failedSignaturesBurst: 10,
   unseenDeposits: 100,
   addressDepositsPerMinute: 60,
   newAccountsPerMinute: 10,

@@ -92,8 +92,9 @@ export class AccountLimits {
     this.cancels = limit("cancels", cancelsPerSecond, cancelsBurst);
     this.deposits = limit("deposits", depositsPerMinute / 60, depositsPerMinute);
     this.reads = limit("account-reads", accountReadsPerSecond, accountReadsBurst);
-    const { failedSignaturesPerMinute: failed } = settings;
-    this.failedSignatures = limit("failed-signatures", failed / 60, failed);
+    const { failedSignaturesPerMinute, failedSignaturesBurst } = settings;
+    const failedPerSecond = failedSignaturesPerMinute / 60;
+    this.failedSignatures = limit("failed-signatures", failedPerSecond, failedSignaturesBurst);
   }
 }
 

@@ -36,6 +36,7 @@ export const UNLIMITED: LimitSettings = {
   signInsPerSecond: 1e9,
   failedSignInsPerMinute: 1e9,
   failedSignaturesPerMinute: 1e9,
+  failedSignaturesBurst: 1e9,
 };
 
 /** Tests of readers that do not read last longer than such a reader may. */

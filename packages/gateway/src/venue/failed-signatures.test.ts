@@ -22,7 +22,7 @@ async function run() {
     },
   };
   const metrics = new Registry();
-  const limits = { failedSignaturesPerMinute: ALLOWED };
+  const limits = { failedSignaturesPerMinute: 1, failedSignaturesBurst: ALLOWED };
   const at = await runVenue({ signatures, limits, metrics });
   const paidMicros = async (): Promise<number> => {
     const metric = await metrics.getSingleMetric("perpgate_cost_seconds_total")?.get();
