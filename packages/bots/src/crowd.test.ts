@@ -1,5 +1,6 @@
 /** The crowd against a real gateway: what traders see of it, and what is left when it stops. */
 
+import { readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import type { Fill, Order, Session } from "@perpgate/sdk";
 import { expect, onTestFinished, test } from "vitest";
@@ -76,6 +77,29 @@ test(
 );
 
 test(
+  "a market that is listed later gets depth and trades; one that is halted is left until it resumes",
+  async () => {
+    const living = await LivingVenue.start();
+    const { client, prices } = living;
+    const crowd = new Crowd({ url: living.at.url }, { ...FAST, gamblers: 0 }, SILENT);
+    onTestFinished(() => crowd.stop(3_000));
+    await eventually(() => areActive(living, 5));
+
+    await living.list("ADAUSD", 120);
+    await eventually(() => areActive(living, 20));
+
+    await living.control("ADAUSD", "halt");
+    prices.set("ADAUSD", 130);
+    await living.control("ADAUSD", "resume");
+    await eventually(async () => {
+      const { bid, ask } = await client.ticker("ADAUSD");
+      return (bid ?? 0) > 125 && (ask ?? 0) > 130 ? true : undefined;
+    });
+  },
+  LONGEST_MS,
+);
+
+test(
   "outside the cohort: waits; admitted: trades; killed and started again: keeps its orders",
   async () => {
     const living = await LivingVenue.start({ cohort: "closed" });
@@ -114,6 +138,13 @@ test(
   },
   LONGEST_MS,
 );
+
+test("the guide names the makers of the usual seed", () => {
+  const guide = readFileSync(new URL("../../../docs/bots.md", import.meta.url), "utf8");
+  const named = [...guide.matchAll(/--allow (0x\w+)/g)].map(([, address]) => address);
+  const makers = ["maker 1", "maker 2", "maker 3"];
+  expect(named).toEqual(makers.map((name) => botWallet(DEFAULT_BOTS.seed, name).address));
+});
 
 test("a thread that cannot run: logged, started again, and the process continues", async () => {
   const warnings: object[] = [];

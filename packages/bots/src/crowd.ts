@@ -1,6 +1,6 @@
 /**
  * The crowd: all bots of a testnet. They use only the public API of a gateway and give every market
- * that it lists depth, trades and occasional liquidations. The crowd waits for a gateway that does
+ * that it lists, also those that are listed later, depth, trades and occasional liquidations. The crowd waits for a gateway that does
  * not answer and signs in again when a session ends. Once stopped, it leaves no orders.
  */
 
@@ -9,10 +9,9 @@ import { type Market, PerpgateClient } from "@perpgate/sdk";
 import { BotAccount } from "./account/bot-account.js";
 import { SignInQueue } from "./account/sign-in-queue.js";
 import type { BotLog, BotSettings, BotVenue } from "./bot-settings.js";
-import { MarketWatch } from "./market/market-watch.js";
-import { MarketMaker } from "./quoting/market-maker.js";
+import { type CrowdAccounts, TradedMarket } from "./market/traded-market.js";
 import { sleepUnlessAborted } from "./sleep.js";
-import { MarketTakers, type TakerAccounts } from "./takers/market-takers.js";
+import type { TakerAccounts } from "./takers/market-takers.js";
 import { botWallet } from "./wallets.js";
 
 const MAKERS = 3;
@@ -30,8 +29,8 @@ const SHORTEST_TURN_MS = 25;
 const ACTIONS_PER_REFRESH = 3;
 const REFRESH_PART = 0.3;
 const BURST_SECONDS = 1;
-/** Every market has at least this part of the first market's trades. */
-const LEAST_SHARE = 0.25;
+/** How often the crowd looks for new markets, and for those that no longer trade. */
+const FOLLOW_EVERY_MS = 5_000;
 const LONGEST_WAIT_MS = 15_000;
 /** The same message is logged at most once per this time. */
 const LOG_AGAIN_MS = 60_000;
@@ -41,7 +40,8 @@ export class Crowd {
   private readonly client: PerpgateClient;
   private readonly stopping = new AbortController();
   private accounts: readonly BotAccount[] = [];
-  private watches: readonly MarketWatch[] = [];
+  /** By symbol. */
+  private readonly traded = new Map<string, TradedMarket>();
   private readonly budget: TokenBucket;
   private readonly running: Promise<unknown>;
   private readonly log: BotLog;
@@ -68,20 +68,24 @@ export class Crowd {
     // Waits for quotes in flight, so that none arrives after the cancel.
     await Promise.race([this.running, sleepUnlessAborted(withinMs / 3, NEVER)]);
     await Promise.all(this.accounts.map((account) => account.stop(withinMs / 2)));
-    for (const watch of this.watches) watch.close();
+    for (const market of this.traded.values()) market.close();
     this.client.close();
   }
 
   private async run(): Promise<void> {
-    const markets = await this.listedMarkets();
-    if (markets.length === 0) return;
-    const makers = this.newAccounts("maker", MAKERS, makerCapital(markets.length));
+    const listed = await this.listedMarkets();
+    if (listed.length === 0) return;
+    const makers = this.newAccounts("maker", MAKERS, makerCapital(listed.length));
     const takers = this.newTakers();
     this.accounts = inStartOrder(makers, takers);
     for (const account of this.accounts) account.start();
-    this.watches = markets.map((market) => new MarketWatch(this.client, market));
-    this.log.info("bots trade", { markets: markets.length, accounts: this.accounts.length });
-    await Promise.all([this.keepQuoting(makers), this.keepTaking(takers)]);
+    this.follow(listed, { makers, takers });
+    this.log.info("bots trade", { markets: this.traded.size, accounts: this.accounts.length });
+    await Promise.all([
+      this.keepQuoting(),
+      this.keepTaking(),
+      this.keepFollowing({ makers, takers }),
+    ]);
   }
 
   /** Asks until the gateway answers; empty only if the crowd is stopped first. */
@@ -97,35 +101,58 @@ export class Crowd {
     return [];
   }
 
-  private async keepQuoting(accounts: readonly BotAccount[]): Promise<void> {
-    const { seed, levels, refreshMs, actionsPerSecond } = this.settings;
+  /** Asks for the list of markets again and again. */
+  private async keepFollowing(accounts: CrowdAccounts): Promise<void> {
     const { signal } = this.stopping;
-    const share = actionsPerSecond / this.watches.length;
-    const makers = this.watches.map(
-      (watch) => new MarketMaker(watch, accounts, seed, levels, share),
-    );
+    while (!signal.aborted) {
+      await sleepUnlessAborted(FOLLOW_EVERY_MS, signal);
+      const listed = await this.listedMarkets();
+      if (!signal.aborted) this.follow(listed, accounts);
+    }
+  }
+
+  /** Trades every active market. Others are left; their quotes stay or were canceled by the venue. */
+  private follow(listed: readonly Market[], accounts: CrowdAccounts): void {
+    const active = new Set<string>();
+    for (const [place, market] of listed.entries()) {
+      const { symbol } = market;
+      if (market.status !== "active") continue;
+      active.add(symbol);
+      if (this.traded.has(symbol)) continue;
+      const { client, settings } = this;
+      const traded = new TradedMarket(client, market, accounts, settings, place, listed.length);
+      this.traded.set(symbol, traded);
+    }
+    for (const [symbol, market] of this.traded) {
+      if (active.has(symbol)) continue;
+      market.close();
+      this.traded.delete(symbol);
+    }
+    for (const maker of accounts.makers) maker.capital = makerCapital(listed.length);
+  }
+
+  private async keepQuoting(): Promise<void> {
+    const { refreshMs, actionsPerSecond } = this.settings;
+    const { signal } = this.stopping;
     // A refresh costs a few actions even if the price stands still, which limits their rate.
     const affordableMs = (ACTIONS_PER_REFRESH * 1_000) / (REFRESH_PART * actionsPerSecond);
-    const turnMs = Math.max(SHORTEST_TURN_MS, affordableMs, refreshMs / makers.length);
-    for (let turn = 0; !signal.aborted; turn = (turn + 1) % makers.length) {
+    for (let turn = 0; !signal.aborted; turn++) {
+      const markets = [...this.traded.values()];
+      const count = Math.max(1, markets.length);
+      const turnMs = Math.max(SHORTEST_TURN_MS, affordableMs, refreshMs / count);
       const startedMs = performance.now();
       // No market may use the whole budget.
-      const allowed = Math.ceil(this.budget.available(startedMs) / Math.min(makers.length, 3));
-      const used = (await makers[turn]?.refresh(startedMs, allowed)) ?? 0;
+      const allowed = Math.ceil(this.budget.available(startedMs) / Math.min(count, 3));
+      const used = (await markets[turn % count]?.maker.refresh(startedMs, allowed)) ?? 0;
       this.budget.spend(used);
       await sleepUnlessAborted(startedMs + turnMs - performance.now(), signal);
     }
   }
 
-  private async keepTaking(accounts: TakerAccounts): Promise<void> {
-    const { seed, tradesPerMinute } = this.settings;
+  private async keepTaking(): Promise<void> {
     const { signal } = this.stopping;
-    const takers = this.watches.map((watch, place) => {
-      const share = Math.max(LEAST_SHARE, 1 / (1 + 0.6 * place));
-      return new MarketTakers(watch, accounts, seed, tradesPerMinute * share);
-    });
     while (!signal.aborted) {
-      for (const taker of takers) taker.act(performance.now());
+      for (const { takers } of this.traded.values()) takers.act(performance.now());
       await sleepUnlessAborted(TAKERS_EVERY_MS, signal);
     }
   }

@@ -8,7 +8,7 @@ export function backoffMs(failures: number): number {
   return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10));
 }
 
-/** Resolves after the time, or when the signal is aborted. */
+/** Resolves after the time, or when the signal is aborted. A time in the past is none: Node warns of it. */
 export async function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
+  await setTimeout(Math.max(0, ms), undefined, { signal }).catch(() => undefined);
 }

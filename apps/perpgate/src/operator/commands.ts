@@ -204,8 +204,10 @@ the data folder must be running; the change is in its log, and stays.`,
       "<closed|allowlist|open> [--allow ADDRESS]… [--disallow ADDRESS]… [--data DIR]",
       "show [--data DIR]",
     ],
-    about: `Changes who may open positions: nobody, those on the list, everyone. Closing always works. The
-venue that serves the data folder must be running; the change is in its log, and stays.`,
+    about: `Changes who may open positions: nobody, those on the list, everyone. Makers and bots count like
+anyone: an order that rests is canceled where a trade would open with an account outside. Closing is
+always allowed, but with everyone outside it finds nobody but others who close. The venue that serves
+the data folder must be running; the change is in its log, and stays.`,
     examples: [
       ["cohort show", "the stage, and who is on the list"],
       ["cohort open", "everyone may trade"],

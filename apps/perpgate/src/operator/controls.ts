@@ -6,7 +6,7 @@
 import { resolve } from "node:path";
 import { StartError, UsageError } from "../cli/start-error.js";
 import { type BridgeChange, PAUSE_SCOPES } from "../serve/bridge/bridge-control.js";
-import { isCohortChange, isCohortShown } from "../serve/cohort-control.js";
+import { type CohortChange, isCohortChange, isCohortShown } from "../serve/cohort-control.js";
 import { askControl, type ControlRequest } from "../serve/control-socket.js";
 import type { MarketChange } from "../serve/market-control.js";
 import { dataFolderOf } from "./data-option.js";
@@ -44,8 +44,20 @@ export async function changeCohort(
   }
   await send(options, { cohort: change });
   print(options, change, `stage ${change.stage}`);
+  if (options.json !== true) process.stdout.write(STAGE_REMARKS[change.stage]);
   return 0;
 }
+
+/** What the stage does to the book; makers are accounts like any other. */
+const STAGE_REMARKS: Readonly<Record<CohortChange["stage"], string>> = {
+  open: "",
+  allowlist:
+    "  an order of anyone else, a bot's too, is canceled where a trade would open with it\n",
+  closed:
+    "  nobody may open, makers and bots included: an order that rests is canceled where a trade would\n" +
+    "  open with it, so those who close find nobody but others who close. To keep a book for them, let\n" +
+    "  its makers open: perpgate cohort allowlist --allow ADDRESS (docs/bots.md names the bots)\n",
+};
 
 async function showCohort(options: ControlOptions): Promise<number> {
   const shown = await send(options, { showCohort: true });

@@ -90,7 +90,8 @@ test("verify: an honest folder, exit 0, every signature counted", async () => {
   const data = await signedFolder(10);
   const ended = await new PerpgateProcess(["verify", "--data", data, "--signatures"]).ended;
   // Progress at most, which a slow machine gets to see.
-  expect(ended.stderr).toMatch(/^(?:\d+ %, position \d+\n)*$/);
+  // Progress is for terminals.
+  expect(ended.stderr).toBe("");
   expect(ended.stdout).toMatch(/^verified \d+ commands, \d+ blocks\n/);
   expect(ended.stdout).toMatch(/\n {2}signatures: 1 orders, 0 votes, 1 sign-ins\n$/);
   expect(ended.code).toBe(0);

@@ -22,6 +22,7 @@ import { recoverWallet } from "./verify-wallet.js";
 
 /** Printed at most; `--json` has all. */
 const MAX_POSITIONS = 20;
+const CLEAR_LINE = "\r\x1b[K";
 
 export interface VerifyOptions {
   readonly data?: string;
@@ -163,12 +164,12 @@ function showProgress({ seq: position, record, records }: VerifyProgress): void 
   showStep(`${percent}position ${position}`);
 }
 
-/** Progress on standard error: one line that is overwritten in a terminal, one line per step elsewhere. */
+/** Progress: one line that is overwritten, on a terminal alone. A file or a pipe gets the result. */
 export function showStep(text: string): void {
-  process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
+  if (process.stderr.isTTY) process.stderr.write(`${CLEAR_LINE}${text}`);
 }
 
 /** Before the result: clears the line of `showStep`. */
 function endSteps(): void {
-  if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
+  showStep("");
 }

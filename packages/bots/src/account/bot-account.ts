@@ -98,6 +98,10 @@ export class BotAccount {
     return this.parts.wallet.address;
   }
 
+  set capital(dollars: number) {
+    this.funds.capital = dollars;
+  }
+
   /** Whether it can trade now. */
   get isReady(): boolean {
     return this.session !== undefined && this.hasSnapshot && this.isInCohort;

@@ -20,7 +20,8 @@ export class BotFunds {
   private readonly deposits = new TokenBucket(DEPOSITS);
   private isShort = false;
 
-  constructor(private readonly capital: number) {}
+  /** `capital`: dollars that its bot works with; may rise. */
+  constructor(public capital: number) {}
 
   /** The venue refused an order because of its margin. */
   noteShort(): void {

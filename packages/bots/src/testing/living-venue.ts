@@ -1,7 +1,9 @@
 /** A real venue behind a real gateway whose time and prices advance, as in a server process. */
 
 import { type RunningVenue, runVenue } from "@perpgate/gateway/testing";
+import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { PerpgateClient } from "@perpgate/sdk";
+import { DEFAULT_PARAMETERS, venueConfigOf } from "@perpgate/venue";
 import { onTestFinished } from "vitest";
 
 const INTERVAL_MS = 100;
@@ -35,6 +37,27 @@ export class LivingVenue {
 
   get symbols(): readonly string[] {
     return [...this.prices.keys()];
+  }
+
+  /** Lists a market with the terms of SOLUSD, while everything runs. */
+  async list(symbol: string, price: number): Promise<void> {
+    const [like] = DEFAULT_MARKETS.slice(-1);
+    if (like === undefined) throw new Error("no market");
+    const listing = [...DEFAULT_MARKETS, { ...like, symbol, base: symbol.replace("USD", "") }];
+    const config = venueConfigOf(listing, DEFAULT_PARAMETERS);
+    await this.at.venue.configure({ config, attestors: null, listing });
+    await this.at.setIndex(symbol, price);
+    this.prices.set(symbol, price);
+  }
+
+  async control(symbol: string, action: "halt" | "resume"): Promise<void> {
+    const market = this.symbols.indexOf(symbol);
+    const stampMs = this.at.nowMs();
+    const expiresAtMs = stampMs + 60_000;
+    await this.at.execute({
+      ...{ kind: "ControlMarket", stampMs, expiresAtMs },
+      ...{ market, action, priceTicks: 0 },
+    });
   }
 
   /** Ticks and fresh prices. On a busy machine the venue's time is slower than ours. */
