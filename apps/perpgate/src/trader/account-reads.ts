@@ -153,8 +153,15 @@ function orderColumns(formatOf: FormatOf): Column<Order>[] {
     { title: "side", cell: sideCell },
     {
       title: "type",
-      cell: ({ type, reduceOnly, postOnly }) =>
-        [type, reduceOnly ? "reduce" : "", postOnly ? "post" : ""].filter(Boolean).join(" "),
+      cell: ({ symbol, type, trigger, limitPrice, reduceOnly, postOnly }) =>
+        [
+          trigger === "takeProfit" ? "take-profit" : type,
+          limitPrice === null ? "" : `limit ${formatOf(symbol).price(limitPrice)}`,
+          reduceOnly ? "reduce" : "",
+          postOnly ? "post" : "",
+        ]
+          .filter(Boolean)
+          .join(" "),
     },
     { title: "price", align: "right", cell: ({ symbol, price }) => formatOf(symbol).price(price) },
     {

@@ -86,7 +86,7 @@ function sessionOf({ profile, known, url, client, hint }: Venue): Session {
   if (!isKnown) {
     throw new StartError(
       `profile "${profile.name}" is logged in at ${known.url}, not at ${url}; ` +
-        `run: perpgate login --url ${url} --profile NAME`,
+        `run: ${hintFor("NAME", url)("login")}`,
     );
   }
   try {

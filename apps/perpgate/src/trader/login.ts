@@ -86,12 +86,12 @@ function sessionKeyOf({ sessionKeyFile: path }: LoginOptions): SessionKey | unde
 }
 
 /** A live session of another wallet would be overwritten. */
-function refuseOtherWallet({ profile, known }: Venue, { account }: ChosenWallet): void {
+function refuseOtherWallet({ profile, known, hint }: Venue, { account }: ChosenWallet): void {
   if (known?.session == null || known.session.expiresAt < Date.now()) return;
   if (known.address === account.address) return;
   throw new StartError(
     `profile "${profile.name}" is logged in as ${known.address}, and this key is ` +
-      `${account.address}: use another profile with --profile NAME, or perpgate logout first`,
+      `${account.address}: use another profile with --profile NAME, or first: ${hint("logout")}`,
   );
 }
 

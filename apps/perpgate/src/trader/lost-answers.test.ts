@@ -66,6 +66,22 @@ test.each([
 );
 
 test(
+  "Ctrl-C before an order is sent: the message says so, also as JSON",
+  async () => {
+    const proxy = await SilentProxy.start(url, /\/markets$/);
+    const shell = new TraderShell(proxy.url);
+    await shell.text("login", "--domain", new URL(url).host);
+    const running = shell.start("buy", "BTCUSD", "100", "--json");
+    await proxy.arrived;
+    running.signal("SIGINT");
+    const { code, stdout, stderr } = await running.ended;
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(JSON.parse(stderr).error.message).toBe("stopped; nothing was sent");
+  },
+  TIMEOUT_MS,
+);
+
+test(
   "buy --expires-in repeated with --nonce: the first acknowledgement",
   async () => {
     const shell = new TraderShell(url);

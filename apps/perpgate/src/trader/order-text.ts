@@ -1,6 +1,6 @@
 /** Acknowledgements and results of batches as text. */
 
-import type { BatchResult, PlacedOrder } from "@perpgate/sdk";
+import type { BatchAnswer, BatchResult, PlacedOrder, Replayable } from "@perpgate/sdk";
 import { printable } from "../cli/printable.js";
 import { fee, latency, money, signed } from "../cli/quantities.js";
 import { signTone } from "../cli/style.js";
@@ -55,14 +55,17 @@ function positionCell(ack: PlacedOrder, { size, price, base }: MarketFormat): Ce
   return { text, tone: signTone(unrealizedPnl) };
 }
 
-/** A line for each operation; `names` are what they are called. */
+/** The results of a batch: one document, or a line for each operation; `names` are what they are called. */
 export function showResults(
   { output }: Pick<TradingVenue, "output">,
   names: readonly string[],
-  results: readonly BatchResult[],
+  { results, replayed }: Replayable<BatchAnswer>,
   format: MarketFormat,
-  replayed: boolean,
 ): void {
+  if (output.isJson) {
+    output.json({ results: results.map(forShell), replayed });
+    return;
+  }
   results.forEach(({ ack, canceled, error }, index) => {
     const name = names[index] ?? "";
     if (ack !== undefined) {
@@ -74,4 +77,9 @@ export function showResults(
       output.line(`${output.paint("refused", "bad")}  ${message} (${name})`);
     }
   });
+}
+
+function forShell({ error, ...result }: BatchResult): BatchResult {
+  if (error === undefined) return result;
+  return { ...result, error: { ...error, message: withoutPaths(error.message) } };
 }

@@ -85,7 +85,12 @@ test("control characters in an acknowledgement or a refusal: replaced", async ()
     { status: 200, ack },
     { status: 400, error },
   ];
-  showResults({ output: new Output(false) }, ["limit", "exit"], results, format, false);
+  showResults(
+    { output: new Output(false) },
+    ["limit", "exit"],
+    { results, replayed: false },
+    format,
+  );
   const printed = lines.mock.calls.map(([text]) => String(text));
   expect(printed).toEqual([
     "canceled  0.5 BTC was not filled: no \ufffd]0;paid\ufffd (BTCUSD\ufffd]0;paid\ufffd, limit)\n",

@@ -108,7 +108,7 @@ async function placedWithExits(
   { nonce, isRepeat }: Signing,
   exits: Exits,
 ): Promise<number> {
-  const { session, sender, output, client } = venue;
+  const { session, sender, client } = venue;
   const { symbol, side, type, price, limitPrice } = order;
   const listed = await client.markets();
   const market = listed.find((each) => each.symbol === symbol);
@@ -121,13 +121,12 @@ async function placedWithExits(
     what: `${nameOf(order, nonce)}, with its exits`,
     settle: howToSettleChange(nonce),
   };
-  const { results, replayed } = await sender.send(sent, (call) =>
+  const answer = await sender.send(sent, (call) =>
     session.batch(operations, { nonce, ...call, retries: 5, isRepeat }),
   );
   const names = operations.map((_, index) => (index === 0 ? type : "exit"));
-  if (output.isJson) output.json({ results, replayed });
-  else showResults(venue, names, results, formatIn(listed, symbol), replayed);
-  const [entry, ...rest] = results;
+  showResults(venue, names, answer, formatIn(listed, symbol));
+  const [entry, ...rest] = answer.results;
   if (entry?.ack === undefined || isUnfilled(entry.ack)) {
     const waiting = rest.flatMap(({ ack }) => (ack?.status === "pending" ? [ack.orderId] : []));
     await cancelExits(venue, waiting);

@@ -158,6 +158,9 @@ describe("entries", { timeout: TIMEOUT_MS }, () => {
       { type: "stop", trigger: "takeProfit", price: 64_000, limitPrice: null },
       { type: "stop", trigger: "takeProfit", side: "short", price: 66_000, limitPrice: 65_900 },
     ]);
+    expect(await shell.text("orders")).toMatch(
+      / stop limit 66,100\.0 .*\n.* take-profit +64,000\.0 /,
+    );
     const triggering = await shell.run("buy", "BTCUSD", "10", "--take", "66000");
     expect(triggering.stderr).toContain("without --stop or --take");
   });

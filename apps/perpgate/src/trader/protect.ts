@@ -52,16 +52,15 @@ export function protect(symbol: string, options: ProtectOptions): Promise<number
       what: `protect ${symbol}`,
       settle: `ask: ${hint("orders")}, or repeat the command, which changes what is not set yet`,
     };
-    const { results } = await sender.send(sent, (call) =>
+    const answer = await sender.send(sent, (call) =>
       session.batch(
         changes.map(({ operation }) => operation),
         { nonce, ...call, retries: 5 },
       ),
     );
     const names = changes.map(({ name }) => name);
-    if (output.isJson) output.json({ results });
-    else showResults(venue, names, results, format, false);
-    return results.every(({ status }) => status === 200) ? 0 : 1;
+    showResults(venue, names, answer, format);
+    return answer.results.every(({ status }) => status === 200) ? 0 : 1;
   });
 }
 
