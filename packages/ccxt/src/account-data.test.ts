@@ -87,6 +87,18 @@ test("a deposit of another token than was registered: its currency is that of th
   expect(await exchange.fetchDeposits("USDC")).toEqual([]);
 });
 
+test("a deposit that was registered for another account: nothing was credited here", async () => {
+  const { at, credit } = await chainVenue();
+  const exchange = newExchange({ urls: { api: at.url } });
+  const txid = `0x${"ef".repeat(32)}`;
+  const { id } = await exchange.registerDeposit("USDC", txid, { network: "ERC20" });
+  const sender = "77".repeat(20);
+  await credit(id, [{ address: sender, amountMicros: 5_000_000, logIndex: 0, token: "USDC" }]);
+  expect(await exchange.fetchDeposits()).toMatchObject([
+    { id, amount: 0, addressFrom: `0x${sender}`, status: "ok" },
+  ]);
+});
+
 test("fetchDepositAddress: the vault of a chain, named in has once currencies are loaded", async () => {
   const { at, chain } = await chainVenue();
   const exchange = newExchange({ urls: { api: at.url } });

@@ -205,16 +205,22 @@ export class AccountData extends FundingData {
   private depositsOf(deposit: Deposit, address: string): [Transaction, ...Transaction[]] {
     const own = deposit.credits.filter(({ account }) => account === address);
     const [first = deposit.token, ...others] = new Set(own.map(({ token }) => token));
+    const sender = (own[0] ?? deposit.credits[0])?.account;
     const entryOf = (token: string): Transaction => {
       const amounts = own.filter((credit) => credit.token === token).map(({ amount }) => amount);
-      return this.depositEntry(deposit, token, exact(amounts.reduce((sum, one) => sum + one, 0)));
+      const total = exact(amounts.reduce((sum, one) => sum + one, 0));
+      return this.depositEntry(deposit, token, total, sender);
     };
     return [entryOf(first), ...others.map(entryOf)];
   }
 
-  private depositEntry(deposit: Deposit, currency: string, amount: number): Transaction {
-    const { registeredAt, settledAt, credits } = deposit;
-    const { address = credits[0]?.account } = this.currentSession ?? {};
+  private depositEntry(
+    deposit: Deposit,
+    currency: string,
+    amount: number,
+    addressFrom: string | undefined,
+  ): Transaction {
+    const { registeredAt, settledAt } = deposit;
     return {
       info: deposit,
       id: deposit.depositId,
@@ -224,7 +230,7 @@ export class AccountData extends FundingData {
       network: NETWORKS[deposit.chain],
       address: undefined,
       addressTo: undefined,
-      addressFrom: credits.length === 0 ? undefined : address,
+      addressFrom,
       tag: undefined,
       tagTo: undefined,
       tagFrom: undefined,

@@ -222,6 +222,10 @@ export class MarketData extends VenueExchange {
     limit?: Int,
     params: Dict = {},
   ): Promise<OHLCV[]> {
+    // CCXT's word for candles of the mark or the index; those of trades are something else.
+    if (params.price !== undefined) {
+      throw new errors.NotSupported(`${this.id} has candles of trades, not of the ${params.price}`);
+    }
     const { id, market } = await this.located(symbol);
     const resolution = this.resolutionOf(timeframe);
     const options = given({ limit, after: timeBefore(since), to: untilOf(params) });

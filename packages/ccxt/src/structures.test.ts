@@ -1,5 +1,6 @@
 /** The structures of CCXT's reads, on a live venue: what CCXT's own tests of them check. */
 
+import { errors } from "ccxt";
 import { expect, test } from "vitest";
 import {
   expectAscending,
@@ -121,6 +122,9 @@ test("candles: oldest first, on whole minutes, high and low around open and clos
   ]);
   expect(await exchange.fetchOHLCV(SYMBOL, "1h", undefined, 1)).toHaveLength(1);
   await expect(exchange.fetchOHLCV(SYMBOL, "3m")).rejects.toThrow(/time frames/);
+  const ofMark = exchange.fetchOHLCV(SYMBOL, "1m", undefined, 1, { price: "mark" });
+  await expect(ofMark).rejects.toThrow(/candles of trades, not of the mark/);
+  await expect(exchange.fetchMarkOHLCV(SYMBOL)).rejects.toThrow(errors.NotSupported);
 });
 
 test("since 0: from the beginning", async () => {
