@@ -7,12 +7,11 @@ import { clientKeyOf } from "../limits/client-key.js";
 import { roundedMs } from "./client.js";
 import { type ClientAddressOf, proxyTrustOf, type TrustedProxies } from "./client-address.js";
 import { errorSender, pathOf } from "./errors.js";
-import { hasTooManyHeaders, KEPT_HEADERS, tooManyHeaders } from "./header-count.js";
 import { type ConnectionsOptions, HttpConnections } from "./http-connections.js";
 import type { LeanOrders } from "./lean-orders.js";
 import type { HttpLimits } from "./limits.js";
 import { type LogProgress, whenReached } from "./log-position.js";
-import { refuseDirectly, retryAfterOf } from "./refuse-directly.js";
+import { MAX_HEADERS, retryAfterOf } from "./refuse-directly.js";
 import { requestIdOf } from "./request-id.js";
 import type { RequestLog } from "./request-log.js";
 
@@ -42,10 +41,6 @@ export function createApp(options: AppOptions): {
     keyOf: (request) => clientKeyOf(addressOf(request)),
     serve: (exchange) => {
       const { request, response } = exchange;
-      if (hasTooManyHeaders(request)) {
-        refuseDirectly(exchange, tooManyHeaders(), options);
-        return;
-      }
       whenReached(
         request,
         options.venue,
@@ -143,7 +138,7 @@ function createHttpServer(limits: HttpLimits, connections: HttpConnections): Htt
   const server = createServer(options, (request, response) => {
     connections.receive(request, response);
   });
-  server.maxHeadersCount = KEPT_HEADERS;
+  server.maxHeadersCount = MAX_HEADERS;
   connections.attach(server);
   // Without it a client that ends its side after a request gets no response. Node reads this property,
   // but has neither an option nor a type for it.

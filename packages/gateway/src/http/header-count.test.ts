@@ -4,7 +4,7 @@ import { AddressLimits } from "../limits/limits.js";
 import { readUntilClose, runGateway } from "../testing/running-gateway.js";
 import { runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
-import { MAX_HEADERS } from "./header-count.js";
+import { MAX_HEADERS } from "./refuse-directly.js";
 
 const FORWARDED = "x-forwarded-for: 192.0.2.1\r\n";
 
@@ -13,7 +13,7 @@ function requestWith(start: string, headers: number, last: string, first = ""): 
   return `${start} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n${first}${others}${last}\r\n`;
 }
 
-test("100 headers: served; 101: refused with the bound, before any is read", async () => {
+test("100 headers: served; 101: refused with the bound", async () => {
   const { dial } = await runGateway();
   const answerTo = async (headers: number) => {
     const socket = await dial();

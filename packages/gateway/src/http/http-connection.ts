@@ -25,8 +25,6 @@ import type { CostBudgets } from "../limits/cost-budget.js";
 import { answerCost, COST, readCost } from "../limits/costs.js";
 import type { RefusalCounts } from "../metrics/refusal-counts.js";
 import type { ConnectionPlaces, PlaceHolder } from "./connection-places.js";
-import { firstByteAgoMs } from "./first-byte.js";
-import { hasTooManyHeaders } from "./header-count.js";
 import type { LogProgress } from "./log-position.js";
 import { refuseDirectly } from "./refuse-directly.js";
 import type { UnreadConnections } from "./unread-connections.js";
@@ -163,9 +161,8 @@ export class HttpConnection implements Reader, PlaceHolder {
       this.options.budgets.charge(this.key, COST.droppedRequest);
       return;
     }
-    const startedAtMs = performance.now() - firstByteAgoMs(request);
-    // With too many headers a forwarding header may have been dropped, so the peer is charged.
-    const key = hasTooManyHeaders(request) ? this.key : this.options.keyOf(request);
+    const startedAtMs = performance.now();
+    const key = this.options.keyOf(request);
     const payer = { key, account: undefined, overBudget: undefined, asExit: undefined };
     const answer = { refusal: undefined, isComputed: false, unsentBytes: 0 };
     const exchange = { request, response, startedAtMs, ...payer, ...answer };

@@ -9,6 +9,12 @@ import { newRequestId } from "./request-id.js";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
+/**
+ * For `server.maxHeadersCount`: Node refuses a request with more, so no client can push out the headers
+ * that a proxy adds. Browsers send about 20, and proxies add some. Node bounds their bytes to 16 KiB.
+ */
+export const MAX_HEADERS = 100;
+
 export function refuseDirectly(
   { response }: { readonly response: ServerResponse },
   error: ApiError,
@@ -60,7 +66,7 @@ function clientErrorOf({ code }: NodeJS.ErrnoException): ApiError {
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return new ApiError("request_timeout", {});
     case "HPE_HEADER_OVERFLOW":
-      return new ApiError("headers_too_large", {});
+      return new ApiError("headers_too_large", {}, { details: { maxHeaders: MAX_HEADERS } });
     default:
       return new ApiError("malformed_request", { problem: "it cannot be parsed" });
   }

@@ -9,7 +9,7 @@ import { UNLIMITED } from "../testing/running-gateway.js";
 import { runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
 import { StreamClient } from "../ws/testing/stream-client.js";
-import { KEPT_HEADERS } from "./header-count.js";
+import { MAX_HEADERS } from "./refuse-directly.js";
 import { RawClient, rawGet } from "./testing/raw-http.js";
 
 const KIB = 1_024;
@@ -60,7 +60,7 @@ describe("a request", () => {
     const at = await run();
     const client = await RawClient.open(at.dial);
     const many = Object.fromEntries(
-      Array.from({ length: KEPT_HEADERS + 10 }, (_, i) => [`x-${i}`, "1"]),
+      Array.from({ length: MAX_HEADERS + 10 }, (_, i) => [`x-${i}`, "1"]),
     );
     const before = await at.counted("perpgate_parsed_bytes_total");
     const body = '{"address":"0x"}';

@@ -281,12 +281,9 @@ test("lagging: a page of another origin can read it, and how far this gateway is
   expect(lagging.headers.get("retry-after")).toBe("1");
 });
 
-test("a position that is no number, and too many headers: with this gateway's position", async () => {
-  const malformed = { ...PAGE, "perpgate-min-position": "1e3" };
-  const tooMany = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`x-${i}`, "1"]));
-  for (const headers of [malformed, tooMany]) {
-    const refused = await ask(`${at.url}/v1/markets`, { headers });
-    expect(refused.status).toBeGreaterThanOrEqual(400);
-    expect(refused.headers.get("perpgate-position")).toBe(String(at.venue.seq));
-  }
+test("a position that is no number: refused with this gateway's position", async () => {
+  const headers = { ...PAGE, "perpgate-min-position": "1e3" };
+  const refused = await ask(`${at.url}/v1/markets`, { headers });
+  expect(refused.status).toBe(400);
+  expect(refused.headers.get("perpgate-position")).toBe(String(at.venue.seq));
 });

@@ -17,7 +17,6 @@ import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
 import { bearerTokenOf } from "../auth/session-token.js";
 import type { GatewayContext } from "../http/context.js";
 import type { AllowedOrigins } from "../http/cors.js";
-import { hasTooManyHeaders, tooManyHeaders } from "../http/header-count.js";
 import { whenReached } from "../http/log-position.js";
 import { refuseUpgrade } from "../http/refuse-directly.js";
 import { SampledLog } from "../http/request-log.js";
@@ -153,13 +152,6 @@ export class StreamServer {
       socket.off("error", destroyOnError);
       socket.on("error", destroyOnError);
       if (!mayUpgrade(request)) return;
-      if (hasTooManyHeaders(request)) {
-        // Charged to the peer: a forwarding header may be among those that Node dropped.
-        const peer = clientKeyOf(request.socket.remoteAddress ?? "");
-        gateway.budgets.charge(peer, COST.request);
-        refuseUpgrade(socket, tooManyHeaders(), gateway.refusals);
-        return;
-      }
       if (!isStreamPath(request.url)) {
         serveWithoutUpgrade(server, request, socket, head);
         return;
