@@ -21,8 +21,21 @@ class LongestFirst extends BaseSequencer {
 
 const FOLDERS = ["packages/*/{src,test}/**", "apps/*/{src,test}/**", "bench/src/**", "scripts"];
 const TESTS = FOLDERS.map((folder) => `${folder}/*.test.{ts,mjs}`);
-/** Real processes, NATS, Chromium, Hardhat, packages: `npm run test:system`. */
+/** Real processes, NATS, Chromium, Hardhat, packages, long computations: `npm run test:system`. */
 const SYSTEM_TESTS = FOLDERS.map((folder) => `${folder}/*.system.test.{ts,mjs}`);
+/** Short in `npm test`, with the counts of their files in `npm run test:system`, which sets the variable. */
+const SEEDED_TESTS =
+  process.env.PERPGATE_SEEDED !== "1"
+    ? []
+    : [
+        "packages/engine/src/testing/agreement.test.ts",
+        "packages/simulator/src/cluster/cluster-seeds.test.ts",
+      ];
+const SHORT_COUNTS = {
+  PERPGATE_FLOW_EACH: "600",
+  PERPGATE_FLOW_COMMANDS: "600",
+  PERPGATE_CLUSTER_SEEDS: "200",
+};
 
 /** The page's sources stay with Vite, which builds the page. */
 const SOURCES = /\/(packages\/[^/]+|apps\/perpgate|bench)\/src\/(?!.*\.test\.ts$).*\.ts$/;
@@ -34,8 +47,17 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["perpgate-source"] } },
   test: {
     projects: [
-      { extends: true, test: { name: "fast", include: TESTS, exclude: SYSTEM_TESTS } },
-      { extends: true, test: { name: "system", include: SYSTEM_TESTS } },
+      {
+        extends: true,
+        test: {
+          name: "fast",
+          include: TESTS,
+          exclude: SYSTEM_TESTS,
+          // A count that is set for a long form wins.
+          env: { ...SHORT_COUNTS, ...process.env },
+        },
+      },
+      { extends: true, test: { name: "system", include: [...SYSTEM_TESTS, ...SEEDED_TESTS] } },
     ],
     // For what hangs, not for what is slow: on a busy machine a test of several processes took 35 s.
     testTimeout: 180_000,

@@ -139,6 +139,7 @@ function planOf({ values, positionals }) {
   }
   if (values.system) {
     const page = ["page", ...script("build-page.mjs")];
+    process.env.PERPGATE_SEEDED = "1";
     return { checks: [page], args: ["--project=system", "--maxWorkers=1", ...positionals] };
   }
   return { checks: CHECKS, args: ["--project=fast", ...positionals] };

@@ -19,7 +19,8 @@ import type { BatchTaker } from "./sole-writer.js";
 
 const NAMES = Object.keys(PROFILES) as ProfileName[];
 /** `npm test -- --long flows` runs all of them as long as those that reach a rule late. */
-const COMMANDS = Number(process.env.PERPGATE_FLOW_EACH ?? 4_500);
+const ENOUGH = 4_500;
+const COMMANDS = Number(process.env.PERPGATE_FLOW_EACH ?? ENOUGH);
 /** Each reaches a rule that no other flow does, some hundred commands before. */
 const LATE: { readonly [Name in ProfileName]?: number } = {
   stops: 7_000,
@@ -37,6 +38,7 @@ const SEEDS = Number(process.env.PERPGATE_FLOW_SEEDS ?? 1);
 
 function countOf(name: ProfileName): number {
   if (name === LONG_RUN) return LONG_RUN_COMMANDS;
+  if (COMMANDS < ENOUGH) return COMMANDS;
   return Math.max(LATE[name] ?? 0, COMMANDS);
 }
 
@@ -73,8 +75,9 @@ function compare(name: ProfileName, seed: number, count: number, checkpoint: num
     if (typeof dropped[0] === "string") coverage.add(`dropped ${dropped[0]}`);
   }
   expect(engine.stateHash(sha256)).toBe(twin.stateHash(sha256));
-  // Trades are frequent: a flow that is mostly refused exercises little.
-  expect(coverage.count("event Traded")).toBeGreaterThan(count / 20);
+  // Trades are frequent, after a quiet beginning: a flow that is mostly refused exercises little.
+  const leastTrades = count < ENOUGH ? 0 : count / 20;
+  expect(coverage.count("event Traded")).toBeGreaterThan(leastTrades);
   return coverage;
 }
 
@@ -99,6 +102,8 @@ describe("the engine agrees with the naive model, event for event", () => {
     }
   }
 
+  // Short ones cannot.
+  if (COMMANDS < ENOUGH) return;
   test("the flows reach every rule", () => {
     expect(RULES_TO_REACH.filter((key) => total.count(key) === 0)).toEqual([]);
   });
