@@ -2,7 +2,7 @@
  * The successor notes of a venue's log key, in its data folder: a JSON array of signed notes. They are
  * durable before the new key signs anything, and served for as long as the log is.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import {
   logKeyChain,
   MAX_SUCCESSOR_BYTES,
@@ -22,7 +22,8 @@ import { writeDurably } from "./durable-file.js";
 /** @throws {ConfigRefused} if the file cannot be read as notes. */
 export function readSuccessors(file: string): readonly string[] {
   if (!existsSync(file)) return [];
-  const notes = parseNotes(readFileSync(file, "utf8"));
+  const isBounded = statSync(file).size <= MAX_SUCCESSOR_BYTES;
+  const notes = isBounded ? parseNotes(readFileSync(file, "utf8")) : undefined;
   if (notes !== undefined) return notes;
   throw new ConfigRefused("log_key_differs", `${file} is no list of successor notes`);
 }

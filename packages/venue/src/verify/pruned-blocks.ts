@@ -51,7 +51,8 @@ export async function prunedBlocksFault(
     : "the history's blocks do not lead to the snapshot that the log begins with";
 }
 
-function acksFault(acks: HistoryTable, block: SealedBlock): string | null {
+/** Also for the block that the replay began in, once it is sealed: its first ones are from before. */
+export function acksFault(acks: HistoryTable, block: SealedBlock): string | null {
   const tree = new MerkleAccumulator();
   const list = new AckList();
   const { firstPosition, lastPosition } = block;
@@ -67,6 +68,18 @@ function acksFault(acks: HistoryTable, block: SealedBlock): string | null {
   const isSealed = tree.count === block.ackCount && tree.root().equals(block.acksRoot);
   if (isSealed && list.hash().equals(block.ackListHash)) return null;
   return `the history's acknowledgements of block ${block.number} are not those that it sealed`;
+}
+
+/** Rows past the end of the log: a start would take the last of them for its newest block. */
+export function surplusFault({ acks, blocks }: Tables, lastBlock: number, seq: number) {
+  for (const [table, name, last] of [
+    [blocks, "blocks", lastBlock],
+    [acks, "acks", seq],
+  ] as const) {
+    const [entry] = table.ascending(keyOf(last + 1), keyOf(Number.MAX_SAFE_INTEGER), 1);
+    if (entry !== undefined) return `${name}, row ${groupOf(entry.key)}: the log makes none`;
+  }
+  return null;
 }
 
 /** Takes what the projection makes, and compares it with what is stored. */

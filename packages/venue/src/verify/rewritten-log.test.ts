@@ -221,6 +221,11 @@ const REWRITTEN: Readonly<Record<string, Attack>> = {
     key: /log-checkpoint covers|is not that of log-checkpoint/,
     checkpoint: /the kept checkpoint covers|the root of|log-checkpoint covers/,
   },
+  "the folder is an older copy": {
+    attack: () => cpSync(early, data, { recursive: true }),
+    key: null,
+    checkpoint: /the kept checkpoint covers \d+ blocks; the log has \d/,
+  },
   "the last checkpoint is no note": {
     attack: () => {
       copyHonest();
@@ -268,10 +273,29 @@ async function changeRow(name: TableName, key: Buffer | undefined): Promise<void
   await environment.close();
 }
 
+/** A row after the last one, with the same content. */
+async function addRow(name: TableName): Promise<void> {
+  const environment = openEnvironment(join(data, "history"), false);
+  const table = openTables(environment, false)[name];
+  for (const { value } of [...table.getRange({ reverse: true, limit: 1 })]) {
+    table.putSync(keyOf(1_000_000), Buffer.from(value));
+  }
+  await environment.close();
+}
+
+/** An acknowledgement of the block in which the replay begins, from before that. */
+async function changeSplitBlock(): Promise<void> {
+  const { from } = await verify(data);
+  await changeRow("acks", keyOf(from));
+}
+
 const PRUNED: Readonly<Record<string, Attack["attack"]>> = {
   "the header of a block that was pruned": () => changeRow("blocks", keyOf(2)),
   "an acknowledgement that was pruned": () => changeRow("acks", undefined),
+  "an acknowledgement of the block that the snapshot splits": changeSplitBlock,
   "a hash of the tree that was pruned": () => changeRow("tree", keyOf(0, 1)),
+  "a block after the last one": () => addRow("blocks"),
+  "an acknowledgement after the last one": () => addRow("acks"),
   "a record before the snapshot": () => {
     const journal = join(data, "journal");
     const [name = ""] = readdirSync(journal)

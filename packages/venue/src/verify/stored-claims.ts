@@ -26,6 +26,7 @@ import {
 import type { Applied } from "../replica.js";
 import { CheckpointStore } from "../tlog/checkpoint-store.js";
 import { HistoryCheck } from "./history-check.js";
+import { acksFault } from "./pruned-blocks.js";
 
 const NO_LOG = new Uint8Array(16);
 
@@ -129,6 +130,14 @@ export class StoredClaims {
   /** The history's tables; undefined without one that can be compared. */
   get tables(): Tables | undefined {
     return this.found.store?.tables;
+  }
+
+  /** For the block that a replay which began after `from` has the end of: its first part is older. */
+  splitBlockFault(sealed: SealedBlock, from: number): string | null {
+    const { store } = this.found;
+    const isSplit = sealed.firstPosition <= from && from < sealed.lastPosition;
+    if (store === undefined || !isSplit || store.held.position < sealed.lastPosition) return null;
+    return acksFault(store.tables.acks, sealed);
   }
 
   sessionRow(session: number): SessionKeyRow | undefined {

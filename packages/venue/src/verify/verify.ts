@@ -29,7 +29,7 @@ import { CheckpointCheck } from "./checkpoint-check.js";
 import { EvidenceCheck, type RecoverWallet } from "./evidence-check.js";
 import { type FolderKeys, folderKeys } from "./folder-keys.js";
 import { PromiseCheck, type PromiseReport } from "./promise-check.js";
-import { prunedBlocksFault } from "./pruned-blocks.js";
+import { prunedBlocksFault, surplusFault } from "./pruned-blocks.js";
 import { type SignedClaim, StoredClaims, signedClaim } from "./stored-claims.js";
 import { replacementFault } from "./vote-check.js";
 
@@ -276,6 +276,7 @@ class Verification {
     this.note(this.promises.onCommand(applied, sealed, this.state.listing.venueId));
     if (sealed !== null) {
       this.note(this.checkpoints.onBlock(sealed));
+      this.note(this.claims.splitBlockFault(sealed, this.from));
       this.blocks++;
       this.lastBlock = sealed;
     }
@@ -292,6 +293,10 @@ class Verification {
     const faults = audit(this.state.engine);
     this.note(faults.length === 0 ? null : `the audit found: ${faults.join("; ")}`);
     this.note(this.claims.endFault(end, this.state.engine.seq));
+    const { tables } = this.claims;
+    if (this.from > 0 && tables !== undefined) {
+      this.note(surplusFault(tables, this.state.blocks.open().number - 1, this.state.engine.seq));
+    }
     this.note(await this.checkpoints.endFault());
   }
 
