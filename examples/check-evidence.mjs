@@ -244,31 +244,66 @@ function isCosigned({ body, lines }, witness) {
   return own.length > 0;
 }
 
-/** A checkpoint that the log and enough witnesses have signed. */
-function checkpointOf(note, { logKey, witnesses, required }) {
+/** The text and the signature lines of a signed note. */
+function noteOf(note) {
   const split = text(note).lastIndexOf("\n\n");
-  need(split > 0 && note.endsWith("\n"), "the checkpoint is no signed note");
+  need(split > 0 && note.endsWith("\n"), "something is no signed note");
   const isPlain = [...note].every((character) => character >= " " || character === "\n");
-  need(isPlain, "the checkpoint has control characters");
+  need(isPlain, "a note has control characters");
   const body = note.slice(0, split + 1);
   const lines = note
     .slice(split + 2, -1)
     .split("\n")
     .map((line) => {
       const [, name, signature] = /^— (\S+) (\S+)$/u.exec(line) ?? [];
-      need(name !== undefined, "a signature line of the checkpoint");
+      need(name !== undefined, "a signature line of a note");
       return { name, bytes: base64(signature) };
     });
-  need(lines.length <= 64, "the checkpoint has too many signatures");
-  const own = signaturesBy(lines, logKey);
-  need(own.length > 0, "the log did not sign the checkpoint");
-  for (const bytes of own) {
-    need(isSigned(logKey.publicKey, Buffer.from(body), bytes), "the checkpoint's signature");
+  need(lines.length <= 64, "a note has too many signatures");
+  return { body, lines };
+}
+
+function isSignedNote({ body, lines }, key) {
+  const own = signaturesBy(lines, key);
+  return own.length > 0 && own.every((bytes) => isSigned(key.publicKey, Buffer.from(body), bytes));
+}
+
+/** The log's keys: the pinned one, and those before and after it by notes that both keys signed. */
+function chainOf(pinned, notes) {
+  need(Array.isArray(notes) && notes.length <= 16, "the successors of the log key");
+  const [after, before] = [new Map(), new Map()];
+  for (const each of notes) {
+    const note = noteOf(each);
+    const [first, old, next, ...rest] = note.body.split("\n");
+    const isRead = first === "perpgate log successor v1" && rest.length === 1 && rest[0] === "";
+    need(isRead, "a successor note");
+    const [from, to] = [verifierKey(old, 1), verifierKey(next, 1)];
+    need(isSignedNote(note, from) && isSignedNote(note, to), "a successor note's signatures");
+    need((after.get(old) ?? to).text === next, "a log key has two successors");
+    need((before.get(next) ?? from).text === old, "a log key succeeds two");
+    after.set(old, to);
+    before.set(next, from);
   }
+  const chain = [pinned];
+  for (let key = before.get(pinned.text); key !== undefined; key = before.get(key.text)) {
+    need(key.text !== pinned.text, "the successors form a circle");
+    chain.push(key);
+  }
+  for (let key = after.get(pinned.text); key !== undefined; key = after.get(key.text)) {
+    chain.push(key);
+  }
+  return chain;
+}
+
+/** A checkpoint that a key of the log and enough witnesses have signed. */
+function checkpointOf(text, { logKeys, witnesses, required }) {
+  const note = noteOf(text);
+  const { body, lines } = note;
   const cosigned = witnesses.filter((witness) => isCosigned({ body, lines }, witness)).length;
   need(cosigned >= required, `the checkpoint has ${cosigned} of ${required} cosignatures`);
   const [origin, size, root] = body.split("\n");
-  need(origin === logKey.name, "the checkpoint is of another log");
+  const isOwn = logKeys.some((key) => key.name === origin && isSignedNote(note, key));
+  need(isOwn, "no key of the log signed the checkpoint");
   need(/^(0|[1-9][0-9]{0,15})$/.test(size) && Number.isSafeInteger(Number(size)), "its size");
   const rootHash = base64(root);
   need(rootHash.length === 32, "the checkpoint's root does not have 32 bytes");
@@ -280,10 +315,11 @@ const RECEIPT_FIELDS = "format logKey venueId address position block requestHash
 );
 
 /** The statement of a receipt, after all of its signatures were checked; with what its file adds. */
-function statementOf(value, logKey, ...more) {
+function statementOf(value, logKeys, ...more) {
   const file = fieldsOf(value, ...RECEIPT_FIELDS, ...more);
   need(file.format === "perpgate-receipt/1", "the format of the receipt");
-  need(file.logKey === logKey.text, "the receipt names another log key");
+  const logKey = logKeys.find((key) => key.text === file.logKey);
+  need(logKey !== undefined, "the receipt names another log key");
   const venueId = hex(file.venueId, 32);
   const requestHash = hex(file.requestHash, 32);
   const address = hex(file.address, 20, "0x");
@@ -375,10 +411,10 @@ function nonceOf({ leaf, file }) {
   return nonce;
 }
 
-function checkTwice(evidence, { logKey }) {
+function checkTwice(evidence, { logKeys }) {
   const { receipt, second } = fieldsOf(evidence, "format", "verdict", "receipt", "second");
-  const one = statementOf(receipt, logKey, "leaf", "request?");
-  const other = statementOf(second, logKey, "leaf");
+  const one = statementOf(receipt, logKeys, "leaf", "request?");
+  const other = statementOf(second, logKeys, "leaf");
   need(one.venueId.equals(other.venueId), "the receipts are of two venues");
   need(one.session === other.session, "the receipts are of two sessions");
   need(nonceOf(one) === nonceOf(other), "the receipts are for two nonces");
@@ -398,7 +434,7 @@ function checkTwice(evidence, { logKey }) {
 function checkFork(evidence, trust) {
   const fields = fieldsOf(evidence, "format", "verdict", "receipt", "checkpoint", "other");
   const { checkpoint, hashes: between } = fieldsOf(fields.other, "checkpoint", "hashes");
-  statementOf(fields.receipt, trust.logKey);
+  statementOf(fields.receipt, trust.logKeys);
   const larger = checkpointOf(fields.checkpoint, trust);
   const other = checkpointOf(checkpoint, trust);
   const [first, second] = consistencyRoots(other.size, larger.size, hashes(between));
@@ -408,7 +444,7 @@ function checkFork(evidence, trust) {
 
 function checkBlock(evidence, verdict, trust) {
   const fields = fieldsOf(evidence, "format", "verdict", "receipt", "checkpoint", "block");
-  const promised = statementOf(fields.receipt, trust.logKey);
+  const promised = statementOf(fields.receipt, trust.logKeys);
   const checkpoint = checkpointOf(fields.checkpoint, trust);
   const hasList = ["absent", "different", "elsewhere"].includes(verdict);
   const block = blockOf(fields.block, checkpoint, hasList);
@@ -434,10 +470,14 @@ function checkBlock(evidence, verdict, trust) {
 }
 
 /** The verdict that the text proves. */
-function proven(json, trust) {
+function proven(json, { logKey, ...policy }) {
   const evidence = parseJson(json);
   need(evidence instanceof Map, "the file has no object");
   need(evidence.get("format") === "perpgate-evidence/1", "the format");
+  const logKeys = chainOf(logKey, evidence.has("successors") ? evidence.get("successors") : []);
+  // The other fields depend on the verdict.
+  evidence.delete("successors");
+  const trust = { ...policy, logKeys };
   const verdict = evidence.get("verdict");
   if (verdict === "twice") checkTwice(evidence, trust);
   else if (verdict === "forked" && evidence.has("other")) checkFork(evidence, trust);

@@ -10,6 +10,7 @@ import { type ConnectionOptions, connect } from "./http/connect.js";
 import type { GatewayState } from "./http/gateways.js";
 import { MarketReader } from "./market-reader.js";
 import type { WebSocketConstructor } from "./platform/platform.js";
+import { LogReader } from "./receipts/log-reader.js";
 import { ReceiptKeeper, type ReceiptOptions } from "./receipts/receipt-keeper.js";
 import type { CallOptions } from "./retry.js";
 import { restoredKeys, type SavedSession, type StoredSession } from "./saved-session.js";
@@ -197,7 +198,12 @@ export class PerpgateClient extends MarketReader {
     return new Session({
       ...parts,
       http: this.http,
-      receipts: new ReceiptKeeper(parts.address, () => this.venueKey(), this.options),
+      receipts: new ReceiptKeeper(
+        parts.address,
+        () => this.venueKey(),
+        this.options,
+        () => new LogReader(this.url).successors(),
+      ),
       newSocket: (token) => this.newSocket(token),
       isClosed: () => this.isClosed,
     });

@@ -13,6 +13,7 @@ import {
   receiptFile,
 } from "./receipt-file.js";
 import { noteKeyText } from "./signed-note.js";
+import { isTexts } from "./successors.js";
 import { TREE_HASH_BYTES } from "./tree.js";
 
 export const EVIDENCE_FORMAT = "perpgate-evidence/1";
@@ -40,6 +41,8 @@ export type EvidenceReceipt = Omit<ReceiptFile, "ack" | "market">;
 interface EvidenceBase {
   readonly format: typeof EVIDENCE_FORMAT;
   readonly receipt: EvidenceReceipt;
+  /** Notes that relate the log's keys, if another one than the receipt's is needed. */
+  readonly successors?: readonly string[];
 }
 
 export interface BlockEvidence extends EvidenceBase {
@@ -80,7 +83,9 @@ export function evidenceReceipt({ logKey, receipt, file }: OpenedReceipt): Evide
 }
 
 /** Evidence with its bytes decoded. */
-export type OpenedEvidence =
+export type OpenedEvidence = { readonly successors: readonly string[] } & OpenedVerdict;
+
+type OpenedVerdict =
   | {
       readonly verdict: BlockKind;
       readonly receipt: OpenedReceipt;
@@ -127,20 +132,26 @@ class Malformed extends Error {}
 function opened(value: unknown): OpenedEvidence {
   const { format, verdict, other }: Partial<Record<string, unknown>> = { ...objectOf(value) };
   if (format !== EVIDENCE_FORMAT) throw new Malformed("it is no evidence of a known format");
+  const { successors = [], ...rest }: Partial<Record<string, unknown>> = { ...objectOf(value) };
+  if (!isTexts(successors)) throw new Malformed("the successors of the log key cannot be read");
+  return { successors, ...openedVerdict(rest, verdict, other !== undefined) };
+}
+
+function openedVerdict(value: unknown, verdict: unknown, hasOther: boolean): OpenedVerdict {
   if (verdict === "twice") return openedTwice(value);
-  if (verdict === "forked" && other !== undefined) return openedFork(value);
+  if (verdict === "forked" && hasOther) return openedFork(value);
   const kind = BLOCK_KINDS.find((each) => each === verdict);
   if (kind === undefined) throw new Malformed("the verdict is not known");
   return openedBlock(value, kind);
 }
 
-function openedTwice(value: unknown): OpenedEvidence {
+function openedTwice(value: unknown): OpenedVerdict {
   const fields = exactly(value, ["format", "verdict", "receipt", "second"]);
   const receipt = receiptOf(fields.receipt, ["leaf"], ["request"]);
   return { verdict: "twice", receipt, second: receiptOf(fields.second, ["leaf"]) };
 }
 
-function openedFork(value: unknown): OpenedEvidence {
+function openedFork(value: unknown): OpenedVerdict {
   const fields = exactly(value, ["format", "verdict", "receipt", "checkpoint", "other"]);
   const other = exactly(fields.other, ["checkpoint", "hashes"]);
   return {
@@ -152,7 +163,7 @@ function openedFork(value: unknown): OpenedEvidence {
   };
 }
 
-function openedBlock(value: unknown, verdict: BlockKind): OpenedEvidence {
+function openedBlock(value: unknown, verdict: BlockKind): OpenedVerdict {
   const fields = exactly(value, ["format", "verdict", "receipt", "checkpoint", "block"]);
   const isListed = LISTED_KINDS.has(verdict);
   const block = exactly(fields.block, ["header", "path", ...(isListed ? ["list"] : [])]);

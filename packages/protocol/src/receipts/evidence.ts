@@ -23,6 +23,7 @@ import type { ReceiptStatement } from "./receipt.js";
 import { receiptProblem } from "./receipt-check.js";
 import type { OpenedReceipt } from "./receipt-file.js";
 import { type NoteKey, noteKeyText, parseLogKey, type VerifyEd25519 } from "./signed-note.js";
+import { logKeyChain } from "./successors.js";
 import { rootsOfConsistency } from "./tree.js";
 import { twiceProblem } from "./twice.js";
 
@@ -46,18 +47,21 @@ export async function checkEvidence(
   const policy = witnessPolicy(witnesses);
   if (typeof policy === "string") return policy;
   const { logKey, receipt } = evidence.receipt;
-  if (pinned !== undefined && !isLogKey(logKey, pinned)) return "it is of another log key";
+  const logKeys = await logKeyChain(logKey, evidence.successors, verify);
+  if (typeof logKeys === "string") return logKeys;
+  const isPinned = (key: NoteKey) => pinned === undefined || isLogKey(key, pinned);
+  if (!logKeys.some(isPinned)) return "it is of another log key";
   const problem = await receiptProblem(receipt, { logKey: logKey.publicKey, verify });
   if (problem !== null) return problem;
   const { statement } = receipt;
   if (evidence.verdict === "twice") {
-    const reason = await twiceProblemOf(evidence.receipt, evidence.second, verify);
+    const reason = await twiceProblemOf(evidence.receipt, evidence.second, logKeys, verify);
     return reason ?? { verdict: "twice", statement, logKey, checkpoint: undefined };
   }
-  const checkpoint = await openCheckpoint(evidence.checkpoint, logKey, verify, policy);
+  const checkpoint = await openCheckpoint(evidence.checkpoint, logKeys, verify, policy);
   if (typeof checkpoint === "string") return checkpoint;
   if (evidence.verdict === "two checkpoints") {
-    const reason = await forkProblem(evidence, checkpoint, policy, verify);
+    const reason = await forkProblem(evidence, logKeys, checkpoint, policy, verify);
     return reason ?? { verdict: "forked", statement, logKey, checkpoint };
   }
   const { verdict, block } = evidence;
@@ -78,21 +82,24 @@ export function isLogKey(key: NoteKey, text: string): boolean {
 async function twiceProblemOf(
   one: OpenedReceipt,
   other: OpenedReceipt,
+  logKeys: readonly NoteKey[],
   verify: VerifyEd25519,
 ): Promise<string | null> {
-  const logKey = one.logKey.publicKey;
-  if (!isLogKey(one.logKey, other.file.logKey)) return "the receipts are of two log keys";
-  const problem = await receiptProblem(other.receipt, { logKey, verify });
+  const isOwn = logKeys.some((key) => isLogKey(key, other.file.logKey));
+  if (!isOwn) return "the receipts are of two log keys";
+  const trust = { logKey: other.logKey.publicKey, verify };
+  const problem = await receiptProblem(other.receipt, trust);
   return problem ?? twiceProblem(one, other);
 }
 
 async function forkProblem(
-  { receipt, other: note, hashes }: Extract<OpenedEvidence, { verdict: "two checkpoints" }>,
+  { other: note, hashes }: Extract<OpenedEvidence, { verdict: "two checkpoints" }>,
+  logKeys: readonly NoteKey[],
   checkpoint: OpenedCheckpoint,
   policy: WitnessPolicy,
   verify: VerifyEd25519,
 ): Promise<string | null> {
-  const other = await openCheckpoint(note, receipt.logKey, verify, policy);
+  const other = await openCheckpoint(note, logKeys, verify, policy);
   if (typeof other === "string") return other;
   const roots = rootsOfConsistency(other.size, checkpoint.size, hashes);
   if (roots === undefined || !equalBytes(roots.second, checkpoint.root)) {

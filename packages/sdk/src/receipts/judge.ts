@@ -38,6 +38,7 @@ import {
   witnessPolicy,
 } from "@perpgate/protocol/receipts";
 import { answerDifference } from "./answer-difference.js";
+import { LogKeys } from "./log-keys.js";
 import { type FetchBytes, LogReader, type ReadBlock, Withheld } from "./log-reader.js";
 import { twiceEvidence } from "./twice-evidence.js";
 import { verifyEd25519 } from "./verify-ed25519.js";
@@ -67,7 +68,10 @@ export type Verdict =
 export interface JudgeOptions extends WitnessOptions {
   /** The venue's address. */
   readonly url: string;
-  /** The verifier key of the log that you pinned; otherwise the one in the receipt's file. */
+  /**
+   * The verifier key of the log that you pinned, also an earlier or later one of the same log; otherwise the
+   * one in the receipt's file.
+   */
   readonly logKey?: string | undefined;
   /** Checkpoints that you kept, such as those in proofs: a fork shows where they contradict. */
   readonly checkpoints?: readonly string[];
@@ -91,8 +95,11 @@ export interface JudgeOptions extends WitnessOptions {
 export async function judgeReceipt(file: unknown, options: JudgeOptions): Promise<Verdict> {
   const opened = openReceiptFile(file);
   if (typeof opened === "string") return { verdict: "invalid", reason: opened };
+  const reader = options.reader ?? new LogReader(options.url.replace(/\/+$/, ""), options.fetch);
+  const keys = new LogKeys(opened.logKey, reader);
   if (options.logKey !== undefined && !isLogKey(opened.logKey, options.logKey)) {
-    return { verdict: "invalid", reason: "the receipt is of another log key than the pinned one" };
+    const reason = await keys.otherKeyProblem(options.logKey);
+    if (reason !== null) return reason;
   }
   const trust = { logKey: opened.logKey.publicKey, verify: verifyEd25519 };
   const problem = await receiptProblem(opened.receipt, trust);
@@ -101,7 +108,7 @@ export async function judgeReceipt(file: unknown, options: JudgeOptions): Promis
   if (typeof policy === "string") return { verdict: "invalid", reason: policy };
   const twice = await executedTwice(opened, options.receipts ?? []);
   if (twice !== undefined) return twice;
-  const verdict = await new Judgement(opened, policy, options).judge();
+  const verdict = await new Judgement(opened, policy, options, keys, reader).judge();
   if (verdict.verdict !== "kept" && verdict.verdict !== "pending") return verdict;
   const difference = answerDifference(opened);
   return difference === null ? verdict : { verdict: "differs", reason: difference };
@@ -120,15 +127,13 @@ async function executedTwice(
 }
 
 class Judgement {
-  private readonly reader: LogReader;
-
   constructor(
     private readonly opened: OpenedReceipt,
     private readonly policy: WitnessPolicy,
     private readonly options: JudgeOptions,
-  ) {
-    this.reader = options.reader ?? new LogReader(options.url.replace(/\/+$/, ""), options.fetch);
-  }
+    private readonly keys: LogKeys,
+    private readonly reader: LogReader,
+  ) {}
 
   async judge(): Promise<Verdict> {
     try {
@@ -256,8 +261,15 @@ class Judgement {
       .sort((one, other) => other.size - one.size);
   }
 
-  private openCheckpoint(text: string): Promise<OpenedCheckpoint | string> {
-    return openCheckpoint(text, this.opened.logKey, verifyEd25519, this.policy);
+  /** By the receipt's key, or by another one of the log. */
+  private async openCheckpoint(text: string): Promise<OpenedCheckpoint | string> {
+    const opened = await this.openBy(text);
+    if (typeof opened !== "string" || !(await this.keys.follow())) return opened;
+    return this.openBy(text);
+  }
+
+  private openBy(text: string): Promise<OpenedCheckpoint | string> {
+    return openCheckpoint(text, this.keys.known, verifyEd25519, this.policy);
   }
 
   private async forkOf(newest: OpenedCheckpoint, other: OpenedCheckpoint) {
@@ -293,7 +305,9 @@ class Judgement {
   private evidence<K extends BrokenKind>(verdict: K, checkpoint: OpenedCheckpoint) {
     const receipt = evidenceReceipt(this.opened);
     const format: typeof EVIDENCE_FORMAT = EVIDENCE_FORMAT;
-    return { format, verdict, receipt, checkpoint: textOf(checkpoint) };
+    const { successors } = this.keys;
+    const related = successors.length === 0 ? {} : { successors };
+    return { format, verdict, receipt, checkpoint: textOf(checkpoint), ...related };
   }
 
   /** Evidence is checked as its reader will check it. */

@@ -9,12 +9,15 @@ import { bytesFromHex, readLeaf } from "@perpgate/protocol/core";
 import {
   bytesFromBase64Url,
   type Evidence,
+  logKeyChain,
+  type NoteKey,
   nonceOf,
   noteKeyText,
   type OpenedReceipt,
   openReceiptFile,
   type ProofMarket,
   parseLogKey,
+  type Receipt,
   type ReceiptFile,
   receiptFile,
   receiptProblem,
@@ -96,6 +99,8 @@ export class ReceiptKeeper {
   private venue: Promise<VenueKey | undefined> | undefined;
   /** What the first answer with a log's key has shown. */
   private first: VenueKey | undefined;
+  /** The pinned key and the others of its log, once another one was needed. */
+  private chain: readonly NoteKey[] | undefined;
   private pending: Promise<void> = Promise.resolve();
   /** A `checkWaiting` has not begun; it will check all that waits then. */
   private isQueued = false;
@@ -104,6 +109,8 @@ export class ReceiptKeeper {
     private readonly address: string,
     private readonly readVenue: () => Promise<VenueKey>,
     private readonly options: ReceiptOptions = {},
+    /** The signed notes that say which log key succeeded which. */
+    private readonly readSuccessors: () => Promise<readonly string[]> = async () => [],
   ) {}
 
   /** The receipts that hold, the oldest first. */
@@ -204,19 +211,20 @@ export class ReceiptKeeper {
       address: bytesFromHex(this.address) ?? new Uint8Array(0),
       block: expectedBlock,
     };
-    const logKey = parseLogKey(venue.logKey);
-    if (logKey === undefined) {
+    const pinned = parseLogKey(venue.logKey);
+    if (pinned === undefined) {
       this.report(ack, "broken", UNREADABLE);
       return;
     }
-    const file = receiptFile(noteKeyText(logKey), context, text, { request: body, ack });
-    const opened = openReceiptFile(file);
+    const fileOf = (logKey: NoteKey) =>
+      receiptFile(noteKeyText(logKey), context, text, { request: body, ack });
+    const opened = openReceiptFile(fileOf(pinned));
     if (typeof opened === "string") {
       this.report(ack, "broken", opened);
       return;
     }
-    const trust = { logKey: logKey.publicKey, verify: verifyEd25519 };
-    const reason = await receiptProblem(opened.receipt, trust);
+    const { logKey, reason } = await this.certified(opened.receipt, pinned);
+    const file = fileOf(logKey);
     if (reason !== null) {
       this.report(ack, "broken", reason, file);
       return;
@@ -231,6 +239,23 @@ export class ReceiptKeeper {
     this.keep(isCompared ? compared.file : file);
     if (isCompared) await this.compare(compared, ack);
     else this.report(ack, "differs", typeof compared === "string" ? compared : NO_LEAF, file);
+  }
+
+  /** The key of the log that certified the receipt's: the pinned one, or one that it leads to. */
+  private async certified(receipt: Receipt, pinned: NoteKey) {
+    const problemUnder = ({ publicKey }: NoteKey) =>
+      receiptProblem(receipt, { logKey: publicKey, verify: verifyEd25519 });
+    for (const logKey of this.chain ?? [pinned]) {
+      if ((await problemUnder(logKey)) === null) return { logKey, reason: null };
+    }
+    const notes = await this.readSuccessors().catch(() => []);
+    const chain = await logKeyChain(pinned, notes, verifyEd25519);
+    if (typeof chain === "string") return { logKey: pinned, reason: chain };
+    this.chain = chain;
+    for (const logKey of chain) {
+      if ((await problemUnder(logKey)) === null) return { logKey, reason: null };
+    }
+    return { logKey: pinned, reason: await problemUnder(pinned) };
   }
 
   private keep(file: ReceiptFile): void {
