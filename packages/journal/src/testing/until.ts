@@ -39,5 +39,5 @@ function isThere<T>(answer: T): answer is Exclude<T, false | undefined | null> {
   return answer !== false && answer !== undefined && answer !== null;
 }
 
-/** Options of `expect.poll`. */
-export const POLL = { timeout: WITHIN_MS, interval: EVERY_MS, message: "too late" } as const;
+/** Options of `expect.poll`, which makes an error with its stack each time that it compares in vain. */
+export const POLL = { timeout: WITHIN_MS, interval: 20, message: "too late" } as const;
