@@ -78,7 +78,7 @@ export interface VenueOptions {
   /** false: no slot clock; time moves only by submitted ticks. */
   readonly ticks?: boolean;
   readonly segmentBytes?: number;
-  /** Where the log's commits run: in a separate thread (the default), or in the caller's. */
+  /** Where log and history are written: in separate threads (the default), or in the caller's. */
   readonly commit?: "thread" | "inline";
   /** Receipts and the transparency log; undefined: neither. */
   readonly promises?: PromiseOptions;

@@ -22,6 +22,8 @@ export interface HistoryEvents {
   onFailure(error: Error): void;
   /** Memory of an `ExitDeadline`, which the writing thread sets when it fails. */
   readonly exitDeadline?: SharedArrayBuffer | undefined;
+  /** Where it is written: in a separate thread (the default), or in the caller's. */
+  readonly commit?: "thread" | "inline" | undefined;
 }
 
 export class History extends HistoryReader {
@@ -44,6 +46,7 @@ export class History extends HistoryReader {
       (held) => events.onDurable(held),
       (error) => events.onFailure(error),
       events.exitDeadline,
+      events.commit,
     );
     this.rows = new HistoryRows(
       store.tables,

@@ -9,9 +9,10 @@
  */
 import type { Held } from "./history-environment.js";
 import type { HistoryStore } from "./history-store.js";
+import { InlineWriter } from "./inline-writer.js";
 import type { RowOffset, RowSink, RowTable } from "./rows.js";
 import { Slice } from "./slice.js";
-import { HistoryWriter } from "./thread/history-writer.js";
+import { HistoryWriter, type SliceWriter } from "./thread/history-writer.js";
 
 interface Waiter {
   /** Entries that may still be missing on disk. */
@@ -51,7 +52,7 @@ export class WriteQueue implements RowSink {
   /** All slices that are not on disk, the open one last; tables read them before the disk. */
   private readonly recent: Slice[];
   private readonly spare: Slice[] = [];
-  private readonly writer: HistoryWriter;
+  private readonly writer: SliceWriter;
   private timer: NodeJS.Timeout | undefined;
   private failure: Error | undefined;
   private waiters: Waiter[] = [];
@@ -61,6 +62,7 @@ export class WriteQueue implements RowSink {
     private readonly onDurable: (held: Held) => void,
     private readonly onFailure: (error: Error) => void,
     exitDeadline?: SharedArrayBuffer,
+    commit: "thread" | "inline" = "thread",
   ) {
     this.durable = store.held;
     this.latest = store.held;
@@ -70,7 +72,10 @@ export class WriteQueue implements RowSink {
       onWritten: (number: number) => this.onWritten(number),
       onFailure: (error: Error) => this.fail(error),
     };
-    this.writer = new HistoryWriter(store.writerData, events, exitDeadline);
+    this.writer =
+      commit === "inline"
+        ? new InlineWriter(store, events, exitDeadline)
+        : new HistoryWriter(store.writerData, events, exitDeadline);
   }
 
   /** Entries that are not on disk. */

@@ -62,6 +62,7 @@ export async function openData(
         store,
         {
           ...events,
+          commit: options.commit,
           onDurable(held) {
             found.onDurable(held.position);
             events.onDurable(held);

@@ -18,7 +18,18 @@ export interface WriterEvents {
   onFailure(error: Error): void;
 }
 
-export class HistoryWriter {
+/** Writes slices in order, in a thread or in the caller's. */
+export interface SliceWriter {
+  write(slice: Slice, held: Held): void;
+  /** Makes it write all posted slices now. */
+  flush(): void;
+  /** Resolves once all posted slices are committed or have failed, and the store is closed. */
+  close(): Promise<void>;
+  /** Writes nothing more; resolves once nothing is in flight. */
+  abandon(): Promise<void>;
+}
+
+export class HistoryWriter implements SliceWriter {
   private readonly thread: WorkerThread;
   private readonly signals = new Int32Array(new SharedArrayBuffer(SIGNAL_BYTES));
   /** Number of the last slice posted; 0 if all are committed. */
@@ -49,12 +60,10 @@ export class HistoryWriter {
     this.post({ kind: "write", number, memory: shared, length, count, held });
   }
 
-  /** Makes the thread write all posted slices now. */
   flush(): void {
     if (!this.isOver) this.post({ kind: "flush", request: this.requestFlush() });
   }
 
-  /** Resolves once all posted slices are committed or have failed, and the store is closed. */
   async close(): Promise<void> {
     this.isOver = true;
     this.thread.worker.ref();
