@@ -25,6 +25,8 @@ const EDIT_PARAMETERS = [
 type EditRequest = Partial<OrderRequest> & { readonly id?: string; readonly symbol: string };
 type Amend = Extract<NewOperation, { op: "amend" }>;
 
+const NOT_OPEN = { code: "order_not_found", message: "no open order has this name" };
+
 export class Editing extends Creating {
   override editOrder(
     id: string,
@@ -56,10 +58,9 @@ export class Editing extends Creating {
     this.checkEditParameters(params);
     const found = await this.venueOrder(id, params);
     const { op: _, ...amendment } = this.amendOf(request, found);
-    const { orderId } = found;
     const order = await this.askLine(line, async (orders, session) => {
       await orders.amendOrder({ ...amendment, ...given({ validUntil: params.validUntil }) });
-      return session.order(orderId);
+      return session.order(found.orderId);
     });
     return this.parseOrder(order);
   }
@@ -75,32 +76,36 @@ export class Editing extends Creating {
     }));
     for (const { params } of edits) this.checkEditParameters(params);
     const validUntil = commonValidUntil(edits.map(({ params }) => params));
-    const open = await this.askSession((session) => session.openOrders());
-    const amends = edits.map((edit) => this.amendOf(edit, this.openOrderOf(edit, open)));
-    const results = await this.batch("rest", amends, validUntil);
-    return this.editedOrders(
-      results.map(({ ack, error }, at) => ({
-        id: ack?.orderId ?? amends[at]?.orderId,
-        clientOrderId: amends[at]?.clientOrderId,
-        error,
-      })),
+    const open = await this.openOrders();
+    // Without its order an edit cannot be written: the price of one that waits is its trigger.
+    const named = edits.map((edit) => ({ edit, found: this.openOrderOf(edit, open) }));
+    const amends = named.flatMap(({ edit, found }) =>
+      found === undefined ? [] : [this.amendOf(edit, found)],
+    );
+    const results = amends.length === 0 ? [] : await this.batch("rest", amends, validUntil);
+    const after = await this.openOrders();
+    return Promise.all(
+      named.map(({ edit, found }) => {
+        if (found === undefined) return this.notEdited(edit, NOT_OPEN);
+        const { error } = results.shift() ?? {};
+        if (error !== undefined) return this.notEdited({ ...edit, id: found.orderId }, error);
+        return this.orderAmong(after, found.orderId);
+      }),
     );
   }
 
-  /** The orders after a batch: most are open, and one request has those. */
-  private async editedOrders(
-    results: readonly { id?: string; clientOrderId?: string; error?: object }[],
-  ): Promise<Order[]> {
-    const open = await this.askSession((session) => session.openOrders());
-    return Promise.all(
-      results.map(async ({ id = "", clientOrderId, error }) => {
-        if (error !== undefined) {
-          return this.safeOrder({ id, clientOrderId, status: "rejected", info: error });
-        }
-        const isOpen = open.find(({ orderId }) => orderId === id);
-        return this.parseOrder(isOpen ?? (await this.venueOrder(id, {})));
-      }),
-    );
+  private openOrders(): Promise<VenueOrder[]> {
+    return this.askSession((session) => session.openOrders());
+  }
+
+  private notEdited({ id, params = {} }: EditRequest, info: object): Order {
+    return this.safeOrder({ id, clientOrderId: clientIdIn(params), status: "rejected", info });
+  }
+
+  /** Most edited orders are open still; one that was filled is read alone. */
+  private async orderAmong(open: readonly VenueOrder[], id: string): Promise<Order> {
+    const found = open.find(({ orderId }) => orderId === id);
+    return this.parseOrder(found ?? (await this.venueOrder(id, {})));
   }
 
   private openOrderOf(
@@ -112,25 +117,20 @@ export class Editing extends Creating {
     return open.find(({ clientOrderId }) => clientOrderId === name);
   }
 
-  /** Without an open order of that name it is what the venue refuses. */
-  private amendOf(request: EditRequest, found: VenueOrder | undefined): Amend {
-    const { id, symbol, type, side, amount, price, params = {} } = request;
+  private amendOf(request: EditRequest, found: VenueOrder): Amend {
+    const { symbol, type, side, amount, price, params = {} } = request;
     const size = this.amountOnLot(symbol, amount);
     const limit = this.priceOnTick(symbol, price);
     const trigger = triggerPriceOf(this.triggersOnTick(symbol, params));
-    const isStop = found?.type === "stop";
-    if (found !== undefined) {
-      this.checkUnchanged(found, symbol, type, side);
-      if (trigger !== undefined && !isStop) {
-        throw new errors.BadRequest(`${this.id} order ${found.orderId} waits for no trigger price`);
-      }
+    const { orderId } = found;
+    const isStop = found.type === "stop";
+    this.checkUnchanged(found, symbol, type, side);
+    if (trigger !== undefined && !isStop) {
+      throw new errors.BadRequest(`${this.id} order ${orderId} waits for no trigger price`);
     }
-    const clientOrderId = clientIdIn(params);
-    const named = clientOrderId === undefined ? { orderId: this.orderIdOf(id) } : { clientOrderId };
-    const name = found === undefined ? named : { orderId: found.orderId };
     // The price of a waiting order is its trigger; its limit is another field.
     const prices = isStop ? { price: trigger, limitPrice: limit } : { price: limit };
-    return { op: "amend", ...name, ...given({ ...prices, size, expiresAt: params.expiresAt }) };
+    return { op: "amend", orderId, ...given({ ...prices, size, expiresAt: params.expiresAt }) };
   }
 
   /** @throws BadRequest for parameters that an amendment cannot change. */
