@@ -1,5 +1,6 @@
 /** What a program gets wrong: CCXT's exception for it, and nothing sent that was not meant. */
 
+import { runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
 import { ERROR_TABLE } from "@perpgate/protocol";
 import { PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
 import { errors } from "ccxt";
@@ -224,6 +225,27 @@ test("setSandboxMode on an open exchange: watches end, the session and the marke
   await expect(exchange.loadMarkets()).rejects.toThrow(errors.NetworkError);
   await expect(exchange.fetchBalance()).rejects.toThrow(errors.NetworkError);
   await expect(exchange.watchBalance()).rejects.toThrow(errors.NetworkError);
+});
+
+test("setSandboxMode during a sign-in: the session of the other venue is not taken for this one's", async () => {
+  const other = await runVenue({ startMs: startAheadOfClients() });
+  const exchange = newExchange({ urls: { api: other.url, test: venue.url } });
+  const send = exchange.fetch.bind(exchange);
+  let switched: Promise<unknown> | undefined;
+  vi.spyOn(exchange, "fetch").mockImplementation(async (url, ...request) => {
+    const answer = await send(url, ...request);
+    if (url !== `${other.url}/v1/auth/siwe`) return answer;
+    // While this answer is in flight, the program switches and signs in there.
+    exchange.setSandboxMode(true);
+    switched = exchange.fetchBalance();
+    await switched;
+    return answer;
+  });
+  await exchange.signIn();
+  expect(await switched).toMatchObject({ USD: { total: 10_000 } });
+  await endSessionsOf(exchange.privateKey);
+  await expect(exchange.fetchBalance()).rejects.toThrow(errors.AuthenticationError);
+  expect(await exchange.fetchBalance()).toMatchObject({ USD: { total: 10_000 } });
 });
 
 test("last_request_url, headers and body: those of the last request", async () => {

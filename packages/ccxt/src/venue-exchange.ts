@@ -150,11 +150,26 @@ export class VenueExchange extends Exchange {
 
   /** The session of this instance. Concurrent calls share one sign-in. */
   protected session(): Promise<Session> {
-    this.signedIn ??= this.openSession().catch((error: unknown) => {
-      this.signedIn = undefined;
-      throw error;
-    });
-    return this.signedIn;
+    if (this.signedIn !== undefined) return this.signedIn;
+    // One that ends after the venue was left is not the session of this instance.
+    const opening: Promise<Session> = this.openSession().then(
+      (session) => {
+        if (this.signedIn === opening) this.enterSession(session);
+        return session;
+      },
+      (error: unknown) => {
+        if (this.signedIn === opening) this.signedIn = undefined;
+        throw error;
+      },
+    );
+    this.signedIn = opening;
+    return opening;
+  }
+
+  private enterSession(session: Session): void {
+    this.currentSession = session;
+    // A saved session has no wallet to renew it.
+    if (this.options.session === undefined) this.stopRenewals = session.keepRenewed();
   }
 
   /**
@@ -163,24 +178,18 @@ export class VenueExchange extends Exchange {
    */
   private async openSession(): Promise<Session> {
     const saved: SavedSession | undefined = this.options.session;
-    if (saved !== undefined) {
-      this.currentSession = this.credential(() => this.venueClient().restore(saved));
-      return this.currentSession;
-    }
+    if (saved !== undefined) return this.credential(() => this.venueClient().restore(saved));
     this.checkRequiredCredentials();
     const account = this.credential(() => privateKeyAccount(this.privateKey));
     const caps: SessionCaps | undefined = this.options.sessionCaps;
     const expiresInMs: number | undefined = this.options.sessionExpiresInMs;
-    const session = await this.ask((client) =>
+    return this.ask((client) =>
       client.signIn({
         account,
         ...(caps === undefined ? {} : { caps }),
         ...(expiresInMs === undefined ? {} : { expiresInMs }),
       }),
     );
-    this.stopRenewals = session.keepRenewed();
-    this.currentSession = session;
-    return session;
   }
 
   /** A key or a session that is none is a wrong credential, not a wrong request. */
