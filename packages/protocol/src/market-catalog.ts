@@ -22,7 +22,10 @@ export const SimulatedIndex = Type.Object(
   { additionalProperties: false },
 );
 
-const Asset = Type.String({ pattern: "^[A-Z0-9]{1,12}$" });
+const Asset = Type.String({
+  pattern: "^[A-Z0-9]{1,12}$",
+  description: "1 to 12 capital letters and digits",
+});
 const Fee = Type.Number({ minimum: 0, maximum: 0.1 });
 
 export const MarketDefinition = Type.Object(

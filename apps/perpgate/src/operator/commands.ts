@@ -12,6 +12,7 @@ export function addOperatorCommands(program: Command): void {
   program.commandsGroup("Operate:");
   addServe(program);
   addDoctor(program);
+  addConfig(program);
   addKeys(program);
   addDataFolderCommands(program);
   addControls(program);
@@ -47,6 +48,25 @@ and may run while the venue does. Exit code 1 if there is a problem.`,
   addSettingOptions(command)
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("../doctor/doctor.js")).doctor(options)));
+}
+
+function addConfig(program: Command): void {
+  const command = addCommand(program, "config", {
+    summary: "print the settings in force, or all that there are",
+    usage: ["[--config FILE] [--port N]… [--json]", "--catalog [--json]"],
+    about: `Prints every setting in force, its value, and whether it comes from the command line, the
+environment, the file or the default. It takes the options of serve, and opens nothing. With --catalog
+it prints every setting that there is: what it takes, its bounds and unit, and its default. Keys,
+passwords and what of an address may hold one are hidden.`,
+    examples: [
+      ["config --config /etc/perpgate.json", "what a start with this file would use"],
+      ["config --catalog", "what a file may have"],
+    ],
+  });
+  addSettingOptions(command)
+    .option("--catalog", "every setting that there is")
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (options) => (await import("./config.js")).showConfig(options)));
 }
 
 function addKeys(program: Command): void {

@@ -4,9 +4,11 @@
  */
 
 import { readFileSync } from "node:fs";
+import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { StartError } from "../cli/start-error.js";
+import { coarseMarket } from "../testing/coarse-market.js";
 import { configurationFile } from "../testing/perpgate-process.js";
 import { readConfiguration } from "./configuration.js";
 import { refuseMissingFeeds } from "./index-source.js";
@@ -92,6 +94,34 @@ test("every flag and every variable sets its setting", () => {
   expect(settingsOf([], variables)).toMatchObject(expected);
 });
 
+test("markets by symbol: changes of the defaults, new ones after them, false leaves one out", () => {
+  const ada = { ...coarseMarket("ADA") };
+  const { symbol: _, ...terms } = ada;
+  const markets = { SOLUSD: false, BTCUSD: { takerFee: 0.001 }, ADAUSD: terms };
+  const listed = settingsOf(["--config", configurationFile({ markets })]).markets;
+  const [btc, eth] = DEFAULT_MARKETS;
+  expect(listed).toEqual([{ ...btc, takerFee: 0.001 }, eth, ada]);
+  const index = { annualVolatility: 0 };
+  const still = configurationFile({ markets: { ETHUSD: { index } } });
+  expect(settingsOf(["--config", still]).markets[1]?.index).toEqual({ ...eth?.index, ...index });
+  // A list is the whole catalog, as it always was.
+  const list = configurationFile({ markets: [ada] });
+  expect(settingsOf(["--config", list]).markets).toEqual([ada]);
+});
+
+test("every pattern and every union of the settings says in words what it takes", () => {
+  const without: string[] = [];
+  const walk = (schema: unknown, path: string): void => {
+    if (typeof schema !== "object" || schema === null) return;
+    const isWordless = !("description" in schema);
+    if (("pattern" in schema || "anyOf" in schema) && isWordless) without.push(path);
+    for (const [key, value] of Object.entries(schema)) walk(value, `${path}/${key}`);
+  };
+  walk(SettingsSchema.properties, "");
+  // Symbols of markets are checked by name.
+  expect(without).toEqual([]);
+});
+
 test("every key of the file is documented", () => {
   const pages = ["configuration", "deposits", "receipts"].map((name) =>
     readFileSync(new URL(`../../../../docs/${name}.md`, import.meta.url), "utf8"),
@@ -132,12 +162,46 @@ describe("refused: in one line", () => {
     ["a port as text", { port: "80" }, '"port" must be integer'],
     ["a port out of range", { port: 65536 }, '"port" must be <= 65535'],
     ["an unknown level", { logLevel: "loud" }, '"logLevel" must be one of trace'],
-    ["no markets", { markets: [] }, '"markets" must NOT have fewer than 1 items'],
+    ["no markets", { markets: [] }, '"markets" must be a list of one market or more'],
+    [
+      "no markets left",
+      { markets: { BTCUSD: false, ETHUSD: false, SOLUSD: false } },
+      "leaves no market",
+    ],
+    [
+      "a new market without a tick",
+      { markets: { ADAUSD: { base: "ADA", quote: "USD" } } },
+      '"markets.ADAUSD.tickSize" is missing',
+    ],
+    [
+      "an unknown key of a market",
+      { markets: { BTCUSD: { fee: 1 } } },
+      'unknown key "markets.BTCUSD.fee"',
+    ],
+    [
+      "markets as a number",
+      { markets: 3 },
+      '"markets" must be a list of one market or more, or an object',
+    ],
+    [
+      "a url without http",
+      { auth: { rpc: { 1: "ftp://a" } } },
+      '"auth.rpc.1" must be an address that begins with http',
+    ],
+    [
+      "a wrong symbol",
+      { markets: { ADAEUR: { ...coarseMarket("ADA"), symbol: undefined } } },
+      "ADAEUR must be base and quote",
+    ],
     ["half a market", { markets: [{ symbol: "BTCUSD" }] }, '"markets.0.base" is missing'],
-    ["a short key", { auth: { nonceKey: "ab" } }, '"auth.nonceKey" must match'],
+    ["a short key", { auth: { nonceKey: "ab" } }, '"auth.nonceKey" must be 64 to 128 hex digits'],
     ["an unknown limit", { limits: { orders: 5 } }, 'unknown key "limits.orders"'],
     ["a limit of nothing", { limits: { ordersBurst: 0 } }, '"limits.ordersBurst" must be >= 1'],
-    ["a proxy of everyone", { server: { trustProxy: true } }, '"server.trustProxy" must be'],
+    [
+      "a proxy of everyone",
+      { server: { trustProxy: true } },
+      '"server.trustProxy" must be false, the number of proxies from 1 to 10, or a list',
+    ],
     [
       "a proxy by name",
       { server: { trustProxy: ["10.0.0.0/8", "proxy.internal"] } },

@@ -7,13 +7,30 @@ import { type RawSettings, readEnvironment } from "./options.js";
 import { checkSettings, joinSettings, type PartialSettings, type Settings } from "./settings.js";
 
 export function readConfiguration(flags: RawSettings, environment: NodeJS.ProcessEnv): Settings {
+  return joinSettings(readSources(flags, environment).map(({ settings }) => settings));
+}
+
+export interface SettingsSource {
+  /** Its name for the operator. */
+  readonly origin: string;
+  readonly settings: PartialSettings;
+}
+
+/** What each source has, checked; the first that has a setting decides it. */
+export function readSources(
+  flags: RawSettings,
+  environment: NodeJS.ProcessEnv,
+): readonly SettingsSource[] {
   const variables = readEnvironment(environment);
   const file = flags.config ?? variables.config;
-  return joinSettings([
-    checkSettings(withoutConfig(flags), "command line"),
-    checkSettings(withoutConfig(variables), "environment"),
-    typeof file === "string" ? readSettingsFile(file) : {},
-  ]);
+  const given = [
+    ["command line", withoutConfig(flags)],
+    ["environment", withoutConfig(variables)],
+  ] as const;
+  return [
+    ...given.map(([origin, raw]) => ({ origin, settings: checkSettings(raw, origin) })),
+    ...(typeof file === "string" ? [{ origin: file, settings: readSettingsFile(file) }] : []),
+  ];
 }
 
 function withoutConfig({ config: _, ...settings }: RawSettings): RawSettings {

@@ -12,31 +12,52 @@ const Rate = Type.Number({ exclusiveMinimum: 0, maximum: 1e9 });
 const Burst = Type.Integer({ minimum: 1, maximum: 1_000_000_000 });
 const Fraction = Type.Number({ exclusiveMinimum: 0, maximum: 1 });
 const Dollars = Type.Number({ exclusiveMinimum: 0, maximum: 1e9 });
-const Url = Type.String({ pattern: "^https?://[^\\s/]+" });
-const Address = Type.String({ pattern: "^0x[0-9a-fA-F]{40}$" });
-const JsonPointer = Type.String({ pattern: "^(?:/(?:[^~/]|~[01])*)*$" });
+/** Every pattern and every union has a description: "must be …" in the line that refuses a value. */
+const Url = Type.String({
+  pattern: "^https?://[^\\s/]+",
+  description: "an address that begins with http:// or https://",
+});
+const Origin = Type.String({
+  pattern: "^https?://[^\\s/]+$",
+  description: "an origin: http:// or https://, a host, perhaps a port, and no path",
+});
+const Address = Type.String({
+  pattern: "^0x[0-9a-fA-F]{40}$",
+  description: "an Ethereum address: 0x and 40 hex digits",
+});
+const JsonPointer = Type.String({
+  pattern: "^(?:/(?:[^~/]|~[01])*)*$",
+  description: "a JSON pointer (RFC 6901), such as /data/price",
+});
 
 const section = <P extends TProperties>(properties: P) =>
   Type.Partial(Type.Object(properties), { additionalProperties: false });
 
 const Server = section({
   /** The number of proxies, or their addresses and networks. */
-  trustProxy: Type.Union([
-    Type.Literal(false),
-    Type.Integer({ minimum: 1, maximum: 10 }),
-    Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
-  ]),
+  trustProxy: Type.Union(
+    [
+      Type.Literal(false),
+      Type.Integer({ minimum: 1, maximum: 10 }),
+      Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
+    ],
+    {
+      description:
+        "false, the number of proxies from 1 to 10, or a list of their addresses and networks",
+    },
+  ),
   /** Pages that may call from a browser. */
-  origins: Type.Union([
-    Type.Literal("*"),
-    Type.Array(Type.String({ pattern: "^https?://[^\\s/]+$" })),
-  ]),
+  origins: Type.Union([Type.Literal("*"), Type.Array(Origin)], {
+    description: '"*" or a list of origins',
+  }),
   /** The folder of the trading page, or none. */
-  page: Type.Union([Type.Literal(false), Type.String({ minLength: 1 })]),
+  page: Type.Union([Type.Literal(false), Type.String({ minLength: 1 })], {
+    description: "false or a folder",
+  }),
   /** TradingView's data feed under `/udf`. */
   udf: Type.Boolean(),
   /** The venue's gateways as browsers reach them; the page uses the nearest. */
-  gateways: Type.Array(Type.String({ pattern: "^https?://[^\\s/]+$" }), { maxItems: 16 }),
+  gateways: Type.Array(Origin, { maxItems: 16 }),
 });
 
 const Http = section({
@@ -57,7 +78,9 @@ const Http = section({
 const Metrics = section({
   host: Type.String({ minLength: 1 }),
   /** False: no separate listener. */
-  port: Type.Union([Type.Literal(false), Type.Integer({ minimum: 0, maximum: 65_535 })]),
+  port: Type.Union([Type.Literal(false), Type.Integer({ minimum: 0, maximum: 65_535 })], {
+    description: "false or a port from 0 to 65535",
+  }),
 });
 
 /**
@@ -115,8 +138,17 @@ const Sockets = section({
 
 const Auth = section({
   /** Hex; the same for gateways that must accept each other's nonces. */
-  nonceKey: Type.String({ pattern: "^[0-9a-fA-F]{64,128}$" }),
-  domains: Type.Array(Type.String({ pattern: "^[^\\s/?#@]+$" }), { minItems: 1 }),
+  nonceKey: Type.String({
+    pattern: "^[0-9a-fA-F]{64,128}$",
+    description: "64 to 128 hex digits",
+  }),
+  domains: Type.Array(
+    Type.String({
+      pattern: "^[^\\s/?#@]+$",
+      description: "a domain, perhaps with a port, such as app.example",
+    }),
+    { minItems: 1 },
+  ),
   chainIds: Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
     minItems: 1,
   }),
@@ -124,7 +156,7 @@ const Auth = section({
   requireKeyBinding: Type.Boolean(),
   maxBoundSessionMs: Type.Integer({ minimum: 60_000, maximum: 365 * 86_400_000 }),
   /** Chain id → RPC address, for contract wallets. */
-  rpc: Type.Record(Type.String({ pattern: "^[1-9][0-9]{0,14}$" }), Url, {
+  rpc: Type.Record(Type.String({ pattern: "^[1-9][0-9]{0,14}$", description: "a chain id" }), Url, {
     additionalProperties: false,
   }),
 });
@@ -161,7 +193,13 @@ const Receipts = section({
   logKey: Type.String({ minLength: 1 }),
   witnesses: Type.Array(
     Type.Object(
-      { url: Url, key: Type.String({ pattern: "^[^\\s+]+\\+[0-9a-f]{8}\\+[A-Za-z0-9+/=]+$" }) },
+      {
+        url: Url,
+        key: Type.String({
+          pattern: "^[^\\s+]+\\+[0-9a-f]{8}\\+[A-Za-z0-9+/=]+$",
+          description: "a verifier key: a name, 8 hex digits and base64, joined by +",
+        }),
+      },
       { additionalProperties: false },
     ),
     { maxItems: 16 },
@@ -214,14 +252,22 @@ const Bots = section({
   gamblers: Type.Integer({ minimum: 0, maximum: 16 }),
 });
 
-const ServerAddress = Type.String({ pattern: "^(?:nats|tls)://[^\\s/]+$" });
+const ServerAddress = Type.String({
+  pattern: "^(?:nats|tls)://[^\\s/]+$",
+  description: "an address such as nats://10.0.0.1:4222, or tls:// likewise",
+});
 const File = Type.String({ minLength: 1 });
 
 /** The replicated log; without it the log is in the data folder alone. */
 const Log = Type.Object(
   {
     servers: Type.Array(ServerAddress, { minItems: 1, maxItems: 16 }),
-    stream: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" })),
+    stream: Type.Optional(
+      Type.String({
+        pattern: "^[A-Za-z0-9_-]{1,64}$",
+        description: "1 to 64 letters, digits, _ and -",
+      }),
+    ),
     user: Type.Optional(Type.String()),
     password: Type.Optional(Type.String()),
     token: Type.Optional(Type.String()),
@@ -234,19 +280,45 @@ const Log = Type.Object(
   { additionalProperties: false },
 );
 
+/** Of one market by its symbol: changes of a default market, or all of a new one. */
+const { symbol: _, index: MarketIndex, ...terms } = MarketDefinition.properties;
+const MarketChange = Type.Partial(
+  Type.Object({ ...terms, index: Type.Partial(MarketIndex, { additionalProperties: false }) }),
+  { additionalProperties: false },
+);
+
+/** A list is the whole catalog. An object changes the default one; false leaves a market out. */
+const Markets = Type.Union(
+  [
+    Type.Array(MarketDefinition, { minItems: 1 }),
+    Type.Record(
+      Type.String(),
+      Type.Union([Type.Literal(false), MarketChange], {
+        description: "false or an object with what differs from the default",
+      }),
+    ),
+  ],
+  { description: "a list of one market or more, or an object with changes by symbol" },
+);
+
 export const SettingsSchema = Type.Partial(
   Type.Object({
     host: Type.String({ minLength: 1 }),
     port: Type.Integer({ minimum: 0, maximum: 65_535 }),
     data: Type.String({ minLength: 1 }),
     /** The gateway's name in a replicated log. */
-    name: Type.String({ pattern: "^[a-z0-9-]{1,64}$" }),
+    name: Type.String({
+      pattern: "^[a-z0-9-]{1,64}$",
+      description: "1 to 64 small letters, digits and -",
+    }),
     log: Log,
     /** Of each new segment of the log; two are allocated ahead. */
     segmentMiB: Type.Integer({ minimum: 2, maximum: 1024 }),
-    bots: Type.Union([Type.Boolean(), Bots]),
+    bots: Type.Union([Type.Boolean(), Bots], {
+      description: "true, false or an object with their settings",
+    }),
     logLevel: Type.Enum([...LOG_LEVELS]),
-    markets: Type.Array(MarketDefinition, { minItems: 1 }),
+    markets: Markets,
     server: Server,
     http: Http,
     metrics: Metrics,

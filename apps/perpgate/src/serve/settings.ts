@@ -22,11 +22,12 @@ import {
 } from "@perpgate/gateway/limits";
 import { DEFAULT_SEGMENT_BYTES } from "@perpgate/journal";
 import { DEFAULT_HTTP_SOURCE, type HttpSourceSettings } from "@perpgate/oracle";
-import { catalogProblem, DEFAULT_MARKETS } from "@perpgate/protocol";
+import { catalogProblem, DEFAULT_MARKETS, type MarketDefinition } from "@perpgate/protocol";
 import { type CheckpointOptions, DEFAULT_CHECKPOINTS, type VenueParameters } from "@perpgate/venue";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { Static } from "typebox";
 import { StartError } from "../cli/start-error.js";
+import { marketsOf, missingOfMarket } from "./market-changes.js";
 import { type LOG_LEVELS, SettingsSchema } from "./settings-schema.js";
 
 export type PartialSettings = Static<typeof SettingsSchema>;
@@ -43,7 +44,7 @@ export interface Settings {
   readonly segmentMiB: number;
   readonly bots: BotSettings & { readonly areWanted: boolean };
   readonly logLevel: (typeof LOG_LEVELS)[number];
-  readonly markets: NonNullable<PartialSettings["markets"]>;
+  readonly markets: MarketDefinition[];
   readonly server: {
     readonly trustProxy: TrustedProxies;
     readonly origins: AllowedOrigins;
@@ -149,7 +150,11 @@ export function checkSettings(value: unknown, origin: string): PartialSettings {
 }
 
 function marketsProblem({ markets }: PartialSettings): string | undefined {
-  return markets === undefined ? undefined : catalogProblem(markets);
+  if (markets === undefined) return undefined;
+  const missing = missingOfMarket(markets);
+  if (missing !== undefined) return missing;
+  const merged = marketsOf(markets);
+  return merged.length === 0 ? '"markets" leaves no market' : catalogProblem(merged);
 }
 
 function proxiesProblem({ server }: PartialSettings): string | undefined {
@@ -168,7 +173,9 @@ function compileFor(value: unknown): ValidateFunction<PartialSettings> {
   const properties = Object.fromEntries(
     Object.entries(SettingsSchema.properties).filter(isPresent),
   );
-  const ajv = new Ajv({ allowUnionTypes: true, meta: false, validateSchema: false });
+  // Verbose: an error has its schema, whose description says what is expected.
+  const options = { allowUnionTypes: true, meta: false, validateSchema: false, verbose: true };
+  const ajv = new Ajv(options);
   return ajv.compile<PartialSettings>({ ...SettingsSchema, properties });
 }
 
@@ -179,6 +186,7 @@ export function joinSettings(sources: readonly PartialSettings[]): Settings {
     settings = {
       ...settings,
       ...source,
+      markets: source.markets === undefined ? settings.markets : marketsOf(source.markets),
       bots: joinBots(settings.bots, source.bots),
       server: { ...settings.server, ...source.server },
       http: { ...settings.http, ...source.http },
@@ -227,7 +235,20 @@ function problemOf(errors: readonly ErrorObject[] | null | undefined): string {
   if (error.keyword === "enum" && Array.isArray(params.allowedValues)) {
     return `"${at}" must be one of ${params.allowedValues.join(", ")}`;
   }
+  const words = expectedIn(error, errors ?? []);
+  if (words !== undefined) return `"${at}" must be ${words}`;
   return at === "" ? (error.message ?? "wrong shape") : `"${at}" ${error.message ?? "is wrong"}`;
+}
+
+/** What was expected, in words: of the union around the error, a pattern or a constant. */
+function expectedIn(error: ErrorObject, errors: readonly ErrorObject[]): string | undefined {
+  const isUnion = ({ keyword, instancePath }: ErrorObject) =>
+    keyword === "anyOf" && instancePath === error.instancePath;
+  const { parentSchema, keyword, params } = errors.find(isUnion) ?? error;
+  const described: unknown = parentSchema?.description;
+  if (keyword === "const") return JSON.stringify(params.allowedValue);
+  const hasWords = keyword === "anyOf" || keyword === "pattern";
+  return hasWords && typeof described === "string" ? described : undefined;
 }
 
 function depthOf({ instancePath, keyword }: ErrorObject): number {

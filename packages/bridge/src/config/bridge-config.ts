@@ -83,11 +83,13 @@ export function resolveBridge(value: unknown, sources: KeySources = {}): BridgeC
 function checkSettings(value: unknown): BridgeSettings {
   // Most venues have none, and compiling the schema takes a tenth of a second.
   if (isDeepStrictEqual(value, {})) return {};
-  const ajv = new Ajv({ meta: false, validateSchema: false });
+  const ajv = new Ajv({ meta: false, validateSchema: false, verbose: true });
   if (ajv.validate<BridgeSettings>(BridgeSettings, value)) return value;
   const [error] = ajv.errors ?? [];
   const key = (error?.instancePath ?? "").slice(1).replaceAll("/", ".");
-  throw new BridgeConfigError(`${key === "" ? "bridge" : key}: ${error?.message ?? "is invalid"}`);
+  const expected: unknown = error?.keyword === "pattern" && error.parentSchema?.description;
+  const problem = typeof expected === "string" ? `must be ${expected}` : error?.message;
+  throw new BridgeConfigError(`${key === "" ? "bridge" : key}: ${problem ?? "is invalid"}`);
 }
 
 function resolveDev(

@@ -16,7 +16,13 @@ const TokenSettings = Closed({
 });
 
 export const ChainSettings = Closed({
-  rpc: Type.Array(Type.String({ pattern: "^https?://" }), { minItems: 1, maxItems: 16 }),
+  rpc: Type.Array(
+    Type.String({
+      pattern: "^https?://",
+      description: "an address that begins with http:// or https://",
+    }),
+    { minItems: 1, maxItems: 16 },
+  ),
   vault: Type.String({ minLength: 1 }),
   tokens: Closed({
     USDC: Type.Optional(TokenSettings),
@@ -52,10 +58,21 @@ export const BridgeSettings = Closed({
   /** Default: `chain` if a chain is configured, otherwise `dev`. */
   attestor: Type.Optional(Type.Enum(["dev", "chain"])),
   /** Name of the venue, for `GET /v1/bridge`. */
-  venue: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9._:-]{1,64}$" })),
+  venue: Type.Optional(
+    Type.String({
+      pattern: "^[A-Za-z0-9._:-]{1,64}$",
+      description: "1 to 64 letters, digits, . _ : and -",
+    }),
+  ),
   /** Public keys of all attestors by index; default: those of `keyFiles`. */
   members: Type.Optional(
-    Type.Array(Type.String({ pattern: "^[0-9a-fA-F]{64}$" }), { minItems: 1, maxItems: 100 }),
+    Type.Array(
+      Type.String({
+        pattern: "^[0-9a-fA-F]{64}$",
+        description: "an Ed25519 public key: 64 hex digits",
+      }),
+      { minItems: 1, maxItems: 100 },
+    ),
   ),
   /** Default: more than half of the members. */
   quorum: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),

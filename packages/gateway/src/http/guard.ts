@@ -82,6 +82,9 @@ function describe(error: ErrorObject, parent: string): { field: string; problem:
   if (error.keyword === "enum" && Array.isArray(params.allowedValues)) {
     return { field: parent, problem: `${name} must be one of ${params.allowedValues.join(", ")}` };
   }
+  if (error.keyword === "const") {
+    return { field: parent, problem: `${name} must be ${JSON.stringify(params.allowedValue)}` };
+  }
   const words = error.keyword === "pattern" ? PATTERN_WORDS.get(String(params.pattern)) : undefined;
   if (words !== undefined) return { field: parent, problem: `${name} must be ${words}` };
   return { field: parent, problem: `${name} ${error.message ?? "is wrong"}` };
