@@ -76,7 +76,8 @@ class Mirror(unittest.TestCase):
             book.apply(snapshot(self.BID, total=2734640256))
             self.assertRaises(BookError, book.apply, {**delta, **change})
             self.assertEqual((book.is_live, book.bids(), book.sum), (False, [], 0))
-        for wrong in (None, [], "x", {}, {"type": "snapshot"}, snapshot(tick=0), snapshot(tick="0.1"), snapshot(lot=True)):
+        units = (snapshot(tick=0), snapshot(tick="0.1"), snapshot(lot=True))
+        for wrong in (None, [], "x", {}, {"type": "snapshot"}, *units):
             self.assertRaises(BookError, Book("BTCUSD").apply, wrong)
 
     def test_random_changes_as_a_plain_table_has_them(self):

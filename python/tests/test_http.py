@@ -205,7 +205,8 @@ class HttpTest(unittest.TestCase):
 
     def test_a_token_that_would_be_more_than_a_header(self):
         for token in ("", "a b", "a\r\nx: y", "é", "a" * 600):
-            self.assertRaises(ValueError, Session, self.client("http://127.0.0.1:1"), "0x", token, 0, SigningKey(bytes(32)))
+            with self.assertRaises(ValueError):
+                Session(self.client("http://127.0.0.1:1"), "0x", token, 0, SigningKey(bytes(32)))
 
     def test_addresses(self):
         for wrong in ("", "ftp://x", "127.0.0.1:8080", "http://"):

@@ -30,7 +30,9 @@ def pack(value):
 
 def frame(data, opcode=2, is_last=True):
     size = len(data)
-    head = bytes([size]) if size < 126 else b"\x7e" + struct.pack(">H", size) if size < 2**16 else b"\x7f" + struct.pack(">Q", size)
+    head = bytes([size]) if size < 126 else b"\x7e" + struct.pack(">H", size & 0xFFFF)
+    if size >= 2**16:
+        head = b"\x7f" + struct.pack(">Q", size)
     return bytes([(0x80 if is_last else 0) | opcode]) + head + data
 
 

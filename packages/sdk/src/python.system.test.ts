@@ -10,6 +10,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { CuttingProxy, newFolder, type RunningVenue } from "@perpgate/gateway/testing";
 import { TestCosigner } from "@perpgate/protocol/testing";
+import { judgeReceipt } from "@perpgate/sdk";
 import { newLogKey } from "@perpgate/venue";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pythonVectors } from "./testing/python-vectors.js";
@@ -98,6 +99,10 @@ describe.runIf(hasPython)("the Python package", () => {
         if (name === "restore") {
           const session = client.restore(JSON.parse(readFileSync(value ?? "", "utf8")));
           return (await session.placeOrder(BID)).status;
+        }
+        if (name === "judge") {
+          const file = JSON.parse(readFileSync(value ?? "", "utf8"));
+          return (await judgeReceipt(file, { url: at.url, logKey: logKey.text })).verdict;
         }
         return "done";
       },

@@ -28,7 +28,8 @@ def keccak256(data: bytes) -> bytes:
         for at in range(rate // 8):
             lanes[at] ^= int.from_bytes(padded[start + 8 * at : start + 8 * at + 8], "little")
         for constant in _ROUND_CONSTANTS:
-            column = [lanes[x] ^ lanes[x + 5] ^ lanes[x + 10] ^ lanes[x + 15] ^ lanes[x + 20] for x in range(5)]
+            a, b, c, d, e = (lanes[row : row + 5] for row in range(0, 25, 5))
+            column = [a[x] ^ b[x] ^ c[x] ^ d[x] ^ e[x] for x in range(5)]
             turned = [column[x - 1] ^ _rotate(column[(x + 1) % 5], 1) for x in range(5)]
             moved = [0] * 25
             for at, (target, turn) in enumerate(_MOVES):

@@ -52,8 +52,8 @@ def recover_address(text: str, signature: str) -> Optional[str]:
     digits = re.sub("^0x", "", signature)
     if not re.fullmatch("[0-9a-fA-F]{130}", digits):
         return None
-    v = int(digits[128:], 16)
-    point = recover(message_digest(text), int(digits[:64], 16), int(digits[64:128], 16), v - 27 if v >= 27 else v)
+    r, s, v = (int(part, 16) for part in (digits[:64], digits[64:128], digits[128:]))
+    point = recover(message_digest(text), r, s, v - 27 if v >= 27 else v)
     return None if point is None else _address_of(point)
 
 

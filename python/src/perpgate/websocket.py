@@ -144,8 +144,8 @@ class WebSocket:
     def _write(self, opcode: int, data: bytes) -> None:
         mask = os.urandom(4)
         size = len(data)
-        long = size >= 126
-        head = struct.pack(">BBH" if long else ">BB", 0x80 | opcode, *([0xFE, size] if long else [0x80 | size]))
+        lengths = [0x80 | size] if size < 126 else [0xFE, *struct.pack(">H", size)]
+        head = bytes([0x80 | opcode, *lengths])
         repeated = (mask * (size // 4 + 1))[:size]
         masked = (int.from_bytes(data, "big") ^ int.from_bytes(repeated, "big")).to_bytes(size, "big")
         try:
@@ -204,5 +204,5 @@ def _malformed(problem: str) -> PerpgateError:
 
 def _closed(payload: bytes) -> PerpgateError:
     code = struct.unpack(">H", payload[:2])[0] if len(payload) >= 2 else 1005
-    reason = payload[2:].decode("utf-8", "replace")
-    return PerpgateError("closed", f"the server closed the socket: {code} {reason}", status=code, outcome=UNKNOWN)
+    message = f"the server closed the socket: {code} {payload[2:].decode('utf-8', 'replace')}"
+    return PerpgateError("closed", message, status=code, outcome=UNKNOWN)

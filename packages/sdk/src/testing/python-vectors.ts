@@ -42,7 +42,7 @@ export async function pythonVectors(): Promise<object> {
     sides: sides(),
     mirror: mirror(),
     orders: orders(),
-    fields: { order: ORDER_FIELDS, amend: AMEND_FIELDS },
+    fields: { place: ORDER_FIELDS, amend: AMEND_FIELDS },
     trees: trees(),
     leaves: { markets: MARKETS, cases: leaves() },
   };
