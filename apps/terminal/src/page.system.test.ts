@@ -22,7 +22,7 @@ import { tradingTests } from "./testing/suites/trading.js";
 /** To look for tests that fail now and then: with `-t name`, on a busy machine. */
 const repeats = Number(process.env.PERPGATE_PAGE_REPEATS ?? 0);
 
-/** How long frames and memory are measured, by `npm run test:page:long` only: figures depend on the machine. */
+/** How long frames and memory are measured, by `npm test -- --long page` only: figures depend on the machine. */
 const minutes = Number(process.env.PERPGATE_PAGE_MINUTES ?? 0);
 
 describe.skipIf(isWithoutChromium())("trading page", { timeout: 240_000, repeats }, () => {

@@ -39,6 +39,7 @@ async function openHistory(): Promise<History> {
     accountOfSession: () => 0,
   };
   return new History(store, context, {
+    commit: "inline",
     onDurable: () => undefined,
     onFailure: (error) => {
       throw error;
