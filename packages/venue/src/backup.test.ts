@@ -12,7 +12,10 @@ import { join } from "node:path";
 import { until } from "@perpgate/journal/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { backUp } from "./backup.js";
+import { newLogKey } from "./receipts/log-key.js";
+import { dataFolder } from "./recovery/data-folder.js";
 import { TestVenue } from "./testing/test-venue.js";
+import { succeed } from "./tlog/successor-store.js";
 import { verify } from "./verify/verify.js";
 
 let root = "";
@@ -136,6 +139,17 @@ test("a folder that is not empty, or no log: refused, nothing touched", async ()
   await expect(backUp(data, full)).rejects.toThrow(/is not empty/);
   await expect(backUp(data, join(full, "new"))).rejects.toThrow(/there is no log in/);
   expect(readdirSync(full)).toEqual(["precious"]);
+});
+
+test("successors of the log key: copied, so that clients who pinned an earlier one follow", async () => {
+  const folder = join(root, "data");
+  const { venue } = await TestVenue.open(folder);
+  await venue.close();
+  const file = dataFolder(folder).logSuccessors;
+  await succeed(file, newLogKey().key, newLogKey().key);
+  await backUp(folder, join(root, "copy"));
+  const copied = readFileSync(dataFolder(join(root, "copy")).logSuccessors, "utf8");
+  expect(copied).toBe(readFileSync(file, "utf8"));
 });
 
 test("bad lines in checkpoints.jsonl: left out, the others are copied", async () => {

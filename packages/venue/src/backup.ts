@@ -95,6 +95,7 @@ export async function backUp(
       rmSync(target.journal, { recursive: true });
       rmSync(target.history, { recursive: true, force: true });
       rmSync(target.checkpoints, { force: true });
+      rmSync(target.logSuccessors, { force: true });
       const isOvertaken = isNotThere(error) || error instanceof Overtaken;
       if (!isOvertaken || tries === TRIES) throw error;
     }
@@ -132,6 +133,7 @@ async function copyFolder(
   }
   if (before.first.batch > 0) await refuseUnstartable(target, log);
   bytes += copyCheckpoints(source.checkpoints, target.checkpoints, log);
+  bytes += copySuccessors(source.logSuccessors, target.logSuccessors);
   return { records: log.end.record, bytes, signed };
 }
 
@@ -243,6 +245,14 @@ function copySnapshot(from: string, to: string): number {
 }
 
 /** Copies those that the copied log reaches: one past its end would claim a loss. */
+/** Without them no client that pinned an earlier log key could follow a restored venue. */
+function copySuccessors(from: string, to: string): number {
+  if (!existsSync(from)) return 0;
+  copyFileSync(from, to);
+  sync(to);
+  return statSync(to).size;
+}
+
 function copyCheckpoints(from: string, to: string, log: LogState): number {
   if (!existsSync(from)) return 0;
   // A line that is no checkpoint, or half written, claims nothing and is left out.
