@@ -29,6 +29,10 @@ export function amount(name: string) {
   };
 }
 
+/** Help of --witness and --require. */
+export const WITNESS_HELP = "the verifier key of a witness; may be repeated";
+export const REQUIRE_HELP = "how many of these witnesses must have cosigned (all)";
+
 export function wholeNumber(name: string) {
   return (text: string): number => {
     const value = Number(text);

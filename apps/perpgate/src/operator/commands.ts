@@ -2,7 +2,16 @@
 
 import type { Command } from "commander";
 import { addCommand, exitWith } from "../cli/command.js";
-import { amount, oneOf, repeated, symbol, wholeNumberWithin } from "../cli/values.js";
+import {
+  amount,
+  oneOf,
+  REQUIRE_HELP,
+  repeated,
+  symbol,
+  WITNESS_HELP,
+  wholeNumber,
+  wholeNumberWithin,
+} from "../cli/values.js";
 import { addClusterCommands } from "../cluster/commands.js";
 import { addServeOptions, addSettingOptions } from "../serve/options.js";
 
@@ -116,12 +125,15 @@ and readiness are served on the address of metrics.host, which is loopback by de
 function addDataFolderCommands(program: Command): void {
   addCommand(program, "verify", {
     summary: "replay a data folder and check everything in it",
-    usage: ["[--data DIR] [--signatures] [--key VKEY] [--checkpoint FILE]… [--json]"],
+    usage: [
+      "[--data DIR] [--signatures] [--key VKEY] [--checkpoint FILE]… [--witness VKEY]… [--require N] [--json]",
+    ],
     about: `Replays the log of a data folder and compares every record, block, checkpoint, snapshot and
 row of history with it; with --signatures every order, sign-in and vote too; with --key the signature
 of the last checkpoint of the transparency log, which must exist, and all keys that it certified.
 Anyone who can write to the folder can remove what is in it: only a --checkpoint that you kept shows that
-the log is the one it was. It changes nothing and may run while the venue does. Exit code 1 at the
+the log is the one it was. With --witness each of these must have the cosignatures of all these witnesses,
+or of --require of them. It changes nothing and may run while the venue does. Exit code 1 at the
 first difference, and if anything shows that the log has lost its end.`,
     examples: [
       ["verify --data .data --signatures", "with every signature"],
@@ -138,6 +150,8 @@ first difference, and if anything shows that the log has lost its end.`,
       repeated,
       [],
     )
+    .option("--witness <VKEY>", WITNESS_HELP, repeated, [])
+    .option("--require <N>", REQUIRE_HELP, wholeNumber("--require"))
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("./verify.js")).verifyFolder(options)));
   addCommand(program, "succeed", {

@@ -7,7 +7,13 @@
  */
 
 import { readFileSync } from "node:fs";
-import { type NoteKey, parseNoteKey, parseOrderProof } from "@perpgate/protocol/receipts";
+import {
+  type NoteKey,
+  parseLogKey,
+  parseOrderProof,
+  type WitnessPolicy,
+  witnessPolicy,
+} from "@perpgate/protocol/receipts";
 import {
   NothingToVerify,
   UnknownToRelease,
@@ -29,6 +35,8 @@ export interface VerifyOptions {
   readonly signatures?: boolean;
   readonly key?: string;
   readonly checkpoint?: readonly string[];
+  readonly witness?: readonly string[];
+  readonly require?: number;
   readonly json?: boolean;
 }
 
@@ -38,6 +46,7 @@ export async function verifyFolder(options: VerifyOptions): Promise<number> {
     ...(signatures ? { signatures: recoverWallet } : {}),
     ...(key === undefined ? {} : { logKey: logKeyOf(key) }),
     checkpoints: checkpoint.map(checkpointIn),
+    witnesses: witnessesOf(options),
   });
   if (json) process.stdout.write(`${JSON.stringify(report)}\n`);
   else process.stdout.write(`${reportText(report, options)}\n`);
@@ -45,9 +54,24 @@ export async function verifyFolder(options: VerifyOptions): Promise<number> {
 }
 
 function logKeyOf(text: string): NoteKey {
-  const key = parseNoteKey(text);
+  const key = parseLogKey(text);
   if (key === undefined) throw new StartError(`--key: ${text} is no verifier key of a log`);
   return key;
+}
+
+/** The folder keeps its checkpoint without cosignatures: only kept ones can have them. */
+function witnessesOf({
+  key,
+  checkpoint = [],
+  witness = [],
+  require,
+}: VerifyOptions): WitnessPolicy {
+  const policy = witnessPolicy({ witnessKeys: witness, require });
+  if (typeof policy === "string") throw new StartError(`--witness: ${policy}`);
+  if (policy.keys.length > 0 && (key === undefined || checkpoint.length === 0)) {
+    throw new StartError("--witness needs --key and --checkpoint");
+  }
+  return policy;
 }
 
 /** The signed note in a file, or in a proof of an order. */

@@ -2,11 +2,8 @@
 
 import type { Command } from "commander";
 import { addCommand, exitWith } from "../cli/command.js";
-import { repeated, wholeNumber } from "../cli/values.js";
+import { REQUIRE_HELP, repeated, WITNESS_HELP, wholeNumber } from "../cli/values.js";
 import { venueCommand } from "./venue-command.js";
-
-const WITNESS_HELP = "the verifier key of a witness; may be repeated";
-const REQUIRE_HELP = "how many of these witnesses must have cosigned (all)";
 
 export function addReceiptCommands(program: Command): void {
   venueCommand(program, "proof", {

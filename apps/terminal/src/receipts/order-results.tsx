@@ -60,9 +60,16 @@ function ResultCard({ result }: { readonly result: OrderResult }) {
       <ProofSteps result={result} />
       {live.reason !== null && <p className="notice">{REASON_TEXTS[live.reason] ?? live.reason}</p>}
       <dl className="facts">
+        <Fact label="Side">{ack.side === "long" ? "Buy / Long" : "Sell / Short"}</Fact>
+        <Fact label="Size">
+          {sizeText(view, live.filledSize + live.remainingSize)} {base}
+        </Fact>
+        <Fact label="Price" testId="result-price">
+          {live.filledSize > 0 ? priceText(view, live.avgFillPrice) : "—"}
+        </Fact>
+        <Fact label="Status">{STATUS_TEXTS[live.status]}</Fact>
         <Fact label="Filled" testId="result-filled">
           {sizeText(view, live.filledSize)} {base}
-          {live.filledSize > 0 && ` at ${priceText(view, live.avgFillPrice)}`}
         </Fact>
         {live.remainingSize > 0 && (
           <Fact label={live.status === "canceled" ? "Canceled" : "Waiting"}>

@@ -6,7 +6,7 @@ import type { OrderResult } from "../venue/order-result.js";
 
 export function ReceiptFiles({ result }: { readonly result: OrderResult }) {
   const { sessions } = useTerminal();
-  const { ack, signed, proofFile } = result;
+  const { ack, proofFile } = result;
   const saveReceipt = () => {
     const file = sessions.session?.receipts.of(ack.ackNonce);
     if (file === undefined) return;
@@ -17,7 +17,7 @@ export function ReceiptFiles({ result }: { readonly result: OrderResult }) {
       <button
         type="button"
         className="button small"
-        disabled={signed !== "held"}
+        disabled={sessions.session?.receipts.of(ack.ackNonce) === undefined}
         onClick={saveReceipt}
       >
         Save receipt

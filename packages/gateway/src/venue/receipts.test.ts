@@ -1,7 +1,8 @@
 /** Receipts as a client gets them, and the log that they must appear in. */
 
-import { bytesFromHex, readBlockHeader } from "@perpgate/protocol/core";
+import { bytesFromHex, readBlockHeader, readLeaf } from "@perpgate/protocol/core";
 import {
+  ackDifferences,
   ackListHash,
   checkOrderProof,
   checkpointText,
@@ -14,6 +15,7 @@ import {
   receiptProblem,
   requestHashOf,
   rootOfLeafHashes,
+  sealedAcknowledgement,
   signatureLine,
   treeLeafHash,
 } from "@perpgate/protocol/receipts";
@@ -44,6 +46,15 @@ function receiptIn(
     block: Number(ack.expectedBlock),
   });
   if (receipt === undefined) throw new Error(`no receipt in ${JSON.stringify(ack)}`);
+  // Every answer has the bytes that are sealed, and says what they say.
+  const bytes = Buffer.from(String(ack.leaf), "base64url");
+  expect(Buffer.from(receipt.statement.leafHash)).toEqual(Buffer.from(treeLeafHash(bytes)));
+  const leaf = readLeaf(new Uint8Array(bytes));
+  const market = venue.views.markets()[leaf?.market ?? 0];
+  if (leaf === undefined || market === undefined) throw new Error("the leaf cannot be read");
+  const sealed = sealedAcknowledgement(leaf, market);
+  if (typeof sealed === "string") throw new Error(sealed);
+  expect(ackDifferences(sealed, ack)).toEqual([]);
   return receipt;
 }
 

@@ -1,8 +1,9 @@
 /** A session's receipts, where answers are changed or lost between a real venue and the client. */
 
-import type { FetchLike, ReceiptProblem, Session } from "@perpgate/sdk";
+import { checkEvidence, type FetchLike, type ReceiptProblem, type Session } from "@perpgate/sdk";
 import { newLogKey } from "@perpgate/venue";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { signedAgain } from "../testing/dishonest-receipts.js";
 import { BID, newClient, newSession, startVenue } from "../testing/venue.js";
 
 const { key: logKey } = newLogKey("venue.example/log");
@@ -109,6 +110,50 @@ test("the log's key can never be read: a thousand wait, the oldest beyond are re
   const { ackNonce } = ack;
   const kind = "not_checked";
   expect(problems).toEqual(Array(2).fill({ ackNonce, kind, reason, file: undefined }));
+});
+
+test("an answer that is not what was signed: reported, and its receipt is kept", async () => {
+  const answers = [{ avgFillPrice: 59_999 }, { time: 5 }, { symbol: "ETHUSD" }, {}];
+  const { session, problems } = await trader({ answers });
+  for (const _ of answers) await session.placeOrder(BID);
+  await session.receipts.settled();
+  expect(problems.map(({ kind, reason }) => [kind, reason])).toEqual([
+    ["differs", "avgFillPrice is 0 in the leaf, 59999 here"],
+    ["differs", expect.stringMatching(/^time is \d+ in the receipt, 5 here$/)],
+    ["differs", "symbol is BTCUSD in the leaf, ETHUSD here"],
+  ]);
+  expect(kept(session)).toHaveLength(4);
+});
+
+test("an answer without its leaf, or with another one: reported, and its receipt is kept", async () => {
+  const answers = [{ leaf: undefined }, { leaf: "AAAA" }];
+  const { session, problems } = await trader({ answers });
+  for (const _ of answers) await session.placeOrder(BID);
+  await session.receipts.settled();
+  expect(problems.map(({ kind }) => kind)).toEqual(["differs", "differs"]);
+  expect(problems.map(({ reason }) => reason)).toEqual([
+    expect.stringContaining("left out the leaf"),
+    "its leaf is not the one that the receipt is about",
+  ]);
+  expect(kept(session)).toHaveLength(2);
+});
+
+test("one nonce at two positions: reported with evidence", async () => {
+  const answers: object[] = [{}];
+  const { session, problems } = await trader({ answers });
+  const order = { ...BID, nonce: 7 };
+  await session.placeOrder(order);
+  await session.receipts.settled();
+  const [file] = session.receipts.files;
+  const { request = "", leaf = "" } = file!;
+  const changes = { position: file!.position + 5 };
+  const { receipt } = signedAgain(file!, changes, logKey, { request, leaf });
+  answers.push({ receipt, ackNonce: String(changes.position) });
+  await session.placeOrder(order);
+  await session.receipts.settled();
+  const twice = problems.find(({ kind }) => kind === "twice");
+  const checked = await checkEvidence(JSON.stringify(twice?.evidence), { logKey: logKey.text });
+  expect(checked).toMatchObject({ verdict: "twice" });
 });
 
 test("acknowledgements that fit no statement: each is reported, the next one is kept", async () => {

@@ -1,4 +1,5 @@
 import { checkpointText, signatureLine } from "@perpgate/protocol/receipts";
+import { TestCosigner } from "@perpgate/protocol/testing";
 import { expect, test } from "vitest";
 import { encodeHeader, NO_PARENT, seal } from "../blocks/block-header.js";
 import { MerkleAccumulator } from "../blocks/merkle.js";
@@ -43,4 +44,27 @@ test("an older checkpoint in place of the last one: found once it leaves two min
 
 test("hours without blocks after the checkpoint: no fault", async () => {
   expect(await faultAfter(100, 3_600_000)).toBeNull();
+});
+
+test("a kept checkpoint: needs the cosignatures of the policy, the folder's own does not", async () => {
+  const witness = new TestCosigner();
+  const policy = { keys: [witness.key], required: 1 };
+  const tree = new MerkleAccumulator();
+  tree.add(encodeHeader(block(1, 200)));
+  const text = checkpointText({ origin: key.name, size: 1, root: tree.root() });
+  const note = `${text}\n${signatureLine(key, signWith(key.privateKey, Buffer.from(text)))}`;
+  const faultOf = async (kept: string) => {
+    const check = new CheckpointCheck(
+      { logCheckpoint: note, isGivenUp: false },
+      [kept],
+      [key],
+      policy,
+    );
+    expect(check.onBlock(block(1, 200))).toBeNull();
+    return check.endFault();
+  };
+  expect(await faultOf(note)).toBe(
+    "the kept checkpoint: the checkpoint has 0 of the 1 cosignatures that are required",
+  );
+  expect(await faultOf(note + witness.line(text))).toBeNull();
 });

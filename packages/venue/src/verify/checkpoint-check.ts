@@ -11,10 +11,12 @@
  */
 import {
   type Checkpoint,
+  NO_WITNESSES,
   type NoteKey,
   openCheckpoint,
   parseCheckpoint,
   parseNote,
+  type WitnessPolicy,
 } from "@perpgate/protocol/receipts";
 import { encodeHeader, type SealedBlock } from "../blocks/block-header.js";
 import { MerkleAccumulator } from "../blocks/merkle.js";
@@ -57,11 +59,15 @@ export class CheckpointCheck {
   /** Blocks of the folder's checkpoint, if it differs and the operator gave up the log's end. */
   givenUpBlocks: number | null = null;
 
-  /** `logKeys`: the pinned key and the others of its chain; empty without one. */
+  /**
+   * `logKeys`: the pinned key and the others of its chain; empty without one. `policy` is for the kept
+   * checkpoints: that in the folder is written before witnesses have cosigned it.
+   */
   constructor(
     signed: SignedClaim,
     kept: readonly string[],
     private readonly logKeys: readonly NoteKey[],
+    private readonly policy: WitnessPolicy = NO_WITNESSES,
   ) {
     const { logCheckpoint, isGivenUp } = signed;
     // Anyone who can write to the folder can give up its end: it convinces nobody with a pinned key.
@@ -127,7 +133,8 @@ export class CheckpointCheck {
 
   private async keyFault(): Promise<string | null> {
     for (const { source, note } of this.claims) {
-      const opened = await openCheckpoint(note, this.logKeys, verifyEd25519);
+      const policy = source === IN_FOLDER ? NO_WITNESSES : this.policy;
+      const opened = await openCheckpoint(note, this.logKeys, verifyEd25519, policy);
       if (typeof opened === "string") return `${source}: ${opened}`;
     }
     const last = this.claims.at(-1);

@@ -16,7 +16,7 @@ import {
   type LogState,
   nodeDisk,
 } from "@perpgate/journal";
-import type { NoteKey } from "@perpgate/protocol/receipts";
+import type { NoteKey, WitnessPolicy } from "@perpgate/protocol/receipts";
 import type { SealedBlock } from "../blocks/block-header.js";
 import { decodeRecord, RecordUnreadable } from "../record/record.js";
 import { type DataFolder, dataFolder } from "../recovery/data-folder.js";
@@ -41,6 +41,8 @@ export interface VerifyOptions {
   readonly logKey?: NoteKey;
   /** Signed checkpoints that you kept: the log must continue each. */
   readonly checkpoints?: readonly string[];
+  /** Which witnesses must have cosigned each of them; needs `logKey`. */
+  readonly witnesses?: WitnessPolicy;
   /** Of the folder that this one is a copy of, read before the copy was made: a copy has none. */
   readonly signed?: SignedClaim;
 }
@@ -199,8 +201,8 @@ class Verification {
   ) {
     this.from = state.engine.seq;
     this.promises = new PromiseCheck(keys.pinned);
-    const { signatures, checkpoints = [] } = options;
-    this.checkpoints = new CheckpointCheck(claims.signed, checkpoints, keys.pinned);
+    const { signatures, checkpoints = [], witnesses } = options;
+    this.checkpoints = new CheckpointCheck(claims.signed, checkpoints, keys.pinned, witnesses);
     if (keys.fault !== null) this.fault = { position: null, reason: keys.fault };
     this.evidence =
       signatures === undefined ? undefined : new EvidenceCheck(signatures, this.from > 0);

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { until } from "@perpgate/gateway/testing";
+import { evidenceSamples } from "@perpgate/protocol/testing";
 import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
 import { expect } from "vitest";
 import { expectAccessible } from "../axe.js";
@@ -69,6 +70,21 @@ export function checkPageTests(test: PageTest): void {
     const other = proof.replace(/^index \d+$/m, "index 123456789");
     await page.getByLabel("or as text").fill(other);
     await check("Not proven");
+    const samples = evidenceSamples();
+    await page.getByLabel("Key of the log").fill(samples.logKey);
+    await page.getByLabel("Keys of witnesses").fill(samples.witnessKey);
+    const verdictOn = async (text: string) => {
+      await page.getByLabel("or as text").fill(text);
+      await result.evaluate((element) => element.removeAttribute("data-verdict"));
+      await page.getByRole("button", { name: "Check" }).click();
+      await page.locator("[data-verdict]").waitFor();
+      return result.getAttribute("data-verdict");
+    };
+    for (const { name, text } of samples.genuine)
+      expect(await verdictOn(text), name).toBe("Proven");
+    for (const { name, text } of samples.forged) {
+      expect(await verdictOn(text), name).toBe("Not proven");
+    }
     // Again over the network: the gateway's headers allow what the file allows itself, and nothing more.
     await context.setOffline(false);
     await page.goto(`${quiet.url}/check.html`);
