@@ -2,12 +2,17 @@
 import { request, upgrade } from "../../harness/wire.js";
 import { attacksOf, type Prepare } from "../attack.js";
 import type { Line } from "../wire/line.js";
-import { openMany } from "../wire/patterns.js";
+import { type Crowd, openMany } from "../wire/patterns.js";
 import { hundredAddresses, ORDER } from "./shared.js";
 
 /** More than the venue accepts in all. */
 const HELD = 11_000;
 const CLIENT_HELLO = Buffer.concat([Buffer.from("16030102000100", "hex"), Buffer.alloc(505, 3)]);
+
+/** A hundred addresses that fill every place in two seconds and leave half of a core. */
+function crowd(network: string): Crowd {
+  return { addresses: hundredAddresses(network), perSecond: 5_000 };
+}
 
 /** Each connection sends `opening`, then `drop` every few milliseconds, so that it never ends. */
 function dripping(connections: number, opening: Buffer, drop: Buffer, everyMs: number): Prepare {
@@ -62,15 +67,9 @@ export const CONNECTION_ATTACKS = attacksOf("connections", TABLE, {
   "connections-held": () => openMany(HELD, {}, () => undefined),
   "connections-held-after-a-request": () =>
     openMany(HELD, {}, (line) => line.write(request({ path: "/healthz" }))),
-  "connections-held-by-a-hundred": () =>
-    openMany(HELD, {}, () => undefined, hundredAddresses("127.0.200")),
+  "connections-held-by-a-hundred": () => openMany(HELD, {}, () => undefined, crowd("127.0.200")),
   "connections-held-by-a-hundred-after-a-request": () =>
-    openMany(
-      HELD,
-      {},
-      (line) => line.write(request({ path: "/healthz" })),
-      hundredAddresses("127.0.201"),
-    ),
+    openMany(HELD, {}, (line) => line.write(request({ path: "/healthz" })), crowd("127.0.201")),
   "requests-reset": () =>
     openMany(64, {}, (line) => {
       line.write(request({ path: "/v1/orders", body: ORDER }));

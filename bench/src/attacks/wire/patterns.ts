@@ -89,21 +89,26 @@ export function volleys(source: Source, options: FloodOptions): Traffic {
   };
 }
 
-/**
- * Keeps `count` connections open, as fast as it can; `onOpen` is called for each. With `addresses` they
- * come from these in turn.
- */
+/** Where connections come from, in turn, and how many are opened a second over all. */
+export interface Crowd {
+  readonly addresses: readonly string[];
+  readonly perSecond: number;
+}
+
+/** Keeps `count` connections open, as fast as it can or as the crowd does; `onOpen` is called for each. */
 export function openMany(
   count: number,
   options: LineOptions,
   onOpen: (line: Line) => void,
-  addresses: readonly string[] = [],
+  { addresses, perSecond }: Crowd = { addresses: [], perSecond: Number.POSITIVE_INFINITY },
 ): Traffic {
   return async (network) => {
     let next = 0;
+    const startedMs = performance.now();
     const fill = (): void => {
+      const due = ((performance.now() - startedMs) * perSecond) / 1_000;
       let opened = 0;
-      while (!network.isOver && opened < OPENED_PER_TURN && network.size < count) {
+      while (!network.isOver && opened < OPENED_PER_TURN && network.size < count && next < due) {
         const localAddress = addresses[next++ % addresses.length];
         const from = localAddress === undefined ? {} : { localAddress };
         network.open({ ...options, ...from, onConnect: onOpen });
