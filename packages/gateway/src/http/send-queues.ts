@@ -8,8 +8,8 @@ import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 
 const TABLES = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
-/** Columns of a line: `local remote state tx_queue:rx_queue … inode`; numbers are hex but for the inode. */
-const LINE = /^ *\d+: \S+ \S+ \S+ (?!00000000)([0-9A-F]{8}):\S+ \S+ \S+ +\d+ +\d+ (\d+) /gm;
+/** Columns of a line: `local remote state tx_queue:rx_queue … inode`; numbers are hex but for the inode, 0 without a process. */
+const LINE = /^ *\d+: \S+ \S+ \S+ (?!00000000)([0-9A-F]{8}):\S+ \S+ \S+ +\d+ +\d+ ([1-9]\d*) /gm;
 
 export type SendQueues = ReadonlyMap<number, number>;
 

@@ -54,7 +54,7 @@ export const COST = {
 } as const;
 
 /** White space costs the most: three passes look at each character. */
-const MICROS_PER_KIB_READ = 10;
+const MICROS_PER_KIB_READ = 16;
 /** A signed body is hashed, checked outside the ring of the verifying threads, logged and kept. */
 const MICROS_PER_KIB_SIGNED = 45;
 /** A body may arrive in chunks of one byte, with an event each. */
