@@ -264,7 +264,9 @@ describe("reasons not to start: one line, exit 1", () => {
     const child = new PerpgateProcess(["--port", "0", "--data", join(file, "data")]);
     const { code, stderr } = await child.ended;
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^perpgate: data folder \S+ is not writable: ENOTDIR[^\n]*\n$/);
+    expect(stderr).toMatch(
+      /^perpgate: data folder \S+ is not writable: (?:ENOTDIR|EEXIST)[^\n]*\n$/,
+    );
   });
 
   test.each([

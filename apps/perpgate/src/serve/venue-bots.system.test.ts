@@ -125,5 +125,5 @@ test("settings: a boolean keeps the other settings, and a wrong key is named", (
   const refused = (bots: unknown) => () => checkSettings({ bots }, "test.json");
   expect(refused({ level: 1 })).toThrow('unknown key "bots.level"');
   expect(refused({ levels: 0 })).toThrow('"bots.levels" must be >= 1');
-  expect(refused("no")).toThrow('"bots" must be boolean');
+  expect(refused("no")).toThrow('"bots" must be true, false or an object');
 });
