@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { relative } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
@@ -29,11 +28,13 @@ const SEEDED_TESTS =
     ? []
     : [
         "packages/engine/src/testing/agreement.test.ts",
+        "packages/engine/src/testing/rules/rules.test.ts",
         "packages/simulator/src/cluster/cluster-seeds.test.ts",
       ];
 const SHORT_COUNTS = {
   PERPGATE_FLOW_EACH: "600",
   PERPGATE_FLOW_COMMANDS: "600",
+  PERPGATE_RULE_SEEDS: "3",
   PERPGATE_CLUSTER_SEEDS: "200",
 };
 
@@ -76,7 +77,5 @@ export default defineConfig({
       new URL("./scripts/testing/source-loader.mjs", import.meta.url).href,
     ],
     sequence: { sequencer: LongestFirst },
-    // One more than there are cores: much of what a test of processes and sockets does is waiting.
-    maxWorkers: availableParallelism() + 1,
   },
 });

@@ -15,7 +15,7 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -142,7 +142,9 @@ function planOf({ values, positionals }) {
     process.env.PERPGATE_SEEDED = "1";
     return { checks: [page], args: ["--project=system", "--maxWorkers=1", ...positionals] };
   }
-  return { checks: CHECKS, args: ["--project=fast", ...positionals] };
+  // One more than there are cores: much of what a test of sockets does is waiting.
+  const workers = `--maxWorkers=${availableParallelism() + 1}`;
+  return { checks: CHECKS, args: ["--project=fast", workers, ...positionals] };
 }
 
 function readWords() {

@@ -126,7 +126,7 @@ function addDataFolderCommands(program: Command): void {
   addCommand(program, "verify", {
     summary: "replay a data folder and check everything in it",
     usage: [
-      "[--data DIR] [--signatures] [--key VKEY] [--checkpoint FILE]… [--witness VKEY]… [--require N] [--json]",
+      "[--data DIR] [--signatures] [--key VKEY] [--checkpoint FILE]… [--witness VKEY]… [options]",
     ],
     about: `Replays the log of a data folder and compares every record, block, checkpoint, snapshot and
 row of history with it; with --signatures every order, sign-in and vote too; with --key the signature

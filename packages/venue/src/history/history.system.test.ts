@@ -235,7 +235,7 @@ function expectSame(found: readonly unknown[], expected: readonly unknown[]): vo
   if (!isDeepStrictEqual(found, expected)) expect(found).toEqual(expected);
 }
 
-/** Without the balance: ledger.test.ts checks those. */
+/** Without the balance: ledger.system.test.ts checks those. */
 function plain({ seq, ordinal, row }: ReturnType<History["fills"]>[number]) {
   return { seq, ordinal, row: [...row].filter((_, word) => word !== FILL_ROW.BALANCE) };
 }
