@@ -2,10 +2,18 @@ import { relative } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Fast tests that take longest, begun first: whatever is left for the end should be short. */
+/** What takes longest, begun first: whatever is left for the end should be short. */
 const LONGEST = [
   "apps/terminal/src/first-trade.test.ts",
-  "packages/engine/src/testing/agreement.test.ts",
+  "apps/perpgate/src/serve/trading.test.ts",
+  "apps/terminal/src/page.system.test.ts",
+  "apps/terminal/src/page-quiet.system.test.ts",
+  "apps/perpgate/src/cluster/outcomes.system.test.ts",
+  "apps/perpgate/src/cluster/kills.system.test.ts",
+  "apps/perpgate/src/serve/process.system.test.ts",
+  "apps/perpgate/src/cluster/storage.system.test.ts",
+  "packages/cluster/src/faults.system.test.ts",
+  "scripts/release.system.test.mjs",
 ];
 
 class LongestFirst extends BaseSequencer {

@@ -3,7 +3,7 @@
  * The one runner of tests:
  *
  *   npm test                 types, style, boundaries, language, and every fast test
- *   npm run test:system      tests with real processes, NATS, Chromium, Hardhat, packages; one at a time
+ *   npm run test:system      tests with real processes, NATS, Chromium, Hardhat, packages
  *   npm test -- --long NAME  the long form of some tests (`--long` alone lists them)
  *
  * `--times` prints where the time went, by file; other words select files, as vitest takes them.
@@ -47,6 +47,9 @@ const CHECKS = [
   ["boundaries", ...script("check-boundaries.mjs")],
   ["language", ...script("check-language.mjs")],
 ];
+
+/** One more than there are cores: much of what a test of processes and sockets does is waiting. */
+const WORKERS = `--maxWorkers=${availableParallelism() + 1}`;
 
 /** Runs one step; prints what it said when it ends. Returns its name if it failed. */
 function check([name, command, ...args]) {
@@ -140,11 +143,9 @@ function planOf({ values, positionals }) {
   if (values.system) {
     const page = ["page", ...script("build-page.mjs")];
     process.env.PERPGATE_SEEDED = "1";
-    return { checks: [page], args: ["--project=system", "--maxWorkers=1", ...positionals] };
+    return { checks: [page], args: ["--project=system", WORKERS, ...positionals] };
   }
-  // One more than there are cores: much of what a test of sockets does is waiting.
-  const workers = `--maxWorkers=${availableParallelism() + 1}`;
-  return { checks: CHECKS, args: ["--project=fast", workers, ...positionals] };
+  return { checks: CHECKS, args: ["--project=fast", WORKERS, ...positionals] };
 }
 
 function readWords() {

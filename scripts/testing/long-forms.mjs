@@ -52,7 +52,7 @@ export const LONG_FORMS = {
   },
   page: {
     about: "the trading page open for 30 minutes: frames and memory",
-    files: ["apps/terminal/src/page"],
+    files: ["apps/terminal/src/page-venues"],
     names: "frames:",
     env: { PERPGATE_PAGE_MINUTES: "30" },
   },

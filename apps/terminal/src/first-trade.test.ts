@@ -2,9 +2,9 @@
 
 import { describe } from "vitest";
 import { isWithoutChromium } from "./testing/chromium.js";
-import { createPageTest } from "./testing/page-test.js";
+import { createPageTest, PAGE_TESTS } from "./testing/page-test.js";
 import { firstTradeTests } from "./testing/suites/first-trade.js";
 
-describe.skipIf(isWithoutChromium())("trading page", { timeout: 240_000 }, () => {
+describe.skipIf(isWithoutChromium())("trading page", PAGE_TESTS, () => {
   firstTradeTests(createPageTest().test);
 });

@@ -25,6 +25,15 @@ type PageSuites = ReturnType<typeof createPageTest>;
 /** Calmer than by default: most tests need a market that moves, none but the frames' a busy one. */
 const CALM = { levels: 200, refreshMs: 1_000, actionsPerSecond: 80, gamblers: 1 };
 
+/**
+ * Options of a group of page tests. PERPGATE_PAGE_REPEATS: to look for tests that fail now and then, with
+ * `-t name`, on a busy machine.
+ */
+export const PAGE_TESTS = {
+  timeout: 240_000,
+  repeats: Number(process.env.PERPGATE_PAGE_REPEATS ?? 0),
+};
+
 export function createPageTest() {
   let built: Awaited<ReturnType<typeof buildPage>>;
   let browser: Browser;
@@ -76,7 +85,7 @@ export function createPageTest() {
       await visits.end();
     },
   });
-  return { test: extended, endVenues: () => venues.end() };
+  return { test: extended };
 }
 
 /** The shared venues. Each runs from the first test that needs it to the end of its group. */
