@@ -32,7 +32,7 @@ const TESTS = FOLDERS.map((folder) => `${folder}/*.test.{ts,mjs}`);
 const SYSTEM_TESTS = FOLDERS.map((folder) => `${folder}/*.system.test.{ts,mjs}`);
 /** Short in `npm test`, with the counts of their files in `npm run test:system`, which sets the variable. */
 const SEEDED_TESTS =
-  process.env.PERPGATE_SEEDED !== "1"
+  process.env.TEST_SEEDED !== "1"
     ? []
     : [
         "packages/engine/src/testing/agreement.test.ts",

@@ -25,8 +25,8 @@ export function problemBeforeStart(root, nodeVersion, environment) {
   if (!existsSync(join(root, "node_modules", "typescript"))) {
     return "the dependencies are not installed; run: npm ci";
   }
-  const { engines } = JSON.parse(readFileSync(join(root, "apps/perpgate/package.json"), "utf8"));
-  const needed = engines.node.replace(">=", "");
+  const { runtime } = JSON.parse(readFileSync(join(root, "apps/perpgate/package.json"), "utf8"));
+  const needed = runtime.node;
   if (Number.parseInt(nodeVersion, 10) < Number(needed)) {
     // The script's own path leads to the pinned Node, unless its platform has no package.
     return `this is Node ${nodeVersion}; Perpgate needs ${needed} or later, and npm has none for ${process.platform} ${process.arch}: install it`;

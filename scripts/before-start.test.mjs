@@ -26,7 +26,7 @@ test("a clone without dependencies: what to run", () => {
   const root = mkdtempSync(join(tmpdir(), "perpgate-clone-"));
   onTestFinished(() => rmSync(root, { recursive: true }));
   mkdirSync(join(root, "apps/perpgate"), { recursive: true });
-  writeFileSync(join(root, "apps/perpgate/package.json"), '{"engines":{"node":">=24"}}');
+  writeFileSync(join(root, "apps/perpgate/package.json"), '{"runtime":{"node":"24"}}');
   expect(problemBeforeStart(root, NODE, {})).toContain("npm ci");
   mkdirSync(join(root, "node_modules/typescript"), { recursive: true });
   expect(problemBeforeStart(root, NODE, {})).toBeUndefined();

@@ -18,15 +18,15 @@ const CLOCK_LEAD_MS = 240_000;
 const run = promisify(execFile);
 
 /**
- * The oldest Node that clients may run on: PERPGATE_NODE_20 names
+ * The oldest Node that clients may run on: TEST_NODE_20 names
  * it. Without it tests use the Node that runs them, and a warning says so; with REQUIRE_NODE_20=1, as in
  * continuous integration, they fail.
  */
 function oldestNode() {
-  const path = process.env.PERPGATE_NODE_20;
+  const path = process.env.TEST_NODE_20;
   if (path !== undefined) return path;
-  if (process.env.REQUIRE_NODE_20 === "1") throw new Error("PERPGATE_NODE_20 is not set");
-  console.warn("Not tried on Node 20: PERPGATE_NODE_20 names none.");
+  if (process.env.REQUIRE_NODE_20 === "1") throw new Error("TEST_NODE_20 is not set");
+  console.warn("Not tried on Node 20: TEST_NODE_20 names none.");
   return process.execPath;
 }
 

@@ -142,7 +142,7 @@ function planOf({ values, positionals }) {
   }
   if (values.system) {
     const page = ["page", ...script("build-page.mjs")];
-    process.env.PERPGATE_SEEDED = "1";
+    process.env.TEST_SEEDED = "1";
     return { checks: [page], args: ["--project=system", WORKERS, ...positionals] };
   }
   return { checks: CHECKS, args: ["--project=fast", WORKERS, ...positionals] };

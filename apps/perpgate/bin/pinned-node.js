@@ -38,10 +38,10 @@ export function pinnedNode(platform = process.platform, arch = process.arch) {
   }
 }
 
-/** The version that `apps/perpgate/package.json` asks for. */
+/** The oldest release that runs a venue: `runtime` of package.json; `engines` is what npm may run on. */
 export function neededNode() {
   const manifest = new URL("../package.json", import.meta.url);
-  return JSON.parse(readFileSync(manifest, "utf8")).engines.node.replace(">=", "");
+  return JSON.parse(readFileSync(manifest, "utf8")).runtime.node;
 }
 
 /**

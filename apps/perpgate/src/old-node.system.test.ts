@@ -1,6 +1,6 @@
 /**
  * A start with the oldest Node that npm may run on: the venue runs on the pinned one, and signals and exit
- * codes pass through. PERPGATE_NODE_20 names the old one; without it the tests are skipped with a warning,
+ * codes pass through. TEST_NODE_20 names the old one; without it the tests are skipped with a warning,
  * with REQUIRE_NODE_20=1, as in continuous integration, they fail.
  */
 
@@ -8,10 +8,10 @@ import { describe, expect, test } from "vitest";
 import { MAIN, PerpgateProcess, temporaryFolder } from "./testing/perpgate-process.js";
 
 function oldNode(): string | undefined {
-  const path = process.env.PERPGATE_NODE_20;
+  const path = process.env.TEST_NODE_20;
   if (path !== undefined) return path;
-  if (process.env.REQUIRE_NODE_20 === "1") throw new Error("PERPGATE_NODE_20 is not set");
-  console.warn("SKIPPED: a start with Node 20, since PERPGATE_NODE_20 names none.");
+  if (process.env.REQUIRE_NODE_20 === "1") throw new Error("TEST_NODE_20 is not set");
+  console.warn("SKIPPED: a start with Node 20, since TEST_NODE_20 names none.");
   return undefined;
 }
 

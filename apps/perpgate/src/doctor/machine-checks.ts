@@ -22,7 +22,7 @@ const CLOCK_TOLERANCE_MS = 2_000;
 
 export function checkNode(version: string): Finding {
   const manifest = readFileSync(new URL("package.json", packageFolder()), "utf8");
-  const needed = String(JSON.parse(manifest).engines.node).replace(">=", "");
+  const needed = String(JSON.parse(manifest).runtime.node);
   return Number.parseInt(version, 10) < Number(needed)
     ? problem("node", `Node ${version}`, `install Node ${needed} or later`)
     : ok("node", `Node ${version} on ${process.platform} ${process.arch}`);
