@@ -105,7 +105,9 @@ function describeRules(title: string, run: Run): void {
       expect(restored.stateHash(sha256)).toBe(engine.stateHash(sha256));
     });
 
-    test.skipIf(seeds < leastSeeds)("the flows reach what the rules are about", () => {
+    // Few seeds cannot.
+    if (seeds < leastSeeds) return;
+    test("the flows reach what the rules are about", () => {
       const missing = mustReach.filter((name) => (results().reached.get(name) ?? 0) === 0);
       expect(missing).toEqual([]);
     });
