@@ -1,7 +1,7 @@
 /**
  * One short sequence of commands, run once for every disk operation at which it can fail and for
  * every kind of failure: the seeds try these at random, this test tries all of them (the short form
- * a sixth of them, see places.ts).
+ * a third of them, see places.ts).
  */
 
 import type { Fault } from "@perpgate/journal/testing";

@@ -1,7 +1,7 @@
 /**
  * Which bytes of a file or write, and which operations of a disk, a test tries: all with
  * `PERPGATE_EVERY_BYTE=1` (`npm test -- --long simulator`), otherwise the bytes at both ends, where headers,
- * lengths and checksums are, some between, and every sixth operation.
+ * lengths and checksums are, some between, and every third operation.
  */
 
 const IS_EVERY_BYTE = process.env.PERPGATE_EVERY_BYTE === "1";
@@ -13,9 +13,9 @@ interface Spread {
 }
 
 /** Each byte may be one of another field. */
-export const OF_FILE: Spread = { atEnds: 64, apart: 19 };
-/** Whichever byte before its end is the last one written, the batch is lost. */
-export const OF_WRITE: Spread = { atEnds: 12, apart: 61 };
+export const OF_FILE: Spread = { atEnds: 64, apart: 7 };
+/** A batch's header is 56 bytes; whichever byte after it is the last one written, the batch is lost. */
+export const OF_WRITE: Spread = { atEnds: 64, apart: 29 };
 
 /** Counts from 1 to `length`. */
 export function placesIn(length: number, { atEnds, apart }: Spread): number[] {
@@ -24,10 +24,10 @@ export function placesIn(length: number, { atEnds, apart }: Spread): number[] {
   return all.filter((at) => at <= atEnds || at > length - atEnds || at % apart === 0);
 }
 
-/** Operations from 1 to `count`; of six faults each tries another sixth of them. */
+/** Operations from 1 to `count`; of three faults one tries the first, one the second, one the third. */
 export function operationsFor(count: number, fault: number): number[] {
   const all = Array.from({ length: count }, (_, at) => at + 1);
-  return IS_EVERY_BYTE ? all : all.filter((at) => at % 6 === fault % 6);
+  return IS_EVERY_BYTE ? all : all.filter((at) => at % 3 === fault % 3);
 }
 
 /** Between two sizes of a disk that becomes full. */

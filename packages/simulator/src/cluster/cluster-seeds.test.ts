@@ -3,11 +3,11 @@ import { WRONG_CLOCKS_MS } from "./cluster-options.js";
 import { ClusterWorld } from "./cluster-world.js";
 
 /** How many clusters, and from which seed on; `npm test -- --long simulator` runs more of them. */
-const SEEDS = Number(process.env.PERPGATE_CLUSTER_SEEDS ?? 600);
+const SEEDS = Number(process.env.PERPGATE_CLUSTER_SEEDS ?? 2_000);
 const FIRST_SEED = Number(process.env.PERPGATE_CLUSTER_FIRST_SEED ?? 1);
 
 /** Too few clusters to expect each misfortune. */
-const FEW_SEEDS = 500;
+const FEW_SEEDS = 1_000;
 const GATEWAYS = [2, 3, 4, 5];
 const gatewaysText = (gateways: number): string => `${gateways} gateways`;
 const clockText = (ms: number): string => `clock ${ms} ms wrong`;

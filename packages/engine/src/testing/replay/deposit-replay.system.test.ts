@@ -11,7 +11,7 @@ import { Engine } from "../../engine.js";
 import { REFUSALS } from "../../reasons.js";
 import { type DepositFlow, depositCommands } from "../flow/deposit-flow.js";
 
-const SEEDS = Number(process.env.PERPGATE_DEPOSIT_SEEDS ?? 10);
+const SEEDS = Number(process.env.PERPGATE_DEPOSIT_SEEDS ?? 20);
 const COUNT = 200;
 
 /** Runs one flow; returns adds what it saw to `seen`. */
