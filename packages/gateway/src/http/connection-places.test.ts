@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
-import { ConnectionPlaces, type PlaceHolder } from "./connection-places.js";
+import { ConnectionPlaces, type PlaceHolder, REQUEST_MS } from "./connection-places.js";
 
 function run(places: number) {
   const events: string[] = [];
   const lines: object[] = [];
+  const clock = { nowMs: 0 };
   const room = new ConnectionPlaces(
     places,
     {
@@ -11,6 +12,7 @@ function run(places: number) {
       onEvicted: (why) => events.push(`evicted ${why}`),
     },
     { warn: (fields) => lines.push(fields) },
+    () => clock.nowMs,
   );
   /** Takes a place, if there is one. */
   const enter = (name: string, mayUseKept = false): PlaceHolder | undefined => {
@@ -19,7 +21,7 @@ function run(places: number) {
     room.add(holder);
     return holder;
   };
-  return { room, events, lines, enter };
+  return { room, events, lines, enter, clock };
 }
 
 test("places: a tenth is kept for addresses with a live session", () => {
@@ -31,14 +33,35 @@ test("places: a tenth is kept for addresses with a live session", () => {
   expect(events).toEqual(["refused"]);
 });
 
-test("all taken: the oldest without a request leaves, before any that was answered", () => {
-  const { room, events, enter } = run(3);
+test("all taken: the oldest that has not sent a request in time leaves, before any that was answered", () => {
+  const { room, events, enter, clock } = run(3);
   const [answered] = [enter("answered")!, enter("oldest"), enter("younger")];
   room.onRequest(answered);
   room.onIdle(answered);
+  clock.nowMs = REQUEST_MS;
   expect(enter("newcomer")).toBeDefined();
   expect(events).toEqual(["evicted silent", "oldest left"]);
   expect(room.taken).toBe(3);
+});
+
+test("all taken: one that has just connected stays, those that were answered leave before it", () => {
+  const { room, events, enter, clock } = run(3);
+  const [a, b] = [enter("a")!, enter("b")!];
+  for (const each of [a, b]) {
+    room.onRequest(each);
+    room.onIdle(each);
+  }
+  enter("just connected");
+  clock.nowMs = REQUEST_MS - 1;
+  const next = enter("next")!;
+  room.onRequest(next);
+  enter("third");
+  enter("fourth");
+  expect(events.filter((event) => event.endsWith("left"))).toEqual([
+    "a left",
+    "b left",
+    "just connected left",
+  ]);
 });
 
 test("all were answered: the one that is idle longest leaves; one with a request stays", () => {

@@ -2,10 +2,11 @@
  * The places for connections, and who leaves when they are taken.
  *
  * A tenth of the places is kept for addresses with a live session, a few for each. When the others are
- * taken, a newcomer gets the place of the connection that has waited longest without sending a request; if
- * there is none, of the one that has been idle longest since its last answer and whose address has no live
- * session. Holding places thus needs work, which is charged. If no connection can leave, the newcomer is
- * refused. What was refused and closed is counted, and logged once in ten seconds.
+ * taken, a newcomer gets the place of the connection that has waited longest, and at least `REQUEST_MS`,
+ * without sending a request; if there is none, of the one that has been idle longest since its last answer
+ * and whose address has no live session; then of the oldest that has not sent a request yet. Holding places
+ * thus needs work, which is charged. If no connection can leave, the newcomer is refused. What was refused
+ * and closed is counted, and logged once in ten seconds.
  */
 
 export interface PlaceHolder {
@@ -27,12 +28,14 @@ export interface PlaceLog {
 const KEPT_SHARE = 0.1;
 /** Connections of one address, past which it does not get a place that is kept. */
 export const KEPT_PER_ADDRESS = 16;
+/** A client that has just connected sends its request within this time. */
+export const REQUEST_MS = 1_000;
 const LOG_MS = 10_000;
 
 export class ConnectionPlaces {
   private readonly holders = new Set<PlaceHolder>();
-  /** Without a request so far, oldest first. */
-  private readonly silent = new Set<PlaceHolder>();
+  /** Without a request so far, oldest first, with the time since when. */
+  private readonly silent = new Map<PlaceHolder, number>();
   /** Answered, of addresses without a live session, longest idle first. */
   private readonly idle = new Set<PlaceHolder>();
   private readonly unkept: number;
@@ -44,6 +47,7 @@ export class ConnectionPlaces {
     private readonly places: number,
     private readonly events: PlaceEvents,
     private readonly log: PlaceLog,
+    private readonly nowMs: () => number = () => performance.now(),
   ) {
     this.unkept = places - Math.floor(places * KEPT_SHARE);
   }
@@ -63,7 +67,7 @@ export class ConnectionPlaces {
 
   add(holder: PlaceHolder): void {
     this.holders.add(holder);
-    this.silent.add(holder);
+    this.silent.set(holder, this.nowMs());
   }
 
   /** It has sent a request, or has become a socket. */
@@ -83,13 +87,14 @@ export class ConnectionPlaces {
   }
 
   private evictOne(): boolean {
-    const [silent] = this.silent;
+    const [[silent, sinceMs] = []] = this.silent;
     const [idle] = this.idle;
-    const holder = silent ?? idle;
+    const isOverdue = sinceMs !== undefined && this.nowMs() - sinceMs >= REQUEST_MS;
+    const holder = isOverdue ? silent : (idle ?? silent);
     if (holder === undefined) return false;
     this.delete(holder);
     this.evicted++;
-    this.events.onEvicted(silent === undefined ? "idle" : "silent");
+    this.events.onEvicted(holder === silent ? "silent" : "idle");
     this.logLater();
     holder.evict();
     return true;
