@@ -4,7 +4,7 @@
  *
  *   npm test                 types, style, boundaries, language, and every fast test
  *   npm run test:system      tests with real processes, NATS, Chromium, Hardhat, packages
- *   npm test -- --long NAME  the long form of some tests (`--long` alone lists them)
+ *   npm test -- --long NAME  the long form of some tests (`--help` lists them)
  *
  * `--times` prints where the time went, by file; other words select files, as vitest takes them.
  *
