@@ -78,6 +78,7 @@ export const REFUSALS = [
   "writer_lacks_version",
   "index_slot_passed",
   "index_slot_ahead",
+  "exit_price",
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

@@ -51,7 +51,21 @@ describe("the leaf of an acknowledgement", () => {
     expect(LEAF_BYTES).toBe(192);
     expect(["kind", ...ACKNOWLEDGED_FIELDS]).toEqual(WORDS.map(([, name]) => name));
     const fields = WORDS.slice(1).map(([, name, value]) => [name, value]);
-    expect(readLeaf(leafBytes())).toEqual(Object.fromEntries(fields));
+    expect(readLeaf(leafBytes())).toEqual({ ...Object.fromEntries(fields), exits: 0 });
+  });
+
+  test.each([
+    [1 + 4, 1],
+    [1 + 8, 2],
+    [1 + 12, 3],
+  ])("the word of the type is %i: a limit order with exits %i", (word, exits) => {
+    expect(readLeaf(withWord(6, word))).toMatchObject({ type: 1, exits });
+    expect(readLeaf(withWord(6, word + 16))).toBeUndefined();
+  });
+
+  test("an amendment of an exit: the id is that of the exit", () => {
+    expect(readLeaf(withWord(1, 9.25))).toMatchObject({ orderId: 9.25, ackNonce: 10 });
+    expect(readLeaf(withWord(1, 9.75))).toBeUndefined();
   });
 
   test("an order without additions: the leaf ends after the block, as in every release", () => {
@@ -74,7 +88,7 @@ describe("the leaf of an acknowledgement", () => {
     expect(readLeaf(Uint8Array.of(...leafBytes(), 0))).toBeUndefined();
     const wrong: [place: number, value: number][] = [
       [0, 17],
-      [1, 10.5],
+      [1, 10.75],
       [2, Number.NaN],
       [3, Number.POSITIVE_INFINITY],
       [7, Number.MAX_SAFE_INTEGER + 1],

@@ -1,11 +1,12 @@
 /**
  * The leaf of a block's tree: a sealed acknowledgement. It is the engine's `OrderAcknowledged` event:
  * the number of its kind and then its fields in this order, each a little-endian double with a safe
- * integer.
+ * integer, or with the id of an exit (order-id.ts).
  *
  * The engine writes it and clients read it. Block hashes depend on every byte: kind, order of fields
  * and numbers of enumeration values never change; new values are appended.
  */
+import { isOrderId, STOP_LOSS_EXIT, TAKE_PROFIT_EXIT } from "./order-id.js";
 
 export const ACKNOWLEDGED_KIND = 18;
 
@@ -20,7 +21,10 @@ export const ACKNOWLEDGED_FIELDS = [
   "market",
   /** 1 for long, −1 for short. */
   "side",
-  /** An index into `ORDER_TYPES`. */
+  /**
+   * An index into `ORDER_TYPES`; in the leaf 4 more if a take profit is attached to the order, and 8 more if
+   * a stop loss is (order-id.ts).
+   */
   "type",
   "nonce",
   /** An index into `ORDER_STATUSES`. */
@@ -46,10 +50,23 @@ export const ACKNOWLEDGED_FIELDS = [
 ] as const;
 export type AcknowledgedField = (typeof ACKNOWLEDGED_FIELDS)[number];
 
-/** The fields of a leaf by name. */
-export type AcknowledgementLeaf = { readonly [F in AcknowledgedField]: number };
+/** The fields of a leaf by name. `exits`: those that are attached, 1 a take profit, 2 a stop loss, 3 both. */
+export type AcknowledgementLeaf = { readonly [F in AcknowledgedField | "exits"]: number };
 
 export const ORDER_TYPES = ["market", "limit", "stop"] as const;
+/** The step of exits in the word of the type: more than there are types. */
+const TYPE_CODES = 4;
+
+/** The word of an order's type and of its exits. */
+export function typeWord(type: number, exits: number): number {
+  return type + TYPE_CODES * exits;
+}
+
+/** The exits in that word. */
+export function exitsOfTypeWord(word: number): number {
+  return Math.floor(word / TYPE_CODES);
+}
+
 export const ORDER_STATUSES = ["filled", "resting", "pending", "canceled"] as const;
 
 /** Why an order, or its rest, ended without filling; 0 is null on the wire. */
@@ -83,6 +100,7 @@ export const END_REASONS = [
   "expired",
   "position_closed",
   "session_order_cap_exceeded",
+  "order_ended",
 ] as const;
 
 const WORD_BYTES = 8;
@@ -110,23 +128,28 @@ export function readLeaf(bytes: Uint8Array): AcknowledgementLeaf | undefined {
   for (const [i, name] of ACKNOWLEDGED_FIELDS.entries()) {
     const isLeftOut = isPlain && i >= PLAIN_FIELDS;
     const value = isLeftOut ? 0 : view.getFloat64(WORD_BYTES * (1 + i), true);
-    if (!Number.isSafeInteger(value)) return undefined;
+    // An amendment's leaf may name an exit.
+    if (!(name === "orderId" ? isOrderId(value) : Number.isSafeInteger(value))) return undefined;
     fields[name] = value;
   }
-  if (!isComplete(fields) || !hasKnownValues(fields)) return undefined;
-  if (isPlain) return { ...fields, ackNonce: fields.orderId };
-  return isPlainLeaf(fields.orderId, fields.ackNonce, fields.client1) ? undefined : fields;
+  if (!isComplete(fields)) return undefined;
+  const exits = exitsOfTypeWord(fields.type);
+  const leaf = { ...fields, type: fields.type - typeWord(0, exits), exits };
+  if (!hasKnownValues(leaf)) return undefined;
+  if (isPlain) return { ...leaf, ackNonce: leaf.orderId };
+  return isPlainLeaf(leaf.orderId, leaf.ackNonce, leaf.client1) ? undefined : leaf;
 }
 
 function isComplete(
   fields: Record<string, number>,
-): fields is Record<string, number> & AcknowledgementLeaf {
+): fields is Record<string, number> & Record<AcknowledgedField, number> {
   return ACKNOWLEDGED_FIELDS.every((name) => name in fields);
 }
 
-function hasKnownValues({ side, type, status, reason }: AcknowledgementLeaf): boolean {
+function hasKnownValues({ side, type, exits, status, reason }: AcknowledgementLeaf): boolean {
   return (
     (side === 1 || side === -1) &&
+    exits <= (TAKE_PROFIT_EXIT | STOP_LOSS_EXIT) &&
     ORDER_TYPES[type] !== undefined &&
     ORDER_STATUSES[status] !== undefined &&
     END_REASONS[reason] !== undefined

@@ -20,6 +20,7 @@ export * from "./json-bounds.js";
 export * from "./liquidation-mark.js";
 export * from "./merkle-path.js";
 export * from "./order-fields.js";
+export * from "./order-id.js";
 export * from "./patterns.js";
 export * from "./rules.js";
 export * from "./sealed-acknowledgement.js";

@@ -5,7 +5,16 @@ import { ORDER_TYPES } from "./acknowledgement-leaf.js";
 import { CLIENT_ORDER_ID_PATTERN } from "./client-order-id.js";
 import { POSITION_CURSORS, TIME_SPAN, WideLimit } from "./paging.js";
 import { MAX_CANCEL_AFTER_MS, MIN_CANCEL_AFTER_MS } from "./rules.js";
-import { Dollars, LogPosition, MarketSymbol, Nullable, Price, Size, TimeMs } from "./scalar.js";
+import {
+  Dollars,
+  LogPosition,
+  MarketSymbol,
+  Nullable,
+  OrderId,
+  Price,
+  Size,
+  TimeMs,
+} from "./scalar.js";
 import { TIMES_IN_FORCE, TRIGGERS } from "./wire-names.js";
 
 export const Side = Type.Enum(["long", "short"]);
@@ -62,7 +71,7 @@ export type PlaceOrderBody = Static<typeof PlaceOrderBody>;
 
 export const Order = Type.Object(
   {
-    orderId: LogPosition,
+    orderId: OrderId,
     symbol: MarketSymbol,
     side: Side,
     type: OrderType,
@@ -88,6 +97,8 @@ export const Order = Type.Object(
     trigger: Nullable(Trigger),
     limitPrice: Nullable(Price),
     closePosition: Type.Boolean(),
+    /** Of an exit: the order that it is attached to. */
+    parentOrderId: Type.Optional(LogPosition),
   },
   { title: "Order" },
 );

@@ -1,6 +1,7 @@
 /** The patterns of strings on the wire, and in words what each asks for. */
 
 import { CLIENT_ORDER_ID_PATTERN } from "./client-order-id.js";
+import { ORDER_ID_PATTERN } from "./order-id.js";
 import { SESSION_KEY_PATTERN } from "./session-key.js";
 import { SYMBOL_PATTERN } from "./symbol.js";
 
@@ -13,6 +14,7 @@ export const ENTRY_ID_PATTERN = "^[0-9]{1,16}(-[0-9]{1,10})?$";
 export const PATTERN_WORDS: ReadonlyMap<string, string> = new Map([
   [SYMBOL_PATTERN, "a market's symbol such as BTCUSD: 2 to 24 capital letters and digits"],
   [LOG_POSITION_PATTERN, "a whole number in decimal, such as 48213"],
+  [ORDER_ID_PATTERN, "the id of an order such as 48213, or of one of its exits such as 48213.1"],
   [HEX_32_PATTERN, "0x and 64 lower-case hex digits"],
   [ADDRESS_PATTERN, "an Ethereum address: 0x and 40 hex digits"],
   [ENTRY_ID_PATTERN, "the id of an entry such as 48213-1"],

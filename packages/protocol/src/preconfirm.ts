@@ -11,6 +11,7 @@ import {
   LogPosition,
   MarketSymbol,
   Nullable,
+  OrderId,
   Price,
   Size,
 } from "./scalar.js";
@@ -21,9 +22,15 @@ export const PositionAfter = Type.Object({
   unrealizedPnl: Dollars,
 });
 
+export const AttachedExit = Type.Object(
+  { orderId: OrderId, kind: Type.Enum(["takeProfit", "stopLoss"]) },
+  { title: "AttachedExit" },
+);
+export type AttachedExit = Static<typeof AttachedExit>;
+
 const acknowledgement = {
   ackNonce: LogPosition,
-  orderId: LogPosition,
+  orderId: OrderId,
   symbol: MarketSymbol,
   side: Side,
   nonce: OrderNonce,
@@ -36,6 +43,9 @@ const acknowledgement = {
   expectedBlock: BlockNumber,
   reason: OrderReason,
   clientOrderId: Nullable(ClientOrderId),
+  exits: Type.Optional(
+    Type.Array(AttachedExit, { description: "The exits of the order, if it has some." }),
+  ),
 };
 
 /** What is hashed and proven. */

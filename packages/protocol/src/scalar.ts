@@ -5,6 +5,7 @@
  */
 
 import { type TSchema, Type } from "typebox";
+import { ORDER_ID_PATTERN } from "./order-id.js";
 import { ADDRESS_PATTERN, HEX_32_PATTERN, LOG_POSITION_PATTERN } from "./patterns.js";
 import { SYMBOL_PATTERN } from "./symbol.js";
 
@@ -28,6 +29,12 @@ export const LogPosition = Type.String({
   pattern: LOG_POSITION_PATTERN,
   description: "A position in the venue's log, in decimal.",
   examples: ["48213"],
+});
+export const OrderId = Type.String({
+  pattern: ORDER_ID_PATTERN,
+  description:
+    "The order's position in the venue's log, in decimal; with .1 or .2 its attached take profit or stop loss.",
+  examples: ["48213", "48213.1"],
 });
 export const BlockNumber = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 export const Hex32 = Type.String({

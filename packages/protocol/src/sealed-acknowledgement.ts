@@ -7,11 +7,14 @@ import {
   type AcknowledgedField,
   type AcknowledgementLeaf,
   END_REASONS,
+  exitsOfTypeWord,
   ORDER_STATUSES,
+  typeWord,
 } from "./acknowledgement-leaf.js";
 import { averagePrice, type UnitsOfMarket } from "./average-price.js";
 import { clientIdOf } from "./client-order-id.js";
-import type { Acknowledgement } from "./preconfirm.js";
+import { EXIT_KINDS, EXIT_NAMES, exitId, orderIdText } from "./order-id.js";
+import type { Acknowledgement, AttachedExit } from "./preconfirm.js";
 import { fromMicros, fromSteps } from "./units.js";
 
 /** @throws RangeError if a number has no meaning in that market, or none at all. */
@@ -19,13 +22,14 @@ export function acknowledgementOf(
   field: (name: AcknowledgedField) => number,
   market: UnitsOfMarket,
 ): Acknowledgement {
+  const exits = exitsOf(field("orderId"), exitsOfTypeWord(field("type")));
   const status = ORDER_STATUSES[field("status")];
   if (status === undefined) throw new RangeError("an acknowledgement has an unknown status");
   const filled = field("filledLots");
   const lots = field("positionLots");
   return {
     ackNonce: String(field("ackNonce")),
-    orderId: String(field("orderId")),
+    orderId: orderIdText(field("orderId")),
     symbol: market.symbol,
     side: field("side") > 0 ? "long" : "short",
     nonce: field("nonce"),
@@ -48,14 +52,25 @@ export function acknowledgementOf(
       field("client4"),
       field("client5"),
     ]),
+    ...(exits.length === 0 ? {} : { exits }),
   };
+}
+
+/** The exits of an order: 1 a take profit, 2 a stop loss, 3 both. */
+function exitsOf(orderId: number, exits: number): AttachedExit[] {
+  return EXIT_KINDS.filter((kind) => (exits & kind) !== 0).map((kind) => ({
+    orderId: orderIdText(exitId(orderId, kind)),
+    kind: EXIT_NAMES[kind],
+  }));
 }
 
 export function acknowledgementOfLeaf(
   leaf: AcknowledgementLeaf,
   market: UnitsOfMarket,
 ): Acknowledgement {
-  return acknowledgementOf((name) => leaf[name], market);
+  const word = (name: AcknowledgedField) =>
+    name === "type" ? typeWord(leaf.type, leaf.exits) : leaf[name];
+  return acknowledgementOf(word, market);
 }
 
 export function reasonOf(code: number): string | null {

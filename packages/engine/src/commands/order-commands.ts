@@ -45,6 +45,15 @@ export interface OrderExtras {
   readonly validUntilMs: number;
 }
 
+/** The exits that are attached to an order; 0: none. */
+export interface OrderExits {
+  readonly takeProfitTicks: number;
+  /** The limit of the exit once it is triggered; 0: none. */
+  readonly takeProfitLimitTicks: number;
+  readonly stopLossTicks: number;
+  readonly stopLossLimitTicks: number;
+}
+
 /**
  * An operation of a batch: `index` of `count`, at consecutive positions of the log, so the batch begins
  * at the operation's seq less its index. All share one key and one nonce.
@@ -75,6 +84,8 @@ export interface PlaceOrder {
   readonly postOnly: boolean;
   /** Missing: a plain order, whose type decides how long it lives. */
   readonly extras?: OrderExtras;
+  /** Missing: none. From version 3 of the rules. */
+  readonly exits?: OrderExits;
   readonly batch?: BatchPlace;
 }
 

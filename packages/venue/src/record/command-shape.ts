@@ -3,6 +3,7 @@
  * every replica drops its batch. Without this check it could stop all of them.
  */
 import type { CommandKind } from "@perpgate/engine";
+import { isOrderId } from "@perpgate/protocol/core";
 import { hasFields, isHex, isInteger, isListOf, isOptional } from "../stored-json.js";
 
 type Check = (field: unknown) => boolean;
@@ -69,6 +70,14 @@ const extras = isOptional(
     validUntilMs: isInteger,
   }),
 );
+const exits = isOptional(
+  shaped({
+    takeProfitTicks: isInteger,
+    takeProfitLimitTicks: isInteger,
+    stopLossTicks: isInteger,
+    stopLossLimitTicks: isInteger,
+  }),
+);
 const isCredit = shaped({
   address: isText,
   amountMicros: isInteger,
@@ -78,6 +87,7 @@ const isCredit = shaped({
 const isVersions: Check = (field) =>
   Array.isArray(field) && field.length === 2 && field.every(isInteger);
 const isCohort = isText;
+const isOrder: Check = (field) => isInteger(field) || isOrderId(field);
 
 const SHAPES: Readonly<Record<CommandKind, Shape>> = {
   Genesis: { stampMs: isInteger, config: isFirstConfig, cohort: isCohort },
@@ -131,11 +141,12 @@ const SHAPES: Readonly<Record<CommandKind, Shape>> = {
     reduceOnly: isFlag,
     postOnly: isFlag,
     extras,
+    exits,
     batch,
   },
   AmendOrder: {
     ...SIGNED,
-    orderId: isInteger,
+    orderId: isOrder,
     clientOrderId: isText,
     priceTicks: isInteger,
     sizeLots: isInteger,
@@ -147,7 +158,7 @@ const SHAPES: Readonly<Record<CommandKind, Shape>> = {
   ChangeMargin: { ...SIGNED, amountMicros: isInteger },
   CancelOrder: {
     ...OF_SESSION,
-    orderId: isInteger,
+    orderId: isOrder,
     clientOrderId: isOptional(isText),
     validUntilMs: isOptional(isInteger),
     batch,

@@ -36,10 +36,35 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     postOnly: fc.boolean(),
   }),
   fc.record({
+    kind: fc.constant("PlaceOrder" as const),
+    stampMs: count,
+    session: count,
+    key: hash,
+    nonce: count,
+    market: fc.nat(),
+    side: fc.constantFrom(1 as const, -1 as const),
+    type: fc.constantFrom(0 as const, 1 as const),
+    marginMicros: count,
+    leverage: count,
+    priceTicks: count,
+    reduceOnly: fc.constant(false),
+    postOnly: fc.boolean(),
+    exits: fc.record({
+      takeProfitTicks: count,
+      takeProfitLimitTicks: count,
+      stopLossTicks: count,
+      stopLossLimitTicks: count,
+    }),
+  }),
+  fc.record({
     kind: fc.constant("CancelOrder" as const),
     stampMs: count,
     session: count,
-    orderId: count,
+    orderId: fc.oneof(
+      count,
+      fc.nat().map((id) => id + 0.25),
+      fc.nat().map((id) => id + 0.5),
+    ),
   }),
   fc.record({ kind: fc.constant("Tick" as const), slot: count }),
   fc.record({
@@ -149,7 +174,7 @@ describe("a record", () => {
 
   test("encode: a fingerprint that is not 32 bytes is rejected", () => {
     const [order] = fc.sample(
-      command.filter((c) => c.kind === "PlaceOrder"),
+      command.filter((c) => c.kind === "PlaceOrder" && c.exits === undefined),
       1,
     );
     if (order?.kind !== "PlaceOrder") throw new Error("no order");

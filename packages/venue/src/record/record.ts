@@ -18,6 +18,7 @@ import {
   UnknownToRelease,
   type UpdateIndex,
 } from "@perpgate/engine";
+import { isExitId } from "@perpgate/protocol/core";
 import { hasCommandShape } from "./command-shape.js";
 
 /**
@@ -88,7 +89,10 @@ export function encodeRecord(command: Command, evidence: Evidence = NO_EVIDENCE)
 /** Whether the command has only what its binary form has. */
 function isPlain(command: PlaceOrder | CancelOrder): boolean {
   if (command.batch !== undefined) return false;
-  if (command.kind === "PlaceOrder") return command.extras === undefined;
+  if (command.kind === "PlaceOrder") {
+    return command.extras === undefined && command.exits === undefined;
+  }
+  if (isExitId(command.orderId)) return false;
   return command.clientOrderId === undefined && command.validUntilMs === undefined;
 }
 
