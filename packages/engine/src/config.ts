@@ -57,6 +57,10 @@ export const LIQUIDATIONS_AND_STOPS_PER_COMMAND = 256;
  * each of the 256: accounts with a few orders never meet it.
  */
 export const LIQUIDATION_CANCELS_PER_COMMAND = 4_096;
+/** How far from the index the mid that the mark averages may be. */
+export const MID_BOUND_PPM = 10_000;
+/** How far from the index a side of the book must have the impact notional to give a mid. */
+export const DEPTH_REACH_PPM = 20_000;
 /** An index is compared with the accepted ones of this long, and held back if it is too far off. */
 export const INDEX_GUARD_MS = 10_000;
 /** How long an index is held back at least, how many later updates must be near it, and how near. */

@@ -86,8 +86,15 @@ export function upgrade(s: VenueState, { version }: Upgrade): boolean {
   const current = s.rules.version;
   if (version !== current + 1) return refuse(s, REFUSAL.version_not_next, current);
   s.rules = rules;
+  if (version === 3) enterVersion3(s);
   emit.EngineUpgraded(s.events, { version });
   return true;
+}
+
+/** Adapts a state of version 2 to the rules of version 3. */
+function enterVersion3(s: VenueState): void {
+  // The ticks of this hour that had no sample were not counted.
+  for (const market of s.markets) market.premiumTicks = market.premiumCount;
 }
 
 /** Lists the configured markets that are new and updates those that are listed. */

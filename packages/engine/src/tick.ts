@@ -30,10 +30,10 @@ export function runTick(s: VenueState): void {
   for (const market of s.markets) {
     if (!s.isLive(market)) continue;
     s.focus = market.number;
-    if (recomputeMark(market, s.timeMs)) {
+    if (recomputeMark(s, market)) {
       emit.MarkChanged(s.events, { market: market.number, markTicks: market.mark });
     }
-    samplePremium(market);
+    samplePremium(s, market);
     advanceWatches(market);
   }
   sampleFund(s);

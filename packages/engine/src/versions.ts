@@ -26,20 +26,34 @@ export interface RuleSet {
   readonly liquidationsAndStopsPerCommand: number;
   /** Orders of liquidated accounts after whose cancels a command begins no further liquidation. */
   readonly liquidationCancelsPerCommand: number;
+  /** Whether the hour's premium is averaged over all live ticks, or over those with a deep book only. */
+  readonly averagesAllTicks: boolean;
+  /** Whether the mark's average takes a mid of deep sides only, and at most 1 % from the index. */
+  readonly boundsMid: boolean;
 }
 
+/** Release 0.2.0-testnet; frozen. Version 1 was release 0.1, whose logs do not record a version. */
+const VERSION_2: RuleSet = {
+  version: 2,
+  liquidationFeePpm: LIQUIDATION_FEE_PPM,
+  makersPerCommand: MAKERS_PER_COMMAND,
+  endsPerMaker: ENDS_PER_MAKER,
+  liquidationsAndStopsPerCommand: LIQUIDATIONS_AND_STOPS_PER_COMMAND,
+  liquidationCancelsPerCommand: LIQUIDATION_CANCELS_PER_COMMAND,
+  averagesAllTicks: false,
+  boundsMid: false,
+};
+
+/** Release 0.3.0-testnet. It may change until that release. */
+const VERSION_3: RuleSet = {
+  ...VERSION_2,
+  version: 3,
+  averagesAllTicks: true,
+  boundsMid: true,
+};
+
 /** The rule sets that this release knows, ascending without gaps. */
-export const RULE_SETS: readonly RuleSet[] = [
-  // Release 0.2.0-testnet. Version 1 was release 0.1, whose logs do not record a version.
-  {
-    version: 2,
-    liquidationFeePpm: LIQUIDATION_FEE_PPM,
-    makersPerCommand: MAKERS_PER_COMMAND,
-    endsPerMaker: ENDS_PER_MAKER,
-    liquidationsAndStopsPerCommand: LIQUIDATIONS_AND_STOPS_PER_COMMAND,
-    liquidationCancelsPerCommand: LIQUIDATION_CANCELS_PER_COMMAND,
-  },
-];
+export const RULE_SETS: readonly RuleSet[] = [VERSION_2, VERSION_3];
 
 /** The newest version that this release knows: new venues begin under it. */
 export const ENGINE_VERSION = latestVersion(RULE_SETS);

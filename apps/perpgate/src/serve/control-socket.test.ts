@@ -99,7 +99,7 @@ describe("the control socket", () => {
     const { folder, venue } = await controlled();
     const before = venue.seq;
     await expect(askControl(folder, { upgrade: true })).rejects.toThrow(
-      "nothing is newer: the venue runs engine version 2, the newest that this release knows is 2",
+      "nothing is newer: the venue runs engine version 3, the newest that this release knows is 3",
     );
     expect(venue.seq - before).toBeLessThan(2);
   });

@@ -286,7 +286,7 @@ describe("reasons not to start: one line, exit 1", () => {
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toBe(
       "perpgate: the log was begun by release 0.1, engine version 1, and this release knows " +
-        "engine version 2; a venue of 0.1 cannot be continued: begin a new data folder\n",
+        "engine versions 2, 3; a venue of 0.1 cannot be continued: begin a new data folder\n",
     );
   });
 

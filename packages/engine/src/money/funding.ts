@@ -25,9 +25,11 @@ import { fundingOf } from "./owed-funding.js";
 
 /**
  * Adds one sample to the hour's average premium: how far from the index a position of the impact
- * notional could be opened. No sample if a side of the book is too thin.
+ * notional could be opened. No sample if a side of the book is too thin. From version 3 on, the tick
+ * counts nevertheless: a book that is deep for one tick must not set the rate of the hour.
  */
-export function samplePremium(market: Market): void {
+export function samplePremium({ rules }: VenueState, market: Market): void {
+  if (rules.averagesAllTicks) market.premiumTicks += 1;
   const bid = impactSubticks(market, market.bids);
   if (bid === 0) return;
   const ask = impactSubticks(market, market.asks);
@@ -55,9 +57,9 @@ function impactSubticks(market: Market, ladder: Ladder): number {
 
 /** The hour's rate in billionths, from the samples taken so far. */
 export function fundingRate(market: Market): number {
-  const count = market.premiumCount;
-  if (count === 0) return 0;
-  const premium = Math.trunc(market.premiumSum / count);
+  const { premiumCount, premiumTicks } = market;
+  if (premiumCount === 0) return 0;
+  const premium = Math.trunc(market.premiumSum / (premiumTicks || premiumCount));
   const pull = clamp(INTEREST_PER_8H - premium, PREMIUM_CLAMP_PER_8H);
   // No hour takes more than half of the maintenance, so a liquidated position keeps the other half.
   const cap = Math.min(FUNDING_CAP_PER_HOUR, market.maintenance.lowestPpm * 500);
@@ -68,6 +70,7 @@ export function fundingRate(market: Market): number {
 export function forgetSamples(market: Market): void {
   market.premiumSum = 0;
   market.premiumCount = 0;
+  market.premiumTicks = 0;
 }
 
 /** Adds the hour to the market's cumulative funding; positions settle when they are next changed. */

@@ -4,10 +4,18 @@
  */
 import { mulDivFloor, mulDivTrunc } from "@perpgate/protocol/integers";
 import type { UpdateIndex } from "../commands.js";
-import { MARK_EMA_MS, MAX_LEAD_MS, PPM, TICK_MS } from "../config.js";
+import {
+  DEPTH_REACH_PPM,
+  MARK_EMA_MS,
+  MAX_LEAD_MS,
+  MID_BOUND_PPM,
+  PPM,
+  TICK_MS,
+} from "../config.js";
 import { emit } from "../events/event-log.js";
 import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
+import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
 import type { VenueState } from "../state/venue.js";
 import { acceptIndex } from "./index-guard.js";
@@ -43,7 +51,7 @@ export function updateIndex(s: VenueState, command: UpdateIndex): boolean {
   }
   market.index = indexTicks;
   market.indexAtMs = slot * TICK_MS;
-  recomputeMark(market, s.timeMs);
+  recomputeMark(s, market);
   emit.IndexUpdated(s.events, { market: market.number, indexTicks, markTicks: market.mark });
   return true;
 }
@@ -59,14 +67,16 @@ export function awaitIndexes(s: VenueState, timeMs: number): void {
 }
 
 /** Recomputes and stores the mark; returns whether it changed. The index must be set. */
-export function recomputeMark(market: Market, timeMs: number): boolean {
+export function recomputeMark({ rules, timeMs }: VenueState, market: Market): boolean {
   const { index, markAtMs } = market;
   const bid = market.bids.count > 0 ? market.bids.bestTicks() : 0;
   const ask = market.asks.count > 0 ? market.asks.bestTicks() : 0;
   const elapsed = markAtMs === 0 ? 0 : Math.min(timeMs - markAtMs, MARK_EMA_MS);
-  const mid = bid > 0 && ask > 0 ? (bid + ask) * (SUBTICKS / 2) : index * SUBTICKS;
   const before = market.ema;
-  const ema = before + mulDivTrunc(mid - index * SUBTICKS - before, elapsed, MARK_EMA_MS);
+  const distance = rules.boundsMid
+    ? boundedDistance(market, bid, ask)
+    : midDistance(index, bid, ask);
+  const ema = before + mulDivTrunc(distance - before, elapsed, MARK_EMA_MS);
   market.ema = ema;
   market.markAtMs = timeMs;
 
@@ -80,6 +90,36 @@ export function recomputeMark(market: Market, timeMs: number): boolean {
   if (mark === market.mark) return false;
   market.mark = mark;
   return true;
+}
+
+/** From the index to the mid of the book, in subticks; 0 where a side is empty. */
+function midDistance(index: number, bid: number, ask: number): number {
+  return bid > 0 && ask > 0 ? (bid + ask - 2 * index) * (SUBTICKS / 2) : 0;
+}
+
+/**
+ * As `midDistance`, at most 1 % of the index, and 0 where a side has less than the impact notional near
+ * the index: an order that stands alone, however far away, must not move the mark.
+ */
+function boundedDistance(market: Market, bid: number, ask: number): number {
+  if (!isDeep(market, market.bids) || !isDeep(market, market.asks)) return 0;
+  const bound = mulDivFloor(market.index * SUBTICKS, MID_BOUND_PPM, PPM);
+  return Math.min(Math.max(midDistance(market.index, bid, ask), -bound), bound);
+}
+
+/** Whether a side has the impact notional at prices near the index. */
+function isDeep(market: Market, ladder: Ladder): boolean {
+  const { index, microsPerTickLot } = market;
+  const reach = mulDivFloor(index, DEPTH_REACH_PPM, PPM);
+  let missing = market.config.impactNotionalMicros;
+  for (let i = 0; i < ladder.count && missing > 0; i++) {
+    const ticks = ladder.ticksAt(i);
+    // Levels on the far side of the index come first, the near ones follow.
+    const behind = ladder.sign * (index - ticks);
+    if (behind > reach) return false;
+    if (behind >= -reach) missing -= ladder.lotsAt(i) * ticks * microsPerTickLot;
+  }
+  return missing <= 0;
 }
 
 export function median(a: number, b: number, c: number): number {

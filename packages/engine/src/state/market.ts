@@ -116,6 +116,13 @@ export class Market {
   set premiumCount(count: number) {
     this.set(7, count);
   }
+  /** Live ticks of that hour, those without a sample included; 0 under version 2, which counts samples. */
+  get premiumTicks(): number {
+    return this.get(18);
+  }
+  set premiumTicks(count: number) {
+    this.set(18, count);
+  }
   get backstopLots(): number {
     return this.get(8);
   }

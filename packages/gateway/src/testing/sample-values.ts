@@ -264,7 +264,7 @@ export const BLOCK: Block = {
 };
 
 export const STATUS: Omit<VenueStatus, "release"> = {
-  engineVersion: 2,
+  engineVersion: 3,
   time: 1_700_000_000_000,
   stage: "open",
   markets: [{ symbol: "BTCUSD", status: "active" }],

@@ -107,7 +107,7 @@ test("status: public, immediately, then when a market's status or the stage chan
   const client = await StreamClient.connect(at.url);
   await client.ask({ op: "subscribe", streams: ["status"] });
   const first = await client.next("status");
-  expect(first.d).toMatchObject({ release: "test", engineVersion: 2, stage: "open" });
+  expect(first.d).toMatchObject({ release: "test", engineVersion: 3, stage: "open" });
   expect(first.d.markets).toContainEqual({ symbol: "BTCUSD", status: "active" });
   await at.advance(2_000);
   const stampMs = at.nowMs();

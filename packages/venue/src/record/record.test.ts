@@ -167,9 +167,9 @@ describe("a record", () => {
   test("decode: an unknown version or kind is rejected", () => {
     expect(() => decodeRecord(Uint8Array.of(1))).toThrow(RecordUnreadable);
     expect(() => decodeRecord(Uint8Array.of(2, 3))).toThrow(UnknownToRelease);
-    expect(() => decodeRecord(Uint8Array.of(2, 3))).toThrow(/format 2.*engine version 2/);
+    expect(() => decodeRecord(Uint8Array.of(2, 3))).toThrow(/format 2.*engine version 3/);
     expect(() => decodeRecord(Uint8Array.of(1, 9))).toThrow(UnknownToRelease);
-    expect(() => decodeRecord(Uint8Array.of(1, 9))).toThrow(/kind 9.*engine version 2/);
+    expect(() => decodeRecord(Uint8Array.of(1, 9))).toThrow(/kind 9.*engine version 3/);
   });
 
   test("encode: a fingerprint that is not 32 bytes is rejected", () => {

@@ -54,14 +54,14 @@ describe.each(OPENERS)("%s", (_, run) => {
     const before = readdirSync(folder);
     await expect(run()).rejects.toThrow(UnknownToRelease);
     await expect(run()).rejects.toThrow(
-      /^the log was begun by release 0\.1, engine version 1, and this release knows engine version 2;/,
+      /^the log was begun by release 0\.1, engine version 1, and this release knows engine versions 2, 3;/,
     );
     expect(readdirSync(folder)).toEqual(before);
   });
 
   test("a log that a later release began: refused with both versions", async () => {
     await writeLog({ ...GENESIS, engineVersion: ENGINE_VERSION + 1 });
-    await expect(run()).rejects.toThrow(/needs engine version 3, .* knows engine version 2/);
+    await expect(run()).rejects.toThrow(/needs engine version 4, .* knows engine versions 2, 3/);
   });
 });
 
@@ -75,11 +75,11 @@ describe.each(OPENERS.slice(0, 2))("%s", (_, run) => {
       expiresAtMs: START_MS + 60_000,
       version: ENGINE_VERSION + 1,
     });
-    await expect(run()).rejects.toThrow(/needs engine version 3, .* knows engine version 2/);
+    await expect(run()).rejects.toThrow(/needs engine version 4, .* knows engine versions 2, 3/);
   });
 
   test("a command that the release does not know: stops, and is never ignored", async () => {
     await writeLog(genesis, { kind: "Teleport", stampMs: START_MS });
-    await expect(run()).rejects.toThrow(/command of kind Teleport, .*engine version 2/);
+    await expect(run()).rejects.toThrow(/command of kind Teleport, .*engine versions 2, 3/);
   });
 });

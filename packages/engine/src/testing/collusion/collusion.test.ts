@@ -16,7 +16,7 @@ import { type Manners, tryRings } from "./fixed-index.js";
 import { Reached } from "./reached.js";
 import { WORLDS } from "./worlds.js";
 
-const SEEDS = Number(process.env.PERPGATE_RINGS ?? 20);
+const SEEDS = Number(process.env.PERPGATE_RINGS ?? 40);
 
 const MODES: readonly [string, Manners][] = [
   ["no funding", { hours: false, pauses: false, outages: false }],

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { tryRings } from "./fixed-index.js";
 import { WORLDS } from "./worlds.js";
 
-const SEEDS = Number(process.env.PERPGATE_RINGS ?? 20);
+const SEEDS = Number(process.env.PERPGATE_RINGS ?? 40);
 
 for (const where of WORLDS) {
   test(`a fixed index with outages, ${where.name}: seeds 1 to ${SEEDS}`, () => {

@@ -43,7 +43,7 @@ const START_MS = 1_750_000_000_123;
 
 /**
  * Batches until about `count` commands have been applied. `versions`: what the writers say that they
- * can read.
+ * can read; the venue begins under the first one.
  */
 export function* batches(
   name: ProfileName,
@@ -52,7 +52,7 @@ export function* batches(
   venue: ReferenceVenue,
   versions: readonly [number, number] = [ENGINE_VERSION, ENGINE_VERSION],
 ): Generator<LogBatch, void, void> {
-  const flow = new Flow(PROFILES[name], new Random(seed, name), venue);
+  const flow = new Flow(PROFILES[name], new Random(seed, name), venue, versions[0]);
   const random = new Random(seed, `${name} gateways`);
   const gateways = new Gateways(random, venue.state, PROFILES[name].gateways, versions);
   for (const batch of gateways.batches(flow.run())) {
@@ -74,6 +74,7 @@ class Flow {
     private readonly profile: Profile,
     private readonly random: Random,
     venue: ReferenceVenue,
+    private readonly version: number,
   ) {
     const stamp = (): number => this.stamp();
     this.state = venue.state;
@@ -117,17 +118,18 @@ class Flow {
 
   private *opening(): Generator<Command> {
     const { config, startIndex } = this.profile;
+    const begin = { ...genesis(START_MS, config), engineVersion: this.version };
     yield { kind: "Tick", slot: 1 };
-    yield genesis(5, { ...config, markets: [] });
-    yield genesis(START_MS, config);
-    yield genesis(START_MS, config);
+    yield { ...begin, stampMs: 5, config: { ...config, markets: [] } };
+    yield begin;
+    yield begin;
     if (this.profile.configure > 0) {
       // Refused: this version is in force.
       yield {
         kind: "Upgrade",
         stampMs: START_MS,
         expiresAtMs: START_MS + 60_000,
-        version: ENGINE_VERSION,
+        version: this.version,
       };
     }
     const first = this.traders.all[0];

@@ -11,13 +11,14 @@ import { emit, touch } from "./end-events.js";
 import { budgetLeft } from "./fund-budget.js";
 import { abs, ceilDiv, clamp, floorDiv, max, min, num, truncDiv } from "./integers.js";
 import { isLive, lotAtMark, owedFunding, unitOf } from "./margin.js";
-import { type Market, marketOf, type Position, type State } from "./state.js";
+import { type Market, marketOf, type Position, rulesOf, type State } from "./state.js";
 
 const SCALE = BigInt(RATE_SCALE);
 
-function fundingRate(market: Market): bigint {
+function fundingRate(state: State, market: Market): bigint {
   if (market.premiumCount === 0n) return 0n;
-  const premium = truncDiv(market.premiumSum, market.premiumCount);
+  const ticks = rulesOf(state).thinTicksCount ? market.liveTicks : market.premiumCount;
+  const premium = truncDiv(market.premiumSum, ticks);
   const bound = BigInt(PREMIUM_CLAMP_PER_8H);
   const pull = clamp(BigInt(INTEREST_PER_8H) - premium, -bound, bound);
   // Half of the lowest maintenance, in billionths.
@@ -27,7 +28,7 @@ function fundingRate(market: Market): bigint {
 }
 
 export function applyFunding(state: State, market: Market, hourEnd: number): void {
-  let rate = isLive(state, market) ? fundingRate(market) : 0n;
+  let rate = isLive(state, market) ? fundingRate(state, market) : 0n;
   // The backstop pays no more than what is left of the fund's budget: nobody's rate is higher.
   const paid = market.backstop.lots * lotAtMark(market) * rate;
   const left = budgetLeft(state);

@@ -18,7 +18,7 @@ import { emit } from "./end-events.js";
 import { abs, ceilDiv, clamp, floorDiv, max, median, min, num, truncDiv } from "./integers.js";
 import { isStopped, MILLION, unitOf } from "./margin.js";
 import { type Refused, refused } from "./refusal.js";
-import type { Market, Order, State } from "./state.js";
+import { type Market, type Order, rulesOf, type State } from "./state.js";
 
 const ONE = 65_536n;
 const HIGHEST_INDEX = 2 ** 33;
@@ -96,7 +96,7 @@ export function recomputeMark(state: State, market: Market): void {
   const index16 = index * ONE;
   const bid = bestBid(market);
   const ask = bestAsk(market);
-  const mid16 = bid !== null && ask !== null ? (bid + ask) * 32_768n : index16;
+  const mid16 = midOf(state, market, index);
   const since = market.markTime === null ? 0 : state.time - market.markTime;
   const dt = min(BigInt(since), BigInt(MARK_EMA_MS));
   market.ema += truncDiv((mid16 - index16 - market.ema) * dt, BigInt(MARK_EMA_MS));
@@ -110,6 +110,25 @@ export function recomputeMark(state: State, market: Market): void {
   market.mark = max(1n, floorDiv(clamped, ONE));
 }
 
+/** What the average is moved toward, in 1/65536 of a tick. */
+function midOf(state: State, market: Market, index: bigint): bigint {
+  const bid = bestBid(market);
+  const ask = bestAsk(market);
+  if (bid === null || ask === null) return index * ONE;
+  const mid16 = (bid + ask) * 32_768n;
+  if (!rulesOf(state).midIsBounded) return mid16;
+  const goal = BigInt(market.config.impactNotionalMicros);
+  const far = floorDiv(index * 2n, 100n);
+  const isDeep = (orders: readonly Order[]): boolean => {
+    const near = [...levels(orders)].filter(({ price }) => abs(price - index) <= far);
+    const notional = near.reduce((sum, { lots, price }) => sum + lots * price * unitOf(market), 0n);
+    return notional >= goal;
+  };
+  if (!isDeep(market.bids) || !isDeep(market.asks)) return index * ONE;
+  const bound = floorDiv(index * ONE, 100n);
+  return clamp(mid16, index * ONE - bound, index * ONE + bound);
+}
+
 /** "Tick", step 1, one market with a fresh index. */
 export function tickMark(state: State, market: Market): void {
   const before = market.mark;
@@ -117,14 +136,15 @@ export function tickMark(state: State, market: Market): void {
   if (market.mark !== before) {
     emit(state, { kind: "MarkChanged", market: market.number, markTicks: num(market.mark) });
   }
-  samplePremium(market);
+  samplePremium(state, market);
 }
 
-function samplePremium(market: Market): void {
+function samplePremium(state: State, market: Market): void {
   if (market.index === null) return;
   const index16 = market.index * ONE;
   const impactBid16 = impactPrice16(market, market.bids);
   const impactAsk16 = impactPrice16(market, market.asks);
+  if (rulesOf(state).thinTicksCount) market.liveTicks += 1n;
   if (impactBid16 === null || impactAsk16 === null) return;
   const premium = max(0n, impactBid16 - index16) - max(0n, index16 - impactAsk16);
   market.premiumSum += truncDiv(premium * BigInt(RATE_SCALE), index16);

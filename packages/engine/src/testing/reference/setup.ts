@@ -71,6 +71,9 @@ export function upgrade(state: State, { version }: Upgrade): Refused | null {
   if (!state.versions.has(version)) throw new Error(`version ${version} is not known`);
   if (version !== state.version + 1) return refused("version_not_next", state.version);
   state.version = version;
+  if (version === 3) {
+    for (const market of state.markets) market.liveTicks = market.premiumCount;
+  }
   emit(state, { kind: "EngineUpgraded", version });
   return null;
 }

@@ -106,6 +106,8 @@ export interface Market {
   last: bigint | null;
   premiumSum: bigint;
   premiumCount: bigint;
+  /** Of the hour, those without a sample included. */
+  liveTicks: bigint;
   /** Σ mark·u·rate of all hours, in billionths of a micro per lot. */
   cumulativeFunding: bigint;
   backstop: { lots: bigint; cost: bigint };
@@ -162,6 +164,10 @@ export interface Writer {
 /** What differs between versions of the rules. */
 export interface Rules {
   readonly liquidationFeePpm: bigint;
+  /** The hour's premium is divided by all live ticks, not by those with a sample. */
+  readonly thinTicksCount: boolean;
+  /** The mid that the mark averages needs deep sides near the index, and has a bound. */
+  readonly midIsBounded: boolean;
 }
 
 /** A signed batch, as far as its operations have come. */
@@ -231,8 +237,17 @@ export interface State {
   undone: VenueEvent[];
 }
 
-/** "0.5 % of the closed notional goes to the fund." */
-export const VERSION_2: Rules = { liquidationFeePpm: 5_000n };
+const VERSION_2: Rules = {
+  // "0.5 % of the closed notional goes to the fund."
+  liquidationFeePpm: 5_000n,
+  thinTicksCount: false,
+  midIsBounded: false,
+};
+
+export const VERSIONS: ReadonlyMap<number, Rules> = new Map([
+  [2, VERSION_2],
+  [3, { ...VERSION_2, thinTicksCount: true, midIsBounded: true }],
+]);
 
 export function newState(versions: ReadonlyMap<number, Rules>): State {
   return {
@@ -304,6 +319,7 @@ export function newMarket(number: number, config: MarketConfig): Market {
     last: null,
     premiumSum: 0n,
     premiumCount: 0n,
+    liveTicks: 0n,
     cumulativeFunding: 0n,
     backstop: { lots: 0n, cost: 0n },
     status: "active",

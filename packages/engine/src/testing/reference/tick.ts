@@ -52,6 +52,7 @@ export function tick(state: State, command: Tick): void {
       if (!isStopped(market)) applyFunding(state, market, state.nextFundingAt);
       market.premiumSum = 0n;
       market.premiumCount = 0n;
+      market.liveTicks = 0n;
     }
     liquidations(state);
     state.nextFundingAt += HOUR_MS;

@@ -23,7 +23,7 @@ import { changeMargin } from "./position-margin.js";
 import { type Refused, refused } from "./refusal.js";
 import { closeSession, openSession, rotateSession, setCohort } from "./sessions.js";
 import { configure, genesis, upgrade } from "./setup.js";
-import { newState, type Rules, type State, VERSION_2 } from "./state.js";
+import { newState, type Rules, type State, VERSIONS } from "./state.js";
 import { tick } from "./tick.js";
 import {
   acceptBatch,
@@ -50,7 +50,7 @@ export class ReferenceVenue {
   /** `checkEvery`: the identity is tested after every this many commands. */
   constructor(
     private readonly checkEvery = 1,
-    versions: ReadonlyMap<number, Rules> = new Map([[2, VERSION_2]]),
+    versions: ReadonlyMap<number, Rules> = VERSIONS,
   ) {
     this.state = newState(versions);
   }

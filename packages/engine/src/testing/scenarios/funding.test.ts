@@ -42,9 +42,9 @@ describe("rate = (P + clamp(0.01 % − P, ±0.05 %)) ÷ 8, at most 0.5 % an hour
     // P = 0.8 %: (0.8 − 0.05) ÷ 8 = 0.09375 %; the mark is at its clamp.
     ["a premium of 0.8 %", 50_400, 50_500, 937_500, 50_250, 47.109375],
     ["a discount of 0.8 %: shorts pay", 49_500, 49_600, -937_500, 49_750, -46.640625],
-    // P = 4.8 %: 0.59375 % is capped.
-    ["a premium of 4.8 %", 52_400, 52_500, 5_000_000, 50_250, 251.25],
-    ["a discount of 4.8 %", 47_500, 47_600, -5_000_000, 49_750, -248.75],
+    // P = 4.8 %: 0.59375 % is capped; quotes that far away do not move the mark.
+    ["a premium of 4.8 %", 52_400, 52_500, 5_000_000, 50_000, 250],
+    ["a discount of 4.8 %", 47_500, 47_600, -5_000_000, 50_000, -250],
   ];
   for (const [what, bid, ask, rate, mark, longPays] of rows) {
     test(`${what}: rate ${rate}`, () => {
@@ -149,7 +149,7 @@ test("after each hour's payment every due account is liquidated, in the same tic
   const quinn = venue.trader("quinn", 1_000_000);
   bob.sells("limit", { margin: 1_000, leverage: 10, price: 50_000 });
   alice.buys("limit", { margin: 205, leverage: 49, price: 50_000 });
-  // Margin 2.04 %, maintenance 1 %; the mark rises 0.5 % and longs pay 0.5 % an hour.
+  // Margin 2.04 %, maintenance 1 %; longs pay 0.5 % an hour.
   quote(quinn, 52_400, 52_500);
   const liquidated: number[] = [];
   for (let hour = 1; hour <= 4; hour++) {
@@ -157,8 +157,8 @@ test("after each hour's payment every due account is liquidated, in the same tic
     venue.tick();
     if (venue.happened("Liquidated").length > 0) liquidated.push(hour);
   }
-  // Equity 2.54 → 2.04 → 1.54 → 1.04 → 0.54 % of the notional: due after the fourth payment.
-  expect(liquidated).toEqual([4]);
+  // Equity 2.04 → 1.54 → 1.04 → 0.54 % of the notional: due after the third payment.
+  expect(liquidated).toEqual([3]);
   expect(alice.position().size).toBe(0);
 });
 
@@ -180,14 +180,14 @@ describe("funding beyond margin", () => {
 
   test("a payer in profit pays on from the profit: its cost rises, the fund stays out of it", () => {
     const { venue, alice, bob, hour } = richOnPaper();
-    // 20 × 50,250 × 0.5 % = 5,025 an hour: seven from the margin, 2,825 are left.
+    // 20 × 50,000 × 0.5 % = 5,000 an hour: seven from the margin, 3,000 are left.
     for (let i = 1; i <= 7; i++) hour(i);
-    expect(alice.position()).toEqual({ size: 20, cost: 950_000, margin: 2_825 });
+    expect(alice.position()).toEqual({ size: 20, cost: 950_000, margin: 3_000 });
     hour(8);
-    expect(alice.position()).toEqual({ size: 20, cost: 952_200, margin: 0 });
+    expect(alice.position()).toEqual({ size: 20, cost: 952_000, margin: 0 });
     hour(9);
-    expect(alice.position()).toEqual({ size: 20, cost: 957_225, margin: 0 });
-    expect(bob.fundingPaid()).toBe(-9 * 5_025);
+    expect(alice.position()).toEqual({ size: 20, cost: 957_000, margin: 0 });
+    expect(bob.fundingPaid()).toBe(-9 * 5_000);
     expect(venue.fund).toBe(1_000_000);
   });
 
@@ -195,8 +195,8 @@ describe("funding beyond margin", () => {
     const { venue, alice, hour } = richOnPaper();
     let hours = 0;
     while (alice.position().size === 20 && hours < 30) hour(++hours);
-    // Equity 93,000 at the higher mark; due at 10,000 + 2 % of 5,000 = 10,100 after 17 hours.
-    expect(hours).toBe(17);
+    // Equity 88,000; due at 10,000 after 16 hours.
+    expect(hours).toBe(16);
     expect(venue.fund).toBeGreaterThanOrEqual(1_000_000);
   });
 
@@ -211,7 +211,7 @@ describe("funding beyond margin", () => {
     alice.buys("limit", { margin: 3_000, leverage: 50, price: 50_000 });
     expect(alice.position().size).toBe(3);
     venue.skipsTo(HOUR_1);
-    venue.index(40_000);
+    venue.index(40_000.3);
     quote(venue.trader("quinn", 1_000_000), 41_900, 42_000);
     venue.tick();
     return { venue, alice, bob, carol };
@@ -219,18 +219,18 @@ describe("funding beyond margin", () => {
 
   test("a payer under water: the debt is part of its bankruptcy price, receivers get all", () => {
     const { venue, alice, bob, carol } = drowned();
-    // Mark 40,002.60: 0.5 % is 200.013 a coin, of 1,000 margin a coin.
+    // Mark 40,000.30: 0.5 % is 200.0015 a coin, of 1,000 margin a coin.
     expect(venue.happened("FundingSettled")).toMatchObject([
-      { amountMicros: 600_039_000, marginMicros: -600_039_000 },
-      { amountMicros: -200_013_000 },
-      { amountMicros: -400_026_000 },
+      { amountMicros: 600_004_500, marginMicros: -600_004_500 },
+      { amountMicros: -200_001_500 },
+      { amountMicros: -400_003_000 },
     ]);
-    expect([bob.fundingPaid(), carol.fundingPaid()]).toEqual([-200.013, -400.026]);
-    // 50,000 − 1,000 + 200.013, up to the tick; the dust of rounding is the fund's.
+    expect([bob.fundingPaid(), carol.fundingPaid()]).toEqual([-200.0015, -400.003]);
+    // 50,000 − 1,000 + 200.0015, up to the tick; the dust of rounding is the fund's.
     const traded = venue.happened("Traded").filter((event) => event.tradeKind === 3);
     expect(traded.map((event) => event.priceTicks)).toEqual([492_001, 492_001]);
     expect(alice.position().size).toBe(0);
-    expect(venue.fund).toBeCloseTo(1_000_000.261, 6);
+    expect(venue.fund).toBeCloseTo(1_000_000.2955, 6);
   });
 });
 

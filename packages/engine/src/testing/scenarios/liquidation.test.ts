@@ -196,27 +196,27 @@ describe("partial liquidation to a tier boundary", () => {
     const alice = venue.trader("alice", 200_000);
     const bob = venue.trader("bob", 5_000_000);
     const quinn = venue.trader("quinn", 1_000_000);
-    // 60 coins 5 % under the mark; longs pay 0.5 % an hour, 15,075, until no margin is left.
+    // 60 coins 5 % under the mark; longs pay 0.5 % an hour, 15,000, until no margin is left.
     bob.sells("limit", { size: 60, leverage: 1, price: 47_500 });
     alice.buys("limit", { size: 60, leverage: 25, price: 47_500 });
     const quote = { margin: 50_000, leverage: 1 };
     const bid = quinn.buys("limit", { ...quote, price: 52_400 });
     const ask = quinn.sells("limit", { ...quote, price: 52_500 });
-    for (let hour = 1; hour <= 15; hour++) {
+    for (let hour = 1; hour <= 14; hour++) {
       venue.skipsTo(START_MS + hour * 3_600_000);
       venue.tick();
     }
-    expect(alice.position()).toEqual({ size: 60, cost: 2_962_125, margin: 0 });
+    expect(alice.position()).toEqual({ size: 60, cost: 2_946_000, margin: 0 });
     quinn.cancels(bid.orderId);
     quinn.cancels(ask.orderId);
-    bob.buys("limit", { size: 60, leverage: 1, price: 49_400 });
-    venue.index(50_200);
+    bob.buys("limit", { size: 60, leverage: 1, price: 49_131.2 });
+    venue.index(49_931);
     venue.tick();
-    // 40.07969 coins at 31.25 above their cost are all the margin; 9,899.68 would be the fee, and
-    // the position is 7,811.25 above maintenance.
+    // 39.97237 coins at 31.20 above their cost are all the margin; 9,819.45 would be the fee, and
+    // the position is 6,642.96 above maintenance.
     expect(venue.happened("Liquidated")).toMatchObject([
-      { closedLots: 4_007_969, feeMicros: 1_252_490_312, backstopLots: 0 },
+      { closedLots: 3_997_237, feeMicros: 1_247_137_944, backstopLots: 0 },
     ]);
-    expect(alice.position()).toEqual({ size: 19.92031, cost: 983_440.804312, margin: 0 });
+    expect(alice.position()).toEqual({ size: 20.02763, cost: 983_356.633, margin: 0 });
   });
 });

@@ -1,6 +1,7 @@
 /**
  * The mark: median of index + EMA(mid − index), median(bid, ask, last) and index, within index ±
- * half the lowest maintenance rate (BTCUSD 0.5 %), down to a whole tick.
+ * half the lowest maintenance rate (BTCUSD 0.5 %), down to a whole tick. The mid counts where both sides
+ * have the impact notional within 2 % of the index.
  */
 import { describe, expect, test } from "vitest";
 import { START_MS, Venue } from "./venue.js";
@@ -9,6 +10,8 @@ interface Book {
   readonly bid?: number;
   readonly ask?: number;
   readonly last?: number;
+  /** Dollars that each side has. */
+  readonly deep?: number;
 }
 
 /** The mark after the book was unchanged for this many seconds, with an index of $50,000. */
@@ -20,8 +23,9 @@ function markAfter(seconds: number, book: Book): number {
     maker.sells("limit", { margin: 100, price: book.last });
     taker.buys("limit", { margin: 100, price: book.last });
   }
-  if (book.bid !== undefined) maker.buys("limit", { margin: 10_000, price: book.bid });
-  if (book.ask !== undefined) maker.sells("limit", { margin: 10_000, price: book.ask });
+  const terms = { margin: book.deep ?? 100_000, leverage: 1 };
+  if (book.bid !== undefined) maker.buys("limit", { ...terms, price: book.bid });
+  if (book.ask !== undefined) maker.sells("limit", { ...terms, price: book.ask });
   venue.resumes(START_MS + seconds * 1_000);
   venue.index(50_000);
   return venue.mark();
@@ -42,8 +46,22 @@ describe("mark: the middle of three", () => {
     ],
     ["longer gaps count as 150 s", 900, { bid: 50_100, ask: 50_200 }, 50_100],
     ["a book around the index leaves it", 150, { bid: 49_900, ask: 50_100 }, 50_000],
-    ["far above: clamped to + 0.5 %", 150, { bid: 52_000, ask: 52_100 }, 50_250],
-    ["far below: clamped to − 0.5 %", 150, { bid: 48_000, ask: 48_100 }, 49_750],
+    ["above: clamped to + 0.5 %", 150, { bid: 50_900, ask: 51_000 }, 50_250],
+    ["below: clamped to − 0.5 %", 150, { bid: 49_000, ask: 49_100 }, 49_750],
+    // mid − index = 950 counts as 500; after 15 s of 150 s the average is 50.
+    ["the mid counts as 1 % away at most", 15, { bid: 50_900, ask: 51_000 }, 50_050],
+    ["the mid counts as 1 % below at most", 15, { bid: 49_000, ask: 49_100 }, 49_950],
+    ["a bid more than 2 % below gives no mid", 150, { bid: 48_999.9, ask: 49_100 }, 50_000],
+    ["an ask more than 2 % above gives no mid", 150, { bid: 50_900, ask: 51_000.1 }, 50_000],
+    ["a bid more than 2 % above gives no mid", 150, { bid: 51_000.1, ask: 51_100 }, 50_000],
+    // $20,000 is the impact notional.
+    [
+      "a side of the impact notional gives a mid",
+      15,
+      { bid: 50_100, ask: 50_200, deep: 20_001 },
+      50_015,
+    ],
+    ["a side below it gives none", 150, { bid: 50_100, ask: 50_200, deep: 19_998 }, 50_000],
     // mid − index = 100; touch = median(50,050, 50,150, last).
     [
       "the last trade is part of the touch",

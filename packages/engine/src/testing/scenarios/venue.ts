@@ -10,6 +10,7 @@ import { Engine } from "../../engine.js";
 import type { EventKind, EventOf, VenueEvent } from "../../events/event-table.js";
 import { END_REASONS, REFUSALS } from "../../reasons.js";
 import { MARKET_STATUSES, type Market } from "../../state/market.js";
+import { ENGINE_VERSION } from "../../versions.js";
 import { genesis } from "../commands.js";
 import { indexSlot } from "../index-slot.js";
 import { SoleWriter } from "../sole-writer.js";
@@ -23,6 +24,8 @@ export interface VenueOptions {
   readonly markets?: readonly Listing[];
   readonly config?: Partial<VenueConfig>;
   readonly cohort?: CohortStage;
+  /** Of the rules; the newest unless given. */
+  readonly version?: number;
   /** Start prices are set unless this is false. */
   readonly indexed?: boolean;
 }
@@ -45,7 +48,8 @@ export class Venue {
   constructor(options: VenueOptions = {}) {
     this.listings = options.markets ?? [BTC];
     this.config = venueConfig(this.listings, options.config);
-    this.apply(genesis(START_MS, this.config, options.cohort));
+    const engineVersion = options.version ?? ENGINE_VERSION;
+    this.apply({ ...genesis(START_MS, this.config, options.cohort), engineVersion });
     this.apply(this.writer.joins(START_MS));
     if (options.indexed === false) return;
     for (const each of this.listings) this.index(each.startPrice, each);

@@ -1,7 +1,6 @@
 /**
- * Versions of the rules. A version 3 that exists in these tests only charges twice the liquidation
- * fee: a log with the upgrade in its middle must replay alike from its start, from a snapshot before
- * the upgrade and from one after it, and agree with the model.
+ * Versions of the rules. A log with the upgrade from version 2 to 3 in its middle must replay alike from
+ * its start, from a snapshot before the upgrade and from one after it, and agree with the model.
  */
 import { describe, expect, test } from "vitest";
 import type { Command } from "../../commands.js";
@@ -10,7 +9,6 @@ import { SnapshotUnreadable } from "../../snapshot/snapshot.js";
 import { ENGINE_VERSION, RULE_SETS, UnknownToRelease } from "../../versions.js";
 import { batches } from "../flow/flow.js";
 import { applyBatch, type LogBatch } from "../flow/log-batch.js";
-import { VERSION_2 } from "../reference/state.js";
 import { ReferenceVenue } from "../reference/venue.js";
 import { replayed, sha256 } from "../replay/recording.js";
 import { BTC, venueConfig } from "../scenarios/listing.js";
@@ -18,16 +16,12 @@ import { BTC, venueConfig } from "../scenarios/listing.js";
 const SEED = 7;
 const BEFORE = 3_000;
 const AFTER = 3_000;
-const VERSION_3 = { ...RULE_SETS[0]!, version: 3, liquidationFeePpm: 10_000 };
-const KNOWN = [...RULE_SETS, VERSION_3];
-const MODEL = new Map([
-  [2, VERSION_2],
-  [3, { ...VERSION_2, liquidationFeePpm: 10_000n }],
-]);
+/** What release 0.2 knows. */
+const OLD = RULE_SETS.slice(0, 1);
 
 /** A flow with crashes, upgraded in its middle, by the batch `at`; with the model's events. */
 function upgradedFlow(): { list: LogBatch[]; expected: string[]; at: number } {
-  const model = new ReferenceVenue(1_000, MODEL);
+  const model = new ReferenceVenue(1_000);
   const list: LogBatch[] = [];
   const expected: string[] = [];
   let at = -1;
@@ -67,7 +61,7 @@ describe("a log with an upgrade in its middle", () => {
   const { list, expected, at: upgradeAt } = upgradedFlow();
 
   test("agrees with the model under both versions, and the rule that changed is reached", () => {
-    const engine = Engine.knowing(KNOWN);
+    const engine = new Engine();
     let upgradedAt = 0;
     for (const batch of list) {
       applyBatch(engine, batch, (command, events) => {
@@ -82,12 +76,12 @@ describe("a log with an upgrade in its middle", () => {
   });
 
   test("replays alike from the start, from a snapshot before it and from one after it", () => {
-    const [whole, events] = replayed(list, Engine.knowing(KNOWN));
+    const [whole, events] = replayed(list);
     const hash = whole.stateHash(sha256);
-    expect(replayed(list, Engine.knowing(KNOWN))[1]).toBe(events);
+    expect(replayed(list)[1]).toBe(events);
     for (const at of [upgradeAt - 400, upgradeAt, upgradeAt + 1, upgradeAt + 400]) {
-      const [first] = replayed(list.slice(0, at), Engine.knowing(KNOWN));
-      const restored = Engine.restore(first.snapshot(), KNOWN);
+      const [first] = replayed(list.slice(0, at));
+      const restored = Engine.restore(first.snapshot());
       expect(restored.state.rules.version, `snapshot at ${at}`).toBe(at > upgradeAt ? 3 : 2);
       const [, tail] = replayed(list.slice(at), first);
       const [rest, restoredTail] = replayed(list.slice(at), restored);
@@ -101,12 +95,12 @@ describe("a log with an upgrade in its middle", () => {
       return { ...batch, commands: batch.commands.filter(({ kind }) => kind !== "Upgrade") };
     });
     const [plain] = replayed(without);
-    const [upgraded] = replayed(list, Engine.knowing(KNOWN));
+    const [upgraded] = replayed(list);
     expect(plain.state.totals.fund).not.toBe(upgraded.state.totals.fund);
   });
 
   test("a release without version 3: stops at the upgrade, naming both versions", () => {
-    const [engine] = replayed(list.slice(0, upgradeAt));
+    const [engine] = replayed(list.slice(0, upgradeAt), Engine.knowing(OLD));
     const { writer, counter, commands } = list[upgradeAt]!;
     expect(engine.acceptBatch(writer, counter, commands)).toBeNull();
     engine.apply(commands[0]!);
@@ -115,8 +109,8 @@ describe("a log with an upgrade in its middle", () => {
   });
 
   test("its snapshot in such a release: refused with both versions, not passed over", () => {
-    const [upgraded] = replayed(list, Engine.knowing(KNOWN));
-    const restore = () => Engine.restore(upgraded.snapshot());
+    const [upgraded] = replayed(list);
+    const restore = () => Engine.restore(upgraded.snapshot(), OLD);
     expect(restore).toThrow(UnknownToRelease);
     expect(restore).not.toThrow(SnapshotUnreadable);
     expect(restore).toThrow(/needs engine version 3.*knows .* 2/);
@@ -134,19 +128,19 @@ describe("what a release does not know", () => {
   test("a Genesis of release 0.1, which has no version: stops, naming both", () => {
     const old: Command = JSON.parse(JSON.stringify(genesis));
     expect(() => new Engine().apply(old)).toThrow(
-      /release 0\.1, engine version 1, and this release knows engine version 2/,
+      /release 0\.1, engine version 1, and this release knows engine versions 2, 3/,
     );
   });
 
   test("a Genesis of a later release: stops, naming both", () => {
     const later = { ...genesis, engineVersion: ENGINE_VERSION + 1 };
-    expect(() => new Engine().apply(later)).toThrow(/needs engine version 3.*version 2/);
+    expect(() => new Engine().apply(later)).toThrow(/needs engine version 4.*versions 2, 3/);
   });
 
   test("a command of unknown kind: stops, naming kind and version, and is never ignored", () => {
     const engine = new Engine();
     engine.apply({ ...genesis, engineVersion: ENGINE_VERSION });
     const unknown: Command = JSON.parse('{"kind":"Teleport","stampMs":5}');
-    expect(() => engine.apply(unknown)).toThrow(/kind Teleport.*engine version 2/);
+    expect(() => engine.apply(unknown)).toThrow(/kind Teleport.*engine versions 2, 3/);
   });
 });
