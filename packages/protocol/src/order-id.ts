@@ -45,7 +45,7 @@ export function exitKindOf(id: number): ExitKind | 0 {
 export function isOrderId(id: unknown): id is number {
   if (typeof id !== "number" || !(id >= 0)) return false;
   if (Number.isSafeInteger(id)) return true;
-  return exitKindOf(id) !== 0 && Number.isSafeInteger(id * KINDS_PER_ORDER);
+  return id > 1 && exitKindOf(id) !== 0 && Number.isSafeInteger(id * KINDS_PER_ORDER);
 }
 
 /** As it is on the wire. */

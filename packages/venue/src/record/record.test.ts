@@ -62,8 +62,8 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     session: count,
     orderId: fc.oneof(
       count,
-      fc.nat().map((id) => id + 0.25),
-      fc.nat().map((id) => id + 0.5),
+      fc.nat().map((id) => id + 1.25),
+      fc.nat().map((id) => id + 1.5),
     ),
   }),
   fc.record({ kind: fc.constant("Tick" as const), slot: count }),
