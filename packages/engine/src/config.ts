@@ -67,12 +67,16 @@ export const INDEX_GUARD_MS = 10_000;
 export const HOLD_MS = 2_000;
 export const HOLD_CONFIRMATIONS = 2;
 export const HOLD_NEAR_PPM = 50_000;
-/** Resting orders that the takers of one command meet, those that end without a fill included. */
-export const MAKERS_PER_COMMAND = 2_000;
+/** Work units of a command, and of a tick in each market and in all: see work.ts. */
+export const UNITS_PER_COMMAND = 8_000;
+export const UNITS_PER_TICK = 24_000;
+/** A command that took more units than this says so: ordinary ones are paid for by their own cost. */
+export const UNITS_UNREPORTED = 40;
+/** Levels of the book that the checks of an order look at. */
+export const LEVELS_PER_CHECK = 2_000;
 /**
- * As many orders that end because a fill has changed the position of their account count as a maker, for
- * each fill apart. An end takes less time than a fill, and exits of ordinary accounts, which are fewer
- * than this, must not shorten what a taker reaches.
+ * In version 2 as many orders that end because a fill has changed the position of their account count as a
+ * maker, for each fill apart.
  */
 export const ENDS_PER_MAKER = 4;
 /** Operations of one signed batch. */

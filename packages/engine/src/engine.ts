@@ -10,7 +10,7 @@
  */
 import { type ClientIdWords, NO_CLIENT_ID } from "@perpgate/protocol/client-order-id";
 import type { Command, PlaceOrder, Tick } from "./commands.js";
-import { MAX_LEAD_MS, TICK_MS } from "./config.js";
+import { MAX_LEAD_MS, TICK_MS, UNITS_UNREPORTED } from "./config.js";
 import { creditDevDeposits } from "./deposits/conclude.js";
 import {
   forgetDeposits,
@@ -56,6 +56,7 @@ import {
   rotateSession,
   setCohort,
 } from "./sessions/session-commands.js";
+import { noteBatchWork } from "./sessions/signing.js";
 import { rebuildIndexes } from "./snapshot/rebuild.js";
 import { readSnapshot, writeSnapshot } from "./snapshot/snapshot.js";
 import { MARKET_HALTED, MARKET_SETTLING } from "./state/market.js";
@@ -131,7 +132,7 @@ export class Engine {
       const { config, reaches, carriedDisconnects } = s;
       s.undo.begin();
       s.totals.table.touch(0);
-      s.scratch.beginWork(s.rules.makersPerCommand);
+      beginWork(s, command);
       try {
         this.run(command);
         return s.events;
@@ -179,11 +180,16 @@ export class Engine {
       this.tick();
       return;
     }
-    if (!this.execute(command)) return;
+    if (!this.execute(command)) {
+      noteBatchWork(s);
+      reportWork(s, command);
+      return;
+    }
     s.totals.markBlockWork();
     checkInvariants(s);
     // VenueStarted has reported the fund.
     if (command.kind !== "Genesis") emitSettlements(s, false);
+    reportWork(s, command);
     conclude(s, command);
   }
 
@@ -261,6 +267,19 @@ export class Engine {
         return unknownCommand(s, command);
     }
   }
+}
+
+function beginWork({ rules, scratch }: VenueState, command: Command): void {
+  if (command.kind === "Tick") scratch.beginWork(rules.unitsPerTick, rules.unitsPerTickAndMarket);
+  else scratch.beginWork(rules.unitsPerCommand);
+}
+
+/** Reports the work that an account is charged for. */
+function reportWork(s: VenueState, command: Command): void {
+  const { spent } = s.scratch.work;
+  if (spent <= UNITS_UNREPORTED || !s.rules.reportsWork || !("session" in command)) return;
+  const session = s.sessions.find(command.session);
+  if (session !== undefined) emit.WorkDone(s.events, { account: session.account, units: spent });
 }
 
 /** A log of another release: ignoring the command would give another state than it has there. */

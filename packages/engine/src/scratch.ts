@@ -10,6 +10,7 @@ import { Taker } from "./orders/taker.js";
 import { Trial } from "./orders/trial.js";
 import { Selection } from "./selection.js";
 import type { SessionRow } from "./state/sessions.js";
+import { UNITS_PER_MAKER, Work } from "./work.js";
 
 export class Scratch {
   /** Only one order, liquidation or backstop reduction takes from a book at a time. */
@@ -75,8 +76,7 @@ export class Scratch {
   readonly stopChoice = new StopChoice();
   /** Of an order that is undone unless it fills. */
   readonly trial = new Trial();
-  /** Resting orders that the command may still meet. */
-  makersLeft = 0;
+  readonly work = new Work();
   /** Orders that `settle` has ended in this command, whatever it was called for. */
   endedBySettle = 0;
   /** Orders of liquidated accounts that the liquidations of this command have canceled. */
@@ -96,18 +96,18 @@ export class Scratch {
   /** Numbers of the expired sessions that the tick closes. */
   readonly expiredSessions: number[] = [];
 
-  beginWork(makers: number): void {
-    this.makersLeft = makers;
+  beginWork(units: number, unitsPerMarket = units): void {
+    this.work.begin(units, unitsPerMarket);
     this.endedBySettle = 0;
     this.liquidatedOrders = 0;
     this.turns = 0;
     this.serving = 0;
   }
 
-  /** Counts the orders that `settle` has ended since `endedBefore` as makers: see `ENDS_PER_MAKER`. */
+  /** Version 2: counts the orders that `settle` has ended since `endedBefore` as makers. */
   countMet(endedBefore: number, endsPerMaker: number): void {
     const ended = this.endedBySettle - endedBefore;
-    this.makersLeft = Math.max(0, this.makersLeft - Math.floor(ended / endsPerMaker));
+    this.work.charge(UNITS_PER_MAKER * Math.floor(ended / endsPerMaker));
   }
 }
 

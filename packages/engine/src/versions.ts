@@ -11,17 +11,29 @@ import {
   LIQUIDATION_CANCELS_PER_COMMAND,
   LIQUIDATION_FEE_PPM,
   LIQUIDATIONS_AND_STOPS_PER_COMMAND,
-  MAKERS_PER_COMMAND,
+  UNITS_PER_COMMAND,
 } from "./config.js";
+import { UNITS_PER_MAKER } from "./work.js";
 
 export interface RuleSet {
   readonly version: number;
   /** Of the notional that a liquidation closes in the book; goes to the fund. */
   readonly liquidationFeePpm: number;
-  /** At most `MAKERS_PER_COMMAND`. */
-  readonly makersPerCommand: number;
-  /** Orders that end with a position and count as one maker. */
+  /** Work units of a command; of a tick, in all and in each market (work.ts). */
+  readonly unitsPerCommand: number;
+  readonly unitsPerTick: number;
+  readonly unitsPerTickAndMarket: number;
+  /** Of an order that a command or tick ends itself, and of one that something else moves or ends. */
+  readonly unitsPerCancel: number;
+  readonly unitsPerMove: number;
+  /** For each unit of a fill-or-kill order that is undone. */
+  readonly unitsPerUnitUndone: number;
+  /** Orders that `settle` ends and that count as a maker, in each turn apart; Infinity: moves count. */
   readonly endsPerMaker: number;
+  /** Whether commands report their work units. */
+  readonly reportsWork: boolean;
+  /** In what the state keeps the work that is left to a batch: makers in version 2, units after it. */
+  readonly unitsPerBatchWork: number;
   /** At most `LIQUIDATIONS_AND_STOPS_PER_COMMAND`. */
   readonly liquidationsAndStopsPerCommand: number;
   /** Orders of liquidated accounts after whose cancels a command begins no further liquidation. */
@@ -36,8 +48,15 @@ export interface RuleSet {
 const VERSION_2: RuleSet = {
   version: 2,
   liquidationFeePpm: LIQUIDATION_FEE_PPM,
-  makersPerCommand: MAKERS_PER_COMMAND,
+  unitsPerCommand: UNITS_PER_COMMAND,
+  unitsPerTick: UNITS_PER_COMMAND,
+  unitsPerTickAndMarket: UNITS_PER_COMMAND,
+  unitsPerCancel: 0,
+  unitsPerMove: 0,
+  unitsPerUnitUndone: 0,
   endsPerMaker: ENDS_PER_MAKER,
+  reportsWork: false,
+  unitsPerBatchWork: UNITS_PER_MAKER,
   liquidationsAndStopsPerCommand: LIQUIDATIONS_AND_STOPS_PER_COMMAND,
   liquidationCancelsPerCommand: LIQUIDATION_CANCELS_PER_COMMAND,
   averagesAllTicks: false,

@@ -155,6 +155,8 @@ export const EVENT_FIELDS = {
   WriterEnded: ["writer", "reason"],
   /** `fromMs` is the time of the last tick. */
   TimeJumped: ["fromMs", "toMs"],
+  /** The work units of a command that took more than an ordinary one, which its account is charged for. */
+  WorkDone: ["account", "units"],
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

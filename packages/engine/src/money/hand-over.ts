@@ -12,6 +12,7 @@ import { settle } from "../orders/settle.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
+import { UNITS_PER_MAKER } from "../work.js";
 import { backstopNotional, tradeBackstop } from "./backstop.js";
 import { bankruptcyTicks, closeAt, closeLiquidated, closingPnl } from "./bankruptcy.js";
 import { DeleveragingOrder } from "./deleveraging-order.js";
@@ -38,7 +39,7 @@ export function handOver(
     const left = deleverage(s, market, row, side, lots - backstopLots, ticks);
     // No other account holds the opposite lots: the backstop does, and gives them like the others.
     // If the command may meet nobody any more, they stay with the position until the next tick.
-    if (left > 0 && s.scratch.makersLeft > 0) {
+    if (left > 0 && s.scratch.work.left > 0) {
       toBackstop(s, market, row, side, left, ticks);
       backstopLots += left;
     }
@@ -113,21 +114,22 @@ function deleverage(
   lots: number,
   ticks: number,
 ): number {
+  const { work } = s.scratch;
   const skipped: number[] = [];
   let left = lots;
   const order = deleveragingOrder(s, market, side);
   order.begin();
-  for (let place = 0; left > 0 && s.scratch.makersLeft > skipped.length; place++) {
+  for (let place = 0; left > 0 && work.left > UNITS_PER_MAKER * skipped.length; place++) {
     const other = order.at(place);
     if (other === NONE) break;
-    s.scratch.makersLeft--;
+    work.charge(UNITS_PER_MAKER);
     const share = Math.min(left, Math.abs(market.positions.lots(other)));
     if (deleverageOne(s, market, row, side, other, share, ticks, false)) left -= share;
     else skipped.push(other);
   }
   for (const other of skipped) {
-    if (left === 0 || s.scratch.makersLeft === 0) return left;
-    s.scratch.makersLeft--;
+    if (left === 0 || work.left === 0) return left;
+    work.charge(UNITS_PER_MAKER);
     const share = Math.min(left, Math.abs(market.positions.lots(other)));
     deleverageOne(s, market, row, side, other, share, ticks, true);
     left -= share;

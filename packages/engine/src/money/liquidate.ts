@@ -29,9 +29,9 @@ const ACCOUNTS = 2 ** 32;
 
 /** Liquidates the positions that are due, the largest shortfall first, as far as the budget goes. */
 export function runLiquidations(s: VenueState, budget: WorkBudget): void {
-  if (budget.left === 0 || !mayBegin(s)) return;
+  const { due, work } = s.scratch;
+  if (budget.left === 0 || work.isSpent || hasCanceledEnough(s)) return;
   refreshWatches(s);
-  const { due } = s.scratch;
   due.begin(budget.left);
   for (const market of s.markets) {
     if (!s.isLive(market)) continue;
@@ -44,7 +44,10 @@ export function runLiquidations(s: VenueState, budget: WorkBudget): void {
     s.focus = market.number;
     // An earlier liquidation may have traded with it.
     if (!isDue(market, due.item(i))) continue;
-    if (!mayBegin(s)) break;
+    if (hasCanceledEnough(s)) break;
+    work.enter(market.number);
+    // It waits: it must not be handed over before the book was asked.
+    if (work.left === 0) continue;
     budget.take();
     liquidate(s, market, due.item(i));
   }
@@ -52,11 +55,9 @@ export function runLiquidations(s: VenueState, budget: WorkBudget): void {
   for (const { positions } of s.markets) positions.changed = null;
 }
 
-/** Whether the command may begin a liquidation. It finishes the account in turn, however many orders. */
-function mayBegin({ scratch, rules }: VenueState): boolean {
-  // Without makers left it waits: it must not be handed over before the book was asked.
-  if (scratch.makersLeft === 0) return false;
-  return scratch.liquidatedOrders < rules.liquidationCancelsPerCommand;
+/** Whether the command begins no further liquidation. It finishes the account in turn, however many orders. */
+function hasCanceledEnough({ scratch, rules }: VenueState): boolean {
+  return scratch.liquidatedOrders >= rules.liquidationCancelsPerCommand;
 }
 
 /**
@@ -122,7 +123,7 @@ function liquidate(s: VenueState, market: Market, row: number): void {
   const canceled = endOrders(s, idsOf(s.orders, others), END.liquidation);
   // In a market that is being made reduce-only the first end takes the others with it.
   s.scratch.liquidatedOrders += canceled + s.scratch.endedBySettle - endedBySettle;
-  while (s.scratch.makersLeft > 0 && isDue(market, row)) liquidationRound(s, market, row);
+  while (s.scratch.work.left > 0 && isDue(market, row)) liquidationRound(s, market, row);
   settle(s, market, row);
 }
 
@@ -193,7 +194,8 @@ function targetLots(s: VenueState, market: Market, row: number): number {
 export function reduceBackstop(s: VenueState, market: Market): void {
   if (market.backstopLots === 0) return;
   s.focus = market.number;
-  const { taker } = s.scratch;
+  const { taker, work } = s.scratch;
+  work.enter(market.number);
   const side = market.backstopLots > 0 ? SHORT : LONG;
   taker.begin(TAKER_BACKSTOP, side, -1, BACKSTOP_ACCOUNT, 0);
   taker.lotsLeft = reductionLots(market);

@@ -122,7 +122,7 @@ function mayOpenAndPay(
   placement.lots = amendment.remainingLots;
   placement.freeLots = without.freeLots;
   const canTake = priced.type === LIMIT_ORDER && !amendment.keepsRank;
-  placement.lotsNow = canTake ? lotsWithin(s, market, priced, placement.lots) : 0;
+  placement.lotsNow = canTake ? lotsWithin(market, priced, placement.lots) : 0;
   const opening = openingLots(s, order, priced);
   if (opening > 0) {
     const held = placement.closableLots === 0 ? Math.abs(positions.lots(row)) : 0;
@@ -212,6 +212,7 @@ function countWithout(s: VenueState, market: Market, order: number): void {
   let next = left === 0 ? NONE : positions.frontier(row);
   for (; next !== NONE && left > 0; next = orders.next(next)) {
     if (next === order) continue;
+    s.scratch.work.charge(s.rules.unitsPerMove);
     const uncovered = orders.remaining(next) - orders.closing(next);
     const share = Math.min(uncovered, left);
     left -= share;

@@ -28,7 +28,7 @@ import { match } from "./match.js";
 import { detachOrder, enterOrder, pendingNotional, stopsOf } from "./open-orders.js";
 import { acknowledge } from "./place.js";
 import { namedOrder } from "./placement-terms.js";
-import { endOrder, reserveFor, settle, shrinkOrder } from "./settle.js";
+import { cancelOpen, reserveFor, settle, shrinkOrder } from "./settle.js";
 import { TAKER_ORDER } from "./taker.js";
 
 /** Checks and executes; returns whether it was accepted. `acknowledgeAmendment` follows. */
@@ -76,7 +76,7 @@ function execute(
     outcome.status = STATUS_CANCELED;
     outcome.reason = END.requested;
     outcome.remainingLots = orders.remaining(order);
-    endOrder(s, market, order, END.requested);
+    cancelOpen(s, market, order, END.requested);
     return;
   }
   emit.OrderAmended(s.events, {

@@ -11,12 +11,13 @@ import { emit } from "../events/event-log.js";
 import { END, REFUSAL } from "../reasons.js";
 import { isTooLate, liveSession, refuse } from "../refuse.js";
 import { consumeNonce, signingSession } from "../sessions/signing.js";
+import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
-import { openOrdersOf } from "./open-orders.js";
+import { forEachOpenOrder } from "./open-orders.js";
 import { namedOrder } from "./placement-terms.js";
-import { endIfOpen, endOrder, endOrders } from "./settle.js";
+import { cancelOpen, endIfOpen, endOrders } from "./settle.js";
 
 export function cancelOrder(s: VenueState, command: CancelOrder): boolean {
   const session = cancelingSession(s, command);
@@ -25,7 +26,7 @@ export function cancelOrder(s: VenueState, command: CancelOrder): boolean {
   const order = namedOrder(s, session.account, command.orderId, command.clientOrderId ?? "");
   if (order === NONE) return refuse(s, REFUSAL.order_not_cancelable);
   s.focus = s.orders.market(order);
-  endOrder(s, s.markets[s.focus]!, order, END.requested);
+  cancelOpen(s, s.markets[s.focus]!, order, END.requested);
   return true;
 }
 
@@ -96,23 +97,37 @@ export function fireSwitches(s: VenueState): void {
 
 /** Cancels an account's open orders in one market or (−1) all; returns how many. */
 function cancelAll(s: VenueState, account: number, onlyMarket: number, reason: number): number {
-  const isMeant = (order: number) => onlyMarket < 0 || s.orders.market(order) === onlyMarket;
-  return endOrders(s, openOrderIds(s, account, isMeant), reason);
+  const markets = onlyMarket < 0 ? s.markets : [s.markets[onlyMarket]!];
+  return endOrders(s, idsIn(s, markets, account), reason);
 }
 
-/** Ids of the account's open orders that pass the filter, ascending. */
+/** Ids of the account's open orders that pass the filter, ascending; all of them are looked at. */
 export function openOrderIds(
   s: VenueState,
   account: number,
   isMeant: (order: number) => boolean,
 ): number[] {
+  const { work } = s.scratch;
+  return idsIn(s, s.markets, account, (order) => {
+    work.charge(s.rules.unitsPerMove);
+    return isMeant(order);
+  });
+}
+
+/** Ids of the account's open orders in these markets, ascending. */
+function idsIn(
+  s: VenueState,
+  markets: readonly Market[],
+  account: number,
+  isMeant?: (order: number) => boolean,
+): number[] {
   const ids: number[] = [];
-  for (const market of s.markets) {
+  for (const market of markets) {
     const row = market.positions.rowOf(account);
     if (row === NONE) continue;
-    for (const order of openOrdersOf(s, market, row)) {
-      if (isMeant(order)) ids.push(s.orders.id(order));
-    }
+    forEachOpenOrder(s, market, row, (order) => {
+      if (isMeant === undefined || isMeant(order)) ids.push(s.orders.id(order));
+    });
   }
   return ids.sort((a, b) => a - b);
 }

@@ -14,12 +14,15 @@ import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
+import { UNITS_PER_MAKER } from "../work.js";
 import { endOrder } from "./settle.js";
 import { TAKER_LIQUIDATION, TAKER_ORDER, type Taker, UNBUDGETED } from "./taker.js";
 import { trade } from "./trade.js";
 
 export function match(s: VenueState, market: Market, taker: Taker): void {
+  const { work } = s.scratch;
   const ladder = market.opposite(taker.side);
+  let met = 0;
   while (wantsMore(market, taker)) {
     if (ladder.count === 0) {
       taker.stopReason = END.book_empty;
@@ -37,12 +40,12 @@ export function match(s: VenueState, market: Market, taker: Taker): void {
       taker.stopReason = END.band;
       return;
     }
-    if (s.scratch.makersLeft === 0) {
+    if (work.left === 0) {
       taker.stopReason = END.fill_limit;
       return;
     }
-    s.scratch.makersLeft--;
-    if (s.scratch.makersLeft % WARMED === 0) warmMakers(s, market, ladder);
+    work.charge(UNITS_PER_MAKER);
+    if (++met % WARMED === 0) warmMakers(s, market, ladder);
     const { endedBySettle } = s.scratch;
     const goesOn = meet(s, market, taker, ladder.bestOrder(), ticks);
     s.scratch.countMet(endedBySettle, s.rules.endsPerMaker);

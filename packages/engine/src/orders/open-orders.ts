@@ -6,13 +6,7 @@ import { STOP_TRIGGER } from "../commands.js";
 import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
 import { NONE, type OrderStore } from "../state/orders.js";
-import {
-  LONG_LIST,
-  type PositionStore,
-  restingList,
-  SHORT_LIST,
-  STOP_LIST,
-} from "../state/positions.js";
+import { ORDER_LISTS, type PositionStore, restingList, STOP_LIST } from "../state/positions.js";
 import type { StopBook } from "../state/stop-book.js";
 import type { VenueState } from "../state/venue.js";
 
@@ -147,16 +141,26 @@ export function changeReserve(
 }
 
 /** All open orders of an account in a market, ascending id. */
-export function openOrdersOf({ orders }: VenueState, { positions }: Market, row: number): number[] {
+export function openOrdersOf(s: VenueState, market: Market, row: number): number[] {
   const rows: number[] = [];
-  for (const list of [LONG_LIST, SHORT_LIST, STOP_LIST] as const) {
+  forEachOpenOrder(s, market, row, (order) => rows.push(order));
+  return rows.sort((a, b) => s.orders.id(a) - s.orders.id(b));
+}
+
+/** Visits all open orders of an account in a market, list by list. */
+export function forEachOpenOrder(
+  { orders }: VenueState,
+  { positions }: Market,
+  row: number,
+  visit: (order: number) => void,
+): void {
+  for (const list of ORDER_LISTS) {
     let order = positions.head(row, list);
     while (order !== NONE) {
-      rows.push(order);
+      visit(order);
       order = orders.next(order);
     }
   }
-  return rows.sort((a, b) => orders.id(a) - orders.id(b));
 }
 
 /** For `endOrders`: the end of one order can end others, whose rows must not be ended again. */

@@ -37,7 +37,8 @@ export function placeOrder(s: VenueState, order: PlaceOrder): boolean {
 
 /** Executes the order; if a lot is left, nothing has happened. */
 function fillOrKill(s: VenueState, session: Session, market: Market, order: PlaceOrder): void {
-  const { trial, outcome, placement } = s.scratch;
+  const { trial, outcome, placement, work } = s.scratch;
+  const { spent } = work;
   const eventWords = s.events.length;
   const row = market.positions.ensure(session.account);
   trial.begin();
@@ -47,6 +48,7 @@ function fillOrKill(s: VenueState, session: Session, market: Market, order: Plac
   if (outcome.remainingLots === 0) return;
   const { reason } = outcome;
   undoTrial(s, market);
+  work.charge(s.rules.unitsPerUnitUndone * (work.spent - spent));
   s.events.cutTo(eventWords);
   market.positions.reopen(row, session.account);
   announce(s, session, market, order, row);

@@ -12,7 +12,7 @@ import {
   STOP_ORDER,
   TAKE_PROFIT_TRIGGER,
 } from "../commands.js";
-import { MAX_ORDER_NOTIONAL_MICROS, PPM, PRICE_RANGE_FACTOR } from "../config.js";
+import { LEVELS_PER_CHECK, MAX_ORDER_NOTIONAL_MICROS, PPM, PRICE_RANGE_FACTOR } from "../config.js";
 import { closable } from "../money/fill.js";
 import { positionLimitLots, restingBar } from "../money/opening.js";
 import { END, REFUSAL } from "../reasons.js";
@@ -218,7 +218,7 @@ function mayOpen(
     // All of it fills immediately or not at all, and each fill is judged.
     return true;
   } else if (order.type === LIMIT_ORDER && !order.reduceOnly) {
-    opening = openingOfLimit(s, market, order, row, placement);
+    opening = openingOfLimit(market, order, row, placement);
   }
   if (opening <= 0) return true;
   const { account, maxNotionalMicros } = session;
@@ -257,7 +257,6 @@ export function refuseBar(
  * other orders cover. What rests closes with the capacity that the orders before it have left.
  */
 function openingOfLimit(
-  s: VenueState,
   market: Market,
   order: PlaceOrder,
   row: number,
@@ -265,20 +264,15 @@ function openingOfLimit(
 ): number {
   const { lots } = placement;
   placement.freeLots = placement.closableLots - market.positions.covered(row);
-  placement.lotsNow = lots <= placement.freeLots ? 0 : lotsWithin(s, market, order, lots);
+  placement.lotsNow = lots <= placement.freeLots ? 0 : lotsWithin(market, order, lots);
   const resting = openingResting(placement, lots);
   return resting === 0 ? 0 : openingNow(placement, lots) + resting;
 }
 
 /** Lots, up to `lots`, of the levels within the order's price, as far as one command can take. */
-export function lotsWithin(
-  { rules }: VenueState,
-  market: Market,
-  order: PricedOrder,
-  lots: number,
-): number {
+export function lotsWithin(market: Market, order: PricedOrder, lots: number): number {
   const opposite = market.opposite(order.side);
-  const levels = Math.min(opposite.count, rules.makersPerCommand);
+  const levels = Math.min(opposite.count, LEVELS_PER_CHECK);
   let sum = 0;
   for (let i = 0; i < levels && sum < lots; i++) {
     const ticks = opposite.ticksAt(i);

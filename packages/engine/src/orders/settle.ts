@@ -19,6 +19,12 @@ import { LONG_LIST, restingList, SHORT_LIST, STOP_LIST } from "../state/position
 import type { VenueState } from "../state/venue.js";
 import { changeReserve, closesPosition, openOrdersOf, removeOrder } from "./open-orders.js";
 
+/** As `endOrder`, for an order that the command or tick ends itself: it is a turn of its own. */
+export function cancelOpen(s: VenueState, market: Market, order: number, reason: number): void {
+  s.scratch.work.charge(s.rules.unitsPerCancel);
+  endOrder(s, market, order, reason);
+}
+
 /** Ends an open order and settles its account. */
 export function endOrder(s: VenueState, market: Market, order: number, reason: number): void {
   const row = s.orders.position(order);
@@ -57,7 +63,7 @@ export function endIfOpen(s: VenueState, id: number, reason: number): boolean {
   if (order === NONE) return false;
   const market = s.markets[s.orders.market(order)]!;
   s.focus = market.number;
-  endOrder(s, market, order, reason);
+  cancelOpen(s, market, order, reason);
   return true;
 }
 
@@ -148,9 +154,10 @@ function dropOrder(s: VenueState, market: Market, order: number, reason: number)
   removeOrder(s, market, order);
 }
 
-/** Ends an order that `settle` finds without support, and counts it: see `Scratch.countMet`. */
+/** Ends an order that `settle` finds without support, and counts it. */
 function dropUnsupported(s: VenueState, market: Market, order: number, reason: number): void {
   s.scratch.endedBySettle++;
+  s.scratch.work.charge(s.rules.unitsPerMove);
   dropOrder(s, market, order, reason);
 }
 
@@ -194,6 +201,7 @@ function reduceOrder(
   reason: number,
 ): void {
   const { orders } = s;
+  s.scratch.work.charge(s.rules.unitsPerMove);
   shrinkOrder(s, market, order, lots);
   const orderId = orders.id(order);
   const account = orders.account(order);
@@ -279,6 +287,7 @@ function changeCover(
   order: number,
   lots: number,
 ): void {
+  s.scratch.work.charge(s.rules.unitsPerMove);
   s.orders.table.touch(order);
   market.positions.table.touch(row);
   s.orders.setClosing(order, s.orders.closing(order) + lots);

@@ -9,7 +9,7 @@ import { NONE, RANKS_PER_COMMAND } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
 import type { WorkBudget } from "../work-budget.js";
 import { isExpired, stopsOf } from "./open-orders.js";
-import { endOrder } from "./settle.js";
+import { cancelOpen } from "./settle.js";
 import { closePosition, trigger } from "./trigger.js";
 
 /** Words per entry of `VenueState.reaches`. */
@@ -24,37 +24,40 @@ export function runStops(s: VenueState, budget: WorkBudget): void {
   // Chosen before others are served, so none is tried again in the tick that triggers it.
   if (hasTriggered) stopChoice.chooseAgain(s);
   // Where nothing can be served, there is nothing to choose.
-  if (s.reaches.length > 0 && budget.left > 0 && s.scratch.makersLeft > 0) serveStops(s, budget);
+  if (s.reaches.length > 0 && budget.left > 0 && !s.scratch.work.isSpent) serveStops(s, budget);
   if (hasTriggered) closeAgain(s);
   forgetServed(s);
   s.scratch.serving = 0;
 }
 
 function serveStops(s: VenueState, budget: WorkBudget): void {
-  const { stopChoice } = s.scratch;
+  const { stopChoice, work } = s.scratch;
   stopChoice.choose(s, budget.left);
   for (let i = 0; i < stopChoice.count; i++) {
     // An earlier trigger may have ended it.
     const order = s.orders.index.get(stopChoice.ids[i]!);
     if (order === NONE) continue;
-    // One that could meet nobody waits: it would end without having had its turn.
-    if (s.scratch.makersLeft === 0) break;
-    budget.take();
     const market = s.markets[s.orders.market(order)]!;
-    if (isExpired(s.orders, order, s.timeMs)) endOrder(s, market, order, END.expired);
+    work.enter(market.number);
+    // One that could meet nobody waits: it would end without having had its turn.
+    if (work.left === 0) continue;
+    budget.take();
+    if (isExpired(s.orders, order, s.timeMs)) cancelOpen(s, market, order, END.expired);
     else trigger(s, market, order);
   }
 }
 
 /** Tries again to close positions whose stops were triggered in earlier ticks. */
 function closeAgain(s: VenueState): void {
+  const { work } = s.scratch;
   const { again } = s.scratch.stopChoice;
-  for (let i = 0; i < again.count && s.scratch.makersLeft > 0; i++) {
+  for (let i = 0; i < again.count; i++) {
     const order = s.orders.index.get(again.tie(i));
     if (order === NONE) continue;
     const market = s.markets[s.orders.market(order)]!;
     s.focus = market.number;
-    closePosition(s, market, order);
+    work.enter(market.number);
+    if (work.left > 0) closePosition(s, market, order);
   }
 }
 

@@ -51,7 +51,8 @@ export function consumeNonce(
     return;
   }
   // Written again: a fill-or-kill order that was undone has undone the place of its operation, too.
-  s.batch.record(beginningOf(s, batch), s.seq, session.number, batch, s.scratch.makersLeft);
+  const left = s.scratch.work.left / s.rules.unitsPerBatchWork;
+  s.batch.record(beginningOf(s, batch), s.seq, session.number, batch, left);
   if (session.nonces.orderOf(nonce) === 0) session.nonces.remember(nonce, beginningOf(s, batch));
 }
 
@@ -60,9 +61,14 @@ function beginningOf({ seq }: VenueState, batch: BatchPlace | undefined): number
   return batch === undefined ? 0 : seq - batch.index;
 }
 
+/** After an operation of a batch that was refused: what is left for the next one. */
+export function noteBatchWork({ batch, seq, rules, scratch }: VenueState): void {
+  if (batch.last === seq) batch.setWorkLeft(scratch.work.left / rules.unitsPerBatchWork);
+}
+
 /** Begins or continues a batch; refuses an operation whose batch was not just before it. */
 function joinBatch(s: VenueState, { session, key, nonce }: Signed, place: BatchPlace): boolean {
-  const { batch, seq } = s;
+  const { batch, seq, rules, scratch } = s;
   const { index, count } = place;
   const isPlace =
     Number.isSafeInteger(index) &&
@@ -76,7 +82,7 @@ function joinBatch(s: VenueState, { session, key, nonce }: Signed, place: BatchP
     nonce >= 0;
   if (!isPlace) return refuse(s, REFUSAL.invalid_command);
   if (index === 0) {
-    batch.record(seq, seq, session, place, s.rules.makersPerCommand);
+    batch.record(seq, seq, session, place, rules.unitsPerCommand / rules.unitsPerBatchWork);
   } else {
     const continues =
       batch.last === seq - 1 &&
@@ -85,8 +91,8 @@ function joinBatch(s: VenueState, { session, key, nonce }: Signed, place: BatchP
       batch.nonce === nonce &&
       batch.count === count;
     if (!continues) return refuse(s, REFUSAL.invalid_command);
-    batch.record(batch.first, seq, session, place, batch.makersLeft);
+    batch.record(batch.first, seq, session, place, batch.workLeft);
   }
-  s.scratch.makersLeft = batch.makersLeft;
+  scratch.work.begin(batch.workLeft * rules.unitsPerBatchWork);
   return true;
 }

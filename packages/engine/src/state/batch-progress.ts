@@ -33,9 +33,13 @@ export class BatchProgress {
   get count(): number {
     return this.table.data[4]!;
   }
-  /** Resting orders that its operations may still meet. */
-  get makersLeft(): number {
+  /** Work that is left for its operations: units or, in version 2, makers. */
+  get workLeft(): number {
     return this.table.data[5]!;
+  }
+  setWorkLeft(left: number): void {
+    this.table.touch(0);
+    this.table.data[5] = left;
   }
 
   /** The operation at `seq` of the batch that began at `first`. */
@@ -44,7 +48,7 @@ export class BatchProgress {
     seq: number,
     session: number,
     { nonce, count }: BatchPlace,
-    makersLeft: number,
+    workLeft: number,
   ): void {
     this.table.touch(0);
     const { data } = this.table;
@@ -53,6 +57,6 @@ export class BatchProgress {
     data[2] = session;
     data[3] = nonce;
     data[4] = count;
-    data[5] = makersLeft;
+    data[5] = workLeft;
   }
 }

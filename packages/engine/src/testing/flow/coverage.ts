@@ -7,6 +7,7 @@ import { ORDER_STATUSES, TRADE_KINDS, type VenueEvent } from "../../events/event
 import { END_REASONS, REFUSALS, WRITER_ENDS } from "../../reasons.js";
 import { isFresh, isLiquidatable } from "../reference/margin.js";
 import type { State } from "../reference/state.js";
+import { unitsLeft } from "../reference/work.js";
 
 const TIMES_IN_FORCE = ["gtc", "ioc", "fok"];
 
@@ -52,7 +53,7 @@ export class Coverage {
     if (events.length === 0) this.add("rule tick without events");
     if (state.budget === 0 && liquidationWaits(state)) this.add("rule liquidations wait");
     this.observeBackstop(events, state);
-    if (state.makersLeft === 0 && liquidationWaits(state)) this.add("rule liquidation interrupted");
+    if (unitsLeft(state) === 0 && liquidationWaits(state)) this.add("rule liquidation interrupted");
     if (state.fund < 0n) this.add("rule fund below zero");
     const hours = events.filter((event) => event.kind === "FundingApplied").length;
     if (hours > state.markets.length) this.add("rule several funding hours in a tick");

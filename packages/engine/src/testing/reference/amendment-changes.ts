@@ -10,7 +10,7 @@ import { settleFunding } from "./funding.js";
 import { num } from "./integers.js";
 import { unitOf } from "./margin.js";
 import { acknowledge, type Outcome, takeAndRest } from "./placement.js";
-import { endOrder, isOpen, settle } from "./settle.js";
+import { cancel, isOpen, settle } from "./settle.js";
 import { accountOf, type Market, positionOf, type State } from "./state.js";
 import { fillCap, plainExtra } from "./terms.js";
 
@@ -45,7 +45,7 @@ function change(state: State, market: Market, amended: Amended, command: AmendOr
   const position = positionOf(state, order.account, order.market);
   if (amended.ends) {
     const { remaining } = order;
-    endOrder(state, order, END.requested);
+    cancel(state, order, END.requested);
     return { ...none, status: STATUS_CANCELED, reason: END.requested, remaining };
   }
   emit(state, {

@@ -22,6 +22,7 @@ import {
   type Session,
   type State,
 } from "./state.js";
+import { chargeOrders } from "./work.js";
 
 /** An order, and its terms as they would be. */
 export interface Amended {
@@ -106,7 +107,7 @@ function checkWithout(
   const share = order.closing;
   account.wallet += order.reserve;
   position.orders = orders.filter((other) => other !== order);
-  if (!amended.keepsPlace) reserve(account, market, position);
+  if (!amended.keepsPlace) chargeOrders(state, reserve(account, market, position));
   const parts = amended.keepsPlace
     ? keptParts(order, capacity, share, remaining)
     : capacity === 0n

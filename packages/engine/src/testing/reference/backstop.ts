@@ -11,6 +11,7 @@ import { abs, ceilDiv, floorDiv, max, min } from "./integers.js";
 import { isLive, lotAtMark, MILLION, unitOf } from "./margin.js";
 import { match, type Taker } from "./matching.js";
 import type { Market, State } from "./state.js";
+import { serveMarket } from "./work.js";
 
 /** Lots that it would net first, then lots that it may open, of `lots` bought or sold by it. */
 export function backstopCanTake(state: State, market: Market, side: Side, lots: bigint): bigint {
@@ -83,5 +84,6 @@ export function reduceBackstop(state: State, market: Market): void {
     },
     settle: () => {},
   };
+  serveMarket(state, market.number);
   match(state, market, taker);
 }

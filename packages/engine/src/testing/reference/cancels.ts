@@ -8,7 +8,7 @@ import { emit, settleEvents } from "./end-events.js";
 import { namedOrder, openOrders } from "./open-orders.js";
 import { type Refused, refused } from "./refusal.js";
 import { consume, liveSession } from "./sessions.js";
-import { endOrder, endOrders } from "./settle.js";
+import { cancel, endOrders } from "./settle.js";
 import { accountOf, type State } from "./state.js";
 
 export function cancelOrder(state: State, command: CancelOrder): Refused | null {
@@ -31,7 +31,7 @@ export function cancelOrder(state: State, command: CancelOrder): Refused | null 
   if (order === undefined) return refused("order_not_cancelable");
   const before = { fund: state.fund, fees: state.fees };
   state.block.executed = true;
-  endOrder(state, order, END.requested);
+  cancel(state, order, END.requested);
   settleEvents(state, before);
   if (batch !== undefined) consume(state, session, batch.nonce, batch);
   return null;

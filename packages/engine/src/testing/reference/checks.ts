@@ -12,12 +12,7 @@ import {
   STOP_ORDER,
   STOP_TRIGGER,
 } from "../../commands.js";
-import {
-  MAKERS_PER_COMMAND,
-  MAX_ORDER_NOTIONAL_MICROS,
-  NONCE_WINDOW,
-  PRICE_RANGE_FACTOR,
-} from "../../config.js";
+import { MAX_ORDER_NOTIONAL_MICROS, NONCE_WINDOW, PRICE_RANGE_FACTOR } from "../../config.js";
 import { bestAgainst, bestAsk, bestBid } from "./book.js";
 import { abs, ceilDiv, floorDiv, max, min, num } from "./integers.js";
 import { waiting } from "./limits.js";
@@ -35,6 +30,7 @@ import {
   type State,
 } from "./state.js";
 import { checkTerms, fillCap, isImmediate, isMisshapen } from "./terms.js";
+import { beginWork } from "./work.js";
 
 interface Signed {
   readonly session: number;
@@ -87,8 +83,8 @@ function joins(state: State, { session, key, nonce }: Signed, place: BatchPlace)
   if (index < 0 || index >= count || count > 50) return false;
   const { position } = state;
   if (index === 0) {
-    const makersLeft = MAKERS_PER_COMMAND;
-    state.batch = { first: position, last: position, session, nonce, count, makersLeft };
+    const { limit: unitsLeft } = state.work;
+    state.batch = { first: position, last: position, session, nonce, count, unitsLeft };
     return true;
   }
   const { batch } = state;
@@ -96,7 +92,7 @@ function joins(state: State, { session, key, nonce }: Signed, place: BatchPlace)
     return false;
   if (batch.session !== session || batch.nonce !== nonce || batch.count !== count) return false;
   batch.last = position;
-  state.makersLeft = batch.makersLeft;
+  beginWork(state, batch.unitsLeft);
   return true;
 }
 

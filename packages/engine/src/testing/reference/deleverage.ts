@@ -7,8 +7,9 @@ import { type Closing, closingPart, reduce } from "./fills.js";
 import { settleFunding } from "./funding.js";
 import { abs, floorDiv, max, min, num } from "./integers.js";
 import { closable, lotAtMark, netEquityOf, unrealised } from "./margin.js";
-import { meet, settle } from "./settle.js";
+import { settle } from "./settle.js";
 import { accountOf, type Market, type Position, positionOf, type State } from "./state.js";
+import { mayMeet, mayMeetBeyond, meet } from "./work.js";
 
 function score(market: Market, position: Position): bigint {
   const profit = floorDiv(unrealised(market, position) * 1_000_000n, max(1n, abs(position.cost)));
@@ -56,7 +57,7 @@ export function deleverage(
   };
 
   for (const position of ranking(state, market, side)) {
-    if (rest === 0n || state.makersLeft <= passedOver.length) break;
+    if (rest === 0n || !mayMeetBeyond(state, passedOver.length)) break;
     meet(state, () => {
       settleFunding(state, position);
       const amount = min(rest, abs(position.lots));
@@ -72,7 +73,7 @@ export function deleverage(
     });
   }
   for (const position of passedOver) {
-    if (rest === 0n || state.makersLeft === 0) break;
+    if (rest === 0n || !mayMeet(state)) break;
     meet(state, () => {
       const amount = min(rest, abs(position.lots));
       const closing = closingPart(market, position, amount, price);

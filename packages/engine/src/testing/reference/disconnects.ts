@@ -5,8 +5,9 @@ import { emit } from "./end-events.js";
 import { openOrders } from "./open-orders.js";
 import type { Refused } from "./refusal.js";
 import { liveSession } from "./sessions.js";
-import { endOrder, isOpen } from "./settle.js";
+import { cancel, isOpen } from "./settle.js";
 import { accountOf, type Session, type State } from "./state.js";
+import { chargeOrders } from "./work.js";
 
 const ORDERS_PER_COMMAND = 1_024;
 const LOOKS_PER_COMMAND = 4_096;
@@ -48,6 +49,7 @@ function serveFirst(state: State): boolean {
   const other = list.findIndex(({ account }) => account !== number);
   const entries = other === -1 ? list : list.slice(0, other);
   const open = openOrders(accountOf(state, number));
+  chargeOrders(state, open.length);
   budget.looks -= entries.length + open.length;
   const meant = open.filter((order) =>
     entries.some(({ session, position }) => order.session === session && order.id <= position),
@@ -56,7 +58,7 @@ function serveFirst(state: State): boolean {
     if (!isOpen(state, order)) continue;
     if (budget.cancels === 0) return false;
     budget.cancels -= 1;
-    endOrder(state, order, END.disconnected);
+    cancel(state, order, END.disconnected);
   }
   state.carriedDisconnects = list.slice(entries.length);
   return true;

@@ -4,7 +4,7 @@
  */
 import type { VenueEvent } from "../../events/event-table.js";
 import { num } from "./integers.js";
-import { accountOf, type Position, type State } from "./state.js";
+import { accountOf, type Position, rulesOf, type State } from "./state.js";
 
 export function emit(state: State, event: VenueEvent): void {
   state.events.push(event);
@@ -16,6 +16,13 @@ export function touch(state: State, position: Position): void {
 
 export function reservedIn(position: Position): bigint {
   return position.orders.reduce((sum, order) => sum + order.reserve, 0n);
+}
+
+/** The work units of a command that took more than an ordinary one, for its account. */
+export function reportWork(state: State): void {
+  const { spent: units, account } = state.work;
+  if (account === null || !rulesOf(state).workOfOrders || units <= 40) return;
+  emit(state, { kind: "WorkDone", account, units });
 }
 
 /** After all other work of the command, with the final values. */
@@ -42,4 +49,5 @@ export function settleEvents(state: State, before: { fund: bigint; fees: bigint 
       feesMicros: num(state.fees),
     });
   }
+  reportWork(state);
 }

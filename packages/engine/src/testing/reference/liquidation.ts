@@ -31,6 +31,7 @@ import {
   type State,
 } from "./state.js";
 import { type TakenOver, takeOver } from "./takeover.js";
+import { mayMeet, serveMarket } from "./work.js";
 
 /** Orders after whose cancels no further liquidation is begun. */
 const CANCELS = 4_096;
@@ -51,7 +52,9 @@ export function liquidations(state: State): void {
   list.sort((a, b) => (a.shortfall === b.shortfall ? 0 : a.shortfall > b.shortfall ? -1 : 1));
   for (const { position } of list.slice(0, state.budget)) {
     if (!isLiquidatable(state, position)) continue;
-    if (state.makersLeft === 0 || state.liquidatedOrders >= CANCELS) return;
+    if (state.liquidatedOrders >= CANCELS) return;
+    serveMarket(state, position.market);
+    if (!mayMeet(state)) continue;
     state.budget -= 1;
     liquidate(state, position);
   }
@@ -66,7 +69,7 @@ function liquidate(state: State, position: Position): void {
   const before = state.endedBySettle;
   const canceled = endOrders(state, others, END.liquidation);
   state.liquidatedOrders += canceled + state.endedBySettle - before;
-  while (isLiquidatable(state, position) && state.makersLeft > 0) {
+  while (isLiquidatable(state, position) && mayMeet(state)) {
     liquidationRound(state, market, position);
   }
   settle(state, position.account, position.market);

@@ -12,7 +12,7 @@ import { settleFunding } from "./funding.js";
 import { floorDiv, max, min, num } from "./integers.js";
 import { openInterest } from "./limits.js";
 import { closable, lotAtMark, unitOf } from "./margin.js";
-import { endOrder, isOpen, meet, settle } from "./settle.js";
+import { endOrder, isOpen, settle } from "./settle.js";
 import {
   accountOf,
   type Market,
@@ -22,6 +22,7 @@ import {
   type State,
 } from "./state.js";
 import { countFill, isExpired, within } from "./terms.js";
+import { mayMeet, meet } from "./work.js";
 
 export interface Taker {
   readonly side: Side;
@@ -69,7 +70,7 @@ export function match(state: State, market: Market, taker: Taker): number {
     const stop = taker.stop(maker === undefined ? null : maker.price);
     if (stop !== null) return stop;
     if (maker === undefined) throw new Error("a taker must stop when no level is left");
-    if (state.makersLeft === 0) return END.fill_limit;
+    if (!mayMeet(state)) return END.fill_limit;
     const stopped = meet(state, () => turn(state, market, taker, maker));
     if (stopped !== null) return stopped;
   }

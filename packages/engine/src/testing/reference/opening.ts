@@ -3,7 +3,6 @@
  * close, lots that open immediately and lots that rest, and what each part must pass.
  */
 import { LIMIT_ORDER, LONG, MARKET_ORDER, type PlaceOrder, STOP_ORDER } from "../../commands.js";
-import { MAKERS_PER_COMMAND } from "../../config.js";
 import { END, END_REASONS } from "../../reasons.js";
 import { levels, sideOf } from "./book.js";
 import { ceilDiv, floorDiv, max, min, num } from "./integers.js";
@@ -37,14 +36,17 @@ export function freeCapacity(position: Position, side: number, capacity: bigint)
   return free;
 }
 
-/** What the book shows at the order's price or better, in as many levels as makers may be met. */
+/** Levels that are looked at. */
+const LEVELS = 2_000;
+
+/** What the book shows at the order's price or better, in the first 2,000 levels. */
 export function shown(market: Market, order: Pick<PlaceOrder, "side" | "priceTicks">): bigint {
   const price = BigInt(order.priceTicks);
   let lots = 0n;
   let count = 0;
   for (const level of levels(sideOf(market, order.side === LONG ? -1 : LONG))) {
     if (order.side === LONG ? level.price > price : level.price < price) break;
-    if (count === MAKERS_PER_COMMAND) break;
+    if (count === LEVELS) break;
     lots += level.lots;
     count += 1;
   }

@@ -39,6 +39,7 @@ import {
 } from "./state.js";
 import { type Buying, LimitTaker, MarketTaker, SizedTaker } from "./takers.js";
 import { extraOf, isFillOrKill, isImmediate } from "./terms.js";
+import { chargeUndone } from "./work.js";
 
 export interface Outcome {
   readonly status: number;
@@ -66,12 +67,14 @@ export function placeOrder(state: State, command: PlaceOrder): Refused | null {
   state.block.executed = true;
   const { session } = checked;
   let accepted = checked;
+  const { spent } = state.work;
   const saved = isFillOrKill(command) ? save(state) : null;
   announce(state, command, accepted);
   let outcome = execute(state, command, accepted);
   if (saved !== null && outcome.remaining > 0n) {
     // "if a lot is left, everything is undone".
     recall(state, saved);
+    chargeUndone(state, spent);
     const { account } = session;
     const market = marketOf(state, command.market);
     accepted = { ...checked, market, position: positionOf(state, account, command.market) };

@@ -12,10 +12,12 @@ import { MAX_DEPOSITS_MICROS, NONCE_WINDOW } from "../../config.js";
 import { END } from "../../reasons.js";
 import { emit, reservedIn, settleEvents } from "./end-events.js";
 import { num } from "./integers.js";
+import { openOrders } from "./open-orders.js";
 import { forgetConnections } from "./presence.js";
 import { type Refused, refused } from "./refusal.js";
 import { endOrders } from "./settle.js";
 import { type Account, accountOf, type Order, type Session, type State } from "./state.js";
+import { chargeOrders } from "./work.js";
 
 export function liveSession(state: State, number: number): Session | Refused {
   const session = state.sessions.get(number);
@@ -26,10 +28,9 @@ export function liveSession(state: State, number: number): Session | Refused {
 
 /** Open orders that the session placed, ascending id. */
 export function ordersOf(state: State, session: Session): Order[] {
-  return accountOf(state, session.account)
-    .positions.flatMap((position) => position.orders)
-    .filter((order) => order.session === session.number)
-    .sort((a, b) => a.id - b.id);
+  const open = openOrders(accountOf(state, session.account));
+  chargeOrders(state, open.length);
+  return open.filter((order) => order.session === session.number);
 }
 
 export function openSession(state: State, command: OpenSession): Refused | null {

@@ -3,7 +3,6 @@
  * nothing, each time.
  */
 import { LONG, SHORT, type Side } from "../../commands.js";
-import { ENDS_PER_MAKER } from "../../config.js";
 import { END } from "../../reasons.js";
 import { leaveBook } from "./book.js";
 import { emit, touch } from "./end-events.js";
@@ -18,6 +17,7 @@ import {
   positionOf,
   type State,
 } from "./state.js";
+import { chargeCancel, chargeOrders } from "./work.js";
 
 /** Leaves book and position, its reserve returns to the wallet; `OrderEnded` at removal. */
 function remove(state: State, order: Order, reason: number): void {
@@ -40,16 +40,14 @@ function remove(state: State, order: Order, reason: number): void {
 /** As `remove`, for an order that settle ends. */
 function removeIdle(state: State, order: Order, reason: number): void {
   state.endedBySettle += 1;
+  chargeOrders(state, 1);
   remove(state, order, reason);
 }
 
-/** Serves a maker, or an account that is deleveraged; what settle ends meanwhile counts as met, too. */
-export function meet<T>(state: State, serve: () => T): T {
-  const before = state.endedBySettle;
-  const result = serve();
-  const ended = state.endedBySettle - before;
-  state.makersLeft = Math.max(0, state.makersLeft - 1 - Math.floor(ended / ENDS_PER_MAKER));
-  return result;
+/** As `endOrder`, for an order that the command or tick ends itself. */
+export function cancel(state: State, order: Order, reason: number): void {
+  chargeCancel(state);
+  endOrder(state, order, reason);
 }
 
 export function endOrder(state: State, order: Order, reason: number): void {
@@ -66,7 +64,7 @@ export function endOrders(state: State, orders: readonly Order[], reason: number
   let count = 0;
   for (const order of byId(orders)) {
     if (!isOpen(state, order)) continue;
-    endOrder(state, order, reason);
+    cancel(state, order, reason);
     count += 1;
   }
   return count;
@@ -88,7 +86,7 @@ export function settle(state: State, accountNumber: number, marketNumber: number
     }
   }
   // 2. Closing capacity by rank, reserves for what is beyond it.
-  reserve(account, market, position);
+  chargeOrders(state, reserve(account, market, position));
   if (market.status === "reduceOnly") dropOpening(state, account, position);
   // 3. Newest first, what the wallet cannot pay.
   while (account.wallet < 0n) {
@@ -97,7 +95,7 @@ export function settle(state: State, accountNumber: number, marketNumber: number
       throw new Error(`account ${accountNumber}: wallet ${account.wallet}, nothing left to cancel`);
     }
     removeIdle(state, newest, END.unfunded);
-    reserve(account, market, position);
+    chargeOrders(state, reserve(account, market, position));
   }
   // 4. "It lives while the account has a position, or an order that is not reduce-only, on the other
   // side". One that has just closed the position is filled.
@@ -132,6 +130,7 @@ function dropOpening(state: State, account: { wallet: bigint }, position: Positi
       continue;
     }
     touch(state, position);
+    chargeOrders(state, 1);
     order.remaining -= opening;
     order.lots -= opening;
     account.wallet += order.reserve;
@@ -147,18 +146,23 @@ function dropOpening(state: State, account: { wallet: bigint }, position: Positi
   }
 }
 
-export function reserve(account: { wallet: bigint }, market: Market, position: Position): void {
+/** Returns how many orders cover other lots than before, their own remaining lots aside. */
+export function reserve(account: { wallet: bigint }, market: Market, position: Position): number {
+  let moved = 0;
   for (const side of [LONG, SHORT] as const) {
     let capacity = closable(position, side);
     for (const order of position.orders) {
       if (order.side !== side || !order.resting) continue;
+      const before = min(order.closing, order.remaining);
       order.closing = min(order.remaining, capacity);
+      if (order.closing !== before) moved += 1;
       capacity -= order.closing;
       const needed = reserveOf(market, order);
       account.wallet += order.reserve - needed;
       order.reserve = needed;
     }
   }
+  return moved;
 }
 
 /** o: what a resting order would open. */

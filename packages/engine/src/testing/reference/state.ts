@@ -168,6 +168,8 @@ export interface Rules {
   readonly thinTicksCount: boolean;
   /** The mid that the mark averages needs deep sides near the index, and has a bound. */
   readonly midIsBounded: boolean;
+  /** Work is counted in orders, not in makers alone. */
+  readonly workOfOrders: boolean;
 }
 
 /** A signed batch, as far as its operations have come. */
@@ -177,7 +179,7 @@ export interface Batch {
   readonly session: number;
   readonly nonce: number;
   readonly count: number;
-  makersLeft: number;
+  unitsLeft: number;
 }
 
 export interface State {
@@ -224,8 +226,16 @@ export interface State {
   events: VenueEvent[];
   touched: Position[];
   budget: number;
-  /** Makers that the takers of the command may still meet. */
-  makersLeft: number;
+  work: {
+    /** Whose command it is, if it is one of a session. */
+    account: number | null;
+    spent: number;
+    limit: number;
+    perMarket: number;
+    /** The market that a tick serves just now. */
+    served: number | null;
+    spentIn: Map<number, number>;
+  };
   /** Orders that settle has ended. */
   endedBySettle: number;
   /** Orders that the liquidations of the command have canceled. */
@@ -242,6 +252,7 @@ const VERSION_2: Rules = {
   liquidationFeePpm: 5_000n,
   thinTicksCount: false,
   midIsBounded: false,
+  workOfOrders: false,
 };
 
 export const VERSIONS: ReadonlyMap<number, Rules> = new Map([
@@ -292,7 +303,7 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     events: [],
     touched: [],
     budget: 0,
-    makersLeft: 0,
+    work: { account: null, spent: 0, limit: 0, perMarket: 0, served: null, spentIn: new Map() },
     endedBySettle: 0,
     liquidatedOrders: 0,
     serving: null,

@@ -10,7 +10,7 @@ import { settleFunding } from "./funding.js";
 import { abs, ceilDiv, num } from "./integers.js";
 import { closable, isLive, lotAtMark, MILLION, owedFunding, unitOf } from "./margin.js";
 import { match } from "./matching.js";
-import { endOrder, isOpen, settle } from "./settle.js";
+import { cancel, isOpen, settle } from "./settle.js";
 import {
   type Market,
   marketOf,
@@ -22,6 +22,7 @@ import {
 import { restTriggered } from "./stop-limit.js";
 import { type Buying, StopLimitTaker, StopTaker } from "./takers.js";
 import { isExpired } from "./terms.js";
+import { mayMeet, serveMarket } from "./work.js";
 
 /** "at most 64 a tick". */
 const AGAIN = 64;
@@ -57,7 +58,8 @@ export function stops(state: State): void {
   again.sort(largestFirst);
   serve(state, waiting);
   for (const { order } of again.slice(0, AGAIN)) {
-    if (state.makersLeft > 0 && isOpen(state, order)) close(state, order);
+    serveMarket(state, order.market);
+    if (mayMeet(state) && isOpen(state, order)) close(state, order);
   }
 }
 
@@ -74,9 +76,10 @@ function serve(state: State, waiting: Waiting[]): void {
   );
   for (const { order } of waiting.slice(0, state.budget)) {
     if (!isOpen(state, order)) continue;
-    if (state.makersLeft === 0) return;
+    serveMarket(state, order.market);
+    if (!mayMeet(state)) continue;
     state.budget -= 1;
-    if (isExpired(state, order)) endOrder(state, order, END.expired);
+    if (isExpired(state, order)) cancel(state, order, END.expired);
     else trigger(state, order);
   }
 }

@@ -13,6 +13,7 @@ import { budgetLeft } from "./fund-budget.js";
 import { floorDiv, min, num } from "./integers.js";
 import { unitOf } from "./margin.js";
 import type { Market, Position, State } from "./state.js";
+import { mayMeet } from "./work.js";
 
 export interface TakenOver {
   readonly backstop: bigint;
@@ -68,7 +69,7 @@ export function takeOver(
     const rest = deleverage(state, market, side, lots - backstop, price, (maker, amount, pnl) =>
       trade(TRADE_ADL, maker.account, amount, pnl),
     );
-    if (state.makersLeft === 0) {
+    if (!mayMeet(state)) {
       kept = rest;
     } else {
       // Only the backstop holds the opposite of these.

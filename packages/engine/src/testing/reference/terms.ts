@@ -20,7 +20,7 @@ import { END } from "../../reasons.js";
 import { ceilDiv, floorDiv, max } from "./integers.js";
 import { openOrders } from "./open-orders.js";
 import { type Refused, refused } from "./refusal.js";
-import { endOrder, isOpen } from "./settle.js";
+import { cancel, isOpen } from "./settle.js";
 import { type Account, accountOf, type Extra, type Order, type State } from "./state.js";
 
 const SECOND_MS = 1_000;
@@ -189,7 +189,7 @@ export function expireOrders(state: State): void {
   for (const order of due) {
     if (left === 0) return;
     if (!isOpen(state, order)) continue;
-    endOrder(state, order, END.expired);
+    cancel(state, order, END.expired);
     left -= 1;
   }
 }

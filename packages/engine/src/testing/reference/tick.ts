@@ -19,6 +19,7 @@ import { endOrders } from "./settle.js";
 import type { Session, State } from "./state.js";
 import { stops } from "./stops.js";
 import { expireOrders } from "./terms.js";
+import { beginTick } from "./work.js";
 import { tickDisconnects, tickWriters } from "./writers.js";
 
 const SWITCHES = 256;
@@ -35,6 +36,7 @@ export function tick(state: State, command: Tick): void {
   if (at <= state.lastTick || at > state.lastTick + MAX_LEAD_MS) return;
   state.time = Math.max(state.time, at);
   state.lastTick = at;
+  beginTick(state);
   state.budget = LIQUIDATIONS_AND_STOPS_PER_COMMAND;
   const before = { fund: state.fund, fees: state.fees };
 

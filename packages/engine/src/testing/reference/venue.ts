@@ -6,14 +6,14 @@
  * Left out: deposits, and halting a market by an invariant (it throws instead).
  */
 import type { Command } from "../../commands.js";
-import { MAKERS_PER_COMMAND, MAX_LEAD_MS } from "../../config.js";
+import { MAX_LEAD_MS } from "../../config.js";
 import type { VenueEvent } from "../../events/event-table.js";
 import { REFUSAL } from "../../reasons.js";
 import type { DropReason } from "../../writers/batches.js";
 import { amendOrder } from "./amendments.js";
 import { cancelAfter, cancelAll, cancelOrder } from "./cancels.js";
 import { setSessionOption } from "./disconnects.js";
-import { emit } from "./end-events.js";
+import { emit, reportWork } from "./end-events.js";
 import { assertIdentity } from "./identity.js";
 import { updateIndex } from "./mark.js";
 import { controlMarket } from "./market-control.js";
@@ -25,6 +25,7 @@ import { closeSession, openSession, rotateSession, setCohort } from "./sessions.
 import { configure, genesis, upgrade } from "./setup.js";
 import { newState, type Rules, type State, VERSIONS } from "./state.js";
 import { tick } from "./tick.js";
+import { beginWork, unitsLeft } from "./work.js";
 import {
   acceptBatch,
   askTime,
@@ -66,7 +67,8 @@ export class ReferenceVenue {
     state.events = [];
     state.touched = [];
     state.undone = [];
-    state.makersLeft = MAKERS_PER_COMMAND;
+    state.work.account = accountOfCommand(state, command);
+    beginWork(state, 8_000);
     state.liquidatedOrders = 0;
     const refusal = this.execute(command);
     if (refusal !== null) {
@@ -77,11 +79,12 @@ export class ReferenceVenue {
         detail1: refusal.details[0] ?? 0,
         detail2: refusal.details[1] ?? 0,
       });
+      reportWork(state);
     } else if (!SAY_THEMSELVES.includes(command.kind)) {
       state.block.executed = true;
     }
     const { batch } = state;
-    if (batch?.last === state.position) batch.makersLeft = state.makersLeft;
+    if (batch?.last === state.position) batch.unitsLeft = unitsLeft(state);
     if (state.position % this.checkEvery === 0) assertIdentity(state);
     return state.events;
   }
@@ -156,4 +159,9 @@ export class ReferenceVenue {
     const lead = Math.min(command.stampMs, state.lastTick + MAX_LEAD_MS);
     state.time = Math.max(state.time, lead);
   }
+}
+
+function accountOfCommand(state: State, command: Command): number | null {
+  if (!("session" in command)) return null;
+  return state.sessions.get(command.session)?.account ?? null;
 }

@@ -31,6 +31,7 @@ import { RULE_SETS } from "../../versions.js";
 import { addressOf, genesis, openSession, PLAIN_EXTRAS, plainOrder } from "../commands.js";
 import { describeDerived } from "../derived.js";
 import { indexSlot } from "../index-slot.js";
+import { unitsOf } from "../rules/limits.js";
 import { BTC, MICROS, venueConfig } from "../scenarios/listing.js";
 import { START_MS } from "../scenarios/venue.js";
 
@@ -43,7 +44,7 @@ const LIQUIDATIONS = 2;
 const CANCELS = 1;
 const TIGHT = RULE_SETS.map((rules) => ({
   ...rules,
-  makersPerCommand: MAKERS,
+  ...unitsOf(MAKERS),
   endsPerMaker: 1,
   liquidationsAndStopsPerCommand: LIQUIDATIONS,
   liquidationCancelsPerCommand: CANCELS,
@@ -153,11 +154,11 @@ class Reached {
   canceled = 0;
 
   observe({ state }: Engine, command: Command, events: readonly VenueEvent[]): void {
-    const { makersLeft, liquidatedOrders } = state.scratch;
+    const { work, liquidatedOrders } = state.scratch;
     const trades = events.filter((event) => event.kind === "Traded");
-    if (makersLeft === 0 && trades.some(({ tradeKind }) => tradeKind === TRADE_ADL)) this.spent++;
-    if (makersLeft === 0 && isShortByEnded(trades.length, events)) this.ended++;
-    if (command.kind !== "Tick" || makersLeft === 0 || liquidatedOrders < CANCELS) return;
+    if (work.isSpent && trades.some(({ tradeKind }) => tradeKind === TRADE_ADL)) this.spent++;
+    if (work.isSpent && isShortByEnded(trades.length, events)) this.ended++;
+    if (command.kind !== "Tick" || work.isSpent || liquidatedOrders < CANCELS) return;
     const liquidated = new Set<number>();
     for (const event of events) if (event.kind === "Liquidated") liquidated.add(event.account);
     const waits = accountsDue(state.markets[0]!).length > 0;

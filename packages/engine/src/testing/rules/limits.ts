@@ -1,5 +1,6 @@
 /** How much work a command may do. Flows reach the figures of the page never, and the tight ones often. */
 import { RULE_SETS, type RuleSet } from "../../versions.js";
+import { UNITS_PER_MAKER } from "../../work.js";
 
 export interface WorkLimits {
   /** Makers that a command meets, canceled ones included. */
@@ -14,7 +15,13 @@ export const LIMITS: WorkLimits = { makers: 2_000, served: 256, ruleSets: RULE_S
 
 export const TIGHT_LIMITS: WorkLimits = tight(3, 2);
 
+/** The work units of that many makers, for a command and for a tick. */
+export function unitsOf(makers: number) {
+  const units = UNITS_PER_MAKER * makers;
+  return { unitsPerCommand: units, unitsPerTick: units, unitsPerTickAndMarket: units };
+}
+
 function tight(makers: number, served: number): WorkLimits {
-  const limits = { makersPerCommand: makers, liquidationsAndStopsPerCommand: served };
+  const limits = { ...unitsOf(makers), liquidationsAndStopsPerCommand: served };
   return { makers, served, ruleSets: RULE_SETS.map((rules) => ({ ...rules, ...limits })) };
 }

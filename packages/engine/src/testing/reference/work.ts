@@ -1,0 +1,72 @@
+/**
+ * "Work": what bounds a command and a tick, and what an account is charged for. Version 2 counts makers,
+ * and four orders that settle ends in a turn as another one.
+ */
+import { rulesOf, type State } from "./state.js";
+
+const MAKER = 4;
+
+/** At the beginning of a command, or of an operation of a batch with what the others have left. */
+export function beginWork(state: State, left: number, perMarket = left): void {
+  const { account } = state.work;
+  state.work = { account, spent: 0, limit: left, perMarket, served: null, spentIn: new Map() };
+}
+
+/** The limits of a tick. */
+export function beginTick(state: State): void {
+  const inAll = rulesOf(state).workOfOrders ? 24_000 : 8_000;
+  beginWork(state, inAll, 8_000);
+}
+
+export function charge(state: State, units: number): void {
+  const { work } = state;
+  work.spent += units;
+  if (work.served !== null) {
+    work.spentIn.set(work.served, (work.spentIn.get(work.served) ?? 0) + units);
+  }
+}
+
+/** Units that are left, in the market that a tick serves. */
+export function unitsLeft({ work }: State): number {
+  const inMarket = work.served === null ? 0 : (work.spentIn.get(work.served) ?? 0);
+  return Math.max(0, Math.min(work.limit - work.spent, work.perMarket - inMarket));
+}
+
+/** From here on the units of a tick count for this market, too. */
+export function serveMarket(state: State, market: number): void {
+  state.work.served = market;
+}
+
+/** Makers, or accounts to deleverage, that `count` others leave. */
+export function mayMeetBeyond(state: State, count: number): boolean {
+  return unitsLeft(state) > MAKER * count;
+}
+
+export function mayMeet(state: State): boolean {
+  return unitsLeft(state) > 0;
+}
+
+/** Serves a maker, or an account that is deleveraged. */
+export function meet<T>(state: State, serve: () => T): T {
+  charge(state, MAKER);
+  const before = state.endedBySettle;
+  const result = serve();
+  const makers = Math.floor((state.endedBySettle - before) / 4);
+  if (!rulesOf(state).workOfOrders) charge(state, MAKER * makers);
+  return result;
+}
+
+/** An order that the command or tick ends itself. */
+export function chargeCancel(state: State): void {
+  if (rulesOf(state).workOfOrders) charge(state, MAKER);
+}
+
+/** Orders that are re-covered, listed, or ended by settle. */
+export function chargeOrders(state: State, count: number): void {
+  if (rulesOf(state).workOfOrders) charge(state, count);
+}
+
+/** What was undone is counted twice. */
+export function chargeUndone(state: State, spentBefore: number): void {
+  if (rulesOf(state).workOfOrders) charge(state, state.work.spent - spentBefore);
+}

@@ -1,0 +1,79 @@
+/**
+ * The work units of the command in progress (docs/engine.md, "Work"): what bounds it, and what its
+ * account is charged for. Every charge counts, whatever caused it; the limits only decide whether a
+ * further turn begins. A turn (one maker, one order that is canceled) is never cut short, so a command
+ * does at most its limit and one turn.
+ *
+ *   if (work.left === 0) stop;          // before each turn
+ *   work.charge(UNITS_PER_MAKER);       // the turn itself; what follows from it is charged where it happens
+ *
+ * A tick has a limit in each market, too. Its phases call `enter` before they serve a market; `left` is
+ * then what both limits leave, and a market whose share is used up is passed over, not the tick ended:
+ *
+ *   for (const market of s.markets) { work.enter(market.number); while (work.left > 0 && …) … }
+ *   if (work.isSpent) …                 // no market has anything left
+ *
+ * A part of it (an account's turn, a phase) is given less by `narrow`, which returns what `widen` needs:
+ *
+ *   const outer = work.narrow(units); …; work.widen(outer);
+ */
+
+/** A maker that is met, whatever becomes of it. */
+export const UNITS_PER_MAKER = 4;
+
+export class Work {
+  /** Units of the command so far. */
+  spent = 0;
+  /** `spent` at which the command, and at which the part in progress, has used up its units. */
+  private limit = 0;
+  private ceiling = 0;
+  /** Of a tick: units of each market, the one entered since `enteredAt` apart. */
+  private perMarket = 0;
+  private readonly used: number[] = [];
+  private market = -1;
+  private enteredAt = 0;
+
+  /** At the beginning of a command, and of a further operation of a batch with what is left for it. */
+  begin(units: number, perMarket = units): void {
+    this.spent = 0;
+    this.limit = units;
+    this.ceiling = units;
+    this.perMarket = perMarket;
+    if (this.market < 0) return;
+    this.used.length = 0;
+    this.market = -1;
+  }
+
+  get left(): number {
+    return Math.max(0, this.ceiling - this.spent);
+  }
+
+  /** Whether the command has no units left, in any market. */
+  get isSpent(): boolean {
+    return this.spent >= this.limit;
+  }
+
+  charge(units: number): void {
+    this.spent += units;
+  }
+
+  /** From here on a tick works for this market; ends what `narrow` began. */
+  enter(market: number): void {
+    const { used, spent, limit } = this;
+    if (this.market >= 0) used[this.market] = (used[this.market] ?? 0) + spent - this.enteredAt;
+    this.market = market;
+    this.enteredAt = spent;
+    this.ceiling = Math.min(limit, spent + this.perMarket - (used[market] ?? 0));
+  }
+
+  /** Leaves at most `units` until `widen`. */
+  narrow(units: number): number {
+    const outer = this.ceiling;
+    this.ceiling = Math.min(outer, this.spent + units);
+    return outer;
+  }
+
+  widen(outer: number): void {
+    this.ceiling = outer;
+  }
+}
