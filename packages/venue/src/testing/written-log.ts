@@ -1,0 +1,32 @@
+/** Data folders whose log another release, or nobody, has begun. */
+import { join } from "node:path";
+import { type Command, GENESIS_WRITER } from "@perpgate/engine";
+import { openJournal } from "@perpgate/journal";
+import { listingEvidence } from "../listing/listing.js";
+import { venueConfigOf } from "../listing/venue-config.js";
+import { encodeRecord } from "../record/record.js";
+import { START_MS, TEST_MARKETS } from "./test-venue.js";
+
+/** Without `engineVersion`: as release 0.1 wrote it. */
+export const GENESIS = {
+  kind: "Genesis",
+  stampMs: START_MS,
+  config: venueConfigOf(TEST_MARKETS),
+  cohort: "open",
+};
+
+/** Writes a log of these commands, as any release might have. */
+export async function writeLog(folder: string, ...commands: object[]): Promise<void> {
+  const journal = await openJournal({
+    directory: join(folder, "journal"),
+    segmentBytes: 1 << 20,
+    commit: "inline",
+  });
+  const evidence = listingEvidence(TEST_MARKETS);
+  const records = commands.map((command) => {
+    const decoded: Command = JSON.parse(JSON.stringify(command));
+    return encodeRecord(decoded, decoded.kind === "Genesis" ? evidence : undefined);
+  });
+  await journal.append({ writer: GENESIS_WRITER, counter: 0 }, records);
+  await journal.close();
+}
