@@ -5,8 +5,9 @@
 import { LONG, SHORT, type Side } from "./commands.js";
 import type { Engine } from "./engine.js";
 import { clearingCost } from "./markets/settlement.js";
+import { closable } from "./money/fill.js";
 import { fundingOwed } from "./money/owed-funding.js";
-import { closesPosition, isTriggered, stopsOf } from "./orders/open-orders.js";
+import { closesPosition, isTriggered, stopsOf, triggerOf } from "./orders/open-orders.js";
 import { mayHaveToClose } from "./orders/settle.js";
 import { reachOf } from "./orders/stops.js";
 import type { Market } from "./state/market.js";
@@ -228,7 +229,12 @@ function closingIsIdle(s: VenueState, market: Market, row: number): boolean {
   const { orders } = s;
   for (let at = market.positions.head(row, STOP_LIST); at !== NONE; at = orders.next(at)) {
     if (!closesPosition(orders, at)) continue;
-    if (!mayHaveToClose(s, market, row, orders.side(at))) return true;
+    const side = orders.side(at);
+    if (!mayHaveToClose(s, market, row, side)) return true;
+    if (!s.rules.fixesTriggeredLots || !isTriggered(orders, at)) continue;
+    const lots = orders.remaining(at);
+    if (lots === 0 || lots > closable(market, row, side)) return true;
+    if (market.positions.triggeredStop(row, triggerOf(orders, at)) !== at) return true;
   }
   return false;
 }

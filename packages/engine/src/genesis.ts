@@ -4,8 +4,10 @@ import { configFault, HOUR_MS, raisedLimit, type Tier, type VenueConfig } from "
 import { emit } from "./events/event-log.js";
 import { rebuildWatches } from "./money/watch.js";
 import { recomputeReserves } from "./orders/settle.js";
+import { fixLots } from "./orders/trigger.js";
 import { REFUSAL } from "./reasons.js";
 import { refuse } from "./refuse.js";
+import { NONE } from "./state/id-index.js";
 import { Market } from "./state/market.js";
 import { COHORT_STAGES, type VenueState } from "./state/venue.js";
 import { ruleSetOf } from "./versions.js";
@@ -95,6 +97,21 @@ export function upgrade(s: VenueState, { version }: Upgrade): boolean {
 function enterVersion3(s: VenueState): void {
   // The ticks of this hour that had no sample were not counted.
   for (const market of s.markets) market.premiumTicks = market.premiumCount;
+  fixTriggered(s);
+}
+
+/** Stops that were triggered and have not closed their position keep to its present lots. */
+function fixTriggered(s: VenueState): void {
+  const ids: number[] = [];
+  for (const { stopBooks } of s.markets) {
+    for (const { triggered } of stopBooks) {
+      for (const { count, ids: those } of triggered) ids.push(...those.subarray(0, count));
+    }
+  }
+  for (const id of ids.sort((a, b) => a - b)) {
+    const order = s.orders.index.get(id);
+    if (order !== NONE) fixLots(s, s.markets[s.orders.market(order)]!, order);
+  }
 }
 
 /** Lists the configured markets that are new and updates those that are listed. */

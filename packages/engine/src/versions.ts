@@ -42,6 +42,8 @@ export interface RuleSet {
   readonly averagesAllTicks: boolean;
   /** Whether the mark's average takes a mid of deep sides only, and at most 1 % from the index. */
   readonly boundsMid: boolean;
+  /** Whether a triggered stop that closes its position has the lots of that moment, which only shrink. */
+  readonly fixesTriggeredLots: boolean;
 }
 
 /** Release 0.2.0-testnet; frozen. Version 1 was release 0.1, whose logs do not record a version. */
@@ -61,6 +63,7 @@ const VERSION_2: RuleSet = {
   liquidationCancelsPerCommand: LIQUIDATION_CANCELS_PER_COMMAND,
   averagesAllTicks: false,
   boundsMid: false,
+  fixesTriggeredLots: false,
 };
 
 /** Release 0.3.0-testnet. It may change until that release. */
@@ -69,6 +72,7 @@ const VERSION_3: RuleSet = {
   version: 3,
   averagesAllTicks: true,
   boundsMid: true,
+  fixesTriggeredLots: true,
 };
 
 /** The rule sets that this release knows, ascending without gaps. */

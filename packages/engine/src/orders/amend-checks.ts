@@ -14,8 +14,8 @@ import { MARKET_HALTED, type Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
-import { isWellFormed, mayChange, noteAmended, triggerOf } from "./amend-terms.js";
-import { closesPosition, isExpired, pendingNotional } from "./open-orders.js";
+import { isWellFormed, mayChange, noteAmended } from "./amend-terms.js";
+import { closesPosition, isExpired, pendingNotional, triggerOf } from "./open-orders.js";
 import {
   capOnFills,
   lotsWithin,
@@ -66,7 +66,7 @@ export function mayAmend(
     side: orders.side(order),
     type: orders.isStop(order) ? STOP_ORDER : LIMIT_ORDER,
     priceTicks: amendment.priceTicks,
-    extras: { trigger: triggerOf(s, order), limitTicks: amendment.limitTicks },
+    extras: { trigger: triggerOf(orders, order), limitTicks: amendment.limitTicks },
   };
   placement.bandTicks = mulDivFloor(market.mark, market.config.bandPpm, PPM);
   if (!mayPrice(s, market, priced, placement)) return false;

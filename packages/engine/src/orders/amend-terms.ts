@@ -2,7 +2,7 @@
  * What an amendment may change of which order, and what the order would have then (docs/engine.md,
  * "AmendOrder"). No state changes here.
  */
-import { type AmendOrder, GOOD_TILL_CANCELED, STOP_TRIGGER } from "../commands.js";
+import { type AmendOrder, GOOD_TILL_CANCELED } from "../commands.js";
 import { closable } from "../money/fill.js";
 import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
@@ -56,12 +56,6 @@ function hasChanged(s: VenueState, order: number, command: AmendOrder): boolean 
   // Of the other stops, those that can rest expire.
   const extras = orders.extrasRow(order);
   return extras !== NONE && orders.extras.timeInForce(extras) === GOOD_TILL_CANCELED;
-}
-
-/** What triggers a stop. */
-export function triggerOf({ orders }: VenueState, order: number): number {
-  const extras = orders.extrasRow(order);
-  return extras === NONE ? STOP_TRIGGER : orders.extras.trigger(extras);
 }
 
 /** Writes the terms as they would be to `scratch.amendment`. */

@@ -78,11 +78,15 @@ export function limitOf(orders: OrderStore, order: number): number {
   return extras === NONE ? 0 : orders.extras.limitTicks(extras);
 }
 
+/** What triggers a stop. */
+export function triggerOf(orders: OrderStore, order: number): number {
+  const extras = orders.extrasRow(order);
+  return extras === NONE ? STOP_TRIGGER : orders.extras.trigger(extras);
+}
+
 /** Where a stop waits. */
 export function stopsOf({ orders }: VenueState, market: Market, order: number): StopBook {
-  const extras = orders.extrasRow(order);
-  const trigger = extras === NONE ? STOP_TRIGGER : orders.extras.trigger(extras);
-  return market.stops(orders.side(order), trigger);
+  return market.stops(orders.side(order), triggerOf(orders, order));
 }
 
 /** Removes an order from all structures and frees its row; its reserve returns to the wallet. */
@@ -100,8 +104,10 @@ export function detachOrder(s: VenueState, market: Market, order: number): void 
   const row = orders.position(order);
   const side = orders.side(order);
   const isStop = orders.isStop(order);
-  if (isStop) stopsOf(s, market, order).remove(order);
-  else market.ladder(side).remove(order, orders.price(order), orders.remaining(order));
+  if (isStop) {
+    stopsOf(s, market, order).remove(order);
+    positions.forgetTriggeredStop(row, order);
+  } else market.ladder(side).remove(order, orders.price(order), orders.remaining(order));
   const list = isStop ? STOP_LIST : restingList(side);
   positions.unlink(row, list, order, orders);
   positions.addCovered(row, -orders.closing(order));

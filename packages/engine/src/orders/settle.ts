@@ -8,10 +8,11 @@
  * when the position changes: the cost depends on the lots that moved, not on the number of quotes.
  */
 import { divCeil, mulDivCeil } from "@perpgate/protocol/integers";
-import { LONG, SHORT, type Side } from "../commands.js";
+import { LONG, SHORT, type Side, STOP_TRIGGER, TAKE_PROFIT_TRIGGER } from "../commands.js";
 import { PPM } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { InvariantViolation } from "../invariants.js";
+import { closable } from "../money/fill.js";
 import { END } from "../reasons.js";
 import { MARKET_REDUCE_ONLY, type Market } from "../state/market.js";
 import { NONE, type OrderStore } from "../state/orders.js";
@@ -24,6 +25,8 @@ export function cancelOpen(s: VenueState, market: Market, order: number, reason:
   s.scratch.work.charge(s.rules.unitsPerCancel);
   endOrder(s, market, order, reason);
 }
+
+const TRIGGERS: readonly number[] = [STOP_TRIGGER, TAKE_PROFIT_TRIGGER];
 
 /** Ends an open order and settles its account. */
 export function endOrder(s: VenueState, market: Market, order: number, reason: number): void {
@@ -67,24 +70,43 @@ export function endIfOpen(s: VenueState, id: number, reason: number): boolean {
   return true;
 }
 
-/** Ends orders that close the position where there is none, and no order that could open one. */
+/**
+ * Ends orders that close the position where there is none, and no order that could open one; one that was
+ * triggered whatever rests.
+ */
 function dropIdleClosing(s: VenueState, market: Market, row: number): void {
   const { orders, scratch } = s;
   const idleLongs = closingIsIdle(s, market, row, LONG);
   const idleShorts = closingIsIdle(s, market, row, SHORT);
-  // The list is searched only for orders that end now: there may be hundreds of other stops in it.
-  if (!idleLongs && !idleShorts) return;
   const ended: number[] = [];
-  let order = market.positions.head(row, STOP_LIST);
-  for (; order !== NONE; order = orders.next(order)) {
-    const isIdle = orders.side(order) === LONG ? idleLongs : idleShorts;
-    if (isIdle && closesPosition(orders, order)) ended.push(order);
+  for (const trigger of TRIGGERS) {
+    const order = market.positions.triggeredStop(row, trigger);
+    if (order !== NONE && shrinkTriggered(s, market, order) === 0) ended.push(order);
   }
+  // The list is searched only for orders that end now: there may be hundreds of other stops in it.
+  if (idleLongs || idleShorts) {
+    let order = market.positions.head(row, STOP_LIST);
+    for (; order !== NONE; order = orders.next(order)) {
+      const isIdle = orders.side(order) === LONG ? idleLongs : idleShorts;
+      if (!isIdle || !closesPosition(orders, order)) continue;
+      if (!ended.includes(order)) ended.push(order);
+    }
+  }
+  if (ended.length === 0) return;
   for (const each of ended.sort((a, b) => orders.id(a) - orders.id(b))) {
     // The one in service has done what it was for.
     const isFilled = orders.id(each) === scratch.serving && scratch.taker.filledLots > 0;
     dropUnsupported(s, market, each, isFilled ? END.none : END.position_closed);
   }
+}
+
+/** Lots of the position that were there when the stop was triggered; the newest go first. */
+function shrinkTriggered({ orders }: VenueState, market: Market, order: number): number {
+  const lots = closable(market, orders.position(order), orders.side(order));
+  if (lots >= orders.remaining(order)) return orders.remaining(order);
+  orders.table.touch(order);
+  orders.setRemaining(order, lots);
+  return lots;
 }
 
 /** Whether the account has orders of that side that close the position, and none may come to close. */

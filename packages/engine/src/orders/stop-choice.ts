@@ -82,7 +82,7 @@ export class StopChoice {
       s.focus = market.number;
       for (const book of market.stopBooks) {
         if (book.triggered.length > 0 && hasLevelInBand(market, book.side)) {
-          offerAgain(market, book, again);
+          offerAgain(s, market, book, again);
         }
       }
     }
@@ -181,13 +181,19 @@ function hasLevelInBand(market: Market, side: Side): boolean {
 }
 
 /** Offers those with something to close that the best level would not bankrupt. */
-function offerAgain(market: Market, { triggered, side }: StopBook, again: Selection): void {
+function offerAgain(
+  { orders: store, rules }: VenueState,
+  market: Market,
+  { triggered, side }: StopBook,
+  again: Selection,
+): void {
   const { held } = market.positions;
   const ticks = market.opposite(side).bestTicks();
-  for (const { count, ids, positions } of triggered) {
+  for (const { count, ids, positions, orders } of triggered) {
     for (let i = 0; i < count; i++) {
       const row = positions[i]!;
-      const weight = -side * held[row]! * market.markUnit;
+      const lots = rules.fixesTriggeredLots ? store.remaining(orders[i]!) : -side * held[row]!;
+      const weight = lots * market.markUnit;
       if (weight <= 0 || weight < again.floor) continue;
       if (canCloseAt(market, row, ticks)) again.offer(weight, ids[i]!, 0);
     }

@@ -14,8 +14,15 @@ import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
 import { match } from "./match.js";
-import { closesPosition, detachOrder, enterOrder, limitOf, stopsOf } from "./open-orders.js";
-import { reserveFor, settle } from "./settle.js";
+import {
+  closesPosition,
+  detachOrder,
+  enterOrder,
+  limitOf,
+  stopsOf,
+  triggerOf,
+} from "./open-orders.js";
+import { endOrder, reserveFor, settle } from "./settle.js";
 import { bandLimit, TAKER_ORDER } from "./taker.js";
 
 export function trigger(s: VenueState, market: Market, order: number): void {
@@ -31,7 +38,8 @@ export function trigger(s: VenueState, market: Market, order: number): void {
     stops.addTriggered(order);
     market.positions.table.touch(row);
     emit.StopTriggered(s.events, { orderId, account, market: market.number });
-    closePosition(s, market, order);
+    if (s.rules.fixesTriggeredLots) fixLots(s, market, order);
+    if (orders.index.get(orderId) !== NONE) closePosition(s, market, order);
     return;
   }
   detachOrder(s, market, order);
@@ -170,25 +178,49 @@ function mayRest(s: VenueState, market: Market, order: number, ticks: number): B
   return { lots: opening - low, reason: END.unfunded };
 }
 
+/** A triggered stop that closes its position has the lots of this moment; it ends if there are none. */
+export function fixLots(s: VenueState, market: Market, order: number): void {
+  const { orders } = s;
+  const row = orders.position(order);
+  const lots = closable(market, row, orders.side(order));
+  if (lots === 0) {
+    endOrder(s, market, order, END.position_closed);
+    return;
+  }
+  orders.table.touch(order);
+  orders.setLots(order, lots);
+  orders.setRemaining(order, lots);
+  market.positions.setTriggeredStop(row, triggerOf(orders, order), order);
+}
+
 /**
  * Closes what the book takes of the position. What it does not take is tried again in later ticks; the
- * order ends in `settle`, once there is nothing that it could have to close.
+ * order ends in `settle`, once there is nothing that it could have to close, or with the last of its lots.
  */
 export function closePosition(s: VenueState, market: Market, order: number): void {
   const { orders, scratch } = s;
   const { taker } = scratch;
+  const orderId = orders.id(order);
   const row = orders.position(order);
   const side = orders.side(order);
-  const lots = closable(market, row, side);
+  const isFixed = s.rules.fixesTriggeredLots;
+  const lots = isFixed ? orders.remaining(order) : closable(market, row, side);
   if (lots === 0) return;
   settleFunding(s, market, row);
-  taker.begin(TAKER_ORDER, side, row, orders.account(order), orders.id(order));
+  taker.begin(TAKER_ORDER, side, row, orders.account(order), orderId);
   taker.reduceOnly = true;
   taker.feePpm = market.config.takerFeePpm;
   taker.selfTrade = orders.extras.selfTrade(orders.extrasRow(order));
   taker.lotsLeft = lots;
   taker.bandTicks = bandLimit(market, side);
-  scratch.serving = orders.id(order);
+  scratch.serving = orderId;
   match(s, market, taker);
   scratch.serving = 0;
+  // `settle` has ended it if it has closed the position.
+  if (!isFixed || orders.index.get(orderId) === NONE) return;
+  // What was opened since it was triggered is not its own to close.
+  const left = Math.min(orders.remaining(order), lots - taker.filledLots);
+  orders.table.touch(order);
+  orders.setRemaining(order, left);
+  if (left === 0) endOrder(s, market, order, END.none);
 }

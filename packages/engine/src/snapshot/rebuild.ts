@@ -3,7 +3,7 @@
  * liquidation watches, dead-man's switches. Runs after a restore and after a rollback.
  */
 import { rebuildWatches } from "../money/watch.js";
-import { isTriggered, listOrder, queueOrder, stopsOf } from "../orders/open-orders.js";
+import { isTriggered, listOrder, queueOrder, stopsOf, triggerOf } from "../orders/open-orders.js";
 import { reachOf } from "../orders/stops.js";
 import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
@@ -50,6 +50,9 @@ export function enterStop(s: VenueState, market: Market, order: number): void {
   const stops = stopsOf(s, market, order);
   if (isTriggered(s.orders, order)) {
     stops.addTriggered(order);
+    if (!s.rules.fixesTriggeredLots) return;
+    const row = s.orders.position(order);
+    market.positions.setTriggeredStop(row, triggerOf(s.orders, order), order);
     return;
   }
   const reachedAt = reachOf(s, order);

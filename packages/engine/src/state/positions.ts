@@ -76,11 +76,11 @@ export class PositionStore {
   /** Rows whose cost or margin has changed, while the liquidations of a tick want to know; else null. */
   changed: number[] | null = null;
   /**
-   * Fourteen words per row: head and tail of the three lists (0–5), closing side (6), frontier (7), and,
+   * Sixteen words per row: head and tail of the three lists (0–5), closing side (6), frontier (7), and,
    * long then short, the numbers of reduce-only orders (8, 9), of those that close the position (10, 11)
-   * and of all others (12, 13).
+   * and of all others (12, 13); last the triggered stops that close it, by trigger (14, 15).
    */
-  private links = int32(WATCH_BLOCK * 14);
+  private links = int32(WATCH_BLOCK * 16);
   private coveredLots = float64(WATCH_BLOCK);
   /** Rows that the arrays next to the table have room for. */
   private capacity = WATCH_BLOCK;
@@ -168,24 +168,24 @@ export class PositionStore {
 
   /** First and last order of a list, or NONE. */
   head(row: number, list: List): number {
-    return this.links[row * 14 + list]!;
+    return this.links[row * 16 + list]!;
   }
   tail(row: number, list: List): number {
-    return this.links[row * 14 + list + 1]!;
+    return this.links[row * 16 + list + 1]!;
   }
   /** Side whose resting orders close the position: 1, −1, or 0 while flat. */
   closingSide(row: number): number {
-    return this.links[row * 14 + 6]!;
+    return this.links[row * 16 + 6]!;
   }
   setClosingSide(row: number, side: number): void {
-    this.links[row * 14 + 6] = side;
+    this.links[row * 16 + 6] = side;
   }
   /** First order of the closing side whose lots are not all covered, or NONE. */
   frontier(row: number): number {
-    return this.links[row * 14 + 7]!;
+    return this.links[row * 16 + 7]!;
   }
   setFrontier(row: number, order: number): void {
-    this.links[row * 14 + 7] = order;
+    this.links[row * 16 + 7] = order;
   }
   /** Lots of the position that resting orders of the closing side cover. */
   covered(row: number): number {
@@ -195,33 +195,46 @@ export class PositionStore {
     this.coveredLots[row] = this.coveredLots[row]! + delta;
   }
   reduceOnlyOrders(row: number, side: Side): number {
-    return this.links[row * 14 + (side === LONG ? 8 : 9)]!;
+    return this.links[row * 16 + (side === LONG ? 8 : 9)]!;
   }
   addReduceOnlyOrders(row: number, side: Side, delta: number): void {
-    const at = row * 14 + (side === LONG ? 8 : 9);
+    const at = row * 16 + (side === LONG ? 8 : 9);
     this.links[at] = this.links[at]! + delta;
   }
 
   /** Open orders that close the position, whatever its size. */
   closePositionOrders(row: number, side: Side): number {
-    return this.links[row * 14 + (side === LONG ? 10 : 11)]!;
+    return this.links[row * 16 + (side === LONG ? 10 : 11)]!;
   }
   addClosePositionOrders(row: number, side: Side, delta: number): void {
-    const at = row * 14 + (side === LONG ? 10 : 11);
+    const at = row * 16 + (side === LONG ? 10 : 11);
     this.links[at] = this.links[at]! + delta;
   }
   /** Open orders, resting and pending, that could open a position of that side. */
   entryOrders(row: number, side: Side): number {
-    return this.links[row * 14 + (side === LONG ? 12 : 13)]!;
+    return this.links[row * 16 + (side === LONG ? 12 : 13)]!;
   }
   addEntryOrders(row: number, side: Side, delta: number): void {
-    const at = row * 14 + (side === LONG ? 12 : 13);
+    const at = row * 16 + (side === LONG ? 12 : 13);
     this.links[at] = this.links[at]! + delta;
+  }
+
+  /** The triggered stop that closes this position, by what triggered it, or NONE; from version 3. */
+  triggeredStop(row: number, trigger: number): number {
+    return this.links[row * 16 + 14 + trigger]!;
+  }
+  setTriggeredStop(row: number, trigger: number, order: number): void {
+    this.links[row * 16 + 14 + trigger] = order;
+  }
+  forgetTriggeredStop(row: number, order: number): void {
+    const at = row * 16 + 14;
+    if (this.links[at] === order) this.links[at] = NONE;
+    if (this.links[at + 1] === order) this.links[at + 1] = NONE;
   }
 
   /** Appends an order to a list; its rank is the highest, so the list stays in order. */
   append(row: number, list: List, order: number, { links }: OrderStore): void {
-    const head = row * 14 + list;
+    const head = row * 16 + list;
     const tail = this.links[head + 1]!;
     links[order * LINKS + LIST_PREV] = tail;
     links[order * LINKS + LIST_NEXT] = NONE;
@@ -232,7 +245,7 @@ export class PositionStore {
 
   /** Removes an order from a list; a frontier moves on to the next order. */
   unlink(row: number, list: List, order: number, { links }: OrderStore): void {
-    const head = row * 14 + list;
+    const head = row * 16 + list;
     const previous = links[order * LINKS + LIST_PREV]!;
     const next = links[order * LINKS + LIST_NEXT]!;
     if (previous === NONE) this.links[head] = next;
@@ -275,7 +288,7 @@ export class PositionStore {
 
   /** Puts an order back that was unlinked, in the reverse order; the frontier is not changed. */
   relink(row: number, list: List, order: number, { links }: OrderStore): void {
-    const head = row * 14 + list;
+    const head = row * 16 + list;
     const previous = links[order * LINKS + LIST_PREV]!;
     const next = links[order * LINKS + LIST_NEXT]!;
     if (previous === NONE) this.links[head] = order;
@@ -286,7 +299,7 @@ export class PositionStore {
 
   /** Reads what the rules of orders read next to the table; see `Table.warm`. */
   warm(row: number): number {
-    return this.links[row * 14]! + this.coveredLots[row]!;
+    return this.links[row * 16]! + this.coveredLots[row]!;
   }
 
   /** Refreshes what is kept of the position next to the table. */
@@ -366,10 +379,11 @@ export class PositionStore {
     }
     this.rowOfAccount[account] = row + 1;
     while (row >= this.capacity) this.widen();
-    const base = row * 14;
+    const base = row * 16;
     this.links.fill(NONE, base, base + 6);
     this.links.fill(0, base + 6, base + 14);
     this.links[base + 7] = NONE;
+    this.links.fill(NONE, base + 14, base + 16);
     this.coveredLots[row] = 0;
     if (row % WATCH_BLOCK === 0) this.clearBounds(row, row + 1);
     this.setWatches(row, NO_WATCH, NO_WATCH);
@@ -379,7 +393,7 @@ export class PositionStore {
   /** Makes room for more rows in the arrays next to the table. */
   private widen(): void {
     const rows = grown(this.capacity);
-    this.links = widen(this.links, int32(rows * 14));
+    this.links = widen(this.links, int32(rows * 16));
     this.coveredLots = widen(this.coveredLots, float64(rows));
     this.longWatch = widen(this.longWatch, float64(rows));
     this.shortWatch = widen(this.shortWatch, float64(rows));

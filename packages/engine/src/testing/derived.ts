@@ -48,6 +48,7 @@ function describeMarket(s: VenueState, market: Market): unknown {
       closingSide: positions.closingSide(row),
       frontier: idOf(s, positions.frontier(row)),
       covered: positions.covered(row),
+      triggered: [0, 1].map((trigger) => idOf(s, positions.triggeredStop(row, trigger))),
       counts: ([LONG, SHORT] as const).map((side) => [
         positions.reduceOnlyOrders(row, side),
         positions.closePositionOrders(row, side),

@@ -15,6 +15,7 @@ import {
   type Order,
   type Position,
   positionOf,
+  rulesOf,
   type State,
 } from "./state.js";
 import { chargeCancel, chargeOrders } from "./work.js";
@@ -100,7 +101,12 @@ export function settle(state: State, accountNumber: number, marketNumber: number
   // 4. "It lives while the account has a position, or an order that is not reduce-only, on the other
   // side". One that has just closed the position is filled.
   for (const order of byId(position.orders)) {
-    if (order.extra?.closePosition !== true || hasToClose(state, position, order.side)) continue;
+    if (order.extra?.closePosition !== true) continue;
+    // "once triggered it acts on the position of that moment alone": lots that only shrink.
+    const isFixed = order.triggered && rulesOf(state).triggeredLotsAreFixed;
+    if (isFixed) order.remaining = min(order.remaining, closable(position, order.side));
+    const lives = isFixed ? order.remaining > 0n : hasToClose(state, position, order.side);
+    if (lives) continue;
     const { serving } = state;
     const isFilled = serving !== null && serving.order === order && serving.taker.filled > 0n;
     removeIdle(state, order, isFilled ? END.none : END.position_closed);

@@ -11,9 +11,11 @@ import {
 } from "../../config.js";
 import { emit, settleEvents, touch } from "./end-events.js";
 import { num } from "./integers.js";
+import { openOrders } from "./open-orders.js";
 import { type Refused, refused } from "./refusal.js";
 import { settle } from "./settle.js";
 import { newMarket, positionOf, type State } from "./state.js";
+import { fixLots } from "./stops.js";
 
 export function genesis(state: State, command: Genesis): Refused | null {
   if (configFault(command.config) !== null) return refused("configuration_invalid");
@@ -73,8 +75,11 @@ export function upgrade(state: State, { version }: Upgrade): Refused | null {
   state.version = version;
   if (version === 3) {
     for (const market of state.markets) market.liveTicks = market.premiumCount;
+    const triggered = state.accounts.flatMap(openOrders).filter((order) => order.triggered);
+    for (const order of triggered.sort((a, b) => a.id - b.id)) fixLots(state, order);
   }
   emit(state, { kind: "EngineUpgraded", version });
+  settleEvents(state, state);
   return null;
 }
 

@@ -170,6 +170,8 @@ export interface Rules {
   readonly midIsBounded: boolean;
   /** Work is counted in orders, not in makers alone. */
   readonly workOfOrders: boolean;
+  /** A triggered closePosition order keeps to the lots of that moment. */
+  readonly triggeredLotsAreFixed: boolean;
 }
 
 /** A signed batch, as far as its operations have come. */
@@ -253,11 +255,12 @@ const VERSION_2: Rules = {
   thinTicksCount: false,
   midIsBounded: false,
   workOfOrders: false,
+  triggeredLotsAreFixed: false,
 };
 
 export const VERSIONS: ReadonlyMap<number, Rules> = new Map([
   [2, VERSION_2],
-  [3, { ...VERSION_2, thinTicksCount: true, midIsBounded: true }],
+  [3, { ...VERSION_2, thinTicksCount: true, midIsBounded: true, triggeredLotsAreFixed: true }],
 ]);
 
 export function newState(versions: ReadonlyMap<number, Rules>): State {

@@ -7,16 +7,17 @@ import { bestAgainst } from "./book.js";
 import { bandOf, isBeyond } from "./checks.js";
 import { emit, touch } from "./end-events.js";
 import { settleFunding } from "./funding.js";
-import { abs, ceilDiv, num } from "./integers.js";
+import { abs, ceilDiv, min, num } from "./integers.js";
 import { closable, isLive, lotAtMark, MILLION, owedFunding, unitOf } from "./margin.js";
 import { match } from "./matching.js";
-import { cancel, isOpen, settle } from "./settle.js";
+import { cancel, endOrder, isOpen, settle } from "./settle.js";
 import {
   type Market,
   marketOf,
   type Order,
   type Position,
   positionOf,
+  rulesOf,
   type State,
 } from "./state.js";
 import { restTriggered } from "./stop-limit.js";
@@ -39,7 +40,8 @@ export function stops(state: State): void {
         if (order.resting) continue;
         const capacity = closable(position, order.side);
         const closes = order.extra?.closePosition === true;
-        const lots = closes ? capacity : order.remaining;
+        const isFixed = order.triggered && rulesOf(state).triggeredLotsAreFixed;
+        const lots = closes && !isFixed ? capacity : order.remaining;
         const notional = lots * lotAtMark(market);
         if (order.triggered) {
           if (lots > 0n && canTrade(market, position, order)) {
@@ -135,7 +137,8 @@ function trigger(state: State, order: Order): void {
     market: order.market,
   });
   if (closes) {
-    close(state, order);
+    if (rulesOf(state).triggeredLotsAreFixed) fixLots(state, order);
+    if (isOpen(state, order)) close(state, order);
     return;
   }
   settleFunding(state, position);
@@ -160,15 +163,26 @@ function trigger(state: State, order: Order): void {
   settle(state, order.account, order.market);
 }
 
+/** "triggering fixes its lots". */
+export function fixLots(state: State, order: Order): void {
+  order.remaining = closable(positionOf(state, order.account, order.market), order.side);
+  if (order.remaining === 0n) endOrder(state, order, END.position_closed);
+}
+
 /** "closes the whole position": what the book takes of it now. */
 function close(state: State, order: Order): void {
   const market = marketOf(state, order.market);
   const position = positionOf(state, order.account, order.market);
-  const lots = closable(position, order.side);
+  const isFixed = rulesOf(state).triggeredLotsAreFixed;
+  const lots = isFixed ? order.remaining : closable(position, order.side);
   if (lots === 0n) return;
   settleFunding(state, position);
   const taker = new StopTaker(buying(state, order, lots, true));
   state.serving = { order, taker };
   match(state, market, taker);
   state.serving = null;
+  if (!isFixed || !isOpen(state, order)) return;
+  order.remaining = min(order.remaining, lots - taker.filled);
+  // "it never trades lots that were opened after it had triggered".
+  if (order.remaining === 0n) endOrder(state, order, END.none);
 }

@@ -150,23 +150,97 @@ describe("when it triggers", () => {
     expect(alice.openOrders()).toBe(0);
   });
 
-  test("with a partly filled entry: it stays, triggered, and closes what comes after", () => {
-    const { venue, alice, bob } = aliceIsLong();
+  test.each([
+    { version: 2, after: "it stays, triggered, and closes what comes after" },
+    { version: 3, after: "it ends with the position of that moment, and what comes after is kept" },
+  ])("version $version, with a partly filled entry: $after", ({ version }) => {
+    const { venue, alice, bob } = aliceIsLong({ version });
     const entry = alice.buys("limit", { margin: 4_980, price: 49_800 });
     const stop = stopLoss(alice, 49_700);
     const carol = venue.trader("carol", 1_000_000);
     carol.buys("limit", { margin: 49_850, price: 49_850 });
     venue.index(49_600);
     venue.tick();
-    // Two coins are sold to Carol; the entry of one still waits, and so does the stop.
-    expect([alice.position().size, alice.openOrders()]).toEqual([0, 2]);
+    // Two coins are sold to Carol; the entry of one still waits, and so does the stop of version 2.
+    expect([alice.position().size, alice.openOrders()]).toEqual([0, version === 2 ? 2 : 1]);
+    if (version === 3) expect(venue.ended()).toContainEqual([stop.orderId, "none"]);
     bob.sells("limit", { margin: 53_000, price: 49_800 });
     expect(alice.position().size).toBe(1);
     expect(venue.ended()).toContainEqual([entry.orderId, "none"]);
     carol.buys("limit", { margin: 9_940, price: 49_700 });
     venue.tick();
-    expect(alice.position().size).toBe(0);
+    expect(alice.position().size).toBe(version === 2 ? 0 : 1);
+    if (version === 2) expect(venue.ended()).toContainEqual([stop.orderId, "none"]);
+  });
+
+  test("without a position: it ends, and what the entry opens later is not closed by it", () => {
+    const venue = new RestoredVenue();
+    const alice = venue.trader("alice", 100_000);
+    alice.buys("limit", { margin: 4_950, price: 49_500 });
+    const stop = takeProfit(alice, 50_500);
+    venue.index(50_600);
+    venue.tick();
+    expect(venue.ended()).toContainEqual([stop.orderId, "position_closed"]);
+    venue.trader("bob", 1_000_000).sells("limit", { margin: 4_950, price: 49_500 });
+    venue.tick();
+    expect(alice.position().size).toBe(1);
+  });
+
+  test.each([
+    { version: 2, left: 0 },
+    { version: 3, left: 1 },
+  ])("version $version, lots opened after the trigger: $left of one left", ({ version, left }) => {
+    const { venue, alice, bob } = aliceIsLong({ version });
+    const stop = stopLoss(alice, 49_700);
+    venue.index(49_600);
+    // Nobody buys: it is triggered, and nothing trades.
+    venue.tick();
+    bob.sells("limit", { margin: 4_960, price: 49_600 });
+    alice.buys("limit", { margin: 4_960, price: 49_600 });
+    expect([alice.position().size, alice.openOrders()]).toEqual([3, 1]);
+    bob.buys("limit", { margin: 50_000, price: 49_600 });
+    venue.tick();
+    expect(alice.position().size).toBe(left);
     expect(venue.ended()).toContainEqual([stop.orderId, "none"]);
+  });
+
+  test("other reductions take the newest lots first; its own only shrink", () => {
+    const { venue, alice, bob } = aliceIsLong();
+    const stop = stopLoss(alice, 49_700);
+    venue.index(49_600);
+    venue.tick();
+    bob.sells("limit", { margin: 4_960, price: 49_600 });
+    alice.buys("limit", { margin: 4_960, price: 49_600 });
+    // Three coins, of which two are the stop's. Two are sold: one is left to the stop.
+    bob.buys("limit", { margin: 9_920, price: 49_600 });
+    alice.sells("limit", { margin: 9_920, price: 49_600 });
+    expect([alice.position().size, alice.openOrders()]).toEqual([1, 1]);
+    bob.sells("limit", { margin: 9_920, price: 49_600 });
+    alice.buys("limit", { margin: 9_920, price: 49_600 });
+    bob.buys("limit", { margin: 50_000, price: 49_600 });
+    venue.tick();
+    expect(alice.position().size).toBe(2);
+    expect(venue.ended()).toContainEqual([stop.orderId, "none"]);
+  });
+
+  test("Upgrade fixes the lots of those triggered before, and ends those without a position", () => {
+    const { venue, alice, bob } = aliceIsLong({ version: 2 });
+    const kept = stopLoss(alice, 49_700);
+    const carol = venue.trader("carol", 100_000);
+    carol.buys("limit", { margin: 4_000, price: 40_000 });
+    const idle = stopLoss(carol, 49_650);
+    venue.index(49_600);
+    venue.tick();
+    venue.tick();
+    expect([alice.openOrders(), carol.openOrders()]).toEqual([1, 2]);
+    venue.operates({ kind: "Upgrade", version: 3 });
+    expect(venue.ended()).toEqual([[idle.orderId, "position_closed"]]);
+    bob.sells("limit", { margin: 4_960, price: 49_600 });
+    alice.buys("limit", { margin: 4_960, price: 49_600 });
+    bob.buys("limit", { margin: 50_000, price: 49_600 });
+    venue.tick();
+    expect(alice.position().size).toBe(1);
+    expect(venue.ended()).toContainEqual([kept.orderId, "none"]);
   });
 });
 

@@ -35,8 +35,8 @@ export interface Pair {
 }
 
 /** Alice is long two coins from Bob at $50,000 (10×); the book is empty. */
-export function aliceIsLong(): Pair {
-  const venue = new RestoredVenue();
+export function aliceIsLong(options: ConstructorParameters<typeof Venue>[0] = {}): Pair {
+  const venue = new RestoredVenue(options);
   const alice = venue.trader("alice", 100_000);
   const bob = venue.trader("bob", 1_000_000);
   bob.sells("limit", { margin: 10_000, price: 50_000 });
