@@ -1,6 +1,7 @@
 import base64
 import json
 import os
+import struct
 import unittest
 
 from perpgate import PerpgateError, check_order_proof, check_receipt
@@ -128,12 +129,19 @@ class Leaves(unittest.TestCase):
         moved = {**ack["positionAfter"], "avgEntry": 1}
         self.assertIn("positionAfter.avgEntry", difference_of(ack, {**ack, "positionAfter": moved}))
         self.assertIsNotNone(difference_of({"filledSize": 1}, {"filledSize": True}))
+        plain = next(case["ack"] for case in made_vectors("leaves")["cases"] if "exits" not in case["ack"])
+        exits = [{"orderId": f"{plain['orderId']}.1", "kind": "takeProfit"}]
+        self.assertIn("exits", difference_of(plain, {**plain, "exits": exits}))
+        self.assertIn("exits", difference_of({**plain, "exits": exits}, plain))
+        self.assertIsNone(difference_of({**plain, "exits": exits}, {**plain, "exits": exits}))
 
     def test_bytes_that_are_no_leaf(self):
         data = bytes.fromhex(made_vectors("leaves")["cases"][0]["bytes"])
         nan = data[:8] + bytes.fromhex("000000000000f87f") + data[16:]
         half = data[:8] + bytes.fromhex("000000000000e03f") + data[16:]
-        for wrong in (b"", data[:-1], data + bytes(8), bytes(len(data)), nan, half):
+        third = data[:8] + struct.pack("<d", 1_000.75) + data[16:]
+        exits = data[:48] + struct.pack("<d", -2) + data[56:]
+        for wrong in (b"", data[:-1], data + bytes(8), bytes(len(data)), nan, half, third, exits):
             self.assertRaises(ValueError, read_leaf, wrong)
 
 

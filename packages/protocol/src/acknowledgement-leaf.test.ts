@@ -66,6 +66,7 @@ describe("the leaf of an acknowledgement", () => {
   test("an amendment of an exit: the id is that of the exit", () => {
     expect(readLeaf(withWord(1, 9.25))).toMatchObject({ orderId: 9.25, ackNonce: 10 });
     expect(readLeaf(withWord(1, 9.75))).toBeUndefined();
+    expect(readLeaf(withWord(1, 9.25).subarray(0, PLAIN_LEAF_BYTES))).toBeUndefined();
   });
 
   test("an order without additions: the leaf ends after the block, as in every release", () => {
@@ -96,6 +97,7 @@ describe("the leaf of an acknowledgement", () => {
       [5, 2],
       [6, 3],
       [6, -1],
+      [6, -2],
       [8, 4],
       [9, END_REASONS.length],
     ];

@@ -6,7 +6,7 @@
  * The engine writes it and clients read it. Block hashes depend on every byte: kind, order of fields
  * and numbers of enumeration values never change; new values are appended.
  */
-import { isOrderId, STOP_LOSS_EXIT, TAKE_PROFIT_EXIT } from "./order-id.js";
+import { isExitId, isOrderId, STOP_LOSS_EXIT, TAKE_PROFIT_EXIT } from "./order-id.js";
 
 export const ACKNOWLEDGED_KIND = 18;
 
@@ -136,7 +136,8 @@ export function readLeaf(bytes: Uint8Array): AcknowledgementLeaf | undefined {
   const exits = exitsOfTypeWord(fields.type);
   const leaf = { ...fields, type: fields.type - typeWord(0, exits), exits };
   if (!hasKnownValues(leaf)) return undefined;
-  if (isPlain) return { ...leaf, ackNonce: leaf.orderId };
+  // An exit has no acknowledgement of its placement, only of amendments.
+  if (isPlain) return isExitId(leaf.orderId) ? undefined : { ...leaf, ackNonce: leaf.orderId };
   return isPlainLeaf(leaf.orderId, leaf.ackNonce, leaf.client1) ? undefined : leaf;
 }
 
@@ -149,6 +150,7 @@ function isComplete(
 function hasKnownValues({ side, type, exits, status, reason }: AcknowledgementLeaf): boolean {
   return (
     (side === 1 || side === -1) &&
+    exits >= 0 &&
     exits <= (TAKE_PROFIT_EXIT | STOP_LOSS_EXIT) &&
     ORDER_TYPES[type] !== undefined &&
     ORDER_STATUSES[status] !== undefined &&

@@ -7,7 +7,7 @@ from typing import Any, Dict, Mapping, Optional, Union
 from .book import on_step, step_of
 from .strict_json import MAX_SAFE
 from .tree import Invalid
-from .types import Json
+from .types import EXITS, Json
 
 _LEAF_KIND = 18
 _FIELDS = (
@@ -21,7 +21,8 @@ _REASONS = (
     "none requested unfunded bankruptcy position_limit band worst_price book_empty self_trade reduce_only "
     "liquidation cancel_after market_halted below_lot disconnected market_reduce_only market_settled "
     "not_in_cohort stale_index leverage_above_tier session_notional_cap_exceeded open_interest_limit "
-    "fill_limit deposit_reorged not_filled margin_spent expired position_closed session_order_cap_exceeded"
+    "fill_limit deposit_reorged not_filled margin_spent expired position_closed session_order_cap_exceeded "
+    "order_ended"
 ).split()
 _CLIENT_ID = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _AVERAGE = Context(prec=12, rounding=ROUND_HALF_UP)
@@ -33,18 +34,24 @@ def read_leaf(data: bytes) -> Dict[str, int]:
     if not is_plain and len(data) != 8 * (1 + len(_FIELDS)):
         raise Invalid("the leaf has another length")
     numbers = struct.unpack(f"<{len(data) // 8}d", data)
-    if not all(number.is_integer() and abs(number) <= MAX_SAFE for number in numbers):
+    # The id of an exit, which an amendment may name, is its order's and a quarter or a half.
+    exit = 0 if is_plain or not 1 < numbers[1] <= MAX_SAFE / 4 else numbers[1] % 1 * 4
+    numbers = (numbers[0], numbers[1] - exit / 4, *numbers[2:])
+    if exit == 3 or not all(number.is_integer() and abs(number) <= MAX_SAFE for number in numbers):
         raise Invalid("the leaf has a number that is no safe integer")
     leaf = dict(zip(_FIELDS, map(int, numbers[1:])))
+    # The type of an order with exits is 4 more for a take-profit and 8 more for a stop-loss.
+    leaf.update(exit=int(exit), exits=leaf["type"] // 4, type=leaf["type"] % 4)
     if is_plain:
         leaf.update(dict.fromkeys(_FIELDS[_PLAIN:], 0), ackNonce=leaf["orderId"])
-    elif leaf["ackNonce"] == leaf["orderId"] and leaf["client1"] == 0:
+    elif leaf["ackNonce"] == leaf["orderId"] and exit == 0 and leaf["client1"] == 0:
         raise Invalid("the leaf is longer than needed")
     is_known = (
         numbers[0] == _LEAF_KIND
         and leaf["market"] >= 0
         and leaf["side"] in (1, -1)
         and leaf["type"] in (0, 1, 2)
+        and leaf["exits"] in (0, 1, 2, 3)
         and 0 <= leaf["status"] < len(_STATUSES)
         and 0 <= leaf["reason"] < len(_REASONS)
     )
@@ -67,9 +74,13 @@ def acknowledgement_of(leaf: Mapping[str, int], market: Mapping[str, Any]) -> Js
             return on_step(int(ticks), tick)
         return float(_AVERAGE.create_decimal(Decimal(ticks * tick[0] / tick[1])))
 
+    order_id = f"{leaf['orderId']}.{leaf['exit']}" if leaf["exit"] else str(leaf["orderId"])
+    exits = [
+        {"orderId": f"{order_id}.{i}", "kind": kind} for i, kind in enumerate(EXITS, 1) if leaf["exits"] & i
+    ]
     return {
         "ackNonce": str(leaf["ackNonce"]),
-        "orderId": str(leaf["orderId"]),
+        "orderId": order_id,
         "symbol": market["symbol"],
         "side": "long" if leaf["side"] > 0 else "short",
         "nonce": leaf["nonce"],
@@ -86,11 +97,14 @@ def acknowledgement_of(leaf: Mapping[str, int], market: Mapping[str, Any]) -> Js
         "expectedBlock": leaf["block"],
         "reason": None if leaf["reason"] == 0 else _REASONS[leaf["reason"]],
         "clientOrderId": _client_id(leaf),
+        **({"exits": exits} if exits else {}),
     }
 
 
 def difference_of(sealed: Mapping[str, Any], shown: Any, where: str = "") -> Optional[str]:
     """The first field that was shown otherwise than it was sealed; None if all are the same."""
+    if isinstance(shown, dict) and "exits" in shown and "exits" not in sealed:
+        return f"{where}exits are none as they were sealed, {shown['exits']} here"
     for name, value in sealed.items():
         actual = shown.get(name) if isinstance(shown, dict) else None
         if isinstance(value, dict):

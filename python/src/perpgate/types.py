@@ -77,6 +77,8 @@ _OPERATIONS: Dict[str, List[str]] = {
     "amend": [name for name in Amendment.__annotations__ if name not in _ALONE],
     "cancel": _TARGET,
 }
+# In the order of their ids.
+EXITS = ("takeProfit", "stopLoss")
 # Left out where they are what they would be anyway, as the SDK does: a plain order keeps its bytes.
 _NEUTRAL = {"price": None, "limitPrice": None, "reduceOnly": False, "postOnly": False}
 

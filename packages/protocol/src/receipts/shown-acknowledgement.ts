@@ -29,11 +29,12 @@ export interface AckDifference {
 
 /** The fields of the shown acknowledgement that are not as they were sealed. */
 export function ackDifferences(sealed: Acknowledgement, shown: object): AckDifference[] {
-  const { positionAfter, ...plain } = sealed;
+  const { positionAfter, exits = [], ...plain } = sealed;
   const shownPosition: unknown = Reflect.get(shown, "positionAfter");
   return [
     ...unequal("", plain, shown),
     ...unequal("positionAfter.", positionAfter, Object(shownPosition)),
+    ...unequal("", { exits: exitsText(exits) }, { exits: exitsText(Reflect.get(shown, "exits")) }),
   ];
 }
 
@@ -44,4 +45,15 @@ function unequal(prefix: string, sealed: object, shown: object): AckDifference[]
     const field = prefix + name;
     return [{ field, message: `${field} is ${value} in the leaf, ${String(actual)} here` }];
   });
+}
+
+/** Their ids and kinds in order; what is missing is none. */
+function exitsText(exits: unknown): string {
+  if (exits === undefined) return "none";
+  if (!Array.isArray(exits)) return "no list";
+  const texts = exits.map((exit) => {
+    const fields: object = Object(exit);
+    return `${Reflect.get(fields, "orderId")} ${Reflect.get(fields, "kind")}`;
+  });
+  return texts.join(", ") || "none";
 }

@@ -9,14 +9,19 @@ import {
   acknowledgementOf,
   BookMirror,
   type BookSide,
+  END_REASONS,
   encodeSide,
+  exitId,
   hexFromBytes,
   type Level,
   microsPerTickLot,
   mix32,
   ORDER_FIELDS,
   PLAIN_LEAF_BYTES,
+  STOP_LOSS_EXIT,
   stepOf,
+  TAKE_PROFIT_EXIT,
+  typeWord,
 } from "@perpgate/protocol/core";
 import { Random } from "@perpgate/protocol/random";
 import { inclusionRanges, rootOfLeafHashes } from "@perpgate/protocol/receipts";
@@ -210,17 +215,18 @@ function leaves(): object[] {
     const lots = random.below(2) * random.below(1_000_000);
     const position = (random.below(2) === 0 ? 1 : -1) * random.below(1_000_000);
     const price = 10_000 + random.below(1_000_000);
+    const exitKind = random.below(2) === 0 ? TAKE_PROFIT_EXIT : STOP_LOSS_EXIT;
     const values: Partial<Record<AcknowledgedField, number>> = {
-      orderId: 1_000 + number,
+      orderId: number % 6 === 0 ? exitId(1_000 + number, exitKind) : 1_000 + number,
       ackNonce: 1_000 + number + (number % 3 === 0 ? 5 : 0),
       account: 3,
       session: 6,
       market: random.below(MARKETS.length),
       side: position < 0 ? -1 : 1,
-      type: random.below(3),
+      type: typeWord(random.below(3), number % 6 === 1 ? random.below(4) : 0),
       nonce: random.below(2 ** 31) * 2 ** 20,
       status: random.below(4),
-      reason: random.below(29),
+      reason: random.below(END_REASONS.length),
       filledLots: lots,
       filledMicros: lots * price + random.below(3),
       feeMicros: random.below(1_000_000),
