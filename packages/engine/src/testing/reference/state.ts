@@ -260,7 +260,16 @@ const VERSION_2: Rules = {
 
 export const VERSIONS: ReadonlyMap<number, Rules> = new Map([
   [2, VERSION_2],
-  [3, { ...VERSION_2, thinTicksCount: true, midIsBounded: true, triggeredLotsAreFixed: true }],
+  [
+    3,
+    {
+      ...VERSION_2,
+      thinTicksCount: true,
+      midIsBounded: true,
+      workOfOrders: true,
+      triggeredLotsAreFixed: true,
+    },
+  ],
 ]);
 
 export function newState(versions: ReadonlyMap<number, Rules>): State {
