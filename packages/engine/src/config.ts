@@ -105,6 +105,17 @@ export const EXPIRED_SESSIONS_PER_TICK = 256;
 export const SWITCHES_PER_TICK = 256;
 export const SWITCH_CANCELS_PER_TICK = 1_024;
 
+/**
+ * Orders that are over and that one turn of their account ends, and after how many, and how many looked
+ * at, a tick gives no further turn. Accounts that a tick queues for that, by switches and by expiries.
+ */
+export const ENDS_PER_TURN = 20;
+export const ENDS_PER_TICK = 2_048;
+/** The same for a command that ends a writer. */
+export const ENDS_PER_COMMAND = 1_024;
+export const LOOKS_PER_TICK = 16_384;
+export const QUEUED_PER_TICK = 4_096;
+
 /** How far ahead of the venue's time an order may expire. */
 export const MIN_EXPIRY_MS = 1_000;
 export const MAX_EXPIRY_MS = 90 * 24 * HOUR_MS;

@@ -36,6 +36,7 @@ import {
   concludeCancel,
   reportCancelAll,
 } from "./orders/cancel.js";
+import { fireIfDue } from "./orders/over.js";
 import { acknowledge, placeOrder } from "./orders/place.js";
 import { REFUSAL } from "./reasons.js";
 import { refuse } from "./refuse.js";
@@ -122,7 +123,6 @@ export class Engine {
     s.seq++;
     s.focus = 0;
     s.events.reset();
-    s.scratch.work.begin(0);
     if (s.config === null && command.kind !== "Genesis") {
       refuse(s, REFUSAL.not_started);
       return s.events;
@@ -131,6 +131,7 @@ export class Engine {
     for (;;) {
       const mark = s.events.length;
       const { config, reaches, carriedDisconnects } = s;
+      const { fresh, again } = s.ends;
       s.undo.begin();
       s.totals.table.touch(0);
       beginWork(s, command);
@@ -145,6 +146,8 @@ export class Engine {
         s.scratch.trial.isOn = false;
         s.reaches = reaches;
         s.carriedDisconnects = carriedDisconnects;
+        s.ends.fresh = fresh;
+        s.ends.again = again;
         recall(s, config);
         s.events.cutTo(mark);
         rebuildIndexes(s);
@@ -296,6 +299,7 @@ function unknownCommand(s: VenueState, command: never): never {
 function conclude(s: VenueState, command: Command): void {
   switch (command.kind) {
     case "PlaceOrder":
+      fireIfDue(s, s.scratch.session!.account);
       acknowledge(s, command, s.seq, clientIdOf(s, command));
       return;
     case "AmendOrder":

@@ -7,6 +7,7 @@ import { recomputeReserves } from "./orders/settle.js";
 import { fixLots } from "./orders/trigger.js";
 import { REFUSAL } from "./reasons.js";
 import { refuse } from "./refuse.js";
+import { accountsOf } from "./sessions/disconnect.js";
 import { NONE } from "./state/id-index.js";
 import { Market } from "./state/market.js";
 import { COHORT_STAGES, type VenueState } from "./state/venue.js";
@@ -97,6 +98,8 @@ export function upgrade(s: VenueState, { version }: Upgrade): boolean {
 function enterVersion3(s: VenueState): void {
   // The ticks of this hour that had no sample were not counted.
   for (const market of s.markets) market.premiumTicks = market.premiumCount;
+  s.ends.reindex(s.carriedDisconnects);
+  s.ends.add(accountsOf(s.carriedDisconnects));
   fixTriggered(s);
 }
 

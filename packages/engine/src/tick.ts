@@ -11,8 +11,14 @@ import { reduceBackstop, runLiquidations } from "./money/liquidate.js";
 import { recomputeMark } from "./money/mark.js";
 import { advanceWatches } from "./money/watch.js";
 import { expireOrders, fireSwitches } from "./orders/cancel.js";
+import { endInRounds } from "./orders/over.js";
 import { runStops } from "./orders/stops.js";
-import { cancelCarriedOver, cancelOfExpiring, DisconnectBudget } from "./sessions/disconnect.js";
+import {
+  cancelCarriedOver,
+  cancelOfExpiring,
+  DisconnectBudget,
+  listExpiring,
+} from "./sessions/disconnect.js";
 import { MARKET_HALTED } from "./state/market.js";
 import type { VenueState } from "./state/venue.js";
 import { WorkBudget } from "./work-budget.js";
@@ -24,9 +30,15 @@ export function runTick(s: VenueState): void {
   const disconnects = new DisconnectBudget();
   // First, because their owners are gone: these orders must not be filled any more.
   carryOverOfGone(s);
-  cancelCarriedOver(s, disconnects);
-  sweepMarkets(s);
-  expireOrders(s);
+  if (s.rules.endsInRounds) {
+    listExpiring(s);
+    endInRounds(s);
+    sweepMarkets(s);
+  } else {
+    cancelCarriedOver(s, disconnects);
+    sweepMarkets(s);
+    expireOrders(s);
+  }
   for (const market of s.markets) {
     if (!s.isLive(market)) continue;
     s.focus = market.number;
@@ -49,6 +61,7 @@ export function runTick(s: VenueState): void {
   runLiquidations(s, budget);
   for (const market of s.markets) if (s.isLive(market)) reduceBackstop(s, market);
   runStops(s, budget);
+  if (s.rules.endsInRounds) return;
   fireSwitches(s);
   cancelOfExpiring(s, disconnects);
 }

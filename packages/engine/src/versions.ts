@@ -12,7 +12,6 @@ import {
   LIQUIDATION_FEE_PPM,
   LIQUIDATIONS_AND_STOPS_PER_COMMAND,
   UNITS_PER_COMMAND,
-  UNITS_PER_TICK,
 } from "./config.js";
 import { UNITS_PER_MAKER } from "./work.js";
 
@@ -39,6 +38,8 @@ export interface RuleSet {
   readonly liquidationsAndStopsPerCommand: number;
   /** Orders of liquidated accounts after whose cancels a command begins no further liquidation. */
   readonly liquidationCancelsPerCommand: number;
+  /** Whether accounts take turns in having orders ended that are over, and these never fill. */
+  readonly endsInRounds: boolean;
   /** Whether the hour's premium is averaged over all live ticks, or over those with a deep book only. */
   readonly averagesAllTicks: boolean;
   /** Whether the mark's average takes a mid of deep sides only, and at most 1 % from the index. */
@@ -62,6 +63,7 @@ const VERSION_2: RuleSet = {
   unitsPerBatchWork: UNITS_PER_MAKER,
   liquidationsAndStopsPerCommand: LIQUIDATIONS_AND_STOPS_PER_COMMAND,
   liquidationCancelsPerCommand: LIQUIDATION_CANCELS_PER_COMMAND,
+  endsInRounds: false,
   averagesAllTicks: false,
   boundsMid: false,
   fixesTriggeredLots: false,
@@ -71,13 +73,7 @@ const VERSION_2: RuleSet = {
 const VERSION_3: RuleSet = {
   ...VERSION_2,
   version: 3,
-  unitsPerTick: UNITS_PER_TICK,
-  unitsPerCancel: UNITS_PER_MAKER,
-  unitsPerMove: 1,
-  unitsPerUnitUndone: 1,
-  endsPerMaker: Number.POSITIVE_INFINITY,
-  reportsWork: true,
-  unitsPerBatchWork: 1,
+  endsInRounds: true,
   averagesAllTicks: true,
   boundsMid: true,
   fixesTriggeredLots: true,

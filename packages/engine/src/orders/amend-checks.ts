@@ -15,7 +15,8 @@ import { NONE } from "../state/orders.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
 import { isWellFormed, mayChange, noteAmended } from "./amend-terms.js";
-import { closesPosition, isExpired, pendingNotional, triggerOf } from "./open-orders.js";
+import { closesPosition, pendingNotional, triggerOf } from "./open-orders.js";
+import { overReason } from "./over.js";
 import {
   capOnFills,
   lotsWithin,
@@ -41,7 +42,7 @@ export function mayAmend(
   if (
     order === NONE ||
     orders.market(order) !== command.market ||
-    isExpired(orders, order, s.timeMs)
+    overReason(s, order) !== END.none
   ) {
     return refuse(s, REFUSAL.order_not_amendable);
   }

@@ -19,19 +19,13 @@ import { isTooLate, refuse } from "../refuse.js";
 import { signingSession } from "../sessions/signing.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
+import { STOP_LIST } from "../state/positions.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
 import { mayAmend } from "./amend-checks.js";
 import { barOfRest, plainExtras } from "./execute.js";
 import { match } from "./match.js";
-import {
-  appendToLists,
-  detachOrder,
-  enterOrder,
-  pendingNotional,
-  stopsOf,
-  unlinkFromLists,
-} from "./open-orders.js";
+import { detachOrder, enterOrder, pendingNotional, stopsOf } from "./open-orders.js";
 import { acknowledge } from "./place.js";
 import { namedOrder } from "./placement-terms.js";
 import { cancelOpen, reserveFor, settle, shrinkOrder } from "./settle.js";
@@ -110,11 +104,12 @@ function execute(
 function amendExtras({ orders, scratch }: VenueState, order: number, command: AmendOrder): void {
   const { extras } = orders;
   const { expiresAtMs, limitTicks, lots, orderCapMicros, filledMicros } = scratch.amendment;
+  const account = orders.account(order);
   let row = orders.extrasRow(order);
   if (row === NONE) {
     if (expiresAtMs === 0 && orderCapMicros === 0) return;
     const terms = plainExtras(orders.isStop(order) ? STOP_ORDER : LIMIT_ORDER);
-    row = extras.add(orders.id(order), terms, NO_CLIENT_ID, 0);
+    row = extras.add(orders.id(order), account, terms, NO_CLIENT_ID, 0);
     orders.setExtrasRow(order, row);
   }
   extras.table.touch(row);
@@ -122,7 +117,7 @@ function amendExtras({ orders, scratch }: VenueState, order: number, command: Am
   if (extras.sizeLots(row) === 0) extras.setFilledMicros(row, filledMicros);
   extras.setLimitTicks(row, limitTicks);
   if (command.sizeLots > 0 && extras.sizeLots(row) > 0) extras.setSizeLots(row, lots);
-  if (expiresAtMs !== extras.expiresAtMs(row)) extras.setExpiresAtMs(row, expiresAtMs);
+  if (expiresAtMs !== extras.expiresAtMs(row)) extras.setExpiresAtMs(row, expiresAtMs, account);
 }
 
 function amendStop(s: VenueState, market: Market, order: number): void {
@@ -133,9 +128,9 @@ function amendStop(s: VenueState, market: Market, order: number): void {
   stops.remove(order);
   positions.addPendingNotional(row, -pendingNotional(s, market, order));
   if (!s.scratch.amendment.keepsRank) {
-    unlinkFromLists(orders, positions, order);
+    positions.unlink(row, STOP_LIST, order, orders);
     orders.setRank(order, s.nextRank());
-    appendToLists(orders, positions, order);
+    positions.append(row, STOP_LIST, order, orders);
   }
   applyTerms(s, order);
   positions.addPendingNotional(row, pendingNotional(s, market, order));

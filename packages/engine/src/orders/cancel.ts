@@ -16,6 +16,7 @@ import { NONE } from "../state/orders.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
 import { forEachOpenOrder } from "./open-orders.js";
+import { fireIfDue } from "./over.js";
 import { namedOrder } from "./placement-terms.js";
 import { cancelOpen, endIfOpen, endOrders } from "./settle.js";
 
@@ -67,6 +68,7 @@ export function cancelAfter(s: VenueState, command: CancelAfter): boolean {
   const inRange =
     Number.isSafeInteger(after) && after >= MIN_CANCEL_AFTER_MS && after <= MAX_CANCEL_AFTER_MS;
   if (after !== 0 && !inRange) return refuse(s, REFUSAL.invalid_command);
+  fireIfDue(s, account);
   const cancelAtMs = after === 0 ? 0 : s.timeMs + after;
   s.setCancelAtMs(account, cancelAtMs);
   if (cancelAtMs === 0) s.switches.delete(account);
@@ -75,15 +77,16 @@ export function cancelAfter(s: VenueState, command: CancelAfter): boolean {
   return true;
 }
 
-/** Ends orders that have expired, the soonest first, as many as a tick may. */
+/** Under version 2: ends orders that have expired, the soonest first, as many as a tick may. */
 export function expireOrders(s: VenueState): void {
   const { expiries } = s.orders.extras;
   for (let left = EXPIRIES_PER_TICK; left > 0 && expiries.nextTime() <= s.timeMs; left--) {
-    endIfOpen(s, expiries.first(), END.expired);
+    const row = expiries.firstOf(expiries.nextAccount());
+    endIfOpen(s, s.orders.extras.orderId(row), END.expired);
   }
 }
 
-/** Fires dead-man's switches that are due, as many as a tick may. */
+/** Under version 2: fires dead-man's switches that are due, as many as a tick may. */
 export function fireSwitches(s: VenueState): void {
   let canceled = 0;
   for (let fired = 0; fired < SWITCHES_PER_TICK; fired++) {

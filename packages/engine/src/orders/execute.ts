@@ -238,7 +238,8 @@ function keepExtras(
   const { orders, scratch } = s;
   const { filledMicros, openedMicros } = scratch.taker;
   const { extras } = orders;
-  const row = extras.add(s.seq, terms, clientId, scratch.placement.orderCapMicros);
+  const account = orders.account(slot);
+  const row = extras.add(s.seq, account, terms, clientId, scratch.placement.orderCapMicros);
   orders.setExtrasRow(slot, row);
   orders.clientIds.add(slot);
   if (extras.isBounded(row)) extras.addFill(row, filledMicros, openedMicros);

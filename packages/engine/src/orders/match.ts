@@ -15,6 +15,7 @@ import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
 import { UNITS_PER_MAKER } from "../work.js";
+import { lostReason } from "./over.js";
 import { endOrder } from "./settle.js";
 import { TAKER_LIQUIDATION, TAKER_ORDER, type Taker, UNBUDGETED } from "./taker.js";
 import { trade } from "./trade.js";
@@ -88,6 +89,11 @@ function meet(s: VenueState, market: Market, taker: Taker, maker: number, ticks:
   const extras = s.orders.extrasRow(maker);
   if (extras !== NONE && s.orders.extras.isExpired(extras, s.timeMs)) {
     endOrder(s, market, maker, END.expired);
+    return true;
+  }
+  const lost = s.rules.endsInRounds ? lostReason(s, maker) : END.none;
+  if (lost !== END.none) {
+    endOrder(s, market, maker, lost);
     return true;
   }
   if (taker.kind === TAKER_ORDER && s.orders.account(maker) === taker.account) {

@@ -6,8 +6,9 @@ import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
-import { CLOSING_LIST } from "../state/positions.js";
+import { STOP_LIST } from "../state/positions.js";
 import type { VenueState } from "../state/venue.js";
+import { closesPosition } from "./open-orders.js";
 import { mayHaveToClose } from "./settle.js";
 
 /** The limit of a stop must lie within the band of its price. */
@@ -47,9 +48,9 @@ function closingOrder(
   trigger: number,
 ): number {
   if (positions.closePositionOrders(row, side) === 0) return NONE;
-  let order = positions.head(row, CLOSING_LIST);
-  for (; order !== NONE; order = orders.nextOfKind(order)) {
-    if (orders.side(order) !== side) continue;
+  let order = positions.head(row, STOP_LIST);
+  for (; order !== NONE; order = orders.next(order)) {
+    if (orders.side(order) !== side || !closesPosition(orders, order)) continue;
     if (orders.extras.trigger(orders.extrasRow(order)) === trigger) break;
   }
   return order;

@@ -8,7 +8,8 @@ import type { Market } from "../state/market.js";
 import { NONE, RANKS_PER_COMMAND } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
 import type { WorkBudget } from "../work-budget.js";
-import { isExpired, stopsOf } from "./open-orders.js";
+import { stopsOf } from "./open-orders.js";
+import { overReason } from "./over.js";
 import { cancelOpen } from "./settle.js";
 import { closePosition, trigger } from "./trigger.js";
 
@@ -42,7 +43,8 @@ function serveStops(s: VenueState, budget: WorkBudget): void {
     // One that could meet nobody waits: it would end without having had its turn.
     if (work.left === 0) continue;
     budget.take();
-    if (isExpired(s.orders, order, s.timeMs)) cancelOpen(s, market, order, END.expired);
+    const over = overReason(s, order);
+    if (over !== END.none) cancelOpen(s, market, order, over);
     else trigger(s, market, order);
   }
 }

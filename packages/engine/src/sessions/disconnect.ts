@@ -14,22 +14,22 @@ import type { SessionConnected, SessionDisconnected, SetSessionOption } from "..
 import {
   DISCONNECT_CANCELS_PER_COMMAND,
   DISCONNECT_LOOKS_PER_COMMAND,
+  ENDS_PER_COMMAND,
   EXPIRED_SESSIONS_PER_TICK,
 } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { openOrderIds } from "../orders/cancel.js";
+import { giveTurns } from "../orders/over.js";
 import { endIfOpen, endOrders } from "../orders/settle.js";
 import { END, REFUSAL } from "../reasons.js";
 import { liveSession, refuse } from "../refuse.js";
+import { LOST_WORDS } from "../state/end-queue.js";
 import { float64 } from "../state/memory.js";
 import { NONE } from "../state/orders.js";
 import { Places } from "../state/presence.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
 import type { Writer } from "../state/writers.js";
-
-/** The words of an entry of the list: account, session, and the last position that is meant. */
-export const CARRIED_WORDS = 3;
 
 /** What is left of a command's or tick's work for the list. */
 export class DisconnectBudget {
@@ -81,7 +81,8 @@ export function reportDisconnected(s: VenueState, command: SessionDisconnected):
 /** Before the end of writers: cancels for the sessions that are connected nowhere else. */
 export function loseConnections(s: VenueState, writers: readonly Writer[]): void {
   carryOverLost(s, writers);
-  cancelCarriedOver(s, new DisconnectBudget());
+  if (s.rules.endsInRounds) giveTurns(s, ENDS_PER_COMMAND);
+  else cancelCarriedOver(s, new DisconnectBudget());
 }
 
 /** Lists those sessions, by account and number; expired ones included. */
@@ -109,15 +110,15 @@ export function cancelCarriedOver(s: VenueState, budget: DisconnectBudget): void
 
 /** Where the entries of one account in a row, which begin here, end. */
 function endOfAccount(list: Float64Array, from: number): number {
-  let end = from + CARRIED_WORDS;
-  while (end < list.length && list[end] === list[from]) end += CARRIED_WORDS;
+  let end = from + LOST_WORDS;
+  while (end < list.length && list[end] === list[from]) end += LOST_WORDS;
   return end;
 }
 
 /** Looks at the account's orders once, for all the entries; false if some that are meant are left. */
 function cancelOfAccount(s: VenueState, entries: Float64Array, budget: DisconnectBudget): boolean {
   const lastOf = new Map<number, number>();
-  for (let at = 0; at < entries.length; at += CARRIED_WORDS) {
+  for (let at = 0; at < entries.length; at += LOST_WORDS) {
     lastOf.set(entries[at + 1]!, entries[at + 2]!);
     budget.looks--;
   }
@@ -134,11 +135,16 @@ function cancelOfAccount(s: VenueState, entries: Float64Array, budget: Disconnec
   return true;
 }
 
+export function cancelOfExpiring(s: VenueState, budget: DisconnectBudget): void {
+  listExpiring(s);
+  if (s.scratch.expiredSessions.length > 0) cancelCarriedOver(s, budget);
+}
+
 /**
  * Chooses the expired sessions that this tick closes, by (expiry, number), and lists those with the
  * option on. The others stay for the next tick; an expired session cannot be used.
  */
-export function cancelOfExpiring(s: VenueState, budget: DisconnectBudget): void {
+export function listExpiring(s: VenueState): void {
   const { expiredSessions } = s.scratch;
   expiredSessions.length = 0;
   if (s.sessions.expiries.nextTime() > s.timeMs) return;
@@ -150,7 +156,6 @@ export function cancelOfExpiring(s: VenueState, budget: DisconnectBudget): void 
   }
   lost.sort((a, b) => a.account - b.account || a.number - b.number);
   carryOver(s, Float64Array.from(lost.flatMap(({ account, number }) => [account, number])));
-  cancelCarriedOver(s, budget);
 }
 
 /** The live session that the command leaves without a connection, if it has the option on. */
@@ -168,14 +173,22 @@ function affectedBy(s: VenueState, { session: number }: SessionDisconnected): Se
 function carryOver(s: VenueState, lost: Float64Array): void {
   if (lost.length === 0) return;
   const waiting = s.carriedDisconnects;
-  const list = float64(waiting.length + (lost.length / 2) * CARRIED_WORDS);
+  const list = float64(waiting.length + (lost.length / 2) * LOST_WORDS);
   list.set(waiting);
-  for (let from = 0, to = waiting.length; from < lost.length; from += 2, to += CARRIED_WORDS) {
+  for (let from = 0, to = waiting.length; from < lost.length; from += 2, to += LOST_WORDS) {
     list[to] = lost[from]!;
     list[to + 1] = lost[from + 1]!;
     list[to + 2] = s.seq;
   }
   s.carriedDisconnects = list;
+  if (!s.rules.endsInRounds) return;
+  s.ends.noteLost(list.subarray(waiting.length));
+  s.ends.add(accountsOf(list.subarray(waiting.length)));
+}
+
+/** The accounts of entries of the list, in their order. */
+export function accountsOf(entries: Float64Array): number[] {
+  return Array.from(entries.filter((_, at) => at % LOST_WORDS === 0));
 }
 
 /** Ids of the open orders that the session placed, ascending; its account may have others. */

@@ -17,6 +17,7 @@ export function rebuildIndexes(s: VenueState): void {
     market.positions.reindex();
   }
   s.orders.reindex();
+  if (s.rules.endsInRounds) s.ends.reindex(s.carriedDisconnects);
   const queues = new Map<Ladder, number[]>();
   for (const order of s.orders.rowsByRank()) {
     const market = s.markets[s.orders.market(order)]!;

@@ -6,8 +6,8 @@
  */
 import { adopt } from "../genesis.js";
 import { Scratch } from "../scratch.js";
-import { CARRIED_WORDS } from "../sessions/disconnect.js";
 import { BATCH_WORDS } from "../state/batch-progress.js";
+import { LOST_WORDS } from "../state/end-queue.js";
 import { GUARD_WORDS } from "../state/index-guard.js";
 import { MARKET_WORDS } from "../state/market.js";
 import { EXTRA_WORDS } from "../state/order-extras.js";
@@ -78,6 +78,10 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   w.numbers(s.reaches);
   w.numbers(s.carriedDisconnects);
   w.numbers(s.operatorTimes);
+  if (s.rules.endsInRounds) {
+    w.numbers(s.ends.fresh);
+    w.numbers(s.ends.again);
+  }
   writeDepositAdditions(w, s);
   return w.finish();
 }
@@ -138,6 +142,10 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[], seed: HashSe
   s.reaches = r.numbers();
   s.carriedDisconnects = readCarried(r);
   s.operatorTimes.push(...r.numbers());
+  if (s.rules.endsInRounds) {
+    s.ends.fresh = r.numbers();
+    s.ends.again = r.numbers();
+  }
   readDepositAdditions(r, s);
   for (const deposit of s.deposits.byId.values()) {
     s.deposits.note(deposit);
@@ -150,7 +158,7 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[], seed: HashSe
 
 function readCarried(r: ByteReader): Float64Array {
   const list = Float64Array.from(r.numbers());
-  if (list.length % CARRIED_WORDS === 0) return list;
+  if (list.length % LOST_WORDS === 0) return list;
   throw new SnapshotUnreadable("the list of lost sessions is damaged");
 }
 

@@ -4,24 +4,24 @@
  */
 import type { ClientIdWords } from "@perpgate/protocol/client-order-id";
 import type { OrderExtras } from "../commands.js";
+import { Expiries } from "./expiries.js";
 import { int32, widen } from "./memory.js";
 import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { Table, type UndoLog } from "./table.js";
-import { Timers } from "./timers.js";
 
 /** The words of a row, in the order of the snapshot format; literals, see orders.ts. */
 export const EXTRA_WORDS = 16;
 
 export class OrderExtrasStore {
   readonly table: Table;
-  /** Ids of the open orders that expire; derived. */
-  readonly expiries: Timers;
+  /** The rows of the open orders that expire; derived. */
+  readonly expiries: Expiries;
   private free = int32(16);
   private freeCount = 0;
 
   constructor(undo: UndoLog, seed: HashSeed = FIXED_SEED) {
     this.table = new Table(16, undo);
-    this.expiries = new Timers(seed);
+    this.expiries = new Expiries(this.table, seed);
   }
 
   /** The order's id; 0 for a free row. */
@@ -42,10 +42,10 @@ export class OrderExtrasStore {
   expiresAtMs(row: number): number {
     return this.table.data[row * 16 + 3]!;
   }
-  setExpiresAtMs(row: number, timeMs: number): void {
+  setExpiresAtMs(row: number, timeMs: number, account: number): void {
+    if (this.expiresAtMs(row) !== 0) this.expiries.delete(row);
     this.table.data[row * 16 + 3] = timeMs;
-    if (timeMs === 0) this.expiries.delete(this.orderId(row));
-    else this.expiries.set(this.orderId(row), timeMs);
+    if (timeMs !== 0) this.expiries.add(row, account);
   }
   /** An order is not filled at or after its expiry. */
   isExpired(row: number, timeMs: number): boolean {
@@ -73,7 +73,7 @@ export class OrderExtrasStore {
   setTriggered(row: number): void {
     this.table.touch(row);
     this.table.data[row * 16 + 6] = 2;
-    this.setExpiresAtMs(row, 0);
+    this.setExpiresAtMs(row, 0, 0);
   }
   selfTrade(row: number): number {
     return this.table.data[row * 16 + 7]!;
@@ -116,6 +116,7 @@ export class OrderExtrasStore {
   /** Writes the extras of a new order into a free row. */
   add(
     orderId: number,
+    account: number,
     extras: OrderExtras,
     clientId: ClientIdWords,
     maxOrderNotionalMicros: number,
@@ -136,12 +137,12 @@ export class OrderExtrasStore {
     data[at + 9] = 0;
     data[at + 10] = 0;
     data.set(clientId, at + 11);
-    if (extras.expiresAtMs !== 0) this.expiries.set(orderId, extras.expiresAtMs);
+    if (extras.expiresAtMs !== 0) this.expiries.add(row, account);
     return row;
   }
 
   release(row: number): void {
-    this.expiries.delete(this.orderId(row));
+    if (this.expiresAtMs(row) !== 0) this.expiries.delete(row);
     this.table.touch(row);
     this.table.data[row * 16 + 0] = 0;
     this.pushFree(row);
@@ -150,23 +151,22 @@ export class OrderExtrasStore {
   /** Takes back the last row that was released, whose words are restored. */
   reclaim(row: number): void {
     if (this.free[--this.freeCount] !== row) throw new Error("rows are reclaimed last first");
-    this.addExpiry(row);
+    this.enter(row, this.expiries.accountOf(row));
   }
 
-  /** Rebuilds the free list and the expiries from the table. */
+  /** Rebuilds the free list; `enter` follows for the rows in use. */
   reindex(): void {
     this.table.restartGrowth();
     this.freeCount = 0;
     this.expiries.clear();
     for (let row = 0; row < this.table.rows; row++) {
       if (this.orderId(row) === 0) this.pushFree(row);
-      else this.addExpiry(row);
     }
   }
 
-  private addExpiry(row: number): void {
-    const timeMs = this.expiresAtMs(row);
-    if (timeMs !== 0) this.expiries.set(this.orderId(row), timeMs);
+  /** Lets the order of an account expire, if it does. */
+  enter(row: number, account: number): void {
+    if (this.expiresAtMs(row) !== 0) this.expiries.add(row, account);
   }
 
   private pushFree(row: number): void {

@@ -1,6 +1,6 @@
 /**
- * Times by id (≥ 1), least (time, id) first, at most one per id: a binary heap that knows where each
- * id is, so that a time can be changed or removed. Its size is that of what is set now, however often
+ * Times by id (≥ 1), at most one per id, the least first, equal ones by a tie, which is the id unless
+ * another one is given: a binary heap that knows where each id is, so that a time can be changed or removed. Its size is that of what is set now, however often
  * a time was changed; growing it copies nothing.
  */
 import { IdIndex, NONE } from "./id-index.js";
@@ -10,6 +10,7 @@ import { Float64Segments } from "./segments.js";
 export class Timers {
   size = 0;
   private readonly times = new Float64Segments();
+  private readonly ties = new Float64Segments();
   private readonly ids = new Float64Segments();
   private readonly places: IdIndex;
 
@@ -18,10 +19,10 @@ export class Timers {
   }
 
   /** Sets the time of an id, or replaces it. */
-  set(id: number, time: number): void {
+  set(id: number, time: number, tie = id): void {
     const known = this.places.get(id);
     const place = known === NONE ? this.size++ : known;
-    this.put(place, time, id);
+    this.put(place, time, tie, id);
     this.rise(place);
     this.sink(this.places.get(id));
   }
@@ -33,7 +34,7 @@ export class Timers {
     const end = --this.size;
     if (place === end) return;
     const last = this.ids.get(end);
-    this.put(place, this.times.get(end), last);
+    this.put(place, this.times.get(end), this.ties.get(end), last);
     this.rise(place);
     this.sink(this.places.get(last));
   }
@@ -80,8 +81,9 @@ export class Timers {
     this.places.clear();
   }
 
-  private put(place: number, time: number, id: number): void {
+  private put(place: number, time: number, tie: number, id: number): void {
     this.times.set(place, time);
+    this.ties.set(place, tie);
     this.ids.set(place, id);
     this.places.set(id, place);
   }
@@ -112,13 +114,14 @@ export class Timers {
 
   private isLess(a: number, b: number): boolean {
     const difference = this.times.get(a) - this.times.get(b);
-    return difference !== 0 ? difference < 0 : this.ids.get(a) < this.ids.get(b);
+    return difference !== 0 ? difference < 0 : this.ties.get(a) < this.ties.get(b);
   }
 
   private swap(a: number, b: number): void {
     const time = this.times.get(a);
+    const tie = this.ties.get(a);
     const id = this.ids.get(a);
-    this.put(a, this.times.get(b), this.ids.get(b));
-    this.put(b, time, id);
+    this.put(a, this.times.get(b), this.ties.get(b), this.ids.get(b));
+    this.put(b, time, tie, id);
   }
 }

@@ -10,6 +10,7 @@ import { RULE_SETS, type RuleSet } from "../versions.js";
 import { Addresses } from "./addresses.js";
 import { BatchProgress } from "./batch-progress.js";
 import { DepositBook } from "./deposits.js";
+import { EndQueue } from "./end-queue.js";
 import { MARKET_WORDS, type Market } from "./market.js";
 import { OrderStore, RANKS_PER_COMMAND } from "./orders.js";
 import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
@@ -40,6 +41,8 @@ export class VenueState {
   readonly batch = new BatchProgress(this.undo);
   readonly sessions: SessionBook;
   readonly deposits: DepositBook;
+  /** Accounts with orders that are over; from version 3 on. */
+  readonly ends: EndQueue;
   /** Dead-man's switches by account; derived. */
   readonly switches: Timers;
   readonly markets: Market[] = [];
@@ -80,6 +83,7 @@ export class VenueState {
     readonly seed: HashSeed = FIXED_SEED,
   ) {
     this.orders = new OrderStore(this.undo, seed);
+    this.ends = new EndQueue(this.orders.extras.expiries);
     this.sessions = new SessionBook(seed);
     this.deposits = new DepositBook(seed);
     this.switches = new Timers(seed);
@@ -113,12 +117,24 @@ export class VenueState {
 
   /** Whether the account has had the grant of its first sign-in, if there was one. */
   hasGrant(account: number): boolean {
-    return this.accounts.data[account * 3 + 2] !== 0;
+    return this.accounts.data[account * 3 + 2]! % 2 === 1;
   }
 
   markGranted(account: number): void {
     this.accounts.touch(account);
-    this.accounts.data[account * 3 + 2] = 1;
+    this.accounts.data[account * 3 + 2]! += 1;
+  }
+
+  /** Seq of the command that fired its switch, while older orders are still to be ended; else 0. */
+  firedAt(account: number): number {
+    // Next to the grant, so that the accounts of older states keep their bytes.
+    const word = this.accounts.data[account * 3 + 2]!;
+    return word < 2 ? 0 : Math.floor(word / 2);
+  }
+
+  setFiredAt(account: number, seq: number): void {
+    this.accounts.touch(account);
+    this.accounts.data[account * 3 + 2] = 2 * seq + (this.hasGrant(account) ? 1 : 0);
   }
 
   /** Changes a position's margin. The row is touched already. */

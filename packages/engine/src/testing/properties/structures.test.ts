@@ -89,7 +89,7 @@ test("Timers: those of a seeded engine, switches and deposits too, do not use th
   expect([...seeds.keys()].sort()).toEqual([
     "state.deposits.devDue",
     "state.deposits.forgettable",
-    "state.orders.extras.expiries",
+    "state.orders.extras.expiries.accounts",
     "state.sessions.expiries",
     "state.sessions.usedNonces.expiries",
     "state.switches",

@@ -2,7 +2,9 @@
  * "AmendOrder": an open order changes and keeps its id. It is judged as if it had been canceled and
  * placed again for the lots that remain; a refusal puts everything back.
  */
+
 import { type AmendOrder, GOOD_TILL_CANCELED } from "../../commands.js";
+import { END } from "../../reasons.js";
 import { executeAmendment } from "./amendment-changes.js";
 import { type Amended, checkAmended } from "./amendment-checks.js";
 import { checkSigned } from "./checks.js";
@@ -10,6 +12,7 @@ import { emit } from "./end-events.js";
 import { max, min } from "./integers.js";
 import { closable, isStopped } from "./margin.js";
 import { namedOrder, openOrders } from "./open-orders.js";
+import { overReason } from "./over.js";
 import { type Refused, refused } from "./refusal.js";
 import { accountOf, marketOf, type Order, positionOf, type Session, type State } from "./state.js";
 
@@ -45,8 +48,7 @@ function target(state: State, session: Session, command: AmendOrder): Order | Re
   const own = openOrders(accountOf(state, session.account));
   const order = namedOrder(own, command.orderId, command.clientOrderId);
   if (order?.market !== command.market) return refused("order_not_amendable");
-  const expiry = order.extra?.expiresAt ?? 0;
-  if (expiry !== 0 && state.time >= expiry) return refused("order_not_amendable");
+  if (overReason(state, order) !== END.none) return refused("order_not_amendable");
   const market = state.markets[order.market];
   if (market?.status === "halted") return refused("market_halted");
   if (market === undefined || isStopped(market)) return refused("market_settled");

@@ -6,6 +6,7 @@ import { END } from "../../reasons.js";
 import { checkSigned } from "./checks.js";
 import { emit, settleEvents } from "./end-events.js";
 import { namedOrder, openOrders } from "./open-orders.js";
+import { fireIfDue } from "./over.js";
 import { type Refused, refused } from "./refusal.js";
 import { consume, liveSession } from "./sessions.js";
 import { cancel, endOrders } from "./settle.js";
@@ -60,6 +61,7 @@ export function cancelAfter(state: State, command: CancelAfter): Refused | null 
   const valid = Number.isSafeInteger(after) && after >= 1_000 && after <= 3_600_000;
   if (after !== 0 && !valid) return refused("invalid_command");
   const account = accountOf(state, session.account);
+  fireIfDue(state, account.number);
   account.cancelAt = after === 0 ? 0 : state.time + after;
   emit(state, {
     kind: "CancelAfterSet",

@@ -3,10 +3,11 @@ import type { SetSessionOption } from "../../commands.js";
 import { END } from "../../reasons.js";
 import { emit } from "./end-events.js";
 import { openOrders } from "./open-orders.js";
+import { lose } from "./over.js";
 import type { Refused } from "./refusal.js";
 import { liveSession } from "./sessions.js";
 import { cancel, isOpen } from "./settle.js";
-import { accountOf, type Session, type State } from "./state.js";
+import { accountOf, rulesOf, type Session, type State } from "./state.js";
 import { chargeOrders } from "./work.js";
 
 const ORDERS_PER_COMMAND = 1_024;
@@ -31,6 +32,10 @@ export function newDisconnects(state: State): void {
 
 /** Lists the sessions behind those that wait, then cancels as far as the budget goes. */
 export function disconnect(state: State, sessions: readonly Session[]): void {
+  if (rulesOf(state).endsInRounds) {
+    lose(state, sessions);
+    return;
+  }
   const lost = [...sessions].sort((a, b) => a.account - b.account || a.number - b.number);
   for (const { account, number: session } of lost) {
     state.carriedDisconnects.push({ account, session, position: state.position });

@@ -12,6 +12,7 @@ import { settleFunding } from "./funding.js";
 import { floorDiv, max, min, num } from "./integers.js";
 import { openInterest } from "./limits.js";
 import { closable, lotAtMark, unitOf } from "./margin.js";
+import { overReason } from "./over.js";
 import { endOrder, isOpen, settle } from "./settle.js";
 import {
   accountOf,
@@ -21,7 +22,7 @@ import {
   positionOf,
   type State,
 } from "./state.js";
-import { countFill, isExpired, within } from "./terms.js";
+import { countFill, within } from "./terms.js";
 import { mayMeet, meet } from "./work.js";
 
 export interface Taker {
@@ -78,8 +79,9 @@ export function match(state: State, market: Market, taker: Taker): number {
 
 /** One turn of the loop; returns why the taker stops, or null. */
 function turn(state: State, market: Market, taker: Taker, maker: Order): number | null {
-  if (isExpired(state, maker)) {
-    endOrder(state, maker, END.expired);
+  const over = overReason(state, maker);
+  if (over !== END.none) {
+    endOrder(state, maker, over);
     return null;
   }
   // 1.

@@ -25,6 +25,7 @@ import { abs, num } from "./integers.js";
 import { closable, unitOf, unrealised } from "./margin.js";
 import { match } from "./matching.js";
 import { budgetOf, checkOpening, freeCapacity, reasonOf } from "./opening.js";
+import { fireIfDue } from "./over.js";
 import type { Refused } from "./refusal.js";
 import { recall, save } from "./savepoint.js";
 import { consume } from "./sessions.js";
@@ -82,6 +83,7 @@ export function placeOrder(state: State, command: PlaceOrder): Refused | null {
     outcome = killed(outcome, accepted.lots);
   }
   settleEvents(state, before);
+  fireIfDue(state, session.account);
   acknowledge(state, session, accepted.position, outcome, {
     orderId: state.position,
     side: command.side,

@@ -91,6 +91,7 @@ function openAccount(state: State, address: string): Account {
     wallet: 0n,
     positions: [],
     cancelAt: 0,
+    firedAt: 0,
     granted: false,
   });
   const account = accountOf(state, state.accounts.length);

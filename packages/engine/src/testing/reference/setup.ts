@@ -77,6 +77,7 @@ export function upgrade(state: State, { version }: Upgrade): Refused | null {
     for (const market of state.markets) market.liveTicks = market.premiumCount;
     const triggered = state.accounts.flatMap(openOrders).filter((order) => order.triggered);
     for (const order of triggered.sort((a, b) => a.id - b.id)) fixLots(state, order);
+    state.fresh = [...new Set(state.carriedDisconnects.map(({ account }) => account))];
   }
   emit(state, { kind: "EngineUpgraded", version });
   settleEvents(state, state);

@@ -79,6 +79,8 @@ export interface Account {
   positions: Position[];
   /** Dead-man's switch; 0 if disarmed. */
   cancelAt: number;
+  /** Position at which its switch fired, while older orders are still to be ended; else 0. */
+  firedAt: number;
   /** Whether it had the grant of its first sign-in. */
   granted: boolean;
 }
@@ -168,6 +170,8 @@ export interface Rules {
   readonly thinTicksCount: boolean;
   /** The mid that the mark averages needs deep sides near the index, and has a bound. */
   readonly midIsBounded: boolean;
+  /** Accounts take turns in having orders ended that are over, and these never fill. */
+  readonly endsInRounds: boolean;
   /** Work is counted in orders, not in makers alone. */
   readonly workOfOrders: boolean;
   /** A triggered closePosition order keeps to the lots of that moment. */
@@ -211,6 +215,9 @@ export interface State {
   nextFundingAt: number;
   /** Sessions whose orders up to that position are still to be canceled. */
   carriedDisconnects: { account: number; session: number; position: number }[];
+  /** Accounts with orders that are over: before their first turn, and after it. */
+  fresh: number[];
+  again: number[];
   /** Live writers, by joining. */
   writers: Writer[];
   writerIds: Set<string>;
@@ -254,6 +261,7 @@ const VERSION_2: Rules = {
   liquidationFeePpm: 5_000n,
   thinTicksCount: false,
   midIsBounded: false,
+  endsInRounds: false,
   workOfOrders: false,
   triggeredLotsAreFixed: false,
 };
@@ -266,8 +274,8 @@ export const VERSIONS: ReadonlyMap<number, Rules> = new Map([
       ...VERSION_2,
       thinTicksCount: true,
       midIsBounded: true,
-      workOfOrders: true,
       triggeredLotsAreFixed: true,
+      endsInRounds: true,
     },
   ],
 ]);
@@ -304,6 +312,8 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     fundSamples: [],
     nextFundingAt: 0,
     carriedDisconnects: [],
+    fresh: [],
+    again: [],
     writers: [],
     writerIds: new Set(),
     writing: null,

@@ -10,6 +10,7 @@ import { settleFunding } from "./funding.js";
 import { abs, ceilDiv, min, num } from "./integers.js";
 import { closable, isLive, lotAtMark, MILLION, owedFunding, unitOf } from "./margin.js";
 import { match } from "./matching.js";
+import { overReason } from "./over.js";
 import { cancel, endOrder, isOpen, settle } from "./settle.js";
 import {
   type Market,
@@ -22,7 +23,6 @@ import {
 } from "./state.js";
 import { restTriggered } from "./stop-limit.js";
 import { type Buying, StopLimitTaker, StopTaker } from "./takers.js";
-import { isExpired } from "./terms.js";
 import { mayMeet, serveMarket } from "./work.js";
 
 /** "at most 64 a tick". */
@@ -81,7 +81,8 @@ function serve(state: State, waiting: Waiting[]): void {
     serveMarket(state, order.market);
     if (!mayMeet(state)) continue;
     state.budget -= 1;
-    if (isExpired(state, order)) cancel(state, order, END.expired);
+    const over = overReason(state, order);
+    if (over !== END.none) cancel(state, order, over);
     else trigger(state, order);
   }
 }

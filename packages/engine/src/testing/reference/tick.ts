@@ -14,9 +14,10 @@ import { isLive, isStopped } from "./margin.js";
 import { tickMark } from "./mark.js";
 import { sweepMarkets } from "./market-control.js";
 import { openOrders } from "./open-orders.js";
+import { endInRounds } from "./over.js";
 import { forgetConnections } from "./presence.js";
 import { endOrders } from "./settle.js";
-import type { Session, State } from "./state.js";
+import { rulesOf, type Session, type State } from "./state.js";
 import { stops } from "./stops.js";
 import { expireOrders } from "./terms.js";
 import { beginTick } from "./work.js";
@@ -42,9 +43,16 @@ export function tick(state: State, command: Tick): void {
 
   // 0. What is carried over of lost connections.
   tickDisconnects(state);
+  const closing = closedNow(state);
+  const lost = closing.filter((session) => session.cancelOnDisconnect);
+  const { endsInRounds } = rulesOf(state);
+  if (endsInRounds) {
+    disconnect(state, lost);
+    endInRounds(state);
+  }
   // Controls of markets that are not done yet.
   sweepMarkets(state);
-  expireOrders(state);
+  if (!endsInRounds) expireOrders(state);
   // 1. Mark and premium.
   for (const market of state.markets) if (isLive(state, market)) tickMark(state, market);
   sampleFund(state);
@@ -64,14 +72,18 @@ export function tick(state: State, command: Tick): void {
   for (const market of state.markets) reduceBackstop(state, market);
   stops(state);
   // 6.
-  timers(state);
+  if (!endsInRounds) {
+    fireSwitches(state);
+    disconnect(state, lost);
+  }
+  closeSessions(state, closing);
   tickWriters(state);
   // 7.
   settleEvents(state, before);
   seal(state);
 }
 
-function timers(state: State): void {
+function fireSwitches(state: State): void {
   const due = state.accounts
     .filter((account) => account.cancelAt !== 0 && account.cancelAt <= state.time)
     .sort((a, b) => a.cancelAt - b.cancelAt || a.number - b.number);
@@ -82,11 +94,9 @@ function timers(state: State): void {
     canceled += endOrders(state, openOrders(account), END.cancel_after);
     account.cancelAt = 0;
   }
-  const expired = closedNow(state);
-  disconnect(
-    state,
-    expired.filter((session) => session.cancelOnDisconnect),
-  );
+}
+
+function closeSessions(state: State, expired: readonly Session[]): void {
   for (const session of expired) {
     state.sessions.delete(session.number);
     forgetConnections(state, session.number);

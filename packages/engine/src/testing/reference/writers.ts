@@ -12,10 +12,11 @@ import { END, WRITER_END, type WriterEnd } from "../../reasons.js";
 import type { DropReason } from "../../writers/batches.js";
 import { disconnect, newDisconnects } from "./disconnects.js";
 import { emit, settleEvents } from "./end-events.js";
+import { loseNow } from "./over.js";
 import { type Refused, refused } from "./refusal.js";
 import { liveSession, ordersOf } from "./sessions.js";
 import { endOrders } from "./settle.js";
-import type { Session, State, Writer } from "./state.js";
+import { rulesOf, type Session, type State, type Writer } from "./state.js";
 
 const TICKS_UNTIL_GONE = 25;
 const ASKS_UNTIL_GONE = 5;
@@ -125,7 +126,8 @@ function endWriters(state: State, writers: readonly Writer[], reason: WriterEnd)
   if (writers.length === 0) return;
   const before = { fund: state.fund, fees: state.fees };
   newDisconnects(state);
-  disconnect(state, withoutThem(state, writers));
+  if (rulesOf(state).endsInRounds) loseNow(state, withoutThem(state, writers));
+  else disconnect(state, withoutThem(state, writers));
   settleEvents(state, before);
   remove(state, writers, reason);
 }

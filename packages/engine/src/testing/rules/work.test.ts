@@ -116,7 +116,7 @@ describe("orders that end because others do", () => {
     expect(venue.happened("OrderEnded")).toHaveLength(2 * 500);
   });
 
-  test("liquidations of accounts with 500 orders each: 8,000 units are the ends of 2,000 orders", () => {
+  test("liquidations of accounts with 500 orders each end at most 4,096 orders a tick, and those of the last account", () => {
     const venue = new LightVenue();
     const due = holders(venue, 20);
     for (const holder of due) protects(holder, 500, false);
@@ -126,8 +126,7 @@ describe("orders that end because others do", () => {
       venue.tick();
       ended.push(venue.happened("OrderEnded").length);
     }
-    // The last of a tick is closed in the next one, or by its first unit.
-    expect(ended).toEqual([2_000, 2_000, 2_000, 2_000, 2_000, 0]);
+    expect(ended).toEqual([4_500, 4_500, 1_000]);
     expect(due.map((holder) => holder.openOrders())).toEqual(Array(20).fill(0));
   });
 
@@ -203,15 +202,23 @@ function looks(venue: LightVenue, work: () => void): [looked: number, ended: num
 }
 
 describe("sessions with cancel-on-disconnect that are lost together", () => {
-  test("the end of a writer looks at each order of an account once, and begins none after 4,096", () => {
-    const venue = new LightVenue();
-    for (let i = 0; i < 12; i++) holdsStops(venue, `holder ${i}`, 16);
+  test.each([
     // Sixteen sessions and 500 orders of each account count.
-    expect(looks(venue, () => venue.resumes(venue.now))).toEqual([8 * 500, 8]);
-    venue.restarts();
-    expect(looks(venue, () => venue.tick())).toEqual([4 * 500, 4]);
-    expect(looks(venue, () => venue.tick())).toEqual([0, 0]);
-  });
+    { version: 2, after: 4_096, first: 8, second: 4 },
+    // A turn and its 500 orders.
+    { version: 3, after: 16_384, first: 33, second: 4 },
+  ])(
+    "version $version: the end of a writer looks at each order of an account once, and begins none after $after",
+    (row) => {
+      const { version, first, second } = row;
+      const venue = new LightVenue({ version });
+      for (let i = 0; i < first + second; i++) holdsStops(venue, `holder ${i}`, 16);
+      expect(looks(venue, () => venue.resumes(venue.now))).toEqual([first * 500, first]);
+      venue.restarts();
+      expect(looks(venue, () => venue.tick())).toEqual([second * 500, second]);
+      expect(looks(venue, () => venue.tick())).toEqual([0, 0]);
+    },
+  );
 
   test("252 sessions of four accounts that expire together: no order is looked at twice", () => {
     const venue = new LightVenue();

@@ -208,8 +208,8 @@ describe("a start", () => {
     expect(ended(venue)).toEqual(ids);
   });
 
-  test("more orders than a command may cancel: the rest first in the next ticks", () => {
-    const venue = new Venue({ config: { maxOpenOrders: 5_000 } });
+  test("version 2: more orders than a command may cancel: the rest first in the next ticks", () => {
+    const venue = new Venue({ version: 2, config: { maxOpenOrders: 5_000 } });
     const alice = venue.trader("alice", 10_000);
     const bob = venue.trader("bob", 10_000);
     const many = DISCONNECT_CANCELS_PER_COMMAND - 200;
@@ -230,8 +230,8 @@ describe("a start", () => {
     expect([alice.cancels(back), bob.cancels(later!)]).toEqual([null, null]);
   });
 
-  test("what a session had when it was lost goes, also if the session ends before its turn", () => {
-    const venue = new Venue({ config: { maxOpenOrders: 5_000 } });
+  test("version 2: what a session had when it was lost goes, also if the session ends before its turn", () => {
+    const venue = new Venue({ version: 2, config: { maxOpenOrders: 5_000 } });
     const alice = venue.trader("alice", 10_000);
     const bob = venue.trader("bob", 10_000);
     quotes(alice, DISCONNECT_CANCELS_PER_COMMAND);
@@ -261,8 +261,8 @@ describe("a start", () => {
     expect(ended(venue)).toEqual([...ids, ...other, bobs]);
   });
 
-  test("two starts in a row: nothing is listed twice", () => {
-    const venue = new Venue({ config: { maxOpenOrders: 5_000 } });
+  test("version 2: two starts in a row: nothing is listed twice", () => {
+    const venue = new Venue({ version: 2, config: { maxOpenOrders: 5_000 } });
     const alice = venue.trader("alice", 10_000);
     const all = quotes(alice, DISCONNECT_CANCELS_PER_COMMAND + 10);
     sets(venue, alice, true);
@@ -272,8 +272,8 @@ describe("a start", () => {
     expect(venue.tick().filter((event) => event.kind === "OrderEnded")).toEqual([]);
   });
 
-  test("what is carried over is not traded against by the tick that cancels it", () => {
-    const venue = new Venue({ config: { maxOpenOrders: 5_000 } });
+  test("version 2: what is carried over is not traded against by the tick that cancels it", () => {
+    const venue = new Venue({ version: 2, config: { maxOpenOrders: 5_000 } });
     const alice = venue.trader("alice", 10_000);
     const bob = venue.trader("bob", 10_000);
     quotes(alice, DISCONNECT_CANCELS_PER_COMMAND);

@@ -6,8 +6,11 @@ import type { Venue } from "./venue.js";
 
 const DAY_MS = 86_400_000;
 
-function twoTraders(): { venue: Venue; mara: Trader; alice: Trader } {
-  const venue = new RestoredVenue({ config: { maxOpenOrders: 2_000 } });
+function twoTraders(version?: number): { venue: Venue; mara: Trader; alice: Trader } {
+  const venue = new RestoredVenue({
+    config: { maxOpenOrders: 2_000 },
+    ...(version === undefined ? {} : { version }),
+  });
   return { venue, mara: venue.trader("mara", 1_000_000), alice: venue.trader("alice", 100_000) };
 }
 
@@ -61,8 +64,8 @@ describe("expiresAt", () => {
     expect(alice.position().size).toBe(0);
   });
 
-  test("at most 1,024 a tick, the soonest first; the others are not filled meanwhile", () => {
-    const { venue, mara, alice } = twoTraders();
+  test("version 2: at most 1,024 a tick, the soonest first; the others are not filled meanwhile", () => {
+    const { venue, mara, alice } = twoTraders(2);
     const expiresAt = venue.now + 60_000;
     const ids: number[] = [];
     for (let i = 0; i < 1_030; i++) {

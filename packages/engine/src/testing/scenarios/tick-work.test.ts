@@ -159,7 +159,7 @@ describe("at most 256 liquidations and stops a command", () => {
   });
 });
 
-test("order within a tick: mark, funding, liquidations, stops, timers, positions, fund, seal", () => {
+test("order within a tick: what is over, mark, funding, liquidations, positions, fund, seal", () => {
   const venue = new Venue({ markets: [BTC, ETH] });
   const alice = venue.trader("alice", 10_000);
   const bob = venue.trader("bob", 1_000_000);
@@ -180,14 +180,13 @@ test("order within a tick: mark, funding, liquidations, stops, timers, positions
   venue.tick();
   const seen = venue.events.map((event) => event.kind).filter((kind) => kind !== "Traded");
   expect(seen).toEqual([
-    "FundingApplied",
-    "FundingApplied",
-    "Liquidated",
-    "Liquidated",
-    "StopTriggered",
-    "OrderEnded",
     "CancelAfterFired",
     "OrderEnded",
+    "OrderEnded",
+    "FundingApplied",
+    "FundingApplied",
+    "Liquidated",
+    "Liquidated",
     "PositionSettled",
     "PositionSettled",
     "PositionSettled",
