@@ -20,6 +20,8 @@ export interface Caller {
   readonly header: HeaderSink;
   /** Charges microseconds of work whose cost is known only now to the sender's address and account. */
   readonly charge?: (micros: number) => void;
+  /** Charges the work units of a command that took more of the engine than an ordinary one. */
+  readonly chargeWork?: (units: number) => void;
   /** Whether the request has been counted against its limit: it runs a second time. */
   readonly isCounted?: boolean;
 }

@@ -76,6 +76,7 @@ export const LIQUIDATED = offsetsOf("Liquidated");
 export const SOCIALISED = offsetsOf("LossSocialised");
 export const CASH_SETTLED = offsetsOf("CashSettled");
 export const MARGIN_CHANGED = offsetsOf("MarginChanged");
+export const WORK_DONE = offsetsOf("WorkDone");
 export const WALLET_CREDITED = offsetsOf("BalanceCredited");
 export const SESSION_CLOSED = offsetsOf("SessionClosed");
 export const REGISTERED = offsetsOf("DepositRegistered");

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { type OverBudget, orderWithinBudget } from "./charge-operation.js";
+import { chargeWork, type OverBudget, orderWithinBudget } from "./charge-operation.js";
 import { CostBudgets } from "./cost-budget.js";
 import { DEFAULT_LIMITS } from "./limit-settings.js";
 
@@ -20,3 +20,20 @@ test.each<OverBudget>(["address", "account"])(
     await served;
   },
 );
+
+test("work units: charged to address and account, and to the reserve if that let the order pass", () => {
+  const budgets = new CostBudgets(DEFAULT_LIMITS, METRICS, { value: 1 }, () => 0);
+  onTestFinished(() => budgets.close());
+  chargeWork(budgets, { key: "a", account: 1, overBudget: undefined }, 8_000);
+  expect(budgets.takeReserve("a", 1, 1)).toBe(true);
+  expect([budgets.isInDebt("a"), budgets.accountDebtMs(1)]).toEqual([false, 0]);
+  for (let i = 0; i < 13; i++) {
+    chargeWork(budgets, { key: "a", account: 1, overBudget: undefined }, 8_000);
+  }
+  expect(budgets.isInDebt("a")).toBe(true);
+  expect(budgets.accountDebtMs(1)).toBeGreaterThan(0);
+  // Half of the 30 ms are the account's.
+  chargeWork(budgets, { key: "a", account: 1, overBudget: "address" }, 16_000);
+  expect(budgets.takeReserve("a", 1, 1)).toBe(false);
+  expect(budgets.takeReserve("a", 2, 1)).toBe(true);
+});

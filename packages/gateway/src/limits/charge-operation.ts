@@ -89,6 +89,21 @@ export function chargeBoth(
   if (account !== undefined) budgets.chargeAccount(account, micros);
 }
 
+/**
+ * Charges the work units of a command. One that the reserve let pass is charged to the reserve, too:
+ * otherwise reductions of an address in debt could be as expensive as they like.
+ */
+export function chargeWork(
+  budgets: CostBudgets,
+  payer: Readonly<Pick<Payer, "key" | "account" | "overBudget">>,
+  units: number,
+): void {
+  const micros = COST.workUnit * units;
+  chargeBoth(budgets, payer, micros);
+  if (payer.overBudget !== "address" || payer.account === undefined) return;
+  budgets.chargeReserve(payer.key, payer.account, micros);
+}
+
 /** Charges the rows of the history that an operation has read, whether it returns them or not. */
 export function chargeRows(budgets: CostBudgets, payer: Readonly<Payer>, rows: number): void {
   chargeBoth(budgets, payer, COST.historyRow * rows);

@@ -176,11 +176,15 @@ export class CostBudgets {
   /** Takes from the address's reserve, or returns false while it or the account's part is used up. */
   takeReserve(address: string, account: number, micros: number): boolean {
     const { reserves } = this;
-    const own = `${address} ${account}`;
-    if (reserves.debtMs(address) > 0 || reserves.debtMs(own) > 0) return false;
-    reserves.charge(address, micros);
-    reserves.charge(own, micros * SHARES);
+    if (reserves.debtMs(address) > 0 || reserves.debtMs(`${address} ${account}`) > 0) return false;
+    this.chargeReserve(address, account, micros);
     return true;
+  }
+
+  /** Charges the reserve with what work that it has let pass turned out to cost. */
+  chargeReserve(address: string, account: number, micros: number): void {
+    this.reserves.charge(address, micros);
+    this.reserves.charge(`${address} ${account}`, micros * SHARES);
   }
 
   /**

@@ -47,6 +47,11 @@ export const COST = {
    * rows are in memory and searched first. Its bytes in the response are charged by `answerCost`.
    */
   historyRow: 12,
+  /**
+   * A work unit of the engine (docs/engine.md, "Work"), of a command that took more than an ordinary one.
+   * `bench:work` measures it.
+   */
+  workUnit: 1,
   /** Reading a book for its first reader, without the encoding of its levels. */
   snapshot: 250,
   /** Reading the state of an account for a private stream. */

@@ -16,6 +16,13 @@ import { type BucketRule, type BucketState, TokenBuckets } from "./token-buckets
 /** Milliseconds of a clock that never steps back: a wall clock set back would lock clients out. */
 export type Monotonic = () => number;
 
+/**
+ * Work units that count as another order or cancel. At 100 orders a second an account that sends nothing
+ * but expensive ones takes 8 ms of the engine a second; a taker that meets twenty makers pays one more.
+ */
+const UNITS_PER_TOKEN = 80;
+const MAX_DEBT_SECONDS = 2;
+
 const defaultMonotonic: Monotonic = () => performance.now();
 
 /** The error of an exceeded limit; sets `Retry-After` if there is a header sink. */
@@ -63,6 +70,16 @@ export class Limit<Key extends string | number> {
   /** Counts one that has already happened. */
   count(key: Key): void {
     this.buckets.take(key, this.monotonic());
+  }
+
+  /**
+   * Counts the work units of a command that was executed: more than its bucket holds becomes a debt, after
+   * which the key is served again within `MAX_DEBT_SECONDS`.
+   */
+  countWork(key: Key, units: number): void {
+    const tokens = Math.floor(units / UNITS_PER_TOKEN);
+    if (tokens === 0) return;
+    this.buckets.charge(key, tokens, this.rule.perSecond * MAX_DEBT_SECONDS, this.monotonic());
   }
 
   private enforce(state: BucketState, header: HeaderSink): void {

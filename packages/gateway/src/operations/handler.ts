@@ -10,7 +10,7 @@ import type { GatewayContext } from "../http/context.js";
 import { guardOf, refuseInvalid } from "../http/guard.js";
 import { lagging } from "../http/log-position.js";
 import { queryDecoderOf } from "../http/query.js";
-import { chargeBoth, type Payer } from "../limits/charge-operation.js";
+import { chargeBoth, chargeWork, type Payer } from "../limits/charge-operation.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import type { Caller, Client, HeaderSink } from "../request.js";
 import type { VenueApi } from "../venue/venue-gateway.js";
@@ -151,6 +151,7 @@ function callerOf({ bearerToken, client }: RawCall, budgets: CostBudgets): () =>
   return () => {
     if (bearerToken === undefined) throw new ApiError("token_required", {});
     const charge = (micros: number): void => chargeBoth(budgets, client, micros);
-    return { bearerToken, header: client.header, charge };
+    const work = (units: number): void => chargeWork(budgets, client, units);
+    return { bearerToken, header: client.header, charge, chargeWork: work };
   };
 }

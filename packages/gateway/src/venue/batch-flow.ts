@@ -90,6 +90,7 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
         if (isLast) this.refuse(unanswered(why));
         return;
       }
+      this.countWork(applied);
       const outcome = this.services.link.views.outcome(applied);
       if (outcome.kind === "replayed") {
         // Two submissions of one nonce were in flight: the second gets the first's results.

@@ -9,17 +9,27 @@ import type {
 } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import { NO_EVIDENCE } from "@perpgate/venue";
+import type { AccountLimits } from "../limits/limits.js";
+import type { Caller } from "../request.js";
 import { namedOrder, requireOneName } from "./amend-target.js";
 import { about } from "./order-refusals.js";
 import { sessionRefusal } from "./session-flow.js";
-import type { LiveSession, VenueLink } from "./venue-link.js";
+import { countWork } from "./signed-request.js";
+import type { LiveSession, VenueCommand, VenueLink } from "./venue-link.js";
 
 const EVERY_MARKET = -1;
 
 export class CancelFlow {
-  constructor(private readonly link: VenueLink) {}
+  constructor(
+    private readonly link: VenueLink,
+    private readonly limits: AccountLimits,
+  ) {}
 
-  async cancel(session: LiveSession, body: CancelOrderBody): Promise<CanceledOrder> {
+  async cancel(
+    caller: Caller,
+    session: LiveSession,
+    body: CancelOrderBody,
+  ): Promise<CanceledOrder> {
     requireOneName(body);
     // One that is not open is refused before the command reaches the log.
     const { orderId: seen, status } = namedOrder(this.link, session.account, body);
@@ -34,10 +44,7 @@ export class CancelFlow {
       ...(clientOrderId === undefined ? { orderId: Number(seen) } : { orderId: 0, clientOrderId }),
       ...(validUntil === undefined ? {} : { validUntilMs: validUntil }),
     } as const;
-    const { outcome, ended } = await this.link.executeTaking(command, NO_EVIDENCE, (applied) => ({
-      outcome: views.outcome(applied),
-      ended: views.endedOrders(applied, session.account),
-    }));
+    const { outcome, ended } = await this.execute(caller, session, command);
     if (outcome.kind === "refused") {
       // It was filled or canceled before this command.
       if (outcome.refusal === "order_not_cancelable") {
@@ -52,7 +59,11 @@ export class CancelFlow {
     return { orderId, status: "canceled", remainingSize };
   }
 
-  async cancelAll(session: LiveSession, symbol: string | undefined): Promise<CanceledOrders> {
+  async cancelAll(
+    caller: Caller,
+    session: LiveSession,
+    symbol: string | undefined,
+  ): Promise<CanceledOrders> {
     const { views } = this.link;
     const market = symbol === undefined ? EVERY_MARKET : views.marketNumber(symbol);
     if (market === undefined) {
@@ -65,12 +76,17 @@ export class CancelFlow {
       market,
     } as const;
     // From the command's own events: orders that end for another reason are not part of the answer.
-    const { outcome, ended } = await this.link.executeTaking(command, NO_EVIDENCE, (applied) => ({
-      outcome: views.outcome(applied),
-      ended: views.endedOrders(applied, session.account),
-    }));
+    const { outcome, ended } = await this.execute(caller, session, command);
     if (outcome.kind === "refused") throw sessionRefusal("CancelAll", outcome);
     return { canceled: ended.map(String) };
+  }
+
+  private execute(caller: Caller, { account }: LiveSession, command: VenueCommand) {
+    const { views } = this.link;
+    return this.link.executeTaking(command, NO_EVIDENCE, (applied) => {
+      countWork(this.limits.cancels, account, caller, views.workUnits(applied));
+      return { outcome: views.outcome(applied), ended: views.endedOrders(applied, account) };
+    });
   }
 
   async cancelAfter(session: LiveSession, afterMs: number): Promise<CancelTimer> {

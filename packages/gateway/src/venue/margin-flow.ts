@@ -85,6 +85,7 @@ class MarginRequest extends SignedRequest<MarginBody, MarginChange> {
   private settle(applied: Applied): void {
     const { views } = this.services.link;
     const { nonce } = this.request.body;
+    this.countWork(applied);
     const outcome = views.outcome(applied);
     if (outcome.kind === "refused") throw this.refusal(outcome);
     if (outcome.kind === "replayed") {

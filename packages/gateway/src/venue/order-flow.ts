@@ -101,6 +101,7 @@ abstract class Acknowledged<Body extends SignedBody> extends SignedRequest<Body,
     const { session } = this;
     const { link } = this.services;
     const { views } = link;
+    this.countWork(applied);
     const outcome = views.outcome(applied);
     switch (outcome.kind) {
       case "acknowledged": {

@@ -13,12 +13,13 @@
 
 import { timingSafeEqual } from "node:crypto";
 import { ApiError } from "@perpgate/protocol/core";
+import type { Applied } from "@perpgate/venue";
 import { digestOf, doesNotVerify, readSignature } from "../auth/order-signature.js";
 import type { SessionKey } from "../auth/session-key.js";
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
 import type { Admission } from "../limits/admission.js";
 import { signedCost } from "../limits/costs.js";
-import type { AccountLimits } from "../limits/limits.js";
+import type { AccountLimits, Limit } from "../limits/limits.js";
 import type { Caller, Signed } from "../request.js";
 import type { CommandOrigin } from "./order-command.js";
 import { about } from "./order-refusals.js";
@@ -162,6 +163,13 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
     throw about("margin", "insufficient_margin", { maxMargin: 0 });
   }
 
+  /** Inside the apply callback: counts and charges what the command took; must not throw. */
+  protected countWork(applied: Applied): void {
+    const { link, limits } = this.services;
+    const { account } = this.session;
+    countWork(limits.orders, account, this.caller, link.views.workUnits(applied));
+  }
+
   protected answer(answer: Answer): void {
     this.services.admission.leave();
     this.resolve(answer);
@@ -191,6 +199,18 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
     };
     signatures.verify(key, bytes, signature, onVerdict, admission.isCalm);
   }
+}
+
+/** Counts the units that a command reports against its limit, and charges them. */
+export function countWork(
+  limit: Limit<number>,
+  account: number,
+  caller: Caller,
+  units: number,
+): void {
+  if (units === 0) return;
+  limit.countWork(account, units);
+  caller.chargeWork?.(units);
 }
 
 function isFailedSignature(error: unknown): boolean {

@@ -129,7 +129,7 @@ export class VenueGateway {
     this.placing = new OrderFlow(signed);
     this.batching = new BatchFlow(signed);
     this.margins = new MarginFlow(signed);
-    this.canceling = new CancelFlow(this.link);
+    this.canceling = new CancelFlow(this.link, this.limits);
     this.attestation = attestation;
     this.depositing = new DepositFlow(this.link, attestation, limits.unseenDeposits);
   }
@@ -226,11 +226,11 @@ export class VenueGateway {
   }
 
   async cancelOrder(caller: Caller, body: CancelOrderBody): Promise<CanceledOrder> {
-    return this.canceling.cancel(this.countedSession(caller), body);
+    return this.canceling.cancel(caller, this.countedSession(caller), body);
   }
 
   async cancelAllOrders(caller: Caller, symbol: string | undefined): Promise<CanceledOrders> {
-    return this.canceling.cancelAll(this.countedSession(caller), symbol);
+    return this.canceling.cancelAll(caller, this.countedSession(caller), symbol);
   }
 
   async cancelOrdersAfter(caller: Caller, afterMs: number): Promise<CancelTimer> {

@@ -1,7 +1,7 @@
 /** The result of a submitted command, for the response to a client. */
 import { EVENT, REFUSALS, type Refusal } from "@perpgate/engine";
 import type { LoggedAcknowledgement } from "@perpgate/protocol";
-import { ENDED, eventWords, firstOwnEvent, REFUSED, REPLAYED } from "../event-fields.js";
+import { ENDED, eventWords, firstOwnEvent, REFUSED, REPLAYED, WORK_DONE } from "../event-fields.js";
 import type { Listing } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 import { acknowledgementIn } from "./acknowledgement.js";
@@ -39,6 +39,15 @@ export function outcomeOf(applied: Pick<Applied, "events" | "timeMs">, listing: 
   return acknowledgement === undefined
     ? { kind: "executed" }
     : { kind: "acknowledged", acknowledgement };
+}
+
+/** The work units that the command reports; 0 if it took no more than an ordinary one. */
+export function workUnitsIn({ events }: Pick<Applied, "events">): number {
+  const { words, length } = events;
+  for (let at = 0; at < length; at += eventWords(words[at]!)) {
+    if (words[at] === EVENT.WorkDone) return words[at + WORK_DONE.units]!;
+  }
+  return 0;
 }
 
 /** Orders of the account that the command ended, in order. Must be called within the submitter. */

@@ -57,7 +57,7 @@ import {
   ordersNamedView,
   orderView,
 } from "./order-view.js";
-import { endedOrdersIn, type Outcome, outcomeOf } from "./outcome.js";
+import { endedOrdersIn, type Outcome, outcomeOf, workUnitsIn } from "./outcome.js";
 import {
   type PastBatch,
   type PastMarginChange,
@@ -114,6 +114,11 @@ export class Views {
   /** Ids of the account's orders that the command ended. Must be called within the submitter. */
   endedOrders(applied: Applied, account: number): number[] {
     return endedOrdersIn(applied, account);
+  }
+
+  /** Must be called within the submitter. */
+  workUnits(applied: Applied): number {
+    return workUnitsIn(applied);
   }
 
   /** Who may open positions: everybody, the allowlist, or nobody. */
