@@ -12,7 +12,7 @@ import { mayHaveToClose } from "./orders/settle.js";
 import { reachOf } from "./orders/stops.js";
 import type { Market } from "./state/market.js";
 import { NONE, type OrderStore } from "./state/orders.js";
-import { LONG_LIST, SHORT_LIST, STOP_LIST } from "./state/positions.js";
+import { KIND_LISTS, ORDER_LISTS, STOP_LIST } from "./state/positions.js";
 import { WRITER_PLACES } from "./state/presence.js";
 import type { VenueState } from "./state/venue.js";
 
@@ -214,14 +214,18 @@ function countKey(account: number, side: Side, kind: number): number {
 }
 
 function listsAreRanked({ orders }: VenueState, { positions }: Market, row: number): boolean {
-  for (const list of [LONG_LIST, SHORT_LIST, STOP_LIST] as const) {
+  const isRanked = (head: number, next: (order: number) => number): boolean => {
     let rank = -1;
-    for (let at = positions.head(row, list); at !== NONE; at = orders.next(at)) {
+    for (let at = head; at !== NONE; at = next(at)) {
       if (orders.rank(at) <= rank) return false;
       rank = orders.rank(at);
     }
-  }
-  return true;
+    return true;
+  };
+  return (
+    ORDER_LISTS.every((list) => isRanked(positions.head(row, list), (at) => orders.next(at))) &&
+    KIND_LISTS.every((list) => isRanked(positions.head(row, list), (at) => orders.nextOfKind(at)))
+  );
 }
 
 /** Whether an order waits that could never have a position to close. */

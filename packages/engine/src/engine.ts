@@ -123,6 +123,7 @@ export class Engine {
     s.seq++;
     s.focus = 0;
     s.events.reset();
+    s.scratch.work.begin(0);
     if (s.config === null && command.kind !== "Genesis") {
       refuse(s, REFUSAL.not_started);
       return s.events;

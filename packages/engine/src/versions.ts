@@ -12,6 +12,7 @@ import {
   LIQUIDATION_FEE_PPM,
   LIQUIDATIONS_AND_STOPS_PER_COMMAND,
   UNITS_PER_COMMAND,
+  UNITS_PER_TICK,
 } from "./config.js";
 import { UNITS_PER_MAKER } from "./work.js";
 
@@ -74,6 +75,13 @@ const VERSION_3: RuleSet = {
   ...VERSION_2,
   version: 3,
   endsInRounds: true,
+  unitsPerTick: UNITS_PER_TICK,
+  unitsPerCancel: UNITS_PER_MAKER,
+  unitsPerMove: 1,
+  unitsPerUnitUndone: 1,
+  endsPerMaker: Number.POSITIVE_INFINITY,
+  reportsWork: true,
+  unitsPerBatchWork: 1,
   averagesAllTicks: true,
   boundsMid: true,
   fixesTriggeredLots: true,

@@ -19,13 +19,19 @@ import { isTooLate, refuse } from "../refuse.js";
 import { signingSession } from "../sessions/signing.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
-import { STOP_LIST } from "../state/positions.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
 import { mayAmend } from "./amend-checks.js";
 import { barOfRest, plainExtras } from "./execute.js";
 import { match } from "./match.js";
-import { detachOrder, enterOrder, pendingNotional, stopsOf } from "./open-orders.js";
+import {
+  appendToLists,
+  detachOrder,
+  enterOrder,
+  pendingNotional,
+  stopsOf,
+  unlinkFromLists,
+} from "./open-orders.js";
 import { acknowledge } from "./place.js";
 import { namedOrder } from "./placement-terms.js";
 import { cancelOpen, reserveFor, settle, shrinkOrder } from "./settle.js";
@@ -128,9 +134,9 @@ function amendStop(s: VenueState, market: Market, order: number): void {
   stops.remove(order);
   positions.addPendingNotional(row, -pendingNotional(s, market, order));
   if (!s.scratch.amendment.keepsRank) {
-    positions.unlink(row, STOP_LIST, order, orders);
+    unlinkFromLists(orders, positions, order);
     orders.setRank(order, s.nextRank());
-    positions.append(row, STOP_LIST, order, orders);
+    appendToLists(orders, positions, order);
   }
   applyTerms(s, order);
   positions.addPendingNotional(row, pendingNotional(s, market, order));

@@ -2,11 +2,21 @@
  * Adds open orders to all structures and removes them: book or stops, the account's lists, the
  * counts of its position. `settle.ts` decides what they reserve.
  */
-import { STOP_TRIGGER } from "../commands.js";
+import { LONG, STOP_TRIGGER } from "../commands.js";
 import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
 import { NONE, type OrderStore } from "../state/orders.js";
-import { ORDER_LISTS, type PositionStore, restingList, STOP_LIST } from "../state/positions.js";
+import {
+  CLOSING_LIST,
+  type List,
+  LONG_ENTRY_LIST,
+  ORDER_LISTS,
+  type PositionStore,
+  REDUCE_ONLY_LIST,
+  restingList,
+  SHORT_ENTRY_LIST,
+  STOP_LIST,
+} from "../state/positions.js";
 import type { StopBook } from "../state/stop-book.js";
 import type { VenueState } from "../state/venue.js";
 
@@ -32,12 +42,47 @@ export function listOrder({ orders }: VenueState, { positions }: Market, order: 
   const row = orders.position(order);
   const side = orders.side(order);
   const isStop = orders.isStop(order);
-  positions.append(row, isStop ? STOP_LIST : restingList(side), order, orders);
+  appendToLists(orders, positions, order);
   // If all orders before it are covered, uncovered lots of the closing side begin here.
   if (!isStop && positions.closingSide(row) === side && positions.frontier(row) === NONE) {
     positions.setFrontier(row, order);
   }
   countOrder(orders, positions, order, 1);
+}
+
+/** Appends an order, whose rank is the highest, to the lists that it belongs to. */
+export function appendToLists(orders: OrderStore, positions: PositionStore, order: number): void {
+  const row = orders.position(order);
+  const kind = kindList(orders, order);
+  positions.append(row, orderList(orders, order), order, orders);
+  if (kind !== NONE) positions.append(row, kind, order, orders);
+}
+
+export function unlinkFromLists(orders: OrderStore, positions: PositionStore, order: number): void {
+  const row = orders.position(order);
+  const kind = kindList(orders, order);
+  positions.unlink(row, orderList(orders, order), order, orders);
+  if (kind !== NONE) positions.unlink(row, kind, order, orders);
+}
+
+/** Puts an order back that was unlinked, in the reverse order. */
+export function relinkToLists(orders: OrderStore, positions: PositionStore, order: number): void {
+  const row = orders.position(order);
+  const kind = kindList(orders, order);
+  positions.relink(row, orderList(orders, order), order, orders);
+  if (kind !== NONE) positions.relink(row, kind, order, orders);
+}
+
+function orderList(orders: OrderStore, order: number): List {
+  return orders.isStop(order) ? STOP_LIST : restingList(orders.side(order));
+}
+
+/** NONE for a pending order that may open. */
+function kindList(orders: OrderStore, order: number): List | typeof NONE {
+  if (orders.isReduceOnly(order)) return REDUCE_ONLY_LIST;
+  if (!orders.isStop(order))
+    return orders.side(order) === LONG ? LONG_ENTRY_LIST : SHORT_ENTRY_LIST;
+  return closesPosition(orders, order) ? CLOSING_LIST : NONE;
 }
 
 /** Counts an order where its account's orders of its side and kind are counted. */
@@ -108,8 +153,7 @@ export function detachOrder(s: VenueState, market: Market, order: number): void 
     stopsOf(s, market, order).remove(order);
     positions.forgetTriggeredStop(row, order);
   } else market.ladder(side).remove(order, orders.price(order), orders.remaining(order));
-  const list = isStop ? STOP_LIST : restingList(side);
-  positions.unlink(row, list, order, orders);
+  unlinkFromLists(orders, positions, order);
   positions.addCovered(row, -orders.closing(order));
   countOrder(orders, positions, order, -1);
 

@@ -6,9 +6,8 @@ import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
-import { STOP_LIST } from "../state/positions.js";
+import { CLOSING_LIST } from "../state/positions.js";
 import type { VenueState } from "../state/venue.js";
-import { closesPosition } from "./open-orders.js";
 import { mayHaveToClose } from "./settle.js";
 
 /** The limit of a stop must lie within the band of its price. */
@@ -48,9 +47,9 @@ function closingOrder(
   trigger: number,
 ): number {
   if (positions.closePositionOrders(row, side) === 0) return NONE;
-  let order = positions.head(row, STOP_LIST);
-  for (; order !== NONE; order = orders.next(order)) {
-    if (orders.side(order) !== side || !closesPosition(orders, order)) continue;
+  let order = positions.head(row, CLOSING_LIST);
+  for (; order !== NONE; order = orders.nextOfKind(order)) {
+    if (orders.side(order) !== side) continue;
     if (orders.extras.trigger(orders.extrasRow(order)) === trigger) break;
   }
   return order;

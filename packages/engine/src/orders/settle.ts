@@ -16,9 +16,18 @@ import { closable } from "../money/fill.js";
 import { END } from "../reasons.js";
 import { MARKET_REDUCE_ONLY, type Market } from "../state/market.js";
 import { NONE, type OrderStore } from "../state/orders.js";
-import { LONG_LIST, restingList, SHORT_LIST, STOP_LIST } from "../state/positions.js";
+import {
+  CLOSING_LIST,
+  LONG_ENTRY_LIST,
+  LONG_LIST,
+  type PositionStore,
+  REDUCE_ONLY_LIST,
+  restingList,
+  SHORT_ENTRY_LIST,
+  SHORT_LIST,
+} from "../state/positions.js";
 import type { VenueState } from "../state/venue.js";
-import { changeReserve, closesPosition, openOrdersOf, removeOrder } from "./open-orders.js";
+import { changeReserve, openOrdersOf, removeOrder } from "./open-orders.js";
 
 /** As `endOrder`, for an order that the command or tick ends itself: it is a turn of its own. */
 export function cancelOpen(s: VenueState, market: Market, order: number, reason: number): void {
@@ -41,7 +50,7 @@ export function settle(s: VenueState, market: Market, row: number): void {
   if (market.status === MARKET_REDUCE_ONLY) dropOpening(s, market, row);
   const account = market.positions.account(row);
   while (s.wallet(account) < 0) {
-    const newest = newestWithReserve(s, market, row);
+    const newest = newestThatOpens(s, market, row);
     // Without a reserve the wallet cannot be negative: the invariant check reports it.
     if (newest === NONE) return;
     dropUnsupported(s, market, newest, END.unfunded);
@@ -83,12 +92,9 @@ function dropIdleClosing(s: VenueState, market: Market, row: number): void {
     const order = market.positions.triggeredStop(row, trigger);
     if (order !== NONE && shrinkTriggered(s, market, order) === 0) ended.push(order);
   }
-  // The list is searched only for orders that end now: there may be hundreds of other stops in it.
   if (idleLongs || idleShorts) {
-    let order = market.positions.head(row, STOP_LIST);
-    for (; order !== NONE; order = orders.next(order)) {
-      const isIdle = orders.side(order) === LONG ? idleLongs : idleShorts;
-      if (!isIdle || !closesPosition(orders, order)) continue;
+    const isIdle = (order: number) => (orders.side(order) === LONG ? idleLongs : idleShorts);
+    for (const order of ofKind(s, market, row, CLOSING_LIST, isIdle)) {
       if (!ended.includes(order)) ended.push(order);
     }
   }
@@ -190,28 +196,44 @@ function dropIdleReduceOnly(s: VenueState, market: Market, row: number): void {
   const idleLongs = lots >= 0 && positions.reduceOnlyOrders(row, LONG) > 0;
   const idleShorts = lots <= 0 && positions.reduceOnlyOrders(row, SHORT) > 0;
   if (!idleLongs && !idleShorts) return;
-  for (const order of openOrdersOf(s, market, row)) {
-    if (s.orders.isReduceOnly(order) && s.orders.side(order) * lots >= 0) {
-      dropUnsupported(s, market, order, END.reduce_only);
-    }
+  const isIdle = (order: number) => s.orders.side(order) * lots >= 0;
+  for (const order of ofKind(s, market, row, REDUCE_ONLY_LIST, isIdle)) {
+    dropUnsupported(s, market, order, END.reduce_only);
   }
+}
+
+/** Orders of a short list, or of one that ends: those that pass the filter, ascending id. */
+function ofKind(
+  { orders }: VenueState,
+  { positions }: Market,
+  row: number,
+  list: typeof CLOSING_LIST | typeof REDUCE_ONLY_LIST,
+  isMeant: (order: number) => boolean,
+): number[] {
+  const meant: number[] = [];
+  let order = positions.head(row, list);
+  for (; order !== NONE; order = orders.nextOfKind(order)) if (isMeant(order)) meant.push(order);
+  return meant.sort((a, b) => orders.id(a) - orders.id(b));
 }
 
 /** In a reduce-only market: cancels the lots of resting orders that would open. */
 function dropOpening(s: VenueState, market: Market, row: number): void {
   const { orders } = s;
   if (market.positions.restingNotional(row) === 0) return;
-  for (const order of openOrdersOf(s, market, row)) {
-    const opening = orders.openingNotional(order) === 0 ? 0 : uncoveredLots(orders, order);
-    if (opening === 0) continue;
-    const reason = END.market_reduce_only;
+  const opens: number[] = [];
+  for (const list of [LONG_ENTRY_LIST, SHORT_ENTRY_LIST] as const) {
+    let order = lastThatOpens(orders, market.positions, row, list);
+    while (order !== NONE && orders.reserve(order) > 0) {
+      opens.push(order);
+      order = orders.previousOfKind(order);
+    }
+  }
+  const reason = END.market_reduce_only;
+  for (const order of opens.sort((a, b) => orders.id(a) - orders.id(b))) {
+    const opening = orders.remaining(order) - orders.closing(order);
     if (opening === orders.remaining(order)) dropUnsupported(s, market, order, reason);
     else reduceOrder(s, market, order, opening, reason);
   }
-}
-
-function uncoveredLots(orders: OrderStore, order: number): number {
-  return orders.remaining(order) - orders.closing(order);
 }
 
 /** Cancels uncovered lots of a resting order that keeps others. */
@@ -317,15 +339,23 @@ function changeCover(
   reserveFor(s, market, order);
 }
 
-function newestWithReserve({ orders }: VenueState, { positions }: Market, row: number): number {
-  const longs = lastWithReserve(orders, positions.tail(row, LONG_LIST));
-  const shorts = lastWithReserve(orders, positions.tail(row, SHORT_LIST));
+function newestThatOpens({ orders }: VenueState, { positions }: Market, row: number): number {
+  const longs = lastThatOpens(orders, positions, row, LONG_ENTRY_LIST);
+  const shorts = lastThatOpens(orders, positions, row, SHORT_ENTRY_LIST);
   if (longs === NONE || shorts === NONE) return longs === NONE ? shorts : longs;
   return orders.rank(longs) > orders.rank(shorts) ? longs : shorts;
 }
 
-function lastWithReserve(orders: OrderStore, tail: number): number {
-  let order = tail;
-  while (order !== NONE && orders.reserve(order) === 0) order = orders.previous(order);
-  return order;
+/**
+ * The newest order of the list if it would open, and so reserves. If the newest does not, none does: those
+ * that the position covers are the oldest.
+ */
+function lastThatOpens(
+  orders: OrderStore,
+  positions: PositionStore,
+  row: number,
+  list: typeof LONG_ENTRY_LIST | typeof SHORT_ENTRY_LIST,
+): number {
+  const order = positions.tail(row, list);
+  return order !== NONE && orders.reserve(order) > 0 ? order : NONE;
 }

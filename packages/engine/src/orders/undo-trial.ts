@@ -8,9 +8,8 @@
  */
 import { enterStop } from "../snapshot/rebuild.js";
 import type { Market } from "../state/market.js";
-import { restingList, STOP_LIST } from "../state/positions.js";
 import type { VenueState } from "../state/venue.js";
-import { countOrder } from "./open-orders.js";
+import { countOrder, relinkToLists } from "./open-orders.js";
 import { NOTED_WORDS } from "./trial.js";
 
 /** Undoes all that the command has done; its undo log begins again. */
@@ -48,12 +47,11 @@ function restoreOrder(s: VenueState, market: Market, order: number): void {
   const { orders } = s;
   const { positions } = market;
   orders.reclaim(order);
-  const row = orders.position(order);
   const side = orders.side(order);
   const isStop = orders.isStop(order);
   if (isStop) enterStop(s, market, order);
   else market.ladder(side).restore(order, orders.price(order), orders.remaining(order));
-  positions.relink(row, isStop ? STOP_LIST : restingList(side), order, orders);
+  relinkToLists(orders, positions, order);
   countOrder(orders, positions, order, 1);
 }
 

@@ -38,13 +38,15 @@ export type OrderTerms = Pick<
 >;
 
 export { NONE };
-/** Words per order in `links`: its level's slot, and both neighbours in queue and list. */
-export const LINKS = 5;
+/** Words per order in `links`: its level's slot, and both neighbours in queue, list and list by kind. */
+export const LINKS = 7;
 export const LEVEL = 0;
 export const LEVEL_PREV = 1;
 export const LEVEL_NEXT = 2;
 export const LIST_PREV = 3;
 export const LIST_NEXT = 4;
+export const KIND_PREV = 5;
+export const KIND_NEXT = 6;
 
 export class OrderStore {
   readonly table: Table;
@@ -181,6 +183,13 @@ export class OrderStore {
   }
   previous(row: number): number {
     return this.links[row * LINKS + LIST_PREV]!;
+  }
+  /** Neighbours in the account's list of orders of its kind, or NONE. */
+  nextOfKind(row: number): number {
+    return this.links[row * LINKS + KIND_NEXT]!;
+  }
+  previousOfKind(row: number): number {
+    return this.links[row * LINKS + KIND_PREV]!;
   }
 
   /** Writes a new order into a free row, and into the id index; the links are not set. */

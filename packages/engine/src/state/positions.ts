@@ -5,7 +5,7 @@
  */
 import { LONG, type Side } from "../commands.js";
 import { float64, grown, int32, uint8, widen } from "./memory.js";
-import { LINKS, LIST_NEXT, LIST_PREV, NONE, type OrderStore } from "./orders.js";
+import { KIND_PREV, LINKS, LIST_PREV, NONE, type OrderStore } from "./orders.js";
 import { Table, type UndoLog } from "./table.js";
 
 /** The words of a row, in the order of the snapshot format; literals, see orders.ts. */
@@ -15,12 +15,32 @@ export const POSITION_WORDS = 12;
 export const LONG_LIST = 0;
 export const SHORT_LIST = 2;
 export const STOP_LIST = 4;
-export type List = typeof LONG_LIST | typeof SHORT_LIST | typeof STOP_LIST;
-export const ORDER_LISTS: readonly List[] = [LONG_LIST, SHORT_LIST, STOP_LIST];
+export const ORDER_LISTS = [LONG_LIST, SHORT_LIST, STOP_LIST] as const;
+/**
+ * And those of orders that a rule looks for: reduce-only ones, those that close the position, and by side
+ * the resting ones that may open. Also ascending rank; a pending order that may open is in none.
+ */
+export const REDUCE_ONLY_LIST = 16;
+export const CLOSING_LIST = 18;
+export const LONG_ENTRY_LIST = 20;
+export const SHORT_ENTRY_LIST = 22;
+export const KIND_LISTS = [
+  REDUCE_ONLY_LIST,
+  CLOSING_LIST,
+  LONG_ENTRY_LIST,
+  SHORT_ENTRY_LIST,
+] as const;
+type OrderList = (typeof ORDER_LISTS)[number];
+export type List = OrderList | (typeof KIND_LISTS)[number];
 
 /** The list of resting orders of that side. */
-export function restingList(side: Side): List {
+export function restingList(side: Side): OrderList {
   return side === LONG ? LONG_LIST : SHORT_LIST;
+}
+
+/** The word of an order's links that names its previous neighbour in that list; the next follows it. */
+function previousLink(list: List): number {
+  return list < REDUCE_ONLY_LIST ? LIST_PREV : KIND_PREV;
 }
 
 /** Rows that a pass over the watches skips together. */
@@ -76,11 +96,12 @@ export class PositionStore {
   /** Rows whose cost or margin has changed, while the liquidations of a tick want to know; else null. */
   changed: number[] | null = null;
   /**
-   * Sixteen words per row: head and tail of the three lists (0–5), closing side (6), frontier (7), and,
+   * Twenty-four words per row: head and tail of the three lists (0–5), closing side (6), frontier (7), and,
    * long then short, the numbers of reduce-only orders (8, 9), of those that close the position (10, 11)
-   * and of all others (12, 13); last the triggered stops that close it, by trigger (14, 15).
+   * and of all others (12, 13); the triggered stops that close it, by trigger (14, 15); last head and tail
+   * of the four lists by kind (16–23).
    */
-  private links = int32(WATCH_BLOCK * 16);
+  private links = int32(WATCH_BLOCK * 24);
   private coveredLots = float64(WATCH_BLOCK);
   /** Rows that the arrays next to the table have room for. */
   private capacity = WATCH_BLOCK;
@@ -168,24 +189,24 @@ export class PositionStore {
 
   /** First and last order of a list, or NONE. */
   head(row: number, list: List): number {
-    return this.links[row * 16 + list]!;
+    return this.links[row * 24 + list]!;
   }
   tail(row: number, list: List): number {
-    return this.links[row * 16 + list + 1]!;
+    return this.links[row * 24 + list + 1]!;
   }
   /** Side whose resting orders close the position: 1, −1, or 0 while flat. */
   closingSide(row: number): number {
-    return this.links[row * 16 + 6]!;
+    return this.links[row * 24 + 6]!;
   }
   setClosingSide(row: number, side: number): void {
-    this.links[row * 16 + 6] = side;
+    this.links[row * 24 + 6] = side;
   }
   /** First order of the closing side whose lots are not all covered, or NONE. */
   frontier(row: number): number {
-    return this.links[row * 16 + 7]!;
+    return this.links[row * 24 + 7]!;
   }
   setFrontier(row: number, order: number): void {
-    this.links[row * 16 + 7] = order;
+    this.links[row * 24 + 7] = order;
   }
   /** Lots of the position that resting orders of the closing side cover. */
   covered(row: number): number {
@@ -195,64 +216,66 @@ export class PositionStore {
     this.coveredLots[row] = this.coveredLots[row]! + delta;
   }
   reduceOnlyOrders(row: number, side: Side): number {
-    return this.links[row * 16 + (side === LONG ? 8 : 9)]!;
+    return this.links[row * 24 + (side === LONG ? 8 : 9)]!;
   }
   addReduceOnlyOrders(row: number, side: Side, delta: number): void {
-    const at = row * 16 + (side === LONG ? 8 : 9);
+    const at = row * 24 + (side === LONG ? 8 : 9);
     this.links[at] = this.links[at]! + delta;
   }
 
   /** Open orders that close the position, whatever its size. */
   closePositionOrders(row: number, side: Side): number {
-    return this.links[row * 16 + (side === LONG ? 10 : 11)]!;
+    return this.links[row * 24 + (side === LONG ? 10 : 11)]!;
   }
   addClosePositionOrders(row: number, side: Side, delta: number): void {
-    const at = row * 16 + (side === LONG ? 10 : 11);
+    const at = row * 24 + (side === LONG ? 10 : 11);
     this.links[at] = this.links[at]! + delta;
   }
   /** Open orders, resting and pending, that could open a position of that side. */
   entryOrders(row: number, side: Side): number {
-    return this.links[row * 16 + (side === LONG ? 12 : 13)]!;
+    return this.links[row * 24 + (side === LONG ? 12 : 13)]!;
   }
   addEntryOrders(row: number, side: Side, delta: number): void {
-    const at = row * 16 + (side === LONG ? 12 : 13);
+    const at = row * 24 + (side === LONG ? 12 : 13);
     this.links[at] = this.links[at]! + delta;
   }
 
   /** The triggered stop that closes this position, by what triggered it, or NONE; from version 3. */
   triggeredStop(row: number, trigger: number): number {
-    return this.links[row * 16 + 14 + trigger]!;
+    return this.links[row * 24 + 14 + trigger]!;
   }
   setTriggeredStop(row: number, trigger: number, order: number): void {
-    this.links[row * 16 + 14 + trigger] = order;
+    this.links[row * 24 + 14 + trigger] = order;
   }
   forgetTriggeredStop(row: number, order: number): void {
-    const at = row * 16 + 14;
+    const at = row * 24 + 14;
     if (this.links[at] === order) this.links[at] = NONE;
     if (this.links[at + 1] === order) this.links[at + 1] = NONE;
   }
 
   /** Appends an order to a list; its rank is the highest, so the list stays in order. */
   append(row: number, list: List, order: number, { links }: OrderStore): void {
-    const head = row * 16 + list;
+    const head = row * 24 + list;
+    const previous = previousLink(list);
     const tail = this.links[head + 1]!;
-    links[order * LINKS + LIST_PREV] = tail;
-    links[order * LINKS + LIST_NEXT] = NONE;
+    links[order * LINKS + previous] = tail;
+    links[order * LINKS + previous + 1] = NONE;
     if (tail === NONE) this.links[head] = order;
-    else links[tail * LINKS + LIST_NEXT] = order;
+    else links[tail * LINKS + previous + 1] = order;
     this.links[head + 1] = order;
   }
 
   /** Removes an order from a list; a frontier moves on to the next order. */
   unlink(row: number, list: List, order: number, { links }: OrderStore): void {
-    const head = row * 16 + list;
-    const previous = links[order * LINKS + LIST_PREV]!;
-    const next = links[order * LINKS + LIST_NEXT]!;
+    const head = row * 24 + list;
+    const link = previousLink(list);
+    const previous = links[order * LINKS + link]!;
+    const next = links[order * LINKS + link + 1]!;
     if (previous === NONE) this.links[head] = next;
-    else links[previous * LINKS + LIST_NEXT] = next;
+    else links[previous * LINKS + link + 1] = next;
     if (next === NONE) this.links[head + 1] = previous;
-    else links[next * LINKS + LIST_PREV] = previous;
-    if (this.frontier(row) === order) this.setFrontier(row, next);
+    else links[next * LINKS + link] = previous;
+    if (link === LIST_PREV && this.frontier(row) === order) this.setFrontier(row, next);
   }
 
   setWatches(row: number, long: number, short: number): void {
@@ -288,18 +311,19 @@ export class PositionStore {
 
   /** Puts an order back that was unlinked, in the reverse order; the frontier is not changed. */
   relink(row: number, list: List, order: number, { links }: OrderStore): void {
-    const head = row * 16 + list;
-    const previous = links[order * LINKS + LIST_PREV]!;
-    const next = links[order * LINKS + LIST_NEXT]!;
+    const head = row * 24 + list;
+    const link = previousLink(list);
+    const previous = links[order * LINKS + link]!;
+    const next = links[order * LINKS + link + 1]!;
     if (previous === NONE) this.links[head] = order;
-    else links[previous * LINKS + LIST_NEXT] = order;
+    else links[previous * LINKS + link + 1] = order;
     if (next === NONE) this.links[head + 1] = order;
-    else links[next * LINKS + LIST_PREV] = order;
+    else links[next * LINKS + link] = order;
   }
 
   /** Reads what the rules of orders read next to the table; see `Table.warm`. */
   warm(row: number): number {
-    return this.links[row * 16]! + this.coveredLots[row]!;
+    return this.links[row * 24]! + this.coveredLots[row]!;
   }
 
   /** Refreshes what is kept of the position next to the table. */
@@ -379,11 +403,11 @@ export class PositionStore {
     }
     this.rowOfAccount[account] = row + 1;
     while (row >= this.capacity) this.widen();
-    const base = row * 16;
+    const base = row * 24;
     this.links.fill(NONE, base, base + 6);
     this.links.fill(0, base + 6, base + 14);
     this.links[base + 7] = NONE;
-    this.links.fill(NONE, base + 14, base + 16);
+    this.links.fill(NONE, base + 14, base + 24);
     this.coveredLots[row] = 0;
     if (row % WATCH_BLOCK === 0) this.clearBounds(row, row + 1);
     this.setWatches(row, NO_WATCH, NO_WATCH);
@@ -393,7 +417,7 @@ export class PositionStore {
   /** Makes room for more rows in the arrays next to the table. */
   private widen(): void {
     const rows = grown(this.capacity);
-    this.links = widen(this.links, int32(rows * 16));
+    this.links = widen(this.links, int32(rows * 24));
     this.coveredLots = widen(this.coveredLots, float64(rows));
     this.longWatch = widen(this.longWatch, float64(rows));
     this.shortWatch = widen(this.shortWatch, float64(rows));

@@ -54,6 +54,10 @@ function compare(name: ProfileName, seed: number, count: number, checkpoint: num
     if (JSON.stringify(actual) !== JSON.stringify(expected)) {
       expect(actual, where()).toEqual(expected);
     }
+    const { spent } = reference.state.work;
+    if (engine.state.scratch.work.spent !== spent) {
+      expect(engine.state.scratch.work.spent, `${where()}: work units`).toBe(spent);
+    }
     coverage.observe(command, expected, reference.state);
     twin.apply(command);
     if (engine.seq % checkpoint !== 0) return;

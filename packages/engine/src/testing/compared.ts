@@ -16,6 +16,7 @@ export function comparedEngine(): {
     apply(command) {
       const events = engine.apply(command).decode();
       expect(events).toEqual(reference.apply(command));
+      expect(engine.state.scratch.work.spent).toBe(reference.state.work.spent);
       return events;
     },
   };

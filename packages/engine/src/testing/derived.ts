@@ -6,7 +6,7 @@ import { LONG, SHORT } from "../commands.js";
 import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
-import { ORDER_LISTS } from "../state/positions.js";
+import { KIND_LISTS, ORDER_LISTS } from "../state/positions.js";
 import type { VenueState } from "../state/venue.js";
 
 export function describeDerived(s: VenueState): unknown {
@@ -45,6 +45,8 @@ function describeMarket(s: VenueState, market: Market): unknown {
       account: positions.account(row),
       lists: ORDER_LISTS.map((list) => idsFrom(s, positions.head(row, list))),
       tails: ORDER_LISTS.map((list) => idOf(s, positions.tail(row, list))),
+      kinds: KIND_LISTS.map((list) => idsOfKind(s, positions.head(row, list))),
+      lastOfKinds: KIND_LISTS.map((list) => idOf(s, positions.tail(row, list))),
       closingSide: positions.closingSide(row),
       frontier: idOf(s, positions.frontier(row)),
       covered: positions.covered(row),
@@ -78,6 +80,17 @@ function idsFrom(s: VenueState, first: number): number[] {
     ids.push(s.orders.id(order));
     const next = s.orders.next(order);
     if (next !== NONE && s.orders.previous(next) !== order) throw new Error("a list is broken");
+  }
+  return ids;
+}
+
+function idsOfKind(s: VenueState, first: number): number[] {
+  const ids: number[] = [];
+  for (let order = first; order !== NONE; order = s.orders.nextOfKind(order)) {
+    ids.push(s.orders.id(order));
+    const next = s.orders.nextOfKind(order);
+    if (next !== NONE && s.orders.previousOfKind(next) !== order)
+      throw new Error("a list is broken");
   }
   return ids;
 }

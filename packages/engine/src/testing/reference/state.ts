@@ -274,6 +274,7 @@ export const VERSIONS: ReadonlyMap<number, Rules> = new Map([
       ...VERSION_2,
       thinTicksCount: true,
       midIsBounded: true,
+      workOfOrders: true,
       triggeredLotsAreFixed: true,
       endsInRounds: true,
     },
