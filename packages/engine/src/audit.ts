@@ -2,12 +2,20 @@
  * Recomputes all running figures of the engine from the rows, and returns what does not agree. Costs
  * a pass over the whole state: for tests, checkpoints and verification, not for the order path.
  */
+import { exitKindOf, parentOf } from "@perpgate/protocol/order-id";
 import { LONG, SHORT, type Side } from "./commands.js";
 import type { Engine } from "./engine.js";
 import { clearingCost } from "./markets/settlement.js";
 import { closable } from "./money/fill.js";
 import { fundingOwed } from "./money/owed-funding.js";
-import { closesPosition, isTriggered, stopsOf, triggerOf } from "./orders/open-orders.js";
+import {
+  closesPosition,
+  isExit,
+  isTriggered,
+  isWaitingExit,
+  stopsOf,
+  triggerOf,
+} from "./orders/open-orders.js";
 import { mayHaveToClose } from "./orders/settle.js";
 import { reachOf } from "./orders/stops.js";
 import type { Market } from "./state/market.js";
@@ -149,10 +157,13 @@ function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSum
     const reserve = orders.reserve(row);
     reserved.set(account, (reserved.get(account) ?? 0) + reserve);
     openCount.set(account, (openCount.get(account) ?? 0) + 1);
-    const key = countKey(account, orders.side(row), kindOf(orders, row));
-    counts.set(key, (counts.get(key) ?? 0) + 1);
+    if (!isWaitingExit(orders, row)) {
+      const key = countKey(account, orders.side(row), kindOf(orders, row));
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
     if (!orders.isStop(row)) continue;
-    stops++;
+    // An exit that covers nothing is not among the stops.
+    if (!isWaitingExit(orders, row) || orders.remaining(row) > 0) stops++;
     if (reserve !== 0) faults.push(`${name}: a stop reserves`);
   }
   if (auditStops(s, market, faults) !== stops) faults.push(`${name}: stops are miscounted`);
@@ -186,6 +197,9 @@ function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSum
         faults.push(`${name} account ${account}: orders of a side are miscounted by kind`);
       }
     }
+    faults.push(
+      ...pairFaults(s, market, row).map((fault) => `${name} account ${account}: ${fault}`),
+    );
     if (closingIsIdle(s, market, row)) {
       faults.push(`${name} account ${account}: an order has no position to close`);
     }
@@ -201,6 +215,35 @@ function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSum
     faults.push(`${name}: the book is crossed`);
   }
   return sums;
+}
+
+/** Whether the pairs of exits cover lots of the position, and no more, and are listed if they do. */
+function pairFaults({ orders, exits }: VenueState, market: Market, row: number): string[] {
+  const { positions } = market;
+  const faults: string[] = [];
+  const listed: number[] = [];
+  for (let pair = positions.newestPair(row); pair !== NONE; pair = exits.olderThan(pair)) {
+    listed.push(exits.orderId(pair));
+  }
+  const covering = new Map<number, number>();
+  for (const list of ORDER_LISTS) {
+    for (let at = positions.head(row, list); at !== NONE; at = orders.next(at)) {
+      if (!isExit(orders, at)) continue;
+      const orderId = parentOf(orders.id(at));
+      const pair = exits.find(orderId);
+      const kind = exitKindOf(orders.id(at));
+      if (pair === NONE || kind === 0 || exits.exit(pair, kind) !== at) faults.push("a lost exit");
+      if (orders.remaining(at) > closable(market, row, orders.side(at))) faults.push("a wide exit");
+      const hasLots = orders.remaining(at) > 0;
+      if (!hasLots && orders.index.get(orderId) === NONE) faults.push("an idle exit");
+      if (hasLots) covering.set(orderId, exits.lots(pair));
+    }
+  }
+  const newestFirst = [...covering.keys()].sort((a, b) => b - a);
+  if (listed.join() !== newestFirst.join()) faults.push("its pairs of exits are not listed");
+  const covered = [...covering.values()].reduce((sum, lots) => sum + lots, 0);
+  if (covered > Math.abs(positions.lots(row))) faults.push("its exits cover more than it has");
+  return faults;
 }
 
 /** 0 for a reduce-only order, 1 for one that closes the position, 2 for any other. */

@@ -36,6 +36,7 @@ import {
   concludeCancel,
   reportCancelAll,
 } from "./orders/cancel.js";
+import { enterCoveringExits } from "./orders/open-orders.js";
 import { fireIfDue } from "./orders/over.js";
 import { acknowledge, placeOrder } from "./orders/place.js";
 import { REFUSAL } from "./reasons.js";
@@ -190,6 +191,7 @@ export class Engine {
       reportWork(s, command);
       return;
     }
+    enterCoveringExits(s);
     s.totals.markBlockWork();
     checkInvariants(s);
     // VenueStarted has reported the fund.
@@ -201,6 +203,7 @@ export class Engine {
   private tick(): void {
     const s = this.state;
     runTick(s);
+    enterCoveringExits(s);
     checkInvariants(s);
     // Nothing below may fail: it has no undo.
     creditDevDeposits(s);

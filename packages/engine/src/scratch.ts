@@ -85,6 +85,11 @@ export class Scratch {
   warmed = 0;
   /** Id of the stop that a tick is serving; 0: none. */
   serving = 0;
+  /** Ids of exits that the command has given other lots, and of those that began to cover any. */
+  readonly resizedExits: number[] = [];
+  readonly coveringExits: number[] = [];
+  /** The exits of the order that is placed: 1 a take profit, 2 a stop loss, 3 both. */
+  attachedExits = 0;
   /** Orders that the command has queued again. */
   turns = 0;
   /** Session, client id and result of an order, for its acknowledgement. */
@@ -100,6 +105,9 @@ export class Scratch {
     this.work.begin(units, unitsPerMarket);
     this.endedBySettle = 0;
     this.liquidatedOrders = 0;
+    this.resizedExits.length = 0;
+    this.coveringExits.length = 0;
+    this.attachedExits = 0;
     this.turns = 0;
     this.serving = 0;
   }

@@ -47,6 +47,8 @@ export interface RuleSet {
   readonly boundsMid: boolean;
   /** Whether a triggered stop that closes its position has the lots of that moment, which only shrink. */
   readonly fixesTriggeredLots: boolean;
+  /** Whether orders may have exits attached. */
+  readonly hasExits: boolean;
 }
 
 /** Release 0.2.0-testnet; frozen. Version 1 was release 0.1, whose logs do not record a version. */
@@ -68,6 +70,7 @@ const VERSION_2: RuleSet = {
   averagesAllTicks: false,
   boundsMid: false,
   fixesTriggeredLots: false,
+  hasExits: false,
 };
 
 /** Release 0.3.0-testnet. It may change until that release. */
@@ -85,6 +88,7 @@ const VERSION_3: RuleSet = {
   averagesAllTicks: true,
   boundsMid: true,
   fixesTriggeredLots: true,
+  hasExits: true,
 };
 
 /** The rule sets that this release knows, ascending without gaps. */

@@ -66,6 +66,7 @@ export const STOP_TRIGGERED = offsetsOf("StopTriggered");
 export const TRADED = offsetsOf("Traded");
 export const RESTED = offsetsOf("OrderRested");
 export const ENDED = offsetsOf("OrderEnded");
+export const EXIT_SIZED = offsetsOf("ExitSized");
 export const DEPOSIT_FORGOTTEN = offsetsOf("DepositForgotten");
 export const REDUCED = offsetsOf("OrderReduced");
 export const SETTLED = offsetsOf("PositionSettled");

@@ -157,6 +157,8 @@ export const EVENT_FIELDS = {
   TimeJumped: ["fromMs", "toMs"],
   /** The work units of a command that took more than an ordinary one, which its account is charged for. */
   WorkDone: ["account", "units"],
+  /** An exit that is open covers other lots now, its own fills apart; one for each and command. */
+  ExitSized: ["orderId", "account", "market", "remainingLots"],
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

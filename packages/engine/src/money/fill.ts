@@ -136,6 +136,11 @@ export class FillPlan {
     return this.lots;
   }
 
+  /** Lots of the planned fill that close. */
+  get closingLots(): number {
+    return this.closing;
+  }
+
   /** Lots of the planned fill that open. */
   get openingLots(): number {
     return this.opening;

@@ -8,6 +8,7 @@ import { divFloor, mulExact } from "@perpgate/protocol/integers";
 import { LONG, SHORT, type Side } from "../commands.js";
 import { emit } from "../events/event-log.js";
 import { BACKSTOP_ACCOUNT, TRADE_ADL, TRADE_BACKSTOP } from "../events/event-table.js";
+import { closeCovered } from "../orders/exits.js";
 import { settle } from "../orders/settle.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
@@ -175,6 +176,7 @@ function deleverageOne(
     takerFeeMicros: 0,
     takerPnlMicros,
   });
+  if (s.exits.size > 0) closeCovered(s, market, other, 0, lots);
   if (left < 0) {
     emit.LossSocialised(s.events, { account, market: market.number, amountMicros: -left });
   }

@@ -1,5 +1,6 @@
 /** The closing events of a command: every position that it touched, then the fund if it changed. */
 import { emit } from "../events/event-log.js";
+import { reportResized } from "../orders/exits.js";
 import type { PositionStore } from "../state/positions.js";
 import type { UndoLog } from "../state/table.js";
 import type { VenueState } from "../state/venue.js";
@@ -22,6 +23,7 @@ function hasMoved(undo: UndoLog, i: number, positions: PositionStore, row: numbe
 /** `isTick`: what a tick refreshes on its way may have moved and moved back. */
 export function emitSettlements(s: VenueState, isTick: boolean): void {
   const { undo, totals } = s;
+  reportResized(s);
   for (let i = 0; i < undo.count; i++) {
     const number = undo.tables[i]!.market;
     if (number < 0) continue;

@@ -5,6 +5,7 @@
  * `scratch.amendment` and `scratch.placement`.
  */
 import { divCeil, divFloor, mulDivFloor } from "@perpgate/protocol/integers";
+import { EXIT_KINDS, exitKindOf, parentOf } from "@perpgate/protocol/order-id";
 import { type AmendOrder, LIMIT_ORDER, STOP_ORDER } from "../commands.js";
 import { MAX_ORDER_NOTIONAL_MICROS, PPM } from "../config.js";
 import { restingBar } from "../money/opening.js";
@@ -15,7 +16,7 @@ import { NONE } from "../state/orders.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
 import { isWellFormed, mayChange, noteAmended } from "./amend-terms.js";
-import { closesPosition, pendingNotional, triggerOf } from "./open-orders.js";
+import { closesPosition, isWaitingExit, pendingNotional, triggerOf } from "./open-orders.js";
 import { overReason } from "./over.js";
 import {
   capOnFills,
@@ -26,6 +27,7 @@ import {
   referenceTicks,
   refuseBar,
 } from "./placement-checks.js";
+import { isRightSide } from "./placement-exits.js";
 import { canPay, openingNow, openingResting } from "./placement-funds.js";
 import { mayExpire } from "./placement-terms.js";
 import { reserveOf } from "./settle.js";
@@ -67,12 +69,45 @@ export function mayAmend(
     side: orders.side(order),
     type: orders.isStop(order) ? STOP_ORDER : LIMIT_ORDER,
     priceTicks: amendment.priceTicks,
-    extras: { trigger: triggerOf(orders, order), limitTicks: amendment.limitTicks },
+    extras: {
+      trigger: triggerOf(orders, order),
+      limitTicks: amendment.limitTicks,
+      isIdle: isWaitingExit(orders, order) && orders.remaining(order) === 0,
+    },
   };
   placement.bandTicks = mulDivFloor(market.mark, market.config.bandPpm, PPM);
   if (!mayPrice(s, market, priced, placement)) return false;
-  // One that closes the position has no lots of its own.
-  return closesPosition(orders, order) || maySize(s, session, market, order, priced);
+  if (command.priceTicks > 0 && !mayKeepSides(s, order)) return false;
+  // One that closes the position has no lots of its own, and an exit those that it covers.
+  if (closesPosition(orders, order) || isWaitingExit(orders, order)) return true;
+  return maySize(s, session, market, order, priced);
+}
+
+/** Whether an order and its exits stay on the right sides of each other. */
+function mayKeepSides(s: VenueState, order: number): boolean {
+  const { orders, exits } = s;
+  const { priceTicks } = s.scratch.amendment;
+  const id = orders.id(order);
+  const kind = exitKindOf(id);
+  if (kind !== 0) {
+    const parent = orders.index.get(parentOf(id));
+    if (parent === NONE) return true;
+    const base = orders.price(parent);
+    return (
+      isRightSide(orders.side(parent), kind, priceTicks, base) ||
+      refuse(s, REFUSAL.exit_price, base, kind)
+    );
+  }
+  const pair = exits.find(id);
+  if (pair === NONE) return true;
+  for (const each of EXIT_KINDS) {
+    const exit = exits.exit(pair, each);
+    if (exit === NONE || !orders.isStop(exit)) continue;
+    if (!isRightSide(orders.side(order), each, orders.price(exit), priceTicks)) {
+      return refuse(s, REFUSAL.exit_price, priceTicks, each);
+    }
+  }
+  return true;
 }
 
 function maySize(

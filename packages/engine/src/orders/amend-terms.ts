@@ -9,7 +9,7 @@ import { refuse } from "../refuse.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
-import { closesPosition, isTriggered, limitOf } from "./open-orders.js";
+import { closesPosition, isTriggered, isWaitingExit, limitOf } from "./open-orders.js";
 import { reachOf } from "./stops.js";
 
 /** Whether its figures are such, and it changes anything. */
@@ -50,6 +50,10 @@ export function mayChange(s: VenueState, order: number, command: AmendOrder): bo
 function hasChanged(s: VenueState, order: number, command: AmendOrder): boolean {
   const { orders } = s;
   const closes = closesPosition(orders, order);
+  // An exit has the lots that it covers, for as long as it does.
+  if (isWaitingExit(orders, order) && (command.sizeLots > 0 || command.expiresAtMs !== -1)) {
+    return false;
+  }
   if (command.sizeLots > 0 && closes) return false;
   if (command.limitTicks > 0 && limitOf(orders, order) === 0) return false;
   if (command.expiresAtMs === -1 || closes || !orders.isStop(order)) return true;

@@ -23,12 +23,16 @@ import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
 import { mayAmend } from "./amend-checks.js";
 import { barOfRest, plainExtras } from "./execute.js";
+import { endExitsOf } from "./exits.js";
 import { match } from "./match.js";
 import {
   appendToLists,
   detachOrder,
   enterOrder,
+  isExit,
+  leaveStops,
   pendingNotional,
+  releaseOrder,
   stopsOf,
   unlinkFromLists,
 } from "./open-orders.js";
@@ -130,8 +134,8 @@ function amendStop(s: VenueState, market: Market, order: number): void {
   const { orders } = s;
   const { positions } = market;
   const row = orders.position(order);
-  const stops = stopsOf(s, market, order);
-  stops.remove(order);
+  const waits = !isExit(orders, order) || orders.remaining(order) > 0;
+  leaveStops(s, market, order);
   positions.addPendingNotional(row, -pendingNotional(s, market, order));
   if (!s.scratch.amendment.keepsRank) {
     unlinkFromLists(orders, positions, order);
@@ -140,7 +144,7 @@ function amendStop(s: VenueState, market: Market, order: number): void {
   }
   applyTerms(s, order);
   positions.addPendingNotional(row, pendingNotional(s, market, order));
-  stops.add(order);
+  if (waits) stopsOf(s, market, order).add(order);
   s.scratch.outcome.status = STATUS_PENDING;
 }
 
@@ -229,7 +233,9 @@ function endDetached(s: VenueState, market: Market, order: number): void {
     remainingLots: outcome.remainingLots,
   });
   const row = s.orders.position(order);
-  s.orders.release(order);
+  const orderId = s.orders.id(order);
+  releaseOrder(s, market, order);
+  if (s.exits.size > 0) endExitsOf(s, market, orderId);
   settle(s, market, row);
 }
 

@@ -57,7 +57,7 @@ export function announce(
     session: session.number,
   });
   const { extras } = order;
-  if (extras !== undefined) reportExtras(s, extras);
+  if (extras !== undefined) reportExtras(s, s.seq, extras, s.scratch.clientId);
   settleFunding(s, market, row);
   taker.begin(TAKER_ORDER, order.side, row, session.account, s.seq);
   taker.reduceOnly = order.reduceOnly;
@@ -87,10 +87,15 @@ export function execute(s: VenueState, session: Session, market: Market, order: 
   }
 }
 
-function reportExtras(s: VenueState, extras: OrderExtras): void {
-  const [client1, client2, client3, client4, client5] = s.scratch.clientId;
+export function reportExtras(
+  s: VenueState,
+  orderId: number,
+  extras: OrderExtras,
+  clientId: ClientIdWords,
+): void {
+  const [client1, client2, client3, client4, client5] = clientId;
   emit.OrderExtended(s.events, {
-    orderId: s.seq,
+    orderId,
     sizeLots: extras.sizeLots,
     timeInForce: extras.timeInForce,
     expiresAtMs: extras.expiresAtMs,

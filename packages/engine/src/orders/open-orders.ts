@@ -2,10 +2,11 @@
  * Adds open orders to all structures and removes them: book or stops, the account's lists, the
  * counts of its position. `settle.ts` decides what they reserve.
  */
+import { isExitId, parentOf } from "@perpgate/protocol/order-id";
 import { LONG, STOP_TRIGGER } from "../commands.js";
 import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
-import { NONE, type OrderStore } from "../state/orders.js";
+import { LEVEL, LINKS, NONE, type OrderStore } from "../state/orders.js";
 import {
   CLOSING_LIST,
   type List,
@@ -23,8 +24,9 @@ import type { VenueState } from "../state/venue.js";
 /** Adds an order row to book and lists. */
 export function enterOrder(s: VenueState, market: Market, order: number): void {
   const { positions } = market;
-  if (s.orders.isStop(order)) stopsOf(s, market, order).add(order);
-  else queueOrder(s, market.ladder(s.orders.side(order)), order);
+  if (!s.orders.isStop(order)) queueOrder(s, market.ladder(s.orders.side(order)), order);
+  else if (isExit(s.orders, order)) awaitLots(s, order);
+  else stopsOf(s, market, order).add(order);
   listOrder(s, market, order);
   const row = s.orders.position(order);
   positions.table.touch(row);
@@ -77,8 +79,9 @@ function orderList(orders: OrderStore, order: number): List {
   return orders.isStop(order) ? STOP_LIST : restingList(orders.side(order));
 }
 
-/** NONE for a pending order that may open. */
+/** NONE for a pending order that may open, and for an exit that waits. */
 function kindList(orders: OrderStore, order: number): List | typeof NONE {
+  if (isWaitingExit(orders, order)) return NONE;
   if (orders.isReduceOnly(order)) return REDUCE_ONLY_LIST;
   if (!orders.isStop(order))
     return orders.side(order) === LONG ? LONG_ENTRY_LIST : SHORT_ENTRY_LIST;
@@ -92,11 +95,57 @@ export function countOrder(
   order: number,
   delta: number,
 ): void {
+  // It goes with the lots that it covers.
+  if (isWaitingExit(orders, order)) return;
   const row = orders.position(order);
   const side = orders.side(order);
   if (orders.isReduceOnly(order)) positions.addReduceOnlyOrders(row, side, delta);
   else if (closesPosition(orders, order)) positions.addClosePositionOrders(row, side, delta);
   else positions.addEntryOrders(row, side, delta);
+}
+
+/** Whether it is attached to another order. */
+export function isExit(orders: OrderStore, order: number): boolean {
+  return isExitId(orders.id(order));
+}
+
+/** An exit that has not been triggered, or has closed all that it covered. */
+export function isWaitingExit(orders: OrderStore, order: number): boolean {
+  return orders.isStop(order) && isExitId(orders.id(order));
+}
+
+/** A stop that no mark reaches yet: an exit that covers nothing, or began to within this command. */
+export function isOutside(orders: OrderStore, order: number): boolean {
+  return orders.links[order * LINKS + LEVEL] === NONE;
+}
+
+/** Keeps an exit out of the stops; if it covers lots, to the end of the command. */
+export function awaitLots({ orders, scratch }: VenueState, order: number): void {
+  orders.links[order * LINKS + LEVEL] = NONE;
+  if (orders.remaining(order) > 0) scratch.coveringExits.push(orders.id(order));
+}
+
+/** At the end of a command: the exits that began to cover lots are stops from now on. */
+export function enterCoveringExits(s: VenueState): void {
+  const { orders } = s;
+  const { coveringExits } = s.scratch;
+  for (const id of coveringExits) {
+    const order = orders.index.get(id);
+    if (order === NONE || !orders.isStop(order) || orders.remaining(order) === 0) continue;
+    if (isOutside(orders, order)) stopsOf(s, s.markets[orders.market(order)]!, order).add(order);
+  }
+  coveringExits.length = 0;
+}
+
+/** Takes a pending stop out of the stops, where it is among them. */
+export function leaveStops(s: VenueState, market: Market, order: number): void {
+  const { orders } = s;
+  if (!isExit(orders, order)) {
+    stopsOf(s, market, order).remove(order);
+  } else if (!isOutside(orders, order)) {
+    stopsOf(s, market, order).remove(order);
+    orders.links[order * LINKS + LEVEL] = NONE;
+  }
 }
 
 /** Whether it closes the whole position when it triggers. */
@@ -137,7 +186,23 @@ export function stopsOf({ orders }: VenueState, market: Market, order: number): 
 /** Removes an order from all structures and frees its row; its reserve returns to the wallet. */
 export function removeOrder(s: VenueState, market: Market, order: number): void {
   detachOrder(s, market, order);
-  s.orders.release(order);
+  releaseOrder(s, market, order);
+}
+
+/** Frees the row of an order that is detached. */
+export function releaseOrder(s: VenueState, market: Market, order: number): void {
+  const { orders } = s;
+  const id = orders.id(order);
+  const row = orders.position(order);
+  orders.release(order);
+  if (!isExitId(id)) return;
+  notePair(s, id);
+  s.exits.remove(id, market.positions, row);
+}
+
+/** Must precede changes of a pair of exits. */
+export function notePair({ scratch: { trial } }: VenueState, id: number): void {
+  if (trial.isOn) trial.pairs.push(parentOf(id));
 }
 
 /** As `removeOrder`, but keeps the row, for an order that is queued again. */
@@ -150,7 +215,7 @@ export function detachOrder(s: VenueState, market: Market, order: number): void 
   const side = orders.side(order);
   const isStop = orders.isStop(order);
   if (isStop) {
-    stopsOf(s, market, order).remove(order);
+    leaveStops(s, market, order);
     positions.forgetTriggeredStop(row, order);
   } else market.ladder(side).remove(order, orders.price(order), orders.remaining(order));
   unlinkFromLists(orders, positions, order);
@@ -188,6 +253,27 @@ export function changeReserve(
   market.positions.addReserved(row, delta);
   s.totals.reserves += delta;
   s.addWallet(orders.account(order), -delta);
+}
+
+/** Takes lots off a resting order, which keeps its place; uncovered ones first. Its reserve is not changed. */
+export function shrinkLots(s: VenueState, market: Market, order: number, lots: number): void {
+  const { orders } = s;
+  const { positions } = market;
+  const row = orders.position(order);
+  const remaining = orders.remaining(order) - lots;
+  orders.table.touch(order);
+  positions.table.touch(row);
+  orders.setLots(order, orders.lots(order) - lots);
+  orders.setRemaining(order, remaining);
+  market.ladder(orders.side(order)).reduce(order, lots);
+  const covered = orders.closing(order);
+  if (covered > remaining) {
+    orders.setClosing(order, remaining);
+    positions.addCovered(row, remaining - covered);
+  }
+  if (positions.frontier(row) === order && covered >= remaining) {
+    positions.setFrontier(row, orders.next(order));
+  }
 }
 
 /** All open orders of an account in a market, ascending id. */

@@ -1,4 +1,5 @@
 /** PlaceOrder: session and nonce, the checks, the execution, and the acknowledgement. */
+import { typeWord } from "@perpgate/protocol/acknowledgement-leaf";
 import type { ClientIdWords } from "@perpgate/protocol/client-order-id";
 import { FILL_OR_KILL, type PlaceOrder } from "../commands.js";
 import { emit } from "../events/event-log.js";
@@ -11,6 +12,7 @@ import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
 import { announce, execute } from "./execute.js";
 import { mayPlace } from "./placement-checks.js";
+import { placeExits } from "./placement-exits.js";
 import { undoTrial } from "./undo-trial.js";
 
 /**
@@ -32,6 +34,7 @@ export function placeOrder(s: VenueState, order: PlaceOrder): boolean {
   s.scratch.session = session;
   if (order.extras?.timeInForce === FILL_OR_KILL) fillOrKill(s, session, market, order);
   else execute(s, session, market, order);
+  placeExits(s, session, market, order);
   return true;
 }
 
@@ -81,7 +84,7 @@ export function acknowledge(
     session: session.number,
     market: order.market,
     side: order.side,
-    type: order.type,
+    type: typeWord(order.type, s.scratch.attachedExits),
     nonce: order.nonce,
     status: outcome.status,
     reason: outcome.reason,

@@ -22,6 +22,7 @@ import { MARKET_HALTED, type Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
+import { exitCount, hasValidExits, mayExit } from "./placement-exits.js";
 import { mayAfford, openingNow, openingResting } from "./placement-funds.js";
 import { mayClosePosition, mayLimit } from "./placement-stops.js";
 import { hasValidTerms, mayHaveTerms } from "./placement-terms.js";
@@ -40,7 +41,7 @@ export function mayPlace(
     return refuse(s, REFUSAL.session_symbol_not_allowed);
   }
   const { extras } = order;
-  if (!isWellFormed(order)) return refuse(s, REFUSAL.invalid_order);
+  if (!isWellFormed(order) || !hasValidExits(s, order)) return refuse(s, REFUSAL.invalid_order);
   const maxLeverage = market.config.tiers[0]!.maxLeverage;
   if (order.leverage > maxLeverage) return refuse(s, REFUSAL.leverage_above_maximum, maxLeverage);
   const notional = order.marginMicros * order.leverage;
@@ -59,7 +60,11 @@ export function mayPlace(
   placement.sizeLots = extras === undefined ? 0 : extras.sizeLots;
   placement.isImmediate = isImmediate(order);
   placement.bandTicks = mulDivFloor(market.mark, market.config.bandPpm, PPM);
-  return mayPrice(s, market, order, placement) && maySize(s, session, market, order, placement);
+  return (
+    mayPrice(s, market, order, placement) &&
+    mayExit(s, market, order) &&
+    maySize(s, session, market, order, placement)
+  );
 }
 
 function isImmediate({ type, extras }: PlaceOrder): boolean {
@@ -86,7 +91,12 @@ function isWellFormed(order: PlaceOrder): boolean {
 
 /** The terms of an order that its price is judged by. */
 export type PricedOrder = Pick<PlaceOrder, "side" | "type" | "priceTicks"> & {
-  readonly extras?: { readonly trigger: number; readonly limitTicks: number };
+  readonly extras?: {
+    readonly trigger: number;
+    readonly limitTicks: number;
+    /** Whether it is an exit that covers nothing: no mark reaches it. */
+    readonly isIdle?: boolean;
+  };
 };
 
 export function mayPrice(
@@ -110,7 +120,8 @@ export function mayPrice(
   }
   if (order.type === LIMIT_ORDER) return true;
   const isTakeProfit = order.extras?.trigger === TAKE_PROFIT_TRIGGER;
-  if (isLong === isTakeProfit ? mark <= price : mark >= price) {
+  const isReached = isLong === isTakeProfit ? mark <= price : mark >= price;
+  if (isReached && order.extras?.isIdle !== true) {
     return refuse(s, REFUSAL.stop_would_trigger, mark);
   }
   return order.extras === undefined || mayLimit(s, market, price, order.extras.limitTicks);
@@ -290,12 +301,15 @@ function mayAddOrder(
   row: number,
   placement: Placement,
 ): boolean {
-  if (placement.isImmediate) return true;
+  const places = (placement.isImmediate ? 0 : 1) + exitCount(order);
+  if (places === 0) return true;
   const { positions } = market;
   const maxOpenOrders = s.config!.maxOpenOrders;
   const openOrders = row === NONE ? 0 : positions.openOrders(row);
-  if (openOrders >= maxOpenOrders) return refuse(s, REFUSAL.open_order_limit, maxOpenOrders);
-  if (row === NONE) return true;
+  if (openOrders + places > maxOpenOrders) {
+    return refuse(s, REFUSAL.open_order_limit, maxOpenOrders);
+  }
+  if (row === NONE || placement.isImmediate) return true;
   const open = positions.restingNotional(row) + positions.pendingNotional(row);
   const added = placement.lots * order.priceTicks * market.microsPerTickLot;
   if (open + added > MAX_ORDER_NOTIONAL_MICROS) return refuse(s, REFUSAL.notional_limit);

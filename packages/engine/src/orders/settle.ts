@@ -27,7 +27,8 @@ import {
   SHORT_LIST,
 } from "../state/positions.js";
 import type { VenueState } from "../state/venue.js";
-import { changeReserve, openOrdersOf, removeOrder } from "./open-orders.js";
+import { endExitsOf } from "./exits.js";
+import { changeReserve, openOrdersOf, removeOrder, shrinkLots } from "./open-orders.js";
 
 /** As `endOrder`, for an order that the command or tick ends itself: it is a turn of its own. */
 export function cancelOpen(s: VenueState, market: Market, order: number, reason: number): void {
@@ -172,14 +173,16 @@ export function reserveOf(
 
 /** Reports the end of an order and removes it. */
 function dropOrder(s: VenueState, market: Market, order: number, reason: number): void {
+  const orderId = s.orders.id(order);
   emit.OrderEnded(s.events, {
-    orderId: s.orders.id(order),
+    orderId,
     account: s.orders.account(order),
     market: market.number,
     reason,
     remainingLots: s.orders.remaining(order),
   });
   removeOrder(s, market, order);
+  if (s.exits.size > 0) endExitsOf(s, market, orderId);
 }
 
 /** Ends an order that `settle` finds without support, and counts it. */
@@ -255,24 +258,8 @@ function reduceOrder(
 
 /** Takes lots off a resting order, which keeps its place; uncovered ones first. */
 export function shrinkOrder(s: VenueState, market: Market, order: number, lots: number): void {
-  const { orders } = s;
-  const { positions } = market;
-  const row = orders.position(order);
-  const remaining = orders.remaining(order) - lots;
-  orders.table.touch(order);
-  positions.table.touch(row);
-  orders.setLots(order, orders.lots(order) - lots);
-  orders.setRemaining(order, remaining);
-  market.ladder(orders.side(order)).reduce(order, lots);
-  const covered = orders.closing(order);
-  if (covered > remaining) {
-    orders.setClosing(order, remaining);
-    positions.addCovered(row, remaining - covered);
-  }
+  shrinkLots(s, market, order, lots);
   reserveFor(s, market, order);
-  if (positions.frontier(row) === order && covered >= remaining) {
-    positions.setFrontier(row, orders.next(order));
-  }
 }
 
 /** Adjusts the covered lots of the closing side's orders to the size of the position. */

@@ -8,7 +8,7 @@ import type { Market } from "../state/market.js";
 import { NONE, RANKS_PER_COMMAND } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
 import type { WorkBudget } from "../work-budget.js";
-import { stopsOf } from "./open-orders.js";
+import { isExit, stopsOf } from "./open-orders.js";
 import { overReason } from "./over.js";
 import { cancelOpen } from "./settle.js";
 import { closePosition, trigger } from "./trigger.js";
@@ -93,17 +93,22 @@ function forgetServed(s: VenueState): void {
 
 /**
  * Seq of the tick that reached a stop which waits, or 0. A tick reaches every stop that is older and
- * whose price the mark is at or beyond; the first such tick counts.
+ * whose price the mark is at or beyond; the first such tick counts. An exit is as old as the lots that it
+ * covers.
  */
 export function reachOf(s: VenueState, order: number): number {
   const { orders, reaches } = s;
   if (reaches.length === 0) return 0;
+  const isCovering = isExit(orders, order);
+  if (isCovering && orders.remaining(order) === 0) return 0;
   const market = s.markets[orders.market(order)]!;
   const book = stopsOf(s, market, order);
   const number = market.stopBooks.indexOf(book);
   for (let i = 0; i < reaches.length; i += REACH_WORDS) {
     if (reaches[i] !== market.number || reaches[i + 1] !== number) continue;
-    const isOlder = orders.rank(order) < reaches[i + 2]! * RANKS_PER_COMMAND;
+    const isOlder =
+      orders.rank(order) < reaches[i + 2]! * RANKS_PER_COMMAND &&
+      (!isCovering || orders.coversSince(order) < reaches[i + 2]!);
     const beyond = book.sign * (reaches[i + 3]! - orders.price(order));
     if (isOlder && beyond >= 0) return reaches[i + 2]!;
   }

@@ -46,6 +46,7 @@ export class Taker {
   filledLots = 0;
   filledMicros = 0;
   feeMicros = 0;
+  openedLots = 0;
   /** Notional of what opened, counted where its fills are bounded. */
   openedMicros = 0;
   /** Why it stopped with lots or money left; none if it took all that it wanted. */
@@ -72,6 +73,7 @@ export class Taker {
     this.filledLots = 0;
     this.filledMicros = 0;
     this.feeMicros = 0;
+    this.openedLots = 0;
     this.openedMicros = 0;
     this.stopReason = END.none;
   }

@@ -7,6 +7,7 @@ import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
+import { coverFill, endExitsOf } from "./exits.js";
 import { changeReserve, removeOrder } from "./open-orders.js";
 import { reserveFor, settle } from "./settle.js";
 import { TAKER_LIQUIDATION, TAKER_ORDER, type Taker, UNBUDGETED } from "./taker.js";
@@ -35,6 +36,7 @@ export function trade(
     takerPlan.apply(s, market, taker.row, taker.side, ticks);
     takerPnl = takerPlan.pnlMicros;
     takerFee = takerPlan.feeMicros;
+    taker.openedLots += takerPlan.openingLots;
   } else if (taker.kind === TAKER_LIQUIDATION) {
     takerPnl = closeLiquidated(s, market, taker.row, lots, ticks);
   } else {
@@ -65,6 +67,10 @@ export function trade(
     takerPnlMicros: takerPnl,
   });
 
+  if (s.exits.size > 0) {
+    coverFill(s, market, makerRow, orders.id(maker), makerPlan);
+    if (taker.kind === TAKER_ORDER) coverFill(s, market, taker.row, taker.orderId, takerPlan);
+  }
   shrinkMaker(s, market, maker, makerRow, lots);
   settle(s, market, makerRow);
   if (taker.kind === TAKER_ORDER) settle(s, market, taker.row);
@@ -100,6 +106,7 @@ function shrinkMaker(
   lots: number,
 ): void {
   const { orders } = s;
+  const orderId = orders.id(maker);
   const remaining = orders.remaining(maker) - lots;
   orders.setRemaining(maker, remaining);
   market.ladder(orders.side(maker)).reduce(maker, lots);
@@ -113,11 +120,12 @@ function shrinkMaker(
     return;
   }
   emit.OrderEnded(s.events, {
-    orderId: orders.id(maker),
+    orderId,
     account: orders.account(maker),
     market: market.number,
     reason: END.none,
     remainingLots: 0,
   });
   removeOrder(s, market, maker);
+  if (s.exits.size > 0) endExitsOf(s, market, orderId);
 }

@@ -11,10 +11,14 @@ export class Trial {
   /** Rows of positions before a maker was met, with closing side, frontier and covered lots. */
   readonly positions: number[] = [];
 
+  /** Orders whose exits have changed. */
+  readonly pairs: number[] = [];
+
   begin(): void {
     this.isOn = true;
     this.removed.length = 0;
     this.positions.length = 0;
+    this.pairs.length = 0;
   }
 
   /** Must precede changes of what a position keeps of its closing orders. */

@@ -13,12 +13,15 @@ import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
+import { canOpen } from "./exits.js";
 import { match } from "./match.js";
 import {
   closesPosition,
   detachOrder,
   enterOrder,
+  isExit,
   limitOf,
+  releaseOrder,
   stopsOf,
   triggerOf,
 } from "./open-orders.js";
@@ -48,7 +51,16 @@ export function trigger(s: VenueState, market: Market, order: number): void {
   const { taker } = s.scratch;
   const reason = reasonToEnd(s, market, order);
   if (taker.lotsLeft > 0 && reason === END.none) rest(s, market, order);
-  else end(s, market, order, taker.lotsLeft, reason);
+  else if (taker.lotsLeft === 0 && isExit(orders, order) && canOpen(s, order)) {
+    waitAgain(s, market, order);
+  } else end(s, market, order, taker.lotsLeft, reason);
+}
+
+/** An exit whose order may open more lots waits for them. */
+function waitAgain(s: VenueState, market: Market, order: number): void {
+  s.orders.setRank(order, s.nextRank());
+  enterOrder(s, market, order);
+  settle(s, market, s.orders.position(order));
 }
 
 /** Takes from the book what the stop may take. */
@@ -106,7 +118,7 @@ function end(
   const orderId = orders.id(order);
   const account = orders.account(order);
   const row = orders.position(order);
-  orders.release(order);
+  releaseOrder(s, market, order);
   emit.OrderEnded(s.events, { orderId, account, market: market.number, reason, remainingLots });
   settle(s, market, row);
 }

@@ -6,10 +6,12 @@
  * back in the reverse order of their removal: at its turn, the neighbours that each still names are its
  * neighbours again. The cost is that of what was tried.
  */
+import { EXIT_KINDS, exitId } from "@perpgate/protocol/order-id";
 import { enterStop } from "../snapshot/rebuild.js";
 import type { Market } from "../state/market.js";
+import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
-import { countOrder, relinkToLists } from "./open-orders.js";
+import { countOrder, isOutside, leaveStops, relinkToLists } from "./open-orders.js";
 import { NOTED_WORDS } from "./trial.js";
 
 /** Undoes all that the command has done; its undo log begins again. */
@@ -18,6 +20,7 @@ export function undoTrial(s: VenueState, market: Market): void {
   const { trial } = s.scratch;
   trial.isOn = false;
   const resting = hideResting(s, market);
+  forgetPairs(s, market);
   s.undo.rollback();
   s.totals.table.touch(0);
   for (const order of resting) {
@@ -27,6 +30,36 @@ export function undoTrial(s: VenueState, market: Market): void {
     restoreOrder(s, market, trial.removed[i]!);
   }
   restorePositions(s, market);
+  restorePairs(s, market);
+}
+
+/** Takes the exits that have changed out of the stops and of their pairs. */
+function forgetPairs(s: VenueState, market: Market): void {
+  const { orders, exits } = s;
+  s.scratch.resizedExits.length = 0;
+  for (const orderId of s.scratch.trial.pairs) {
+    const pair = exits.find(orderId);
+    if (pair === NONE) continue;
+    for (const kind of EXIT_KINDS) {
+      const exit = exits.exit(pair, kind);
+      if (exit === NONE) continue;
+      if (orders.isStop(exit)) leaveStops(s, market, exit);
+      exits.remove(orders.id(exit), market.positions, orders.position(exit));
+    }
+  }
+}
+
+/** Puts them back, once their words and those that were removed are restored. */
+function restorePairs(s: VenueState, market: Market): void {
+  const { orders, exits } = s;
+  for (const orderId of s.scratch.trial.pairs) {
+    for (const kind of EXIT_KINDS) {
+      const exit = orders.index.get(exitId(orderId, kind));
+      if (exit === NONE) continue;
+      if (orders.isStop(exit) && isOutside(orders, exit)) enterStop(s, market, exit);
+      exits.list(exits.add(exit), market.positions, orders.position(exit));
+    }
+  }
 }
 
 /** Takes the lots of each changed order that still rests off its level; returns these orders. */

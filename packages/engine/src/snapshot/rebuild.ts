@@ -3,7 +3,15 @@
  * liquidation watches, dead-man's switches. Runs after a restore and after a rollback.
  */
 import { rebuildWatches } from "../money/watch.js";
-import { isTriggered, listOrder, queueOrder, stopsOf, triggerOf } from "../orders/open-orders.js";
+import {
+  awaitLots,
+  isExit,
+  isTriggered,
+  listOrder,
+  queueOrder,
+  stopsOf,
+  triggerOf,
+} from "../orders/open-orders.js";
 import { reachOf } from "../orders/stops.js";
 import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
@@ -34,6 +42,7 @@ export function rebuildIndexes(s: VenueState): void {
     else queue.push(order);
     market.positions.addCovered(row, s.orders.closing(order));
   }
+  rebuildExits(s);
   for (const [ladder, queue] of queues) fillLadder(s, ladder, queue);
   for (const market of s.markets) {
     for (let row = 0; row < market.positions.table.rows; row++) findFrontier(s, market, row);
@@ -46,8 +55,22 @@ export function rebuildIndexes(s: VenueState): void {
   }
 }
 
+/** The pairs of exits, ascending id: each is the newest of its position when it is listed. */
+function rebuildExits({ orders, exits, markets }: VenueState): void {
+  exits.clear();
+  for (const order of orders.openRows()) {
+    if (!isExit(orders, order)) continue;
+    const { positions } = markets[orders.market(order)]!;
+    exits.list(exits.add(order), positions, orders.position(order));
+  }
+}
+
 /** Adds a stop to where its price and the ticks that reached it put it. */
 export function enterStop(s: VenueState, market: Market, order: number): void {
+  if (isExit(s.orders, order) && s.orders.remaining(order) === 0) {
+    awaitLots(s, order);
+    return;
+  }
   const stops = stopsOf(s, market, order);
   if (isTriggered(s.orders, order)) {
     stops.addTriggered(order);

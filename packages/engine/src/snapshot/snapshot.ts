@@ -4,6 +4,7 @@
  * venues have equal bytes exactly when their states are equal: the hash of the bytes is that of the
  * state.
  */
+import { isOrderId, parentOf } from "@perpgate/protocol/order-id";
 import { adopt } from "../genesis.js";
 import { Scratch } from "../scratch.js";
 import { BATCH_WORDS } from "../state/batch-progress.js";
@@ -181,7 +182,7 @@ function readOrders(r: ByteReader, { orders, markets, seq }: VenueState): void {
   r.repeat(() => {
     const row = orders.table.append();
     r.row(orders.table.data, row * ORDER_WORDS, ORDER_WORDS);
-    id = ascending(id, orders.id(row), seq + 1);
+    id = ascendingId(id, orders.id(row), seq + 1);
     const positions = markets[orders.market(row)]?.positions;
     if (
       positions === undefined ||
@@ -201,7 +202,7 @@ function readOrders(r: ByteReader, { orders, markets, seq }: VenueState): void {
 function checkRank(orders: OrderStore, row: number, seq: number): void {
   const rank = orders.rank(row);
   const queuedAt = Math.floor(rank / RANKS_PER_COMMAND);
-  if (Number.isSafeInteger(rank) && queuedAt >= orders.id(row) && queuedAt <= seq) return;
+  if (Number.isSafeInteger(rank) && queuedAt >= parentOf(orders.id(row)) && queuedAt <= seq) return;
   throw new SnapshotUnreadable(`order ${orders.id(row)} has rank ${rank}`);
 }
 
@@ -227,6 +228,12 @@ function hasPosition(positions: PositionStore, account: number): boolean {
     else high = middle;
   }
   return low < rows && positions.account(low) === account;
+}
+
+/** The same of the ids of orders and of their exits. */
+function ascendingId(previous: number, next: number, bound: number): number {
+  if (isOrderId(next) && next > previous && next < bound) return next;
+  throw new SnapshotUnreadable(`${next} cannot follow ${previous}`);
 }
 
 /** Checks the next number of a rising sequence of whole numbers below a bound. */

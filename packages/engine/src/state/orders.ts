@@ -130,6 +130,16 @@ export class OrderStore {
   margin(row: number): number {
     return this.table.data[row * 20 + 11]!;
   }
+  /**
+   * Of an exit, which is sent without a margin, the word holds the seq of the command in which it began to
+   * cover lots.
+   */
+  coversSince(row: number): number {
+    return this.table.data[row * 20 + 11]!;
+  }
+  setCoversSince(row: number, seq: number): void {
+    this.table.data[row * 20 + 11] = seq;
+  }
   leverage(row: number): number {
     return this.table.data[row * 20 + 12]!;
   }

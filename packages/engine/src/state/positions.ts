@@ -96,12 +96,12 @@ export class PositionStore {
   /** Rows whose cost or margin has changed, while the liquidations of a tick want to know; else null. */
   changed: number[] | null = null;
   /**
-   * Twenty-four words per row: head and tail of the three lists (0–5), closing side (6), frontier (7), and,
+   * Twenty-five words per row: head and tail of the three lists (0–5), closing side (6), frontier (7), and,
    * long then short, the numbers of reduce-only orders (8, 9), of those that close the position (10, 11)
    * and of all others (12, 13); the triggered stops that close it, by trigger (14, 15); last head and tail
-   * of the four lists by kind (16–23).
+   * of the four lists by kind (16–23), and the newest pair of exits that covers lots (24).
    */
-  private links = int32(WATCH_BLOCK * 24);
+  private links = int32(WATCH_BLOCK * 25);
   private coveredLots = float64(WATCH_BLOCK);
   /** Rows that the arrays next to the table have room for. */
   private capacity = WATCH_BLOCK;
@@ -189,24 +189,24 @@ export class PositionStore {
 
   /** First and last order of a list, or NONE. */
   head(row: number, list: List): number {
-    return this.links[row * 24 + list]!;
+    return this.links[row * 25 + list]!;
   }
   tail(row: number, list: List): number {
-    return this.links[row * 24 + list + 1]!;
+    return this.links[row * 25 + list + 1]!;
   }
   /** Side whose resting orders close the position: 1, −1, or 0 while flat. */
   closingSide(row: number): number {
-    return this.links[row * 24 + 6]!;
+    return this.links[row * 25 + 6]!;
   }
   setClosingSide(row: number, side: number): void {
-    this.links[row * 24 + 6] = side;
+    this.links[row * 25 + 6] = side;
   }
   /** First order of the closing side whose lots are not all covered, or NONE. */
   frontier(row: number): number {
-    return this.links[row * 24 + 7]!;
+    return this.links[row * 25 + 7]!;
   }
   setFrontier(row: number, order: number): void {
-    this.links[row * 24 + 7] = order;
+    this.links[row * 25 + 7] = order;
   }
   /** Lots of the position that resting orders of the closing side cover. */
   covered(row: number): number {
@@ -216,46 +216,54 @@ export class PositionStore {
     this.coveredLots[row] = this.coveredLots[row]! + delta;
   }
   reduceOnlyOrders(row: number, side: Side): number {
-    return this.links[row * 24 + (side === LONG ? 8 : 9)]!;
+    return this.links[row * 25 + (side === LONG ? 8 : 9)]!;
   }
   addReduceOnlyOrders(row: number, side: Side, delta: number): void {
-    const at = row * 24 + (side === LONG ? 8 : 9);
+    const at = row * 25 + (side === LONG ? 8 : 9);
     this.links[at] = this.links[at]! + delta;
   }
 
   /** Open orders that close the position, whatever its size. */
   closePositionOrders(row: number, side: Side): number {
-    return this.links[row * 24 + (side === LONG ? 10 : 11)]!;
+    return this.links[row * 25 + (side === LONG ? 10 : 11)]!;
   }
   addClosePositionOrders(row: number, side: Side, delta: number): void {
-    const at = row * 24 + (side === LONG ? 10 : 11);
+    const at = row * 25 + (side === LONG ? 10 : 11);
     this.links[at] = this.links[at]! + delta;
   }
   /** Open orders, resting and pending, that could open a position of that side. */
   entryOrders(row: number, side: Side): number {
-    return this.links[row * 24 + (side === LONG ? 12 : 13)]!;
+    return this.links[row * 25 + (side === LONG ? 12 : 13)]!;
   }
   addEntryOrders(row: number, side: Side, delta: number): void {
-    const at = row * 24 + (side === LONG ? 12 : 13);
+    const at = row * 25 + (side === LONG ? 12 : 13);
     this.links[at] = this.links[at]! + delta;
   }
 
   /** The triggered stop that closes this position, by what triggered it, or NONE; from version 3. */
   triggeredStop(row: number, trigger: number): number {
-    return this.links[row * 24 + 14 + trigger]!;
+    return this.links[row * 25 + 14 + trigger]!;
   }
   setTriggeredStop(row: number, trigger: number, order: number): void {
-    this.links[row * 24 + 14 + trigger] = order;
+    this.links[row * 25 + 14 + trigger] = order;
   }
   forgetTriggeredStop(row: number, order: number): void {
-    const at = row * 24 + 14;
+    const at = row * 25 + 14;
     if (this.links[at] === order) this.links[at] = NONE;
     if (this.links[at + 1] === order) this.links[at + 1] = NONE;
   }
 
+  /** The newest pair of exits that covers lots of the position (exit-pairs.ts), or NONE. */
+  newestPair(row: number): number {
+    return this.links[row * 25 + 24]!;
+  }
+  setNewestPair(row: number, pair: number): void {
+    this.links[row * 25 + 24] = pair;
+  }
+
   /** Appends an order to a list; its rank is the highest, so the list stays in order. */
   append(row: number, list: List, order: number, { links }: OrderStore): void {
-    const head = row * 24 + list;
+    const head = row * 25 + list;
     const previous = previousLink(list);
     const tail = this.links[head + 1]!;
     links[order * LINKS + previous] = tail;
@@ -267,7 +275,7 @@ export class PositionStore {
 
   /** Removes an order from a list; a frontier moves on to the next order. */
   unlink(row: number, list: List, order: number, { links }: OrderStore): void {
-    const head = row * 24 + list;
+    const head = row * 25 + list;
     const link = previousLink(list);
     const previous = links[order * LINKS + link]!;
     const next = links[order * LINKS + link + 1]!;
@@ -311,7 +319,7 @@ export class PositionStore {
 
   /** Puts an order back that was unlinked, in the reverse order; the frontier is not changed. */
   relink(row: number, list: List, order: number, { links }: OrderStore): void {
-    const head = row * 24 + list;
+    const head = row * 25 + list;
     const link = previousLink(list);
     const previous = links[order * LINKS + link]!;
     const next = links[order * LINKS + link + 1]!;
@@ -323,7 +331,7 @@ export class PositionStore {
 
   /** Reads what the rules of orders read next to the table; see `Table.warm`. */
   warm(row: number): number {
-    return this.links[row * 24]! + this.coveredLots[row]!;
+    return this.links[row * 25]! + this.coveredLots[row]!;
   }
 
   /** Refreshes what is kept of the position next to the table. */
@@ -403,11 +411,11 @@ export class PositionStore {
     }
     this.rowOfAccount[account] = row + 1;
     while (row >= this.capacity) this.widen();
-    const base = row * 24;
+    const base = row * 25;
     this.links.fill(NONE, base, base + 6);
     this.links.fill(0, base + 6, base + 14);
     this.links[base + 7] = NONE;
-    this.links.fill(NONE, base + 14, base + 24);
+    this.links.fill(NONE, base + 14, base + 25);
     this.coveredLots[row] = 0;
     if (row % WATCH_BLOCK === 0) this.clearBounds(row, row + 1);
     this.setWatches(row, NO_WATCH, NO_WATCH);
@@ -417,7 +425,7 @@ export class PositionStore {
   /** Makes room for more rows in the arrays next to the table. */
   private widen(): void {
     const rows = grown(this.capacity);
-    this.links = widen(this.links, int32(rows * 24));
+    this.links = widen(this.links, int32(rows * 25));
     this.coveredLots = widen(this.coveredLots, float64(rows));
     this.longWatch = widen(this.longWatch, float64(rows));
     this.shortWatch = widen(this.shortWatch, float64(rows));

@@ -79,6 +79,13 @@ export class StopBook {
     this.appendOne(this.tailWithRoom(this.triggered, 1), order, 0);
   }
 
+  /** Takes over the lots of an exit that covers others now. */
+  resize(order: number): void {
+    const chunk = this.chunks[this.orders.links[order * LINKS + LEVEL]!]!;
+    const at = chunk.orders.subarray(0, chunk.count).indexOf(order);
+    chunk.lots[at] = this.orders.remaining(order);
+  }
+
   remove(order: number): void {
     const chunk = this.chunks[this.orders.links[order * LINKS + LEVEL]!]!;
     if (chunk.waiting !== UNREACHED) {

@@ -11,6 +11,7 @@ import { Addresses } from "./addresses.js";
 import { BatchProgress } from "./batch-progress.js";
 import { DepositBook } from "./deposits.js";
 import { EndQueue } from "./end-queue.js";
+import { ExitPairs } from "./exit-pairs.js";
 import { MARKET_WORDS, type Market } from "./market.js";
 import { OrderStore, RANKS_PER_COMMAND } from "./orders.js";
 import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
@@ -38,6 +39,8 @@ export class VenueState {
   /** What the fund had gained, by minute (money/fund-budget.ts): a ring of minute and micros. */
   readonly fundSamples = new Table(2, this.undo, FUND_SAMPLES);
   readonly orders: OrderStore;
+  /** The exits that are attached to orders; derived. */
+  readonly exits: ExitPairs;
   readonly batch = new BatchProgress(this.undo);
   readonly sessions: SessionBook;
   readonly deposits: DepositBook;
@@ -84,6 +87,7 @@ export class VenueState {
   ) {
     this.orders = new OrderStore(this.undo, seed);
     this.ends = new EndQueue(this.orders.extras.expiries);
+    this.exits = new ExitPairs(this.orders, seed);
     this.sessions = new SessionBook(seed);
     this.deposits = new DepositBook(seed);
     this.switches = new Timers(seed);

@@ -2,6 +2,7 @@
  * What the engine keeps next to its tables, in words that do not depend on rows and slots: two engines
  * in the same state must agree on all of it, however they came there.
  */
+import { EXIT_KINDS } from "@perpgate/protocol/order-id";
 import { LONG, SHORT } from "../commands.js";
 import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
@@ -50,6 +51,7 @@ function describeMarket(s: VenueState, market: Market): unknown {
       closingSide: positions.closingSide(row),
       frontier: idOf(s, positions.frontier(row)),
       covered: positions.covered(row),
+      pairs: pairsOf(s, positions.newestPair(row)),
       triggered: [0, 1].map((trigger) => idOf(s, positions.triggeredStop(row, trigger))),
       counts: ([LONG, SHORT] as const).map((side) => [
         positions.reduceOnlyOrders(row, side),
@@ -97,4 +99,14 @@ function idsOfKind(s: VenueState, first: number): number[] {
 
 function idOf(s: VenueState, order: number): number {
   return order === NONE ? 0 : s.orders.id(order);
+}
+
+/** From the newest on: the order, its exits and the lots of the pair. */
+function pairsOf(s: VenueState, newest: number): unknown[] {
+  const pairs: unknown[] = [];
+  for (let pair = newest; pair !== NONE; pair = s.exits.olderThan(pair)) {
+    const exits = EXIT_KINDS.map((kind) => idOf(s, s.exits.exit(pair, kind)));
+    pairs.push([s.exits.orderId(pair), exits, s.exits.lots(pair)]);
+  }
+  return pairs;
 }

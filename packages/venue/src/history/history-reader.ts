@@ -1,6 +1,7 @@
 /** The reads of a history: rows and pages of rows, from memory and disk. */
 import type { Resolution } from "@perpgate/protocol";
 import type { ClientIdWords } from "@perpgate/protocol/client-order-id";
+import { exitKindOf, parentOf } from "@perpgate/protocol/core";
 import { decodeBlock, type SealedBlock } from "../blocks/block-header.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { type AckRow, decodeAck } from "./ack-row.js";
@@ -148,7 +149,8 @@ export abstract class HistoryReader {
 
   /** An order of the account in one of these markets. */
   order(account: number, markets: readonly number[], id: number): readonly number[] | undefined {
-    const bytes = this.tables.orders.getInGroups(groupsOf(account, markets), id);
+    const groups = groupsOf(account, markets);
+    const bytes = this.tables.orders.getInGroups(groups, parentOf(id), exitKindOf(id));
     return bytes === undefined ? undefined : storedRow(bytes, "orders", ORDER_ROW_LENGTHS);
   }
 

@@ -59,9 +59,9 @@ export class HistoryTable implements RowTable {
   }
 
   /** The entry at a place, in one of the groups. */
-  getInGroups(groups: readonly number[], place: number): Buffer | undefined {
+  getInGroups(groups: readonly number[], place: number, ordinal = 0): Buffer | undefined {
     for (const group of groups) {
-      const value = this.get(keyOf(group, place));
+      const value = this.get(keyOf(group, place, ordinal));
       if (value !== undefined) return value;
     }
     return undefined;

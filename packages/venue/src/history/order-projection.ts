@@ -13,10 +13,12 @@ import {
   STOP_ORDER,
 } from "@perpgate/engine";
 import { CLIENT_ID_WORDS } from "@perpgate/protocol/client-order-id";
+import { exitKindOf, isExitId, orderIdText, parentOf } from "@perpgate/protocol/core";
 import {
   ACKNOWLEDGED,
   AMENDED,
   ENDED,
+  EXIT_SIZED,
   EXTENDED,
   PLACED,
   REDUCED,
@@ -107,6 +109,15 @@ export class OrderProjection {
         row[ORDER_ROW.REMAINING] = words[at + REDUCED.remainingLots]!;
         return;
       }
+      case EVENT.ExitSized: {
+        const row = this.rowOf(
+          words[at + EXIT_SIZED.account]!,
+          words[at + EXIT_SIZED.market]!,
+          words[at + EXIT_SIZED.orderId]!,
+        );
+        row[ORDER_ROW.REMAINING] = words[at + EXIT_SIZED.remainingLots]!;
+        return;
+      }
       case EVENT.OrderAcknowledged:
         this.onAcknowledged(words, at);
         return;
@@ -124,7 +135,7 @@ export class OrderProjection {
       const account = row[ORDER_ROW.ACCOUNT]!;
       const id = row[ORDER_ROW.ID]!;
       const group = accountGroup(account, row[ORDER_ROW.MARKET]!);
-      this.queue.overwrite(offset, this.orders, group, id, row);
+      this.queue.overwrite(offset, this.orders, group, parentOf(id), row, exitKindOf(id));
       this.changes.onOrder(account, row);
       const status = row[ORDER_ROW.STATUS];
       const isOpen = status === STATUS_RESTING || status === STATUS_PENDING;
@@ -154,6 +165,11 @@ export class OrderProjection {
     const id = row[ORDER_ROW.ID]!;
     this.keep(id, order);
     this.markChanged(order);
+    // An exit has the nonce of its order, and is found through it.
+    if (isExitId(id)) {
+      row[ORDER_ROW.STATUS] = STATUS_PENDING;
+      return;
+    }
     // The key ends with the order id: different sessions may use the same nonce.
     this.putWide(this.nonces, row, row[ORDER_ROW.NONCE]!);
   }
@@ -261,8 +277,8 @@ export class OrderProjection {
   }
 
   private stored(group: number, id: number): Float64Array {
-    const bytes = this.orders.get(keyOf(group, id));
-    if (bytes === undefined) throw new HistoryDamaged(`there is no order ${id}`);
+    const bytes = this.orders.get(keyOf(group, parentOf(id), exitKindOf(id)));
+    if (bytes === undefined) throw new HistoryDamaged(`there is no order ${orderIdText(id)}`);
     return Float64Array.from(storedRow(bytes, "orders", ORDER_ROW_LENGTHS));
   }
 

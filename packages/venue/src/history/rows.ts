@@ -2,8 +2,9 @@
  * What the projections need of a store: reading rows by key, and writing rows. In the venue the sink is
  * the write queue (write-queue.ts); in the verifier it compares the rows with those on disk.
  *
- * A row is stored as little-endian doubles holding safe integers.
+ * A row is stored as little-endian doubles holding safe integers, or the ids of exits (order-id.ts).
  */
+import { isOrderId } from "@perpgate/protocol/core";
 import { HistoryDamaged } from "../venue-errors.js";
 
 /** The words of a row: read from the store, or not yet written. */
@@ -43,6 +44,7 @@ export interface RowSink {
     group: number,
     place: number,
     words: ArrayLike<number>,
+    ordinal?: number,
   ): void;
 }
 
@@ -62,7 +64,7 @@ export function wordsOfBytes(bytes: Uint8Array): number[] {
 
 /**
  * Decodes a stored row that has one of the lengths `words` (by default any). lmdb has no checksums, so
- * damage shows here: by the length, or by a word that is no safe integer.
+ * damage shows here: by the length, or by a word that is neither a safe integer nor an id.
  *
  * @throws {HistoryDamaged}
  */
@@ -75,7 +77,7 @@ export function storedRow(
     throw new HistoryDamaged(`a row of ${what} has ${bytes.length} bytes`);
   }
   const row = wordsOfBytes(bytes);
-  if (row.every(Number.isSafeInteger)) return row;
+  if (row.every((word) => Number.isSafeInteger(word) || isOrderId(word))) return row;
   throw new HistoryDamaged(`a row of ${what} holds a word that is no integer`);
 }
 

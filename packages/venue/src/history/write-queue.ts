@@ -110,12 +110,13 @@ export class WriteQueue implements RowSink {
     group: number,
     place: number,
     words: ArrayLike<number>,
+    ordinal = 0,
   ): void {
     if (offset.slice === this.open.number) {
       this.open.writeWords(offset.at, words, words.length);
       return;
     }
-    offset.at = this.open.addWords(table.number, group, place, 0, words, words.length);
+    offset.at = this.open.addWords(table.number, group, place, ordinal, words, words.length);
     offset.slice = this.open.number;
   }
 

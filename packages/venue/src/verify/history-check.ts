@@ -142,8 +142,9 @@ export class HistoryCheck implements RowSink {
     group: number,
     place: number,
     words: ArrayLike<number>,
+    ordinal = 0,
   ): void {
-    this.putWords(table, group, place, 0, words);
+    this.putWords(table, group, place, ordinal, words);
   }
 
   private take(table: ComparedTable, key: Buffer, value: Buffer): void {

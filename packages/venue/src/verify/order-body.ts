@@ -14,8 +14,11 @@ import {
 } from "@perpgate/engine";
 import {
   AMEND_FIELDS,
+  EXIT_KINDS,
+  EXIT_NAMES,
   ORDER_FIELDS,
   ORDER_TYPES,
+  orderIdText,
   SELF_TRADES,
   TARGET_FIELDS,
   TIMES_IN_FORCE,
@@ -33,12 +36,14 @@ import {
 } from "./signed-body.js";
 
 const ALONE = ["validUntil", "nonce"];
-const PLACE_BODY: ReadonlySet<string> = new Set([...ORDER_FIELDS, ...ALONE]);
+const EXIT_FIELDS: ReadonlySet<string> = new Set(["price", "limitPrice"]);
+const PLACE_FIELDS = [...ORDER_FIELDS, EXIT_NAMES[1], EXIT_NAMES[2]];
+const PLACE_BODY: ReadonlySet<string> = new Set([...PLACE_FIELDS, ...ALONE]);
 const AMEND_BODY: ReadonlySet<string> = new Set([...AMEND_FIELDS, ...ALONE]);
 const MARGIN_FIELDS: ReadonlySet<string> = new Set(["symbol", "amount", "nonce"]);
 const BATCH_FIELDS: ReadonlySet<string> = new Set(["nonce", "operations", "validUntil"]);
 const OPERATION_FIELDS = {
-  PlaceOrder: new Set(["op", ...ORDER_FIELDS]),
+  PlaceOrder: new Set(["op", ...PLACE_FIELDS]),
   AmendOrder: new Set(["op", ...AMEND_FIELDS]),
   CancelOrder: new Set(["op", ...TARGET_FIELDS]),
 } as const;
@@ -192,7 +197,29 @@ function saidOfOrder(
     ["closePosition", closesPosition, extras.closePosition],
     ["selfTrade", codeOf(fields, "selfTrade", SELF_TRADES), extras.selfTrade],
     ["validUntil", validUntil, extras.validUntilMs],
+    ...saidOfExits(fields, order, units),
   ];
+}
+
+/** What the body says of each exit; 0: it has none. */
+function saidOfExits(fields: Fields, { exits }: PlaceOrder, units: MarketUnits): readonly Said[] {
+  const kept = [
+    [exits?.takeProfitTicks ?? 0, exits?.takeProfitLimitTicks ?? 0],
+    [exits?.stopLossTicks ?? 0, exits?.stopLossLimitTicks ?? 0],
+  ];
+  return EXIT_KINDS.flatMap((kind, i): readonly Said[] => {
+    const name = EXIT_NAMES[kind];
+    const given = fields.get(name) ?? undefined;
+    const exit = given === undefined ? new Map<string, unknown>() : objectFields(given);
+    if (exit === undefined) return [[name, "no object", "an object"]];
+    const unknown = [...exit.keys()].find((field) => !EXIT_FIELDS.has(field));
+    if (unknown !== undefined) return [[`${name}.${unknown}`, "a field", "none"]];
+    const limitPrice = exit.get("limitPrice") ?? null;
+    return [
+      [`${name}.price`, stepsIn(exit.get("price"), units.tick, 0), kept[i]?.[0]],
+      [`${name}.limitPrice`, stepsIn(limitPrice, units.tick, 0), kept[i]?.[1]],
+    ];
+  });
 }
 
 function plainExtras({ type }: PlaceOrder): OrderExtras {
@@ -249,7 +276,7 @@ function saidOfAmendment(
 
 function saidOfTarget(fields: Fields, orderId: number, clientOrderId: string): readonly Said[] {
   return [
-    ["orderId", fields.get("orderId") ?? "0", String(orderId)],
+    ["orderId", fields.get("orderId") ?? "0", orderIdText(orderId)],
     ["clientOrderId", fields.get("clientOrderId") ?? "", clientOrderId],
   ];
 }

@@ -3,7 +3,15 @@ import { ORDER_STATUSES } from "@perpgate/engine";
 import { NONE, namedOrder, openOrdersOf } from "@perpgate/engine/reading";
 import type { Order, OrderType } from "@perpgate/protocol";
 import { clientIdWords } from "@perpgate/protocol/client-order-id";
-import { ORDER_TYPES, reasonOf, TIMES_IN_FORCE, TRIGGERS } from "@perpgate/protocol/core";
+import {
+  isExitId,
+  ORDER_TYPES,
+  orderIdText,
+  parentOf,
+  reasonOf,
+  TIMES_IN_FORCE,
+  TRIGGERS,
+} from "@perpgate/protocol/core";
 import { type FilteredRows, NO_ROWS } from "../history/filtered-rows.js";
 import type { OrderName } from "../history/history-reader.js";
 import {
@@ -14,7 +22,7 @@ import {
 } from "../history/order-row.js";
 import type { MarketUnits } from "../listing/listing.js";
 import { averagePrice, clientIdAt, fromMicros, priceOrNull, sideOf, sizeOf } from "./figures.js";
-import { marketNumbers, pageOf, type RowsQuery } from "./row-query.js";
+import { marketNumbers, orderPageOf, pageOf, type RowsQuery } from "./row-query.js";
 import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";
 
 /** Orders in one response, unless fewer are asked for. */
@@ -53,7 +61,7 @@ export function allOrdersView(source: VenueSource, account: number, query: RowsQ
   const rows = source.history.orders(
     account,
     marketNumbers(source, query.symbol),
-    pageOf(query, MAX_ORDERS),
+    orderPageOf(query, MAX_ORDERS),
   );
   return rows.map((row) => orderOf(source, row));
 }
@@ -115,12 +123,13 @@ export function orderOf(source: VenueSource, row: ArrayLike<number>): Order {
   const type = ORDER_TYPES[row[ORDER_ROW.TYPE]!];
   const status = ORDER_STATUSES[row[ORDER_ROW.STATUS]!];
   if (type === undefined || status === undefined) throw new RangeError("an order row is damaged");
+  const id = row[ORDER_ROW.ID]!;
   const filled = row[ORDER_ROW.FILLED_LOTS]!;
   const terms = termsOf(market, type, row);
   // One that closes the position has no lots of its own: it is as large as its fills.
   const remaining = terms.closePosition ? 0 : row[ORDER_ROW.REMAINING]!;
   return {
-    orderId: String(row[ORDER_ROW.ID]!),
+    orderId: orderIdText(id),
     symbol: market.symbol,
     side: sideOf(row[ORDER_ROW.SIDE]!),
     type,
@@ -140,6 +149,7 @@ export function orderOf(source: VenueSource, row: ArrayLike<number>): Order {
     createdAt: row[ORDER_ROW.CREATED]!,
     updatedAt: row[ORDER_ROW.UPDATED]!,
     ...terms,
+    ...(isExitId(id) ? { parentOrderId: String(parentOf(id)) } : {}),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Queries of lists, from the wire to the history. */
 
+import { exitKindOf, parentOf, parseOrderId } from "@perpgate/protocol/core";
 import type { TimeQuery } from "../history/history-reader.js";
 import type { Place } from "../history/history-table.js";
 import { MAX_ORDINAL } from "../history/keys.js";
@@ -35,6 +36,22 @@ export function pageOf(query: RowsQuery, usual: number): PageQuery {
     fromMs: from,
     toMs: to,
   };
+}
+
+/** The same of orders, whose exits follow them: 7, 7.1, 7.2, 8. */
+export function orderPageOf(query: RowsQuery, usual: number): PageQuery {
+  const { after, before } = query;
+  return {
+    ...pageOf(query, usual),
+    after: after === undefined ? undefined : placeOfOrder(after),
+    before: before === undefined ? undefined : placeOfOrder(before),
+  };
+}
+
+/** As `placeOf`, of the order alone. */
+function placeOfOrder(text: string): Place {
+  const id = parseOrderId(text);
+  return id === undefined ? placeOf(text, 0) : { seq: parentOf(id), ordinal: exitKindOf(id) };
 }
 
 export function timesOf({ limit, after, before, from, to }: TimesQuery): TimeQuery {

@@ -1,6 +1,7 @@
 /** Fills, trades, candles and funding from the history. */
 import { TRADE_KINDS } from "@perpgate/engine";
 import type { Candle, Fill, FundingPoint, Resolution, Trade } from "@perpgate/protocol";
+import { orderIdText } from "@perpgate/protocol/core";
 import { CANDLE_ROW } from "../history/candle-projection.js";
 import { FILL_CLIENT, FILL_ROW, FILL_WORDS, TRADE_ROW } from "../history/fill-projection.js";
 import { clientIdAt, fractionOfRate, fromMicros, priceOf, sideOf, sizeOf } from "./figures.js";
@@ -19,7 +20,7 @@ export function fillsView(source: VenueSource, account: number, query: RowsQuery
       const order = row[FILL_ROW.ORDER]!;
       return {
         id: `${seq}-${ordinal}`,
-        orderId: order === 0 ? null : String(order),
+        orderId: order === 0 ? null : orderIdText(order),
         kind: TRADE_KINDS[row[FILL_ROW.KIND]!] ?? "order",
         symbol: market.symbol,
         side: sideOf(row[FILL_ROW.SIDE]!),

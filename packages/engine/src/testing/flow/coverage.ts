@@ -1,6 +1,7 @@
 /**
  * Counts what a run of commands exercised: a generator that never triggers a rule tests nothing.
  */
+import { isExitId } from "@perpgate/protocol/order-id";
 import type { AmendOrder, BatchPlace, ChangeMargin, Command } from "../../commands.js";
 import { MAX_LEAD_MS } from "../../config.js";
 import { ORDER_STATUSES, TRADE_KINDS, type VenueEvent } from "../../events/event-table.js";
@@ -48,6 +49,7 @@ export class Coverage {
     if (state.carriedDisconnects.length > 0) this.add("rule disconnects carried over");
     if (command.kind === "Tick" || command.kind === "UpdateIndex") this.observeWaitingStops(state);
     this.observeTerms(command, events, state);
+    this.observeExits(command, events, state);
     if (command.kind !== "Tick") return;
     this.observeTriggers(events, state);
     if (events.length === 0) this.add("rule tick without events");
@@ -93,11 +95,10 @@ export class Coverage {
     }
     for (const id of rested) if (triggered.has(id)) this.add("rule stop-limit rests");
     for (const { positions } of state.accounts) {
-      for (const { lots, orders, market } of positions) {
+      for (const { orders, market } of positions) {
         for (const order of orders.filter((each) => each.triggered)) {
           const isNew = triggered.has(order.id);
-          if (isNew && lots === 0n) this.add("rule closing order triggered, nothing to close");
-          if (isNew && lots !== 0n) this.add("rule closing order triggered, lots are left");
+          if (isNew) this.add("rule closing order triggered, lots are left");
           const isTaken = events.some(
             (event) => event.kind === "Traded" && event.takerOrderId === order.id,
           );
@@ -134,9 +135,11 @@ export class Coverage {
       if (reason === "none" && takers.has(event.orderId) && !triggered.has(event.orderId)) {
         this.add("rule closing order tried again, position closed");
       }
-      if (reason === "position_closed" && triggered.has(event.orderId)) {
-        this.add("rule two closing orders triggered in one tick");
-      }
+      if (reason !== "position_closed" || !triggered.has(event.orderId)) continue;
+      const before = events[events.indexOf(event) - 1];
+      const isIdle = before?.kind === "StopTriggered" && before.orderId === event.orderId;
+      if (isIdle) this.add("rule closing order triggered, nothing to close");
+      else if (!isExitId(event.orderId)) this.add("rule two closing orders triggered in one tick");
     }
   }
 
@@ -169,6 +172,35 @@ export class Coverage {
     const force = TIMES_IN_FORCE[command.extras.timeInForce];
     this.add(`rule ${force} ${ORDER_STATUSES[ack.status]}`);
     if (command.extras.sizeLots > 0) this.add(`rule size ${ORDER_STATUSES[ack.status]}`);
+  }
+
+  /** What became of the exits that are attached to orders. */
+  private observeExits(command: Command, events: readonly VenueEvent[], state: State): void {
+    const open = state.accounts.flatMap(({ positions }) => positions.flatMap((p) => p.orders));
+    const waiting = new Set(open.filter(({ resting }) => !resting).map(({ id }) => id));
+    const triggered = new Set<number>();
+    for (const event of events) {
+      if (event.kind === "StopTriggered") triggered.add(event.orderId);
+      if (event.kind === "ExitSized") {
+        const what = event.remainingLots === 0 ? "waits for lots again" : "covers other lots";
+        this.add(`rule exit ${what} in ${command.kind}`);
+      }
+      if (event.kind === "OrderEnded" && isExitId(event.orderId)) {
+        this.add(`rule exit ended: ${END_REASONS[event.reason]}`);
+      }
+      if (event.kind === "OrderRested" && isExitId(event.orderId)) this.add("rule exit rests");
+      if (event.kind === "Traded" && isExitId(event.makerOrderId)) this.add("rule exit is a maker");
+      if (event.kind === "OrderAmended" && isExitId(event.orderId)) this.add("rule exit amended");
+    }
+    for (const id of triggered) {
+      if (isExitId(id) && waiting.has(id)) this.add("rule exit waits again after a trigger");
+    }
+    for (const event of state.undone) {
+      if (event.kind === "OrderEnded" && isExitId(event.orderId))
+        this.add("rule undone exit ended");
+    }
+    if (open.some(({ id, lots }) => isExitId(id) && lots === 0n))
+      this.add("rule exit waits for lots");
   }
 
   /** Orders without a size, accepted as exits, that meet the cap of their session. */

@@ -18,6 +18,7 @@ import { plainOrder } from "../commands.js";
 import type { Account, Market, Order, Position } from "../reference/state.js";
 import { positionOf } from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
+import { withExits } from "./exits.js";
 import { spoil } from "./spoil.js";
 import { extendStop } from "./stop-terms.js";
 import { Terms } from "./terms.js";
@@ -81,7 +82,8 @@ export class Orders {
   private extend(order: PlaceOrder, market: Market, position: Position): PlaceOrder {
     const { random, terms } = this;
     const extended = random.chance(0.3) ? terms.extend(order, market, position) : order;
-    return extendStop(random, extended, market, position);
+    const whole = extendStop(random, extended, market, position);
+    return this.venue.state.version < 3 ? whole : withExits(random, whole, market);
   }
 
   /** Now and then something is wrong with it. */

@@ -6,11 +6,12 @@ import { type Amended, pricedOf } from "./amendment-checks.js";
 import { leaveBook } from "./book.js";
 import { referencePrice } from "./checks.js";
 import { emit, settleEvents, touch } from "./end-events.js";
+import { orderGone } from "./exits.js";
 import { settleFunding } from "./funding.js";
 import { num } from "./integers.js";
 import { unitOf } from "./margin.js";
 import { acknowledge, type Outcome, takeAndRest } from "./placement.js";
-import { cancel, isOpen, settle } from "./settle.js";
+import { cancel, isOpen, removeIdle, settle } from "./settle.js";
 import { accountOf, type Market, positionOf, type State } from "./state.js";
 import { fillCap, plainExtra } from "./terms.js";
 
@@ -41,7 +42,7 @@ export function executeAmendment(
 
 function change(state: State, market: Market, amended: Amended, command: AmendOrder): Outcome {
   const { session, order } = amended;
-  const none = { reason: END.none, filled: 0n, spent: 0n, fees: 0n };
+  const none = { reason: END.none, filled: 0n, spent: 0n, fees: 0n, opened: 0n };
   const position = positionOf(state, order.account, order.market);
   if (amended.ends) {
     const { remaining } = order;
@@ -141,6 +142,8 @@ function takeAgain(state: State, market: Market, amended: Amended): Outcome {
       reason: outcome.reason,
       remainingLots: num(outcome.remaining),
     });
+    state.serving = null;
+    orderGone(state, position, order.id, removeIdle);
   }
   state.serving = null;
   settle(state, order.account, order.market);

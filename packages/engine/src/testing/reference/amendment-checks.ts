@@ -8,6 +8,7 @@ import {
 } from "../../commands.js";
 import { MAX_ORDER_NOTIONAL_MICROS } from "../../config.js";
 import { checkPost, checkPrice, referencePrice } from "./checks.js";
+import { checkSides, isWaitingExit } from "./exits.js";
 import { abs, ceilDiv, floorDiv, max, min, num } from "./integers.js";
 import { largest, waiting } from "./limits.js";
 import { closable, lotAtMark, MILLION, netEquityOf, unitOf } from "./margin.js";
@@ -43,7 +44,7 @@ export function checkAmended(
   state: State,
   market: Market,
   amended: Amended,
-  { expiresAtMs }: AmendOrder,
+  { expiresAtMs, priceTicks }: AmendOrder,
 ): Refused | null {
   const { order } = amended;
   if (market.held !== null) {
@@ -55,9 +56,13 @@ export function checkAmended(
   }
   const priced = pricedOf(amended);
   const trigger = order.extra?.trigger ?? STOP_TRIGGER;
-  const extras = { trigger, limitTicks: num(amended.limit) };
+  const isIdle = isWaitingExit(order) && order.remaining === 0n;
+  const extras = { trigger, limitTicks: num(amended.limit), isIdle };
   const price = checkPrice({ ...priced, extras }, market);
   if (price !== null) return price;
+  const position = positionOf(state, order.account, order.market);
+  const sides = priceTicks > 0 ? checkSides(state, position, order, amended.price) : null;
+  if (sides !== null || isWaitingExit(order)) return sides;
   // It is as large as the position, and pays for nothing.
   if (order.extra?.closePosition === true) return null;
   return checkSize(state, market, amended);

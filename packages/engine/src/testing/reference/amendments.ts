@@ -9,6 +9,7 @@ import { executeAmendment } from "./amendment-changes.js";
 import { type Amended, checkAmended } from "./amendment-checks.js";
 import { checkSigned } from "./checks.js";
 import { emit } from "./end-events.js";
+import { isWaitingExit } from "./exits.js";
 import { max, min } from "./integers.js";
 import { closable, isStopped } from "./margin.js";
 import { namedOrder, openOrders } from "./open-orders.js";
@@ -76,8 +77,9 @@ function checkChange(order: Order, command: AmendOrder): Refused | null {
   }
   const closes = extra?.closePosition === true;
   if (given.limit && !hasLimit) return refused("invalid_order");
-  // "Amendable: price, expiresAt."
-  if (given.size && closes) return refused("invalid_order");
+  // "Amendable: price, expiresAt."; an exit has the lots that it covers, and no expiry.
+  if (given.size && (closes || isWaitingExit(order))) return refused("invalid_order");
+  if (given.expiry && isWaitingExit(order)) return refused("invalid_order");
   // "limit and stop with gtc", and what closes the position.
   const isGtc = order.resting || extra?.timeInForce === GOOD_TILL_CANCELED;
   if (given.expiry && !isGtc && !closes) return refused("invalid_order");

@@ -14,6 +14,7 @@ import {
 } from "../../commands.js";
 import { MAX_ORDER_NOTIONAL_MICROS, NONCE_WINDOW, PRICE_RANGE_FACTOR } from "../../config.js";
 import { bestAgainst, bestAsk, bestBid } from "./book.js";
+import { areMisshapen, checkExits, exitCount } from "./exits.js";
 import { abs, ceilDiv, floorDiv, max, min, num } from "./integers.js";
 import { waiting } from "./limits.js";
 import { closable, isStopped, MILLION, unitOf } from "./margin.js";
@@ -26,6 +27,7 @@ import {
   type Market,
   type Position,
   positionOf,
+  rulesOf,
   type Session,
   type State,
 } from "./state.js";
@@ -133,6 +135,11 @@ function checkForm(
   if (!whole || (extras !== undefined && isMisshapen(order, extras))) {
     return refused("invalid_order");
   }
+  if (order.exits !== undefined) {
+    if (!rulesOf(state).exitsAreKnown || areMisshapen(order, order.exits)) {
+      return refused("invalid_order");
+    }
+  }
   const most = market.config.tiers[0]?.maxLeverage ?? 0;
   if (order.leverage > most) return refused("leverage_above_maximum", most);
   if (budgetOf(order) > BigInt(MAX_ORDER_NOTIONAL_MICROS)) return refused("notional_limit");
@@ -145,13 +152,18 @@ function checkForm(
   if (market.index === null) return refused("stale_index");
   if (market.held !== null) return refused("index_held", num(market.held.index), num(market.index));
 
-  return checkPrice(order, market);
+  return checkPrice(order, market) ?? checkExits(order, market);
 }
 
 /** The price against the mark. */
 export function checkPrice(
   order: Pick<PlaceOrder, "side" | "type" | "priceTicks"> & {
-    readonly extras?: { readonly trigger: number; readonly limitTicks: number };
+    readonly extras?: {
+      readonly trigger: number;
+      readonly limitTicks: number;
+      /** Of an exit that covers nothing, which no mark reaches. */
+      readonly isIdle?: boolean;
+    };
   },
   market: Market,
 ): Refused | null {
@@ -169,7 +181,9 @@ export function checkPrice(
   }
   if (order.type === STOP_ORDER) {
     const trigger = extras?.trigger ?? STOP_TRIGGER;
-    if (isBeyond(mark, order.side, trigger, price)) return refused("stop_would_trigger", num(mark));
+    if (extras?.isIdle !== true && isBeyond(mark, order.side, trigger, price)) {
+      return refused("stop_would_trigger", num(mark));
+    }
     const limit = BigInt(extras?.limitTicks ?? 0);
     const reach = floorDiv(price * BigInt(market.config.bandPpm), MILLION);
     if (limit > 0n && (limit < price - reach || limit > price + reach)) {
@@ -261,7 +275,9 @@ function checkTrading(
     );
     if (faulty !== null) return faulty;
   }
-  if (!isImmediate(order) && position.orders.length >= most) {
+  // "two free places more", or one more for one exit.
+  const places = (isImmediate(order) ? 0 : 1) + exitCount(order);
+  if (places > 0 && position.orders.length + places > most) {
     return refused("open_order_limit", most);
   }
   if (!isImmediate(order)) {

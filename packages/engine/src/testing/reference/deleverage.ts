@@ -3,11 +3,12 @@
  */
 import type { Side } from "../../commands.js";
 import { emit, touch } from "./end-events.js";
+import { closed } from "./exits.js";
 import { type Closing, closingPart, reduce } from "./fills.js";
 import { settleFunding } from "./funding.js";
 import { abs, floorDiv, max, min, num } from "./integers.js";
 import { closable, lotAtMark, netEquityOf, unrealised } from "./margin.js";
-import { settle } from "./settle.js";
+import { removeIdle, settle } from "./settle.js";
 import { accountOf, type Market, type Position, positionOf, type State } from "./state.js";
 import { mayMeet, mayMeetBeyond, meet } from "./work.js";
 
@@ -54,6 +55,7 @@ export function deleverage(
     position.margin -= closing.released;
     rest -= amount;
     trade(position, amount, closing.pnl);
+    closed(state, position, null, amount, removeIdle);
   };
 
   for (const position of ranking(state, market, side)) {

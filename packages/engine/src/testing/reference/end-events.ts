@@ -27,6 +27,19 @@ export function reportWork(state: State): void {
 
 /** After all other work of the command, with the final values. */
 export function settleEvents(state: State, before: { fund: bigint; fees: bigint }): void {
+  const resized = [...state.resizedExits].sort((a, b) => a.id - b.id);
+  for (const order of resized) {
+    const { orders } = accountOf(state, order.account).positions[order.market]!;
+    if (!orders.includes(order)) continue;
+    emit(state, {
+      kind: "ExitSized",
+      orderId: order.id,
+      account: order.account,
+      market: order.market,
+      remainingLots: num(order.remaining),
+    });
+  }
+  state.resizedExits.clear();
   for (const position of state.touched) {
     emit(state, {
       kind: "PositionSettled",

@@ -2,18 +2,20 @@
  * "Matching loop". The taker says what it wants and when it stops; the loop is the same for orders,
  * triggered stops, liquidations and the backstop.
  */
+import { isExitId } from "@perpgate/protocol/order-id";
 import { CANCEL_RESTING, CANCEL_TAKER, type Side } from "../../commands.js";
 import { TRADE_ORDER } from "../../events/event-table.js";
 import { END } from "../../reasons.js";
 import { bestAgainst } from "./book.js";
 import { emit } from "./end-events.js";
+import { closed, opened } from "./exits.js";
 import { applyFill, type Booked, type Fillable, fillable, type Terms } from "./fills.js";
 import { settleFunding } from "./funding.js";
 import { floorDiv, max, min, num } from "./integers.js";
 import { openInterest } from "./limits.js";
 import { closable, lotAtMark, unitOf } from "./margin.js";
 import { overReason } from "./over.js";
-import { endOrder, isOpen, settle } from "./settle.js";
+import { endOrder, isOpen, removeIdle, settle } from "./settle.js";
 import {
   accountOf,
   type Market,
@@ -140,9 +142,13 @@ function turn(state: State, market: Market, taker: Taker, maker: Order): number 
   const lots = takerCan.lots;
   account.wallet += maker.reserve;
   maker.reserve = 0n;
-  const opened = (lots - min(lots, closing)) * lotPrice;
-  countFill(maker.extra, maker.leverage, lots * lotPrice, opened, false);
+  const openedMicros = (lots - min(lots, closing)) * lotPrice;
+  countFill(maker.extra, maker.leverage, lots * lotPrice, openedMicros, false);
   const makerBooked = applyFill(state, market, position, terms, lots);
+  const takerCloses =
+    taker.kind === TRADE_ORDER
+      ? min(lots, closable(positionOf(state, taker.account, market.number), taker.side))
+      : 0n;
   const takerBooked = taker.fill(lots, price);
   maker.remaining -= lots;
   market.last = price;
@@ -162,6 +168,16 @@ function turn(state: State, market: Market, taker: Taker, maker: Order): number 
     takerFeeMicros: num(takerBooked.fee),
     takerPnlMicros: num(takerBooked.pnl),
   });
+  const closes = min(lots, closing);
+  closed(state, position, maker, closes, removeIdle);
+  opened(state, position, maker.id, lots - closes);
+  if (taker.kind === TRADE_ORDER) {
+    const own = positionOf(state, taker.account, market.number);
+    const order = state.serving?.order ?? null;
+    if (order !== null && order.id === taker.orderId && isExitId(order.id)) order.remaining -= lots;
+    closed(state, own, order?.id === taker.orderId ? order : null, takerCloses, removeIdle);
+    opened(state, own, taker.orderId, lots - takerCloses);
+  }
   // 7. and 8.
   if (maker.remaining === 0n) endOrder(state, maker, END.none);
   else settle(state, maker.account, maker.market);

@@ -5,7 +5,6 @@ import { clientIdWords } from "@perpgate/protocol/client-order-id";
 import {
   type BatchPlace,
   LIMIT_ORDER,
-  type OrderType,
   type PlaceOrder,
   type Side,
   STOP_ORDER,
@@ -20,6 +19,7 @@ import { END } from "../../reasons.js";
 import { enterBook } from "./book.js";
 import { type Accepted, check } from "./checks.js";
 import { emit, settleEvents, touch } from "./end-events.js";
+import { attachExits } from "./exits.js";
 import { settleFunding } from "./funding.js";
 import { abs, num } from "./integers.js";
 import { closable, unitOf, unrealised } from "./margin.js";
@@ -49,6 +49,8 @@ export interface Outcome {
   readonly spent: bigint;
   readonly fees: bigint;
   readonly remaining: bigint;
+  /** Lots that it opened in this command. */
+  readonly opened: bigint;
 }
 
 /** Null if the order was executed or replayed; `state.block.executed` tells which. */
@@ -82,12 +84,13 @@ export function placeOrder(state: State, command: PlaceOrder): Refused | null {
     announce(state, command, accepted);
     outcome = killed(outcome, accepted.lots);
   }
+  const exits = attachExits(state, accepted.position, command, outcome.opened);
   settleEvents(state, before);
   fireIfDue(state, session.account);
   acknowledge(state, session, accepted.position, outcome, {
     orderId: state.position,
     side: command.side,
-    type: command.type,
+    type: command.type + 4 * exits,
     nonce: command.nonce,
     batch: command.batch,
     clientId: command.extras?.clientOrderId ?? "",
@@ -97,7 +100,7 @@ export function placeOrder(state: State, command: PlaceOrder): Refused | null {
 
 /** "reason `not_filled` where no other reason applies"; that the book has too little is none. */
 function killed({ reason }: Outcome, lots: bigint): Outcome {
-  const none = { filled: 0n, spent: 0n, fees: 0n, remaining: lots };
+  const none = { filled: 0n, spent: 0n, fees: 0n, opened: 0n, remaining: lots };
   const isPlain = reason === END.none || reason === END.book_empty;
   return { ...none, status: STATUS_CANCELED, reason: isPlain ? END.not_filled : reason };
 }
@@ -154,7 +157,8 @@ export function acknowledge(
   order: {
     orderId: number;
     side: Side;
-    type: OrderType;
+    /** With the exits that are attached (acknowledgement-leaf.ts). */
+    type: number;
     nonce: number;
     batch: BatchPlace | undefined;
     clientId: string;
@@ -203,7 +207,7 @@ function execute(state: State, command: PlaceOrder, accepted: Accepted): Outcome
   };
   if (command.type === STOP_ORDER) {
     position.orders.push(openOrder(command, order, lots));
-    const none = { filled: 0n, spent: 0n, fees: 0n };
+    const none = { filled: 0n, spent: 0n, fees: 0n, opened: 0n };
     return { status: STATUS_PENDING, reason: END.none, ...none, remaining: lots };
   }
   return command.type === LIMIT_ORDER
@@ -224,6 +228,7 @@ function openOrder(command: PlaceOrder, order: Buying, remaining: bigint): Order
     resting: command.type === LIMIT_ORDER,
     reached: false,
     triggered: false,
+    coversSince: 0,
     cap: order.cap,
     postOnly: command.postOnly,
     lots: order.lots,
@@ -252,8 +257,8 @@ export function takeAndRest(
   const closed = closable(position, order.side) > 0n;
   const taker = new LimitTaker(order, BigInt(priceTicks));
   const reason = match(state, market, taker);
-  const { filled, spent, fees, left } = taker;
-  const so = { filled, spent, fees, remaining: left };
+  const { filled, spent, fees, left, opened } = taker;
+  const so = { filled, spent, fees, opened, remaining: left };
   if (left === 0n) return { status: STATUS_FILLED, reason: END.none, ...so };
   if (reason !== END.none) return { status: STATUS_CANCELED, reason, ...so };
   if (isImmediate) {
@@ -293,8 +298,9 @@ function marketOrder(command: PlaceOrder, order: Buying): Outcome {
   if (order.extra !== null && order.extra.size > 0n) return sizedOrder(command, order);
   const taker = new MarketTaker(order, budgetOf(command), BigInt(command.priceTicks));
   const reason = match(state, market, taker);
-  const { filled, spent, fees } = taker;
-  const done = { status: STATUS_FILLED, reason: END.none, filled, spent, fees, remaining: 0n };
+  const { filled, spent, fees, opened } = taker;
+  const so = { filled, spent, fees, opened };
+  const done = { status: STATUS_FILLED, reason: END.none, ...so, remaining: 0n };
   if (reason === END.none && filled > 0n) return done;
   const remaining = taker.affordable(market.mark);
   if (remaining === 0n && filled > 0n) return done;
@@ -305,7 +311,8 @@ function marketOrder(command: PlaceOrder, order: Buying): Outcome {
 function sizedOrder(command: PlaceOrder, order: Buying): Outcome {
   const taker = new SizedTaker(order, BigInt(command.priceTicks));
   const reason = match(order.state, order.market, taker);
-  const { filled, spent, fees, left } = taker;
+  const { filled, spent, fees, left, opened } = taker;
   const status = left === 0n ? STATUS_FILLED : STATUS_CANCELED;
-  return { status, reason: left === 0n ? END.none : reason, filled, spent, fees, remaining: left };
+  const so = { filled, spent, fees, opened, remaining: left };
+  return { status, reason: left === 0n ? END.none : reason, ...so };
 }

@@ -31,4 +31,5 @@ export function recall(state: State, saved: Savepoint): void {
   Object.assign(state, { accounts, markets, fund, fees, fundingPool });
   state.undone = state.events.splice(saved.events);
   state.touched = [];
+  state.resizedExits.clear();
 }

@@ -6,6 +6,7 @@ import { LONG, SHORT, type Side } from "../../commands.js";
 import { END } from "../../reasons.js";
 import { leaveBook } from "./book.js";
 import { emit, touch } from "./end-events.js";
+import { isWaitingExit, orderGone } from "./exits.js";
 import { ceilDiv, min, num } from "./integers.js";
 import { closable, MILLION, unitOf } from "./margin.js";
 import {
@@ -36,10 +37,11 @@ function remove(state: State, order: Order, reason: number): void {
     reason,
     remainingLots: num(order.remaining),
   });
+  orderGone(state, position, order.id, removeIdle);
 }
 
-/** As `remove`, for an order that settle ends. */
-function removeIdle(state: State, order: Order, reason: number): void {
+/** As `remove`, for an order that settle ends, or that has lost what it was for. */
+export function removeIdle(state: State, order: Order, reason: number): void {
   state.endedBySettle += 1;
   chargeOrders(state, 1);
   remove(state, order, reason);
@@ -82,7 +84,7 @@ export function settle(state: State, accountNumber: number, marketNumber: number
 
   // 1. Reduce-only orders that have nothing to reduce.
   for (const order of byId(position.orders)) {
-    if (order.reduceOnly && closable(position, order.side) === 0n) {
+    if (order.reduceOnly && !isWaitingExit(order) && closable(position, order.side) === 0n) {
       removeIdle(state, order, END.reduce_only);
     }
   }

@@ -23,6 +23,8 @@ export interface Order {
   reached: boolean;
   /** Of one that closes the position: whether it was triggered, and closes what it finds. */
   triggered: boolean;
+  /** Of an exit: the position of the command in which it began to cover lots. */
+  coversSince: number;
   /** The maxNotional of the session that placed or last amended it; 0: none. */
   cap: bigint;
   /** Null for a plain order. */
@@ -176,6 +178,8 @@ export interface Rules {
   readonly workOfOrders: boolean;
   /** A triggered closePosition order keeps to the lots of that moment. */
   readonly triggeredLotsAreFixed: boolean;
+  /** Orders may have exits attached. */
+  readonly exitsAreKnown: boolean;
 }
 
 /** A signed batch, as far as its operations have come. */
@@ -252,6 +256,8 @@ export interface State {
   /** The stop that takes from the book just now, and what it has taken. */
   serving: { readonly order: Order; readonly taker: { readonly filled: bigint } } | null;
   disconnectBudget: { cancels: number; looks: number };
+  /** Exits whose lots the command has changed, their own fills apart. */
+  resizedExits: Set<Order>;
   /** The events that a fill-or-kill order of the command has undone. */
   undone: VenueEvent[];
 }
@@ -264,6 +270,7 @@ const VERSION_2: Rules = {
   endsInRounds: false,
   workOfOrders: false,
   triggeredLotsAreFixed: false,
+  exitsAreKnown: false,
 };
 
 export const VERSIONS: ReadonlyMap<number, Rules> = new Map([
@@ -277,6 +284,7 @@ export const VERSIONS: ReadonlyMap<number, Rules> = new Map([
       workOfOrders: true,
       triggeredLotsAreFixed: true,
       endsInRounds: true,
+      exitsAreKnown: true,
     },
   ],
 ]);
@@ -331,6 +339,7 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     liquidatedOrders: 0,
     serving: null,
     disconnectBudget: { cancels: 0, looks: 0 },
+    resizedExits: new Set(),
     undone: [],
   };
 }

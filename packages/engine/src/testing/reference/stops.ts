@@ -1,11 +1,13 @@
 /**
  * "Tick", step 5: stops that trigger.
  */
+import { isExitId, parentOf } from "@perpgate/protocol/order-id";
 import { STOP_TRIGGER } from "../../commands.js";
 import { END } from "../../reasons.js";
 import { bestAgainst } from "./book.js";
 import { bandOf, isBeyond } from "./checks.js";
 import { emit, touch } from "./end-events.js";
+import { canOpen, isWaitingExit } from "./exits.js";
 import { settleFunding } from "./funding.js";
 import { abs, ceilDiv, min, num } from "./integers.js";
 import { closable, isLive, lotAtMark, MILLION, owedFunding, unitOf } from "./margin.js";
@@ -50,7 +52,10 @@ export function stops(state: State): void {
           continue;
         }
         const trigger = order.extra?.trigger ?? STOP_TRIGGER;
-        if (isBeyond(market.mark, order.side, trigger, order.price)) order.reached = true;
+        // An exit that covers nothing, or began to within this tick, is not reached by it.
+        if (isWaitingExit(order) && lots === 0n) continue;
+        const isNew = isWaitingExit(order) && order.coversSince === state.position;
+        if (!isNew && isBeyond(market.mark, order.side, trigger, order.price)) order.reached = true;
         if (!order.reached) continue;
         const isClosing = closes || order.reduceOnly || order.remaining <= capacity;
         waiting.push({ order, isClosing, notional, turn: 0 });
@@ -151,6 +156,13 @@ function trigger(state: State, order: Order): void {
   state.serving = null;
   if (limit > 0n && taker.left > 0n && reason === END.none) {
     restTriggered(state, market, position, order, taker.left);
+    return;
+  }
+  // What its order opens later is to be covered, too.
+  if (isExitId(order.id) && taker.left === 0n && canOpen(state, position, parentOf(order.id))) {
+    order.reached = false;
+    position.orders.push(order);
+    settle(state, order.account, order.market);
     return;
   }
   emit(state, {

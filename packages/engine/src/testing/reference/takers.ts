@@ -40,6 +40,8 @@ abstract class OrderTaker implements Taker {
   filled = 0n;
   spent = 0n;
   fees = 0n;
+  /** Lots that its fills opened. */
+  opened = 0n;
 
   constructor(protected readonly order: Buying) {
     this.side = order.side;
@@ -91,8 +93,9 @@ abstract class OrderTaker implements Taker {
   fill(lots: bigint, price: bigint): Booked {
     const { state, market, position, extra, leverage } = this.order;
     const lotPrice = price * unitOf(market);
-    const opened = (lots - min(lots, this.capacity())) * lotPrice;
-    countFill(extra, leverage, lots * lotPrice, opened, !(this instanceof LimitTaker));
+    const opened = lots - min(lots, this.capacity());
+    countFill(extra, leverage, lots * lotPrice, opened * lotPrice, !(this instanceof LimitTaker));
+    this.opened += opened;
     const booked = applyFill(state, market, position, this.terms(price), lots);
     this.left -= lots;
     this.filled += lots;

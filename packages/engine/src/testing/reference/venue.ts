@@ -66,6 +66,7 @@ export class ReferenceVenue {
     state.position += 1;
     state.events = [];
     state.touched = [];
+    state.resizedExits.clear();
     state.undone = [];
     state.work.account = accountOfCommand(state, command);
     beginWork(state, 8_000);

@@ -1,4 +1,5 @@
 /** One trader of a scenario: what it sends, and what it owns. */
+import { EXIT_KINDS, exitId } from "@perpgate/protocol/order-id";
 import {
   type AmendOrder,
   CANCEL_BOTH,
@@ -13,6 +14,7 @@ import {
   LONG,
   MARKET_ORDER,
   type OpenSession,
+  type OrderExits,
   type OrderExtras,
   type OrderType,
   type RegisterDeposit,
@@ -70,6 +72,9 @@ export interface Terms {
   /** Of a stop once it is triggered, in dollars. */
   readonly limit?: number;
   readonly closePosition?: boolean;
+  /** Attached exits: price, or price and limit, in dollars. */
+  readonly profitAt?: number | readonly [price: number, limit: number];
+  readonly lossAt?: number | readonly [price: number, limit: number];
   readonly nonce?: number;
   readonly market?: Listing;
   readonly key?: string;
@@ -177,6 +182,7 @@ export class Trader {
       reduceOnly: terms.reduceOnly ?? false,
       postOnly: terms.postOnly ?? false,
       ...extrasOf(type, terms, listing),
+      ...exitsOf(terms, listing),
     };
   }
 
@@ -276,6 +282,16 @@ export class Trader {
     return this.figure("reserved", listing) / MICROS;
   }
 
+  /** Coins that the exits of an order cover: take profit and stop loss, null for one that is not open. */
+  covered(orderId: number): readonly (number | null)[] {
+    const { orders } = this.venue.engine.state;
+    const { lotsPerCoin } = this.venue.listings[0]!;
+    return EXIT_KINDS.map((kind) => {
+      const order = orders.index.get(exitId(orderId, kind));
+      return order === NONE ? null : orders.remaining(order) / lotsPerCoin;
+    });
+  }
+
   openOrders(listing: Listing = this.venue.listings[0]!): number {
     return this.figure("openOrders", listing);
   }
@@ -336,4 +352,16 @@ function extrasOf(type: Words, terms: Terms, listing: Listing): { extras?: Order
       validUntilMs: validUntil ?? 0,
     },
   };
+}
+
+/** The attached exits; nothing for an order without any. */
+function exitsOf({ profitAt, lossAt }: Terms, { ticksPerDollar }: Listing): { exits?: OrderExits } {
+  if (profitAt === undefined && lossAt === undefined) return {};
+  const leg = (given: Terms["profitAt"]): [number, number] => {
+    const [price, limit] = typeof given === "object" ? given : [given ?? 0, 0];
+    return [Math.round(price * ticksPerDollar), Math.round(limit * ticksPerDollar)];
+  };
+  const [takeProfitTicks, takeProfitLimitTicks] = leg(profitAt);
+  const [stopLossTicks, stopLossLimitTicks] = leg(lossAt);
+  return { exits: { takeProfitTicks, takeProfitLimitTicks, stopLossTicks, stopLossLimitTicks } };
 }
