@@ -1,5 +1,6 @@
 /** Hourly funding with worked numbers. Alice is long, Bob short, Quinn quotes. */
 import { describe, expect, test } from "vitest";
+import { DUST, type Listing } from "./listing.js";
 import type { Trader } from "./trader.js";
 import { START_MS, Venue } from "./venue.js";
 
@@ -231,6 +232,37 @@ describe("funding beyond margin", () => {
     expect(traded.map((event) => event.priceTicks)).toEqual([492_001, 492_001]);
     expect(alice.position().size).toBe(0);
     expect(venue.fund).toBeCloseTo(1_000_000.2955, 6);
+  });
+
+  test("a short under water: its cost rises to a tick per lot, the fund pays what is left", () => {
+    const penny: Listing = {
+      ...DUST,
+      startPrice: 3,
+      config: { ...DUST.config, maxIndexJumpPpm: 10 ** 12, impactNotionalMicros: 1_000 },
+    };
+    const venue = new Venue({ markets: [penny] });
+    const [alice, bob, quinn] = ["alice", "bob", "quinn"].map((name) => venue.trader(name, 10));
+    alice!.sells("limit", { size: 0.001, price: 3, leverage: 20 });
+    bob!.buys("limit", { size: 0.001, price: 3, leverage: 1 });
+    // 1,000 lots at 3: cost −3,000, margin 150.
+    expect(alice!.position()).toEqual({ size: -0.001, cost: -0.003, margin: 0.00015 });
+    venue.skipsTo(HOUR_1);
+    venue.index(1_000_000);
+    quinn!.buys("limit", { size: 0.000001, price: 960_000, leverage: 1 });
+    quinn!.sells("limit", { size: 0.000001, price: 965_000, leverage: 1 });
+    venue.tick();
+    // (3.5 − 0.05) ÷ 8 = 0.43125 % of 1,000 lots at 1,000,000.
+    const owed = 4_312_500;
+    const [applied] = venue.happened("FundingApplied");
+    expect(applied).toMatchObject({ rate: -owed, markTicks: 1_000_000 });
+    // The margin, and two of the three ticks per lot.
+    const [settled] = venue.happened("FundingSettled");
+    expect(settled).toMatchObject({ account: 1, amountMicros: 2_150, marginMicros: -150 });
+    const socialised = venue.happened("LossSocialised").filter((loss) => loss.account === 1);
+    expect(socialised).toMatchObject([{ amountMicros: owed - 2_150 }]);
+    // So its lots have a price at which they can be handed over: one tick.
+    const handedOver = venue.happened("Traded").filter((event) => event.takerAccount === 1);
+    expect(handedOver.map((event) => [event.priceTicks, event.lots])).toEqual([[1, 1_000]]);
   });
 });
 

@@ -124,6 +124,28 @@ describe("size with margin", () => {
     expect(alice.position().size).toBe(0.00003);
   });
 
+  test("filled in parts: each part's margin rounds up, but for a limit order only their sum's", () => {
+    // A lot takes a seventh of 0.5 dollars, 0.071429 rounded up: three of them 0.214287.
+    const rows: [type: "market" | "stop" | "limit", margin: number, filled: number][] = [
+      ["market", 0.214286, 0.00002],
+      ["market", 0.214287, 0.00003],
+      ["stop", 0.214286, 0.00002],
+      ["stop", 0.214287, 0.00003],
+      ["limit", 0.214286, 0.00003],
+    ];
+    for (const [type, margin, filled] of rows) {
+      const { venue, mara, alice } = venueWith();
+      venue.index(50_100);
+      const terms = { size: 0.00003, leverage: 7, margin, price: 50_000 };
+      if (type === "stop") alice.buys("stop", { ...terms, takeProfit: true });
+      for (let i = 0; i < 3; i++) mara.sells("limit", { size: 0.00001, price: 50_000 });
+      venue.index(50_000);
+      venue.tick();
+      if (type !== "stop") alice.buys(type, terms);
+      expect([type, margin, alice.position().size]).toEqual([type, margin, filled]);
+    }
+  });
+
   test("market: what the margin does not pay for is canceled, margin_spent", () => {
     const { alice } = venueWith({ asks: [50_000, 50_100] });
     const answer = alice.buys("market", { size: 2, margin: 7_505 });

@@ -1,5 +1,6 @@
 /** Take-profits, and stops that become limit orders. */
 import { describe, expect, test } from "vitest";
+import { END_REASONS } from "../../reasons.js";
 import { RestoredVenue } from "./restored-venue.js";
 import type { Trader } from "./trader.js";
 import type { Venue } from "./venue.js";
@@ -176,5 +177,28 @@ describe("a stop with a limit", () => {
     venue.index(51_000);
     venue.tick();
     expect(venue.endedWithRest()).toEqual([[stop.orderId, "market_reduce_only", 1]]);
+  });
+
+  test("what another order is to close already opens: the session's cap applies to it", () => {
+    // One coin of the position at 49,000, and half of one that would open.
+    for (const [capMicros, rests] of [
+      [73_500_000_000, 0.9],
+      [73_499_999_999, 0.4],
+    ] as const) {
+      const { venue, all } = traders(100_000, 1_000_000);
+      const [alice, bob] = all as [Trader, Trader];
+      bob.sells("limit", { margin: 5_000, price: 50_000 });
+      alice.buys("limit", { margin: 5_000, price: 50_000 });
+      alice.sells("limit", { size: 0.6, price: 51_000 });
+      alice.signsIn({ maxNotionalMicros: capMicros });
+      expect(alice.sells("stop", { size: 0.9, price: 49_000, limit: 49_000 }).status).toBe(
+        "pending",
+      );
+      venue.index(49_000);
+      venue.tick();
+      expect(venue.best().ask).toEqual([49_000, rests]);
+      const reasons = venue.happened("OrderReduced").map(({ reason }) => END_REASONS[reason]);
+      expect(reasons).toEqual(rests === 0.9 ? [] : ["session_notional_cap_exceeded"]);
+    }
   });
 });
