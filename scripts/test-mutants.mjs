@@ -4,7 +4,9 @@
  * and runs the engine's tests. A mutant that no test notices has survived, and is printed.
  *
  *   npm run test:mutants -- [--sample 60] [--seed 1] [--file fill.ts]... [--fast] [--concurrency 2]
+ *   npm run test:mutants -- --survivors FILE [--file fill.ts]... [--fast]
  *
+ * The second form runs what survived the flows of mutants/flow-mutants.mjs.
  * All mutants are some thousands; a run takes a seeded sample of them. What survives the fast tests
  * is run against the slow ones unless `--fast` is given. Survivors that were looked into are in
  * docs/lab/mutants.md.
@@ -13,7 +15,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { Stryker } from "@stryker-mutator/core";
-import { Instrumenter } from "@stryker-mutator/instrumenter";
+import { EXCLUDED, instrumented } from "./mutants/instrument.mjs";
 
 const ROOT = resolve(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..");
 const ENGINE = "packages/engine/src";
@@ -32,8 +34,6 @@ const RULES = [
   "tick.ts",
   "versions.ts",
 ];
-/** Texts and shapes of objects: the compiler finds those. */
-const EXCLUDED = ["StringLiteral", "ObjectLiteral", "ArrayDeclaration", "Regex"];
 /** A larger statement contains too many other mutants to be drawn as one. */
 const LARGEST_GROUP = 12;
 
@@ -44,13 +44,16 @@ const { values } = parseArgs({
     file: { type: "string", multiple: true, default: [] },
     concurrency: { type: "string", default: "2" },
     fast: { type: "boolean", default: false },
+    survivors: { type: "string" },
   },
 });
 
 process.chdir(ROOT);
 const files = sourceFiles();
-const ranges = draw(await mutantsOf(files), Number(values.sample), Number(values.seed));
-const first = await run("fast", ranges);
+const asked = values.survivors === undefined ? null : survivorsIn(values.survivors);
+const ranges =
+  asked?.map(rangeOf) ?? draw(await allMutants(), Number(values.sample), Number(values.seed));
+const first = (await run("fast", ranges)).filter(isAsked);
 const survivors = first.filter(hasSurvived);
 const last = values.fast || survivors.length === 0 ? survivors : await runAgain(survivors);
 print(first, last.filter(hasSurvived));
@@ -67,21 +70,26 @@ function sourceFiles() {
   return all.filter((path) => values.file.some((part) => path.includes(part)));
 }
 
-async function mutantsOf(paths) {
-  const silent = { debug() {}, info() {}, isDebugEnabled: () => false };
-  const sources = paths.map((name) => ({
-    name,
-    mutate: true,
-    content: readFileSync(name, "utf8"),
-  }));
-  const options = {
-    plugins: null,
-    excludedMutations: EXCLUDED,
-    ignorers: [],
-    noHeader: true,
-  };
-  const { mutants } = await new Instrumenter(silent).instrument(sources, options);
-  return mutants.filter(({ status }) => status !== "Ignored");
+async function allMutants() {
+  const lists = [];
+  for (const path of files) lists.push((await instrumented(path)).mutants);
+  return lists.flat();
+}
+
+/** The mutants of the files that flow-mutants.mjs has left. */
+function survivorsIn(path) {
+  const lines = readFileSync(path, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  return lines
+    .map(({ file, ...mutant }) => ({ ...mutant, fileName: file }))
+    .filter((mutant) => hasSurvived(mutant) && files.includes(mutant.fileName));
+}
+
+/** A range of survivors contains others. */
+function isAsked(mutant) {
+  return asked === null || asked.some((each) => keyOf(each) === keyOf(mutant));
 }
 
 /** Ranges that together contain about as many mutants as asked for. */

@@ -7,6 +7,7 @@
  *   node scripts/mutants/flow-mutants.mjs OUTPUT.jsonl packages/engine/src/money/fill.ts…
  */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { appendFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -19,6 +20,21 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const PATIENCE_MS = 60_000;
 /** The first line of a worker that begins with the mutants. */
 const READY = "ready";
+/** The instrumented file asks this object whether a mutant is on, and counts what it reaches. */
+const SWITCH = `globalThis.mutants = {
+  active: Number(process.env.MUTANT ?? -1),
+  counts: process.env.MUTANT === undefined,
+  reached: new Map(),
+  hits: 0,
+  mostHits: Infinity,
+  hit() {
+    if (++this.hits > this.mostHits) throw new Error("does not end");
+    return true;
+  },
+  cover(...ids) {
+    for (const id of ids) this.reached.set(id, (this.reached.get(id) ?? 0) + 1);
+  },
+};`;
 process.chdir(ROOT);
 const [output, ...files] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "perpgate-mutants-"));
@@ -26,7 +42,8 @@ process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 const corpus = process.env.MUTANT_FLOWS ?? join(folder, "corpus");
 await bundle("plain.mjs", "", "");
-if (!existsSync(corpus) && !(await run("plain.mjs", ["corpus", corpus], null))) throw new Error("no flows");
+if (!existsSync(corpus) && !(await run("plain.mjs", ["corpus", corpus], {}, () => undefined)))
+  throw new Error("no flows");
 for (const file of files) await runFile(file);
 
 async function runFile(file) {
@@ -35,25 +52,33 @@ async function runFile(file) {
   writeFileSync(ids, JSON.stringify(mutants.map(({ id }) => Number(id))));
   const bundled = `${file.replaceAll("/", "-")}.mjs`;
   await bundle(bundled, file, content);
-  const counts = {};
-  let next = 0;
-  const take = ({ status, at }) => {
-    const { location, mutatorName, replacement } = mutants[next++];
-    const line = { file, location, mutatorName, replacement, status, at };
-    appendFileSync(output, `${JSON.stringify(line)}\n`);
-    counts[status] = (counts[status] ?? 0) + 1;
-  };
-  while (next < mutants.length) {
-    let isReady = false;
-    const ended = await run(bundled, ["run", corpus, ids, next], (line) => {
-      if (line === READY) isReady = true;
-      else take(JSON.parse(line));
-    });
-    if (!isReady) throw new Error(`${file}: the unchanged engine fails`);
+  const found = [];
+  while (found.length < mutants.length) {
+    found.push(...(await resultsOf(bundled, ["run", corpus, ids, found.length])));
     // It has not ended, or has ended the process: no test would pass with it.
-    if (!ended && next < mutants.length) take({ status: "Timeout", at: "" });
+    if (found.length < mutants.length) found.push({ status: "Timeout", at: "" });
+  }
+  const counts = {};
+  for (const [i, { id, location, mutatorName, replacement }] of mutants.entries()) {
+    if (found[i].status === "Loaded") {
+      const [alone] = await resultsOf(bundled, ["one", corpus], { MUTANT: id });
+      found[i] = alone ?? { status: "Timeout", at: "" };
+    }
+    const line = { file, location, mutatorName, replacement, ...found[i] };
+    appendFileSync(output, `${JSON.stringify(line)}\n`);
+    counts[line.status] = (counts[line.status] ?? 0) + 1;
   }
   console.log(file, mutants.length, JSON.stringify(counts));
+}
+
+/** The results that the process has until it ends, or is ended because it says nothing for too long. */
+async function resultsOf(bundled, args, env = {}) {
+  const lines = [];
+  await run(bundled, args, env, (line) => lines.push(line));
+  if (lines.shift() !== READY && env.MUTANT === undefined) {
+    throw new Error(`${bundled}: the unchanged engine fails`);
+  }
+  return lines.map((line) => JSON.parse(line));
 }
 
 /** The worker with one file of the engine replaced. */
@@ -66,15 +91,16 @@ async function bundle(name, file, content) {
     resolve: { conditionNames: ["perpgate-source"], extensionAlias: { ".js": [".ts", ".js"] } },
     plugins: [{ name: "mutants", load: (id) => (id === path ? content : null) }],
   });
-  await build.write({ file: join(folder, name), format: "esm" });
+  await build.write({ file: join(folder, name), format: "esm", banner: SWITCH });
   await build.close();
 }
 
 /** Whether the process has ended by itself without an error. */
-async function run(name, args, onLine) {
-  const child = spawn(process.execPath, ["--max-old-space-size=3000", join(folder, name), ...args.map(String)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+async function run(name, args, env, onLine) {
+  const worker = ["--max-old-space-size=3000", join(folder, name), ...args.map(String)];
+  const stdio = ["ignore", "pipe", "inherit"];
+  const child = spawn(process.execPath, worker, { stdio, env: { ...process.env, ...env } });
+  const ended = once(child, "exit");
   let timer;
   for await (const line of createInterface(child.stdout)) {
     clearTimeout(timer);
@@ -82,6 +108,6 @@ async function run(name, args, onLine) {
     onLine(line);
   }
   clearTimeout(timer);
-  const code = child.exitCode ?? (await new Promise((done) => child.once("exit", done)));
+  const [code] = await ended;
   return code === 0;
 }

@@ -5,6 +5,7 @@
  *
  *   node worker.js corpus FILE          writes the flows and their events
  *   node worker.js run FILE IDS FROM    one line of JSON per mutant, from the FROMth on
+ *   MUTANT=ID node worker.js one FILE   the same for one, which is on while the modules are loaded
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { deserialize, serialize } from "node:v8";
@@ -22,25 +23,14 @@ const COMMANDS = 4_500;
 /** Times that a mutant may be reached in a flow, as a multiple of the unchanged engine's. */
 const MOST_HITS = 20;
 
-/** The instrumented file asks this object whether a mutant is active, and counts what it reaches. */
-const mutants = {
-  active: -1,
-  counts: false,
-  reached: new Map(),
-  hits: 0,
-  mostHits: 0,
-  hit() {
-    if (++this.hits > this.mostHits) throw new Error("does not end");
-    return true;
-  },
-  cover(...ids) {
-    for (const id of ids) this.reached.set(id, (this.reached.get(id) ?? 0) + 1);
-  },
-};
-globalThis.mutants = mutants;
+/** The switch, which the bundle begins with: see flow-mutants.mjs. */
+const { mutants } = globalThis;
+/** What was reached when the modules were loaded takes a process that begins with the mutant. */
+const reachedByLoading = new Set(mutants.reached.keys());
 
 const [mode, file, ids, from] = process.argv.slice(2);
 if (mode === "corpus") writeFileSync(file, serialize(corpus()));
+else if (mode === "one") runOne(deserialize(readFileSync(file)));
 else run(deserialize(readFileSync(file)), JSON.parse(readFileSync(ids)).slice(Number(from)));
 
 function corpus() {
@@ -107,12 +97,13 @@ function run(streams, ids) {
   mutants.counts = false;
   console.log("ready");
   for (const id of ids) {
-    mutants.active = id;
-    let status = "NoCoverage";
+    const isLoaded = reachedByLoading.has(id);
+    mutants.active = isLoaded ? -1 : id;
+    let status = isLoaded ? "Loaded" : "NoCoverage";
     let at = null;
     for (let i = 0; i < streams.length && at === null; i++) {
       const hits = reached[i].get(id);
-      if (hits === undefined) continue;
+      if (hits === undefined || isLoaded) continue;
       status = "Survived";
       mutants.hits = 0;
       mutants.mostHits = 1_000 + MOST_HITS * hits;
@@ -120,6 +111,14 @@ function run(streams, ids) {
     }
     console.log(JSON.stringify({ status: at === null ? status : "Killed", at: at ?? "" }));
   }
+}
+
+function runOne(streams) {
+  mutants.counts = false;
+  mutants.mostHits = Number.POSITIVE_INFINITY;
+  console.log("ready");
+  const at = streams.reduce((found, stream) => found ?? killedBy(stream), null);
+  console.log(JSON.stringify({ status: at === null ? "Survived" : "Killed", at: at ?? "" }));
 }
 
 function killedBy(stream) {

@@ -21,7 +21,10 @@ export async function instrumented(name) {
 /** Stryker's own switch compares texts and counts everything; here a compiled number compares two. */
 function withSwitch(content) {
   return content
-    .replaceAll(/stryMutAct_9fa48\("(\d+)"\)/g, "(globalThis.mutants.active === $1 && mutants.hit())")
+    .replaceAll(
+      /stryMutAct_9fa48\("(\d+)"\)/g,
+      "(globalThis.mutants.active === $1 && mutants.hit())",
+    )
     .replaceAll(/stryCov_9fa48\(([^)]*)\)/g, (_, ids) => {
       return `(globalThis.mutants.counts && mutants.cover(${ids.replaceAll('"', "")}))`;
     });
