@@ -95,7 +95,7 @@ async function bundle(name, file, content) {
   await build.close();
 }
 
-/** Whether the process has ended by itself without an error. */
+/** Whether the process has ended without an error. */
 async function run(name, args, env, onLine) {
   const worker = ["--max-old-space-size=3000", join(folder, name), ...args.map(String)];
   const stdio = ["ignore", "pipe", "inherit"];
