@@ -7,7 +7,15 @@ import { Random } from "@perpgate/protocol/random";
 import type { MarketAction } from "../../commands.js";
 import type { CohortStage } from "../../config.js";
 import { MARKETS, TRADERS } from "./listing.js";
-import { type Amendment, amendmentOf, marginOf, type Terms, termsOf } from "./term-intents.js";
+import {
+  type Amendment,
+  amendmentOf,
+  type ExitWish,
+  exitsOf,
+  marginOf,
+  type Terms,
+  termsOf,
+} from "./term-intents.js";
 
 export type Kind = "market" | "limit" | "stop";
 
@@ -27,6 +35,7 @@ export type Intent =
       readonly postOnly: boolean;
       readonly session: number;
       readonly terms?: Terms | undefined;
+      readonly exits?: ExitWish | undefined;
     }
   /** An order against the own position, of `size` thousandths of it. */
   | {
@@ -256,6 +265,7 @@ function order(r: Random, who: number, market: number): Extract<Intent, { act: "
     postOnly: type === "limit" && r.below(8) === 0,
     session: r.below(3),
     terms: r.below(2) === 0 ? termsOf(r, type) : undefined,
+    exits: type !== "stop" && r.below(3) === 0 ? exitsOf(r) : undefined,
   };
 }
 

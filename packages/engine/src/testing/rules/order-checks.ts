@@ -4,6 +4,7 @@ import { Engine } from "../../engine.js";
 import { END_REASONS } from "../../reasons.js";
 import { plainOrder } from "../commands.js";
 import { abs, max, min } from "./arithmetic.js";
+import { isExit } from "./exit-ledger.js";
 import { openingLots } from "./money-checks.js";
 import { isReached } from "./service-checks.js";
 import { type Check, eventsOf, markUnit, positionIn, refusalOf, type Step } from "./step.js";
@@ -298,6 +299,8 @@ const limits: Check = {
       if (type !== STOP_ORDER && !(type === LIMIT_ORDER && side > 0)) return [];
       const terms = record.placed.get(placed.orderId);
       if ((terms?.sizeLots ?? 0) > 0 || terms?.closePosition === true) return [];
+      // The lots of an exit are its order's.
+      if (isExit(placed.orderId)) return [];
       const unit = BigInt(record.config.markets[market]!.microsPerTickLot);
       const notional = BigInt(lots) * BigInt(priceTicks) * unit;
       const bound = BigInt(marginMicros) * BigInt(leverage);

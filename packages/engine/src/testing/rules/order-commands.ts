@@ -4,6 +4,7 @@ import {
   type ChangeMargin,
   LIMIT_ORDER,
   MARKET_ORDER,
+  type OrderExits,
   type OrderExtras,
   type OrderType,
   type PlaceOrder,
@@ -11,7 +12,7 @@ import {
 } from "../../commands.js";
 import type { Engine } from "../../engine.js";
 import type { Kind } from "./intents.js";
-import type { Amendment, Terms } from "./term-intents.js";
+import type { Amendment, ExitWish, Terms } from "./term-intents.js";
 
 const TYPES: Readonly<Record<Kind, OrderType>> = {
   market: MARKET_ORDER,
@@ -39,6 +40,7 @@ export interface Wish {
   readonly marginMicros: number;
   readonly postOnly: boolean;
   readonly terms?: Terms | undefined;
+  readonly exits?: ExitWish | undefined;
 }
 
 export function placement(engine: Engine, sender: Sender, wish: Wish): PlaceOrder {
@@ -62,13 +64,32 @@ export function placement(engine: Engine, sender: Sender, wish: Wish): PlaceOrde
     reduceOnly: wish.reduceOnly,
     postOnly: wish.postOnly && (terms === undefined || terms.timeInForce === 0),
   };
-  if (terms === undefined) return plain;
+  const base = wish.type === "market" ? mark : price;
+  const order = { ...plain, ...exitsOf(wish, base) };
+  if (terms === undefined) return order;
   const bought = Math.floor(
     (wish.marginMicros * leverage) / (Math.max(1, mark) * microsPerTickLot),
   );
   const sizeLots = terms.isSized ? Math.max(1, bought) : 0;
   const marginMicros = terms.isSized && !terms.isBounded ? 0 : wish.marginMicros;
-  return { ...plain, marginMicros, extras: extrasOf(terms, sizeLots, price, sender.stampMs) };
+  return { ...order, marginMicros, extras: extrasOf(terms, sizeLots, price, sender.stampMs) };
+}
+
+function exitsOf({ side, exits }: Wish, base: number): { exits?: OrderExits } {
+  if (exits === undefined) return {};
+  const at = (ppm: number): number => (ppm === 0 ? 0 : Math.round(base * (1 + ppm / PPM)));
+  const takeProfitTicks = at(side * exits.profit);
+  const stopLossTicks = at(-side * exits.loss);
+  const limitOf = (ticks: number): number =>
+    exits.limit === null ? 0 : Math.round(ticks * (1 + exits.limit / PPM));
+  return {
+    exits: {
+      takeProfitTicks,
+      takeProfitLimitTicks: limitOf(takeProfitTicks),
+      stopLossTicks,
+      stopLossLimitTicks: limitOf(stopLossTicks),
+    },
+  };
 }
 
 function extrasOf(terms: Terms, sizeLots: number, price: number, nowMs: number): OrderExtras {

@@ -1,6 +1,7 @@
 /** What the log says about each order: as it was placed, and as it was amended since. */
 import type { Command } from "../../commands.js";
 import type { VenueEvent } from "../../events/event-table.js";
+import { isExit } from "./exit-ledger.js";
 
 export interface SessionCaps {
   /** 0: no cap. */
@@ -61,7 +62,8 @@ export class PlacedOrders extends Map<number, PlacedOrder> {
     }
     if (event.kind === "OrderExtended") {
       const { sizeLots, timeInForce, expiresAtMs, limitTicks } = event;
-      const extras = command.kind === "PlaceOrder" ? command.extras : undefined;
+      const isOwn = command.kind === "PlaceOrder" && !isExit(event.orderId);
+      const extras = isOwn ? command.extras : undefined;
       this.change(event.orderId, {
         ...{ sizeLots, timeInForce, expiresAtMs, limitTicks },
         isTakeProfit: event.trigger === 1,

@@ -13,6 +13,7 @@ import type {
 import type { CohortStage, VenueConfig } from "../../config.js";
 import { TRADE_ADL, type VenueEvent } from "../../events/event-table.js";
 import { END } from "../../reasons.js";
+import { ExitLedger } from "./exit-ledger.js";
 import { PlacedOrders, type SessionCaps } from "./placed-orders.js";
 
 interface Hold {
@@ -49,6 +50,7 @@ export class VenueRecord {
   readonly addressOf = new Map<number, string>();
   readonly caps = new Map<number, SessionCaps>();
   readonly placed = new PlacedOrders();
+  readonly exits = new ExitLedger();
   /** Micros of each order's fills that opened. */
   readonly openedMicros = new Map<number, bigint>();
   /** The same as `maxOrderNotional` counts them at least. */
@@ -121,6 +123,7 @@ export class VenueRecord {
   command(command: Command, events: readonly VenueEvent[], timeMs: number): void {
     if (!("batch" in command) || (command.batch?.index ?? 0) === 0) this.makersMet = 0;
     this.makersMet += makersIn(events);
+    this.exits.follow(events);
     if (events.some((event) => event.kind === "CommandRefused")) return;
     if (command.kind === "SetCohort") {
       this.stage = command.stage;

@@ -9,6 +9,7 @@ import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
 import { sha256 } from "../replay/recording.js";
 import { SoleWriter } from "../sole-writer.js";
+import { EXIT_CHECKS } from "./exit-checks.js";
 import { hurriedIntentsOf, type Intent, intentsOf } from "./intents.js";
 import { LIMITS, TIGHT_LIMITS, type WorkLimits } from "./limits.js";
 import { MONEY_CHECKS } from "./money-checks.js";
@@ -27,6 +28,7 @@ const CHECKS = [
   ...MONEY_CHECKS,
   ...RISK_CHECKS,
   ...ORDER_CHECKS,
+  ...EXIT_CHECKS,
   ...TERM_CHECKS,
   ...SERVICE_CHECKS,
 ];
@@ -134,6 +136,9 @@ const REACHED = [
   "ended: position_closed",
   "ended: requested",
   "OrderReduced",
+  "ExitSized",
+  "ended: order_ended",
+  "refused: exit_price",
   "done: AmendOrder",
   "done: CancelOrder",
   "margin: added",

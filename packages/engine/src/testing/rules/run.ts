@@ -4,6 +4,7 @@ import { Engine } from "../../engine.js";
 import { TRADE_KINDS, type VenueEvent } from "../../events/event-table.js";
 import { END_REASONS, REFUSALS } from "../../reasons.js";
 import { Driver } from "./driver.js";
+import { isExit } from "./exit-ledger.js";
 import { FillReplay } from "./fills.js";
 import { FundingRecord } from "./funding-record.js";
 import type { Intent } from "./intents.js";
@@ -81,6 +82,9 @@ export function runIntents(
         if (fault !== undefined) failures.set(check.rule, { seq, fault });
       }
       for (const id of stopsReached(step)) record.reachedStops.add(id);
+      for (const { id, remaining } of after.orders) {
+        if (isExit(id) && remaining === 0) record.reachedStops.delete(id);
+      }
       record.noteFund(after.timeMs, fundValue(after));
       before = after;
       return isRestored;

@@ -1,7 +1,7 @@
 /** The work of one command: its bounds, who is served first, and what waits for the next tick. */
 import { type EventOf, TRADE_ADL, TRADE_BACKSTOP } from "../../events/event-table.js";
-import { END_REASONS } from "../../reasons.js";
 import { ceilDiv, max } from "./arithmetic.js";
+import { isExit } from "./exit-ledger.js";
 import { keyOf } from "./fills.js";
 import { shortfall } from "./risk-checks.js";
 import { type Check, eventsOf, markUnit, positionIn, refusalOf, type Step } from "./step.js";
@@ -49,10 +49,14 @@ function reachedIn(step: Step, view: View): OrderView[] {
 }
 
 /** A stop that was reached stays so, wherever the mark goes. */
-export function isReached(
-  { record, after }: Step,
-  { id, market, side, price }: OrderView,
-): boolean {
+export function isReached(step: Step, { id, market, side, price, remaining }: OrderView): boolean {
+  const { record, after, before, command } = step;
+  if (isExit(id)) {
+    // It waits for lots; those that it got in a tick are for the next one.
+    if (remaining === 0) return false;
+    const had = before.orders.find((order) => order.id === id)?.remaining ?? 0;
+    if (command.kind === "Tick" && had === 0) return false;
+  }
   if (record.reachedStops.has(id)) return true;
   const { mark } = after.markets[market]!;
   const isAbove = side > 0 !== (record.placed.get(id)?.isTakeProfit === true);
@@ -93,15 +97,16 @@ function servedIn(step: Step): number {
   return liquidated(step).size + eventsOf(step.events, "StopTriggered").length;
 }
 
-/** Whether the tick may have met a limit: as much waited as it may serve, or it met that many makers. */
+/**
+ * Whether the tick may have met a limit: as much waited as it may serve, or it met or ended that many orders,
+ * of which an exit with other lots is a quarter.
+ */
 function mayBeLimited(step: Step): boolean {
   const { events, before, limits } = step;
   const waiting = dueIn(step, before).length + reachedIn(step, before).length;
   if (Math.max(waiting, servedIn(step)) >= limits.served) return true;
-  const canceled = eventsOf(events, "OrderEnded").filter(
-    ({ reason }) => END_REASONS[reason] !== "liquidation",
-  );
-  return eventsOf(events, "Traded").length + canceled.length >= limits.makers;
+  const met = eventsOf(events, "Traded").length + eventsOf(events, "OrderEnded").length;
+  return 4 * met + eventsOf(events, "ExitSized").length >= 4 * limits.makers;
 }
 
 const work: Check = {

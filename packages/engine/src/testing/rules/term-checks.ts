@@ -1,6 +1,7 @@
 /** The terms of orders: lives, sizes, client ids, stops that close, amendments, margin of positions. */
 import { TRADE_ORDER } from "../../events/event-table.js";
 import { abs, ceilDiv, maintenanceOf, min, tierLeverage } from "./arithmetic.js";
+import { isExit } from "./exit-ledger.js";
 import type { Fill } from "./fills.js";
 import type { PlacedOrder } from "./placed-orders.js";
 import { type Check, eventsOf, markUnit, positionIn, refusalOf, type Step } from "./step.js";
@@ -62,7 +63,7 @@ const sized: Check = {
     const faults: string[] = [];
     for (const fill of replay.fills) {
       const { order, trade, opened } = fill;
-      if (order === undefined || order.closePosition) continue;
+      if (order === undefined || order.closePosition || isExit(order.id)) continue;
       const filled = record.placed.filled.get(order.id) ?? 0;
       const isSized = order.sizeLots > 0 || order.isAmended;
       if (isSized && filled > order.lots) faults.push(`order ${order.id}: ${filled} lots`);

@@ -18,6 +18,20 @@ export interface Terms {
   readonly name: number;
 }
 
+/** Distances from the order's price, in ppm, wrong when negative; 0: none. Limits against the exits. */
+export interface ExitWish {
+  readonly profit: number;
+  readonly loss: number;
+  /** Null: none. */
+  readonly limit: number | null;
+}
+
+export function exitsOf(r: Random): ExitWish {
+  const distances = [0, 300, 300, 2_000, 10_000, 40_000, -500];
+  const limit = r.below(3) === 0 ? r.pick([-1_000, 0, 1_000]) : null;
+  return { profit: r.pick(distances), loss: r.pick(distances), limit };
+}
+
 export interface Amendment {
   /** Which of the account's open orders. */
   readonly nth: number;
