@@ -80,7 +80,7 @@ const ADVICE = {
   deposit_reorged: "Ask the operator; `GET /v1/bridge/deposits` shows which deposit.",
   stale_index: "Wait for a fresh index; cancels and reductions work meanwhile.",
   index_held:
-    "Wait some seconds: the jump is confirmed or taken back by the next updates. Cancels work meanwhile.",
+    "Wait: a second where liquidations follow the jump, some seconds where it must be confirmed. Cancels work meanwhile.",
   price_not_on_tick: "Round to the tick; the message names the nearest prices.",
   price_outside_band: "Move the price inside the band named in the message.",
   stop_would_trigger: "Send a market order, or a stop beyond the mark.",
@@ -88,6 +88,7 @@ const ADVICE = {
   notional_too_small: "Raise margin or leverage; orders that only reduce may be smaller.",
   insufficient_margin: "Lower the margin to what the message names, cancel orders, or deposit.",
   leverage_above_tier: "Lower the leverage: larger positions allow less.",
+  leverage_limited: "Lower the leverage to what the message names, or try again later.",
   position_limit: "Reduce first.",
   post_only_would_cross: "Move the price away from the opposite side.",
   reduce_only_without_position: "Nothing to close: the position is flat or on the same side.",

@@ -15,9 +15,13 @@ export const LONG_FORMS = {
     },
   },
   collusion: {
-    about: "10,000 worlds in which rings of accounts try to gain from the fund",
-    files: ["packages/engine/src/testing/collusion/gaps"],
-    env: { PERPGATE_GAPS: "10000" },
+    about:
+      "10,000 worlds in which rings of accounts try to gain from the fund, and from honest accounts",
+    files: [
+      "packages/engine/src/testing/collusion/gaps",
+      "packages/engine/src/testing/collusion/bystanders",
+    ],
+    env: { PERPGATE_GAPS: "10000", PERPGATE_SCHEMES: "2000" },
   },
   crash: {
     about: "1,000 kills of a venue that writes",

@@ -388,6 +388,7 @@ test("every error of the venue: InvalidOrder for what an order breaks, others by
     "expiry_out_of_range",
     "leverage_above_maximum",
     "leverage_above_tier",
+    "leverage_limited",
     "limit_price_outside_band",
     "margin_too_small",
     "notional_limit",

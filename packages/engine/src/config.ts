@@ -82,6 +82,33 @@ export const ENDS_PER_MAKER = 4;
 /** Operations of one signed batch. */
 export const OPERATIONS_PER_BATCH = 50;
 
+/**
+ * Opening above this leverage ends where the open interest above it exceeds that many times the fund's
+ * worth, and above the second leverage where open interest is near its bound.
+ */
+export const STEEP_LEVERAGE = 10;
+export const STEEP_FUNDS = 20;
+export const CROWDED_LEVERAGE = 5;
+/** Part of the bound on open interest above which a market counts as crowded, in millionths. */
+export const CROWDED_PPM = 800_000;
+
+/**
+ * Multiples of what is left of the hour's loss budget: the backstop takes positions up to the first, and
+ * gives lots away where it holds more than the second. A move of a quarter then costs what is left; a jump
+ * of the index by 20 %, with the mark's distance from it on both sides, is less.
+ */
+export const BACKSTOP_TAKES = 3;
+export const BACKSTOP_KEEPS = 4;
+
+/**
+ * Liquidations that are short of no more than this do not keep orders waiting after a jump: a crowd of
+ * tiny accounts could otherwise close a market for minutes.
+ */
+export const SMALL_SHORTFALL_MICROS = 10_000_000;
+
+/** Accounts among which auto-deleveraging divides lots at a time. */
+export const DELEVERAGED_TOGETHER = 500;
+
 /** Triggered stops that a tick tries again because they have not closed their position; a separate budget. */
 export const CLOSES_AGAIN_PER_TICK = 64;
 /** Orders of lost connections that one command or tick cancels; a separate budget. */

@@ -79,6 +79,7 @@ export const REFUSALS = [
   "index_slot_passed",
   "index_slot_ahead",
   "exit_price",
+  "leverage_limited",
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

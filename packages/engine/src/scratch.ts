@@ -3,6 +3,7 @@ import { type ClientIdWords, NO_CLIENT_ID } from "@perpgate/protocol/client-orde
 import { LIMIT_ORDER, LONG, type OrderType, type Side } from "./commands.js";
 import { LIQUIDATIONS_AND_STOPS_PER_COMMAND } from "./config.js";
 import type { DeleveragingOrder } from "./money/deleveraging-order.js";
+import type { DeleveragingShares } from "./money/deleveraging-shares.js";
 import { FillPlan } from "./money/fill.js";
 import { FillBound } from "./orders/fill-bound.js";
 import { StopChoice } from "./orders/stop-choice.js";
@@ -73,6 +74,8 @@ export class Scratch {
   readonly due = new Selection(LIQUIDATIONS_AND_STOPS_PER_COMMAND);
   /** Whom to deleverage, by 2 × market, plus 1 where a buy closes the liquidated position. */
   readonly deleveraging: DeleveragingOrder[] = [];
+  /** The same in version 3: in which parts. */
+  readonly shares: DeleveragingShares[] = [];
   readonly stopChoice = new StopChoice();
   /** Of an order that is undone unless it fills. */
   readonly trial = new Trial();
@@ -81,6 +84,8 @@ export class Scratch {
   endedBySettle = 0;
   /** Orders of liquidated accounts that the liquidations of this command have canceled. */
   liquidatedOrders = 0;
+  /** Markets in which a chosen liquidation was not done, or not to its end. */
+  readonly unserved = new Set<number>();
   /** What `warmMakers` has read; of no meaning. */
   warmed = 0;
   /** Id of the stop that a tick is serving; 0: none. */

@@ -7,6 +7,7 @@ import { emit } from "./events/event-log.js";
 import { sweepMarkets } from "./markets/sweep.js";
 import { sampleFund } from "./money/fund-budget.js";
 import { applyFunding, forgetSamples, samplePremium } from "./money/funding.js";
+import { shedBackstop } from "./money/hand-over.js";
 import { reduceBackstop, runLiquidations } from "./money/liquidate.js";
 import { recomputeMark } from "./money/mark.js";
 import { advanceWatches } from "./money/watch.js";
@@ -59,7 +60,11 @@ export function runTick(s: VenueState): void {
     runLiquidations(s, budget);
   }
   runLiquidations(s, budget);
-  for (const market of s.markets) if (s.isLive(market)) reduceBackstop(s, market);
+  for (const market of s.markets) {
+    if (!s.isLive(market)) continue;
+    reduceBackstop(s, market);
+    shedBackstop(s, market);
+  }
   runStops(s, budget);
   if (s.rules.endsInRounds) return;
   fireSwitches(s);

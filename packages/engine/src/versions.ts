@@ -49,6 +49,14 @@ export interface RuleSet {
   readonly fixesTriggeredLots: boolean;
   /** Whether orders may have exits attached. */
   readonly hasExits: boolean;
+  /** Whether the backstop holds no more than the loss budget covers, and never trades beyond the index. */
+  readonly sheltersFund: boolean;
+  /** Whether deleveraging takes from all winners in proportion to their profit, or from the first by rank. */
+  readonly deleveragesInProportion: boolean;
+  /** Whether steep leverage is refused where the fund is small for it, or open interest near its bound. */
+  readonly limitsLeverage: boolean;
+  /** Whether orders wait until a tick has served the liquidations of a jump. */
+  readonly settlesJumps: boolean;
 }
 
 /** Release 0.2.0-testnet; frozen. Version 1 was release 0.1, whose logs do not record a version. */
@@ -71,6 +79,10 @@ const VERSION_2: RuleSet = {
   boundsMid: false,
   fixesTriggeredLots: false,
   hasExits: false,
+  sheltersFund: false,
+  deleveragesInProportion: false,
+  limitsLeverage: false,
+  settlesJumps: false,
 };
 
 /** Release 0.3.0-testnet. It may change until that release. */
@@ -89,6 +101,10 @@ const VERSION_3: RuleSet = {
   boundsMid: true,
   fixesTriggeredLots: true,
   hasExits: true,
+  sheltersFund: true,
+  deleveragesInProportion: true,
+  limitsLeverage: true,
+  settlesJumps: true,
 };
 
 /** The rule sets that this release knows, ascending without gaps. */

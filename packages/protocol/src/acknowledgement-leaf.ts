@@ -101,6 +101,7 @@ export const END_REASONS = [
   "position_closed",
   "session_order_cap_exceeded",
   "order_ended",
+  "leverage_limited",
 ] as const;
 
 const WORD_BYTES = 8;

@@ -167,7 +167,7 @@ const ORDER = {
   index_held: {
     status: 400,
     message:
-      "The index of {symbol} jumped from {index} to {held} and is held back until it is confirmed; only cancels run.",
+      "The price of {symbol} jumped from {index} to {held}; until that is confirmed and its liquidations are done, only cancels run.",
   },
   price_required: { status: 400, message: "A {type} order needs a price." },
   price_not_on_tick: {
@@ -208,6 +208,11 @@ const ORDER = {
   leverage_above_tier: {
     status: 400,
     message: "At a notional of {notional} the tier allows leverage {maxLeverage} at most.",
+  },
+  leverage_limited: {
+    status: 400,
+    message:
+      "Positions in {symbol} open at leverage {maxLeverage} at most now: what is open at more is large for the insurance fund, or open interest is near its bound.",
   },
   position_limit: {
     status: 400,

@@ -22,7 +22,7 @@ _REASONS = (
     "liquidation cancel_after market_halted below_lot disconnected market_reduce_only market_settled "
     "not_in_cohort stale_index leverage_above_tier session_notional_cap_exceeded open_interest_limit "
     "fill_limit deposit_reorged not_filled margin_spent expired position_closed session_order_cap_exceeded "
-    "order_ended"
+    "order_ended leverage_limited"
 ).split()
 _CLIENT_ID = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _AVERAGE = Context(prec=12, rounding=ROUND_HALF_UP)

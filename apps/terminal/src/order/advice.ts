@@ -66,6 +66,10 @@ const RULES: Readonly<Record<string, Rule>> = {
     title: "Leverage too high at this size",
     action: offerLeverage(maxLeverage),
   }),
+  leverage_limited: ({ maxLeverage }) => ({
+    title: "Less leverage than usual now",
+    action: offerLeverage(maxLeverage),
+  }),
   position_limit: () => ({ title: "Position too large" }),
   notional_limit: () => ({ title: "Order too large" }),
   open_order_limit: () => ({
@@ -203,6 +207,7 @@ export const REASON_TEXTS: Readonly<Record<string, string>> = {
   not_in_cohort: "The rest would have opened, which waits for the operator's list.",
   stale_index: "The rest would have opened, which waits for a fresh index.",
   leverage_above_tier: "The rest would need a lower leverage at that size.",
+  leverage_limited: "The rest would need a lower leverage: the venue has limited it for now.",
   session_notional_cap_exceeded: "The rest would go beyond the cap of your session.",
   open_interest_limit: "The market's open interest is at its limit.",
   fill_limit: "One order meets 2,000 others at most; send the rest again.",

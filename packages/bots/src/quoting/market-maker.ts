@@ -182,6 +182,7 @@ export class MarketMaker {
         return;
       case "insufficient_margin":
       case "leverage_above_tier":
+      case "leverage_limited":
       case "position_limit":
         this.pausedUntilMs[maker]![side] = nowMs + MARGIN_PAUSE_MS;
         return;

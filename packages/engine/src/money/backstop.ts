@@ -54,15 +54,19 @@ export function reductionLots(market: Market): number {
 }
 
 /**
- * Worst price of the tick's reduction: near the mark, and no worse than the index unless that still
- * makes no loss. Without the second bound a trader who moves the mark to its clamp could sell to the
- * fund above the price at which the fund took over their position.
+ * Worst price of the tick's reduction: near the mark, and no worse than the index, in version 2 unless
+ * that still makes no loss. Without the second bound a trader who moves the mark to its clamp could sell
+ * to the fund above the price at which the fund took over their position; with the exception, one whose
+ * position it took over below the index could buy it back there.
  */
-export function worstReductionTicks(market: Market, side: Side): number {
+export function worstReductionTicks(s: VenueState, market: Market, side: Side): number {
   const { mark, index } = market;
   const unit = mulExact(Math.abs(market.backstopLots), market.microsPerTickLot);
   const cost = Math.abs(market.backstopCost);
   const reach = mulDivFloor(mark, BACKSTOP_SLICE_PPM, PPM);
+  if (s.rules.sheltersFund) {
+    return side === LONG ? Math.min(mark + reach, index) : Math.max(mark - reach, index);
+  }
   return side === LONG
     ? Math.min(mark + reach, Math.max(index, divFloor(cost, unit)))
     : Math.max(mark - reach, Math.min(index, divCeil(cost, unit)));

@@ -3,13 +3,14 @@ import { divCeil } from "@perpgate/protocol/integers";
 import type { ChangeMargin } from "../commands.js";
 import { emit } from "../events/event-log.js";
 import { REFUSAL } from "../reasons.js";
-import { refuse } from "../refuse.js";
+import { mayTrade, refuse } from "../refuse.js";
 import { signingSession } from "../sessions/signing.js";
 import { MARKET_HALTED, type Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
 import { maintenanceOf } from "./fill.js";
+import { leverageLimit } from "./leverage-limit.js";
 import { settledFigures, settleFunding } from "./owed-funding.js";
 
 /** Checks and executes; returns whether it was accepted. `reportMargin` follows. */
@@ -60,22 +61,21 @@ function mayChange(
 /** Money leaves a position only at a price that can be trusted, and never what its risk needs. */
 function mayRemove(s: VenueState, market: Market, row: number, micros: number): boolean {
   if (!market.mayOpen) return refuse(s, REFUSAL.market_reduce_only);
-  if (market.guard.isHolding) {
-    return refuse(s, REFUSAL.index_held, market.guard.heldTicks, market.index);
-  }
+  if (!mayTrade(s, market)) return false;
   if (!s.isLive(market)) return refuse(s, REFUSAL.stale_index);
-  const removable = removableMargin(market, row);
+  const removable = removableMargin(s, market, row);
   return micros <= removable || refuse(s, REFUSAL.margin_needed, removable);
 }
 
 /** The most that may leave the position's margin at the present mark, in micros. */
-function removableMargin(market: Market, row: number): number {
+function removableMargin(s: VenueState, market: Market, row: number): number {
   const lots = market.positions.lots(row);
   const notional = market.notional(lots);
   // As it is once its funding is settled.
   const { marginMicros, costMicros } = settledFigures(market, row);
   const unrealized = lots * market.markUnit - costMicros;
-  const initial = divCeil(notional, market.maintenance.tierOf(notional).maxLeverage);
+  const { maxLeverage } = market.maintenance.tierOf(notional);
+  const initial = divCeil(notional, Math.min(maxLeverage, leverageLimit(s, market)));
   const needed = Math.max(initial, maintenanceOf(market, row) + 1);
   return Math.max(0, marginMicros + Math.min(0, unrealized) - needed);
 }

@@ -16,6 +16,7 @@ import { PPM } from "../config.js";
 import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
 import type { VenueState } from "../state/venue.js";
+import { isAboveLimit } from "./leverage-limit.js";
 import { lotsWithinCap } from "./opening.js";
 import { fundingOwed } from "./owed-funding.js";
 
@@ -194,6 +195,10 @@ export class FillPlan {
     const { maintenance, positions } = market;
     const held = this.closing > 0 ? 0 : Math.abs(positions.lots(row));
     let allowed = wanted;
+    if (isAboveLimit(s, market, this.leverage)) {
+      allowed = 0;
+      this.reason = END.leverage_limited;
+    }
     const first = maintenance.tiers[0]!;
     // The first tier, the common case, needs no division.
     if ((held + wanted) * this.markUnit > first.upToMicros || this.leverage > first.maxLeverage) {

@@ -36,8 +36,12 @@ export function budgetLeft(s: VenueState): number {
 
 /** The budget of an hour at the fund's present worth. */
 export function fundBudget(s: VenueState): number {
-  const worth = Math.max(0, s.totals.fund + backstopPnl(s));
-  return mulDivFloor(worth, s.config!.fundLossPerHourPpm, PPM);
+  return mulDivFloor(fundWorth(s), s.config!.fundLossPerHourPpm, PPM);
+}
+
+/** The fund and the backstop's unrealised PnL at mark; never below 0. */
+export function fundWorth(s: VenueState): number {
+  return Math.max(0, s.totals.fund + backstopPnl(s));
 }
 
 /** What the fund has lost in the last 60 minutes; negative: gained. */

@@ -4,22 +4,18 @@
  * then by auto-deleveraging to the other side of the market. Only a loss that no account can carry
  * is charged to the fund: the socialised loss.
  */
-import { divFloor, mulExact } from "@perpgate/protocol/integers";
+import { divCeil, divFloor, mulExact } from "@perpgate/protocol/integers";
 import { LONG, SHORT, type Side } from "../commands.js";
+import { BACKSTOP_KEEPS, BACKSTOP_TAKES } from "../config.js";
 import { emit } from "../events/event-log.js";
-import { BACKSTOP_ACCOUNT, TRADE_ADL, TRADE_BACKSTOP } from "../events/event-table.js";
-import { closeCovered } from "../orders/exits.js";
-import { settle } from "../orders/settle.js";
+import { BACKSTOP_ACCOUNT, TRADE_BACKSTOP } from "../events/event-table.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
-import { UNITS_PER_MAKER } from "../work.js";
 import { backstopNotional, tradeBackstop } from "./backstop.js";
-import { bankruptcyTicks, closeAt, closeLiquidated, closingPnl } from "./bankruptcy.js";
-import { DeleveragingOrder } from "./deleveraging-order.js";
-import { releasedMargin } from "./fill.js";
-import { budgetLeft } from "./fund-budget.js";
-import { settleFunding } from "./owed-funding.js";
+import { bankruptcyTicks, closeLiquidated } from "./bankruptcy.js";
+import { deleverage } from "./deleverage.js";
+import { budgetLeft, fundWorth } from "./fund-budget.js";
 
 /** Hands `lots` over; returns how many the backstop took. `side` closes the position. */
 export function handOver(
@@ -30,11 +26,7 @@ export function handOver(
   lots: number,
 ): number {
   const ticks = bankruptcyTicks(market, row, side);
-  let backstopLots = Math.min(
-    lots,
-    backstopRoom(s, market, side, lots),
-    affordableLots(s, market, side, ticks),
-  );
+  let backstopLots = lotsForBackstop(s, market, side, lots, ticks);
   if (backstopLots > 0) toBackstop(s, market, row, side, backstopLots, ticks);
   if (backstopLots < lots) {
     const left = deleverage(s, market, row, side, lots - backstopLots, ticks);
@@ -48,21 +40,54 @@ export function handOver(
   return backstopLots;
 }
 
-/** Lots that reduce its position always fit; lots that add to it need a fund and room in the cap. */
-function backstopRoom(s: VenueState, market: Market, side: Side, lots: number): number {
-  const held = market.backstopLots;
+/** Of the lots at that price, those that the backstop takes. */
+function lotsForBackstop(
+  s: VenueState,
+  market: Market,
+  side: Side,
+  lots: number,
+  ticks: number,
+): number {
   // The backstop takes the opposite of the closing side.
+  const held = market.backstopLots;
   const reducing = held * side > 0 ? Math.min(lots, Math.abs(held)) : 0;
-  if (reducing === lots || s.totals.fund <= 0) return reducing;
-  const unit = market.markUnit;
-  const used = backstopNotional(s) - mulExact(reducing, unit);
-  return reducing + divFloor(Math.max(0, s.config!.backstopCapMicros - used), unit);
+  const left = budgetLeft(s);
+  // What a lot costs it immediately, where the price is worse than the mark.
+  const loss = Math.max(0, side * (market.mark - ticks) * market.microsPerTickLot);
+  const affordable = loss > 0 ? divFloor(left, loss) : Number.POSITIVE_INFINITY;
+  // Lots that reduce its position always fit; lots that add to it need a fund and room.
+  if (reducing === lots || s.totals.fund <= 0) return Math.min(reducing, affordable);
+  const used = backstopNotional(s) - mulExact(reducing, market.markUnit);
+  if (!s.rules.sheltersFund) {
+    const room = divFloor(Math.max(0, s.config!.backstopCapMicros - used), market.markUnit);
+    return Math.min(lots, reducing + room, affordable);
+  }
+  if (affordable <= reducing) return affordable;
+  const cap = Math.min(s.config!.backstopCapMicros, divFloor(fundWorth(s), 2));
+  const covered = BACKSTOP_TAKES * (left - reducing * loss) - used;
+  const room = Math.min(
+    divFloor(Math.max(0, cap - used), market.markUnit),
+    divFloor(Math.max(0, covered), market.markUnit + BACKSTOP_TAKES * loss),
+  );
+  return Math.min(lots, reducing + room);
 }
 
-/** Where the price is worse than the mark: the lots that the fund's budget can pay for. */
-function affordableLots(s: VenueState, market: Market, side: Side, ticks: number): number {
-  const loss = side * (market.mark - ticks) * market.microsPerTickLot;
-  return loss > 0 ? divFloor(budgetLeft(s), loss) : Number.POSITIVE_INFINITY;
+/**
+ * Version 3: gives lots of the backstop to the other side, at mark, where a move of a quarter would cost
+ * more than the hour's budget has left.
+ */
+export function shedBackstop(s: VenueState, market: Market): void {
+  if (!s.rules.sheltersFund || market.backstopLots === 0) return;
+  const held = backstopNotional(s);
+  const half = divFloor(fundWorth(s), 2);
+  const left = budgetLeft(s);
+  if (held <= Math.min(half, BACKSTOP_KEEPS * left)) return;
+  const excess = held - Math.min(half, BACKSTOP_TAKES * left);
+  const lots = Math.min(Math.abs(market.backstopLots), divCeil(excess, market.markUnit));
+  s.focus = market.number;
+  s.scratch.work.enter(market.number);
+  deleverage(s, market, NONE, market.backstopLots > 0 ? SHORT : LONG, lots, market.mark);
+  market.positions.changed = null;
 }
 
 function toBackstop(
@@ -90,98 +115,4 @@ function toBackstop(
     takerFeeMicros: 0,
     takerPnlMicros,
   });
-}
-
-/** The order of the market and side, which liquidations of a tick share. */
-function deleveragingOrder(s: VenueState, market: Market, side: Side): DeleveragingOrder {
-  const { deleveraging } = s.scratch;
-  const at = 2 * market.number + (side === LONG ? 1 : 0);
-  const order = deleveraging[at] ?? new DeleveragingOrder(s, market, side);
-  deleveraging[at] = order;
-  return order;
-}
-
-/**
- * Closes the lots against other accounts, those that this would bankrupt last; each one met counts as
- * a maker of the command, and four of its orders that end with its position as another. It looks for
- * others only while those that it has skipped can be met again: otherwise every tick would skip the same
- * 2,000. Returns the lots that are left.
- */
-function deleverage(
-  s: VenueState,
-  market: Market,
-  row: number,
-  side: Side,
-  lots: number,
-  ticks: number,
-): number {
-  const { work } = s.scratch;
-  const skipped: number[] = [];
-  let left = lots;
-  const order = deleveragingOrder(s, market, side);
-  order.begin();
-  for (let place = 0; left > 0 && work.left > UNITS_PER_MAKER * skipped.length; place++) {
-    const other = order.at(place);
-    if (other === NONE) break;
-    work.charge(UNITS_PER_MAKER);
-    const share = Math.min(left, Math.abs(market.positions.lots(other)));
-    if (deleverageOne(s, market, row, side, other, share, ticks, false)) left -= share;
-    else skipped.push(other);
-  }
-  for (const other of skipped) {
-    if (left === 0 || work.left === 0) return left;
-    work.charge(UNITS_PER_MAKER);
-    const share = Math.min(left, Math.abs(market.positions.lots(other)));
-    deleverageOne(s, market, row, side, other, share, ticks, true);
-    left -= share;
-  }
-  return left;
-}
-
-/** Closes `lots` of another account against the liquidated; false if that would bankrupt it. */
-function deleverageOne(
-  s: VenueState,
-  market: Market,
-  row: number,
-  side: Side,
-  other: number,
-  lots: number,
-  ticks: number,
-  chargeFund: boolean,
-): boolean {
-  const { positions } = market;
-  settleFunding(s, market, other);
-  const released = releasedMargin(positions.lots(other), positions.margin(other), lots);
-  const left = released + closingPnl(market, other, lots, ticks);
-  if (left < 0 && !chargeFund) return false;
-
-  const account = positions.account(other);
-  const makerPnlMicros = closeAt(s, market, other, lots, ticks);
-  s.addMargin(market, other, -released);
-  if (left >= 0) s.addWallet(account, left);
-  else s.totals.fund += left;
-  const takerPnlMicros = closeLiquidated(s, market, row, lots, ticks);
-  emit.Traded(s.events, {
-    market: market.number,
-    tradeKind: TRADE_ADL,
-    takerSide: side,
-    priceTicks: ticks,
-    lots,
-    makerOrderId: 0,
-    makerAccount: account,
-    makerFeeMicros: 0,
-    makerPnlMicros,
-    takerOrderId: 0,
-    takerAccount: positions.account(row),
-    takerFeeMicros: 0,
-    takerPnlMicros,
-  });
-  if (s.exits.size > 0) closeCovered(s, market, other, 0, lots);
-  if (left < 0) {
-    emit.LossSocialised(s.events, { account, market: market.number, amountMicros: -left });
-  }
-  const { endedBySettle } = s.scratch;
-  settle(s, market, other);
-  s.scratch.countMet(endedBySettle, s.rules.endsPerMaker);
-  return true;
 }

@@ -5,7 +5,7 @@
  */
 import { mulDivCeil } from "@perpgate/protocol/integers";
 import { LONG, SHORT } from "../commands.js";
-import { PPM } from "../config.js";
+import { PPM, SMALL_SHORTFALL_MICROS } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { BACKSTOP_ACCOUNT } from "../events/event-table.js";
 import { match } from "../orders/match.js";
@@ -29,8 +29,9 @@ const ACCOUNTS = 2 ** 32;
 
 /** Liquidates the positions that are due, the largest shortfall first, as far as the budget goes. */
 export function runLiquidations(s: VenueState, budget: WorkBudget): void {
-  const { due, work } = s.scratch;
+  const { due, work, unserved } = s.scratch;
   if (budget.left === 0 || work.isSpent || hasCanceledEnough(s)) return;
+  unserved.clear();
   refreshWatches(s);
   due.begin(budget.left);
   for (const market of s.markets) {
@@ -44,15 +45,33 @@ export function runLiquidations(s: VenueState, budget: WorkBudget): void {
     s.focus = market.number;
     // An earlier liquidation may have traded with it.
     if (!isDue(market, due.item(i))) continue;
-    if (hasCanceledEnough(s)) break;
-    work.enter(market.number);
-    // It waits: it must not be handed over before the book was asked.
-    if (work.left === 0) continue;
-    budget.take();
-    liquidate(s, market, due.item(i));
+    if (serve(s, market, due.item(i), budget)) continue;
+    if (due.weight(i) > SMALL_SHORTFALL_MICROS) unserved.add(market.number);
   }
+  const isLeftOver = due.isFull && due.weight(due.count - 1) > SMALL_SHORTFALL_MICROS;
+  if (s.rules.settlesJumps && !isLeftOver) noteSettled(s);
   // The order of deleveraging holds for this mark and funding, however this ended.
   for (const { positions } of s.markets) positions.changed = null;
+}
+
+/** Liquidates one position if the command may begin another; returns whether it is done with. */
+function serve(s: VenueState, market: Market, row: number, budget: WorkBudget): boolean {
+  const { work } = s.scratch;
+  if (hasCanceledEnough(s)) return false;
+  work.enter(market.number);
+  // It waits: it must not be handed over before the book was asked.
+  if (work.left === 0) return false;
+  budget.take();
+  liquidate(s, market, row);
+  return !isDue(market, row);
+}
+
+/** Notes the mark in the markets of which no liquidation waits for a later tick, small ones apart. */
+function noteSettled(s: VenueState): void {
+  for (const market of s.markets) {
+    if (!s.isLive(market) || s.scratch.unserved.has(market.number)) continue;
+    if (market.settledMark !== market.mark) market.settledMark = market.mark;
+  }
 }
 
 /** Whether the command begins no further liquidation. It finishes the account in turn, however many orders. */
@@ -199,6 +218,6 @@ export function reduceBackstop(s: VenueState, market: Market): void {
   const side = market.backstopLots > 0 ? SHORT : LONG;
   taker.begin(TAKER_BACKSTOP, side, -1, BACKSTOP_ACCOUNT, 0);
   taker.lotsLeft = reductionLots(market);
-  taker.limitTicks = worstReductionTicks(market, side);
+  taker.limitTicks = worstReductionTicks(s, market, side);
   match(s, market, taker);
 }

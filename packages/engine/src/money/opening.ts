@@ -8,6 +8,7 @@ import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
+import { isAboveLimit } from "./leverage-limit.js";
 
 /** Why the account's resting orders may not open now; none if they may. */
 export function makerBar(s: VenueState, market: Market, account: number): number {
@@ -67,6 +68,7 @@ export function restingBar(
   if (lots > positionLimitLots(market)) return END.position_limit;
   const tier = market.maintenance.tierOf(lots * market.markUnit);
   if (leverage > tier.maxLeverage) return END.leverage_above_tier;
+  if (isAboveLimit(s, market, leverage)) return END.leverage_limited;
   if (maxNotionalMicros > 0 && exposure(s, account) + addedMicros > maxNotionalMicros) {
     return END.session_notional_cap_exceeded;
   }

@@ -10,7 +10,7 @@ import { type AmendOrder, LIMIT_ORDER, STOP_ORDER } from "../commands.js";
 import { MAX_ORDER_NOTIONAL_MICROS, PPM } from "../config.js";
 import { restingBar } from "../money/opening.js";
 import { END, REFUSAL } from "../reasons.js";
-import { refuse } from "../refuse.js";
+import { mayTrade, refuse } from "../refuse.js";
 import { MARKET_HALTED, type Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { Session } from "../state/sessions.js";
@@ -61,9 +61,7 @@ export function mayAmend(
   const { amendment, placement } = s.scratch;
   // What is left of an order may end whatever its price.
   if (amendment.isCancel) return true;
-  if (market.guard.isHolding) {
-    return refuse(s, REFUSAL.index_held, market.guard.heldTicks, market.index);
-  }
+  if (!mayTrade(s, market)) return false;
   if (command.expiresAtMs > 0 && !mayExpire(s, command.expiresAtMs)) return false;
   const priced: PricedOrder = {
     side: orders.side(order),

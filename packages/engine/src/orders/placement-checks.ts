@@ -14,9 +14,10 @@ import {
 } from "../commands.js";
 import { LEVELS_PER_CHECK, MAX_ORDER_NOTIONAL_MICROS, PPM, PRICE_RANGE_FACTOR } from "../config.js";
 import { closable } from "../money/fill.js";
+import { leverageLimit } from "../money/leverage-limit.js";
 import { positionLimitLots, restingBar } from "../money/opening.js";
 import { END, REFUSAL } from "../reasons.js";
-import { refuse } from "../refuse.js";
+import { mayTrade, refuse } from "../refuse.js";
 import type { Placement } from "../scratch.js";
 import { MARKET_HALTED, type Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
@@ -52,9 +53,7 @@ export function mayPlace(
   if (order.postOnly && order.type !== LIMIT_ORDER) return refuse(s, REFUSAL.post_only_needs_limit);
   if (extras !== undefined && !mayHaveTerms(s, session.account, extras)) return false;
   if (market.index === 0) return refuse(s, REFUSAL.stale_index);
-  if (market.guard.isHolding) {
-    return refuse(s, REFUSAL.index_held, market.guard.heldTicks, market.index);
-  }
+  if (!mayTrade(s, market)) return false;
   const { placement } = s.scratch;
   placement.notionalMicros = notional;
   placement.sizeLots = extras === undefined ? 0 : extras.sizeLots;
@@ -253,6 +252,9 @@ export function refuseBar(
   if (bar === END.leverage_above_tier) {
     const tier = market.maintenance.tierOf(lots * market.markUnit);
     return refuse(s, REFUSAL.leverage_above_tier, tier.maxLeverage);
+  }
+  if (bar === END.leverage_limited) {
+    return refuse(s, REFUSAL.leverage_limited, leverageLimit(s, market));
   }
   if (bar === END.session_notional_cap_exceeded) {
     return refuse(s, REFUSAL.session_notional_cap_exceeded, maxNotionalMicros);

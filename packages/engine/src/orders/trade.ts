@@ -115,6 +115,10 @@ function shrinkMaker(
     orders.setClosing(maker, remaining);
     market.positions.addCovered(makerRow, remaining - covered);
   }
+  // An exit that ends with the same fill may leave nothing to cover or uncover, which would move it on.
+  if (covered >= remaining && market.positions.frontier(makerRow) === maker) {
+    market.positions.setFrontier(makerRow, orders.next(maker));
+  }
   if (remaining > 0) {
     reserveFor(s, market, maker);
     return;

@@ -47,6 +47,7 @@ export function rebuildIndexes(s: VenueState): void {
   for (const market of s.markets) {
     for (let row = 0; row < market.positions.table.rows; row++) findFrontier(s, market, row);
     rebuildWatches(market);
+    market.recountSteep();
   }
   s.switches.clear();
   for (let account = 1; account < s.accounts.rows; account++) {

@@ -59,7 +59,7 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   if (s.config !== null) writeConfig(w, s.config);
   w.row(s.totals.table.data, 0, TOTALS_WORDS);
   w.row(s.batch.table.data, 0, BATCH_WORDS);
-  w.row(s.figures.data, 0, s.markets.length * MARKET_WORDS);
+  for (const { base } of s.markets) w.row(s.figures.data, base, MARKET_WORDS);
   w.texts(s.addresses.all());
   w.row(s.accounts.data, 0, s.addresses.length * ACCOUNT_WORDS);
   w.texts([...s.allowlist].sort());
@@ -120,7 +120,7 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[], seed: HashSe
   if (started === 1) adopt(s, readConfig(r));
   r.row(s.totals.table.data, 0, TOTALS_WORDS);
   r.row(s.batch.table.data, 0, BATCH_WORDS);
-  r.row(s.figures.data, 0, s.markets.length * MARKET_WORDS);
+  for (const { base } of s.markets) r.row(s.figures.data, base, MARKET_WORDS);
   const addresses = r.texts();
   for (const address of addresses.slice(1)) s.openAccount(address);
   r.row(s.accounts.data, 0, addresses.length * ACCOUNT_WORDS);

@@ -1,7 +1,7 @@
 /** One listed market: its parameters, its figures, its book, its positions. */
 import { mulExact } from "@perpgate/protocol/integers";
 import { LONG, SHORT, type Side, STOP_TRIGGER, TAKE_PROFIT_TRIGGER } from "../commands.js";
-import type { MarketConfig } from "../config.js";
+import { type MarketConfig, STEEP_LEVERAGE } from "../config.js";
 import { IndexGuard } from "./index-guard.js";
 import { Ladder } from "./ladder.js";
 import { MaintenanceSchedule } from "./maintenance.js";
@@ -12,6 +12,8 @@ import type { Table, UndoLog } from "./table.js";
 
 /** The words of a market's row, in the order of the snapshot format; literals, see orders.ts. */
 export const MARKET_WORDS = 26;
+/** With those that are derived from the positions, and not part of a snapshot. */
+export const FIGURE_WORDS = 28;
 export const SUM_LOTS = 10;
 
 /** What a market's status word means, by index. */
@@ -42,7 +44,7 @@ export class Market {
     orders: OrderStore,
     undo: UndoLog,
   ) {
-    this.base = number * 26;
+    this.base = number * 28;
     this.config = config;
     this.maintenance = new MaintenanceSchedule(config.tiers);
     this.microsPerTickLot = config.microsPerTickLot;
@@ -233,12 +235,27 @@ export class Market {
   set awaitedIndexMs(timeMs: number) {
     this.set(17, timeMs);
   }
+  /** The mark at which a tick last left no liquidation but small ones waiting; 0 before the first. */
+  get settledMark(): number {
+    return this.get(19);
+  }
+  set settledMark(ticks: number) {
+    this.set(19, ticks);
+  }
   /** Slot of the last index, accepted or held back. */
   get indexSlot(): number {
     return this.get(25);
   }
   set indexSlot(slot: number) {
     this.set(25, slot);
+  }
+
+  /** Lots of the accounts' longs, and of their shorts, that are steep (`steepLots`); derived. */
+  get steepLongLots(): number {
+    return this.get(26);
+  }
+  get steepShortLots(): number {
+    return this.get(27);
   }
 
   get(word: number): number {
@@ -260,10 +277,43 @@ export class Market {
     return mulExact(Math.abs(lots), this.markUnit);
   }
 
+  /** The position's lots if its cost is above ten times its margin, else 0. */
+  steepLots(row: number): number {
+    const { positions } = this;
+    return Math.abs(positions.cost(row)) > STEEP_LEVERAGE * positions.margin(row)
+      ? positions.lots(row)
+      : 0;
+  }
+
+  /** Counts the steep lots of a position that had `before`; after any change of lots, cost, margin. */
+  countSteep(row: number, before: number): void {
+    const after = this.steepLots(row);
+    if (after === before) return;
+    const longs = Math.max(0, after) - Math.max(0, before);
+    if (longs !== 0) this.set(26, this.get(26) + longs);
+    const shorts = Math.max(0, -after) - Math.max(0, -before);
+    if (shorts !== 0) this.set(27, this.get(27) + shorts);
+  }
+
+  /** Counts them of all positions, after a restore or a rollback: there is nothing to undo. */
+  recountSteep(): void {
+    let longs = 0;
+    let shorts = 0;
+    for (let row = 0; row < this.positions.table.rows; row++) {
+      const steep = this.steepLots(row);
+      longs += Math.max(0, steep);
+      shorts += Math.max(0, -steep);
+    }
+    this.figures.data[this.base + 26] = longs;
+    this.figures.data[this.base + 27] = shorts;
+  }
+
   /** Changes a position's lots, and the market's sums with them. The row is touched already. */
   moveLots(row: number, delta: number): void {
     const before = this.positions.lots(row);
+    const steep = this.steepLots(row);
     this.positions.addLots(row, delta);
+    this.countSteep(row, steep);
     this.sumLots += delta;
     const longs = Math.max(0, before + delta) - Math.max(0, before);
     if (longs !== 0) this.longLots += longs;

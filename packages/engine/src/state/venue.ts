@@ -3,7 +3,7 @@
  * (addresses, sessions, deposits) and change only where nothing can fail any more. The rules
  * (orders, money, sessions, deposits) are functions over this state.
  */
-import { INDEX_STALE_MS, type VenueConfig } from "../config.js";
+import { INDEX_STALE_MS, PPM, type VenueConfig } from "../config.js";
 import { EventLog } from "../events/event-log.js";
 import type { Scratch } from "../scratch.js";
 import { RULE_SETS, type RuleSet } from "../versions.js";
@@ -12,7 +12,7 @@ import { BatchProgress } from "./batch-progress.js";
 import { DepositBook } from "./deposits.js";
 import { EndQueue } from "./end-queue.js";
 import { ExitPairs } from "./exit-pairs.js";
-import { MARKET_WORDS, type Market } from "./market.js";
+import { FIGURE_WORDS, type Market } from "./market.js";
 import { OrderStore, RANKS_PER_COMMAND } from "./orders.js";
 import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { SessionBook } from "./sessions.js";
@@ -35,7 +35,7 @@ export class VenueState {
   readonly totals = new Totals(this.undo);
   readonly accounts = new Table(ACCOUNT_WORDS, this.undo);
   /** One row per market. */
-  readonly figures = new Table(MARKET_WORDS, this.undo);
+  readonly figures = new Table(FIGURE_WORDS, this.undo);
   /** What the fund had gained, by minute (money/fund-budget.ts): a ring of minute and micros. */
   readonly fundSamples = new Table(2, this.undo, FUND_SAMPLES);
   readonly orders: OrderStore;
@@ -143,14 +143,18 @@ export class VenueState {
 
   /** Changes a position's margin. The row is touched already. */
   addMargin(market: Market, row: number, delta: number): void {
+    const steep = market.steepLots(row);
     market.positions.addMargin(row, delta);
+    market.countSteep(row, steep);
     market.positions.changed?.push(row);
     this.totals.margins += delta;
   }
 
   /** Changes a position's cost. The row is touched already. */
   addCost(market: Market, row: number, delta: number): void {
+    const steep = market.steepLots(row);
     market.positions.addCost(row, delta);
+    market.countSteep(row, steep);
     market.positions.changed?.push(row);
     this.totals.cost += delta;
   }
@@ -178,6 +182,16 @@ export class VenueState {
       !market.guard.isHolding &&
       market.awaitedIndexMs === 0
     );
+  }
+
+  /**
+   * Whether orders may trade in the market: not while its mark is further than the lowest maintenance
+   * from where a tick last served every liquidation. Up to there no position can have become bankrupt.
+   */
+  isSettled(market: Market): boolean {
+    const { settledMark: settled } = market;
+    if (!this.rules.settlesJumps || settled === 0) return true;
+    return Math.abs(market.mark - settled) * PPM <= settled * market.maintenance.lowestPpm;
   }
 
   /** The rank of an order that the command in progress queues again: behind all others. */

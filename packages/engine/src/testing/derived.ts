@@ -39,6 +39,7 @@ function describeMarket(s: VenueState, market: Market): unknown {
     .allRows()
     .filter((row) => positions.lots(row) !== 0 || positions.openOrders(row) > 0);
   return {
+    steep: [market.steepLongLots, market.steepShortLots],
     bids: describeLadder(s, market.bids),
     asks: describeLadder(s, market.asks),
     stops,

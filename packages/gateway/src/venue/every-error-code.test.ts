@@ -244,6 +244,7 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
     // After ten seconds without an index the next one is taken as it is.
     await at.advance(10_400);
     await at.setIndex("BTCUSD", 6_500);
+    await at.advance(200);
     await other.place(other.limit("short", 6_500, { margin: 9_000, leverage: 10 }));
     const filled = await trader.place(trader.limit("long", 6_500, { margin: 9_000, leverage: 10 }));
     expect(filled.body.status).toBe("filled");
@@ -285,6 +286,14 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
   leverage_above_tier: async () => {
     const { trader } = await entered();
     return trader.place(trader.limit("long", 65_000, { margin: 30_000, leverage: 50 }));
+  },
+  leverage_limited: async () => {
+    // Without a fund any open position at more than 10 is too much for another one.
+    const { at, trader } = await entered({ parameters: { fundSeed: 0 } });
+    const other = await Trader.enter(at);
+    await other.place(other.limit("short", 65_000, { leverage: 20 }));
+    await trader.place(trader.limit("long", 65_000, { leverage: 20 }));
+    return trader.place(trader.limit("long", 64_000, { leverage: 20 }));
   },
   position_limit: order({ type: "limit", price: 65_000, margin: 3_000_000, leverage: 10 }),
   notional_limit: order({ margin: 999_999_999, leverage: 50 }),

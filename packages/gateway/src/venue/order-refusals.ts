@@ -67,6 +67,8 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
         notional: resultingNotional(order),
         maxLeverage: detail1,
       });
+    case "leverage_limited":
+      return about("leverage", "leverage_limited", { symbol, maxLeverage: detail1 });
     case "notional_limit":
       return about("margin", "notional_limit", { limit: MAX_ORDER_NOTIONAL });
     case "price_required":

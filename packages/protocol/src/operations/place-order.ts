@@ -29,6 +29,7 @@ export const ORDER_TERM_ERRORS = [
   "insufficient_margin",
   "leverage_above_maximum",
   "leverage_above_tier",
+  "leverage_limited",
   "position_limit",
   "notional_limit",
   "open_order_limit",

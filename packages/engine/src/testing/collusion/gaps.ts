@@ -42,9 +42,9 @@ export function newResult(): GapResult {
   return { ...none, reached: new Reached() };
 }
 
-export function tryGaps(where: World, seed: number, result: GapResult): void {
+export function tryGaps(where: World, seed: number, version: number, result: GapResult): void {
   const random = new Random(seed, `${where.name} gaps`);
-  const terms: RingTerms = { ...where, members: random.int(2, 5) };
+  const terms: RingTerms = { ...where, members: random.int(2, 5), version };
   const name = `${where.name}:${seed}`;
   const book = new GapBook(terms, name, result.reached);
   const ring = new Ring(terms, (self, _command, events) => book.follow(self, events));

@@ -17,6 +17,7 @@ import type { VenueEvent } from "../../events/event-table.js";
 import { fundingOwed } from "../../money/owed-funding.js";
 import type { Market } from "../../state/market.js";
 import { NONE } from "../../state/orders.js";
+import { ENGINE_VERSION } from "../../versions.js";
 import { addressOf, genesis, openSession, plainOrder } from "../commands.js";
 import { hasIndexSlot, indexSlot } from "../index-slot.js";
 import { type Listing, venueConfig } from "../scenarios/listing.js";
@@ -34,6 +35,9 @@ export interface RingTerms {
   readonly seedMicros: number;
   readonly capMicros: number;
   readonly indexTicks: number;
+  /** Accounts of others, numbered after the members. */
+  readonly bystanders?: number;
+  readonly version?: number;
 }
 
 export type Watcher = (ring: Ring, command: Command, events: readonly VenueEvent[]) => void;
@@ -61,11 +65,13 @@ export class Ring {
       attestorKind: "dev",
       devCreditMicros: terms.depositMicros,
     });
-    this.send(genesis(START_MS, config));
+    const engineVersion = terms.version ?? ENGINE_VERSION;
+    this.send({ ...genesis(START_MS, config), engineVersion });
     this.market = this.engine.state.markets[0]!;
     this.send(this.writer.joins(START_MS));
     this.setsIndex(this.indexTicks);
-    for (let member = 0; member < terms.members; member++) this.joins(member);
+    const accounts = terms.members + (terms.bystanders ?? 0);
+    for (let member = 0; member < accounts; member++) this.joins(member);
   }
 
   get now(): number {

@@ -38,7 +38,7 @@ export class Margins {
     const { random } = this;
     const position = positionOf(this.venue.state, account.number, market.number);
     const wallet = Number(account.wallet);
-    const most = market.mark === 0n ? 0 : Number(removable(market, position));
+    const most = market.mark === 0n ? 0 : Number(removable(this.venue.state, market, position));
     const kind = random.weighted({ add: 30, all: 4, remove: 40, most: 20, over: 10, wrong: 3 });
     return {
       add: Math.ceil((wallet / 10) * random.next()) || 1,

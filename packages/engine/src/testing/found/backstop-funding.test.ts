@@ -17,7 +17,8 @@ function worth(venue: Venue): number {
 
 /** Alice's long position of $1M has gone to the backstop; Bob is short as much. */
 function handedOver(): { venue: Venue; carol: Trader; dave: Trader } {
-  const venue = new Venue();
+  // Version 2: from version 3 on the fund takes over no more than three times its budget.
+  const venue = new Venue({ version: 2 });
   const alice = venue.trader("alice", 30_000);
   const bob = venue.trader("bob", 300_000);
   const carol = venue.trader("carol", 1_000_000);

@@ -11,7 +11,8 @@ import { START_MS } from "../scenarios/venue.js";
 const EARLY = 2_100;
 const LATE = 200;
 
-test("deleveraging that a tick leaves unfinished: the next tick ranks by its own mark", () => {
+/** 2,300 winners, more than a tick can meet; `large` is due, and leaves work over. */
+function unfinished(engineVersion: number) {
   const { engine, apply } = comparedEngine();
   let slot = START_MS / 200;
   const indexTo = (indexTicks: number): void => {
@@ -41,7 +42,7 @@ test("deleveraging that a tick leaves unfinished: the next tick ranks by its own
     devCreditMicros: 5_000 * MICROS,
     backstopCapMicros: 0,
   });
-  apply(genesis(START_MS, config));
+  apply({ ...genesis(START_MS, config), engineVersion });
   const [calm, large, small] = [signIn(), signIn(), signIn()];
   const early = Array.from({ length: EARLY }, signIn);
   const late = Array.from({ length: LATE }, signIn);
@@ -59,12 +60,30 @@ test("deleveraging that a tick leaves unfinished: the next tick ranks by its own
       if (event.kind !== "Traded") return [];
       return [event.makerAccount > 3 + EARLY ? "late" : "early"];
     });
+  return { engine, indexTo, deleveraged };
+}
+
+test("version 2, deleveraging that a tick leaves unfinished: the next tick ranks by its own mark", () => {
+  const { engine, indexTo, deleveraged } = unfinished(2);
   // At 1 % below their price the late shorts have gained less for their leverage, at 1.5 % more.
   indexTo(489_400);
   expect(deleveraged()).toEqual(Array(2_000).fill("early"));
   indexTo(487_000);
   const twin = Engine.restore(engine.snapshot());
   expect(deleveraged()).toEqual(Array(60).fill("late"));
+  twin.apply({ kind: "Tick", slot: twin.state.lastTickMs / 200 + 1 });
+  expect(Buffer.compare(twin.snapshot(), engine.snapshot())).toBe(0);
+});
+
+test("version 3: as many as a tick can meet, early and late, and the rest in the next tick", () => {
+  const { engine, indexTo, deleveraged } = unfinished(3);
+  indexTo(489_400);
+  const met = deleveraged();
+  expect(met.length).toBe(2_000);
+  expect(new Set(met)).toEqual(new Set(["early", "late"]));
+  indexTo(487_000);
+  const twin = Engine.restore(engine.snapshot());
+  expect(deleveraged().length).toBeGreaterThan(0);
   twin.apply({ kind: "Tick", slot: twin.state.lastTickMs / 200 + 1 });
   expect(Buffer.compare(twin.snapshot(), engine.snapshot())).toBe(0);
 });

@@ -9,7 +9,12 @@
  */
 import { Random } from "@perpgate/protocol/random";
 import { describe, expect, test } from "vitest";
-import { TRADE_ADL, TRADE_BACKSTOP, TRADE_LIQUIDATION } from "../../events/event-table.js";
+import {
+  BACKSTOP_ACCOUNT,
+  TRADE_ADL,
+  TRADE_BACKSTOP,
+  TRADE_LIQUIDATION,
+} from "../../events/event-table.js";
 import { Venue } from "../scenarios/venue.js";
 import { gapsTo, THIN } from "./scene.js";
 
@@ -25,9 +30,11 @@ class CountingVenue extends Venue {
   override tick() {
     const before = this.holdings();
     const events = super.tick();
-    for (const { tradeKind, lots } of this.happened("Traded")) {
+    for (const { tradeKind, takerAccount, lots } of this.happened("Traded")) {
       if (tradeKind === TRADE_LIQUIDATION) this.sums.book += lots;
       if (tradeKind === TRADE_ADL) this.sums.deleveraged += lots;
+      // What the backstop gives away is lots that it did not keep.
+      if (tradeKind === TRADE_ADL && takerAccount === BACKSTOP_ACCOUNT) this.sums.backstop -= lots;
     }
     for (const { account, backstopLots, feeMicros, dustMicros } of this.happened("Liquidated")) {
       this.sums.backstop += backstopLots;
@@ -96,10 +103,10 @@ describe("deleveraging closes what is missing, not more", () => {
     });
 
     test(`a full fund, a fall of 9 %: seed ${seed}`, () => {
-      const { venue, bidLots } = crash(seed, 91, 1_000_000_000_000);
+      const { venue, bidLots } = crash(seed, 91, 50_000_000_000_000);
       const { sums, dueLots } = venue;
       expect(dueLots).toBeGreaterThan(0);
-      // $4 a coin at most, of $300,000: within the budget of $20,000.
+      // $4 a coin at most, of $300,000: within the budget of $1,000,000, and so is a further fall.
       expect(sums.deleveraged).toBe(0);
       expect(sums.backstop).toBeLessThanOrEqual(Math.max(0, dueLots - bidLots));
     });

@@ -49,7 +49,7 @@ describe("the whole open interest of a market is liquidated in one trade", () =>
   });
 
   test("taken by the backstop", () => {
-    const scene = soleLong(1_000_000_000_000);
+    const scene = soleLong(10_000_000_000_000);
     scene.venue.index(96, THIN);
     scene.venue.tick();
     expect(scene.venue.happened("Liquidated")[0]).toMatchObject({ deleveragedLots: 0 });

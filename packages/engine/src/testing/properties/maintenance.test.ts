@@ -8,7 +8,7 @@ import { configFault, MAX_DEPOSITS_MICROS, type Tier } from "../../config.js";
 import { accountsDue } from "../../money/liquidate.js";
 import { advanceWatches, refreshWatch } from "../../money/watch.js";
 import { MaintenanceSchedule } from "../../state/maintenance.js";
-import { MARKET_WORDS, Market } from "../../state/market.js";
+import { FIGURE_WORDS, Market } from "../../state/market.js";
 import { OrderStore } from "../../state/orders.js";
 import { Table, UndoLog } from "../../state/table.js";
 import { BTC, venueConfig } from "../scenarios/listing.js";
@@ -95,7 +95,7 @@ function marketWith(
   positions: readonly Held[],
 ): Market {
   const undo = new UndoLog();
-  const figures = new Table(MARKET_WORDS, undo);
+  const figures = new Table(FIGURE_WORDS, undo);
   figures.append();
   const config = { ...BTC.config, tiers: rows, microsPerTickLot: unit };
   const market = new Market(0, config, figures, new OrderStore(undo), undo);

@@ -10,7 +10,7 @@ import { MAX_ORDER_NOTIONAL_MICROS } from "../../config.js";
 import { checkPost, checkPrice, referencePrice } from "./checks.js";
 import { checkSides, isWaitingExit } from "./exits.js";
 import { abs, ceilDiv, floorDiv, max, min, num } from "./integers.js";
-import { largest, waiting } from "./limits.js";
+import { held, largest, waiting } from "./limits.js";
 import { closable, lotAtMark, MILLION, netEquityOf, unitOf } from "./margin.js";
 import { checkOpening, type Parts, partsOf, shown } from "./opening.js";
 import { type Refused, refused } from "./refusal.js";
@@ -47,9 +47,8 @@ export function checkAmended(
   { expiresAtMs, priceTicks }: AmendOrder,
 ): Refused | null {
   const { order } = amended;
-  if (market.held !== null) {
-    return refused("index_held", num(market.held.index), num(market.index ?? 0n));
-  }
+  const waits = held(state, market);
+  if (waits !== null) return waits;
   const [earliest, latest] = [state.time + 1_000, state.time + 90 * 86_400_000];
   if (expiresAtMs > 0 && (expiresAtMs < earliest || expiresAtMs > latest)) {
     return refused("expiry_out_of_range", earliest, latest);

@@ -7,26 +7,53 @@ import { BACKSTOP_SLICE_PPM } from "../../config.js";
 import { BACKSTOP_ACCOUNT, TRADE_BACKSTOP } from "../../events/event-table.js";
 import { END } from "../../reasons.js";
 import { type Booked, closingPart, reducingSide } from "./fills.js";
+import { budgetLeft, fundWorth } from "./fund-budget.js";
 import { abs, ceilDiv, floorDiv, max, min } from "./integers.js";
 import { isLive, lotAtMark, MILLION, unitOf } from "./margin.js";
 import { match, type Taker } from "./matching.js";
-import type { Market, State } from "./state.js";
+import { type Market, rulesOf, type State } from "./state.js";
 import { serveMarket } from "./work.js";
 
-/** Lots that it would net first, then lots that it may open, of `lots` bought or sold by it. */
-export function backstopCanTake(state: State, market: Market, side: Side, lots: bigint): bigint {
+/**
+ * Step 3a: of `lots` that it would buy or sell, those that it nets, then those that it may open. `loss` is
+ * what a lot costs it against the mark; 0 where the price is better.
+ */
+export function backstopTakes(
+  state: State,
+  market: Market,
+  side: Side,
+  lots: bigint,
+  loss: bigint,
+): bigint {
   const held = market.backstop.lots;
-  const opposite = side > 0 ? max(0n, -held) : max(0n, held);
-  const nets = min(lots, opposite);
-  const rest = lots - nets;
-  if (state.fund <= 0n || rest === 0n) return nets;
+  const left = budgetLeft(state);
+  const affordable = loss > 0n ? floorDiv(left, loss) : lots;
+  const nets = min(min(lots, side > 0 ? max(0n, -held) : max(0n, held)), affordable);
+  if (state.fund <= 0n) return nets;
+  let notional = -nets * lotAtMark(market);
+  for (const each of state.markets) notional += abs(each.backstop.lots) * lotAtMark(each);
+  const cap = BigInt(state.config.backstopCapMicros);
+  const within = (lot: bigint, bound: bigint) => floorDiv(max(0n, bound - notional), lot);
+  const { fundIsSheltered } = rulesOf(state);
+  const room = fundIsSheltered
+    ? min(
+        within(lotAtMark(market), min(cap, floorDiv(fundWorth(state), 2n))),
+        within(lotAtMark(market) + 3n * loss, 3n * (left - nets * loss)),
+      )
+    : within(lotAtMark(market), cap);
+  return min(min(lots, affordable), nets + room);
+}
+
+/** "Tick", step 4: lots that it gives to the other side at mark, because a move may cost too much. */
+export function lotsToShed(state: State, market: Market): bigint {
+  if (!rulesOf(state).fundIsSheltered || !isLive(state, market)) return 0n;
   let notional = 0n;
-  for (const each of state.markets) {
-    const after = each === market ? abs(held + BigInt(side) * nets) : abs(each.backstop.lots);
-    notional += after * lotAtMark(each);
-  }
-  const room = max(0n, BigInt(state.config.backstopCapMicros) - notional);
-  return nets + min(rest, floorDiv(room, lotAtMark(market)));
+  for (const each of state.markets) notional += abs(each.backstop.lots) * lotAtMark(each);
+  const half = floorDiv(fundWorth(state), 2n);
+  const left = budgetLeft(state);
+  if (notional <= min(half, 4n * left)) return 0n;
+  const excess = notional - min(half, 3n * left);
+  return min(abs(market.backstop.lots), ceilDiv(excess, lotAtMark(market)));
 }
 
 /** The netting part with the rounding of fillable step 2, then the opening part; PnL to the fund. */
@@ -63,10 +90,13 @@ export function reduceBackstop(state: State, market: Market): void {
   const cost = abs(market.backstop.cost);
   const unit = abs(lots) * unitOf(market);
   const index = market.index ?? market.mark;
-  const limit =
+  const worst =
     side > 0
       ? min(market.mark + slack, max(index, floorDiv(cost, unit)))
       : max(market.mark - slack, min(index, ceilDiv(cost, unit)));
+  // Version 3: whatever its entry.
+  const bounded = side > 0 ? min(worst, index) : max(worst, index);
+  const limit = rulesOf(state).fundIsSheltered ? bounded : worst;
   const taker: Taker = {
     side,
     kind: TRADE_BACKSTOP,

@@ -16,7 +16,7 @@ import { MAX_ORDER_NOTIONAL_MICROS, NONCE_WINDOW, PRICE_RANGE_FACTOR } from "../
 import { bestAgainst, bestAsk, bestBid } from "./book.js";
 import { areMisshapen, checkExits, exitCount } from "./exits.js";
 import { abs, ceilDiv, floorDiv, max, min, num } from "./integers.js";
-import { waiting } from "./limits.js";
+import { held, waiting } from "./limits.js";
 import { closable, isStopped, MILLION, unitOf } from "./margin.js";
 import { budgetOf, checkFunds, checkOpening, partsOf } from "./opening.js";
 import { type Refused, refused } from "./refusal.js";
@@ -150,7 +150,8 @@ function checkForm(
     if (faulty !== null) return faulty;
   }
   if (market.index === null) return refused("stale_index");
-  if (market.held !== null) return refused("index_held", num(market.held.index), num(market.index));
+  const waits = held(state, market);
+  if (waits !== null) return waits;
 
   return checkPrice(order, market) ?? checkExits(order, market);
 }

@@ -6,7 +6,7 @@ import { LONG, type Side } from "../../commands.js";
 import { END } from "../../reasons.js";
 import { touch } from "./end-events.js";
 import { abs, ceilDiv, floorDiv, max, min } from "./integers.js";
-import { barred, heldElsewhere } from "./limits.js";
+import { barred, heldElsewhere, leverageLimit } from "./limits.js";
 import {
   closable,
   equityOf,
@@ -99,6 +99,8 @@ export function fillable(
     const sameSide = c > 0n ? 0n : abs(position.lots);
     const bar = barred(state, account, market, terms.taker);
     if (bar !== END.none) lower(0n, bar);
+    const limit = leverageLimit(state, market);
+    if (limit !== null && terms.leverage > limit) lower(0n, END.leverage_limited);
     const most = notionalBound(market, terms.leverage);
     const isTop = most === BigInt(market.config.tiers.at(-1)?.upToMicros ?? 0);
     lower(

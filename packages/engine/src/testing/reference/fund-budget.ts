@@ -28,12 +28,15 @@ export function sampleFund(state: State): void {
   state.fundSamples.push({ minute, result: resultNow(state) });
 }
 
+export function fundWorth(state: State): bigint {
+  return max(0n, state.fund + backstopPnl(state));
+}
+
 export function budgetLeft(state: State): bigint {
   const hourAgo = minuteOf(state) - 60;
   const then =
     state.fundSamples.filter(({ minute }) => minute <= hourAgo).at(-1) ?? state.fundSamples[0];
   const used = then === undefined ? 0n : then.result - resultNow(state);
-  const worth = max(0n, state.fund + backstopPnl(state));
-  const budget = floorDiv(worth * BigInt(state.config.fundLossPerHourPpm), MILLION);
+  const budget = floorDiv(fundWorth(state) * BigInt(state.config.fundLossPerHourPpm), MILLION);
   return max(0n, budget - used);
 }

@@ -3,10 +3,19 @@
  * interest, largest margin.
  */
 import { END } from "../../reasons.js";
-import { abs, max } from "./integers.js";
-import { isFresh, lotAtMark, unitOf } from "./margin.js";
+import { fundWorth } from "./fund-budget.js";
+import { abs, floorDiv, max, num } from "./integers.js";
+import { isFresh, lotAtMark, MILLION, unitOf } from "./margin.js";
+import { type Refused, refused } from "./refusal.js";
 import { openingLots } from "./settle.js";
-import { type Account, type Market, marketOf, type Position, type State } from "./state.js";
+import {
+  type Account,
+  type Market,
+  marketOf,
+  type Position,
+  rulesOf,
+  type State,
+} from "./state.js";
 
 /** "SetCohort": whom the stage admits. */
 export function admits(state: State, account: Account): boolean {
@@ -38,6 +47,41 @@ export function openInterest(state: State, market: Market): bigint {
     total += max(0n, account.positions[market.number]?.lots ?? 0n);
   }
   return total;
+}
+
+/** "Leverage": the largest at which lots may open now; null if only the tiers decide. */
+export function leverageLimit(state: State, market: Market): bigint | null {
+  if (!rulesOf(state).leverageIsLimited) return null;
+  const bound = floorDiv(BigInt(market.config.maxOpenInterestMicros) * 8n, 10n);
+  if (openInterest(state, market) * lotAtMark(market) > bound) return 5n;
+  let steep = 0n;
+  for (const each of state.markets) {
+    let [longs, shorts] = [0n, 0n];
+    for (const account of state.accounts) {
+      const position = account.positions[each.number];
+      if (position === undefined || abs(position.cost) <= 10n * position.margin) continue;
+      longs += max(0n, position.lots);
+      shorts += max(0n, -position.lots);
+    }
+    steep += max(longs, shorts) * lotAtMark(each);
+  }
+  return steep > 20n * fundWorth(state) ? 10n : null;
+}
+
+/** "Jumps": whether no liquidation of a jump can be waiting. */
+export function isSettled(state: State, market: Market): boolean {
+  const settled = market.settledMark;
+  if (!rulesOf(state).jumpsAreSettled || settled === null) return true;
+  const lowest = BigInt(market.config.tiers[0]?.maintenancePpm ?? 0);
+  return abs(market.mark - settled) * MILLION <= settled * lowest;
+}
+
+/** Why nothing may trade but what a tick does itself; null if orders may. */
+export function held(state: State, market: Market): Refused | null {
+  const index = num(market.index ?? 0n);
+  if (market.held !== null) return refused("index_held", num(market.held.index), index);
+  if (isSettled(state, market)) return null;
+  return refused("index_held", index, num(market.settledMark ?? 0n));
 }
 
 /** Σ over markets of positions at mark, opening resting notional and pending notional. */

@@ -36,8 +36,13 @@ import { mayMeet, serveMarket } from "./work.js";
 /** Orders after whose cancels no further liquidation is begun. */
 const CANCELS = 4_096;
 
+/** What a liquidation that waits may be short of without keeping orders from trading. */
+const TEN_DOLLARS = 10_000_000n;
+
 /** Phase 3. Of all that are due, those with the largest shortfall; the others wait. */
 export function liquidations(state: State): void {
+  const { work, budget, liquidatedOrders } = state;
+  if (budget === 0 || work.spent >= work.limit || liquidatedOrders >= CANCELS) return;
   const list: { position: Position; shortfall: bigint }[] = [];
   for (const market of state.markets) {
     if (!isLive(state, market)) continue;
@@ -50,14 +55,27 @@ export function liquidations(state: State): void {
   }
   // The sort is stable: equal shortfalls stay in order of market, then account.
   list.sort((a, b) => (a.shortfall === b.shortfall ? 0 : a.shortfall > b.shortfall ? -1 : 1));
-  for (const { position } of list.slice(0, state.budget)) {
-    if (!isLiquidatable(state, position)) continue;
-    if (state.liquidatedOrders >= CANCELS) return;
-    serveMarket(state, position.market);
-    if (!mayMeet(state)) continue;
-    state.budget -= 1;
-    liquidate(state, position);
+  const chosen = list.slice(0, budget);
+  const least = chosen.length === budget ? (chosen.at(-1)?.shortfall ?? 0n) : 0n;
+  const waiting = new Set<number>();
+  for (const { position, shortfall } of chosen) {
+    if (!isLiquidatable(state, position) || serve(state, position)) continue;
+    if (shortfall > TEN_DOLLARS) waiting.add(position.market);
   }
+  if (least > TEN_DOLLARS) return;
+  for (const market of state.markets) {
+    if (isLive(state, market) && !waiting.has(market.number)) market.settledMark = market.mark;
+  }
+}
+
+/** Whether its turn came and it is not due any more. */
+function serve(state: State, position: Position): boolean {
+  if (state.liquidatedOrders >= CANCELS) return false;
+  serveMarket(state, position.market);
+  if (!mayMeet(state)) return false;
+  state.budget -= 1;
+  liquidate(state, position);
+  return !isLiquidatable(state, position);
 }
 
 function liquidate(state: State, position: Position): void {

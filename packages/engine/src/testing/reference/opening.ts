@@ -6,7 +6,7 @@ import { LIMIT_ORDER, LONG, MARKET_ORDER, type PlaceOrder, STOP_ORDER } from "..
 import { END, END_REASONS } from "../../reasons.js";
 import { levels, sideOf } from "./book.js";
 import { ceilDiv, floorDiv, max, min, num } from "./integers.js";
-import { barred, exposure, largest } from "./limits.js";
+import { barred, exposure, largest, leverageLimit } from "./limits.js";
 import { lotAtMark, MILLION, netEquityOf, positionBound, tierOf, unitOf } from "./margin.js";
 import { type Refused, refused } from "./refusal.js";
 import { accountOf, type Market, type Position, type Session, type State } from "./state.js";
@@ -95,6 +95,10 @@ export function checkOpening(
   if (resulting > bound) return refused("position_limit", num(bound));
   const most = tierOf(market, resulting * lotAtMark(market)).maxLeverage;
   if (order.leverage > most) return refused("leverage_above_tier", most);
+  const limit = leverageLimit(state, market);
+  if (limit !== null && BigInt(order.leverage) > limit) {
+    return refused("leverage_limited", num(limit));
+  }
   const cap = session.maxNotional;
   if (cap > 0n && exposure(state, account) + added > cap) {
     return refused("session_notional_cap_exceeded", num(cap));

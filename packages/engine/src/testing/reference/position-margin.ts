@@ -6,6 +6,7 @@ import { checkSigned, type Replayed } from "./checks.js";
 import { emit, settleEvents, touch } from "./end-events.js";
 import { settleFunding } from "./funding.js";
 import { abs, ceilDiv, max, min, num } from "./integers.js";
+import { held, leverageLimit } from "./limits.js";
 import {
   isLive,
   isStopped,
@@ -85,18 +86,18 @@ function check(state: State, command: ChangeMargin): Refused | Replayed | Change
     return { session, position };
   }
   if (market.status !== "active") return refused("market_reduce_only");
-  if (market.held !== null) {
-    return refused("index_held", num(market.held.index), num(market.index ?? 0n));
-  }
+  const waits = held(state, market);
+  if (waits !== null) return waits;
   if (!isLive(state, market)) return refused("stale_index");
-  const most = removable(market, position);
+  const most = removable(state, market, position);
   return BigInt(-amount) > most ? refused("margin_needed", num(most)) : { session, position };
 }
 
 /** What may be removed: the rest and a loss must carry the largest leverage and maintenance. */
-export function removable(market: Market, position: Position): bigint {
+export function removable(state: State, market: Market, position: Position): bigint {
   const notional = abs(position.lots) * lotAtMark(market);
-  const leverage = BigInt(tierOf(market, notional).maxLeverage);
+  const ofTier = BigInt(tierOf(market, notional).maxLeverage);
+  const leverage = min(ofTier, leverageLimit(state, market) ?? ofTier);
   const needed = max(ceilDiv(notional, leverage), maintenanceOf(market, position.lots) + 1n);
   const loss = min(0n, unrealised(market, position));
   return max(0n, position.margin - owedFunding(market, position) + loss - needed);

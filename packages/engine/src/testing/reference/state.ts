@@ -105,6 +105,8 @@ export interface Market {
   /** Time of the last start, jump or resume, until an index of its slot or later is accepted. */
   awaits: number | null;
   mark: bigint;
+  /** The mark at which a tick last left no liquidation waiting; null before the first. */
+  settledMark: bigint | null;
   markTime: number | null;
   ema: bigint;
   last: bigint | null;
@@ -180,6 +182,14 @@ export interface Rules {
   readonly triggeredLotsAreFixed: boolean;
   /** Orders may have exits attached. */
   readonly exitsAreKnown: boolean;
+  /** The backstop holds what the hour's budget covers, and never trades beyond the index. */
+  readonly fundIsSheltered: boolean;
+  /** Deleveraging takes from all winners by profit, not from the first by rank. */
+  readonly winnersShare: boolean;
+  /** Steep leverage has a limit. */
+  readonly leverageIsLimited: boolean;
+  /** Orders wait for the liquidations of a jump. */
+  readonly jumpsAreSettled: boolean;
 }
 
 /** A signed batch, as far as its operations have come. */
@@ -271,22 +281,29 @@ const VERSION_2: Rules = {
   workOfOrders: false,
   triggeredLotsAreFixed: false,
   exitsAreKnown: false,
+  fundIsSheltered: false,
+  winnersShare: false,
+  leverageIsLimited: false,
+  jumpsAreSettled: false,
+};
+
+const VERSION_3: Rules = {
+  ...VERSION_2,
+  thinTicksCount: true,
+  midIsBounded: true,
+  endsInRounds: true,
+  workOfOrders: true,
+  triggeredLotsAreFixed: true,
+  exitsAreKnown: true,
+  fundIsSheltered: true,
+  winnersShare: true,
+  leverageIsLimited: true,
+  jumpsAreSettled: true,
 };
 
 export const VERSIONS: ReadonlyMap<number, Rules> = new Map([
   [2, VERSION_2],
-  [
-    3,
-    {
-      ...VERSION_2,
-      thinTicksCount: true,
-      midIsBounded: true,
-      workOfOrders: true,
-      triggeredLotsAreFixed: true,
-      endsInRounds: true,
-      exitsAreKnown: true,
-    },
-  ],
+  [3, VERSION_3],
 ]);
 
 export function newState(versions: ReadonlyMap<number, Rules>): State {
@@ -357,6 +374,7 @@ export function newMarket(number: number, config: MarketConfig): Market {
     held: null,
     awaits: null,
     mark: 0n,
+    settledMark: null,
     markTime: null,
     ema: 0n,
     last: null,

@@ -4,16 +4,15 @@
  */
 import type { Side } from "../../commands.js";
 import { BACKSTOP_ACCOUNT, TRADE_ADL, TRADE_BACKSTOP } from "../../events/event-table.js";
-import { backstopCanTake, backstopFill } from "./backstop.js";
+import { backstopFill, backstopTakes, lotsToShed } from "./backstop.js";
 import { bankruptcyPrice, closeLots } from "./bankruptcy.js";
-import { deleverage } from "./deleverage.js";
+import { deleverage, type Trade } from "./deleverage.js";
 import { emit } from "./end-events.js";
 import { reducingSide } from "./fills.js";
-import { budgetLeft } from "./fund-budget.js";
-import { floorDiv, min, num } from "./integers.js";
+import { max, num } from "./integers.js";
 import { unitOf } from "./margin.js";
 import type { Market, Position, State } from "./state.js";
-import { mayMeet } from "./work.js";
+import { mayMeet, serveMarket } from "./work.js";
 
 export interface TakenOver {
   readonly backstop: bigint;
@@ -33,30 +32,24 @@ export function takeOver(
   const side = reducingSide(position.lots);
   const otherSide: Side = side > 0 ? -1 : 1;
 
-  const trade = (kind: number, maker: number, amount: bigint, makerPnl: bigint): void => {
+  const trade = (
+    tradeKind: number,
+    makerAccount: number,
+    amount: bigint,
+    makerPnl: bigint,
+  ): void => {
     const takerPnl = closeLots(market, position, amount, price);
     emit(state, {
-      kind: "Traded",
-      market: market.number,
-      tradeKind: kind,
-      takerSide: side,
-      priceTicks: num(price),
-      lots: num(amount),
-      makerOrderId: 0,
-      makerAccount: maker,
-      makerFeeMicros: 0,
-      makerPnlMicros: num(makerPnl),
-      takerOrderId: 0,
+      ...handedOver(market, side, price, amount, makerPnl, takerPnl),
+      tradeKind,
+      makerAccount,
       takerAccount: position.account,
-      takerFeeMicros: 0,
-      takerPnlMicros: num(takerPnl),
     });
   };
 
-  let backstop = backstopCanTake(state, market, otherSide, lots);
   // What a lot at this price costs the backstop against the mark.
-  const loss = BigInt(otherSide) * (price - market.mark) * unitOf(market);
-  if (loss > 0n) backstop = min(backstop, floorDiv(budgetLeft(state), loss));
+  const loss = max(0n, BigInt(otherSide) * (price - market.mark) * unitOf(market));
+  let backstop = backstopTakes(state, market, otherSide, lots, loss);
   const toBackstop = (amount: bigint): void => {
     if (amount === 0n) return;
     const { pnl } = backstopFill(state, market, otherSide, amount, price);
@@ -66,9 +59,8 @@ export function takeOver(
   // Lots that stay with the position, because the command may meet nobody any more.
   let kept = 0n;
   if (backstop < lots) {
-    const rest = deleverage(state, market, side, lots - backstop, price, (maker, amount, pnl) =>
-      trade(TRADE_ADL, maker.account, amount, pnl),
-    );
+    const adl: Trade = (maker, amount, pnl) => trade(TRADE_ADL, maker.account, amount, pnl);
+    const rest = deleverage(state, market, side, position.account, lots - backstop, price, adl);
     if (!mayMeet(state)) {
       kept = rest;
     } else {
@@ -81,4 +73,48 @@ export function takeOver(
   state.fund += dust;
   position.margin -= dust;
   return { backstop, deleveraged: lots - backstop - kept, dust };
+}
+
+/** "Tick", step 4: the backstop's lots that the budget does not cover, to the other side at mark. */
+export function shedBackstop(state: State, market: Market): void {
+  const lots = lotsToShed(state, market);
+  if (lots === 0n) return;
+  const side = reducingSide(market.backstop.lots);
+  const price = market.mark;
+  serveMarket(state, market.number);
+  deleverage(state, market, side, BACKSTOP_ACCOUNT, lots, price, (maker, amount, makerPnl) => {
+    const { pnl } = backstopFill(state, market, side, amount, price);
+    emit(state, {
+      ...handedOver(market, side, price, amount, makerPnl, pnl),
+      tradeKind: TRADE_ADL,
+      makerAccount: maker.account,
+      takerAccount: BACKSTOP_ACCOUNT,
+    });
+  });
+}
+
+function handedOver(
+  market: Market,
+  takerSide: Side,
+  price: bigint,
+  lots: bigint,
+  makerPnl: bigint,
+  takerPnl: bigint,
+) {
+  return {
+    kind: "Traded",
+    market: market.number,
+    tradeKind: 0,
+    takerSide,
+    priceTicks: num(price),
+    lots: num(lots),
+    makerOrderId: 0,
+    makerAccount: 0,
+    makerFeeMicros: 0,
+    makerPnlMicros: num(makerPnl),
+    takerOrderId: 0,
+    takerAccount: 0,
+    takerFeeMicros: 0,
+    takerPnlMicros: num(takerPnl),
+  } as const;
 }

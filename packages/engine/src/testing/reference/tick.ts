@@ -19,6 +19,7 @@ import { forgetConnections } from "./presence.js";
 import { endOrders } from "./settle.js";
 import { rulesOf, type Session, type State } from "./state.js";
 import { stops } from "./stops.js";
+import { shedBackstop } from "./takeover.js";
 import { expireOrders } from "./terms.js";
 import { beginTick } from "./work.js";
 import { tickDisconnects, tickWriters } from "./writers.js";
@@ -69,7 +70,10 @@ export function tick(state: State, command: Tick): void {
   }
   // 3. to 5.
   liquidations(state);
-  for (const market of state.markets) reduceBackstop(state, market);
+  for (const market of state.markets) {
+    reduceBackstop(state, market);
+    shedBackstop(state, market);
+  }
   stops(state);
   // 6.
   if (!endsInRounds) {

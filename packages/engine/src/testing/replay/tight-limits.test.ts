@@ -62,12 +62,13 @@ class TightFlow {
   constructor(
     private readonly random: Random,
     private readonly engine: Engine,
+    private readonly engineVersion: number,
   ) {}
 
   *commands(): Generator<Command> {
     const money = { attestorKind: "dev", devCreditMicros: 5_000 * MICROS } as const;
-    const config = venueConfig([BTC], { ...money, backstopCapMicros: 0, fundSeedMicros: 0 });
-    yield genesis(START_MS, config);
+    const config = venueConfig([BTC], { ...money, backstopCapMicros: 0 });
+    yield { ...genesis(START_MS, config), engineVersion: this.engineVersion };
     for (let i = 0; i < ACCOUNTS; i++) yield this.signIn();
     yield this.index(500_000);
     for (let round = 0; round < ROUNDS; round++) {
@@ -176,13 +177,13 @@ function isShortByEnded(trades: number, events: readonly VenueEvent[]): boolean 
   return missing > 0 && withPosition >= missing;
 }
 
-function run(seed: number, reached: Reached): void {
+function run(seed: number, version: number, reached: Reached): void {
   const live = Engine.knowing(TIGHT);
   let restored = Engine.knowing(TIGHT);
   const restarts = new Random(seed, "restarts");
-  const flow = new TightFlow(new Random(seed, "tight limits"), live);
+  const flow = new TightFlow(new Random(seed, "tight limits"), live, version);
   for (const command of flow.commands()) {
-    const where = `seed ${seed}, position ${live.seq + 1}, ${JSON.stringify(command)}`;
+    const where = `version ${version}, seed ${seed}, position ${live.seq + 1}, ${JSON.stringify(command)}`;
     const events = live.apply(command).decode();
     expect(restored.apply(command).decode(), where).toEqual(events);
     if (command.kind === "Tick" || restarts.chance(0.2)) {
@@ -204,7 +205,9 @@ test(`${SEEDS} flows that leave work over, restored again and again: the same ev
   timeout: 60_000 + SEEDS * 10_000,
 }, () => {
   const reached = new Reached();
-  for (let seed = 1; seed <= SEEDS; seed++) run(seed, reached);
+  for (const { version } of RULE_SETS) {
+    for (let seed = 1; seed <= SEEDS; seed++) run(seed, version, reached);
+  }
   expect(reached.spent).toBeGreaterThan(SEEDS);
   expect(reached.ended).toBeGreaterThan(SEEDS);
   expect(reached.canceled).toBeGreaterThan(SEEDS);

@@ -90,33 +90,36 @@ describe("taking", () => {
 
 describe("unwinding", () => {
   /** The backstop is long a coin from 49,000; the mark is 49,490, reach 247.4, slice 0.40412. */
-  function unwinding(): { venue: Venue; bob: Trader } {
-    const { venue, bob } = alicesFall();
+  function unwinding(version = 3): { venue: Venue; bob: Trader } {
+    const { venue, bob } = alicesFall({ version });
     venue.tick();
     return { venue, bob };
   }
 
   test("one slice of the impact notional a tick, its profit to the fund", () => {
     const { venue, bob } = unwinding();
-    bob.buys("limit", { margin: 49_300, leverage: 1, price: 49_300 });
+    bob.buys("limit", { margin: 49_500, leverage: 1, price: 49_500 });
     const sizes: number[] = [];
     for (let i = 0; i < 4; i++) {
       venue.tick();
       sizes.push(venue.backstop().size);
     }
     expect(sizes).toEqual([0.59588, 0.19176, 0, 0]);
-    expect(venue.fund).toBe(1_000_300);
-    // The maker pays its usual fee, each fill's rounded up: 2 × 3.984624 + 1.890754.
-    expect(venue.fees).toBe(44.860002);
+    expect(venue.fund).toBe(1_000_500);
+    // The maker pays its usual fee, each fill's rounded up.
+    expect(venue.fees).toBe(44.9);
   });
 
-  const rows: [price: number, taken: boolean][] = [
-    [49_242.6, true], // mark − ⌊0.5 %⌋
-    [49_242.5, false],
+  const rows: [version: number, price: number, taken: boolean][] = [
+    [2, 49_242.6, true], // mark − ⌊0.5 %⌋, above its entry
+    [2, 49_242.5, false],
+    // Never below the index, whatever its entry.
+    [3, 49_490, true],
+    [3, 49_489.9, false],
   ];
-  for (const [price, taken] of rows) {
-    test(`a bid at ${price}: ${taken ? "taken" : "too far from the mark"}`, () => {
-      const { venue, bob } = unwinding();
+  for (const [version, price, taken] of rows) {
+    test(`version ${version}, a bid at ${price}: ${taken ? "taken" : "too low"}`, () => {
+      const { venue, bob } = unwinding(version);
       bob.buys("limit", { margin: 49_300, leverage: 1, price });
       venue.tick();
       expect(venue.backstop().size).toBe(taken ? 0.59588 : 1);
@@ -139,7 +142,7 @@ describe("unwinding", () => {
 
   test("waits while the index is stale", () => {
     const { venue, bob } = unwinding();
-    bob.buys("limit", { margin: 49_300, leverage: 1, price: 49_400 });
+    bob.buys("limit", { margin: 49_500, leverage: 1, price: 49_500 });
     venue.resumes(venue.now + 20_000);
     venue.tick();
     expect(venue.backstop().size).toBe(1);

@@ -88,7 +88,7 @@ describe("when it triggers", () => {
     venue.tick();
     expect(alice.position().size).toBe(1.5);
     venue.restarts();
-    venue.index(49_500);
+    venue.index(49_400);
     bob.buys("limit", { margin: 4_900, price: 49_000 });
     venue.tick();
     expect(venue.happened("StopTriggered")).toEqual([]);

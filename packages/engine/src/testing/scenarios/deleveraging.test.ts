@@ -6,6 +6,7 @@ import type { Trader } from "./trader.js";
 import { Venue } from "./venue.js";
 
 const NO_BACKSTOP = { config: { backstopCapMicros: 0 } };
+const BY_RANK = { ...NO_BACKSTOP, version: 2 };
 
 function deleveraged(venue: Venue): [account: number, lots: number][] {
   return venue
@@ -14,7 +15,7 @@ function deleveraged(venue: Venue): [account: number, lots: number][] {
     .map((event) => [event.makerAccount, event.lots]);
 }
 
-describe("who is closed first", () => {
+describe("version 2: who is closed first", () => {
   /**
    * Alice is long three coins at 50×. Shorts, at a mark of 49,480:
    *   Bea  at 50,000, 10×: profit 1.04 % × leverage 8.96 → 10,400 × 896 =  9,318,400
@@ -23,7 +24,7 @@ describe("who is closed first", () => {
    *   Eve  at 50,000,  2×: profit 1.04 % × 1.93 (short from Fay, who stays healthy)
    */
   function ranked() {
-    const venue = new Venue(NO_BACKSTOP);
+    const venue = new Venue(BY_RANK);
     const alice = venue.trader("alice", 5_000);
     const shorts = ["bea", "cid", "dot", "eve"].map((name) => venue.trader(name, 100_000));
     const [bea, cid, dot, eve] = shorts as [(typeof shorts)[0], ...typeof shorts];
@@ -76,7 +77,7 @@ describe("who is closed first", () => {
   });
 
   test("equal scores: the lower account number", () => {
-    const venue = new Venue(NO_BACKSTOP);
+    const venue = new Venue(BY_RANK);
     const alice = venue.trader("alice", 5_000);
     const twins = [venue.trader("bea", 10_000), venue.trader("cid", 10_000)];
     // The younger account trades first: the number decides, not the order of trading.
@@ -92,13 +93,99 @@ describe("who is closed first", () => {
   });
 });
 
+describe("version 3: winners in proportion to their profit", () => {
+  /** Alice is long `coins` at 50×; each of the shorts has sold at that price, at 5×. */
+  function shorts(coins: number, ...sold: readonly [coins: number, price: number][]) {
+    const venue = new Venue(NO_BACKSTOP);
+    const calm = venue.trader("calm", 10_000_000);
+    const alice = venue.trader("alice", 100_000);
+    const others = sold.map(([size, price], i) => {
+      const short = venue.trader(`short ${i}`, 1_000_000);
+      short.sells("limit", { size, leverage: 5, price });
+      calm.buys("limit", { size, leverage: 1, price });
+      return short;
+    });
+    calm.sells("limit", { size: coins, leverage: 1, price: 50_000 });
+    alice.buys("limit", { size: coins, leverage: 50, price: 50_000 });
+    return { venue, alice, others };
+  }
+
+  test("profits of 1,020, 510 and 1,510: whole parts, then a lot for the largest remainder", () => {
+    const { venue, alice, others } = shorts(1, [2, 50_000], [1, 50_000], [1, 51_000]);
+    venue.index(49_490);
+    venue.tick();
+    expect(alice.position().size).toBe(0);
+    // Of 100,000 lots: 33,552.6, 16,776.3 and 49,671.1.
+    const accounts = others.map(({ account }) => account);
+    expect(deleveraged(venue)).toEqual([
+      [accounts[0], 33_553],
+      [accounts[1], 16_776],
+      [accounts[2], 49_671],
+    ]);
+    // At Alice's bankruptcy price, which is better for them than the mark.
+    expect(venue.happened("Traded")[0]!.priceTicks).toBe(490_000);
+  });
+
+  test("whom the price has not gained anything is left alone while winners have lots", () => {
+    const { venue, others } = shorts(1, [1, 50_000], [1, 49_000], [0.5, 50_000]);
+    venue.index(49_490);
+    venue.tick();
+    const [first, loses, second] = others.map(({ account }) => account);
+    expect(deleveraged(venue)).toEqual([
+      [first, 66_667],
+      [second, 33_333],
+    ]);
+    expect(deleveraged(venue).some(([account]) => account === loses)).toBe(false);
+  });
+
+  test("winners without enough lots give all; the others share the rest by their lots", () => {
+    const { venue, others } = shorts(2, [0.5, 50_000], [2, 49_000], [1, 49_000]);
+    venue.index(49_490);
+    venue.tick();
+    const [winner, two, one] = others.map(({ account }) => account);
+    expect(deleveraged(venue)).toEqual([
+      [winner, 50_000],
+      [two, 100_000],
+      [one, 50_000],
+    ]);
+  });
+
+  test("more than 500 winners: 500 parts, in proportion on average", () => {
+    const sizes = Array.from(
+      { length: 600 },
+      (_, i) => [i % 2 === 0 ? 0.01 : 0.03, 50_000] as const,
+    );
+    const { venue, alice, others } = shorts(
+      5,
+      ...sizes.map(([size, price]): [number, number] => [size, price]),
+    );
+    venue.index(49_490);
+    venue.tick();
+    expect(alice.position().size).toBe(0);
+    const given = new Map<number, number>();
+    for (const [account, lots] of deleveraged(venue)) {
+      given.set(account, (given.get(account) ?? 0) + lots);
+    }
+    const sum = (odd: number) =>
+      others.reduce(
+        (all, { account }, i) => all + (i % 2 === odd ? (given.get(account) ?? 0) : 0),
+        0,
+      );
+    // A quarter of the profit is with the small ones: within ten parts of 1,000 lots, a quarter of the lots.
+    expect(sum(0) + sum(1)).toBe(500_000);
+    expect(Math.abs(sum(0) - 125_000)).toBeLessThanOrEqual(10_000);
+  });
+});
+
 describe("beyond bankruptcy", () => {
   /**
    * Alice buys a coin from Carol at 60,000 (bankrupt at 58,800); the index drops to 50,000 and
    * before any tick Carol takes her profit from Bob, who sells short at 50,000.
    */
   function gap(bobsLeverage: number, seed = 1_000_000) {
-    const venue = new Venue({ config: { backstopCapMicros: 0, fundSeedMicros: seed * 1e6 } });
+    const config = { backstopCapMicros: 0, fundSeedMicros: seed * 1e6 };
+    // So small a fund would bar Bob from his leverage in later versions.
+    const venue = new Venue({ config, version: seed < 10_000 ? 2 : 3 });
     const alice = venue.trader("alice", 1_230);
     const bob = venue.trader("bob", 60_000);
     const carol = venue.trader("carol", 100_000);
@@ -149,7 +236,11 @@ describe("beyond bankruptcy", () => {
     eve.buys("limit", { margin: 50_000, leverage: 1, price: 50_000 });
     // Both shorts have no profit: score 0, and Bob's number is lower.
     venue.tick();
-    expect(deleveraged(venue)).toEqual([[dan.account, 100_000]]);
+    // Each was asked for half of the coin, then Dan for the rest.
+    expect(deleveraged(venue)).toEqual([
+      [dan.account, 50_000],
+      [dan.account, 50_000],
+    ]);
     expect(bob.position().size).toBe(-1);
     expect(venue.happened("LossSocialised")).toEqual([]);
   });

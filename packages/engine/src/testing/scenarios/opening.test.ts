@@ -84,11 +84,11 @@ describe("what is left of an order that turned the position", () => {
 });
 
 describe("open interest", () => {
-  /** At most $100,000 of longs: two coins. */
+  /** At most $100,000 of longs: two coins. Version 2, which lets a leverage of 10 open up to the bound. */
   const CAPPED: Listing = { ...BTC, config: { ...BTC.config, maxOpenInterestMicros: 100_000e6 } };
 
   function full() {
-    const { venue, alice, bob } = pair({ markets: [CAPPED] });
+    const { venue, alice, bob } = pair({ markets: [CAPPED], version: 2 });
     bob.sells("limit", { margin: 7_500, price: 50_000 });
     alice.buys("market", { margin: 7_500 });
     return { venue, alice, bob };
