@@ -1,0 +1,50 @@
+/** "Every order that is moved because of it is 1": exits cost what is touched of them, however many there are. */
+import { expect, test } from "vitest";
+import type { Trader } from "../scenarios/trader.js";
+import { LightVenue } from "./light-venue.js";
+
+const LOT = 0.00001;
+const PAIRS = 120;
+
+/** One lot for each pair, and one order more that sells. */
+function holder(pairs: number): {
+  readonly venue: LightVenue;
+  readonly alice: Trader;
+  readonly bob: Trader;
+} {
+  const venue = new LightVenue();
+  const alice = venue.trader("alice", 1_000_000);
+  const bob = venue.trader("bob", 1_000_000);
+  bob.sells("limit", { size: pairs * LOT, price: 50_000 });
+  for (let i = 0; i < pairs; i++) {
+    const order = { size: LOT, profitAt: 55_000, lossAt: 45_000 };
+    expect(alice.buys("market", order).status).toBe("filled");
+  }
+  expect(alice.openOrders()).toBe(2 * pairs);
+  return { venue, alice, bob };
+}
+
+/** Units of a sale of that many lots to one bid. */
+function unitsToSell(pairs: number, lots: number): number {
+  const { venue, alice, bob } = holder(pairs);
+  bob.buys("limit", { size: lots * LOT, price: 50_000 });
+  expect(alice.sells("market", { size: lots * LOT }).filled).toBeCloseTo(lots * LOT);
+  expect(alice.openOrders()).toBe(2 * (pairs - lots));
+  return venue.engine.state.scratch.work.spent;
+}
+
+test("a reduction: two units for each exit that it ends, whatever other pairs there are", () => {
+  expect(unitsToSell(5, 1)).toBe(4 + 2 * 2);
+  expect(unitsToSell(PAIRS, 1)).toBe(4 + 2 * 2);
+  expect(unitsToSell(PAIRS, 50)).toBe(4 + 50 * 2 * 2);
+});
+
+test("a fill-or-kill order that is undone: twice, and no exit has changed", () => {
+  const { venue, alice, bob } = holder(PAIRS);
+  alice.sells("limit", { size: 60 * LOT, price: 50_000 });
+  const answer = bob.buys("limit", { size: 61 * LOT, price: 50_000, timeInForce: "fok" });
+  expect(answer.status).toBe("canceled");
+  const once = 4 + 60 * 2 * 2;
+  expect(venue.engine.state.scratch.work.spent).toBeGreaterThanOrEqual(2 * once);
+  expect(alice.openOrders()).toBe(2 * PAIRS + 1);
+});
