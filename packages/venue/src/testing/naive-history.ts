@@ -3,6 +3,7 @@
  * from the whole list.
  */
 import { END, LIMIT_ORDER, ORDER_STATUSES, TRADE_KINDS, type VenueEvent } from "@perpgate/engine";
+import { isExitId } from "@perpgate/protocol/core";
 
 export interface Noted {
   readonly seq: number;
@@ -160,7 +161,14 @@ export class NaiveHistory {
     };
     for (const { timeMs, event: e } of this.noted) {
       if (e.kind === "OrderPlaced" && e.orderId === id) {
-        state = { ...state, status: "filled", left: e.lots, created: timeMs, updated: timeMs };
+        // An exit waits from the beginning; of other orders the acknowledgement says it.
+        const status = isExitId(id) ? "pending" : "filled";
+        state = { ...state, status, left: e.lots, created: timeMs, updated: timeMs };
+      }
+      if (e.kind === "StopTriggered" && e.orderId === id) state.updated = timeMs;
+      if (e.kind === "ExitSized" && e.orderId === id) {
+        state.left = e.remainingLots;
+        state.updated = timeMs;
       }
       if (e.kind === "Traded" && (e.makerOrderId === id || e.takerOrderId === id)) {
         state.lots += e.lots;
@@ -198,7 +206,9 @@ export class NaiveHistory {
     return this.noted
       .flatMap(({ event: e }) => {
         const isOwn = e.kind === "OrderPlaced" && e.account === account;
-        return isOwn && (nonce === undefined || e.nonce === nonce) ? [e.orderId] : [];
+        // Exits have the nonce of their order, which is found by it.
+        const isNamed = isOwn && e.nonce === nonce && !isExitId(e.orderId);
+        return isOwn && (nonce === undefined || isNamed) ? [e.orderId] : [];
       })
       .reverse();
   }
