@@ -109,7 +109,7 @@ async function run(name: ProfileName, seed: number, count: number, restarts: rea
 describe("the history agrees with a recomputation from all events", () => {
   const flows: readonly [ProfileName, number, number][] = [
     ["cascade", 11, 2_000],
-    ["thinFund", 17, SHORT_COMMANDS],
+    ["thinFund", 12, SHORT_COMMANDS],
     ["stops", 13, 2_000],
     ["gate", 14, SHORT_COMMANDS],
   ];
