@@ -70,4 +70,9 @@ export const LONG_FORMS = {
       PERPGATE_EVERY_BYTE: "1",
     },
   },
+  work: {
+    about: "200 searches for the commands and ticks that take the most work units",
+    files: ["packages/engine/src/testing/work"],
+    env: { PERPGATE_WORK_SEEDS: "200" },
+  },
 };

@@ -24,7 +24,7 @@ export interface RuleSet {
   readonly unitsPerCommand: number;
   readonly unitsPerTick: number;
   readonly unitsPerTickAndMarket: number;
-  /** Of an order that a command or tick ends itself, and of one that something else moves or ends. */
+  /** Of an order that a command or tick ends or triggers, and of one that something else moves or ends. */
   readonly unitsPerCancel: number;
   readonly unitsPerMove: number;
   /** For each unit of a fill-or-kill order that is undone. */

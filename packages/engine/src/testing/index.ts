@@ -27,3 +27,6 @@ export {
 export type { Trader } from "./scenarios/trader.js";
 export { Venue } from "./scenarios/venue.js";
 export { joining, writerId } from "./sole-writer.js";
+export { type Goal, type SearchSize, search, trialsOf } from "./work/search.js";
+export type { Shape } from "./work/shape.js";
+export type { Trial } from "./work/world.js";

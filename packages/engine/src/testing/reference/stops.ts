@@ -25,7 +25,7 @@ import {
 } from "./state.js";
 import { restTriggered } from "./stop-limit.js";
 import { type Buying, StopLimitTaker, StopTaker } from "./takers.js";
-import { mayMeet, serveMarket } from "./work.js";
+import { chargeCancel, mayMeet, serveMarket } from "./work.js";
 
 /** "at most 64 a tick". */
 const AGAIN = 64;
@@ -130,6 +130,7 @@ function buying(state: State, order: Order, lots: bigint, reduceOnly: boolean): 
 }
 
 function trigger(state: State, order: Order): void {
+  chargeCancel(state);
   const market = marketOf(state, order.market);
   const position = positionOf(state, order.account, order.market);
   const closes = order.extra?.closePosition === true;

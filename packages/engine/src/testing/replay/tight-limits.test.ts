@@ -1,7 +1,7 @@
 /**
- * Short flows in which almost every tick leaves work over: a command meets three makers, of which an order
- * that ends with its position counts as one, a tick liquidates or triggers two, and begins no liquidation
- * once an order was canceled for another one. The backstop takes nothing, so liquidations deleverage. One
+ * Short flows in which almost every tick leaves work over: a command has the units of three makers and a
+ * tick those of six, a tick liquidates or triggers two, and begins no liquidation once an order was
+ * canceled for another one. The backstop takes nothing, so liquidations deleverage. One
  * engine runs on, another is restored from a snapshot after every tick and some other commands: what a
  * command leaves outside of the snapshot must decide nothing.
  * PERPGATE_TIGHT_SEEDS=n sets the number of flows.
@@ -40,11 +40,14 @@ const ROUNDS = 40;
 const ACCOUNTS = 12;
 
 const MAKERS = 3;
+/** Stops and canceled orders count as makers. */
+const MAKERS_PER_TICK = 6;
 const LIQUIDATIONS = 2;
 const CANCELS = 1;
 const TIGHT = RULE_SETS.map((rules) => ({
   ...rules,
-  ...unitsOf(MAKERS),
+  ...unitsOf(MAKERS_PER_TICK),
+  unitsPerCommand: unitsOf(MAKERS).unitsPerCommand,
   endsPerMaker: 1,
   liquidationsAndStopsPerCommand: LIQUIDATIONS,
   liquidationCancelsPerCommand: CANCELS,

@@ -1,0 +1,70 @@
+/**
+ * "The largest work units of one command and of one tick hold under a search that tries to maximise them."
+ * Here with small limits and accounts, so that a venue is built in milliseconds; `npm test -- --long work`
+ * has many searches, and `bench:work` the real limits, and time. PERPGATE_WORK_SEEDS=n sets their number.
+ */
+import { describe, expect, test } from "vitest";
+import { RULE_SETS } from "../../versions.js";
+import { unitsOf } from "../rules/limits.js";
+import { type Goal, search } from "./search.js";
+import type { Trial } from "./world.js";
+
+const SEEDS = Number(process.env.PERPGATE_WORK_SEEDS ?? 2);
+const MAKERS = 40;
+const ORDERS = 20;
+const UNITS = 4 * MAKERS;
+/** A maker, and each order of both accounts, which gets another cover and ends. */
+const TURN = 4 + 2 * 2 * ORDERS;
+/** An order that is canceled or triggered, with what follows from it. */
+const CANCEL = 4 + 2 * ORDERS;
+
+const SIZE = {
+  ruleSets: RULE_SETS.map((rules) => ({ ...rules, ...unitsOf(MAKERS), unitsPerTick: 3 * UNITS })),
+  maxOpenOrders: ORDERS,
+  accounts: 12,
+  random: 25,
+  steps: 25,
+};
+
+/** The most that a command may take. */
+function boundOf({ name, isUndone }: Trial): number {
+  if (isUndone) return 2 * (UNITS + TURN);
+  if (name === "batch") return 2 * (UNITS + TURN) + 50 * CANCEL;
+  if (name === "amendment") return UNITS + TURN + CANCEL;
+  if (name === "cancel-all") return ORDERS * CANCEL;
+  // A liquidation cancels all orders of its account before it looks at what is left.
+  if (name.startsWith("tick")) return 3 * UNITS + TURN + ORDERS * CANCEL;
+  return UNITS + TURN;
+}
+
+const GOALS: Readonly<Record<string, Goal>> = {
+  "a command": (trials) => most(trials, ({ name }) => !name.startsWith("tick")),
+  "a tick": (trials) => most(trials, ({ name }) => name.startsWith("tick")),
+  "what is nearest to its bound": (trials) =>
+    Math.max(...trials.map((trial) => trial.units / boundOf(trial))),
+};
+
+function most(trials: readonly Trial[], isMeant: (trial: Trial) => boolean): number {
+  return Math.max(...trials.filter(isMeant).map(({ units }) => units));
+}
+
+describe("units stay within their bounds, whatever maximises them", () => {
+  for (const [name, goal] of Object.entries(GOALS)) {
+    test(`${name}, ${SEEDS} searches`, () => {
+      const highest = new Map<string, number>();
+      for (let seed = 1; seed <= SEEDS; seed++) {
+        search(seed, SIZE, goal, (trials, shape) => {
+          for (const trial of trials) {
+            const what = `seed ${seed}, ${trial.name}, ${JSON.stringify(shape)}`;
+            expect(trial.units, what).toBeLessThanOrEqual(boundOf(trial));
+            highest.set(trial.name, Math.max(highest.get(trial.name) ?? 0, trial.units));
+          }
+        });
+      }
+      // The search finds commands that their units end, not only small ones.
+      expect(highest.get("undone")).toBeGreaterThanOrEqual(2 * UNITS);
+      expect(highest.get("limit order")).toBeGreaterThanOrEqual(UNITS);
+      expect(highest.get("tick 0")).toBeGreaterThanOrEqual(UNITS / 2);
+    });
+  }
+});
