@@ -5,6 +5,7 @@
 import { type BareBook, BookOperations, LadderBook, NodejsOrderBook } from "./engine/bare-books.js";
 import { againstBefore, applyAll, manyAccounts } from "./engine/comparisons.js";
 import { largestCommands } from "./engine/largest.js";
+import { memoryOfOrders } from "./engine/memory.js";
 import { fastest } from "./engine/stopwatch.js";
 import { LEVELS, VenueFlow } from "./engine/venue-flow.js";
 import { parseOptions } from "./harness/options.js";
@@ -21,10 +22,11 @@ const options = parseOptions({
     accounts: ["accounts of the full venue, each with a position", 500_000, 100_000],
     orders: ["resting orders of the full venue", 1_000_000, 200_000],
     stops: ["stops that its mark reaches together", 100_000, 20_000],
+    kept: ["open orders whose memory is measured, of each kind", 500_000, 200_000],
   },
   texts: {
     before: "folder of a built release whose apply path is compared with this one",
-    only: "some parts, with commas between: book, apply, accounts, largest",
+    only: "some parts, with commas between: book, apply, accounts, largest, memory",
   },
 });
 const COMMANDS = options.number("commands");
@@ -58,6 +60,7 @@ const parts: Readonly<Record<string, () => void | Promise<void>>> = {
   apply: wholePath,
   accounts: () => manyAccounts(report, ACCOUNTS, accounts, COMMANDS / 2),
   largest: () => largestCommands(report, size),
+  memory: () => memoryOfOrders(report, options.number("kept")),
 };
 const only = options.list("only", Object.keys(parts));
 // First: the other parts make V8 compile this release's code for venues of many kinds.

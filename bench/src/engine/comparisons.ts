@@ -1,5 +1,5 @@
 /** The apply path of this release compared with another's, and with itself at many accounts. */
-import { type Command, Engine } from "@perpgate/engine";
+import { type Command, ENGINE_VERSION, Engine } from "@perpgate/engine";
 import { moduleOf } from "../harness/release-before.js";
 import { inTurns, median, medianRatio, type Report } from "../harness/report.js";
 import { VenueFlow } from "./venue-flow.js";
@@ -16,7 +16,10 @@ export function applyAll(engine: Engine, commands: readonly Command[]): number {
   return performance.now() - started;
 }
 
-/** The same commands through this release and the one before, turn by turn. */
+/**
+ * The same commands through the release before and this one, turn by turn: this one under the rules of
+ * the release before, and under its own where they are others.
+ */
 export async function againstBefore(
   report: Report,
   folder: string,
@@ -24,19 +27,33 @@ export async function againstBefore(
   turns: number,
 ): Promise<void> {
   const path = "packages/engine/dist/index.js";
-  const before = await moduleOf<{ readonly Engine: BareEngine }>(folder, path);
-  const sides: readonly BareEngine[] = [before.Engine, Engine];
-  const [old, now] = await inTurns("engine: both releases", turns, sides, (Side) => {
-    const engine = new Side();
-    for (const command of flow.opening()) engine.apply(command);
-    const started = process.cpuUsage();
-    for (const command of flow.timed) engine.apply(command);
-    const { user, system } = process.cpuUsage(started);
-    return (user + system) / 1_000;
-  });
-  const perSecond = (flow.timed.length * 1_000) / Math.min(...now!);
-  const ratio = medianRatio(old!, now!);
-  report.add("apply, processor time", perSecond, "commands/s", "the release before", ratio);
+  const before = await moduleOf<{ Engine: BareEngine; ENGINE_VERSION: number }>(folder, path);
+  const versions = new Set([before.ENGINE_VERSION, ENGINE_VERSION]);
+  const sides = [...versions].map((version) => ({ Side: Engine as BareEngine, version }));
+  const [old, ...now] = await inTurns(
+    "engine: both releases",
+    turns,
+    [{ Side: before.Engine, version: before.ENGINE_VERSION }, ...sides],
+    ({ Side, version }) => processorMs(new Side(), flow, version),
+  );
+  for (const [i, { version }] of sides.entries()) {
+    const metric = `apply, processor time, rules of version ${version}`;
+    const perSecond = (flow.timed.length * 1_000) / Math.min(...now[i]!);
+    const ratio = medianRatio(old!, now[i]!);
+    report.add(metric, perSecond, "commands/s", "the release before, bar 1", ratio);
+  }
+}
+
+function processorMs(engine: InstanceType<BareEngine>, flow: VenueFlow, version: number): number {
+  for (const command of flow.opening()) {
+    const isFirst = command.kind === "Genesis";
+    engine.apply(isFirst ? { ...command, engineVersion: version } : command);
+  }
+  globalThis.gc?.();
+  const started = process.cpuUsage();
+  for (const command of flow.timed) engine.apply(command);
+  const { user, system } = process.cpuUsage(started);
+  return (user + system) / 1_000;
 }
 
 /** Slices of the two flows in turn, so that a change of the machine's speed affects both. */
