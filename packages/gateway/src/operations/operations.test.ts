@@ -28,6 +28,7 @@ const caller = {
   bearerToken: new BearerToken("test-token"),
   header: expect.any(Function),
   charge: expect.any(Function),
+  chargeWork: expect.any(Function),
 };
 
 /** For each operation that needs the venue: a path, a body, and what the venue must be asked. */
