@@ -84,6 +84,22 @@ class Live(unittest.TestCase):
         self.assertEqual((off_tick.code, off_tick.field), ("price_not_on_tick", "price"))
         self.assertEqual(off_tick.details["below"], 64000)
 
+    def test_exits_from_placement_to_cancel(self):
+        session = self.sign_in()
+        exits = {"takeProfit": {"price": 64500, "limitPrice": 64400}, "stopLoss": {"price": Decimal("63000.10")}}
+        ack = session.place_order(**{**BID, "price": 64000}, **exits)
+        first, second = (each["orderId"] for each in ack["exits"])
+        self.assertEqual((first, second), (f"{ack['orderId']}.1", f"{ack['orderId']}.2"))
+        self.assertEqual(session.order(second)["parentOrderId"], ack["orderId"])
+        self.assertEqual([each["orderId"] for each in session.orders()], [ack["orderId"], first, second])
+        self.assertEqual(session.amend_order(orderId=second, price=63100)["orderId"], second)
+        self.assertEqual(session.cancel_order(first)["orderId"], first)
+        wrong = self.failure(session.place_order, **{**BID, "price": 64000}, stopLoss={"price": 64500})
+        self.assertEqual((wrong.code, wrong.status), ("exit_price", 400))
+        self.assertRaises(TypeError, session.place_order, **BID, stopLoss={"price": 1, "limit": 2})
+        session.cancel_all()
+        self.assertEqual(session.orders(), [])
+
     def test_batch_cancel_all_and_the_switch(self):
         session = self.sign_in()
         place = {**BID, "op": "place"}

@@ -266,6 +266,15 @@ const ORDER = {
     status: 400,
     message: "limitPrice {limitPrice} is outside the band {low} to {high} of the trigger price.",
   },
+  exit_price: {
+    status: 400,
+    message: "{exit} of a {side} order must be {where} {reference}, {limit}.",
+  },
+  exits_not_supported: {
+    status: 400,
+    message:
+      "{exit} with an order needs engine version 3, this venue runs {version} until its operator upgrades it (perpgate upgrade); send a stop order with closePosition.",
+  },
   too_late: {
     status: 400,
     message: "validUntil {validUntil} has passed by the venue's time, {time}; nothing was done.",

@@ -1,7 +1,6 @@
 /** Orders with all their terms; amendments, batches, and the margin of a position. */
 
 import { type Static, type TSchema, Type } from "typebox";
-import { CLIENT_ORDER_ID_PATTERN } from "./client-order-id.js";
 import { ErrorCodeWord } from "./error-body.js";
 import {
   CanceledOrder,
@@ -13,9 +12,10 @@ import {
   TimeInForce,
   Trigger,
 } from "./order.js";
-import type { AMEND_FIELDS, ORDER_FIELDS, TARGET_FIELDS } from "./order-fields.js";
+import type { AMEND_FIELDS, EXIT_FIELDS, ORDER_FIELDS, TARGET_FIELDS } from "./order-fields.js";
+import { ORDER_NAME_PATTERN } from "./patterns.js";
 import { PreconfirmAck } from "./preconfirm.js";
-import { Dollars, LogPosition, MarketSymbol, Nullable, TimeMs } from "./scalar.js";
+import { Dollars, LogPosition, MarketSymbol, Nullable, OrderId, TimeMs } from "./scalar.js";
 import { SELF_TRADES } from "./wire-names.js";
 
 export const SelfTrade = Type.Enum([...SELF_TRADES]);
@@ -39,6 +39,20 @@ const Expiry = Type.Integer({
   description: "Unix milliseconds, 1 s to 90 days ahead; never filled at or after it.",
 });
 
+/** An order of its own, which closes at `price` what the order has opened. */
+const Exit = Type.Object(
+  {
+    price: Type.Number({ exclusiveMinimum: 0, description: "The trigger price." }),
+    limitPrice: Type.Optional(
+      Nullable(
+        Type.Number({ exclusiveMinimum: 0, description: "Once triggered, a limit order at it." }),
+      ),
+    ),
+  } satisfies Record<(typeof EXIT_FIELDS)[number], TSchema>,
+  { title: "Exit", additionalProperties: false },
+);
+export type Exit = Static<typeof Exit>;
+
 const terms = {
   symbol: MarketSymbol,
   side: Side,
@@ -56,6 +70,8 @@ const terms = {
   limitPrice: Type.Optional(Nullable(OrderPrice)),
   closePosition: Type.Optional(Type.Boolean()),
   selfTrade: Type.Optional(SelfTrade),
+  takeProfit: Type.Optional(Exit),
+  stopLoss: Type.Optional(Exit),
 } satisfies Record<(typeof ORDER_FIELDS)[number], TSchema>;
 
 /** Every plain order is one of these, too. */
@@ -69,7 +85,7 @@ export type ExtendedOrderBody = Static<typeof ExtendedOrderBody>;
 export type OrderTerms = Omit<ExtendedOrderBody, "nonce" | "validUntil">;
 
 const target = {
-  orderId: Type.Optional(LogPosition),
+  orderId: Type.Optional(OrderId),
   clientOrderId: Type.Optional(ClientOrderId),
 } satisfies Record<(typeof TARGET_FIELDS)[number], TSchema>;
 
@@ -95,7 +111,7 @@ export type Amendment = Omit<AmendOrderBody, "nonce" | "validUntil">;
 
 export const AmendPath = Type.Object({
   id: Type.String({
-    pattern: CLIENT_ORDER_ID_PATTERN,
+    pattern: ORDER_NAME_PATTERN,
     description: "The order's id, or the clientOrderId that the body names.",
   }),
 });

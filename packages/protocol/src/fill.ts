@@ -6,9 +6,9 @@ import { ENTRY_CURSORS, EntryId, Limit, TIME_SPAN } from "./paging.js";
 import {
   BlockNumber,
   Dollars,
-  LogPosition,
   MarketSymbol,
   Nullable,
+  OrderId,
   Price,
   Size,
   TimeMs,
@@ -17,7 +17,7 @@ import {
 export const Fill = Type.Object(
   {
     id: EntryId,
-    orderId: Nullable(LogPosition),
+    orderId: Nullable(OrderId),
     kind: Type.Enum(["order", "liquidation", "backstop", "adl"]),
     symbol: MarketSymbol,
     side: Side,

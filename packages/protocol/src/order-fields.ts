@@ -18,7 +18,12 @@ export const ORDER_FIELDS = [
   "limitPrice",
   "closePosition",
   "selfTrade",
+  "takeProfit",
+  "stopLoss",
 ] as const;
+
+/** Of the exits that an order is sent with. */
+export const EXIT_FIELDS = ["price", "limitPrice"] as const;
 
 /** How an open order is named. */
 export const TARGET_FIELDS = ["orderId", "clientOrderId"] as const;

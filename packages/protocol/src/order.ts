@@ -3,7 +3,7 @@
 import { type Static, Type } from "typebox";
 import { ORDER_TYPES } from "./acknowledgement-leaf.js";
 import { CLIENT_ORDER_ID_PATTERN } from "./client-order-id.js";
-import { POSITION_CURSORS, TIME_SPAN, WideLimit } from "./paging.js";
+import { ORDER_CURSORS, TIME_SPAN, WideLimit } from "./paging.js";
 import { MAX_CANCEL_AFTER_MS, MIN_CANCEL_AFTER_MS } from "./rules.js";
 import {
   Dollars,
@@ -97,15 +97,17 @@ export const Order = Type.Object(
     trigger: Nullable(Trigger),
     limitPrice: Nullable(Price),
     closePosition: Type.Boolean(),
-    /** Of an exit: the order that it is attached to. */
-    parentOrderId: Type.Optional(LogPosition),
+    parentOrderId: Type.Optional({
+      ...LogPosition,
+      description: "Of an exit: the order that it is attached to.",
+    }),
   },
   { title: "Order" },
 );
 export type Order = Static<typeof Order>;
 export const Orders = Type.Array(Order);
 
-export const OrderIdPath = Type.Object({ id: LogPosition });
+export const OrderIdPath = Type.Object({ id: OrderId });
 
 export const OrdersQuery = Type.Object({
   status: Type.Optional(Type.Enum(["open", "all"], { default: "open" })),
@@ -113,13 +115,13 @@ export const OrdersQuery = Type.Object({
   clientOrderId: Type.Optional(ClientOrderId),
   symbol: Type.Optional(MarketSymbol),
   limit: WideLimit,
-  ...POSITION_CURSORS,
+  ...ORDER_CURSORS,
   ...TIME_SPAN,
 });
 export type OrdersQuery = Static<typeof OrdersQuery>;
 
 export const CanceledOrder = Type.Object(
-  { orderId: LogPosition, status: Type.Literal("canceled"), remainingSize: Size },
+  { orderId: OrderId, status: Type.Literal("canceled"), remainingSize: Size },
   { title: "CanceledOrder" },
 );
 export type CanceledOrder = Static<typeof CanceledOrder>;
@@ -130,7 +132,7 @@ export const CancelAllBody = Type.Object(
 );
 export type CancelAllBody = Static<typeof CancelAllBody>;
 export const CanceledOrders = Type.Object(
-  { canceled: Type.Array(LogPosition) },
+  { canceled: Type.Array(OrderId) },
   { title: "CanceledOrders" },
 );
 export type CanceledOrders = Static<typeof CanceledOrders>;

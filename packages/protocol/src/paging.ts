@@ -8,7 +8,7 @@
 
 import { Type } from "typebox";
 import { ENTRY_ID_PATTERN } from "./patterns.js";
-import { LogPosition } from "./scalar.js";
+import { LogPosition, OrderId } from "./scalar.js";
 
 /** The schema keyword with the maximum. */
 export const CLAMPED_TO = "x-clamped-to";
@@ -58,6 +58,11 @@ export const ENTRY_CURSORS = {
 export const POSITION_CURSORS = {
   before: Type.Optional({ ...LogPosition, description: BEFORE }),
   after: Type.Optional({ ...LogPosition, description: AFTER }),
+};
+/** Pages of orders: an exit follows its order. */
+export const ORDER_CURSORS = {
+  before: Type.Optional({ ...OrderId, description: BEFORE }),
+  after: Type.Optional({ ...OrderId, description: AFTER }),
 };
 /** Pages of entries whose time is their id. */
 export const TIME_CURSORS = {

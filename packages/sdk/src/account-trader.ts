@@ -78,7 +78,8 @@ export abstract class AccountTrader extends AccountReader {
   /**
    * Places an order and returns its preconfirmation: durable, and in a block within 200 ms. If no
    * response comes, the same bytes are sent again, and the venue executes them at most once;
-   * `replayed` is true if an earlier try was executed.
+   * `replayed` is true if an earlier try was executed. `takeProfit` and `stopLoss` attach orders that close
+   * what this one has opened; `exits` of the answer has their ids.
    *
    * @example
    * const ack = await session.placeOrder({

@@ -84,6 +84,7 @@ export type {
   TradesOptions,
 } from "./market-reader.js";
 export type {
+  Exit,
   NewOperation,
   NewOrder,
   OrderAmendment,

@@ -33,6 +33,14 @@ class AccountPage(Page, total=False):
     symbol: str
 
 
+class Exit(TypedDict, total=False):
+    """A take-profit or stop-loss that an order is sent with: the trigger price, and with ``limitPrice`` the
+    price of the limit order that it is then."""
+
+    price: Number
+    limitPrice: Optional[Number]
+
+
 class Order(TypedDict, total=False):
     """A new order. The order of the fields here is that of the signed bytes, so equal fields give equal
     bytes, and an order that is repeated with its nonce is recognised as the same."""
@@ -53,6 +61,8 @@ class Order(TypedDict, total=False):
     limitPrice: Optional[Number]
     closePosition: bool
     selfTrade: Literal["cancelResting", "cancelTaker", "cancelBoth"]
+    takeProfit: Exit
+    stopLoss: Exit
     validUntil: int
     nonce: int
 
@@ -90,10 +100,15 @@ def fields_of(what: str, given: Mapping[str, Any], known: List[str]) -> Json:
         if name not in known:
             raise TypeError(f"{what} has no field {name!r}; known: {', '.join(known)}")
     return {
-        name: given[name]
+        name: _exit_of(name, given[name]) if name in EXITS else given[name]
         for name in known
         if name in given and not (name in _NEUTRAL and given[name] is _NEUTRAL[name])
     }
+
+
+def _exit_of(name: str, given: Any) -> Any:
+    # What is no object is left to the venue to refuse.
+    return fields_of(name, given, list(Exit.__annotations__)) if isinstance(given, Mapping) else given
 
 
 def operation_of(operation: Mapping[str, Any]) -> Json:

@@ -16,8 +16,8 @@ import type { CostBudgets } from "../limits/cost-budget.js";
 const NO_BYTES = new Uint8Array(0);
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** A batch has at most 50 operations, each of up to 17 keys. */
-const BATCH_PARTS = 2_048;
+/** A batch has at most 50 operations, each of up to 14 keys and two exits of up to 2. */
+const BATCH_PARTS = 2_560;
 
 declare module "fastify" {
   interface FastifyContextConfig {

@@ -143,6 +143,7 @@ function timed(ack: ReceiptedAck, elapsedMs: number): PreconfirmAck {
     time: ack.time,
     elapsedMs,
   };
+  if (ack.exits !== undefined) timedAck.exits = ack.exits;
   if (ack.receipt !== undefined) timedAck.receipt = ack.receipt;
   if (ack.leaf !== undefined) timedAck.leaf = ack.leaf;
   return timedAck;

@@ -1,7 +1,7 @@
 /** The open order that an amendment or a cancel names, by its id or by the client's own. */
 
 import type { Amendment, AmendOrderBody, Order, OrderTerms } from "@perpgate/protocol";
-import { ApiError } from "@perpgate/protocol/core";
+import { ApiError, parseOrderId } from "@perpgate/protocol/core";
 import type { MarketUnits } from "@perpgate/venue";
 import { amendedTermsOf, type CommandOrigin } from "./order-command.js";
 import { wrongField } from "./order-extras.js";
@@ -26,7 +26,8 @@ export function requireOneName({ orderId, clientOrderId }: NamedOrder): void {
 /** @throws ApiError `order_not_found`, also for an order of another account. */
 export function namedOrder({ views }: VenueLink, account: number, named: NamedOrder): Order {
   const { orderId, clientOrderId = "" } = named;
-  const id = orderId === undefined ? views.openOrderNamed(account, clientOrderId) : Number(orderId);
+  const id =
+    orderId === undefined ? views.openOrderNamed(account, clientOrderId) : parseOrderId(orderId);
   const order = id === undefined ? undefined : views.order(account, id);
   if (order === undefined) throw orderNotFound(named);
   return order;
@@ -43,9 +44,14 @@ export function orderNamedBefore(
   const order =
     orderId === undefined
       ? views.ordersNamed(account, { clientOrderId }, { before: String(seq), limit: 1 }).rows[0]
-      : views.order(account, Number(orderId));
-  if (order === undefined || Number(order.orderId) >= seq) throw orderNotFound(named);
+      : views.order(account, numberOf(orderId));
+  if (order === undefined || numberOf(order.orderId) >= seq) throw orderNotFound(named);
   return order;
+}
+
+/** The number of an id. One that no log reaches names no order, as 0 does. */
+export function numberOf(orderId = "0"): number {
+  return parseOrderId(orderId) ?? 0;
 }
 
 export function orderNotFound({ orderId, clientOrderId = "" }: NamedOrder): ApiError {
@@ -122,7 +128,7 @@ export function amendCommandOf(
     key,
     nonce,
     market: market.number,
-    orderId: body.orderId === undefined ? 0 : Number(body.orderId),
+    orderId: numberOf(body.orderId),
     clientOrderId: body.clientOrderId ?? "",
     ...amendedTermsOf(body, market),
     validUntilMs,

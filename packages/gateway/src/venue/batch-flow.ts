@@ -1,7 +1,7 @@
 /** A batch: many operations, one signature, one nonce, one durable batch of the log. */
 
 import type { BatchBody, CanceledOrder } from "@perpgate/protocol";
-import { ApiError } from "@perpgate/protocol/core";
+import { ApiError, orderIdText } from "@perpgate/protocol/core";
 import type { Applied, PastBatch, PastOperation, Unanswered } from "@perpgate/venue";
 import { digestOf } from "../auth/order-signature.js";
 import type { Caller, Signed } from "../request.js";
@@ -172,7 +172,7 @@ class BatchRequest extends SignedRequest<BatchBody, readonly OperationResult[]> 
       case "acknowledged":
         return { ack: outcome.acknowledgement };
       case "canceled":
-        return { canceled: this.canceled(String(outcome.orderId)) };
+        return { canceled: this.canceled(orderIdText(outcome.orderId)) };
       case "refused":
         return { error: operationRefusal(planned, outcome, this.refusedBatch()) };
     }

@@ -14,6 +14,7 @@ import {
   type NamedOrder,
   namedOrder,
   notAmendable,
+  numberOf,
   orderNamedBefore,
   orderNotFound,
   requireOneName,
@@ -135,14 +136,8 @@ function cancelOf(
     kind: "CancelOrder",
     stampMs,
     session,
-    orderId: positionOf(orderId),
+    orderId: numberOf(orderId),
     ...(clientOrderId === undefined ? {} : { clientOrderId }),
     ...(validUntilMs === 0 ? {} : { validUntilMs }),
   };
-}
-
-/** An id that no log reaches names no order, as 0 does. */
-function positionOf(orderId = "0"): number {
-  const position = Number(orderId);
-  return Number.isSafeInteger(position) ? position : 0;
 }

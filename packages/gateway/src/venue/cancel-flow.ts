@@ -7,11 +7,11 @@ import type {
   CancelTimer,
   Order,
 } from "@perpgate/protocol";
-import { ApiError } from "@perpgate/protocol/core";
+import { ApiError, orderIdText } from "@perpgate/protocol/core";
 import { NO_EVIDENCE } from "@perpgate/venue";
 import type { AccountLimits } from "../limits/limits.js";
 import type { Caller } from "../request.js";
-import { namedOrder, requireOneName } from "./amend-target.js";
+import { namedOrder, numberOf, requireOneName } from "./amend-target.js";
 import { about } from "./order-refusals.js";
 import { sessionRefusal } from "./session-flow.js";
 import { countWork } from "./signed-request.js";
@@ -41,7 +41,9 @@ export class CancelFlow {
       stampMs: this.link.nowMs(),
       session: session.number,
       // Another order may have the name once this is executed.
-      ...(clientOrderId === undefined ? { orderId: Number(seen) } : { orderId: 0, clientOrderId }),
+      ...(clientOrderId === undefined
+        ? { orderId: numberOf(seen) }
+        : { orderId: 0, clientOrderId }),
       ...(validUntil === undefined ? {} : { validUntilMs: validUntil }),
     } as const;
     const { outcome, ended } = await this.execute(caller, session, command);
@@ -54,7 +56,8 @@ export class CancelFlow {
       throw sessionRefusal("CancelOrder", outcome);
     }
     // The first to end is the one that was named; others may have lived because of it.
-    const orderId = String(ended[0] ?? seen);
+    const [first] = ended;
+    const orderId = first === undefined ? seen : orderIdText(first);
     const { remainingSize } = ownOrder(this.link, session.account, orderId);
     return { orderId, status: "canceled", remainingSize };
   }
@@ -78,7 +81,7 @@ export class CancelFlow {
     // From the command's own events: orders that end for another reason are not part of the answer.
     const { outcome, ended } = await this.execute(caller, session, command);
     if (outcome.kind === "refused") throw sessionRefusal("CancelAll", outcome);
-    return { canceled: ended.map(String) };
+    return { canceled: ended.map(orderIdText) };
   }
 
   private execute(caller: Caller, { account }: LiveSession, command: VenueCommand) {

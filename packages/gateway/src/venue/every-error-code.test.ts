@@ -25,6 +25,7 @@ const OPERATOR = "apps/perpgate/src/serve/bridge/bridge-control.test.ts";
 const UNANSWERED = "apps/perpgate/src/cluster/outcomes.system.test.ts";
 const RECEIPTS = "packages/gateway/src/venue/receipts.test.ts";
 const EXTENDED_ORDERS = "packages/gateway/src/venue/extended-orders.test.ts";
+const EXITS = "packages/gateway/src/venue/attached-exits.test.ts";
 const ATTESTORS = "apps/perpgate/src/serve/bridge/vote-intake.test.ts";
 
 /** Codes of sockets, and of attestors that watch a chain: the test that provokes each. */
@@ -45,6 +46,8 @@ const ELSEWHERE: Partial<Record<ErrorCode, string>> = {
   outcome_unknown: UNANSWERED,
   not_in_checkpoint: RECEIPTS,
   too_many_rows: EXTENDED_ORDERS,
+  exit_price: EXITS,
+  exits_not_supported: EXITS,
 };
 
 type Producer = () => Promise<Pick<Answer, "status" | "body">>;

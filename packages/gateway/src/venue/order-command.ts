@@ -6,6 +6,7 @@
 import type { OrderTerms, OrderType } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import type { MarketUnits, Views } from "@perpgate/venue";
+import { exitsOf } from "./order-exits.js";
 import { extrasOf, isExtended, wrongField } from "./order-extras.js";
 import { sizeBelowLot } from "./order-refusals.js";
 import { lotsOf, marginMicrosOf, ticksOf } from "./order-units.js";
@@ -56,8 +57,10 @@ export function orderCommandOf(
     reduceOnly: body.reduceOnly ?? false,
     postOnly,
   } as const;
-  if (validUntilMs === 0 && !isExtended(body)) return command;
-  return { ...command, extras: extrasOf(body, market, validUntilMs) };
+  const isPlain = validUntilMs === 0 && !isExtended(body);
+  const extended = isPlain ? command : { ...command, extras: extrasOf(body, market, validUntilMs) };
+  const exits = exitsOf(body, market, views.engineVersion);
+  return exits === undefined ? extended : { ...extended, exits };
 }
 
 /** 0 where the size, or the position that is closed, decides the lots. */

@@ -8,11 +8,13 @@
 import type { ErrorCode, ErrorValues, OrderTerms } from "@perpgate/protocol";
 import {
   ApiError,
+  EXIT_NAMES,
   fromMicros,
   fromSteps,
   INDEX_STALE_MS,
   NONCE_WINDOW,
   PRICE_RANGE_FACTOR,
+  TAKE_PROFIT_EXIT,
   toMicrosFloor,
   toSteps,
 } from "@perpgate/protocol/core";
@@ -146,11 +148,9 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
     case "expiry_out_of_range":
       return about("expiresAt", "expiry_out_of_range", { time });
     case "limit_price_outside_band":
-      return about("limitPrice", "limit_price_outside_band", {
-        limitPrice: terms.limitPrice ?? 0,
-        low: priceOf(detail1),
-        high: priceOf(detail2),
-      });
+      return limitOutsideBand(terms, priceOf(detail1), priceOf(detail2));
+    case "exit_price":
+      return exitPrice(terms, priceOf(detail1), detail2);
     case "invalid_order": {
       const problem =
         "the order cannot have these terms; an amendment changes limitPrice only of a stop that has " +
@@ -194,6 +194,32 @@ export function about<Code extends CodeWithValues>(
   values: ConstructorParameters<typeof ApiError<Code>>[1],
 ): ApiError<Code> {
   return new ApiError(code, values, { field, details: { ...values } });
+}
+
+/** `limit` is the price of the order, or the mark, which the exit must lie beyond; `kind` its number. */
+function exitPrice(terms: OrderTerms, limit: number, kind: number): ApiError {
+  const exit = kind === TAKE_PROFIT_EXIT ? "takeProfit" : "stopLoss";
+  const isPlaced = terms[exit] !== undefined;
+  // The terms of an exit that is amended are its own, and it closes what its order opens.
+  const isExit = terms.type === "stop";
+  const side = (terms.side === "long") !== isExit ? "long" : "short";
+  return about(isPlaced ? exit : "price", "exit_price", {
+    exit,
+    side,
+    where: (side === "long") === (kind === TAKE_PROFIT_EXIT) ? "above" : "below",
+    reference: terms.type === "market" ? "the mark" : "the order's price",
+    limit,
+  });
+}
+
+/** The limit of a stop, or of the first exit that is outside its band. */
+function limitOutsideBand(terms: OrderTerms, low: number, high: number): ApiError {
+  const isOutside = (price: number | null | undefined): price is number =>
+    typeof price === "number" && (price < low || price > high);
+  const exit = Object.values(EXIT_NAMES).find((name) => isOutside(terms[name]?.limitPrice));
+  const field = exit === undefined ? "limitPrice" : `${exit}.limitPrice`;
+  const limitPrice = (exit === undefined ? terms.limitPrice : terms[exit]?.limitPrice) ?? 0;
+  return about(field, "limit_price_outside_band", { limitPrice, low, high });
 }
 
 function scopeOf({ session, views }: RefusedOrder): string {

@@ -2,6 +2,7 @@
 
 import type { Order, OrdersQuery } from "@perpgate/protocol";
 import type { Views } from "@perpgate/venue";
+import { numberOf } from "./amend-target.js";
 import { wholePage } from "./whole-page.js";
 
 /** `onRead` gets the number of rows that were read: a filter may leave few of them. */
@@ -39,12 +40,12 @@ function openOrders(views: Views, account: number, query: OrdersQuery): Order[] 
 /** Of lists that are short enough to be read whole; they keep their order. */
 function inPage(orders: readonly Order[], query: OrdersQuery): Order[] {
   const { symbol, nonce, before, after, from = 0, to = Number.POSITIVE_INFINITY } = query;
-  const low = after === undefined ? 0 : Number(after);
-  const high = before === undefined ? Number.POSITIVE_INFINITY : Number(before);
+  const low = numberOf(after);
+  const high = before === undefined ? Number.POSITIVE_INFINITY : numberOf(before);
   const { limit = orders.length } = query;
   return orders
     .filter((order) => {
-      const id = Number(order.orderId);
+      const id = numberOf(order.orderId);
       if (symbol !== undefined && order.symbol !== symbol) return false;
       if (nonce !== undefined && order.nonce !== nonce) return false;
       return id > low && id < high && order.createdAt >= from && order.createdAt < to;

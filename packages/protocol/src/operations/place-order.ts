@@ -44,6 +44,7 @@ export const ORDER_TERM_ERRORS = [
   "margin_too_small",
   "expiry_out_of_range",
   "limit_price_outside_band",
+  "exit_price",
 ] as const;
 
 export const placeOrder = {
@@ -55,5 +56,10 @@ export const placeOrder = {
   costMicros: 200,
   body: Type.Union([PlaceOrderBody, ExtendedOrderBody]),
   success: { status: 200, description: "Executed and durable", schema: PreconfirmAck },
-  errors: [...ORDER_TERM_ERRORS, "client_order_id_in_use", "close_position_in_use"],
+  errors: [
+    ...ORDER_TERM_ERRORS,
+    "client_order_id_in_use",
+    "close_position_in_use",
+    "exits_not_supported",
+  ],
 } satisfies Operation;

@@ -18,6 +18,21 @@ describe("signed bodies", () => {
     expect(orderText(one, 1)).toBe(orderText(other, 1));
   });
 
+  test("exits: their fields in one order, unknown ones refused", () => {
+    const stopLoss = { limitPrice: 59_900, price: 60_000 };
+    const takeProfit = { limitPrice: null, price: 70_000 };
+    const order = { stopLoss, takeProfit, ...PLAIN };
+    expect(orderText(order, 1)).toBe(
+      '{"symbol":"BTCUSD","side":"long","type":"limit","margin":5,"leverage":2,' +
+        '"takeProfit":{"price":70000},"stopLoss":{"price":60000,"limitPrice":59900},"nonce":1}',
+    );
+    const misspelt = { ...PLAIN, stopLoss: { price: 1, limit: 2 } };
+    expect(() => orderText(misspelt, 1)).toThrow(/stopLoss has no field "limit"; known: price, /);
+    expect(() => batchText([{ op: "place", ...misspelt }], undefined, 1)).toThrow(
+      /stopLoss has no/,
+    );
+  });
+
   test("a field that is not known is refused, with the known ones", () => {
     const order = { ...PLAIN, timeInForcee: "ioc" };
     expect(() => orderText(order, 1)).toThrow(

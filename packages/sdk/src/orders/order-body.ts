@@ -14,7 +14,21 @@ import type {
   TimeInForce,
   Trigger,
 } from "@perpgate/protocol";
-import { AMEND_FIELDS, ORDER_FIELDS, TARGET_FIELDS } from "@perpgate/protocol/core";
+import {
+  AMEND_FIELDS,
+  EXIT_FIELDS,
+  EXIT_NAMES,
+  ORDER_FIELDS,
+  TARGET_FIELDS,
+} from "@perpgate/protocol/core";
+
+/** Sent with an order, and an order of its own once that is accepted: `POSITION.1` or `POSITION.2`. */
+export interface Exit {
+  /** The trigger price. */
+  readonly price: number;
+  /** Once triggered it is a limit order at this price, otherwise a market order. */
+  readonly limitPrice?: number | null | undefined;
+}
 
 export interface NewOrder {
   readonly symbol: string;
@@ -44,6 +58,10 @@ export interface NewOrder {
   readonly closePosition?: boolean | undefined;
   /** What ends when the order meets one of your own; `cancelResting` by default. */
   readonly selfTrade?: SelfTrade | undefined;
+  /** A market or limit order that opens: what it has opened is closed at this price, with a gain. */
+  readonly takeProfit?: Exit | undefined;
+  /** A market or limit order that opens: what it has opened is closed at this price, with a loss. */
+  readonly stopLoss?: Exit | undefined;
   /** Unix milliseconds; refused with `too_late` if the venue gets to it later. */
   readonly validUntil?: number | undefined;
   /** Only to repeat an order whose outcome is unknown. */
@@ -123,7 +141,13 @@ function pick(what: string, from: object, known: readonly string[]): Record<stri
     const value = values.get(name);
     if (value === undefined) continue;
     if (name in NEUTRAL && value === NEUTRAL[name]) continue;
-    picked[name] = value;
+    picked[name] = isExit(name, value) ? pick(name, value, EXIT_FIELDS) : value;
   }
   return picked;
+}
+
+/** A value that is no object is left to the venue to refuse. */
+function isExit(name: string, value: unknown): value is object {
+  const names: readonly string[] = Object.values(EXIT_NAMES);
+  return names.includes(name) && typeof value === "object" && value !== null;
 }

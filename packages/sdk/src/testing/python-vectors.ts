@@ -194,6 +194,13 @@ function orders(): object[] {
       validUntil: 1_780_318_800_000,
     },
     { ...plain, type: "stop", closePosition: true, trigger: "takeProfit", limitPrice: null },
+    {
+      ...plain,
+      size: 0.01,
+      leverage: 5,
+      takeProfit: { limitPrice: 70_000.1, price: 70_000 },
+      stopLoss: { price: 60_000, limitPrice: null },
+    },
   ];
   return given.map((order) => ({ order, nonce: 2 ** 50, text: orderText(order, 2 ** 50) }));
 }

@@ -11,3 +11,4 @@ export {
 export { freePort } from "./litewitness.js";
 export { StubWitness } from "./stub-witness.js";
 export { orderCommand, signInCommand, signInMessage, TestVenue } from "./test-venue.js";
+export { beginLog } from "./written-log.js";

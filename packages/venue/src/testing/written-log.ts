@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { type Command, GENESIS_WRITER } from "@perpgate/engine";
 import { openJournal } from "@perpgate/journal";
+import type { MarketDefinition } from "@perpgate/protocol";
 import { listingEvidence } from "../listing/listing.js";
 import { venueConfigOf } from "../listing/venue-config.js";
 import { encodeRecord } from "../record/record.js";
@@ -15,14 +16,33 @@ export const GENESIS = {
   cohort: "open",
 };
 
+/** Begins a log with these markets under a version of the rules. */
+export function beginLog(
+  folder: string,
+  markets: readonly MarketDefinition[],
+  stampMs: number,
+  engineVersion: number,
+): Promise<void> {
+  const config = venueConfigOf(markets);
+  return write(folder, markets, [{ ...GENESIS, config, stampMs, engineVersion }]);
+}
+
 /** Writes a log of these commands, as any release might have. */
-export async function writeLog(folder: string, ...commands: object[]): Promise<void> {
+export function writeLog(folder: string, ...commands: object[]): Promise<void> {
+  return write(folder, TEST_MARKETS, commands);
+}
+
+async function write(
+  folder: string,
+  markets: readonly MarketDefinition[],
+  commands: readonly object[],
+): Promise<void> {
   const journal = await openJournal({
     directory: join(folder, "journal"),
     segmentBytes: 1 << 20,
     commit: "inline",
   });
-  const evidence = listingEvidence(TEST_MARKETS);
+  const evidence = listingEvidence(markets);
   const records = commands.map((command) => {
     const decoded: Command = JSON.parse(JSON.stringify(command));
     return encodeRecord(decoded, decoded.kind === "Genesis" ? evidence : undefined);

@@ -14,6 +14,7 @@ import {
 } from "@perpgate/engine";
 import {
   AMEND_FIELDS,
+  EXIT_FIELDS,
   EXIT_KINDS,
   EXIT_NAMES,
   ORDER_FIELDS,
@@ -36,14 +37,13 @@ import {
 } from "./signed-body.js";
 
 const ALONE = ["validUntil", "nonce"];
-const EXIT_FIELDS: ReadonlySet<string> = new Set(["price", "limitPrice"]);
-const PLACE_FIELDS = [...ORDER_FIELDS, EXIT_NAMES[1], EXIT_NAMES[2]];
-const PLACE_BODY: ReadonlySet<string> = new Set([...PLACE_FIELDS, ...ALONE]);
+const EXIT_BODY: ReadonlySet<string> = new Set(EXIT_FIELDS);
+const PLACE_BODY: ReadonlySet<string> = new Set([...ORDER_FIELDS, ...ALONE]);
 const AMEND_BODY: ReadonlySet<string> = new Set([...AMEND_FIELDS, ...ALONE]);
 const MARGIN_FIELDS: ReadonlySet<string> = new Set(["symbol", "amount", "nonce"]);
 const BATCH_FIELDS: ReadonlySet<string> = new Set(["nonce", "operations", "validUntil"]);
 const OPERATION_FIELDS = {
-  PlaceOrder: new Set(["op", ...PLACE_FIELDS]),
+  PlaceOrder: new Set(["op", ...ORDER_FIELDS]),
   AmendOrder: new Set(["op", ...AMEND_FIELDS]),
   CancelOrder: new Set(["op", ...TARGET_FIELDS]),
 } as const;
@@ -212,7 +212,7 @@ function saidOfExits(fields: Fields, { exits }: PlaceOrder, units: MarketUnits):
     const given = fields.get(name) ?? undefined;
     const exit = given === undefined ? new Map<string, unknown>() : objectFields(given);
     if (exit === undefined) return [[name, "no object", "an object"]];
-    const unknown = [...exit.keys()].find((field) => !EXIT_FIELDS.has(field));
+    const unknown = [...exit.keys()].find((field) => !EXIT_BODY.has(field));
     if (unknown !== undefined) return [[`${name}.${unknown}`, "a field", "none"]];
     const limitPrice = exit.get("limitPrice") ?? null;
     return [

@@ -4,11 +4,11 @@
  */
 import { EVENT, type EventLog } from "@perpgate/engine";
 import type { Acknowledgement, LoggedAcknowledgement } from "@perpgate/protocol";
-import { type AcknowledgedField, acknowledgementOf, readLeaf } from "@perpgate/protocol/core";
+import { acknowledgementOf, acknowledgementOfLeaf as ofLeaf, readLeaf } from "@perpgate/protocol/core";
 import { leafAt } from "../blocks/block-builder.js";
 import { ACKNOWLEDGED, eventWords } from "../event-fields.js";
 import type { AckRow } from "../history/ack-row.js";
-import type { Listing } from "../listing/listing.js";
+import type { Listing, MarketUnits } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
 
@@ -51,7 +51,7 @@ function withTime(acknowledgement: Acknowledgement, time: number): LoggedAcknowl
 export function acknowledgementOfLeaf(leaf: Uint8Array, listing: Listing): Acknowledgement {
   const fields = readLeaf(leaf);
   if (fields === undefined) throw new HistoryDamaged("an acknowledgement's leaf cannot be read");
-  return acknowledgementFrom((name) => fields[name], listing);
+  return ofLeaf(fields, marketOf(fields.market, listing));
 }
 
 function acknowledgementAt(
@@ -59,14 +59,12 @@ function acknowledgementAt(
   at: number,
   listing: Listing,
 ): Acknowledgement {
-  return acknowledgementFrom((name) => words[at + ACKNOWLEDGED[name]]!, listing);
+  const market = marketOf(words[at + ACKNOWLEDGED.market]!, listing);
+  return acknowledgementOf((name) => words[at + ACKNOWLEDGED[name]]!, market);
 }
 
-function acknowledgementFrom(
-  field: (name: AcknowledgedField) => number,
-  listing: Listing,
-): Acknowledgement {
-  const market = listing.markets[field("market")];
+function marketOf(number: number, { markets }: Listing): MarketUnits {
+  const market = markets[number];
   if (market === undefined) throw new RangeError("an acknowledgement names no market of the venue");
-  return acknowledgementOf(field, market);
+  return market;
 }

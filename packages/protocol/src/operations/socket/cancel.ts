@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { CanceledOrder, ClientOrderId } from "../../order.js";
-import { LogPosition } from "../../scalar.js";
+import { OrderId } from "../../scalar.js";
 import { cancelNamedOrder } from "../cancel-named-order.js";
 import { AppliedSeq, MessageId, type SocketOperation } from "./socket-operation.js";
 
@@ -11,7 +11,7 @@ export const socketCancel = {
   message: Type.Object({
     op: Type.Literal("cancel"),
     id: MessageId,
-    orderId: Type.Optional(LogPosition),
+    orderId: Type.Optional(OrderId),
     clientOrderId: Type.Optional(ClientOrderId),
     validUntil: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
   }),
