@@ -49,11 +49,6 @@ describe("help", () => {
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
   });
 
-  test("the exit code of an order that was taken without its exits is named", () => {
-    const program = createProgram();
-    expect(helpOf(program).replaceAll("\n", " ")).toMatch(/Exit codes: .* 3 the order was taken/);
-  });
-
   test("every example: parses", async () => {
     for (const command of commands()) {
       const examples = helpOf(command).matchAll(/^ {2}perpgate (.*?) +# /gm);

@@ -21,8 +21,7 @@ perpgate <command> --help shows the options of a command and examples.
 
 A flag wins over the environment, the environment over the file, the file over the default.
 
-Exit codes: 0 done, 1 refused or failed, 2 written wrongly, 3 the order was taken, one of its
-exits (--tp, --sl) was refused: do not send it again.`;
+Exit codes: 0 done, 1 refused or failed, 2 written wrongly.`;
 
 /** Commands set the exit code of the process when they are done. */
 export function createProgram(): Command {

@@ -29,6 +29,17 @@ export function amount(name: string) {
   };
 }
 
+/** The trigger price of an exit, and its limit price after a colon. */
+export function exitPrices(name: string) {
+  return (text: string): { readonly price: number; readonly limitPrice?: number } => {
+    const [price = "", limitPrice, ...more] = text.split(":");
+    if (more.length > 0) throw new UsageError(`${name}: "${text}" is not P or P:LIMIT`);
+    const parse = amount(name);
+    const trigger = { price: parse(price) };
+    return limitPrice === undefined ? trigger : { ...trigger, limitPrice: parse(limitPrice) };
+  };
+}
+
 /** Help of --witness and --require. */
 export const WITNESS_HELP = "the verifier key of a witness; may be repeated";
 export const REQUIRE_HELP = "how many of these witnesses must have cosigned (all)";

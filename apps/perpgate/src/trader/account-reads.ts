@@ -1,5 +1,6 @@
 /** `perpgate orders`, `positions`, `fills` and `account`: what the session's account owns and did. */
 
+import { parseOrderId } from "@perpgate/protocol/core";
 import type { Account, Fill, Order, OrderName, Position, Session } from "@perpgate/sdk";
 import { printable } from "../cli/printable.js";
 import { duration, fee, fixed, money, signed, time } from "../cli/quantities.js";
@@ -38,9 +39,27 @@ export function orders(options: OrdersOptions): Promise<number> {
       }),
       marketFormats(client),
     ]);
-    output.rows(orderColumns(formatOf), rows, all ? "no orders" : "no open orders");
+    // Pages go on by the order of the venue.
+    const shown = output.isJson ? rows : underParents(rows);
+    output.rows(orderColumns(formatOf), shown, all ? "no orders" : "no open orders");
     return 0;
   });
+}
+
+/** Each order followed by its exits, at the place of the first of them. */
+function underParents(rows: readonly Order[]): Order[] {
+  const families = new Map<string, Order[]>();
+  for (const row of rows) {
+    const family = row.parentOrderId ?? row.orderId;
+    families.set(family, [...(families.get(family) ?? []), row]);
+  }
+  return [...families.values()].flatMap((family) =>
+    family.sort((a, b) => numberOf(a) - numberOf(b)),
+  );
+}
+
+function numberOf({ orderId }: Order): number {
+  return parseOrderId(orderId) ?? 0;
 }
 
 export function positions(options: VenueOptions): Promise<number> {

@@ -1,6 +1,6 @@
 /** `perpgate cancel`: orders by their ids, or all, or all of one market. */
 
-import { clientIdWords } from "@perpgate/protocol/core";
+import { clientIdWords, ORDER_ID_PATTERN } from "@perpgate/protocol/core";
 import { type CanceledOrder, type OrderName, PerpgateError } from "@perpgate/sdk";
 import { printable } from "../cli/printable.js";
 import { UsageError } from "../cli/start-error.js";
@@ -24,9 +24,11 @@ export async function cancel(ids: readonly string[], options: CancelOptions): Pr
   return withSender(options, (venue) => cancelEach(venue, ids));
 }
 
-/** Digits are an order's id, anything else that can be one is a client's. */
+const ORDER_ID = new RegExp(ORDER_ID_PATTERN);
+
+/** Digits, or those of an exit, are an order's id; anything else that can be one is a client's. */
 export function orderNamed(text: string): OrderName {
-  if (/^\d{1,16}$/.test(text)) return text;
+  if (ORDER_ID.test(text)) return text;
   if (clientIdWords(text) !== undefined) return { clientOrderId: text };
   throw new UsageError(`"${text}" is not an order id; perpgate orders lists them`);
 }

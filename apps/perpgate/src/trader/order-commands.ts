@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { exitWith } from "../cli/command.js";
-import { amount, durationMs, oneOf, symbol, wholeNumber } from "../cli/values.js";
+import { amount, durationMs, exitPrices, oneOf, symbol, wholeNumber } from "../cli/values.js";
 import { venueCommand } from "./venue-command.js";
 
 export function addOrderCommands(program: Command): void {
@@ -17,6 +17,7 @@ function addOrder(program: Command, name: "buy" | "sell"): void {
     name === "buy" ? (["Buys", "long", "short"] as const) : (["Sells", "short", "long"] as const);
   const [stopSide, takeSide] = name === "buy" ? ["above", "below"] : ["below", "above"];
   const [stop, limit, take] = name === "buy" ? [70000, 70100, 60000] : [60000, 59900, 70000];
+  const [takeProfit, stopLoss] = name === "buy" ? [70000, 60000] : [60000, 70000];
   venueCommand(program, name, {
     summary: `${name}, or close a ${other}: market, limit or stop`,
     usage: [
@@ -25,8 +26,9 @@ function addOrder(program: Command, name: "buy" | "sell"): void {
     ],
     about: `${verb} for margin × leverage dollars, or exactly --size: at the market, at a limit with --price,
 or when the mark price reaches --stop (${stopSide}) or --take (${takeSide}), then at the market, or at
---limit. --tp and --sl add orders that close the position at these prices. The response is durable: it names the filled size, its price and fee, the position after it, and the block
-that will contain it. perpgate close closes a whole position. Exit code 1 also if nothing was filled and nothing rests or waits.`,
+--limit. --tp and --sl attach orders that close what this one has opened, at the market or at LIMIT;
+the first to fill cancels the other. The response is durable: it names the filled size, its price and
+fee, the position after it, and the block that will contain it. perpgate close closes a whole position. Exit code 1 also if nothing was filled and nothing rests or waits.`,
     examples: [
       [`${name} BTCUSD 100 --leverage 5`, "for 500 dollars, at the market"],
       [`${name} BTCUSD 100 --price 65000 --post-only`, "rests in the book"],
@@ -34,7 +36,10 @@ that will contain it. perpgate close closes a whole position. Exit code 1 also i
         `${name} BTCUSD --size 0.01 --price 65000 --tif ioc`,
         "fill what the book has now, cancel the rest",
       ],
-      [`${name} BTCUSD --size 0.01 --sl ${name === "buy" ? 60000 : 70000}`, "with a stop-loss"],
+      [
+        `${name} BTCUSD --size 0.01 --tp ${takeProfit} --sl ${stopLoss}`,
+        "closed again at either price",
+      ],
       [
         `${name} BTCUSD --size 0.01 --stop ${stop} --limit ${limit}`,
         "a stop-limit order: waits, then rests at its limit",
@@ -75,8 +80,16 @@ that will contain it. perpgate close closes a whole position. Exit code 1 also i
       durationMs("--expires-in"),
     )
     .option("--client-id <ID>", "your own id: 1 to 36 letters, digits, _ or -")
-    .option("--tp <P>", "take-profit: close the whole position at this price", amount("--tp"))
-    .option("--sl <P>", "stop-loss: close the whole position at this price", amount("--sl"))
+    .option(
+      "--tp <P[:LIMIT]>",
+      "take-profit: close at this price what the order has opened",
+      exitPrices("--tp"),
+    )
+    .option(
+      "--sl <P[:LIMIT]>",
+      "stop-loss: close at this price what the order has opened",
+      exitPrices("--sl"),
+    )
     .option("--reduce-only", "only reduce a position; margin × leverage is then a maximum")
     .option("--post-only", "with --price: rest in the book, or be refused if it would trade")
     .option("--nonce <N>", "repeat an order whose response was lost", wholeNumber("--nonce"))

@@ -21,10 +21,19 @@ export function show(
   output.line(`${output.paint(printable(ack.status), tone)}  ${sentence(type, ack, format)}`);
   output.list([
     ["order", ack.replayed ? `${ack.orderId} (placed by an earlier try)` : ack.orderId],
+    ...exitLines(ack),
     ["fee", fee(ack.feePaid)],
     ["position", positionCell(ack, format)],
     ["block", String(ack.expectedBlock)],
     ["latency", `${latency(ack.elapsedMs)} at the gateway, ${latency(elapsedHereMs)} from here`],
+  ]);
+}
+
+/** The exits that the order was sent with: their ids, for `amend` and `cancel`. */
+function exitLines({ exits = [] }: PlacedOrder): [string, string][] {
+  return exits.map(({ orderId, kind }) => [
+    kind === "takeProfit" ? "take-profit" : "stop-loss",
+    printable(orderId),
   ]);
 }
 

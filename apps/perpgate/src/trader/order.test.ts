@@ -9,7 +9,6 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { Output } from "../cli/output.js";
 import { StartError } from "../cli/start-error.js";
 import { cancelEach } from "./cancel.js";
-import { cancelExits } from "./exits.js";
 import { hintFor } from "./hint.js";
 import { showResults } from "./order-text.js";
 import { Sender } from "./sender.js";
@@ -42,24 +41,6 @@ async function venueWith(answers: Readonly<Record<string, ErrorCode | "canceled"
   return { venue: { session, output, hint, sender }, asked };
 }
 
-test("exits of an order that was not taken: all are canceled, and those that may still wait named", async () => {
-  const { venue, asked } = await venueWith({
-    11: "invalid_token",
-    12: "canceled",
-    13: "order_not_found",
-    14: "order_not_cancelable",
-    15: "rate_limited",
-  });
-  const remarks = vi.spyOn(process.stderr, "write").mockReturnValue(true);
-  onTestFinished(() => remarks.mockRestore());
-  const ids = ["11", "12", "13", "14", "15", "16"];
-  await expect(cancelExits(venue, ids)).rejects.toThrow(
-    /^the order was not taken, and its exits may still wait \(.+\): perpgate cancel 11 15 16$/,
-  );
-  expect(new Set(asked)).toEqual(new Set(ids));
-  expect(remarks.mock.calls).toEqual([["canceled the exit 12, since the order was not taken\n"]]);
-});
-
 test("cancel of several, one no longer open: the others are canceled, and the command fails", async () => {
   const { venue } = await venueWith({ 11: "order_not_cancelable", 12: "canceled" });
   const lines = vi.spyOn(process.stdout, "write").mockReturnValue(true);
@@ -87,14 +68,14 @@ test("control characters in an acknowledgement or a refusal: replaced", async ()
   ];
   showResults(
     { output: new Output(false) },
-    ["limit", "exit"],
+    ["limit", "stop-loss"],
     { results, replayed: false },
     format,
   );
   const printed = lines.mock.calls.map(([text]) => String(text));
   expect(printed).toEqual([
     "canceled  0.5 BTC was not filled: no \ufffd]0;paid\ufffd (BTCUSD\ufffd]0;paid\ufffd, limit)\n",
-    expect.stringContaining("no market \ufffd]0;paid\ufffd (exit)\n"),
+    expect.stringContaining("no market \ufffd]0;paid\ufffd (stop-loss)\n"),
   ]);
   expect(new StartError(`no market; there are ${evil}`).text).toBe(
     "perpgate: no market; there are \ufffd]0;paid\ufffd\n",

@@ -5,24 +5,14 @@
  * is lost, the nonce is printed, and the same call with `--nonce` places nothing twice.
  */
 
-import type { NewOrder, Order, PlacedOrder, Side, TimeInForce, Trigger } from "@perpgate/sdk";
+import type { Exit, NewOrder, Order, PlacedOrder, Side, TimeInForce, Trigger } from "@perpgate/sdk";
 import { UsageError } from "../cli/start-error.js";
-import { cancelExits, type Exits, exitOperations, markOf, requireRightSide } from "./exits.js";
-import { formatIn, marketFormats } from "./market-format.js";
-import { show, showResults } from "./order-text.js";
+import { marketFormats } from "./market-format.js";
+import { show } from "./order-text.js";
 import { receiptsChecked, requireWritable, saveReceipt } from "./receipts.js";
 import { type SendingVenue, withSender } from "./sender.js";
-import {
-  expiryFor,
-  howToSettleChange,
-  howToSettleOrder,
-  type Signing,
-  signingOf,
-} from "./signed-request.js";
+import { expiryFor, howToSettleOrder, type Signing, signingOf } from "./signed-request.js";
 import type { VenueOptions } from "./venue-command.js";
-
-/** Exit code: the order was taken, so it must not be sent again, but not all of its exits were. */
-const EXIT_REFUSED = 3;
 
 export interface OrderOptions extends VenueOptions {
   readonly leverage?: number;
@@ -37,8 +27,8 @@ export interface OrderOptions extends VenueOptions {
   readonly tif?: TimeInForce;
   readonly expiresIn?: number;
   readonly clientId?: string;
-  readonly tp?: number;
-  readonly sl?: number;
+  readonly tp?: Exit;
+  readonly sl?: Exit;
   readonly nonce?: number;
   readonly receipt?: string;
 }
@@ -52,22 +42,19 @@ export async function placeOrder(
   const { leverage = 1, reduceOnly = false, postOnly = false, size } = options;
   if (margin === undefined && size === undefined) throw new UsageError("give a margin or --size");
   const { tif: timeInForce, clientId: clientOrderId, expiresIn } = options;
-  const order: NewOrder = {
-    ...{ symbol, side, margin, leverage, reduceOnly, postOnly, ...kindOf(options) },
-    ...{ size, timeInForce, clientOrderId },
-  };
   const { tp: takeProfit, sl: stopLoss, receipt } = options;
-  const hasExits = (takeProfit ?? stopLoss) !== undefined;
-  if (hasExits && receipt !== undefined) {
-    throw new UsageError("--receipt is for one order; leave out --tp and --sl");
+  const kind = kindOf(options);
+  if ((takeProfit ?? stopLoss) !== undefined && (reduceOnly || kind.type === "stop")) {
+    const problem = reduceOnly ? "--reduce-only" : "--stop and --take";
+    throw new UsageError(`--tp and --sl are for an order that opens now; leave out ${problem}`);
   }
-  if (hasExits && reduceOnly) {
-    throw new UsageError("--tp and --sl are for an order that opens; leave out --reduce-only");
-  }
+  const order: NewOrder = {
+    ...{ symbol, side, margin, leverage, reduceOnly, postOnly, ...kind },
+    ...{ size, timeInForce, clientOrderId, takeProfit, stopLoss },
+  };
   return withSender(options, async (venue) => {
     const signing = signingOf(venue, options.nonce);
     const expiring = { ...order, expiresAt: expiryFor(signing.nonce, expiresIn) };
-    if (hasExits) return placedWithExits(venue, expiring, signing, { takeProfit, stopLoss });
     const settle = howToSettleOrder(venue.hint, signing.nonce);
     const ack = await placed(venue, expiring, signing, settle, receipt);
     return isUnfilled(ack) ? 1 : 0;
@@ -96,43 +83,6 @@ export async function placed(
   // In the same turn: a reader of the output that is gone ends the process in the next one.
   if (receiptFile !== undefined) saveReceipt(session, ack.ackNonce, receiptFile, output);
   return ack;
-}
-
-/**
- * The order and its exits in one batch. The venue judges each part alone, so that exits may be taken for
- * an earlier position although the order was not: these are canceled again.
- */
-async function placedWithExits(
-  venue: SendingVenue,
-  order: NewOrder,
-  { nonce, isRepeat }: Signing,
-  exits: Exits,
-): Promise<number> {
-  const { session, sender, client } = venue;
-  const { symbol, side, type, price, limitPrice } = order;
-  const listed = await client.markets();
-  const market = listed.find((each) => each.symbol === symbol);
-  const own = { name: "the order's price", price: limitPrice ?? price };
-  // The mark has moved since the first try, which may have been executed.
-  const references = isRepeat ? [own] : [own, markOf(market)];
-  requireRightSide(side, exits, references, market?.tickSize);
-  const operations = [{ op: "place", ...order } as const, ...exitOperations(symbol, side, exits)];
-  const sent = {
-    what: `${nameOf(order, nonce)}, with its exits`,
-    settle: howToSettleChange(nonce),
-  };
-  const answer = await sender.send(sent, (call) =>
-    session.batch(operations, { nonce, ...call, retries: 5, isRepeat }),
-  );
-  const names = operations.map((_, index) => (index === 0 ? type : "exit"));
-  showResults(venue, names, answer, formatIn(listed, symbol));
-  const [entry, ...rest] = answer.results;
-  if (entry?.ack === undefined || isUnfilled(entry.ack)) {
-    const waiting = rest.flatMap(({ ack }) => (ack?.status === "pending" ? [ack.orderId] : []));
-    await cancelExits(venue, waiting);
-    return 1;
-  }
-  return rest.every(({ status }) => status === 200) ? 0 : EXIT_REFUSED;
 }
 
 function nameOf({ side, symbol }: NewOrder, nonce: number): string {

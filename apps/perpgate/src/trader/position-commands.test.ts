@@ -121,27 +121,51 @@ describe("protect", { timeout: TIMEOUT_MS }, () => {
 
 describe("entries", { timeout: TIMEOUT_MS }, () => {
   test.each([
-    ["buy", ["--tp", "64000"], "must be above the mark price"],
-    ["buy", ["--sl", "66000"], "must be below the mark price"],
+    ["buy", ["--tp", "64000"], "takeProfit of a long order must be above the mark"],
+    ["buy", ["--sl", "66000"], "stopLoss of a long order must be below the mark"],
     ["buy", ["--price", "60000", "--sl", "61000"], "must be below the order's price"],
-    ["buy", ["--price", "60000", "--tp", "62000"], "must be above the mark price"],
-    ["buy", ["--tp", "70000", "--sl", "70000"], "must be below the mark price"],
-    ["sell", ["--tp", "66000"], "must be below the mark price"],
-    ["sell", ["--sl", "64000"], "must be above the mark price"],
+    ["sell", ["--tp", "66000"], "must be below the mark"],
     ["sell", ["--price", "68000", "--sl", "67000"], "must be above the order's price"],
-    ["buy", ["--sl", "60000.03"], "is not a whole number of ticks"],
-    ["buy", ["--sl", "60000", "--reduce-only"], "leave out --reduce-only"],
-  ])(
-    "%s %s: an exit that cannot be is refused before the order is sent",
-    async (verb, words, problem) => {
-      const { code, stdout, stderr } = await shell.run(verb, "BTCUSD", "100", ...words);
-      expect([code, stdout]).toEqual([2, ""]);
-      expect(stderr).toContain(problem);
-      expect(JSON.parse(await shell.text("orders", "--all", "--json"))).toEqual([]);
-    },
-  );
+    ["buy", ["--sl", "60000.03"], "is not on the tick"],
+  ])("%s %s: the venue refuses the order with its exit", async (verb, words, problem) => {
+    const { code, stdout, stderr } = await shell.run(verb, "BTCUSD", "100", ...words);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(problem);
+    expect(JSON.parse(await shell.text("orders", "--all", "--json"))).toEqual([]);
+  });
 
-  test("repeated with --nonce after the mark has passed an exit: the first results", async () => {
+  test.each([
+    [["--sl", "60000", "--reduce-only"], "leave out --reduce-only"],
+    [["--sl", "60000", "--stop", "66000"], "leave out --stop and --take"],
+    [["--sl", "60000:59900:1"], "is not P or P:LIMIT"],
+    [["--tp", "70000:"], "is not a plain number"],
+  ])("%s: written wrongly", async (words, problem) => {
+    const { code, stderr } = await shell.run("buy", "BTCUSD", "100", ...words);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(problem)]);
+  });
+
+  test("--tp and --sl: attached, shown, listed under the order, amended and canceled by their ids", async () => {
+    const exits = ["--tp", "66000:65900", "--sl", "64000"];
+    const bought = await shell.text("buy", "BTCUSD", "--size", "0.01", ...exits);
+    const [, id = ""] = /^ {2}order +(\d+)$/m.exec(bought) ?? [];
+    expect(bought).toMatch(new RegExp(`^  take-profit +${id}\\.1\n  stop-loss +${id}\\.2$`, "m"));
+    const bid = await shell.json("buy", "BTCUSD", "--size", "0.01", "--price", "64900", ...exits);
+    expect(bid).toMatchObject({ exits: [{ kind: "takeProfit" }, { kind: "stopLoss" }] });
+    const { orderId: resting } = Object(bid);
+    const listed = await shell.text("orders", "--all");
+    const rows = [...listed.matchAll(/^ *([\d.]+) {2}BTCUSD/gm)].map(([, order]) => order);
+    expect(rows).toEqual([resting, `${resting}.1`, `${resting}.2`, id, `${id}.1`, `${id}.2`]);
+    await shell.text("amend", `${id}.2`, "--price", "63900");
+    await shell.text("cancel", `${id}.1`);
+    const [stop] = (await openOrders()).filter(({ parentOrderId }) => parentOrderId === id);
+    expect(stop).toMatchObject({ orderId: `${id}.2`, price: 63_900, reduceOnly: true });
+    await shell.text("close", "BTCUSD");
+    expect(await openOrders()).toMatchObject([{ orderId: resting }, {}, {}]);
+    await shell.text("cancel", resting);
+    expect(await openOrders()).toEqual([]);
+  });
+
+  test("repeated with --nonce after the mark has passed an exit: the first answer", async () => {
     const buy = ["buy", "BTCUSD", "--size", "0.01", "--tp", "66000", "--sl", "64900"];
     await shell.json(...buy);
     await at.setIndex("BTCUSD", 66_500);

@@ -1,9 +1,9 @@
 /** `perpgate protect`: the take-profit and the stop-loss of a position. */
 
-import { protectionOf } from "@perpgate/sdk";
+import { NotInUnits, stepOf, toSteps } from "@perpgate/protocol/core";
+import { type Market, protectionOf, type Side } from "@perpgate/sdk";
 import { UsageError } from "../cli/start-error.js";
 import { heldIn } from "./close.js";
-import { type Exits, markOf, requireRightSide } from "./exits.js";
 import { formatOf, UNLISTED } from "./market-format.js";
 import { showResults } from "./order-text.js";
 import { withSender } from "./sender.js";
@@ -22,7 +22,7 @@ export function protect(symbol: string, options: ProtectOptions): Promise<number
   if (tp === undefined && sl === undefined) {
     throw new UsageError("give --tp, --sl, --no-tp or --no-sl");
   }
-  const exits: Exits = { takeProfit: priceOf(tp), stopLoss: priceOf(sl) };
+  const [takeProfit, stopLoss] = [priceOf(tp), priceOf(sl)];
   return withSender(options, async (venue) => {
     const { session, sender, output, hint } = venue;
     const [{ position, market }, open] = await Promise.all([
@@ -30,9 +30,9 @@ export function protect(symbol: string, options: ProtectOptions): Promise<number
       session.openOrders(),
     ]);
     const { side } = position;
-    requireRightSide(side, exits, [markOf(market)], market?.tickSize);
+    requireBeyond("--sl", stopLoss, side === "short", side, market);
+    requireBeyond("--tp", takeProfit, side === "long", side, market);
     const format = market === undefined ? UNLISTED : formatOf(market);
-    const { takeProfit, stopLoss } = exits;
     const changes = [
       { name: "take-profit", price: takeProfit, exit: { takeProfit } },
       { name: "stop-loss", price: stopLoss, exit: { stopLoss } },
@@ -64,6 +64,40 @@ export function protect(symbol: string, options: ProtectOptions): Promise<number
   });
 }
 
+/** Null removes one, undefined leaves it. */
 function priceOf(given: number | false | undefined): number | null | undefined {
   return given === false ? null : given;
+}
+
+/**
+ * @throws UsageError for an exit that would close the position immediately, or at a price that the market
+ *   does not have. The venue judges each order of a batch alone: it could take one exit and refuse the other.
+ */
+function requireBeyond(
+  flag: string,
+  price: number | null | undefined,
+  isAbove: boolean,
+  side: Side,
+  market: Market | undefined,
+): void {
+  if (typeof price !== "number" || market === undefined) return;
+  const { tickSize, markPrice } = market;
+  if (!isOnTick(price, tickSize)) {
+    throw new UsageError(`${flag} ${price} is not a whole number of ticks of ${tickSize}`);
+  }
+  if (markPrice === null || (isAbove ? price > markPrice : price < markPrice)) return;
+  const where = isAbove ? "above" : "below";
+  throw new UsageError(
+    `${flag} ${price} of a ${side} position must be ${where} the mark price, ${markPrice}; nothing was sent`,
+  );
+}
+
+function isOnTick(price: number, tickSize: number): boolean {
+  try {
+    toSteps(price, stepOf(tickSize));
+    return true;
+  } catch (error) {
+    if (error instanceof NotInUnits) return false;
+    throw error;
+  }
 }

@@ -146,17 +146,19 @@ describe("trading", { timeout: TIMEOUT_MS }, () => {
     expect(await shell.text("orders")).toBe("no open orders\n");
   }
 
-  /** The venue judges an order and its exits one by one, and there is a position to exit from. */
   async function placeWithExits(shell: TraderShell): Promise<void> {
-    const buy = ["buy", "BTCUSD", "10", "--sl", "40000"];
-    const unfilled = await shell.run(...buy, "--price", "60000", "--tif", "ioc");
-    expect(unfilled.stderr).toMatch(/^canceled the exit \d+, since the order was not taken\n$/);
-    expect(unfilled.code).toBe(1);
+    const buy = ["buy", "BTCUSD", "10", "--tp", "400000", "--sl", "10000"];
+    const unfilled = await shell.run(...buy, "--price", "11000", "--tif", "ioc");
+    expect(unfilled).toMatchObject({ code: 1, stderr: "" });
     expect(await shell.text("orders")).toBe("no open orders\n");
-    expect(await shell.run(...buy)).toMatchObject({ code: 0, stderr: "" });
-    const second = await shell.start(...buy).ended;
-    expect(second.stdout).toMatch(/^filled .*\nrefused .* amend that one\. \(exit\)\n$/);
-    expect(second.code).toBe(3);
+    const { orderId, exits } = Object(await shell.json(...buy));
+    expect(exits).toEqual([
+      { orderId: `${orderId}.1`, kind: "takeProfit" },
+      { orderId: `${orderId}.2`, kind: "stopLoss" },
+    ]);
+    await shell.text("amend", `${orderId}.2`, "--price", "11000");
+    await shell.text("cancel", `${orderId}.1`);
+    expect(await shell.text("orders")).toMatch(new RegExp(`${orderId}\\.2 .* stop reduce +11,000`));
     await shell.text("cancel", "--all");
   }
 
