@@ -151,7 +151,7 @@ const FEATURES = {
     triggerDirection: true,
     stopLossPrice: true,
     takeProfitPrice: true,
-    attachedStopLossTakeProfit: { triggerPriceType: MARK_ONLY, price: false },
+    attachedStopLossTakeProfit: { triggerPriceType: MARK_ONLY, price: true },
     timeInForce: { IOC: true, FOK: true, PO: true, GTD: true },
     hedged: false,
     trailing: false,

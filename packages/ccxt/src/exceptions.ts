@@ -37,6 +37,7 @@ export const EXCEPTIONS: Readonly<Record<string, ExceptionClass>> = {
   invalid_tx_hash: BadRequest,
   invalid_vote: BadRequest,
   token_not_on_chain: NotSupported,
+  exits_not_supported: NotSupported,
   unknown_operation: NotSupported,
   unknown_stream: NotSupported,
   not_subscribed: BadRequest,

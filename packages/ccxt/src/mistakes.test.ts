@@ -385,6 +385,7 @@ test("every error of the venue: InvalidOrder for what an order breaks, others by
   const ofOrders = classes.filter(([, name]) => name === "InvalidOrder").map(([code]) => code);
   expect(ofOrders.sort()).toEqual([
     "close_position_in_use",
+    "exit_price",
     "expiry_out_of_range",
     "leverage_above_maximum",
     "leverage_above_tier",

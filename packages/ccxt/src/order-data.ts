@@ -61,7 +61,7 @@ export class OrderData extends Margin {
   protected orderIdOf(id: string | undefined): string {
     const text = String(id ?? "");
     if (text === "") throw new errors.ArgumentsRequired(`${this.id} needs the id of an order`);
-    if (/^\d{1,15}$/.test(text)) return text;
+    if (/^\d{1,15}(\.[12])?$/.test(text)) return text;
     throw new errors.OrderNotFound(`${this.id} has no order ${text}`);
   }
 
@@ -219,7 +219,8 @@ export class OrderData extends Margin {
   override async fetchOrderTrades(id: string, symbol?: string): Promise<Trade[]> {
     const order = await this.fetchOrder(id, symbol);
     const trades: Trade[] = [];
-    let after = `${Number(id) - 1}`;
+    // Of an exit: from its order on.
+    let after = `${Number.parseInt(id, 10) - 1}`;
     for (;;) {
       const page = await this.askSession((session) => session.fills({ after, limit: PAGE }));
       trades.push(

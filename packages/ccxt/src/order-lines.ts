@@ -5,7 +5,6 @@
 
 import type { BatchResult, NewOperation, NewOrder, Session, SessionStream } from "@perpgate/sdk";
 import { errors, type Order } from "ccxt";
-import { exceptionOf } from "./exceptions.js";
 import { statusOf } from "./order-data.js";
 import { Rounding } from "./rounding.js";
 import { ccxtSide, exact, given, isoOf, known, priceOrNone } from "./values.js";
@@ -58,15 +57,11 @@ export class OrderLines extends Rounding {
     });
   }
 
-  protected refusalOf(result: BatchResult | undefined): Error {
-    const { code = "unknown", message = "no result" } = result?.error ?? {};
-    return new (exceptionOf(code, result?.status ?? 400))(`${this.id} ${code}: ${message}`);
-  }
-
   /** The acknowledgement with the fields of the order that it is about. */
   protected parseAck(ack: NonNullable<BatchResult["ack"]>, order: NewOrder): Order {
     const market = this.safeMarket(ack.symbol);
     const { type, price, limitPrice, trigger, reduceOnly = false, postOnly = false } = order;
+    const { stopLoss, takeProfit } = order;
     const isStop = type === "stop";
     const isLimit = type === "limit" || (isStop && known(limitPrice) !== undefined);
     const triggerPrice = isStop ? known(price) : undefined;
@@ -89,8 +84,8 @@ export class OrderLines extends Rounding {
         side: ccxtSide(ack.side),
         price: isLimit ? known(isStop ? limitPrice : price) : undefined,
         triggerPrice,
-        stopLossPrice: reduceOnly && trigger === "stop" ? triggerPrice : undefined,
-        takeProfitPrice: reduceOnly && trigger === "takeProfit" ? triggerPrice : undefined,
+        stopLossPrice: reduceOnly && trigger === "stop" ? triggerPrice : stopLoss?.price,
+        takeProfitPrice: reduceOnly && trigger === "takeProfit" ? triggerPrice : takeProfit?.price,
         filled: ack.filledSize,
         remaining: ack.remainingSize,
         average,

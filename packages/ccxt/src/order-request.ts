@@ -1,6 +1,6 @@
 /** CCXT's arguments of an order as the venue's fields. */
 
-import type { NewOperation, NewOrder, TimeInForce, Trigger } from "@perpgate/sdk";
+import type { Exit, NewOperation, NewOrder, TimeInForce, Trigger } from "@perpgate/sdk";
 import { type Dict, errors } from "ccxt";
 import { given, venueSide } from "./values.js";
 
@@ -13,12 +13,6 @@ export interface OrderArguments {
   readonly price: number | undefined;
   readonly leverage: number;
   readonly params: Dict;
-}
-
-/** Stop-loss and take-profit of the position that an order opens. */
-export interface Attached {
-  readonly stopLoss: number | undefined;
-  readonly takeProfit: number | undefined;
 }
 
 /** Read below; every other parameter is one of the venue's own fields. */
@@ -73,6 +67,7 @@ export function newOrderOf(
     ...(postOnly ? { postOnly } : {}),
     ...(isExit ? { reduceOnly: true } : {}),
     ...terms,
+    ...given({ takeProfit: exitIn(params, "takeProfit"), stopLoss: exitIn(params, "stopLoss") }),
     ...own,
   };
 }
@@ -196,25 +191,26 @@ function timeInForceOf(
   }
 }
 
-/** `params.stopLoss` and `params.takeProfit`, which close the whole position at the market. */
-export function attachedOf(params: Dict): Attached {
-  const priceOf = (name: string): number | undefined => {
-    const value: unknown = params[name];
-    if (value === undefined) return undefined;
-    // `priceType` is what CCXT's createOrderWithTakeProfitAndStopLoss() makes of stopLossPriceType.
-    const { triggerPrice, stopPrice, price, type, priceType, triggerPriceType, ...others }: Dict =
-      Object(value);
-    if (price !== undefined || (type !== undefined && type !== "market")) {
-      throw new errors.NotSupported(`${name} closes at the market and takes no price`);
-    }
-    refuseOtherTriggers({ triggerPriceType: triggerPriceType ?? priceType });
-    const [unknown] = Object.keys(given(others));
-    if (unknown !== undefined) {
-      throw new errors.NotSupported(`${name} closes the whole position and takes no ${unknown}`);
-    }
-    const trigger: unknown = triggerPrice ?? stopPrice;
-    if (trigger === undefined) throw new errors.ArgumentsRequired(`${name} needs a triggerPrice`);
-    return Number(trigger);
-  };
-  return { stopLoss: priceOf("stopLoss"), takeProfit: priceOf("takeProfit") };
+/** `params.stopLoss` or `params.takeProfit`, which close what the order opens. */
+function exitIn(params: Dict, name: "stopLoss" | "takeProfit"): Exit | undefined {
+  const value: unknown = params[name];
+  if (value === undefined) return undefined;
+  // `priceType` is what CCXT's createOrderWithTakeProfitAndStopLoss() makes of stopLossPriceType.
+  const { triggerPrice, stopPrice, price, type, priceType, triggerPriceType, ...others }: Dict =
+    Object(value);
+  refuseOtherTriggers({ triggerPriceType: triggerPriceType ?? priceType });
+  const [unknown] = Object.keys(given(others));
+  if (unknown !== undefined) {
+    throw new errors.NotSupported(`${name} closes what the order opens and takes no ${unknown}`);
+  }
+  const isLimit = type === undefined ? price !== undefined : type === "limit";
+  if (type !== undefined && type !== "market" && type !== "limit") {
+    throw new errors.NotSupported(`the type of ${name} is limit or market, not ${type}`);
+  }
+  if (isLimit !== (price !== undefined)) {
+    throw new errors.BadRequest(`${name} has a price if its type is limit, and only then`);
+  }
+  const trigger: unknown = triggerPrice ?? stopPrice;
+  if (trigger === undefined) throw new errors.ArgumentsRequired(`${name} needs a triggerPrice`);
+  return { price: Number(trigger), ...(isLimit ? { limitPrice: Number(price) } : {}) };
 }

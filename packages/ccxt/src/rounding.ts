@@ -28,7 +28,9 @@ export class Rounding extends OrderData {
     }
     for (const name of ATTACHED) {
       if (typeof params[name] !== "object" || params[name] === null) continue;
-      rounded[name] = this.triggersOnTick(symbol, params[name]);
+      const { price } = params[name];
+      const limit = price === undefined ? {} : { price: this.priceOnTick(symbol, price) };
+      rounded[name] = { ...this.triggersOnTick(symbol, params[name]), ...limit };
     }
     return rounded;
   }

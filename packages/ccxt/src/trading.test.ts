@@ -164,71 +164,59 @@ test("attached stop-loss and take-profit: one order, two exits that go with the 
     70_000,
     61_000,
   );
+  const { id } = entry;
   expect(entry).toMatchObject({ status: "closed", filled: 0.01 });
+  expect(entry).toMatchObject({ takeProfitPrice: 70_000, stopLossPrice: 61_000 });
+  expectOrder(exchange, entry);
   const exits = await exchange.fetchOpenOrders(SYMBOL);
+  const exit = { side: "sell", reduceOnly: true, amount: 0.01, info: { parentOrderId: id } };
   expect(exits).toMatchObject([
-    { side: "sell", takeProfitPrice: 70_000, reduceOnly: true },
-    { side: "sell", stopLossPrice: 61_000, reduceOnly: true },
+    { id: `${id}.1`, takeProfitPrice: 70_000, ...exit },
+    { id: `${id}.2`, stopLossPrice: 61_000, ...exit },
   ]);
+  for (const one of exits) expectOrder(exchange, one);
+  expect(await exchange.fetchOrder(`${id}.2`)).toEqual(exits[1]);
+  expect(await exchange.fetchOrderTrades(`${id}.2`)).toEqual([]);
+  const moved = { stopLossPrice: 62_000 };
+  const sell = [SYMBOL, "market", "sell", undefined, undefined] as const;
+  expect(await exchange.editOrder(`${id}.2`, ...sell, moved)).toMatchObject(moved);
+  expect(await exchange.cancelOrder(`${id}.1`, SYMBOL)).toMatchObject({ id: `${id}.1` });
   await exchange.closePosition(SYMBOL);
   expect(await exchange.fetchOpenOrders(SYMBOL)).toEqual([]);
-  await expect(
-    exchange.createOrder(SYMBOL, "market", "buy", 0.01, undefined, {
-      stopLoss: { triggerPrice: 70_000 },
-    }),
-  ).rejects.toThrow(
-    /is closed, but its stop-loss or take-profit was refused: .*stop_would_trigger/,
-  );
 });
 
-/** A position, protected at 61,000. */
-async function openProtected(): Promise<void> {
-  const stopLoss = { triggerPrice: 61_000 };
-  await exchange.createOrder(SYMBOL, "market", "buy", 0.01, undefined, { stopLoss });
-}
-
-/** More than the account can pay, with other exits. */
-function createUnfunded() {
-  return exchange.createOrder(SYMBOL, "limit", "buy", 10, 60_000, {
-    stopLoss: { triggerPrice: 64_000 },
-    takeProfit: { triggerPrice: 70_000 },
-  });
-}
-
-test("an entry that is refused leaves earlier exits as they were", async () => {
-  await openProtected();
-  const before = await exchange.fetchOpenOrders(SYMBOL);
-  expect(before).toMatchObject([{ stopLossPrice: 61_000 }]);
-  await expect(createUnfunded()).rejects.toThrow(errors.InsufficientFunds);
-  expect(await exchange.fetchOpenOrders(SYMBOL)).toEqual(before);
+test("attached exits: with limits, over the socket, of many orders; a wrong price refuses the order", async () => {
+  const exits = {
+    takeProfit: { triggerPrice: 70_000, price: 69_900 },
+    stopLoss: { triggerPrice: 61_000, price: 60_900, type: "limit" },
+  };
+  const limits = [
+    { takeProfitPrice: 70_000, price: 69_900, type: "limit" },
+    { stopLossPrice: 61_000, price: 60_900, type: "limit" },
+  ];
+  const open = () => exchange.fetchOpenOrders(SYMBOL);
+  await exchange.createOrderWs(SYMBOL, "market", "buy", 0.01, undefined, exits);
+  expect(await open()).toMatchObject(limits);
+  await exchange.closePosition(SYMBOL);
+  const buy = { symbol: SYMBOL, type: "market", side: "buy", amount: 0.01 } as const;
+  await exchange.createOrders([{ ...buy, params: exits }]);
+  expect(await open()).toMatchObject(limits);
+  await exchange.closePosition(SYMBOL);
+  const wrong = { stopLoss: { triggerPrice: 70_000 } };
+  const refused = exchange.createOrder(SYMBOL, "market", "buy", 0.01, undefined, wrong);
+  await expect(refused).rejects.toThrow(errors.InvalidOrder);
+  await expect(refused).rejects.toThrow(/exit_price/);
+  expect(await exchange.fetchPositions([SYMBOL])).toEqual([]);
+  expect(await open()).toEqual([]);
 });
 
-test("an entry that the book does not fill leaves earlier exits as they were", async () => {
-  await openProtected();
-  const before = await exchange.fetchOpenOrders(SYMBOL);
+test("attached exits of an entry that the book does not fill end with it", async () => {
   const entry = await exchange.createOrder(SYMBOL, "limit", "buy", 0.01, 60_000, {
     timeInForce: "IOC",
-    stopLoss: { triggerPrice: 64_000 },
-    takeProfit: { triggerPrice: 70_000 },
+    stopLoss: { triggerPrice: 59_000 },
   });
   expect(entry).toMatchObject({ status: "canceled", filled: 0 });
-  expect(await exchange.fetchOpenOrders(SYMBOL)).toEqual(before);
-});
-
-test("an entry that is refused, and exits that cannot be put back: the error names them", async () => {
-  await openProtected();
-  const send = exchange.fetch.bind(exchange);
-  let batches = 0;
-  const fetched = vi.spyOn(exchange, "fetch").mockImplementation(async (url, ...request) => {
-    if (url.endsWith("/batch") && ++batches === 2) throw new errors.NetworkError("cut");
-    return send(url, ...request);
-  });
-  onTestFinished(() => fetched.mockRestore());
-  const refusal: unknown = await createUnfunded().catch((error: unknown) => error);
-  expect(refusal).toBeInstanceOf(errors.InsufficientFunds);
-  const left = await exchange.fetchOpenOrders(SYMBOL);
-  expect(left).toMatchObject([{ stopLossPrice: 64_000 }, { takeProfitPrice: 70_000 }]);
-  for (const { id } of left) expect(String(refusal)).toContain(`${id} (cut)`);
+  expect(await exchange.fetchOpenOrders(SYMBOL)).toEqual([]);
 });
 
 test("validUntil: with exits and of many orders it is that of the batch", async () => {
@@ -362,10 +350,13 @@ test("triggerPriceType: mark is what it is; another price is refused, not droppe
     }
   }
   for (const stopLoss of [
-    { triggerPrice: 61_000, price: 60_900 },
+    { triggerPrice: 61_000, price: 60_900, type: "market" },
     { triggerPrice: 61_000, type: "limit" },
-    { triggerPrice: 61_000, amount: 0.005 },
   ]) {
+    await expect(create({ stopLoss })).rejects.toThrow(errors.BadRequest);
+  }
+  for (const other of [{ amount: 0.005 }, { type: "stop" }]) {
+    const stopLoss = { triggerPrice: 61_000, ...other };
     await expect(create({ stopLoss })).rejects.toThrow(errors.NotSupported);
   }
 });

@@ -84,6 +84,10 @@ export async function recordStatic(): Promise<void> {
   });
   await order("stop-loss with a limit", "limit", "sell", 0.01, 61_900, { stopLossPrice: 62_000 });
   await order("take-profit", "market", "sell", 0.01, undefined, { takeProfitPrice: 70_000 });
+  await order("attached exits", "market", "buy", 0.01, undefined, {
+    takeProfit: { triggerPrice: 70_000.06, price: 69_900 },
+    stopLoss: { triggerPrice: 61_000 },
+  });
   await order("reduce-only", "market", "sell", 0.01, undefined, { reduceOnly: true });
   await order("leverage of one order", "limit", "buy", 0.01, 60_000, { leverage: 2 });
   await record("createOrders", "one is taken, one refused", [BID, { ...BID, price: 1 }]);
