@@ -9,9 +9,12 @@ export function triggerSign({ side, trigger }: Order): "≥" | "≤" {
 
 export function OrderTitle({ order }: { readonly order: Order }) {
   const { side, type, reduceOnly, postOnly, closePosition, timeInForce, limitPrice } = order;
-  const kind = order.trigger === "takeProfit" ? "take profit" : type;
+  const { parentOrderId } = order;
+  const stop = parentOrderId === undefined ? type : "stop loss";
+  const kind = order.trigger === "takeProfit" ? "take profit" : stop;
   const flags = [
     closePosition ? "Whole position" : undefined,
+    parentOrderId === undefined ? undefined : `Exit of ${parentOrderId}`,
     reduceOnly ? "Reduce" : undefined,
     postOnly ? "Post" : undefined,
     type === "limit" && timeInForce !== "gtc" ? timeInForce.toUpperCase() : undefined,

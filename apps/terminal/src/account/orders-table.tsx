@@ -1,4 +1,4 @@
-/** Open orders, newest first; price and size can be amended in their row. */
+/** Open orders, newest first, exits under their order; price and size can be amended in their row. */
 
 import type { Order } from "@perpgate/protocol";
 import { useEffect, useRef, useState } from "react";
@@ -17,10 +17,7 @@ export function OrdersTable() {
   const orders = useStore(useTerminal().account.orders);
   const [draft, setDraft] = useState<Draft>();
   const columns = useColumns(draft, setDraft);
-  const rows =
-    orders === undefined
-      ? undefined
-      : [...orders.values()].sort((a, b) => Number(b.orderId) - Number(a.orderId));
+  const rows = orders === undefined ? undefined : newestFirst([...orders.values()]);
   return (
     <>
       {rows !== undefined && rows.length > 0 && <CancelAll />}
@@ -32,6 +29,14 @@ export function OrdersTable() {
         empty="No open orders."
       />
     </>
+  );
+}
+
+/** Each order followed by its exits. */
+export function newestFirst(orders: readonly Order[]): Order[] {
+  const position = ({ orderId, parentOrderId = orderId }: Order) => Number(parentOrderId);
+  return orders.toSorted(
+    (a, b) => position(b) - position(a) || Number(a.orderId) - Number(b.orderId),
   );
 }
 

@@ -36,8 +36,8 @@ export function linesOf(
 }
 
 function titleOf(order: Order): string {
-  const { side, type, trigger, closePosition } = order;
-  if (closePosition) return trigger === "takeProfit" ? "TP" : "SL";
+  const { side, type, trigger, closePosition, parentOrderId } = order;
+  if (closePosition || parentOrderId !== undefined) return trigger === "takeProfit" ? "TP" : "SL";
   const verb = side === "long" ? "Buy" : "Sell";
   if (type !== "stop" || isAtLimit(order)) return verb;
   return `${verb} ${trigger === "takeProfit" ? "TP" : "stop"}`;

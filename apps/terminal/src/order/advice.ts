@@ -44,6 +44,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   margin_needed: () => ({ title: "The position needs its margin" }),
   expiry_out_of_range: () => ({ title: "Expiry out of range" }),
   limit_price_outside_band: () => ({ title: "Limit too far from the trigger" }),
+  exit_price: () => ({ title: "Exit on the wrong side of the price" }),
   order_not_amendable: () => ({ title: "Too late to amend" }),
   close_position_in_use: () => ({ title: "The position has such an exit already" }),
   too_late: () => ({ title: "Too late: nothing was done", action: RETRY }),
@@ -218,4 +219,5 @@ export const REASON_TEXTS: Readonly<Record<string, string>> = {
   expired: "It reached its expiry.",
   position_closed: "The position that it was to close is gone.",
   session_order_cap_exceeded: "The rest would go beyond your session's cap on one order.",
+  order_ended: "Its order ended without a fill.",
 };

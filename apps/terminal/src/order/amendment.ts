@@ -13,8 +13,9 @@ export function priceOfOrder(order: Order): number | null {
   return isAtLimit(order) ? order.limitPrice : order.price;
 }
 
+/** An exit is as large as what its order has opened. */
 export function canResize(order: Order): boolean {
-  return !order.closePosition && !isAtLimit(order);
+  return !order.closePosition && order.parentOrderId === undefined && !isAtLimit(order);
 }
 
 /** What is wanted of an order; undefined leaves it as it is. */
