@@ -21,6 +21,8 @@ beforeAll(async () => {
 }, TIMEOUT_MS);
 beforeEach(async () => {
   await at.setIndex("BTCUSD", 65_000);
+  // Orders wait for the liquidations of a jump.
+  await at.advance(200);
   await maker.send("/v1/orders/cancel-all", {});
   await quote("short", 65_010, 2_000);
   await quote("long", 64_990, 2_000);

@@ -35,8 +35,6 @@ async function entered(at: RunningVenue): Promise<Trader> {
   return Trader.enter(at);
 }
 
-const NO_EXITS = { takeProfit: undefined, stopLoss: undefined };
-
 function exitsNamed(orderId: unknown) {
   return [
     { orderId: `${orderId}.1`, kind: "takeProfit" },
@@ -245,10 +243,7 @@ describe("exits through their life", () => {
     const at = await runVenue();
     const trader = await entered(at);
     const { orderId } = (await trader.signed("/v1/orders", { ...BUY, nonce: 1 })).body;
-    const [maker, buyer] = [await Trader.enter(at), await Trader.enter(at)];
     await at.setIndex("BTCUSD", 66_500);
-    await buyer.signed("/v1/orders", { ...BUY, ...NO_EXITS, size: 0.5, leverage: 10, nonce: 1 });
-    await maker.place(maker.limit("long", 66_400, { margin: 500 }));
     await at.advance(2_000);
     expect(await trader.list("/v1/positions")).toEqual([]);
     const [fill] = await trader.list("/v1/fills");
