@@ -4,7 +4,11 @@
  */
 import { EVENT, type EventLog } from "@perpgate/engine";
 import type { Acknowledgement, LoggedAcknowledgement } from "@perpgate/protocol";
-import { acknowledgementOf, acknowledgementOfLeaf as ofLeaf, readLeaf } from "@perpgate/protocol/core";
+import {
+  acknowledgementOf,
+  acknowledgementOfLeaf as ofLeaf,
+  readLeaf,
+} from "@perpgate/protocol/core";
 import { leafAt } from "../blocks/block-builder.js";
 import { ACKNOWLEDGED, eventWords } from "../event-fields.js";
 import type { AckRow } from "../history/ack-row.js";
