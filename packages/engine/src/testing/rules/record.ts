@@ -13,6 +13,7 @@ import type {
 import type { CohortStage, VenueConfig } from "../../config.js";
 import { TRADE_ADL, type VenueEvent } from "../../events/event-table.js";
 import { END } from "../../reasons.js";
+import { CloseLedger } from "./close-checks.js";
 import { ExitLedger } from "./exit-ledger.js";
 import { PlacedOrders, type SessionCaps } from "./placed-orders.js";
 
@@ -51,6 +52,7 @@ export class VenueRecord {
   readonly caps = new Map<number, SessionCaps>();
   readonly placed = new PlacedOrders();
   readonly exits = new ExitLedger();
+  readonly closes = new CloseLedger();
   /** Micros of each order's fills that opened. */
   readonly openedMicros = new Map<number, bigint>();
   /** The same as `maxOrderNotional` counts them at least. */
@@ -124,6 +126,7 @@ export class VenueRecord {
     if (!("batch" in command) || (command.batch?.index ?? 0) === 0) this.makersMet = 0;
     this.makersMet += makersIn(events);
     this.exits.follow(events);
+    this.closes.follow(events, this.placed);
     if (events.some((event) => event.kind === "CommandRefused")) return;
     if (command.kind === "SetCohort") {
       this.stage = command.stage;
