@@ -13,6 +13,7 @@ import {
   isExit,
   isTriggered,
   isWaitingExit,
+  pendingNotional,
   stopsOf,
   triggerOf,
 } from "./orders/open-orders.js";
@@ -149,6 +150,7 @@ function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSum
   };
   const reserved = new Map<number, number>();
   const openCount = new Map<number, number>();
+  const pending = new Map<number, number>();
   const counts = new Map<number, number>();
   let stops = 0;
   for (const row of orders.openRows()) {
@@ -157,6 +159,7 @@ function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSum
     const reserve = orders.reserve(row);
     reserved.set(account, (reserved.get(account) ?? 0) + reserve);
     openCount.set(account, (openCount.get(account) ?? 0) + 1);
+    pending.set(account, (pending.get(account) ?? 0) + pendingNotional(s, market, row));
     if (!isWaitingExit(orders, row)) {
       const key = countKey(account, orders.side(row), kindOf(orders, row));
       counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -183,6 +186,9 @@ function auditMarket(s: VenueState, market: Market, faults: string[]): MarketSum
     }
     if (!listsAreRanked(s, market, row)) {
       faults.push(`${name} account ${account}: its orders are not listed by rank`);
+    }
+    if (positions.pendingNotional(row) !== (pending.get(account) ?? 0)) {
+      faults.push(`${name} account ${account}: notional of pending orders does not add up`);
     }
     if (positions.openOrders(row) !== (openCount.get(account) ?? 0)) {
       faults.push(`${name} account ${account}: open orders are miscounted`);

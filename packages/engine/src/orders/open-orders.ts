@@ -304,8 +304,9 @@ export function idsOf(orders: OrderStore, rows: readonly number[]): number[] {
   return rows.map((row) => orders.id(row));
 }
 
-/** What a stop counts in its position's pending notional. */
+/** What a stop counts in its position's pending notional; one that closes the position opens nothing. */
 export function pendingNotional({ orders }: VenueState, market: Market, order: number): number {
   if (!orders.isStop(order) || orders.isReduceOnly(order)) return 0;
+  if (closesPosition(orders, order)) return 0;
   return orders.remaining(order) * orders.price(order) * market.microsPerTickLot;
 }

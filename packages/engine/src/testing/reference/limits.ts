@@ -98,7 +98,8 @@ export function exposure(state: State, account: Account): bigint {
 export function waiting(market: Market, position: Position): bigint {
   let total = 0n;
   for (const order of position.orders) {
-    const lots = order.resting ? openingLots(order) : order.reduceOnly ? 0n : order.remaining;
+    const opensNothing = order.reduceOnly || order.extra?.closePosition === true;
+    const lots = order.resting ? openingLots(order) : opensNothing ? 0n : order.remaining;
     total += lots * order.price * unitOf(market);
   }
   return total;

@@ -1,5 +1,6 @@
 /** Stops that close the whole position, whatever its size when they trigger. */
 import { describe, expect, test } from "vitest";
+import { audit } from "../../audit.js";
 import { SMALL_TIERS } from "./listing.js";
 import { aliceIsLong, RestoredVenue } from "./restored-venue.js";
 import type { Answer, Trader } from "./trader.js";
@@ -221,6 +222,16 @@ describe("when it triggers", () => {
     venue.tick();
     expect(alice.position().size).toBe(2);
     expect(venue.ended()).toContainEqual([stop.orderId, "none"]);
+  });
+
+  test("canceled with lots left: it counts nowhere any more", () => {
+    const { venue, alice } = aliceIsLong();
+    const stop = stopLoss(alice, 49_700);
+    venue.index(49_600);
+    venue.tick();
+    expect(audit(venue.engine)).toEqual([]);
+    expect(alice.cancels(stop.orderId)).toBeNull();
+    expect(audit(venue.engine)).toEqual([]);
   });
 
   test("Upgrade fixes the lots of those triggered before, and ends those without a position", () => {
