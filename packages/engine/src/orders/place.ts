@@ -42,16 +42,20 @@ export function placeOrder(s: VenueState, order: PlaceOrder): boolean {
 function fillOrKill(s: VenueState, session: Session, market: Market, order: PlaceOrder): void {
   const { trial, outcome, placement, work } = s.scratch;
   const { spent } = work;
+  const { unitsPerUnitUndone } = s.rules;
+  // What it does may have to be undone, and that counts, too.
+  const outer = work.narrow(Math.floor(work.left / (1 + unitsPerUnitUndone)));
   const eventWords = s.events.length;
   const row = market.positions.ensure(session.account);
   trial.begin();
   trial.notePosition(market, row);
   execute(s, session, market, order);
   trial.isOn = false;
+  work.widen(outer);
   if (outcome.remainingLots === 0) return;
   const { reason } = outcome;
   undoTrial(s, market);
-  work.charge(s.rules.unitsPerUnitUndone * (work.spent - spent));
+  work.charge(unitsPerUnitUndone * (work.spent - spent));
   s.events.cutTo(eventWords);
   market.positions.reopen(row, session.account);
   announce(s, session, market, order, row);

@@ -40,7 +40,7 @@ import {
 } from "./state.js";
 import { type Buying, LimitTaker, MarketTaker, SizedTaker } from "./takers.js";
 import { extraOf, isFillOrKill, isImmediate } from "./terms.js";
-import { chargeUndone } from "./work.js";
+import { chargeUndone, halveUnits } from "./work.js";
 
 export interface Outcome {
   readonly status: number;
@@ -70,10 +70,12 @@ export function placeOrder(state: State, command: PlaceOrder): Refused | null {
   state.block.executed = true;
   const { session } = checked;
   let accepted = checked;
-  const { spent } = state.work;
+  const { spent, limit } = state.work;
   const saved = isFillOrKill(command) ? save(state) : null;
+  if (saved !== null) halveUnits(state);
   announce(state, command, accepted);
   let outcome = execute(state, command, accepted);
+  state.work.limit = limit;
   if (saved !== null && outcome.remaining > 0n) {
     // "if a lot is left, everything is undone".
     recall(state, saved);

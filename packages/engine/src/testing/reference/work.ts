@@ -66,6 +66,12 @@ export function chargeOrders(state: State, count: number): void {
   if (rulesOf(state).workOfOrders) charge(state, count);
 }
 
+/** What may have to be undone has half of the units: the other half is for undoing it. */
+export function halveUnits(state: State): void {
+  const { work } = state;
+  if (rulesOf(state).workOfOrders) work.limit = work.spent + Math.floor(unitsLeft(state) / 2);
+}
+
 /** What was undone is counted twice. */
 export function chargeUndone(state: State, spentBefore: number): void {
   if (rulesOf(state).workOfOrders) charge(state, state.work.spent - spentBefore);

@@ -77,9 +77,9 @@ describe("a fill that uncovers a maker's exits, in an order that is undone (issu
 
   test("after: stops once its units are used up, and is charged for them twice", () => {
     const { covers, venue } = killed(3);
-    // A turn is finished: 8,000 are used up in the sixteenth.
-    expect(covers).toBeLessThan(LIMIT + TURN);
-    expect(unitsOf(venue)).toBe(2 * 16 * TURN);
+    // A turn is finished: half of 8,000 are used up in the eighth.
+    expect(covers).toBeLessThan(LIMIT / 2 + TURN);
+    expect(unitsOf(venue)).toBe(2 * 8 * TURN);
   });
 
   test("after: one that fills pays once, and says so", () => {
