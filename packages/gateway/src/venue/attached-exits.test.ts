@@ -99,6 +99,32 @@ describe("terms of exits", () => {
     expect(refused.details).toMatchObject({ exit: "takeProfit", where: "below", limit: 65_100 });
   });
 
+  test("amendments that put an exit on the wrong side of its order: refused, and nothing changes", async () => {
+    const trader = await entered(shared);
+    const { orderId } = (await trader.signed("/v1/orders", { ...BID, nonce: 1 })).body;
+    const before = await trader.list("/v1/orders");
+    const amend = async (id: string, changes: object, nonce: number) =>
+      (await trader.signed(`/v1/orders/${id}/amend`, { orderId: id, ...changes, nonce })).body;
+    expect(await amend(String(orderId), { price: 63_900 }, 2)).toMatchObject({
+      code: "exit_price",
+      field: "price",
+      message: "stopLoss of a long order must be below the order's price, 63900.",
+    });
+    expect(await amend(`${orderId}.1`, { price: 64_800 }, 3)).toMatchObject({
+      code: "exit_price",
+      field: "price",
+      message: "takeProfit of a long order must be above the order's price, 64900.",
+    });
+    const far = { price: 64_000, limitPrice: 40_000 };
+    const refused = await trader.signed("/v1/orders", { ...BID, stopLoss: far, nonce: 4 });
+    expect(refused.body).toMatchObject({
+      code: "limit_price_outside_band",
+      field: "stopLoss.limitPrice",
+      details: { limitPrice: 40_000 },
+    });
+    expect(await trader.list("/v1/orders")).toEqual(before);
+  });
+
   test("a venue under engine version 2: refused with the version, until it is upgraded", async () => {
     const directory = newFolder();
     await beginLog(directory, DEFAULT_MARKETS, START_MS, 2);
@@ -210,8 +236,17 @@ describe("exits through their life", () => {
     const trader = await entered(shared);
     const first = (await trader.signed("/v1/orders", { ...BID, nonce: 1 })).body.orderId;
     expect(await ids(trader, "status=open")).toEqual([first, `${first}.1`, `${first}.2`]);
-    await trader.cancel(first);
+    expect((await trader.cancel(first)).body).toMatchObject({
+      orderId: first,
+      remainingSize: 0.01,
+    });
     expect(await trader.list("/v1/orders")).toEqual([]);
+    const third = (await trader.signed("/v1/orders", { ...BID, nonce: 3 })).body.orderId;
+    const batch = { nonce: 4, operations: [{ op: "cancel", orderId: third }] };
+    for (const _ of ["first", "again"]) {
+      const { results } = Object((await trader.signed("/v1/orders/batch", batch)).body);
+      expect(results).toMatchObject([{ canceled: { orderId: third } }]);
+    }
     const second = (await trader.signed("/v1/orders", { ...BUY, nonce: 2 })).body.orderId;
     const all = await trader.send("/v1/orders/cancel-all", {});
     expect(Object(all.body).canceled.toSorted()).toEqual([`${second}.1`, `${second}.2`]);
@@ -237,6 +272,19 @@ describe("exits through their life", () => {
     expect(await ids(trader, `status=open&after=${a}.1`)).toEqual(open.slice(1));
     expect(await ids(trader, `status=open&before=${b}`)).toEqual(open.slice(0, 2));
     expect(await ids(trader, `status=all&limit=2&after=${a}`)).toEqual([`${a}.1`, `${a}.2`]);
+    for (const status of ["status=open", "status=all"]) {
+      const all = await ids(trader, status);
+      for (const beyond of ["9999999999999999", "9999999999999999.1"]) {
+        expect(await ids(trader, `${status}&before=${beyond}`)).toEqual(all);
+        expect(await ids(trader, `${status}&after=${beyond}`)).toEqual([]);
+      }
+      expect(await ids(trader, `${status}&after=0.1`)).toHaveLength(all.length);
+      expect(await ids(trader, `${status}&before=0.1`)).toEqual([]);
+    }
+    for (const none of ["0.1", "9999999999999999.2", `${a}0.1`]) {
+      expect((await trader.get(`/v1/orders/${none}`)).body.code).toBe("order_not_found");
+      expect((await trader.cancel(none)).body.code).toBe("order_not_found");
+    }
   });
 
   test("a triggered exit: its fills have its id, the other one ends", async () => {

@@ -1,6 +1,7 @@
 /** The orders of an account that a query asks for. */
 
 import type { Order, OrdersQuery } from "@perpgate/protocol";
+import { parseOrderId } from "@perpgate/protocol/core";
 import type { Views } from "@perpgate/venue";
 import { numberOf } from "./amend-target.js";
 import { wholePage } from "./whole-page.js";
@@ -40,8 +41,8 @@ function openOrders(views: Views, account: number, query: OrdersQuery): Order[] 
 /** Of lists that are short enough to be read whole; they keep their order. */
 function inPage(orders: readonly Order[], query: OrdersQuery): Order[] {
   const { symbol, nonce, before, after, from = 0, to = Number.POSITIVE_INFINITY } = query;
-  const low = numberOf(after);
-  const high = before === undefined ? Number.POSITIVE_INFINITY : numberOf(before);
+  const low = after === undefined ? 0 : cursorOf(after);
+  const high = before === undefined ? Number.POSITIVE_INFINITY : cursorOf(before);
   const { limit = orders.length } = query;
   return orders
     .filter((order) => {
@@ -51,4 +52,9 @@ function inPage(orders: readonly Order[], query: OrdersQuery): Order[] {
       return id > low && id < high && order.createdAt >= from && order.createdAt < to;
     })
     .slice(0, limit);
+}
+
+/** An id that no log reaches comes after every order. */
+function cursorOf(id: string): number {
+  return parseOrderId(id) ?? Number(id);
 }

@@ -1,6 +1,7 @@
 /** What a proof or evidence proves, in words: the same for the command line and the page. */
 
 import { ORDER_TYPES } from "../acknowledgement-leaf.js";
+import { orderIdText } from "../order-id.js";
 import { fromMicros } from "../units.js";
 import type { OpenedCheckpoint } from "./checkpoint.js";
 import type { CheckedEvidence } from "./evidence.js";
@@ -19,7 +20,7 @@ export function proofHeading(isPinned: boolean): string {
 export function proofSummary(checked: CheckedProof, keys: ProofKeys): Row[] {
   const { leaf, block, checkpoint, logKey } = checked;
   return [
-    ["order", String(leaf.orderId)],
+    ["order", orderIdText(leaf.orderId)],
     ...orderFigures(checked),
     ["block", `${block.number}, sealed ${timeText(block.timeMs)}`],
     ...trustRows(checkpoint, logKey, keys),
@@ -42,6 +43,7 @@ function orderFigures({ leaf, market }: CheckedProof): Row[] {
     ["price", isFilled ? `${avgFillPrice}${value}` : "none: nothing was filled"],
     ["fee", `${sealed.feePaid} dollars`],
     ["status", reason === null ? status : `${status}, ${reason}`],
+    ...(sealed.exits ?? []).map(({ orderId, kind }): Row => ["exit", `${orderId}, ${kind}`]),
     ["units", `${symbol}, lots of ${lotSize}: as the file says, they are not sealed`],
   ];
 }

@@ -1,3 +1,5 @@
+import { proofSummary } from "@perpgate/protocol/receipts";
+import { checkOrderProof } from "@perpgate/sdk";
 import { newLogKey } from "@perpgate/venue";
 import { expect, test } from "vitest";
 import type { ReceiptProblem } from "../receipts/receipt-keeper.js";
@@ -9,7 +11,8 @@ const SIZED = { ...BUY, margin: undefined, size: 0.01, ...EXITS };
 
 test("exits: typed results, receipts that say the same, amended and canceled by their ids", async () => {
   const problems: ReceiptProblem[] = [];
-  const at = await startVenue({ promises: { logKey: newLogKey().key, checkpointMs: 60_000 } });
+  const { key: logKey } = newLogKey();
+  const at = await startVenue({ promises: { logKey, checkpointMs: 60_000 } });
   const client = newClient(at, { onReceiptProblem: (problem) => problems.push(problem) });
   const [maker, taker] = [await newSession(client), await newSession(client)];
   await maker.placeOrder({ ...ASK, price: 65_010, margin: 1_000 });
@@ -39,6 +42,22 @@ test("exits: typed results, receipts that say the same, amended and canceled by 
   ]);
   const wrong = taker.placeOrder({ ...SIZED, stopLoss: { price: 70_000 } });
   await expect(wrong).rejects.toMatchObject({ code: "exit_price", field: "stopLoss" });
+  await at.advance(400);
+  await at.venue.promises?.log.advance();
+  const summaryOf = async (ackNonce: string) => {
+    const proof = await checkOrderProof(await taker.preconfirmProof(ackNonce), {
+      logKey: logKey.text,
+    });
+    return typeof proof === "string" ? proof : proofSummary(proof, {});
+  };
+  expect(await summaryOf(placed.ackNonce)).toEqual(
+    expect.arrayContaining([
+      ["order", orderId],
+      ["exit", `${orderId}.1, takeProfit`],
+      ["exit", `${orderId}.2, stopLoss`],
+    ]),
+  );
+  expect(await summaryOf(amended.ackNonce)).toContainEqual(["order", `${orderId}.2`]);
   await taker.receipts.settled();
   expect(problems).toEqual([]);
   expect(taker.receipts.files).toHaveLength(5);
