@@ -1,4 +1,10 @@
-export { ENGINE_VERSION, TICK_MS, TRADE_ADL, UnknownToRelease } from "@perpgate/engine";
+export {
+  BACKSTOP_ACCOUNT,
+  ENGINE_VERSION,
+  TICK_MS,
+  TRADE_ADL,
+  UnknownToRelease,
+} from "@perpgate/engine";
 export { type Backup, BackupRefused, backUp } from "./backup.js";
 export { cohortCommands } from "./cohort-commands.js";
 export { DepositVotes } from "./deposit-votes.js";

@@ -4,7 +4,13 @@
  */
 
 import { fromMicros } from "@perpgate/protocol/core";
-import { type Applied, TRADE_ADL, type Venue, type VenueLogger } from "@perpgate/venue";
+import {
+  type Applied,
+  BACKSTOP_ACCOUNT,
+  TRADE_ADL,
+  type Venue,
+  type VenueLogger,
+} from "@perpgate/venue";
 import { Counter, Gauge, type Registry } from "prom-client";
 
 export function watchRisk(venue: Venue, log: VenueLogger, registry: Registry): void {
@@ -76,7 +82,10 @@ export function watchRisk(venue: Venue, log: VenueLogger, registry: Registry): v
         );
       } else if (event.kind === "Traded" && event.tradeKind === TRADE_ADL) {
         const symbol = symbolOf(event.market);
-        deleveraged.inc({ symbol }, sizeOf(event.market, event.lots));
+        const size = sizeOf(event.market, event.lots);
+        deleveraged.inc({ symbol }, size);
+        // The backstop gives away what it took in an earlier liquidation.
+        if (event.takerAccount === BACKSTOP_ACCOUNT) unabsorbed.inc({ symbol }, size);
       } else if (event.kind === "FundingApplied") {
         const symbol = symbolOf(event.market);
         const paidByFund = fromMicros(event.backstopMicros);

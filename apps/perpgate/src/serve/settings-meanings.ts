@@ -113,8 +113,10 @@ export const SETTING_MEANINGS: Readonly<Record<string, string>> = {
   "risk.band": "half-width of the price band around the mark, a fraction",
   "risk.impactNotional": "dollars whose price on the book counts as the market's",
   "risk.fundSeed": "dollars the fund begins with; never changes for a data folder",
-  "risk.backstopCap": "dollars the backstop may hold",
-  "risk.fundLossPerHour": "fraction of the fund that takeovers may cost it in an hour",
+  "risk.backstopCap":
+    "dollars the backstop may hold, besides what the fund's budget and half of its worth allow",
+  "risk.fundLossPerHour":
+    "fraction of the fund that takeovers, and what becomes of them, may cost it in an hour; it holds at most three times what is left",
   "risk.minNotional": "dollars that an order which opens must be worth",
   "risk.maxOpenInterestPositions":
     "open interest of a market, in multiples of its largest position",

@@ -324,6 +324,7 @@ export class Coverage {
       case "Traded":
         this.add(`trade ${TRADE_KINDS[event.tradeKind]}`);
         if (event.tradeKind === 2 && event.takerAccount === 0) this.add("rule backstop reduces");
+        if (event.tradeKind === 3 && event.takerAccount === 0) this.add("rule backstop gives away");
         if (event.tradeKind === 2 && event.takerAccount !== 0) {
           this.add(`rule backstop ${event.makerPnlMicros === 0 ? "opens" : "nets"}`);
         }
