@@ -22,12 +22,12 @@ export function acknowledgementOf(
   field: (name: AcknowledgedField) => number,
   market: UnitsOfMarket,
 ): Acknowledgement {
-  const exits = exitsOf(field("orderId"), exitsOfTypeWord(field("type")));
+  const exits = exitsOfTypeWord(field("type"));
   const status = ORDER_STATUSES[field("status")];
   if (status === undefined) throw new RangeError("an acknowledgement has an unknown status");
   const filled = field("filledLots");
   const lots = field("positionLots");
-  return {
+  const acknowledgement: Acknowledgement = {
     ackNonce: String(field("ackNonce")),
     orderId: orderIdText(field("orderId")),
     symbol: market.symbol,
@@ -52,8 +52,10 @@ export function acknowledgementOf(
       field("client4"),
       field("client5"),
     ]),
-    ...(exits.length === 0 ? {} : { exits }),
   };
+  // Few orders have some, and a spread object costs half a kilobyte.
+  if (exits !== 0) acknowledgement.exits = exitsOf(field("orderId"), exits);
+  return acknowledgement;
 }
 
 /** The exits of an order: 1 a take profit, 2 a stop loss, 3 both. */

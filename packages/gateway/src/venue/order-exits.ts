@@ -1,7 +1,7 @@
 /** The take-profit and the stop-loss that an order is sent with, in the venue's integers. */
 
 import type { Exit, OrderTerms } from "@perpgate/protocol";
-import { ApiError, EXIT_NAMES } from "@perpgate/protocol/core";
+import { ApiError } from "@perpgate/protocol/core";
 import type { MarketUnits } from "@perpgate/venue";
 import { wrongField } from "./order-extras.js";
 import { ticksOf } from "./order-units.js";
@@ -18,8 +18,9 @@ export function exitsOf(
   market: MarketUnits,
   version: number,
 ): OrderExits | undefined {
-  const exit = Object.values(EXIT_NAMES).find((name) => body[name] !== undefined);
-  if (exit === undefined) return undefined;
+  const { takeProfit, stopLoss } = body;
+  if (takeProfit === undefined && stopLoss === undefined) return undefined;
+  const exit = takeProfit === undefined ? "stopLoss" : "takeProfit";
   if (body.type === "stop") throw wrongField(exit, `${exit} is for market and limit orders only`);
   if (body.reduceOnly === true) {
     throw wrongField(exit, `${exit} is for orders that open; this one is reduceOnly`);
@@ -27,7 +28,6 @@ export function exitsOf(
   if (version < EXITS_FROM_VERSION) {
     throw new ApiError("exits_not_supported", { exit, version }, { field: exit });
   }
-  const { takeProfit, stopLoss } = body;
   return {
     takeProfitTicks: priceOf(takeProfit, "takeProfit", market),
     takeProfitLimitTicks: limitOf(takeProfit, "takeProfit", market),
