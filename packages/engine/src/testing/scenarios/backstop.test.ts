@@ -36,6 +36,20 @@ describe("taking", () => {
     expect(bob.position().size).toBe(-0.40412);
   });
 
+  test("what it holds counts as open interest", () => {
+    const listing = { ...BTC, config: { ...BTC.config, maxOpenInterestMicros: 74_235e6 } };
+    const { venue, bob } = alicesFall({ markets: [listing] });
+    venue.tick();
+    expect(venue.backstop().size).toBe(1);
+    // The bound is 1.5 coins at 49,490.
+    const carol = venue.trader("carol", 100_000);
+    bob.sells("limit", { size: 1, leverage: 1, price: 49_490 });
+    expect(carol.buys("limit", { size: 1, price: 49_490 })).toMatchObject({
+      reason: "open_interest_limit",
+      filled: 0.5,
+    });
+  });
+
   test("the cap counts its positions in all markets", () => {
     const venue = new Venue({ markets: [BTC, ETH], config: { backstopCapMicros: 60_000e6 } });
     const alice = venue.trader("alice", 10_000);

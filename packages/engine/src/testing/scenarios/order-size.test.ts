@@ -126,22 +126,25 @@ describe("size with margin", () => {
 
   test("filled in parts: each part's margin rounds up, but for a limit order only their sum's", () => {
     // A lot takes a seventh of 0.5 dollars, 0.071429 rounded up: three of them 0.214287.
-    const rows: [type: "market" | "stop" | "limit", margin: number, filled: number][] = [
+    const rows: [type: "market" | "stop" | "limit" | "stop-limit", number, filled: number][] = [
       ["market", 0.214286, 0.00002],
       ["market", 0.214287, 0.00003],
       ["stop", 0.214286, 0.00002],
       ["stop", 0.214287, 0.00003],
       ["limit", 0.214286, 0.00003],
+      ["stop-limit", 0.214286, 0.00003],
     ];
     for (const [type, margin, filled] of rows) {
       const { venue, mara, alice } = venueWith();
       venue.index(50_100);
       const terms = { size: 0.00003, leverage: 7, margin, price: 50_000 };
-      if (type === "stop") alice.buys("stop", { ...terms, takeProfit: true });
+      const exit = { ...terms, takeProfit: true };
+      if (type === "stop") alice.buys("stop", exit);
+      if (type === "stop-limit") alice.buys("stop", { ...exit, limit: 50_000 });
       for (let i = 0; i < 3; i++) mara.sells("limit", { size: 0.00001, price: 50_000 });
       venue.index(50_000);
       venue.tick();
-      if (type !== "stop") alice.buys(type, terms);
+      if (type === "market" || type === "limit") alice.buys(type, terms);
       expect([type, margin, alice.position().size]).toEqual([type, margin, filled]);
     }
   });
@@ -167,6 +170,17 @@ describe("size with margin", () => {
     // 51,000 ÷ 51,500 of a coin, down to a lot.
     expect(alice.position().size).toBe(0.99029);
     expect(venue.endedWithRest()).toContainEqual([stop.orderId, "margin_spent", 0.00971]);
+  });
+
+  test("a stop-limit that rests: what it took at its trigger counts for the rest", () => {
+    const { venue, mara, alice } = venueWith({ asks: [51_100] });
+    alice.buys("stop", { size: 2, margin: 10_200, price: 51_000, limit: 51_100 });
+    venue.index(51_000);
+    venue.tick();
+    expect([alice.position().size, alice.openOrders()]).toEqual([1, 1]);
+    mara.sells("limit", { size: 1, leverage: 1, price: 51_100 });
+    // (102,000 − 51,100) ÷ 51,100 of the second coin, down to a lot.
+    expect(alice.position().size).toBe(1.99608);
   });
 });
 

@@ -1,12 +1,17 @@
 /** Take-profits, and stops that become limit orders. */
 import { describe, expect, test } from "vitest";
 import { END_REASONS } from "../../reasons.js";
+import { BTC, type Listing, SMALL_TIERS } from "./listing.js";
 import { RestoredVenue } from "./restored-venue.js";
 import type { Trader } from "./trader.js";
 import type { Venue } from "./venue.js";
 
 function traders(...wallets: number[]): { venue: Venue; all: Trader[] } {
-  const venue = new RestoredVenue();
+  return tradersOf(BTC, ...wallets);
+}
+
+function tradersOf(listing: Listing, ...wallets: number[]): { venue: Venue; all: Trader[] } {
+  const venue = new RestoredVenue({ markets: [listing] });
   return { venue, all: wallets.map((dollars, i) => venue.trader(`trader ${i}`, dollars)) };
 }
 
@@ -180,25 +185,72 @@ describe("a stop with a limit", () => {
   });
 
   test("what another order is to close already opens: the session's cap applies to it", () => {
+    // A lot of which a tick is worth ten micros, too.
+    const coarse = { ...BTC, lotsPerCoin: 10_000, config: { ...BTC.config, microsPerTickLot: 10 } };
     // One coin of the position at 49,000, and half of one that would open.
-    for (const [capMicros, rests] of [
-      [73_500_000_000, 0.9],
-      [73_499_999_999, 0.4],
+    for (const [listing, capMicros, rests] of [
+      [BTC, 73_500_000_000, 0.9],
+      [BTC, 73_499_999_999, 0.4],
+      [coarse, 73_500_000_000, 0.9],
+      [coarse, 73_499_999_999, 0.4],
     ] as const) {
-      const { venue, all } = traders(100_000, 1_000_000);
+      const { venue, all } = tradersOf(listing, 100_000, 1_000_000);
       const [alice, bob] = all as [Trader, Trader];
       bob.sells("limit", { margin: 5_000, price: 50_000 });
       alice.buys("limit", { margin: 5_000, price: 50_000 });
       alice.sells("limit", { size: 0.6, price: 51_000 });
       alice.signsIn({ maxNotionalMicros: capMicros });
-      expect(alice.sells("stop", { size: 0.9, price: 49_000, limit: 49_000 }).status).toBe(
-        "pending",
-      );
+      const stop = alice.sells("stop", { size: 0.9, price: 49_000, limit: 49_000 });
+      expect(stop.status).toBe("pending");
       venue.index(49_000);
       venue.tick();
       expect(venue.best().ask).toEqual([49_000, rests]);
       const reasons = venue.happened("OrderReduced").map(({ reason }) => END_REASONS[reason]);
       expect(reasons).toEqual(rests === 0.9 ? [] : ["session_notional_cap_exceeded"]);
     }
+  });
+
+  test("lots that other orders close do not count against the other side", () => {
+    const { venue, all } = traders(100_000, 1_000_000);
+    const [alice, bob] = all as [Trader, Trader];
+    bob.sells("limit", { margin: 5_000, price: 50_000 });
+    alice.buys("limit", { margin: 5_000, price: 50_000 });
+    alice.sells("limit", { size: 0.6, price: 52_000 });
+    // One coin of the position at 51,000, and half of one that would open.
+    alice.signsIn({ maxNotionalMicros: 76_500_000_000 });
+    alice.buys("stop", { size: 0.5, price: 51_000, limit: 51_000 });
+    venue.index(51_000);
+    venue.tick();
+    expect(venue.best().bid).toEqual([51_000, 0.5]);
+  });
+
+  test("what rests beyond the position flips it: only that counts for its tier", () => {
+    const { venue, all } = tradersOf(SMALL_TIERS, 100_000, 100_000);
+    const [alice, bob] = all as [Trader, Trader];
+    bob.sells("limit", { size: 0.016, leverage: 10, price: 50_000 });
+    alice.buys("limit", { size: 0.016, leverage: 50, price: 50_000 });
+    // 0.016 coins are below the $1,000 of 50×, twice as many are not.
+    alice.sells("stop", { size: 0.032, leverage: 50, price: 49_900, limit: 49_900 });
+    venue.index(49_900);
+    venue.tick();
+    expect(venue.best().ask).toEqual([49_900, 0.032]);
+  });
+
+  test("reduce-only, and larger than what is left of the position: it ends, reduce_only", () => {
+    const { venue, all } = traders(100_000, 1_000_000);
+    const [alice, bob] = all as [Trader, Trader];
+    bob.sells("limit", { margin: 5_000, price: 50_000 });
+    alice.buys("limit", { margin: 5_000, price: 50_000 });
+    const terms = { size: 1, reduceOnly: true, price: 49_000 };
+    const stops = [alice.sells("stop", terms), alice.sells("stop", { ...terms, limit: 48_900 })];
+    bob.buys("limit", { size: 2, leverage: 1, price: 48_950 });
+    alice.sells("market", { size: 0.6 });
+    venue.index(49_000);
+    venue.tick();
+    expect(alice.position().size).toBe(0);
+    const ended = venue.endedWithRest();
+    // The first takes what is left, and with that the second has nothing to reduce.
+    expect(ended).toContainEqual([stops[0]!.orderId, "reduce_only", 0.6]);
+    expect(ended).toContainEqual([stops[1]!.orderId, "reduce_only", 1]);
   });
 });
