@@ -36,7 +36,7 @@ describe("taking", () => {
     expect(bob.position().size).toBe(-0.40412);
   });
 
-  test("what it holds counts as open interest", () => {
+  test("its position counts as open interest", () => {
     const listing = { ...BTC, config: { ...BTC.config, maxOpenInterestMicros: 74_235e6 } };
     const { venue, bob } = alicesFall({ markets: [listing] });
     venue.tick();

@@ -260,6 +260,7 @@ describe("funding beyond margin", () => {
     expect(settled).toMatchObject({ account: 1, amountMicros: 2_150, marginMicros: -150 });
     const socialised = venue.happened("LossSocialised").filter((loss) => loss.account === 1);
     expect(socialised).toMatchObject([{ amountMicros: owed - 2_150 }]);
+    expect(alice!.fundingPaid()).toBe(0.00215);
     // So its lots have a price at which they can be handed over: one tick.
     const handedOver = venue.happened("Traded").filter((event) => event.takerAccount === 1);
     expect(handedOver.map((event) => [event.priceTicks, event.lots])).toEqual([[1, 1_000]]);

@@ -94,6 +94,17 @@ describe("open interest", () => {
     return { venue, alice, bob };
   }
 
+  test("lots that close on both sides make room for those that open in the same fill", () => {
+    const { venue, alice, bob } = pair({ markets: [CAPPED] });
+    bob.sells("limit", { size: 2, leverage: 1, price: 50_000 });
+    alice.buys("limit", { size: 2, leverage: 1, price: 50_000 });
+    // Two coins, the bound, are closed, and one and a half are opened the other way.
+    bob.buys("limit", { size: 3.5, leverage: 1, price: 50_000 });
+    alice.sells("limit", { size: 3.5, leverage: 1, price: 50_000 });
+    expect(venue.happened("Traded").map(({ lots }) => lots)).toEqual([350_000]);
+    expect(alice.position().size).toBe(-1.5);
+  });
+
   test("lots that open on both sides fill up to the bound; the taker's rest is canceled", () => {
     const { venue, alice, bob } = full();
     bob.sells("limit", { margin: 5_000, price: 50_000 });

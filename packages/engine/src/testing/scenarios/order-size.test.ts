@@ -1,18 +1,28 @@
 /** Orders for a size: exactly these coins, with or without a margin that bounds them. */
 import { describe, expect, test } from "vitest";
-import { BTC } from "./listing.js";
+import { BTC, type Listing } from "./listing.js";
 import { RestoredVenue } from "./restored-venue.js";
 import type { Trader } from "./trader.js";
 
 /** A venue at $50,000 where Mara asks one coin at each of these prices, and bids at those. */
-function venueWith(book: { asks?: readonly number[]; bids?: readonly number[] } = {}) {
-  const venue = new RestoredVenue();
+function venueWith(
+  book: { asks?: readonly number[]; bids?: readonly number[] } = {},
+  listing: Listing = BTC,
+) {
+  const venue = new RestoredVenue({ markets: [listing] });
   const mara = venue.trader("mara", 1_000_000);
   const alice = venue.trader("alice", 100_000);
   for (const price of book.asks ?? []) mara.sells("limit", { size: 1, leverage: 1, price });
   for (const price of book.bids ?? []) mara.buys("limit", { size: 1, leverage: 1, price });
   return { venue, mara, alice };
 }
+
+/** A tenth as many lots per coin: a tick of each is worth ten micros. */
+const COARSE: Listing = {
+  ...BTC,
+  lotsPerCoin: 10_000,
+  config: { ...BTC.config, microsPerTickLot: 10 },
+};
 
 describe("size", () => {
   test("market: takes these coins up the book, whatever they cost", () => {
@@ -149,8 +159,8 @@ describe("size with margin", () => {
     }
   });
 
-  test("market: what the margin does not pay for is canceled, margin_spent", () => {
-    const { alice } = venueWith({ asks: [50_000, 50_100] });
+  test.each([BTC, COARSE])("market: what the margin does not pay for is canceled", (listing) => {
+    const { alice } = venueWith({ asks: [50_000, 50_100] }, listing);
     const answer = alice.buys("market", { size: 2, margin: 7_505 });
     // 5,000 for the first coin; 2,505 × 10 ÷ 50,100 = 0.5 of the second.
     expect(answer).toMatchObject({
@@ -172,15 +182,18 @@ describe("size with margin", () => {
     expect(venue.endedWithRest()).toContainEqual([stop.orderId, "margin_spent", 0.00971]);
   });
 
-  test("a stop-limit that rests: what it took at its trigger counts for the rest", () => {
-    const { venue, mara, alice } = venueWith({ asks: [51_100] });
+  test.each([
+    [BTC, 1.99608],
+    [COARSE, 1.996],
+  ])("a stop-limit that rests: what it took at its trigger counts", (listing, size) => {
+    const { venue, mara, alice } = venueWith({ asks: [51_100] }, listing);
     alice.buys("stop", { size: 2, margin: 10_200, price: 51_000, limit: 51_100 });
     venue.index(51_000);
     venue.tick();
     expect([alice.position().size, alice.openOrders()]).toEqual([1, 1]);
     mara.sells("limit", { size: 1, leverage: 1, price: 51_100 });
     // (102,000 − 51,100) ÷ 51,100 of the second coin, down to a lot.
-    expect(alice.position().size).toBe(1.99608);
+    expect(alice.position().size).toBe(size);
   });
 });
 
