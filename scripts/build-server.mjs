@@ -36,7 +36,7 @@ const MARKS = [
 ];
 
 /** They load files next to their own: native code. */
-const LEFT_OUT = [/^(lmdb|sodium-native)$/, /^@node-rs\//];
+const LEFT_OUT = [/^sodium-native$/, /^@node-rs\//];
 
 /** A thread's module: the second argument of `startWorker`, in the folder of its caller. */
 const THREAD = /\bstartWorker\(\s*"[\w-]+",\s*"\.\/([\w-]+\.js)"/g;

@@ -36,7 +36,9 @@ import {
   nodeDisk,
 } from "@perpgate/journal";
 import { readCheckpointLines } from "./checkpoint/checkpoint-file.js";
+import { openEnvironment } from "./history/history-environment.js";
 import { openForReading, type ReadStore } from "./history/history-store.js";
+import { createPrivate, STORE_FILE } from "./history/sqlite.js";
 import { type DataFolder, dataFolder, sync } from "./recovery/data-folder.js";
 import { refuseUnknownLog } from "./recovery/log-version.js";
 import { newestState } from "./recovery/newest-state.js";
@@ -124,14 +126,14 @@ async function copyFolder(
   copySnapshots(source.journal, target.journal, before, count);
   if (before.first.batch > 0) {
     makeFolder(target.history, PRIVATE_FOLDER);
-    count(source.history, await copyHistory(source.history, target.history, before));
+    count(source.history, copyHistory(source.history, target.history, before));
   }
   const log = inspect(source.journal);
   copySegments(source.journal, target.journal, log, count);
   if (inspect(target.journal).first.batch !== before.first.batch) {
     throw new Overtaken("the venue pruned its log during the copy; try again");
   }
-  if (before.first.batch > 0) await refuseUnstartable(target, log);
+  if (before.first.batch > 0) refuseUnstartable(target, log);
   bytes += copyCheckpoints(source.checkpoints, target.checkpoints, log);
   bytes += copySuccessors(source.logSuccessors, target.logSuccessors);
   return { records: log.end.record, bytes, signed };
@@ -156,21 +158,23 @@ function copySegments(source: string, target: string, log: LogState, count: Coun
   }
 }
 
-/** lmdb copies the file as it is at one moment, next to a process that writes it. */
-async function copyHistory(from: string, to: string, log: LogState): Promise<number> {
-  const store = await readableHistory(from, log);
+/** SQLite copies the file as it is at one moment, next to a process that writes it. */
+function copyHistory(from: string, to: string, log: LogState): number {
+  readableHistory(from, log).close();
+  const file = join(to, STORE_FILE);
+  createPrivate(file);
+  const database = openEnvironment(from, true);
   try {
-    await store.environment.backup(to, false);
+    database.exec(`VACUUM INTO '${file.replaceAll("'", "''")}'`);
   } finally {
-    await store.close();
+    database.close();
   }
-  const file = join(to, "data.mdb");
   for (const path of [file, to]) sync(path);
   return statSync(file).size;
 }
 
-async function readableHistory(directory: string, { first, logId }: LogState): Promise<ReadStore> {
-  const opened = await openForReading(directory, logId);
+function readableHistory(directory: string, { first, logId }: LogState): ReadStore {
+  const opened = openForReading(directory, logId);
   if (opened !== undefined && !("kind" in opened)) return opened;
   throw new BackupRefused(
     `the log begins at batch ${first.batch}, so a copy needs the history, but ` +
@@ -179,9 +183,9 @@ async function readableHistory(directory: string, { first, logId }: LogState): P
 }
 
 /** A pruned log starts from a snapshot that the history has reached, and from no other. */
-async function refuseUnstartable(target: DataFolder, log: LogState): Promise<void> {
-  const store = await readableHistory(target.history, log);
-  await store.close();
+function refuseUnstartable(target: DataFolder, log: LogState): void {
+  const store = readableHistory(target.history, log);
+  store.close();
   const snapshots = new FileSnapshots(nodeDisk, target.journal, log.logId);
   const from = newestState(snapshots, store.held.batch)?.from;
   if (from !== undefined && from.batch >= log.first.batch) return;

@@ -37,7 +37,7 @@ export async function planPrune(directory: string, keepSnapshots: number): Promi
   const log = inspectLog(nodeDisk, folder.journal, "tail");
   if (log === undefined) throw new PruneRefused("there is no log");
   refuseUnknownLog(folder.journal);
-  const history = await openForReading(folder.history, log.logId);
+  const history = openForReading(folder.history, log.logId);
   if (history === undefined || "kind" in history) {
     const reason = history === undefined ? "" : ` (${history.reason})`;
     throw new PruneRefused(
@@ -45,7 +45,7 @@ export async function planPrune(directory: string, keepSnapshots: number): Promi
     );
   }
   const { batch: held } = history.held;
-  await history.close();
+  history.close();
   const snapshots = new FileSnapshots(nodeDisk, folder.journal, log.logId);
   const usable: LogSeq[] = [];
   for (let bound = held; usable.length < keepSnapshots; ) {

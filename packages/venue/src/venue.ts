@@ -89,11 +89,6 @@ export class Venue {
     return this.sequencer.waiting;
   }
 
-  /** Whether the history is so far behind that callers should reject orders; `submit` still works. */
-  get isBehind(): boolean {
-    return this.history.isBehind;
-  }
-
   /** Whether the next segment of the log is allocated; if it is missing when needed, the venue stops. */
   get spareSegment(): SpareStatus {
     return this.journal.spare;

@@ -226,10 +226,10 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
     expect(await streams()).not.toContain(stream);
     rmSync(checkpoints);
     const history = join(data, "history");
-    writeFileSync(join(history, "data.mdb"), Buffer.alloc(20_000, 0xa5));
+    writeFileSync(join(history, "history.sqlite"), Buffer.alloc(20_000, 0xa5));
     const unsure = await reseed(data, stream);
     expect(unsure.stderr).toMatch(
-      /^perpgate: the history is damaged, .*: .*not an lmdb file.*; use the mirror of another gateway, or move .*history away\n$/,
+      /^perpgate: the history is damaged, .*: .*file is not a database.*; use the mirror of another gateway, or move .*history away\n$/,
     );
     expect(unsure.code).toBe(1);
     expect(await streams()).not.toContain(stream);

@@ -28,11 +28,11 @@ export function checkNode(version: string): Finding {
     : ok("node", `Node ${version} on ${process.platform} ${process.arch}`);
 }
 
-/** The parts with native code: the history's database is needed, the others are faster with it. */
+/** The history's database is part of Node; signatures are checked faster with native code. */
 export async function checkModules(): Promise<Finding> {
   try {
     await import("@perpgate/venue");
-    return ok("modules", "the history's database (LMDB) loads");
+    return ok("modules", "the history's database (SQLite) loads");
   } catch (error) {
     const advice = "run npm ci on this machine, without --omit=optional";
     return problem("modules", `native modules do not load: ${reasonOf(error)}`, advice);

@@ -48,7 +48,7 @@ describe("data folder", () => {
     expect(await backup.ended).toMatchObject({ code: 0 });
     const paths = [...everythingIn(data), ...everythingIn(copy)];
     expect(paths).toContain(join(data, "control.sock"));
-    expect(paths).toContain(join(data, "history", "data.mdb"));
+    expect(paths).toContain(join(data, "history", "history.sqlite"));
     for (const path of paths) expect(modeOf(path) & 0o077, path).toBe(0);
     perpgate.signal("SIGTERM");
     expect(await perpgate.ended).toMatchObject({ code: 0 });

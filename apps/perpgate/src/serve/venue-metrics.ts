@@ -51,8 +51,18 @@ export function measureVenue(
   );
   gauge(
     "perpgate_history_rows_waiting",
-    "Rows of history that are not on disk yet; past half a million orders are refused.",
+    "Rows of history that are not on disk yet.",
     () => venue.history.backlog,
+  );
+  gauge(
+    "perpgate_history_tail_bytes",
+    "Memory of those rows; past 256 MiB the process exits.",
+    () => venue.history.tailBytes,
+  );
+  gauge(
+    "perpgate_history_wal_bytes",
+    "Size of the store's write-ahead file; it grows while another tool reads in one transaction.",
+    () => venue.history.walBytes,
   );
   gauge(
     "perpgate_log_spare_missing",

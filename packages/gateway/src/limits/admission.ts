@@ -4,9 +4,6 @@
  * Above it an order is refused with `overloaded` before its signature is checked, since more orders in
  * flight would only make all of them wait longer. An admitted order is always answered with its outcome.
  * Cancels are not counted: they reduce the load.
- *
- * Orders are acknowledged before their history is on disk. While the history writer is behind, orders
- * are refused too, since its queue would fill the memory.
  */
 
 import { ApiError } from "@perpgate/protocol/core";
@@ -17,10 +14,7 @@ export class Admission {
   private isAlone = false;
   private wasAlone = false;
 
-  constructor(
-    private readonly maxPending: number,
-    private readonly isBehind: () => boolean = () => false,
-  ) {}
+  constructor(private readonly maxPending: number) {}
 
   get inFlight(): number {
     return this.pending;
@@ -33,7 +27,7 @@ export class Admission {
 
   /** Counts an order in, or throws `overloaded`. Each call that returns needs one call of `leave`. */
   enter(header: HeaderSink): void {
-    if (this.pending >= this.maxPending || this.isBehind()) {
+    if (this.pending >= this.maxPending) {
       header("retry-after", "1");
       throw new ApiError("overloaded", {});
     }

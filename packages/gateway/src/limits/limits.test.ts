@@ -140,20 +140,6 @@ describe("admission", () => {
     admission.enter(header);
     expect(admission.inFlight).toBe(2);
   });
-
-  test("a history that does not keep up: refused until it has caught up", () => {
-    let isBehind = true;
-    const admission = new Admission(2, () => isBehind);
-    const { headers, header } = sink();
-    expect(() => admission.enter(header)).toThrow(
-      expect.objectContaining({ code: "overloaded", status: 503 }),
-    );
-    expect(headers.get("retry-after")).toBe("1");
-    expect(admission.inFlight).toBe(0);
-    isBehind = false;
-    admission.enter(header);
-    expect(admission.inFlight).toBe(1);
-  });
 });
 test("registrations: counted by address, whatever the accounts; a /64 of IPv6 is one", () => {
   let nowMs = 0;

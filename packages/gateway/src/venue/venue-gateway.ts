@@ -116,7 +116,7 @@ export class VenueGateway {
       this.depositLimits,
     );
     this.sessionsOf = new SessionList(this.link, this.guard, signatures);
-    this.admission = new Admission(limits.pendingOrders, () => venue.isBehind);
+    this.admission = new Admission(limits.pendingOrders);
     const signed: SignedServices = {
       link: this.link,
       guard: this.guard,

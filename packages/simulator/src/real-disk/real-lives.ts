@@ -177,15 +177,14 @@ function hashOf(bytes: Uint8Array): string {
 }
 
 /**
- * Digests of all files with data. Left out: lmdb's table of readers, which every process that opens
- * it writes to, and the history's `probe`, a trial write that a killed process leaves behind and the
- * next start removes.
+ * Digests of all files with data. Left out: SQLite's index of the write-ahead file, which every process that
+ * opens the store writes to.
  */
 function everything(directory: string): Map<string, string> {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" }).sort();
   const paths = names
     .map((name) => join(directory, name))
-    .filter((path) => statSync(path).isFile() && !/(?:lock(?:\.mdb)?|probe)$/.test(path));
+    .filter((path) => statSync(path).isFile() && !/(?:lock|-shm)$/.test(path));
   return new Map(paths.map((path) => [relative(directory, path), hashOf(readFileSync(path))]));
 }
 

@@ -1,18 +1,12 @@
-import {
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { FileSnapshots, inspectLog, nodeDisk } from "@perpgate/journal";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { HISTORY_FORMAT, openEnvironment } from "../history/history-environment.js";
+import { HISTORY_FORMAT, readHeldRow } from "../history/history-environment.js";
+import { STORE_FILE } from "../history/sqlite.js";
 import { planPrune } from "../prune-plan.js";
+import { editStore, runSql } from "../testing/edit-store.js";
 import {
   removeFolder,
   TestVenue,
@@ -166,8 +160,6 @@ describe("the checkpoint thread", () => {
   });
 
   describe("a pruned log", () => {
-    const history = (name: string): string => join(folder, "history", name);
-
     let pruned = "";
 
     beforeAll(async () => {
@@ -203,41 +195,34 @@ describe("the checkpoint thread", () => {
       expect(existsSync(join(folder, "history"))).toBe(false);
     });
 
-    test("history perhaps damaged: refused, and the only copy stays", async () => {
-      const before = readFileSync(history("data.mdb"));
-      writeFileSync(history("opening"), "");
+    test("history damaged: refused, and the only copy stays", async () => {
+      const file = join(folder, "history", STORE_FILE);
+      const intact = readFileSync(file);
+      const damaged = Buffer.alloc(intact.length, 0xa5);
+      writeFileSync(file, damaged);
       for (let attempt = 1; attempt <= 2; attempt++) {
         await expect(TestVenue.open(folder)).rejects.toMatchObject({
           name: "HistoryLost",
-          message: expect.stringMatching(/did not return.*remove .*opening to try it once more/),
+          message: expect.stringMatching(/file is not a database.*nothing was removed/),
         });
       }
-      expect(readFileSync(history("data.mdb")).equals(before)).toBe(true);
-      rmSync(history("opening"));
+      expect(readFileSync(file).equals(damaged)).toBe(true);
+      writeFileSync(file, intact);
       const driver = await TestVenue.open(folder);
       expect(driver.venue.views.orders(1).length).toBeGreaterThan(0);
       await driver.venue.close();
     });
 
     test("history in another format: refused, and the release that wrote it can still start", async () => {
-      const path = join(folder, "history");
-      const environment = openEnvironment(path, false);
-      const key = Buffer.from("held");
-      const row = environment.get(key)!;
-      const later = { ...JSON.parse(row.toString()), format: HISTORY_FORMAT + 1 };
-      environment.transactionSync(() =>
-        environment.putSync(key, Buffer.from(JSON.stringify(later))),
-      );
-      await environment.close();
+      runSql(folder, `UPDATE store SET format = ${HISTORY_FORMAT + 1}`);
       await expect(TestVenue.open(folder)).rejects.toMatchObject({
         name: "HistoryLost",
         message: expect.stringContaining(
           `it has format ${HISTORY_FORMAT + 1}; nothing was removed`,
         ),
       });
-      const kept = openEnvironment(path, false);
-      expect(JSON.parse(kept.get(key)!.toString())).toEqual(later);
-      await kept.close();
+      const kept = editStore(folder, readHeldRow);
+      expect(kept?.format).toBe(HISTORY_FORMAT + 1);
     });
   });
 });

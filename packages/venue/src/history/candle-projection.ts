@@ -13,7 +13,7 @@ export const CANDLE_ROW = {
   CLOSE: 3,
   LOTS: 4,
   TRADES: 5,
-  /** Σ ticks × lots. Minutes alone have it, and those of earlier builds do not. */
+  /** Σ ticks × lots. Minutes alone have it. */
   TURNOVER: 6,
 } as const;
 export const CANDLE_LENGTHS: readonly number[] = [6, 7];

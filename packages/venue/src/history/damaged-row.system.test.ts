@@ -4,34 +4,18 @@ import { until } from "@perpgate/journal/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newLogKey } from "../receipts/log-key.js";
 import { busyVenue } from "../testing/busy-venue.js";
+import { editStore, flipped, lastRow, putRow, runSql, sqlTable } from "../testing/edit-store.js";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 import { verify } from "../verify/verify.js";
-import {
-  openEnvironment,
-  openTables,
-  type StoredTable,
-  type TableName,
-} from "./history-environment.js";
-import { keyOf } from "./keys.js";
+import type { TableName } from "./history-environment.js";
+import { CODECS } from "./row-codecs.js";
+import { type Cell, type Database, prepare, STORE_FILE } from "./sqlite.js";
 
 let folder = "";
 beforeEach(async () => {
   folder = await temporaryFolder();
 });
 afterEach(() => removeFolder(folder));
-
-/** Changes rows of a closed history; `change` gets each row and returns what takes its place. */
-async function changeRows(name: TableName, change: (value: Buffer) => Buffer): Promise<number> {
-  const environment = openEnvironment(join(folder, "history"), false);
-  const table = openTables(environment, false)[name];
-  let count = 0;
-  for (const { key, value } of [...table.getRange({})]) {
-    table.putSync(Buffer.from(key), change(Buffer.from(value)));
-    count++;
-  }
-  await environment.close();
-  return count;
-}
 
 /** A folder whose history is some commands behind its log, as after a crash. */
 async function folderBehind(): Promise<unknown> {
@@ -50,19 +34,16 @@ async function folderBehind(): Promise<unknown> {
 }
 
 describe("open: a damaged row that the replay reads", () => {
-  const cut = (value: Buffer): Buffer => value.subarray(0, value.length - 3);
-  const scramble = (value: Buffer): Buffer => Buffer.alloc(value.length, 0x41);
-
-  test.each<[TableName, string, (value: Buffer) => Buffer]>([
-    ["orders", "cut short", cut],
-    ["orders", "of other bytes", scramble],
-    ["positions", "cut short", cut],
-    ["positions", "of other bytes", scramble],
-    ["candles", "cut short", cut],
-    ["candles", "of other bytes", scramble],
+  test.each<[TableName, string, string]>([
+    ["orders", "a missing number", "price = NULL"],
+    ["orders", "other bytes", "price = x'4141'"],
+    ["positions", "a missing number", "lots = NULL"],
+    ["positions", "other bytes", "lots = x'4141'"],
+    ["candles", "a missing number", "open = NULL"],
+    ["candles", "other bytes", "open = x'4141'"],
   ])("%s, %s: the history is set aside and rebuilt from the log", async (name, _, change) => {
     const shown = await folderBehind();
-    expect(await changeRows(name, change)).toBeGreaterThan(0);
+    runSql(folder, `UPDATE ${sqlTable(name)} SET ${change}`);
     const warnings: object[] = [];
     const { venue } = await TestVenue.open(folder, {
       logger: {
@@ -81,7 +62,7 @@ describe("open: a damaged row that the replay reads", () => {
       },
     ]);
     const aside = readdirSync(folder).filter((each) => each.startsWith("history.set-aside-"));
-    expect(existsSync(join(folder, aside[0] ?? "", "data.mdb"))).toBe(true);
+    expect(existsSync(join(folder, aside[0] ?? "", STORE_FILE))).toBe(true);
     expect((await verify(folder)).fault).toBeNull();
   });
 });
@@ -96,9 +77,7 @@ test("reissue: the block before that of the acknowledgement is missing: no recei
   const { firstPosition, lastPosition } = driver.venue.history.block(3)!;
   const [ack] = driver.venue.history.acksBetween(firstPosition, lastPosition);
   await driver.venue.close();
-  const environment = openEnvironment(join(folder, "history"), false);
-  openTables(environment, false).blocks.removeSync(keyOf(2));
-  await environment.close();
+  runSql(folder, "DELETE FROM block_rows WHERE number = 2");
   const { venue } = await TestVenue.open(folder, { promises });
   const given: (string | undefined)[] = [];
   const reissue = () => venue.promises?.receipts?.reissue(ack!.seq, (each) => given.push(each));
@@ -108,32 +87,34 @@ test("reissue: the block before that of the acknowledgement is missing: no recei
 });
 
 describe("verify: a row that differs from the log", () => {
-  /** All tables except votes, which needs attestors. */
-  const NAMES: readonly TableName[] = [
-    "acks",
-    "blocks",
-    "fills",
-    "trades",
-    "candles",
-    "funding",
-    "orders",
-    "nonces",
-    "positions",
-    "sessions",
-    "changes",
-    "deposits",
-    "watchers",
-    "ledger",
-    "tree",
-  ];
+  /** A column of each table whose rows are stored; votes need attestors. */
+  const NAMES = [
+    ["acks", "time"],
+    ["blocks", "header"],
+    ["fills", "balance"],
+    ["trades", "lots"],
+    ["candles", "high"],
+    ["funding", "rate"],
+    ["orders", "remaining"],
+    ["positions", "cost"],
+    ["sessions", "message"],
+    ["changes", "words"],
+    ["deposits", null],
+    ["watchers", "accounts"],
+    ["ledger", "amount"],
+    ["tree", "hash"],
+    ["markets", "lot_size"],
+  ] as const;
 
   test("an intact folder: every table is compared", async () => {
     const { driver } = await busyVenue(folder);
     await driver.venue.close();
-    const environment = openEnvironment(join(folder, "history"), true);
-    const tables = openTables(environment, true);
-    const counts = NAMES.map((name) => tables[name].getKeysCount());
-    await environment.close();
+    const counts = editStore(folder, (database) =>
+      [...NAMES.map(([name]) => name), "nonces" as const].map((name) => {
+        const [count] = prepare(database, `SELECT count(*) FROM ${CODECS[name].from}`).get() ?? [];
+        return Number(count);
+      }),
+    );
     expect(counts.every((count) => count > 0)).toBe(true);
     const total = counts.reduce((sum, count) => sum + count, 0);
     expect(await verify(folder)).toMatchObject({ fault: null, historyRows: total });
@@ -142,34 +123,39 @@ describe("verify: a row that differs from the log", () => {
   test("one bit of one row, a missing row, a row too many, in each table: named", async () => {
     const { driver } = await busyVenue(folder);
     await driver.venue.close();
-    for (const name of NAMES) await harmTable(name);
+    for (const [name, column] of NAMES) await harmTable(name, column);
   });
 
-  async function harmTable(name: TableName): Promise<void> {
-    const edit = async (work: (table: StoredTable) => void): Promise<string | undefined> => {
-      const environment = openEnvironment(join(folder, "history"), false);
-      work(openTables(environment, false)[name]);
-      await environment.close();
+  async function harmTable(name: TableName, column: string | null): Promise<void> {
+    const edit = async (work: (database: Database) => void): Promise<string | undefined> => {
+      editStore(folder, work);
       return (await verify(folder)).fault?.reason;
     };
-    let key = Buffer.alloc(0);
-    let value = Buffer.alloc(0);
-    const flipped = await edit((table) => {
-      const [row] = [...table.getRange({ limit: 1, reverse: true })];
-      key = Buffer.from(row?.key ?? []);
-      value = Buffer.from(row?.value ?? []);
-      const changed = Buffer.from(value);
-      changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1;
-      table.putSync(key, changed);
+    const table = sqlTable(name);
+    const { row, at, keys } = editStore(folder, (database) => {
+      const columns = prepare(database, `PRAGMA table_info(${table})`).all();
+      const isKey = (cells: readonly Cell[]) => Number(cells[5]) > 0;
+      return {
+        row: lastRow(database, name),
+        at: columns.findIndex(([, each]) => each === column),
+        keys: columns.flatMap((cells, i) => (isKey(cells) ? [[String(cells[1]), i] as const] : [])),
+      };
     });
-    expect(flipped).toContain(`${name}, row`);
-    expect(await edit((table) => table.removeSync(key))).toContain(name);
-    const other = Buffer.alloc(key.length, 0x7f);
-    const added = await edit((table) => {
-      table.putSync(key, value);
-      table.putSync(other, value);
+    if (column !== null) {
+      const changed = row.with(at, flipped(row[at]));
+      expect(await edit((database) => putRow(database, name, changed))).toContain(`${name}, row`);
+    }
+    const where = keys.map(([key, i]) => `${key} = ${String(row[i])}`).join(" AND ");
+    const removed = await edit((database) => database.exec(`DELETE FROM ${table} WHERE ${where}`));
+    // The names of orders are an index of their rows.
+    expect(removed).toMatch(name === "orders" ? /nonces/ : name);
+    const [first = "", firstAt = 0] = keys[0] ?? [];
+    const added = await edit((database) => {
+      putRow(database, name, row);
+      putRow(database, name, row.with(firstAt, 2 ** 40));
     });
     expect(added).toMatch(new RegExp(`${name}: \\d+ rows are stored, the log makes \\d+`));
-    expect(await edit((table) => table.removeSync(other))).toBeUndefined();
+    const sql = `DELETE FROM ${table} WHERE ${first} = ${2 ** 40}`;
+    expect(await edit((database) => database.exec(sql))).toBeUndefined();
   }
 });

@@ -159,7 +159,7 @@ export function voteKey(depositId: number, attestor: number, place: VotePlace): 
 }
 
 /** Time of the registration (a double), lengths of key and signature, the three byte strings. */
-function encodeVote(registeredAtMs: number, evidence: Evidence): Buffer {
+export function encodeVote(registeredAtMs: number, evidence: Evidence): Buffer {
   const { publicKey, signature, signed } = evidence;
   const head = Buffer.allocUnsafe(VOTE_HEAD_BYTES);
   head.writeDoubleLE(registeredAtMs, 0);

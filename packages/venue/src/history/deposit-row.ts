@@ -10,8 +10,6 @@
  * Of more than MAX_CREDITS credits only their number is stored, and COUNTED is added to the status:
  * every account that is credited has a row, so N of them would take N² words. The engine keeps the
  * credits of a deposit in order and removes none.
- *
- * Rows from before these additions decode unchanged.
  */
 import type { Deposit } from "@perpgate/engine/reading";
 import type { RowWords } from "./rows.js";
@@ -83,26 +81,6 @@ function placesIn(words: RowWords) {
   const reasonAt = 4;
   const reorgedAt = reasonAt + 1 + words[reasonAt]!;
   return { reasonAt, reorgedAt, creditsAt: reorgedAt + 1 + words[reorgedAt]! };
-}
-
-/**
- * The words of a row, and what follows them, as builds before COUNTED stored them, with every credit;
- * undefined if they are the same.
- */
-export function uncountedWords(
-  words: RowWords,
-  credits: DepositState["credits"],
-): number[] | undefined {
-  const [token = 0, status = 0] = words;
-  if ((status & COUNTED) === 0) return undefined;
-  const { creditsAt } = placesIn(words);
-  return [
-    token,
-    status - COUNTED,
-    ...words.slice(2, creditsAt),
-    ...credits.slice(0, words[creditsAt]).flatMap(creditWords),
-    ...words.slice(creditsAt + 1),
-  ];
 }
 
 function creditsOfWords(words: RowWords): Credit[] {

@@ -1,13 +1,9 @@
 /** The rows of a deposit that credits many accounts. */
-import { join } from "node:path";
 import { creditVote } from "@perpgate/engine/testing";
 import { MAX_CREDITS_PER_VOTE } from "@perpgate/protocol/core";
 import { expect, onTestFinished, test } from "vitest";
 import { DEFAULT_PARAMETERS, venueConfigOf } from "../listing/venue-config.js";
 import { removeFolder, TEST_MARKETS, TestVenue, temporaryFolder } from "../testing/test-venue.js";
-import { verify } from "../verify/verify.js";
-import { openEnvironment, openTables } from "./history-environment.js";
-import { bytesOfWords, wordsOfBytes } from "./rows.js";
 
 const SENDERS = 300;
 const PARTS = SENDERS / MAX_CREDITS_PER_VOTE;
@@ -64,41 +60,3 @@ test("300 senders in 3 parts: rows of bounded length that show all credits so fa
   }
   await driver.venue.close();
 });
-
-test("verify: rows of earlier builds, with all credits, agree; with another credit: a fault", async () => {
-  const { folder, driver } = await manySenders();
-  await driver.venue.close();
-  const store = (amountMicros: number) => withAllCredits(folder, amountMicros);
-  expect(await store(5_000_000)).toBe(600);
-  expect((await verify(folder)).fault).toBeNull();
-  expect(await store(5_000_001)).toBe(600);
-  expect((await verify(folder)).fault?.reason).toContain("changes, row");
-});
-
-/** Rewrites the rows of the deposit as builds before COUNTED did; returns how many there are. */
-async function withAllCredits(folder: string, amountMicros: number): Promise<number> {
-  const environment = openEnvironment(join(folder, "history"), false);
-  const { changes } = openTables(environment, false);
-  let rows = 0;
-  for (const { key, value } of [...changes.getRange({})]) {
-    const words = wordsOfBytes(Buffer.from(value));
-    // Kind, deposit, token, status, confirmations, required, two empty texts, credits, money.
-    if (words[0]! % 8 !== 3 || words[8] === undefined) continue;
-    const [count, tail] = creditsIn(words);
-    const credits = Array.from({ length: count }, (_, i) => [i + 1, amountMicros, i + 2 ** 40]);
-    const status = words[3]! & ~16;
-    const row = [...words.slice(0, 3), status, ...words.slice(4, 8), ...credits.flat(), ...tail];
-    changes.putSync(Buffer.from(key), bytesOfWords(row));
-    rows++;
-  }
-  await environment.close();
-  return rows;
-}
-
-/** The number of credits in a row of either form, and what follows them. */
-function creditsIn(words: number[]): [number, number[]] {
-  const money = words[0]! & 8 ? 4 : 0;
-  const end = words.length - money;
-  const isCounted = (words[3]! & 16) !== 0;
-  return [isCounted ? words[8]! : (end - 8) / 3, words.slice(end)];
-}

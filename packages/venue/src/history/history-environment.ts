@@ -1,15 +1,12 @@
 /**
- * The history's lmdb environment as every thread and process opens it: its tables, numbered by their
- * order, and the header row with the log id, the format and the progress.
+ * The store's file as every thread and process opens it: its tables, numbered by their order, and the header
+ * row with the log id, the format and the progress.
  */
-import { createRequire } from "node:module";
-import type { Database, GetOptions, RootDatabase } from "lmdb";
-import { hasFields, isInteger, isNumber, isText } from "../stored-json.js";
+import { join } from "node:path";
+import { HISTORY_FORMAT, SCHEMA } from "./schema.js";
+import { type Cell, type Database, openDatabase, prepare, STORE_FILE } from "./sqlite.js";
 
-// Its CommonJS bundle loads in a third of the time of its ES modules, in every thread.
-const { open }: typeof import("lmdb") = createRequire(import.meta.url)("lmdb");
-
-export const HISTORY_FORMAT = 8;
+export { HISTORY_FORMAT };
 export const TABLES = [
   "acks",
   "blocks",
@@ -30,11 +27,9 @@ export const TABLES = [
   "results",
   "tree",
   "clientIds",
+  "markets",
 ] as const;
 export type TableName = (typeof TABLES)[number];
-
-export type Environment = RootDatabase<Buffer, Buffer>;
-export type StoredTable = Database<Buffer, Buffer>;
 
 /** The progress of a store. */
 export interface Held {
@@ -47,29 +42,13 @@ export interface Held {
   readonly needs: number;
 }
 
-const HELD_KEY = Buffer.from("held");
-
-export function openEnvironment(directory: string, readOnly: boolean): Environment {
-  return open<Buffer, Buffer>({
-    path: directory,
-    keyEncoding: "binary",
-    encoding: "binary",
-    maxDbs: TABLES.length + 2,
-    noMemInit: true,
-    // A committed transaction is on disk: no separate flush to wait for.
-    overlappingSync: false,
-    readOnly,
-  });
+export function openEnvironment(directory: string, readOnly: boolean): Database {
+  return openDatabase(join(directory, STORE_FILE), readOnly);
 }
 
-export type StoredTables = Readonly<Record<TableName, StoredTable>>;
-
-export function openTables(environment: Environment, readOnly: boolean): StoredTables {
-  const openOne = (name: TableName): StoredTable =>
-    environment.openDB<Buffer, Buffer>({ name, keyEncoding: "binary", encoding: "binary" });
-  const openAll = () => eachTable(openOne);
-  // New tables are created in one transaction.
-  return readOnly ? openAll() : environment.transactionSync(openAll);
+/** Creates the tables of an empty file. Must be called within a transaction. */
+export function createTables(database: Database): void {
+  database.exec(SCHEMA);
 }
 
 /** An object with one property per table. */
@@ -94,13 +73,21 @@ export function eachTable<T>(make: (name: TableName) => T): Readonly<Record<Tabl
     results: make("results"),
     tree: make("tree"),
     clientIds: make("clientIds"),
+    markets: make("markets"),
   };
 }
 
 /** Must be called within a transaction. */
-export function writeHeld(environment: Environment, logId: string, held: Held): void {
-  const row = { format: HISTORY_FORMAT, log: logId, ...held };
-  environment.putSync(HELD_KEY, Buffer.from(JSON.stringify(row)));
+export function writeHeld(database: Database, logId: string, held: Held): void {
+  const { position, batch, record, needs } = held;
+  prepare(database, "INSERT OR REPLACE INTO store VALUES (1, ?, ?, ?, ?, ?, ?)").run(
+    HISTORY_FORMAT,
+    logId,
+    position,
+    batch,
+    record,
+    needs,
+  );
 }
 
 /** The header row. */
@@ -111,14 +98,17 @@ export interface HeldRow extends Held {
 }
 
 /** Undefined if the row is missing or unreadable. */
-export function readHeldRow(
-  environment: Environment,
-  options: GetOptions = {},
-): HeldRow | undefined {
-  const bytes = environment.get(HELD_KEY, options);
-  if (bytes === undefined) return undefined;
-  const row: unknown = JSON.parse(bytes.toString());
-  return isRow(row) ? row : undefined;
+export function readHeldRow(database: Database): HeldRow | undefined {
+  const sql = "SELECT log, format, position, batch, record, needs FROM store WHERE one = 1";
+  const [log, ...rest] = prepare(database, sql).get() ?? [];
+  if (typeof log !== "string" || !rest.every(isInteger)) return undefined;
+  const [format, position, batch, record, needs] = rest;
+  if (needs === undefined) return undefined;
+  return { log, format: format!, position: position!, batch: batch!, record: record!, needs };
+}
+
+function isInteger(cell: Cell): cell is number {
+  return Number.isSafeInteger(cell);
 }
 
 /** Why a store with this header row cannot be used for the log. */
@@ -133,15 +123,4 @@ export function rowFault(row: HeldRow | undefined, logId: string): RowFault | un
 export interface RowFault {
   readonly kind: "damaged" | "foreign" | "other_format";
   readonly reason: string;
-}
-
-function isRow(value: unknown): value is HeldRow {
-  return hasFields(value, {
-    format: isNumber,
-    log: isText,
-    position: isInteger,
-    batch: isInteger,
-    record: isInteger,
-    needs: isInteger,
-  });
 }

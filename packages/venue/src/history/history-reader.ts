@@ -12,7 +12,7 @@ import { type FilteredRows, filteredRows, MAX_LOOKUPS, NO_ROWS } from "./filtere
 import type { TableName } from "./history-environment.js";
 import type { Tables } from "./history-store.js";
 import type { Entry, HistoryTable, Place } from "./history-table.js";
-import { accountGroup, clientIdPlace, groupOf, keyOf, placeOf, wideKeyOf } from "./keys.js";
+import { accountGroup, clientIdPlace, groupOf, keyOf, lastOf, placeOf, wideKeyOf } from "./keys.js";
 import { type LedgerItem, readLedger } from "./ledger-reader.js";
 import { EXTENDED_ROW, ORDER_ROW_LENGTHS } from "./order-row.js";
 import { type PagedTables, pagedTables } from "./paged-tables.js";
@@ -257,7 +257,7 @@ function timedRow(
 
 /** Of an entry of the orders by nonce or by client id. */
 function idInIndex({ key }: Entry): number {
-  return placeOf(key.subarray(8));
+  return lastOf(key);
 }
 
 /** Ids may share their place in the index. */

@@ -6,7 +6,8 @@ import { EVENT } from "@perpgate/engine";
 import { leafAt } from "../blocks/block-builder.js";
 import { encodeHeader, type SealedBlock } from "../blocks/block-header.js";
 import { sha256 } from "../blocks/merkle.js";
-import { ACKNOWLEDGED, eventWords, FUNDED, TRADED } from "../event-fields.js";
+import { ACKNOWLEDGED, eventWords, FUNDED, refusalIn, TRADED } from "../event-fields.js";
+import { decodeListing } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 import { encodeAck } from "./ack-row.js";
 import { CandleProjection } from "./candle-projection.js";
@@ -85,6 +86,9 @@ export class HistoryRows {
       this.results.onCommand(applied);
     }
     this.deposits.onVote(applied);
+    if (applied.command.kind === "Genesis" || applied.command.kind === "Configure") {
+      this.onListing(applied);
+    }
     let trades = 0;
     let previous = 0;
     for (let at = 0; at < length; at += eventWords(words[at]!)) {
@@ -121,6 +125,16 @@ export class HistoryRows {
       const header = encodeHeader(sealed);
       this.sink.put(this.tables.blocks, keyOf(sealed.number), header);
       this.tree.onSealed(sealed.number, header);
+    }
+  }
+
+  /** Symbols and units, for readers of the file. */
+  private onListing({ evidence, events }: Applied): void {
+    if (evidence.signed.length === 0 || refusalIn(events) !== "") return;
+    const { markets } = decodeListing(Buffer.from(evidence.signed).toString("utf8"));
+    for (const { number, symbol, tickSize, lotSize } of markets) {
+      const row = Buffer.from(JSON.stringify({ symbol, tickSize, lotSize }));
+      this.sink.put(this.tables.markets, keyOf(number), row);
     }
   }
 

@@ -3,15 +3,18 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
+  rmSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { inspectLog, nodeDisk } from "@perpgate/journal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { editStore, runSql } from "../testing/edit-store.js";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 import type { VenueLogger } from "../venue-options.js";
-import { openForReading, type ReadStore } from "./history-store.js";
+import { openForReading } from "./history-store.js";
+import { prepare, STORE_FILE } from "./sqlite.js";
 
 let folder = "";
 beforeEach(async () => {
@@ -48,7 +51,7 @@ async function secondLife(): Promise<{ shown: unknown; warnings: unknown[] }> {
 }
 
 describe("a damaged history: set aside, and rebuilt the same", () => {
-  const data = (): string => join(folder, "history", "data.mdb");
+  const data = (): string => join(folder, "history", STORE_FILE);
 
   test("unchanged: used as it is", async () => {
     const shown = await firstLife();
@@ -56,19 +59,11 @@ describe("a damaged history: set aside, and rebuilt the same", () => {
   });
 
   test.each<[string, () => void, RegExp]>([
-    ["garbage", () => writeFileSync(data(), Buffer.alloc(20_000, 0xa5)), /not an lmdb file/],
-    ["an empty file", () => truncateSync(data(), 0), /not an lmdb file/],
-    ["a file cut short", () => truncateSync(data(), 12_288), /bytes and needs/],
-    [
-      "the marker of two starts that did not return",
-      () => writeFileSync(join(folder, "history", "opening"), "2"),
-      /did not return/,
-    ],
-    [
-      "the marker of an earlier release's start that did not return",
-      () => writeFileSync(join(folder, "history", "opening"), ""),
-      /did not return/,
-    ],
+    ["garbage", () => writeFileSync(data(), Buffer.alloc(20_000, 0xa5)), /not a database/],
+    ["an empty file", () => truncateSync(data(), 0), /no such table/],
+    ["a file cut short", () => truncateSync(data(), 12_288), /malformed/],
+    ["a missing table", () => runSql(folder, "DROP TABLE fill_rows"), /no such table/],
+    ["a missing header", () => runSql(folder, "DELETE FROM store"), /header row is missing/],
   ])("%s", async (_, harm, reason) => {
     const shown = await firstLife();
     harm();
@@ -79,15 +74,7 @@ describe("a damaged history: set aside, and rebuilt the same", () => {
     ]);
     const [aside = ""] = asideFolders();
     expect(readFileSync(join(folder, aside, "reason.txt"), "utf8")).toMatch(reason);
-    expect(existsSync(join(folder, aside, "data.mdb"))).toBe(true);
-    expect(existsSync(join(folder, "history", "opening"))).toBe(false);
-  });
-
-  test("the marker of one killed start: used as it is", async () => {
-    const shown = await firstLife();
-    writeFileSync(join(folder, "history", "opening"), "1");
-    expect(await secondLife()).toEqual({ shown, warnings: [] });
-    expect(existsSync(join(folder, "history", "opening"))).toBe(false);
+    expect(existsSync(join(folder, aside, STORE_FILE))).toBe(true);
   });
 
   test("several: the newest two stay", async () => {
@@ -118,40 +105,41 @@ describe("a damaged history: set aside, and rebuilt the same", () => {
   });
 });
 
-test("a history that has no place for another reader: a system error, not damaged", async () => {
-  await firstLife();
-  const { logId } = inspectLog(nodeDisk, join(folder, "journal"), "tail")!;
-  const readers: ReadStore[] = [];
-  const openAnother = async (): Promise<void> => {
-    const opened = await openForReading(join(folder, "history"), logId);
-    expect(opened).not.toHaveProperty("kind");
-    readers.push(opened as ReadStore);
-  };
-  try {
-    // The places of lmdb's lock file.
-    while (readers.length < 126) await openAnother();
-    await expect(openAnother()).rejects.toMatchObject({
-      code: -30790,
-      syscall: "open",
-      message: expect.stringMatching(/^cannot open .*history: MDB_READERS_FULL/),
-    });
-  } finally {
-    for (const reader of readers) await reader.close();
-  }
-  await openAnother();
-  await readers.at(-1)!.close();
+test.each<[string, () => void]>([
+  ["LMDB, of release 0.2", () => writeFileSync(join(folder, "history", "data.mdb"), "lmdb")],
+  ["another format", () => runSql(folder, "UPDATE store SET format = 8")],
+])("a history of %s: removed, and rebuilt the same", async (kind, change) => {
+  const shown = await firstLife();
+  if (kind.startsWith("LMDB")) rmSync(join(folder, "history", STORE_FILE));
+  change();
+  const second = await secondLife();
+  expect(second.shown).toEqual(shown);
+  expect(second.warnings).toEqual([
+    { reason: expect.stringMatching(/earlier release|format 8/), movedTo: undefined },
+  ]);
+  expect(asideFolders()).toEqual([]);
+  expect(existsSync(join(folder, "history", "data.mdb"))).toBe(false);
 });
 
-test("a history whose tables cannot be opened for reading: damaged, with lmdb's reason", async () => {
+test("a history whose tables cannot be opened for reading: damaged, with SQLite's reason", async () => {
   await firstLife();
-  const file = join(folder, "history", "data.mdb");
-  const bytes = readFileSync(file);
-  const pageBytes = bytes.readUInt32LE(48);
-  // The root page of the list of tables, in both meta pages: one that the file does not have.
-  for (const meta of [0, pageBytes]) bytes.writeBigUInt64LE(2n ** 40n, meta + 136);
-  writeFileSync(file, bytes);
-  expect(await openForReading(join(folder, "history"), new Uint8Array(16))).toEqual({
+  const { logId } = inspectLog(nodeDisk, join(folder, "journal"), "tail")!;
+  runSql(folder, "DROP TABLE fill_rows");
+  expect(openForReading(join(folder, "history"), logId)).toEqual({
     kind: "damaged",
-    reason: expect.stringMatching(/^it cannot be read: ./),
+    reason: expect.stringMatching(/^it cannot be read: no such table/),
   });
+});
+
+test("any tool reads the views while the venue runs", async () => {
+  const driver = await TestVenue.open(folder);
+  await driver.index();
+  const session = await driver.signIn(1);
+  await driver.order(session, 1, "long", 640_000);
+  await driver.venue.history.flush();
+  const [row] = editStore(folder, (database) =>
+    prepare(database, "SELECT account, symbol, side, price, status FROM orders").all(),
+  );
+  expect(row).toEqual([1, "BTCUSD", "long", 64_000, "resting"]);
+  await driver.venue.close();
 });

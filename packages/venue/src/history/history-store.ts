@@ -1,20 +1,18 @@
 /**
- * Opens the history's files. All of it is derived from the log: a history that is missing, of another
+ * Opens the store's file. All of it is derived from the log: a history that is missing, of another
  * log, or unreadable is set aside (set-aside.ts) and rebuilt, never repaired. A pruned log cannot
  * rebuild it: then the start fails and nothing is changed, because it may be the only copy.
  */
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { LOG_START, type LogSeq } from "@perpgate/journal";
-import type { GetOptions, Transaction } from "lmdb";
-import { HistoryLost } from "../venue-errors.js";
-import { FoundHistory } from "./found-history.js";
+import { HistoryDamaged, HistoryLost } from "../venue-errors.js";
+import { damageIn, FoundHistory } from "./found-history.js";
 import {
-  type Environment,
+  createTables,
   eachTable,
   type Held,
   openEnvironment,
-  openTables,
   type RowFault,
   readHeldRow,
   rowFault,
@@ -23,16 +21,17 @@ import {
   writeHeld,
 } from "./history-environment.js";
 import { HistoryTable } from "./history-table.js";
-import { lmdbFileFault } from "./lmdb-file.js";
 import { setAside } from "./set-aside.js";
 import type { Slice } from "./slice.js";
-import { proveWritable } from "./thread/disk-probe.js";
+import { createPrivate, type Database, inTransaction, refusalOf, STORE_FILE } from "./sqlite.js";
+import { StoredTable } from "./stored-table.js";
 import type { WriterData } from "./thread/messages.js";
 
 export type Tables = Readonly<Record<TableName, HistoryTable>>;
 
 export interface HistoryStore {
-  readonly environment: Environment;
+  /** For reading alone. */
+  readonly environment: Database;
   readonly tables: Tables;
   readonly held: Held;
   /** Slices that are not on disk, the oldest first; tables read them before the disk. */
@@ -54,43 +53,33 @@ export interface OpenedStore {
   readonly discarded: Discarded | undefined;
 }
 
-const MDB_READERS_FULL = -30_790;
 const NOTHING_HELD: Held = { position: 0, batch: 0, record: 0, needs: 0 };
 
-/** Finds, adopts and settles in one step, for callers without a log to repair. */
-export async function openHistoryStore(
+/** Finds and adopts in one step, for callers without a log to repair. */
+export function openHistoryStore(
   directory: string,
   logId: Uint8Array,
   first: LogSeq = LOG_START,
-): Promise<OpenedStore> {
-  const found = await FoundHistory.find(directory);
-  const opened = await adoptHistory(found, logId, first, Date.now());
-  found.settle();
-  return opened;
+): OpenedStore {
+  return adoptHistory(FoundHistory.find(directory), logId, first, Date.now());
 }
 
 /** The found history, or, if the log is complete, an empty one. @throws {HistoryLost} */
-export async function adoptHistory(
+export function adoptHistory(
   found: FoundHistory,
   logId: Uint8Array,
   first: LogSeq,
   nowMs: number,
-): Promise<OpenedStore> {
-  const { directory, environment, row } = found;
-  let fault: RowFault | undefined;
-  if (found.fault !== undefined) fault = { kind: "damaged", reason: found.fault };
-  else if (environment !== undefined && row !== undefined) {
-    const adopted = rowFault(row, hexOf(logId)) ?? tryTables(directory, environment, logId, row);
+): OpenedStore {
+  const { directory, row } = found;
+  found.close();
+  let { fault } = found;
+  if (row !== undefined) {
+    const adopted = rowFault(row, hexOf(logId)) ?? tryTables(directory, logId, row);
     if (!("kind" in adopted)) return { store: adopted, discarded: undefined };
     fault = adopted;
   }
-  if (first.batch > 0) {
-    const advice = existsSync(found.marker)
-      ? `, or remove ${found.marker} to try it once more`
-      : "";
-    throw new HistoryLost(first, fault?.reason ?? "there is none", advice);
-  }
-  await found.close();
+  if (first.batch > 0) throw new HistoryLost(first, fault?.reason ?? "there is none");
   return newHistory(directory, logId, fault, nowMs);
 }
 
@@ -109,103 +98,99 @@ export function newHistory(
   }
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  proveWritable(directory);
-  const environment = openEnvironment(directory, false);
-  const store = storeOf(directory, environment, logId, NOTHING_HELD);
-  environment.transactionSync(() => writeHeld(environment, hexOf(logId), NOTHING_HELD));
-  return { store, discarded };
+  createPrivate(join(directory, STORE_FILE));
+  let environment: Database | undefined;
+  try {
+    const database = openEnvironment(directory, false);
+    environment = database;
+    inTransaction(database, () => {
+      createTables(database);
+      writeHeld(database, hexOf(logId), NOTHING_HELD);
+    });
+  } catch (error) {
+    throw refusalOf(directory, error);
+  } finally {
+    environment?.close();
+  }
+  return { store: openTables(directory, logId, NOTHING_HELD), discarded };
 }
 
 /** A read-only view of a store at one moment. */
 export interface ReadStore extends HistoryStore {
-  close(): Promise<void>;
+  close(): void;
 }
 
 /**
  * Opens a store that another process may be writing; returns undefined if there is none, or why it
- * cannot be used. All reads show the moment of opening. Until `close`, lmdb cannot reuse pages that
- * were replaced since, so the file of a busy venue grows.
+ * cannot be used. All reads show the moment of opening. Until `close`, the write-ahead file of a busy venue
+ * grows.
  *
  * @throws a system error if it cannot be opened now, which shows nothing about its content.
  */
-export async function openForReading(
+export function openForReading(
   directory: string,
   logId: Uint8Array,
-): Promise<ReadStore | RowFault | undefined> {
-  const file = join(directory, "data.mdb");
-  if (!existsSync(file)) return undefined;
-  const damage = lmdbFileFault(file);
-  if (damage !== null) return { kind: "damaged", reason: damage };
-  let environment: Environment | undefined;
-  let transaction: Transaction | undefined;
-  const close = async (): Promise<void> => {
-    transaction?.done();
-    await environment?.close();
-  };
+): ReadStore | RowFault | undefined {
+  if (!existsSync(join(directory, STORE_FILE))) return FoundHistory.find(directory).fault;
+  let environment: Database | undefined;
   try {
     environment = openEnvironment(directory, true);
-    // Before the read transaction: opening a table ends open transactions.
-    const stored = openTables(environment, true);
-    transaction = environment.useReadTransaction();
-    const row = readHeldRow(environment, { transaction });
+    const database = environment;
+    database.exec("BEGIN");
+    const row = readHeldRow(database);
     const fault = rowFault(row, hexOf(logId));
     if (row !== undefined && fault === undefined) {
-      return { ...storeOf(directory, environment, logId, row, stored, { transaction }), close };
+      const store = storeOf(database, directory, logId, row);
+      return { ...store, close: () => database.close() };
     }
-    await close();
+    database.close();
     return fault;
   } catch (error) {
-    await close();
-    throwRefusal(directory, error);
-    const reason = `it cannot be read: ${error instanceof Error ? error.message : error}`;
+    if (environment?.isOpen === true) environment.close();
+    return { kind: "damaged", reason: damageIn(error, directory) };
+  }
+}
+
+function tryTables(directory: string, logId: Uint8Array, held: Held): HistoryStore | RowFault {
+  let store: HistoryStore | undefined;
+  try {
+    store = openTables(directory, logId, held);
+    for (const name of TABLES) store.tables[name].probe();
+    return store;
+  } catch (error) {
+    store?.environment.close();
+    const reason =
+      error instanceof HistoryDamaged
+        ? `it cannot be read: ${error.message}`
+        : damageIn(error, directory);
     return { kind: "damaged", reason };
   }
 }
 
-/** Throws if the system, or lmdb for want of a reader's place, refused to open the file. */
-function throwRefusal(directory: string, error: unknown): void {
-  if (!(error instanceof Error)) return;
-  if ("syscall" in error) throw error;
-  // lmdb's codes are numbers: positive ones of the system, negative ones of its own.
-  const code = "code" in error && typeof error.code === "number" ? error.code : 0;
-  if (code <= 0 && code !== MDB_READERS_FULL) return;
-  const refusal = new Error(`cannot open ${directory}: ${error.message}`, { cause: error });
-  throw Object.assign(refusal, { code, syscall: "open" });
-}
-
-function tryTables(
-  directory: string,
-  environment: Environment,
-  logId: Uint8Array,
-  held: Held,
-): HistoryStore | RowFault {
+function openTables(directory: string, logId: Uint8Array, held: Held): HistoryStore {
+  const environment = openEnvironment(directory, true);
   try {
-    const store = storeOf(directory, environment, logId, held);
-    for (const name of TABLES) store.tables[name].probe();
-    return store;
+    return storeOf(environment, directory, logId, held);
   } catch (error) {
-    const reason = `it cannot be read: ${error instanceof Error ? error.message : error}`;
-    return { kind: "damaged", reason };
+    environment.close();
+    throw error;
   }
 }
 
 function storeOf(
+  environment: Database,
   directory: string,
-  environment: Environment,
   logId: Uint8Array,
-  held: Held,
-  stored = openTables(environment, false),
-  reading?: GetOptions,
+  { position, batch, record, needs }: Held,
 ): HistoryStore {
   const recent: Slice[] = [];
-  const { position, batch, record, needs } = held;
   return {
     environment,
     held: { position, batch, record, needs },
     recent,
     writerData: { directory, logId: hexOf(logId) },
     tables: eachTable(
-      (name) => new HistoryTable(stored[name], TABLES.indexOf(name), recent, reading),
+      (name) => new HistoryTable(new StoredTable(environment, name), TABLES.indexOf(name), recent),
     ),
   };
 }

@@ -15,13 +15,13 @@ let store: HistoryStore;
 let queue: WriteQueue;
 
 async function open(): Promise<void> {
-  ({ store } = await openHistoryStore(folder, LOG));
+  ({ store } = openHistoryStore(folder, LOG));
   queue = new WriteQueue(store, () => undefined, fail);
 }
 
 async function close(): Promise<void> {
   await queue.close();
-  await store.environment.close();
+  store.environment.close();
 }
 
 function fail(error: Error): void {
@@ -36,6 +36,10 @@ afterEach(async () => {
   await close();
   await removeFolder(folder);
 });
+
+/** Words of a whole row of fills, which are stored in columns. The market is that of its group, 1. */
+const fillRow = (first: number, market = 1): number[] => [first, 0, market, ...Array(9).fill(0)];
+const tradeRow = (first: number): number[] => [first, 0, 0, 0];
 
 /** Places of one group's entries and their first words. */
 function shown(direction: "ascending" | "descending", limit = 100): [number, number][] {
@@ -53,18 +57,18 @@ const endCommand = (): void => {
 
 test("reads: disk, closed slices and the open slice are merged, and the newest value counts", async () => {
   const { fills } = store.tables;
-  for (const place of [1, 3, 5, 7]) queue.putWords(fills, 1, place, 0, [place]);
-  queue.putWords(fills, 0, 4, 0, [-1]);
-  queue.putWords(fills, 2, 0, 0, [-1]);
+  for (const place of [1, 3, 5, 7]) queue.putWords(fills, 1, place, 0, fillRow(place));
+  queue.putWords(fills, 0, 4, 0, fillRow(-1, 0));
+  queue.putWords(fills, 2, 0, 0, fillRow(-1, 2));
   endCommand();
   await queue.flush();
   expect(store.recent).toHaveLength(1);
-  for (const place of [2, 3, 7]) queue.putWords(fills, 1, place, 0, [10 * place]);
+  for (const place of [2, 3, 7]) queue.putWords(fills, 1, place, 0, fillRow(10 * place));
   endCommand();
   const flushed = queue.flush();
   // Not awaited: the writing thread has the second slice now.
-  for (const place of [3, 6]) queue.putWords(fills, 1, place, 0, [100 * place]);
-  queue.putWords(fills, 1, 6, 0, [601]);
+  for (const place of [3, 6]) queue.putWords(fills, 1, place, 0, fillRow(100 * place));
+  queue.putWords(fills, 1, 6, 0, fillRow(601));
   expect(store.recent).toHaveLength(2);
   const all: [number, number][] = [
     [1, 1],
@@ -96,7 +100,7 @@ test("reads: disk, closed slices and the open slice are merged, and the newest v
 test("overwrite: one entry per slice, and each slice keeps its own state", async () => {
   const offset = noOffset();
   const put = (value: number): void => {
-    queue.overwrite(offset, store.tables.positions, 1, 1, [value]);
+    queue.overwrite(offset, store.tables.positions, 1, 1, [value, 0, 0, 0]);
   };
   const read = (): number => wordsOfBytes(store.tables.positions.get(keyOf(1, 1))!)[0]!;
   for (let value = 1; value <= 5; value++) put(value);
@@ -118,9 +122,9 @@ test("overwrite: one entry per slice, and each slice keeps its own state", async
 });
 
 test("room: undefined up to the limit of the backlog, above it once half of that is on disk", async () => {
-  for (let place = 0; !queue.isBehind; place++) {
+  for (let place = 0; queue.backlog <= 500_000; place++) {
     expect(queue.room()).toBeUndefined();
-    for (let i = 0; i < 1_000; i++) queue.putWords(store.tables.trades, place, i, i, [i]);
+    for (let i = 0; i < 1_000; i++) queue.putWords(store.tables.trades, place, i, i, tradeRow(i));
     endCommand();
   }
   const highest = queue.backlog;
@@ -133,7 +137,7 @@ test("hundreds of slices: memory is reused, and every entry is written", async (
   const { trades } = store.tables;
   for (let round = 0; round < 30; round++) {
     for (let i = 0; i < 200; i++) {
-      queue.putWords(trades, round, i, i, [round * 1_000 + i]);
+      queue.putWords(trades, round, i, i, tradeRow(round * 1_000 + i));
       if (i % 20 === 0) void queue.flush().catch(fail);
       endCommand();
     }
@@ -165,7 +169,7 @@ const ROWS = 1_500;
 function putScattered(): void {
   const { fills } = store.tables;
   for (let i = 0; i < ROWS; i++) {
-    queue.putWords(fills, 1 + (i % 2), ((i * 7_919) % ROWS) + 1, 0, [i]);
+    queue.putWords(fills, 1 + (i % 2), ((i * 7_919) % ROWS) + 1, 0, fillRow(i, 1 + (i % 2)));
     if (i % 500 === 0) void queue.flush().catch(fail);
     endCommand();
   }

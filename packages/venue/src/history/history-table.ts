@@ -2,16 +2,13 @@
  * One ordered table of the history. Reads include rows that are not on disk yet: a slice stays in
  * memory until its transaction has committed, and reads look there first.
  */
-import type { GetOptions } from "lmdb";
-import type { StoredTable } from "./history-environment.js";
 import { keyOf } from "./keys.js";
+import type { Entry } from "./row-codecs.js";
 import type { RowTable } from "./rows.js";
 import type { Slice } from "./slice.js";
+import type { StoredTable } from "./stored-table.js";
 
-export interface Entry {
-  readonly key: Buffer;
-  readonly value: Buffer;
-}
+export type { Entry };
 
 /** A row's place in the total order: the seq of its command, then its ordinal there. */
 export interface Place {
@@ -35,8 +32,6 @@ export class HistoryTable implements RowTable {
     readonly number: number,
     /** Slices that are not on disk, the oldest first. */
     private readonly recent: readonly Slice[],
-    /** A read transaction, if all reads must show one moment. */
-    private readonly reading: GetOptions = {},
   ) {}
 
   get(key: Buffer): Buffer | undefined {
@@ -45,7 +40,7 @@ export class HistoryTable implements RowTable {
       const at = slice.find(this.number, key);
       if (at !== undefined) return slice.value(at);
     }
-    return this.database.get(key, this.reading);
+    return this.database.get(key);
   }
 
   /** Entries with from ≤ key < to, the highest key first. */
@@ -81,24 +76,17 @@ export class HistoryTable implements RowTable {
 
   /** Rows on disk; reads all keys. */
   count(): number {
-    return this.database.getKeysCount(this.reading);
+    return this.database.count();
   }
 
   /** Reads both ends, so that a damaged tree shows at the start and not under load. */
   probe(): void {
-    for (const reverse of [false, true]) {
-      for (const { value } of this.database.getRange({ limit: 1, reverse })) {
-        if (value.length === 0) throw new Error("an entry is empty");
-      }
-    }
+    this.database.probe();
   }
 
   /** Up to `limit` entries with from ≤ key < to, of memory and disk; reads as far as the caller does. */
   latest(from: Buffer, to: Buffer, limit: number, isAscending: boolean): Iterable<Entry> {
-    const bounds = isAscending
-      ? { start: from, end: to }
-      : { start: to, end: from, exclusiveStart: true, inclusiveEnd: true, reverse: true };
-    const stored = this.database.getRange({ ...this.reading, ...bounds, limit });
+    const stored = this.database.range(from, to, limit, isAscending);
     const sources: Iterable<Entry>[] = [];
     for (let i = this.recent.length - 1; i >= 0; i--) {
       const slice = this.recent[i]!;

@@ -73,9 +73,14 @@ export class History extends HistoryReader {
     return this.queue.backlog;
   }
 
-  /** Whether the backlog is so long that callers should reject orders. */
-  get isBehind(): boolean {
-    return this.queue.isBehind;
+  /** Bytes of rows that are not on disk. */
+  get tailBytes(): number {
+    return this.queue.tailBytes;
+  }
+
+  /** Size of the store's write-ahead file. */
+  get walBytes(): number {
+    return this.queue.walBytes;
   }
 
   /** Set during a replay: larger slices, because no order waits. */
@@ -128,7 +133,7 @@ export class History extends HistoryReader {
     return this.queue.settle(atMost);
   }
 
-  /** While `isBehind`: resolves once half of what it may be behind is on disk. Otherwise undefined. */
+  /** While it is far behind: resolves once half of what it may be behind is on disk. Otherwise undefined. */
   room(): Promise<void> | undefined {
     return this.queue.room();
   }
@@ -149,8 +154,9 @@ export class History extends HistoryReader {
     try {
       await this.queue.flush();
     } finally {
+      // First: the last connection that closes moves the write-ahead file into the store's, and may write.
+      this.store.environment.close();
       await this.queue.close();
-      await this.store.environment.close();
     }
   }
 }

@@ -1,17 +1,18 @@
 /**
- * Keys of the history: big-endian numbers, so that byte order is numeric order. A key has 20 bytes: a
- * group (an account, a market), a place in it (a seq, a time), and an ordinal among equal places.
+ * Keys of the history: big-endian doubles from 0 on, whose byte order is numeric order. A key has 20 bytes: a
+ * group (an account, a market), a place in it (a seq, a time, the id of an order or of an exit), and an
+ * ordinal among equal places.
  */
 
 import { CLIENT_ID_WORDS } from "@perpgate/protocol/client-order-id";
 
 export const KEY_BYTES = 20;
-/** Orders by nonce and by the client's id: a third u53, the order's id, instead of the ordinal. */
+/** Orders by nonce and by the client's id: a third double, the order's id, instead of the ordinal. */
 export const WIDE_KEY_BYTES = 24;
 const U32 = 2 ** 32;
 export const MAX_ORDINAL = U32 - 1;
 /** More than a venue lists. */
-const MARKETS = 4_096;
+export const MARKETS = 4_096;
 /** The market of rows that belong to none. */
 export const NO_MARKET = MARKETS - 1;
 
@@ -36,33 +37,32 @@ export function writeKey(
   place: number,
   ordinal: number,
 ): void {
-  writeU53(view, at, group);
-  writeU53(view, at + 8, place);
+  view.setFloat64(at, group);
+  view.setFloat64(at + 8, place);
   view.setUint32(at + 16, ordinal);
 }
 
 export function writeWideKey(view: DataView, group: number, place: number, last: number): void {
-  writeU53(view, 0, group);
-  writeU53(view, 8, place);
-  writeU53(view, 16, last);
+  view.setFloat64(0, group);
+  view.setFloat64(8, place);
+  view.setFloat64(16, last);
 }
 
 export function groupOf(key: Buffer): number {
-  return key.readUInt32BE(0) * U32 + key.readUInt32BE(4);
+  return key.readDoubleBE(0);
 }
 
 export function placeOf(key: Buffer): number {
-  return key.readUInt32BE(8) * U32 + key.readUInt32BE(12);
+  return key.readDoubleBE(8);
 }
 
 export function ordinalOf(key: Buffer): number {
   return key.readUInt32BE(16);
 }
 
-function writeU53(view: DataView, at: number, value: number): void {
-  const high = Math.floor(value / U32);
-  view.setUint32(at, high);
-  view.setUint32(at + 4, value - high * U32);
+/** The third part of a wide key. */
+export function lastOf(key: Buffer): number {
+  return key.readDoubleBE(16);
 }
 
 export function wideKeyOf(group: number, place: number, last: number): Buffer {

@@ -1,6 +1,6 @@
 /** Starts that end before the log is replayed. */
 import { spawn } from "node:child_process";
-import { cpSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -57,13 +57,11 @@ describe("starts that are killed during the replay", () => {
     expect(asideFolders()).toEqual([]);
   });
 
-  test("none advances the history: set aside after two", async () => {
-    await killedStart("advanced");
-    await killedStart("stuck");
-    await killedStart("stuck");
+  test("none advances the history: it is used all the same", async () => {
+    const position = await killedStart("advanced");
+    for (let start = 0; start < STARTS; start++) await killedStart("stuck");
     expect(asideFolders()).toEqual([]);
-    await killedStart("stuck");
-    expect(asideFolders()).toHaveLength(1);
+    expect(await killedStart("advanced")).toBeGreaterThan(position);
   });
 });
 
@@ -73,7 +71,6 @@ test("a start that is aborted during the replay: not counted, and the next one w
     const logger = { info: () => abort.abort(), warn: () => undefined, error: () => undefined };
     const opening = TestVenue.open(folder, { signal: abort.signal, logger });
     await expect(opening).rejects.toThrow(/abort/);
-    expect(existsSync(join(folder, "history", "opening"))).toBe(false);
   }
   const { venue } = await TestVenue.open(folder);
   expect(venue.history.seq).toBeGreaterThan(ORDERS);

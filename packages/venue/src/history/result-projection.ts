@@ -97,13 +97,16 @@ export class ResultProjection {
   }
 
   private put({ seq, evidence }: Applied, row: readonly number[], hasDigest: boolean): void {
-    const words = bytesOfWords(Float64Array.from(row));
     const digest = hasDigest ? createHash("sha256").update(evidence.signed).digest() : NO_DIGEST;
-    this.queue.put(this.results, keyOf(seq), Buffer.concat([words, digest]));
+    this.queue.put(this.results, keyOf(seq), encodeResult(row, digest));
   }
 }
 
 const NO_DIGEST = Buffer.alloc(0);
+
+export function encodeResult(words: readonly number[], digest: Buffer): Buffer {
+  return Buffer.concat([bytesOfWords(words), digest]);
+}
 
 /** @throws HistoryDamaged for bytes that no projection writes. */
 export function decodeResult(seq: number, bytes: Buffer): ResultRow {

@@ -2,7 +2,7 @@
  * What the projections need of a store: reading rows by key, and writing rows. In the venue the sink is
  * the write queue (write-queue.ts); in the verifier it compares the rows with those on disk.
  *
- * A row is stored as little-endian doubles holding safe integers, or the ids of exits (order-id.ts).
+ * A row is little-endian doubles holding safe integers or ids of orders; row-codecs.ts stores it in columns.
  */
 import { isOrderId } from "@perpgate/protocol/core";
 import { HistoryDamaged } from "../venue-errors.js";
@@ -63,8 +63,8 @@ export function wordsOfBytes(bytes: Uint8Array): number[] {
 }
 
 /**
- * Decodes a stored row that has one of the lengths `words` (by default any). lmdb has no checksums, so
- * damage shows here: by the length, or by a word that is neither a safe integer nor an id.
+ * Decodes a stored row that has one of the lengths `words` (by default any). SQLite has
+ * no checksums, so damage shows here: by the length, or by a word that is neither a safe integer nor an id.
  *
  * @throws {HistoryDamaged}
  */

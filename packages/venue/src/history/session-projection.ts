@@ -58,13 +58,7 @@ export class SessionProjection {
 
   private keep(session: number, row: SessionKeyRow): void {
     this.remember(session, row);
-    const length = Buffer.allocUnsafe(2);
-    length.writeUInt16LE(row.publicKey.length);
-    this.queue.put(
-      this.sessions,
-      keyOf(session),
-      Buffer.concat([length, row.publicKey, row.message]),
-    );
+    this.queue.put(this.sessions, keyOf(session), encodeSessionKey(row));
   }
 
   private remember(session: number, row: SessionKeyRow): void {
@@ -74,6 +68,12 @@ export class SessionProjection {
 }
 
 /** Length of the key, the key, the message. */
+export function encodeSessionKey({ publicKey, message }: SessionKeyRow): Buffer {
+  const length = Buffer.allocUnsafe(2);
+  length.writeUInt16LE(publicKey.length);
+  return Buffer.concat([length, publicKey, message]);
+}
+
 export function decodeSessionKey(bytes: Buffer): SessionKeyRow {
   const end = bytes.length < 2 ? 2 : 2 + bytes.readUInt16LE(0);
   if (end > bytes.length) throw new HistoryDamaged("a session's key is cut short");

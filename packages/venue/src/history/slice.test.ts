@@ -15,7 +15,7 @@ const LOWEST = Buffer.alloc(0);
 const HIGHEST = Buffer.alloc(64, 255);
 
 test("eachEntry: returns what was added, also after the memory grew", () => {
-  const slice = new Slice(1, new SharedArrayBuffer(64));
+  const slice = new Slice(1, new ArrayBuffer(64));
   const expected: [number, string, number[]][] = [];
   for (let i = 0; i < 40; i++) {
     const words = Array.from({ length: i % 7 }, (_, word) => i * 1_000.5 + word);
@@ -30,7 +30,7 @@ test("eachEntry: returns what was added, also after the memory grew", () => {
 });
 
 test("begin: empties the slice for reuse", () => {
-  const slice = new Slice(1, new SharedArrayBuffer(1_024));
+  const slice = new Slice(1, new ArrayBuffer(1_024));
   for (let i = 0; i < 5; i++) slice.addWords(i % 2, i, i, i, [i], 1);
   slice.begin(2);
   expect([slice.number, slice.count, slice.length]).toEqual([2, 0, 0]);
@@ -41,7 +41,7 @@ test("begin: empties the slice for reuse", () => {
 });
 
 test("add: keys and values of any length do not overlap", () => {
-  const slice = new Slice(1, new SharedArrayBuffer(64));
+  const slice = new Slice(1, new ArrayBuffer(64));
   const found: string[] = [];
   for (let length = 1; length <= 40; length++) {
     slice.add(5, Buffer.alloc(length, length), Buffer.alloc(41 - length, 255 - length));
@@ -58,7 +58,7 @@ test("add: keys and values of any length do not overlap", () => {
 });
 
 test("writeWords: overwrites in place; earlier reads are copies", () => {
-  const slice = new Slice(1, new SharedArrayBuffer(1_024));
+  const slice = new Slice(1, new ArrayBuffer(1_024));
   const at = slice.addWords(0, 1, 2, 3, [1, 2], 2);
   slice.addWords(0, 1, 2, 4, [7, 8], 2);
   const before = slice.value(at);
@@ -71,7 +71,7 @@ test("writeWords: overwrites in place; earlier reads are copies", () => {
 });
 
 test("within: orders keys as Buffer.compare does, with the latest entry of each", () => {
-  const slice = new Slice(1, new SharedArrayBuffer(1_024));
+  const slice = new Slice(1, new ArrayBuffer(1_024));
   const wide = Buffer.concat([keyOf(1, 5).subarray(0, 16), Buffer.alloc(8, 1)]);
   const prefix = keyOf(1, 5).subarray(0, 16);
   const odd = Buffer.of(0, 0, 0, 0, 1);

@@ -1,10 +1,8 @@
 /**
- * A slice: history entries (table, key, value) one after another in a SharedArrayBuffer.
+ * A slice: history entries (table, key, value) one after another in memory.
  *
- * The main thread fills the open slice. After it has posted the slice to the writing thread it only
- * reads it, until the writer reports the commit; then the slice is reused. The message orders the
- * main thread's stores before the writer's loads, so no Atomics are needed. A crash loses the slice;
- * its commands are in the log.
+ * The main thread fills the open slice, posts a copy of it to the writing thread, and reads it until the
+ * writer reports the commit; then the slice is reused. A crash loses the slice; its commands are in the log.
  *
  * An order that trades makes a dozen rows. Stored as bytes in reused memory with one offset each they
  * cost little; as objects they took a fifth of an order's time, half of it in garbage collection.
@@ -16,7 +14,7 @@ import { lowerBound, OffsetList } from "./offset-list.js";
 
 const HEADER_BYTES = 8;
 /** Size of a new slice. */
-export const USUAL_BYTES = 512 * 1024;
+const USUAL_BYTES = 512 * 1024;
 
 export class Slice {
   /** Entries, and the bytes they take. */
@@ -30,13 +28,14 @@ export class Slice {
 
   constructor(
     public number: number,
-    private memory = new SharedArrayBuffer(USUAL_BYTES),
+    private memory = new ArrayBuffer(USUAL_BYTES),
   ) {
     this.use(memory);
   }
 
-  get shared(): SharedArrayBuffer {
-    return this.memory;
+  /** Its entries, in memory of their own. */
+  copy(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.memory.slice(0, this.length));
   }
 
   /** Whether a large command has made it grow beyond the usual size. */
@@ -174,12 +173,12 @@ export class Slice {
   }
 
   private grow(atLeast: number): void {
-    const wider = new SharedArrayBuffer(padded(Math.max(atLeast, 2 * this.memory.byteLength)));
+    const wider = new ArrayBuffer(padded(Math.max(atLeast, 2 * this.memory.byteLength)));
     new Uint8Array(wider).set(this.bytes.subarray(0, this.length));
     this.use(wider);
   }
 
-  private use(memory: SharedArrayBuffer): void {
+  private use(memory: ArrayBuffer): void {
     this.memory = memory;
     this.bytes = Buffer.from(memory);
     this.words = new Float64Array(memory);

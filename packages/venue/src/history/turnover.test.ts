@@ -1,12 +1,9 @@
 /** The turnover of a market's last 24 hours, kept by its minute candles. */
-import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { removeFolder, START_MS, TestVenue, temporaryFolder } from "../testing/test-venue.js";
-import { verify } from "../verify/verify.js";
 import { CANDLE_ROW, CandleProjection } from "./candle-projection.js";
 import { DayStats } from "./day-stats.js";
-import { openEnvironment, openTables } from "./history-environment.js";
-import { bytesOfWords, type RowSink, wordsOfBytes } from "./rows.js";
+import type { RowSink } from "./rows.js";
 
 /** Trades of 0.01538 BTC at 65,001 and at 64,999. */
 async function twoTrades() {
@@ -34,38 +31,6 @@ test("turnover24h: the exact sum over all trades, also after a restart", async (
   expect(again.venue.views.ticker("BTCUSD")).toMatchObject(ticker);
   await again.venue.close();
 });
-
-test("turnover24h with minutes of an earlier build: null, and verify accepts them", async () => {
-  const { folder, driver } = await twoTrades();
-  await driver.venue.close();
-  await rewriteMinutes(folder, (words) => words.slice(0, CANDLE_ROW.TURNOVER));
-  expect((await verify(folder)).fault).toBeNull();
-  const again = await TestVenue.open(folder);
-  const sessions = [await again.signIn(3), await again.signIn(4)] as const;
-  await again.index();
-  await again.order(sessions[0], 1, "short", 650_010);
-  await again.order(sessions[1], 1, "long", 650_010);
-  const { views } = again.venue;
-  expect(views.ticker("BTCUSD")).toMatchObject({ volume24h: 0.04614, turnover24h: null });
-  await again.venue.close();
-  expect((await verify(folder)).fault).toBeNull();
-  await rewriteMinutes(folder, ([open = 0, ...words]) => [open + 1, ...words]);
-  expect((await verify(folder)).fault?.reason).toContain("candles, row");
-});
-
-/** Stores the rows of all minutes in another form. */
-async function rewriteMinutes(
-  folder: string,
-  change: (words: number[]) => number[],
-): Promise<void> {
-  const environment = openEnvironment(join(folder, "history"), false);
-  const { candles } = openTables(environment, false);
-  for (const { key, value } of [...candles.getRange({})]) {
-    const words = change(wordsOfBytes(Buffer.from(value)));
-    candles.putSync(Buffer.from(key), bytesOfWords(words));
-  }
-  await environment.close();
-}
 
 test("a turnover beyond the safe integers: the row stays readable, the day's sum is not known", () => {
   const rows: number[][] = [];

@@ -9,10 +9,9 @@
  */
 import type { Held } from "./history-environment.js";
 import type { HistoryStore } from "./history-store.js";
-import { InlineWriter } from "./inline-writer.js";
 import type { RowOffset, RowSink, RowTable } from "./rows.js";
 import { Slice } from "./slice.js";
-import { HistoryWriter, type SliceWriter } from "./thread/history-writer.js";
+import { HistoryWriter, InlineWriter, type SliceWriter } from "./thread/history-writer.js";
 
 interface Waiter {
   /** Entries that may still be missing on disk. */
@@ -25,14 +24,15 @@ const ENTRIES_PER_SLICE = 2_048;
 /** During a replay: fewer, larger transactions. */
 const ENTRIES_PER_BULK_SLICE = 16_384;
 const FLUSH_AFTER_MS = 100;
-/** Backlog limit: some seconds of the highest load, some hundred bytes per entry. */
+/** Entries in memory above which a reader of a replicated log waits. */
 const MOST_ENTRIES = 500_000;
 /**
- * Committed slices kept for reuse: as many as one transaction may contain. With fewer, a high load
- * allocates new ones all the time, and the garbage collector does not count shared memory: unused
- * slices of half a megabyte each stayed for minutes.
+ * Bytes of slices that are not on disk: minutes of the highest load. A store that is further behind, because
+ * the disk stalls or another tool holds its lock, ends the process; orders never wait for it.
  */
-const SPARE_SLICES = 64;
+export const MAX_TAIL_BYTES = 256 * 1024 * 1024;
+/** Committed slices kept for reuse. */
+const SPARE_SLICES = 16;
 
 export class WriteQueue implements RowSink {
   /** Progress of the last committed transaction. */
@@ -40,8 +40,11 @@ export class WriteQueue implements RowSink {
   /** Set during a replay: larger slices, because no order waits. */
   isBulk = false;
   private latest: Held;
-  /** Entries of closed slices that are not on disk. */
+  /** Entries of closed slices that are not on disk, and their bytes. */
   private outstanding = 0;
+  private outstandingBytes = 0;
+  /** Size of the write-ahead file after the last transaction. */
+  walBytes = 0;
   private open: Slice;
   /** Progress that each closed slice brings, the oldest first, as in `recent`. */
   private readonly closed: Held[] = [];
@@ -58,7 +61,7 @@ export class WriteQueue implements RowSink {
   private waiters: Waiter[] = [];
 
   constructor(
-    private readonly store: HistoryStore,
+    store: HistoryStore,
     private readonly onDurable: (held: Held) => void,
     private readonly onFailure: (error: Error) => void,
     exitDeadline?: SharedArrayBuffer,
@@ -69,13 +72,11 @@ export class WriteQueue implements RowSink {
     this.recent = store.recent;
     this.open = this.nextSlice(1);
     const events = {
-      onWritten: (number: number) => this.onWritten(number),
+      onWritten: (number: number, walBytes: number) => this.onWritten(number, walBytes),
       onFailure: (error: Error) => this.fail(error),
     };
-    this.writer =
-      commit === "inline"
-        ? new InlineWriter(store, events, exitDeadline)
-        : new HistoryWriter(store.writerData, events, exitDeadline);
+    const Writer = commit === "inline" ? InlineWriter : HistoryWriter;
+    this.writer = new Writer(store.writerData, events, exitDeadline);
   }
 
   /** Entries that are not on disk. */
@@ -83,9 +84,9 @@ export class WriteQueue implements RowSink {
     return this.outstanding + this.open.count;
   }
 
-  /** Whether the backlog is so long that callers should reject orders. */
-  get isBehind(): boolean {
-    return this.backlog > MOST_ENTRIES;
+  /** Bytes of the entries that are not on disk. */
+  get tailBytes(): number {
+    return this.outstandingBytes + this.open.length;
   }
 
   put(table: RowTable, key: Uint8Array, value: Uint8Array): void {
@@ -157,9 +158,9 @@ export class WriteQueue implements RowSink {
     });
   }
 
-  /** While `isBehind`: resolves once half of the limit is on disk. Otherwise undefined. */
+  /** With more than `MOST_ENTRIES` in memory: resolves once half of them are on disk. Otherwise undefined. */
   room(): Promise<void> | undefined {
-    return this.isBehind ? this.settle(MOST_ENTRIES / 2) : undefined;
+    return this.backlog > MOST_ENTRIES ? this.settle(MOST_ENTRIES / 2) : undefined;
   }
 
   /** Writes nothing more. */
@@ -195,9 +196,15 @@ export class WriteQueue implements RowSink {
     if (!moved || this.failure !== undefined) return;
     this.closed.push(latest);
     this.outstanding += open.count;
+    this.outstandingBytes += open.length;
     this.heldBack.push({ slice: open, held: latest });
     this.writeReleased();
     this.open = this.nextSlice(open.number + 1);
+    if (this.outstandingBytes <= MAX_TAIL_BYTES) return;
+    const size = `${MAX_TAIL_BYTES / 2 ** 20} MiB`;
+    this.fail(
+      new Error(`the history is ${size} behind: its disk stalls, or another tool locks it`),
+    );
   }
 
   /** Posts the closed slices, in order, that need no more of the log than is on disk. */
@@ -217,12 +224,12 @@ export class WriteQueue implements RowSink {
     return slice;
   }
 
-  private onWritten(number: number): void {
-    // First: a read transaction from before the commit would miss the rows removed from memory below.
-    this.store.environment.resetReadTxn();
+  private onWritten(number: number, walBytes: number): void {
+    this.walBytes = walBytes;
     while (this.recent[0] !== undefined && this.recent[0].number <= number) {
       const slice = this.recent.shift()!;
       this.outstanding -= slice.count;
+      this.outstandingBytes -= slice.length;
       this.durable = this.closed.shift()!;
       if (!slice.isOutgrown && this.spare.length < SPARE_SLICES) this.spare.push(slice);
     }

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "@perpgate/journal/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openEnvironment, openTables } from "../history/history-environment.js";
+import { runSql } from "../testing/edit-store.js";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 import { HonestyView } from "./honesty-view.js";
 
@@ -111,6 +111,13 @@ test("a block of many acknowledgements: read in several slices, and counted when
   expect(read.mock.results.at(-1)?.value).toHaveLength(orders);
 });
 
+const second = (key: string, table: string) =>
+  `${key} = (SELECT ${key} FROM ${table} ORDER BY ${key} LIMIT 1 OFFSET 1)`;
+const DAMAGE = {
+  acks: `UPDATE ack_rows SET digest = x'01' WHERE ${second("seq", "ack_rows")}`,
+  blocks: `UPDATE block_rows SET header = x'01' WHERE ${second("number", "block_rows")}`,
+} as const;
+
 test.each(["acks", "blocks"] as const)(
   "a damaged row of %s before the newest snapshot: the record ends there, and the venue goes on",
   async (table) => {
@@ -129,12 +136,8 @@ test.each(["acks", "blocks"] as const)(
     const isSnapshot = (name: string) => name.endsWith(".snapshot");
     await until(() => readdirSync(join(folder, "journal")).some(isSnapshot));
     await driver.venue.close();
-    const environment = openEnvironment(join(folder, "history"), false);
-    const rows = openTables(environment, false)[table];
     // Neither the first nor the last, which a start looks at.
-    const [, row] = [...rows.getRange({})];
-    rows.putSync(Buffer.from(row?.key ?? []), Buffer.from(row?.value ?? []).subarray(0, 9));
-    await environment.close();
+    runSql(folder, DAMAGE[table]);
 
     const again = await TestVenue.open(folder);
     onTestFinished(() => again.venue.close());

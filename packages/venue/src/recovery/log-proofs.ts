@@ -42,7 +42,7 @@ export async function shownLoss(
   const folder = dataFolder(directory);
   const log = inspectLog(nodeDisk, folder.journal, "tail");
   if (log === undefined) return undefined;
-  const opened = await openForReading(folder.history, log.logId);
+  const opened = openForReading(folder.history, log.logId);
   const fault = opened !== undefined && "kind" in opened ? opened : undefined;
   if (fault?.kind === "damaged") onDamagedHistory(fault.reason);
   const store = opened === undefined || "kind" in opened ? undefined : opened;
@@ -52,7 +52,7 @@ export async function shownLoss(
     ...historyProofs(store?.held),
     ...checkpointProofs(folder),
   ];
-  await store?.close();
+  store?.close();
   const end = inspectLog(nodeDisk, folder.journal, "tail")?.end ?? log.end;
   const past = proofs.filter(({ batch, record }) => batch > end.batch || record > end.record);
   return past.length === 0 ? undefined : new LogBehind(folder.journal, end, past, log.first);

@@ -81,14 +81,14 @@ class SnapshotTaken implements VenueLogger {
 }
 
 /**
- * Digests of all files except lmdb's reader table, which every process that opens it writes, and the
- * trial file, which is removed again.
+ * Digests of all files except locks, and SQLite's index of the write-ahead file, which every process that
+ * opens the store writes.
  */
 function everything(directory: string): Record<string, string> {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" });
   const files = names
     .map((name) => join(directory, name))
-    .filter((path) => statSync(path).isFile() && !/lock(\.mdb)?$|history\/probe$/.test(path));
+    .filter((path) => statSync(path).isFile() && !/lock$|-shm$|-wal$/.test(path));
   return Object.fromEntries(
     files.map((path) => [
       relative(directory, path),
@@ -182,7 +182,7 @@ describe("an accepted loss", () => {
       },
     ]);
     const after = everything(join(data(), kept));
-    for (const name of ["history/data.mdb", "checkpoints.jsonl", "journal/0000000001.log"]) {
+    for (const name of ["history/history.sqlite", "checkpoints.jsonl", "journal/0000000001.log"]) {
       expect(after[name], name).toBe(before[name]);
     }
     const given = Object.keys(before).filter((name) => name.endsWith(".snapshot"));

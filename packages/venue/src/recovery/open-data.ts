@@ -50,24 +50,14 @@ export async function openData(
   try {
     const { logId, first } = journal.recovery;
     const nowMs = (options.clock ?? Date.now)();
-    const opened = await adoptHistory(found, logId, first, nowMs).catch(async (error: unknown) => {
-      await found.close();
-      throw error;
-    });
+    const opened = adoptHistory(found, logId, first, nowMs);
     warnOfRebuild(options, opened);
     const replay = (store: HistoryStore) =>
       recover(
         journal,
         folder.journal,
         store,
-        {
-          ...events,
-          commit: options.commit,
-          onDurable(held) {
-            found.onDurable(held.position);
-            events.onDurable(held);
-          },
-        },
+        { ...events, commit: options.commit },
         observers,
         (seq, record, records) => logger.info({ position: seq, record, records }, "recovering"),
         options.signal,
@@ -84,11 +74,9 @@ export async function openData(
       warnOfRebuild(options, rebuilt);
       return replay(rebuilt.store);
     });
-    found.settle();
     return { journal, recovered };
   } catch (error) {
-    // The process did not crash: the marker must not count this start.
-    if (found.fault === undefined) found.settle();
+    found.close();
     await journal.close();
     throw error;
   }
@@ -104,9 +92,9 @@ async function openLog(
   const acceptLoss = async (loss: Loss): Promise<void> => {
     // Before anything moves: a pruned log cannot rebuild the history, so the venue could not start.
     if (loss.first.batch > 0) throw new HistoryLost(loss.first, "it is ahead of the log");
-    await found?.close();
+    found?.close();
     const keptIn = giveUp(folder, loss, clock());
-    found = await FoundHistory.find(folder.history);
+    found = FoundHistory.find(folder.history);
     const { end, proofs } = loss;
     logger.error({ end, proofs, keptIn }, "LOSS ACCEPTED: what the log has lost is given up");
   };
@@ -119,7 +107,7 @@ async function openLog(
       ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
       ...(options.commit === undefined ? {} : { commit: options.commit }),
       proofs: async (logId) => {
-        found = await FoundHistory.find(folder.history);
+        found = FoundHistory.find(folder.history);
         return logProofs(folder, found.row, logId);
       },
       ...(options.acceptLoss === true ? { giveUp: acceptLoss } : {}),
@@ -127,7 +115,7 @@ async function openLog(
     if (found === undefined) throw new Error("the journal was opened without its proofs");
     return { journal, found };
   } catch (error) {
-    await found?.close();
+    found?.close();
     throw error;
   }
 }

@@ -83,7 +83,8 @@ export async function recover(
   } catch (error) {
     if (signal?.aborted === true) await history?.abandon();
     history?.halt();
-    await (history ?? store.environment).close().catch(() => undefined);
+    if (history === undefined) store.environment.close();
+    else await history.close().catch(() => undefined);
     throw error;
   }
 }

@@ -8,26 +8,12 @@
  * sessions that came after the snapshot.
  */
 import type { SealedBlock } from "../blocks/block-header.js";
-import { CANDLE_ROW } from "../history/candle-projection.js";
-import {
-  CHANGE,
-  CHANGED_DEPOSIT,
-  CHANGED_DEPOSIT_ID,
-  KINDS,
-} from "../history/change-projection.js";
-import { uncountedWords } from "../history/deposit-row.js";
 import { eachTable, TABLES, type TableName } from "../history/history-environment.js";
 import { type HistoryContext, HistoryRows } from "../history/history-rows.js";
 import type { HistoryStore } from "../history/history-store.js";
 import type { HistoryTable } from "../history/history-table.js";
 import { groupOf, keyOf, placeOf } from "../history/keys.js";
-import {
-  bytesOfWords,
-  type RowOffset,
-  type RowSink,
-  type RowTable,
-  wordsOfBytes,
-} from "../history/rows.js";
+import { bytesOfWords, type RowOffset, type RowSink, type RowTable } from "../history/rows.js";
 import type { Applied } from "../replica.js";
 
 /** How the rows of a table are written. */
@@ -61,6 +47,7 @@ const NATURE: Readonly<Record<TableName, Nature>> = {
   candles: "changing",
   watchers: "changing",
   votes: "changing",
+  markets: "changing",
 };
 
 /** Changing rows kept before those that agree are dropped. */
@@ -79,7 +66,7 @@ export class HistoryCheck implements RowSink {
 
   constructor(
     store: HistoryStore,
-    private readonly context: HistoryContext,
+    context: HistoryContext,
     /** The replay begins after this seq. */
     private readonly from: number,
   ) {
@@ -152,26 +139,11 @@ export class HistoryCheck implements RowSink {
     if (this.from > 0 && !this.isComputable(table.name, nature, key)) return;
     if (nature === "once" || nature === "derived") {
       table.created++;
-      this.fault ??= this.rowFault(table, key, value);
+      this.fault ??= table.compare(key, value);
       this.agreeing[table.name].rows++;
       return;
     }
     if (table.keep(key, value, this.seq)) this.kept++;
-  }
-
-  private rowFault(table: ComparedTable, key: Buffer, value: Buffer): string | null {
-    const fault = table.compare(key, value);
-    if (fault === null || table.name !== "changes") return fault;
-    const earlier = this.earlierForm(wordsOfBytes(value));
-    return earlier === undefined ? fault : table.compare(key, bytesOfWords(earlier));
-  }
-
-  /** A change of a deposit with many credits as earlier builds stored it; undefined for other rows. */
-  private earlierForm(words: readonly number[]): number[] | undefined {
-    if (words[0]! % KINDS !== CHANGE.DEPOSIT) return undefined;
-    const credits = this.context.deposit(words[CHANGED_DEPOSIT_ID]!)?.credits ?? [];
-    const state = uncountedWords(words.slice(CHANGED_DEPOSIT), credits);
-    return state === undefined ? undefined : [...words.slice(0, CHANGED_DEPOSIT), ...state];
   }
 
   /** Whether a replay that began at a snapshot can compute the row. */
@@ -244,15 +216,9 @@ class ComparedTable implements RowTable {
     return dropped;
   }
 
-  /** Minutes of earlier builds lack the turnover, the last word. */
-  private inFormOf(stored: Buffer, value: Buffer): Buffer {
-    const isEarlier = this.name === "candles" && stored.length === CANDLE_ROW.TURNOVER * 8;
-    return isEarlier ? value.subarray(0, stored.length) : value;
-  }
-
   compare(key: Buffer, value: Buffer): string | null {
     const stored = this.stored.get(key);
-    if (stored?.equals(this.inFormOf(stored, value)) === true) return null;
+    if (stored?.equals(value) === true) return null;
     const row = `${this.name}, row ${groupOf(key)}/${placeOf(key)}`;
     return stored === undefined
       ? `${row}: missing from the history`

@@ -17,10 +17,10 @@ import { join } from "node:path";
 import { signatureLine, successorText } from "@perpgate/protocol/receipts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { readCheckpointLines } from "../checkpoint/checkpoint-file.js";
-import { openEnvironment, openTables, type TableName } from "../history/history-environment.js";
-import { keyOf } from "../history/keys.js";
+import type { TableName } from "../history/history-environment.js";
 import { type LogKey, newLogKey, signWith } from "../receipts/log-key.js";
 import { dataFolder } from "../recovery/data-folder.js";
+import { editStore, lastRow, putRow, runSql } from "../testing/edit-store.js";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 import { succeed } from "../tlog/successor-store.js";
 import { verify } from "./verify.js";
@@ -262,38 +262,35 @@ test("verify: a new key that the old one announced, pinned or old", async () => 
   expect(await reasonWith({ logKey: newLogKey("x").key, ...auditor })).toMatch(/log\.key is/);
 });
 
-/** Changes a byte of a row that the replay of the pruned log does not reach. */
-async function changeRow(name: TableName, key: Buffer | undefined): Promise<void> {
-  const environment = openEnvironment(join(data, "history"), false);
-  const table = openTables(environment, false)[name];
-  const found = key ?? [...table.getKeys({ limit: 1 })].map((each) => Buffer.from(each))[0]!;
-  const value = Buffer.from(table.get(found)!);
-  value[value.length - 60 > 0 ? value.length - 60 : 3]! ^= 1;
-  table.putSync(found, value);
-  await environment.close();
+/** A row after the last one, with the same content. */
+function addRow(name: TableName): void {
+  editStore(data, (database) => {
+    putRow(database, name, lastRow(database, name).with(0, 1_000_000));
+  });
 }
 
-/** A row after the last one, with the same content. */
-async function addRow(name: TableName): Promise<void> {
-  const environment = openEnvironment(join(data, "history"), false);
-  const table = openTables(environment, false)[name];
-  for (const { value } of [...table.getRange({ reverse: true, limit: 1 })]) {
-    table.putSync(keyOf(1_000_000), Buffer.from(value));
-  }
-  await environment.close();
+/** Changes a field of an acknowledgement. */
+function changeAck(where: string): void {
+  runSql(data, `UPDATE ack_rows SET block = block + 1 WHERE seq = ${where}`);
 }
 
 /** An acknowledgement of the block in which the replay begins, from before that. */
 async function changeSplitBlock(): Promise<void> {
   const { from } = await verify(data);
-  await changeRow("acks", keyOf(from));
+  changeAck(String(from));
 }
 
 const PRUNED: Readonly<Record<string, Attack["attack"]>> = {
-  "the header of a block that was pruned": () => changeRow("blocks", keyOf(2)),
-  "an acknowledgement that was pruned": () => changeRow("acks", undefined),
+  "the header of a block that was pruned": () =>
+    runSql(
+      data,
+      `UPDATE block_rows SET header = CAST(substr(header, 1, 60) || x'ff' || substr(header, 62) AS BLOB)
+       WHERE number = 2`,
+    ),
+  "an acknowledgement that was pruned": () => changeAck("(SELECT min(seq) FROM ack_rows)"),
   "an acknowledgement of the block that the snapshot splits": changeSplitBlock,
-  "a hash of the tree that was pruned": () => changeRow("tree", keyOf(0, 1)),
+  "a hash of the tree that was pruned": () =>
+    runSql(data, "UPDATE tree_rows SET hash = zeroblob(32) WHERE level = 0 AND place = 1"),
   "a block after the last one": () => addRow("blocks"),
   "an acknowledgement after the last one": () => addRow("acks"),
   "a record before the snapshot": () => {

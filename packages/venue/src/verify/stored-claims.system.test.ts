@@ -1,21 +1,16 @@
 /** `verify` on checkpoints and snapshots, and on the history of a pruned log. */
 
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from "node:fs";
+import { appendFileSync, cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FileSnapshots, inspectLog, nodeDisk } from "@perpgate/journal";
 import { until } from "@perpgate/journal/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readCheckpointLines } from "../checkpoint/checkpoint-file.js";
-import { openEnvironment, openTables, type TableName } from "../history/history-environment.js";
+import type { TableName } from "../history/history-environment.js";
+import { STORE_FILE } from "../history/sqlite.js";
 import { newLogKey } from "../receipts/log-key.js";
 import { encodeReplicaState, newReplicaState } from "../recovery/replica-state.js";
+import { editStore, flipped, lastRow, putRow, runSql } from "../testing/edit-store.js";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 import type { VenueOptions } from "../venue-options.js";
 import { verify } from "./verify.js";
@@ -103,6 +98,9 @@ describe("snapshots", () => {
   });
 });
 
+/** The column of an order's row. */
+const REMAINING = 18;
+
 describe("a pruned log", () => {
   async function prunedFolder(): Promise<void> {
     const driver = await venueWithCheckpoints(300, 6);
@@ -110,13 +108,12 @@ describe("a pruned log", () => {
     await driver.venue.close();
   }
 
-  async function changeLastRow(name: TableName, change: (value: Buffer) => Buffer): Promise<void> {
-    const environment = openEnvironment(join(folder, "history"), false);
-    const table = openTables(environment, false)[name];
-    for (const { key, value } of [...table.getRange({ reverse: true, limit: 1 })]) {
-      table.putSync(Buffer.from(key), change(Buffer.from(value)));
-    }
-    await environment.close();
+  /** Flips a bit of the last row. */
+  function changeLastRow(name: TableName, column: number): void {
+    editStore(folder, (database) => {
+      const row = lastRow(database, name);
+      putRow(database, name, row.with(column, flipped(row.at(column))));
+    });
   }
 
   test("its history: compared as far as the remaining log determines it", async () => {
@@ -125,14 +122,16 @@ describe("a pruned log", () => {
     expect(report.fault).toBeNull();
     expect(report.from).toBeGreaterThan(0);
     expect(report.historyRows).toBeGreaterThan(20);
-    for (const name of ["fills", "orders", "acks", "blocks"] as const) {
-      const flip = (value: Buffer): Buffer => {
-        value[value.length - 2] = (value.at(-2) ?? 0) ^ 1;
-        return value;
-      };
-      await changeLastRow(name, flip);
+    const columns = [
+      ["fills", -1],
+      ["orders", REMAINING],
+      ["acks", -1],
+      ["blocks", -1],
+    ] as const;
+    for (const [name, column] of columns) {
+      changeLastRow(name, column);
       expect((await verify(folder)).fault?.reason).toContain(`${name}, row`);
-      await changeLastRow(name, flip);
+      changeLastRow(name, column);
     }
     expect((await verify(folder)).fault).toBeNull();
   });
@@ -174,13 +173,12 @@ describe("a pruned log", () => {
     await driver.venue.close();
     await removeFolder(history);
     cpSync(join(folder, "older"), history, { recursive: true });
-    await changeLastRow("candles", (value) => value.subarray(0, 5));
-    const before = readFileSync(join(history, "data.mdb"));
+    runSql(folder, "UPDATE candle_rows SET high = NULL");
+    const before = readFileSync(join(history, STORE_FILE));
     await expect(TestVenue.open(folder, { segmentBytes: 16_384 })).rejects.toMatchObject({
       name: "HistoryLost",
-      message: expect.stringMatching(/cannot be rebuilt: .*a row of candles has 5 bytes.*nothing/),
+      message: expect.stringMatching(/cannot be rebuilt: .*a row of candles has 8 bytes.*nothing/),
     });
-    expect(readFileSync(join(history, "data.mdb")).equals(before)).toBe(true);
-    expect(existsSync(join(history, "opening"))).toBe(false);
+    expect(readFileSync(join(history, STORE_FILE)).equals(before)).toBe(true);
   });
 });

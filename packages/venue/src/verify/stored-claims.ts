@@ -80,7 +80,7 @@ export class StoredClaims {
     const files = new FileSnapshots(nodeDisk, folder.journal, logId);
     const { lines, bad } = readCheckpointLines(folder.checkpoints);
     const checkpoints = lines.map(({ checkpoint }) => checkpoint);
-    const opened = await openForReading(folder.history, logId);
+    const opened = openForReading(folder.history, logId);
     const isUsable = opened !== undefined && !("kind" in opened);
     return new StoredClaims({
       store: isUsable ? opened : undefined,
@@ -185,7 +185,7 @@ export class StoredClaims {
   }
 
   async close(): Promise<void> {
-    await this.found.store?.close();
+    this.found.store?.close();
   }
 
   private snapshotFault(batch: number, state: ReplicaState): string | null {

@@ -34,15 +34,14 @@ const ORDERS = 40;
 const FATAL: readonly Fault[] = [
   { call: "sync", error: "EIO", path: ".log" },
   { call: "write", error: "ENOSPC", path: ".log" },
-  { call: "sync", error: "EIO", path: "history/data.mdb" },
-  { call: "write", error: "EIO", path: "history/probe" },
+  { call: "sync", error: "EIO", path: "history/history.sqlite-wal" },
+  { call: "write", error: "EIO", path: "history/history.sqlite-wal" },
   { call: "sync", error: "EIO", path: ".log", after: 3 },
   { call: "write", error: "EIO", path: ".log" },
-  { call: "sync", error: "ENOSPC", path: "history/data.mdb", after: 1 },
-  { call: "write", error: "ENOSPC", path: "history/probe", after: 1 },
+  { call: "sync", error: "ENOSPC", path: "history/history.sqlite-wal", after: 1 },
+  { call: "write", error: "ENOSPC", path: "history/history.sqlite-wal", after: 1 },
   { call: "sync", error: "ENOSPC", path: ".log", after: 11 },
   { call: "write", error: "EIO", path: ".log", after: 5 },
-  { call: "truncate", error: "EIO", path: "history/probe" },
   { call: "write", error: "ENOSPC", path: ".log", after: 17 },
 ];
 

@@ -98,7 +98,7 @@ describe("a process that fails with orders in flight", () => {
 });
 
 describe.skipIf("missing" in library)("a disk that fails during a loop or a stop", () => {
-  const HISTORY_FAULT: Fault = { call: "sync", error: "EIO", path: "history/data.mdb" };
+  const HISTORY_FAULT: Fault = { call: "sync", error: "EIO", path: "history/history.sqlite-wal" };
   const faultyDisk = () =>
     new FaultControl("path" in library ? library.path : "", temporaryFolder());
 

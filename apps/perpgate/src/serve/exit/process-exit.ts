@@ -2,7 +2,7 @@
  * How the process ends. See docs/adr/0070-process-exit.md.
  *
  * `process.exit` waits for every worker thread and every request in libuv's thread pool. One thread
- * that is blocked in a system call or an lmdb transaction would keep the process, and the lock on its
+ * that is blocked in a system call or a transaction of the store would keep the process, and the lock on its
  * data folder, for ever. So `process.exit` is called only when nothing is left to wait for; otherwise
  * the process kills itself with SIGKILL. A watchdog thread does so if the main thread is blocked.
  *

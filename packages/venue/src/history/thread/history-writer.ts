@@ -2,18 +2,12 @@
 import { startWorker, type WorkerThread } from "@perpgate/journal/worker";
 import type { Held } from "../history-environment.js";
 import type { Slice } from "../slice.js";
-import {
-  type FromWriter,
-  SIGNAL,
-  SIGNAL_BYTES,
-  type ThreadData,
-  type ToWriter,
-  type WriterData,
-} from "./messages.js";
+import type { FromWriter, ThreadData, ToWriter, WriterData } from "./messages.js";
+import { StoreWriter } from "./store-writer.js";
 
 export interface WriterEvents {
   /** The slice of this number and all before it are on disk. */
-  onWritten(number: number): void;
+  onWritten(number: number, walBytes: number): void;
   /** Nothing more is written. */
   onFailure(error: Error): void;
 }
@@ -31,7 +25,6 @@ export interface SliceWriter {
 
 export class HistoryWriter implements SliceWriter {
   private readonly thread: WorkerThread;
-  private readonly signals = new Int32Array(new SharedArrayBuffer(SIGNAL_BYTES));
   /** Number of the last slice posted; 0 if all are committed. */
   private awaited = 0;
   private isOver = false;
@@ -41,11 +34,11 @@ export class HistoryWriter implements SliceWriter {
     private readonly events: WriterEvents,
     exitDeadline?: SharedArrayBuffer,
   ) {
-    const workerData: ThreadData = { ...data, signals: this.signals.buffer, exitDeadline };
+    const workerData: ThreadData = { ...data, exitDeadline };
     this.thread = startWorker("history", "./history-thread.js", import.meta.url, { workerData });
     const { worker, exited } = this.thread;
     worker.on("message", (message: FromWriter) => {
-      if (message.kind === "written") this.onWritten(message.number);
+      if (message.kind === "written") this.onWritten(message.number, message.walBytes);
       else this.fail(message.message);
     });
     void exited.then(({ message }) => this.fail(message));
@@ -53,53 +46,37 @@ export class HistoryWriter implements SliceWriter {
     worker.unref();
   }
 
-  write({ number, shared, length, count }: Slice, held: Held): void {
+  write(slice: Slice, held: Held): void {
     if (this.isOver) return;
     if (this.awaited === 0) this.thread.worker.ref();
-    this.awaited = number;
-    this.post({ kind: "write", number, memory: shared, length, count, held });
+    this.awaited = slice.number;
+    const bytes = slice.copy();
+    const message: ToWriter = { kind: "write", number: slice.number, bytes, held };
+    this.thread.worker.postMessage(message, [bytes.buffer]);
   }
 
   flush(): void {
-    if (!this.isOver) this.post({ kind: "flush", request: this.requestFlush() });
+    if (!this.isOver) this.post({ kind: "flush" });
   }
 
   async close(): Promise<void> {
     this.isOver = true;
     this.thread.worker.ref();
-    this.requestFlush();
     this.post({ kind: "close" });
     await this.thread.exited;
   }
 
-  /**
-   * Rolls back the open transaction, writes nothing more, and resolves once the thread has ended. A
-   * thread terminated within a transaction would keep lmdb's lock, and the process could not exit.
-   *
-   * ABANDONED is stored before `close` increments FLUSHES and wakes the thread, so the thread reads
-   * ABANDONED = 1 after every wake-up that this call causes.
-   */
   async abandon(): Promise<void> {
-    Atomics.store(this.signals, SIGNAL.ABANDONED, 1);
-    await this.close();
+    this.isOver = true;
+    await this.thread.worker.terminate();
   }
 
-  private onWritten(number: number): void {
+  private onWritten(number: number, walBytes: number): void {
     if (number === this.awaited && !this.isOver) {
       this.awaited = 0;
       this.thread.worker.unref();
     }
-    this.events.onWritten(number);
-  }
-
-  /**
-   * Increments FLUSHES, then notifies. A thread that waits in `Pacer.next` wakes; one about to wait
-   * compares FLUSHES with the last served value, finds it larger, and does not wait.
-   */
-  private requestFlush(): number {
-    const before = Atomics.add(this.signals, SIGNAL.FLUSHES, 1);
-    Atomics.notify(this.signals, SIGNAL.FLUSHES);
-    return before + 1;
+    this.events.onWritten(number, walBytes);
   }
 
   private post(message: ToWriter): void {
@@ -111,5 +88,45 @@ export class HistoryWriter implements SliceWriter {
     this.isOver = true;
     this.thread.worker.unref();
     this.events.onFailure(new Error(`the history cannot be written: ${reason}`));
+  }
+}
+
+/** Writes in the caller's thread, for tests and tools: starting a thread takes most of a short life. */
+export class InlineWriter implements SliceWriter {
+  private readonly writer: StoreWriter;
+
+  constructor(
+    data: WriterData,
+    private readonly events: WriterEvents,
+    exitDeadline?: SharedArrayBuffer,
+  ) {
+    this.writer = new StoreWriter({ ...data, exitDeadline }, (message) => this.onMessage(message));
+  }
+
+  write(slice: Slice, held: Held): void {
+    void this.post({ kind: "write", number: slice.number, bytes: slice.copy(), held });
+  }
+
+  flush(): void {
+    void this.post({ kind: "flush" });
+  }
+
+  close(): Promise<void> {
+    return this.post({ kind: "close" });
+  }
+
+  async abandon(): Promise<void> {
+    this.writer.stop();
+  }
+
+  /** Not before the caller's next line, which may wait for what the message leads to. */
+  private async post(message: ToWriter): Promise<void> {
+    await undefined;
+    this.writer.take(message);
+  }
+
+  private onMessage(message: FromWriter): void {
+    if (message.kind === "written") this.events.onWritten(message.number, message.walBytes);
+    else this.events.onFailure(new Error(`the history cannot be written: ${message.message}`));
   }
 }

@@ -1,0 +1,111 @@
+/**
+ * The store of the past: its size, how fast it is rebuilt from a log, what a page costs, and what it costs
+ * the main thread. With `--before FOLDER` the same of another release that is built in that folder.
+ */
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { LOG_START, LogReader, nodeDisk } from "@perpgate/journal";
+import { DEFAULT_MARKETS } from "@perpgate/protocol";
+import { Replica, Venue } from "@perpgate/venue";
+import { dataFolder, newReplicaState, observe } from "@perpgate/venue/testing";
+import { ThreadClock } from "./engine/thread-clock.js";
+import { CONFIG, VenueFlow } from "./engine/venue-flow.js";
+import { inFolder } from "./harness/gateway.js";
+import { parseOptions } from "./harness/options.js";
+import { moduleOf } from "./harness/release-before.js";
+import { Report } from "./harness/report.js";
+import { recordLog } from "./recovery/recorded-log.js";
+
+const PAGE = 100;
+const PAGES = 2_000;
+const BYTES_BAR = 200;
+const REBUILD_BAR = 40_000;
+const SHARE_BAR = 5;
+
+const options = parseOptions({
+  command: "bench:store",
+  about: "The store of the past: bytes, rebuild, pages, the main thread's share.",
+  numbers: {
+    commands: ["commands in the log", 1_000_000, 100_000],
+    accounts: ["accounts that trade", 10_000, 2_000],
+  },
+  texts: { before: "the folder of another built release" },
+});
+const report = new Report("store");
+const clock = new ThreadClock();
+
+/** What the replay costs without a store. */
+function replayMicros(journal: string, until: number): number {
+  const state = newReplicaState();
+  const replica = new Replica(state.engine, [
+    { onCommand: (applied) => void observe(state, applied) },
+  ]);
+  const reader = new LogReader(nodeDisk, journal, LOG_START);
+  const from = clock.ms() * 1_000;
+  for (let batch = reader.next(until); batch !== undefined; batch = reader.next(until)) {
+    replica.applyBatch(batch);
+  }
+  reader.close();
+  return clock.ms() * 1_000 - from;
+}
+
+function bytesIn(directory: string): number {
+  return readdirSync(directory).reduce((sum, name) => {
+    const file = statSync(join(directory, name));
+    // Sparse files count by what they occupy.
+    return sum + (name === "lock.mdb" ? 0 : Math.min(file.size, file.blocks * 512));
+  }, 0);
+}
+
+async function measure(
+  release: string,
+  open: typeof Venue.open,
+  directory: string,
+  { orders, commands, replay }: { orders: number; commands: number; replay: number },
+): Promise<void> {
+  const basis = { directory, config: CONFIG, listing: DEFAULT_MARKETS };
+  const from = clock.ms() * 1_000;
+  const started = performance.now();
+  const venue = await open({ ...basis, cohort: "open", checkpoints: null });
+  await venue.history.flush();
+  const seconds = (performance.now() - started) / 1_000;
+  const share = (clock.ms() * 1_000 - from - replay) / orders;
+  const rate = commands / seconds;
+  report.add(`${release}: rebuild`, rate, "commands/s", "bar 40,000", rate / REBUILD_BAR);
+  report.add("  main thread's share of an order", share, "µs", "bar 5", share / SHARE_BAR);
+  const pagesFrom = performance.now();
+  let rows = 0;
+  for (let i = 0; i < PAGES; i++) {
+    rows += venue.views.fills(1 + (i % 100), { limit: PAGE }).length;
+  }
+  const perPage = ((performance.now() - pagesFrom) / PAGES) * 1_000;
+  report.add(`  page of ${(rows / PAGES).toFixed(0)} fills`, perPage, "µs");
+  await venue.close();
+  const bytes = bytesIn(dataFolder(directory).history) / orders;
+  report.add("  on disk per order", bytes, "bytes", "bar 200", bytes / BYTES_BAR);
+}
+
+await inFolder("store", async (folder) => {
+  const data = (name: string) => join(folder, name);
+  const flow = new VenueFlow(options.number("accounts"), options.number("commands"));
+  const orders = flow.timed.filter(({ kind }) => kind === "PlaceOrder").length;
+  const before = options.text("before");
+  const releases: [string, typeof Venue.open][] = [["this release", (each) => Venue.open(each)]];
+  if (before !== undefined) {
+    const { Venue: other } = await moduleOf<{ Venue: typeof Venue }>(
+      before,
+      "packages/venue/dist/index.js",
+    );
+    releases.push([before, (each) => other.open(each)]);
+  }
+  for (const [i, [name, open]] of releases.entries()) {
+    await report.step(name, async () => {
+      const directory = data(`data-${i}`);
+      const { journal } = dataFolder(directory);
+      const { commands, end } = await recordLog(journal, flow);
+      const replay = replayMicros(journal, end.batch);
+      await measure(name, open, directory, { orders, commands, replay });
+    });
+  }
+});
+report.print(options.has("json"));

@@ -1,0 +1,513 @@
+/**
+ * How the rows of each table are stored: the columns of its key and of its words, and back. In memory a row
+ * is a key (keys.ts) and bytes; see schema.ts for what a stored row leaves out because another one has it.
+ */
+
+import { EVENT } from "@perpgate/engine";
+import { CLIENT_ID_WORDS, clientIdOf, clientIdWords } from "@perpgate/protocol/client-order-id";
+import { exitKindOf, isPlainLeaf, parentOf, RESOLUTIONS } from "@perpgate/protocol/core";
+import { decodeBlock, HASH_BYTES } from "../blocks/block-header.js";
+import { ACKNOWLEDGED } from "../event-fields.js";
+import { HistoryDamaged } from "../venue-errors.js";
+import { decodeAck, encodeAck } from "./ack-row.js";
+import { CHANGE, CHANGED_ORDER, FLAG, KINDS, MONEY_WORDS } from "./change-projection.js";
+import { decodeVote, encodeVote } from "./deposit-projection.js";
+import { FILL_ROW, FILL_WORDS } from "./fill-projection.js";
+import type { TableName } from "./history-environment.js";
+import {
+  accountGroup,
+  clientIdPlace,
+  groupOf,
+  keyOf,
+  lastOf,
+  MARKETS,
+  ordinalOf,
+  placeOf,
+  wideKeyOf,
+} from "./keys.js";
+import { EXTENDED_ROW, EXTENDED_ROW_WORDS, ORDER_ROW, ORDER_ROW_WORDS } from "./order-row.js";
+import { decodeResult, encodeResult } from "./result-projection.js";
+import { bytesOfWords, wordsOfBytes } from "./rows.js";
+import { decodeSessionKey, encodeSessionKey } from "./session-projection.js";
+import type { Cell } from "./sqlite.js";
+import { packWords, unpackWords } from "./word-blob.js";
+
+export interface Entry {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
+
+export interface RowCodec {
+  /** Where rows are read from. */
+  readonly from: string;
+  /** The columns of the key, in order. */
+  readonly keys: readonly string[];
+  /** The other columns that are read. */
+  readonly columns: readonly string[];
+  /** The table that rows are written to; null if their table is an index of another one. */
+  readonly table: string | null;
+  /** The key's columns. */
+  keyCells(key: Buffer): readonly number[];
+  /** All cells of a row, as the table is declared. */
+  cells(key: Buffer, value: Buffer): readonly Cell[];
+  /** The row of `keys` and `columns`. @throws {HistoryDamaged} */
+  entry(cells: readonly Cell[]): Entry;
+}
+
+interface KeyCodec {
+  readonly keys: readonly string[];
+  cells(key: Buffer): number[];
+  key(cells: readonly Cell[]): Buffer;
+}
+
+const one = (name: string): KeyCodec => ({
+  keys: [name],
+  cells: (key) => [groupOf(key)],
+  key: (cells) => keyOf(numberAt(cells, 0)),
+});
+const two = (first: string, second: string): KeyCodec => ({
+  keys: [first, second],
+  cells: (key) => [groupOf(key), placeOf(key)],
+  key: (cells) => keyOf(numberAt(cells, 0), numberAt(cells, 1)),
+});
+const three = (first: string, second: string, third: string): KeyCodec => ({
+  keys: [first, second, third],
+  cells: (key) => [groupOf(key), placeOf(key), ordinalOf(key)],
+  key: (cells) => keyOf(numberAt(cells, 0), numberAt(cells, 1), numberAt(cells, 2)),
+});
+/** A group that consists of two numbers, the second below `base`. */
+const split = (base: number, names: readonly string[]): KeyCodec => ({
+  keys: names,
+  cells(key) {
+    const group = groupOf(key);
+    const low = group % base;
+    return [(group - low) / base, low, placeOf(key), ordinalOf(key)].slice(0, names.length);
+  },
+  key: (cells) =>
+    keyOf(
+      numberAt(cells, 0) * base + numberAt(cells, 1),
+      numberAt(cells, 2),
+      names.length > 3 ? numberAt(cells, 3) : 0,
+    ),
+});
+const wide = (...keys: [string, string, string]): KeyCodec => ({
+  keys,
+  cells: (key) => [groupOf(key), placeOf(key), lastOf(key)],
+  key: (cells) => wideKeyOf(numberAt(cells, 0), numberAt(cells, 1), numberAt(cells, 2)),
+});
+const byMarket = split(MARKETS, ["account", "market", "seq", "ordinal"]);
+
+/** A table whose cells follow from those of its key and its value. */
+function coded(
+  table: string,
+  key: KeyCodec,
+  columns: readonly string[],
+  encode: (value: Buffer, key: Buffer) => readonly Cell[],
+  decode: (cells: readonly Cell[], key: Buffer) => Buffer,
+  from = table,
+): RowCodec {
+  const { keys } = key;
+  return {
+    table,
+    from,
+    keys,
+    columns,
+    keyCells: key.cells,
+    cells: (bytes, value) => [...key.cells(bytes), ...encode(value, bytes)],
+    entry(cells) {
+      const bytes = key.key(cells);
+      return { key: bytes, value: decode(cells.slice(keys.length), bytes) };
+    },
+  };
+}
+
+/** A table of words, one column each; those that are missing at the end are NULL. */
+function numeric(table: string, key: KeyCodec, columns: readonly string[]): RowCodec {
+  return coded(
+    table,
+    key,
+    columns,
+    (value) => padded(wordsOfBytes(value), columns.length),
+    (cells) => bytesOfWords(presentNumbers(cells)),
+  );
+}
+
+/** As `numeric`, for rows that have the market of their key as a word, too. */
+function withMarket(table: string, marketWord: number, columns: readonly string[]): RowCodec {
+  return coded(
+    table,
+    byMarket,
+    columns,
+    (value) => wordsOfBytes(value).toSpliced(marketWord, 1),
+    (cells, key) =>
+      bytesOfWords(presentNumbers(cells).toSpliced(marketWord, 0, groupOf(key) % MARKETS)),
+  );
+}
+
+function blob(table: string, key: KeyCodec, column: string): RowCodec {
+  return coded(
+    table,
+    key,
+    [column],
+    (value) => [value],
+    (cells) => bytesAt(cells, 0),
+  );
+}
+
+const BALANCE_COLUMNS = ["kind", "amount", "balance", "detail", "time"];
+const LEDGER_MARKET = 1;
+
+const ORDER_COLUMNS = [
+  ...["side", "type", "price", "lots", "margin", "leverage", "reduce_only", "post_only", "nonce"],
+  ...["session", "status", "reason", "filled_lots", "filled_micros", "fee", "remaining", "created"],
+  ...["updated_after", "time_in_force", "expires", "stop_trigger", "limit_price"],
+  ...["close_position", "client_order_id"],
+];
+const PLAIN_COLUMNS = ORDER_COLUMNS.indexOf("time_in_force");
+const ORDER_KEY_WORDS = 3;
+/** Places of an order's exits after it: ids of exits are quarters (order-id.ts). */
+const EXITS = 4;
+
+/** Order: id, account and market, then the columns, then the place of the client's id. */
+function orderCells(value: Buffer): readonly Cell[] {
+  const words = wordsOfBytes(value);
+  const cells: Cell[] = words.slice(0, EXTENDED_ROW.CLIENT);
+  cells[ORDER_ROW.UPDATED] = words[ORDER_ROW.UPDATED]! - words[ORDER_ROW.CREATED]!;
+  if (words.length === ORDER_ROW_WORDS)
+    return padded(cells, ORDER_KEY_WORDS + ORDER_COLUMNS.length + 1);
+  const id = clientIdIn(words, EXTENDED_ROW.CLIENT);
+  return [...cells, id, id === null ? null : clientIdPlace(words, EXTENDED_ROW.CLIENT)];
+}
+
+/** `cells` begin with the order's id, account and market. */
+function orderWords(cells: readonly Cell[]): number[] {
+  const isExtended = cells[ORDER_KEY_WORDS + PLAIN_COLUMNS] !== null;
+  const plain = numbers(cells.slice(0, ORDER_ROW_WORDS));
+  plain[ORDER_ROW.UPDATED] = plain[ORDER_ROW.UPDATED]! + plain[ORDER_ROW.CREATED]!;
+  if (!isExtended) return plain;
+  const terms = numbers(cells.slice(ORDER_ROW_WORDS, EXTENDED_ROW.CLIENT));
+  return [...plain, ...terms, ...clientWordsOf(cells[EXTENDED_ROW.CLIENT])];
+}
+
+const orders: RowCodec = {
+  table: "order_rows",
+  from: "order_rows",
+  keys: ["account", "market", "id"],
+  columns: ORDER_COLUMNS,
+  keyCells(key) {
+    const [account = 0, market = 0, order = 0, exit = 0] = byMarket.cells(key);
+    return [account, market, order + Math.min(exit, EXITS - 1) / EXITS];
+  },
+  cells: (_, value) => orderCells(value),
+  entry([account, market, id, ...rest]) {
+    const words = orderWords([id ?? null, account ?? null, market ?? null, ...rest]);
+    const [order = 0] = words;
+    const group = accountGroup(words[ORDER_ROW.ACCOUNT]!, words[ORDER_ROW.MARKET]!);
+    return { key: keyOf(group, parentOf(order), exitKindOf(order)), value: bytesOfWords(words) };
+  },
+};
+
+/** Names of orders: an index of their rows. */
+function orderIndex(column: string, where: string): RowCodec {
+  const key = wide("account", column, "id");
+  return {
+    table: null,
+    from: `order_rows WHERE ${where}`,
+    keys: key.keys,
+    columns: ["market"],
+    keyCells: key.cells,
+    cells: () => [],
+    entry(cells) {
+      const market = Buffer.allocUnsafe(2);
+      market.writeUInt16BE(numberAt(cells, 3));
+      return { key: key.key(cells), value: market };
+    },
+  };
+}
+
+/** The words of a fill that are stored: not the market, which its key has. */
+const fills = coded(
+  "fill_rows",
+  byMarket,
+  [
+    ...["order_id", "kind", "side", "price", "lots", "fee", "is_taker", "pnl", "block", "time"],
+    ...["balance", "(SELECT client_order_id FROM order_rows WHERE id = order_id)"],
+  ],
+  (value) => wordsOfBytes(value.subarray(0, FILL_WORDS * 8)).toSpliced(FILL_ROW.MARKET, 1),
+  (cells, key) => {
+    const client = cells.at(-1);
+    const words = numbers(cells.slice(0, -1)).toSpliced(FILL_ROW.MARKET, 0, groupOf(key) % MARKETS);
+    return bytesOfWords(client === null ? words : [...words, ...clientWordsOf(client)]);
+  },
+);
+
+/** Fields of an acknowledgement that are not its order's. */
+const ACK_FIELDS = [
+  ...(["type", "status", "reason", "filledLots", "filledMicros", "feeMicros"] as const),
+  ...([
+    "remainingLots",
+    "positionLots",
+    "positionCostMicros",
+    "unrealizedMicros",
+    "block",
+  ] as const),
+];
+const ACK_COLUMNS = [
+  ...["type", "status", "reason", "filled_lots", "filled_micros", "fee", "remaining"],
+  ...["position_lots", "position_cost", "unrealized", "block", "digest", "time"],
+];
+/** Of the order; an amendment has a session and a nonce of its own. */
+const ACK_TERMS = ["account", "market", "side", "session", "nonce"] as const;
+const ACK_TERM_COLUMNS = [
+  ...["o.account", "o.market", "o.side", "coalesce(a.session, o.session)"],
+  "coalesce(a.nonce, o.nonce)",
+];
+
+const acks: RowCodec = {
+  table: "ack_rows",
+  from: "ack_rows a LEFT JOIN order_rows o ON o.id = coalesce(a.order_id, a.seq)",
+  keys: ["a.seq"],
+  columns: [
+    ...ACK_COLUMNS.map((name) => `a.${name}`),
+    "o.id",
+    ...ACK_TERM_COLUMNS,
+    "o.client_order_id",
+  ],
+  keyCells: one("seq").cells,
+  cells(key, value) {
+    const seq = groupOf(key);
+    const { leaf, digest, timeMs } = decodeAck(seq, value);
+    const words = wordsOfBytes(leaf);
+    const order = words[ACKNOWLEDGED.orderId]!;
+    const own: Cell[] =
+      order === seq
+        ? [null, null, null]
+        : [order, words[ACKNOWLEDGED.session]!, words[ACKNOWLEDGED.nonce]!];
+    const fields = ACK_FIELDS.map((name) => words[ACKNOWLEDGED[name]]!);
+    return [seq, ...own, ...fields, digest, timeMs];
+  },
+  entry([seqCell, ...cells]) {
+    const seq = numberOf(seqCell);
+    const order = numberAt(cells, ACK_COLUMNS.length);
+    const client = clientWordsOf(cells.at(-1));
+    const words: number[] = Array(ACKNOWLEDGED.client1 + CLIENT_ID_WORDS).fill(0);
+    words[0] = EVENT.OrderAcknowledged;
+    words[ACKNOWLEDGED.orderId] = order;
+    words[ACKNOWLEDGED.ackNonce] = seq;
+    for (const [i, name] of ACK_FIELDS.entries()) words[ACKNOWLEDGED[name]] = numberAt(cells, i);
+    for (const [i, name] of ACK_TERMS.entries()) {
+      words[ACKNOWLEDGED[name]] = numberAt(cells, ACK_COLUMNS.length + 1 + i);
+    }
+    for (const [i, word] of client.entries()) words[ACKNOWLEDGED.client1 + i] = word;
+    const isPlain = isPlainLeaf(order, seq, client[0]);
+    const leaf = bytesOfWords(isPlain ? words.slice(0, ACKNOWLEDGED.ackNonce) : words);
+    const digest = bytesAt(cells, ACK_FIELDS.length);
+    if (digest.length !== HASH_BYTES) throw new HistoryDamaged(`the digest at ${seq} is cut short`);
+    const timeMs = numberAt(cells, ACK_FIELDS.length + 1);
+    return { key: keyOf(seq), value: encodeAck(leaf, digest, timeMs) };
+  },
+};
+
+/** The words of a changed order that its row does not keep as they were. */
+const CHANGED = [
+  ...[ORDER_ROW.PRICE, ORDER_ROW.LOTS, ORDER_ROW.MARGIN, ORDER_ROW.STATUS, ORDER_ROW.REASON],
+  ...[ORDER_ROW.FILLED_LOTS, ORDER_ROW.FILLED_MICROS, ORDER_ROW.FEE, ORDER_ROW.REMAINING],
+  ORDER_ROW.UPDATED,
+];
+const CHANGED_TERMS = [EXTENDED_ROW.EXPIRES, EXTENDED_ROW.LIMIT];
+const CHANGED_TERMS_AT = 1 + CHANGED.length;
+
+/** Kind, the changed words, and the money, whose equity is stored as what it is above the rest. */
+function changeCells(value: Buffer): readonly Cell[] {
+  const words = wordsOfBytes(value);
+  const kind = words[0]!;
+  const money = hasMoney(kind) ? words.splice(-MONEY_WORDS) : [];
+  if (money.length > 0) money[3] = money[3]! - money[2]! - money[1]! - money[0]!;
+  if (kind % KINDS !== CHANGE.ORDER) return [null, packWords([...words, ...money])];
+  const row = words.slice(CHANGED_ORDER);
+  const isExtended = row.length === EXTENDED_ROW_WORDS;
+  const kept = (isExtended ? [...CHANGED, ...CHANGED_TERMS] : CHANGED).map((i) => row[i]!);
+  kept[CHANGED.length - 1] = row[ORDER_ROW.UPDATED]! - row[ORDER_ROW.CREATED]!;
+  return [row[ORDER_ROW.ID]!, packWords([kind, ...kept, ...money])];
+}
+
+function changeOf([orderId, packed, ...order]: readonly Cell[]): Buffer {
+  const words = unpackWords(bytesOf(packed));
+  const kind = words[0] ?? Number.NaN;
+  const money = hasMoney(kind) ? words.splice(-MONEY_WORDS) : [];
+  if (money.length > 0) money[3] = money[3]! + money[2]! + money[1]! + money[0]!;
+  if (kind % KINDS !== CHANGE.ORDER) return bytesOfWords([...words, ...money]);
+  const isExtended = words.length > CHANGED_TERMS_AT;
+  const now = orderWords([orderId ?? null, ...order]);
+  const row = isExtended ? now : now.slice(0, ORDER_ROW_WORDS);
+  for (const [i, word] of CHANGED.entries()) row[word] = words[1 + i] ?? Number.NaN;
+  row[ORDER_ROW.UPDATED] = row[ORDER_ROW.UPDATED]! + row[ORDER_ROW.CREATED]!;
+  if (isExtended) {
+    for (const [i, word] of CHANGED_TERMS.entries()) row[word] = words[CHANGED_TERMS_AT + i]!;
+  }
+  return bytesOfWords([kind, ...row, ...money]);
+}
+
+function hasMoney(kind: number): boolean {
+  return Math.floor(kind / FLAG.MONEY) % 2 === 1;
+}
+
+const changes = coded(
+  "change_rows",
+  { ...three("account", "seq", "ordinal"), keys: ["c.account", "c.seq", "c.ordinal"] },
+  ["c.order_id", "c.words", ...["account", "market", ...ORDER_COLUMNS].map((name) => `o.${name}`)],
+  changeCells,
+  changeOf,
+  "change_rows c LEFT JOIN order_rows o ON o.id = c.order_id",
+);
+
+const blocks = coded(
+  "block_rows",
+  one("number"),
+  ["header"],
+  (header) => {
+    const block = decodeBlock(header);
+    const { firstPosition = 0, lastPosition = 0, ackCount = 0, timeMs = 0 } = block ?? {};
+    return [firstPosition, lastPosition, ackCount, timeMs, header];
+  },
+  (cells) => bytesAt(cells, 0),
+);
+
+const PRESENT = Buffer.from([1]);
+
+export const CODECS: Readonly<Record<TableName, RowCodec>> = {
+  acks,
+  blocks,
+  fills,
+  trades: numeric("trade_rows", three("market", "seq", "ordinal"), [
+    "price",
+    "lots",
+    "side",
+    "time",
+  ]),
+  candles: numeric("candle_rows", split(RESOLUTIONS.length, ["market", "resolution", "time"]), [
+    ...["open", "high", "low", "close", "lots", "trades", "turnover"],
+  ]),
+  funding: numeric("funding_rows", two("market", "time"), ["rate", "mark"]),
+  orders,
+  // An exit has the nonce of its order, and is found through it.
+  nonces: orderIndex("nonce", "typeof(id) = 'integer'"),
+  clientIds: orderIndex("client_key", "client_key IS NOT NULL"),
+  positions: numeric("position_rows", two("account", "market"), [
+    ...["lots", "cost", "margin", "updated"],
+  ]),
+  sessions: coded(
+    "session_rows",
+    one("session"),
+    ["public_key", "message"],
+    (value) => {
+      const { publicKey, message } = decodeSessionKey(value);
+      return [publicKey, message];
+    },
+    (cells) =>
+      encodeSessionKey({ publicKey: bytesOrNone(cells, 0), message: bytesOrNone(cells, 1) }),
+  ),
+  changes,
+  deposits: coded(
+    "deposit_rows",
+    two("account", "deposit"),
+    [],
+    () => [],
+    () => PRESENT,
+  ),
+  watchers: coded(
+    "watcher_rows",
+    one("deposit"),
+    ["accounts"],
+    (value) => [packWords(wordsOfBytes(value))],
+    (cells) => bytesOfWords(unpackWords(bytesAt(cells, 0))),
+  ),
+  votes: coded(
+    "vote_rows",
+    three("deposit", "attestor", "part"),
+    ["registered", "public_key", "signature", "signed"],
+    (value) => {
+      const { registeredAtMs, publicKey, signature, signed } = decodeVote(value);
+      return [registeredAtMs, publicKey, signature, signed];
+    },
+    (cells) =>
+      encodeVote(numberAt(cells, 0), {
+        publicKey: bytesOrNone(cells, 1),
+        signature: bytesOrNone(cells, 2),
+        signed: bytesOrNone(cells, 3),
+      }),
+  ),
+  payments: withMarket("payment_rows", LEDGER_MARKET, BALANCE_COLUMNS),
+  ledger: withMarket("ledger_rows", LEDGER_MARKET, BALANCE_COLUMNS),
+  results: coded(
+    "result_rows",
+    one("seq"),
+    ["words", "digest"],
+    (value, key) => {
+      const { words, digest } = decodeResult(groupOf(key), value);
+      return [packWords(words), digest];
+    },
+    (cells) => encodeResult(unpackWords(bytesAt(cells, 0)), bytesOrNone(cells, 1)),
+  ),
+  tree: blob("tree_rows", two("level", "place"), "hash"),
+  markets: coded(
+    "market_rows",
+    one("market"),
+    ["symbol", "tick_size", "lot_size"],
+    (value) => {
+      const { symbol, tickSize, lotSize } = JSON.parse(value.toString());
+      return [symbol, tickSize, lotSize];
+    },
+    ([symbol, tickSize, lotSize]) => Buffer.from(JSON.stringify({ symbol, tickSize, lotSize })),
+  ),
+};
+
+function padded(cells: readonly Cell[], length: number): readonly Cell[] {
+  const missing = length - cells.length;
+  return missing <= 0 ? cells : [...cells, ...Array<null>(missing).fill(null)];
+}
+
+function clientIdIn(words: readonly number[], at: number): string | null {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0] = words.slice(at, at + CLIENT_ID_WORDS);
+  return clientIdOf([a, b, c, d, e]);
+}
+
+function clientWordsOf(cell: Cell | undefined) {
+  const words = clientIdWords(typeof cell === "string" ? cell : "");
+  if (words === undefined) throw new HistoryDamaged("a client's id of an order cannot be read");
+  return words;
+}
+
+function numberOf(cell: Cell | undefined): number {
+  if (typeof cell === "number") return cell;
+  throw new HistoryDamaged("a row holds something else than a number");
+}
+
+function numberAt(cells: readonly Cell[], at: number): number {
+  return numberOf(cells[at]);
+}
+
+function numbers(cells: readonly Cell[]): number[] {
+  return cells.map(numberOf);
+}
+
+/** Those before the first NULL. */
+function presentNumbers(cells: readonly Cell[]): number[] {
+  const end = cells.indexOf(null);
+  return numbers(end < 0 ? cells : cells.slice(0, end));
+}
+
+function bytesOf(cell: Cell | undefined): Buffer {
+  if (!(cell instanceof Uint8Array))
+    throw new HistoryDamaged("a row holds something else than bytes");
+  return Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength);
+}
+
+/** As `bytesAt`; no bytes are stored as NULL. */
+function bytesOrNone(cells: readonly Cell[], at: number): Buffer {
+  return cells[at] === null ? Buffer.alloc(0) : bytesOf(cells[at]);
+}
+
+function bytesAt(cells: readonly Cell[], at: number): Buffer {
+  return bytesOf(cells[at]);
+}

@@ -1,0 +1,181 @@
+/**
+ * The schema of the store, documented in docs/store.md. Tables hold the engine's integers: prices in ticks,
+ * sizes in lots, money in micro-dollars, times in Unix milliseconds. What another row tells is not stored a
+ * second time: an acknowledgement, a fill and a change take an order's terms from its row. The views have
+ * names and units.
+ */
+
+import { END_REASONS, ORDER_STATUSES, ORDER_TYPES } from "@perpgate/protocol/acknowledgement-leaf";
+import { RESOLUTIONS } from "@perpgate/protocol/core";
+
+/** Another number: the store is rebuilt from the log. */
+export const HISTORY_FORMAT = 9;
+
+const TABLES_SQL = `
+CREATE TABLE store (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  format INTEGER NOT NULL, log TEXT NOT NULL,
+  position INTEGER NOT NULL, batch INTEGER NOT NULL, record INTEGER NOT NULL, needs INTEGER NOT NULL
+);
+CREATE TABLE market_rows (
+  market INTEGER PRIMARY KEY, symbol TEXT, tick_size REAL, lot_size REAL
+);
+CREATE TABLE order_rows (
+  id INTEGER, account INTEGER, market INTEGER, side INTEGER, type INTEGER, price INTEGER, lots INTEGER,
+  margin INTEGER, leverage INTEGER, reduce_only INTEGER, post_only INTEGER, nonce INTEGER,
+  session INTEGER, status INTEGER, reason INTEGER, filled_lots INTEGER, filled_micros INTEGER,
+  fee INTEGER, remaining INTEGER, created INTEGER, updated_after INTEGER,
+  time_in_force INTEGER, expires INTEGER, stop_trigger INTEGER, limit_price INTEGER,
+  close_position INTEGER, client_order_id TEXT, client_key INTEGER,
+  PRIMARY KEY (id)
+) WITHOUT ROWID;
+CREATE INDEX orders_of_account ON order_rows (account, market, id);
+CREATE INDEX orders_by_nonce ON order_rows (account, nonce, id, market);
+CREATE INDEX orders_by_client_id ON order_rows (account, client_key, id, market)
+  WHERE client_key IS NOT NULL;
+CREATE TABLE fill_rows (
+  account INTEGER, market INTEGER, seq INTEGER, ordinal INTEGER, order_id INTEGER, kind INTEGER,
+  side INTEGER, price INTEGER, lots INTEGER, fee INTEGER, is_taker INTEGER, pnl INTEGER,
+  block INTEGER, time INTEGER, balance INTEGER,
+  PRIMARY KEY (account, market, seq, ordinal)
+) WITHOUT ROWID;
+CREATE TABLE trade_rows (
+  market INTEGER, seq INTEGER, ordinal INTEGER, price INTEGER, lots INTEGER, side INTEGER, time INTEGER,
+  PRIMARY KEY (market, seq, ordinal)
+) WITHOUT ROWID;
+CREATE TABLE candle_rows (
+  market INTEGER, resolution INTEGER, time INTEGER, open INTEGER, high INTEGER, low INTEGER,
+  close INTEGER, lots INTEGER, trades INTEGER, turnover INTEGER,
+  PRIMARY KEY (market, resolution, time)
+) WITHOUT ROWID;
+CREATE TABLE funding_rows (
+  market INTEGER, time INTEGER, rate INTEGER, mark INTEGER,
+  PRIMARY KEY (market, time)
+) WITHOUT ROWID;
+CREATE TABLE payment_rows (
+  account INTEGER, market INTEGER, seq INTEGER, ordinal INTEGER, kind INTEGER, amount INTEGER,
+  balance INTEGER, detail INTEGER, time INTEGER,
+  PRIMARY KEY (account, market, seq, ordinal)
+) WITHOUT ROWID;
+CREATE TABLE ledger_rows (
+  account INTEGER, market INTEGER, seq INTEGER, ordinal INTEGER, kind INTEGER, amount INTEGER,
+  balance INTEGER, detail INTEGER, time INTEGER,
+  PRIMARY KEY (account, market, seq, ordinal)
+) WITHOUT ROWID;
+CREATE TABLE position_rows (
+  account INTEGER, market INTEGER, lots INTEGER, cost INTEGER, margin INTEGER, updated INTEGER,
+  PRIMARY KEY (account, market)
+) WITHOUT ROWID;
+CREATE TABLE ack_rows (
+  seq INTEGER PRIMARY KEY, order_id INTEGER, session INTEGER, nonce INTEGER, type INTEGER, status INTEGER, reason INTEGER,
+  filled_lots INTEGER, filled_micros INTEGER, fee INTEGER, remaining INTEGER, position_lots INTEGER,
+  position_cost INTEGER, unrealized INTEGER, block INTEGER, digest BLOB, time INTEGER
+);
+CREATE TABLE result_rows (seq INTEGER PRIMARY KEY, words BLOB, digest BLOB);
+CREATE TABLE change_rows (
+  account INTEGER, seq INTEGER, ordinal INTEGER, order_id INTEGER, words BLOB,
+  PRIMARY KEY (account, seq, ordinal)
+) WITHOUT ROWID;
+CREATE TABLE block_rows (
+  number INTEGER PRIMARY KEY, first INTEGER, last INTEGER, acks INTEGER, time INTEGER, header BLOB
+);
+CREATE TABLE tree_rows (
+  level INTEGER, place INTEGER, hash BLOB,
+  PRIMARY KEY (level, place)
+) WITHOUT ROWID;
+CREATE TABLE session_rows (session INTEGER PRIMARY KEY, public_key BLOB, message BLOB);
+CREATE TABLE deposit_rows (
+  account INTEGER, deposit INTEGER,
+  PRIMARY KEY (account, deposit)
+) WITHOUT ROWID;
+CREATE TABLE watcher_rows (deposit INTEGER PRIMARY KEY, accounts BLOB);
+CREATE TABLE vote_rows (
+  deposit INTEGER, attestor INTEGER, part INTEGER, registered INTEGER, public_key BLOB, signature BLOB,
+  signed BLOB,
+  PRIMARY KEY (deposit, attestor, part)
+) WITHOUT ROWID;
+`;
+
+/** The names of an enumeration by its numbers. */
+function named(column: string, names: readonly string[]): string {
+  const cases = names.map((name, i) => `WHEN ${i} THEN '${name}'`).join(" ");
+  return `CASE ${column} ${cases} END`;
+}
+
+const SIDE = (column: string) => `CASE ${column} WHEN 1 THEN 'long' ELSE 'short' END`;
+const USD = (column: string) => `${column} / 1e6`;
+const UTC = (column: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1e3, 'unixepoch')`;
+const PRICE = (column: string) => `round((${column}) * m.tick_size, 9)`;
+const SIZE = (column: string) => `round((${column}) * m.lot_size, 9)`;
+const ORDER_ID = (column: string) =>
+  `CASE WHEN ${column} > CAST(${column} AS INTEGER)
+   THEN CAST(${column} AS INTEGER) || '.' || CAST((${column} - CAST(${column} AS INTEGER)) * 4 AS INTEGER)
+   ELSE CAST(CAST(${column} AS INTEGER) AS TEXT) END`;
+
+const LEDGER_KINDS = [
+  ...["deposit", "grant", "fee", "pnl", "funding", "liquidation", "adl", "settlement", "margin"],
+];
+const FILL_KINDS = ["order", "liquidation", "backstop", "adl"];
+
+const VIEWS_SQL = `
+CREATE VIEW markets AS SELECT market, symbol, tick_size, lot_size FROM market_rows;
+CREATE VIEW orders AS SELECT
+  ${ORDER_ID("o.id")} AS order_id, o.account, m.symbol, ${SIDE("o.side")} AS side,
+  ${named("o.type", ORDER_TYPES)} AS type, nullif(${PRICE("o.price")}, 0) AS price,
+  ${SIZE("o.filled_lots + o.remaining")} AS size, ${SIZE("o.filled_lots")} AS filled_size,
+  ${SIZE("o.remaining")} AS remaining_size,
+  CASE WHEN o.filled_lots > 0 THEN ${USD("o.filled_micros")} / (o.filled_lots * m.lot_size) END
+    AS average_price,
+  ${USD("o.filled_micros")} AS filled_usd, ${USD("o.fee")} AS fee_usd, ${USD("o.margin")} AS margin_usd,
+  o.leverage, o.reduce_only, o.post_only, ${named("o.status", ORDER_STATUSES)} AS status,
+  nullif(${named("o.reason", END_REASONS)}, 'none') AS end_reason, o.nonce, o.session, o.client_order_id,
+  o.created AS created_ms, o.created + o.updated_after AS updated_ms, ${UTC("o.created")} AS created_at
+FROM order_rows o JOIN market_rows m ON m.market = o.market;
+CREATE VIEW fills AS SELECT
+  f.seq AS position, f.ordinal, f.account, m.symbol,
+  CASE WHEN f.order_id > 0 THEN ${ORDER_ID("f.order_id")} END AS order_id,
+  ${named("f.kind", FILL_KINDS)} AS kind, ${SIDE("f.side")} AS side, ${PRICE("f.price")} AS price,
+  ${SIZE("f.lots")} AS size, round(f.price * m.tick_size * f.lots * m.lot_size, 6) AS notional_usd,
+  ${USD("f.fee")} AS fee_usd, ${USD("f.pnl")} AS pnl_usd,
+  CASE f.is_taker WHEN 1 THEN 'taker' ELSE 'maker' END AS role, ${USD("f.balance")} AS balance_usd,
+  f.block, f.time AS time_ms, ${UTC("f.time")} AS time_at
+FROM fill_rows f JOIN market_rows m ON m.market = f.market;
+CREATE VIEW trades AS SELECT
+  t.seq AS position, t.ordinal, m.symbol, ${PRICE("t.price")} AS price, ${SIZE("t.lots")} AS size,
+  ${SIDE("t.side")} AS taker_side, t.time AS time_ms, ${UTC("t.time")} AS time_at
+FROM trade_rows t JOIN market_rows m ON m.market = t.market;
+CREATE VIEW candles AS SELECT
+  m.symbol, ${named("c.resolution", RESOLUTIONS)} AS resolution, c.time AS time_ms,
+  ${UTC("c.time")} AS time_at, ${PRICE("c.open")} AS open, ${PRICE("c.high")} AS high,
+  ${PRICE("c.low")} AS low, ${PRICE("c.close")} AS close, ${SIZE("c.lots")} AS volume, c.trades
+FROM candle_rows c JOIN market_rows m ON m.market = c.market;
+CREATE VIEW funding AS SELECT
+  m.symbol, f.time AS time_ms, ${UTC("f.time")} AS time_at, f.rate / 1e9 AS rate,
+  ${PRICE("f.mark")} AS mark_price
+FROM funding_rows f JOIN market_rows m ON m.market = f.market;
+CREATE VIEW funding_payments AS SELECT
+  p.seq AS position, p.ordinal, p.account, m.symbol, ${USD("p.amount")} AS amount_usd,
+  ${USD("p.balance")} AS balance_usd, p.time AS time_ms, ${UTC("p.time")} AS time_at
+FROM payment_rows p JOIN market_rows m ON m.market = p.market;
+CREATE VIEW ledger AS SELECT
+  l.seq AS position, l.ordinal, l.account, m.symbol, ${named("l.kind", LEDGER_KINDS)} AS kind,
+  ${USD("l.amount")} AS amount_usd, ${USD("l.balance")} AS balance_usd, l.detail, l.time AS time_ms,
+  ${UTC("l.time")} AS time_at
+FROM ledger_rows l LEFT JOIN market_rows m ON m.market = l.market;
+CREATE VIEW positions AS SELECT
+  p.account, m.symbol, ${SIZE("p.lots")} AS size,
+  CASE WHEN p.lots <> 0 THEN ${USD("p.cost")} / (p.lots * m.lot_size) END AS entry_price,
+  ${USD("p.margin")} AS margin_usd, p.updated AS updated_ms, ${UTC("p.updated")} AS updated_at
+FROM position_rows p JOIN market_rows m ON m.market = p.market;
+CREATE VIEW acknowledgements AS SELECT
+  a.seq AS position, ${ORDER_ID("coalesce(a.order_id, a.seq)")} AS order_id,
+  ${named("a.status", ORDER_STATUSES)} AS status, nullif(${named("a.reason", END_REASONS)}, 'none') AS end_reason,
+  a.block, lower(hex(a.digest)) AS body_sha256, a.time AS time_ms, ${UTC("a.time")} AS time_at
+FROM ack_rows a;
+CREATE VIEW blocks AS SELECT
+  number, first AS first_position, last AS last_position, acks AS acknowledgements, time AS time_ms,
+  ${UTC("time")} AS time_at
+FROM block_rows;
+`;
+
+export const SCHEMA = TABLES_SQL + VIEWS_SQL;

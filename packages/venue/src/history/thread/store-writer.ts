@@ -1,0 +1,162 @@
+/**
+ * Writes slices to the store, in the writing thread or in the caller's. Slices arrive in order; all that
+ * arrive before the next transaction is due share it, so a slow disk makes transactions larger, not the queue
+ * longer. Each transaction also writes the progress it reaches, so a crash never leaves half a command.
+ *
+ * While another tool holds the write lock the slices wait. Any other failure is reported once, and nothing is
+ * written after it: a later slice without an earlier one would be an undetected gap.
+ */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { ExitDeadline } from "@perpgate/journal";
+import { openEnvironment, TABLES, writeHeld } from "../history-environment.js";
+import { CODECS, type RowCodec } from "../row-codecs.js";
+import { eachEntry } from "../slice.js";
+import {
+  type Cell,
+  type Database,
+  inTransaction,
+  isBusy,
+  prepare,
+  STORE_FILE,
+  type Statement,
+} from "../sqlite.js";
+import type { FromWriter, ThreadData, ToWriter, WriteSlice } from "./messages.js";
+
+/** Between two transactions, unless a flush is requested: the log's syncs queue behind each. */
+const MIN_INTERVAL_MS = 250;
+/** After a lock of another tool has refused a transaction, which waited for it before. */
+const RETRY_MS = 50;
+/** How often `close` tries; what is not written then is made from the log by the next start. */
+const CLOSE_TRIES = 20;
+/** Bounds a transaction during a replay. */
+const SLICES_PER_TRANSACTION = 64;
+
+interface Writing {
+  readonly codec: RowCodec;
+  readonly insert: Statement | undefined;
+}
+
+export class StoreWriter {
+  private readonly database: Database;
+  private readonly tables: readonly Writing[];
+  private readonly walFile: string;
+  private waiting: WriteSlice[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private begunAt = Number.NEGATIVE_INFINITY;
+  private isFlushing = false;
+  private hasFailed = false;
+
+  constructor(
+    private readonly data: ThreadData,
+    private readonly post: (message: FromWriter) => void,
+  ) {
+    this.database = openEnvironment(data.directory, false);
+    this.tables = TABLES.map((name) => writing(this.database, CODECS[name]));
+    this.walFile = join(data.directory, `${STORE_FILE}-wal`);
+  }
+
+  take(message: ToWriter): void {
+    if (this.hasFailed && message.kind !== "close") return;
+    switch (message.kind) {
+      case "write": {
+        this.waiting.push(message);
+        // A timer even if it is due already: the messages that arrived during a slow transaction are
+        // read first, otherwise each of their slices would get its own slow transaction.
+        const isDue = this.waiting.length % SLICES_PER_TRANSACTION === 0;
+        this.schedule(isDue ? 0 : this.begunAt + MIN_INTERVAL_MS - performance.now());
+        return;
+      }
+      case "flush":
+        this.isFlushing = true;
+        this.writeWaiting();
+        return;
+      case "close":
+        for (let i = 0; i < CLOSE_TRIES && this.waiting.length > 0; i++) this.writeWaiting();
+        this.stop();
+    }
+  }
+
+  /** Writes nothing more. */
+  stop(): void {
+    clearTimeout(this.timer);
+    this.hasFailed = true;
+    if (this.database.isOpen) this.database.close();
+  }
+
+  private schedule(afterMs: number): void {
+    if (afterMs <= 0) clearTimeout(this.timer);
+    if (afterMs <= 0 || this.timer === undefined) {
+      this.timer = setTimeout(() => this.writeWaiting(), Math.max(0, afterMs));
+    }
+  }
+
+  private writeWaiting(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.begunAt = performance.now();
+    while (this.waiting.length > 0 && !this.hasFailed) {
+      const slices = this.waiting.slice(0, SLICES_PER_TRANSACTION);
+      if (!this.write(slices)) return;
+      this.waiting = this.waiting.slice(slices.length);
+      if (!this.isFlushing && this.waiting.length < SLICES_PER_TRANSACTION) break;
+    }
+    if (this.waiting.length > 0) this.schedule(MIN_INTERVAL_MS);
+    else this.isFlushing = false;
+  }
+
+  /** Returns whether they are on disk. */
+  private write(slices: readonly WriteSlice[]): boolean {
+    const last = slices.at(-1);
+    if (last === undefined) return true;
+    try {
+      inTransaction(this.database, () => {
+        for (const { bytes } of slices) this.put(bytes);
+        writeHeld(this.database, this.data.logId, last.held);
+      });
+      this.post({ kind: "written", number: last.number, walBytes: sizeOf(this.walFile) });
+      return true;
+    } catch (error) {
+      if (isBusy(error)) this.schedule(RETRY_MS);
+      else this.fail(error);
+      return false;
+    }
+  }
+
+  private put(bytes: Uint8Array): void {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    eachEntry(buffer, (table, key, value) => {
+      const { codec, insert } = this.tables[table]!;
+      insert?.run(...codec.cells(key, value));
+    });
+  }
+
+  private fail(error: unknown): void {
+    this.hasFailed = true;
+    this.waiting = [];
+    const message = error instanceof Error ? error.message : String(error);
+    // Before the message: the main thread may be blocked and never read it.
+    if (this.data.exitDeadline !== undefined) {
+      new ExitDeadline(this.data.exitDeadline).fail(`the history cannot be written: ${message}`);
+    }
+    this.post({ kind: "failed", message });
+  }
+}
+
+/** Columns of rows that change which keep their value, and which indexes have: these stay untouched. */
+const FIXED: readonly Cell[] = ["account", "market", "nonce", "client_key"];
+
+function writing(database: Database, codec: RowCodec): Writing {
+  if (codec.table === null) return { codec, insert: undefined };
+  const columns = prepare(database, `PRAGMA table_info(${codec.table})`).all();
+  const marks = columns.map(() => "?").join(", ");
+  const changing = columns.filter(([, name, , , , key]) => key === 0 && !FIXED.includes(name!));
+  const set = changing.map(([, name]) => `${name} = excluded.${name}`).join(", ");
+  const update = set === "" ? "NOTHING" : `UPDATE SET ${set}`;
+  const sql = `INSERT INTO ${codec.table} VALUES (${marks}) ON CONFLICT DO ${update}`;
+  return { codec, insert: prepare(database, sql) };
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
