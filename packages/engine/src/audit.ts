@@ -14,6 +14,7 @@ import {
   isTriggered,
   isWaitingExit,
   pendingNotional,
+  setOfStop,
   stopsOf,
   triggerOf,
 } from "./orders/open-orders.js";
@@ -309,5 +310,14 @@ function auditStops(s: VenueState, market: Market, faults: string[]): number {
       }
     });
   }
+  const { orders } = s;
+  market.stopLines.forEach((order, line, set, waits) => {
+    stops++;
+    const isElsewhere = orders.line(order) !== line || (!waits && setOfStop(orders, order) !== set);
+    const isLate = (reachOf(s, order) !== 0) !== waits || market.stopLines.waits(order) !== waits;
+    if (isElsewhere || isLate || isTriggered(orders, order)) {
+      faults.push(`${market.config.symbol}: stop ${orders.id(order)} is in the wrong line`);
+    }
+  });
   return stops;
 }

@@ -109,6 +109,10 @@ export const SMALL_SHORTFALL_MICROS = 10_000_000;
 /** Accounts among which auto-deleveraging divides lots at a time. */
 export const DELEVERAGED_TOGETHER = 500;
 
+/** Stops that wait and that one tick looks at in one market, those that it does not serve included. */
+export const STOP_STEPS_PER_TICK = 4_096;
+/** Stops that one tick serves in one market. */
+export const STOPS_PER_TICK_AND_MARKET = 256;
 /** Triggered stops that a tick tries again because they have not closed their position; a separate budget. */
 export const CLOSES_AGAIN_PER_TICK = 64;
 /** Orders of lost connections that one command or tick cancels; a separate budget. */

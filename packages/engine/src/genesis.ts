@@ -8,6 +8,7 @@ import { fixLots } from "./orders/trigger.js";
 import { REFUSAL } from "./reasons.js";
 import { refuse } from "./refuse.js";
 import { accountsOf } from "./sessions/disconnect.js";
+import { lineUpStops } from "./snapshot/rebuild.js";
 import { NONE } from "./state/id-index.js";
 import { Market } from "./state/market.js";
 import { COHORT_STAGES, type VenueState } from "./state/venue.js";
@@ -100,6 +101,7 @@ function enterVersion3(s: VenueState): void {
   for (const market of s.markets) market.premiumTicks = market.premiumCount;
   s.ends.reindex(s.carriedDisconnects);
   s.ends.add(accountsOf(s.carriedDisconnects));
+  lineUpStops(s);
   fixTriggered(s);
 }
 
@@ -127,7 +129,7 @@ export function adopt(s: VenueState, config: VenueConfig): void {
       return;
     }
     s.figures.append();
-    s.markets.push(new Market(number, market, s.figures, s.orders, s.undo));
+    s.markets.push(new Market(number, market, s.figures, s.orders, s.undo, s.seed));
   });
 }
 

@@ -11,6 +11,7 @@ import {
   LIQUIDATION_CANCELS_PER_COMMAND,
   LIQUIDATION_FEE_PPM,
   LIQUIDATIONS_AND_STOPS_PER_COMMAND,
+  STOPS_PER_TICK_AND_MARKET,
   UNITS_PER_COMMAND,
   UNITS_PER_TICK,
 } from "./config.js";
@@ -41,6 +42,9 @@ export interface RuleSet {
   readonly liquidationCancelsPerCommand: number;
   /** Whether accounts take turns in having orders ended that are over, and these never fill. */
   readonly endsInRounds: boolean;
+  /** Whether pending stops wait in lines (state/stop-lines.ts), and how many of a market a tick serves. */
+  readonly stopLines: boolean;
+  readonly stopsPerTickAndMarket: number;
   /** Whether the hour's premium is averaged over all live ticks, or over those with a deep book only. */
   readonly averagesAllTicks: boolean;
   /** Whether the mark's average takes a mid of deep sides only, and at most 1 % from the index. */
@@ -75,6 +79,8 @@ const VERSION_2: RuleSet = {
   liquidationsAndStopsPerCommand: LIQUIDATIONS_AND_STOPS_PER_COMMAND,
   liquidationCancelsPerCommand: LIQUIDATION_CANCELS_PER_COMMAND,
   endsInRounds: false,
+  stopLines: false,
+  stopsPerTickAndMarket: LIQUIDATIONS_AND_STOPS_PER_COMMAND,
   averagesAllTicks: false,
   boundsMid: false,
   fixesTriggeredLots: false,
@@ -97,6 +103,8 @@ const VERSION_3: RuleSet = {
   endsPerMaker: Number.POSITIVE_INFINITY,
   reportsWork: true,
   unitsPerBatchWork: 1,
+  stopLines: true,
+  stopsPerTickAndMarket: STOPS_PER_TICK_AND_MARKET,
   averagesAllTicks: true,
   boundsMid: true,
   fixesTriggeredLots: true,

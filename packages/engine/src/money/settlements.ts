@@ -1,6 +1,7 @@
 /** The closing events of a command: every position that it touched, then the fund if it changed. */
 import { emit } from "../events/event-log.js";
 import { reportResized } from "../orders/exits.js";
+import { followPosition } from "../orders/line-of-stop.js";
 import type { PositionStore } from "../state/positions.js";
 import type { UndoLog } from "../state/table.js";
 import type { VenueState } from "../state/venue.js";
@@ -30,7 +31,10 @@ export function emitSettlements(s: VenueState, isTick: boolean): void {
     const market = s.markets[number]!;
     const { positions } = market;
     const row = undo.rows[i]!;
-    if (isTick || hasMoved(undo, i, positions, row)) refreshWatch(market, row);
+    if (isTick || hasMoved(undo, i, positions, row)) {
+      refreshWatch(market, row);
+      if (s.rules.stopLines) followPosition(s, market, row);
+    }
     const account = positions.account(row);
     emit.PositionSettled(s.events, {
       account,

@@ -10,7 +10,7 @@ import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
 import { closesPosition, isTriggered, isWaitingExit, limitOf } from "./open-orders.js";
-import { reachOf } from "./stops.js";
+import { isReached } from "./stops.js";
 
 /** Whether its figures are such, and it changes anything. */
 export function isWellFormed(command: AmendOrder): boolean {
@@ -34,7 +34,7 @@ function isWhole(figure: number): boolean {
 export function mayChange(s: VenueState, order: number, command: AmendOrder): boolean {
   const { orders } = s;
   if (orders.isStop(order)) {
-    if (reachOf(s, order) !== 0 || isTriggered(orders, order)) {
+    if (isTriggered(orders, order) || isReached(s, order)) {
       return refuse(s, REFUSAL.order_not_amendable);
     }
   } else if (limitOf(orders, order) > 0) {

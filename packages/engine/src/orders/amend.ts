@@ -26,6 +26,7 @@ import { barOfRest, plainExtras } from "./execute.js";
 import { endExitsOf } from "./exits.js";
 import { match } from "./match.js";
 import {
+  addStop,
   appendToLists,
   detachOrder,
   enterOrder,
@@ -33,7 +34,6 @@ import {
   leaveStops,
   pendingNotional,
   releaseOrder,
-  stopsOf,
   unlinkFromLists,
 } from "./open-orders.js";
 import { acknowledge } from "./place.js";
@@ -144,7 +144,7 @@ function amendStop(s: VenueState, market: Market, order: number): void {
   }
   applyTerms(s, order);
   positions.addPendingNotional(row, pendingNotional(s, market, order));
-  if (waits) stopsOf(s, market, order).add(order);
+  if (waits) addStop(s, market, order);
   s.scratch.outcome.status = STATUS_PENDING;
 }
 

@@ -10,15 +10,8 @@ import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
-import {
-  awaitLots,
-  isOutside,
-  leaveStops,
-  notePair,
-  removeOrder,
-  shrinkLots,
-  stopsOf,
-} from "./open-orders.js";
+import { followLots } from "./line-of-stop.js";
+import { awaitLots, leaveStops, notePair, removeOrder, shrinkLots } from "./open-orders.js";
 
 /** A planned fill of an order was booked on its account. */
 export function coverFill(
@@ -128,8 +121,6 @@ function resize(s: VenueState, market: Market, exit: number, lots: number): void
   } else if (lots === 0) {
     leaveStops(s, market, exit);
     if (!canOpen(s, exit)) dropExit(s, market, exit, END.position_closed);
-  } else if (!isOutside(orders, exit)) {
-    stopsOf(s, market, exit).resize(exit);
   }
 }
 
@@ -174,6 +165,7 @@ export function reportResized(s: VenueState): void {
     const exit = orders.index.get(orderId);
     if (exit === NONE || orderId === last) continue;
     last = orderId;
+    followLots(s, exit);
     emit.ExitSized(s.events, {
       orderId,
       account: orders.account(exit),

@@ -6,7 +6,7 @@ import { isExitId, parentOf } from "@perpgate/protocol/order-id";
 import { LONG, STOP_TRIGGER } from "../commands.js";
 import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
-import { LEVEL, LINKS, NONE, type OrderStore } from "../state/orders.js";
+import { NONE, type OrderStore } from "../state/orders.js";
 import {
   CLOSING_LIST,
   type List,
@@ -19,14 +19,16 @@ import {
   STOP_LIST,
 } from "../state/positions.js";
 import type { StopBook } from "../state/stop-book.js";
+import { NO_LINE, stopSet } from "../state/stop-lines.js";
 import type { VenueState } from "../state/venue.js";
+import { lineOf } from "./line-of-stop.js";
 
 /** Adds an order row to book and lists. */
 export function enterOrder(s: VenueState, market: Market, order: number): void {
   const { positions } = market;
   if (!s.orders.isStop(order)) queueOrder(s, market.ladder(s.orders.side(order)), order);
   else if (isExit(s.orders, order)) awaitLots(s, order);
-  else stopsOf(s, market, order).add(order);
+  else addStop(s, market, order);
   listOrder(s, market, order);
   const row = s.orders.position(order);
   positions.table.touch(row);
@@ -116,12 +118,12 @@ export function isWaitingExit(orders: OrderStore, order: number): boolean {
 
 /** A stop that no mark reaches yet: an exit that covers nothing, or began to within this command. */
 export function isOutside(orders: OrderStore, order: number): boolean {
-  return orders.links[order * LINKS + LEVEL] === NONE;
+  return orders.line(order) === NO_LINE;
 }
 
 /** Keeps an exit out of the stops; if it covers lots, to the end of the command. */
 export function awaitLots({ orders, scratch }: VenueState, order: number): void {
-  orders.links[order * LINKS + LEVEL] = NONE;
+  if (!isOutside(orders, order)) orders.setLine(order, NO_LINE);
   if (orders.remaining(order) > 0) scratch.coveringExits.push(orders.id(order));
 }
 
@@ -129,10 +131,12 @@ export function awaitLots({ orders, scratch }: VenueState, order: number): void 
 export function enterCoveringExits(s: VenueState): void {
   const { orders } = s;
   const { coveringExits } = s.scratch;
-  for (const id of coveringExits) {
+  for (const id of coveringExits.sort((a, b) => a - b)) {
     const order = orders.index.get(id);
     if (order === NONE || !orders.isStop(order) || orders.remaining(order) === 0) continue;
-    if (isOutside(orders, order)) stopsOf(s, s.markets[orders.market(order)]!, order).add(order);
+    if (!isOutside(orders, order)) continue;
+    orders.table.touch(order);
+    addStop(s, s.markets[orders.market(order)]!, order);
   }
   coveringExits.length = 0;
 }
@@ -141,17 +145,17 @@ export function enterCoveringExits(s: VenueState): void {
 export function leaveStops(s: VenueState, market: Market, order: number): void {
   const { orders } = s;
   if (!isExit(orders, order)) {
-    stopsOf(s, market, order).remove(order);
+    removeStop(s, market, order);
   } else if (!isOutside(orders, order)) {
-    stopsOf(s, market, order).remove(order);
-    orders.links[order * LINKS + LEVEL] = NONE;
+    removeStop(s, market, order);
+    orders.table.touch(order);
+    orders.setLine(order, NO_LINE);
   }
 }
 
 /** Whether it closes the whole position when it triggers. */
 export function closesPosition(orders: OrderStore, order: number): boolean {
-  const extras = orders.extrasRow(order);
-  return extras !== NONE && orders.extras.closesPosition(extras);
+  return orders.closesPosition(order);
 }
 
 /** Whether it closes the whole position and was triggered. */
@@ -178,9 +182,59 @@ export function triggerOf(orders: OrderStore, order: number): number {
   return extras === NONE ? STOP_TRIGGER : orders.extras.trigger(extras);
 }
 
-/** Where a stop waits. */
+/** Where a stop waits under version 2, and from version 3 on if it was triggered. */
 export function stopsOf({ orders }: VenueState, market: Market, order: number): StopBook {
   return market.stops(orders.side(order), triggerOf(orders, order));
+}
+
+/** The set of its line that a stop of its side and trigger is in. */
+export function setOfStop(orders: OrderStore, order: number): number {
+  return stopSet(orders.side(order), triggerOf(orders, order));
+}
+
+/** Lets a stop wait for the mark. */
+export function addStop(s: VenueState, market: Market, order: number): void {
+  if (!s.rules.stopLines) {
+    stopsOf(s, market, order).add(order);
+    return;
+  }
+  const others = market.positions.stops(s.orders.position(order));
+  s.orders.setLine(order, lineOf(s, market, order, others));
+  enterLine(s, market, order);
+}
+
+/** Puts a stop that no tick has reached into its line. */
+export function enterLine(s: VenueState, market: Market, order: number): void {
+  market.stopLines.add(order, setOfStop(s.orders, order));
+  countInLine(s, market, order, 1);
+}
+
+/** Notes that a stop is in a line, or (−1) no longer. */
+export function countInLine(
+  { orders }: VenueState,
+  { positions, stopLines }: Market,
+  order: number,
+  delta: 1 | -1,
+): void {
+  const row = orders.position(order);
+  positions.addStops(row, delta);
+  if (!orders.closesPosition(order)) return;
+  stopLines.setClosing(row, setOfStop(orders, order), delta === 1 ? order : NONE);
+}
+
+/** Takes a stop from where it waits. */
+export function removeStop(s: VenueState, market: Market, order: number): void {
+  const { orders, scratch } = s;
+  if (!s.rules.stopLines || isTriggered(orders, order)) {
+    stopsOf(s, market, order).remove(order);
+    return;
+  }
+  const { stopLines } = market;
+  if (scratch.trial.isOn && stopLines.waits(order)) {
+    scratch.trial.waited.set(order, stopLines.before(order));
+  }
+  stopLines.take(order, setOfStop(orders, order));
+  countInLine(s, market, order, -1);
 }
 
 /** Removes an order from all structures and frees its row; its reserve returns to the wallet. */

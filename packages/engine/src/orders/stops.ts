@@ -5,11 +5,12 @@
 import { refreshWatches } from "../money/watch.js";
 import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
-import { NONE, RANKS_PER_COMMAND } from "../state/orders.js";
+import { NONE, type OrderStore, RANKS_PER_COMMAND } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
 import type { WorkBudget } from "../work-budget.js";
-import { isExit, stopsOf } from "./open-orders.js";
+import { countInLine, enterLine, isExit, isOutside, stopsOf } from "./open-orders.js";
 import { overReason } from "./over.js";
+import { serveLines } from "./serve-lines.js";
 import { cancelOpen } from "./settle.js";
 import { closePosition, trigger } from "./trigger.js";
 
@@ -25,12 +26,25 @@ export function runStops(s: VenueState, budget: WorkBudget): void {
   // Chosen before others are served, so none is tried again in the tick that triggers it.
   if (hasTriggered) stopChoice.chooseAgain(s);
   // Where nothing can be served, there is nothing to choose.
-  if (s.reaches.length > 0 && budget.left > 0 && !s.scratch.work.isSpent) serveStops(s, budget);
+  if (s.reaches.length > 0 && !s.scratch.work.isSpent) {
+    if (s.rules.stopLines) serveMarkets(s);
+    else if (budget.left > 0) serveStops(s, budget);
+  }
   if (hasTriggered) closeAgain(s);
   forgetServed(s);
   s.scratch.serving = 0;
 }
 
+/** From version 3 on: each market serves its own. */
+function serveMarkets(s: VenueState): void {
+  for (const market of s.markets) {
+    if (!s.isLive(market)) continue;
+    s.scratch.work.enter(market.number);
+    serveLines(s, market);
+  }
+}
+
+/** Version 2. */
 function serveStops(s: VenueState, budget: WorkBudget): void {
   const { stopChoice, work } = s.scratch;
   stopChoice.choose(s, budget.left);
@@ -74,21 +88,70 @@ function reachStops(s: VenueState): void {
     if (!s.isLive(market)) continue;
     s.focus = market.number;
     for (let book = 0; book < market.stopBooks.length; book++) {
-      if (market.stopBooks[book]!.reach(market.mark, s.seq) === 0) continue;
+      const isAny = s.rules.stopLines
+        ? market.stopLines.reach(book, market.mark)
+        : market.stopBooks[book]!.reach(market.mark, s.seq) > 0;
+      if (!isAny) continue;
       s.reaches = [...s.reaches, market.number, book, s.seq, market.mark];
     }
   }
 }
 
-/** Drops the entries of ticks of whose stops none is left. */
+/**
+ * Drops the entries of ticks of whose stops none is left; from version 3 on, those of markets in which
+ * no stop waits.
+ */
 function forgetServed(s: VenueState): void {
   const kept: number[] = [];
   for (let i = 0; i < s.reaches.length; i += REACH_WORDS) {
     const [market, book, seq] = s.reaches.slice(i, i + REACH_WORDS);
-    if (s.markets[market!]!.stopBooks[book!]!.waitingSince(seq!) > 0)
-      kept.push(...s.reaches.slice(i, i + REACH_WORDS));
+    const { stopLines, stopBooks } = s.markets[market!]!;
+    const isNeeded = s.rules.stopLines
+      ? stopLines.isAnyWaiting
+      : stopBooks[book!]!.waitingSince(seq!) > 0;
+    if (isNeeded) kept.push(...s.reaches.slice(i, i + REACH_WORDS));
   }
-  s.reaches = kept;
+  if (kept.length < s.reaches.length) s.reaches = kept;
+}
+
+/** Whether a tick has reached a stop that was not triggered. */
+export function isReached(s: VenueState, order: number): boolean {
+  if (!s.rules.stopLines) return reachOf(s, order) !== 0;
+  if (isOutside(s.orders, order)) return false;
+  return s.markets[s.orders.market(order)]!.stopLines.waits(order);
+}
+
+/** Puts stops where the ticks that reached some of them have put them. */
+export function replayReaches(s: VenueState, all: readonly number[]): void {
+  const { orders, reaches } = s;
+  const stops = [...all].sort((a, b) => ageOf(orders, a) - ageOf(orders, b));
+  const stale: number[] = [];
+  let next = 0;
+  const reachUntil = (rank: number): void => {
+    for (; next < reaches.length && reaches[next + 2]! * RANKS_PER_COMMAND <= rank; ) {
+      s.markets[reaches[next]!]!.stopLines.reach(reaches[next + 1]!, reaches[next + 3]!);
+      next += REACH_WORDS;
+    }
+  };
+  for (const order of stops) {
+    if (isOutside(orders, order)) continue;
+    reachUntil(ageOf(orders, order));
+    if (orders.staleAt(order) > 0) stale.push(order);
+    else enterLine(s, s.markets[orders.market(order)]!, order);
+  }
+  reachUntil(Number.POSITIVE_INFINITY);
+  for (const order of stale) {
+    const market = s.markets[orders.market(order)]!;
+    market.stopLines.addStale(order);
+    countInLine(s, market, order, 1);
+  }
+}
+
+/** By rank; an exit came after everything that had happened in the command since which it covers lots. */
+function ageOf(orders: OrderStore, order: number): number {
+  const rank = orders.rank(order);
+  if (!isExit(orders, order)) return rank;
+  return Math.max(rank, (orders.coversSince(order) + 1) * RANKS_PER_COMMAND - 1);
 }
 
 /**

@@ -8,6 +8,8 @@ export class Trial {
   isOn = false;
   /** Rows of orders that were removed, in that order. */
   readonly removed: number[] = [];
+  /** Stops that were reached and have left their line, in that order: the one before it there, or NONE. */
+  readonly waited = new Map<number, number>();
   /** Rows of positions before a maker was met, with closing side, frontier and covered lots. */
   readonly positions: number[] = [];
 
@@ -17,6 +19,7 @@ export class Trial {
   begin(): void {
     this.isOn = true;
     this.removed.length = 0;
+    this.waited.clear();
     this.positions.length = 0;
     this.pairs.length = 0;
   }

@@ -22,6 +22,7 @@ import {
   isExit,
   limitOf,
   releaseOrder,
+  removeStop,
   stopsOf,
   triggerOf,
 } from "./open-orders.js";
@@ -37,10 +38,9 @@ export function trigger(s: VenueState, market: Market, order: number): void {
   const account = orders.account(order);
   const row = orders.position(order);
   if (closesPosition(orders, order)) {
-    const stops = stopsOf(s, market, order);
-    stops.remove(order);
+    removeStop(s, market, order);
     orders.extras.setTriggered(orders.extrasRow(order));
-    stops.addTriggered(order);
+    stopsOf(s, market, order).addTriggered(order);
     market.positions.table.touch(row);
     emit.StopTriggered(s.events, { orderId, account, market: market.number });
     if (s.rules.fixesTriggeredLots) fixLots(s, market, order);

@@ -11,16 +11,16 @@ import { enterStop } from "../snapshot/rebuild.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
-import { countOrder, isOutside, leaveStops, relinkToLists } from "./open-orders.js";
+import { countInLine, countOrder, leaveStops, relinkToLists } from "./open-orders.js";
 import { NOTED_WORDS } from "./trial.js";
 
 /** Undoes all that the command has done; its undo log begins again. */
 export function undoTrial(s: VenueState, market: Market): void {
   const { orders } = s;
   const { trial } = s.scratch;
-  trial.isOn = false;
   const resting = hideResting(s, market);
   forgetPairs(s, market);
+  trial.isOn = false;
   s.undo.rollback();
   s.totals.table.touch(0);
   for (const order of resting) {
@@ -31,6 +31,7 @@ export function undoTrial(s: VenueState, market: Market): void {
   }
   restorePositions(s, market);
   restorePairs(s, market);
+  restoreWaiting(s, market);
 }
 
 /** Takes the exits that have changed out of the stops and of their pairs. */
@@ -52,11 +53,14 @@ function forgetPairs(s: VenueState, market: Market): void {
 /** Puts them back, once their words and those that were removed are restored. */
 function restorePairs(s: VenueState, market: Market): void {
   const { orders, exits } = s;
+  // Exits that were removed are back already, and a pair may have been noted more than once.
+  const restored = new Set(s.scratch.trial.removed);
   for (const orderId of s.scratch.trial.pairs) {
     for (const kind of EXIT_KINDS) {
       const exit = orders.index.get(exitId(orderId, kind));
       if (exit === NONE) continue;
-      if (orders.isStop(exit) && isOutside(orders, exit)) enterStop(s, market, exit);
+      if (orders.isStop(exit) && !restored.has(exit)) restoreStop(s, market, exit);
+      restored.add(exit);
       exits.list(exits.add(exit), market.positions, orders.position(exit));
     }
   }
@@ -82,10 +86,23 @@ function restoreOrder(s: VenueState, market: Market, order: number): void {
   orders.reclaim(order);
   const side = orders.side(order);
   const isStop = orders.isStop(order);
-  if (isStop) enterStop(s, market, order);
+  if (isStop) restoreStop(s, market, order);
   else market.ladder(side).restore(order, orders.price(order), orders.remaining(order));
   relinkToLists(orders, positions, order);
   countOrder(orders, positions, order, 1);
+}
+
+/** Puts a stop back that has left its line, unless it was reached: those follow together. */
+function restoreStop(s: VenueState, market: Market, order: number): void {
+  if (!s.scratch.trial.waited.has(order)) enterStop(s, market, order);
+}
+
+/** Puts those back that had been reached, last first. */
+function restoreWaiting(s: VenueState, market: Market): void {
+  for (const [order, before] of [...s.scratch.trial.waited].reverse()) {
+    market.stopLines.putBack(order, before);
+    countInLine(s, market, order, 1);
+  }
 }
 
 function restorePositions({ scratch }: VenueState, { positions }: Market): void {

@@ -3,8 +3,10 @@
  * liquidation watches, dead-man's switches. Runs after a restore and after a rollback.
  */
 import { rebuildWatches } from "../money/watch.js";
+import { lineOf } from "../orders/line-of-stop.js";
 import {
   awaitLots,
+  enterLine,
   isExit,
   isTriggered,
   listOrder,
@@ -12,7 +14,7 @@ import {
   stopsOf,
   triggerOf,
 } from "../orders/open-orders.js";
-import { reachOf } from "../orders/stops.js";
+import { reachOf, replayReaches } from "../orders/stops.js";
 import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
@@ -22,18 +24,20 @@ import type { VenueState } from "../state/venue.js";
 export function rebuildIndexes(s: VenueState): void {
   for (const market of s.markets) {
     for (const book of [market.bids, market.asks, ...market.stopBooks]) book.clear();
+    market.stopLines.clear();
     market.positions.reindex();
   }
   s.orders.reindex();
   if (s.rules.endsInRounds) s.ends.reindex(s.carriedDisconnects);
   const queues = new Map<Ladder, number[]>();
+  const stops: number[] = [];
   for (const order of s.orders.rowsByRank()) {
     const market = s.markets[s.orders.market(order)]!;
     const row = market.positions.rowOf(s.orders.account(order));
     s.orders.setPosition(order, row);
     listOrder(s, market, order);
     if (s.orders.isStop(order)) {
-      enterStop(s, market, order);
+      stops.push(order);
       continue;
     }
     const ladder = market.ladder(s.orders.side(order));
@@ -42,6 +46,7 @@ export function rebuildIndexes(s: VenueState): void {
     else queue.push(order);
     market.positions.addCovered(row, s.orders.closing(order));
   }
+  enterStops(s, stops);
   rebuildExits(s);
   for (const [ladder, queue] of queues) fillLadder(s, ladder, queue);
   for (const market of s.markets) {
@@ -66,6 +71,40 @@ function rebuildExits({ orders, exits, markets }: VenueState): void {
   }
 }
 
+/** Adds stops, ascending rank, to where their prices and the ticks that reached them put them. */
+function enterStops(s: VenueState, stops: readonly number[]): void {
+  if (!s.rules.stopLines) {
+    for (const order of stops) enterStop(s, s.markets[s.orders.market(order)]!, order);
+    return;
+  }
+  const isNew = (order: number): boolean => !isTriggered(s.orders, order);
+  for (const order of stops) {
+    if (!isNew(order)) enterStop(s, s.markets[s.orders.market(order)]!, order);
+  }
+  replayReaches(s, stops.filter(isNew));
+}
+
+/** From version 2 to 3: lets stops wait in lines. One pass over all of them. */
+export function lineUpStops(s: VenueState): void {
+  const { orders } = s;
+  const stops = orders.rowsByRank().filter((order) => orders.isStop(order));
+  const others = new Map<string, number>();
+  for (const { stopBooks } of s.markets) for (const book of stopBooks) book.clearPending();
+  for (const order of stops) {
+    const market = s.markets[orders.market(order)]!;
+    const key = `${market.number} ${orders.account(order)}`;
+    const count = others.get(key) ?? 0;
+    if (isTriggered(orders, order)) continue;
+    others.set(key, count + 1);
+    orders.table.touch(order);
+    orders.setLine(order, lineOf(s, market, order, count));
+  }
+  replayReaches(
+    s,
+    stops.filter((order) => !isTriggered(orders, order)),
+  );
+}
+
 /** Adds a stop to where its price and the ticks that reached it put it. */
 export function enterStop(s: VenueState, market: Market, order: number): void {
   if (isExit(s.orders, order) && s.orders.remaining(order) === 0) {
@@ -78,6 +117,10 @@ export function enterStop(s: VenueState, market: Market, order: number): void {
     if (!s.rules.fixesTriggeredLots) return;
     const row = s.orders.position(order);
     market.positions.setTriggeredStop(row, triggerOf(s.orders, order), order);
+    return;
+  }
+  if (s.rules.stopLines) {
+    enterLine(s, market, order);
     return;
   }
   const reachedAt = reachOf(s, order);

@@ -7,7 +7,9 @@ import { Ladder } from "./ladder.js";
 import { MaintenanceSchedule } from "./maintenance.js";
 import type { OrderStore } from "./orders.js";
 import { PositionStore } from "./positions.js";
+import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { StopBook } from "./stop-book.js";
+import { StopLines, stopSet } from "./stop-lines.js";
 import type { Table, UndoLog } from "./table.js";
 
 /** The words of a market's row, in the order of the snapshot format; literals, see orders.ts. */
@@ -29,6 +31,8 @@ export class Market {
   readonly asks: Ladder;
   /** Pending stops by trigger and side, see `stops`. */
   readonly stopBooks: readonly StopBook[];
+  /** Pending stops from version 3 on, apart from triggered ones; their books are empty then. */
+  readonly stopLines: StopLines;
   readonly positions: PositionStore;
   readonly guard: IndexGuard;
   /** Where this market's row begins in `figures.data`. */
@@ -43,6 +47,7 @@ export class Market {
     readonly figures: Table,
     orders: OrderStore,
     undo: UndoLog,
+    seed: HashSeed = FIXED_SEED,
   ) {
     this.base = number * 28;
     this.config = config;
@@ -56,6 +61,7 @@ export class Market {
       new StopBook(LONG, TAKE_PROFIT_TRIGGER, orders),
       new StopBook(SHORT, TAKE_PROFIT_TRIGGER, orders),
     ];
+    this.stopLines = new StopLines(orders, seed);
     this.positions = new PositionStore(undo, number);
     this.guard = new IndexGuard(undo);
   }
@@ -331,6 +337,6 @@ export class Market {
 
   /** Stops trigger when the mark rises to a long or falls to a short; take-profits the other way. */
   stops(side: Side, trigger: number): StopBook {
-    return this.stopBooks[2 * trigger + (side === LONG ? 0 : 1)]!;
+    return this.stopBooks[stopSet(side, trigger)]!;
   }
 }

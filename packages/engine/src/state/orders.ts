@@ -93,6 +93,7 @@ export class OrderStore {
   /** A stop becomes a limit order when it is triggered, if it has a limit. */
   setLimitType(row: number): void {
     this.table.data[row * 20 + 5] = LIMIT_ORDER;
+    this.table.data[row * 20 + 14] = 0;
   }
   price(row: number): number {
     return this.table.data[row * 20 + 6]!;
@@ -147,7 +148,18 @@ export class OrderStore {
     return this.table.data[row * 20 + 13] !== 0;
   }
   isPostOnly(row: number): boolean {
-    return this.table.data[row * 20 + 14] !== 0;
+    return this.table.data[row * 20 + 14] !== 0 && !this.isStop(row);
+  }
+  /** Of a pending stop under version 3, in the word that says of limit orders whether they only post. */
+  line(row: number): number {
+    return (this.table.data[row * 20 + 14]! % 64) - 1;
+  }
+  /** Seq of the tick that moved a stop to the last line; else 0. */
+  staleAt(row: number): number {
+    return Math.floor(this.table.data[row * 20 + 14]! / 64);
+  }
+  setLine(row: number, line: number, staleAt = 0): void {
+    this.table.data[row * 20 + 14] = 64 * staleAt + line + 1;
   }
   /** The session that placed it. */
   session(row: number): number {
@@ -181,6 +193,12 @@ export class OrderStore {
   }
   setExtrasRow(row: number, extrasRow: number): void {
     this.table.data[row * 20 + 19] = extrasRow + 1;
+  }
+
+  /** Whether it closes the whole position when it triggers. */
+  closesPosition(row: number): boolean {
+    const extras = this.extrasRow(row);
+    return extras !== NONE && this.extras.closesPosition(extras);
   }
 
   /** The next order of the same price level, or NONE. */

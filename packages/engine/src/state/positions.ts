@@ -103,6 +103,8 @@ export class PositionStore {
    */
   private links = int32(WATCH_BLOCK * 25);
   private coveredLots = float64(WATCH_BLOCK);
+  /** Stops in lines of the market (state/stop-lines.ts). */
+  private stopCounts = int32(WATCH_BLOCK);
   /** Rows that the arrays next to the table have room for. */
   private capacity = WATCH_BLOCK;
   /** The account's row + 1; 0 if it has none. */
@@ -214,6 +216,12 @@ export class PositionStore {
   }
   addCovered(row: number, delta: number): void {
     this.coveredLots[row] = this.coveredLots[row]! + delta;
+  }
+  stops(row: number): number {
+    return this.stopCounts[row]!;
+  }
+  addStops(row: number, delta: number): void {
+    this.stopCounts[row] = this.stopCounts[row]! + delta;
   }
   reduceOnlyOrders(row: number, side: Side): number {
     return this.links[row * 25 + (side === LONG ? 8 : 9)]!;
@@ -417,6 +425,7 @@ export class PositionStore {
     this.links[base + 7] = NONE;
     this.links.fill(NONE, base + 14, base + 25);
     this.coveredLots[row] = 0;
+    this.stopCounts[row] = 0;
     if (row % WATCH_BLOCK === 0) this.clearBounds(row, row + 1);
     this.setWatches(row, NO_WATCH, NO_WATCH);
     this.hold(row, 0, 0, 0);
@@ -427,6 +436,7 @@ export class PositionStore {
     const rows = grown(this.capacity);
     this.links = widen(this.links, int32(rows * 25));
     this.coveredLots = widen(this.coveredLots, float64(rows));
+    this.stopCounts = widen(this.stopCounts, int32(rows));
     this.longWatch = widen(this.longWatch, float64(rows));
     this.shortWatch = widen(this.shortWatch, float64(rows));
     this.longBounds = widen(this.longBounds, float64(blockOf(rows)));

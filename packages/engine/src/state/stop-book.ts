@@ -79,13 +79,6 @@ export class StopBook {
     this.appendOne(this.tailWithRoom(this.triggered, 1), order, 0);
   }
 
-  /** Takes over the lots of an exit that covers others now. */
-  resize(order: number): void {
-    const chunk = this.chunks[this.orders.links[order * LINKS + LEVEL]!]!;
-    const at = chunk.orders.subarray(0, chunk.count).indexOf(order);
-    chunk.lots[at] = this.orders.remaining(order);
-  }
-
   remove(order: number): void {
     const chunk = this.chunks[this.orders.links[order * LINKS + LEVEL]!]!;
     if (chunk.waiting !== UNREACHED) {
@@ -129,10 +122,16 @@ export class StopBook {
   }
 
   clear(): void {
-    for (const chunk of [...this.pending, ...this.reached, ...this.triggered]) this.release(chunk);
+    this.clearPending();
+    for (const chunk of this.triggered) this.release(chunk);
+    this.triggered.length = 0;
+  }
+
+  /** Drops all but those that were triggered. */
+  clearPending(): void {
+    for (const chunk of [...this.pending, ...this.reached]) this.release(chunk);
     this.pending.length = 0;
     this.reached.length = 0;
-    this.triggered.length = 0;
     this.waiting.clear();
   }
 

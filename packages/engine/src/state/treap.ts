@@ -35,16 +35,15 @@ export abstract class Treap {
 
   /** Adds a row to a set by its key; returns the new root. */
   insert(root: number, row: number): number {
-    this.single(row);
-    this.cut(root, (other) => this.isBefore(other, row));
-    const { tail } = this;
-    return this.join(this.join(this.head, row), tail);
+    return this.insertBy(root, row, (other) => this.isBefore(other, row));
   }
 
-  /** Adds a row to a set behind all others; returns the new root. */
-  append(root: number, row: number): number {
+  /** Adds a row to a set behind those for which the test is true, which come first. */
+  insertBy(root: number, row: number, isBefore: (other: number) => boolean): number {
     this.single(row);
-    return this.join(root, row);
+    this.cut(root, isBefore);
+    const { tail } = this;
+    return this.join(this.join(this.head, row), tail);
   }
 
   /** Adds a row right behind another one of the set, or before all for NONE; returns the new root. */

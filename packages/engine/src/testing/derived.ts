@@ -34,6 +34,10 @@ function describeMarket(s: VenueState, market: Market): unknown {
     });
     return all.sort((a, b) => a[0] - b[0]);
   });
+  const lines: (readonly [number, number, number, boolean])[] = [];
+  market.stopLines.forEach((order, line, set, waits) => {
+    lines.push([s.orders.id(order), line, set, waits]);
+  });
   // A row that is new has nothing.
   const rows = positions
     .allRows()
@@ -43,6 +47,7 @@ function describeMarket(s: VenueState, market: Market): unknown {
     bids: describeLadder(s, market.bids),
     asks: describeLadder(s, market.asks),
     stops,
+    lines,
     positions: rows.map((row) => ({
       account: positions.account(row),
       lists: ORDER_LISTS.map((list) => idsFrom(s, positions.head(row, list))),

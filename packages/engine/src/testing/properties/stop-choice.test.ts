@@ -1,4 +1,4 @@
-/** Which of the waiting stops a tick serves, against a full sort of all of them. */
+/** Which of the waiting stops a tick serves under version 2, against a full sort of all of them. */
 import { Random } from "@perpgate/protocol/random";
 import { expect, test } from "vitest";
 import { refreshWatches } from "../../money/watch.js";
@@ -63,7 +63,7 @@ test.each([
   ["both", [fewHolders, manyAccounts], [1, 3, 10, 170, 256]],
 ] as const)("chosen stops: %s", (_title, crowds, limits) => {
   const random = new Random(1, "stop choice");
-  const venue = new LightVenue();
+  const venue = new LightVenue({ version: 2 });
   for (const crowd of crowds) crowd(venue, random);
   venue.index(REACHED);
   const { state } = venue.engine;

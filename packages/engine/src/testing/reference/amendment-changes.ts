@@ -6,13 +6,14 @@ import { type Amended, pricedOf } from "./amendment-checks.js";
 import { leaveBook } from "./book.js";
 import { referencePrice } from "./checks.js";
 import { emit, settleEvents, touch } from "./end-events.js";
-import { orderGone } from "./exits.js";
+import { isWaitingExit, orderGone } from "./exits.js";
 import { settleFunding } from "./funding.js";
 import { num } from "./integers.js";
 import { unitOf } from "./margin.js";
 import { acknowledge, type Outcome, takeAndRest } from "./placement.js";
 import { cancel, isOpen, removeIdle, settle } from "./settle.js";
 import { accountOf, type Market, positionOf, type State } from "./state.js";
+import { lineUp } from "./stop-lines.js";
 import { fillCap, plainExtra } from "./terms.js";
 
 export function executeAmendment(
@@ -67,6 +68,7 @@ function change(state: State, market: Market, amended: Amended, command: AmendOr
   if (order.resting && !amended.keepsPlace) return takeAgain(state, market, amended);
   apply(amended);
   if (!amended.keepsPlace) requeue(state, amended);
+  if (!order.resting && (!isWaitingExit(order) || order.remaining > 0n)) lineUp(state, order);
   settle(state, order.account, order.market);
   const status = order.resting ? STATUS_RESTING : STATUS_PENDING;
   return { ...none, status, remaining: amended.remaining };
@@ -99,6 +101,7 @@ function apply(amended: Amended): void {
 function requeue(state: State, { order }: Amended): void {
   const position = positionOf(state, order.account, order.market);
   position.orders = [...position.orders.filter((other) => other !== order), order];
+  order.rank = state.position;
 }
 
 /** Leaves the book, takes what it crosses, rests behind all others. */

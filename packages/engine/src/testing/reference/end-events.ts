@@ -5,6 +5,7 @@
 import type { VenueEvent } from "../../events/event-table.js";
 import { num } from "./integers.js";
 import { accountOf, type Position, rulesOf, type State } from "./state.js";
+import { followPosition, lineUpExits } from "./stop-lines.js";
 
 export function emit(state: State, event: VenueEvent): void {
   state.events.push(event);
@@ -40,6 +41,8 @@ export function settleEvents(state: State, before: { fund: bigint; fees: bigint 
     });
   }
   state.resizedExits.clear();
+  lineUpExits(state);
+  for (const position of state.touched) followPosition(state, position);
   for (const position of state.touched) {
     emit(state, {
       kind: "PositionSettled",

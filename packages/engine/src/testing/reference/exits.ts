@@ -123,6 +123,7 @@ function resize(state: State, position: Position, exit: Order, lots: bigint, end
   exit.remaining = lots;
   exit.closing = min(exit.closing, lots);
   if (lots > 0n) return;
+  exit.line.isIn = false;
   exit.reached = false;
   if (exit.resting || !canOpen(state, position, parentOf(exit.id))) {
     end(state, exit, END.position_closed);
@@ -272,6 +273,8 @@ export function attachExits(
       reached: false,
       triggered: false,
       coversSince: state.position,
+      rank: id,
+      line: { closes: false, turn: 0, size: 0, staleAt: 0, place: 0, isIn: false },
       cap: 0n,
       postOnly: false,
       lots,

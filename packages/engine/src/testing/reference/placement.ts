@@ -38,6 +38,7 @@ import {
   type Session,
   type State,
 } from "./state.js";
+import { lineUp } from "./stop-lines.js";
 import { type Buying, LimitTaker, MarketTaker, SizedTaker } from "./takers.js";
 import { extraOf, isFillOrKill, isImmediate } from "./terms.js";
 import { chargeUndone, halveUnits } from "./work.js";
@@ -208,7 +209,9 @@ function execute(state: State, command: PlaceOrder, accepted: Accepted): Outcome
     extra: extraOf(command, accepted.orderCap),
   };
   if (command.type === STOP_ORDER) {
-    position.orders.push(openOrder(command, order, lots));
+    const stop = openOrder(command, order, lots);
+    lineUp(order.state, stop);
+    position.orders.push(stop);
     const none = { filled: 0n, spent: 0n, fees: 0n, opened: 0n };
     return { status: STATUS_PENDING, reason: END.none, ...none, remaining: lots };
   }
@@ -231,6 +234,8 @@ function openOrder(command: PlaceOrder, order: Buying, remaining: bigint): Order
     reached: false,
     triggered: false,
     coversSince: 0,
+    rank: order.orderId,
+    line: { closes: false, turn: 0, size: 0, staleAt: 0, place: 0, isIn: false },
     cap: order.cap,
     postOnly: command.postOnly,
     lots: order.lots,

@@ -15,6 +15,7 @@ import { openOrders } from "./open-orders.js";
 import { type Refused, refused } from "./refusal.js";
 import { settle } from "./settle.js";
 import { newMarket, positionOf, type State } from "./state.js";
+import { lineUpAll } from "./stop-lines.js";
 import { fixLots } from "./stops.js";
 
 export function genesis(state: State, command: Genesis): Refused | null {
@@ -77,6 +78,7 @@ export function upgrade(state: State, { version }: Upgrade): Refused | null {
     for (const market of state.markets) market.liveTicks = market.premiumCount;
     const triggered = state.accounts.flatMap(openOrders).filter((order) => order.triggered);
     for (const order of triggered.sort((a, b) => a.id - b.id)) fixLots(state, order);
+    lineUpAll(state);
     state.fresh = [...new Set(state.carriedDisconnects.map(({ account }) => account))];
   }
   emit(state, { kind: "EngineUpgraded", version });

@@ -21,6 +21,10 @@ export interface Order {
   resting: boolean;
   /** Pending: whether a tick has found the mark at or beyond its price. */
   reached: boolean;
+  /** Position of the command that queued it last. */
+  rank: number;
+  /** Of a pending stop: where it waits (version 3). */
+  line: StopLine;
   /** Of one that closes the position: whether it was triggered, and closes what it finds. */
   triggered: boolean;
   /** Of an exit: the position of the command in which it began to cover lots. */
@@ -35,6 +39,18 @@ export interface Order {
   remaining: bigint;
   closing: bigint;
   reserve: bigint;
+}
+
+export interface StopLine {
+  /** Whether it is in it: an exit is from the end of the command in which it began to cover lots. */
+  isIn: boolean;
+  closes: boolean;
+  turn: number;
+  size: number;
+  /** Position of the tick that moved it behind all others; 0: none. */
+  staleAt: number;
+  /** Its number among all stops that were ever reached; 0: not reached. */
+  place: number;
 }
 
 /** What an order has beyond the plain terms. */
@@ -174,6 +190,8 @@ export interface Rules {
   readonly thinTicksCount: boolean;
   /** The mid that the mark averages needs deep sides near the index, and has a bound. */
   readonly midIsBounded: boolean;
+  /** Stops wait in lines. */
+  readonly stopsInLines: boolean;
   /** Accounts take turns in having orders ended that are over, and these never fill. */
   readonly endsInRounds: boolean;
   /** Work is counted in orders, not in makers alone. */
@@ -232,6 +250,8 @@ export interface State {
   /** Accounts with orders that are over: before their first turn, and after it. */
   fresh: number[];
   again: number[];
+  /** How many stops were ever reached. */
+  reachedStops: number;
   /** Live writers, by joining. */
   writers: Writer[];
   writerIds: Set<string>;
@@ -277,6 +297,7 @@ const VERSION_2: Rules = {
   liquidationFeePpm: 5_000n,
   thinTicksCount: false,
   midIsBounded: false,
+  stopsInLines: false,
   endsInRounds: false,
   workOfOrders: false,
   triggeredLotsAreFixed: false,
@@ -291,6 +312,7 @@ const VERSION_3: Rules = {
   ...VERSION_2,
   thinTicksCount: true,
   midIsBounded: true,
+  stopsInLines: true,
   endsInRounds: true,
   workOfOrders: true,
   triggeredLotsAreFixed: true,
@@ -338,6 +360,7 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     fundSamples: [],
     nextFundingAt: 0,
     carriedDisconnects: [],
+    reachedStops: 0,
     fresh: [],
     again: [],
     writers: [],

@@ -2,10 +2,9 @@
  * "Tick", step 5: stops that trigger.
  */
 import { isExitId, parentOf } from "@perpgate/protocol/order-id";
-import { STOP_TRIGGER } from "../../commands.js";
 import { END } from "../../reasons.js";
 import { bestAgainst } from "./book.js";
-import { bandOf, isBeyond } from "./checks.js";
+import { bandOf } from "./checks.js";
 import { emit, touch } from "./end-events.js";
 import { canOpen, isWaitingExit } from "./exits.js";
 import { settleFunding } from "./funding.js";
@@ -24,6 +23,7 @@ import {
   type State,
 } from "./state.js";
 import { restTriggered } from "./stop-limit.js";
+import { reach, serveLines } from "./stop-lines.js";
 import { type Buying, StopLimitTaker, StopTaker } from "./takers.js";
 import { chargeCancel, mayMeet, serveMarket } from "./work.js";
 
@@ -36,6 +36,7 @@ export function stops(state: State): void {
   const again: Waiting[] = [];
   for (const market of state.markets) {
     if (!isLive(state, market)) continue;
+    reach(state, market);
     for (const account of state.accounts) {
       const position = positionOf(state, account.number, market.number);
       for (const order of position.orders) {
@@ -51,11 +52,7 @@ export function stops(state: State): void {
           }
           continue;
         }
-        const trigger = order.extra?.trigger ?? STOP_TRIGGER;
-        // An exit that covers nothing, or began to within this tick, is not reached by it.
         if (isWaitingExit(order) && lots === 0n) continue;
-        const isNew = isWaitingExit(order) && order.coversSince === state.position;
-        if (!isNew && isBeyond(market.mark, order.side, trigger, order.price)) order.reached = true;
         if (!order.reached) continue;
         const isClosing = closes || order.reduceOnly || order.remaining <= capacity;
         waiting.push({ order, isClosing, notional, turn: 0 });
@@ -63,10 +60,26 @@ export function stops(state: State): void {
     }
   }
   again.sort(largestFirst);
-  serve(state, waiting);
+  if (rulesOf(state).stopsInLines) serveMarkets(state);
+  else serve(state, waiting);
   for (const { order } of again.slice(0, AGAIN)) {
     serveMarket(state, order.market);
     if (mayMeet(state) && isOpen(state, order)) close(state, order);
+  }
+}
+
+/** Version 3: "each market serves its own". */
+function serveMarkets(state: State): void {
+  for (const market of state.markets) {
+    if (!isLive(state, market)) continue;
+    serveMarket(state, market.number);
+    serveLines(state, market, 256, (order) => {
+      if (!mayMeet(state)) return false;
+      const over = overReason(state, order);
+      if (over !== END.none) cancel(state, order, over);
+      else trigger(state, order);
+      return true;
+    });
   }
 }
 
@@ -135,6 +148,7 @@ function trigger(state: State, order: Order): void {
   const position = positionOf(state, order.account, order.market);
   const closes = order.extra?.closePosition === true;
   touch(state, position);
+  order.line.isIn = false;
   if (closes) order.triggered = true;
   else position.orders = position.orders.filter((other) => other !== order);
   emit(state, {

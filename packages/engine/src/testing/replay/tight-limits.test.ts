@@ -50,6 +50,7 @@ const TIGHT = RULE_SETS.map((rules) => ({
   unitsPerCommand: unitsOf(MAKERS).unitsPerCommand,
   endsPerMaker: 1,
   liquidationsAndStopsPerCommand: LIQUIDATIONS,
+  stopsPerTickAndMarket: LIQUIDATIONS,
   liquidationCancelsPerCommand: CANCELS,
 }));
 

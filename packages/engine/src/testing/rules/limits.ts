@@ -5,7 +5,7 @@ import { UNITS_PER_MAKER } from "../../work.js";
 export interface WorkLimits {
   /** Makers that a command meets, canceled ones included. */
   readonly makers: number;
-  /** Liquidations and stops that a command serves. */
+  /** Liquidations that a command serves, and stops in each market. */
   readonly served: number;
   /** What an engine knows that has these limits. */
   readonly ruleSets: readonly RuleSet[];
@@ -22,6 +22,10 @@ export function unitsOf(makers: number) {
 }
 
 function tight(makers: number, served: number): WorkLimits {
-  const limits = { ...unitsOf(makers), liquidationsAndStopsPerCommand: served };
+  const limits = {
+    ...unitsOf(makers),
+    liquidationsAndStopsPerCommand: served,
+    stopsPerTickAndMarket: served,
+  };
   return { makers, served, ruleSets: RULE_SETS.map((rules) => ({ ...rules, ...limits })) };
 }

@@ -61,6 +61,8 @@ export class VenueRecord {
   private readonly sizedMicros = new Map<number, bigint>();
   /** Stops that a tick reached; they stay reached. */
   readonly reachedStops = new Set<number>();
+  /** Accounts that have traded in a market, by `keyOf`. */
+  readonly traded = new Set<number>();
   readonly feeds: Feed[];
   deposits: bigint;
   /** Makers met in the command, or in its batch so far. */

@@ -5,7 +5,7 @@ import { TRADE_KINDS, type VenueEvent } from "../../events/event-table.js";
 import { END_REASONS, REFUSALS } from "../../reasons.js";
 import { Driver } from "./driver.js";
 import { isExit } from "./exit-ledger.js";
-import { FillReplay } from "./fills.js";
+import { FillReplay, keyOf } from "./fills.js";
 import { FundingRecord } from "./funding-record.js";
 import type { Intent } from "./intents.js";
 import { LIMITS, type WorkLimits } from "./limits.js";
@@ -84,6 +84,9 @@ export function runIntents(
       for (const id of stopsReached(step)) record.reachedStops.add(id);
       for (const { id, remaining } of after.orders) {
         if (isExit(id) && remaining === 0) record.reachedStops.delete(id);
+      }
+      for (const fill of replay.fills) {
+        record.traded.add(keyOf(fill.account, fill.trade.market));
       }
       record.noteFund(after.timeMs, fundValue(after));
       before = after;

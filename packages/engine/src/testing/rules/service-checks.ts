@@ -4,7 +4,7 @@ import { ceilDiv, max } from "./arithmetic.js";
 import { isExit } from "./exit-ledger.js";
 import { keyOf } from "./fills.js";
 import { shortfall } from "./risk-checks.js";
-import { type Check, eventsOf, markUnit, positionIn, refusalOf, type Step } from "./step.js";
+import { type Check, eventsOf, positionIn, refusalOf, type Step } from "./step.js";
 import type { OrderView, View } from "./view.js";
 
 const STALE_MS = 10_000;
@@ -110,10 +110,13 @@ function mayBeLimited(step: Step): boolean {
 }
 
 const work: Check = {
-  rule: "a command meets at most 2,000 makers, also a batch; serves at most 256 liquidations and stops",
+  rule: "a command meets at most 2,000 makers, also a batch; serves at most 256 liquidations, and 256 stops of each market",
   faults(step) {
-    const { events, limits, record } = step;
-    const served = servedIn(step);
+    const { events, limits, record, after } = step;
+    const stops = after.markets.map((_, market) => {
+      return eventsOf(events, "StopTriggered").filter((event) => event.market === market).length;
+    });
+    const served = Math.max(liquidated(step).size, ...stops);
     const faults = record.makersMet > limits.makers ? [`${record.makersMet} makers`] : [];
     if (served > limits.served) faults.push(`${served} liquidations and stops`);
     // Each maker: a trade, an end, two settlements; each served: an end per order of the account.
@@ -185,74 +188,34 @@ function isAsBefore({ replay, before }: Step, { account, market }: Due): boolean
   return first === undefined || (first.isTaker && first.before.lots === BigInt(lots));
 }
 
-const CLOSING = 0;
-const OTHER = 1;
-
-interface Stop {
-  readonly order: OrderView;
-  readonly kind: number;
-  readonly weight: bigint;
-}
-
-/** A stop as the choice sees it; none where the page leaves open whether it is a closing one. */
-function stopOf(step: Step, order: OrderView): Stop[] {
-  const { market, account, side, remaining, isReduceOnly } = order;
-  if (closesPosition(step, order)) return [];
+/** Whether the position has all the lots that the stop would close. */
+function coversAll(step: Step, { market, account, side, remaining }: OrderView): boolean {
   const { lots } = positionIn(step.before, market, account);
-  const weight = BigInt(remaining) * markUnit(step, step.after, market);
-  if (lots * side < 0 && remaining <= Math.abs(lots)) return [{ order, kind: CLOSING, weight }];
-  return lots * side >= 0 && !isReduceOnly ? [{ order, kind: OTHER, weight }] : [];
+  return lots * side < 0 && remaining <= Math.abs(lots);
 }
 
 const closingFirst: Check = {
-  rule: "stops: closing ones before others; one per account in turn, by lots × mark, largest first",
+  rule: "stops: closing ones before others, in each market",
   faults(step) {
     if (step.command.kind !== "Tick") return [];
     const ids = new Set(eventsOf(step.events, "StopTriggered").map(({ orderId }) => orderId));
     if (ids.size === 0) return [];
     const isServed = ({ id }: OrderView): boolean => ids.has(id);
     const reached = reachedIn(step, step.before);
-    const owners = new Set(reached.filter(isServed).map(({ account }) => account));
-    const served = reached
-      .filter((order) => isServed(order) && isChosenAsBefore(step, order, ids))
-      .flatMap((order) => stopOf(step, order));
+    // Which is which was decided when they were placed: of these it is certain.
+    const served = reached.filter(
+      (order) => isServed(order) && !step.record.traded.has(keyOf(order.account, order.market)),
+    );
     const left = stopsLeft(step)
-      .filter(({ account, market }) => !owners.has(account) && !hasTraded(step, account, market))
-      .flatMap((order) => stopOf(step, order));
+      .filter(({ account, market }) => !hasTraded(step, account, market))
+      .filter((order) => order.isReduceOnly && coversAll(step, order));
     return left.flatMap((waits) =>
       served
-        .filter((each) => isBehind(each, waits, served))
-        .map((each) => `order ${waits.order.id} waits, order ${each.order.id} was served`),
+        .filter((each) => each.market === waits.market)
+        .map((each) => `order ${waits.id} waits, order ${each.id} was served`),
     );
   },
 };
-
-/** Whether the account had traded in the market with stops of this tick only. */
-function isChosenAsBefore(
-  { replay }: Step,
-  { account, market }: OrderView,
-  ids: ReadonlySet<number>,
-): boolean {
-  return replay.fills.every(
-    (fill) =>
-      fill.account !== account ||
-      fill.trade.market !== market ||
-      (fill.isTaker && ids.has(fill.order?.id ?? 0)),
-  );
-}
-
-/** Whether a stop that was served comes after one of another account, of which none was served. */
-function isBehind(served: Stop, waits: Stop, all: readonly Stop[]): boolean {
-  if (served.kind !== waits.kind) return served.kind > waits.kind;
-  const isLaterTurn = all.some(
-    ({ order, kind, weight }) =>
-      order.account === served.order.account &&
-      order.id !== served.order.id &&
-      kind === served.kind &&
-      weight > served.weight,
-  );
-  return isLaterTurn || served.weight < waits.weight;
-}
 
 const notHandedOver: Check = {
   rule: "a liquidation that reaches the limit of makers stays due and is not handed over",

@@ -96,7 +96,7 @@ function expectedStops(view: View, mark: number): number[] {
 
 /** 80 holders with stop-losses, 40 others with stops that open; sizes all different. */
 function stopCrowd(random: Random): LightVenue {
-  const venue = new LightVenue();
+  const venue = new LightVenue({ version: 2 });
   const rich = venue.trader("rich", 200_000_000);
   rich.sells("limit", { margin: 2_000_000, price: 50_000, leverage: 10 });
   rich.buys("limit", { margin: 2_000_000, price: 49_000, leverage: 10 });
@@ -120,7 +120,7 @@ function stopCrowd(random: Random): LightVenue {
   return venue;
 }
 
-describe("stops: closing first, one per account in turn, by lots × mark", () => {
+describe("version 2, stops: closing first, one per account in turn, by lots × mark", () => {
   for (const seed of [1, 2])
     test(`more reached than a tick serves, restored between: seed ${seed}`, () => {
       const random = new Random(seed, "stops");

@@ -1,6 +1,7 @@
 /** Stops, the limit of 256 liquidations and stops a command, and the order of work in a tick. */
 import { describe, expect, test } from "vitest";
 import { END_REASONS } from "../../reasons.js";
+import { ENGINE_VERSION } from "../../versions.js";
 import { BTC, ETH } from "./listing.js";
 import { Venue } from "./venue.js";
 
@@ -62,8 +63,8 @@ describe("stops", () => {
 });
 
 /** `size` accounts, each long 0.1 coins at 50× (due at 49,490), all bought from Bob. */
-function crowd(size: number) {
-  const venue = new Venue();
+function crowd(size: number, version = ENGINE_VERSION) {
+  const venue = new Venue({ version });
   const bob = venue.trader("bob", 10_000_000);
   bob.sells("limit", { margin: 5_000 * size, leverage: 1, price: 50_000 });
   const longs = Array.from({ length: size }, (_, i) => {
@@ -122,8 +123,8 @@ describe("at most 256 liquidations and stops a command", () => {
     expect(second.slice(0, 2)).toEqual([whale.account, longs[256]!.account]);
   });
 
-  test("stops share the allowance, come after, and stay triggered when carried over", () => {
-    const { venue, bob } = crowd(200);
+  test("version 2: stops share the allowance, come after, and stay triggered when carried over", () => {
+    const { venue, bob } = crowd(200, 2);
     const carol = venue.trader("carol", 1_000_000);
     bob.buys("limit", { margin: 100_000, leverage: 1, price: 48_000 });
     const ids = Array.from({ length: 100 }, () => {
@@ -140,8 +141,26 @@ describe("at most 256 liquidations and stops a command", () => {
     expect(triggered()).toEqual(ids.slice(56));
   });
 
-  test("a carried stop canceled meanwhile does not come back", () => {
+  test("from version 3 on stops have an allowance of their own in each market", () => {
     const { venue, bob } = crowd(200);
+    const carol = venue.trader("carol", 1_000_000);
+    bob.buys("limit", { margin: 100_000, leverage: 1, price: 48_000 });
+    const ids = Array.from({ length: 300 }, () => {
+      return carol.sells("stop", { margin: 500, leverage: 1, price: 49_800 }).orderId;
+    });
+    venue.index(49_490);
+    venue.tick();
+    const triggered = (): number[] => venue.happened("StopTriggered").map((each) => each.orderId);
+    expect(venue.happened("Liquidated").length).toBe(200);
+    expect(triggered()).toEqual(ids.slice(0, 256));
+    // The mark is back above them: those that were reached still act.
+    venue.index(50_000);
+    venue.tick();
+    expect(triggered()).toEqual(ids.slice(256));
+  });
+
+  test("a carried stop canceled meanwhile does not come back", () => {
+    const { venue, bob } = crowd(200, 2);
     const carol = venue.trader("carol", 1_000_000);
     bob.buys("limit", { margin: 100_000, leverage: 1, price: 48_000 });
     const ids = Array.from({ length: 60 }, () => {

@@ -1,0 +1,188 @@
+/**
+ * The pending stops of one market under version 3, in lines (docs/engine.md, "Lines of stops"). A line
+ * has two kinds of sets: by side and trigger, the stops that no tick has reached, by price; and one of
+ * those that were reached and wait, in the order of service. The mark reaches stops by cutting the first
+ * part of a set off and joining it to those that wait, so a million of them cost no more than one.
+ *
+ * Derived from the rows of orders and from `VenueState.reaches`. The links are those that resting orders
+ * have in the queue of their price.
+ */
+import { LONG, type Side, STOP_TRIGGER, type Trigger } from "../commands.js";
+import { NONE } from "./id-index.js";
+import { int32 } from "./memory.js";
+import { LINKS, type OrderStore } from "./orders.js";
+import type { HashSeed } from "./seeded-hash.js";
+import { Treap } from "./treap.js";
+
+/** Size classes of stops that close; turns of an account, by the number of its other stops. */
+export const SIZE_CLASSES = 7;
+const TURNS = 5;
+/** The lines in order of service: those that close, others, and those that no longer close. */
+export const CLOSING_LINES = TURNS * SIZE_CLASSES;
+export const STALE_LINE = CLOSING_LINES + TURNS;
+export const STOP_LINES = STALE_LINE + 1;
+/** Of an exit that no mark reaches yet. */
+export const NO_LINE = -1;
+
+const SMALLEST_MICROS = 10_000_000;
+
+/** By tens of dollars: 0 below 10, 6 from a million on. */
+export function sizeClass(micros: number): number {
+  let bound = SMALLEST_MICROS;
+  for (let size = 0; size < SIZE_CLASSES - 1; size++) {
+    if (micros < bound) return size;
+    bound *= 10;
+  }
+  return SIZE_CLASSES - 1;
+}
+
+/** By the number of the account's other stops in the market: 0, 1, 2 to 7, 8 to 31, and more. */
+export function turnOf(others: number): number {
+  if (others < 2) return others;
+  if (others < 8) return 2;
+  return others < 32 ? 3 : 4;
+}
+
+export function closingLine(turn: number, size: number): number {
+  return turn * SIZE_CLASSES + SIZE_CLASSES - 1 - size;
+}
+
+export function otherLine(turn: number): number {
+  return CLOSING_LINES + turn;
+}
+
+/** Of a line of stops that close. */
+export function sizeOfLine(line: number): number {
+  return SIZE_CLASSES - 1 - (line % SIZE_CLASSES);
+}
+
+/** The number of a side and trigger among the four of a market. */
+export function stopSet(side: Side, trigger: number): number {
+  return 2 * trigger + (side === LONG ? 0 : 1);
+}
+
+const SETS = 4;
+
+export class StopLines extends Treap {
+  private readonly pending = int32(STOP_LINES * SETS).fill(NONE);
+  private readonly waiting = int32(STOP_LINES).fill(NONE);
+  /** Orders that close the position and were not triggered, by position row × 4 + set. */
+  private readonly closing = new Map<number, number>();
+  /** Of the set that is being changed: 1 where a rising mark reaches its stops, else −1. */
+  private sign = 1;
+
+  constructor(
+    private readonly orders: OrderStore,
+    seed: HashSeed,
+  ) {
+    super(LINKS, seed);
+  }
+
+  /** Adds a stop that no tick has reached to its line. */
+  add(order: number, set: number): void {
+    this.sign = signOf(set);
+    const at = this.orders.line(order) * SETS + set;
+    this.pending[at] = this.insert(this.pending[at]!, order);
+  }
+
+  /** Adds one to the last line, which is by the tick that moved a stop there, then by id. */
+  addStale(order: number): void {
+    const { orders } = this;
+    const tick = orders.staleAt(order);
+    this.waiting[STALE_LINE] = this.insertBy(this.waiting[STALE_LINE]!, order, (other) => {
+      const difference = orders.staleAt(other) - tick;
+      return difference !== 0 ? difference < 0 : orders.id(other) < orders.id(order);
+    });
+  }
+
+  /** Puts one back that waited, right behind another one or (NONE) before all. */
+  putBack(order: number, behind: number): void {
+    const line = this.orders.line(order);
+    this.waiting[line] = this.insertAfter(this.waiting[line]!, behind, order);
+  }
+
+  take(order: number, set: number): void {
+    const line = this.orders.line(order);
+    if (this.waits(order)) this.waiting[line] = this.remove(this.waiting[line]!, order);
+    else {
+      const at = line * SETS + set;
+      this.pending[at] = this.remove(this.pending[at]!, order);
+    }
+  }
+
+  /** Whether a tick has reached it. */
+  waits(order: number): boolean {
+    return this.rootOf(order) === this.waiting[this.orders.line(order)];
+  }
+
+  /** The next one of a line, or NONE. */
+  next(line: number): number {
+    return this.first(this.waiting[line]!);
+  }
+
+  get isAnyWaiting(): boolean {
+    return this.waiting.some((root) => root !== NONE);
+  }
+
+  /** Lets the stops wait that a mark reaches; returns whether there are any. */
+  reach(set: number, markTicks: number): boolean {
+    const sign = signOf(set);
+    const limit = sign * markTicks;
+    const isReached = (order: number): boolean => sign * this.orders.price(order) <= limit;
+    let isAny = false;
+    for (let line = 0; line < STOP_LINES; line++) {
+      const root = this.pending[line * SETS + set]!;
+      if (root === NONE || !isReached(this.first(root))) continue;
+      this.cut(root, isReached);
+      this.pending[line * SETS + set] = this.tail;
+      this.waiting[line] = this.join(this.waiting[line]!, this.head);
+      isAny = true;
+    }
+    return isAny;
+  }
+
+  /** Notes or forgets the order of a position that closes it. */
+  setClosing(row: number, set: number, order: number): void {
+    if (order === NONE) this.closing.delete(row * SETS + set);
+    else this.closing.set(row * SETS + set, order);
+  }
+
+  closingOrder(row: number, set: number): number {
+    return this.closing.get(row * SETS + set) ?? NONE;
+  }
+
+  clear(): void {
+    this.pending.fill(NONE);
+    this.waiting.fill(NONE);
+    this.closing.clear();
+  }
+
+  /** All stops, for audits: by line, the sets of those not reached, then those that wait. */
+  forEach(visit: (order: number, line: number, set: number, waits: boolean) => void): void {
+    for (let line = 0; line < STOP_LINES; line++) {
+      for (let set = 0; set < SETS; set++) {
+        let order = this.first(this.pending[line * SETS + set]!);
+        for (; order !== NONE; order = this.after(order)) visit(order, line, set, false);
+      }
+      let order = this.next(line);
+      for (; order !== NONE; order = this.after(order)) visit(order, line, -1, true);
+    }
+  }
+
+  protected override get treeLinks(): Int32Array {
+    return this.orders.links;
+  }
+  protected override idOf(order: number): number {
+    return this.orders.id(order);
+  }
+  protected override isBefore(order: number, other: number): boolean {
+    const { orders } = this;
+    const difference = this.sign * (orders.price(order) - orders.price(other));
+    return difference !== 0 ? difference < 0 : orders.rank(order) < orders.rank(other);
+  }
+}
+
+function signOf(set: number): number {
+  const trigger = (set >> 1) as Trigger;
+  return (set % 2 === 0) === (trigger === STOP_TRIGGER) ? 1 : -1;
+}
