@@ -157,7 +157,11 @@ async function run(tests, mutate) {
     allowEmpty: true,
     disableTypeChecks: false,
   }).runMutationTest();
-  return results.map((result) => ({ ...result, location: fromZero(result.location) }));
+  return results.map((result) => ({
+    ...result,
+    fileName: relative(ROOT, resolve(result.fileName)),
+    location: fromZero(result.location),
+  }));
 }
 
 /** Results count lines and columns from 1, mutants from 0. */
