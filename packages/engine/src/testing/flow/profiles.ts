@@ -153,7 +153,7 @@ export const PROFILES = {
   /** Markets that an operator makes reduce-only, halts, resumes and, one by one, settles. */
   controls: profile(
     [SMALL_BTC, SMALL_BNB, ETH, SOLANA, DUST_MARKET, FEW_TICKS],
-    { maxOpenOrders: 12, fund: 3 * USD, cap: 20_000 * USD },
+    { maxOpenOrders: 12, fund: 400 * USD, cap: 20_000 * USD },
     { controls: 0.03, crash: 0.02, stepPpm: 700, traders: 12, configure: 0.01, protection: 0 },
   ),
   /** Three traders who send so much that their nonce windows overflow, often to each other. */
