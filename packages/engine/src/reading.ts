@@ -6,7 +6,7 @@
 export { equityOf } from "./money/fill.js";
 export { fundBudget, fundLossUsed } from "./money/fund-budget.js";
 export { fundingRate } from "./money/funding.js";
-export { exposure, openInterestLots, positionLimitLots } from "./money/opening.js";
+export { exposure, positionLimitLots } from "./money/opening.js";
 export { settledFigures } from "./money/owed-funding.js";
 export { openOrdersOf } from "./orders/open-orders.js";
 export { namedOrder } from "./orders/placement-terms.js";

@@ -8,7 +8,6 @@ import { CROWDED_LEVERAGE, CROWDED_PPM, PPM, STEEP_FUNDS, STEEP_LEVERAGE } from 
 import type { Market } from "../state/market.js";
 import type { VenueState } from "../state/venue.js";
 import { fundWorth } from "./fund-budget.js";
-import { openInterestLots } from "./opening.js";
 
 /** Infinite where the tiers alone decide. */
 export function leverageLimit(s: VenueState, market: Market): number {
@@ -25,7 +24,7 @@ export function isAboveLimit(s: VenueState, market: Market, leverage: number): b
 
 function isCrowded(market: Market): boolean {
   const bound = mulDivFloor(market.config.maxOpenInterestMicros, CROWDED_PPM, PPM);
-  return openInterestLots(market) * market.markUnit > bound;
+  return market.openInterestLots * market.markUnit > bound;
 }
 
 /** Whether open interest above ten exceeds what the fund is worth twenty times, over all markets. */

@@ -38,11 +38,6 @@ export function lotsWithinCap(
   return divFloor(Math.max(0, maxNotionalMicros - others), market.markUnit);
 }
 
-/** Lots of all longs, the backstop's included. */
-export function openInterestLots(market: Market): number {
-  return market.longLots + Math.max(0, market.backstopLots);
-}
-
 /** Lots of which a position of this market can consist at most. */
 export function positionLimitLots(market: Market): number {
   return divFloor(market.maintenance.topMicros, market.markUnit);

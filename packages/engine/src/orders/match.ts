@@ -7,7 +7,7 @@ import { divFloor } from "@perpgate/protocol/integers";
 import { CANCEL_RESTING, CANCEL_TAKER } from "../commands.js";
 import { bankruptcyTicks } from "../money/bankruptcy.js";
 import { closable, type FillPlan } from "../money/fill.js";
-import { makerBar, openInterestLots } from "../money/opening.js";
+import { makerBar } from "../money/opening.js";
 import { settleFunding } from "../money/owed-funding.js";
 import { END } from "../reasons.js";
 import type { Ladder } from "../state/ladder.js";
@@ -212,7 +212,7 @@ function interestRoom(
   asked: number,
 ): number {
   const bound = divFloor(market.config.maxOpenInterestMicros, market.markUnit);
-  const interest = openInterestLots(market);
+  const interest = market.openInterestLots;
   if (interest + asked <= bound) return asked;
   const taken = closable(market, taker.row, taker.side);
   const given = closable(market, s.orders.position(maker), s.orders.side(maker));

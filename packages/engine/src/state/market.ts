@@ -172,6 +172,10 @@ export class Market {
   set longLots(lots: number) {
     this.set(12, lots);
   }
+  /** Lots of all longs, the backstop's included. */
+  get openInterestLots(): number {
+    return this.longLots + Math.max(0, this.backstopLots);
+  }
 
   /** Σ mark × rate of all hours, in micros per lot: the whole part, and billionths from 0. */
   get cumulativeFunding(): number {

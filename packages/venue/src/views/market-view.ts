@@ -1,10 +1,5 @@
 /** Markets and their tickers. */
-import {
-  fundingRate,
-  MARKET_STATUSES,
-  openInterestLots,
-  positionLimitLots,
-} from "@perpgate/engine/reading";
+import { fundingRate, MARKET_STATUSES, positionLimitLots } from "@perpgate/engine/reading";
 import type { Market, Ticker } from "@perpgate/protocol";
 import type { MarketUnits } from "../listing/listing.js";
 import {
@@ -68,7 +63,7 @@ export function tickerView(source: VenueSource, { units, market }: ViewedMarket)
     index: priceOrNull(units, market.index),
     fundingRate: fractionOfRate(fundingRate(market)),
     nextFundingAt: state.totals.nextFundingMs,
-    openInterest: sizeOf(units, openInterestLots(market)),
+    openInterest: sizeOf(units, market.openInterestLots),
     volume24h: sizeOf(units, day.lots),
     turnover24h: turnover < Number.MAX_SAFE_INTEGER ? fromMicros(turnover) : null,
     high24h: priceOrNull(units, day.highTicks),

@@ -91,7 +91,7 @@ function count(events: readonly VenueEvent[], kind: EventKind): number {
   return events.filter((event) => event.kind === kind).length;
 }
 
-test("liquidations cancel 4,096 orders a tick; the others follow in later ticks, restored in between", () => {
+test("liquidations cancel orders for 8,000 units a tick and market; the others follow in later ticks, restored in between", () => {
   const scene = new Scene();
   const rich = scene.signIn();
   const longs = Array.from({ length: 11 }, () => scene.signIn());
@@ -112,13 +112,15 @@ test("liquidations cancel 4,096 orders a tick; the others follow in later ticks,
 
   const liquidated = (events: readonly VenueEvent[]): number[] =>
     events.flatMap((event) => (event.kind === "Liquidated" ? [event.account] : []));
-  // Eight with 498 orders that count are below 4,096; the ninth is finished.
-  const first = scene.tick();
-  expect(liquidated(first)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10]);
-  expect(count(first, "OrderEnded")).toBe(9 * 500);
-  const second = scene.tick();
-  expect(liquidated(second)).toEqual([11, 12]);
-  expect(count(second, "OrderEnded")).toBe(2 * 500);
+  // 498 canceled orders are 1,992 units. The fifth account's are canceled with the last of 8,000; it is
+  // liquidated first in the next tick.
+  const ticks = [scene.tick(), scene.tick(), scene.tick()];
+  expect(ticks.map(liquidated)).toEqual([
+    [2, 3, 4, 5],
+    [6, 7, 8, 9, 10],
+    [11, 12],
+  ]);
+  expect(ticks.map((events) => count(events, "OrderEnded"))).toEqual([2_498, 2_500, 502]);
   const { state } = scene.engine;
   expect([state.orders.open, state.markets[0]!.positions.openRows()]).toEqual([0, []]);
   expect(liquidated(scene.tick())).toEqual([]);
