@@ -31,7 +31,8 @@ export class HistoryLost extends Error {
   constructor(first: LogSeq, reason: string, advice = "") {
     super(
       `the log begins at batch ${first.batch}, so the history cannot be rebuilt: ${reason}; ` +
-        `nothing was removed; restore the history folder from a backup${advice}`,
+        "nothing was removed; restore the history folder from a backup, or put the removed files of " +
+        `the journal back${advice}`,
     );
   }
 }

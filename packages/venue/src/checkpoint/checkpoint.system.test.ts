@@ -1,4 +1,12 @@
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { FileSnapshots, inspectLog, nodeDisk } from "@perpgate/journal";
@@ -161,17 +169,21 @@ describe("the checkpoint thread", () => {
 
   describe("a pruned log", () => {
     let pruned = "";
+    /** Its journal as a backup has it. */
+    let backup = "";
 
     beforeAll(async () => {
       pruned = await temporaryFolder();
+      backup = await temporaryFolder();
       const driver = await TestVenue.open(pruned, OFTEN);
       await trade(driver, 1, OFTEN_ORDERS);
       await checkpointed(OFTEN_CHECKPOINTS, pruned);
       await driver.venue.history.flush();
+      cpSync(join(pruned, "journal"), backup, { recursive: true });
       expect(driver.venue.prune()).toBeGreaterThan(0);
       await driver.venue.close();
     });
-    afterAll(() => removeFolder(pruned));
+    afterAll(() => Promise.all([removeFolder(pruned), removeFolder(backup)]));
     beforeEach(() => cpSync(pruned, folder, { recursive: true }));
 
     test("state of format 4: refused with both releases' versions", async () => {
@@ -193,6 +205,22 @@ describe("the checkpoint thread", () => {
         message: expect.stringContaining("there is none"),
       });
       expect(existsSync(join(folder, "history"))).toBe(false);
+    });
+
+    test("history of release 0.2: rebuilt once the pruned segments are put back", async () => {
+      const history = join(folder, "history");
+      await removeFolder(history);
+      mkdirSync(history);
+      writeFileSync(join(history, "data.mdb"), "LMDB");
+      await expect(TestVenue.open(folder)).rejects.toThrow(
+        /it is of an earlier release; .* put the removed files of the journal back/,
+      );
+      expect(readdirSync(history)).toEqual(["data.mdb"]);
+      cpSync(backup, join(folder, "journal"), { recursive: true, force: false });
+      const driver = await TestVenue.open(folder);
+      expect(driver.venue.views.ordersNamed(1, { nonce: 1 }).rows).toHaveLength(1);
+      await driver.venue.close();
+      expect(await verify(folder)).toMatchObject({ fault: null, from: 0 });
     });
 
     test("history damaged: refused, and the only copy stays", async () => {
