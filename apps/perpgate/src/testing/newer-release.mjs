@@ -1,17 +1,17 @@
 /**
- * Loaded with `--import`: makes the process a release that knows engine version 3, whose rules are those
- * of version 2. The table of the rules is changed when its module is loaded, in every thread.
+ * Loaded with `--import`: makes the process a release that knows engine version 4, whose rules are those
+ * of version 3. The table of the rules is changed when its module is loaded, in every thread.
  */
 import { register } from "node:module";
 
 const hook = `
-const TABLE = /\\{\\s*version: 2,\\s*(liquidationFeePpm: [^{}]*)\\}/;
+const TABLE = /(RULE_SETS = \\[[\\w$]+, ([\\w$]+))\\]/;
 export async function load(url, context, next) {
   const loaded = await next(url, context);
   if (loaded.format !== "module" || loaded.source === null || loaded.source === undefined) return loaded;
   const text = Buffer.from(loaded.source).toString("utf8");
   if (!TABLE.test(text)) return loaded;
-  return { ...loaded, source: text.replace(TABLE, "$&, { version: 3, $1 }") };
+  return { ...loaded, source: text.replace(TABLE, "$1, { ...$2, version: 4 }]") };
 }
 `;
 
