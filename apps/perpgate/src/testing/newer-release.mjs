@@ -5,13 +5,13 @@
 import { register } from "node:module";
 
 const hook = `
-const TABLE = /(RULE_SETS = \\[[\\w$]+, ([\\w$]+))\\]/;
+const TABLE = /(const RULE_SETS = )(\\[[^\\]]*\\]);/;
 export async function load(url, context, next) {
   const loaded = await next(url, context);
   if (loaded.format !== "module" || loaded.source === null || loaded.source === undefined) return loaded;
   const text = Buffer.from(loaded.source).toString("utf8");
   if (!TABLE.test(text)) return loaded;
-  return { ...loaded, source: text.replace(TABLE, "$1, { ...$2, version: 4 }]") };
+  return { ...loaded, source: text.replace(TABLE, "$1((sets) => [...sets, { ...sets.at(-1), version: 4 }])($2);") };
 }
 `;
 
