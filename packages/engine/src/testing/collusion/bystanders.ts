@@ -36,7 +36,7 @@ export interface Plan {
   readonly hides: boolean;
   /** Whether the losing side is opened again after each move. */
   readonly reopens: boolean;
-  /** Whether they offer the backstop what it would take, and quote funding to its cap, between moves. */
+  /** Whether they offer the backstop what it would take, between moves. */
   readonly meets: boolean;
 }
 
