@@ -55,14 +55,14 @@ describe("a process that fails with orders in flight", () => {
   });
 
   test("a heap that fills: ends before V8 gives up, with the flag to raise", async () => {
-    const perpgate = start({ PROVOKE: "heap", NODE_OPTIONS: "--max-old-space-size=100" });
+    const perpgate = start({ PROVOKE: "heap", NODE_OPTIONS: "--max-old-space-size=200" });
     await perpgate.url();
     perpgate.signal("SIGUSR2");
     const { code, stderr } = await perpgate.ended;
     expect(code, stderr).not.toBe(0);
     // The heap goes on filling while the process ends: what comes after the line does not matter.
     expect(stderr.split("FATAL ERROR")[0]).toMatch(
-      /^perpgate: out of memory: \d+ of at most 100 MiB of heap are in use after a collection; start node with a larger --max-old-space-size$/m,
+      /^perpgate: out of memory: \d+ of at most 200 MiB of heap are in use after a collection; start node with a larger --max-old-space-size$/m,
     );
   });
 
