@@ -21,8 +21,8 @@ import { settleFunding } from "./owed-funding.js";
 
 /**
  * Closes lots of the position in `row`, NONE for the backstop's, on which `side` closes; returns the lots
- * that are left. Each account considered counts as a maker of the command, and four of its orders that
- * end with its position as another.
+ * that are left. Each account considered counts as a maker of the command; what follows from it is charged
+ * where it happens (work.ts).
  */
 export function deleverage(
   s: VenueState,
