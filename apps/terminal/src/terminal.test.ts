@@ -14,7 +14,6 @@ import { Levels } from "./book/levels.js";
 import { closeAll, marketClose, sendClose } from "./order/closing.js";
 import { EMPTY_FORM, type OrderForm } from "./order/order-form-state.js";
 import { needsConfirmation } from "./order/order-settings.js";
-import { placeTerms } from "./order/place-terms.js";
 import { estimate } from "./order/use-preview.js";
 import { Terminal } from "./terminal.js";
 import { GatewayProcess } from "./testing/gateway-process.js";
@@ -164,22 +163,39 @@ describe("a close that the book does not fill", () => {
 test.each([
   { entry: "refused", amount: "900000", code: "insufficient_margin" },
   { entry: "not filled", amount: "100", code: undefined },
-])("an order that is $entry while its exits are not: the changed exits are shown", async (each) => {
+])("an order with a stop loss that is $entry: the position keeps its own", async (each) => {
   const { amount, code } = each;
-  const { maker, session, terminal, mark, toasts } = await start();
+  const { maker, session, terminal, mark } = await start();
   await openPosition(maker, session, mark);
   const [before, after] = [Math.round(mark * 0.9), Math.round(mark * 0.92)];
   const position = { symbol: "BTCUSD", side: "long" } as const;
   await session.protect({ ...position, stopLoss: before });
-  const open = await session.openOrders();
-  terminal.account.orders.set(new Map(open.map((order) => [order.orderId, order])));
-  const { read } = readOrder(terminal, { amount, hasExits: true, stopLoss: `${after}` });
-  if (read.terms === undefined) throw new Error(read.missing);
-  const refusal = await placeTerms(terminal, session, read.terms).catch((error) => error);
+  const terms = termsOf(terminal, { amount, hasExits: true, stopLoss: `${after}` });
+  const refusal = await terminal.orders.place(session, terms.order).catch((error) => error);
   expect(refusal?.code).toBe(code);
-  const text = "The stop loss of your position was changed.";
-  expect(toasts()).toMatchObject([{ kind: "bad", text }]);
-  expect((await session.openOrders()).map(({ price }) => price)).toEqual([after]);
+  expect((await session.openOrders()).map(({ price }) => price)).toEqual([before]);
+});
+
+test("an order with take profit and stop loss: one order with two exits of its own", async () => {
+  const { maker, session, terminal, mark } = await start();
+  await openPosition(maker, session, mark);
+  const price = Math.round(mark * 0.95);
+  const { order } = termsOf(terminal, {
+    type: "limit",
+    amount: "100",
+    price: `${price}`,
+    hasExits: true,
+    takeProfit: `${price + 500}`,
+    stopLoss: `${price - 500}`,
+  });
+  const { ack } = await terminal.orders.place(session, order);
+  const open = await session.openOrders();
+  expect(open.map((each) => [each.price, each.parentOrderId])).toEqual([
+    [price, undefined],
+    [price + 500, ack.orderId],
+    [price - 500, ack.orderId],
+  ]);
+  await session.cancelAll();
 });
 
 test("orders above the trader's value are confirmed without a book too", async () => {
@@ -195,6 +211,12 @@ test("orders above the trader's value are confirmed without a book too", async (
     true,
   );
 });
+
+function termsOf(terminal: Terminal, form: Partial<OrderForm>) {
+  const { terms, missing } = readOrder(terminal, form).read;
+  if (terms === undefined) throw new Error(missing);
+  return terms;
+}
 
 /** Without a book. */
 function readOrder(terminal: Terminal, form: Partial<OrderForm>) {
@@ -337,6 +359,23 @@ describe("a session that ends before the answer", () => {
     orders.forget();
     orders.unsettled.resume(await signIn());
     expect(await orders.unsettled.settle()).toMatchObject([{ outcome: "executed" }]);
+  });
+
+  test("an order with attached exits: executed, although they are listed with its nonce", async () => {
+    const { network, signIn, session, terminal } = await start();
+    const { orders } = terminal;
+    orders.unsettled.resume(session);
+    network.losesAnswersTo = ORDERS;
+    const order = { ...BID, price: 60_000, stopLoss: { price: 59_000 } };
+    await expect(orders.place(session, order)).rejects.toMatchObject({ outcome: "unknown" });
+    network.losesAnswersTo = undefined;
+    const [, exit] = await session.openOrders();
+    await session.cancelOrder(exit?.orderId ?? "");
+    orders.forget();
+    const next = await signIn();
+    orders.unsettled.resume(next);
+    expect(await orders.unsettled.settle()).toMatchObject([{ outcome: "executed" }]);
+    await next.cancelAll();
   });
 
   test("a batch with a refused order: partly executed; a change: outcome unknown", async () => {

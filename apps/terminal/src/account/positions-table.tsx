@@ -10,7 +10,13 @@ import {
   NONE,
   toneOf,
 } from "../format/numbers.js";
-import { closeSubject, exitOrder, marketClose, sendClose } from "../order/closing.js";
+import {
+  attachedExits,
+  closeSubject,
+  exitOrder,
+  marketClose,
+  sendClose,
+} from "../order/closing.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { later } from "../ui/later.js";
@@ -116,6 +122,7 @@ function useColumns(onManage: (symbol: string) => void): readonly Column<Positio
   ];
 }
 
+/** The prices for the whole position; `+2` for two orders with an exit of their own. */
 function exitsText(
   position: Position,
   orders: ReadonlyMap<string, Order> | undefined,
@@ -123,7 +130,9 @@ function exitsText(
 ): string {
   const [profit, loss] = (["takeProfit", "stop"] as const).map((trigger) => {
     const price = exitOrder(orders, position, trigger)?.price;
-    return price === undefined ? NONE : priceOf(position, price);
+    const whole = price === undefined ? NONE : priceOf(position, price);
+    const { length } = attachedExits(orders, position, trigger);
+    return length === 0 ? whole : `${price === undefined ? "" : `${whole} `}+${length}`;
   });
   return `${profit} / ${loss}`;
 }

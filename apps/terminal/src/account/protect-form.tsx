@@ -7,7 +7,7 @@ import { formatSigned, NONE, toneOf } from "../format/numbers.js";
 import { exitOrder } from "../order/closing.js";
 import { markOf } from "../order/order-context.js";
 import { numberIn } from "../order/order-form-state.js";
-import { stepProblem, stepsIn } from "../order/order-terms.js";
+import { sideProblem, stepProblem } from "../order/order-terms.js";
 import { requireAll } from "../order/outcome.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
@@ -30,12 +30,8 @@ export function ProtectForm({ view, position, onDone }: PositionFormProps) {
   useRefresh();
   const markTicks = markOf(marketFeed, view);
   const gainUp = position.size > 0;
-  const problemOf = (text: string, isAbove: boolean) => {
-    const ticks = stepsIn(text, units.tick);
-    if (ticks === undefined || markTicks === undefined) return stepProblem(text, units.tick);
-    if (ticks > markTicks === isAbove && ticks !== markTicks) return undefined;
-    return isAbove ? "Must be above the mark" : "Must be below the mark";
-  };
+  const problemOf = (text: string, isAbove: boolean) =>
+    stepProblem(text, units.tick) ?? sideProblem(text, units.tick, markTicks, isAbove, "mark");
   const profitProblem = problemOf(takeProfit.text, gainUp);
   const lossProblem = problemOf(stopLoss.text, !gainUp);
   const changes = { takeProfit: takeProfit.change, stopLoss: stopLoss.change };

@@ -85,6 +85,22 @@ function showUnfilled({ toasts }: Terminal, acks: readonly PreconfirmAck[]): voi
   toasts.show("bad", "Not everything was closed", why.join(" "));
 }
 
+/** Exits of orders that cover a part of the position. */
+export function attachedExits(
+  orders: ReadonlyMap<string, Order> | undefined,
+  { symbol, side }: Pick<Position, "symbol" | "side">,
+  trigger: Trigger,
+): Order[] {
+  return [...(orders?.values() ?? [])].filter(
+    (order) =>
+      order.parentOrderId !== undefined &&
+      order.remainingSize > 0 &&
+      order.symbol === symbol &&
+      order.side !== side &&
+      order.trigger === trigger,
+  );
+}
+
 /** The order that closes the whole position at a take-profit or a stop price. */
 export function exitOrder(
   orders: ReadonlyMap<string, Order> | undefined,

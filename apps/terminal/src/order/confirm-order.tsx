@@ -44,6 +44,12 @@ export default function ConfirmOrder({ view, asked, onConfirm, onClose }: Props)
           <Fact label="Cost">
             {preview === undefined ? NONE : formatDollars(fromMicros(preview.walletMicros))}
           </Fact>
+          {order.takeProfit !== undefined && (
+            <Fact label="Take profit">{formatFixed(order.takeProfit.price, priceDigits)}</Fact>
+          )}
+          {order.stopLoss !== undefined && (
+            <Fact label="Stop loss">{formatFixed(order.stopLoss.price, priceDigits)}</Fact>
+          )}
           <Fact label="Liquidation price" className="warn-text">
             {liquidation === null
               ? NONE

@@ -5,7 +5,7 @@ import { useTerminal } from "../terminal.js";
 import { NumberField } from "../ui/number-field.js";
 import type { MarketView } from "../venue/market-view.js";
 import { changeForm, numberIn, type OrderForm } from "./order-form-state.js";
-import { canRest, leverageIn, type ReadForm } from "./order-terms.js";
+import { canHaveExits, canRest, leverageIn, type ReadForm } from "./order-terms.js";
 
 interface FieldProps {
   readonly view: MarketView;
@@ -104,9 +104,13 @@ export function FlagFields({ form }: { readonly form: OrderForm }) {
       )}
       <Flag
         label="TP / SL"
-        title="Take-profit and stop-loss for the whole position"
-        isOn={form.hasExits && !form.reduceOnly}
-        isOff={form.reduceOnly}
+        title={
+          canHaveExits(form)
+            ? "Take-profit and stop-loss of what this order opens"
+            : "For market and limit orders that open. Manage a position to set those of all of it."
+        }
+        isOn={form.hasExits && canHaveExits(form)}
+        isOff={!canHaveExits(form)}
         onChange={(hasExits) => changeForm({ hasExits })}
       />
     </div>
@@ -141,7 +145,7 @@ interface ExitProps {
   readonly problems: ReadForm["problems"];
 }
 
-/** At either price the whole position is closed at the market. */
+/** At either price what the order has opened, and is still open, is closed at the market. */
 export function ExitFields({ view, form, problems }: ExitProps) {
   const placeholder = "none";
   const unit = view.market.quote;

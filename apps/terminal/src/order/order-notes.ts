@@ -8,7 +8,7 @@ import { closableLots } from "../maths/position-maths.js";
 import type { MarketView } from "../venue/market-view.js";
 import type { OrderForm } from "./order-form-state.js";
 import { maxSlippagePpm } from "./order-settings.js";
-import { canRest, directionOf } from "./order-terms.js";
+import { canHaveExits, canRest, directionOf } from "./order-terms.js";
 import type { FormEstimate } from "./use-preview.js";
 
 export interface OrderNote {
@@ -67,6 +67,7 @@ export function orderNotes(
     valueNote(view, form, preview, closable),
     slippageNote(form, preview, context),
     postOnlyNote(form, preview),
+    exitsNote(form, preview, closable),
   ].filter((note) => note !== undefined);
 }
 
@@ -126,4 +127,16 @@ function postOnlyNote(form: OrderForm, { takingLots }: OrderPreview): OrderNote 
   if (!form.postOnly || form.type !== "limit" || !canRest(form) || takingLots === 0)
     return undefined;
   return { text: "It would fill immediately, so post-only refuses it.", isWarning: true };
+}
+
+/** Exits cover what their order opens. */
+function exitsNote(
+  form: OrderForm,
+  { takingLots, waitingLots }: OrderPreview,
+  closable: number,
+): OrderNote | undefined {
+  if (!form.hasExits || !canHaveExits(form) || takingLots + waitingLots > closable)
+    return undefined;
+  const text = "It only closes, so a take profit and a stop loss of its own have nothing to cover.";
+  return { text, isWarning: true };
 }

@@ -17,8 +17,7 @@ import { MoreOptions } from "./more-options.js";
 import { ExitFields, FlagFields, LeverageField, PriceField } from "./order-fields.js";
 import { changeForm, type OrderForm, orderForm } from "./order-form-state.js";
 import { needsConfirmation } from "./order-settings.js";
-import type { OrderTerms } from "./order-terms.js";
-import { placeTerms } from "./place-terms.js";
+import { canHaveExits, type OrderTerms } from "./order-terms.js";
 import { OrderNotes, PreviewFacts } from "./preview-facts.js";
 import { estimate, type FormEstimate, useEstimate } from "./use-preview.js";
 import "./order-panel.css";
@@ -97,7 +96,7 @@ function OrderFormView({ view }: { readonly view: MarketView }) {
       />
       <LeverageField view={view} form={form} problem={problems.leverage} />
       <FlagFields form={form} />
-      {form.hasExits && !form.reduceOnly && (
+      {form.hasExits && canHaveExits(form) && (
         <ExitFields view={view} form={form} problems={problems} />
       )}
       <MoreOptions view={view} form={form} problems={problems} />
@@ -157,7 +156,7 @@ function useSending(terminal: Terminal, view: MarketView) {
     setSending(true);
     setAdvice(undefined);
     try {
-      await placeTerms(terminal, session, terms);
+      await terminal.orders.place(session, terms.order);
       // A share of what is left now would be another order.
       changeForm({ share: 0 });
       guard.current.sent = JSON.stringify(orderForm.get());

@@ -11,7 +11,7 @@ import {
   toMicrosFloor,
   toSteps,
 } from "@perpgate/protocol/core";
-import type { NewOrder, Protection } from "@perpgate/sdk";
+import type { NewOrder } from "@perpgate/sdk";
 import type { OrderIntent } from "../maths/order-preview.js";
 import { closableLots, type Direction } from "../maths/position-maths.js";
 import { worstTicks } from "../maths/worst-price.js";
@@ -31,8 +31,6 @@ export interface FormContext {
 export interface OrderTerms {
   readonly intent: OrderIntent;
   readonly order: NewOrder;
-  /** Take-profit and stop-loss that are placed with it. */
-  readonly exits: Protection | undefined;
 }
 
 export interface ReadForm {
@@ -64,7 +62,12 @@ export function readForm(view: MarketView, form: OrderForm, context: FormContext
   if (missing !== undefined) return { problems, missing, terms: undefined };
   const intent = intentOf(view, form, context);
   const order = orderOf(view, form, intent, context.now);
-  return { problems, missing, terms: { intent, order, exits: exitsOf(view, form) } };
+  return { problems, missing, terms: { intent, order } };
+}
+
+/** What closes the position alone, and what waits for its trigger, has no exits of its own. */
+export function canHaveExits({ type, reduceOnly }: OrderForm): boolean {
+  return type !== "stop" && !reduceOnly;
 }
 
 /** The intent, for estimates: an amount that is missing counts as nothing. */
@@ -115,18 +118,20 @@ function orderOf(
     ...(form.expiresInMs > 0 && canRest(form) ? { expiresAt: now + form.expiresInMs } : {}),
     ...(form.type === "stop" && form.trigger !== "stop" ? { trigger: form.trigger } : {}),
     ...(limitTicks === undefined ? {} : { limitPrice: fromSteps(limitTicks, units.tick) }),
+    ...exitsOf(units, form),
   };
 }
 
-function exitsOf({ market, units }: MarketView, form: OrderForm): Protection | undefined {
-  if (!form.hasExits || form.reduceOnly) return undefined;
-  const priceIn = (text: string) => {
-    const ticks = stepsIn(text, units.tick);
-    return ticks === undefined ? undefined : fromSteps(ticks, units.tick);
+function exitsOf(
+  { tick }: MarketView["units"],
+  form: OrderForm,
+): Pick<NewOrder, "takeProfit" | "stopLoss"> {
+  if (!form.hasExits || !canHaveExits(form)) return {};
+  const exitIn = (name: "takeProfit" | "stopLoss") => {
+    const ticks = stepsIn(form[name], tick);
+    return ticks === undefined ? {} : { [name]: { price: fromSteps(ticks, tick) } };
   };
-  const [takeProfit, stopLoss] = [priceIn(form.takeProfit), priceIn(form.stopLoss)];
-  if (takeProfit === undefined && stopLoss === undefined) return undefined;
-  return { symbol: market.symbol, side: form.side, takeProfit, stopLoss };
+  return { ...exitIn("takeProfit"), ...exitIn("stopLoss") };
 }
 
 function problemsOf(view: MarketView, form: OrderForm, context: FormContext): ReadForm["problems"] {
@@ -141,12 +146,21 @@ function problemsOf(view: MarketView, form: OrderForm, context: FormContext): Re
   }
   if (form.type !== "market") note("price", stepProblem(form.price, units.tick));
   if (form.type === "stop") note("limitPrice", stepProblem(form.limitPrice, units.tick));
-  if (form.hasExits && !form.reduceOnly) {
-    const entry = form.type === "market" ? undefined : stepsIn(form.price, units.tick);
-    const from = [context.markTicks, entry].filter((ticks) => ticks !== undefined);
+  if (form.hasExits && canHaveExits(form)) {
+    const [from, name] =
+      form.type === "market"
+        ? ([context.markTicks, "mark"] as const)
+        : ([stepsIn(form.price, units.tick), "price"] as const);
     const direction = directionOf(form);
-    note("takeProfit", exitProblem(form.takeProfit, units.tick, from, direction));
-    note("stopLoss", exitProblem(form.stopLoss, units.tick, from, direction === 1 ? -1 : 1));
+    const noteExit = (field: "takeProfit" | "stopLoss", isAbove: boolean) => {
+      const text = form[field];
+      note(
+        field,
+        stepProblem(text, units.tick) ?? sideProblem(text, units.tick, from, isAbove, name),
+      );
+    };
+    noteExit("takeProfit", direction > 0);
+    noteExit("stopLoss", direction < 0);
   }
   return problems;
 }
@@ -179,17 +193,18 @@ export function stepProblem(text: string, step?: Step): string | undefined {
   return `Use a multiple of ${step.size}`;
 }
 
-/** An exit lies beyond the entry, and beyond the mark: it would trigger immediately. */
-function exitProblem(
+/** An exit lies beyond the mark, or beyond its order's price. */
+export function sideProblem(
   text: string,
   step: Step,
-  from: readonly number[],
-  direction: Direction,
+  from: number | undefined,
+  isAbove: boolean,
+  name: "mark" | "price",
 ): string | undefined {
   const ticks = stepsIn(text, step);
-  if (ticks === undefined) return stepProblem(text, step);
-  if (from.every((each) => (ticks - each) * direction > 0)) return undefined;
-  return `Must be ${direction > 0 ? "above" : "below"} the entry and the mark`;
+  if (ticks === undefined || from === undefined) return undefined;
+  if (isAbove ? ticks > from : ticks < from) return undefined;
+  return `Must be ${isAbove ? "above" : "below"} the ${name}`;
 }
 
 /** The typed number in ticks or lots; undefined if it is none, or between two of them. */

@@ -1,8 +1,9 @@
 /** The order form: amounts, Max, slippage, confirmation, problems of fields. */
 
+import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import type { PageTest } from "../page-test.js";
-import { intercept, POLL, type TradingPage } from "../trading-page.js";
+import { POLL, type TradingPage } from "../trading-page.js";
 import { tickerOf } from "../venue-reads.js";
 
 /** A market that moves while the order travels may cut it; the page then says so. */
@@ -136,11 +137,22 @@ export function orderFormTests(test: PageTest): void {
     opened.expectClean();
   });
 
-  test("limit order with expiry, take profit and stop loss: one batch; refused while another market is shown: a toast says so", async ({
+  test("limit order with expiry, take profit and stop loss: exits of its own; refused while another market is shown: a toast says so", async ({
     open,
     venueUrl,
   }) => {
-    const opened = await open();
+    let isHeld = false;
+    let release: () => void = () => undefined;
+    const prepare = (prepared: Page) =>
+      prepared.routeWebSocket(/\/ws\//, (socket) => {
+        const server = socket.connectToServer();
+        socket.onMessage((message) => {
+          const send = () => server.send(message);
+          if (isHeld && String(message).includes('"op":"order"')) release = send;
+          else send();
+        });
+      });
+    const opened = await open({ prepare });
     const { page } = opened;
     await opened.signInWithBurner();
     // An expiry counts from the venue's time, not from a clock that the user may set.
@@ -153,17 +165,27 @@ export function orderFormTests(test: PageTest): void {
     await page.getByText("More options").click();
     await page.getByRole("combobox", { name: "Expires" }).selectOption({ label: "In 1 day" });
     await page.getByRole("textbox", { name: "Price" }).fill(String(price));
-    await page.getByText("Must be above the entry and the mark").waitFor();
+    await page.getByRole("textbox", { name: "Stop loss" }).fill(String(price + 10));
+    await page.getByText("Must be below the price").waitFor();
     await opened.inspect("form-exits", "section.trade");
-    const profit = String(Math.round(mark * 1.05));
-    await page.getByRole("textbox", { name: "Take profit" }).fill(profit);
     await page.getByRole("textbox", { name: "Stop loss" }).fill(String(price - 500));
+    const confirmAbove = page.getByRole("textbox", { name: "Confirm orders above" });
+    await confirmAbove.fill("100");
     await opened.order("Limit", "Buy / Long", { margin: "100" });
+    const dialog = page.getByRole("dialog", { name: "Confirm the order" });
+    const fact = (label: string) => dialog.locator("div", { hasText: label }).last().innerText();
+    expect(await fact("Take profit")).toContain((price + 500).toLocaleString("en-US"));
+    expect(await fact("Stop loss")).toContain((price - 500).toLocaleString("en-US"));
+    await dialog.getByRole("button", { name: "Buy now" }).click();
+    await confirmAbove.fill("");
     await opened.result().getByText("Buy limit resting").waitFor();
     await opened.tab(/Open orders \(3\)/);
     const rowOf = (text: string) => page.getByRole("row").filter({ hasText: text });
     await rowOf("Sell take profit").getByText("mark ≥").waitFor();
-    await rowOf("Sell stop").getByText("mark ≤").waitFor();
+    await rowOf("Sell stop loss").getByText("mark ≤").waitFor();
+    await rowOf("Sell stop loss")
+      .getByText(/^Exit of \d+$/)
+      .waitFor();
     expect(await rowOf("Buy limit").locator('[data-title="Expires"]').innerText()).toMatch(/\d:/);
     // All or none, at a price that nobody offers.
     await page.getByText("All or none").click();
@@ -182,15 +204,7 @@ export function orderFormTests(test: PageTest): void {
     const form = page.getByRole("form", { name: "Order" });
     await form.getByText("Limit", { exact: true }).click();
     await form.getByText("Until canceled").click();
-    await form.getByText("TP / SL").click();
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await intercept(page, "**/v1/orders/batch", async (route) => {
-      await held;
-      await route.continue();
-    });
+    isHeld = true;
     await opened.order("Limit", "Buy / Long", { margin: "15000" });
     await page.getByRole("button", { name: /Market: BTCUSD/ }).click();
     await page.getByRole("button", { name: /^ETHUSD/ }).click();
