@@ -33,6 +33,8 @@ const DepositDialog = later(async () => ({
 const SignInDialog = later(async () => ({
   default: (await import("./account/sign-in-dialog.js")).SignInDialog,
 }));
+const CancelAllDialog = later(() => import("./account/cancel-all-dialog.js"));
+const SignOutDialog = later(() => import("./account/sign-out-dialog.js"));
 const ShortcutsDialog = later(async () => ({
   default: (await import("./shell/shortcuts-dialog.js")).ShortcutsDialog,
 }));
@@ -160,6 +162,8 @@ function Foot() {
 function Dialogs({ terminal }: { readonly terminal: Terminal }) {
   const open = useStore(terminal.dialog);
   if (open === "sign-in") return <SignInDialog />;
+  if (open === "sign-out") return <SignOutDialog />;
+  if (open === "cancel-all") return <CancelAllDialog />;
   if (open === "shortcuts") return <ShortcutsDialog />;
   if (open === "account") return <AccountDialog />;
   return open === "deposit" ? <DepositDialog /> : null;

@@ -114,9 +114,6 @@ function AccountButtons() {
       </button>
     );
   }
-  const signOut = () => {
-    terminal.sessions.signOut().catch((error: unknown) => terminal.report(error));
-  };
   return (
     <>
       <span className="funds" data-testid="available">
@@ -136,7 +133,7 @@ function AccountButtons() {
         <span className="unseen">Account </span>
         {shortHex(state.address)}
       </button>
-      <button type="button" className="button bare" onClick={signOut}>
+      <button type="button" className="button bare" onClick={() => terminal.askSignOut()}>
         Sign out
       </button>
     </>

@@ -198,6 +198,28 @@ test("an order with take profit and stop loss: one order with two exits of its o
   await session.cancelAll();
 });
 
+test("Cancel all: the exit of the position stays, unless it is chosen", async () => {
+  const { network, maker, session, terminal, mark, toasts } = await start();
+  await openPosition(maker, session, mark);
+  const stopLoss = Math.round(mark * 0.9);
+  await session.protect({ symbol: "BTCUSD", side: "long", stopLoss });
+  for (const price of [59_000, 60_000]) await session.placeOrder({ ...BID, price });
+  const showOpen = async () => {
+    const [orders, positions] = await Promise.all([session.openOrders(), session.positions()]);
+    terminal.account.orders.set(new Map(orders.map((order) => [order.orderId, order])));
+    terminal.account.positions.set(new Map(positions.map((each) => [each.symbol, each])));
+    return orders.map(({ price }) => price);
+  };
+  await showOpen();
+  await terminal.cancelOpen(session, "orders");
+  expect(toasts().at(-1)?.title).toBe("2 orders canceled, 1 exit left");
+  expect(network.bodies(BATCH)).toHaveLength(2);
+  expect(await showOpen()).toEqual([stopLoss]);
+  await terminal.cancelOpen(session, "all");
+  expect(toasts().at(-1)?.title).toBe("1 order canceled");
+  expect(await showOpen()).toEqual([]);
+});
+
 test("orders above the trader's value are confirmed without a book too", async () => {
   const { terminal, mark } = await start();
   const isAsked = (form: Partial<OrderForm>) =>

@@ -3,6 +3,7 @@
  * `useTerminal`, read its stores and call its methods.
  */
 
+import type { Order } from "@perpgate/protocol";
 import {
   type PerpgateClient,
   PerpgateError,
@@ -10,9 +11,12 @@ import {
   type Session,
 } from "@perpgate/sdk";
 import { createContext, useContext } from "react";
+import { countOf } from "./format/text.js";
 import { symbolInLink, writeLink } from "./market/market-link.js";
 import { adviceOn, REASON_TEXTS } from "./order/advice.js";
+import { type CancelPlan, cancelPlan } from "./order/cancel-plan.js";
 import { clearPrices } from "./order/order-form-state.js";
+import { orderSettings } from "./order/order-settings.js";
 import type { Outcome } from "./order/outcome.js";
 import { Store } from "./state/store.js";
 import { Toasts } from "./ui/toasts.js";
@@ -33,7 +37,14 @@ import { TapeFeed } from "./venue/tape-feed.js";
 import { isUnknown, type Settlement } from "./venue/unsettled-requests.js";
 import { VenueClock } from "./venue/venue-clock.js";
 
-export type OpenDialog = "none" | "sign-in" | "deposit" | "account" | "shortcuts";
+export type OpenDialog =
+  | "none"
+  | "sign-in"
+  | "sign-out"
+  | "deposit"
+  | "account"
+  | "shortcuts"
+  | "cancel-all";
 
 /** Of an action whose outcome is unknown the page learns the outcome later, and shows it. */
 export type Attempt = "done" | "failed" | "unknown";
@@ -160,13 +171,41 @@ export class Terminal {
     }
   }
 
-  cancelAll(): Promise<Attempt> {
-    const open = [...(this.account.orders.get()?.keys() ?? [])];
-    return this.attempt(async (session) => {
-      const { canceled } = await this.orders.cancelAll(session, open);
-      const orders = canceled.length === 1 ? "order" : "orders";
-      this.toasts.show("good", `${canceled.length} ${orders} canceled`);
-    });
+  /** *Cancel all*: asks first if the trader wants that, and if there is nothing but exits. */
+  async cancelAll(): Promise<void> {
+    if (orderSettings.get().asksFirst || this.cancelPlan().others.length === 0) {
+      this.dialog.set("cancel-all");
+    } else {
+      await this.attempt((session) => this.cancelOpen(session, "orders"));
+    }
+  }
+
+  /** Cancels the open orders; exits only with `all`. */
+  async cancelOpen(session: Session, scope: "orders" | "all"): Promise<void> {
+    const { others, exits, kept } = this.cancelPlan();
+    const ids = (orders: readonly Order[]) => orders.map(({ orderId }) => orderId);
+    // Without exits the venue's own command leaves nothing out that was placed elsewhere meanwhile.
+    const isAll = scope === "all" || exits.length === 0;
+    const count = isAll
+      ? (await this.orders.cancelAll(session, ids([...others, ...exits]))).canceled.length
+      : await this.orders.cancelEach(session, ids(others));
+    const left = isAll || kept.length === 0 ? "" : `, ${countOf(kept.length, "exit")} left`;
+    this.toasts.show("good", `${countOf(count, "order")} canceled${left}`);
+  }
+
+  /** *Sign out*: with open positions it asks first. */
+  askSignOut(): void {
+    const hasPositions = (this.account.positions.get()?.size ?? 0) > 0;
+    if (hasPositions && orderSettings.get().asksFirst) this.dialog.set("sign-out");
+    else this.signOut();
+  }
+
+  signOut(): void {
+    this.sessions.signOut().catch((error: unknown) => this.report(error));
+  }
+
+  private cancelPlan(): CancelPlan {
+    return cancelPlan(this.account.orders.get(), this.account.positions.get());
   }
 
   report(error: unknown): void {
@@ -190,7 +229,7 @@ export class Terminal {
   private leaveAccount(): void {
     const text = "The wallet has changed its account. Sign in again to trade with it.";
     this.toasts.show("info", "Signed out", text);
-    this.sessions.signOut().catch((error: unknown) => this.report(error));
+    this.signOut();
   }
 
   private readClock(): void {

@@ -15,6 +15,7 @@ import {
 import type { AMEND_FIELDS, EXIT_FIELDS, ORDER_FIELDS, TARGET_FIELDS } from "./order-fields.js";
 import { ORDER_NAME_PATTERN } from "./patterns.js";
 import { PreconfirmAck } from "./preconfirm.js";
+import { MAX_BATCH_OPERATIONS } from "./rules.js";
 import { Dollars, LogPosition, MarketSymbol, Nullable, OrderId, TimeMs } from "./scalar.js";
 import { SELF_TRADES } from "./wire-names.js";
 
@@ -121,8 +122,6 @@ export const CancelOrderBody = Type.Object(
   { title: "CancelOrderBody", additionalProperties: false },
 );
 export type CancelOrderBody = Static<typeof CancelOrderBody>;
-
-export const MAX_BATCH_OPERATIONS = 50;
 
 const PlaceOperation = Type.Object(
   { op: Type.Literal("place"), ...terms },

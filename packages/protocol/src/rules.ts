@@ -15,6 +15,7 @@ export const HOUR_MS = 3_600_000;
 
 /** Upper bound of margin × leverage, and of what an account's open orders in a market may add. */
 export const MAX_ORDER_NOTIONAL_MICROS = 1e15;
+export const MAX_BATCH_OPERATIONS = 50;
 /** Prices of limit and stop orders stay within mark ÷ 10 … mark × 10. */
 export const PRICE_RANGE_FACTOR = 10;
 /** Parts of one deposit: far above the logs that a block's gas allows, at a hundred logs per part. */

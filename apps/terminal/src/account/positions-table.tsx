@@ -10,13 +10,8 @@ import {
   NONE,
   toneOf,
 } from "../format/numbers.js";
-import {
-  attachedExits,
-  closeSubject,
-  exitOrder,
-  marketClose,
-  sendClose,
-} from "../order/closing.js";
+import { attachedExits, closeAtMarket, exitOrder } from "../order/closing.js";
+import { orderSettings } from "../order/order-settings.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { later } from "../ui/later.js";
@@ -26,14 +21,19 @@ import { type Column, DataTable } from "./data-table.js";
 import { livePosition, useRefresh } from "./live-pnl.js";
 
 const PositionDialog = later(() => import("./position-dialog.js"));
-const CloseAllDialog = later(() => import("./close-all-dialog.js"));
+const CloseDialog = later(() => import("./close-dialog.js"));
 
 export function PositionsTable() {
   const terminal = useTerminal();
   const positions = useStore(terminal.account.positions);
   const [managed, setManaged] = useState<string>();
-  const [isClosingAll, setClosingAll] = useState(false);
-  const columns = useColumns(setManaged);
+  const [closing, setClosing] = useState<{ readonly symbol: string | undefined }>();
+  const asksFirst = useStore(orderSettings, (settings) => settings.asksFirst);
+  const close = async (symbol?: string): Promise<void> => {
+    if (asksFirst) setClosing({ symbol });
+    else await terminal.attempt((session) => closeAtMarket(terminal, session, symbol));
+  };
+  const columns = useColumns(setManaged, close);
   const rows = positions === undefined ? undefined : [...positions.values()];
   return (
     <>
@@ -46,22 +46,27 @@ export function PositionsTable() {
       />
       {rows !== undefined && rows.length > 0 && (
         <div className="table-bar">
-          <button type="button" className="button small" onClick={() => setClosingAll(true)}>
+          <ActionButton busyText="Closing…" act={() => close()}>
             Close all
-          </button>
+          </ActionButton>
         </div>
       )}
       <Suspense>
         {managed !== undefined && (
           <PositionDialog symbol={managed} onClose={() => setManaged(undefined)} />
         )}
-        {isClosingAll && <CloseAllDialog onClose={() => setClosingAll(false)} />}
+        {closing !== undefined && (
+          <CloseDialog symbol={closing.symbol} onClose={() => setClosing(undefined)} />
+        )}
       </Suspense>
     </>
   );
 }
 
-function useColumns(onManage: (symbol: string) => void): readonly Column<Position>[] {
+function useColumns(
+  onManage: (symbol: string) => void,
+  onClose: (symbol: string) => Promise<void>,
+): readonly Column<Position>[] {
   const terminal = useTerminal();
   const { account, marketFeed } = terminal;
   const orders = useStore(account.orders);
@@ -107,7 +112,13 @@ function useColumns(onManage: (symbol: string) => void): readonly Column<Positio
       isActions: true,
       cell: (position) => (
         <span className="row">
-          <CloseButton position={position} />
+          <ActionButton
+            label={`Close ${position.symbol} at the market`}
+            busyText="Closing…"
+            act={() => onClose(position.symbol)}
+          >
+            Close
+          </ActionButton>
           <button
             type="button"
             className="button small"
@@ -142,21 +153,5 @@ function Pnl({ unrealized, share }: { readonly unrealized: number; readonly shar
     <span className={toneOf(unrealized, 2)}>
       {formatSigned(unrealized, 2)} <span className="share">({formatPercent(share)})</span>
     </span>
-  );
-}
-
-function CloseButton({ position }: { readonly position: Position }) {
-  const terminal = useTerminal();
-  const close = () =>
-    terminal.attempt(async (session) => {
-      const view = terminal.marketFeed.view(position.symbol);
-      if (view === undefined) return;
-      const order = marketClose(terminal, view, position, Math.abs(position.size));
-      await sendClose(terminal, session, order, closeSubject(position, order.size));
-    });
-  return (
-    <ActionButton label={`Close ${position.symbol} at the market`} busyText="Closing…" act={close}>
-      Close
-    </ActionButton>
   );
 }

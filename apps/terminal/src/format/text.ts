@@ -24,6 +24,11 @@ export function formatCountdown(leftMs: number): string {
   return hours === 0 ? text : `${hours}:${text}`;
 }
 
+/** `1 order`, `2 orders`. */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** `0x1234…abcd`. */
 export function shortHex(hex: string): string {
   return hex.length <= 12 ? hex : `${hex.slice(0, 6)}…${hex.slice(-4)}`;

@@ -8,7 +8,7 @@ import type { Terminal } from "../terminal.js";
 import type { MarketView } from "../venue/market-view.js";
 import { REASON_TEXTS } from "./advice.js";
 import { markOf } from "./order-context.js";
-import { maxSlippagePpm } from "./order-settings.js";
+import { closingSlippagePpm } from "./order-settings.js";
 import { requireAll } from "./outcome.js";
 
 function closingTerms({ symbol, size }: Position, closed: number) {
@@ -29,7 +29,7 @@ export function marketClose(
   const price =
     markTicks === undefined
       ? undefined
-      : fromSteps(worstTicks(markTicks, direction, maxSlippagePpm()), view.units.tick);
+      : fromSteps(worstTicks(markTicks, direction, closingSlippagePpm()), view.units.tick);
   return { ...closingTerms(position, size), type: "market", price };
 }
 
@@ -51,6 +51,21 @@ export async function sendClose(
 ): Promise<void> {
   const { ack } = await terminal.orders.place(session, order, subject);
   showUnfilled(terminal, [ack]);
+}
+
+/** Closes the position of a market, at the market; all positions without a symbol. */
+export async function closeAtMarket(
+  terminal: Terminal,
+  session: Session,
+  symbol: string | undefined,
+): Promise<void> {
+  const positions = terminal.account.positions.get();
+  if (symbol === undefined) return closeAll(terminal, session, [...(positions?.values() ?? [])]);
+  const position = positions?.get(symbol);
+  const view = terminal.marketFeed.view(symbol);
+  if (position === undefined || view === undefined) return;
+  const order = marketClose(terminal, view, position, Math.abs(position.size));
+  await sendClose(terminal, session, order, closeSubject(position, order.size));
 }
 
 /**

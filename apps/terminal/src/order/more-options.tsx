@@ -39,7 +39,7 @@ interface Props {
 }
 
 export function MoreOptions({ view, form, problems }: Props) {
-  const { maxSlippage, confirmAbove } = useStore(orderSettings);
+  const { maxSlippage, confirmAbove, asksFirst } = useStore(orderSettings);
   return (
     <details className="more">
       <summary>
@@ -75,6 +75,14 @@ export function MoreOptions({ view, form, problems }: Props) {
           problem={confirmProblem(confirmAbove)}
           onChange={(text) => changeSettings({ confirmAbove: text })}
         />
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={asksFirst}
+            onChange={({ target }) => changeSettings({ asksFirst: target.checked })}
+          />
+          Ask before Close, Cancel all and Sign out
+        </label>
       </div>
     </details>
   );
@@ -125,7 +133,11 @@ function ExpiryChoice({ form }: { readonly form: OrderForm }) {
 
 /** What is not as usual, in a few words. */
 function chosenIn(form: OrderForm, maxSlippage: string): string {
-  if (form.type === "market") return `slippage up to ${maxSlippage}%`;
+  if (form.type === "market") {
+    return slippageProblem(maxSlippage) === undefined
+      ? `slippage up to ${maxSlippage}%`
+      : "max. slippage to correct";
+  }
   const words: string[] = [];
   if (form.type === "limit" && form.timeInForce !== "gtc") {
     words.push(TIMES.find(([value]) => value === form.timeInForce)?.[1] ?? "");

@@ -1,13 +1,13 @@
 /** What a trader should know of an order before it is sent. */
 
-import { fromMicros, PPM } from "@perpgate/protocol/core";
+import { fromMicros } from "@perpgate/protocol/core";
 import { formatDollars, formatPercent } from "../format/numbers.js";
 import type { FundsContext } from "../maths/largest-order.js";
 import type { OrderPreview } from "../maths/order-preview.js";
 import { closableLots } from "../maths/position-maths.js";
 import type { MarketView } from "../venue/market-view.js";
 import type { OrderForm } from "./order-form-state.js";
-import { maxSlippagePpm } from "./order-settings.js";
+import { orderSettings } from "./order-settings.js";
 import { canHaveExits, canRest, directionOf } from "./order-terms.js";
 import type { FormEstimate } from "./use-preview.js";
 
@@ -80,7 +80,7 @@ function fillNote(
   if (unspentMicros > 0) {
     const unspent = formatDollars(fromMicros(unspentMicros));
     const where =
-      form.type === "market" ? `within ${maxSlippagePpm() / (PPM / 100)}% of the mark` : "now";
+      form.type === "market" ? `within ${orderSettings.get().maxSlippage}% of the mark` : "now";
     const text =
       lots === 0
         ? `Nothing would fill ${where}. Place a limit order instead.`

@@ -10,22 +10,26 @@ export interface OrderSettings {
   readonly maxSlippage: string;
   /** Order value in dollars above which the form asks; empty for never. */
   readonly confirmAbove: string;
+  /** Whether *Close*, *Close all*, *Cancel all*, and *Sign out* with positions, ask first. */
+  readonly asksFirst: boolean;
 }
 
-const DEFAULTS: OrderSettings = { maxSlippage: "0.5", confirmAbove: "100000" };
+const DEFAULTS: OrderSettings = { maxSlippage: "0.5", confirmAbove: "100000", asksFirst: true };
 const WIDEST_PERCENT = 50;
 
 export const orderSettings = new Store<OrderSettings>(
   {
     maxSlippage: readPreference("max-slippage") ?? DEFAULTS.maxSlippage,
     confirmAbove: readPreference("confirm-above") ?? DEFAULTS.confirmAbove,
+    asksFirst: readPreference("ask-first") !== "no",
   },
   "immediate",
 );
 
 export function changeSettings(change: Partial<OrderSettings>): void {
   orderSettings.update((known) => ({ ...known, ...change }));
-  const { maxSlippage, confirmAbove } = orderSettings.get();
+  const { maxSlippage, confirmAbove, asksFirst } = orderSettings.get();
+  writePreference("ask-first", asksFirst ? "yes" : "no");
   if (slippageProblem(maxSlippage) === undefined) writePreference("max-slippage", maxSlippage);
   if (confirmProblem(confirmAbove) === undefined) writePreference("confirm-above", confirmAbove);
 }
@@ -37,18 +41,25 @@ export function slippageProblem(text: string): string | undefined {
 }
 
 export function confirmProblem(text: string): string | undefined {
-  return text.trim() === "" || numberIn(text) !== undefined ? undefined : "Enter an amount";
+  return text.trim() === "" || numberIn(text) !== undefined
+    ? undefined
+    : "Enter an amount. Until then every order asks";
 }
 
-/** In parts per million; the default while the field holds no percentage. */
-export function maxSlippagePpm(): number {
+/** In parts per million; undefined while the field holds no percentage that is allowed. */
+export function maxSlippagePpm(): number | undefined {
   const { maxSlippage } = orderSettings.get();
-  const text = slippageProblem(maxSlippage) === undefined ? maxSlippage : DEFAULTS.maxSlippage;
-  return Math.round(((numberIn(text) ?? 0) * PPM) / 100);
+  const percent = slippageProblem(maxSlippage) === undefined ? numberIn(maxSlippage) : undefined;
+  return percent === undefined ? undefined : Math.round((percent * PPM) / 100);
 }
 
-/** Whether an order of this value is confirmed before it is sent. */
+/** Of closes, which a field that cannot be read must not keep from being sent: the default then. */
+export function closingSlippagePpm(): number {
+  return maxSlippagePpm() ?? (Number(DEFAULTS.maxSlippage) * PPM) / 100;
+}
+
+/** Whether an order of this value is confirmed before it is sent; a value that cannot be read asks always. */
 export function needsConfirmation(dollars: number): boolean {
-  const above = numberIn(orderSettings.get().confirmAbove);
-  return above !== undefined && dollars > above;
+  const { confirmAbove } = orderSettings.get();
+  return confirmAbove.trim() !== "" && !(dollars <= (numberIn(confirmAbove) ?? -1));
 }

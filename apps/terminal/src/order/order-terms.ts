@@ -22,7 +22,8 @@ export type FieldName = "amount" | "leverage" | "price" | "limitPrice" | "takePr
 
 export interface FormContext {
   readonly markTicks: number | undefined;
-  readonly maxSlippagePpm: number;
+  /** Undefined if the setting cannot be read: then no market order is sent. */
+  readonly maxSlippagePpm: number | undefined;
   readonly held: Holding;
   /** The venue's time: the clock of the browser may be wrong. */
   readonly now: number;
@@ -76,7 +77,10 @@ export function intentOf(view: MarketView, form: OrderForm, context: FormContext
   const leverage = leverageIn(form, view) ?? 1;
   const amount = numberIn(form.amount) ?? 0;
   const { markTicks, maxSlippagePpm } = context;
-  const worst = markTicks === undefined ? 0 : worstTicks(markTicks, direction, maxSlippagePpm);
+  const worst =
+    markTicks === undefined || maxSlippagePpm === undefined
+      ? 0
+      : worstTicks(markTicks, direction, maxSlippagePpm);
   return {
     direction,
     type: form.type,
@@ -168,8 +172,9 @@ function problemsOf(view: MarketView, form: OrderForm, context: FormContext): Re
 function missingIn(
   form: OrderForm,
   problems: ReadForm["problems"],
-  { held, markTicks }: FormContext,
+  { held, markTicks, maxSlippagePpm }: FormContext,
 ): string | undefined {
+  if (form.type === "market" && maxSlippagePpm === undefined) return "Correct the max. slippage";
   if (form.type !== "market") {
     const what = form.type === "stop" ? "a trigger price" : "a price";
     if (form.price.trim() === "") return `Enter ${what}`;

@@ -12,6 +12,7 @@ export type PreferenceName =
   | "stay"
   | "max-slippage"
   | "confirm-above"
+  | "ask-first"
   | "averages"
   | "favourites"
   | "portfolio-tab"

@@ -147,6 +147,12 @@ export class TradingPage {
     await expect.poll(isPressed, POLL).toBe(true);
   }
 
+  /** Presses *Cancel all*, and yes. */
+  async cancelAll(): Promise<void> {
+    await this.press(this.page.getByRole("button", { name: "Cancel all" }));
+    await this.page.getByRole("button", { name: /^Cancel \d+ orders?$/ }).click();
+  }
+
   result() {
     return this.page.getByTestId("result");
   }

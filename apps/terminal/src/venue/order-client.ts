@@ -10,6 +10,7 @@
  */
 
 import type { CanceledOrders } from "@perpgate/protocol";
+import { MAX_BATCH_OPERATIONS } from "@perpgate/protocol/core";
 import {
   ConnectionError,
   type NewOperation,
@@ -19,7 +20,7 @@ import {
   PerpgateError,
   type Session,
 } from "@perpgate/sdk";
-import { outcomeOf } from "../order/outcome.js";
+import { outcomeOf, refusalsIn } from "../order/outcome.js";
 import type { Store } from "../state/store.js";
 import type { Line } from "./line.js";
 import { newResult, type OrderResult } from "./order-result.js";
@@ -30,6 +31,7 @@ import type { VenueClock } from "./venue-clock.js";
 /** A request is not executed after this time, which leaves the last try within `BUDGET_MS` its time. */
 const VALID_MS = 10_000;
 const SAME_ORDER_MS = 500;
+const CANCEL_ALL = "Cancel of all orders";
 /** A press does not wait longer for the venue's time. */
 const TIME_RULES = { retries: 0, timeoutMs: 2_000 };
 
@@ -145,7 +147,7 @@ export class OrderClient {
     this.services.line.requireLive();
     return this.unsettled.once(
       session,
-      "Cancel of all orders",
+      CANCEL_ALL,
       () => session.cancelAll({ retries: 0, budgetMs: BUDGET_MS }),
       async () => {
         for (const orderId of open) {
@@ -153,6 +155,19 @@ export class OrderClient {
         }
       },
     );
+  }
+
+  /** Cancels these orders and no others; returns how many were still open. */
+  async cancelEach(session: Session, orderIds: readonly string[]): Promise<number> {
+    let count = 0;
+    for (let at = 0; at < orderIds.length; at += MAX_BATCH_OPERATIONS) {
+      const some = orderIds.slice(at, at + MAX_BATCH_OPERATIONS);
+      const operations = some.map((orderId): NewOperation => ({ op: "cancel", orderId }));
+      const { results } = await this.batch(session, operations, CANCEL_ALL);
+      for (const refusal of refusalsIn(results)) throwUnlessEnded(refusal);
+      count += results.filter(({ canceled }) => canceled !== undefined).length;
+    }
+    return count;
   }
 
   /** @throws ConnectionError, not sent, unless the line is live and the venue's time can be known. */

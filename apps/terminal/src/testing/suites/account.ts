@@ -80,6 +80,11 @@ export function accountTests(test: PageTest): void {
     expect(kept).not.toMatch(/extractable|CryptoKey:true/);
     // A reload is no sign-out, but this is.
     await page.getByRole("button", { name: "Sign out" }).click();
+    const question = page.getByRole("dialog", { name: "Sign out" });
+    await question.getByText("1 open position and 0 open orders stay").waitFor();
+    await opened.inspect("sign-out", "dialog");
+    await question.getByRole("button", { name: "Sign out now" }).click();
+    await page.getByRole("button", { name: "Sign in to trade" }).waitFor();
     // An earlier release kept the key of the key in its own record.
     await page.evaluate(KEEP_APART);
     await page.reload();
@@ -95,6 +100,9 @@ export function accountTests(test: PageTest): void {
     expect(privateKeyAccount(key).address).toBe(address);
     await opened.inspect("account", "dialog");
     await page.keyboard.press("Escape");
+    // The next ones do not ask.
+    await page.getByText("More options").click();
+    await page.getByText("Ask before Close, Cancel all and Sign out").click();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("button", { name: "Sign in to trade" }).click();
     await page.getByRole("button", { name: "Forget it" }).click();

@@ -49,12 +49,13 @@ export function firstTradeTests(test: PageTest): void {
     const limit = page.getByRole("row").filter({ hasText: "Buy limit" });
     await limit.getByRole("button", { name: /Cancel order/ }).click();
     await opened.tab(/Open orders \(1\)/);
-    await page.getByRole("button", { name: "Cancel all" }).click();
+    await opened.cancelAll();
     await page.getByText("1 order canceled").waitFor();
     await page.getByText("No open orders.").waitFor();
 
     await opened.tab(/Positions \(1\)/);
     await page.getByRole("button", { name: "Close BTCUSD at the market" }).click();
+    await opened.press(page.getByRole("button", { name: "Close 1 position" }));
     await page.getByText("No open positions.").waitFor();
     await opened.result().getByText("Sell market filled").waitFor();
     await opened.tab(/Fills/);

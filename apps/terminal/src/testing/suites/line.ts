@@ -145,7 +145,7 @@ export function lineTests(test: PageTest): void {
 
     await opened.tab(/Open orders \(1\)/);
     const cancelsReturn = await loseAnswers(page, "**/cancel-all");
-    await page.getByRole("button", { name: "Cancel all" }).click();
+    await opened.cancelAll();
     await unsettled.getByText(/^Cancel of all orders: outcome unknown/).waitFor();
     await page.getByText("No open orders.").waitFor();
     await cancelsReturn();
@@ -182,7 +182,7 @@ export function lineTests(test: PageTest): void {
     await opened.tab(/Positions \(1\)/);
     // The next tests must not meet the rest of the order.
     await opened.tab(/Open orders \(1\)/);
-    await page.getByRole("button", { name: "Cancel all" }).click();
+    await opened.cancelAll();
     await page.getByText("No open orders.").waitFor();
     opened.expectClean(OFFLINE);
   });

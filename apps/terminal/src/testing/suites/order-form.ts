@@ -66,6 +66,7 @@ export function orderFormTests(test: PageTest): void {
     await page.getByText("More options").click();
     await page.getByRole("textbox", { name: "Max. slippage" }).fill("x");
     await page.getByText("Enter a percentage up to 50").waitFor();
+    await page.getByRole("button", { name: "Correct the max. slippage", disabled: true }).waitFor();
     await opened.inspect("form-market-options", "section.trade");
     await page.getByRole("textbox", { name: "Max. slippage" }).fill("0.01");
     await page.getByTestId("order-note").getByText("within 0.01% of the mark").waitFor();

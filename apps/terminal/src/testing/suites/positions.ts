@@ -105,12 +105,20 @@ export function positionTests(test: PageTest): void {
     await dialog.waitFor({ state: "detached" });
     await untilExits(profit + 100, loss - 100);
 
+    // The order that reduces is canceled, the exits stay.
+    await opened.tab(/Open orders \(3\)/);
+    await page.getByRole("button", { name: "Cancel all" }).click();
+    await page.getByText("2 exits of your positions").waitFor();
+    await opened.inspect("orders-cancel-all", "dialog");
+    await page.getByRole("button", { name: "Cancel 1 order", exact: true }).click();
+    await opened.tab(/Open orders \(2\)/);
+    await opened.tab(/Positions \(1\)/);
     await page.getByRole("button", { name: "Close all" }).click();
     await page.getByRole("dialog").getByText("Unrealised PnL").waitFor();
     await opened.inspect("positions-close-all", "dialog");
     await page.getByRole("button", { name: "Close 1 position" }).click();
     await page.getByText("No open positions.").waitFor();
-    // The exits end with the position, and so does the order that reduced it.
+    // The exits end with the position.
     await opened.tab(/^Open orders$/);
     await page.getByText("No open orders.").waitFor();
     opened.expectClean();

@@ -28,7 +28,7 @@ export function tabTests(test: PageTest): void {
       await tab.tab(/Open orders \(4\)/);
       await tab.result().locator('[data-seal="proven"]').waitFor();
     }
-    await second.page.getByRole("button", { name: "Cancel all" }).click();
+    await second.cancelAll();
     await first.page.getByText("No open orders.").waitFor();
     await first.page.getByRole("button", { name: "Sign out" }).click();
     const isOut = () => second.page.getByRole("button", { name: "Sign in to trade" }).isVisible();

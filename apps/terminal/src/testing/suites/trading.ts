@@ -25,7 +25,7 @@ export function tradingTests(test: PageTest): void {
     const lots = Math.floor((321.99 * 5) / Number(price) / 0.00001 + 1e-9);
     expect(size).toBe(`${(lots / 100_000).toFixed(5)} BTC`);
     await opened.tab(/Open orders \(1\)/);
-    await page.getByRole("button", { name: "Cancel all" }).click();
+    await opened.cancelAll();
     await page.getByText("No open orders.").waitFor();
     await opened.untilAvailable((dollars) => dollars === 10_000);
 

@@ -1,0 +1,60 @@
+/** Closes one position, or every one, at the market, after one question. */
+
+import type { FormEvent } from "react";
+import { formatSigned } from "../format/numbers.js";
+import { countOf } from "../format/text.js";
+import { closeAtMarket } from "../order/closing.js";
+import { closingSlippagePpm } from "../order/order-settings.js";
+import { useStore } from "../state/store.js";
+import { useTerminal } from "../terminal.js";
+import { Dialog } from "../ui/dialog.js";
+import { Fact } from "../ui/fact.js";
+import { sizeText } from "../venue/market-view.js";
+import { livePosition, useRefresh } from "./live-pnl.js";
+import { SendButton, useSend } from "./send-button.js";
+
+interface Props {
+  /** Undefined for all positions. */
+  readonly symbol: string | undefined;
+  readonly onClose: () => void;
+}
+
+export default function CloseDialog({ symbol: only, onClose }: Props) {
+  const terminal = useTerminal();
+  const { account, marketFeed } = terminal;
+  const positions = [...(useStore(account.positions)?.values() ?? [])].filter(
+    ({ symbol }) => only === undefined || symbol === only,
+  );
+  useRefresh();
+  const unrealized = positions.reduce(
+    (sum, position) => sum + livePosition(terminal, position).unrealized,
+    0,
+  );
+  const title = only === undefined ? "Close all positions" : `Close ${only} at the market`;
+  const { isSending, advice, send } = useSend(onClose);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void send((session) => closeAtMarket(terminal, session, only));
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form className="dialog-body" onSubmit={submit} noValidate aria-label={title}>
+        <p>
+          {only === undefined ? "Each position" : "The position"} is closed at the market, at most{" "}
+          {closingSlippagePpm() / 10_000}% from its mark.
+        </p>
+        <dl className="facts">
+          {positions.map(({ symbol, size }) => (
+            <Fact key={symbol} label={symbol}>
+              {sizeText(marketFeed.view(symbol), size)}
+            </Fact>
+          ))}
+          <Fact label="Unrealised PnL">{formatSigned(unrealized, 2)}</Fact>
+        </dl>
+        <SendButton isReady={positions.length > 0} isSending={isSending} advice={advice}>
+          Close {countOf(positions.length, "position")}
+        </SendButton>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,36 @@
+/** Signs out although positions are open, after one question. */
+
+import { countOf } from "../format/text.js";
+import { useStore } from "../state/store.js";
+import { useTerminal } from "../terminal.js";
+import { Dialog } from "../ui/dialog.js";
+
+export default function SignOutDialog() {
+  const terminal = useTerminal();
+  const { account, dialog } = terminal;
+  const positions = useStore(account.positions, (all) => all?.size ?? 0);
+  const orders = useStore(account.orders, (all) => all?.size ?? 0);
+  const close = () => dialog.set("none");
+  const leave = () => {
+    close();
+    terminal.signOut();
+  };
+  return (
+    <Dialog title="Sign out" onClose={close}>
+      <div className="dialog-body">
+        <p>
+          {countOf(positions, "open position")} and {countOf(orders, "open order")} stay as they are
+          while you are signed out.
+        </p>
+        <div className="pair">
+          <button type="button" className="button" onClick={close}>
+            Back
+          </button>
+          <button type="button" className="button primary" onClick={leave}>
+            Sign out now
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
