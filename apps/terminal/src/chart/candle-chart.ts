@@ -44,7 +44,7 @@ export interface ChartCallbacks {
   /** The time of the market's first candle, once it is loaded. */
   readonly onBegin: (time: number | undefined) => void;
   /** An order's line was dropped at a price. */
-  readonly onDrop: (orderId: string, price: number) => void;
+  readonly onDrop: (orderId: string, price: number, isTouch: boolean) => void;
 }
 
 export class CandleChart implements CandleListener {
@@ -184,7 +184,8 @@ export class CandleChart implements CandleListener {
       },
       setScrolling: (isOn) => this.chart.applyOptions({ handleScroll: isOn, handleScale: isOn }),
       move: (id, price) => this.lines.move(id, price),
-      drop: (id, price) => this.callbacks.onDrop(id, price),
+      drop: (id, price, isTouch) => this.callbacks.onDrop(id, price, isTouch),
+      axisX: () => this.chart.timeScale().width(),
     };
   }
 

@@ -1,12 +1,16 @@
 /** The candles of a market with the trader's fills and lines; an order is amended by dragging its line. */
 
+import type { Order } from "@perpgate/protocol";
 import type { Resolution } from "@perpgate/protocol/core";
 import { useEffect, useRef, useState } from "react";
+import { OrderTitle } from "../account/order-title.js";
 import { formatDayAndClock } from "../format/text.js";
-import { amendmentOf } from "../order/amendment.js";
+import { amendmentOf, priceOfOrder } from "../order/amendment.js";
 import { forgetFrame, onNextFrame } from "../state/frame.js";
 import { type Terminal, useTerminal } from "../terminal.js";
 import { readColours, theme } from "../theme/theme.js";
+import { Dialog } from "../ui/dialog.js";
+import { Fact } from "../ui/fact.js";
 import { CandleFeed } from "../venue/candle-feed.js";
 import { type MarketView, priceText } from "../venue/market-view.js";
 import { CandleChart } from "./candle-chart.js";
@@ -28,11 +32,18 @@ export default function Candles({ view, resolution, hasAverages }: CandlesProps)
   const shown = useRef<CandleChart>(undefined);
   const [count, setCount] = useState<number>();
   const [begin, setBegin] = useState<number>();
+  const [asked, setAsked] = useState<AskedMove>();
   useEffect(() => {
     if (box.current === null || legend.current === null) return;
     const onCount = (next: number) =>
       setCount((known) => (known === undefined || known === 0 ? next : known));
-    const parts = { box: box.current, legend: legend.current, onCount, onBegin: setBegin };
+    const parts = {
+      box: box.current,
+      legend: legend.current,
+      onCount,
+      onBegin: setBegin,
+      onAsk: setAsked,
+    };
     const { chart, stop } = runChart(terminal, view, resolution, parts);
     shown.current = chart;
     return () => {
@@ -63,7 +74,51 @@ export default function Candles({ view, resolution, hasAverages }: CandlesProps)
       {count === 0 && (
         <p className="empty over">No trades yet. The chart begins with the first one.</p>
       )}
+      {asked !== undefined && (
+        <MoveDialog view={view} asked={asked} onEnd={() => setAsked(undefined)} />
+      )}
     </>
+  );
+}
+
+/** A line that a finger has dropped. */
+interface AskedMove {
+  readonly order: Order;
+  readonly price: number;
+  readonly end: (isMoved: boolean) => void;
+}
+
+interface MoveProps {
+  readonly view: MarketView;
+  readonly asked: AskedMove;
+  readonly onEnd: () => void;
+}
+
+function MoveDialog({ view, asked: { order, price, end }, onEnd }: MoveProps) {
+  const answer = (isMoved: boolean) => {
+    onEnd();
+    end(isMoved);
+  };
+  return (
+    <Dialog title="Move the order" onClose={() => answer(false)}>
+      <div className="dialog-body">
+        <p>
+          <OrderTitle order={order} />
+        </p>
+        <dl className="facts">
+          <Fact label="Price now">{priceText(view, priceOfOrder(order))}</Fact>
+          <Fact label="New price">{priceText(view, price)}</Fact>
+        </dl>
+        <div className="pair">
+          <button type="button" className="button" onClick={() => answer(false)}>
+            Back
+          </button>
+          <button type="button" className="button primary" onClick={() => answer(true)}>
+            Move
+          </button>
+        </div>
+      </div>
+    </Dialog>
   );
 }
 
@@ -72,6 +127,7 @@ interface Parts {
   readonly legend: HTMLElement;
   readonly onCount: (count: number) => void;
   readonly onBegin: (time: number | undefined) => void;
+  readonly onAsk: (asked: AskedMove) => void;
 }
 
 function runChart(terminal: Terminal, view: MarketView, resolution: Resolution, parts: Parts) {
@@ -84,13 +140,18 @@ function runChart(terminal: Terminal, view: MarketView, resolution: Resolution, 
       if (count > 1) drawFills();
     },
     onBegin: parts.onBegin,
-    onDrop: (orderId, price) => {
-      void amend(terminal, view, orderId, price).then((isAmended) => {
-        // Otherwise the stream brings the new price.
-        if (isAmended) return;
+    onDrop: (orderId, price, isTouch) => {
+      const order = account.orders.get()?.get(orderId);
+      const move = () => void amend(terminal, view, orderId, price).then(end);
+      // The stream brings the new price of a line that has moved.
+      const end = (isMoved: boolean) => {
+        if (isMoved) return;
         chart.forgetLines();
         drawLines();
-      });
+      };
+      if (order === undefined) end(false);
+      else if (!isTouch) move();
+      else parts.onAsk({ order, price, end: (isMoved) => (isMoved ? move() : end(false)) });
     },
   });
   const feed = new CandleFeed(client, symbol, resolution, chart);

@@ -1,6 +1,6 @@
 /**
- * Dragging the line of an order. Near a line the chart does not scroll; the order moves when the pointer
- * is released, and not at all after Escape.
+ * Dragging the line of an order by its handle, the label at the right: elsewhere a line does not keep the
+ * chart from being scrolled. The order moves when the pointer is released, and not at all after Escape.
  */
 
 export interface DragTarget {
@@ -16,24 +16,31 @@ export interface DragSurface {
   priceAt(y: number): number | null;
   setScrolling(isOn: boolean): void;
   move(id: string, price: number): void;
-  drop(id: string, price: number): void;
+  /** `isTouch` unless a mouse has moved it: fingers cover what they do. */
+  drop(id: string, price: number, isTouch: boolean): void;
+  /** Where the price axis begins. */
+  axisX(): number;
 }
 
 /** Pixels. */
 const REACH = 6;
 const TOUCH_REACH = 14;
+/** Of a handle left of the axis; on it is the label of the price. */
+const HANDLE_WIDTH = 56;
 
 /** Returns a function that stops it. */
 export function dragLines(box: HTMLElement, surface: DragSurface): () => void {
   let dragged: (DragTarget & { readonly now: number }) | undefined;
 
   const targetAt = (event: PointerEvent): DragTarget | undefined => {
+    const x = event.clientX - box.getBoundingClientRect().left;
+    if (x < surface.axisX() - HANDLE_WIDTH) return undefined;
     const y = yIn(box, event);
-    const reach = event.pointerType === "touch" ? TOUCH_REACH : REACH;
-    return surface.targets().find(({ price }) => {
-      const at = surface.yOf(price);
-      return at !== null && Math.abs(at - y) <= reach;
-    });
+    const reach = isTouch(event) ? TOUCH_REACH : REACH;
+    const distance = ({ price }: DragTarget) =>
+      Math.abs((surface.yOf(price) ?? Number.POSITIVE_INFINITY) - y);
+    const [nearest] = surface.targets().toSorted((a, b) => distance(a) - distance(b));
+    return nearest !== undefined && distance(nearest) <= reach ? nearest : undefined;
   };
   const release = () => {
     dragged = undefined;
@@ -60,11 +67,11 @@ export function dragLines(box: HTMLElement, surface: DragSurface): () => void {
     dragged = { ...dragged, now };
     surface.move(dragged.id, now);
   };
-  const lift = () => {
+  const lift = (event: PointerEvent) => {
     if (dragged === undefined) return;
     const { id, price, now } = dragged;
     release();
-    if (now !== price) surface.drop(id, now);
+    if (now !== price) surface.drop(id, now, isTouch(event));
   };
   const giveUp = () => {
     if (dragged !== undefined) surface.move(dragged.id, dragged.price);
@@ -76,11 +83,20 @@ export function dragLines(box: HTMLElement, surface: DragSurface): () => void {
   const listening = new AbortController();
   const { signal } = listening;
   box.addEventListener("pointerdown", press, { capture: true, signal });
+  // Otherwise the browser scrolls the page with the finger that holds a line.
+  const holdTouch = (event: TouchEvent) => {
+    if (dragged !== undefined) event.preventDefault();
+  };
+  box.addEventListener("touchstart", holdTouch, { capture: true, passive: false, signal });
   box.addEventListener("pointermove", move, { signal });
   box.addEventListener("pointerup", lift, { signal });
   box.addEventListener("pointercancel", giveUp, { signal });
   window.addEventListener("keydown", handleKey, { signal });
   return () => listening.abort();
+}
+
+function isTouch({ pointerType }: PointerEvent): boolean {
+  return pointerType !== "mouse";
 }
 
 function yIn(box: HTMLElement, event: PointerEvent): number {

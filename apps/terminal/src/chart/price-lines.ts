@@ -23,10 +23,11 @@ export class PriceLines {
     this.drawn.clear();
     this.lines = lines;
     for (const line of lines) {
-      const { price, title, tone } = line;
+      const { price, title, tone, orderId } = line;
       const options = {
         price,
-        title,
+        // Its handle.
+        title: orderId === undefined ? title : `↕ ${title}`,
         color: colours[tone],
         lineWidth: 1,
         lineStyle: LineStyle.Dashed,

@@ -1,6 +1,6 @@
 /** The candle chart: figures, averages, and orders that are dragged. */
 
-import type { Page } from "playwright-core";
+import type { CDPSession, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { PageTest } from "../page-test.js";
 import { intercept, POLL } from "../trading-page.js";
@@ -58,13 +58,35 @@ export function chartTests(test: PageTest): void {
     expect(amendments).toBe(1);
     await endHolding();
 
-    // Beyond the best ask it would fill: it stays where it is.
+    // A finger on the line scrolls; one on its handle moves it, and is asked.
     const moved = await priceNow();
+    amendments = 0;
+    page.on("request", (request) => {
+      if (request.url().endsWith("/amend")) amendments++;
+    });
+    const finger = await Finger.on(page);
+    const scrolled = await lineOfOrder(page);
+    await finger.drag({ ...scrolled, x: scrolled.x - 200 }, scrolled.y + 20);
+    const handle = await lineOfOrder(page);
+    await finger.drag(handle, handle.y + 20);
+    const question = page.getByRole("dialog", { name: "Move the order" });
+    await question.getByText("New price").waitFor();
+    await opened.inspect("chart-move", "dialog");
+    await question.getByRole("button", { name: "Back" }).click();
+    expect([await priceNow(), amendments]).toEqual([moved, 0]);
+    await finger.drag(await lineOfOrder(page), handle.y + 20);
+    await question.getByRole("button", { name: "Move" }).click();
+    await expect.poll(priceNow, POLL).toBeLessThan(moved);
+    expect(amendments).toBe(1);
+    await finger.lift();
+
+    // Beyond the best ask it would fill: it stays where it is.
+    const movedAgain = await priceNow();
     const line = await lineOfOrder(page);
     const top = (await page.locator(".candles").boundingBox())?.y ?? 0;
     await drag(page, line, top + 2);
     await page.getByText("it would fill immediately").waitFor();
-    expect(await priceNow()).toBe(moved);
+    expect(await priceNow()).toBe(movedAgain);
     opened.expectClean();
   });
 }
@@ -81,10 +103,35 @@ async function drag(page: Page, from: Point, toY: number): Promise<void> {
   await page.mouse.up();
 }
 
+/** A finger on a page that is used with a mouse otherwise. */
+class Finger {
+  private constructor(private readonly devtools: CDPSession) {}
+
+  static async on(page: Page): Promise<Finger> {
+    const finger = new Finger(await page.context().newCDPSession(page));
+    await finger.devtools.send("Emulation.setTouchEmulationEnabled", { enabled: true });
+    return finger;
+  }
+
+  async drag({ x, y }: Point, toY: number): Promise<void> {
+    const touch = (type: "touchStart" | "touchMove" | "touchEnd", ...touchPoints: Point[]) =>
+      this.devtools.send("Input.dispatchTouchEvent", { type, touchPoints });
+    await touch("touchStart", { x, y });
+    for (const part of [0.25, 0.5, 0.75, 1]) {
+      await touch("touchMove", { x, y: y + (toY - y) * part });
+    }
+    await touch("touchEnd");
+  }
+
+  async lift(): Promise<void> {
+    await this.devtools.send("Emulation.setTouchEmulationEnabled", { enabled: false });
+  }
+}
+
 /** Runs inside the page: the chart is a canvas, so the cursor says where a line can be taken. */
 const FIND_LINE = `(chart) => {
-  const { left, top, width, height } = chart.getBoundingClientRect();
-  const x = left + width / 3;
+  const { top, height } = chart.getBoundingClientRect();
+  const x = chart.querySelectorAll("td")[1].getBoundingClientRect().right - 20;
   for (let y = top + 4; y < top + height; y += 2) {
     const event = { clientX: x, clientY: y, bubbles: true, pointerType: "mouse" };
     chart.dispatchEvent(new PointerEvent("pointermove", event));
