@@ -39,6 +39,11 @@ type Values<Code extends ErrorCode> = [FieldsOf<Code>] extends [never]
  */
 const SHOWN_CHARACTERS = 300;
 
+/** The message of an error that another process has made, with its values filled in. */
+export class RelayedMessage {
+  constructor(readonly text: string) {}
+}
+
 export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = "ApiError";
   readonly status: number;
@@ -47,13 +52,15 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
 
   constructor(
     readonly code: Code,
-    values: Values<Code>,
+    values: Values<Code> | RelayedMessage,
     context: ApiErrorContext = {},
   ) {
     // An answer to a client, not a failure: nobody reads its stack trace, which costs more than all the rest.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
-    super(fillIn(ERROR_TABLE[code].message, values));
+    super(
+      values instanceof RelayedMessage ? values.text : fillIn(ERROR_TABLE[code].message, values),
+    );
     Error.stackTraceLimit = stackTraceLimit;
     this.status = ERROR_TABLE[code].status;
     this.field =

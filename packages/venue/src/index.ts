@@ -35,6 +35,8 @@ export { refuseUnknownLog } from "./recovery/log-version.js";
 export { type Applied, Replica } from "./replica.js";
 export { IsAMirror, mirroredMessages, NotAMirror, type OpenStream } from "./replicated-log.js";
 export { type SequencedLog, Sequencer } from "./sequencer.js";
+export { Core, type CoreOptions } from "./service/core.js";
+export { conflictOf } from "./service/public-reads.js";
 export { systemBootClock } from "./time/boot-clock.js";
 export { SlotClock, STEP_IN_MS } from "./time/slot-clock.js";
 export { MAX_LAG_MS, VenueClock } from "./time/venue-clock.js";

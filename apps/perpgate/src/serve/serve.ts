@@ -21,7 +21,8 @@ import {
   VenueGateway,
 } from "@perpgate/gateway";
 import type { LogSeq } from "@perpgate/journal";
-import type { Venue } from "@perpgate/venue";
+import { EdgeLink, memoryTransport } from "@perpgate/link";
+import { Core, type Venue } from "@perpgate/venue";
 import type { Logger } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { StartError } from "../cli/start-error.js";
@@ -179,10 +180,18 @@ export async function serve(
     services: { nonces, proofs },
     signatures,
     ...(bridge === undefined ? {} : { attestation: bridge.intake }),
+  });
+  const core = new Core({
+    venue,
     ...(cluster === undefined
       ? {}
       : { clusterStatus: () => clusterStatusOf(gatewayNameOf(settings), venue, cluster) }),
+    onFault: (error, request) => log.error({ err: error, request }, "a request failed"),
   });
+  const transport = memoryTransport();
+  core.connect(transport.connectCore);
+  const link = new EdgeLink(transport.connectEdge);
+  await link.ready;
   measureQueues(metrics, { venue, orders, signatures, proofs });
   const metricsText = new MetricsText(metrics);
   const gateway = await buildGateway({
@@ -202,8 +211,7 @@ export async function serve(
     packageFiles: packageFilesFolder(),
     addressLimits: new AddressLimits(settings.limits),
     clientLimits: settings.limits,
-    promises: venue.promises ?? undefined,
-    markets: () => venue.views.markets(),
+    link,
     readiness,
     streams: new StreamServer({ venue, log, limits: settings.sockets, release: version }),
     venue: orders,

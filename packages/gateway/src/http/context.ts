@@ -1,6 +1,6 @@
 /** What handlers may use in addition to the request. */
 
-import type { Market } from "@perpgate/protocol";
+import type { EdgeLink } from "@perpgate/link";
 import type { NonceIssuer } from "../auth/nonce-issuer.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import type { AddressLimits } from "../limits/limits.js";
@@ -17,7 +17,6 @@ export interface GatewayContext {
   readonly version: string;
   /** Unix milliseconds. */
   readonly clock: () => number;
-  readonly markets: () => readonly Market[];
   readonly nonces: NonceIssuer;
   readonly addressLimits: AddressLimits;
   readonly budgets: CostBudgets;
@@ -27,6 +26,8 @@ export interface GatewayContext {
   readonly signedBytes: number;
   readonly batchBytes: number;
   readonly readiness: readonly ReadinessProbe[];
+  /** To the core; undefined: operations that it answers refuse with `venue_unavailable`. */
+  readonly link: EdgeLink | undefined;
   /** Undefined: operations that need a venue refuse with `venue_unavailable`. */
   readonly venue: VenueApi | undefined;
   /** The OpenAPI document as JSON. */

@@ -141,10 +141,10 @@ describe("errors have one shape", () => {
   });
 
   test("an unexpected failure: 500 without details, which are in the log", async () => {
-    const { venue } = sampleVenue();
+    const { venue, link } = await sampleVenue();
     const positions = () => Promise.reject(new Error("disk on fire"));
     const accountReads = { ...venue.accountReads, positions };
-    const gateway = await runGateway({ venue: { ...venue, accountReads } });
+    const gateway = await runGateway({ link, venue: { ...venue, accountReads } });
     const { status, text, body } = await ask(`${gateway.url}/v1/positions`, { headers: BEARER });
     expect(status).toBe(500);
     expect(body).toMatchObject({ ...SHAPE, code: "internal_error" });
@@ -153,9 +153,10 @@ describe("errors have one shape", () => {
   });
 
   test("an answer that does not fit its schema: 500, and the process goes on", async () => {
-    const { venue } = sampleVenue();
-    const publicReads = { ...venue.publicReads, time: async () => ({ time: Number.NaN }) };
-    const gateway = await runGateway({ venue: { ...venue, publicReads } });
+    const { venue, link } = await sampleVenue({
+      getTime: () => ({ result: { time: Number.NaN } }),
+    });
+    const gateway = await runGateway({ venue, link });
     expect(await ask(`${gateway.url}/v1/time`)).toMatchObject({
       status: 500,
       body: { ...SHAPE, code: "internal_error" },

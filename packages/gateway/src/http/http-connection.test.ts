@@ -6,7 +6,7 @@ import { Registry } from "prom-client";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { COST } from "../limits/costs.js";
 import { BEARER, type GatewayChanges, runGateway } from "../testing/running-gateway.js";
-import { SAMPLE_ACK } from "../testing/sample-values.js";
+import { SAMPLE_ACK, BOOK as SAMPLE_BOOK } from "../testing/sample-values.js";
 import { sampleVenue } from "../testing/sample-venue.js";
 import { headerOf, RawClient, rawGet, rawOrder } from "./testing/raw-http.js";
 
@@ -25,7 +25,7 @@ const BOOK = rawGet("/v1/markets/BTCUSD/book");
 
 /** A gateway whose orders the test answers, and the calls that it has received. */
 async function runHesitant(changes: GatewayChanges = {}) {
-  const { venue, calls } = sampleVenue();
+  const { venue, link, calls } = await sampleVenue();
   const metrics = new Registry();
   let finish = () => {};
   const finished = new Promise<void>((resolve) => {
@@ -37,12 +37,12 @@ async function runHesitant(changes: GatewayChanges = {}) {
     await finished;
     return SAMPLE_ACK;
   };
-  const gateway = await runGateway({ venue: { ...venue, placeOrder }, metrics, ...changes });
+  const gateway = await runGateway({ link, venue: { ...venue, placeOrder }, metrics, ...changes });
   const counted = async (name: string) => {
     const metric = await metrics.getSingleMetric(name)?.get();
     return metric?.values[0]?.value ?? 0;
   };
-  const reads = () => calls.filter(([name]) => name === "book").length;
+  const reads = () => calls.filter(([name]) => name === "getBook").length;
   return { ...gateway, finish: () => finish(), orders: () => orders, reads, counted };
 }
 
@@ -184,7 +184,7 @@ describe("one connection", () => {
   });
 
   test("a body far above the limit: refused, and not read to its end", async () => {
-    const { dial } = await runGateway({ venue: sampleVenue().venue });
+    const { dial } = await runGateway(await sampleVenue());
     const client = await RawClient.open(dial);
     const head = rawGet("/v1/orders").replace("GET", "POST").replace("\r\n\r\n", "\r\n");
     client.socket.write(
@@ -225,15 +225,16 @@ describe("one connection", () => {
   });
 
   test("a client that does not read its responses: further requests are not served until it does", async () => {
-    const { venue } = sampleVenue();
     const bids = Array.from({ length: 5_000 }, (_, i): [number, number] => [60_000 - i, 0.5]);
     let reads = 0;
-    const book = async (symbol: string, depth: number) => {
+    const getBook = () => {
       reads++;
-      return { ...(await venue.publicReads.book(symbol, depth)), bids };
+      return { result: { ...SAMPLE_BOOK, bids } };
     };
+    const { venue, link } = await sampleVenue({ getBook });
     const { dial } = await runGateway({
-      venue: { ...venue, publicReads: { ...venue.publicReads, book } },
+      venue,
+      link,
       limits: { pipelinedRequests: 500 },
     });
     const client = await RawClient.open(dial);

@@ -11,7 +11,6 @@
 import type { IncomingMessage } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { OPERATIONS, SOCKET_OPERATIONS, STREAM_CHANNELS } from "@perpgate/protocol/operations";
-import type { Promises } from "@perpgate/venue";
 import type { FastifyBaseLogger } from "fastify";
 import type { Registry } from "prom-client";
 import { bearerTokenOf } from "../auth/session-token.js";
@@ -62,8 +61,6 @@ export interface GatewayOptions
   readonly origins: AllowedOrigins;
   /** Undefined: REST only. */
   readonly streams?: StreamServer | undefined;
-  /** Served under `/tlog`; undefined: none. */
-  readonly promises?: Promises | undefined;
   /** Folder of the built trading page, served at `/`. */
   readonly page?: string | undefined;
   /** Whether TradingView's data feed is served under `/udf`. */
@@ -141,8 +138,8 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
     addressLimits: options.addressLimits,
   });
   routeHandlers(app, HANDLERS, context);
-  const { promises, addressLimits } = options;
-  if (promises !== undefined) serveTransparencyLog(app, { promises, addressLimits, budgets });
+  const { link, addressLimits } = options;
+  if (link !== undefined) serveTransparencyLog(app, { link, addressLimits, budgets });
   if (options.udf === true) serveUdf(app, context);
   if (options.page !== undefined) await servePage(app, options.page, options.pageGateways);
   if (options.packageFiles !== undefined) {

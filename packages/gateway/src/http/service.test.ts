@@ -4,6 +4,7 @@ import { NonceIssuer } from "../auth/nonce-issuer.js";
 import { DEFAULT_LIMITS } from "../limits/limit-settings.js";
 import { AddressLimits } from "../limits/limits.js";
 import { ask, runGateway } from "../testing/running-gateway.js";
+import { sampleVenue } from "../testing/sample-venue.js";
 
 const MARKET: Market = {
   symbol: "BTCUSD",
@@ -28,7 +29,7 @@ const MARKET: Market = {
 
 test("getMarkets: the catalog as it is now, in listing order", async () => {
   const listed = [MARKET];
-  const { url } = await runGateway({ markets: () => listed });
+  const { url } = await runGateway(await sampleVenue({ getMarkets: () => ({ result: listed }) }));
   expect((await ask(`${url}/v1/markets`)).body).toEqual([MARKET]);
   listed.push({ ...MARKET, symbol: "ETHUSD", status: "halted" });
   expect((await ask(`${url}/v1/markets`)).body).toMatchObject([

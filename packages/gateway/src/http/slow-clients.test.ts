@@ -4,6 +4,7 @@ import { POLL } from "@perpgate/journal/testing";
 import { Registry } from "prom-client";
 import { expect, test, vi } from "vitest";
 import { ask, readUntilClose, runGateway } from "../testing/running-gateway.js";
+import { BOOK as SAMPLE_BOOK } from "../testing/sample-values.js";
 import { sampleVenue } from "../testing/sample-venue.js";
 
 const IMPATIENT = {
@@ -79,9 +80,9 @@ test("every place is held by a hundred addresses that send nothing: newcomers ar
 });
 
 test("every place is in use: a stranger is refused and counted, an address with a session is served", async () => {
-  const { venue, requests, finish } = hesitantVenue();
+  const { venue, link, requests, finish } = await hesitantVenue();
   const metrics = new Registry();
-  const { dial } = await runGateway({ venue, metrics, limits: { maxConnections: 10 } });
+  const { dial } = await runGateway({ venue, link, metrics, limits: { maxConnections: 10 } });
   const trader = await dial("127.0.1.1");
   trader.end(
     "GET /v1/account HTTP/1.1\r\nhost: x\r\nauthorization: Bearer t\r\nconnection: close\r\n\r\n",
@@ -110,8 +111,7 @@ test("answers that are not read: the connection is closed, and it is counted", a
 });
 
 /** A venue whose book the test answers, and a promise that resolves when it is read. */
-function hesitantVenue() {
-  const { venue } = sampleVenue();
+async function hesitantVenue() {
   let finish = () => {};
   let arrive = () => {};
   let requests = 0;
@@ -121,19 +121,19 @@ function hesitantVenue() {
   const asked = new Promise<void>((resolve) => {
     arrive = resolve;
   });
-  const book = async (symbol: string, depth: number) => {
+  const getBook = async () => {
     arrive();
     requests++;
     await finished;
-    return venue.publicReads.book(symbol, depth);
+    return { result: SAMPLE_BOOK };
   };
-  const hesitant = { ...venue, publicReads: { ...venue.publicReads, book } };
-  return { venue: hesitant, asked, finish, requests: () => requests };
+  const { venue, link } = await sampleVenue({ getBook });
+  return { venue, link, asked, finish, requests: () => requests };
 }
 
 test("drain: a request in flight is answered, then the port is free", async () => {
-  const { venue, asked, finish } = hesitantVenue();
-  const { gateway, url } = await runGateway({ venue });
+  const { venue, link, asked, finish } = await hesitantVenue();
+  const { gateway, url } = await runGateway({ venue, link });
   const answer = ask(`${url}/v1/markets/BTCUSD/book`);
   await asked;
   const drained = gateway.drain(10_000);
@@ -147,7 +147,7 @@ test.each([
   ["at the socket", "GET /v1/markets/BTCUSD/book HTTP/1.1\r\nhost: x\r\n\r\n"],
   ["by Node", "GET /v1/markets HTTP/1.1\r\nhost: x\r\norigin: http://page.test\r\n\r\n"],
 ])("drain: a request that has arrived unread is answered %s", async (_, request) => {
-  const { gateway, dial } = await runGateway({ venue: sampleVenue().venue });
+  const { gateway, dial } = await runGateway(await sampleVenue());
   const socket = await dial();
   let received = "";
   socket.on("data", (chunk: Buffer) => {
@@ -163,7 +163,7 @@ test.each([
 });
 
 test("drain: a request that has half arrived, unread, is refused once it is complete", async () => {
-  const { gateway, dial } = await runGateway({ venue: sampleVenue().venue });
+  const { gateway, dial } = await runGateway(await sampleVenue());
   const socket = await dial();
   const request = "GET /v1/markets/BTCUSD/book HTTP/1.1\r\nhost: x\r\n\r\n";
   socket.write(request);
@@ -177,8 +177,8 @@ test("drain: a request that has half arrived, unread, is refused once it is comp
 });
 
 test("drain: a request that is complete after drain began is refused with stopped", async () => {
-  const { venue, asked, finish } = hesitantVenue();
-  const { gateway, dial, url } = await runGateway({ venue });
+  const { venue, link, asked, finish } = await hesitantVenue();
+  const { gateway, dial, url } = await runGateway({ venue, link });
   const late = await dial();
   late.write("GET /healthz HTTP/1.1\r\nhost: x\r\n");
   const answer = ask(`${url}/v1/markets/BTCUSD/book`);

@@ -4,9 +4,9 @@
  * changes once it is served, so anyone may cache it for ever.
  */
 
+import type { AnswerBodies, EdgeLink } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
-import { ACK_ENTRY_BYTES, parseTilePath } from "@perpgate/protocol/receipts";
-import type { Promises } from "@perpgate/venue";
+import { parseTilePath } from "@perpgate/protocol/receipts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { chargeRows } from "../limits/charge-operation.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
@@ -20,58 +20,51 @@ const FOR_EVER = "public, max-age=31536000, immutable";
 const COST_MICROS = 500;
 
 export interface TlogOptions {
-  readonly promises: Promises;
+  readonly link: EdgeLink;
   readonly addressLimits: AddressLimits;
   readonly budgets: CostBudgets;
 }
 
 export function serveTransparencyLog(app: FastifyInstance, options: TlogOptions): void {
-  const { promises } = options;
-
-  app.get("/tlog/checkpoint", async (request, reply) => {
-    count(request, reply, options);
-    const { published } = promises.log;
-    if (published === undefined) throw missing(request);
-    void reply.header("cache-control", "public, max-age=1");
-    void reply.type("text/plain; charset=utf-8");
-    return published.note;
-  });
-
-  app.get("/tlog/successors", async (request, reply) => {
-    count(request, reply, options);
-    void reply.header("cache-control", "public, max-age=1");
-    void reply.type("application/json; charset=utf-8");
-    return JSON.stringify(promises.successors);
-  });
-
-  app.get("/tlog/policy", async (request, reply) => {
-    count(request, reply, options);
-    void reply.header("cache-control", "public, max-age=1");
-    void reply.type("text/plain; charset=utf-8");
-    return promises.policy;
-  });
+  const { link } = options;
+  const serve = (
+    name: "checkpoint" | "successors" | "policy",
+    type: string,
+    read: () => Promise<LogFile>,
+  ): void => {
+    app.get(`/tlog/${name}`, async (request, reply) => {
+      count(request, reply, options);
+      const { file } = await read();
+      if (file === undefined) throw missing(request);
+      void reply.header("cache-control", "public, max-age=1");
+      void reply.type(`${type}; charset=utf-8`);
+      return Buffer.from(file);
+    });
+  };
+  serve("checkpoint", "text/plain", () => link.request("tlogCheckpoint", {}));
+  serve("successors", "application/json", () => link.request("tlogSuccessors", {}));
+  serve("policy", "text/plain", () => link.request("tlogPolicy", {}));
 
   app.get("/tlog/tile/*", async (request, reply) => {
     count(request, reply, options);
     const named = parseTilePath(pathOf(request).slice("/tlog/".length));
     if (named === undefined) throw missing(request);
-    const { level, index, width } = named.tile;
-    const bytes = named.isEntries
-      ? promises.bundle(index, width)
-      : promises.tile(level, index, width);
-    return immutable(request, reply, bytes);
+    const { tile, isEntries } = named;
+    return immutable(request, reply, await link.request("tlogTile", { ...tile, isEntries }));
   });
 
   app.get<{ Params: { number: string } }>("/tlog/acks/:number", async (request, reply) => {
     count(request, reply, options);
     const { number } = request.params;
-    const isBlock = /^[1-9][0-9]{0,14}$/.test(number);
-    const list = isBlock ? await promises.ackList(Number(number)) : undefined;
-    const rows = (list?.length ?? 0) / ACK_ENTRY_BYTES;
-    if (request.exchange !== null) chargeRows(options.budgets, request.exchange, rows);
+    if (!/^[1-9][0-9]{0,14}$/.test(number)) throw missing(request);
+    const list = await link.request("tlogAcks", { block: Number(number) }, ({ rows }) => {
+      if (request.exchange !== null) chargeRows(options.budgets, request.exchange, rows);
+    });
     return immutable(request, reply, list);
   });
 }
+
+type LogFile = AnswerBodies["tlogPolicy"];
 
 function count(request: FastifyRequest, reply: FastifyReply, options: TlogOptions): void {
   const { address, header } = new RequestClient(request, reply);
@@ -79,15 +72,11 @@ function count(request: FastifyRequest, reply: FastifyReply, options: TlogOption
   if (request.exchange !== null) options.budgets.charge(request.exchange.key, COST_MICROS);
 }
 
-function immutable(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  bytes: Buffer | undefined,
-): Buffer {
-  if (bytes === undefined) throw missing(request);
+function immutable(request: FastifyRequest, reply: FastifyReply, { file }: LogFile): Buffer {
+  if (file === undefined) throw missing(request);
   void reply.header("cache-control", FOR_EVER);
   void reply.type(BYTES);
-  return bytes;
+  return Buffer.from(file);
 }
 
 function missing(request: FastifyRequest): ApiError {

@@ -3,6 +3,7 @@
  * request, type the handler and serialise its result.
  */
 
+import type { EdgeLink } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import type { BodyOf, Operation, ParamsOf, QueryOf, ResultOf } from "@perpgate/protocol/operations";
 import type { BearerToken } from "../auth/session-token.js";
@@ -69,6 +70,27 @@ export function handle<O extends Operation & { readonly needsVenue: false }>(
 ): Handler {
   const decode = decoderOf(operation);
   return { operation, run: async (raw, context) => run(decode(raw, context), context) };
+}
+
+/** Binds an operation that the core answers; it fails with `venue_unavailable` while none is linked. */
+export function handleByLink<O extends Operation>(
+  operation: O,
+  run: (call: Call<O>, link: EdgeLink, context: GatewayContext) => Promise<Result<O>>,
+): Handler {
+  const decode = decoderOf(operation);
+  return {
+    operation,
+    run: async (raw, context) => {
+      const call = decode(raw, context);
+      return run(call, linkOf(context, operation.id), context);
+    },
+  };
+}
+
+/** @throws ApiError `venue_unavailable` */
+export function linkOf({ link }: Pick<GatewayContext, "link">, operation: string): EdgeLink {
+  if (link === undefined) throw new ApiError("venue_unavailable", { operation });
+  return link;
 }
 
 /** Binds an operation of the venue; it fails with `venue_unavailable` while none is attached. */

@@ -1,3 +1,4 @@
+import type { Market } from "@perpgate/protocol";
 import {
   getBlock,
   getBook,
@@ -10,28 +11,53 @@ import {
   getTickers,
   getTrades,
 } from "@perpgate/protocol/operations";
+import type { GatewayContext } from "../http/context.js";
 import { bookText } from "./book-text.js";
-import { handle, handleByVenue, JsonText } from "./handler.js";
+import { handle, handleByLink, JsonText } from "./handler.js";
 
 export const MARKET_HANDLERS = [
-  handle(getMarkets, (_, { markets }) => [...markets()]),
-  handleByVenue(
-    getBook,
-    async ({ params, query }, venue) =>
-      new JsonText(bookText(await venue.publicReads.book(params.symbol, query.depth))),
-  ),
-  handleByVenue(getTicker, ({ params }, venue) => venue.publicReads.ticker(params.symbol)),
-  handleByVenue(getTickers, (_, venue) => venue.publicReads.tickers()),
-  handleByVenue(getTrades, ({ params, query }, venue) =>
-    venue.publicReads.trades(params.symbol, query),
-  ),
-  handleByVenue(getCandles, ({ params, query }, venue) =>
-    venue.publicReads.candles(params.symbol, query),
-  ),
-  handleByVenue(getFunding, ({ params, query }, venue) =>
-    venue.publicReads.funding(params.symbol, query),
-  ),
-  handleByVenue(getHonesty, (_, venue) => venue.publicReads.honesty()),
-  handleByVenue(getLatestBlock, (_, venue) => venue.publicReads.latestBlock()),
-  handleByVenue(getBlock, ({ params }, venue) => venue.publicReads.block(Number(params.number))),
+  handle(getMarkets, (_, context) => marketsOf(context)),
+  handleByLink(getBook, async ({ params, query }, link) => {
+    const { result } = await link.request("getBook", { params, query });
+    return new JsonText(bookText(result));
+  }),
+  handleByLink(getTicker, async ({ params, query }, link) => {
+    const { result } = await link.request("getTicker", { params, query });
+    return result;
+  }),
+  handleByLink(getTickers, async ({ params, query }, link) => {
+    const { result } = await link.request("getTickers", { params, query });
+    return result;
+  }),
+  handleByLink(getTrades, async ({ params, query }, link) => {
+    const { result } = await link.request("getTrades", { params, query });
+    return result;
+  }),
+  handleByLink(getCandles, async ({ params, query }, link) => {
+    const { result } = await link.request("getCandles", { params, query });
+    return result;
+  }),
+  handleByLink(getFunding, async ({ params, query }, link) => {
+    const { result } = await link.request("getFunding", { params, query });
+    return result;
+  }),
+  handleByLink(getHonesty, async ({ params, query }, link) => {
+    const { result } = await link.request("getHonesty", { params, query });
+    return result;
+  }),
+  handleByLink(getLatestBlock, async ({ params, query }, link) => {
+    const { result } = await link.request("getLatestBlock", { params, query });
+    return result;
+  }),
+  handleByLink(getBlock, async ({ params, query }, link) => {
+    const { result } = await link.request("getBlock", { params, query });
+    return result;
+  }),
 ];
+
+/** None while no core is linked. */
+export async function marketsOf({ link }: Pick<GatewayContext, "link">): Promise<Market[]> {
+  return link === undefined
+    ? []
+    : (await link.request("getMarkets", { params: {}, query: {} })).result;
+}

@@ -31,6 +31,13 @@ const caller = {
   chargeWork: expect.any(Function),
 };
 
+const BTC = { symbol: "BTCUSD" };
+
+/** What the core is asked for a read that anybody may make. */
+function asking(name: string, params: object = {}, query: object = {}): unknown[] {
+  return [name, { params, query }];
+}
+
 /** For each operation that needs the venue: a path, a body, and what the venue must be asked. */
 const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: unknown[] }>> = {
   signIn: {
@@ -143,23 +150,26 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
     path: "/v1/preconfirms/42/proof",
     asked: ["preconfirmProof", caller, "42", expect.any(Function)],
   },
-  getHonesty: { asked: ["honesty"] },
-  getBook: { path: "/v1/markets/BTCUSD/book", asked: ["book", "BTCUSD", 50] },
-  getTicker: { path: "/v1/markets/BTCUSD/ticker", asked: ["ticker", "BTCUSD"] },
-  getTickers: { asked: ["tickers"] },
-  getTime: { asked: ["time"] },
-  getStatus: { asked: ["status"] },
-  getLatestBlock: { asked: ["latestBlock"] },
+  getHonesty: { asked: asking("getHonesty") },
+  getBook: { path: "/v1/markets/BTCUSD/book", asked: asking("getBook", BTC, { depth: 50 }) },
+  getTicker: { path: "/v1/markets/BTCUSD/ticker", asked: asking("getTicker", BTC) },
+  getTickers: { asked: asking("getTickers") },
+  getTime: { asked: asking("getTime") },
+  getStatus: { asked: ["getStatus", {}] },
+  getLatestBlock: { asked: asking("getLatestBlock") },
   getTrades: {
     path: "/v1/markets/BTCUSD/trades?limit=3",
-    asked: ["trades", "BTCUSD", { limit: 3 }],
+    asked: asking("getTrades", BTC, { limit: 3 }),
   },
   getCandles: {
     path: "/v1/markets/BTCUSD/candles?resolution=4h&before=99&from=7",
-    asked: ["candles", "BTCUSD", { resolution: "4h", limit: 100, before: 99, from: 7 }],
+    asked: asking("getCandles", BTC, { resolution: "4h", limit: 100, before: 99, from: 7 }),
   },
-  getFunding: { path: "/v1/markets/BTCUSD/funding", asked: ["funding", "BTCUSD", { limit: 100 }] },
-  getBlock: { path: "/v1/blocks/7", asked: ["block", 7] },
+  getFunding: {
+    path: "/v1/markets/BTCUSD/funding",
+    asked: asking("getFunding", BTC, { limit: 100 }),
+  },
+  getBlock: { path: "/v1/blocks/7", asked: asking("getBlock", { number: "7" }) },
   registerDeposit: {
     body: { chain: "tron", txHash: HASH, token: "USDT" },
     asked: [
@@ -200,8 +210,8 @@ function requestOf(operation: Operation): { path: string; init: RequestInit } {
   return { path, init: { method: operation.method, headers: BEARER } };
 }
 
-const { venue, calls } = sampleVenue();
-const attached = await runGateway({ venue }, afterAll);
+const { venue, link, calls } = await sampleVenue();
+const attached = await runGateway({ venue, link }, afterAll);
 const detached = await runGateway({}, afterAll);
 beforeEach(() => {
   calls.length = 0;
@@ -266,7 +276,7 @@ describe("operations", () => {
 
   test("an answer that breaks its schema: extra fields do not leave the process", async () => {
     const leaky = { ...SAMPLE_ACK, internalSecret: "x" };
-    const { url } = await runGateway({ venue: { ...venue, placeOrder: async () => leaky } });
+    const { url } = await runGateway({ link, venue: { ...venue, placeOrder: async () => leaky } });
     const answer = await ask(`${url}/v1/orders`, jsonPost(JSON.stringify(ORDER)));
     expect(answer.status).toBe(200);
     expect(answer.text).not.toContain("internalSecret");
@@ -289,7 +299,7 @@ describe("operations", () => {
     const { url } = attached;
     const answer = await ask(`${url}/v1/markets/BTCUSD/book?${query}`);
     expect(answer.status).toBe(status);
-    if (status === 200) expect(calls).toEqual([["book", "BTCUSD", depth]]);
+    if (status === 200) expect(calls).toEqual([asking("getBook", { symbol: "BTCUSD" }, { depth })]);
     else expect(answer.body).toMatchObject({ code: "invalid_request", field: "depth" });
   });
 

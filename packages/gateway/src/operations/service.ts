@@ -7,24 +7,28 @@ import {
   getStatus,
   getTime,
 } from "@perpgate/protocol/operations";
-import { handle, handleByVenue, JsonText } from "./handler.js";
+import { handle, handleByLink, JsonText } from "./handler.js";
 
 export const SERVICE_HANDLERS = [
-  handleByVenue(getTime, (_, venue) => venue.publicReads.time()),
-  handleByVenue(getStatus, async (_, venue, { version }) => ({
-    release: version,
-    ...(await venue.publicReads.status()),
-  })),
+  handleByLink(getTime, async ({ params, query }, link) => {
+    const { result } = await link.request("getTime", { params, query });
+    return result;
+  }),
+  handleByLink(getStatus, async (_, link, { version }) => {
+    const { status } = await link.request("getStatus", {});
+    return { release: version, ...status };
+  }),
   handle(getOpenApi, (_, { openApi }) => new JsonText(openApi)),
   handle(getAsyncApi, (_, { asyncApi }) => new JsonText(asyncApi)),
   handle(getHealth, (_, { version }) => ({ status: "ok" as const, version })),
-  handle(getReadiness, (_, { readiness, venue }) => {
+  handle(getReadiness, async (_, { readiness, link }) => {
     for (const probe of readiness) {
       const reason = probe.notReadyReason();
       if (reason !== undefined) {
         throw new ApiError("not_ready", { reason }, { details: { probe: probe.name } });
       }
     }
-    return { status: "ready" as const, ...venue?.publicReads.conflict() };
+    const conflict = (await link?.request("getStatus", {}))?.status.conflict;
+    return { status: "ready" as const, ...(conflict === undefined ? {} : { conflict }) };
   }),
 ];

@@ -75,12 +75,12 @@ export async function runGateway(
   const gateway = await buildGateway({
     version: "0.0.0-test",
     clock: () => 1_700_000_000_000,
-    markets: () => [],
     nonces: new NonceIssuer(new Uint8Array(32).fill(1)),
     addressLimits: new AddressLimits(UNLIMITED),
     clientLimits: UNLIMITED,
     readiness: [],
     venue: undefined,
+    link: undefined,
     metrics: new Registry(),
     trustProxy: false,
     origins: "*",

@@ -3,6 +3,7 @@
  * question with one fixed, valid value. It is not part of the package's exports.
  */
 
+import { CoreLink, EdgeLink, memoryTransport, type RequestHandlers } from "@perpgate/link";
 import type { VenueApi } from "../venue/venue-gateway.js";
 import {
   ACCOUNT,
@@ -28,33 +29,36 @@ import {
   VOTE,
 } from "./sample-values.js";
 
-/** A sample venue, and the calls it received: the method's name and its arguments. */
-export function sampleVenue(): { venue: VenueApi; calls: unknown[][] } {
+export interface SampleVenue {
+  readonly venue: VenueApi;
+  /** To a core whose handlers are the sample's. */
+  readonly link: EdgeLink;
+  /** The calls that it received: the name and the arguments. */
+  readonly calls: unknown[][];
+  /** What failed in the core. */
+  readonly faults: unknown[];
+}
+
+/** `changes` are what the core does instead. */
+export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promise<SampleVenue> {
   const calls: unknown[][] = [];
+  const faults: unknown[] = [];
   const answer =
     <Answer>(name: string, value: Answer) =>
     async (...args: unknown[]): Promise<Answer> => {
       calls.push([name, ...args]);
       return value;
     };
+  const told =
+    <Body, Answer>(name: string, value: Answer) =>
+    (body: Body): Answer => {
+      calls.push([name, body]);
+      return value;
+    };
   const trade = { id: "42-0", price: 65000.1, size: 0.5, side: "long" as const, time: 1 };
   const candle = { time: 0, open: 1, high: 2, low: 0.5, close: 1.5, volume: 3, trades: 4 };
   const canceled = { orderId: "42", status: "canceled" as const, remainingSize: 0.5 };
   const venue: VenueApi = {
-    publicReads: {
-      honesty: answer("honesty", HONESTY),
-      book: answer("book", BOOK),
-      tickers: answer("tickers", [TICKER]),
-      latestBlock: answer("latestBlock", BLOCK),
-      time: answer("time", { time: 1_700_000_000_000 }),
-      status: answer("status", STATUS),
-      conflict: () => ({}),
-      ticker: answer("ticker", TICKER),
-      trades: answer("trades", [trade]),
-      candles: answer("candles", [candle]),
-      funding: answer("funding", [{ time: 0, rate: -0.0001, markPrice: 65000 }]),
-      block: answer("block", BLOCK),
-    },
     accountReads: {
       account: answer("account", ACCOUNT),
       orders: answer("orders", [ORDER]),
@@ -101,5 +105,37 @@ export function sampleVenue(): { venue: VenueApi; calls: unknown[][] } {
     submitVotes: answer("submitVotes", { refusals: [null, "vote_outdated"] }),
     depositQueue: answer("depositQueue", QUEUE),
   };
-  return { venue, calls };
+  const handlers: RequestHandlers = {
+    getMarkets: told("getMarkets", { result: [] }),
+    getHonesty: told("getHonesty", { result: HONESTY }),
+    getBook: told("getBook", { result: BOOK }),
+    getTickers: told("getTickers", { result: [TICKER] }),
+    getLatestBlock: told("getLatestBlock", { result: BLOCK }),
+    getTime: told("getTime", { result: { time: 1_700_000_000_000 } }),
+    getStatus: told("getStatus", { status: STATUS }),
+    getTicker: told("getTicker", { result: TICKER }),
+    getTrades: told("getTrades", { result: [trade] }),
+    getCandles: told("getCandles", { result: [candle] }),
+    getFunding: told("getFunding", { result: [{ time: 0, rate: -0.0001, markPrice: 65000 }] }),
+    getBlock: told("getBlock", { result: BLOCK }),
+    tlogCheckpoint: told("tlogCheckpoint", NO_FILE),
+    tlogSuccessors: told("tlogSuccessors", NO_FILE),
+    tlogPolicy: told("tlogPolicy", NO_FILE),
+    tlogTile: told("tlogTile", NO_FILE),
+    tlogAcks: told("tlogAcks", NO_FILE),
+    ...changes,
+  };
+  const transport = memoryTransport();
+  new CoreLink(transport.connectCore, {
+    handlers,
+    window: 1_000,
+    isReplicated: false,
+    position: () => 1,
+    onFault: (error) => faults.push(error),
+  });
+  const link = new EdgeLink(transport.connectEdge);
+  await link.ready;
+  return { venue, link, calls, faults };
 }
+
+const NO_FILE = { file: undefined };

@@ -177,10 +177,9 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
     return limited;
   },
   internal_error: async () => {
-    const { venue } = sampleVenue();
-    const book = () => Promise.reject(new Error("broken"));
-    const broken = { ...venue, publicReads: { ...venue.publicReads, book } };
-    return ask(`${(await runGateway({ venue: broken })).url}/v1/markets/BTCUSD/book`);
+    const getBook = () => Promise.reject(new Error("broken"));
+    const { venue, link } = await sampleVenue({ getBook });
+    return ask(`${(await runGateway({ venue, link })).url}/v1/markets/BTCUSD/book`);
   },
   overloaded: async () => {
     const { trader } = await entered({ limits: { pendingOrders: 0 } });

@@ -1,6 +1,6 @@
 /**
- * The operations that need a venue, in the types of the contract: the commands here, the reads in
- * `publicReads` and `accountReads`.
+ * The operations that need a venue, in the types of the contract: the commands here, the reads of an account
+ * in `accountReads`. What anybody may read is asked over the link.
  *
  * Each method looks up the session of the token, counts against a limit, and calls the venue. A method
  * that changes state resolves once its command is durable. Reads come from the venue's views, which
@@ -17,7 +17,6 @@ import type {
   CanceledOrders,
   CancelOrderBody,
   CancelTimer,
-  ClusterStatus,
   Deposit,
   DepositBody,
   DepositQueue,
@@ -52,7 +51,6 @@ import { CancelFlow } from "./cancel-flow.js";
 import { DepositFlow } from "./deposit-flow.js";
 import { MarginFlow } from "./margin-flow.js";
 import { OrderFlow } from "./order-flow.js";
-import { PublicReads } from "./public-reads.js";
 import { SessionFlow } from "./session-flow.js";
 import { SessionGuard } from "./session-guard.js";
 import { SessionList } from "./session-list.js";
@@ -64,8 +62,6 @@ export interface VenueGatewayOptions {
   readonly limits: LimitSettings;
   readonly signIn: SignInRules;
   readonly services: SignInServices;
-  /** How this gateway sees the replicated log, if there is one. */
-  readonly clusterStatus?: (() => ClusterStatus | undefined) | undefined;
   /** Undefined under the `dev` attestor. */
   readonly attestation?: Attestation;
   /** Verifies signatures; by default libuv's thread pool does. */
@@ -75,13 +71,11 @@ export interface VenueGatewayOptions {
 type Public<T> = Pick<T, keyof T>;
 
 /** The public members of `VenueGateway`; tests of the transport implement them with fixed values. */
-export interface VenueApi extends Omit<VenueGateway, "publicReads" | "accountReads"> {
-  readonly publicReads: Public<PublicReads>;
+export interface VenueApi extends Omit<VenueGateway, "accountReads"> {
   readonly accountReads: Public<AccountReads>;
 }
 
 export class VenueGateway {
-  readonly publicReads: PublicReads;
   readonly accountReads: AccountReads;
   private readonly link: VenueLink;
   private readonly guard: SessionGuard;
@@ -102,7 +96,6 @@ export class VenueGateway {
     const { venue, limits, signIn, services, attestation, signatures = poolVerifier } = options;
     this.link = new VenueLink(venue);
     this.guard = new SessionGuard(this.link);
-    this.publicReads = new PublicReads(this.link, options.clusterStatus);
     this.accountReads = new AccountReads(this.link, (caller) => this.readingSession(caller));
     this.limits = new AccountLimits(limits);
     this.signedBytes = limits.signedBytes;

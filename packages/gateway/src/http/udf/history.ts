@@ -6,6 +6,7 @@
  * in the period, `nextTime` is the newest one before it; without it there is nothing older.
  */
 
+import type { EdgeLink } from "@perpgate/link";
 import type { Candle, CandlesQuery, Resolution } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import { plainSymbol, resolutionNamed } from "./symbols.js";
@@ -13,10 +14,6 @@ import { plainSymbol, resolutionNamed } from "./symbols.js";
 /** As many as the list of candles has. */
 const MAX_BARS = 1_000;
 const INTEGER = /^-?[0-9]{1,15}$/;
-
-export interface CandleSource {
-  candles(symbol: string, query: CandlesQuery): Promise<Candle[]>;
-}
 
 export type FeedQuery = Readonly<Record<string, string>>;
 
@@ -32,11 +29,11 @@ export function feedError(errmsg: string): object {
   return { s: "error", errmsg };
 }
 
-export async function history(source: CandleSource, query: FeedQuery): Promise<object> {
+export async function history(link: EdgeLink, query: FeedQuery): Promise<object> {
   const asked = readQuery(query);
   if (typeof asked === "string") return feedError(asked);
   try {
-    return await bars(source, asked);
+    return await bars(link, asked);
   } catch (error) {
     if (error instanceof ApiError && error.code === "market_not_found") {
       return feedError("unknown_symbol");
@@ -68,14 +65,18 @@ function millisOf(seconds: string): number {
   return Math.min(Math.max(Number(seconds) * 1_000, 0), Number.MAX_SAFE_INTEGER);
 }
 
-async function bars(source: CandleSource, asked: HistoryQuery): Promise<object> {
+async function bars(link: EdgeLink, asked: HistoryQuery): Promise<object> {
   const { symbol, resolution, fromMs, toMs, countback } = asked;
   const limit = Math.min(countback ?? MAX_BARS, MAX_BARS);
   const from = countback === undefined ? { from: fromMs } : {};
-  const candles = await source.candles(symbol, { resolution, limit, to: toMs, ...from });
+  const candles = await candlesOf(link, symbol, { resolution, limit, to: toMs, ...from });
   if (candles.length > 0) return columns(candles.reverse());
-  const [older] = await source.candles(symbol, { resolution, limit: 1, before: fromMs });
+  const [older] = await candlesOf(link, symbol, { resolution, limit: 1, before: fromMs });
   return older === undefined ? { s: "no_data" } : { s: "no_data", nextTime: secondsOf(older) };
+}
+
+async function candlesOf(link: EdgeLink, symbol: string, query: CandlesQuery): Promise<Candle[]> {
+  return (await link.request("getCandles", { params: { symbol }, query })).result;
 }
 
 function columns(candles: readonly Candle[]): object {

@@ -6,11 +6,11 @@
  * request is an answer with `s: "error"` and status 200: the library does not look at statuses.
  */
 
-import { ApiError } from "@perpgate/protocol/core";
 import { getCandles, getMarkets, getTime, type Operation } from "@perpgate/protocol/operations";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { chargeOperation } from "../../limits/charge-operation.js";
-import type { VenueApi } from "../../venue/venue-gateway.js";
+import { linkOf } from "../../operations/handler.js";
+import { marketsOf } from "../../operations/markets.js";
 import { RequestClient } from "../client.js";
 import type { GatewayContext } from "../context.js";
 import { type FeedQuery, feedError, history } from "./history.js";
@@ -38,23 +38,24 @@ export function serveUdf(app: FastifyInstance, context: GatewayContext): void {
   };
   serve("config", getMarkets, feedConfiguration);
   serve("time", getTime, async (_query, reply) => {
-    const { time } = await readsOf(context, "udf/time").time();
+    const link = linkOf(context, "udf/time");
+    const { time } = (await link.request("getTime", { params: {}, query: {} })).result;
     void reply.type("text/plain; charset=utf-8");
     return String(Math.floor(time / 1_000));
   });
-  serve("symbols", getMarkets, ({ symbol = "" }) => {
+  serve("symbols", getMarkets, async ({ symbol = "" }) => {
     const name = plainSymbol(symbol);
-    const market = context.markets().find((candidate) => candidate.symbol === name);
+    const market = (await marketsOf(context)).find((candidate) => candidate.symbol === name);
     return market === undefined ? feedError("unknown_symbol") : symbolInfo(market);
   });
-  serve("symbol_info", getMarkets, ({ group = EXCHANGE }) =>
-    symbolTable(group === EXCHANGE ? context.markets() : []),
+  serve("symbol_info", getMarkets, async ({ group = EXCHANGE }) =>
+    symbolTable(group === EXCHANGE ? await marketsOf(context) : []),
   );
-  serve("search", getMarkets, ({ query = "", type = "", exchange = "", limit = "" }) => {
+  serve("search", getMarkets, async ({ query = "", type = "", exchange = "", limit = "" }) => {
     const count = /^[0-9]{1,9}$/.test(limit) ? Number(limit) : DEFAULT_RESULTS;
-    return searchSymbols(context.markets(), { query, type, exchange, limit: count });
+    return searchSymbols(await marketsOf(context), { query, type, exchange, limit: count });
   });
-  serve("history", getCandles, (query) => history(readsOf(context, "udf/history"), query));
+  serve("history", getCandles, (query) => history(linkOf(context, "udf/history"), query));
 }
 
 function count(
@@ -70,11 +71,6 @@ function count(
     chargeOperation(budgets, exchange, operation, undefined, header);
   }
   addressLimits.takeRead(address, header);
-}
-
-function readsOf({ venue }: GatewayContext, operation: string): VenueApi["publicReads"] {
-  if (venue === undefined) throw new ApiError("venue_unavailable", { operation });
-  return venue.publicReads;
 }
 
 /** The parameters that came once; a repeated one is a list, and counts as missing. */

@@ -9,9 +9,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { EdgeLink, memoryTransport } from "@perpgate/link";
 import { DEFAULT_MARKETS, stepOf, toSteps } from "@perpgate/protocol";
 import {
   type AttestorKeys,
+  Core,
   DEFAULT_PARAMETERS,
   NO_EVIDENCE,
   type PromiseOptions,
@@ -93,6 +95,8 @@ export interface RunningVenue extends RunningGateway {
   readonly streams: StreamServer;
   /** What failed inside the streams. */
   readonly streamFaults: readonly object[];
+  /** What failed in the core. */
+  readonly coreFaults: readonly unknown[];
   /** What the log says of sockets that ended. */
   readonly socketEndings: readonly object[];
   nowMs(): number;
@@ -150,6 +154,12 @@ export async function runVenue(
     },
     services: { nonces, proofs },
   });
+  const transport = memoryTransport({ isCoded: process.env.PERPGATE_CODED_LINK === "1" });
+  const coreFaults: unknown[] = [];
+  const core = new Core({ venue, onFault: (error) => coreFaults.push(error) });
+  core.connect(transport.connectCore);
+  const link = new EdgeLink(transport.connectEdge);
+  await link.ready;
   const streamFaults: object[] = [];
   const socketEndings: object[] = [];
   const streams = new StreamServer({
@@ -169,8 +179,7 @@ export async function runVenue(
       clock: () => time.nowMs,
       addressLimits: new AddressLimits(limits),
       clientLimits: limits,
-      markets: () => venue.views.markets(),
-      promises: venue.promises ?? undefined,
+      link,
       ...changes.server,
       ...(changes.http === undefined ? {} : { limits: changes.http }),
       ...(changes.metrics === undefined ? {} : { metrics: changes.metrics }),
@@ -209,6 +218,7 @@ export async function runVenue(
     nonces,
     streams,
     streamFaults,
+    coreFaults,
     socketEndings,
     nowMs: () => time.nowMs,
     execute,

@@ -8,8 +8,7 @@
 
 import type { Resolution } from "@perpgate/protocol";
 import type { StreamPayload } from "@perpgate/protocol/operations";
-import type { Venue, Views } from "@perpgate/venue";
-import { conflictOf } from "../../venue/public-reads.js";
+import { conflictOf, type Venue, type Views } from "@perpgate/venue";
 import type { Connection } from "../connection.js";
 import { type WireFrame, wireFrame } from "../wire-frame.js";
 import { BroadcastFeed } from "./broadcast-feed.js";

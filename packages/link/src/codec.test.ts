@@ -1,0 +1,249 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { ByteReader, ByteWriter, WrongValue } from "./bytes.js";
+import { FrameDecoder, FrameEncoder, FrameRefused } from "./codec.js";
+import {
+  type Frame,
+  MAX_FRAME_BYTES,
+  NOTES,
+  NOTICES,
+  type NoticeName,
+  REFUSAL,
+  REQUESTS,
+  type RequestName,
+  type Side,
+} from "./frames.js";
+import { bytes, count, flag, type Kind, list, oneOf, optional, record, text } from "./kinds.js";
+
+/** Reads random values instead of bytes: what a kind reads of it, the kind may write. */
+class RandomReader extends ByteReader {
+  constructor(private readonly random: () => number) {
+    super(Buffer.alloc(0));
+  }
+
+  override byte(): number {
+    return this.random() < 0.6 ? 1 : 0;
+  }
+
+  override u32(): number {
+    return Math.floor(this.random() * 2 ** 32);
+  }
+
+  override count(): number {
+    const sizes = [2, 4, 300, 2 ** 40];
+    return Math.floor(this.random() ** 4 * sizes[Math.floor(this.random() ** 3 * sizes.length)]!);
+  }
+
+  override number(): number {
+    return Math.round((this.random() - 0.5) * 1e9);
+  }
+
+  override raw(length: number): Buffer {
+    return Buffer.from(Array.from({ length }, () => Math.floor(this.random() * 256)));
+  }
+
+  override text(length: number): string {
+    return Array.from({ length: Math.min(length, 20) }, () =>
+      "aZ9 é€".charAt(this.random() * 6),
+    ).join("");
+  }
+}
+
+function randomOf<T>(kind: Kind<T>, random: () => number): T {
+  for (let i = 0; i < 10_000; i++) {
+    try {
+      return kind.read(new RandomReader(random));
+    } catch (error) {
+      // A count beyond the bound of its kind.
+      if (!(error instanceof WrongValue)) throw error;
+    }
+  }
+  throw new Error(`no value of ${kind.words} was found`);
+}
+
+/** A frame of every row of the table, with random values. */
+function framesOf(random: () => number): { from: Side; frame: Frame }[] {
+  const stamp = { epoch: Math.floor(random() * 2 ** 32), position: Math.floor(random() * 2 ** 53) };
+  const id = Math.floor(random() * 2 ** 32);
+  const notes = randomOf(NOTES, random);
+  const notice = <N extends NoticeName>(
+    name: N,
+    kind: Kind<unknown>,
+  ): { from: Side; frame: Frame } => {
+    const { from } = NOTICES[name];
+    const body = randomOf<Frame["body"]>(NOTICES[name].body, random);
+    expect(kind).toBe(NOTICES[name].body);
+    return {
+      from: from === "either" ? "core" : from,
+      frame: framed({ kind: "notice", name, ...stamp, body }),
+    };
+  };
+  const frames = (Object.keys(NOTICES) as NoticeName[]).map((name) =>
+    notice(name, NOTICES[name].body),
+  );
+  for (const name of Object.keys(REQUESTS) as RequestName[]) {
+    const { body, answer } = REQUESTS[name];
+    frames.push({
+      from: "edge",
+      frame: framed({ kind: "request", name, id, ...stamp, body: randomOf<unknown>(body, random) }),
+    });
+    frames.push({
+      from: "core",
+      frame: framed({
+        kind: "answer",
+        name,
+        id,
+        ...stamp,
+        notes,
+        body: randomOf<unknown>(answer, random),
+      }),
+    });
+  }
+  frames.push({
+    from: "core",
+    frame: { kind: "refusal", id, ...stamp, notes, body: randomOf(REFUSAL, random) },
+  });
+  return frames;
+}
+
+/** A row's name and values belong together by construction, which its type cannot say. */
+function framed(frame: object): Frame {
+  return frame as Frame;
+}
+
+function decoded(encoded: Buffer, from: Side, cut = encoded.length): Frame[] {
+  const decoder = new FrameDecoder(from);
+  return [...decoder.push(encoded.subarray(0, cut)), ...decoder.push(encoded.subarray(cut))];
+}
+
+const seeds = fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }));
+
+function draw(stream: Iterator<number>): () => number {
+  return () => stream.next().value ?? 0;
+}
+
+test("every frame of the table, with random values: decoded as it was, however it is cut", () => {
+  fc.assert(
+    fc.property(seeds, fc.nat(), (stream, at) => {
+      const encoder = new FrameEncoder();
+      for (const { from, frame } of framesOf(draw(stream))) {
+        const encoded = Buffer.from(encoder.encode(frame));
+        expect(decoded(encoded, from, at % (encoded.length + 1))).toEqual([frame]);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("a frame that ends at any byte before its last field does: refused with its name", () => {
+  fc.assert(
+    fc.property(seeds, (stream) => {
+      const encoder = new FrameEncoder();
+      for (const { from, frame } of framesOf(draw(stream))) {
+        const encoded = Buffer.from(encoder.encode(frame));
+        const name = frame.kind === "refusal" ? "refusal" : frame.name;
+        const step = Math.max(1, Math.floor(encoded.length / 200));
+        for (let length = 4; length < encoded.length; length += step) {
+          const part = Buffer.from(encoded.subarray(0, length));
+          part.writeUInt32LE(length - 4, 0);
+          const expected = length < 6 ? "a frame is cut off" : new RegExp(`^${name}`);
+          expect(() => decoded(part, from)).toThrow(expected);
+          expect(() => decoded(part, from)).toThrow(FrameRefused);
+        }
+        const longer = Buffer.concat([encoded, Buffer.alloc(1)]);
+        longer.writeUInt32LE(longer.length - 4, 0);
+        expect(() => decoded(longer, from)).toThrow("has 1 bytes after its last field");
+      }
+    }),
+    { numRuns: 10 },
+  );
+});
+
+test("random bytes, and frames with a random byte changed: refused, or frames with these bytes", () => {
+  const encoder = new FrameEncoder();
+  const check = (encoded: Buffer, from: Side): void => {
+    let frames: Frame[];
+    try {
+      frames = decoded(encoded, from);
+    } catch (error) {
+      expect(error).toBeInstanceOf(FrameRefused);
+      return;
+    }
+    const again = Buffer.concat(frames.map((frame) => Buffer.from(encoder.encode(frame))));
+    expect(again.equals(encoded.subarray(0, again.length))).toBe(true);
+  };
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ maxLength: 64 }),
+      fc.constantFrom<Side>("edge", "core"),
+      (body, from) => {
+        const encoded = Buffer.concat([Buffer.alloc(4), body]);
+        encoded.writeUInt32LE(body.length, 0);
+        check(encoded, from);
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+  fc.assert(
+    fc.property(seeds, fc.nat(), fc.nat(255), (stream, at, byte) => {
+      for (const { from, frame } of framesOf(draw(stream))) {
+        const encoded = Buffer.from(encoder.encode(frame));
+        encoded[4 + (at % (encoded.length - 4))] = byte;
+        check(encoded, from);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("an unknown type: the message names the type and the version; a length above the bound: refused at once", () => {
+  const unknown = Buffer.alloc(20);
+  unknown.writeUInt32LE(16, 0);
+  unknown.writeUInt16LE(9_999, 4);
+  expect(() => decoded(unknown, "edge")).toThrow("type 9999 is no frame of version 1 of the link");
+  const endless = Buffer.alloc(4);
+  endless.writeUInt32LE(MAX_FRAME_BYTES + 1, 0);
+  expect(() => decoded(endless, "edge")).toThrow(`${MAX_FRAME_BYTES} are allowed`);
+});
+
+test("a frame of the other side: refused", () => {
+  const encoder = new FrameEncoder();
+  const stamp = { epoch: 0, position: 0 };
+  const hello = Buffer.from(
+    encoder.encode({ kind: "notice", name: "hello", ...stamp, body: { version: 1 } }),
+  );
+  expect(() => decoded(hello, "core")).toThrow("hello is not for a side that is a core to send");
+  const ask = Buffer.from(
+    encoder.encode({ kind: "request", name: "tlogPolicy", id: 1, ...stamp, body: {} }),
+  );
+  expect(() => decoded(ask, "core")).toThrow("tlogPolicy is not for a side that is a core to send");
+});
+
+const BOUNDED = record({
+  small: count(10),
+  words: oneOf(["a", "b"]),
+  name: text(3),
+  blob: bytes(2),
+  flags: list(flag, 2),
+  more: optional(record({ inner: count(1) })),
+});
+const GOOD = {
+  small: 1,
+  words: "a",
+  name: "é",
+  blob: new Uint8Array(2),
+  flags: [true],
+  more: undefined,
+} as const;
+
+test.each([
+  [{ ...GOOD, small: 11 }, ".small is 11"],
+  [{ ...GOOD, small: -1 }, ".small is -1"],
+  [{ ...GOOD, small: 0.5 }, ".small is 0.5"],
+  [{ ...GOOD, name: "éé" }, ".name has 4 bytes; 3 are allowed"],
+  [{ ...GOOD, blob: new Uint8Array(3) }, ".blob has 3 bytes; 2 are allowed"],
+  [{ ...GOOD, flags: [true, true, true] }, ".flags has 3 entries; 2 are allowed"],
+  [{ ...GOOD, more: { inner: 2 } }, ".more.inner is 2"],
+] as const)("a value beyond its bound is not sent: %j", (values, problem) => {
+  expect(() => BOUNDED.write(new ByteWriter(), values)).toThrow(problem);
+});

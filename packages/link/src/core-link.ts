@@ -1,0 +1,186 @@
+/**
+ * A core's end of a link: takes requests and answers each once, in any order.
+ *
+ * An edge that sends another version, what only cores send, or more requests than its window ends its
+ * link with a message. A request that fails is answered with `internal_error`, and reported here.
+ */
+
+import { ApiError } from "@perpgate/protocol/core";
+import { otherVersion } from "./edge-link.js";
+import {
+  type AnswerBodies,
+  type AnswerFrame,
+  type Frame,
+  LINK_VERSION,
+  type Notes,
+  type NoticeBodies,
+  type NoticeFrame,
+  type NoticeName,
+  type RefusalFrame,
+  type RequestBodies,
+  type RequestFrame,
+  type RequestName,
+} from "./frames.js";
+import { refusalOf } from "./refusal.js";
+import type { Receiver, Transport } from "./transport.js";
+
+/** What a handler adds to its answer or refusal. */
+export type NotesInMaking = { -readonly [K in keyof Notes]: Notes[K] };
+
+/** One for each request. An `ApiError` that it throws, or rejects with, is the refusal. */
+export type RequestHandlers = {
+  readonly [N in RequestName]: (
+    body: RequestBodies[N],
+    notes: NotesInMaking,
+  ) => AnswerBodies[N] | Promise<AnswerBodies[N]>;
+};
+
+export interface CoreLinkOptions {
+  readonly handlers: RequestHandlers;
+  /** Requests of the edge that may be in flight. */
+  readonly window: number;
+  readonly isReplicated: boolean;
+  /** The last position that is applied. */
+  readonly position: () => number;
+  /** A request failed with what is no `ApiError`: a fault of the core. */
+  readonly onFault: (error: unknown, request: RequestName) => void;
+}
+
+export class CoreLink implements Receiver {
+  /** Resolves with the reason when the link ends. */
+  readonly closed: Promise<Error>;
+  private readonly transport: Transport;
+  /** Until another core leads the log there is one. */
+  private readonly epoch = 0;
+  private readonly inFlight = new Set<number>();
+  private isGreeted = false;
+  private reason: Error | undefined;
+  private onClosed: (reason: Error) => void = () => undefined;
+
+  constructor(
+    connect: (receiver: Receiver) => Transport,
+    private readonly options: CoreLinkOptions,
+  ) {
+    this.closed = new Promise((resolve) => {
+      this.onClosed = resolve;
+    });
+    this.transport = connect(this);
+  }
+
+  notify<N extends NoticeName>(name: N, body: NoticeBodies[N]): void {
+    if (this.reason !== undefined) return;
+    const frame: NoticeFrame<N> = { kind: "notice", name, ...this.stamp(), body };
+    this.transport.send(frame);
+  }
+
+  close(reason = "the core stops"): void {
+    if (this.reason !== undefined) return;
+    this.notify("bye", { reason });
+    this.end(new Error(reason));
+  }
+
+  receive(frame: Frame): void {
+    if (this.reason !== undefined) return;
+    switch (frame.kind) {
+      case "notice":
+        this.receiveNotice(frame);
+        return;
+      case "request":
+        this.receiveRequest(frame);
+        return;
+      default:
+        this.close("an edge answers nothing");
+    }
+  }
+
+  ended(problem: Error | undefined): void {
+    this.end(problem ?? new Error("the edge has ended the link"));
+  }
+
+  private receiveNotice({ name, body }: NoticeFrame): void {
+    if (name === "bye" && "reason" in body) {
+      this.end(new Error(body.reason));
+    } else if (name === "hello" && "version" in body && !this.isGreeted) {
+      this.greet(body.version);
+    } else {
+      this.close(`an edge sends no ${name} here`);
+    }
+  }
+
+  private greet(version: number): void {
+    if (version !== LINK_VERSION) {
+      this.close(otherVersion("core", LINK_VERSION, "edge", version));
+      return;
+    }
+    this.isGreeted = true;
+    const { window, isReplicated } = this.options;
+    this.notify("welcome", { version: LINK_VERSION, window, isReplicated });
+  }
+
+  private receiveRequest<N extends RequestName>({ name, id, body }: RequestFrame<N>): void {
+    const { window, handlers } = this.options;
+    if (!this.isGreeted) {
+      this.close(`the edge sends ${name} before hello`);
+      return;
+    }
+    if (this.inFlight.has(id) || this.inFlight.size >= window) {
+      const problem = this.inFlight.has(id)
+        ? `uses id ${id} twice`
+        : `has over ${window} in flight`;
+      this.close(`the edge ${problem}`);
+      return;
+    }
+    this.inFlight.add(id);
+    const notes: NotesInMaking = { counted: undefined, rows: 0, work: 0, isReplay: false };
+    try {
+      const answer = handlers[name](body, notes);
+      if (!(answer instanceof Promise)) {
+        this.answer(name, id, notes, answer);
+        return;
+      }
+      answer.then(
+        (settled) => this.answer(name, id, notes, settled),
+        (error: unknown) => this.refuse(name, id, notes, error),
+      );
+    } catch (error) {
+      this.refuse(name, id, notes, error);
+    }
+  }
+
+  private answer<N extends RequestName>(
+    name: N,
+    id: number,
+    notes: Notes,
+    body: AnswerBodies[N],
+  ): void {
+    if (this.reason !== undefined) return;
+    const frame: AnswerFrame<N> = { kind: "answer", name, id, ...this.stamp(), notes, body };
+    try {
+      this.transport.send(frame);
+      this.inFlight.delete(id);
+    } catch (error) {
+      this.refuse(name, id, notes, error);
+    }
+  }
+
+  private refuse(name: RequestName, id: number, notes: Notes, error: unknown): void {
+    if (!(error instanceof ApiError)) this.options.onFault(error, name);
+    if (this.reason !== undefined) return;
+    this.inFlight.delete(id);
+    const body = refusalOf(error);
+    const frame: RefusalFrame = { kind: "refusal", id, ...this.stamp(), notes, body };
+    this.transport.send(frame);
+  }
+
+  private stamp(): { epoch: number; position: number } {
+    return { epoch: this.epoch, position: this.options.position() };
+  }
+
+  private end(reason: Error): void {
+    if (this.reason !== undefined) return;
+    this.reason = reason;
+    this.inFlight.clear();
+    this.transport.end();
+    this.onClosed(reason);
+  }
+}

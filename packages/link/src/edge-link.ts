@@ -1,0 +1,209 @@
+/**
+ * An edge's end of a link: requests and their answers, the core's notices, what the core has applied.
+ *
+ * A request is answered or refused once. If the link ends first, it rejects with `stopped`: it may have
+ * been executed. At most `window` requests are in flight, which the core says in its `welcome`; one more
+ * is refused here, before it costs the core anything.
+ */
+
+import { ApiError } from "@perpgate/protocol/core";
+import {
+  type AnswerBodies,
+  type AnswerFrame,
+  type Frame,
+  LINK_VERSION,
+  type Notes,
+  type NoticeBodies,
+  type NoticeFrame,
+  type NoticeName,
+  type RequestBodies,
+  type RequestFrame,
+  type RequestName,
+} from "./frames.js";
+import { errorOf } from "./refusal.js";
+import type { Receiver, Transport } from "./transport.js";
+
+/** Called with what the answer or the refusal says besides itself, before the promise settles. */
+export type OnNotes = (notes: Notes) => void;
+
+interface Pending {
+  readonly name: RequestName;
+  readonly settle: (frame: AnswerFrame) => void;
+  readonly reject: (error: Error) => void;
+  readonly onNotes: OnNotes | undefined;
+}
+
+type NoticeHandlers = { [N in NoticeName]: (body: NoticeBodies[N]) => void };
+type CoreNotice = Exclude<NoticeName, "hello" | "welcome" | "bye">;
+
+export class EdgeLink implements Receiver {
+  /** The last lead and position that the core has shown. */
+  epoch = 0;
+  position = 0;
+  /** Resolves once the core has answered `hello`; rejects if the link ends first. */
+  readonly ready: Promise<void>;
+  /** Resolves with the reason when the link ends. */
+  readonly closed: Promise<Error>;
+  private readonly transport: Transport;
+  private readonly pending = new Map<number, Pending>();
+  private readonly handlers: NoticeHandlers = {
+    hello: () => this.close("a core sends no hello"),
+    welcome: (terms) => this.begin(terms),
+    bye: ({ reason }) => this.end(new Error(reason)),
+  };
+  private lastId = 0;
+  private terms: NoticeBodies["welcome"] = {
+    version: LINK_VERSION,
+    window: 0,
+    isReplicated: false,
+  };
+  private reason: Error | undefined;
+  private onReady: () => void = () => undefined;
+  private onClosed: (reason: Error) => void = () => undefined;
+
+  constructor(connect: (receiver: Receiver) => Transport) {
+    this.closed = new Promise((resolve) => {
+      this.onClosed = resolve;
+    });
+    this.ready = new Promise((resolve, reject) => {
+      this.onReady = resolve;
+      void this.closed.then(reject);
+    });
+    this.ready.catch(() => undefined);
+    this.transport = connect(this);
+    this.notify("hello", { version: LINK_VERSION });
+  }
+
+  /** Whether other cores write to the log, so that this one may be behind what they answered. */
+  get isReplicated(): boolean {
+    return this.terms.isReplicated;
+  }
+
+  get inFlight(): number {
+    return this.pending.size;
+  }
+
+  /** Rejects with the `ApiError` that the core refuses with. */
+  request<N extends RequestName>(
+    name: N,
+    body: RequestBodies[N],
+    onNotes?: OnNotes,
+  ): Promise<AnswerBodies[N]> {
+    return new Promise((resolve, reject) => {
+      if (this.reason !== undefined) throw new ApiError("stopped", {});
+      if (this.pending.size >= this.terms.window) throw new ApiError("overloaded", {});
+      const id = this.nextId();
+      // Before it is counted: a frame that cannot be sent is not in flight.
+      this.send(name, id, body);
+      this.pending.set(id, {
+        name,
+        settle: (frame) => {
+          if (isAnswerTo(frame, name)) {
+            resolve(frame.body);
+            return;
+          }
+          reject(new ApiError("stopped", {}));
+          this.close(`the core answers ${frame.name} where ${name} was asked`);
+        },
+        reject,
+        onNotes,
+      });
+    });
+  }
+
+  /** One handler for each notice. It must not throw. */
+  on<N extends CoreNotice>(name: N, handler: NoticeHandlers[N]): void {
+    this.handlers[name] = handler;
+  }
+
+  /** Ends the link; requests in flight reject. */
+  close(reason = "the edge stops"): void {
+    if (this.reason !== undefined) return;
+    this.notify("bye", { reason });
+    this.end(new Error(reason));
+  }
+
+  receive(frame: Frame): void {
+    if (this.reason !== undefined || frame.epoch < this.epoch) return;
+    this.epoch = frame.epoch;
+    this.position = Math.max(this.position, frame.position);
+    switch (frame.kind) {
+      case "notice":
+        this.receiveNotice(frame);
+        return;
+      case "answer":
+        this.take(frame.id, frame.notes)?.settle(frame);
+        return;
+      case "refusal":
+        this.take(frame.id, frame.notes)?.reject(errorOf(frame.body));
+        return;
+      case "request":
+        this.close("a core sends no requests");
+    }
+  }
+
+  ended(problem: Error | undefined): void {
+    this.end(problem ?? new Error("the core has ended the link"));
+  }
+
+  private receiveNotice<N extends NoticeName>({ name, body }: NoticeFrame<N>): void {
+    this.handlers[name](body);
+  }
+
+  private begin(terms: NoticeBodies["welcome"]): void {
+    if (terms.version !== LINK_VERSION) {
+      this.close(otherVersion("edge", LINK_VERSION, "core", terms.version));
+      return;
+    }
+    this.terms = terms;
+    this.onReady();
+  }
+
+  private take(id: number, notes: Notes): Pending | undefined {
+    const pending = this.pending.get(id);
+    if (pending === undefined) {
+      this.close(`the core answers ${id}, which is no request in flight`);
+      return undefined;
+    }
+    this.pending.delete(id);
+    pending.onNotes?.(notes);
+    return pending;
+  }
+
+  private send<N extends RequestName>(name: N, id: number, body: RequestBodies[N]): void {
+    const { epoch, position } = this;
+    const frame: RequestFrame<N> = { kind: "request", name, id, epoch, position, body };
+    this.transport.send(frame);
+  }
+
+  private notify<N extends NoticeName>(name: N, body: NoticeBodies[N]): void {
+    const { epoch, position } = this;
+    const frame: NoticeFrame<N> = { kind: "notice", name, epoch, position, body };
+    this.transport.send(frame);
+  }
+
+  /** Ids of requests in flight are not used again. */
+  private nextId(): number {
+    do this.lastId = (this.lastId + 1) % 2 ** 32;
+    while (this.pending.has(this.lastId));
+    return this.lastId;
+  }
+
+  private end(reason: Error): void {
+    if (this.reason !== undefined) return;
+    this.reason = reason;
+    this.transport.end();
+    const pending = [...this.pending.values()];
+    this.pending.clear();
+    for (const { reject } of pending) reject(new ApiError("stopped", {}));
+    this.onClosed(reason);
+  }
+}
+
+function isAnswerTo<N extends RequestName>(frame: AnswerFrame, name: N): frame is AnswerFrame<N> {
+  return frame.name === name;
+}
+
+export function otherVersion(own: string, ours: number, other: string, theirs: number): string {
+  return `the ${own} has version ${ours} of the link, the ${other} version ${theirs}`;
+}

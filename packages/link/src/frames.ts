@@ -1,0 +1,220 @@
+/**
+ * The table of frames. Encoder, decoder, types and docs/link.md derive from it.
+ *
+ * A frame is a request of an edge, the core's answer to one, its refusal of one, or a notice of either
+ * side. A request has an even type, its answer the next odd one. A number is never used again for
+ * another meaning.
+ */
+
+import { ERROR_CODES, VenueStatus } from "@perpgate/protocol";
+import {
+  getBlock,
+  getBook,
+  getCandles,
+  getFunding,
+  getHonesty,
+  getLatestBlock,
+  getMarkets,
+  getTicker,
+  getTickers,
+  getTime,
+  getTrades,
+} from "@perpgate/protocol/operations";
+import { type TObject, type TSchema, Type } from "typebox";
+import {
+  bytes,
+  count,
+  type Fields,
+  flag,
+  type Kind,
+  oneOf,
+  optional,
+  record,
+  scalars,
+  text,
+  type ValueOf,
+  type ValuesOf,
+} from "./kinds.js";
+import { shaped } from "./schema-kind.js";
+
+/** Both sides of a link have the same. */
+export const LINK_VERSION = 1;
+
+/** A link with a longer frame ends. A page of the largest answers has a tenth of it. */
+export const MAX_FRAME_BYTES = 1 << 26;
+
+export type Side = "edge" | "core";
+
+interface NoticeRule<B> {
+  readonly type: number;
+  readonly from: Side | "either";
+  readonly body: Kind<B>;
+  readonly summary: string;
+}
+
+interface RequestRule<B, A> {
+  readonly type: number;
+  readonly body: Kind<B>;
+  readonly answer: Kind<A>;
+  readonly summary: string;
+}
+
+function notice<F extends Fields>(
+  type: number,
+  from: Side | "either",
+  fields: F,
+  summary: string,
+): NoticeRule<ValuesOf<F>> {
+  return { type, from, body: record(fields), summary };
+}
+
+function request<F extends Fields, A extends Fields>(
+  type: number,
+  fields: F,
+  answer: A,
+  summary: string,
+): RequestRule<ValuesOf<F>, ValuesOf<A>> {
+  return { type, body: record(fields), answer: record(answer), summary };
+}
+
+/** A read that anybody may make: the contract has the shapes. */
+function publicRead<P extends TObject, Q extends TObject, R extends TSchema>(
+  type: number,
+  operation: ReadOperation<P, Q, R>,
+) {
+  const { params, query, success, summary } = operation;
+  const fields = { params: shaped(params), query: shaped(query) };
+  return request(type, fields, { result: shaped(success.schema) }, summary);
+}
+
+interface ReadOperation<P, Q, R> {
+  readonly summary: string;
+  readonly params: P;
+  readonly query: Q;
+  readonly success: { readonly schema: R };
+}
+
+export const NOTICES = {
+  hello: notice(
+    1,
+    "edge",
+    { version: count(65_535) },
+    "The first frame of an edge. Another version ends the link.",
+  ),
+  welcome: notice(
+    2,
+    "core",
+    { version: count(65_535), window: count(1_000_000), isReplicated: flag },
+    "The core's answer to `hello`: how many requests may be in flight, and whether the log has other writers.",
+  ),
+  bye: notice(3, "either", { reason: text(1_024) }, "The last frame: why the link ends."),
+};
+
+/** Of a file of the transparency log: as served, or undefined if there is none. */
+const FILE = { file: optional(bytes(MAX_FRAME_BYTES >> 1)) };
+/** Blocks, and so tiles, are counted in fewer than 2^53. */
+const TILE = {
+  level: count(63),
+  index: count(),
+  width: count(256),
+  isEntries: flag,
+};
+
+export const REQUESTS = {
+  getMarkets: publicRead(16, getMarkets),
+  getBook: publicRead(18, getBook),
+  getTicker: publicRead(20, getTicker),
+  getTickers: publicRead(22, getTickers),
+  getTrades: publicRead(24, getTrades),
+  getCandles: publicRead(26, getCandles),
+  getFunding: publicRead(28, getFunding),
+  getBlock: publicRead(30, getBlock),
+  getLatestBlock: publicRead(32, getLatestBlock),
+  getHonesty: publicRead(34, getHonesty),
+  getTime: publicRead(36, getTime),
+  getStatus: request(
+    38,
+    {},
+    { status: shaped(Type.Omit(VenueStatus, ["release"])) },
+    "The venue's status; the edge adds its release.",
+  ),
+  tlogCheckpoint: request(40, {}, FILE, "The published checkpoint of the transparency log."),
+  tlogSuccessors: request(42, {}, FILE, "The notes that say which log key succeeded which."),
+  tlogPolicy: request(44, {}, FILE, "Who must have cosigned a published checkpoint."),
+  tlogTile: request(46, TILE, FILE, "A tile of hashes, or a bundle of entries."),
+  tlogAcks: request(48, { block: count() }, FILE, "The list of a sealed block's acknowledgements."),
+};
+
+/** The limits that the core counts. */
+export const CORE_LIMITS = ["orders", "cancels", "account-reads", "deposits"] as const;
+
+const COUNTED = {
+  limit: oneOf(CORE_LIMITS),
+  quota: count(),
+  windowSeconds: count(),
+  remaining: count(),
+  fullInSeconds: count(),
+};
+
+/** What an answer or a refusal says besides its own fields. */
+export const NOTES = record({
+  counted: optional(record(COUNTED)),
+  rows: count(),
+  work: count(),
+  isReplay: flag,
+});
+export type Notes = ValueOf<typeof NOTES>;
+
+export const REFUSAL_TYPE = 5;
+export const REFUSAL = record({
+  code: oneOf(ERROR_CODES),
+  message: text(65_536),
+  field: optional(text(4_096)),
+  details: optional(scalars(64)),
+});
+export type Refusal = ValueOf<typeof REFUSAL>;
+
+export type NoticeName = keyof typeof NOTICES;
+export type RequestName = keyof typeof REQUESTS;
+
+/** By name, so that a generic function over the names keeps the fields of each. */
+export type NoticeBodies = { [N in NoticeName]: ValueOf<(typeof NOTICES)[N]["body"]> };
+export type RequestBodies = { [N in RequestName]: ValueOf<(typeof REQUESTS)[N]["body"]> };
+export type AnswerBodies = { [N in RequestName]: ValueOf<(typeof REQUESTS)[N]["answer"]> };
+
+export interface Stamp {
+  /** Which lead of the log the frame is from. */
+  readonly epoch: number;
+  /** The last position that its sender has applied, or seen. */
+  readonly position: number;
+}
+
+export interface NoticeFrame<N extends NoticeName = NoticeName> extends Stamp {
+  readonly kind: "notice";
+  readonly name: N;
+  readonly body: NoticeBodies[N];
+}
+
+export interface RequestFrame<N extends RequestName = RequestName> extends Stamp {
+  readonly kind: "request";
+  readonly id: number;
+  readonly name: N;
+  readonly body: RequestBodies[N];
+}
+
+export interface AnswerFrame<N extends RequestName = RequestName> extends Stamp {
+  readonly kind: "answer";
+  readonly id: number;
+  readonly notes: Notes;
+  readonly name: N;
+  readonly body: AnswerBodies[N];
+}
+
+export interface RefusalFrame extends Stamp {
+  readonly kind: "refusal";
+  readonly id: number;
+  readonly notes: Notes;
+  readonly body: Refusal;
+}
+
+export type Frame = NoticeFrame | RequestFrame | AnswerFrame | RefusalFrame;

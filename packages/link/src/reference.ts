@@ -1,0 +1,68 @@
+/** docs/link.md, from the table of frames. */
+
+import {
+  LINK_VERSION,
+  MAX_FRAME_BYTES,
+  NOTES,
+  NOTICES,
+  REFUSAL,
+  REFUSAL_TYPE,
+  REQUESTS,
+} from "./frames.js";
+
+const INTRODUCTION = `# The link between edges and cores
+
+This page is generated from the table of frames in \`packages/link/src/frames.ts\`; \`npm run docs:link\`
+writes it again. The link is internal: both sides are of one release, and no client speaks it.
+
+An edge sends requests, and the core answers or refuses each once, in any order. Either side sends
+notices. An edge has at most \`window\` requests in flight, which the core says in \`welcome\`. What is wrong
+with a frame ends the link with a \`bye\` that names frame and field; an unknown type or another version
+ends it with a message that names both. Values are in the order of the table, without names.
+
+\`\`\`
+u32 length │ u16 type │ u32 epoch │ count position │ request, answer, refusal: u32 id │ answer, refusal: notes │ fields
+\`\`\`
+
+Integers are little endian. \`count\` is a whole number from 0 to 2^53 − 1 in groups of seven bits, the lowest
+first; \`number\` and \`whole number\` are doubles; \`text\` is UTF-8 after the count of its bytes; \`flag\` is one
+byte; a word of a list is the count of its index. Of an object of the contract a bit for each property that
+may be missing comes first. A frame has at most ${MAX_FRAME_BYTES} bytes. Every frame has the epoch and
+the position of its sender: an edge ignores older epochs, and shows clients no position below the last.
+`;
+
+export function linkReference(): string {
+  const notices = Object.entries(NOTICES).map(
+    ([name, { type, from, summary, body }]) =>
+      `| ${type} | \`${name}\` | ${from} | ${summary} | ${body.words || "–"} |`,
+  );
+  const requests = Object.entries(REQUESTS).map(
+    ([name, { type, summary, body, answer }]) =>
+      `| ${type} | \`${name}\` | ${summary} | ${body.words || "–"} | ${answer.words || "–"} |`,
+  );
+  return [
+    INTRODUCTION,
+    `## Version ${LINK_VERSION}`,
+    "",
+    "### Notices",
+    "",
+    "| type | frame | from | | fields |",
+    "|---|---|---|---|---|",
+    ...notices,
+    "",
+    "### Requests",
+    "",
+    "The answer has the type of its request plus one.",
+    "",
+    "| type | frame | | fields | answer |",
+    "|---|---|---|---|---|",
+    ...requests,
+    "",
+    "### Answers and refusals",
+    "",
+    `Notes: ${NOTES.words}.`,
+    "",
+    `Refusal (type ${REFUSAL_TYPE}): ${REFUSAL.words}.`,
+    "",
+  ].join("\n");
+}

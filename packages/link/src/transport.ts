@@ -1,0 +1,99 @@
+/** What carries frames from one side of a link to the other. */
+
+import { FrameDecoder, FrameEncoder } from "./codec.js";
+import type { Frame, Side } from "./frames.js";
+
+export interface Transport {
+  /**
+   * Frames arrive in the order in which they were sent, never within `send`.
+   *
+   * @throws FrameRefused for a frame that the other side would refuse.
+   */
+  send(frame: Frame): void;
+  /** Ends both ends; frames that were sent before arrive. */
+  end(): void;
+}
+
+export interface Receiver {
+  receive(frame: Frame): void;
+  /** The last call. `problem`: why, if the other side did not just end. */
+  ended(problem: Error | undefined): void;
+}
+
+export interface MemoryOptions {
+  /** Whether every frame is encoded and decoded, as between processes: for tests. */
+  readonly isCoded?: boolean;
+}
+
+/**
+ * Two ends in one process. A frame is handed over as it is, after the caller has returned: what an end
+ * receives never runs inside what the other was doing when it sent.
+ */
+export function memoryTransport({ isCoded = false }: MemoryOptions = {}): {
+  connectEdge(receiver: Receiver): Transport;
+  connectCore(receiver: Receiver): Transport;
+} {
+  const edge = new MemoryEnd();
+  const core = new MemoryEnd();
+  const connect = (side: Side, own: MemoryEnd, other: MemoryEnd) => (receiver: Receiver) => {
+    own.receiver = receiver;
+    const pass = isCoded ? codedOnce(side) : (frame: Frame) => frame;
+    return {
+      send: (frame: Frame) => other.deliver(pass(frame)),
+      end: () => {
+        other.end();
+        own.end();
+      },
+    };
+  };
+  return { connectEdge: connect("edge", edge, core), connectCore: connect("core", core, edge) };
+}
+
+/** Through bytes in two parts, so that no frame depends on how it is cut. */
+function codedOnce(from: Side): (frame: Frame) => Frame {
+  const encoder = new FrameEncoder();
+  const decoder = new FrameDecoder(from);
+  return (frame) => {
+    const bytes = Buffer.from(encoder.encode(frame));
+    const half = bytes.length >> 1;
+    const [decoded] = [
+      ...decoder.push(bytes.subarray(0, half)),
+      ...decoder.push(bytes.subarray(half)),
+    ];
+    if (decoded === undefined) throw new Error("a frame was encoded and is not complete");
+    return decoded;
+  };
+}
+
+class MemoryEnd {
+  receiver: Receiver | undefined;
+  private queue: Frame[] = [];
+  private isOver = false;
+  private isDue = false;
+
+  deliver(frame: Frame): void {
+    if (this.isOver) return;
+    this.queue.push(frame);
+    this.wake();
+  }
+
+  end(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.wake();
+  }
+
+  private wake(): void {
+    if (this.isDue) return;
+    this.isDue = true;
+    queueMicrotask(() => this.flush());
+  }
+
+  private flush(): void {
+    this.isDue = false;
+    const { queue, isOver } = this;
+    this.queue = [];
+    for (const frame of queue) this.receiver?.receive(frame);
+    if (isOver) this.receiver?.ended(undefined);
+  }
+}

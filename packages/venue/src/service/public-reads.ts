@@ -1,0 +1,79 @@
+/** What anybody may read: markets, blocks, the venue's time and status, its record of kept promises. */
+
+import type { RequestHandlers } from "@perpgate/link";
+import type { Block, ClusterStatus, VenueStatus } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
+import type { Promises } from "../receipts/promises.js";
+import type { Venue } from "../venue.js";
+
+export type PublicReads = Pick<
+  RequestHandlers,
+  | "getMarkets"
+  | "getBook"
+  | "getTicker"
+  | "getTickers"
+  | "getTrades"
+  | "getCandles"
+  | "getFunding"
+  | "getBlock"
+  | "getLatestBlock"
+  | "getHonesty"
+  | "getTime"
+  | "getStatus"
+>;
+
+export function publicReads(
+  venue: Venue,
+  /** How this core sees the replicated log, if there is one. */
+  clusterStatus: () => ClusterStatus | undefined = () => undefined,
+): PublicReads {
+  const { views } = venue;
+  const blockNumbered = (number: number): Block => {
+    const block = views.block(number);
+    if (block === undefined) throw new ApiError("block_not_found", { number });
+    return block;
+  };
+  return {
+    getMarkets: () => ({ result: views.markets() }),
+    getBook: ({ params: { symbol }, query }) => ({
+      result: listed(symbol, views.book(symbol, query.depth)),
+    }),
+    getTicker: ({ params: { symbol } }) => ({ result: listed(symbol, views.ticker(symbol)) }),
+    getTickers: () => ({ result: views.tickers() }),
+    getTrades: ({ params: { symbol }, query }) => ({
+      result: listed(symbol, views.trades(symbol, query)),
+    }),
+    getCandles: ({ params: { symbol }, query }) => ({
+      result: listed(symbol, views.candles(symbol, query.resolution, query)),
+    }),
+    getFunding: ({ params: { symbol }, query }) => ({
+      result: listed(symbol, views.funding(symbol, query)),
+    }),
+    getBlock: ({ params: { number } }) => ({ result: blockNumbered(Number(number)) }),
+    getLatestBlock: () => ({ result: blockNumbered(views.lastBlock ?? 0) }),
+    getHonesty: () => ({ result: promisesOf(venue).honesty() }),
+    getTime: () => ({ result: { time: views.timeMs } }),
+    getStatus: () => {
+      const cluster = clusterStatus();
+      const status = { ...views.status(), ...conflictOf(venue) };
+      return { status: cluster === undefined ? status : { ...status, cluster } };
+    },
+  };
+}
+
+/** Why no checkpoint is signed any more; empty while nothing conflicts. */
+export function conflictOf({ promises }: Pick<Venue, "promises">): Pick<VenueStatus, "conflict"> {
+  const conflict = promises?.log.conflict ?? null;
+  return conflict === null ? {} : { conflict };
+}
+
+/** @throws ApiError `no_transparency_log` if the venue has none. */
+function promisesOf({ promises }: Pick<Venue, "promises">): Promises {
+  if (promises === null) throw new ApiError("no_transparency_log", {});
+  return promises;
+}
+
+function listed<T>(symbol: string, view: T | undefined): T {
+  if (view === undefined) throw new ApiError("market_not_found", { symbol });
+  return view;
+}
