@@ -196,7 +196,7 @@ test("random bytes, and frames with a random byte changed: refused, or frames wi
   );
 });
 
-test("an unknown type: the message names the type and the version; a length above the bound: refused at once", () => {
+test("an unknown type: the message names the type and the version; a length above the bound: refused before its bytes arrive", () => {
   const unknown = Buffer.alloc(20);
   unknown.writeUInt32LE(16, 0);
   unknown.writeUInt16LE(9_999, 4);
