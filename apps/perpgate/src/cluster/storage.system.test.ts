@@ -10,8 +10,10 @@ import { isWithoutNatsServer, type NatsServer } from "@perpgate/cluster/testing"
 import { inspectLog, nodeDisk } from "@perpgate/journal";
 import { until } from "@perpgate/journal/testing";
 import { Random } from "@perpgate/protocol/random";
+import { mirroredMessages } from "@perpgate/venue";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { askControl } from "../serve/control-socket.js";
+import { type ClientAnswer, ProcessClient } from "../testing/client.js";
 import { compileFaultLibrary, FaultControl } from "../testing/faulty-disk.js";
 import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
 import { UnsyncedPages } from "../testing/unsynced-pages.js";
@@ -19,12 +21,14 @@ import { journalFolderOf } from "./folders.js";
 import { auditMirrors } from "./testing/audit.js";
 import { ClusterLoad } from "./testing/cluster-load.js";
 import { ConnectedHolders } from "./testing/connected-holders.js";
+import { MirrorLog } from "./testing/mirror-log.js";
 import { RunningCluster, type RunningGateway } from "./testing/running-cluster.js";
 import { NO_CLAIMS, StreamWriter } from "./testing/stream-writer.js";
 
 const RUNS = Number(process.env.PERPGATE_CLUSTER_RUNS ?? 1);
 const TIMEOUT = 120_000 * (RUNS + 1);
 const STREAM = "perpgate";
+const ORDER = { symbol: "BTCUSD", side: "long", type: "market", margin: 5, leverage: 2 };
 const library = compileFaultLibrary(afterAll);
 const isWithoutFaults = "missing" in library;
 
@@ -90,9 +94,12 @@ describe.skipIf(isWithoutNatsServer())("storage of a cluster", { timeout: TIMEOU
           /maximum bytes exceeded/.test((await gateway.notReadyReason()) ?? ""),
         );
       }
-      const acknowledged = load.acknowledged.length;
+      // Each has a batch that the stream refuses: it takes nothing more. An answer may still be on its way.
+      const positions = cluster.gateways.map(async (gateway) => (await gateway.status()).position);
+      const last = Math.max(...(await Promise.all(positions)).map(Number));
+      expect(last).toBeGreaterThan(0);
       await until(() => refusals(load) > refusedBefore);
-      expect(load.acknowledged.length).toBe(acknowledged);
+      expect(load.acknowledged.filter(({ ackNonce }) => ackNonce > last)).toEqual([]);
       await limitBytes(() => -1);
       await load.more(20);
       await cluster.ready();
@@ -157,8 +164,14 @@ describe.skipIf(isWithoutNatsServer())("storage of a cluster", { timeout: TIMEOU
     await until(async () => (await cluster.gateway(0).status()).cluster.replicasCurrent === 3);
   });
 
-  /** Two servers are killed and come back with what they had before, while the third is paused. */
-  async function restoreTwo([first, second, third]: readonly NatsServer[]): Promise<void> {
+  /**
+   * Two servers are killed and come back with what they had before, while the third is paused. `beforeLoss`
+   * runs when the gateways that are awake have read what these two will lose.
+   */
+  async function restoreTwo(
+    [first, second, third]: readonly NatsServer[],
+    beforeLoss: () => Promise<void>,
+  ): Promise<void> {
     if (first === undefined || second === undefined || third === undefined)
       throw new Error("three");
     const restored = [first, second];
@@ -179,6 +192,7 @@ describe.skipIf(isWithoutNatsServer())("storage of a cluster", { timeout: TIMEOU
     await load.only([0, 1].map((member) => cluster.gateway(member).url));
     cluster.gateway(2).process.signal("SIGSTOP");
     await load.more(20);
+    await beforeLoss();
     third.pause();
     await Promise.all(restored.map((server) => server.kill()));
     for (const server of restored) {
@@ -188,40 +202,103 @@ describe.skipIf(isWithoutNatsServer())("storage of a cluster", { timeout: TIMEOU
     await cluster.nats.streamLeader(STREAM);
   }
 
-  /** A writer whose claims fit every history takes the places that were lost, and some more. */
-  async function fillAgain(last: number): Promise<void> {
+  /**
+   * A writer whose claims fit every history takes the places that were lost, and some more. Returns the
+   * first of them.
+   */
+  async function fillAgain(last: number): Promise<number> {
     const servers = cluster.nats.urls().slice(0, 2);
     const filler = await StreamWriter.connect(servers, STREAM);
     const writer = randomBytes(16).toString("hex");
     let counter = 0;
+    let first = 0;
     await until(async () => {
       const message = { writer, counter, ...NO_CLAIMS, records: [] };
       const sequence = (await filler.publish(message, 5_000)) ?? 0;
       if (sequence > 0) counter++;
+      if (first === 0) first = sequence;
       return sequence >= last;
     });
     await filler.close();
+    return first;
+  }
+
+  /** What the stream has from the sequence on, as its leader answers; again until it does. */
+  function streamFrom(first: number): Promise<ReadonlySet<string>> {
+    const read = () =>
+      cluster.nats.withManager(async ({ streams }) => {
+        const messages = new Set<string>();
+        const { state } = await streams.info(STREAM);
+        for (let seq = first; seq <= state.last_seq; seq++) {
+          const stored = await streams.getMessage(STREAM, { seq });
+          if (stored !== null) messages.add(nameOf(stored.subject, stored.data));
+        }
+        return messages;
+      });
+    return until(() => read().catch(() => undefined));
+  }
+
+  const longestMirror = (): string =>
+    cluster.gateways.map(({ data }) => data).toSorted((a, b) => endOf(b) - endOf(a))[0] ?? "";
+
+  /**
+   * No gateway has read or acknowledged what the restored stream has taken. What it has read before, a
+   * gateway repeats: also the order of a client whose own gateway had not read it when the servers were
+   * killed.
+   */
+  function expectNoneOf(
+    taken: ReadonlySet<string>,
+    acknowledged: ClusterLoad["acknowledged"],
+  ): void {
+    for (const { name, data } of cluster.gateways) {
+      const read = mirroredMessages(journalFolderOf(data), 0, endOf(data));
+      for (const { sequence, subject, message } of read) {
+        expect(taken.has(nameOf(subject, message)), `${name}: ${sequence}`).toBe(false);
+      }
+    }
+    const log = new MirrorLog(longestMirror());
+    log.replayTo(log.end);
+    log.close();
+    for (const { session, nonce, ackNonce, orderId } of acknowledged) {
+      const name = `${session}/${nonce}`;
+      expect(log.executed.get(ackNonce), name).toMatchObject({ name, orderId });
+    }
   }
 
   test("two of three servers come back with an older copy: every gateway exits, also the one that slept; a reseed restores all", async () => {
-    await restoreTwo(cluster.nats.servers);
+    const client = new ProcessClient(cluster.gateway(1).url);
+    expect((await client.signIn()).status).toBe(200);
+    const place = () => client.place({ ...ORDER, nonce: 1 });
+    let before: ClientAnswer | undefined;
+    await restoreTwo(cluster.nats.servers, async () => {
+      before = await place();
+    });
     const acknowledged = load.acknowledged.length;
+    // The servers have lost it; the gateway has read it.
+    const again = await place();
     const ends = cluster.gateways.map(({ data }) => endOf(data));
-    await fillAgain(Math.max(...ends) + 10);
+    const first = await fillAgain(Math.max(...ends) + 10);
     const expectStopped = async (gateway: RunningGateway): Promise<void> => {
       const { code, stderr } = await gateway.process.ended;
       expect(code, `${gateway.name}: ${stderr}`).toBe(1);
       expect(stderr).toMatch(/^perpgate: the venue stopped: .*sequence \d+/m);
     };
     await Promise.all([0, 1].map((member) => expectStopped(cluster.gateway(member))));
+    // Later the third server may lead, which has the lost history.
+    const taken = await streamFrom(first);
     cluster.nats.servers[2]?.resume();
     cluster.gateway(2).process.signal("SIGCONT");
     await expectStopped(cluster.gateway(2));
-    // Nothing that the restored stream has taken.
-    expect(load.acknowledged.slice(acknowledged)).toEqual([]);
+    expect(again.status, JSON.stringify(again.body)).toBe(200);
+    const { ackNonce, orderId, leaf } = again.body;
+    expect(before).toMatchObject({ status: 200, body: { ackNonce, orderId, leaf } });
+    const session = Number(client.token.split(".")[1]);
+    const ids = { ackNonce: Number(ackNonce), orderId: Number(orderId) };
+    load.acknowledged.push({ session, nonce: 1, ...ids });
+    expect(taken.size).toBeGreaterThan(10);
+    expectNoneOf(taken, load.acknowledged.slice(acknowledged));
     await cluster.nats.empty();
-    const folders = cluster.gateways.map(({ data }) => data);
-    const data = folders.toSorted((a, b) => endOf(b) - endOf(a))[0] ?? "";
+    const data = longestMirror();
     const log = cluster.nats.urls().join(",");
     const args = ["cluster", "reseed", "--data", data, "--log", log, "--config", cluster.config];
     const reseeded = await new PerpgateProcess(args).ended;
@@ -248,6 +325,11 @@ describe.skipIf(isWithoutNatsServer())("storage of a cluster", { timeout: TIMEOU
 /** Answers that were neither an acknowledgement nor for want of a process. */
 function refusals({ refusals }: ClusterLoad): number {
   return (refusals.get("not_executed") ?? 0) + (refusals.get("outcome_unknown") ?? 0);
+}
+
+/** A message of the stream: its writer, counter and claim are in it. */
+function nameOf(subject: string, message: Uint8Array): string {
+  return `${subject} ${Buffer.from(message).toString("base64")}`;
 }
 
 function endOf(folder: string): number {

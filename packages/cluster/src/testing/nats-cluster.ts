@@ -153,10 +153,15 @@ export class NatsCluster {
     return hosts;
   }
 
+  /** Again until the servers answer: on a busy machine they may be late. */
   async stepDown(stream: string): Promise<void> {
-    await this.withManager(async (_, connection) => {
-      await connection.request(`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`, "", { timeout: 2000 });
-    });
+    const subject = `$JS.API.STREAM.LEADER.STEPDOWN.${stream}`;
+    await this.until("a step-down", () =>
+      this.withManager(async (_, connection) => {
+        await connection.request(subject, "", { timeout: 2000 });
+        return true;
+      }),
+    );
   }
 
   /** Waits until all servers run and hold every message of the stream. */
