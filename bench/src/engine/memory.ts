@@ -19,15 +19,18 @@ const NEAREST = 500;
 
 const KINDS = {
   "resting order": { type: LIMIT_ORDER, hasSize: false, bar: 350 },
-  "resting order with a size": { type: LIMIT_ORDER, hasSize: true, bar: null },
+  "resting order with a size": { type: LIMIT_ORDER, hasSize: true, bar: 350 },
   "waiting stop": { type: STOP_ORDER, hasSize: false, bar: 200 },
   "waiting stop with a size": { type: STOP_ORDER, hasSize: true, bar: null },
 } as const;
 type Kind = keyof typeof KINDS;
 
+/** A small young generation: how far it grows with the garbage of commands is no order's memory. */
+const FLAGS = ["--expose-gc", "--max-semi-space-size=1"];
+
 export function memoryOfOrders(report: Report, orders: number): void {
   for (const [kind, { bar }] of Object.entries(KINDS)) {
-    const args = ["--expose-gc", fileURLToPath(import.meta.url), kind, String(orders)];
+    const args = [...FLAGS, fileURLToPath(import.meta.url), kind, String(orders)];
     const bytes = Number(execFileSync(process.execPath, args, { encoding: "utf8" }));
     const metric = `memory of a ${kind}, of ${orders}`;
     if (bar === null) report.add(metric, bytes, "bytes");

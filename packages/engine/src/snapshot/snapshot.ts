@@ -12,14 +12,7 @@ import { LOST_WORDS } from "../state/end-queue.js";
 import { GUARD_WORDS } from "../state/index-guard.js";
 import { MARKET_WORDS } from "../state/market.js";
 import { EXTRA_WORDS } from "../state/order-extras.js";
-import {
-  NONE,
-  ORDER_EXTRAS_WORD,
-  ORDER_POSITION_WORD,
-  ORDER_WORDS,
-  type OrderStore,
-  RANKS_PER_COMMAND,
-} from "../state/orders.js";
+import { NONE, ORDER_WORDS, type OrderStore, RANKS_PER_COMMAND } from "../state/orders.js";
 import { POSITION_WORDS, type PositionStore } from "../state/positions.js";
 import { FIXED_SEED, type HashSeed } from "../state/seeded-hash.js";
 import { TOTALS_WORDS } from "../state/totals.js";
@@ -167,34 +160,31 @@ function writeOrders(w: ByteWriter, { orders }: VenueState): void {
   const rows = orders.openRows();
   w.number(rows.length);
   for (const row of rows) {
-    const words = orders.table.data.slice(row * ORDER_WORDS, (row + 1) * ORDER_WORDS);
-    // The rows of the position and of the extras are derived, and differ between equal states.
-    words[ORDER_POSITION_WORD] = 0;
+    w.row(orders.wordsOf(row), 0, ORDER_WORDS);
     const extras = orders.extrasRow(row);
-    words[ORDER_EXTRAS_WORD] = extras === NONE ? 0 : 1;
-    w.row(words, 0, ORDER_WORDS);
     if (extras !== NONE) w.row(orders.extras.table.data, extras * EXTRA_WORDS, EXTRA_WORDS);
   }
 }
 
 function readOrders(r: ByteReader, { orders, markets, seq }: VenueState): void {
+  const words = new Float64Array(ORDER_WORDS);
   let id = 0;
   r.repeat(() => {
-    const row = orders.table.append();
-    r.row(orders.table.data, row * ORDER_WORDS, ORDER_WORDS);
-    id = ascendingId(id, orders.id(row), seq + 1);
+    r.row(words, 0, ORDER_WORDS);
+    id = ascendingId(id, words[0]!, seq + 1);
+    const row = orders.appendWords(words);
+    const hasExtras = words[ORDER_WORDS - 1];
+    if (hasExtras === 1) orders.setExtrasRow(row, orders.extras.table.rows);
+    // What the row cannot hold was never written.
+    if (orders.wordsOf(row).some((word, i) => word !== words[i])) {
+      throw new SnapshotUnreadable(`order ${id} is damaged`);
+    }
     const positions = markets[orders.market(row)]?.positions;
-    if (
-      positions === undefined ||
-      !hasPosition(positions, orders.account(row)) ||
-      orders.position(row) !== 0
-    ) {
+    if (positions === undefined || !hasPosition(positions, orders.account(row))) {
       throw new SnapshotUnreadable(`order ${id} belongs to no position`);
     }
     checkRank(orders, row, seq);
-    const hasExtras = orders.table.data[row * ORDER_WORDS + ORDER_EXTRAS_WORD];
     if (hasExtras === 1) readExtras(r, orders, row);
-    else if (hasExtras !== 0) throw new SnapshotUnreadable(`order ${id} is damaged`);
   });
 }
 
@@ -214,7 +204,6 @@ function readExtras(r: ByteReader, orders: OrderStore, row: number): void {
   if (id !== orders.id(row)) {
     throw new SnapshotUnreadable(`order ${orders.id(row)} has the terms of ${id}`);
   }
-  orders.setExtrasRow(row, extras);
 }
 
 /** Bisection: positions were read in ascending account. */

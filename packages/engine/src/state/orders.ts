@@ -13,13 +13,21 @@ import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { Table, type UndoLog } from "./table.js";
 
 /**
- * The words of a row, in the order of the snapshot format. The accessors below have the offsets as
- * literals: a property or a module constant would make them too large for V8 to inline always, which
- * costs a tenth of `apply`.
+ * A row is 16 words, two cache lines. The accessors below have the offsets as literals: a property or a
+ * module constant would make them too large for V8 to inline always, which costs a tenth of `apply`.
+ *
+ * One word has the terms that are small numbers: from the lowest bit on whether it is a long, a stop,
+ * reduce-only; 16 bits of the market; then the leverage.
  */
+const IS_LONG = 1;
+const IS_STOP = 2;
+const IS_REDUCE_ONLY = 4;
+const MARKET_SHIFT = 3;
+const MARKETS = 1 << 16;
+const LEVERAGE_UNIT = MARKETS << MARKET_SHIFT;
+
+/** The words of an order in a snapshot, in this order; see `wordsOf`. */
 export const ORDER_WORDS = 20;
-export const ORDER_POSITION_WORD = 3;
-export const ORDER_EXTRAS_WORD = 19;
 /** A command queues fewer orders than this; a rank is its seq × this + the order's turn within it. */
 export const RANKS_PER_COMMAND = 256;
 
@@ -58,9 +66,9 @@ export class OrderStore {
   private freeCount = 0;
 
   constructor(undo: UndoLog, seed: HashSeed = FIXED_SEED) {
-    this.table = new Table(20, undo);
+    this.table = new Table(16, undo);
     this.extras = new OrderExtrasStore(undo, seed);
-    this.index = new IdIndex(undefined, seed);
+    this.index = new IdIndex(undefined, seed, this.table);
     this.clientIds = new ClientIdIndex(this, seed);
   }
 
@@ -69,130 +77,130 @@ export class OrderStore {
   }
 
   id(row: number): number {
-    return this.table.data[row * 20 + 0]!;
+    return this.table.data[row * 16 + 0]!;
   }
   market(row: number): number {
-    return this.table.data[row * 20 + 1]!;
+    return (this.table.data[row * 16 + 1]! >> MARKET_SHIFT) & (MARKETS - 1);
   }
   account(row: number): number {
-    return this.table.data[row * 20 + 2]!;
+    return this.table.data[row * 16 + 2]!;
   }
   /** Row of the (account, market) position; derived. */
   position(row: number): number {
-    return this.table.data[row * 20 + 3]!;
+    return this.table.data[row * 16 + 3]!;
   }
   setPosition(row: number, position: number): void {
-    this.table.data[row * 20 + 3] = position;
+    this.table.data[row * 16 + 3] = position;
   }
   side(row: number): Side {
-    return this.table.data[row * 20 + 4] === LONG ? LONG : SHORT;
+    return (this.table.data[row * 16 + 1]! & IS_LONG) !== 0 ? LONG : SHORT;
   }
   isStop(row: number): boolean {
-    return this.table.data[row * 20 + 5] === STOP_ORDER;
+    return (this.table.data[row * 16 + 1]! & IS_STOP) !== 0;
   }
   /** A stop becomes a limit order when it is triggered, if it has a limit. */
   setLimitType(row: number): void {
-    this.table.data[row * 20 + 5] = LIMIT_ORDER;
-    this.table.data[row * 20 + 14] = 0;
+    this.table.data[row * 16 + 1]! -= IS_STOP;
+    this.table.data[row * 16 + 10] = 0;
   }
   price(row: number): number {
-    return this.table.data[row * 20 + 6]!;
+    return this.table.data[row * 16 + 4]!;
   }
   setPrice(row: number, ticks: number): void {
-    this.table.data[row * 20 + 6] = ticks;
+    this.table.data[row * 16 + 4] = ticks;
   }
   /** Its lots in all: those that are filled and those that remain. */
   lots(row: number): number {
-    return this.table.data[row * 20 + 7]!;
+    return this.table.data[row * 16 + 5]!;
   }
   setLots(row: number, lots: number): void {
-    this.table.data[row * 20 + 7] = lots;
+    this.table.data[row * 16 + 5] = lots;
   }
   remaining(row: number): number {
-    return this.table.data[row * 20 + 8]!;
+    return this.table.data[row * 16 + 6]!;
   }
   setRemaining(row: number, lots: number): void {
-    this.table.data[row * 20 + 8] = lots;
+    this.table.data[row * 16 + 6] = lots;
   }
   /** Lots covered by the position that the order would close. */
   closing(row: number): number {
-    return this.table.data[row * 20 + 9]!;
+    return this.table.data[row * 16 + 7]!;
   }
   setClosing(row: number, lots: number): void {
-    this.table.data[row * 20 + 9] = lots;
+    this.table.data[row * 16 + 7] = lots;
   }
   reserve(row: number): number {
-    return this.table.data[row * 20 + 10]!;
+    return this.table.data[row * 16 + 8]!;
   }
   setReserve(row: number, micros: number): void {
-    this.table.data[row * 20 + 10] = micros;
+    this.table.data[row * 16 + 8] = micros;
   }
   /** The margin that it was sent with; 0: none. */
   margin(row: number): number {
-    return this.table.data[row * 20 + 11]!;
+    return this.table.data[row * 16 + 9]!;
   }
   /**
    * Of an exit, which is sent without a margin, the word holds the seq of the command in which it began to
    * cover lots.
    */
   coversSince(row: number): number {
-    return this.table.data[row * 20 + 11]!;
+    return this.table.data[row * 16 + 9]!;
   }
   setCoversSince(row: number, seq: number): void {
-    this.table.data[row * 20 + 11] = seq;
+    this.table.data[row * 16 + 9] = seq;
   }
   leverage(row: number): number {
-    return this.table.data[row * 20 + 12]!;
+    return Math.floor(this.table.data[row * 16 + 1]! / LEVERAGE_UNIT);
   }
   isReduceOnly(row: number): boolean {
-    return this.table.data[row * 20 + 13] !== 0;
+    return (this.table.data[row * 16 + 1]! & IS_REDUCE_ONLY) !== 0;
   }
   isPostOnly(row: number): boolean {
-    return this.table.data[row * 20 + 14] !== 0 && !this.isStop(row);
+    return this.table.data[row * 16 + 10] !== 0 && !this.isStop(row);
   }
   /** Of a pending stop under version 3, in the word that says of limit orders whether they only post. */
   line(row: number): number {
-    return (this.table.data[row * 20 + 14]! % 64) - 1;
+    return (this.table.data[row * 16 + 10]! % 64) - 1;
   }
   /** Seq of the tick that moved a stop to the last line; else 0. */
   staleAt(row: number): number {
-    return Math.floor(this.table.data[row * 20 + 14]! / 64);
+    return Math.floor(this.table.data[row * 16 + 10]! / 64);
   }
   setLine(row: number, line: number, staleAt = 0): void {
-    this.table.data[row * 20 + 14] = 64 * staleAt + line + 1;
+    this.table.data[row * 16 + 10] = 64 * staleAt + line + 1;
   }
   /** The session that placed it. */
   session(row: number): number {
-    return this.table.data[row * 20 + 15]!;
+    return this.table.data[row * 16 + 11]!;
   }
   /** Opening lots × price × unit, as counted in the position's resting notional. */
   openingNotional(row: number): number {
-    return this.table.data[row * 20 + 16]!;
+    return this.table.data[row * 16 + 12]!;
   }
   setOpeningNotional(row: number, micros: number): void {
-    this.table.data[row * 20 + 16] = micros;
+    this.table.data[row * 16 + 12] = micros;
   }
 
   /** Its place in the queue and in its account's lists: see RANKS_PER_COMMAND. */
   rank(row: number): number {
-    return this.table.data[row * 20 + 17]!;
+    return this.table.data[row * 16 + 13]!;
   }
   setRank(row: number, rank: number): void {
-    this.table.data[row * 20 + 17] = rank;
+    this.table.data[row * 16 + 13] = rank;
   }
   /** Cap on all positions of the session that placed or last amended it, in micros; 0: none. It outlives the session. */
   maxNotional(row: number): number {
-    return this.table.data[row * 20 + 18]!;
+    return this.table.data[row * 16 + 14]!;
   }
   setMaxNotional(row: number, micros: number): void {
-    this.table.data[row * 20 + 18] = micros;
+    this.table.data[row * 16 + 14] = micros;
   }
   /** Row of its extras, or NONE for a plain order. */
   extrasRow(row: number): number {
-    return this.table.data[row * 20 + 19]! - 1;
+    return this.table.data[row * 16 + 15]! - 1;
   }
   setExtrasRow(row: number, extrasRow: number): void {
-    this.table.data[row * 20 + 19] = extrasRow + 1;
+    this.table.data[row * 16 + 15] = extrasRow + 1;
   }
 
   /** Whether it closes the whole position when it triggers. */
@@ -232,27 +240,24 @@ export class OrderStore {
     const row = this.allocate();
     this.table.touchFree(row);
     const { data } = this.table;
-    const at = row * 20;
+    const at = row * 16;
+    const { market, side, type, leverage, reduceOnly } = order;
     data[at] = id;
-    data[at + 1] = order.market;
+    data[at + 1] = termsWord(market, side, type === STOP_ORDER, leverage, reduceOnly);
     data[at + 2] = account;
     data[at + 3] = position;
-    data[at + 4] = order.side;
-    data[at + 5] = order.type;
-    data[at + 6] = order.priceTicks;
-    data[at + 7] = lots;
-    data[at + 8] = remainingLots;
-    data[at + 9] = 0;
-    data[at + 10] = 0;
-    data[at + 11] = order.marginMicros;
-    data[at + 12] = order.leverage;
-    data[at + 13] = order.reduceOnly ? 1 : 0;
-    data[at + 14] = order.postOnly ? 1 : 0;
-    data[at + 15] = order.session;
-    data[at + 16] = 0;
-    data[at + 17] = id * 256;
-    data[at + 18] = 0;
-    data[at + 19] = 0;
+    data[at + 4] = order.priceTicks;
+    data[at + 5] = lots;
+    data[at + 6] = remainingLots;
+    data[at + 7] = 0;
+    data[at + 8] = 0;
+    data[at + 9] = order.marginMicros;
+    data[at + 10] = order.postOnly ? 1 : 0;
+    data[at + 11] = order.session;
+    data[at + 12] = 0;
+    data[at + 13] = id * 256;
+    data[at + 14] = 0;
+    data[at + 15] = 0;
     this.index.set(id, row);
     return row;
   }
@@ -270,7 +275,7 @@ export class OrderStore {
       this.extras.release(extras);
     }
     this.index.delete(this.id(row));
-    this.table.data[row * 20 + 0] = 0;
+    this.table.data[row * 16 + 0] = 0;
     this.pushFree(row);
   }
 
@@ -282,6 +287,39 @@ export class OrderStore {
     if (extras === NONE) return;
     this.extras.reclaim(extras);
     this.clientIds.add(row);
+  }
+
+  /** The words of a snapshot. Rows of the position and of the extras differ between equal states: not they. */
+  wordsOf(row: number): Float64Array {
+    const { data } = this.table;
+    const at = row * 16;
+    return Float64Array.of(
+      data[at]!,
+      this.market(row),
+      data[at + 2]!,
+      0,
+      this.side(row),
+      this.isStop(row) ? STOP_ORDER : LIMIT_ORDER,
+      ...data.subarray(at + 4, at + 10),
+      this.leverage(row),
+      this.isReduceOnly(row) ? 1 : 0,
+      ...data.subarray(at + 10, at + 15),
+      this.extrasRow(row) === NONE ? 0 : 1,
+    );
+  }
+
+  /** Appends a row of a snapshot, without its extras; returns its number. */
+  appendWords(words: Float64Array): number {
+    const row = this.table.append();
+    const { data } = this.table;
+    const at = row * 16;
+    const [, market, , , side, type, , , , , , , leverage, reduceOnly] = words;
+    data[at] = words[0]!;
+    data[at + 1] = termsWord(market!, side!, type === STOP_ORDER, leverage!, reduceOnly !== 0);
+    data[at + 2] = words[2]!;
+    data.set(words.subarray(6, 12), at + 4);
+    data.set(words.subarray(14, 19), at + 10);
+    return row;
   }
 
   /** Rows in use, ascending id. */
@@ -334,4 +372,16 @@ export class OrderStore {
     }
     this.free[this.freeCount++] = row;
   }
+}
+
+function termsWord(
+  market: number,
+  side: number,
+  isStop: boolean,
+  leverage: number,
+  isReduceOnly: boolean,
+): number {
+  const bits =
+    (side === LONG ? IS_LONG : 0) | (isStop ? IS_STOP : 0) | (isReduceOnly ? IS_REDUCE_ONLY : 0);
+  return bits + market * (1 << MARKET_SHIFT) + leverage * LEVERAGE_UNIT;
 }

@@ -103,7 +103,8 @@ export class StopLines extends Treap {
 
   take(order: number, set: number): void {
     const line = this.orders.line(order);
-    if (this.waits(order)) this.waiting[line] = this.remove(this.waiting[line]!, order);
+    // Only a root says which set it is in; the others need not know.
+    if (this.waiting[line] === order) this.waiting[line] = this.remove(order, order);
     else {
       const at = line * SETS + set;
       this.pending[at] = this.remove(this.pending[at]!, order);

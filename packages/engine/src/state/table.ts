@@ -11,7 +11,7 @@
  * rows that a command changes are known to the undo log and are copied again before the next one.
  */
 
-import { float64 } from "./memory.js";
+import { float64, int32, widen } from "./memory.js";
 
 /** A table of fewer words than this is copied in one go when it grows. */
 const SMALL_WORDS = 1 << 15;
@@ -22,7 +22,8 @@ export class Table {
   data: Float64Array;
   /** Rows in use or free; row 0 is the first. */
   rows = 0;
-  private savedAt: Float64Array;
+  /** The last epoch in which each row was saved. */
+  private savedAt: Int32Array;
   /** While the table grows: the larger array, and how many rows it has so far. */
   private next: Float64Array | null = null;
   private copied = 0;
@@ -35,7 +36,8 @@ export class Table {
     readonly market = -1,
   ) {
     this.data = float64(capacity * stride);
-    this.savedAt = float64(capacity);
+    this.savedAt = int32(capacity);
+    undo.know(this);
   }
 
   /** Appends a row of zeros and returns its number. */
@@ -72,6 +74,11 @@ export class Table {
     this.undo.noteFree(this, row);
   }
 
+  /** Epochs begin again: no row was saved in one that is to come. */
+  forgetSaved(): void {
+    this.savedAt.fill(0);
+  }
+
   /** Before a command: copies the next rows into the larger array; returns whether it is in use. */
   copyMore(): boolean {
     if (!this.isHalfFull) return true;
@@ -82,7 +89,7 @@ export class Table {
     if (end < this.rows) return false;
     this.data = this.next;
     // No row is saved yet in the epoch that begins.
-    this.savedAt = float64(2 * this.savedAt.length);
+    this.savedAt = int32(2 * this.savedAt.length);
     this.next = null;
     this.copied = 0;
     return true;
@@ -104,16 +111,14 @@ export class Table {
 
   /** For tables that are small or filled without commands, as when a snapshot is read. */
   private growNow(): void {
-    const data = float64(2 * this.data.length);
-    data.set(this.data);
-    this.data = data;
-    const savedAt = float64(2 * this.savedAt.length);
-    savedAt.set(this.savedAt);
-    this.savedAt = savedAt;
+    this.data = widen(this.data, float64(2 * this.data.length));
+    this.savedAt = widen(this.savedAt, int32(2 * this.savedAt.length));
     this.next = null;
     this.copied = 0;
   }
 }
+
+const LAST_EPOCH = 2 ** 31 - 1;
 
 export class UndoLog {
   /** Rises with every command; a row saved in this epoch is not saved again. */
@@ -127,9 +132,19 @@ export class UndoLog {
   private words = new Float64Array(1 << 12);
   private used = 0;
   private growing: Table[] = [];
+  private readonly known: Table[] = [];
+
+  /** Every table says so once. */
+  know(table: Table): void {
+    this.known.push(table);
+  }
 
   begin(): void {
     if (this.growing.length > 0) this.copyTables();
+    if (this.epoch === LAST_EPOCH) {
+      for (const table of this.known) table.forgetSaved();
+      this.epoch = 0;
+    }
     this.epoch++;
     this.count = 0;
     this.used = 0;

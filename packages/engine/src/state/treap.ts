@@ -5,8 +5,8 @@
  * known by the row at its root, an empty one by NONE. Which rows are in which set, and their order, is
  * all that can be seen from outside: the shape is not part of any state.
  */
-import { NONE } from "./id-index.js";
-import { type HashSeed, SeededHash } from "./seeded-hash.js";
+import { NONE, spread } from "./id-index.js";
+import type { HashSeed } from "./seeded-hash.js";
 
 /** Words of a row in the links, from `at` on. */
 export const TREAP_WORDS = 3;
@@ -18,13 +18,13 @@ export abstract class Treap {
   /** The two parts that the last `cut` has left. */
   head = NONE;
   tail = NONE;
-  private readonly hash: SeededHash;
+  private readonly seeds: readonly [number, number];
 
   constructor(
     private readonly stride: number,
     seed: HashSeed,
   ) {
-    this.hash = new SeededHash(seed);
+    this.seeds = [seed[0] | 0, seed[1] | 1];
   }
 
   protected abstract get treeLinks(): Int32Array;
@@ -40,10 +40,21 @@ export abstract class Treap {
 
   /** Adds a row to a set behind those for which the test is true, which come first. */
   insertBy(root: number, row: number, isBefore: (other: number) => boolean): number {
-    this.single(row);
-    this.cut(root, isBefore);
-    const { tail } = this;
-    return this.join(this.join(this.head, row), tail);
+    let parent = NONE;
+    let isRight = false;
+    let below = root;
+    while (below !== NONE && this.isAbove(below, row)) {
+      parent = below;
+      isRight = isBefore(below);
+      below = isRight ? this.right(below) : this.left(below);
+    }
+    this.cut(below, isBefore);
+    this.setLeft(row, this.head);
+    this.setRight(row, this.tail);
+    if (parent === NONE) this.setParent(row, NONE);
+    else if (isRight) this.setRight(parent, row);
+    else this.setLeft(parent, row);
+    return parent === NONE ? row : root;
   }
 
   /** Adds a row right behind another one of the set, or before all for NONE; returns the new root. */
@@ -168,12 +179,9 @@ export abstract class Treap {
     return weight > than || (weight === than && this.idOf(row) > this.idOf(other));
   }
 
+  /** Of which traders know nothing without the seed. Four times an id is a whole number. */
   private weight(row: number): number {
-    const id = this.idOf(row);
-    this.hash.begin();
-    this.hash.add(id | 0);
-    this.hash.add(Math.floor(id / 2 ** 32));
-    return this.hash.end();
+    return spread(4 * this.idOf(row), this.seeds[0], this.seeds[1]);
   }
 
   private single(row: number): void {
