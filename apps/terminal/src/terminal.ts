@@ -94,6 +94,7 @@ export class Terminal {
       toasts: this.toasts,
       view: (symbol) => this.marketFeed.view(symbol),
       readOrder: async (orderId) => this.sessions.session?.order(orderId),
+      readLedger: async () => (await this.sessions.session?.ledger()) ?? [],
       onChanged: (order) => this.orders.book.orderChanged(order),
     });
     const listener: AccountListener = {

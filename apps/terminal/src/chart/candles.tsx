@@ -158,8 +158,9 @@ function runChart(terminal: Terminal, view: MarketView, resolution: Resolution, 
   const drawLines = () =>
     chart.drawLines(linesOf(view, account.positions.get(), account.orders.get()));
   const drawFills = () => {
-    const fills = account.fills.get()?.rows ?? [];
-    chart.drawFills(fillMarks(fills, symbol, CANDLE_MS[resolution], chart.oldestTime));
+    const fills = account.fills.get();
+    if (fills === undefined) chart.drawFills([]);
+    else chart.drawFills(fillMarks(fills, symbol, CANDLE_MS[resolution], chart.oldestTime));
   };
   feed.start();
   drawLines();

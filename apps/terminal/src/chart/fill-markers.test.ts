@@ -26,8 +26,13 @@ test("fill marks: one a candle and side, of this market and the shown candles", 
     fill(121_000, "long", 3, "ETHUSD"),
     fill(59_000, "long", 4),
   ];
-  expect(fillMarks(fills, "BTCUSD", 60_000, 60_000)).toEqual([
+  const marksOf = (rows: readonly Fill[], hasMore: boolean) =>
+    fillMarks({ rows, hasMore }, "BTCUSD", 60_000, 60_000);
+  const [buys, sale] = [
     { time: 120_000, side: "long", size: 5 },
     { time: 180_000, side: "short", size: 1 },
-  ]);
+  ];
+  expect(marksOf(fills, false)).toEqual([buys, sale]);
+  // Older fills of the first candle are not loaded.
+  expect(marksOf(fills.slice(0, 2), true)).toEqual([sale]);
 });

@@ -2,6 +2,7 @@
 
 import type { Fill, Side } from "@perpgate/protocol";
 import type { Resolution } from "@perpgate/protocol/core";
+import type { RowList } from "../venue/paged-list.js";
 
 const MINUTE_MS = 60_000;
 export const CANDLE_MS: Readonly<Record<Resolution, number>> = {
@@ -20,12 +21,16 @@ export interface FillMark {
   readonly size: number;
 }
 
+/** None of a candle of which not all fills are loaded: its sum would be too small. */
 export function fillMarks(
-  fills: readonly Fill[],
+  { rows: fills, hasMore }: Pick<RowList<Fill>, "rows" | "hasMore">,
   symbol: string,
   candleMs: number,
-  oldestMs: number,
+  shownFromMs: number,
 ): FillMark[] {
+  const oldest = fills.at(-1)?.time ?? 0;
+  const completeFrom = hasMore ? oldest - (oldest % candleMs) + candleMs : 0;
+  const oldestMs = Math.max(shownFromMs, completeFrom);
   const marks = new Map<string, FillMark>();
   for (const fill of fills) {
     const time = fill.time - (fill.time % candleMs);

@@ -1,5 +1,5 @@
 import { POLL } from "@perpgate/gateway/testing";
-import type { Fill, Order } from "@perpgate/protocol";
+import type { Fill, LedgerEntry, Order } from "@perpgate/protocol";
 import { describe, expect, test } from "vitest";
 import { RESTING } from "../testing/resting-order.js";
 import { Toasts } from "../ui/toasts.js";
@@ -29,13 +29,17 @@ const LIQUIDATION: Fill = {
   clientOrderId: null,
 };
 
-function start(readOrder: () => Promise<Order | undefined> = async () => undefined) {
+function start(
+  readOrder: () => Promise<Order | undefined> = async () => undefined,
+  ledger: readonly LedgerEntry[] = [],
+) {
   const toasts = new Toasts();
   const changed: string[] = [];
   const notices = new AccountNotices({
     toasts,
     view: () => undefined,
     readOrder,
+    readLedger: async () => ledger,
     onChanged: ({ status }) => changed.push(status),
   });
   const update = (
@@ -91,6 +95,52 @@ describe("account notices", () => {
     const { notices, toasts } = start();
     notices.fills({ type: "update", seq: 1, fills: [LIQUIDATION] });
     expect(toasts.list.get()).toMatchObject([{ kind: "bad", title: "Liquidated: BTCUSD" }]);
+  });
+
+  test("a liquidation of several fills and ticks: one notice with their sums and the charge", async () => {
+    const entry: LedgerEntry = {
+      id: "9-9",
+      kind: "liquidation",
+      symbol: "BTCUSD",
+      amount: -98.88,
+      balance: 0,
+      marginMoved: null,
+      reference: "9",
+      accrued: false,
+      time: 1,
+    };
+    const other = { ...entry, id: "4-9", reference: "4", amount: -5 };
+    const { notices, toasts } = start(undefined, [entry, other]);
+    const parts: Fill[] = [
+      { ...LIQUIDATION, size: 0.2, realizedPnl: -150 },
+      { ...LIQUIDATION, id: "9-1", kind: "backstop", size: 0.05, realizedPnl: -40 },
+    ];
+    notices.fills({ type: "update", seq: 9, fills: parts });
+    const next: Fill = {
+      ...LIQUIDATION,
+      id: "12-0",
+      kind: "adl",
+      price: 48_000,
+      size: 0.05,
+      realizedPnl: -32.65,
+      time: 401,
+    };
+    notices.fills({ type: "update", seq: 12, fills: [next] });
+    const text = () => toasts.list.get().map((toast) => [toast.title, toast.text]);
+    const average = ((0.25 * 50_000 + 0.05 * 48_000) / 0.3).toFixed(2);
+    const figures = (charge: string) =>
+      `Sold 0.3000  at ${Number(average).toLocaleString("en-US")} on average, PnL −222.65${charge}.`;
+    await expect.poll(text, POLL).toEqual([["Liquidated: BTCUSD", figures(", charge 98.88")]]);
+  });
+
+  test("deleveraged as the winning side: not called a liquidation; a later one is another event", () => {
+    const { notices, toasts } = start();
+    const fill: Fill = { ...LIQUIDATION, kind: "adl", liquidity: "maker", realizedPnl: 10 };
+    notices.fills({ type: "update", seq: 9, fills: [fill] });
+    notices.fills({ type: "update", seq: 90, fills: [{ ...fill, id: "90-0", time: 60_001 }] });
+    expect(toasts.list.get()).toMatchObject([
+      { title: "Auto-deleveraged: BTCUSD", text: expect.stringMatching(/^Sold 0\.5000 /) },
+    ]);
   });
 
   test("an order that is missing after an outage: read, and said", async () => {

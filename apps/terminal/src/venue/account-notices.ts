@@ -4,9 +4,9 @@
  * and no notice.
  */
 
-import type { Fill, Order } from "@perpgate/protocol";
+import type { Fill, LedgerEntry, Order, Side } from "@perpgate/protocol";
 import type { FillsFrame, OrdersFrame } from "@perpgate/sdk";
-import { formatSigned } from "../format/numbers.js";
+import { formatDollars, formatSigned } from "../format/numbers.js";
 import { REASON_TEXTS } from "../order/advice.js";
 import type { Toasts } from "../ui/toasts.js";
 import { type MarketView, priceText, sizeText } from "./market-view.js";
@@ -16,6 +16,8 @@ export interface NoticeSources {
   view(symbol: string): MarketView | undefined;
   /** An order that is no longer among the open ones, as the venue has it. */
   readOrder(orderId: string): Promise<Order | undefined>;
+  /** The newest entries of the ledger, which has the charges of liquidations. */
+  readLedger(): Promise<readonly LedgerEntry[]>;
   /** Called with every order that changed. */
   onChanged(order: Order): void;
 }
@@ -23,13 +25,25 @@ export interface NoticeSources {
 /** After a long outage the list of open orders may differ by many. */
 const MOST_READ = 20;
 
-const FORCED: Readonly<Partial<Record<Fill["kind"], string>>> = {
-  liquidation: "Liquidated",
-  backstop: "Liquidated by the backstop",
-  adl: "Auto-deleveraged",
-};
+/** One liquidation may go on over several ticks. */
+const SAME_EVENT_MS = 10_000;
+
+/** A liquidation or deleveraging: all of its fills together. */
+interface ForcedEvent {
+  readonly side: Side;
+  readonly size: number;
+  /** Sum of price × size. */
+  readonly value: number;
+  readonly realizedPnl: number;
+  readonly time: number;
+  /** Log positions of the commands. */
+  readonly positions: ReadonlySet<string>;
+}
 
 export class AccountNotices {
+  /** The last event of each kind and market. */
+  private readonly forced = new Map<string, ForcedEvent>();
+
   constructor(private readonly sources: NoticeSources) {}
 
   orders({ type, orders }: OrdersFrame, known: ReadonlyMap<string, Order> | undefined): void {
@@ -42,19 +56,52 @@ export class AccountNotices {
   }
 
   fills({ fills }: FillsFrame): void {
+    const symbols = new Map<string, string>();
     for (const fill of fills) {
-      const title = FORCED[fill.kind];
-      if (title === undefined) continue;
-      const { symbol, side, size, price, realizedPnl } = fill;
-      const view = this.sources.view(symbol);
-      const done = `${side === "long" ? "Bought" : "Sold"} ${sizeText(view, size)} ${view?.market.base ?? ""}`;
-      this.sources.toasts.show(
-        "bad",
-        `${title}: ${symbol}`,
-        `${done} at ${priceText(view, price)}, PnL ${formatSigned(realizedPnl, 2)}.`,
-        `${fill.kind} ${symbol}`,
-      );
+      if (fill.kind === "order") continue;
+      // The one who is liquidated takes; whose winning position closes it gives.
+      const word = fill.kind === "adl" && fill.liquidity === "maker" ? "deleveraged" : "liquidated";
+      const title = `${word === "liquidated" ? "Liquidated" : "Auto-deleveraged"}: ${fill.symbol}`;
+      this.forced.set(title, joined(this.forced.get(title), fill));
+      symbols.set(title, fill.symbol);
     }
+    for (const [title, symbol] of symbols) {
+      this.showForced(title, symbol, undefined);
+      if (title.startsWith("Liquidated")) void this.addCharge(title, symbol);
+    }
+  }
+
+  /** The charge is in no fill. */
+  private async addCharge(title: string, symbol: string): Promise<void> {
+    const ledger = await this.sources.readLedger().catch(() => []);
+    const { positions } = this.forced.get(title) ?? {};
+    const charges = ledger.filter(
+      (entry) =>
+        entry.kind === "liquidation" &&
+        entry.symbol === symbol &&
+        positions?.has(positionIn(entry.reference)) === true,
+    );
+    if (charges.length === 0) return;
+    this.showForced(
+      title,
+      symbol,
+      charges.reduce((sum, { amount }) => sum - amount, 0),
+    );
+  }
+
+  private showForced(title: string, symbol: string, charge: number | undefined): void {
+    const event = this.forced.get(title);
+    if (event === undefined) return;
+    const { side, size, value, realizedPnl } = event;
+    const view = this.sources.view(symbol);
+    const done = `${side === "long" ? "Bought" : "Sold"} ${sizeText(view, size)} ${view?.market.base ?? ""}`;
+    const charged = charge === undefined ? "" : `, charge ${formatDollars(charge)}`;
+    this.sources.toasts.show(
+      "bad",
+      title,
+      `${done} at ${priceText(view, value / size)} on average, PnL ${formatSigned(realizedPnl, 2)}${charged}.`,
+      title,
+    );
   }
 
   private async readEnded(before: Order): Promise<void> {
@@ -102,4 +149,27 @@ function endOfStop({ reason }: Order): string {
   return reason === "book_empty" || reason === "band" || reason === "not_filled"
     ? "Stop triggered, not filled"
     : "Canceled";
+}
+
+function joined(event: ForcedEvent | undefined, fill: Fill): ForcedEvent {
+  const isSame =
+    event !== undefined &&
+    event.side === fill.side &&
+    Math.abs(fill.time - event.time) <= SAME_EVENT_MS;
+  const { size, value, realizedPnl, positions } = isSame ? event : NO_EVENT;
+  return {
+    side: fill.side,
+    size: size + fill.size,
+    value: value + fill.price * fill.size,
+    realizedPnl: realizedPnl + fill.realizedPnl,
+    time: fill.time,
+    positions: new Set([...positions, positionIn(fill.id)]),
+  };
+}
+
+const NO_EVENT = { size: 0, value: 0, realizedPnl: 0, positions: new Set<string>() };
+
+/** Ids of fills and ledger entries begin with the log position of their command. */
+function positionIn(id: string): string {
+  return id.split("-", 1)[0] ?? id;
 }
