@@ -7,7 +7,7 @@ import { createStream } from "./init.js";
 import { Reader } from "./reader.js";
 import { ReplicatedLog } from "./replicated-log.js";
 import { subjectOf } from "./subjects.js";
-import { isWithoutNatsServer, MemoryMirror, NatsCluster } from "./testing/index.js";
+import { isWithoutNatsServer, MemoryMirror, NatsCluster, request } from "./testing/index.js";
 import { MAX_WAITING, TURN_BYTES, TURN_MESSAGES } from "./turns.js";
 
 const MESSAGES = 3_000;
@@ -35,7 +35,7 @@ describe.skipIf(isWithoutNatsServer())("a gateway far behind", () => {
 
   async function publish(subject: string, messages: number, data: Uint8Array): Promise<void> {
     for (let number = 1; number < messages; number++) nats.publish(subject, data);
-    await nats.request(subject, data, { timeout: 30_000 });
+    await request(nats, subject, data);
   }
 
   const nothing = (): undefined => undefined;

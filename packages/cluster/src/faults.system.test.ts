@@ -32,6 +32,7 @@ import {
   level,
   NatsCluster,
   type NatsServer,
+  request,
 } from "./testing/index.js";
 
 const TIMES = Number(process.env.PERPGATE_CLUSTER_FAULTS ?? 1);
@@ -109,7 +110,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log under faults", () => {
       const subject = subjectOf(stream, "rubbish");
       for (let number = 0; number < CLAIM_WINDOW; number++) {
         // An answer now and then, so that the server is not flooded.
-        if (number % 100 === 0) await nats.request(subject, "x", { timeout: 15_000 });
+        if (number % 100 === 0) await request(nats, subject, "x");
         else nats.publish(subject, "x");
       }
       await nats.flush();
@@ -173,7 +174,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log under faults", () => {
     const gateway = await newGateway(cluster.urls());
     await gateway.publish("before");
     await withNats(async (nats) => {
-      await nats.request(`$JS.API.STREAM.DELETE.${stream}`);
+      await request(nats, `$JS.API.STREAM.DELETE.${stream}`);
       await createStream(nats, { stream, maxBytes: 1e9 });
     });
     const error = await gateway.log.stopped;
@@ -260,9 +261,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log under faults", () => {
     const reseeded = expectReseeded([proxy.url], (sequence) => {
       if (sequence !== MIDDLE) return;
       proxy.hold();
-      void withNats((nats) => nats.request(foreign, "foreign", { timeout: 15_000 })).then(() =>
-        proxy.release(),
-      );
+      void withNats((nats) => request(nats, foreign, "foreign")).then(() => proxy.release());
     });
     await expect(reseeded).rejects.toThrow(
       `reseed stopped at sequence ${MIDDLE + 1}: another message was stored meanwhile`,

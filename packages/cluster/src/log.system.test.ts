@@ -18,6 +18,7 @@ import {
   level,
   MemoryMirror,
   NatsCluster,
+  request,
 } from "./testing/index.js";
 
 describe.skipIf(isWithoutNatsServer())("replicated log", () => {
@@ -164,7 +165,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
       [subjectOf(stream, "a".repeat(32)), sound.subarray(1)],
       [subjectOf(stream, "a".repeat(32)), Buffer.concat([sound, Buffer.alloc(1)])],
     ];
-    for (const [subject, data] of rubbish) await nats.request(subject, data);
+    for (const [subject, data] of rubbish) await request(nats, subject, data);
     expect(await a.publish("after")).toBe(true);
     expect(await b.publish("after too")).toBe(true);
     await level(a, b);
@@ -182,7 +183,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
   test("a message of a newer release stops the gateway, and is not mirrored", async () => {
     const stream = await newStream();
     const gateway = await newGateway(stream);
-    await nats.request(subjectOf(stream, "c".repeat(32)), "PGM2 and more");
+    await request(nats, subjectOf(stream, "c".repeat(32)), "PGM2 and more");
     const error = await gateway.log.stopped;
     expect(error.message).toContain("sequence 1: a message of format PGM2");
     expect(gateway.mirror.end).toBe(0);
@@ -194,7 +195,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     await gateway.publish("once");
     await gateway.publish("twice");
     const [, { subject = "", message = new Uint8Array() } = {}] = gateway.mirror.messages();
-    await nats.request(subject, message);
+    await request(nats, subject, message);
     expect(await gateway.publish("thrice")).toBe(true);
     expect(gateway.applied.map(({ text }) => text)).toEqual(["once", "twice", "thrice"]);
     expect(gateway.mirror.end).toBe(4);
@@ -216,8 +217,8 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     const [a, b] = [await newGateway(stream), await newGateway(stream)];
     for (const gateway of [a, b]) await gateway.publish("before");
     const subject = subjectOf(stream, "d".repeat(32));
-    await nats.request(subject, forged(1));
-    await nats.request(subject, forged(99));
+    await request(nats, subject, forged(1));
+    await request(nats, subject, forged(99));
     expect(await a.publish("after")).toBe(true);
     expect(await b.publish("after")).toBe(true);
     expect(a.log.status().chainDrops).toBe(2);
@@ -227,7 +228,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     });
     await b.close();
     // Once b was not heard for 5 s it is one against one.
-    const error = await repeatUntilStopped(a, () => nats.request(subject, forged(1)));
+    const error = await repeatUntilStopped(a, () => request(nats, subject, forged(1)));
     expect(error.message).toMatch(/^at sequence \d+ only 1 of 2 gateways heard in the last 5 s/);
     expect(a.applied.every(({ text }) => text !== "forged")).toBe(true);
   });
@@ -295,10 +296,10 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     const refused = gateway.publish("x".repeat(2000));
     await until(() => gateway.log.status().refusal);
     expect(gateway.log.status().refusal?.description).toContain("maximum bytes exceeded");
-    const info = await nats.request(`$JS.API.STREAM.INFO.${stream}`);
+    const info = await request(nats, `$JS.API.STREAM.INFO.${stream}`);
     const { config } = info.json<{ config: Record<string, unknown> }>();
     const update = JSON.stringify({ ...config, max_bytes: 100_000 });
-    await nats.request(`$JS.API.STREAM.UPDATE.${stream}`, update);
+    await request(nats, `$JS.API.STREAM.UPDATE.${stream}`, update);
     expect(await refused).toBe(true);
     expect(gateway.log.status().refusal).toBeUndefined();
   });
@@ -308,14 +309,14 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     const gateway = await newGateway(stream);
     await gateway.publish("before");
     const stateOf = async () => {
-      const info = await nats.request(`$JS.API.STREAM.INFO.${stream}`);
+      const info = await request(nats, `$JS.API.STREAM.INFO.${stream}`);
       return info.json<{ config: Record<string, unknown>; state: { messages: number } }>();
     };
     const { config } = await stateOf();
     const update = JSON.stringify({ ...config, max_age: 100_000_000 });
-    await nats.request(`$JS.API.STREAM.UPDATE.${stream}`, update);
+    await request(nats, `$JS.API.STREAM.UPDATE.${stream}`, update);
     await until(async () => (await stateOf()).state.messages === 0, { everyMs: 20 });
-    await nats.request(`$JS.API.STREAM.UPDATE.${stream}`, JSON.stringify(config));
+    await request(nats, `$JS.API.STREAM.UPDATE.${stream}`, JSON.stringify(config));
     void gateway.publish("refused");
     await until(() => gateway.log.status().refusal);
     expect(gateway.log.status().refusal?.description).toBe(
@@ -356,7 +357,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     await gateway.publish("stored");
     const { mirror } = gateway;
     const opened = await ReplicatedLog.open(optionsOf(stream, mirror));
-    await nats.request(`$JS.API.STREAM.DELETE.${stream}`);
+    await request(nats, `$JS.API.STREAM.DELETE.${stream}`);
     const text =
       `stream ${stream} has been missing for 3 s; this gateway applied up to sequence 1: stop all ` +
       "gateways and run `perpgate cluster reseed`";
@@ -369,7 +370,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     const options = optionsOf("absent");
     await expect(ReplicatedLog.open(options)).rejects.toThrow("run `perpgate cluster init`");
     const config = { name: "wrong", subjects: ["wrong.>"], discard: "old", num_replicas: 1 };
-    await nats.request("$JS.API.STREAM.CREATE.wrong", JSON.stringify(config));
+    await request(nats, "$JS.API.STREAM.CREATE.wrong", JSON.stringify(config));
     await expect(ReplicatedLog.open({ ...options, stream: "wrong" })).rejects.toThrow(
       /its subjects must be "wrong\.log\.\*" alone; .*deny_delete must be on; .*deny_purge must/,
     );
@@ -399,7 +400,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
   test("a stream that begins later than the mirror's end asks for a join", async () => {
     const stream = `venue${++streams}`;
     await createStream(nats, { stream, maxBytes: 1e8, firstSequence: 10 });
-    await nats.request(subjectOf(stream, "rubbish"), "at sequence 10");
+    await request(nats, subjectOf(stream, "rubbish"), "at sequence 10");
     await expect(newGateway(stream)).rejects.toThrow(
       "the stream begins at sequence 10, but this gateway needs sequence 1: run `perpgate cluster join`",
     );
@@ -422,7 +423,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     const stream = await newStream();
     const gateway = await newGateway(stream);
     for (let batch = 0; batch < 150; batch++) await gateway.publish(`batch ${batch}`);
-    await nats.request(subjectOf(stream, "rubbish"), "dropped, and kept all the same");
+    await request(nats, subjectOf(stream, "rubbish"), "dropped, and kept all the same");
     await gateway.publish("last");
     await gateway.close();
     const { mirror } = gateway;
@@ -430,7 +431,7 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
     const logger = { info: () => undefined, warn: () => undefined };
     const options = { access, logger, stream, messages: mirror.messages() };
     await expect(reseed(options)).rejects.toThrow("is not empty: it ends at sequence 152");
-    await nats.request(`$JS.API.STREAM.DELETE.${stream}`);
+    await request(nats, `$JS.API.STREAM.DELETE.${stream}`);
     const progress: number[] = [];
     const onProgress = (sequence: number) => progress.push(sequence);
     const messages = mirror.messages();

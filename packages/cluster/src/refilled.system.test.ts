@@ -18,6 +18,7 @@ import {
   LogGateway,
   NatsCluster,
   type NatsServer,
+  request,
 } from "./testing/index.js";
 
 const STREAM = "venue";
@@ -78,7 +79,7 @@ describe.skipIf(isWithoutNatsServer())("a stream that was rolled back and filled
     await withNats(async (nats) => {
       for (let counter = 0; counter < 10; counter++) {
         const message = encodeMessage({ writer, counter, claim, block, records: [] });
-        await nats.request(subjectOf(STREAM, writer), message, { timeout: 2_000 });
+        await request(nats, subjectOf(STREAM, writer), message);
       }
     });
     proxy.isSilent = false;
@@ -174,7 +175,7 @@ describe.skipIf(isWithoutNatsServer())("a stream that was rolled back and filled
       push(3);
       expect(read).toEqual([1, 2]);
       // The stream's own messages contradict those that were pushed.
-      for (const text of ["one", "two", "three"]) await nats.request(subject, text);
+      for (const text of ["one", "two", "three"]) await request(nats, subject, text);
       expect(await untilContradicted()).toEqual([2]);
       expect(read).toEqual([1, 2]);
     }));
@@ -189,7 +190,7 @@ describe.skipIf(isWithoutNatsServer())("a stream that was rolled back and filled
       reader.attach(nats, 0);
       push(2);
       expect(read).toEqual([1]);
-      await nats.request(subject, "one");
+      await request(nats, subject, "one");
       expect(await untilContradicted()).toEqual([1]);
     }));
 
@@ -201,7 +202,7 @@ describe.skipIf(isWithoutNatsServer())("a stream that was rolled back and filled
       push(2, 200);
       push(3, 500);
       expect(read).toEqual([1, 2]);
-      for (const text of ["one", "two", "three"]) await nats.request(subject, text);
+      for (const text of ["one", "two", "three"]) await request(nats, subject, text);
       expect(await untilContradicted()).toEqual([2]);
       expect(read).toEqual([1, 2]);
     }));
@@ -234,7 +235,7 @@ describe.skipIf(isWithoutNatsServer())("a stream that was rolled back and filled
       const { reader, subject, time, read } = await newReader(nats, "slow");
       const asked = questionsTo(nats, "slow");
       reader.attach(nats, 0);
-      await nats.request(subject, "one");
+      await request(nats, subject, "one");
       const readUpTo = async (sequence: number): Promise<void> => {
         while (read.at(-1) !== sequence) {
           reader.tick(10);
@@ -246,7 +247,7 @@ describe.skipIf(isWithoutNatsServer())("a stream that was rolled back and filled
       asked.length = 0;
       // Less than counts as a pause of the process.
       time.nowMs += 900;
-      await nats.request(subject, "two");
+      await request(nats, subject, "two");
       await readUpTo(2);
       await nats.flush();
       expect(asked).toContain(1);

@@ -7,4 +7,5 @@ export { type Applied, LogGateway, MemoryMirror } from "./log-gateway.js";
 export { isWithoutNatsServer, natsServerPath } from "./nats-binary.js";
 export { type ClusterSettings, NatsCluster } from "./nats-cluster.js";
 export { NatsServer, type ServerPorts } from "./nats-server.js";
+export { request } from "./patient-request.js";
 export { type Damage, damageStream } from "./store-damage.js";
