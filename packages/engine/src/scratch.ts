@@ -95,8 +95,8 @@ export class Scratch {
   readonly coveringExits: number[] = [];
   /** The exits of the order that is placed: 1 a take profit, 2 a stop loss, 3 both. */
   attachedExits = 0;
-  /** Orders that the command has queued again. */
-  turns = 0;
+  /** Orders that the command has queued again, by market; in version 2 all in the first place. */
+  readonly queued: number[] = [];
   /** Session, client id and result of an order, for its acknowledgement. */
   session: SessionRow | null = null;
   clientId: ClientIdWords = NO_CLIENT_ID;
@@ -113,7 +113,7 @@ export class Scratch {
     this.resizedExits.length = 0;
     this.coveringExits.length = 0;
     this.attachedExits = 0;
-    this.turns = 0;
+    this.queued.length = 0;
     this.serving = 0;
   }
 

@@ -139,7 +139,7 @@ function amendStop(s: VenueState, market: Market, order: number): void {
   positions.addPendingNotional(row, -pendingNotional(s, market, order));
   if (!s.scratch.amendment.keepsRank) {
     unlinkFromLists(orders, positions, order);
-    orders.setRank(order, s.nextRank());
+    orders.setRank(order, s.nextRank(market));
     appendToLists(orders, positions, order);
   }
   applyTerms(s, order);
@@ -194,7 +194,7 @@ function queueAgain(s: VenueState, session: Session, market: Market, order: numb
     orders.extras.addFill(extras, taker.filledMicros, taker.openedMicros);
   }
   orders.setRemaining(order, taker.lotsLeft);
-  orders.setRank(order, s.nextRank());
+  orders.setRank(order, s.nextRank(market));
   enterOrder(s, market, order);
   reserveFor(s, market, order);
   settle(s, market, row);

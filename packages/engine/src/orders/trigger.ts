@@ -60,7 +60,7 @@ export function trigger(s: VenueState, market: Market, order: number): void {
 
 /** An exit whose order may open more lots waits for them. */
 function waitAgain(s: VenueState, market: Market, order: number): void {
-  s.orders.setRank(order, s.nextRank());
+  s.orders.setRank(order, s.nextRank(market));
   enterOrder(s, market, order);
   settle(s, market, s.orders.position(order));
 }
@@ -149,7 +149,7 @@ function rest(s: VenueState, market: Market, order: number): void {
   orders.setLimitType(order);
   orders.setPrice(order, ticks);
   orders.setRemaining(order, remainingLots);
-  orders.setRank(order, s.nextRank());
+  orders.setRank(order, s.nextRank(market));
   enterOrder(s, market, order);
   reserveFor(s, market, order);
   settle(s, market, orders.position(order));

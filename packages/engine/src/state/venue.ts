@@ -194,9 +194,13 @@ export class VenueState {
     return Math.abs(market.mark - settled) * PPM <= settled * market.maintenance.lowestPpm;
   }
 
-  /** The rank of an order that the command in progress queues again: behind all others. */
-  nextRank(): number {
-    return this.seq * RANKS_PER_COMMAND + this.scratch.turns++;
+  /** The rank of an order that the command in progress queues again: behind all others of its market. */
+  nextRank({ number }: Market): number {
+    const { queued } = this.scratch;
+    const at = this.rules.stopLines ? number : 0;
+    const turn = queued[at] ?? 0;
+    queued[at] = turn + 1;
+    return this.seq * RANKS_PER_COMMAND + turn;
   }
 
   /** Whether the account may open positions at the present stage of the cohort. */
