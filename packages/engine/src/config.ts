@@ -109,6 +109,17 @@ export const SMALL_SHORTFALL_MICROS = 10_000_000;
 /** Accounts among which auto-deleveraging divides lots at a time. */
 export const DELEVERAGED_TOGETHER = 500;
 
+/**
+ * Work units of an account's first liquidation in a row, or of a stop's first turn, and of each later one:
+ * 20 and 500 makers. The first is short, so that those who need no more are not held up by those who do.
+ */
+export const UNITS_PER_FIRST_TURN = 80;
+export const UNITS_PER_TURN = 2_000;
+/** Accounts of a market that may wait for a later turn; others keep the place of their shortfall. */
+export const BEHIND_PER_MARKET = 4_096;
+/** After a jump, what is due for this long is not offered to the book any more: orders wait for it. */
+export const OVERDUE_MS = 1_000;
+
 /** Stops that wait and that one tick looks at in one market, those that it does not serve included. */
 export const STOP_STEPS_PER_TICK = 4_096;
 /** Stops that one tick serves in one market. */

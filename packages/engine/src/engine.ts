@@ -132,7 +132,7 @@ export class Engine {
     if (!this.advanceTime(command)) return s.events;
     for (;;) {
       const mark = s.events.length;
-      const { config, reaches, carriedDisconnects } = s;
+      const { config, reaches, carriedDisconnects, behind } = s;
       const { fresh, again } = s.ends;
       s.undo.begin();
       s.totals.table.touch(0);
@@ -148,6 +148,7 @@ export class Engine {
         s.scratch.trial.isOn = false;
         s.reaches = reaches;
         s.carriedDisconnects = carriedDisconnects;
+        s.behind = behind;
         s.ends.fresh = fresh;
         s.ends.again = again;
         recall(s, config);

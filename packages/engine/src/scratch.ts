@@ -77,6 +77,9 @@ export class Scratch {
   /** The same in version 3: in which parts. */
   readonly shares: DeleveragingShares[] = [];
   readonly stopChoice = new StopChoice();
+  /** Stops that the tick has looked at, and served, by market. */
+  readonly stopsLooked: number[] = [];
+  readonly stopsServed: number[] = [];
   /** Of an order that is undone unless it fills. */
   readonly trial = new Trial();
   readonly work = new Work();
@@ -84,8 +87,8 @@ export class Scratch {
   endedBySettle = 0;
   /** Orders of liquidated accounts that the liquidations of this command have canceled. */
   liquidatedOrders = 0;
-  /** Markets in which a chosen liquidation was not done, or not to its end. */
-  readonly unserved = new Set<number>();
+  /** Of the positions to liquidate, those that have had no turn. */
+  readonly firstTurns: number[] = [];
   /** What `warmMakers` has read; of no meaning. */
   warmed = 0;
   /** Id of the stop that a tick is serving; 0: none. */

@@ -1,6 +1,7 @@
 /**
  * The work that time brings, in phases: cancels carried over, expiries, mark, funding, liquidations, the
- * backstop, stops, timers. Within each phase markets go in listing order.
+ * backstop, stops, timers. Within each phase markets go in listing order. From version 3 on a phase leaves
+ * units to those after it, and liquidations and stops go on at the end with what is left.
  */
 import { HOUR_MS } from "./config.js";
 import { emit } from "./events/event-log.js";
@@ -8,12 +9,17 @@ import { sweepMarkets } from "./markets/sweep.js";
 import { sampleFund } from "./money/fund-budget.js";
 import { applyFunding, forgetSamples, samplePremium } from "./money/funding.js";
 import { shedBackstop } from "./money/hand-over.js";
-import { reduceBackstop, runLiquidations } from "./money/liquidate.js";
+import {
+  endLiquidations,
+  forgetParts,
+  reduceBackstop,
+  runLiquidations,
+} from "./money/liquidate.js";
 import { recomputeMark } from "./money/mark.js";
 import { advanceWatches } from "./money/watch.js";
 import { expireOrders, fireSwitches } from "./orders/cancel.js";
 import { endInRounds } from "./orders/over.js";
-import { runStops } from "./orders/stops.js";
+import { endStops, runStops } from "./orders/stops.js";
 import {
   cancelCarriedOver,
   cancelOfExpiring,
@@ -50,6 +56,8 @@ export function runTick(s: VenueState): void {
     advanceWatches(market);
   }
   sampleFund(s);
+  const share = fairShare(s);
+  allot(s, (3 * share) / 8);
   while (s.totals.nextFundingMs <= s.timeMs) {
     const hourEndMs = s.totals.nextFundingMs;
     for (const market of s.markets) {
@@ -60,13 +68,33 @@ export function runTick(s: VenueState): void {
     runLiquidations(s, budget);
   }
   runLiquidations(s, budget);
+  allot(s, share / 2);
   for (const market of s.markets) {
     if (!s.isLive(market)) continue;
     reduceBackstop(s, market);
     shedBackstop(s, market);
   }
+  allot(s, share);
   runStops(s, budget);
+  if (s.rules.takesTurns) {
+    allot(s, s.rules.unitsPerTickAndMarket);
+    endLiquidations(s, budget);
+    endStops(s);
+  }
+  forgetParts(s);
   if (s.rules.endsInRounds) return;
   fireSwitches(s);
   cancelOfExpiring(s, disconnects);
+}
+
+/**
+ * Units of the tick that are each market's own: its service does not depend on what is met in others. The
+ * liquidations of a market leave some of them to its stops; what nobody has used by then is shared.
+ */
+function fairShare({ scratch, markets, rules }: VenueState): number {
+  return Math.min(rules.unitsPerTickAndMarket, scratch.work.leftInAll / markets.length);
+}
+
+function allot({ scratch, rules }: VenueState, units: number): void {
+  if (rules.takesTurns) scratch.work.allot(Math.floor(units));
 }

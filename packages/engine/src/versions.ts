@@ -13,7 +13,9 @@ import {
   LIQUIDATIONS_AND_STOPS_PER_COMMAND,
   STOPS_PER_TICK_AND_MARKET,
   UNITS_PER_COMMAND,
+  UNITS_PER_FIRST_TURN,
   UNITS_PER_TICK,
+  UNITS_PER_TURN,
 } from "./config.js";
 import { UNITS_PER_MAKER } from "./work.js";
 
@@ -25,6 +27,11 @@ export interface RuleSet {
   readonly unitsPerCommand: number;
   readonly unitsPerTick: number;
   readonly unitsPerTickAndMarket: number;
+  /** Of the first turn of a liquidation or stop in a tick's service, and of the later ones. */
+  readonly unitsPerFirstTurn: number;
+  readonly unitsPerTurn: number;
+  /** Whether one that reached the units of its turn goes behind the others. */
+  readonly takesTurns: boolean;
   /** Of an order that a command or tick ends or triggers, and of one that something else moves or ends. */
   readonly unitsPerCancel: number;
   readonly unitsPerMove: number;
@@ -70,6 +77,9 @@ const VERSION_2: RuleSet = {
   unitsPerCommand: UNITS_PER_COMMAND,
   unitsPerTick: UNITS_PER_COMMAND,
   unitsPerTickAndMarket: UNITS_PER_COMMAND,
+  unitsPerFirstTurn: Number.POSITIVE_INFINITY,
+  unitsPerTurn: Number.POSITIVE_INFINITY,
+  takesTurns: false,
   unitsPerCancel: 0,
   unitsPerMove: 0,
   unitsPerUnitUndone: 0,
@@ -97,6 +107,11 @@ const VERSION_3: RuleSet = {
   version: 3,
   endsInRounds: true,
   unitsPerTick: UNITS_PER_TICK,
+  unitsPerFirstTurn: UNITS_PER_FIRST_TURN,
+  unitsPerTurn: UNITS_PER_TURN,
+  takesTurns: true,
+  // The units of a turn bound them.
+  liquidationCancelsPerCommand: Number.POSITIVE_INFINITY,
   unitsPerCancel: UNITS_PER_MAKER,
   unitsPerMove: 1,
   unitsPerUnitUndone: 1,

@@ -13,7 +13,8 @@
  *   for (const market of s.markets) { work.enter(market.number); while (work.left > 0 && …) … }
  *   if (work.isSpent) …                 // no market has anything left
  *
- * A part of it (an account's turn, a phase) is given less by `narrow`, which returns what `widen` needs:
+ * A phase of a tick leaves units of each market to later ones: `allot` says how many are used up by the end
+ * of it. An account's turn is given less by `narrow`, which returns what `widen` needs:
  *
  *   const outer = work.narrow(units); …; work.widen(outer);
  */
@@ -51,6 +52,16 @@ export class Work {
   /** Whether the command has no units left, in any market. */
   get isSpent(): boolean {
     return this.spent >= this.limit;
+  }
+
+  /** What the command has left, all markets together. */
+  get leftInAll(): number {
+    return Math.max(0, this.limit - this.spent);
+  }
+
+  /** Until the next call each market has this many units of the tick, those used so far included. */
+  allot(perMarket: number): void {
+    this.perMarket = perMarket;
   }
 
   charge(units: number): void {

@@ -87,7 +87,6 @@ export function shedBackstop(s: VenueState, market: Market): void {
   s.focus = market.number;
   s.scratch.work.enter(market.number);
   deleverage(s, market, NONE, market.backstopLots > 0 ? SHORT : LONG, lots, market.mark);
-  market.positions.changed = null;
 }
 
 function toBackstop(

@@ -5,7 +5,7 @@
  */
 import { mulDivCeil } from "@perpgate/protocol/integers";
 import { LONG, SHORT } from "../commands.js";
-import { PPM, SMALL_SHORTFALL_MICROS } from "../config.js";
+import { BEHIND_PER_MARKET, OVERDUE_MS, PPM, SMALL_SHORTFALL_MICROS } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { BACKSTOP_ACCOUNT } from "../events/event-table.js";
 import { match } from "../orders/match.js";
@@ -15,6 +15,7 @@ import { TAKER_BACKSTOP, TAKER_LIQUIDATION } from "../orders/taker.js";
 import { END } from "../reasons.js";
 import type { Selection } from "../selection.js";
 import type { Market } from "../state/market.js";
+import { NONE } from "../state/orders.js";
 import { blockOf } from "../state/positions.js";
 import type { VenueState } from "../state/venue.js";
 import type { WorkBudget } from "../work-budget.js";
@@ -26,52 +27,142 @@ import { forEachWatched, refreshWatches } from "./watch.js";
 
 /** Above every account number: market × this + account orders pairs by market, then account. */
 const ACCOUNTS = 2 ** 32;
+/** Words per entry of a list of `VenueState.behind`: account, and since when. */
+const BEHIND_WORDS = 2;
 
-/** Liquidates the positions that are due, the largest shortfall first, as far as the budget goes. */
+/**
+ * Gives the positions that are due a turn each, the largest shortfall first, then those that wait for a later
+ * one, as far as budget and units go. In version 2 a turn has no limit, so it is the only one.
+ */
 export function runLiquidations(s: VenueState, budget: WorkBudget): void {
-  const { due, work, unserved } = s.scratch;
-  if (budget.left === 0 || work.isSpent || hasCanceledEnough(s)) return;
-  unserved.clear();
+  const { due, work, firstTurns } = s.scratch;
+  due.begin(0);
+  firstTurns.length = 0;
+  if (budget.left === 0 || work.isSpent) return;
+  forgetParts(s);
   refreshWatches(s);
   due.begin(budget.left);
   for (const market of s.markets) {
     if (!s.isLive(market)) continue;
     s.focus = market.number;
-    offerDue(market, due);
+    offerDue(s, market, due);
   }
   due.sort();
-  for (let i = 0; i < due.count; i++) {
-    const market = s.markets[Math.floor(due.tie(i) / ACCOUNTS)]!;
-    s.focus = market.number;
-    // An earlier liquidation may have traded with it.
-    if (!isDue(market, due.item(i))) continue;
-    if (serve(s, market, due.item(i), budget)) continue;
-    if (due.weight(i) > SMALL_SHORTFALL_MICROS) unserved.add(market.number);
-  }
-  const isLeftOver = due.isFull && due.weight(due.count - 1) > SMALL_SHORTFALL_MICROS;
-  if (s.rules.settlesJumps && !isLeftOver) noteSettled(s);
-  // The order of deleveraging holds for this mark and funding, however this ended.
-  for (const { positions } of s.markets) positions.changed = null;
+  for (let i = 0; i < due.count; i++) firstTurns.push(i);
+  giveTurns(s, budget);
 }
 
-/** Liquidates one position if the command may begin another; returns whether it is done with. */
-function serve(s: VenueState, market: Market, row: number, budget: WorkBudget): boolean {
-  const { work } = s.scratch;
-  if (hasCanceledEnough(s)) return false;
-  work.enter(market.number);
-  // It waits: it must not be handed over before the book was asked.
-  if (work.left === 0) return false;
-  budget.take();
-  liquidate(s, market, row);
-  return !isDue(market, row);
-}
-
-/** Notes the mark in the markets of which no liquidation waits for a later tick, small ones apart. */
-function noteSettled(s: VenueState): void {
+/** Version 3: the end of a tick's service. What other phases have left of the units is for more turns. */
+export function endLiquidations(s: VenueState, budget: WorkBudget): void {
+  const { due, firstTurns } = s.scratch;
+  giveTurns(s, budget);
+  const isLeftOver = due.isFull && due.count > 0 && isLarge(due.weight(due.count - 1));
+  if (isLeftOver) return;
+  const unsettled = new Set<number>();
+  for (const i of firstTurns) if (isLarge(due.weight(i))) unsettled.add(marketOf(due, i));
   for (const market of s.markets) {
-    if (!s.isLive(market) || s.scratch.unserved.has(market.number)) continue;
+    if (!s.isLive(market) || unsettled.has(market.number) || isAnyBehind(s, market)) continue;
     if (market.settledMark !== market.mark) market.settledMark = market.mark;
   }
+}
+
+/** Orders wait for it after a jump. */
+function isLarge(shortfall: number): boolean {
+  return shortfall > SMALL_SHORTFALL_MICROS;
+}
+
+function marketOf(due: Selection, i: number): number {
+  return Math.floor(due.tie(i) / ACCOUNTS);
+}
+
+function giveTurns(s: VenueState, budget: WorkBudget): void {
+  giveFirstTurns(s, budget);
+  for (const market of s.markets) {
+    if (!s.isLive(market)) continue;
+    s.focus = market.number;
+    giveLaterTurns(s, market, budget);
+  }
+}
+
+/** The parts in which accounts are deleveraged hold for one mark and funding. */
+export function forgetParts({ markets }: VenueState): void {
+  for (const { positions } of markets) positions.changed = null;
+}
+
+/** First turns of the chosen positions; those that the units do not reach stay in `firstTurns`. */
+function giveFirstTurns(s: VenueState, budget: WorkBudget): void {
+  const { due, firstTurns, work } = s.scratch;
+  const { unitsPerFirstTurn, takesTurns } = s.rules;
+  let waiting = 0;
+  for (const i of firstTurns) {
+    const market = s.markets[marketOf(due, i)]!;
+    const row = due.item(i);
+    s.focus = market.number;
+    // An earlier liquidation may have traded with it.
+    if (!isDue(market, row)) continue;
+    work.enter(market.number);
+    const orders = market.positions.openOrders(row) * s.rules.unitsPerCancel;
+    if (takesTurns && orders > unitsPerFirstTurn && goesBehind(s, market, row)) continue;
+    // It waits: it must not be handed over before the book was asked.
+    if (work.left === 0 || budget.left === 0 || hasCanceledEnough(s)) {
+      firstTurns[waiting++] = i;
+      continue;
+    }
+    budget.take();
+    liquidate(s, market, row, unitsPerFirstTurn, false);
+    if (!takesTurns || !isDue(market, row)) continue;
+    // Where the units of the market have ended before those of its turn, it has not had all of it.
+    if (work.left === 0) firstTurns[waiting++] = i;
+    else goesBehind(s, market, row);
+  }
+  firstTurns.length = waiting;
+}
+
+/** Lets a position wait behind the others, if the line has room. */
+function goesBehind(s: VenueState, market: Market, row: number): boolean {
+  const line = s.behind[market.number] ?? [];
+  if (line.length >= BEHIND_WORDS * BEHIND_PER_MARKET) return false;
+  setBehind(s, market, [...line, market.positions.account(row), s.timeMs]);
+  return true;
+}
+
+function setBehind(s: VenueState, market: Market, line: readonly number[]): void {
+  s.behind = s.markets.map(
+    ({ number }) => (number === market.number ? line : s.behind[number]) ?? [],
+  );
+}
+
+/** Turns for those that wait behind the others; one that reaches its limit again goes to the end. */
+function giveLaterTurns(s: VenueState, market: Market, budget: WorkBudget): void {
+  const { work } = s.scratch;
+  const { positions } = market;
+  const line = [...(s.behind[market.number] ?? [])];
+  let at = 0;
+  work.enter(market.number);
+  for (; at < line.length && work.left > 0 && budget.left > 0; at += BEHIND_WORDS) {
+    const account = line[at]!;
+    const sinceMs = line[at + 1]!;
+    const row = positions.rowOf(account);
+    if (row === NONE || !isDue(market, row)) continue;
+    budget.take();
+    const isOverdue = !s.isSettled(market) && s.timeMs - sinceMs >= OVERDUE_MS;
+    liquidate(s, market, row, s.rules.unitsPerTurn, isOverdue);
+    if (isDue(market, row)) line.push(account, sinceMs);
+  }
+  if (at > 0) setBehind(s, market, line.slice(at));
+}
+
+/** Whether a position that orders have to wait for waits behind the others. */
+function isAnyBehind(s: VenueState, market: Market): boolean {
+  const line = s.behind[market.number] ?? [];
+  // Others may wait that it has no room for.
+  if (line.length >= BEHIND_WORDS * BEHIND_PER_MARKET) return true;
+  for (let at = 0; at < line.length; at += BEHIND_WORDS) {
+    const row = market.positions.rowOf(line[at]!);
+    if (row === NONE || !isDue(market, row)) continue;
+    if (isLarge(maintenanceOf(market, row) - equityOf(market, row))) return true;
+  }
+  return false;
 }
 
 /** Whether the command begins no further liquidation. It finishes the account in turn, however many orders. */
@@ -80,11 +171,13 @@ function hasCanceledEnough({ scratch, rules }: VenueState): boolean {
 }
 
 /**
- * Offers the market's due positions by their shortfall, maintenance − equity. One pass over the
+ * Offers the market's due positions by their shortfall, maintenance − equity, those that wait for a later
+ * turn apart. One pass over the
  * watches; only a position whose shortfall may be among the largest is computed exactly.
  */
-function offerDue(market: Market, due: Selection): void {
+function offerDue(s: VenueState, market: Market, due: Selection): void {
   const { positions, maintenance } = market;
+  const behind = new Set(accountsBehind(s, market));
   const { held, longWatch, sizeBounds } = positions;
   const firstTie = market.number * ACCOUNTS;
   // Beyond its watch a position's shortfall grows by at most this per lot and tick: a long's equity
@@ -106,11 +199,16 @@ function offerDue(market: Market, due: Selection): void {
       found = true;
       const shortfall = maintenanceOf(market, row) - equityOf(market, row);
       if (shortfall < 0) continue;
+      if (behind.size > 0 && behind.has(positions.account(row))) continue;
       due.offer(shortfall, firstTie + positions.account(row), row);
       floor = due.floor - 2;
     }
     return found;
   });
+}
+
+function accountsBehind(s: VenueState, market: Market): number[] {
+  return (s.behind[market.number] ?? []).filter((_, at) => at % BEHIND_WORDS === 0);
 }
 
 /** Accounts whose equity is at or below maintenance, ascending. */
@@ -133,7 +231,18 @@ function isDue(market: Market, row: number): boolean {
   return market.positions.lots(row) !== 0 && equityOf(market, row) <= maintenanceOf(market, row);
 }
 
-function liquidate(s: VenueState, market: Market, row: number): void {
+/**
+ * A turn of one position. `unitsInBook`: for meeting makers; what the book would take beyond that waits.
+ * `isOverdue`: it is handed over without asking the book.
+ */
+function liquidate(
+  s: VenueState,
+  market: Market,
+  row: number,
+  unitsInBook: number,
+  isOverdue: boolean,
+): void {
+  const { work } = s.scratch;
   market.positions.table.touch(row);
   settleFunding(s, market, row);
   // Those that close the position protect what may be left; `settle` ends them if nothing is.
@@ -142,18 +251,27 @@ function liquidate(s: VenueState, market: Market, row: number): void {
   const canceled = endOrders(s, idsOf(s.orders, others), END.liquidation);
   // In a market that is being made reduce-only the first end takes the others with it.
   s.scratch.liquidatedOrders += canceled + s.scratch.endedBySettle - endedBySettle;
-  while (s.scratch.work.left > 0 && isDue(market, row)) liquidationRound(s, market, row);
+  const booked = isOverdue ? Number.NEGATIVE_INFINITY : work.spent + unitsInBook;
+  while (work.left > 0 && isDue(market, row)) {
+    if (!liquidationRound(s, market, row, booked)) break;
+  }
   settle(s, market, row);
 }
 
-function liquidationRound(s: VenueState, market: Market, row: number): void {
+/** `booked`: the units spent at which it stops to take from the book. False if it did. */
+function liquidationRound(s: VenueState, market: Market, row: number, booked: number): boolean {
   const { positions } = market;
-  const { taker } = s.scratch;
+  const { taker, work } = s.scratch;
   const account = positions.account(row);
   const side = positions.lots(row) > 0 ? SHORT : LONG;
   taker.begin(TAKER_LIQUIDATION, side, row, account, 0);
   taker.lotsLeft = targetLots(s, market, row);
-  match(s, market, taker);
+  if (booked > 0) {
+    const outer = work.narrow(booked - work.spent);
+    match(s, market, taker);
+    work.widen(outer);
+  }
+  const isCut = taker.stopReason === END.fill_limit;
 
   const fullFee = mulDivCeil(taker.filledMicros, s.rules.liquidationFeePpm, PPM);
   let feeMicros = 0;
@@ -166,9 +284,11 @@ function liquidationRound(s: VenueState, market: Market, row: number): void {
     s.addMargin(market, row, -margin);
     s.totals.fund += feeMicros;
     s.addWallet(account, margin - feeMicros);
-  } else if (taker.lotsLeft > 0 && taker.stopReason !== END.fill_limit && isDue(market, row)) {
+  } else if (taker.lotsLeft > 0 && !isCut && isDue(market, row)) {
     const held = Math.abs(positions.lots(row));
+    const outer = work.narrow(s.rules.unitsPerTurn);
     backstopLots = handOver(s, market, row, side, taker.lotsLeft);
+    work.widen(outer);
     deleveragedLots = held - Math.abs(positions.lots(row)) - backstopLots;
     if (positions.lots(row) === 0) {
       dustMicros = positions.margin(row);
@@ -190,6 +310,7 @@ function liquidationRound(s: VenueState, market: Market, row: number): void {
     deleveragedLots,
     dustMicros,
   });
+  return !isCut;
 }
 
 /** Lots to close: down to the highest lower tier that would leave it healthy, else all. */

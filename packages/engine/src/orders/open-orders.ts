@@ -19,16 +19,21 @@ import {
   STOP_LIST,
 } from "../state/positions.js";
 import type { StopBook } from "../state/stop-book.js";
-import { NO_LINE, stopSet } from "../state/stop-lines.js";
+import { BEHIND_LINE, NO_LINE, stopSet } from "../state/stop-lines.js";
 import type { VenueState } from "../state/venue.js";
 import { lineOf } from "./line-of-stop.js";
 
 /** Adds an order row to book and lists. */
 export function enterOrder(s: VenueState, market: Market, order: number): void {
-  const { positions } = market;
   if (!s.orders.isStop(order)) queueOrder(s, market.ladder(s.orders.side(order)), order);
   else if (isExit(s.orders, order)) awaitLots(s, order);
   else addStop(s, market, order);
+  countOpen(s, market, order);
+}
+
+/** Adds an order that is in book or stops to its account's lists and counts. */
+function countOpen(s: VenueState, market: Market, order: number): void {
+  const { positions } = market;
   listOrder(s, market, order);
   const row = s.orders.position(order);
   positions.table.touch(row);
@@ -207,6 +212,19 @@ export function addStop(s: VenueState, market: Market, order: number): void {
 export function enterLine(s: VenueState, market: Market, order: number): void {
   market.stopLines.add(order, setOfStop(s.orders, order));
   countInLine(s, market, order, 1);
+}
+
+/** Puts a stop that a tick has moved into its line. */
+export function enterMoved(s: VenueState, market: Market, order: number): void {
+  market.stopLines.addMoved(order);
+  countInLine(s, market, order, 1);
+}
+
+/** Lets a stop that has reached the limit of its turn wait behind all others. */
+export function enterBehind(s: VenueState, market: Market, order: number): void {
+  s.orders.setLine(order, BEHIND_LINE, s.seq);
+  enterMoved(s, market, order);
+  countOpen(s, market, order);
 }
 
 /** Notes that a stop is in a line, or (−1) no longer. */

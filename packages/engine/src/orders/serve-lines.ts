@@ -3,7 +3,7 @@ import { STOP_STEPS_PER_TICK } from "../config.js";
 import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
-import { CLOSING_LINES, STALE_LINE, STOP_LINES, sizeOfLine } from "../state/stop-lines.js";
+import { BEHIND_LINE, CLOSING_LINES, STALE_LINE, sizeOfLine } from "../state/stop-lines.js";
 import type { VenueState } from "../state/venue.js";
 import { sizeNow } from "./line-of-stop.js";
 import { setOfStop } from "./open-orders.js";
@@ -11,28 +11,35 @@ import { overReason } from "./over.js";
 import { cancelOpen } from "./settle.js";
 import { trigger } from "./trigger.js";
 
-/** Serves stops of the market that wait, as far as its work and the limits go. */
-export function serveLines(s: VenueState, market: Market): void {
-  const { work } = s.scratch;
-  let steps = STOP_STEPS_PER_TICK;
-  let left = s.rules.stopsPerTickAndMarket;
-  for (let line = 0; line < STOP_LINES; line++) {
+/** Serves stops of some of the market's lines, as far as its work and the limits go. */
+export function serveLines(s: VenueState, market: Market, from: number, to: number): void {
+  const { work, stopsLooked: looked, stopsServed: served } = s.scratch;
+  const { number } = market;
+  for (let line = from; line < to; line++) {
     for (;;) {
+      const looks = looked[number] ?? 0;
+      const serves = served[number] ?? 0;
+      if (looks === STOP_STEPS_PER_TICK || serves === s.rules.stopsPerTickAndMarket) return;
+      // One that could meet nobody waits: it would have had its turn for nothing.
+      if (work.left <= s.rules.unitsPerCancel) return;
       const order = market.stopLines.next(line);
       if (order === NONE) break;
-      // One that could meet nobody waits: it would end without having had its turn.
-      if (steps === 0 || left === 0 || work.left === 0) return;
-      steps--;
+      looked[number] = looks + 1;
       if (line < CLOSING_LINES && sizeNow(s, market, order) < sizeOfLine(line) - 1) {
         demote(s, market, order);
         continue;
       }
-      left--;
+      served[number] = serves + 1;
       const over = overReason(s, order);
       if (over !== END.none) cancelOpen(s, market, order, over);
-      else trigger(s, market, order);
+      else trigger(s, market, order, unitsOf(s, line));
     }
   }
+}
+
+/** Units of a turn. */
+function unitsOf({ rules }: VenueState, line: number): number {
+  return line === BEHIND_LINE ? rules.unitsPerTurn : rules.unitsPerFirstTurn;
 }
 
 /** A stop whose account has too little left to close for its line waits behind all others. */
@@ -41,5 +48,5 @@ function demote(s: VenueState, market: Market, order: number): void {
   market.stopLines.take(order, setOfStop(orders, order));
   orders.table.touch(order);
   orders.setLine(order, STALE_LINE, s.seq);
-  market.stopLines.addStale(order);
+  market.stopLines.addMoved(order);
 }

@@ -6,9 +6,10 @@ import { refreshWatches } from "../money/watch.js";
 import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
 import { NONE, type OrderStore, RANKS_PER_COMMAND } from "../state/orders.js";
+import { BEHIND_LINE, STOP_LINES } from "../state/stop-lines.js";
 import type { VenueState } from "../state/venue.js";
 import type { WorkBudget } from "../work-budget.js";
-import { countInLine, enterLine, isExit, isOutside, stopsOf } from "./open-orders.js";
+import { enterLine, enterMoved, isExit, isOutside, stopsOf } from "./open-orders.js";
 import { overReason } from "./over.js";
 import { serveLines } from "./serve-lines.js";
 import { cancelOpen } from "./settle.js";
@@ -18,29 +19,51 @@ import { closePosition, trigger } from "./trigger.js";
 const REACH_WORDS = 4;
 
 export function runStops(s: VenueState, budget: WorkBudget): void {
+  const { stopChoice, stopsLooked, stopsServed } = s.scratch;
+  stopsLooked.length = 0;
+  stopsServed.length = 0;
+  stopChoice.again.begin(0);
   reachStops(s);
   const hasTriggered = s.markets.some(hasTriggeredStops);
   if (s.reaches.length === 0 && !hasTriggered) return;
   refreshWatches(s);
-  const { stopChoice } = s.scratch;
   // Chosen before others are served, so none is tried again in the tick that triggers it.
   if (hasTriggered) stopChoice.chooseAgain(s);
   // Where nothing can be served, there is nothing to choose.
   if (s.reaches.length > 0 && !s.scratch.work.isSpent) {
-    if (s.rules.stopLines) serveMarkets(s);
+    if (s.rules.stopLines) serveMarkets(s, false);
     else if (budget.left > 0) serveStops(s, budget);
   }
-  if (hasTriggered) closeAgain(s);
+  if (hasTriggered) closeAgain(s, s.rules.unitsPerFirstTurn);
   forgetServed(s);
   s.scratch.serving = 0;
 }
 
-/** From version 3 on: each market serves its own. */
-function serveMarkets(s: VenueState): void {
+/** Version 3: the end of a tick's service. What other phases have left of the units is for more turns. */
+export function endStops(s: VenueState): void {
+  serveMarkets(s, true);
+  closeAgain(s, s.rules.unitsPerTurn);
+  forgetServed(s);
+  s.scratch.serving = 0;
+}
+
+/**
+ * From version 3 on: each market serves its own. Before the end a part of its units is for stops that have
+ * had a turn, and a part for those that were triggered and have not closed their position.
+ */
+function serveMarkets(s: VenueState, isEnd: boolean): void {
+  const { work } = s.scratch;
   for (const market of s.markets) {
     if (!s.isLive(market)) continue;
-    s.scratch.work.enter(market.number);
-    serveLines(s, market);
+    work.enter(market.number);
+    const part = isEnd ? work.left : Math.ceil(work.left / 4);
+    const until = work.spent + 3 * part;
+    const outer = work.narrow(2 * part);
+    serveLines(s, market, 0, BEHIND_LINE);
+    work.widen(outer);
+    work.narrow(until - work.spent);
+    serveLines(s, market, BEHIND_LINE, STOP_LINES);
+    work.widen(outer);
   }
 }
 
@@ -59,12 +82,12 @@ function serveStops(s: VenueState, budget: WorkBudget): void {
     budget.take();
     const over = overReason(s, order);
     if (over !== END.none) cancelOpen(s, market, order, over);
-    else trigger(s, market, order);
+    else trigger(s, market, order, s.rules.unitsPerFirstTurn);
   }
 }
 
-/** Tries again to close positions whose stops were triggered in earlier ticks. */
-function closeAgain(s: VenueState): void {
+/** Tries again to close positions whose stops were triggered in earlier ticks; a turn for each. */
+function closeAgain(s: VenueState, units: number): void {
   const { work } = s.scratch;
   const { again } = s.scratch.stopChoice;
   for (let i = 0; i < again.count; i++) {
@@ -73,7 +96,7 @@ function closeAgain(s: VenueState): void {
     const market = s.markets[s.orders.market(order)]!;
     s.focus = market.number;
     work.enter(market.number);
-    if (work.left > 0) closePosition(s, market, order);
+    if (work.left > 0) closePosition(s, market, order, units);
   }
 }
 
@@ -125,7 +148,7 @@ export function isReached(s: VenueState, order: number): boolean {
 export function replayReaches(s: VenueState, all: readonly number[]): void {
   const { orders, reaches } = s;
   const stops = [...all].sort((a, b) => ageOf(orders, a) - ageOf(orders, b));
-  const stale: number[] = [];
+  const moved: number[] = [];
   let next = 0;
   const reachUntil = (rank: number): void => {
     for (; next < reaches.length && reaches[next + 2]! * RANKS_PER_COMMAND <= rank; ) {
@@ -136,15 +159,11 @@ export function replayReaches(s: VenueState, all: readonly number[]): void {
   for (const order of stops) {
     if (isOutside(orders, order)) continue;
     reachUntil(ageOf(orders, order));
-    if (orders.staleAt(order) > 0) stale.push(order);
+    if (orders.movedAt(order) > 0) moved.push(order);
     else enterLine(s, s.markets[orders.market(order)]!, order);
   }
   reachUntil(Number.POSITIVE_INFINITY);
-  for (const order of stale) {
-    const market = s.markets[orders.market(order)]!;
-    market.stopLines.addStale(order);
-    countInLine(s, market, order, 1);
-  }
+  for (const order of moved) enterMoved(s, s.markets[orders.market(order)]!, order);
 }
 
 /** By rank; an exit came after everything that had happened in the command since which it covers lots. */
@@ -162,6 +181,8 @@ function ageOf(orders: OrderStore, order: number): number {
 export function reachOf(s: VenueState, order: number): number {
   const { orders, reaches } = s;
   if (reaches.length === 0) return 0;
+  // It has a later rank if it has had a turn.
+  if (s.rules.stopLines && orders.movedAt(order) > 0) return orders.movedAt(order);
   const isCovering = isExit(orders, order);
   if (isCovering && orders.remaining(order) === 0) return 0;
   const market = s.markets[orders.market(order)]!;

@@ -18,6 +18,7 @@ import { match } from "./match.js";
 import {
   closesPosition,
   detachOrder,
+  enterBehind,
   enterOrder,
   isExit,
   limitOf,
@@ -29,7 +30,8 @@ import {
 import { endOrder, reserveFor, settle } from "./settle.js";
 import { bandLimit, TAKER_ORDER } from "./taker.js";
 
-export function trigger(s: VenueState, market: Market, order: number): void {
+/** `units`: of its turn. From version 3 on a stop that reaches it waits behind the others for the next one. */
+export function trigger(s: VenueState, market: Market, order: number, units: number): void {
   s.focus = market.number;
   // A turn, also if it meets nobody.
   s.scratch.work.charge(s.rules.unitsPerCancel);
@@ -44,18 +46,40 @@ export function trigger(s: VenueState, market: Market, order: number): void {
     market.positions.table.touch(row);
     emit.StopTriggered(s.events, { orderId, account, market: market.number });
     if (s.rules.fixesTriggeredLots) fixLots(s, market, order);
-    if (orders.index.get(orderId) !== NONE) closePosition(s, market, order);
+    if (orders.index.get(orderId) !== NONE) closePosition(s, market, order, units);
     return;
   }
   detachOrder(s, market, order);
   emit.StopTriggered(s.events, { orderId, account, market: market.number });
-  take(s, market, order);
+  take(s, market, order, units);
   const { taker } = s.scratch;
   const reason = reasonToEnd(s, market, order);
+  if (reason === END.fill_limit && s.rules.takesTurns) {
+    waitBehind(s, market, order);
+    return;
+  }
   if (taker.lotsLeft > 0 && reason === END.none) rest(s, market, order);
   else if (taker.lotsLeft === 0 && isExit(orders, order) && canOpen(s, order)) {
     waitAgain(s, market, order);
   } else end(s, market, order, taker.lotsLeft, reason);
+}
+
+/** A stop that has reached the limit of its turn keeps what is left of its terms. */
+function waitBehind(s: VenueState, market: Market, order: number): void {
+  const { orders } = s;
+  keepFills(s, order);
+  orders.setRemaining(order, s.scratch.taker.lotsLeft);
+  orders.setRank(order, s.nextRank(market));
+  enterBehind(s, market, order);
+  settle(s, market, orders.position(order));
+}
+
+/** Counts the fills of this turn where the terms of the order depend on them. */
+function keepFills({ orders, scratch }: VenueState, order: number): void {
+  const { filledMicros, openedMicros } = scratch.taker;
+  const extras = orders.extrasRow(order);
+  if (extras === NONE || !orders.extras.isBounded(extras)) return;
+  orders.extras.addFill(extras, filledMicros, openedMicros);
 }
 
 /** An exit whose order may open more lots waits for them. */
@@ -66,7 +90,7 @@ function waitAgain(s: VenueState, market: Market, order: number): void {
 }
 
 /** Takes from the book what the stop may take. */
-function take(s: VenueState, market: Market, order: number): void {
+function take(s: VenueState, market: Market, order: number, units: number): void {
   const { orders, scratch } = s;
   const { taker } = scratch;
   const account = orders.account(order);
@@ -88,9 +112,17 @@ function take(s: VenueState, market: Market, order: number): void {
     taker.bound.setOf(orders, order, extras, limitTicks === 0);
     if (limitTicks > 0) taker.limitTicks = limitTicks;
   }
-  scratch.serving = orders.id(order);
-  match(s, market, taker);
+  serve(s, market, orders.id(order), units);
+}
+
+/** Lets the taker of a stop meet makers for that many units. */
+function serve(s: VenueState, market: Market, orderId: number, units: number): void {
+  const { scratch } = s;
+  const outer = scratch.work.narrow(units);
+  scratch.serving = orderId;
+  match(s, market, scratch.taker);
   scratch.serving = 0;
+  scratch.work.widen(outer);
 }
 
 /** Why what is left of a triggered stop does not rest; none if it does, or if nothing is left. */
@@ -143,9 +175,7 @@ function rest(s: VenueState, market: Market, order: number): void {
     emit.OrderReduced(s.events, { orderId, account, market: market.number, reason, remainingLots });
     orders.setLots(order, orders.lots(order) - opening);
   }
-  if (orders.extras.isBounded(extras)) {
-    orders.extras.addFill(extras, taker.filledMicros, taker.openedMicros);
-  }
+  keepFills(s, order);
   orders.setLimitType(order);
   orders.setPrice(order, ticks);
   orders.setRemaining(order, remainingLots);
@@ -211,7 +241,7 @@ export function fixLots(s: VenueState, market: Market, order: number): void {
  * Closes what the book takes of the position. What it does not take is tried again in later ticks; the
  * order ends in `settle`, once there is nothing that it could have to close, or with the last of its lots.
  */
-export function closePosition(s: VenueState, market: Market, order: number): void {
+export function closePosition(s: VenueState, market: Market, order: number, units: number): void {
   const { orders, scratch } = s;
   const { taker } = scratch;
   const orderId = orders.id(order);
@@ -227,9 +257,7 @@ export function closePosition(s: VenueState, market: Market, order: number): voi
   taker.selfTrade = orders.extras.selfTrade(orders.extrasRow(order));
   taker.lotsLeft = lots;
   taker.bandTicks = bandLimit(market, side);
-  scratch.serving = orderId;
-  match(s, market, taker);
-  scratch.serving = 0;
+  serve(s, market, orderId, units);
   // `settle` has ended it if it has closed the position.
   if (!isFixed || orders.index.get(orderId) === NONE) return;
   // What was opened since it was triggered is not its own to close.

@@ -75,6 +75,7 @@ export function writeSnapshot(s: VenueState): Uint8Array {
   if (s.rules.endsInRounds) {
     w.numbers(s.ends.fresh);
     w.numbers(s.ends.again);
+    for (const { number } of s.markets) w.numbers(s.behind[number] ?? []);
   }
   writeDepositAdditions(w, s);
   return w.finish();
@@ -139,6 +140,7 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[], seed: HashSe
   if (s.rules.endsInRounds) {
     s.ends.fresh = r.numbers();
     s.ends.again = r.numbers();
+    s.behind = s.markets.map(() => r.numbers());
   }
   readDepositAdditions(r, s);
   for (const deposit of s.deposits.byId.values()) {

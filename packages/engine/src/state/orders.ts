@@ -162,12 +162,12 @@ export class OrderStore {
   line(row: number): number {
     return (this.table.data[row * 16 + 10]! % 64) - 1;
   }
-  /** Seq of the tick that moved a stop to the last line; else 0. */
-  staleAt(row: number): number {
+  /** Seq of the tick that moved a stop to one of the last two lines; else 0. */
+  movedAt(row: number): number {
     return Math.floor(this.table.data[row * 16 + 10]! / 64);
   }
-  setLine(row: number, line: number, staleAt = 0): void {
-    this.table.data[row * 16 + 10] = 64 * staleAt + line + 1;
+  setLine(row: number, line: number, movedAt = 0): void {
+    this.table.data[row * 16 + 10] = 64 * movedAt + line + 1;
   }
   /** The session that placed it. */
   session(row: number): number {

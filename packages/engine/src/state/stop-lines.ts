@@ -17,10 +17,14 @@ import { Treap } from "./treap.js";
 /** Size classes of stops that close; turns of an account, by the number of its other stops. */
 export const SIZE_CLASSES = 7;
 const TURNS = 5;
-/** The lines in order of service: those that close, others, and those that no longer close. */
+/**
+ * The lines in order of service: those that close, others, those that no longer close, and those that have
+ * reached the limit of a turn.
+ */
 export const CLOSING_LINES = TURNS * SIZE_CLASSES;
 export const STALE_LINE = CLOSING_LINES + TURNS;
-export const STOP_LINES = STALE_LINE + 1;
+export const BEHIND_LINE = STALE_LINE + 1;
+export const STOP_LINES = BEHIND_LINE + 1;
 /** Of an exit that no mark reaches yet. */
 export const NO_LINE = -1;
 
@@ -85,12 +89,13 @@ export class StopLines extends Treap {
     this.pending[at] = this.insert(this.pending[at]!, order);
   }
 
-  /** Adds one to the last line, which is by the tick that moved a stop there, then by id. */
-  addStale(order: number): void {
+  /** Adds one to one of the last two lines, which are by the tick that moved a stop there, then by id. */
+  addMoved(order: number): void {
     const { orders } = this;
-    const tick = orders.staleAt(order);
-    this.waiting[STALE_LINE] = this.insertBy(this.waiting[STALE_LINE]!, order, (other) => {
-      const difference = orders.staleAt(other) - tick;
+    const line = orders.line(order);
+    const tick = orders.movedAt(order);
+    this.waiting[line] = this.insertBy(this.waiting[line]!, order, (other) => {
+      const difference = orders.movedAt(other) - tick;
       return difference !== 0 ? difference < 0 : orders.id(other) < orders.id(order);
     });
   }

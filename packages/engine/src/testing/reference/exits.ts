@@ -274,7 +274,7 @@ export function attachExits(
       triggered: false,
       coversSince: state.position,
       rank: id,
-      line: { closes: false, turn: 0, size: 0, staleAt: 0, place: 0, isIn: false },
+      line: { closes: false, turn: 0, size: 0, staleAt: 0, isBehind: false, place: 0, isIn: false },
       cap: 0n,
       postOnly: false,
       lots,

@@ -8,6 +8,7 @@ import { emit, touch } from "./end-events.js";
 import { reducingSide } from "./fills.js";
 import { settleFunding } from "./funding.js";
 import { abs, ceilDiv, floorDiv, max, min, num } from "./integers.js";
+import { isSettled } from "./limits.js";
 import {
   equityOf,
   isLiquidatable,
@@ -31,54 +32,113 @@ import {
   type State,
 } from "./state.js";
 import { type TakenOver, takeOver } from "./takeover.js";
-import { mayMeet, serveMarket } from "./work.js";
+import { mayMeet, serveMarket, within } from "./work.js";
 
 /** Orders after whose cancels no further liquidation is begun. */
 const CANCELS = 4_096;
+
+/** "Turns": 20 makers, then 500 at a time. */
+const FIRST_TURN = 80;
+const TURN = 2_000;
+const ALL = Number.POSITIVE_INFINITY;
 
 /** What a liquidation that waits may be short of without keeping orders from trading. */
 const TEN_DOLLARS = 10_000_000n;
 
 /** Phase 3. Of all that are due, those with the largest shortfall; the others wait. */
 export function liquidations(state: State): void {
-  const { work, budget, liquidatedOrders } = state;
-  if (budget === 0 || work.spent >= work.limit || liquidatedOrders >= CANCELS) return;
+  const { work, budget } = state;
+  state.firstTurns = [];
+  state.moreAreDue = false;
+  if (budget === 0 || work.spent >= work.limit) return;
   const list: { position: Position; shortfall: bigint }[] = [];
   for (const market of state.markets) {
     if (!isLive(state, market)) continue;
     for (const { number: account } of state.accounts) {
       const position = positionOf(state, account, market.number);
       if (!isLiquidatable(state, position)) continue;
-      const shortfall = maintenanceOf(market, position.lots) - netEquityOf(market, position);
-      list.push({ position, shortfall });
+      if (market.behind.some((each) => each.account === account)) continue;
+      list.push({ position, shortfall: shortfallOf(market, position) });
     }
   }
   // The sort is stable: equal shortfalls stay in order of market, then account.
   list.sort((a, b) => (a.shortfall === b.shortfall ? 0 : a.shortfall > b.shortfall ? -1 : 1));
   const chosen = list.slice(0, budget);
   const least = chosen.length === budget ? (chosen.at(-1)?.shortfall ?? 0n) : 0n;
+  state.firstTurns = chosen;
+  state.moreAreDue = least > TEN_DOLLARS;
+  giveTurns(state);
+}
+
+/** "Turns": with what the tick has left; and whether orders may go on after a jump. */
+export function endLiquidations(state: State): void {
+  giveTurns(state);
+  if (state.moreAreDue) return;
   const waiting = new Set<number>();
-  for (const { position, shortfall } of chosen) {
-    if (!isLiquidatable(state, position) || serve(state, position)) continue;
+  for (const { position, shortfall } of state.firstTurns) {
     if (shortfall > TEN_DOLLARS) waiting.add(position.market);
   }
-  if (least > TEN_DOLLARS) return;
   for (const market of state.markets) {
+    if (market.behind.length >= 4_096) waiting.add(market.number);
+    for (const { account } of market.behind) {
+      const position = positionOf(state, account, market.number);
+      if (!isLiquidatable(state, position)) continue;
+      if (shortfallOf(market, position) > TEN_DOLLARS) waiting.add(market.number);
+    }
     if (isLive(state, market) && !waiting.has(market.number)) market.settledMark = market.mark;
   }
 }
 
-/** Whether its turn came and it is not due any more. */
-function serve(state: State, position: Position): boolean {
-  if (state.liquidatedOrders >= CANCELS) return false;
-  serveMarket(state, position.market);
-  if (!mayMeet(state)) return false;
-  state.budget -= 1;
-  liquidate(state, position);
-  return !isLiquidatable(state, position);
+function shortfallOf(market: Market, position: Position): bigint {
+  return maintenanceOf(market, position.lots) - netEquityOf(market, position);
 }
 
-function liquidate(state: State, position: Position): void {
+function giveTurns(state: State): void {
+  const { takesTurns } = rulesOf(state);
+  state.firstTurns = state.firstTurns.filter(({ position }) => {
+    const market = marketOf(state, position.market);
+    if (!isLiquidatable(state, position)) return false;
+    serveMarket(state, position.market);
+    const hasMany = takesTurns && 4 * position.orders.length > FIRST_TURN;
+    if (hasMany && goBehind(state, market, position)) return false;
+    if (!mayMeet(state) || state.budget === 0 || hasCanceledEnough(state)) return true;
+    state.budget -= 1;
+    liquidate(state, position, takesTurns ? FIRST_TURN : ALL, false);
+    if (!takesTurns || !isLiquidatable(state, position)) return false;
+    if (!mayMeet(state)) return true;
+    goBehind(state, market, position);
+    return false;
+  });
+  for (const market of state.markets) if (isLive(state, market)) giveLaterTurns(state, market);
+}
+
+function giveLaterTurns(state: State, market: Market): void {
+  serveMarket(state, market.number);
+  while (mayMeet(state) && state.budget > 0) {
+    const first = market.behind.shift();
+    if (first === undefined) return;
+    const position = positionOf(state, first.account, market.number);
+    if (!isLiquidatable(state, position)) continue;
+    state.budget -= 1;
+    const isOverdue = !isSettled(state, market) && state.time - first.since >= 1_000;
+    liquidate(state, position, TURN, isOverdue);
+    if (isLiquidatable(state, position)) market.behind.push(first);
+  }
+}
+
+/** At most 4,096 of a market wait so. */
+function goBehind(state: State, market: Market, { account }: Position): boolean {
+  if (market.behind.length >= 4_096) return false;
+  market.behind.push({ account, since: state.time });
+  return true;
+}
+
+/** Version 2 only; from then on the units bound it. */
+function hasCanceledEnough(state: State): boolean {
+  return !rulesOf(state).takesTurns && state.liquidatedOrders >= CANCELS;
+}
+
+function liquidate(state: State, position: Position, units: number, isOverdue: boolean): void {
   const market = marketOf(state, position.market);
   touch(state, position);
   settleFunding(state, position);
@@ -87,15 +147,27 @@ function liquidate(state: State, position: Position): void {
   const before = state.endedBySettle;
   const canceled = endOrders(state, others, END.liquidation);
   state.liquidatedOrders += canceled + state.endedBySettle - before;
+  const turnEnd = isOverdue ? null : state.work.spent + units;
   while (isLiquidatable(state, position) && mayMeet(state)) {
-    liquidationRound(state, market, position);
+    if (!liquidationRound(state, market, position, turnEnd)) break;
   }
   settle(state, position.account, position.market);
 }
 
-function liquidationRound(state: State, market: Market, position: Position): void {
+/** `turnEnd`: the units spent at which the book is left; null: it is not asked. False if that was reached. */
+function liquidationRound(
+  state: State,
+  market: Market,
+  position: Position,
+  turnEnd: number | null,
+): boolean {
   const target = targetLots(state, market, position);
-  const closed = closeInBook(state, market, position, target);
+  const closed =
+    turnEnd === null
+      ? { lots: 0n, notional: 0n, interrupted: false }
+      : within(state, turnEnd - state.work.spent, () => {
+          return closeInBook(state, market, position, target);
+        });
   const unfilled = target - closed.lots;
   const charge = ceilDiv(closed.notional * rulesOf(state).liquidationFeePpm, MILLION);
   // Step 3.
@@ -107,7 +179,8 @@ function liquidationRound(state: State, market: Market, position: Position): voi
     accountOf(state, position.account).wallet += position.margin - fee;
     position.margin = 0n;
   } else if (unfilled > 0n && !closed.interrupted && isLiquidatable(state, position)) {
-    taken = takeOver(state, market, position, unfilled);
+    const units = rulesOf(state).takesTurns ? TURN : ALL;
+    taken = within(state, units, () => takeOver(state, market, position, unfilled));
   } else {
     const spare = equityOf(market, position) - maintenanceOf(market, position.lots) - 1n;
     fee = min(charge, max(0n, min(spare, position.margin)));
@@ -125,6 +198,7 @@ function liquidationRound(state: State, market: Market, position: Position): voi
     deleveragedLots: num(taken.deleveraged),
     dustMicros: num(taken.dust),
   });
+  return !closed.interrupted;
 }
 
 /** Step 1: down to the highest lower tier bound that leaves it safe, else everything. */

@@ -235,7 +235,7 @@ function openOrder(command: PlaceOrder, order: Buying, remaining: bigint): Order
     triggered: false,
     coversSince: 0,
     rank: order.orderId,
-    line: { closes: false, turn: 0, size: 0, staleAt: 0, place: 0, isIn: false },
+    line: { closes: false, turn: 0, size: 0, staleAt: 0, isBehind: false, place: 0, isIn: false },
     cap: order.cap,
     postOnly: command.postOnly,
     lots: order.lots,

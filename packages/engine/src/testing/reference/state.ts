@@ -49,6 +49,8 @@ export interface StopLine {
   size: number;
   /** Position of the tick that moved it behind all others; 0: none. */
   staleAt: number;
+  /** Whether it has reached the limit of a turn. */
+  isBehind: boolean;
   /** Its number among all stops that were ever reached; 0: not reached. */
   place: number;
 }
@@ -123,6 +125,8 @@ export interface Market {
   mark: bigint;
   /** The mark at which a tick last left no liquidation waiting; null before the first. */
   settledMark: bigint | null;
+  /** Whose liquidation has reached the limit of a turn, and since when they wait for the next one. */
+  behind: { readonly account: number; readonly since: number }[];
   markTime: number | null;
   ema: bigint;
   last: bigint | null;
@@ -194,6 +198,8 @@ export interface Rules {
   readonly stopsInLines: boolean;
   /** Accounts take turns in having orders ended that are over, and these never fill. */
   readonly endsInRounds: boolean;
+  /** Liquidations and stops take turns. */
+  readonly takesTurns: boolean;
   /** Work is counted in orders, not in makers alone. */
   readonly workOfOrders: boolean;
   /** A triggered closePosition order keeps to the lots of that moment. */
@@ -278,11 +284,17 @@ export interface State {
     /** The market that a tick serves just now. */
     served: number | null;
     spentIn: Map<number, number>;
+    /** `spent` at which the turn in progress ends. */
+    turnEnd: number;
   };
   /** Orders that settle has ended. */
   endedBySettle: number;
   /** Orders that the liquidations of the command have canceled. */
   liquidatedOrders: number;
+  /** Positions that the tick has chosen to liquidate and that have had no turn. */
+  firstTurns: { readonly position: Position; readonly shortfall: bigint }[];
+  /** Whether others wait that orders have to wait for. */
+  moreAreDue: boolean;
   /** The stop that takes from the book just now, and what it has taken. */
   serving: { readonly order: Order; readonly taker: { readonly filled: bigint } } | null;
   disconnectBudget: { cancels: number; looks: number };
@@ -299,6 +311,7 @@ const VERSION_2: Rules = {
   midIsBounded: false,
   stopsInLines: false,
   endsInRounds: false,
+  takesTurns: false,
   workOfOrders: false,
   triggeredLotsAreFixed: false,
   exitsAreKnown: false,
@@ -314,6 +327,7 @@ const VERSION_3: Rules = {
   midIsBounded: true,
   stopsInLines: true,
   endsInRounds: true,
+  takesTurns: true,
   workOfOrders: true,
   triggeredLotsAreFixed: true,
   exitsAreKnown: true,
@@ -374,9 +388,19 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     events: [],
     touched: [],
     budget: 0,
-    work: { account: null, spent: 0, limit: 0, perMarket: 0, served: null, spentIn: new Map() },
+    work: {
+      account: null,
+      spent: 0,
+      limit: 0,
+      perMarket: 0,
+      served: null,
+      spentIn: new Map(),
+      turnEnd: 0,
+    },
     endedBySettle: 0,
     liquidatedOrders: 0,
+    firstTurns: [],
+    moreAreDue: false,
     serving: null,
     disconnectBudget: { cancels: 0, looks: 0 },
     resizedExits: new Set(),
@@ -398,6 +422,7 @@ export function newMarket(number: number, config: MarketConfig): Market {
     awaits: null,
     mark: 0n,
     settledMark: null,
+    behind: [],
     markTime: null,
     ema: 0n,
     last: null,

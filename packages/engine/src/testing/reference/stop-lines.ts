@@ -15,6 +15,7 @@ import {
 } from "./state.js";
 
 const STEPS = 4_096;
+const SERVED = 256;
 const DOLLAR = 1_000_000n;
 
 /** What a stop would close now, by tens of dollars at its own price: 0 to 6. */
@@ -43,7 +44,7 @@ function lineOf(state: State, order: Order, others: number): StopLine {
     order.reduceOnly ||
     (held > 0n && order.remaining <= held);
   const size = closes ? sizeOf(marketOf(state, order.market), position, order) : 0;
-  return { isIn: true, closes, turn, size, staleAt: 0, place: order.line.place };
+  return { isIn: true, closes, turn, size, staleAt: 0, isBehind: false, place: order.line.place };
 }
 
 /** With the upgrade: by rank, as if each were placed now. */
@@ -111,16 +112,25 @@ function keyOf(order: Order): bigint {
   return isRising(order) ? order.price : -order.price;
 }
 
-/** Calls back for the stops of a market in their order, as often as it may; until it says no. */
+/** Of a market and tick: stops that may be looked at, and served. */
+export class Service {
+  steps = STEPS;
+  left = SERVED;
+}
+
+/**
+ * Calls back for the stops of a market in their order, as often as it may; until it says no. `areBehind`:
+ * for those that have reached the limit of a turn; else for the others.
+ */
 export function serveLines(
   state: State,
   market: Market,
-  limit: number,
+  service: Service,
+  areBehind: boolean,
   serve: (order: Order) => boolean,
 ): void {
-  let left = limit;
-  for (let steps = STEPS; steps > 0 && left > 0; steps--) {
-    const order = nextOf(state, market);
+  for (; service.steps > 0 && service.left > 0; service.steps--) {
+    const order = nextOf(state, market, areBehind);
     if (order === undefined) return;
     const { line } = order;
     const position = positionOf(state, order.account, order.market);
@@ -129,14 +139,15 @@ export function serveLines(
       continue;
     }
     if (!serve(order)) return;
-    left -= 1;
+    service.left -= 1;
   }
 }
 
-function nextOf(state: State, market: Market): Order | undefined {
+function nextOf(state: State, market: Market, areBehind: boolean): Order | undefined {
   return state.accounts
     .flatMap(({ number }) => positionOf(state, number, market.number).orders)
     .filter((order) => order.reached && !order.triggered && !order.resting)
+    .filter(({ line }) => line.isBehind === areBehind)
     .sort(compare)[0];
 }
 

@@ -23,15 +23,20 @@ import {
   type State,
 } from "./state.js";
 import { restTriggered } from "./stop-limit.js";
-import { reach, serveLines } from "./stop-lines.js";
+import { reach, Service, serveLines } from "./stop-lines.js";
 import { type Buying, StopLimitTaker, StopTaker } from "./takers.js";
-import { chargeCancel, mayMeet, serveMarket } from "./work.js";
+import { chargeCancel, mayMeet, mayMeetBeyond, serveMarket, unitsLeft, within } from "./work.js";
 
 /** "at most 64 a tick". */
 const AGAIN = 64;
 
+/** "Turns": 20 makers, then 500 at a time. */
+const FIRST_TURN = 80;
+const TURN = 2_000;
+const ALL = Number.POSITIVE_INFINITY;
+
 /** Of all stops that were reached in markets with a fresh index, those whose turn it is. */
-export function stops(state: State): void {
+export function stops(state: State): Again {
   const waiting: Waiting[] = [];
   const again: Waiting[] = [];
   for (const market of state.markets) {
@@ -60,26 +65,53 @@ export function stops(state: State): void {
     }
   }
   again.sort(largestFirst);
-  if (rulesOf(state).stopsInLines) serveMarkets(state);
+  const orders = again.slice(0, AGAIN).map(({ order }) => order);
+  const services = state.markets.map(() => new Service());
+  if (rulesOf(state).stopsInLines) serveMarkets(state, services, false);
   else serve(state, waiting);
-  for (const { order } of again.slice(0, AGAIN)) {
+  closeAgain(state, orders, rulesOf(state).takesTurns ? FIRST_TURN : ALL);
+  return { orders, services };
+}
+
+/** What the end of the tick goes on with. */
+export interface Again {
+  readonly orders: readonly Order[];
+  readonly services: readonly Service[];
+}
+
+/** "Turns": with what the tick has left. */
+export function endStops(state: State, { orders, services }: Again): void {
+  serveMarkets(state, services, true);
+  closeAgain(state, orders, TURN);
+}
+
+function closeAgain(state: State, orders: readonly Order[], units: number): void {
+  for (const order of orders) {
     serveMarket(state, order.market);
-    if (mayMeet(state) && isOpen(state, order)) close(state, order);
+    if (mayMeet(state) && isOpen(state, order)) close(state, order, units);
   }
 }
 
 /** Version 3: "each market serves its own". */
-function serveMarkets(state: State): void {
+function serveMarkets(state: State, services: readonly Service[], isEnd: boolean): void {
   for (const market of state.markets) {
     if (!isLive(state, market)) continue;
     serveMarket(state, market.number);
-    serveLines(state, market, 256, (order) => {
-      if (!mayMeet(state)) return false;
-      const over = overReason(state, order);
-      if (over !== END.none) cancel(state, order, over);
-      else trigger(state, order);
-      return true;
-    });
+    const service = services[market.number]!;
+    const part = isEnd ? unitsLeft(state) : Math.ceil(unitsLeft(state) / 4);
+    const before = state.work.spent;
+    const give =
+      (units: number) =>
+      (order: Order): boolean => {
+        if (!mayMeetBeyond(state, 1)) return false;
+        const over = overReason(state, order);
+        if (over !== END.none) cancel(state, order, over);
+        else trigger(state, order, units);
+        return true;
+      };
+    within(state, 2 * part, () => serveLines(state, market, service, false, give(FIRST_TURN)));
+    const rest = before + 3 * part - state.work.spent;
+    within(state, rest, () => serveLines(state, market, service, true, give(TURN)));
   }
 }
 
@@ -101,7 +133,7 @@ function serve(state: State, waiting: Waiting[]): void {
     state.budget -= 1;
     const over = overReason(state, order);
     if (over !== END.none) cancel(state, order, over);
-    else trigger(state, order);
+    else trigger(state, order, ALL);
   }
 }
 
@@ -142,7 +174,7 @@ function buying(state: State, order: Order, lots: bigint, reduceOnly: boolean): 
   };
 }
 
-function trigger(state: State, order: Order): void {
+function trigger(state: State, order: Order, units: number): void {
   chargeCancel(state);
   const market = marketOf(state, order.market);
   const position = positionOf(state, order.account, order.market);
@@ -159,7 +191,7 @@ function trigger(state: State, order: Order): void {
   });
   if (closes) {
     if (rulesOf(state).triggeredLotsAreFixed) fixLots(state, order);
-    if (isOpen(state, order)) close(state, order);
+    if (isOpen(state, order)) close(state, order, units);
     return;
   }
   settleFunding(state, position);
@@ -167,8 +199,14 @@ function trigger(state: State, order: Order): void {
   const limit = order.extra?.limit ?? 0n;
   const taker = limit > 0n ? new StopLimitTaker(terms, limit) : new StopTaker(terms);
   state.serving = { order, taker };
-  const reason = match(state, market, taker);
+  const reason = within(state, units, () => match(state, market, taker));
   state.serving = null;
+  if (taker.left > 0n && reason === END.fill_limit && rulesOf(state).takesTurns) {
+    if (!order.reduceOnly || closable(position, order.side) > 0n) {
+      waitBehind(state, position, order, taker);
+      return;
+    }
+  }
   if (limit > 0n && taker.left > 0n && reason === END.none) {
     restTriggered(state, market, position, order, taker.left);
     return;
@@ -191,6 +229,15 @@ function trigger(state: State, order: Order): void {
   settle(state, order.account, order.market);
 }
 
+/** "one that reached it goes behind the others", with what it may still do. */
+function waitBehind(state: State, position: Position, order: Order, taker: StopTaker): void {
+  order.remaining = taker.left;
+  order.line = { ...order.line, isIn: true, isBehind: true, staleAt: state.position };
+  order.rank = state.position;
+  position.orders.push(order);
+  settle(state, order.account, order.market);
+}
+
 /** "triggering fixes its lots". */
 export function fixLots(state: State, order: Order): void {
   order.remaining = closable(positionOf(state, order.account, order.market), order.side);
@@ -198,7 +245,7 @@ export function fixLots(state: State, order: Order): void {
 }
 
 /** "closes the whole position": what the book takes of it now. */
-function close(state: State, order: Order): void {
+function close(state: State, order: Order, units: number): void {
   const market = marketOf(state, order.market);
   const position = positionOf(state, order.account, order.market);
   const isFixed = rulesOf(state).triggeredLotsAreFixed;
@@ -207,7 +254,7 @@ function close(state: State, order: Order): void {
   settleFunding(state, position);
   const taker = new StopTaker(buying(state, order, lots, true));
   state.serving = { order, taker };
-  match(state, market, taker);
+  within(state, units, () => match(state, market, taker));
   state.serving = null;
   if (!isFixed || !isOpen(state, order)) return;
   order.remaining = min(order.remaining, lots - taker.filled);

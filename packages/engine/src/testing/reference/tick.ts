@@ -9,7 +9,7 @@ import { disconnect } from "./disconnects.js";
 import { emit, settleEvents } from "./end-events.js";
 import { sampleFund } from "./fund-budget.js";
 import { applyFunding } from "./funding.js";
-import { liquidations } from "./liquidation.js";
+import { endLiquidations, liquidations } from "./liquidation.js";
 import { isLive, isStopped } from "./margin.js";
 import { tickMark } from "./mark.js";
 import { sweepMarkets } from "./market-control.js";
@@ -18,10 +18,10 @@ import { endInRounds } from "./over.js";
 import { forgetConnections } from "./presence.js";
 import { endOrders } from "./settle.js";
 import { rulesOf, type Session, type State } from "./state.js";
-import { stops } from "./stops.js";
+import { endStops, stops } from "./stops.js";
 import { shedBackstop } from "./takeover.js";
 import { expireOrders } from "./terms.js";
-import { beginTick } from "./work.js";
+import { allot, beginTick, fairShare } from "./work.js";
 import { tickDisconnects, tickWriters } from "./writers.js";
 
 const SWITCHES = 256;
@@ -57,6 +57,8 @@ export function tick(state: State, command: Tick): void {
   // 1. Mark and premium.
   for (const market of state.markets) if (isLive(state, market)) tickMark(state, market);
   sampleFund(state);
+  const share = fairShare(state);
+  allot(state, (3 * share) / 8);
   // 2. Funding, each hour once.
   while (state.nextFundingAt <= state.time) {
     for (const market of state.markets) {
@@ -70,11 +72,18 @@ export function tick(state: State, command: Tick): void {
   }
   // 3. to 5.
   liquidations(state);
+  allot(state, share / 2);
   for (const market of state.markets) {
     reduceBackstop(state, market);
     shedBackstop(state, market);
   }
-  stops(state);
+  allot(state, share);
+  const again = stops(state);
+  if (rulesOf(state).takesTurns) {
+    allot(state, 8_000);
+    endLiquidations(state);
+    endStops(state, again);
+  }
   // 6.
   if (!endsInRounds) {
     fireSwitches(state);

@@ -5,11 +5,20 @@
 import { rulesOf, type State } from "./state.js";
 
 const MAKER = 4;
+const ALL = Number.POSITIVE_INFINITY;
 
 /** At the beginning of a command, or of an operation of a batch with what the others have left. */
 export function beginWork(state: State, left: number, perMarket = left): void {
   const { account } = state.work;
-  state.work = { account, spent: 0, limit: left, perMarket, served: null, spentIn: new Map() };
+  state.work = {
+    account,
+    spent: 0,
+    limit: left,
+    perMarket,
+    served: null,
+    spentIn: new Map(),
+    turnEnd: ALL,
+  };
 }
 
 /** The limits of a tick. */
@@ -29,7 +38,28 @@ export function charge(state: State, units: number): void {
 /** Units that are left, in the market that a tick serves. */
 export function unitsLeft({ work }: State): number {
   const inMarket = work.served === null ? 0 : (work.spentIn.get(work.served) ?? 0);
-  return Math.max(0, Math.min(work.limit - work.spent, work.perMarket - inMarket));
+  const { limit, spent, perMarket, turnEnd } = work;
+  return Math.max(0, Math.min(limit - spent, perMarket - inMarket, turnEnd - spent));
+}
+
+/** "Turns": a phase has this many units of each market, those used before it included. */
+export function allot(state: State, units: number): void {
+  if (rulesOf(state).takesTurns) state.work.perMarket = Math.floor(units);
+}
+
+/** "Turns": what is each market's own. */
+export function fairShare({ work, markets }: State): number {
+  return Math.min(8_000, Math.max(0, work.limit - work.spent) / markets.length);
+}
+
+/** Leaves at most that many units to what is called. */
+export function within<T>(state: State, units: number, serve: () => T): T {
+  const { work } = state;
+  const outer = work.turnEnd;
+  work.turnEnd = Math.min(outer, work.spent + units);
+  const result = serve();
+  work.turnEnd = outer;
+  return result;
 }
 
 /** From here on the units of a tick count for this market, too. */

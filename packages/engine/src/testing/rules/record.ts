@@ -61,6 +61,8 @@ export class VenueRecord {
   private readonly sizedMicros = new Map<number, bigint>();
   /** Stops that a tick reached; they stay reached. */
   readonly reachedStops = new Set<number>();
+  /** Positions that are due and have had a turn, by `keyOf`: they wait behind the others. */
+  hadTurn: ReadonlySet<number> = new Set();
   /** Accounts that have traded in a market, by `keyOf`. */
   readonly traded = new Set<number>();
   readonly feeds: Feed[];

@@ -12,7 +12,7 @@ import { LIMITS, type WorkLimits } from "./limits.js";
 import { CONFIG } from "./listing.js";
 import { VenueRecord } from "./record.js";
 import { isTakingLoss } from "./risk-checks.js";
-import { carriedOver, stopsReached } from "./service-checks.js";
+import { carriedOver, stopsReached, turnsHad } from "./service-checks.js";
 import type { Check, Step } from "./step.js";
 import { readView, type View } from "./view.js";
 
@@ -82,6 +82,7 @@ export function runIntents(
         if (fault !== undefined) failures.set(check.rule, { seq, fault });
       }
       for (const id of stopsReached(step)) record.reachedStops.add(id);
+      record.hadTurn = turnsHad(step);
       for (const { id, remaining } of after.orders) {
         if (isExit(id) && remaining === 0) record.reachedStops.delete(id);
       }

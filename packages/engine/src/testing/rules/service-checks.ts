@@ -81,6 +81,15 @@ export function carriedOver(step: Step): string[] {
   return names;
 }
 
+/** Positions that have had a turn and are still due, for the record. */
+export function turnsHad(step: Step): ReadonlySet<number> {
+  const { record, command } = step;
+  if (command.kind !== "Tick") return record.hadTurn;
+  const now = liquidated(step);
+  const due = dueIn(step, step.after).map(({ account, market }) => keyOf(account, market));
+  return new Set(due.filter((key) => record.hadTurn.has(key) || now.has(key)));
+}
+
 /** Pending stops that a tick reaches, for the record. */
 export function stopsReached(step: Step): number[] {
   return step.command.kind === "Tick" ? reachedIn(step, step.after).map(({ id }) => id) : [];
@@ -105,8 +114,11 @@ function mayBeLimited(step: Step): boolean {
   const { events, before, limits } = step;
   const waiting = dueIn(step, before).length + reachedIn(step, before).length;
   if (Math.max(waiting, servedIn(step)) >= limits.served) return true;
-  const met = eventsOf(events, "Traded").length + eventsOf(events, "OrderEnded").length;
-  return 4 * met + eventsOf(events, "ExitSized").length >= 4 * limits.makers;
+  const ended = new Set(eventsOf(events, "OrderEnded").map(({ orderId }) => orderId));
+  const turns = eventsOf(events, "StopTriggered").filter(({ orderId }) => !ended.has(orderId));
+  const met = eventsOf(events, "Traded").length + ended.size + turns.length;
+  // A stop waits unless it could meet somebody.
+  return 4 * met + eventsOf(events, "ExitSized").length + 4 >= 4 * limits.makers;
 }
 
 const work: Check = {
@@ -159,7 +171,7 @@ function hasTraded({ replay }: Step, account: number, market: number): boolean {
 }
 
 const largestFirst: Check = {
-  rule: "liquidations: by maintenance − equity, largest first, among all that wait",
+  rule: "liquidations of a market: by maintenance − equity, largest first, among those without a turn",
   faults(step) {
     // Between two fundings of one tick other positions are due.
     if (step.command.kind !== "Tick" || eventsOf(step.events, "FundingApplied").length > 0)
@@ -169,11 +181,14 @@ const largestFirst: Check = {
     const isServed = ({ account, market }: Due): boolean => chosen.has(keyOf(account, market));
     const served = due.filter((each) => isServed(each) && isAsBefore(step, each));
     const left = due.filter(
-      (each) => !isServed(each) && !hasTraded(step, each.account, each.market),
+      (each) =>
+        !isServed(each) &&
+        !hasTraded(step, each.account, each.market) &&
+        !step.record.hadTurn.has(keyOf(each.account, each.market)),
     );
-    return left.flatMap(({ account, shortfall: waits }) =>
+    return left.flatMap(({ account, market, shortfall: waits }) =>
       served
-        .filter((each) => each.shortfall + ROUNDING < waits)
+        .filter((each) => each.market === market && each.shortfall + ROUNDING < waits)
         .map((each) => `account ${account} waits with ${waits}, served ${each.shortfall}`),
     );
   },

@@ -1,6 +1,8 @@
 /** What may open, judged at every fill of taker and maker; and how many makers one command meets. */
+
 import { describe, expect, test } from "vitest";
 import { END_REASONS } from "../../reasons.js";
+import { ENGINE_VERSION } from "../../versions.js";
 import { BTC, ETH, type Listing } from "./listing.js";
 import { Venue } from "./venue.js";
 
@@ -195,8 +197,8 @@ describe("smallest order", () => {
 
 describe("2,000 makers a command", () => {
   /** One-lot bids at one price. */
-  function bids(count: number) {
-    const venue = new Venue({ config: { maxOpenOrders: 5_000 } });
+  function bids(count: number, version = ENGINE_VERSION) {
+    const venue = new Venue({ version, config: { maxOpenOrders: 5_000 } });
     const bob = venue.trader("bob", 1_000_000);
     const alice = venue.trader("alice", 1_000_000);
     for (let placed = 0; placed < count; placed++) {
@@ -211,8 +213,26 @@ describe("2,000 makers a command", () => {
     expect(answer).toMatchObject({ filled: 0.02, status: "filled" });
   });
 
-  test("stops share the tick's; one that could meet nobody waits for the next", () => {
+  test("stops share the tick's, one after the other; those that meet its end go on in the next", () => {
     const { venue, alice } = bids(2_300);
+    const stop = { margin: 150, price: 49_950 };
+    alice.sells("stop", stop);
+    alice.sells("stop", stop);
+    venue.index(49_950);
+    venue.tick();
+    expect(venue.happened("OrderEnded").filter(({ account }) => account === alice.account)).toEqual(
+      [],
+    );
+    expect(venue.happened("Traded").length).toBeGreaterThan(1_950);
+    expect(alice.openOrders()).toBe(2);
+    venue.restarts();
+    venue.tick();
+    expect(alice.openOrders()).toBe(0);
+    expect(alice.position().size).toBe(-0.023);
+  });
+
+  test("version 2: stops share the tick's; one that could meet nobody waits for the next", () => {
+    const { venue, alice } = bids(2_300, 2);
     const stop = { margin: 150, price: 49_950 };
     const first = alice.sells("stop", stop).orderId;
     const second = alice.sells("stop", stop).orderId;
