@@ -147,7 +147,10 @@ function giveLaterTurns(s: VenueState, market: Market, budget: WorkBudget): void
     budget.take();
     const isOverdue = !s.isSettled(market) && s.timeMs - sinceMs >= OVERDUE_MS;
     liquidate(s, market, row, s.rules.unitsPerTurn, isOverdue);
-    if (isDue(market, row)) line.push(account, sinceMs);
+    if (!isDue(market, row)) continue;
+    // It has not had all of its turn, and keeps its place.
+    if (work.left === 0) break;
+    line.push(account, sinceMs);
   }
   if (at > 0) setBehind(s, market, line.slice(at));
 }

@@ -122,7 +122,9 @@ function giveLaterTurns(state: State, market: Market): void {
     state.budget -= 1;
     const isOverdue = !isSettled(state, market) && state.time - first.since >= 1_000;
     liquidate(state, position, TURN, isOverdue);
-    if (isLiquidatable(state, position)) market.behind.push(first);
+    if (!isLiquidatable(state, position)) continue;
+    if (mayMeet(state)) market.behind.push(first);
+    else market.behind.unshift(first);
   }
 }
 
