@@ -274,7 +274,7 @@ describe("a tick meets 2,000 makers in all", () => {
       expect(venue.happened("Traded").length).toBeLessThanOrEqual(MAKERS);
       expect(venue.backstop().size).toBe(0);
     }
-    expect(longs.map((long) => long.position().size)).toEqual([0, 0.0108]);
+    expect(longs.map((long) => long.position().size)).toEqual([0.0092, 0.0008]);
     expect(ticks).toBe(4);
   });
 });
