@@ -66,6 +66,7 @@ export {
   changeKind,
   moneyIn,
   tellsMoney,
+  tellsOfAck,
   tellsOfFills,
 } from "./views/change-view.js";
 export type { Outcome } from "./views/outcome.js";

@@ -78,6 +78,8 @@ export interface VenueOptions {
   /** false: no slot clock; time moves only by submitted ticks. */
   readonly ticks?: boolean;
   readonly segmentBytes?: number;
+  /** Private streams resume from this many of the last commands at least; `OUTBOX_COMMANDS` by default. */
+  readonly outboxCommands?: number;
   /** Where log and history are written: in separate threads (the default), or in the caller's. */
   readonly commit?: "thread" | "inline";
   /** Receipts and the transparency log; undefined: neither. */

@@ -210,6 +210,39 @@ describe("private streams", () => {
     });
   });
 
+  test("resume: from before the changes that are kept, a gap frame; after it, all of them; across a restart", async () => {
+    const TURN = 16;
+    const directory = newFolder();
+    let at = await runVenue({ directory, outboxCommands: TURN });
+    const trader = await Trader.enter(at);
+    const seqs: number[] = [];
+    for (let i = 0; i < 4 * TURN; i++) {
+      await trader.place(trader.limit("long", 60_000 + i, { margin: 1 }));
+      seqs.push(at.venue.seq);
+    }
+    for (const isRestarted of [false, true]) {
+      if (isRestarted) {
+        const startMs = at.nowMs();
+        await at.stop();
+        at = await runVenue({ directory, outboxCommands: TURN, startMs });
+      }
+      // So that the next sockets make no record of the log.
+      const first = await StreamClient.connect(at.url, trader.token);
+      await first.ask({ op: "auth", token: trader.token });
+      const { views, seq } = at.venue;
+      const { changesFrom } = views;
+      expect(seq - changesFrom).toBeGreaterThanOrEqual(TURN);
+      expect(seq - changesFrom).toBeLessThan(2 * TURN);
+      const late = await follow(at, trader.token, changesFrom - 2, ["orders"]);
+      expect((await late.next("orders")).d).toMatchObject({ type: "gap", since: changesFrom - 2 });
+      expect((await late.next("orders")).d).toMatchObject({ type: "snapshot" });
+      const inTime = await follow(at, trader.token, changesFrom - 1, ["orders"]);
+      const kept = seqs.filter((seq) => seq >= changesFrom);
+      const frames = await received(inTime, kept.length);
+      expect(frames.map(({ d }) => Number(d.seq))).toEqual(kept);
+    }
+  });
+
   test("accounts: nobody receives another's orders", async () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);

@@ -23,6 +23,9 @@ export function sha256(bytes: Uint8Array): Buffer {
   return hash("sha256", bytes, "buffer");
 }
 
+/** Of no bytes. */
+export const EMPTY_DIGEST = sha256(new Uint8Array(0));
+
 export function leafHash(leaf: Uint8Array): Buffer {
   return bytesOf(leafText(leaf));
 }

@@ -1,23 +1,27 @@
 /**
- * What each command changed for each account, in log order: acknowledgements, orders, positions,
- * deposits, money, fills. It is the outbox of the private streams: a client that reconnects reads all rows after the
+ * What each command changed for each account, in log order: orders, acknowledgements, positions, deposits,
+ * money, fills. It is the outbox of the private streams: a client that reconnects reads all rows after the
  * last seq it received, and gets the same as one that stayed connected.
  *
  * A row holds the state after its command. What changes twice within a command has one row, with the
  * final state.
+ *
+ * Only the changes of the last commands are kept. They are in two tables, which take turns of
+ * `outboxCommands` commands: when one's turn comes again it is emptied, at the cost of a few pages, where
+ * removing row by row would double the writes.
  */
 import { accountGroup } from "./keys.js";
 import type { RowSink, RowTable } from "./rows.js";
 
 /** First word of a row, with `FLAG`. The number of a kind is part of the store's format. */
-export const CHANGE = { ACK: 0, ORDER: 1, POSITION: 2, DEPOSIT: 3, NONE: 4 } as const;
+export const CHANGE = { ORDER: 1, POSITION: 2, DEPOSIT: 3, NONE: 4 } as const;
 export const KINDS = 8;
 /**
- * Added to the kind of one row per account and command, so that money and fills need no further rows.
- * MONEY: the row ends with the account's money, `MONEY_WORDS` words. FILLS: the command has fills of the
- * account, which the table of fills holds.
+ * Added to the kind of one row per account and command, so that these need no further rows. MONEY: the row
+ * ends with the account's money, `MONEY_WORDS` words. FILLS: the command has fills of the account, which the
+ * table of fills holds. ACK: the command acknowledges an order of the account.
  */
-export const FLAG = { MONEY: KINDS, FILLS: 2 * KINDS } as const;
+export const FLAG = { MONEY: KINDS, FILLS: 2 * KINDS, ACK: 4 * KINDS } as const;
 /** Wallet, reserves, margins (accrued funding paid), equity. */
 export const MONEY_WORDS = 4;
 
@@ -36,6 +40,19 @@ export const CHANGED_POSITION = {
 /** A deposit's id, then its state: deposit-row.ts. */
 export const CHANGED_DEPOSIT_ID = 1;
 export const CHANGED_DEPOSIT = 2;
+
+/** Minutes of a thousand orders a second, 10 to 20 MB. */
+export const OUTBOX_COMMANDS = 2 ** 17;
+
+/** The turn that a command belongs to. */
+export function outboxTurn(seq: number, outboxCommands: number): number {
+  return Math.floor(seq / outboxCommands);
+}
+
+/** The first command whose changes are kept once `seq` is applied. */
+export function outboxStart(seq: number, outboxCommands: number): number {
+  return Math.max(1, (outboxTurn(seq, outboxCommands) - 1) * outboxCommands);
+}
 
 export interface ChangeRow {
   readonly account: number;
@@ -64,6 +81,8 @@ export class ChangeProjection {
   private readonly seenDeposits = new Set<string>();
   /** The flags of accounts in the current command. */
   private readonly flags = new Map<number, number>();
+  /** The changes of earlier commands are not kept. */
+  from = 1;
 
   constructor(
     private readonly changes: RowTable,
@@ -82,10 +101,6 @@ export class ChangeProjection {
       account,
       row: words.slice(0, length),
     }));
-  }
-
-  onAcknowledged(account: number): void {
-    this.begin(account, 1)[0] = CHANGE.ACK;
   }
 
   /** Called once for every order that the command changed. */
@@ -119,12 +134,14 @@ export class ChangeProjection {
   }
 
   endCommand(seq: number): void {
-    if (this.flags.size > 0) this.setFlags();
+    const isKept = seq >= this.from;
+    if (!isKept) this.flags.clear();
+    else if (this.flags.size > 0) this.setFlags();
     if (!this.hasRows) {
       this.count = 0;
       return;
     }
-    for (let ordinal = 0; ordinal < this.count; ordinal++) {
+    for (let ordinal = 0; isKept && ordinal < this.count; ordinal++) {
       const { account, words, length } = this.drafts[ordinal]!;
       this.queue.putWords(this.changes, account, seq, ordinal, words, length);
     }

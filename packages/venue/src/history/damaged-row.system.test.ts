@@ -89,7 +89,6 @@ test("reissue: the block before that of the acknowledgement is missing: no recei
 describe("verify: a row that differs from the log", () => {
   /** A column of each table whose rows are stored; votes need attestors. */
   const NAMES = [
-    ["acks", "time"],
     ["blocks", "header"],
     ["fills", "balance"],
     ["trades", "lots"],
@@ -110,7 +109,7 @@ describe("verify: a row that differs from the log", () => {
     const { driver } = await busyVenue(folder);
     await driver.venue.close();
     const counts = editStore(folder, (database) =>
-      [...NAMES.map(([name]) => name), "nonces" as const].map((name) => {
+      [...NAMES.map(([name]) => name), "acks" as const, "nonces" as const].map((name) => {
         const [count] = prepare(database, `SELECT count(*) FROM ${CODECS[name].from}`).get() ?? [];
         return Number(count);
       }),
@@ -124,6 +123,27 @@ describe("verify: a row that differs from the log", () => {
     const { driver } = await busyVenue(folder);
     await driver.venue.close();
     for (const [name, column] of NAMES) await harmTable(name, column);
+  });
+
+  test("a field of an acknowledgement in its order's row, a missing acknowledgement: named", async () => {
+    const { driver } = await busyVenue(folder);
+    await driver.venue.close();
+    const last = "WHERE id = (SELECT max(id) FROM order_rows)";
+    const [digest] = editStore(folder, (database) =>
+      prepare(database, `SELECT hex(ack_digest) FROM order_rows ${last}`).all().flat(),
+    );
+    const changes = [
+      ["ack_block = ack_block + 1", "ack_block = ack_block - 1"],
+      ["ack_digest = zeroblob(32)", `ack_digest = x'${String(digest)}'`],
+    ];
+    for (const [change, back] of changes) {
+      runSql(folder, `UPDATE order_rows SET ${change} ${last}`);
+      expect((await verify(folder)).fault?.reason).toContain("acks, row");
+      runSql(folder, `UPDATE order_rows SET ${back} ${last}`);
+    }
+    expect((await verify(folder)).fault).toBeNull();
+    runSql(folder, `UPDATE order_rows SET ack_status = NULL ${last}`);
+    expect((await verify(folder)).fault?.reason).toMatch(/acks, row .*: missing from the history/);
   });
 
   async function harmTable(name: TableName, column: string | null): Promise<void> {
@@ -154,7 +174,9 @@ describe("verify: a row that differs from the log", () => {
       putRow(database, name, row);
       putRow(database, name, row.with(firstAt, 2 ** 40));
     });
-    expect(added).toMatch(new RegExp(`${name}: \\d+ rows are stored, the log makes \\d+`));
+    // An acknowledgement is part of its order's row.
+    const counted = name === "orders" ? "acks" : name;
+    expect(added).toMatch(new RegExp(`${counted}: \\d+ rows are stored, the log makes \\d+`));
     const sql = `DELETE FROM ${table} WHERE ${first} = ${2 ** 40}`;
     expect(await edit((database) => database.exec(sql))).toBeUndefined();
   }

@@ -50,7 +50,7 @@ test("300 senders in 3 parts: rows of bounded length that show all credits so fa
   const { views } = driver.venue;
   for (const account of [1, SENDERS]) {
     const changes = views.changesSince(account, depositId, 10);
-    const deposits = changes.map(({ seq, row }) => views.change(seq, row));
+    const deposits = changes.map(({ row }) => views.change(row));
     const counts = deposits.map((change) =>
       change?.kind === "deposit" ? change.deposit.credits.length : 0,
     );

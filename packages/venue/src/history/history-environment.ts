@@ -40,6 +40,8 @@ export interface Held {
   readonly record: number;
   /** Batches of the log that it needs: one more than `batch` if it has a part of the next one. */
   readonly needs: number;
+  /** The first seq of the outbox: the changes of earlier commands are not kept. */
+  readonly changesFrom: number;
 }
 
 export function openEnvironment(directory: string, readOnly: boolean): Database {
@@ -79,14 +81,15 @@ export function eachTable<T>(make: (name: TableName) => T): Readonly<Record<Tabl
 
 /** Must be called within a transaction. */
 export function writeHeld(database: Database, logId: string, held: Held): void {
-  const { position, batch, record, needs } = held;
-  prepare(database, "INSERT OR REPLACE INTO store VALUES (1, ?, ?, ?, ?, ?, ?)").run(
+  const { position, batch, record, needs, changesFrom } = held;
+  prepare(database, "INSERT OR REPLACE INTO store VALUES (1, ?, ?, ?, ?, ?, ?, ?)").run(
     HISTORY_FORMAT,
     logId,
     position,
     batch,
     record,
     needs,
+    changesFrom,
   );
 }
 
@@ -99,12 +102,16 @@ export interface HeldRow extends Held {
 
 /** Undefined if the row is missing or unreadable. */
 export function readHeldRow(database: Database): HeldRow | undefined {
+  // The columns that every format has.
   const sql = "SELECT log, format, position, batch, record, needs FROM store WHERE one = 1";
   const [log, ...rest] = prepare(database, sql).get() ?? [];
   if (typeof log !== "string" || !rest.every(isInteger)) return undefined;
-  const [format, position, batch, record, needs] = rest;
+  const [format = 0, position = 0, batch = 0, record = 0, needs] = rest;
   if (needs === undefined) return undefined;
-  return { log, format: format!, position: position!, batch: batch!, record: record!, needs };
+  const held = { log, format, position, batch, record, needs };
+  if (format !== HISTORY_FORMAT) return { ...held, changesFrom: position + 1 };
+  const [changesFrom = null] = prepare(database, "SELECT changes_from FROM store").get() ?? [];
+  return isInteger(changesFrom) ? { ...held, changesFrom } : undefined;
 }
 
 function isInteger(cell: Cell): cell is number {

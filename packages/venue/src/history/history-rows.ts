@@ -11,7 +11,7 @@ import { decodeListing } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 import { encodeAck } from "./ack-row.js";
 import { CandleProjection } from "./candle-projection.js";
-import { ChangeProjection } from "./change-projection.js";
+import { ChangeProjection, FLAG } from "./change-projection.js";
 import { type DepositContext, DepositProjection } from "./deposit-projection.js";
 import { FillProjection } from "./fill-projection.js";
 import type { TableName } from "./history-environment.js";
@@ -107,7 +107,7 @@ export class HistoryRows {
       } else if (kind === EVENT.OrderAcknowledged) {
         const digest = sha256(applied.evidence.signed);
         this.sink.put(this.tables.acks, keyOf(seq), encodeAck(leafAt(words, at), digest, timeMs));
-        this.changes.onAcknowledged(words[at + ACKNOWLEDGED.account]!);
+        this.changes.flag(words[at + ACKNOWLEDGED.account]!, FLAG.ACK);
       } else if (kind === EVENT.FundingApplied) {
         this.onFunding(words, at);
       } else if (kind === EVENT.SessionClosed) {

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { LOG_START, type LogSeq } from "@perpgate/journal";
 import { HistoryDamaged, HistoryLost } from "../venue-errors.js";
+import { OUTBOX_COMMANDS } from "./change-projection.js";
 import { damageIn, FoundHistory } from "./found-history.js";
 import {
   createTables,
@@ -53,7 +54,7 @@ export interface OpenedStore {
   readonly discarded: Discarded | undefined;
 }
 
-const NOTHING_HELD: Held = { position: 0, batch: 0, record: 0, needs: 0 };
+const NOTHING_HELD: Held = { position: 0, batch: 0, record: 0, needs: 0, changesFrom: 1 };
 
 /** Finds and adopts in one step, for callers without a log to repair. */
 export function openHistoryStore(
@@ -181,14 +182,14 @@ function storeOf(
   environment: Database,
   directory: string,
   logId: Uint8Array,
-  { position, batch, record, needs }: Held,
+  { position, batch, record, needs, changesFrom }: Held,
 ): HistoryStore {
   const recent: Slice[] = [];
   return {
     environment,
-    held: { position, batch, record, needs },
+    held: { position, batch, record, needs, changesFrom },
     recent,
-    writerData: { directory, logId: hexOf(logId) },
+    writerData: { directory, logId: hexOf(logId), outboxCommands: OUTBOX_COMMANDS },
     tables: eachTable(
       (name) => new HistoryTable(new StoredTable(environment, name), TABLES.indexOf(name), recent),
     ),

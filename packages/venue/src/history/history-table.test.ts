@@ -52,7 +52,7 @@ function shown(direction: "ascending" | "descending", limit = 100): [number, num
 let position = 0;
 const endCommand = (): void => {
   position++;
-  queue.endCommand({ position, batch: position, record: position, needs: 0 });
+  queue.endCommand({ position, batch: position, record: position, needs: 0, changesFrom: 1 });
 };
 
 test("reads: disk, closed slices and the open slice are merged, and the newest value counts", async () => {

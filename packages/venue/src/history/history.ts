@@ -8,7 +8,7 @@
 import { AckTrees } from "../blocks/ack-trees.js";
 import type { SealedBlock } from "../blocks/block-header.js";
 import type { Applied } from "../replica.js";
-import type { ChangeRow } from "./change-projection.js";
+import { type ChangeRow, OUTBOX_COMMANDS, outboxStart } from "./change-projection.js";
 import type { Held } from "./history-environment.js";
 import { HistoryReader } from "./history-reader.js";
 import { type HistoryContext, HistoryRows } from "./history-rows.js";
@@ -24,12 +24,15 @@ export interface HistoryEvents {
   readonly exitDeadline?: SharedArrayBuffer | undefined;
   /** Where it is written: in a separate thread (the default), or in the caller's. */
   readonly commit?: "thread" | "inline" | undefined;
+  /** `OUTBOX_COMMANDS` unless it is set. */
+  readonly outboxCommands?: number | undefined;
 }
 
 export class History extends HistoryReader {
   private readonly queue: WriteQueue;
   private readonly rows: HistoryRows;
   private held: Held;
+  private readonly outboxCommands: number;
   /** Whether it must not be read any more. */
   isClosed = false;
   readonly ackTrees = new AckTrees(this);
@@ -41,8 +44,10 @@ export class History extends HistoryReader {
   ) {
     super(store.tables);
     this.held = store.held;
+    this.outboxCommands = events.outboxCommands ?? OUTBOX_COMMANDS;
+    const { outboxCommands } = this;
     this.queue = new WriteQueue(
-      store,
+      { ...store, writerData: { ...store.writerData, outboxCommands } },
       (held) => events.onDurable(held),
       (error) => events.onFailure(error),
       events.exitDeadline,
@@ -57,6 +62,7 @@ export class History extends HistoryReader {
         this.day(market, timeMs).onTrade(price, lots, timeMs);
       },
     );
+    this.rows.changes.from = store.held.changesFrom;
   }
 
   /** Seq of the last command, on disk or queued. */
@@ -83,9 +89,23 @@ export class History extends HistoryReader {
     return this.queue.walBytes;
   }
 
-  /** Set during a replay: larger slices, because no order waits. */
-  set isReplaying(isReplaying: boolean) {
-    this.queue.isBulk = isReplaying;
+  /** The first command whose changes are kept, unless there was none after it. */
+  get changesFrom(): number {
+    return Math.min(this.rows.changes.from, this.seq + 1);
+  }
+
+  /**
+   * A replay up to `record` begins: larger slices, because no order waits, and no changes that the outbox
+   * will not have when it ends. A command has one record at least.
+   */
+  beginReplay(record: number): void {
+    this.queue.isBulk = true;
+    this.forgetChanges(record);
+  }
+
+  endReplay(): void {
+    this.queue.isBulk = false;
+    this.rows.changes.from = this.changesFrom;
   }
 
   sessionKey(session: number) {
@@ -107,7 +127,9 @@ export class History extends HistoryReader {
     if (seq <= this.held.position) return;
     this.rows.onCommand(applied, block, sealed);
     const { batch, record } = this.held;
-    this.held = { position: seq, batch, record, needs: batch + 1 };
+    this.forgetChanges(seq);
+    const { changesFrom } = this;
+    this.held = { position: seq, batch, record, needs: batch + 1, changesFrom };
     this.queue.endCommand(this.held);
   }
 
@@ -115,8 +137,14 @@ export class History extends HistoryReader {
   onBatchEnd(end: { readonly batch: number; readonly record: number }): void {
     if (end.batch <= this.held.batch) return;
     const { batch, record } = end;
-    this.held = { position: this.held.position, batch, record, needs: batch };
+    this.held = { ...this.held, batch, record, needs: batch };
     this.queue.endBatch(this.held);
+  }
+
+  /** Leaves the changes of the last commands up to `seq` in the outbox. */
+  private forgetChanges(seq: number): void {
+    const { changes } = this.rows;
+    changes.from = Math.max(changes.from, outboxStart(seq, this.outboxCommands));
   }
 
   /** For a mirror, which delivers batches before they are on disk: that many are. */

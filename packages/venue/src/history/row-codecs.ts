@@ -7,6 +7,7 @@ import { EVENT } from "@perpgate/engine";
 import { CLIENT_ID_WORDS, clientIdOf, clientIdWords } from "@perpgate/protocol/client-order-id";
 import { exitKindOf, isPlainLeaf, parentOf, RESOLUTIONS } from "@perpgate/protocol/core";
 import { decodeBlock, HASH_BYTES } from "../blocks/block-header.js";
+import { EMPTY_DIGEST } from "../blocks/merkle.js";
 import { ACKNOWLEDGED } from "../event-fields.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { decodeAck, encodeAck } from "./ack-row.js";
@@ -38,8 +39,9 @@ export interface Entry {
 }
 
 export interface RowCodec {
-  /** Where rows are read from. */
+  /** Where rows are read from, and which of them. */
   readonly from: string;
+  readonly where?: string;
   /** The columns of the key, in order. */
   readonly keys: readonly string[];
   /** The other columns that are read. */
@@ -169,14 +171,17 @@ const ORDER_KEY_WORDS = 3;
 const EXITS = 4;
 
 /** Order: id, account and market, then the columns, then the place of the client's id. */
-function orderCells(value: Buffer): readonly Cell[] {
+export function orderCells(value: Buffer): Cell[] {
   const words = wordsOfBytes(value);
   const cells: Cell[] = words.slice(0, EXTENDED_ROW.CLIENT);
   cells[ORDER_ROW.UPDATED] = words[ORDER_ROW.UPDATED]! - words[ORDER_ROW.CREATED]!;
-  if (words.length === ORDER_ROW_WORDS)
-    return padded(cells, ORDER_KEY_WORDS + ORDER_COLUMNS.length + 1);
+  if (words.length === ORDER_ROW_WORDS) {
+    for (let i = ORDER_ROW_WORDS; i <= EXTENDED_ROW.CLIENT + 1; i++) cells.push(null);
+    return cells;
+  }
   const id = clientIdIn(words, EXTENDED_ROW.CLIENT);
-  return [...cells, id, id === null ? null : clientIdPlace(words, EXTENDED_ROW.CLIENT)];
+  cells.push(id, id === null ? null : clientIdPlace(words, EXTENDED_ROW.CLIENT));
+  return cells;
 }
 
 /** `cells` begin with the order's id, account and market. */
@@ -198,7 +203,7 @@ const orders: RowCodec = {
     const [account = 0, market = 0, order = 0, exit = 0] = byMarket.cells(key);
     return [account, market, order + Math.min(exit, EXITS - 1) / EXITS];
   },
-  cells: (_, value) => orderCells(value),
+  cells: (_, value) => [...orderCells(value), ...Array<null>(PLACEMENT_COLUMNS).fill(null)],
   entry([account, market, id, ...rest]) {
     const words = orderWords([id ?? null, account ?? null, market ?? null, ...rest]);
     const [order = 0] = words;
@@ -212,7 +217,8 @@ function orderIndex(column: string, where: string): RowCodec {
   const key = wide("account", column, "id");
   return {
     table: null,
-    from: `order_rows WHERE ${where}`,
+    from: "order_rows",
+    where,
     keys: key.keys,
     columns: ["market"],
     keyCells: key.cells,
@@ -244,66 +250,67 @@ const fills = coded(
 /** Fields of an acknowledgement that are not its order's. */
 const ACK_FIELDS = [
   ...(["type", "status", "reason", "filledLots", "filledMicros", "feeMicros"] as const),
-  ...([
-    "remainingLots",
-    "positionLots",
-    "positionCostMicros",
-    "unrealizedMicros",
-    "block",
-  ] as const),
+  ...(["remainingLots", "positionLots", "positionCostMicros", "unrealizedMicros"] as const),
+  "block" as const,
 ];
+/** Its order's; an amendment has a session and a nonce of its own. */
+const ACK_TERMS = ["orderId", "account", "market", "side", "session", "nonce"] as const;
 const ACK_COLUMNS = [
   ...["type", "status", "reason", "filled_lots", "filled_micros", "fee", "remaining"],
   ...["position_lots", "position_cost", "unrealized", "block", "digest", "time"],
+  ...["order_id", "account", "market", "side", "session", "nonce", "client_order_id"],
 ];
-/** Of the order; an amendment has a session and a nonce of its own. */
-const ACK_TERMS = ["account", "market", "side", "session", "nonce"] as const;
-const ACK_TERM_COLUMNS = [
-  ...["o.account", "o.market", "o.side", "coalesce(a.session, o.session)"],
-  "coalesce(a.nonce, o.nonce)",
-];
+/** Columns at the end of `order_rows` for the acknowledgement of its placement. */
+export const PLACEMENT_COLUMNS = ACK_FIELDS.length + 1;
+
+/** An acknowledgement on its way to its table, or into the row of the order that it placed. */
+export interface AckCells {
+  readonly seq: number;
+  readonly isPlacement: boolean;
+  /** As `ACK_FIELDS`, then the digest. */
+  readonly fields: readonly Cell[];
+  /** Of `ack_rows`. */
+  readonly cells: readonly Cell[];
+}
+
+export function ackCells(key: Buffer, value: Buffer): AckCells {
+  const seq = groupOf(key);
+  const { leaf, digest, timeMs } = decodeAck(seq, value);
+  const words = wordsOfBytes(leaf);
+  const order = words[ACKNOWLEDGED.orderId]!;
+  const fields: Cell[] = ACK_FIELDS.map((name) => words[ACKNOWLEDGED[name]]!);
+  // Of an operation of a batch after the first, whose body is that of the first.
+  fields.push(digest.equals(EMPTY_DIGEST) ? null : digest);
+  const isPlacement = order === seq;
+  const own = [words[ACKNOWLEDGED.session]!, words[ACKNOWLEDGED.nonce]!];
+  const cells = isPlacement ? [] : [seq, order, ...own, ...fields, timeMs];
+  return { seq, isPlacement, fields, cells };
+}
 
 const acks: RowCodec = {
   table: "ack_rows",
-  from: "ack_rows a LEFT JOIN order_rows o ON o.id = coalesce(a.order_id, a.seq)",
-  keys: ["a.seq"],
-  columns: [
-    ...ACK_COLUMNS.map((name) => `a.${name}`),
-    "o.id",
-    ...ACK_TERM_COLUMNS,
-    "o.client_order_id",
-  ],
+  from: "ack_leaves",
+  keys: ["seq"],
+  columns: ACK_COLUMNS,
   keyCells: one("seq").cells,
-  cells(key, value) {
-    const seq = groupOf(key);
-    const { leaf, digest, timeMs } = decodeAck(seq, value);
-    const words = wordsOfBytes(leaf);
-    const order = words[ACKNOWLEDGED.orderId]!;
-    const own: Cell[] =
-      order === seq
-        ? [null, null, null]
-        : [order, words[ACKNOWLEDGED.session]!, words[ACKNOWLEDGED.nonce]!];
-    const fields = ACK_FIELDS.map((name) => words[ACKNOWLEDGED[name]]!);
-    return [seq, ...own, ...fields, digest, timeMs];
-  },
+  cells: (key, value) => ackCells(key, value).cells,
   entry([seqCell, ...cells]) {
     const seq = numberOf(seqCell);
-    const order = numberAt(cells, ACK_COLUMNS.length);
     const client = clientWordsOf(cells.at(-1));
     const words: number[] = Array(ACKNOWLEDGED.client1 + CLIENT_ID_WORDS).fill(0);
     words[0] = EVENT.OrderAcknowledged;
-    words[ACKNOWLEDGED.orderId] = order;
     words[ACKNOWLEDGED.ackNonce] = seq;
     for (const [i, name] of ACK_FIELDS.entries()) words[ACKNOWLEDGED[name]] = numberAt(cells, i);
-    for (const [i, name] of ACK_TERMS.entries()) {
-      words[ACKNOWLEDGED[name]] = numberAt(cells, ACK_COLUMNS.length + 1 + i);
-    }
-    for (const [i, word] of client.entries()) words[ACKNOWLEDGED.client1 + i] = word;
-    const isPlain = isPlainLeaf(order, seq, client[0]);
-    const leaf = bytesOfWords(isPlain ? words.slice(0, ACKNOWLEDGED.ackNonce) : words);
-    const digest = bytesAt(cells, ACK_FIELDS.length);
+    const stored = cells[ACK_FIELDS.length];
+    const digest = stored === null ? EMPTY_DIGEST : bytesOf(stored);
     if (digest.length !== HASH_BYTES) throw new HistoryDamaged(`the digest at ${seq} is cut short`);
     const timeMs = numberAt(cells, ACK_FIELDS.length + 1);
+    for (const [i, name] of ACK_TERMS.entries()) {
+      words[ACKNOWLEDGED[name]] = numberAt(cells, ACK_FIELDS.length + 2 + i);
+    }
+    for (const [i, word] of client.entries()) words[ACKNOWLEDGED.client1 + i] = word;
+    const isPlain = isPlainLeaf(words[ACKNOWLEDGED.orderId]!, seq, client[0]);
+    const leaf = bytesOfWords(isPlain ? words.slice(0, ACKNOWLEDGED.ackNonce) : words);
     return { key: keyOf(seq), value: encodeAck(leaf, digest, timeMs) };
   },
 };
@@ -352,13 +359,22 @@ function hasMoney(kind: number): boolean {
   return Math.floor(kind / FLAG.MONEY) % 2 === 1;
 }
 
+/** Each table with the orders' terms: the union of two joins is read in the order of their keys. */
+const CHANGES_FROM = [0, 1]
+  .map((turn) => {
+    const terms = ["account", "market", ...ORDER_COLUMNS].map((name) => `o.${name} AS o_${name}`);
+    return `SELECT c.account, c.seq, c.ordinal, c.order_id, c.words, ${terms.join(", ")}
+      FROM change_rows_${turn} c LEFT JOIN order_rows o ON o.id = c.order_id`;
+  })
+  .join(" UNION ALL ");
+
 const changes = coded(
-  "change_rows",
-  { ...three("account", "seq", "ordinal"), keys: ["c.account", "c.seq", "c.ordinal"] },
-  ["c.order_id", "c.words", ...["account", "market", ...ORDER_COLUMNS].map((name) => `o.${name}`)],
+  "change_rows_0",
+  three("account", "seq", "ordinal"),
+  ["order_id", "words", ...["account", "market", ...ORDER_COLUMNS].map((name) => `o_${name}`)],
   changeCells,
   changeOf,
-  "change_rows c LEFT JOIN order_rows o ON o.id = c.order_id",
+  `(${CHANGES_FROM})`,
 );
 
 const blocks = coded(

@@ -1,21 +1,24 @@
 /**
  * The schema of the store, documented in docs/store.md. Tables hold the engine's integers: prices in ticks,
  * sizes in lots, money in micro-dollars, times in Unix milliseconds. What another row tells is not stored a
- * second time: an acknowledgement, a fill and a change take an order's terms from its row. The views have
+ * second time: a placement's acknowledgement is part of its order's row, and a fill, a change and an
+ * amendment's acknowledgement take an order's terms from there. The views have
  * names and units.
  */
 
 import { END_REASONS, ORDER_STATUSES, ORDER_TYPES } from "@perpgate/protocol/acknowledgement-leaf";
 import { RESOLUTIONS } from "@perpgate/protocol/core";
+import { EMPTY_DIGEST } from "../blocks/merkle.js";
 
 /** Another number: the store is rebuilt from the log. */
-export const HISTORY_FORMAT = 9;
+export const HISTORY_FORMAT = 10;
 
 const TABLES_SQL = `
 CREATE TABLE store (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   format INTEGER NOT NULL, log TEXT NOT NULL,
-  position INTEGER NOT NULL, batch INTEGER NOT NULL, record INTEGER NOT NULL, needs INTEGER NOT NULL
+  position INTEGER NOT NULL, batch INTEGER NOT NULL, record INTEGER NOT NULL, needs INTEGER NOT NULL,
+  changes_from INTEGER NOT NULL
 );
 CREATE TABLE market_rows (
   market INTEGER PRIMARY KEY, symbol TEXT, tick_size REAL, lot_size REAL
@@ -27,10 +30,13 @@ CREATE TABLE order_rows (
   fee INTEGER, remaining INTEGER, created INTEGER, updated_after INTEGER,
   time_in_force INTEGER, expires INTEGER, stop_trigger INTEGER, limit_price INTEGER,
   close_position INTEGER, client_order_id TEXT, client_key INTEGER,
+  ack_type INTEGER, ack_status INTEGER, ack_reason INTEGER, ack_filled_lots INTEGER, ack_filled_micros INTEGER,
+  ack_fee INTEGER, ack_remaining INTEGER, ack_position_lots INTEGER, ack_position_cost INTEGER,
+  ack_unrealized INTEGER, ack_block INTEGER, ack_digest BLOB,
   PRIMARY KEY (id)
 ) WITHOUT ROWID;
 CREATE INDEX orders_of_account ON order_rows (account, market, id);
-CREATE INDEX orders_by_nonce ON order_rows (account, nonce, id, market);
+CREATE INDEX orders_by_nonce ON order_rows (account, nonce, id);
 CREATE INDEX orders_by_client_id ON order_rows (account, client_key, id, market)
   WHERE client_key IS NOT NULL;
 CREATE TABLE fill_rows (
@@ -71,11 +77,31 @@ CREATE TABLE ack_rows (
   filled_lots INTEGER, filled_micros INTEGER, fee INTEGER, remaining INTEGER, position_lots INTEGER,
   position_cost INTEGER, unrealized INTEGER, block INTEGER, digest BLOB, time INTEGER
 );
+CREATE VIEW ack_leaves AS
+SELECT
+  id AS seq, ack_type AS type, ack_status AS status, ack_reason AS reason, ack_filled_lots AS filled_lots,
+  ack_filled_micros AS filled_micros, ack_fee AS fee, ack_remaining AS remaining,
+  ack_position_lots AS position_lots, ack_position_cost AS position_cost,
+  ack_unrealized AS unrealized, ack_block AS block, ack_digest AS digest, created AS time,
+  id AS order_id, account, market, side, session, nonce, client_order_id
+FROM order_rows WHERE ack_status IS NOT NULL
+UNION ALL SELECT
+  a.seq, a.type, a.status, a.reason, a.filled_lots, a.filled_micros, a.fee, a.remaining,
+  a.position_lots, a.position_cost, a.unrealized, a.block, a.digest, a.time,
+  o.id, o.account, o.market, o.side, a.session, a.nonce, o.client_order_id
+FROM ack_rows a LEFT JOIN order_rows o ON o.id = a.order_id;
 CREATE TABLE result_rows (seq INTEGER PRIMARY KEY, words BLOB, digest BLOB);
-CREATE TABLE change_rows (
+CREATE TABLE change_rows_0 (
   account INTEGER, seq INTEGER, ordinal INTEGER, order_id INTEGER, words BLOB,
   PRIMARY KEY (account, seq, ordinal)
 ) WITHOUT ROWID;
+CREATE TABLE change_rows_1 (
+  account INTEGER, seq INTEGER, ordinal INTEGER, order_id INTEGER, words BLOB,
+  PRIMARY KEY (account, seq, ordinal)
+) WITHOUT ROWID;
+CREATE VIEW change_rows AS
+SELECT account, seq, ordinal, order_id, words FROM change_rows_0
+UNION ALL SELECT account, seq, ordinal, order_id, words FROM change_rows_1;
 CREATE TABLE block_rows (
   number INTEGER PRIMARY KEY, first INTEGER, last INTEGER, acks INTEGER, time INTEGER, header BLOB
 );
@@ -168,10 +194,10 @@ CREATE VIEW positions AS SELECT
   ${USD("p.margin")} AS margin_usd, p.updated AS updated_ms, ${UTC("p.updated")} AS updated_at
 FROM position_rows p JOIN market_rows m ON m.market = p.market;
 CREATE VIEW acknowledgements AS SELECT
-  a.seq AS position, ${ORDER_ID("coalesce(a.order_id, a.seq)")} AS order_id,
+  a.seq AS position, ${ORDER_ID("a.order_id")} AS order_id,
   ${named("a.status", ORDER_STATUSES)} AS status, nullif(${named("a.reason", END_REASONS)}, 'none') AS end_reason,
-  a.block, lower(hex(a.digest)) AS body_sha256, a.time AS time_ms, ${UTC("a.time")} AS time_at
-FROM ack_rows a;
+  a.block, lower(hex(coalesce(a.digest, x'${EMPTY_DIGEST.toString("hex")}'))) AS body_sha256, a.time AS time_ms, ${UTC("a.time")} AS time_at
+FROM ack_leaves a;
 CREATE VIEW blocks AS SELECT
   number, first AS first_position, last AS last_position, acks AS acknowledgements, time AS time_ms,
   ${UTC("time")} AS time_at

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 export type Cell = number | string | Uint8Array | null;
 
 export interface Statement {
-  run(...cells: readonly Cell[]): unknown;
+  run(...cells: readonly Cell[]): { readonly changes: number | bigint };
   get(...cells: readonly Cell[]): readonly Cell[] | undefined;
   all(...cells: readonly Cell[]): (readonly Cell[])[];
   setReturnArrays(isArray: boolean): void;

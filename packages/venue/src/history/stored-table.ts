@@ -19,15 +19,14 @@ export class StoredTable {
     readonly name: TableName,
   ) {
     this.codec = CODECS[name];
-    const { from, keys, columns } = this.codec;
-    const select = `SELECT ${[...keys, ...columns].join(", ")} FROM ${from}`;
-    const where = from.includes("WHERE") ? "AND" : "WHERE";
+    const { from, where = "TRUE", keys, columns } = this.codec;
+    const select = `SELECT ${[...keys, ...columns].join(", ")} FROM ${from} WHERE ${where} AND`;
     const tuple = keys.length === 1 ? keys[0] : `(${keys.join(", ")})`;
     const marks = keys.length === 1 ? "?" : `(${keys.map(() => "?").join(", ")})`;
     const order = (direction: string) => keys.map((key) => `${key} ${direction}`).join(", ");
-    const range = `${select} ${where} ${tuple} >= ${marks} AND ${tuple} < ${marks}`;
+    const range = `${select} ${tuple} >= ${marks} AND ${tuple} < ${marks}`;
     const equal = keys.map((key) => `${key} = ?`).join(" AND ");
-    this.byKey = prepare(database, `${select} ${where} ${equal}`);
+    this.byKey = prepare(database, `${select} ${equal}`);
     this.up = prepare(database, `${range} ORDER BY ${order("ASC")} LIMIT ?`);
     this.down = prepare(database, `${range} ORDER BY ${order("DESC")} LIMIT ?`);
   }
@@ -63,17 +62,18 @@ export class StoredTable {
   }
 
   count(): number {
-    const { from } = this.codec;
+    const { from, where = "TRUE" } = this.codec;
     return this.reading(() => {
-      const [count] = prepare(this.database, `SELECT count(*) FROM ${from}`).get() ?? [];
+      const sql = `SELECT count(*) FROM ${from} WHERE ${where}`;
+      const [count] = prepare(this.database, sql).get() ?? [];
       return typeof count === "number" ? count : 0;
     });
   }
 
   /** Reads both ends, so that a damaged tree shows at the start and not under load. */
   probe(): void {
-    const { from, keys, columns } = this.codec;
-    const select = `SELECT ${[...keys, ...columns].join(", ")} FROM ${from}`;
+    const { from, where = "TRUE", keys, columns } = this.codec;
+    const select = `SELECT ${[...keys, ...columns].join(", ")} FROM ${from} WHERE ${where}`;
     for (const direction of ["ASC", "DESC"]) {
       const order = keys.map((key) => `${key} ${direction}`).join(", ");
       const sql = `${select} ORDER BY ${order} LIMIT 1`;

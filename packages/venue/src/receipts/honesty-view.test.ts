@@ -114,7 +114,7 @@ test("a block of many acknowledgements: read in several slices, and counted when
 const second = (key: string, table: string) =>
   `${key} = (SELECT ${key} FROM ${table} ORDER BY ${key} LIMIT 1 OFFSET 1)`;
 const DAMAGE = {
-  acks: `UPDATE ack_rows SET digest = x'01' WHERE ${second("seq", "ack_rows")}`,
+  acks: `UPDATE order_rows SET ack_digest = x'01' WHERE ${second("id", "order_rows")}`,
   blocks: `UPDATE block_rows SET header = x'01' WHERE ${second("number", "block_rows")}`,
 } as const;
 

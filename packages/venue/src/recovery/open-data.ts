@@ -57,7 +57,7 @@ export async function openData(
         journal,
         folder.journal,
         store,
-        { ...events, commit: options.commit },
+        { ...events, commit: options.commit, outboxCommands: options.outboxCommands },
         observers,
         (seq, record, records) => logger.info({ position: seq, record, records }, "recovering"),
         options.signal,

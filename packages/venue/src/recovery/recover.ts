@@ -98,7 +98,7 @@ async function replay(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if (reader.seq.batch < end.batch) onProgress(replica.seq, reader.seq.record, end.record);
-  history.isReplaying = true;
+  history.beginReplay(end.record);
   try {
     for (let count = 1; ; count++) {
       const batch = reader.next(end.batch);
@@ -114,7 +114,7 @@ async function replay(
       }
     }
   } finally {
-    history.isReplaying = false;
+    history.endReplay();
   }
 }
 

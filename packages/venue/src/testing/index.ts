@@ -1,4 +1,5 @@
 /** Parts of the venue, for tests and benches that use one part alone. */
+export { prepare } from "../history/sqlite.js";
 export { dataFolder } from "../recovery/data-folder.js";
 export { recover } from "../recovery/recover.js";
 export {
@@ -8,6 +9,7 @@ export {
   observe,
   type ReplicaState,
 } from "../recovery/replica-state.js";
+export { editStore } from "./edit-store.js";
 export { freePort } from "./litewitness.js";
 export { StubWitness } from "./stub-witness.js";
 export { orderCommand, signInCommand, signInMessage, TestVenue } from "./test-venue.js";

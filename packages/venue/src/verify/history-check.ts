@@ -74,6 +74,7 @@ export class HistoryCheck implements RowSink {
     const tables = eachTable((name) => new ComparedTable(name, store.tables[name], from === 0));
     this.tables = TABLES.map((name) => tables[name]);
     this.rows = new HistoryRows(tables, this, context);
+    this.rows.changes.from = store.held.changesFrom;
   }
 
   get rowCount(): number {

@@ -271,7 +271,7 @@ function addRow(name: TableName): void {
 
 /** Changes a field of an acknowledgement. */
 function changeAck(where: string): void {
-  runSql(data, `UPDATE ack_rows SET block = block + 1 WHERE seq = ${where}`);
+  runSql(data, `UPDATE order_rows SET ack_block = ack_block + 1 WHERE id = ${where}`);
 }
 
 /** An acknowledgement of the block in which the replay begins, from before that. */
@@ -287,12 +287,19 @@ const PRUNED: Readonly<Record<string, Attack["attack"]>> = {
       `UPDATE block_rows SET header = CAST(substr(header, 1, 60) || x'ff' || substr(header, 62) AS BLOB)
        WHERE number = 2`,
     ),
-  "an acknowledgement that was pruned": () => changeAck("(SELECT min(seq) FROM ack_rows)"),
+  "an acknowledgement that was pruned": () => changeAck("(SELECT min(id) FROM order_rows)"),
   "an acknowledgement of the block that the snapshot splits": changeSplitBlock,
   "a hash of the tree that was pruned": () =>
     runSql(data, "UPDATE tree_rows SET hash = zeroblob(32) WHERE level = 0 AND place = 1"),
   "a block after the last one": () => addRow("blocks"),
-  "an acknowledgement after the last one": () => addRow("acks"),
+  "an acknowledgement after the last one": () =>
+    runSql(
+      data,
+      `INSERT INTO ack_rows SELECT 1000000, id, session, nonce, ack_type, ack_status, ack_reason,
+         ack_filled_lots, ack_filled_micros, ack_fee, ack_remaining, ack_position_lots,
+         ack_position_cost, ack_unrealized, ack_block, ack_digest, created
+       FROM order_rows ORDER BY id DESC LIMIT 1`,
+    ),
   "a record before the snapshot": () => {
     const journal = join(data, "journal");
     const [name = ""] = readdirSync(journal)

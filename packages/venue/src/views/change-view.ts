@@ -1,5 +1,5 @@
 /** What a command changed for an account, in wire types; see ChangeProjection. */
-import type { Account, Deposit, LoggedAcknowledgement, Order, Position } from "@perpgate/protocol";
+import type { Account, Deposit, Order, Position } from "@perpgate/protocol";
 import {
   CHANGE,
   CHANGED_DEPOSIT,
@@ -12,7 +12,6 @@ import {
 } from "../history/change-projection.js";
 import type { RowWords } from "../history/rows.js";
 import { moneyView } from "./account-view.js";
-import { loggedAcknowledgement } from "./acknowledgement.js";
 import { depositAsOf } from "./deposit-view.js";
 import { orderOf } from "./order-view.js";
 import { positionOf } from "./position-view.js";
@@ -32,7 +31,6 @@ export type AccountMoney = Pick<
 >;
 
 export type AccountChange =
-  | { readonly kind: "preconfirm"; readonly acknowledgement: LoggedAcknowledgement }
   | { readonly kind: "order"; readonly order: Order }
   | { readonly kind: "position"; readonly position: Position | ClosedPosition }
   | { readonly kind: "deposit"; readonly deposit: Deposit };
@@ -40,6 +38,11 @@ export type AccountChange =
 /** Whether the row tells that the command has fills of the account. */
 export function tellsOfFills(row: RowWords): boolean {
   return Math.floor(row[0]! / FLAG.FILLS) % 2 === 1;
+}
+
+/** Whether the row tells that the command acknowledges an order of the account. */
+export function tellsOfAck(row: RowWords): boolean {
+  return Math.floor(row[0]! / FLAG.ACK) % 2 === 1;
 }
 
 /** Whether the row has the account's money. */
@@ -56,8 +59,6 @@ export function moneyIn(row: RowWords): AccountMoney {
 /** The kind of a row, without decoding it; undefined for one that has only flags. */
 export function changeKind(row: RowWords): AccountChange["kind"] | undefined {
   switch (row[0]! % KINDS) {
-    case CHANGE.ACK:
-      return "preconfirm";
     case CHANGE.ORDER:
       return "order";
     case CHANGE.POSITION:
@@ -77,19 +78,10 @@ export function changedDeposit(row: RowWords): number {
 }
 
 /** The change as it was right after the command; undefined for a deposit that was forgotten. */
-export function changeView(
-  source: VenueSource,
-  seq: number,
-  flagged: RowWords,
-): AccountChange | undefined {
+export function changeView(source: VenueSource, flagged: RowWords): AccountChange | undefined {
   const kind = changeKind(flagged);
   const row = tellsMoney(flagged) ? flagged.slice(0, -MONEY_WORDS) : flagged;
   switch (kind) {
-    case "preconfirm": {
-      const ack = source.history.ack(seq);
-      if (ack === undefined) throw new Error(`the history has no acknowledgement ${seq}`);
-      return { kind, acknowledgement: loggedAcknowledgement(ack, source.listing) };
-    }
     case "order":
       return { kind, order: orderOf(source, row.slice(CHANGED_ORDER)) };
     case "position":

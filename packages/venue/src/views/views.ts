@@ -398,13 +398,18 @@ export class Views {
     return this.source.history.lastChanges;
   }
 
+  /** The first command whose changes `changesSince` knows. */
+  get changesFrom(): number {
+    return this.source.history.changesFrom;
+  }
+
   /** What changed for an account after `seq`, oldest first. */
   changesSince(account: number, seq: number, limit: number): PlacedRow[] {
     return this.source.history.changesSince(account, seq, limit);
   }
 
-  change(seq: number, row: RowWords): AccountChange | undefined {
-    return changeView(this.source, seq, row);
+  change(row: RowWords): AccountChange | undefined {
+    return changeView(this.source, row);
   }
 
   private within<T>(symbol: string, view: (viewed: ViewedMarket) => T): T | undefined {

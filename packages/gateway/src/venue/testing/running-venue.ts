@@ -64,6 +64,7 @@ export function startAheadOfClients(nowMs: number = Date.now()): number {
 }
 
 export interface VenueChanges {
+  readonly outboxCommands?: number;
   readonly directory?: string;
   readonly startMs?: number;
   /** What the wall clock says at a time; the same, unless it is wrong. */
@@ -133,6 +134,7 @@ export async function runVenue(
     // Starting two threads is half of the processor time that a venue takes to open.
     commit: "inline",
     segmentBytes: SEGMENT_BYTES,
+    ...(changes.outboxCommands === undefined ? {} : { outboxCommands: changes.outboxCommands }),
     ...(changes.promises === undefined ? {} : { promises: changes.promises }),
   });
   const limits = { ...UNLIMITED, ...changes.limits };

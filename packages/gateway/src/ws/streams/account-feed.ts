@@ -53,6 +53,7 @@ export class AccountFeed {
     this.frames = new PrivateFrames(venue);
     this.backfills = new Backfills(venue, this.frames, {
       goLive: (reader) => this.goLive(reader),
+      onOvertaken: (reader) => this.beginAfterGap(reader, reader.seq),
       fail: (reader, error) => this.fail([reader], error),
     });
   }
@@ -71,25 +72,36 @@ export class AccountFeed {
     account: number,
     since: number | undefined,
   ): () => void {
-    const { seq } = this.venue;
+    const { seq, views } = this.venue;
     const reader: AccountReader = { connection, stream, account, seq, isEnded: false };
-    if (since !== undefined && since <= seq) {
+    if (since === undefined) this.beginWithState(reader);
+    else if (since <= seq && since + 1 >= views.changesFrom) {
       reader.seq = since;
       this.backfills.begin(reader);
-    } else {
-      // A seq beyond the end belongs to another log, or to one that lost its end.
-      if (since !== undefined) {
-        connection.counts.gaps++;
-        connection.send(gapFrame(stream, since, seq));
-      }
-      const state = this.frames.state(stream, account, seq);
-      if (state !== undefined) {
-        connection.charge(COST.historyRow * state.rows);
-        connection.send(state.frame);
-      }
-      this.goLive(reader);
-    }
+    } else this.beginAfterGap(reader, since);
     return () => this.end(reader);
+  }
+
+  /**
+   * `since` is before the outbox begins, or beyond the end: then it belongs to another log, or to one that
+   * lost its end.
+   */
+  private beginAfterGap(reader: AccountReader, since: number): void {
+    const { connection, stream } = reader;
+    reader.seq = this.venue.seq;
+    connection.counts.gaps++;
+    connection.send(gapFrame(stream, since, reader.seq));
+    this.beginWithState(reader);
+  }
+
+  private beginWithState(reader: AccountReader): void {
+    const { connection, stream, account, seq } = reader;
+    const state = this.frames.state(stream, account, seq);
+    if (state !== undefined) {
+      connection.charge(COST.historyRow * state.rows);
+      connection.send(state.frame);
+    }
+    this.goLive(reader);
   }
 
   /** Runs inside the apply callback; must not throw. */

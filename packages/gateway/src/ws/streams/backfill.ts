@@ -29,6 +29,8 @@ const DEPOSIT_BYTES_PER_ROW = 341;
 export interface BackfillEvents {
   /** Everything was sent. */
   goLive(reader: AccountReader): void;
+  /** The history has dropped changes that the reader does not have: it was too slow. */
+  onOvertaken(reader: AccountReader): void;
   fail(reader: AccountReader, error: unknown): void;
 }
 
@@ -93,6 +95,11 @@ export class Backfills {
     if (!connection.hasRoom) {
       void connection.room().then(() => this.enqueue(reader, pageRows));
       return 0;
+    }
+    if (reader.seq + 1 < venue.views.changesFrom) {
+      this.end(reader);
+      this.events.onOvertaken(reader);
+      return 1;
     }
     const page = venue.views.changesSince(reader.account, reader.seq, pageRows);
     connection.counts.backfilledRows += page.length;

@@ -11,15 +11,15 @@ import {
   moneyIn,
   type RowWords,
   tellsMoney,
+  tellsOfAck,
   tellsOfFills,
   type Venue,
   type Views,
 } from "@perpgate/venue";
 import { AddressChecksums, withChecksums } from "../../venue/deposit-flow.js";
-import { streamFrame, type WireFrame, wireFrame } from "../wire-frame.js";
+import { streamFrame, type WireFrame } from "../wire-frame.js";
 
 const KIND_OF: Readonly<Partial<Record<PrivateStream, AccountChange["kind"]>>> = {
-  preconfirms: "preconfirm",
   orders: "order",
   positions: "position",
   deposits: "deposit",
@@ -27,6 +27,7 @@ const KIND_OF: Readonly<Partial<Record<PrivateStream, AccountChange["kind"]>>> =
 
 /** Whether the row is about what the stream shows. */
 export function isOfStream(row: RowWords, stream: PrivateStream): boolean {
+  if (stream === "preconfirms") return tellsOfAck(row);
   if (stream === "fills") return tellsOfFills(row);
   if (stream === "account") return tellsMoney(row);
   return changeKind(row) === KIND_OF[stream];
@@ -63,8 +64,9 @@ export class PrivateFrames {
     if (stream === "account" && first !== undefined) {
       return streamFrame(stream, { type, seq, ...moneyIn(first) });
     }
-    if (stream === "deposits") return this.depositsUpdate(seq, rows);
-    return changesFrame(stream, seq, this.changesIn(seq, rows));
+    if (stream === "preconfirms") return this.preconfirm(seq);
+    if (stream === "deposits") return this.depositsUpdate(rows, seq);
+    return changesFrame(stream, seq, this.changesIn(rows));
   }
 
   /** The open items, for a reader that starts without `since`; undefined for a stream without state. */
@@ -93,10 +95,17 @@ export class PrivateFrames {
     }
   }
 
-  private depositsUpdate(seq: number, rows: readonly RowWords[]): WireFrame {
+  /** A command acknowledges one order at most. */
+  private preconfirm(seq: number): WireFrame {
+    const past = this.venue.views.acknowledgement(seq);
+    if (past === undefined) throw new Error(`the history has no acknowledgement ${seq}`);
+    return streamFrame("preconfirms", { seq, ...past.acknowledgement });
+  }
+
+  private depositsUpdate(rows: readonly RowWords[], seq: number): WireFrame {
     const key = [seq, ...rows.map(changedDeposit)].join();
     if (this.lastDeposits?.key === key) return this.lastDeposits.frame;
-    const deposits = pick(this.changesIn(seq, rows), "deposit").map(({ deposit }) =>
+    const deposits = pick(this.changesIn(rows), "deposit").map(({ deposit }) =>
       withChecksums(deposit, this.checksums),
     );
     const frame = streamFrame("deposits", { type: "update", seq, deposits });
@@ -104,8 +113,8 @@ export class PrivateFrames {
     return frame;
   }
 
-  private changesIn(seq: number, rows: readonly RowWords[]): AccountChange[] {
-    return rows.flatMap((row) => this.venue.views.change(seq, row) ?? []);
+  private changesIn(rows: readonly RowWords[]): AccountChange[] {
+    return rows.flatMap((row) => this.venue.views.change(row) ?? []);
   }
 }
 
@@ -116,13 +125,6 @@ function changesFrame(
 ): WireFrame {
   const type = "update";
   switch (stream) {
-    case "preconfirms": {
-      // A command acknowledges one order at most.
-      const [change] = changes;
-      return change?.kind === "preconfirm"
-        ? streamFrame(stream, { seq, ...change.acknowledgement })
-        : wireFrame({ t: stream, d: { seq } });
-    }
     case "orders":
       return streamFrame(stream, {
         type,
@@ -135,6 +137,7 @@ function changesFrame(
         seq,
         positions: pick(changes, "position").map(({ position }) => position),
       });
+    case "preconfirms":
     case "deposits":
     case "fills":
     case "account":

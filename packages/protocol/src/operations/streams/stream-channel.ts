@@ -21,7 +21,10 @@ export const Seq = Type.Integer({ minimum: 0, description: "The log position of 
 export const GapFrame = Type.Object(
   {
     type: Type.Literal("gap"),
-    since: { ...Seq, description: "The position that was asked for, which the log does not have." },
+    since: {
+      ...Seq,
+      description: "The position that was asked for: too long ago, or not in this log.",
+    },
     seq: { ...Seq, description: "The position at which the stream goes on, with a snapshot." },
   },
   { title: "GapFrame" },

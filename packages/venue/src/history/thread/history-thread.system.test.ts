@@ -55,7 +55,7 @@ function command(entries: number): void {
   position++;
   const { trades } = store.tables;
   for (let i = 0; i < entries; i++) queue.putWords(trades, 1, position, i, [i, 1, 1, 1]);
-  queue.endCommand({ position, batch: position, record: position, needs: 0 });
+  queue.endCommand({ position, batch: position, record: position, needs: 0, changesFrom: 1 });
 }
 
 /** Another tool at the same file. */

@@ -5,6 +5,8 @@ export interface WriterData {
   readonly directory: string;
   /** Lower-case hex. */
   readonly logId: string;
+  /** See change-projection.ts. */
+  readonly outboxCommands: number;
 }
 
 export interface ThreadData extends WriterData {

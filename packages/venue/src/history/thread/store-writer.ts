@@ -9,19 +9,13 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { ExitDeadline } from "@perpgate/journal";
-import { openEnvironment, TABLES, writeHeld } from "../history-environment.js";
+import { openEnvironment, readHeldRow, TABLES, writeHeld } from "../history-environment.js";
 import { CODECS, type RowCodec } from "../row-codecs.js";
 import { eachEntry } from "../slice.js";
-import {
-  type Cell,
-  type Database,
-  inTransaction,
-  isBusy,
-  prepare,
-  STORE_FILE,
-  type Statement,
-} from "../sqlite.js";
+import { type Database, inTransaction, isBusy, prepare, STORE_FILE } from "../sqlite.js";
 import type { FromWriter, ThreadData, ToWriter, WriteSlice } from "./messages.js";
+import { OrderWriter } from "./order-writer.js";
+import { OutboxWriter } from "./outbox-writer.js";
 
 /** Between two transactions, unless a flush is requested: the log's syncs queue behind each. */
 const MIN_INTERVAL_MS = 250;
@@ -32,14 +26,15 @@ const CLOSE_TRIES = 20;
 /** Bounds a transaction during a replay. */
 const SLICES_PER_TRANSACTION = 64;
 
-interface Writing {
-  readonly codec: RowCodec;
-  readonly insert: Statement | undefined;
-}
+type PutRow = (key: Buffer, value: Buffer) => void;
 
 export class StoreWriter {
   private readonly database: Database;
-  private readonly tables: readonly Writing[];
+  /** By table number. */
+  private readonly tables: readonly PutRow[];
+  private readonly outbox: OutboxWriter;
+  /** Seq of the last command in the store. */
+  private written: number;
   private readonly walFile: string;
   private waiting: WriteSlice[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -52,7 +47,15 @@ export class StoreWriter {
     private readonly post: (message: FromWriter) => void,
   ) {
     this.database = openEnvironment(data.directory, false);
-    this.tables = TABLES.map((name) => writing(this.database, CODECS[name]));
+    const orders = new OrderWriter(this.database);
+    this.outbox = new OutboxWriter(this.database, data.outboxCommands);
+    this.tables = TABLES.map((name) => {
+      if (name === "changes") return (key, value) => this.outbox.put(key, value);
+      if (name === "acks") return (key, value) => orders.putAck(key, value);
+      if (name === "orders") return (_, value) => orders.putOrder(value);
+      return writing(this.database, CODECS[name]);
+    });
+    this.written = readHeldRow(this.database)?.position ?? 0;
     this.walFile = join(data.directory, `${STORE_FILE}-wal`);
   }
 
@@ -111,9 +114,11 @@ export class StoreWriter {
     if (last === undefined) return true;
     try {
       inTransaction(this.database, () => {
+        this.outbox.beginTransaction(this.written, last.held.position);
         for (const { bytes } of slices) this.put(bytes);
         writeHeld(this.database, this.data.logId, last.held);
       });
+      this.written = last.held.position;
       this.post({ kind: "written", number: last.number, walBytes: sizeOf(this.walFile) });
       return true;
     } catch (error) {
@@ -125,10 +130,7 @@ export class StoreWriter {
 
   private put(bytes: Uint8Array): void {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    eachEntry(buffer, (table, key, value) => {
-      const { codec, insert } = this.tables[table]!;
-      insert?.run(...codec.cells(key, value));
-    });
+    eachEntry(buffer, (table, key, value) => this.tables[table]!(key, value));
   }
 
   private fail(error: unknown): void {
@@ -143,18 +145,16 @@ export class StoreWriter {
   }
 }
 
-/** Columns of rows that change which keep their value, and which indexes have: these stay untouched. */
-const FIXED: readonly Cell[] = ["account", "market", "nonce", "client_key"];
-
-function writing(database: Database, codec: RowCodec): Writing {
-  if (codec.table === null) return { codec, insert: undefined };
+function writing(database: Database, codec: RowCodec): PutRow {
+  if (codec.table === null) return () => undefined;
   const columns = prepare(database, `PRAGMA table_info(${codec.table})`).all();
   const marks = columns.map(() => "?").join(", ");
-  const changing = columns.filter(([, name, , , , key]) => key === 0 && !FIXED.includes(name!));
+  const changing = columns.filter(([, , , , , key]) => key === 0);
   const set = changing.map(([, name]) => `${name} = excluded.${name}`).join(", ");
   const update = set === "" ? "NOTHING" : `UPDATE SET ${set}`;
   const sql = `INSERT INTO ${codec.table} VALUES (${marks}) ON CONFLICT DO ${update}`;
-  return { codec, insert: prepare(database, sql) };
+  const insert = prepare(database, sql);
+  return (key, value) => insert.run(...codec.cells(key, value));
 }
 
 function sizeOf(file: string): number {
