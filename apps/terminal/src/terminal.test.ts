@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { Levels } from "./book/levels.js";
 import { closeAll, marketClose, sendClose } from "./order/closing.js";
 import { EMPTY_FORM, type OrderForm } from "./order/order-form-state.js";
+import { BEYOND_LIQUIDATION, orderNotes } from "./order/order-notes.js";
 import { needsConfirmation } from "./order/order-settings.js";
 import { estimate } from "./order/use-preview.js";
 import { Terminal } from "./terminal.js";
@@ -239,6 +240,25 @@ function termsOf(terminal: Terminal, form: Partial<OrderForm>) {
   if (terms === undefined) throw new Error(missing);
   return terms;
 }
+
+test.each([
+  { side: "long", far: 0.5, near: 0.99 },
+  { side: "short", far: 1.5, near: 1.01 },
+] as const)("$side, a stop loss beyond the liquidation price: the form says so", async (each) => {
+  const { side, far, near } = each;
+  const { terminal, view, mark } = await start();
+  terminal.book.show("BTCUSD");
+  await until(() => terminal.book.state.get() !== undefined);
+  const notesAt = (share: number) => {
+    const stopLoss = String(Math.round(mark * share));
+    const price = String(Math.round(mark));
+    const form = { side, type: "limit", price, amount: "100", hasExits: true, stopLoss } as const;
+    const notes = orderNotes(view, { ...EMPTY_FORM, ...form }, readOrder(terminal, form));
+    return notes.map(({ text }) => text);
+  };
+  expect(notesAt(far)).toContain(BEYOND_LIQUIDATION);
+  expect(notesAt(near)).not.toContain(BEYOND_LIQUIDATION);
+});
 
 /** Without a book. */
 function readOrder(terminal: Terminal, form: Partial<OrderForm>) {

@@ -4,9 +4,11 @@ import type { Trigger } from "@perpgate/protocol";
 import { protectionOf } from "@perpgate/sdk";
 import { type FormEvent, useState } from "react";
 import { formatSigned, NONE, toneOf } from "../format/numbers.js";
+import { isBeyondLiquidation } from "../maths/position-maths.js";
 import { exitOrder } from "../order/closing.js";
 import { markOf } from "../order/order-context.js";
 import { numberIn } from "../order/order-form-state.js";
+import { BEYOND_LIQUIDATION } from "../order/order-notes.js";
 import { sideProblem, stepProblem } from "../order/order-terms.js";
 import { requireAll } from "../order/outcome.js";
 import { useStore } from "../state/store.js";
@@ -34,6 +36,11 @@ export function ProtectForm({ view, position, onDone }: PositionFormProps) {
     stepProblem(text, units.tick) ?? sideProblem(text, units.tick, markTicks, isAbove, "mark");
   const profitProblem = problemOf(takeProfit.text, gainUp);
   const lossProblem = problemOf(stopLoss.text, !gainUp);
+  const isTooFar = isBeyondLiquidation(
+    numberIn(stopLoss.text),
+    position.liquidationPrice,
+    gainUp ? 1 : -1,
+  );
   const changes = { takeProfit: takeProfit.change, stopLoss: stopLoss.change };
   const hasChange = changes.takeProfit !== undefined || changes.stopLoss !== undefined;
   const isReady = hasChange && profitProblem === undefined && lossProblem === undefined;
@@ -67,8 +74,13 @@ export function ProtectForm({ view, position, onDone }: PositionFormProps) {
       />
       <dl className="facts">
         <ExpectedPnl label="PnL at take profit" text={takeProfit.text} position={position} />
-        <ExpectedPnl label="PnL at stop loss" text={stopLoss.text} position={position} />
+        <ExpectedPnl
+          label="PnL at stop loss"
+          text={isTooFar ? "" : stopLoss.text}
+          position={position}
+        />
       </dl>
+      {isTooFar && <p className="notice warn">{BEYOND_LIQUIDATION}</p>}
       <p className="notice">
         At either price the whole position is closed at the market, and the other one ends with it.
       </p>

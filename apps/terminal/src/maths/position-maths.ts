@@ -126,6 +126,16 @@ export function maintenanceOf(market: MarketUnits, notionalMicros: number): numb
   return kept;
 }
 
+/** Whether a position is liquidated before the mark reaches a stop at this price. */
+export function isBeyondLiquidation(
+  stop: number | undefined,
+  liquidation: number | null | undefined,
+  direction: Direction,
+): boolean {
+  if (stop === undefined || liquidation === null || liquidation === undefined) return false;
+  return direction > 0 ? stop <= liquidation : stop >= liquidation;
+}
+
 /** The mark at which the position is liquidated, in ticks; null if there is none. */
 export function liquidationTicks(market: MarketUnits, held: Holding): number | null {
   return liquidationMark(held, market.unit, (micros) => maintenanceOf(market, micros));

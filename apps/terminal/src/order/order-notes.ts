@@ -4,11 +4,11 @@ import { fromMicros } from "@perpgate/protocol/core";
 import { formatDollars, formatPercent } from "../format/numbers.js";
 import type { FundsContext } from "../maths/largest-order.js";
 import type { OrderPreview } from "../maths/order-preview.js";
-import { closableLots } from "../maths/position-maths.js";
+import { closableLots, isBeyondLiquidation } from "../maths/position-maths.js";
 import type { MarketView } from "../venue/market-view.js";
 import type { OrderForm } from "./order-form-state.js";
 import { orderSettings } from "./order-settings.js";
-import { canHaveExits, canRest, directionOf } from "./order-terms.js";
+import { canHaveExits, canRest, directionOf, stepsIn } from "./order-terms.js";
 import type { FormEstimate } from "./use-preview.js";
 
 export interface OrderNote {
@@ -68,6 +68,7 @@ export function orderNotes(
     slippageNote(form, preview, context),
     postOnlyNote(form, preview),
     exitsNote(form, preview, closable),
+    stopNote(view, form, preview),
   ].filter((note) => note !== undefined);
 }
 
@@ -140,3 +141,17 @@ function exitsNote(
   const text = "It only closes, so a take profit and a stop loss of its own have nothing to cover.";
   return { text, isWarning: true };
 }
+
+function stopNote(
+  { units }: MarketView,
+  form: OrderForm,
+  { liquidationTicks }: OrderPreview,
+): OrderNote | undefined {
+  if (!form.hasExits || !canHaveExits(form)) return undefined;
+  const stop = stepsIn(form.stopLoss, units.tick);
+  if (!isBeyondLiquidation(stop, liquidationTicks, directionOf(form))) return undefined;
+  return { text: BEYOND_LIQUIDATION, isWarning: true };
+}
+
+export const BEYOND_LIQUIDATION =
+  "The stop loss is beyond the liquidation price: the position would be liquidated before it.";

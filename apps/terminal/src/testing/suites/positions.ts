@@ -82,6 +82,8 @@ export function positionTests(test: PageTest): void {
     await dialog.getByText("Must be above the mark").waitFor();
     await opened.inspect("position-protect", "dialog");
     await dialog.getByRole("textbox", { name: "Take profit" }).fill(String(profit));
+    await dialog.getByRole("textbox", { name: "Stop loss" }).fill(String(Math.round(mark / 2)));
+    await dialog.getByText("beyond the liquidation price").waitFor();
     await dialog.getByRole("textbox", { name: "Stop loss" }).fill(String(loss));
     await dialog.getByRole("button", { name: "Save" }).click();
     const exits = page.locator('td[data-title="TP / SL"]');
