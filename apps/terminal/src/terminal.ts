@@ -218,7 +218,7 @@ export class Terminal {
   receiptProblem(problem: ReceiptProblem): void {
     this.orders.book.receiptProblem(problem);
     const { title, text } = shownProblem(problem);
-    this.toasts.show("bad", title, `Acknowledgement ${problem.ackNonce}. ${text}`, "receipt");
+    this.toasts.show("alarm", title, `Acknowledgement ${problem.ackNonce}. ${text}`, "receipt");
   }
 
   /** Signs out if the error says that the session has ended. */

@@ -1,6 +1,7 @@
 /** A table that becomes a list of cards on narrow screens. */
 
 import type { ReactNode } from "react";
+import { useIsLive } from "../state/use-is-live.js";
 
 export interface Column<Row> {
   readonly title: string;
@@ -22,8 +23,11 @@ interface Props<Row> {
 }
 
 export function DataTable<Row>({ label, columns, rows, keyOf, empty }: Props<Row>) {
+  const isLive = useIsLive();
   if (rows === undefined) return <LoadingRows />;
-  if (rows.length === 0) return <div className="empty">{empty}</div>;
+  if (rows.length === 0) {
+    return <div className="empty">{isLive ? empty : "Not known while the line is down."}</div>;
+  }
   return (
     <table className="data" aria-label={label}>
       <thead>

@@ -9,7 +9,7 @@ import { useIsShown } from "../state/use-is-shown.js";
 import { type Terminal, useTerminal } from "../terminal.js";
 import { later } from "../ui/later.js";
 import { Segments } from "../ui/segments.js";
-import type { MarketView } from "../venue/market-view.js";
+import { closedText, type MarketView } from "../venue/market-view.js";
 import { type Advice, type AdviceAction, adviceOn } from "./advice.js";
 import { AdviceBox } from "./advice-box.js";
 import { AmountField } from "./amount-field.js";
@@ -135,7 +135,9 @@ const AGAIN_AFTER_MS = 500;
 
 function useSending(terminal: Terminal, view: MarketView) {
   const [isSending, setSending] = useState(false);
-  const [advice, setAdvice] = useState<Advice>();
+  const [refused, setRefused] = useState<{ readonly advice: Advice; readonly of: string }>();
+  const cause = causeOf(useStore(orderForm), view);
+  const advice = refused?.of === cause ? refused.advice : undefined;
   const [asked, setAsked] = useState<AskedOrder>();
   const [levels] = useState(() => new Levels());
   const isShown = useIsShown();
@@ -146,7 +148,7 @@ function useSending(terminal: Terminal, view: MarketView) {
       terminal.report(error);
       return;
     }
-    setAdvice(adviceOn(error));
+    setRefused({ advice: adviceOn(error), of: causeOf(orderForm.get(), view) });
     terminal.noteEndOfSession(error);
   };
   const send = async (terms: OrderTerms) => {
@@ -154,7 +156,7 @@ function useSending(terminal: Terminal, view: MarketView) {
     if (session === undefined || guard.current.isSending) return;
     guard.current.isSending = true;
     setSending(true);
-    setAdvice(undefined);
+    setRefused(undefined);
     try {
       await terminal.orders.place(session, terms.order);
       // A share of what is left now would be another order.
@@ -179,7 +181,7 @@ function useSending(terminal: Terminal, view: MarketView) {
     else void send(terms);
   };
   const act = (action: AdviceAction) => {
-    setAdvice(undefined);
+    setRefused(undefined);
     if (action.kind === "change") changeForm(action.change);
     else if (action.kind === "retry") begin();
     else actElsewhere(terminal, action.kind);
@@ -189,6 +191,12 @@ function useSending(terminal: Terminal, view: MarketView) {
     if (asked !== undefined) void send(asked.terms);
   };
   return { isSending, advice, asked, begin, act, confirm, dismiss: () => setAsked(undefined) };
+}
+
+/** What a refusal is about: it is gone when the form or the market's status changes. */
+function causeOf({ share, amount, ...form }: OrderForm, { market }: MarketView): string {
+  // An amount that follows a share changes by itself.
+  return JSON.stringify([form, share, share > 0 ? "" : amount, market.status]);
 }
 
 function actElsewhere(terminal: Terminal, kind: "sign-in" | "deposit" | "cancel-all"): void {
@@ -216,7 +224,7 @@ function SubmitButton({ view, form, isIn, isSending, missing }: SubmitProps) {
     );
   }
   // An order sent after a reconnection would meet another market than the one on the screen.
-  const why = line === "live" ? missing : LINE_TEXTS[line];
+  const why = line === "live" ? (closedText(view.market) ?? missing) : LINE_TEXTS[line];
   const verb = form.side === "long" ? "Buy / Long" : "Sell / Short";
   return (
     <button

@@ -79,9 +79,14 @@ function ResultCard({ result }: { readonly result: OrderResult }) {
         <Fact label="Fee">{formatFee(ack.feePaid)}</Fact>
         <Fact label="Preconfirmed in">
           <span data-testid="result-server-ms">{formatMs(ack.elapsedMs)}</span>
-          <span className="faint"> venue · </span>
-          <span data-testid="result-browser-ms">{formatMs(browserMs)}</span>
-          <span className="faint"> here</span>
+          <span className="faint"> venue</span>
+          {!replayed && (
+            <>
+              <span className="faint"> · </span>
+              <span data-testid="result-browser-ms">{formatMs(browserMs)}</span>
+              <span className="faint"> here</span>
+            </>
+          )}
         </Fact>
         <Fact label="Block">
           <span data-testid="result-block">{ack.expectedBlock}</span>

@@ -1,5 +1,6 @@
 /** How far the promise of an acknowledgement is proven: signed, sealed, witnessed. */
 
+import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { Icon } from "../ui/icons.js";
 import type { OrderResult, SealState, SignedState, WitnessState } from "../venue/order-result.js";
@@ -64,9 +65,18 @@ const WITNESSES: Readonly<Record<WitnessState, Step>> = {
   missing: { tone: "bad", text: "Not logged", title: "There is no proof file that holds." },
 };
 
+/** Where no witness is configured none is waited for. */
+function unwitnessed(witness: WitnessState): Step {
+  return witness === "pending" ? { ...WITNESSES.pending, text: "Logged" } : WITNESSES[witness];
+}
+
 export function ProofSteps({ result }: { readonly result: OrderResult }) {
   const terminal = useTerminal();
   const { ack, signed, seal, witness, witnesses, receiptFailure, failure, problems } = result;
+  const hasWitnesses = useStore(
+    terminal.honesty.record,
+    (record) => (record?.witnesses.length ?? 0) > 0,
+  );
   const by = witnesses.length > 0 ? ` ${witnesses.join(", ")}.` : "";
   const retry = () => {
     const { session } = terminal.sessions;
@@ -82,7 +92,7 @@ export function ProofSteps({ result }: { readonly result: OrderResult }) {
           <SealChip result={result} />
         </li>
         <li data-witness={witness}>
-          <Chip step={WITNESSES[witness]} more={by} />
+          <Chip step={hasWitnesses ? WITNESSES[witness] : unwitnessed(witness)} more={by} />
         </li>
       </ol>
       {seal === "differs" && <p className="notice">{problemText(problems)}</p>}

@@ -11,13 +11,16 @@ describe("toasts", () => {
     vi.useRealTimers();
   });
 
-  test("an error, then many notices: the error stays until it is dismissed", () => {
+  test("notices leave after seconds, an error after half a minute, an alarm when it is dismissed", () => {
     const toasts = new Toasts();
+    toasts.show("alarm", "Liquidated");
     toasts.show("bad", "Rejected");
     for (const title of ["1", "2", "3", "4", "5"]) toasts.show("info", title);
-    expect(titlesOf(toasts)).toEqual(["Rejected", "3", "4", "5"]);
-    vi.advanceTimersByTime(60_000);
-    expect(titlesOf(toasts)).toEqual(["Rejected"]);
+    expect(titlesOf(toasts)).toEqual(["Liquidated", "Rejected", "4", "5"]);
+    vi.advanceTimersByTime(10_000);
+    expect(titlesOf(toasts)).toEqual(["Liquidated", "Rejected"]);
+    vi.advanceTimersByTime(600_000);
+    expect(titlesOf(toasts)).toEqual(["Liquidated"]);
     for (const { id } of toasts.list.get()) toasts.close(id);
     expect(titlesOf(toasts)).toEqual([]);
   });

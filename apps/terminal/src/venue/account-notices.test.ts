@@ -94,7 +94,7 @@ describe("account notices", () => {
   test("a liquidation: stays until dismissed", () => {
     const { notices, toasts } = start();
     notices.fills({ type: "update", seq: 1, fills: [LIQUIDATION] });
-    expect(toasts.list.get()).toMatchObject([{ kind: "bad", title: "Liquidated: BTCUSD" }]);
+    expect(toasts.list.get()).toMatchObject([{ kind: "alarm", title: "Liquidated: BTCUSD" }]);
   });
 
   test("a liquidation of several fills and ticks: one notice with their sums and the charge", async () => {

@@ -97,7 +97,7 @@ export class AccountNotices {
     const done = `${side === "long" ? "Bought" : "Sold"} ${sizeText(view, size)} ${view?.market.base ?? ""}`;
     const charged = charge === undefined ? "" : `, charge ${formatDollars(charge)}`;
     this.sources.toasts.show(
-      "bad",
+      "alarm",
       title,
       `${done} at ${priceText(view, value / size)} on average, PnL ${formatSigned(realizedPnl, 2)}${charged}.`,
       title,

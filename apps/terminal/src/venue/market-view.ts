@@ -30,6 +30,11 @@ function listing(market: Market): string {
   return JSON.stringify(rest);
 }
 
+/** Why no order is taken, whatever it is; undefined if some are. */
+export function closedText({ status }: Pick<Market, "status">): string | undefined {
+  return status === "active" || status === "reduceOnly" ? undefined : `Market is ${status}`;
+}
+
 export function priceText(view: MarketView | undefined, price: number | null | undefined): string {
   return formatFixed(price, view?.priceDigits ?? 2);
 }

@@ -32,6 +32,9 @@ export function lineTests(test: PageTest): void {
     await opened.untilLine("offline");
     await page.getByRole("button", { name: "Offline", disabled: true }).waitFor();
     await expectActionsOff(opened);
+    await opened.tab(/Positions/);
+    await page.getByText("Not known while the line is down.").waitFor();
+    await opened.tab(/Open orders \(1\)/);
     await opened.inspect("line-offline");
     await context.setOffline(false);
     await opened.untilLive();
@@ -69,6 +72,8 @@ export function lineTests(test: PageTest): void {
     cut.end();
     await page.getByText("Buy limit BTCUSD: executed").waitFor();
     await opened.result().getByText("(repeated)").waitFor();
+    // Nobody has measured the way of the answer that was lost.
+    expect(await page.getByTestId("result-browser-ms").count()).toBe(0);
     expect(await page.getByTestId("unsettled").count()).toBe(0);
     expect(new Set(cut.orders.map(({ nonce }) => nonce)).size).toBe(1);
     await opened.tab(/Open orders \(1\)/);

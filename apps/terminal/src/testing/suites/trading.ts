@@ -33,6 +33,11 @@ export function tradingTests(test: PageTest): void {
     await opened.order("Limit", "Buy / Long", { margin: "15000", price: "50000" });
     await alert.getByText("Not enough funds").waitFor();
     await opened.inspect("refusal", "section.trade");
+    // It is gone with its cause.
+    const margin = page.getByRole("textbox", { name: "Margin" });
+    await margin.fill("14000");
+    await alert.waitFor({ state: "detached" });
+    await margin.fill("15000");
     await alert.getByRole("button", { name: "Use 9,975.06" }).click();
     expect(await page.getByRole("textbox", { name: "Margin" }).inputValue()).toBe("9975.06");
     await page.getByRole("button", { name: "Buy / Long BTC" }).click();
