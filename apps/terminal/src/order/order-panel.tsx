@@ -195,7 +195,7 @@ function useSending(terminal: Terminal, view: MarketView) {
 
 /** What a refusal is about: it is gone when the form or the market's status changes. */
 function causeOf({ share, amount, ...form }: OrderForm, { market }: MarketView): string {
-  // An amount that follows a share changes by itself.
+  // An amount that follows a share changes without the user.
   return JSON.stringify([form, share, share > 0 ? "" : amount, market.status]);
 }
 
