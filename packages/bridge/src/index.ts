@@ -22,6 +22,33 @@ export { checkPublishedDeposit, checkPublishedVote } from "./published-votes.js"
 export { RemoteVenue } from "./remote-venue.js";
 export { observeBridge } from "./telemetry.js";
 export { BridgeThread } from "./thread/bridge-thread.js";
+export {
+  ADMIN_ACTIONS,
+  type AdminFile,
+  type Administration,
+  adminDigest,
+  adminFields,
+  adminFileText,
+  readAdminFile,
+  readVaultSetup,
+} from "./vault/admin-file.js";
+export {
+  domainSeparatorOf,
+  joinSignatures,
+  readWithdrawalRequest,
+  type SignerGroup,
+  signerOf,
+  signVaultData,
+  signWithdrawal,
+  VAULT_TYPES,
+  type VaultAction,
+  type VaultData,
+  type VaultDomain,
+  vaultDigest,
+  type Withdrawal,
+  type WithdrawalRequest,
+} from "./vault/typed-data.js";
+export { VAULT_ABI, VAULT_BYTECODE, VAULT_CODE } from "./vault/vault-artifact.js";
 export type { DepositPort, VenueTerms } from "./venue-port.js";
 export {
   type SignedVote,

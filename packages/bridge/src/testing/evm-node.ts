@@ -9,6 +9,7 @@ import {
   encodeFunctionData,
   getAddress,
   type Hex,
+  isHex,
   parseAbi,
 } from "viem";
 import { BYTECODE } from "./contracts/bytecode.js";
@@ -40,7 +41,7 @@ export class EvmNode {
     });
     const [port] = await Promise.race([once(child, "message"), ended]);
     const node = new EvmNode(`http://127.0.0.1:${String(port)}`, child);
-    const accounts = await node.call("eth_accounts", []);
+    const accounts = await node.rpc("eth_accounts", []);
     if (!Array.isArray(accounts)) throw new Error("no accounts");
     node.accounts = accounts.map((account) => getAddress(String(account)));
     return node;
@@ -61,7 +62,7 @@ export class EvmNode {
     return this.deploy(encodeDeployData({ abi: TOKEN_ABI, bytecode: BYTECODE.Token, args }));
   }
 
-  contract(name: "FeeToken" | "FalseToken" | "OddEvents" | "Splitter"): Promise<Address> {
+  contract(name: Exclude<keyof typeof BYTECODE, "Token">): Promise<Address> {
     const bytecode = BYTECODE[name];
     return this.deploy(encodeDeployData({ abi: NO_ARGUMENTS_ABI, bytecode }));
   }
@@ -98,58 +99,62 @@ export class EvmNode {
     return this.send(this.account(0), contract, data);
   }
 
-  /** Sends with a fixed gas limit, so that a failing transaction is mined too. */
   async send(from: Address, to: Address | undefined, data: Hex): Promise<string> {
-    const transaction = { from, to, data, gas: "0x4c4b40", gasPrice: "0x3b9aca00" };
-    const answer = await this.request("eth_sendTransaction", [transaction]);
-    if (typeof answer.result === "string") return answer.result;
+    return (await this.trySend(from, to, data)).hash;
+  }
+
+  /** Sends with a fixed gas limit, so that a failing transaction is mined too. */
+  async trySend(from: Address, to: Address | undefined, data: Hex): Promise<Sent> {
+    const transaction = { from, to, data, gas: "0x7a1200", gasPrice: "0x3b9aca00" };
+    const { result, error } = await this.request("eth_sendTransaction", [transaction]);
+    if (typeof result === "string" && isHex(result)) return { hash: result };
     // The node mines a failing transaction and returns an error with its hash.
-    const hash = answer.error?.data?.txHash;
-    if (hash === undefined) throw new Error(answer.error?.message ?? "not sent");
-    return hash;
+    const hash = error?.data?.txHash;
+    if (hash === undefined) throw new Error(error?.message ?? "not sent");
+    return { hash, revertData: error?.data?.data ?? "0x" };
   }
 
   async balance(token: Address, owner: Address): Promise<bigint> {
     const call = { abi: TOKEN_ABI, functionName: "balanceOf", args: [owner] } as const;
     const data = encodeFunctionData(call);
-    return BigInt(String(await this.call("eth_call", [{ to: token, data }, "latest"])));
+    return BigInt(String(await this.rpc("eth_call", [{ to: token, data }, "latest"])));
   }
 
   async mine(blocks: number): Promise<void> {
-    await this.call("hardhat_mine", [`0x${blocks.toString(16)}`]);
+    await this.rpc("hardhat_mine", [`0x${blocks.toString(16)}`]);
   }
 
   /** A state of the chain; `revert` returns to it, which starts a fork. */
   async snapshot(): Promise<string> {
-    return String(await this.call("evm_snapshot", []));
+    return String(await this.rpc("evm_snapshot", []));
   }
 
   async revert(snapshot: string): Promise<void> {
-    await this.call("evm_revert", [snapshot]);
+    await this.rpc("evm_revert", [snapshot]);
   }
 
   async letTimePass(seconds: number): Promise<void> {
-    await this.call("evm_increaseTime", [seconds]);
+    await this.rpc("evm_increaseTime", [seconds]);
     await this.mine(1);
   }
 
   async height(): Promise<number> {
-    return Number(await this.call("eth_blockNumber", []));
+    return Number(await this.rpc("eth_blockNumber", []));
   }
 
   /** The time of the chain's head. */
   async timeMs(): Promise<number> {
-    const block = await this.call("eth_getBlockByNumber", ["latest", false]);
+    const block = await this.rpc("eth_getBlockByNumber", ["latest", false]);
     return Number(field(block, "timestamp")) * 1_000;
   }
 
   private async deploy(data: Hex): Promise<Address> {
     const hash = await this.send(this.account(0), undefined, data);
-    const receipt = await this.call("eth_getTransactionReceipt", [hash]);
+    const receipt = await this.rpc("eth_getTransactionReceipt", [hash]);
     return getAddress(field(receipt, "contractAddress"));
   }
 
-  private async call(method: string, params: readonly unknown[]): Promise<unknown> {
+  async rpc(method: string, params: readonly unknown[]): Promise<unknown> {
     const { result, error } = await this.request(method, params);
     if (error !== undefined) throw new Error(`${method}: ${error.message}`);
     return result;
@@ -165,9 +170,18 @@ export class EvmNode {
   }
 }
 
+/** A mined transaction; `revertData` if it failed. */
+interface Sent {
+  readonly hash: Hex;
+  readonly revertData?: Hex;
+}
+
 interface NodeAnswer {
   readonly result?: unknown;
-  readonly error?: { readonly message: string; readonly data?: { readonly txHash?: string } };
+  readonly error?: {
+    readonly message: string;
+    readonly data?: { readonly txHash?: Hex; readonly data?: Hex };
+  };
 }
 
 function field(value: unknown, name: string): string {

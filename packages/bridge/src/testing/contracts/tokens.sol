@@ -76,3 +76,64 @@ contract Splitter {
         for (uint256 i = 0; i < tokens.length; i++) tokens[i].transfer(to[i], values[i]);
     }
 }
+
+/// Moves what it is asked to and returns nothing, as Tether's contract on Ethereum.
+contract SilentToken {
+    mapping(address => uint256) public balanceOf;
+
+    event Transfer(address indexed from, address indexed to, uint256 value);
+
+    function mint(address to, uint256 value) external {
+        balanceOf[to] += value;
+        emit Transfer(address(0), to, value);
+    }
+
+    function transfer(address to, uint256 value) external {
+        require(balanceOf[msg.sender] >= value, "balance");
+        balanceOf[msg.sender] -= value;
+        balanceOf[to] += value;
+        emit Transfer(msg.sender, to, value);
+    }
+}
+
+/// Behaves as the last call of behave said.
+contract HostileToken is Token {
+    enum Mode {
+        Honest,
+        ReturnFalse,
+        ReturnTwo,
+        Revert,
+        MoveNothing,
+        ChargeSender,
+        CreditSender,
+        Reenter
+    }
+
+    Mode private mode;
+    bytes private call;
+    /// What the call of `Reenter` returned.
+    bytes public answer;
+
+    constructor() Token("USDC", 6) {}
+
+    function behave(Mode mode_, bytes calldata call_) external {
+        (mode, call) = (mode_, call_);
+    }
+
+    function transfer(address to, uint256 value) external override returns (bool) {
+        if (mode == Mode.ReturnFalse) return false;
+        if (mode == Mode.ReturnTwo) {
+            assembly {
+                mstore(0, 2)
+                return(0, 32)
+            }
+        }
+        if (mode == Mode.Revert) revert("no");
+        if (mode == Mode.MoveNothing) return true;
+        if (mode == Mode.ChargeSender) move(msg.sender, address(this), 1);
+        if (mode == Mode.CreditSender) balanceOf[msg.sender] += 2 * value;
+        if (mode == Mode.Reenter) (, answer) = msg.sender.call(call);
+        move(msg.sender, to, value);
+        return true;
+    }
+}
