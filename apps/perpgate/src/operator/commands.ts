@@ -14,6 +14,7 @@ import {
 } from "../cli/values.js";
 import { addClusterCommands } from "../cluster/commands.js";
 import { addServeOptions, addSettingOptions } from "../serve/options.js";
+import { addVaultCommands } from "./vault-commands.js";
 
 const DATA_HELP = "the data folder (.data)  [PERPGATE_DATA]";
 
@@ -25,6 +26,7 @@ export function addOperatorCommands(program: Command): void {
   addKeys(program);
   addDataFolderCommands(program);
   addControls(program);
+  addVaultCommands(program);
   addMarket(program);
   addUpgrade(program);
   addConfigure(program);

@@ -54,11 +54,16 @@ export function createWallet(path: string): PrivateKeyAccount {
 }
 
 function fromFile(path: string): ChosenWallet {
+  return { account: readWallet(path), place: { file: path }, isNew: false };
+}
+
+/** The key of a file. */
+export function readWallet(path: string): PrivateKeyAccount {
   const text = readPrivateFile(path);
   if (text === undefined) {
     throw new StartError(`there is no key in ${path}; make one: perpgate keygen wallet ${path}`);
   }
-  return { account: accountOf(text, path), place: { file: path }, isNew: false };
+  return accountOf(text, path);
 }
 
 /** No message may repeat the text: it is secret. */

@@ -1,0 +1,114 @@
+/** The commands of the vault contract and their options. */
+
+import { Command } from "commander";
+import { addCommand, exitWith } from "../cli/command.js";
+import { durationMs, oneOf, repeated, wholeNumber } from "../cli/values.js";
+
+const RPC_HELP = "an endpoint of the chain, http or https";
+const KEY_HELP = "a wallet's key that pays the gas, as perpgate keygen wallet makes it";
+const VAULT_HELP = "the address of the vault";
+const OUT_HELP = "the file to write; must not exist";
+
+/** What can be prepared, and the type that is signed. */
+export const PREPARED = {
+  unlock: "Unlock",
+  attestors: "SetAttestors",
+  guardians: "SetGuardians",
+  caps: "SetCaps",
+  invalidate: "Invalidate",
+} as const;
+export type PreparedName = keyof typeof PREPARED;
+const PREPARED_NAMES = ["unlock", "attestors", "guardians", "caps", "invalidate"] as const;
+
+export function addVaultCommands(program: Command): void {
+  const vault = addCommand(program, "vault", {
+    summary: "deploy, read and administer a vault contract",
+    usage: ["<deploy|status|lock|prepare|sign|submit|finalize> [options]"],
+    about: `The contract that holds the tokens of a venue on a chain (docs/vault.md).
+
+  deploy    create a vault from a file, and check its code
+  status    everything that a vault says about itself; exit code 1 if its code is not a vault's
+  lock      stop requests and payments, with a guardian's key
+  prepare   write the data of an administration to a file
+  sign      sign such a file with a cold key, offline
+  submit    send the signed data, which starts the dispute period; invalidate acts immediately
+  finalize  apply it after the dispute period`,
+    examples: [
+      [
+        "vault deploy --rpc https://rpc.example --key-file gas.key --setup vault.json",
+        "a new vault",
+      ],
+      ["vault status --rpc https://rpc.example --vault 0x5aAe…", "its money, keys and caps"],
+      ["vault sign unlock.json --key-file cold.key --out signed.json", "needs no network"],
+    ],
+  });
+  sub(vault, "deploy", "create a vault from a file, and check its code")
+    .requiredOption("--rpc <URL>", RPC_HELP)
+    .requiredOption("--key-file <FILE>", KEY_HELP)
+    .requiredOption("--setup <FILE>", "venue, keys, quorums, periods and tokens (docs/vault.md)")
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (options) => (await import("./vault.js")).deploy(options)));
+  sub(vault, "status", "everything that a vault says about itself")
+    .requiredOption("--rpc <URL>", RPC_HELP)
+    .requiredOption("--vault <ADDRESS>", VAULT_HELP)
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (options) => (await import("./vault.js")).status(options)));
+  sub(vault, "lock", "stop requests and payments until the cold keys unlock")
+    .requiredOption("--rpc <URL>", RPC_HELP)
+    .requiredOption("--vault <ADDRESS>", VAULT_HELP)
+    .requiredOption("--key-file <FILE>", "a guardian's key")
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (options) => (await import("./vault.js")).lock(options)));
+  sub(vault, "prepare", "write the data of an administration to a file")
+    .argument("<action>", PREPARED_NAMES.join(", "), oneOf("action", PREPARED_NAMES))
+    .requiredOption("--rpc <URL>", RPC_HELP)
+    .requiredOption("--vault <ADDRESS>", VAULT_HELP)
+    .requiredOption("--out <FILE>", OUT_HELP)
+    .option("--member <ADDRESS>", "of attestors and guardians: each; repeated", repeated, [])
+    .option("--quorum <N>", "of attestors", wholeNumber("--quorum"))
+    .option("--token <ADDRESS>", "of caps")
+    .option("--hour-floor <UNITS>", "of caps, in the token's smallest units")
+    .option("--day-floor <UNITS>", "of caps, in the token's smallest units")
+    .option("--id <ID>", "of invalidate: each withdrawal; repeated", repeated, [])
+    .option(
+      "--expires-in <D>",
+      "how long it can be used (24h; at most 7d)",
+      durationMs("--expires-in"),
+    )
+    .option("--json", "JSON for programs")
+    .action(
+      exitWith(async (action, options) => (await import("./vault.js")).prepare(action, options)),
+    );
+  sub(vault, "sign", "sign prepared data with a cold key; needs no network")
+    .argument("<file>", "as vault prepare, or another vault sign, wrote it")
+    .requiredOption("--key-file <FILE>", "the cold key")
+    .requiredOption("--out <FILE>", OUT_HELP)
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (file, options) => (await import("./vault.js")).sign(file, options)));
+  sub(
+    vault,
+    "submit",
+    "send signed data, which starts the dispute period; invalidate acts immediately",
+  )
+    .argument("<files...>", "files of the same data; their signatures are joined")
+    .requiredOption("--rpc <URL>", RPC_HELP)
+    .requiredOption("--key-file <FILE>", KEY_HELP)
+    .option("--json", "JSON for programs")
+    .action(
+      exitWith(async (files, options) => (await import("./vault.js")).submit(files, options)),
+    );
+  sub(vault, "finalize", "apply submitted data after the dispute period")
+    .argument("<file>", "the data that was submitted")
+    .requiredOption("--rpc <URL>", RPC_HELP)
+    .requiredOption("--key-file <FILE>", KEY_HELP)
+    .option("--json", "JSON for programs")
+    .action(
+      exitWith(async (file, options) => (await import("./vault.js")).finalize(file, options)),
+    );
+}
+
+function sub(vault: Command, name: string, about: string): Command {
+  const command = new Command(name).description(about).copyInheritedSettings(vault);
+  vault.addCommand(command);
+  return command;
+}
