@@ -32,8 +32,9 @@ export interface RuleSet {
   readonly unitsPerTurn: number;
   /** Whether one that reached the units of its turn goes behind the others. */
   readonly takesTurns: boolean;
-  /** Of an order that a command or tick ends or triggers, and of one that something else moves or ends. */
+  /** Of an order that a command or tick ends or triggers; of one that something else ends; that it moves. */
   readonly unitsPerCancel: number;
+  readonly unitsPerEnd: number;
   readonly unitsPerMove: number;
   /** For each unit of a fill-or-kill order that is undone. */
   readonly unitsPerUnitUndone: number;
@@ -81,6 +82,7 @@ const VERSION_2: RuleSet = {
   unitsPerTurn: Number.POSITIVE_INFINITY,
   takesTurns: false,
   unitsPerCancel: 0,
+  unitsPerEnd: 0,
   unitsPerMove: 0,
   unitsPerUnitUndone: 0,
   endsPerMaker: ENDS_PER_MAKER,
@@ -113,6 +115,7 @@ const VERSION_3: RuleSet = {
   // The units of a turn bound them.
   liquidationCancelsPerCommand: Number.POSITIVE_INFINITY,
   unitsPerCancel: UNITS_PER_MAKER,
+  unitsPerEnd: 2,
   unitsPerMove: 1,
   unitsPerUnitUndone: 1,
   endsPerMaker: Number.POSITIVE_INFINITY,

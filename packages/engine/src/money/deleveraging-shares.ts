@@ -1,18 +1,21 @@
 /**
  * In which parts accounts of one side of a market are deleveraged: winners in proportion to their
  * unrealised profit; where none is left, the others in proportion to their lots (docs/engine.md,
- * "Liquidating", step 3b). Sums by blocks of accounts are computed once a tick and kept up to date with
- * the positions that change, so one division costs the blocks and the accounts that it takes from.
+ * "Liquidating", step 3b). The weights of all accounts, and their sums by blocks, are computed once a tick
+ * and kept up to date with the positions that change, so one division costs the blocks and the accounts
+ * that it takes from.
  */
 import { assertSafe, divCeil, mulDivFloor, mulExact } from "@perpgate/protocol/integers";
 import type { Side } from "../commands.js";
 import type { Market } from "../state/market.js";
+import { float64 } from "../state/memory.js";
 import { NONE } from "../state/orders.js";
 import type { VenueState } from "../state/venue.js";
 import { refreshWatches } from "./watch.js";
 
-/** Accounts whose weights are summed together. */
+/** Accounts whose weights are summed together, and blocks whose sums are. */
 const BLOCK = 64;
+const BLOCKS = 64;
 
 export class DeleveragingShares {
   /** The result of `divide`, ascending account: rows, and what each is to give. */
@@ -20,8 +23,11 @@ export class DeleveragingShares {
   readonly lots: number[] = [];
   /** Rows that could not pay for their part, in the order in which they were met. */
   readonly passedOver = new Set<number>();
-  private sums = new Float64Array(0);
-  private counts = new Uint8Array(0);
+  /** By account, by block, and by `BLOCKS` of them. */
+  private weights = float64(0);
+  private sums = float64(0);
+  private wideSums = float64(0);
+  private blocks = 0;
   private total = 0;
   private count = 0;
   /** Whether all winners have given what they have: others follow. */
@@ -105,8 +111,13 @@ export class DeleveragingShares {
     let point = pointAt(0);
     let before = 0;
     let left = lots;
-    const { sums } = this;
-    for (let block = 0; block < sums.length && k < parts && left > 0; block++) {
+    const { sums, wideSums } = this;
+    for (let block = 0; block < this.blocks && k < parts && left > 0; block++) {
+      if (block % BLOCKS === 0 && point >= before + wideSums[block / BLOCKS]!) {
+        before += wideSums[block / BLOCKS]!;
+        block += BLOCKS - 1;
+        continue;
+      }
       if (point >= before + sums[block]!) {
         before += sums[block]!;
         continue;
@@ -143,8 +154,8 @@ export class DeleveragingShares {
   }
 
   private forEach(visit: (row: number, weight: number) => void): void {
-    for (let block = 0; block < this.counts.length; block++) {
-      if (this.counts[block]! > 0) this.forEachIn(block, visit);
+    for (let block = 0; block < this.blocks; block++) {
+      if (this.sums[block]! > 0) this.forEachIn(block, visit);
     }
   }
 
@@ -152,10 +163,8 @@ export class DeleveragingShares {
   private forEachIn(block: number, visit: (row: number, weight: number) => void): void {
     const { positions } = this.market;
     for (let account = block * BLOCK; account < (block + 1) * BLOCK; account++) {
-      const row = positions.rowOf(account);
-      if (row === NONE || this.passedOver.has(row)) continue;
-      const weight = this.weigh(positions.lots(row), positions.cost(row));
-      if (weight > 0) visit(row, weight);
+      const weight = this.weights[account]!;
+      if (weight > 0) visit(positions.rowOf(account), weight);
     }
   }
 
@@ -173,53 +182,62 @@ export class DeleveragingShares {
     this.areOthers = areOthers;
     this.seen = this.changed!.length;
     const accounts = this.s.accounts.rows;
-    const blocks = Math.ceil(accounts / BLOCK);
-    if (this.sums.length !== blocks) {
-      this.sums = new Float64Array(blocks);
-      this.counts = new Uint8Array(blocks);
-    }
+    this.blocks = Math.ceil(accounts / BLOCK);
+    if (this.blocks > this.sums.length) this.widen();
     this.total = 0;
     this.count = 0;
+    const { weights, sums, wideSums, blocks, side } = this;
     const { held, costs } = positions;
+    const { markUnit } = this.market;
+    wideSums.fill(0);
+    let count = 0;
     for (let block = 0; block < blocks; block++) {
       const last = Math.min(accounts, (block + 1) * BLOCK);
       let sum = 0;
-      let count = 0;
       for (let account = block * BLOCK; account < last; account++) {
         const row = positions.rowOf(account);
-        if (row === NONE) continue;
+        weights[account] = 0;
+        if (row === NONE || held[row]! * side <= 0) continue;
+        // In doubles: most of the other kind need no exact figure.
+        if (held[row]! * markUnit > costs[row]! === areOthers) continue;
         const weight = this.weigh(held[row]!, costs[row]!);
+        weights[account] = weight;
         sum += weight;
         if (weight > 0) count++;
       }
-      this.sums[block] = sum;
-      this.counts[block] = count;
+      sums[block] = sum;
+      wideSums[Math.floor(block / BLOCKS)]! += sum;
       this.total = assertSafe(this.total + sum);
-      this.count += count;
     }
+    this.count = count;
     for (const row of this.passedOver) this.update(row);
+  }
+
+  private widen(): void {
+    const wide = 2 * Math.ceil(this.blocks / BLOCKS);
+    this.wideSums = float64(wide);
+    this.sums = float64(wide * BLOCKS);
+    this.weights = float64(wide * BLOCKS * BLOCK);
   }
 
   private catchUp(): void {
     const changed = this.changed!;
-    for (; this.seen < changed.length; this.seen++) {
-      // A position that changes is listed for its cost, then for its margin.
-      if (changed[this.seen] !== changed[this.seen + 1]) this.update(changed[this.seen]!);
-    }
+    for (; this.seen < changed.length; this.seen++) this.update(changed[this.seen]!);
   }
 
-  /** Computes the sum of the block of an account again. */
+  /** Weighs a position again. */
   private update(row: number): void {
-    const block = Math.floor(this.market.positions.account(row) / BLOCK);
-    let sum = 0;
-    let count = 0;
-    this.forEachIn(block, (_row, weight) => {
-      sum += weight;
-      count++;
-    });
-    this.total = assertSafe(this.total + sum - this.sums[block]!);
-    this.count += count - this.counts[block]!;
-    this.sums[block] = sum;
-    this.counts[block] = count;
+    const { positions } = this.market;
+    const account = positions.account(row);
+    const isLeftOut = this.passedOver.has(row);
+    const weight = isLeftOut ? 0 : this.weigh(positions.lots(row), positions.cost(row));
+    const before = this.weights[account]!;
+    if (weight === before) return;
+    this.weights[account] = weight;
+    const block = Math.floor(account / BLOCK);
+    this.sums[block]! += weight - before;
+    this.wideSums[Math.floor(block / BLOCKS)]! += weight - before;
+    this.total = assertSafe(this.total + weight - before);
+    this.count += (weight > 0 ? 1 : 0) - (before > 0 ? 1 : 0);
   }
 }

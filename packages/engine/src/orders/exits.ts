@@ -144,7 +144,7 @@ export function endExitsOf(s: VenueState, market: Market, orderId: number): void
 function dropExit(s: VenueState, market: Market, exit: number, reason: number): void {
   const { orders, scratch } = s;
   scratch.endedBySettle++;
-  scratch.work.charge(s.rules.unitsPerMove);
+  scratch.work.charge(s.rules.unitsPerEnd);
   emit.OrderEnded(s.events, {
     orderId: orders.id(exit),
     account: orders.account(exit),

@@ -188,7 +188,7 @@ function dropOrder(s: VenueState, market: Market, order: number, reason: number)
 /** Ends an order that `settle` finds without support, and counts it. */
 function dropUnsupported(s: VenueState, market: Market, order: number, reason: number): void {
   s.scratch.endedBySettle++;
-  s.scratch.work.charge(s.rules.unitsPerMove);
+  s.scratch.work.charge(s.rules.unitsPerEnd);
   dropOrder(s, market, order, reason);
 }
 

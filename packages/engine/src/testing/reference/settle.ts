@@ -43,7 +43,7 @@ function remove(state: State, order: Order, reason: number): void {
 /** As `remove`, for an order that settle ends, or that has lost what it was for. */
 export function removeIdle(state: State, order: Order, reason: number): void {
   state.endedBySettle += 1;
-  chargeOrders(state, 1);
+  chargeOrders(state, 2);
   remove(state, order, reason);
 }
 

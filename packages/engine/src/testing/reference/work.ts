@@ -91,7 +91,7 @@ export function chargeCancel(state: State): void {
   if (rulesOf(state).workOfOrders) charge(state, MAKER);
 }
 
-/** Orders that are re-covered, listed, or ended by settle. */
+/** Orders that are re-covered or listed, 1 each, or ended by settle, 2 each. */
 export function chargeOrders(state: State, count: number): void {
   if (rulesOf(state).workOfOrders) charge(state, count);
 }

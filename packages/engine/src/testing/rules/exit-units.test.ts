@@ -1,4 +1,4 @@
-/** "Every order that is moved because of it is 1": exits cost what is touched of them, however many there are. */
+/** "Every order that is moved because of it is 1", that ends 2: exits cost what is touched of them, however many there are. */
 import { expect, test } from "vitest";
 import type { Trader } from "../scenarios/trader.js";
 import { LightVenue } from "./light-venue.js";
@@ -33,10 +33,10 @@ function unitsToSell(pairs: number, lots: number): number {
   return venue.engine.state.scratch.work.spent;
 }
 
-test("a reduction: two units for each exit that it ends, whatever other pairs there are", () => {
-  expect(unitsToSell(5, 1)).toBe(4 + 2 * 2);
-  expect(unitsToSell(PAIRS, 1)).toBe(4 + 2 * 2);
-  expect(unitsToSell(PAIRS, 50)).toBe(4 + 50 * 2 * 2);
+test("a reduction: three units for each exit that it ends, whatever other pairs there are", () => {
+  expect(unitsToSell(5, 1)).toBe(4 + 2 * 3);
+  expect(unitsToSell(PAIRS, 1)).toBe(4 + 2 * 3);
+  expect(unitsToSell(PAIRS, 50)).toBe(4 + 50 * 2 * 3);
 });
 
 test("a fill-or-kill order that is undone: twice, and no exit has changed", () => {
@@ -44,7 +44,7 @@ test("a fill-or-kill order that is undone: twice, and no exit has changed", () =
   alice.sells("limit", { size: 60 * LOT, price: 50_000 });
   const answer = bob.buys("limit", { size: 61 * LOT, price: 50_000, timeInForce: "fok" });
   expect(answer.status).toBe("canceled");
-  const once = 4 + 60 * 2 * 2;
+  const once = 4 + 60 * 2 * 3;
   expect(venue.engine.state.scratch.work.spent).toBeGreaterThanOrEqual(2 * once);
   expect(alice.openOrders()).toBe(2 * PAIRS + 1);
 });

@@ -97,18 +97,18 @@ function protects(trader: Trader, count: number, reduceOnly: boolean): void {
 }
 
 describe("orders that end because others do", () => {
-  test("four reduce-only orders that end with a maker's position count as a maker", () => {
+  test("two reduce-only orders that end with a maker's position count as a maker", () => {
     const venue = new LightVenue();
-    for (const holder of holders(venue, 18)) {
+    for (const holder of holders(venue, 10)) {
       const exit = { size: 0.001, leverage: 1, price: 50_000, reduceOnly: true };
       expect(holder.sells("limit", exit).status).toBe("resting");
       protects(holder, 499, true);
     }
     const taker = venue.trader("taker", 100_000);
     const answer = taker.buys("market", { margin: 20_000, leverage: 1 });
-    // A maker and 499 / 4 more: 125 of the 2,000 each.
-    expect(venue.happened("OrderEnded")).toHaveLength(16 * 500);
-    expect([answer.filled, answer.reason]).toEqual([0.016, "fill_limit"]);
+    // A maker and 499 × 2: 1,002 of the 8,000 units each.
+    expect(venue.happened("OrderEnded")).toHaveLength(8 * 500);
+    expect([answer.filled, answer.reason]).toEqual([0.008, "fill_limit"]);
     // The next command goes on.
     expect(taker.buys("market", { margin: 20_000, leverage: 1 })).toMatchObject({
       filled: 0.002,

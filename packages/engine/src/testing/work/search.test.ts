@@ -14,9 +14,9 @@ const MAKERS = 40;
 const ORDERS = 20;
 const UNITS = 4 * MAKERS;
 /** A maker, and each order of both accounts, which gets another cover and ends. */
-const TURN = 4 + 2 * 2 * ORDERS;
+const TURN = 4 + 3 * 2 * ORDERS;
 /** An order that is canceled or triggered, with what follows from it. */
-const CANCEL = 4 + 2 * ORDERS;
+const CANCEL = 4 + 3 * ORDERS;
 
 const SIZE = {
   ruleSets: RULE_SETS.map((rules) => ({ ...rules, ...unitsOf(MAKERS), unitsPerTick: 3 * UNITS })),
