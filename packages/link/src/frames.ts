@@ -6,15 +6,26 @@
  * another meaning.
  */
 
-import { ERROR_CODES, VenueStatus } from "@perpgate/protocol";
+import { ERROR_CODES, SessionInfo, VenueStatus } from "@perpgate/protocol";
 import {
+  getAccount,
   getBlock,
   getBook,
   getCandles,
+  getDeposit,
+  getDeposits,
+  getFills,
   getFunding,
+  getFundingPayments,
   getHonesty,
   getLatestBlock,
+  getLedger,
   getMarkets,
+  getOrder,
+  getOrders,
+  getPositions,
+  getPreconfirm,
+  getPreconfirmProof,
   getTicker,
   getTickers,
   getTime,
@@ -27,6 +38,7 @@ import {
   type Fields,
   flag,
   type Kind,
+  list,
   oneOf,
   optional,
   record,
@@ -87,6 +99,16 @@ function publicRead<P extends TObject, Q extends TObject, R extends TSchema>(
   return request(type, fields, { result: shaped(success.schema) }, summary);
 }
 
+/** A read of a session's own account. */
+function accountRead<P extends TObject, Q extends TObject, R extends TSchema>(
+  type: number,
+  operation: ReadOperation<P, Q, R>,
+) {
+  const { params, query, success, summary } = operation;
+  const fields = { session: count(), params: shaped(params), query: shaped(query) };
+  return request(type, fields, { result: shaped(success.schema) }, summary);
+}
+
 interface ReadOperation<P, Q, R> {
   readonly summary: string;
   readonly params: P;
@@ -143,10 +165,36 @@ export const REQUESTS = {
   tlogPolicy: request(44, {}, FILE, "Who must have cosigned a published checkpoint."),
   tlogTile: request(46, TILE, FILE, "A tile of hashes, or a bundle of entries."),
   tlogAcks: request(48, { block: count() }, FILE, "The list of a sealed block's acknowledgements."),
+
+  getSessions: request(
+    64,
+    { session: count() },
+    {
+      sessions: list(
+        record({
+          info: shaped(Type.Omit(SessionInfo, ["domain", "issuedAt"])),
+          message: text(65_536),
+        }),
+        100_000,
+      ),
+    },
+    "The sessions of the account, each with its sign-in message, which the edge reads.",
+  ),
+  getOrders: accountRead(66, getOrders),
+  getOrder: accountRead(68, getOrder),
+  getAccount: accountRead(70, getAccount),
+  getPositions: accountRead(72, getPositions),
+  getFills: accountRead(74, getFills),
+  getLedger: accountRead(76, getLedger),
+  getFundingPayments: accountRead(78, getFundingPayments),
+  getPreconfirm: accountRead(80, getPreconfirm),
+  getPreconfirmProof: accountRead(82, getPreconfirmProof),
+  getDeposits: accountRead(84, getDeposits),
+  getDeposit: accountRead(86, getDeposit),
 };
 
 /** The limits that the core counts. */
-export const CORE_LIMITS = ["orders", "cancels", "account-reads", "deposits"] as const;
+export const CORE_LIMITS = ["account-reads"] as const;
 
 const COUNTED = {
   limit: oneOf(CORE_LIMITS),

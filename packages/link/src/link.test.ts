@@ -61,7 +61,7 @@ test.each([false, true])("a refusal is the core's ApiError; coded: %s", async (i
   const handlers = handlersWith({
     tlogPolicy: (_, notes) => {
       notes.counted = {
-        limit: "orders",
+        limit: "account-reads",
         quota: 200,
         windowSeconds: 2,
         remaining: 0,

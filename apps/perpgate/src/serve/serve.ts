@@ -183,6 +183,7 @@ export async function serve(
   });
   const core = new Core({
     venue,
+    limits: settings.limits,
     ...(cluster === undefined
       ? {}
       : { clusterStatus: () => clusterStatusOf(gatewayNameOf(settings), venue, cluster) }),

@@ -5,6 +5,7 @@ import type { NonceIssuer } from "../auth/nonce-issuer.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import type { AddressLimits } from "../limits/limits.js";
 import type { RefusalCounts } from "../metrics/refusal-counts.js";
+import type { AddressChecksums } from "../operations/address-checksums.js";
 import type { VenueApi } from "../venue/venue-gateway.js";
 
 /** One condition of readiness; a reason says what is missing. */
@@ -25,6 +26,8 @@ export interface GatewayContext {
   /** Maximum bytes of a signed body, and of a batch. */
   readonly signedBytes: number;
   readonly batchBytes: number;
+  /** Of addresses in answers. */
+  readonly checksums: AddressChecksums;
   readonly readiness: readonly ReadinessProbe[];
   /** To the core; undefined: operations that it answers refuse with `venue_unavailable`. */
   readonly link: EdgeLink | undefined;

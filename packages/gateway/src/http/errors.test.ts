@@ -140,14 +140,23 @@ describe("errors have one shape", () => {
     expect(JSON.parse(text.split("\r\n\r\n")[1] ?? "")).toMatchObject({ ...SHAPE, code });
   });
 
-  test("an unexpected failure: 500 without details, which are in the log", async () => {
-    const { venue, link } = await sampleVenue();
-    const positions = () => Promise.reject(new Error("disk on fire"));
-    const accountReads = { ...venue.accountReads, positions };
-    const gateway = await runGateway({ link, venue: { ...venue, accountReads } });
+  test("an unexpected failure of the core: 500 without details, which are in its log", async () => {
+    const getPositions = () => Promise.reject(new Error("disk on fire"));
+    const { venue, link, faults } = await sampleVenue({ getPositions });
+    const gateway = await runGateway({ venue, link });
     const { status, text, body } = await ask(`${gateway.url}/v1/positions`, { headers: BEARER });
     expect(status).toBe(500);
     expect(body).toMatchObject({ ...SHAPE, code: "internal_error" });
+    expect(text).not.toContain("fire");
+    expect(String(faults)).toContain("disk on fire");
+  });
+
+  test("an unexpected failure of the edge: 500 without details, which are in the log", async () => {
+    const { venue, link } = await sampleVenue();
+    const cancelAllOrders = () => Promise.reject(new Error("disk on fire"));
+    const gateway = await runGateway({ link, venue: { ...venue, cancelAllOrders } });
+    const { status, text } = await ask(`${gateway.url}/v1/orders/cancel-all`, jsonPost("{}"));
+    expect(status).toBe(500);
     expect(text).not.toContain("fire");
     expect(gateway.logLines.join("")).toContain("disk on fire");
   });

@@ -19,6 +19,7 @@ import { CostBudgets } from "../limits/cost-budget.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
 import type { Monotonic } from "../limits/limits.js";
 import { LoadFactor } from "../limits/load-factor.js";
+import { AddressChecksums } from "../operations/address-checksums.js";
 import { requireLiveSession } from "../operations/handler.js";
 import { HANDLERS } from "../operations/index.js";
 import type { StreamServer } from "../ws/stream-server.js";
@@ -47,7 +48,7 @@ import { answerUnknownRoutes } from "./unknown-routes.js";
 export interface GatewayOptions
   extends Omit<
     GatewayContext,
-    "openApi" | "asyncApi" | "budgets" | "refusals" | "signedBytes" | "batchBytes"
+    "openApi" | "asyncApi" | "budgets" | "refusals" | "signedBytes" | "batchBytes" | "checksums"
   > {
   readonly log: FastifyBaseLogger;
   readonly metrics: Registry;
@@ -100,6 +101,7 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
     refusals,
     signedBytes,
     batchBytes,
+    checksums: new AddressChecksums(),
     openApi,
     asyncApi: JSON.stringify(asyncApi),
   };

@@ -17,11 +17,11 @@
  * can split their work stop at `isTurnUsed` and continue in the next turn.
  */
 
+import { TokenBuckets } from "@perpgate/protocol/token-buckets";
 import { LRUCache } from "lru-cache";
 import type { LimitSettings } from "./limit-settings.js";
 import type { Monotonic } from "./limits.js";
 import type { LoadFactor } from "./load-factor.js";
-import { TokenBuckets } from "./token-buckets.js";
 
 const MICROS_PER_MS = 1_000;
 const MS_PER_SECOND = 1_000;

@@ -7,11 +7,17 @@
  *   Retry-After: 1                           on a 429
  */
 
+import type { Notes } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
+import {
+  type BucketRule,
+  type BucketState,
+  rateLimitedError,
+  TokenBuckets,
+} from "@perpgate/protocol/token-buckets";
 import type { HeaderSink } from "../request.js";
 import { clientKeyOf } from "./client-key.js";
 import type { LimitSettings } from "./limit-settings.js";
-import { type BucketRule, type BucketState, TokenBuckets } from "./token-buckets.js";
 
 /** Milliseconds of a clock that never steps back: a wall clock set back would lock clients out. */
 export type Monotonic = () => number;
@@ -27,10 +33,28 @@ const defaultMonotonic: Monotonic = () => performance.now();
 
 /** The error of an exceeded limit; sets `Retry-After` if there is a header sink. */
 export function rateLimited(limit: string, retryAfterMs: number, header?: HeaderSink): ApiError {
-  const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
-  header?.("retry-after", String(retryAfterSeconds));
-  const details = { limit, retryAfterMs: Math.ceil(retryAfterMs) };
-  return new ApiError("rate_limited", { retryAfterSeconds }, { details });
+  header?.("retry-after", retryAfter(retryAfterMs));
+  return rateLimitedError(limit, retryAfterMs);
+}
+
+/** Whole seconds, at least one. */
+function retryAfter(retryAfterMs: number): string {
+  return String(Math.max(1, Math.ceil(retryAfterMs / 1_000)));
+}
+
+/** The headers of a limit that the core has counted. */
+export function showCounted(
+  { limit, quota, windowSeconds, remaining, fullInSeconds }: NonNullable<Notes["counted"]>,
+  header: HeaderSink,
+): void {
+  header("ratelimit-policy", `"${limit}";q=${quota};w=${windowSeconds}`);
+  header("ratelimit", `"${limit}";r=${remaining};t=${fullInSeconds}`);
+}
+
+/** The header of a limit by which the core has refused. */
+export function showRetryAfter({ details }: ApiError, header: HeaderSink): void {
+  const retryAfterMs = details?.retryAfterMs;
+  if (typeof retryAfterMs === "number") header("retry-after", retryAfter(retryAfterMs));
 }
 
 export class Limit<Key extends string | number> {
@@ -95,20 +119,17 @@ export class AccountLimits {
   readonly orders: Limit<number>;
   readonly cancels: Limit<number>;
   readonly deposits: Limit<number>;
-  /** Reads with a token. */
-  readonly reads: Limit<number>;
   /** By session: signatures that do not verify, past which none is checked. */
   readonly failedSignatures: Limit<number>;
 
   constructor(settings: LimitSettings, monotonic = defaultMonotonic) {
     const { ordersPerSecond, ordersBurst, cancelsPerSecond, cancelsBurst } = settings;
-    const { accountReadsPerSecond, accountReadsBurst, depositsPerMinute } = settings;
+    const { depositsPerMinute } = settings;
     const limit = (name: string, perSecond: number, burst: number) =>
       new Limit<number>({ name, perSecond, burst }, monotonic);
     this.orders = limit("orders", ordersPerSecond, ordersBurst);
     this.cancels = limit("cancels", cancelsPerSecond, cancelsBurst);
     this.deposits = limit("deposits", depositsPerMinute / 60, depositsPerMinute);
-    this.reads = limit("account-reads", accountReadsPerSecond, accountReadsBurst);
     const { failedSignaturesPerMinute, failedSignaturesBurst } = settings;
     const failedPerSecond = failedSignaturesPerMinute / 60;
     this.failedSignatures = limit("failed-signatures", failedPerSecond, failedSignaturesBurst);

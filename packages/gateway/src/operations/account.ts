@@ -7,27 +7,45 @@ import {
   getPreconfirm,
   getPreconfirmProof,
 } from "@perpgate/protocol/operations";
-import { chargeRows } from "../limits/charge-operation.js";
-import { handleByVenue, PlainText } from "./handler.js";
+import { checksummed } from "./address-checksums.js";
+import { handleAccountRead, PlainText } from "./handler.js";
 
 export const ACCOUNT_HANDLERS = [
-  handleByVenue(getAccount, ({ caller }, venue) => venue.accountReads.account(caller())),
-  handleByVenue(getPositions, ({ caller }, venue) => venue.accountReads.positions(caller())),
-  handleByVenue(getFills, ({ caller, query }, venue) => venue.accountReads.fills(caller(), query)),
-  handleByVenue(getLedger, ({ caller, client, query }, venue, { budgets }) =>
-    venue.accountReads.ledger(caller(), query, (rows) => chargeRows(budgets, client, rows)),
-  ),
-  handleByVenue(getFundingPayments, ({ caller, query }, venue) =>
-    venue.accountReads.fundingPayments(caller(), query),
-  ),
-  handleByVenue(getPreconfirmProof, async ({ caller, client, params }, venue, { budgets }) => {
-    const onRead = (rows: number) => chargeRows(budgets, client, rows);
-    const { ackNonce } = params;
-    return new PlainText(await venue.accountReads.preconfirmProof(caller(), ackNonce, onRead));
+  handleAccountRead(getAccount, async ({ params, query }, { link, session, onNotes }) => {
+    const asked = { session, params, query };
+    const { result } = await link.request("getAccount", asked, onNotes);
+    return { ...result, address: checksummed(result.address) };
   }),
-  handleByVenue(getPreconfirm, ({ caller, client, params }, venue, { budgets }) =>
-    venue.accountReads.preconfirm(caller(), params.ackNonce, (rows) =>
-      chargeRows(budgets, client, rows),
-    ),
-  ),
+  handleAccountRead(getPositions, async ({ params, query }, { link, session, onNotes }) => {
+    const { result } = await link.request("getPositions", { session, params, query }, onNotes);
+    return result;
+  }),
+  handleAccountRead(getFills, async ({ params, query }, { link, session, onNotes }) => {
+    const { result } = await link.request("getFills", { session, params, query }, onNotes);
+    return result;
+  }),
+  handleAccountRead(getLedger, async ({ params, query }, { link, session, onNotes }) => {
+    const { result } = await link.request("getLedger", { session, params, query }, onNotes);
+    return result;
+  }),
+  handleAccountRead(getFundingPayments, async ({ params, query }, { link, session, onNotes }) => {
+    const { result } = await link.request(
+      "getFundingPayments",
+      { session, params, query },
+      onNotes,
+    );
+    return result;
+  }),
+  handleAccountRead(getPreconfirmProof, async ({ params, query }, { link, session, onNotes }) => {
+    const { result } = await link.request(
+      "getPreconfirmProof",
+      { session, params, query },
+      onNotes,
+    );
+    return new PlainText(result);
+  }),
+  handleAccountRead(getPreconfirm, async ({ params, query }, { link, session, onNotes }) => {
+    const { result } = await link.request("getPreconfirm", { session, params, query }, onNotes);
+    return result;
+  }),
 ];

@@ -1,3 +1,4 @@
+import type { SessionInfo } from "@perpgate/protocol";
 import {
   endOtherSessions,
   endSession,
@@ -7,7 +8,9 @@ import {
   rotateSession,
   signIn,
 } from "@perpgate/protocol/operations";
-import { handle, handleByVenue } from "./handler.js";
+import { millisecondsOf } from "../auth/rfc3339.js";
+import { isFaulty, siweLinesOf } from "../auth/siwe-lines.js";
+import { handle, handleAccountRead, handleByVenue } from "./handler.js";
 
 export const AUTH_HANDLERS = [
   handle(getNonce, (_, { nonces, clock }) => nonces.issue(clock())),
@@ -18,7 +21,10 @@ export const AUTH_HANDLERS = [
     venue.rotateSession(caller(), { body, bytes: bodyBytes, signature }),
   ),
   handleByVenue(endSession, ({ caller }, venue) => venue.endSession(caller())),
-  handleByVenue(getSessions, ({ caller }, venue) => venue.sessionList(caller())),
+  handleAccountRead(getSessions, async (_, { link, session, onNotes }) => {
+    const { sessions } = await link.request("getSessions", { session }, onNotes);
+    return sessions.map(({ info, message }) => ({ ...info, ...originOf(message) }));
+  }),
   handleByVenue(endSessionById, ({ caller, params, signature }, venue) =>
     venue.endSessionById(caller(), params.id, signature),
   ),
@@ -26,3 +32,12 @@ export const AUTH_HANDLERS = [
     venue.endOtherSessions(caller(), signature),
   ),
 ];
+
+/** Where the message was signed, and when by the wallet's clock. */
+function originOf(message: string): Pick<SessionInfo, "domain" | "issuedAt"> {
+  const lines = siweLinesOf(message);
+  // Earlier releases took longer messages.
+  if (isFaulty(lines)) return { domain: "", issuedAt: null };
+  const issuedAt = millisecondsOf(lines.values.get("Issued At") ?? "") ?? null;
+  return { domain: lines.domain, issuedAt };
+}

@@ -6,17 +6,23 @@ import {
   registerDeposit,
   submitDepositVotes,
 } from "@perpgate/protocol/operations";
-import { chargeRows } from "../limits/charge-operation.js";
-import { handleByVenue } from "./handler.js";
+import { withChecksums } from "./address-checksums.js";
+import { handleAccountRead, handleByVenue } from "./handler.js";
 
 export const BRIDGE_HANDLERS = [
-  handleByVenue(registerDeposit, ({ caller, client, body }, venue) =>
-    venue.registerDeposit(caller(), client, body),
+  handleByVenue(registerDeposit, async ({ caller, client, body }, venue, { checksums }) =>
+    withChecksums(await venue.registerDeposit(caller(), client, body), checksums),
   ),
-  handleByVenue(getDeposits, ({ caller, client, query }, venue, { budgets }) =>
-    venue.deposits(caller(), query, (rows) => chargeRows(budgets, client, rows)),
-  ),
-  handleByVenue(getDeposit, ({ caller, params }, venue) => venue.deposit(caller(), params.id)),
+  handleAccountRead(getDeposits, async ({ params, query }, asking, { checksums }) => {
+    const { link, session, onNotes } = asking;
+    const { result } = await link.request("getDeposits", { session, params, query }, onNotes);
+    return result.map((deposit) => withChecksums(deposit, checksums));
+  }),
+  handleAccountRead(getDeposit, async ({ params, query }, asking, { checksums }) => {
+    const { link, session, onNotes } = asking;
+    const { result } = await link.request("getDeposit", { session, params, query }, onNotes);
+    return withChecksums(result, checksums);
+  }),
   handleByVenue(getBridge, (_, venue) => venue.bridge()),
   handleByVenue(submitDepositVotes, async ({ body, client }, venue, { addressLimits }) => {
     addressLimits.takeAttestor(client.address, client.header);

@@ -3,7 +3,7 @@
  * request, type the handler and serialise its result.
  */
 
-import type { EdgeLink } from "@perpgate/link";
+import type { EdgeLink, OnNotes } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import type { BodyOf, Operation, ParamsOf, QueryOf, ResultOf } from "@perpgate/protocol/operations";
 import type { BearerToken } from "../auth/session-token.js";
@@ -11,8 +11,9 @@ import type { GatewayContext } from "../http/context.js";
 import { guardOf, refuseInvalid } from "../http/guard.js";
 import { lagging } from "../http/log-position.js";
 import { queryDecoderOf } from "../http/query.js";
-import { chargeBoth, chargeWork, type Payer } from "../limits/charge-operation.js";
+import { chargeBoth, chargeRows, chargeWork, type Payer } from "../limits/charge-operation.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
+import { showCounted, showRetryAfter } from "../limits/limits.js";
 import type { Caller, Client, HeaderSink } from "../request.js";
 import type { VenueApi } from "../venue/venue-gateway.js";
 
@@ -85,6 +86,38 @@ export function handleByLink<O extends Operation>(
       return run(call, linkOf(context, operation.id), context);
     },
   };
+}
+
+/** How the core is asked for a session, and what to do with the notes of its answer. */
+export interface Asking {
+  readonly link: EdgeLink;
+  readonly session: number;
+  readonly onNotes: OnNotes;
+}
+
+/** Binds a read of the caller's account. The core counts it, and tells what it has read. */
+export function handleAccountRead<O extends Operation>(
+  operation: O,
+  run: (call: Call<O>, asking: Asking, context: GatewayContext) => Promise<Result<O>>,
+): Handler {
+  return handleByLink(operation, async (call, link, context) => {
+    const { client } = call;
+    if (context.venue === undefined) {
+      throw new ApiError("venue_unavailable", { operation: operation.id });
+    }
+    const session = context.venue.sessionOf(call.caller());
+    const onNotes: OnNotes = ({ counted, rows }) => {
+      if (counted !== undefined) showCounted(counted, client.header);
+      if (rows > 0) chargeRows(context.budgets, client, rows);
+    };
+    try {
+      return await run(call, { link, session, onNotes }, context);
+    } catch (error) {
+      const isLimited = error instanceof ApiError && error.code === "rate_limited";
+      if (isLimited) showRetryAfter(error, client.header);
+      throw error;
+    }
+  });
 }
 
 /** @throws ApiError `venue_unavailable` */

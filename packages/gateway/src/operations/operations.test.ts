@@ -38,6 +38,11 @@ function asking(name: string, params: object = {}, query: object = {}): unknown[
   return [name, { params, query }];
 }
 
+/** What the core is asked for a read of the caller's account. */
+function askingFor(name: string, params: object = {}, query: object = {}): unknown[] {
+  return [name, { session: 7, params, query }];
+}
+
 /** For each operation that needs the venue: a path, a body, and what the venue must be asked. */
 const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: unknown[] }>> = {
   signIn: {
@@ -53,13 +58,13 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
     ],
   },
   endSession: { asked: ["endSession", caller] },
-  getSessions: { asked: ["sessionList", caller] },
+  getSessions: { asked: ["getSessions", { session: 7 }] },
   endSessionById: {
     path: "/v1/auth/sessions/41",
     asked: ["endSessionById", caller, "41", undefined],
   },
   endOtherSessions: { asked: ["endOtherSessions", caller, undefined] },
-  getAccount: { asked: ["account", caller] },
+  getAccount: { asked: askingFor("getAccount") },
   placeOrder: {
     body: ORDER,
     asked: [
@@ -114,41 +119,33 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
   cancelOrdersAfter: { body: { afterMs: 5000 }, asked: ["cancelOrdersAfter", caller, 5000] },
   getOrders: {
     path: "/v1/orders?status=all&nonce=7&symbol=BTCUSD&limit=5000&after=41&from=1&to=2",
-    asked: [
-      "orders",
-      caller,
+    asked: askingFor(
+      "getOrders",
+      {},
       { status: "all", nonce: 7, symbol: "BTCUSD", limit: 1000, after: "41", from: 1, to: 2 },
-      // Charges the rows that are read.
-      expect.any(Function),
-    ],
+    ),
   },
-  getOrder: { path: "/v1/orders/42", asked: ["order", caller, "42"] },
-  getPositions: { asked: ["positions", caller] },
+  getOrder: { path: "/v1/orders/42", asked: askingFor("getOrder", { id: "42" }) },
+  getPositions: { asked: askingFor("getPositions") },
   getFills: {
     path: "/v1/fills?before=42-0&after=41&symbol=BTCUSD",
-    asked: ["fills", caller, { limit: 100, before: "42-0", after: "41", symbol: "BTCUSD" }],
+    asked: askingFor("getFills", {}, { limit: 100, before: "42-0", after: "41", symbol: "BTCUSD" }),
   },
   getLedger: {
     path: "/v1/ledger?symbol=BTCUSD&limit=2&after=41-7",
-    asked: [
-      "ledger",
-      caller,
-      { symbol: "BTCUSD", limit: 2, after: "41-7" },
-      // Charges the rows that are read.
-      expect.any(Function),
-    ],
+    asked: askingFor("getLedger", {}, { symbol: "BTCUSD", limit: 2, after: "41-7" }),
   },
   getFundingPayments: {
     path: "/v1/funding-payments?from=5",
-    asked: ["fundingPayments", caller, { limit: 100, from: 5 }],
+    asked: askingFor("getFundingPayments", {}, { limit: 100, from: 5 }),
   },
   getPreconfirm: {
     path: "/v1/preconfirms/42",
-    asked: ["preconfirm", caller, "42", expect.any(Function)],
+    asked: askingFor("getPreconfirm", { ackNonce: "42" }),
   },
   getPreconfirmProof: {
     path: "/v1/preconfirms/42/proof",
-    asked: ["preconfirmProof", caller, "42", expect.any(Function)],
+    asked: askingFor("getPreconfirmProof", { ackNonce: "42" }),
   },
   getHonesty: { asked: asking("getHonesty") },
   getBook: { path: "/v1/markets/BTCUSD/book", asked: asking("getBook", BTC, { depth: 50 }) },
@@ -181,9 +178,9 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
   },
   getDeposits: {
     path: "/v1/bridge/deposits?limit=2",
-    asked: ["deposits", caller, { limit: 2 }, expect.any(Function)],
+    asked: askingFor("getDeposits", {}, { limit: 2 }),
   },
-  getDeposit: { path: "/v1/bridge/deposits/43", asked: ["deposit", caller, "43"] },
+  getDeposit: { path: "/v1/bridge/deposits/43", asked: askingFor("getDeposit", { id: "43" }) },
   getBridge: { asked: ["bridge"] },
   submitDepositVotes: {
     body: { votes: [{ text: "v", signature: "00" }] },

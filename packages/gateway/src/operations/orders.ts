@@ -11,10 +11,10 @@ import {
   placeBatch,
   placeOrder,
 } from "@perpgate/protocol/operations";
-import { chargeBoth, chargeRows, orderWithinBudget } from "../limits/charge-operation.js";
+import { chargeBoth, orderWithinBudget } from "../limits/charge-operation.js";
 import type { OperationResult } from "../venue/batch-flow.js";
 import type { ReceiptedAck } from "../venue/venue-link.js";
-import { handleByVenue } from "./handler.js";
+import { handleAccountRead, handleByVenue } from "./handler.js";
 
 /** The venue checks the signature, because a repeated nonce is answered before that check. */
 export const placeOrderHandler = handleByVenue(
@@ -111,12 +111,14 @@ export const ORDER_HANDLERS = [
   handleByVenue(cancelOrder, ({ caller, params }, venue) =>
     venue.cancelOrder(caller(), { orderId: params.id }),
   ),
-  handleByVenue(getOrders, ({ caller, client, query }, venue, { budgets }) =>
-    venue.accountReads.orders(caller(), query, (rows) => chargeRows(budgets, client, rows)),
-  ),
-  handleByVenue(getOrder, ({ caller, params }, venue) =>
-    venue.accountReads.order(caller(), params.id),
-  ),
+  handleAccountRead(getOrders, async ({ params, query }, { link, session, onNotes }) => {
+    const { result } = await link.request("getOrders", { session, params, query }, onNotes);
+    return result;
+  }),
+  handleAccountRead(getOrder, async ({ params, query }, { link, session, onNotes }) => {
+    const { result } = await link.request("getOrder", { session, params, query }, onNotes);
+    return result;
+  }),
   cancelAllOrdersHandler,
   handleByVenue(cancelOrdersAfter, ({ caller, body }, venue) =>
     venue.cancelOrdersAfter(caller(), body.afterMs),

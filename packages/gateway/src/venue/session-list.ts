@@ -1,14 +1,12 @@
 /**
- * The sessions of an account: listing them and ending others. A token alone must not end other sessions:
+ * Ending sessions of an account. A token alone must not end other sessions:
  * that takes the caller's session key too, which signs the request's method and path.
  */
 
-import type { EndedSession, EndedSessions, SessionInfo } from "@perpgate/protocol";
+import type { EndedSession, EndedSessions } from "@perpgate/protocol";
 import { ApiError, endSessionText } from "@perpgate/protocol/core";
 import { type Evidence, NO_EVIDENCE } from "@perpgate/venue";
 import { checkSignature, readSignature } from "../auth/order-signature.js";
-import { millisecondsOf } from "../auth/rfc3339.js";
-import { isFaulty, siweLinesOf } from "../auth/siwe-lines.js";
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
 import { sessionRefusal } from "./session-flow.js";
 import type { SessionGuard } from "./session-guard.js";
@@ -20,21 +18,6 @@ export class SessionList {
     private readonly guard: SessionGuard,
     private readonly signatures: SignatureVerifier,
   ) {}
-
-  list(caller: LiveSession): SessionInfo[] {
-    return this.link.views
-      .sessions(caller.account)
-      .map(({ number, message, sessionKey, kind, expiresAt, scope, cancelOnDisconnect }) => ({
-        id: String(number),
-        sessionKey,
-        kind,
-        ...originOf(message),
-        expiresAt: this.link.wallTimeOf(expiresAt),
-        scope,
-        cancelOnDisconnect,
-        current: number === caller.number,
-      }));
-  }
 
   async end(caller: LiveSession, id: string, signature: string | undefined): Promise<EndedSession> {
     const session = this.link.views.session(Number(id));
@@ -88,13 +71,4 @@ export class SessionList {
     await checkSignature(this.signatures, key, signed, signature);
     return { signed, signature, publicKey: key.raw };
   }
-}
-
-/** Where the message was signed, and when by the wallet's clock. */
-function originOf(message: string): Pick<SessionInfo, "domain" | "issuedAt"> {
-  const lines = siweLinesOf(message);
-  // Earlier releases took longer messages.
-  if (isFaulty(lines)) return { domain: "", issuedAt: null };
-  const issuedAt = millisecondsOf(lines.values.get("Issued At") ?? "") ?? null;
-  return { domain: lines.domain, issuedAt };
 }

@@ -1,16 +1,14 @@
 /**
- * The operations that need a venue, in the types of the contract: the commands here, the reads of an account
- * in `accountReads`. What anybody may read is asked over the link.
+ * The operations that need a venue, in the types of the contract: the commands. Reads are asked over the
+ * link.
  *
  * Each method looks up the session of the token, counts against a limit, and calls the venue. A method
- * that changes state resolves once its command is durable. Reads come from the venue's views, which
- * show only what is durable. A method rejects with an `ApiError` for a code of the error table; any other
+ * that changes state resolves once its command is durable. A method rejects with an `ApiError` for a code of the error table; any other
  * rejection is an internal error.
  */
 
 import type {
   AmendOrderBody,
-  AttestedDeposit,
   BatchBody,
   BridgeInfo,
   CanceledOrder,
@@ -21,7 +19,6 @@ import type {
   DepositBody,
   DepositQueue,
   DepositQueueBody,
-  DepositsQuery,
   EndedSession,
   EndedSessions,
   ExtendedOrderBody,
@@ -29,7 +26,6 @@ import type {
   MarginChange,
   RotateBody,
   RotatedSession,
-  SessionInfo,
   SessionToken,
   SignInBody,
   VotesAnswer,
@@ -44,7 +40,6 @@ import { Admission } from "../limits/admission.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
 import { AccountLimits, DepositLimits } from "../limits/limits.js";
 import type { Caller, Client, SessionOptions, Signed } from "../request.js";
-import { AccountReads } from "./account-reads.js";
 import type { Attestation } from "./attestation.js";
 import { BatchFlow, type OperationResult } from "./batch-flow.js";
 import { CancelFlow } from "./cancel-flow.js";
@@ -68,15 +63,10 @@ export interface VenueGatewayOptions {
   readonly signatures?: SignatureVerifier | undefined;
 }
 
-type Public<T> = Pick<T, keyof T>;
-
 /** The public members of `VenueGateway`; tests of the transport implement them with fixed values. */
-export interface VenueApi extends Omit<VenueGateway, "accountReads"> {
-  readonly accountReads: Public<AccountReads>;
-}
+export type VenueApi = Pick<VenueGateway, keyof VenueGateway>;
 
 export class VenueGateway {
-  readonly accountReads: AccountReads;
   private readonly link: VenueLink;
   private readonly guard: SessionGuard;
   private readonly admission: Admission;
@@ -96,7 +86,6 @@ export class VenueGateway {
     const { venue, limits, signIn, services, attestation, signatures = poolVerifier } = options;
     this.link = new VenueLink(venue);
     this.guard = new SessionGuard(this.link);
-    this.accountReads = new AccountReads(this.link, (caller) => this.readingSession(caller));
     this.limits = new AccountLimits(limits);
     this.signedBytes = limits.signedBytes;
     this.depositLimits = new DepositLimits(limits);
@@ -162,6 +151,11 @@ export class VenueGateway {
     return this.guard.sessionOf(caller).account;
   }
 
+  /** The number of a live session; throws `invalid_token`. */
+  sessionOf(caller: Caller): number {
+    return this.guard.sessionOf(caller).number;
+  }
+
   signIn(client: Client, request: SignInBody): Promise<SessionToken> {
     return this.sessions.signIn(client, request);
   }
@@ -176,10 +170,6 @@ export class VenueGateway {
 
   async endSession(caller: Caller): Promise<EndedSession> {
     return this.sessions.end(this.guard.sessionOf(caller));
-  }
-
-  async sessionList(caller: Caller): Promise<SessionInfo[]> {
-    return this.sessionsOf.list(this.readingSession(caller));
   }
 
   async endSessionById(
@@ -237,18 +227,6 @@ export class VenueGateway {
     return this.depositing.register(session, request);
   }
 
-  async deposits(
-    caller: Caller,
-    query: DepositsQuery,
-    onRead: (rows: number) => void,
-  ): Promise<Deposit[]> {
-    return this.depositing.list(this.readingSession(caller), query, onRead);
-  }
-
-  async deposit(caller: Caller, depositId: string): Promise<AttestedDeposit> {
-    return this.depositing.read(this.readingSession(caller), depositId);
-  }
-
   async bridge(): Promise<BridgeInfo> {
     return this.attestation?.info() ?? DEV_BRIDGE;
   }
@@ -273,13 +251,6 @@ export class VenueGateway {
   ): Promise<T> {
     const { limits, guard } = this;
     return withinFailures({ limits, guard }, caller, session, attempt);
-  }
-
-  /** The live session, counted against the read limit. */
-  private readingSession(caller: Caller): LiveSession {
-    const session = this.guard.sessionOf(caller);
-    if (caller.isCounted !== true) this.limits.reads.take(session.account, caller.header);
-    return session;
   }
 
   /** The live session, counted against the limit of cancels and other commands that are not orders. */

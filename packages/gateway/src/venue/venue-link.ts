@@ -15,7 +15,6 @@ import {
   NotApplied,
   type OnReceipt,
   type Outcome,
-  type Promises,
   type Unanswered,
   type Venue,
 } from "@perpgate/venue";
@@ -109,13 +108,6 @@ export class VenueLink {
       if (!(error instanceof NotApplied)) throw error;
       throw unanswered(error.why === "stopped" ? "stopped" : "not_executed");
     }
-  }
-
-  /** @throws {ApiError} `no_transparency_log` if the venue has none. */
-  promises(): Promises {
-    const { promises } = this.venue;
-    if (promises === null) throw new ApiError("no_transparency_log", {});
-    return promises;
   }
 
   /**

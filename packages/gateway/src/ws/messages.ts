@@ -11,10 +11,10 @@
  */
 
 import { ApiError, parseStrictJson } from "@perpgate/protocol/core";
+import { TokenBuckets } from "@perpgate/protocol/token-buckets";
 import { takeReserve } from "../limits/charge-operation.js";
 import { COST, readCost } from "../limits/costs.js";
 import { rateLimited } from "../limits/limits.js";
-import { TokenBuckets } from "../limits/token-buckets.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection } from "./connection.js";
 import type { SocketContext, SocketHandler } from "./operations/operation.js";

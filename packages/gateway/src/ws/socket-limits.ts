@@ -6,7 +6,7 @@
  * because the other frames must not be skipped. The buffer may exceed either by one frame.
  */
 
-import type { BucketRule } from "../limits/token-buckets.js";
+import type { BucketRule } from "@perpgate/protocol/token-buckets";
 
 export interface SocketLimits {
   readonly socketsPerAddress: number;

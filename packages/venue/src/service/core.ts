@@ -3,6 +3,9 @@
 import { CoreLink, type Receiver, type RequestHandlers, type Transport } from "@perpgate/link";
 import type { ClusterStatus } from "@perpgate/protocol";
 import type { Venue } from "../venue.js";
+import { AccountCalls } from "./account-calls.js";
+import { AccountLimit, type AccountLimitSettings } from "./account-limits.js";
+import { accountReads } from "./account-reads.js";
 import { logFiles } from "./log-files.js";
 import { publicReads } from "./public-reads.js";
 
@@ -11,6 +14,7 @@ const WINDOW = 100_000;
 
 export interface CoreOptions {
   readonly venue: Venue;
+  readonly limits: AccountLimitSettings;
   /** How this core sees the replicated log, if there is one. */
   readonly clusterStatus?: (() => ClusterStatus | undefined) | undefined;
   /** A request failed with what is no refusal: a fault of this process. */
@@ -21,8 +25,14 @@ export class Core {
   private readonly handlers: RequestHandlers;
 
   constructor(private readonly options: CoreOptions) {
-    const { venue, clusterStatus } = options;
-    this.handlers = { ...publicReads(venue, clusterStatus), ...logFiles(venue) };
+    const { venue, clusterStatus, limits } = options;
+    const { accountReadsPerSecond, accountReadsBurst } = limits;
+    const reads = new AccountLimit("account-reads", accountReadsPerSecond, accountReadsBurst);
+    this.handlers = {
+      ...publicReads(venue, clusterStatus),
+      ...logFiles(venue),
+      ...accountReads(venue, new AccountCalls(venue, reads)),
+    };
   }
 
   connect(transport: (receiver: Receiver) => Transport): CoreLink {

@@ -68,7 +68,7 @@ export function conflictOf({ promises }: Pick<Venue, "promises">): Pick<VenueSta
 }
 
 /** @throws ApiError `no_transparency_log` if the venue has none. */
-function promisesOf({ promises }: Pick<Venue, "promises">): Promises {
+export function promisesOf({ promises }: Pick<Venue, "promises">): Promises {
   if (promises === null) throw new ApiError("no_transparency_log", {});
   return promises;
 }

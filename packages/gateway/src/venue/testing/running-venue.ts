@@ -158,7 +158,7 @@ export async function runVenue(
   });
   const transport = memoryTransport({ isCoded: process.env.PERPGATE_CODED_LINK === "1" });
   const coreFaults: unknown[] = [];
-  const core = new Core({ venue, onFault: (error) => coreFaults.push(error) });
+  const core = new Core({ venue, limits, onFault: (error) => coreFaults.push(error) });
   core.connect(transport.connectCore);
   const link = new EdgeLink(transport.connectEdge);
   await link.ready;

@@ -16,7 +16,7 @@ import {
   type Venue,
   type Views,
 } from "@perpgate/venue";
-import { AddressChecksums, withChecksums } from "../../venue/deposit-flow.js";
+import { AddressChecksums, withChecksums } from "../../operations/address-checksums.js";
 import { streamFrame, type WireFrame } from "../wire-frame.js";
 
 const KIND_OF: Readonly<Partial<Record<PrivateStream, AccountChange["kind"]>>> = {

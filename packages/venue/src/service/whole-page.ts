@@ -1,6 +1,6 @@
 /** The page of a list whose filter may leave out entries. */
 import { ApiError } from "@perpgate/protocol/core";
-import type { FilteredRows } from "@perpgate/venue";
+import type { FilteredRows } from "../history/filtered-rows.js";
 
 /**
  * A page that is not full is the last one, so one that the venue stopped reading is none.

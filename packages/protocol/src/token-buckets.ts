@@ -7,6 +7,8 @@
  * Times are passed in and may come from any clock that does not step back.
  */
 
+import { ApiError } from "./error.js";
+
 export interface BucketRule {
   /** Shown to clients in headers. */
   readonly name: string;
@@ -133,4 +135,11 @@ export class TokenBuckets<Key extends string | number> {
       return;
     }
   }
+}
+
+/** The error of an exceeded limit. */
+export function rateLimitedError(limit: string, retryAfterMs: number): ApiError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
+  const details = { limit, retryAfterMs: Math.ceil(retryAfterMs) };
+  return new ApiError("rate_limited", { retryAfterSeconds }, { details });
 }

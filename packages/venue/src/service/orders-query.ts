@@ -2,8 +2,7 @@
 
 import type { Order, OrdersQuery } from "@perpgate/protocol";
 import { parseOrderId } from "@perpgate/protocol/core";
-import type { Views } from "@perpgate/venue";
-import { numberOf } from "./amend-target.js";
+import type { Views } from "../views/views.js";
 import { wholePage } from "./whole-page.js";
 
 /** `onRead` gets the number of rows that were read: a filter may leave few of them. */
@@ -46,7 +45,7 @@ function inPage(orders: readonly Order[], query: OrdersQuery): Order[] {
   const { limit = orders.length } = query;
   return orders
     .filter((order) => {
-      const id = numberOf(order.orderId);
+      const id = cursorOf(order.orderId);
       if (symbol !== undefined && order.symbol !== symbol) return false;
       if (nonce !== undefined && order.nonce !== nonce) return false;
       return id > low && id < high && order.createdAt >= from && order.createdAt < to;

@@ -1,0 +1,149 @@
+/** What a session may read of its own account. Each read counts against the account's read limit. */
+
+import type { NotesInMaking, RequestHandlers } from "@perpgate/link";
+import type { Order, PreconfirmProof } from "@perpgate/protocol";
+import { ApiError, hexFromBytes, parseOrderId } from "@perpgate/protocol/core";
+import { MAX_LAG_MS } from "../time/venue-clock.js";
+import type { Venue } from "../venue.js";
+import type { AccountCalls } from "./account-calls.js";
+import { ordersFor } from "./orders-query.js";
+import { promisesOf } from "./public-reads.js";
+import { wholePage } from "./whole-page.js";
+
+export type AccountReads = Pick<
+  RequestHandlers,
+  | "getSessions"
+  | "getOrders"
+  | "getOrder"
+  | "getAccount"
+  | "getPositions"
+  | "getFills"
+  | "getLedger"
+  | "getFundingPayments"
+  | "getPreconfirm"
+  | "getPreconfirmProof"
+  | "getDeposits"
+  | "getDeposit"
+>;
+
+export function accountReads(venue: Venue, calls: AccountCalls): AccountReads {
+  const { views } = venue;
+  return {
+    getSessions: ({ session: caller }, notes) =>
+      calls.read(caller, notes, ({ account }) => ({
+        sessions: views.sessions(account).map(({ number, message, expiresAt, ...session }) => ({
+          info: {
+            id: String(number),
+            ...session,
+            expiresAt: wallTimeOf(venue, expiresAt),
+            current: number === caller,
+          },
+          message,
+        })),
+      })),
+    getOrders: ({ session, query }, notes) =>
+      calls.read(session, notes, ({ account }) => {
+        checkSymbol(venue, query);
+        return { result: ordersFor(views, account, query, noteRows(notes)) };
+      }),
+    getOrder: ({ session, params: { id } }, notes) =>
+      calls.read(session, notes, ({ account }) => ({ result: ownOrder(venue, account, id) })),
+    getAccount: ({ session: number }, notes) =>
+      calls.read(number, notes, (live) => {
+        const { session, ...account } = views.account(live);
+        const expiresAt = wallTimeOf(venue, session.expiresAt);
+        return { result: { ...account, session: { ...session, expiresAt } } };
+      }),
+    getPositions: ({ session }, notes) =>
+      calls.read(session, notes, ({ account }) => ({ result: views.positions(account) })),
+    getFills: ({ session, query }, notes) =>
+      calls.read(session, notes, ({ account }) => {
+        checkSymbol(venue, query);
+        return { result: views.fills(account, query) };
+      }),
+    getLedger: ({ session, query }, notes) =>
+      calls.read(session, notes, ({ account }) => {
+        checkSymbol(venue, query);
+        let read = 0;
+        const result = views.ledger(account, query, (rows) => {
+          read += rows;
+        });
+        // The answer pays for its own rows.
+        notes.rows += Math.max(0, read - result.length);
+        return { result };
+      }),
+    getFundingPayments: ({ session, query }, notes) =>
+      calls.read(session, notes, ({ account }) => {
+        checkSymbol(venue, query);
+        return { result: views.fundingPayments(account, query) };
+      }),
+    getPreconfirm: ({ session, params: { ackNonce } }, notes) =>
+      calls.read(session, notes, async ({ account }) => ({
+        result: await preconfirm(venue, account, ackNonce, noteRows(notes)),
+      })),
+    getPreconfirmProof: ({ session, params: { ackNonce } }, notes) =>
+      calls.read(session, notes, async ({ account }) => {
+        await preconfirm(venue, account, ackNonce, noteRows(notes));
+        const proof = await promisesOf(venue).orderProof(Number(ackNonce), noteRows(notes));
+        if (proof === undefined) throw new ApiError("not_in_checkpoint", { ackNonce });
+        return { result: proof };
+      }),
+    getDeposits: ({ session, query }, notes) =>
+      calls.read(session, notes, ({ account }) => {
+        const found = views.deposits(account, query);
+        notes.rows += found.read - found.rows.length;
+        return { result: wholePage(found, query) };
+      }),
+    getDeposit: ({ session, params: { id: depositId } }, notes) =>
+      calls.read(session, notes, ({ account }) => {
+        const deposit = views.deposit(account, Number(depositId));
+        if (deposit === undefined) throw new ApiError("deposit_not_found", { depositId });
+        return { result: deposit };
+      }),
+  };
+}
+
+function noteRows(notes: NotesInMaking): (rows: number) => void {
+  return (rows) => {
+    notes.rows += rows;
+  };
+}
+
+/** The first proof of a block reads all its acknowledgements, and the hashes of its tile. */
+async function preconfirm(
+  { views, promises }: Venue,
+  account: number,
+  ackNonce: string,
+  onRead: (rows: number) => void,
+): Promise<PreconfirmProof> {
+  const proof = await views.preconfirm(account, Number(ackNonce), onRead);
+  if (proof === undefined) throw new ApiError("preconfirm_not_found", { ackNonce });
+  if (proof === "not_sealed") throw new ApiError("not_sealed", { ackNonce });
+  const path = promises?.blockPath(proof.block, onRead)?.map((hash) => `0x${hexFromBytes(hash)}`);
+  const checkpoint = promises?.log.published?.note;
+  const isCovered = path !== undefined && checkpoint !== undefined;
+  return { ...proof, log: isCovered ? { checkpoint, path } : null };
+}
+
+/** @throws ApiError `order_not_found`, also for another account's order. */
+function ownOrder({ views }: Venue, account: number, orderId: string): Order {
+  const id = parseOrderId(orderId);
+  const order = id === undefined ? undefined : views.order(account, id);
+  if (order === undefined) throw new ApiError("order_not_found", { orderId });
+  return order;
+}
+
+/** A filter by an unknown symbol is a mistake, not an empty list. */
+function checkSymbol({ views }: Venue, { symbol }: { readonly symbol?: string }): void {
+  if (symbol === undefined || views.marketNumber(symbol) !== undefined) return;
+  throw new ApiError("unknown_symbol", { symbol }, { field: "symbol" });
+}
+
+/**
+ * When the wall clock shows a time of the log. They differ if one of them was wrong; a difference that
+ * leaves the venue ready is not counted, or the result would vary by milliseconds.
+ */
+function wallTimeOf(venue: Venue, logMs: number): number {
+  const aheadMs = venue.nowMs() - venue.wallMs();
+  return Math.abs(aheadMs) > MAX_LAG_MS ? logMs - aheadMs : logMs;
+}
