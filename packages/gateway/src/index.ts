@@ -14,6 +14,5 @@ export type { LimitSettings } from "./limits/limit-settings.js";
 export { AddressLimits } from "./limits/limits.js";
 export { gauged, summed, summedBy } from "./metrics/registered.js";
 export type { Signed } from "./request.js";
-export type { Attestation } from "./venue/attestation.js";
 export { VenueGateway } from "./venue/venue-gateway.js";
 export { StreamServer } from "./ws/stream-server.js";

@@ -6,11 +6,23 @@
  * another meaning.
  */
 
-import { ERROR_CODES, SessionInfo, VenueStatus } from "@perpgate/protocol";
+import {
+  Chain,
+  Deposit,
+  DepositQueue,
+  DepositQueueBody,
+  ERROR_CODES,
+  SessionInfo,
+  Token,
+  VenueStatus,
+  VotesAnswer,
+  VotesBody,
+} from "@perpgate/protocol";
 import {
   getAccount,
   getBlock,
   getBook,
+  getBridge,
   getCandles,
   getDeposit,
   getDeposits,
@@ -191,10 +203,34 @@ export const REQUESTS = {
   getPreconfirmProof: accountRead(82, getPreconfirmProof),
   getDeposits: accountRead(84, getDeposits),
   getDeposit: accountRead(86, getDeposit),
+
+  registerDeposit: request(
+    96,
+    { session: count(), chain: shaped(Chain), txHash: text(64), token: shaped(Token) },
+    { result: shaped(Deposit) },
+    "Registers a deposit by its transaction.",
+  ),
+  getBridge: publicRead(98, getBridge),
+  submitDepositVotes: request(
+    100,
+    { body: shaped(VotesBody) },
+    { result: shaped(VotesAnswer) },
+    "Votes of attestors, whose signatures the core checks.",
+  ),
+  getDepositQueue: request(
+    102,
+    {
+      body: shaped(DepositQueueBody),
+      bytes: bytes(65_536),
+      signature: optional(text(65_536)),
+    },
+    { result: shaped(DepositQueue) },
+    "What an attestor has to vote on; the core checks the signature of its key.",
+  ),
 };
 
 /** The limits that the core counts. */
-export const CORE_LIMITS = ["account-reads"] as const;
+export const CORE_LIMITS = ["account-reads", "deposits"] as const;
 
 const COUNTED = {
   limit: oneOf(CORE_LIMITS),

@@ -35,6 +35,7 @@ export { refuseUnknownLog } from "./recovery/log-version.js";
 export { type Applied, Replica } from "./replica.js";
 export { IsAMirror, mirroredMessages, NotAMirror, type OpenStream } from "./replicated-log.js";
 export { type SequencedLog, Sequencer } from "./sequencer.js";
+export type { Attestation, SignedQueueRequest } from "./service/attestation.js";
 export { Core, type CoreOptions } from "./service/core.js";
 export { conflictOf } from "./service/public-reads.js";
 export { systemBootClock } from "./time/boot-clock.js";

@@ -179,11 +179,11 @@ export async function serve(
     signIn,
     services: { nonces, proofs },
     signatures,
-    ...(bridge === undefined ? {} : { attestation: bridge.intake }),
   });
   const core = new Core({
     venue,
     limits: settings.limits,
+    attestation: bridge?.intake,
     ...(cluster === undefined
       ? {}
       : { clusterStatus: () => clusterStatusOf(gatewayNameOf(settings), venue, cluster) }),

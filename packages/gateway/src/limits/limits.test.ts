@@ -2,7 +2,7 @@ import { ApiError } from "@perpgate/protocol/core";
 import { describe, expect, test } from "vitest";
 import { Admission } from "./admission.js";
 import { DEFAULT_LIMITS, type LimitSettings } from "./limit-settings.js";
-import { AccountLimits, AddressLimits, DepositLimits } from "./limits.js";
+import { AccountLimits, AddressLimits, NewAccountLimit } from "./limits.js";
 
 function sink() {
   const headers = new Map<string, string>();
@@ -45,16 +45,6 @@ describe("account limits", () => {
     expect(() => account.orders.take(1, header)).toThrow(LIMITED);
     for (let i = 0; i < 200; i++) account.cancels.take(1, header);
     expect(() => account.cancels.take(1, header)).toThrow(LIMITED);
-  });
-
-  test("deposits: ten a minute", () => {
-    const { time, account, headers, header } = limitsWith();
-    for (let i = 0; i < 10; i++) account.deposits.take(1, header);
-    expect(headers.get("ratelimit-policy")).toBe('"deposits";q=10;w=60');
-    expect(() => account.deposits.take(1, header)).toThrow(LIMITED);
-    expect(headers.get("retry-after")).toBe("6");
-    time.nowMs = 6_000;
-    account.deposits.take(1, header);
   });
 });
 
@@ -143,7 +133,7 @@ describe("admission", () => {
 });
 test("registrations: counted by address, whatever the accounts; a /64 of IPv6 is one", () => {
   let nowMs = 0;
-  const limits = new DepositLimits({ ...DEFAULT_LIMITS, addressDepositsPerMinute: 3 }, () => nowMs);
+  const limits = new AddressLimits({ ...DEFAULT_LIMITS, addressDepositsPerMinute: 3 }, () => nowMs);
   for (const address of ["2001:db8::1", "2001:db8::2", "2001:db8::3"]) {
     limits.takeRegistration(address, nowhere);
   }
@@ -155,12 +145,12 @@ test("registrations: counted by address, whatever the accounts; a /64 of IPv6 is
 
 test("new accounts by the defaults: one address needs weeks to use up what all may hold", () => {
   let nowMs = 0;
-  const limits = new DepositLimits(DEFAULT_LIMITS, () => nowMs);
+  const limits = new NewAccountLimit(DEFAULT_LIMITS, () => nowMs);
   let granted = 0;
   const DAY_MS = 86_400_000;
   for (; nowMs < DAY_MS; nowMs += 1_000) {
     try {
-      limits.takeNewAccount("192.0.2.1", nowhere);
+      limits.take("192.0.2.1", nowhere);
       granted++;
     } catch (error) {
       expect(error).toEqual(LIMITED);

@@ -118,18 +118,15 @@ export class Limit<Key extends string | number> {
 export class AccountLimits {
   readonly orders: Limit<number>;
   readonly cancels: Limit<number>;
-  readonly deposits: Limit<number>;
   /** By session: signatures that do not verify, past which none is checked. */
   readonly failedSignatures: Limit<number>;
 
   constructor(settings: LimitSettings, monotonic = defaultMonotonic) {
     const { ordersPerSecond, ordersBurst, cancelsPerSecond, cancelsBurst } = settings;
-    const { depositsPerMinute } = settings;
     const limit = (name: string, perSecond: number, burst: number) =>
       new Limit<number>({ name, perSecond, burst }, monotonic);
     this.orders = limit("orders", ordersPerSecond, ordersBurst);
     this.cancels = limit("cancels", cancelsPerSecond, cancelsBurst);
-    this.deposits = limit("deposits", depositsPerMinute / 60, depositsPerMinute);
     const { failedSignaturesPerMinute, failedSignaturesBurst } = settings;
     const failedPerSecond = failedSignaturesPerMinute / 60;
     this.failedSignatures = limit("failed-signatures", failedPerSecond, failedSignaturesBurst);
@@ -146,6 +143,7 @@ export class AddressLimits {
   private readonly signIns: Limit<string>;
   private readonly failedSignIns: Limit<string>;
   private readonly attestors: Limit<string>;
+  private readonly registrations: Limit<string>;
 
   constructor(settings: LimitSettings, monotonic = defaultMonotonic) {
     const { readsPerSecond, readsBurst, signInsPerSecond, failedSignInsPerMinute } = settings;
@@ -157,6 +155,14 @@ export class AddressLimits {
     const failedPerSecond = failedSignInsPerMinute / 60;
     this.failedSignIns = limit("failed-sign-ins", failedPerSecond, failedSignInsPerMinute);
     this.attestors = limit("attestors", attestorRequestsPerSecond, attestorRequestsBurst);
+    const { addressDepositsPerMinute } = settings;
+    const perSecond = addressDepositsPerMinute / 60;
+    this.registrations = limit("address-deposits", perSecond, addressDepositsPerMinute);
+  }
+
+  /** A registration of a deposit, by any account. */
+  takeRegistration(address: string, header: HeaderSink): void {
+    this.registrations.take(clientKeyOf(address), header);
   }
 
   /** A request of an attestor, counted apart from the reads of its address. */
@@ -185,28 +191,21 @@ export class AddressLimits {
 }
 
 /**
- * Limits per client address on what adds work or money to the bridge: accounts are free, so limits per
+ * First sign-ins that the `dev` attestor credits, per client address: accounts are free, so limits per
  * account alone would let one client use up a bound that all clients share.
  */
-export class DepositLimits {
-  private readonly registrations: Limit<string>;
+export class NewAccountLimit {
   private readonly newAccounts: Limit<string>;
 
-  constructor(settings: LimitSettings, monotonic = defaultMonotonic) {
-    const { addressDepositsPerMinute: burst, newAccountsPerMinute, newAccountsBurst } = settings;
-    const registrations = { name: "address-deposits", perSecond: burst / 60, burst };
-    this.registrations = new Limit(registrations, monotonic);
+  constructor(
+    { newAccountsPerMinute, newAccountsBurst: burst }: LimitSettings,
+    monotonic = defaultMonotonic,
+  ) {
     const perSecond = newAccountsPerMinute / 60;
-    const newAccounts = { name: "new-accounts", perSecond, burst: newAccountsBurst };
-    this.newAccounts = new Limit(newAccounts, monotonic);
+    this.newAccounts = new Limit({ name: "new-accounts", perSecond, burst }, monotonic);
   }
 
-  takeRegistration(address: string, header: HeaderSink): void {
-    this.registrations.take(clientKeyOf(address), header);
-  }
-
-  /** A first sign-in that the `dev` attestor credits. */
-  takeNewAccount(address: string, header: HeaderSink): void {
+  take(address: string, header: HeaderSink): void {
     this.newAccounts.take(clientKeyOf(address), header);
   }
 }

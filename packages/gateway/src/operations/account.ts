@@ -8,27 +8,27 @@ import {
   getPreconfirmProof,
 } from "@perpgate/protocol/operations";
 import { checksummed } from "./address-checksums.js";
-import { handleAccountRead, PlainText } from "./handler.js";
+import { handleForAccount, PlainText } from "./handler.js";
 
 export const ACCOUNT_HANDLERS = [
-  handleAccountRead(getAccount, async ({ params, query }, { link, session, onNotes }) => {
+  handleForAccount(getAccount, async ({ params, query }, { link, session, onNotes }) => {
     const asked = { session, params, query };
     const { result } = await link.request("getAccount", asked, onNotes);
     return { ...result, address: checksummed(result.address) };
   }),
-  handleAccountRead(getPositions, async ({ params, query }, { link, session, onNotes }) => {
+  handleForAccount(getPositions, async ({ params, query }, { link, session, onNotes }) => {
     const { result } = await link.request("getPositions", { session, params, query }, onNotes);
     return result;
   }),
-  handleAccountRead(getFills, async ({ params, query }, { link, session, onNotes }) => {
+  handleForAccount(getFills, async ({ params, query }, { link, session, onNotes }) => {
     const { result } = await link.request("getFills", { session, params, query }, onNotes);
     return result;
   }),
-  handleAccountRead(getLedger, async ({ params, query }, { link, session, onNotes }) => {
+  handleForAccount(getLedger, async ({ params, query }, { link, session, onNotes }) => {
     const { result } = await link.request("getLedger", { session, params, query }, onNotes);
     return result;
   }),
-  handleAccountRead(getFundingPayments, async ({ params, query }, { link, session, onNotes }) => {
+  handleForAccount(getFundingPayments, async ({ params, query }, { link, session, onNotes }) => {
     const { result } = await link.request(
       "getFundingPayments",
       { session, params, query },
@@ -36,7 +36,7 @@ export const ACCOUNT_HANDLERS = [
     );
     return result;
   }),
-  handleAccountRead(getPreconfirmProof, async ({ params, query }, { link, session, onNotes }) => {
+  handleForAccount(getPreconfirmProof, async ({ params, query }, { link, session, onNotes }) => {
     const { result } = await link.request(
       "getPreconfirmProof",
       { session, params, query },
@@ -44,7 +44,7 @@ export const ACCOUNT_HANDLERS = [
     );
     return new PlainText(result);
   }),
-  handleAccountRead(getPreconfirm, async ({ params, query }, { link, session, onNotes }) => {
+  handleForAccount(getPreconfirm, async ({ params, query }, { link, session, onNotes }) => {
     const { result } = await link.request("getPreconfirm", { session, params, query }, onNotes);
     return result;
   }),

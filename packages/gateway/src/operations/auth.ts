@@ -10,7 +10,7 @@ import {
 } from "@perpgate/protocol/operations";
 import { millisecondsOf } from "../auth/rfc3339.js";
 import { isFaulty, siweLinesOf } from "../auth/siwe-lines.js";
-import { handle, handleAccountRead, handleByVenue } from "./handler.js";
+import { handle, handleByVenue, handleForAccount } from "./handler.js";
 
 export const AUTH_HANDLERS = [
   handle(getNonce, (_, { nonces, clock }) => nonces.issue(clock())),
@@ -21,7 +21,7 @@ export const AUTH_HANDLERS = [
     venue.rotateSession(caller(), { body, bytes: bodyBytes, signature }),
   ),
   handleByVenue(endSession, ({ caller }, venue) => venue.endSession(caller())),
-  handleAccountRead(getSessions, async (_, { link, session, onNotes }) => {
+  handleForAccount(getSessions, async (_, { link, session, onNotes }) => {
     const { sessions } = await link.request("getSessions", { session }, onNotes);
     return sessions.map(({ info, message }) => ({ ...info, ...originOf(message) }));
   }),

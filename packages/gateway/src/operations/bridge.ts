@@ -1,3 +1,4 @@
+import { ApiError, withoutHexPrefix } from "@perpgate/protocol/core";
 import {
   getBridge,
   getDeposit,
@@ -7,32 +8,45 @@ import {
   submitDepositVotes,
 } from "@perpgate/protocol/operations";
 import { withChecksums } from "./address-checksums.js";
-import { handleAccountRead, handleByVenue } from "./handler.js";
+import { handleByLink, handleForAccount } from "./handler.js";
+
+const TX_HASH = /^[0-9a-f]{64}$/;
 
 export const BRIDGE_HANDLERS = [
-  handleByVenue(registerDeposit, async ({ caller, client, body }, venue, { checksums }) =>
-    withChecksums(await venue.registerDeposit(caller(), client, body), checksums),
-  ),
-  handleAccountRead(getDeposits, async ({ params, query }, asking, { checksums }) => {
+  handleForAccount(registerDeposit, async ({ body, client }, asking, context) => {
+    const { link, session, onNotes } = asking;
+    const { addressLimits, checksums } = context;
+    addressLimits.takeRegistration(client.address, client.header);
+    const txHash = withoutHexPrefix(body.txHash).toLowerCase();
+    if (!TX_HASH.test(txHash)) throw new ApiError("invalid_tx_hash", {}, { field: "txHash" });
+    const { chain, token } = body;
+    const asked = { session, chain, txHash, token };
+    const { result } = await link.request("registerDeposit", asked, onNotes);
+    return withChecksums(result, checksums);
+  }),
+  handleForAccount(getDeposits, async ({ params, query }, asking, { checksums }) => {
     const { link, session, onNotes } = asking;
     const { result } = await link.request("getDeposits", { session, params, query }, onNotes);
     return result.map((deposit) => withChecksums(deposit, checksums));
   }),
-  handleAccountRead(getDeposit, async ({ params, query }, asking, { checksums }) => {
+  handleForAccount(getDeposit, async ({ params, query }, asking, { checksums }) => {
     const { link, session, onNotes } = asking;
     const { result } = await link.request("getDeposit", { session, params, query }, onNotes);
     return withChecksums(result, checksums);
   }),
-  handleByVenue(getBridge, (_, venue) => venue.bridge()),
-  handleByVenue(submitDepositVotes, async ({ body, client }, venue, { addressLimits }) => {
-    addressLimits.takeAttestor(client.address, client.header);
-    return venue.submitVotes(body);
+  handleByLink(getBridge, async ({ params, query }, link) => {
+    const { result } = await link.request("getBridge", { params, query });
+    return result;
   }),
-  handleByVenue(
-    getDepositQueue,
-    async ({ body, bodyBytes, signature, client }, venue, { addressLimits }) => {
-      addressLimits.takeAttestor(client.address, client.header);
-      return venue.depositQueue({ body, bytes: bodyBytes, signature });
-    },
-  ),
+  handleByLink(submitDepositVotes, async ({ body, client }, link, { addressLimits }) => {
+    addressLimits.takeAttestor(client.address, client.header);
+    const { result } = await link.request("submitDepositVotes", { body });
+    return result;
+  }),
+  handleByLink(getDepositQueue, async (call, link, { addressLimits }) => {
+    const { body, bodyBytes: bytes, signature, client } = call;
+    addressLimits.takeAttestor(client.address, client.header);
+    const { result } = await link.request("getDepositQueue", { body, bytes, signature });
+    return result;
+  }),
 ];

@@ -95,8 +95,8 @@ export interface Asking {
   readonly onNotes: OnNotes;
 }
 
-/** Binds a read of the caller's account. The core counts it, and tells what it has read. */
-export function handleAccountRead<O extends Operation>(
+/** Binds an operation of the caller's account, which the core counts; it tells what it has read. */
+export function handleForAccount<O extends Operation>(
   operation: O,
   run: (call: Call<O>, asking: Asking, context: GatewayContext) => Promise<Result<O>>,
 ): Handler {

@@ -169,27 +169,22 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
   getBlock: { path: "/v1/blocks/7", asked: asking("getBlock", { number: "7" }) },
   registerDeposit: {
     body: { chain: "tron", txHash: HASH, token: "USDT" },
-    asked: [
-      "registerDeposit",
-      caller,
-      expect.anything(),
-      { chain: "tron", txHash: HASH, token: "USDT" },
-    ],
+    asked: ["registerDeposit", { session: 7, chain: "tron", txHash: HASH.slice(2), token: "USDT" }],
   },
   getDeposits: {
     path: "/v1/bridge/deposits?limit=2",
     asked: askingFor("getDeposits", {}, { limit: 2 }),
   },
   getDeposit: { path: "/v1/bridge/deposits/43", asked: askingFor("getDeposit", { id: "43" }) },
-  getBridge: { asked: ["bridge"] },
+  getBridge: { asked: asking("getBridge") },
   submitDepositVotes: {
     body: { votes: [{ text: "v", signature: "00" }] },
-    asked: ["submitVotes", { votes: [{ text: "v", signature: "00" }] }],
+    asked: ["submitDepositVotes", { body: { votes: [{ text: "v", signature: "00" }] } }],
   },
   getDepositQueue: {
     body: QUEUE_REQUEST,
     asked: [
-      "depositQueue",
+      "getDepositQueue",
       {
         body: QUEUE_REQUEST,
         bytes: Buffer.from(JSON.stringify(QUEUE_REQUEST)),

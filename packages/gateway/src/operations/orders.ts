@@ -14,7 +14,7 @@ import {
 import { chargeBoth, orderWithinBudget } from "../limits/charge-operation.js";
 import type { OperationResult } from "../venue/batch-flow.js";
 import type { ReceiptedAck } from "../venue/venue-link.js";
-import { handleAccountRead, handleByVenue } from "./handler.js";
+import { handleByVenue, handleForAccount } from "./handler.js";
 
 /** The venue checks the signature, because a repeated nonce is answered before that check. */
 export const placeOrderHandler = handleByVenue(
@@ -111,11 +111,11 @@ export const ORDER_HANDLERS = [
   handleByVenue(cancelOrder, ({ caller, params }, venue) =>
     venue.cancelOrder(caller(), { orderId: params.id }),
   ),
-  handleAccountRead(getOrders, async ({ params, query }, { link, session, onNotes }) => {
+  handleForAccount(getOrders, async ({ params, query }, { link, session, onNotes }) => {
     const { result } = await link.request("getOrders", { session, params, query }, onNotes);
     return result;
   }),
-  handleAccountRead(getOrder, async ({ params, query }, { link, session, onNotes }) => {
+  handleForAccount(getOrder, async ({ params, query }, { link, session, onNotes }) => {
     const { result } = await link.request("getOrder", { session, params, query }, onNotes);
     return result;
   }),

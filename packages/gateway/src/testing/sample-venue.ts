@@ -80,10 +80,6 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
     cancelOrder: answer("cancelOrder", canceled),
     cancelAllOrders: answer("cancelAllOrders", { canceled: ["42"] }),
     cancelOrdersAfter: answer("cancelOrdersAfter", { cancelAt: null }),
-    registerDeposit: answer("registerDeposit", DEPOSIT),
-    bridge: answer("bridge", BRIDGE),
-    submitVotes: answer("submitVotes", { refusals: [null, "vote_outdated"] }),
-    depositQueue: answer("depositQueue", QUEUE),
   };
   const handlers: RequestHandlers = {
     getMarkets: told("getMarkets", { result: [] }),
@@ -117,6 +113,12 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
       },
     }),
     getPreconfirmProof: told("getPreconfirmProof", { result: "c2sp.org/tlog-proof@v1\n" }),
+    registerDeposit: told("registerDeposit", { result: DEPOSIT }),
+    getBridge: told("getBridge", { result: BRIDGE }),
+    submitDepositVotes: told("submitDepositVotes", {
+      result: { refusals: [null, "vote_outdated"] },
+    }),
+    getDepositQueue: told("getDepositQueue", { result: QUEUE }),
     getDeposits: told("getDeposits", { result: [DEPOSIT] }),
     getDeposit: told("getDeposit", { result: { ...DEPOSIT, votes: [VOTE] } }),
     tlogCheckpoint: told("tlogCheckpoint", NO_FILE),

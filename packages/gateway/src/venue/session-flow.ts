@@ -16,7 +16,7 @@ import {
   type SignInServices,
 } from "../auth/sign-in.js";
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
-import type { DepositLimits } from "../limits/limits.js";
+import type { NewAccountLimit } from "../limits/limits.js";
 import type { Caller, Client, SessionOptions, Signed } from "../request.js";
 import type { SessionGuard } from "./session-guard.js";
 import {
@@ -37,7 +37,7 @@ export class SessionFlow {
     private readonly rules: SignInRules,
     private readonly services: SignInServices,
     private readonly signatures: SignatureVerifier,
-    private readonly depositLimits: DepositLimits,
+    private readonly newAccounts: NewAccountLimit,
   ) {}
 
   async signIn(client: Client, body: SignInBody): Promise<SessionToken> {
@@ -53,7 +53,7 @@ export class SessionFlow {
     if (this.link.views.isSignInNonceUsed(signIn.account, nonce)) throw nonceUsed();
     await proveSignIn(signIn, proofs, (check) => this.contractChecks.run(client, check));
     if (this.link.views.grantsAtSignIn(signIn.account)) {
-      this.depositLimits.takeNewAccount(client.address, client.header);
+      this.newAccounts.take(client.address, client.header);
     }
     const secret = newSecret();
     const session = await this.open(signIn, markets, secret.tokenHash);

@@ -10,15 +10,10 @@
 import type {
   AmendOrderBody,
   BatchBody,
-  BridgeInfo,
   CanceledOrder,
   CanceledOrders,
   CancelOrderBody,
   CancelTimer,
-  Deposit,
-  DepositBody,
-  DepositQueue,
-  DepositQueueBody,
   EndedSession,
   EndedSessions,
   ExtendedOrderBody,
@@ -28,37 +23,30 @@ import type {
   RotatedSession,
   SessionToken,
   SignInBody,
-  VotesAnswer,
-  VotesBody,
 } from "@perpgate/protocol";
-import { ApiError } from "@perpgate/protocol/core";
 import type { Venue } from "@perpgate/venue";
 import type { SignInRules, SignInServices } from "../auth/sign-in.js";
 import { poolVerifier } from "../auth/verification/pool-verifier.js";
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
 import { Admission } from "../limits/admission.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
-import { AccountLimits, DepositLimits } from "../limits/limits.js";
+import { AccountLimits, NewAccountLimit } from "../limits/limits.js";
 import type { Caller, Client, SessionOptions, Signed } from "../request.js";
-import type { Attestation } from "./attestation.js";
 import { BatchFlow, type OperationResult } from "./batch-flow.js";
 import { CancelFlow } from "./cancel-flow.js";
-import { DepositFlow } from "./deposit-flow.js";
 import { MarginFlow } from "./margin-flow.js";
 import { OrderFlow } from "./order-flow.js";
 import { SessionFlow } from "./session-flow.js";
 import { SessionGuard } from "./session-guard.js";
 import { SessionList } from "./session-list.js";
 import { refuseOverlong, type SignedServices, withinFailures } from "./signed-request.js";
-import { answered, type LiveSession, type ReceiptedAck, VenueLink } from "./venue-link.js";
+import { type LiveSession, type ReceiptedAck, VenueLink } from "./venue-link.js";
 
 export interface VenueGatewayOptions {
   readonly venue: Venue;
   readonly limits: LimitSettings;
   readonly signIn: SignInRules;
   readonly services: SignInServices;
-  /** Undefined under the `dev` attestor. */
-  readonly attestation?: Attestation;
   /** Verifies signatures; by default libuv's thread pool does. */
   readonly signatures?: SignatureVerifier | undefined;
 }
@@ -78,24 +66,20 @@ export class VenueGateway {
   private readonly batching: BatchFlow;
   private readonly margins: MarginFlow;
   private readonly canceling: CancelFlow;
-  private readonly depositing: DepositFlow;
-  private readonly attestation: Attestation | undefined;
-  private readonly depositLimits: DepositLimits;
 
   constructor(options: VenueGatewayOptions) {
-    const { venue, limits, signIn, services, attestation, signatures = poolVerifier } = options;
+    const { venue, limits, signIn, services, signatures = poolVerifier } = options;
     this.link = new VenueLink(venue);
     this.guard = new SessionGuard(this.link);
     this.limits = new AccountLimits(limits);
     this.signedBytes = limits.signedBytes;
-    this.depositLimits = new DepositLimits(limits);
     this.sessions = new SessionFlow(
       this.link,
       this.guard,
       signIn,
       services,
       signatures,
-      this.depositLimits,
+      new NewAccountLimit(limits),
     );
     this.sessionsOf = new SessionList(this.link, this.guard, signatures);
     this.admission = new Admission(limits.pendingOrders);
@@ -112,8 +96,6 @@ export class VenueGateway {
     this.batching = new BatchFlow(signed);
     this.margins = new MarginFlow(signed);
     this.canceling = new CancelFlow(this.link, this.limits);
-    this.attestation = attestation;
-    this.depositing = new DepositFlow(this.link, attestation, limits.unseenDeposits);
   }
 
   /** The last position that is applied here. */
@@ -220,30 +202,6 @@ export class VenueGateway {
     return this.canceling.cancelAfter(this.countedSession(caller), afterMs);
   }
 
-  async registerDeposit(caller: Caller, client: Client, request: DepositBody): Promise<Deposit> {
-    const session = this.guard.sessionOf(caller);
-    this.limits.deposits.take(session.account, caller.header);
-    this.depositLimits.takeRegistration(client.address, caller.header);
-    return this.depositing.register(session, request);
-  }
-
-  async bridge(): Promise<BridgeInfo> {
-    return this.attestation?.info() ?? DEV_BRIDGE;
-  }
-
-  async submitVotes({ votes }: VotesBody): Promise<VotesAnswer> {
-    return { refusals: [...(await answered(this.attestors().accept(votes)))] };
-  }
-
-  async depositQueue(request: Signed<DepositQueueBody>): Promise<DepositQueue> {
-    return this.attestors().queue(request);
-  }
-
-  private attestors(): Attestation {
-    if (this.attestation === undefined) throw new ApiError("attestors_not_configured", {});
-    return this.attestation;
-  }
-
   private withinFailures<T>(
     caller: Caller,
     session: LiveSession,
@@ -260,14 +218,3 @@ export class VenueGateway {
     return session;
   }
 }
-
-const DEV_BRIDGE: BridgeInfo = {
-  attestor: "dev",
-  venue: null,
-  venueId: null,
-  members: [],
-  quorum: 0,
-  keys: [],
-  paused: [],
-  chains: [],
-};

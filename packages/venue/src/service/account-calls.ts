@@ -26,7 +26,7 @@ export class AccountCalls {
     notes: NotesInMaking,
     attempt: (session: Session) => T | Promise<T>,
   ): T | Promise<T> {
-    const session = this.live(number);
+    const session = liveSession(this.venue, number);
     this.reads.take(session.account, notes);
     return this.venue.isReplicated ? this.judged(session, attempt) : attempt(session);
   }
@@ -46,13 +46,14 @@ export class AccountCalls {
         const details = { retryAfterMs: 1_000 };
         throw new ApiError("lagging", { position: this.venue.seq }, { details });
       });
-      return attempt(this.live(session.number));
+      return attempt(liveSession(this.venue, session.number));
     }
   }
+}
 
-  private live(number: number): Session {
-    const session = this.venue.views.session(number);
-    if (session === undefined) throw new ApiError("invalid_token", {});
-    return session;
-  }
+/** @throws ApiError `invalid_token` */
+export function liveSession({ views }: Venue, number: number): Session {
+  const session = views.session(number);
+  if (session === undefined) throw new ApiError("invalid_token", {});
+  return session;
 }

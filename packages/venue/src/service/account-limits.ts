@@ -7,6 +7,9 @@ export interface AccountLimitSettings {
   /** Reads with a token. */
   readonly accountReadsPerSecond: number;
   readonly accountReadsBurst: number;
+  readonly depositsPerMinute: number;
+  /** Open deposits per account that no attestor has seen on their chain. */
+  readonly unseenDeposits: number;
 }
 
 type LimitName = NonNullable<Notes["counted"]>["limit"];

@@ -9,7 +9,6 @@
 import { type KeyObject, verify } from "node:crypto";
 import { promisify } from "node:util";
 import { publicKeyHex } from "@perpgate/bridge";
-import type { Attestation, Signed } from "@perpgate/gateway";
 import type {
   BridgeInfo,
   CreditedDeposit,
@@ -23,7 +22,7 @@ import type {
   Vote,
 } from "@perpgate/protocol";
 import { ApiError, bytesFromHex, parseVote } from "@perpgate/protocol/core";
-import type { Venue } from "@perpgate/venue";
+import type { Attestation, SignedQueueRequest, Venue } from "@perpgate/venue";
 import { bridgeInfoOf } from "./bridge-info.js";
 import type { VenueDeposits } from "./venue-deposits.js";
 import { VoteBudget } from "./vote-budget.js";
@@ -57,7 +56,7 @@ export class VoteIntake implements Attestation {
     return refusals;
   }
 
-  async queue({ body, bytes, signature }: Signed<DepositQueueBody>): Promise<DepositQueue> {
+  async queue({ body, bytes, signature }: SignedQueueRequest): Promise<DepositQueue> {
     const { attestor, venue, time } = body;
     const member = this.memberOf(attestor);
     // Remote attestors use their wall clock.

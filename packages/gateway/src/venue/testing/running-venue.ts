@@ -12,6 +12,7 @@ import { setImmediate } from "node:timers/promises";
 import { EdgeLink, memoryTransport } from "@perpgate/link";
 import { DEFAULT_MARKETS, stepOf, toSteps } from "@perpgate/protocol";
 import {
+  type Attestation,
   type AttestorKeys,
   Core,
   DEFAULT_PARAMETERS,
@@ -39,7 +40,6 @@ import {
 } from "../../testing/running-gateway.js";
 import type { SocketLimits } from "../../ws/socket-limits.js";
 import { StreamServer } from "../../ws/stream-server.js";
-import type { Attestation } from "../attestation.js";
 import { VenueGateway } from "../venue-gateway.js";
 import type { VenueCommand } from "../venue-link.js";
 
@@ -143,7 +143,6 @@ export async function runVenue(
   const attestation = changes.attestation?.(venue);
   const port = new VenueGateway({
     venue,
-    ...(attestation === undefined ? {} : { attestation }),
     limits,
     signatures: changes.signatures,
     signIn: {
@@ -158,7 +157,7 @@ export async function runVenue(
   });
   const transport = memoryTransport({ isCoded: process.env.PERPGATE_CODED_LINK === "1" });
   const coreFaults: unknown[] = [];
-  const core = new Core({ venue, limits, onFault: (error) => coreFaults.push(error) });
+  const core = new Core({ venue, limits, attestation, onFault: (error) => coreFaults.push(error) });
   core.connect(transport.connectCore);
   const link = new EdgeLink(transport.connectEdge);
   await link.ready;

@@ -4,11 +4,17 @@
  */
 
 import type { BridgeInfo, DepositQueue, DepositQueueBody, SubmittedVote } from "@perpgate/protocol";
-import type { Signed } from "../request.js";
+
+/** A body, the bytes it was parsed from, and the `X-Service-Sig` header as sent. */
+export interface SignedQueueRequest {
+  readonly body: DepositQueueBody;
+  readonly bytes: Uint8Array;
+  readonly signature: string | undefined;
+}
 
 export interface Attestation {
   info(): BridgeInfo;
   /** For each vote the reason why it does not count, or null. A forged vote rejects the whole call. */
   accept(votes: readonly SubmittedVote[]): Promise<readonly (string | null)[]>;
-  queue(request: Signed<DepositQueueBody>): Promise<DepositQueue>;
+  queue(request: SignedQueueRequest): Promise<DepositQueue>;
 }

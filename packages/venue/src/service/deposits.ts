@@ -1,0 +1,103 @@
+/** Registers deposits by transaction hash, and serves remote attestors. */
+
+import type { RequestHandlers } from "@perpgate/link";
+import type { BridgeInfo, Chain, Token } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
+import { NotApplied } from "../pending-batches.js";
+import { NO_EVIDENCE } from "../record/record.js";
+import type { Venue } from "../venue.js";
+import { liveSession } from "./account-calls.js";
+import type { AccountLimit } from "./account-limits.js";
+import type { Attestation } from "./attestation.js";
+
+export type Deposits = Pick<
+  RequestHandlers,
+  "registerDeposit" | "getBridge" | "submitDepositVotes" | "getDepositQueue"
+>;
+
+export interface DepositServices {
+  readonly venue: Venue;
+  /** Undefined under the `dev` attestor, which accepts any hash. */
+  readonly attestation: Attestation | undefined;
+  readonly limit: AccountLimit;
+  /** Invented hashes cost nothing, so the unseen deposits per account are bounded. */
+  readonly maxUnseen: number;
+}
+
+export function deposits({ venue, attestation, limit, maxUnseen }: DepositServices): Deposits {
+  const { views } = venue;
+  const isAccepted = (chain: Chain, token: Token): boolean => {
+    if (attestation === undefined) return true;
+    const watched = attestation.info().chains.find((entry) => entry.chain === chain);
+    return watched?.tokens.some((entry) => entry.token === token) === true;
+  };
+  const refuseTooManyUnseen = (account: number, chain: Chain, txHash: string): void => {
+    if (views.attestation.unseenBy(account) < maxUnseen) return;
+    // Registering a known hash again adds nothing.
+    if (views.registeredDeposit(account, chain, txHash) !== undefined) return;
+    throw tooManyUnseen(maxUnseen);
+  };
+  const attestors = (): Attestation => {
+    if (attestation === undefined) throw new ApiError("attestors_not_configured", {});
+    return attestation;
+  };
+  return {
+    registerDeposit: async ({ session, chain, txHash, token }, notes) => {
+      const { account } = liveSession(venue, session);
+      limit.take(account, notes);
+      if (!isAccepted(chain, token)) throw new ApiError("token_not_on_chain", { chain, token });
+      refuseTooManyUnseen(account, chain, txHash);
+      const command = {
+        kind: "RegisterDeposit",
+        stampMs: venue.nowMs(),
+        session,
+        chain,
+        txHash,
+        token,
+      } as const;
+      const outcome = await answered(
+        venue.submitted(command, NO_EVIDENCE, (applied) => views.outcome(applied)),
+      );
+      if (outcome.kind === "refused") {
+        const { refusal, detail1 } = outcome;
+        if (refusal === "too_many_unseen_deposits") throw tooManyUnseen(detail1);
+        const isGone = refusal === "session_unknown" || refusal === "session_expired";
+        throw isGone
+          ? new ApiError("invalid_token", {})
+          : new Error(`RegisterDeposit was refused: ${refusal}`);
+      }
+      const result = views.registeredDeposit(account, chain, txHash);
+      if (result === undefined) throw new Error(`deposit ${chain} ${txHash} was not registered`);
+      return { result };
+    },
+    getBridge: () => ({ result: attestation?.info() ?? DEV_BRIDGE }),
+    submitDepositVotes: async ({ body: { votes } }) => ({
+      result: { refusals: [...(await answered(attestors().accept(votes)))] },
+    }),
+    getDepositQueue: async (request) => ({ result: await attestors().queue(request) }),
+  };
+}
+
+/** What the venue resolves with; rejects with what a client is answered if it applied nothing. */
+async function answered<T>(submitted: Promise<T>): Promise<T> {
+  try {
+    return await submitted;
+  } catch (error) {
+    throw error instanceof NotApplied ? new ApiError(error.why, {}) : error;
+  }
+}
+
+function tooManyUnseen(limit: number): ApiError {
+  return new ApiError("too_many_unseen_deposits", { limit });
+}
+
+const DEV_BRIDGE: BridgeInfo = {
+  attestor: "dev",
+  venue: null,
+  venueId: null,
+  members: [],
+  quorum: 0,
+  keys: [],
+  paused: [],
+  chains: [],
+};
