@@ -20,6 +20,7 @@ import { History, type HistoryEvents } from "../history/history.js";
 import type { Held } from "../history/history-environment.js";
 import type { HistoryContext } from "../history/history-rows.js";
 import type { HistoryStore } from "../history/history-store.js";
+import { MAX_TAIL_BYTES } from "../history/write-queue.js";
 import { type Applied, type CommandObserver, Replica } from "../replica.js";
 import { HistoryDamaged, HistoryLost } from "../venue-errors.js";
 import { bookedBalance, moneyOf } from "../views/account-view.js";
@@ -44,8 +45,12 @@ export interface Recovered {
   readonly report: RecoveryReport;
 }
 
-/** History entries not on disk at which the replay waits. */
-const MAX_BACKLOG = 100_000;
+/**
+ * History entries not on disk, and their bytes, at which the replay waits. A transaction touches most pages
+ * of the indexes by account, so fewer and larger ones write less: a third faster than with 100,000 entries.
+ */
+const MAX_BACKLOG = 400_000;
+const MAX_BACKLOG_BYTES = MAX_TAIL_BYTES / 2;
 /** Batches between two checks of the backlog. */
 const CHECK_EVERY = 64;
 
@@ -108,7 +113,9 @@ async function replay(
       // Lets the process receive signals.
       await setImmediate();
       signal?.throwIfAborted();
-      if (history.backlog > MAX_BACKLOG) await history.settle(MAX_BACKLOG / 2);
+      const { backlog, tailBytes } = history;
+      const isFar = backlog > MAX_BACKLOG || tailBytes > MAX_BACKLOG_BYTES;
+      if (isFar) await history.settle(Math.floor(backlog / 2));
       if (count % (64 * CHECK_EVERY) === 0) {
         onProgress(replica.seq, reader.seq.record, end.record);
       }
