@@ -97,6 +97,12 @@ export const Order = Type.Object(
     trigger: Nullable(Trigger),
     limitPrice: Nullable(Price),
     closePosition: Type.Boolean(),
+    triggered: Type.Optional(
+      Type.Boolean({
+        description:
+          "Of closePosition: true once it was triggered; it is pending while the book cannot take it.",
+      }),
+    ),
     parentOrderId: Type.Optional({
       ...LogPosition,
       description: "Of an exit: the order that it is attached to.",

@@ -4,7 +4,7 @@ import type { Order } from "@perpgate/protocol";
 import { useEffect, useRef, useState } from "react";
 import { formatDollars, NONE } from "../format/numbers.js";
 import { formatDayAndClock } from "../format/text.js";
-import { canResize, priceOfOrder } from "../order/amendment.js";
+import { canAmend, canResize, priceOfOrder } from "../order/amendment.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { priceText, sizeText } from "../venue/market-view.js";
@@ -53,6 +53,7 @@ function useColumns(draft: Draft | undefined, setDraft: OnDraft): readonly Colum
         if (own !== undefined)
           return <DraftCell order={order} draft={own} name="price" onDraft={setDraft} />;
         const text = priceText(marketFeed.view(order.symbol), priceOfOrder(order));
+        if (order.triggered === true) return "closing at the market";
         return order.status === "pending" ? `mark ${triggerSign(order)} ${text}` : text;
       },
     },
@@ -104,15 +105,17 @@ function Actions({ order, draft, onDraft }: ActionsProps) {
   const begin = () => onDraft({ orderId: order.orderId });
   return (
     <span className="row">
-      <button
-        ref={amend}
-        type="button"
-        className="button small"
-        aria-label={`Amend order ${order.orderId}`}
-        onClick={begin}
-      >
-        Amend
-      </button>
+      {canAmend(order) && (
+        <button
+          ref={amend}
+          type="button"
+          className="button small"
+          aria-label={`Amend order ${order.orderId}`}
+          onClick={begin}
+        >
+          Amend
+        </button>
+      )}
       <CancelButton order={order} />
     </span>
   );

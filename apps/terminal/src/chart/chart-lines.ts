@@ -1,7 +1,7 @@
 /** The trader's lines: entry, liquidation price and open orders. */
 
 import type { Order, Position } from "@perpgate/protocol";
-import { isAtLimit, priceOfOrder } from "../order/amendment.js";
+import { canAmend, isAtLimit, priceOfOrder } from "../order/amendment.js";
 import type { MarketView } from "../venue/market-view.js";
 
 export interface ChartLine {
@@ -30,7 +30,8 @@ export function linesOf(
     const price = priceOfOrder(order);
     if (order.symbol !== market.symbol || price === null) continue;
     const { orderId, side } = order;
-    lines.push({ price, title: titleOf(order), tone: side, orderId });
+    const line = { price, title: titleOf(order), tone: side };
+    lines.push(canAmend(order) ? { ...line, orderId } : line);
   }
   return lines;
 }

@@ -18,6 +18,11 @@ export function canResize(order: Order): boolean {
   return !order.closePosition && order.parentOrderId === undefined && !isAtLimit(order);
 }
 
+/** One that was triggered closes the position as soon as the book can take it. */
+export function canAmend({ triggered = false }: Order): boolean {
+  return !triggered;
+}
+
 /** What is wanted of an order; undefined leaves it as it is. */
 export interface WantedTerms {
   readonly price?: number | undefined;

@@ -101,15 +101,17 @@ function OrderFormView({ view }: { readonly view: MarketView }) {
       )}
       <MoreOptions view={view} form={form} problems={problems} />
       <PreviewFacts view={view} form={form} estimate={estimated} />
-      <SubmitButton
-        view={view}
-        form={form}
-        isIn={isIn}
-        isSending={sending.isSending}
-        missing={estimated.read.missing}
-      />
+      <div className="submit">
+        <AdviceBox advice={advice} onAct={act} />
+        <SubmitButton
+          view={view}
+          form={form}
+          isIn={isIn}
+          isSending={sending.isSending}
+          missing={estimated.read.missing}
+        />
+      </div>
       <OrderNotes view={view} form={form} estimate={estimated} />
-      <AdviceBox advice={advice} onAct={act} />
       {sending.asked !== undefined && (
         <Suspense>
           <ConfirmOrder

@@ -82,6 +82,17 @@ describe("account notices", () => {
     expect(titles()).toEqual(["Stop triggered: BTCUSD"]);
   });
 
+  test("a stop of the whole position that the book cannot take: said once", () => {
+    const { update, titles, toasts } = start();
+    const waiting = { ...STOP, closePosition: true };
+    const fired = { ...waiting, triggered: true };
+    update(fired, waiting);
+    expect(titles()).toEqual(["Stop triggered: BTCUSD"]);
+    for (const { id } of toasts.list.get()) toasts.close(id);
+    update({ ...fired, updatedAt: 2 }, fired);
+    expect(titles()).toEqual([]);
+  });
+
   test("a cancel: with its reason", () => {
     const { update, toasts } = start();
     update({ ...RESTING, status: "canceled", reason: "liquidation" }, RESTING);

@@ -113,7 +113,10 @@ export class AccountNotices {
     this.sources.onChanged(order);
     if (before === undefined) return;
     const key = `order ${order.orderId}`;
-    const isTriggered = before.status === "pending" && order.status !== "pending";
+    const isTriggered =
+      before.triggered !== true &&
+      before.status === "pending" &&
+      (order.status !== "pending" || order.triggered === true);
     if (order.status === "filled" || order.filledSize > before.filledSize) {
       const title = order.status === "filled" ? "Filled" : "Partly filled";
       this.show("good", isTriggered ? `Stop triggered, ${title.toLowerCase()}` : title, order, key);

@@ -220,11 +220,13 @@ test("closePosition, filled in part: as large as its fills, nothing less than no
   const { orderId } = exit.body;
   const shown = async () => (await trader.get(`/v1/orders/${orderId}`)).body;
   expect(await shown()).toMatchObject({ size: 0, filledSize: 0, remainingSize: 0 });
+  expect(await shown()).not.toHaveProperty("triggered");
   await client.ask({ op: "subscribe", streams: ["orders"] });
   await other.signed("/v1/orders", { ...SIZED, size: 0.004, price: 63_900, nonce: 2 });
   await at.setIndex("BTCUSD", 64_000);
   await at.advance(200);
-  const inPart = { status: "pending", size: 0.004, filledSize: 0.004, remainingSize: 0 };
+  const parts = { size: 0.004, filledSize: 0.004, remainingSize: 0 };
+  const inPart = { status: "pending", triggered: true, ...parts };
   expect(await shown()).toMatchObject(inPart);
   const update = await client.take(({ t, d }) => t === "orders" && d.type === "update");
   expect(update.d).toMatchObject({ orders: [inPart] });

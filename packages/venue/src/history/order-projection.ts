@@ -84,10 +84,12 @@ export class OrderProjection {
         return;
       case EVENT.StopTriggered:
         // A stop that rests once it is triggered is named by `OrderRested`, which has no account.
-        this.orderOf(
-          words[at + STOP_TRIGGERED.account]!,
-          words[at + STOP_TRIGGERED.market]!,
-          words[at + STOP_TRIGGERED.orderId]!,
+        this.onTriggered(
+          this.rowOf(
+            words[at + STOP_TRIGGERED.account]!,
+            words[at + STOP_TRIGGERED.market]!,
+            words[at + STOP_TRIGGERED.orderId]!,
+          ),
         );
         return;
       case EVENT.OrderRested: {
@@ -195,6 +197,13 @@ export class OrderProjection {
       taker === 0 ? undefined : this.rowOf(words[at + TRADED.takerAccount]!, market, taker);
     if (this.taker !== undefined) {
       fill(this.taker, lots, micros, words[at + TRADED.takerFeeMicros]!);
+    }
+  }
+
+  /** One that closes the position stays pending while the book cannot take it. */
+  private onTriggered(row: Float64Array): void {
+    if (row.length > ORDER_ROW_WORDS && row[EXTENDED_ROW.CLOSE_POSITION] !== 0) {
+      row[EXTENDED_ROW.CLOSE_POSITION] = 2;
     }
   }
 

@@ -40,6 +40,7 @@ export const EXTENDED_ROW = {
   TRIGGER: 23,
   /** 0: none. */
   LIMIT: 24,
+  /** 0: no; 1: yes; 2: yes, and triggered. */
   CLOSE_POSITION: 25,
   /** The client's id, five words. */
   CLIENT: 26,

@@ -155,7 +155,13 @@ export function orderOf(source: VenueSource, row: ArrayLike<number>): Order {
 
 type Terms = Pick<
   Order,
-  "clientOrderId" | "timeInForce" | "expiresAt" | "trigger" | "limitPrice" | "closePosition"
+  | "clientOrderId"
+  | "timeInForce"
+  | "expiresAt"
+  | "trigger"
+  | "limitPrice"
+  | "closePosition"
+  | "triggered"
 >;
 
 /** What plain orders have by default. */
@@ -171,5 +177,6 @@ function termsOf(market: MarketUnits, type: OrderType, row: ArrayLike<number>): 
       type === "stop" ? (TRIGGERS[isPlain ? 0 : row[EXTENDED_ROW.TRIGGER]!] ?? "stop") : null,
     limitPrice: isPlain ? null : priceOrNull(market, row[EXTENDED_ROW.LIMIT]!),
     closePosition: !isPlain && row[EXTENDED_ROW.CLOSE_POSITION] !== 0,
+    ...(!isPlain && row[EXTENDED_ROW.CLOSE_POSITION] === 2 ? { triggered: true } : {}),
   };
 }

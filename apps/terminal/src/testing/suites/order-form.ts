@@ -68,6 +68,10 @@ export function orderFormTests(test: PageTest): void {
     await page.getByText("Enter a percentage up to 50").waitFor();
     await page.getByRole("button", { name: "Correct the max. slippage", disabled: true }).waitFor();
     await opened.inspect("form-market-options", "section.trade");
+    await expectSubmitInView(opened);
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await expectSubmitInView(opened);
+    await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole("textbox", { name: "Max. slippage" }).fill("0.01");
     await page.getByTestId("order-note").getByText("within 0.01% of the mark").waitFor();
     await page.getByRole("textbox", { name: "Confirm orders above" }).fill("");
@@ -200,7 +204,8 @@ export function orderFormTests(test: PageTest): void {
     await opened.inspect("form-stop-options", "section.trade");
     await opened.order("Stop", "Buy / Long", { margin: "100" });
     await rowOf("Buy take profit").getByText("mark ≤").waitFor();
-    await rowOf("Buy take profit").getByText("Limit", { exact: true }).waitFor();
+    const limit = `Limit ${(price + 10).toLocaleString("en-US")}.0`;
+    await rowOf("Buy take profit").getByText(limit, { exact: true }).waitFor();
     // The form whose order is refused is gone when the answer arrives.
     const form = page.getByRole("form", { name: "Order" });
     await form.getByText("Limit", { exact: true }).click();
@@ -214,6 +219,17 @@ export function orderFormTests(test: PageTest): void {
     await page.locator(".toast", { hasText: "Not enough funds" }).waitFor();
     opened.expectClean();
   });
+}
+
+/** With all options open, without scrolling. */
+async function expectSubmitInView({ page }: TradingPage): Promise<void> {
+  const button = page.getByRole("form", { name: "Order" }).locator("button[type=submit]");
+  const isInView = async () => {
+    const box = await button.boundingBox();
+    const bottom = box === null ? Number.NaN : box.y + box.height;
+    return bottom <= (page.viewportSize()?.height ?? 0);
+  };
+  await expect.poll(isInView, POLL).toBe(true);
 }
 
 async function submit(opened: TradingPage): Promise<void> {
