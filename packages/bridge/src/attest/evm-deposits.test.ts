@@ -5,6 +5,7 @@ import type { Address } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Attestors } from "../testing/attestors.js";
 import { DOLLAR, EvmNode, startEvmChain } from "../testing/evm-node.js";
+import { VaultChain } from "../testing/vault-chain.js";
 
 let node: EvmNode;
 let other: EvmNode;
@@ -60,6 +61,15 @@ describe("credited", () => {
     expect(attestors.venue.wallet(alice)).toBe(123_456_789);
     await attestor().poll();
     expect(attestors.venue.wallet(alice)).toBe(123_456_789);
+  });
+
+  test("transfer to a vault contract: credited like any other", async () => {
+    const contract = new VaultChain(node, usdc);
+    expect((await contract.deploy()).result).toBe("ok");
+    const hash = await node.transfer(usdc, alice, contract.vault, 9n * DOLLAR);
+    const deposit = await attest(hash, "USDC", { vault: contract.vault });
+    expect(deposit).toMatchObject({ status: "credited", credits: [{ amountMicros: 9_000_000 }] });
+    expect(await contract.balance(contract.vault)).toBe(9n * DOLLAR);
   });
 
   test("another person's hash: credited to the sender, not to the registrant", async () => {
