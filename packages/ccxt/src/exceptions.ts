@@ -75,6 +75,7 @@ export const EXCEPTIONS: Readonly<Record<string, ExceptionClass>> = {
   index_held: OperationRejected,
   too_late: OperationRejected,
   position_not_found: OperationRejected,
+  too_many_orders: InvalidOrder,
   price_required: ArgumentsRequired,
   insufficient_margin: InsufficientFunds,
   margin_needed: InsufficientFunds,

@@ -403,6 +403,7 @@ test("every error of the venue: InvalidOrder for what an order breaks, others by
     "reduce_only_without_position",
     "size_below_lot",
     "size_not_on_lot",
+    "too_many_orders",
   ]);
   expect(venue.streamFaults).toEqual([]);
 });

@@ -79,6 +79,9 @@ export const LEVELS_PER_CHECK = 2_000;
  * maker, for each fill apart.
  */
 export const ENDS_PER_MAKER = 4;
+/** Open orders that an account may have in all, and what of its equity each further one takes. */
+export const FREE_PLACES = 20;
+export const MICROS_PER_PLACE = 10_000_000;
 /** Operations of one signed batch. */
 export const OPERATIONS_PER_BATCH = 50;
 

@@ -80,6 +80,7 @@ export const REFUSALS = [
   "index_slot_ahead",
   "exit_price",
   "leverage_limited",
+  "too_many_orders",
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

@@ -8,6 +8,7 @@
  */
 import {
   ENDS_PER_MAKER,
+  FREE_PLACES,
   LIQUIDATION_CANCELS_PER_COMMAND,
   LIQUIDATION_FEE_PPM,
   LIQUIDATIONS_AND_STOPS_PER_COMMAND,
@@ -67,6 +68,8 @@ export interface RuleSet {
   readonly deleveragesInProportion: boolean;
   /** Whether steep leverage is refused where the fund is small for it, or open interest near its bound. */
   readonly limitsLeverage: boolean;
+  /** Open orders of an account in all markets that need no equity. */
+  readonly freePlaces: number;
   /** Whether orders wait until a tick has served the liquidations of a jump. */
   readonly settlesJumps: boolean;
 }
@@ -100,6 +103,7 @@ const VERSION_2: RuleSet = {
   sheltersFund: false,
   deleveragesInProportion: false,
   limitsLeverage: false,
+  freePlaces: Number.POSITIVE_INFINITY,
   settlesJumps: false,
 };
 
@@ -130,6 +134,7 @@ const VERSION_3: RuleSet = {
   sheltersFund: true,
   deleveragesInProportion: true,
   limitsLeverage: true,
+  freePlaces: FREE_PLACES,
   settlesJumps: true,
 };
 

@@ -223,6 +223,11 @@ const ORDER = {
     status: 400,
     message: "{limit} orders are open in {symbol}; cancel some first.",
   },
+  too_many_orders: {
+    status: 429,
+    message:
+      "{open} orders and stops are open, and the account's equity allows {limit}: 20 and one for each 10 dollars. Cancel some, or deposit.",
+  },
   post_only_would_cross: {
     status: 400,
     message: "A post-only order at {price} would cross the best opposite price {best}.",

@@ -2,7 +2,7 @@
  * The retry policy: which failures are retried, after how long, how often.
  *
  *   no response, 408, 500, 502, 503, 504   wait for the backoff or for Retry-After, then send again
- *   429                                    wait for Retry-After; not counted as a try
+ *   429, `too_many_orders` apart           wait for Retry-After; not counted as a try
  *   not_executed, outcome_unknown          as a 503; not counted as a try
  *   any of these, gateway lost             send again immediately, to the next gateway
  *   anything else                          final
@@ -165,7 +165,9 @@ function settlesEarlierTries(
 
 export function isRetryable(error: unknown): error is PerpgateError | ConnectionError {
   if (error instanceof ConnectionError) return !error.isFinal;
-  return error instanceof PerpgateError && RETRYABLE_STATUSES.has(error.status);
+  if (!(error instanceof PerpgateError)) return false;
+  // Waiting does not help: orders have to be canceled first.
+  return RETRYABLE_STATUSES.has(error.status) && error.code !== "too_many_orders";
 }
 
 function isRateLimited(error: PerpgateError | ConnectionError): boolean {

@@ -1,7 +1,7 @@
 """Requests over HTTP: time-outs that hold for a whole answer, and retries that are safe.
 
     no answer, 408, 500, 502, 503, 504   wait for the back-off or for Retry-After, then send again
-    429                                  wait for Retry-After; not counted as a try
+    429, too_many_orders apart           wait for Retry-After; not counted as a try
     not_executed, outcome_unknown        as a 503; not counted as a try
     anything else                        final
 
@@ -24,6 +24,8 @@ from .strict_json import dump_json, parse_json
 
 MAX_BODY_BYTES = 2**24
 _RETRYABLE = frozenset({408, 429, 500, 502, 503, 504})
+# Waiting does not help: orders have to be canceled first.
+_LASTING = frozenset({"too_many_orders"})
 _UNCOUNTED = frozenset({"rate_limited", "not_executed", "outcome_unknown"})
 # Codes below 500 that say nothing about earlier tries: the request was not understood, another server
 # answered, or an earlier try may have been executed and its nonce forgotten since.
@@ -34,6 +36,12 @@ _BLIND = frozenset(
 
 Query = Mapping[str, Union[str, int, float, None]]
 T = TypeVar("T")
+
+
+def _is_retryable(error: PerpgateError) -> bool:
+    if error.status == 0:
+        return error.outcome != REFUSED
+    return error.status in _RETRYABLE and error.code not in _LASTING
 
 
 class Headers(Protocol):
@@ -127,7 +135,7 @@ class Http:
                 return self._try(method, target, headers, body)
             except PerpgateError as error:
                 error.attempts, error.is_doubtful = attempts, is_doubtful
-                is_retryable = error.outcome != REFUSED if error.status == 0 else error.status in _RETRYABLE
+                is_retryable = _is_retryable(error)
                 failures += 1
                 uncounted += error.code in _UNCOUNTED and self.retries > 0
                 wait = _wait_before(error, failures - 1)

@@ -77,6 +77,10 @@ const RULES: Readonly<Record<string, Rule>> = {
     title: "Too many open orders",
     action: { kind: "cancel-all", label: "Cancel all" },
   }),
+  too_many_orders: () => ({
+    title: "Too many open orders for this account's equity",
+    action: { kind: "cancel-all", label: "Cancel all" },
+  }),
   post_only_would_cross: () => ({
     title: "Would fill immediately",
     action: { kind: "change", label: "Turn post-only off", change: { postOnly: false } },

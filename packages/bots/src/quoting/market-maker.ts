@@ -178,6 +178,7 @@ export class MarketMaker {
         }
         return;
       case "open_order_limit":
+      case "too_many_orders":
         this.shrink(this.accounts[maker]?.orders.of(this.terms.symbol).size ?? 0);
         return;
       case "insufficient_margin":

@@ -12,8 +12,14 @@ import {
   STOP_ORDER,
   TAKE_PROFIT_TRIGGER,
 } from "../commands.js";
-import { LEVELS_PER_CHECK, MAX_ORDER_NOTIONAL_MICROS, PPM, PRICE_RANGE_FACTOR } from "../config.js";
-import { closable } from "../money/fill.js";
+import {
+  LEVELS_PER_CHECK,
+  MAX_ORDER_NOTIONAL_MICROS,
+  MICROS_PER_PLACE,
+  PPM,
+  PRICE_RANGE_FACTOR,
+} from "../config.js";
+import { closable, equityOf } from "../money/fill.js";
 import { leverageLimit } from "../money/leverage-limit.js";
 import { positionLimitLots, restingBar } from "../money/opening.js";
 import { END, REFUSAL } from "../reasons.js";
@@ -139,7 +145,10 @@ function maySize(
     placement.lots = 0;
     placement.closableLots = closes;
     placement.orderCapMicros = 0;
-    return mayClosePosition(s, market, order, row) && mayAddOrder(s, market, order, row, placement);
+    return (
+      mayClosePosition(s, market, order, row) &&
+      mayAddOrder(s, session, market, order, row, placement)
+    );
   }
   if (order.reduceOnly && closes === 0) return refuse(s, REFUSAL.reduce_only_without_position);
   const { sizeLots } = placement;
@@ -169,7 +178,7 @@ function maySize(
   placement.orderCapMicros = capOnFills(cap, sizeLots > 0, order.reduceOnly, whole);
   return (
     mayOpen(s, session, market, order, row, unit, placement) &&
-    mayAddOrder(s, market, order, row, placement) &&
+    mayAddOrder(s, session, market, order, row, placement) &&
     mayAfford(s, session, market, order, row, unit, placement)
   );
 }
@@ -295,9 +304,10 @@ export function lotsWithin(market: Market, order: PricedOrder, lots: number): nu
   return Math.min(sum, lots);
 }
 
-/** Bounds on the open orders of an account in a market. */
+/** Bounds on the open orders of an account, in the market and in all. */
 function mayAddOrder(
   s: VenueState,
+  session: Session,
   market: Market,
   order: PlaceOrder,
   row: number,
@@ -311,9 +321,36 @@ function mayAddOrder(
   if (openOrders + places > maxOpenOrders) {
     return refuse(s, REFUSAL.open_order_limit, maxOpenOrders);
   }
+  // At most four of a market close the position, and nobody is to be without one.
+  const isExempt = order.extras?.closePosition === true;
+  if (!isExempt && !hasPlaces(s, session.account, places)) return false;
   if (row === NONE || placement.isImmediate) return true;
   const open = positions.restingNotional(row) + positions.pendingNotional(row);
   const added = placement.lots * order.priceTicks * market.microsPerTickLot;
   if (open + added > MAX_ORDER_NOTIONAL_MICROS) return refuse(s, REFUSAL.notional_limit);
   return true;
+}
+
+/** Whether the account's equity allows that many more open orders in all markets. */
+function hasPlaces(s: VenueState, account: number, places: number): boolean {
+  const { freePlaces } = s.rules;
+  let open = 0;
+  for (const { positions } of s.markets) {
+    const row = positions.rowOf(account);
+    if (row !== NONE) open += positions.openOrders(row);
+  }
+  // Most accounts have few orders, or enough in the wallet.
+  if (open + places <= freePlaces + divFloor(s.wallet(account), MICROS_PER_PLACE)) return true;
+  const most = freePlaces + Math.max(0, divFloor(accountEquity(s, account), MICROS_PER_PLACE));
+  return open + places <= most || refuse(s, REFUSAL.too_many_orders, most, open);
+}
+
+/** Wallet, reserves and positions at mark, funding owed included. */
+function accountEquity(s: VenueState, account: number): number {
+  let equity = s.wallet(account);
+  for (const market of s.markets) {
+    const row = market.positions.rowOf(account);
+    if (row !== NONE) equity += market.positions.reserved(row) + equityOf(market, row);
+  }
+  return equity;
 }

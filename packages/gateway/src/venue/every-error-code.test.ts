@@ -304,6 +304,11 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
     await trader.place(trader.limit("long", 60_000));
     return trader.place(trader.limit("long", 60_000));
   },
+  too_many_orders: async () => {
+    const { trader } = await entered({ parameters: { devCredit: 10 } });
+    for (let i = 0; i < 21; i++) await trader.place(trader.limit("long", 60_000, { margin: 0.4 }));
+    return trader.place(trader.limit("long", 60_000, { margin: 0.4 }));
+  },
   post_only_would_cross: async () => {
     const { trader } = await entered();
     await trader.place(trader.limit("short", 65_000));

@@ -129,6 +129,8 @@ export function orderRefusal(outcome: RefusedOutcome, order: RefusedOrder): Erro
       });
     case "open_order_limit":
       return about("symbol", "open_order_limit", { limit: detail1, symbol });
+    case "too_many_orders":
+      return tooManyOrders(detail1, detail2);
     case "insufficient_margin":
       return about("margin", "insufficient_margin", { maxMargin: fromMicros(detail1) });
     case "too_late":
@@ -194,6 +196,11 @@ export function about<Code extends CodeWithValues>(
   values: ConstructorParameters<typeof ApiError<Code>>[1],
 ): ApiError<Code> {
   return new ApiError(code, values, { field, details: { ...values } });
+}
+
+function tooManyOrders(limit: number, open: number): ApiError {
+  const values = { limit, open };
+  return new ApiError("too_many_orders", values, { details: values });
 }
 
 /** `limit` is the price of the order, or the mark, which the exit must lie beyond; `kind` its number. */

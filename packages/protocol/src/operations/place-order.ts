@@ -33,6 +33,7 @@ export const ORDER_TERM_ERRORS = [
   "position_limit",
   "notional_limit",
   "open_order_limit",
+  "too_many_orders",
   "post_only_would_cross",
   "post_only_needs_limit",
   "reduce_only_without_position",

@@ -17,7 +17,8 @@ import { bestAgainst, bestAsk, bestBid } from "./book.js";
 import { areMisshapen, checkExits, exitCount } from "./exits.js";
 import { abs, ceilDiv, floorDiv, max, min, num } from "./integers.js";
 import { held, waiting } from "./limits.js";
-import { closable, isStopped, MILLION, unitOf } from "./margin.js";
+import { closable, isStopped, MILLION, netEquityOf, unitOf } from "./margin.js";
+import { openOrders } from "./open-orders.js";
 import { budgetOf, checkFunds, checkOpening, partsOf } from "./opening.js";
 import { type Refused, refused } from "./refusal.js";
 import { liveSession } from "./sessions.js";
@@ -281,6 +282,11 @@ function checkTrading(
   if (places > 0 && position.orders.length + places > most) {
     return refused("open_order_limit", most);
   }
+  const allowed = placesOf(state, session.account);
+  const open = openOrders(accountOf(state, session.account)).length;
+  if (places > 0 && allowed !== null && open + places > allowed) {
+    return refused("too_many_orders", allowed, open);
+  }
   if (!isImmediate(order)) {
     const added = lots * BigInt(order.priceTicks) * unitOf(market);
     if (waiting(market, position) + added > BigInt(MAX_ORDER_NOTIONAL_MICROS))
@@ -289,4 +295,17 @@ function checkTrading(
   const funds = checkFunds(state, order, market, position, capacity, parts, reference);
   const bound = fillCap(orderCap, size, order.reduceOnly, whole);
   return funds ?? { session, market, position, lots, orderCap: bound };
+}
+
+/** "20 + equity / 10 dollars"; null in version 2. */
+function placesOf(state: State, account: number): number | null {
+  if (!rulesOf(state).ordersNeedEquity) return null;
+  const { wallet } = accountOf(state, account);
+  let equity = wallet;
+  for (const market of state.markets) {
+    const position = positionOf(state, account, market.number);
+    equity += position.orders.reduce((sum, { reserve }) => sum + reserve, 0n);
+    equity += netEquityOf(market, position);
+  }
+  return 20 + (equity > 0n ? Number(equity / 10_000_000n) : 0);
 }

@@ -212,6 +212,8 @@ export interface Rules {
   readonly winnersShare: boolean;
   /** Steep leverage has a limit. */
   readonly leverageIsLimited: boolean;
+  /** The open orders of an account are bounded by its equity. */
+  readonly ordersNeedEquity: boolean;
   /** Orders wait for the liquidations of a jump. */
   readonly jumpsAreSettled: boolean;
 }
@@ -318,6 +320,7 @@ const VERSION_2: Rules = {
   fundIsSheltered: false,
   winnersShare: false,
   leverageIsLimited: false,
+  ordersNeedEquity: false,
   jumpsAreSettled: false,
 };
 
@@ -334,6 +337,7 @@ const VERSION_3: Rules = {
   fundIsSheltered: true,
   winnersShare: true,
   leverageIsLimited: true,
+  ordersNeedEquity: true,
   jumpsAreSettled: true,
 };
 

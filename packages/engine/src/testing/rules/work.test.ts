@@ -84,7 +84,7 @@ function holders(venue: LightVenue, count: number): Trader[] {
   const ask = { size: 0.001 * count, leverage: 1, price: 50_000 };
   expect(rich.sells("limit", ask).status).toBe("resting");
   return Array.from({ length: count }, (_, i) => {
-    const holder = venue.trader(`holder ${i}`, 100);
+    const holder = venue.trader(`holder ${i}`, 10_000);
     expect(holder.buys("market", { size: 0.001, leverage: 50 }).status).toBe("filled");
     return holder;
   });
@@ -180,7 +180,7 @@ const DAY_MS = 86_400_000;
  * cancel-on-disconnect; these expire in a day.
  */
 function holdsStops(venue: LightVenue, name: string, sessions: number): Trader {
-  const trader = venue.trader(name, 100);
+  const trader = venue.trader(name, 10_000);
   trader.signsIn({ expiresAtMs: venue.now + 10 * DAY_MS });
   protects(trader, 499, false);
   const expiresAtMs = Math.floor(venue.now / DAY_MS + 1) * DAY_MS;
