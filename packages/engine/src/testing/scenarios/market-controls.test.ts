@@ -99,7 +99,7 @@ describe("orders that end with another order", () => {
     const venue = new LightVenue({ markets: [UNGUARDED, ETH] });
     const alice = venue.trader("alice", 20_000);
     for (let i = 0; i < 8; i++) {
-      const trader = venue.trader(`trader ${i}`, 1_000);
+      const trader = venue.trader(`trader ${i}`, 10_000);
       for (let n = 0; n < 500; n++) trader.buys("limit", { margin: 0.1, price: 40_000 });
     }
     const dora = venue.trader("dora", 1_000);
