@@ -13,6 +13,7 @@ import { progress } from "../../harness/report.js";
 
 const VETERANS = 8;
 const ORDERS_EACH = 1_100;
+const ROUNDS = 2;
 const DEPOSITS = 1_000;
 const CONCURRENT = 20;
 const LEVELS = 300;
@@ -100,12 +101,14 @@ async function seed(address: Address): Promise<Account[]> {
   const veterans = await signInMany(address, VETERANS);
   await withLoad(async (open) => {
     const lane = await open({ address, send: veterans, connections: 2 * VETERANS });
-    await lane.saturate(VETERANS * ORDERS_EACH);
+    // No account may have more open orders than its equity and the default configuration allow.
+    for (let round = 0; round < ROUNDS; round++) {
+      await lane.saturate((VETERANS * ORDERS_EACH) / ROUNDS);
+      for (const { token } of veterans) {
+        await ask(address, "/v1/orders/cancel-all", { body: "{}", token });
+      }
+    }
   });
-  // No account may have more open orders than the default configuration allows.
-  for (const { token } of veterans) {
-    await ask(address, "/v1/orders/cancel-all", { body: "{}", token });
-  }
   const { token } = veterans[0]!;
   for (let i = 0; i < DEPOSITS; i += CONCURRENT) {
     const batch = Array.from({ length: CONCURRENT }, (_, k) => deposit(address, token, i + k));
