@@ -143,6 +143,8 @@ export class NaiveHistory {
         terms[1] = e.expiresAtMs;
         terms[3] = e.limitTicks;
       }
+      // One that closes the position: 2 once it was triggered.
+      if (e.kind === "StopTriggered" && e.orderId === id && terms[4] === 1) terms[4] = 2;
     }
     return terms;
   }
