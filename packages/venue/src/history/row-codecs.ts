@@ -309,7 +309,8 @@ const acks: RowCodec = {
       words[ACKNOWLEDGED[name]] = numberAt(cells, ACK_FIELDS.length + 2 + i);
     }
     for (const [i, word] of client.entries()) words[ACKNOWLEDGED.client1 + i] = word;
-    const isPlain = isPlainLeaf(words[ACKNOWLEDGED.orderId]!, seq, client[0]);
+    const order = words[ACKNOWLEDGED.orderId]!;
+    const isPlain = isPlainLeaf(order, seq, client[0]);
     const leaf = bytesOfWords(isPlain ? words.slice(0, ACKNOWLEDGED.ackNonce) : words);
     return { key: keyOf(seq), value: encodeAck(leaf, digest, timeMs) };
   },
