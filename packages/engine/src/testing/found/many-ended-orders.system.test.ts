@@ -112,15 +112,14 @@ test("liquidations cancel orders for 8,000 units a tick and market; the others f
 
   const liquidated = (events: readonly VenueEvent[]): number[] =>
     events.flatMap((event) => (event.kind === "Liquidated" ? [event.account] : []));
-  // 498 canceled orders are 1,992 units. The fifth account's are canceled with the last of 8,000; it is
-  // liquidated first in the next tick.
+  // 498 canceled orders are 1,992 units, so four accounts use up a tick's 8,000.
   const ticks = [scene.tick(), scene.tick(), scene.tick()];
   expect(ticks.map(liquidated)).toEqual([
     [2, 3, 4, 5],
-    [6, 7, 8, 9, 10],
-    [11, 12],
+    [6, 7, 8, 9],
+    [10, 11, 12],
   ]);
-  expect(ticks.map((events) => count(events, "OrderEnded"))).toEqual([2_498, 2_500, 502]);
+  expect(ticks.map((events) => count(events, "OrderEnded"))).toEqual([2_000, 2_000, 1_500]);
   const { state } = scene.engine;
   expect([state.orders.open, state.markets[0]!.positions.openRows()]).toEqual([0, []]);
   expect(liquidated(scene.tick())).toEqual([]);
@@ -139,8 +138,9 @@ test("deleveraging: orders that end with the positions count; the rest follows i
   scene.index(FALLEN);
 
   const ticks = [scene.tick(), scene.tick(), scene.tick()];
-  expect(ticks.map((events) => count(events, "Traded"))).toEqual([16, 2, 0]);
-  expect(ticks.map((events) => count(events, "OrderEnded"))).toEqual([16 * 499, 2 * 499, 0]);
+  // An order that ends with its position is 2 units.
+  expect(ticks.map((events) => count(events, "Traded"))).toEqual([8, 8, 2]);
+  expect(ticks.map((events) => count(events, "OrderEnded"))).toEqual([8 * 499, 8 * 499, 2 * 499]);
   expect(scene.engine.state.markets[0]!.positions.openRows()).toEqual([]);
   expect(audit(scene.engine)).toEqual([]);
 });
@@ -171,10 +171,12 @@ test("reduce-only orders that end with the makers' positions count; a fill-or-ki
   expect(describeDerived(restored.state)).toEqual(before);
 
   const first = buys(IMMEDIATE_OR_CANCEL);
-  expect([reason(first), count(first, "Traded")]).toEqual([END.fill_limit, 16]);
-  expect(count(first, "OrderEnded")).toBe(16 * 500);
+  expect([reason(first), count(first, "Traded")]).toEqual([END.fill_limit, 8]);
+  expect(count(first, "OrderEnded")).toBe(8 * 500);
   const second = buys(IMMEDIATE_OR_CANCEL);
-  expect([reason(second), count(second, "Traded")]).toEqual([END.none, 2]);
+  expect([reason(second), count(second, "Traded")]).toEqual([END.fill_limit, 8]);
+  const third = buys(IMMEDIATE_OR_CANCEL);
+  expect([reason(third), count(third, "Traded")]).toEqual([END.none, 2]);
   expect(scene.engine.state.orders.open).toBe(0);
   expect(audit(scene.engine)).toEqual([]);
 });
