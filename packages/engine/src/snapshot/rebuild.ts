@@ -2,12 +2,14 @@
  * Rebuilds every derived structure from the tables: book, stops, order lists, covered lots,
  * liquidation watches, dead-man's switches. Runs after a restore and after a rollback.
  */
+import { STOP_TRIGGER, TAKE_PROFIT_TRIGGER } from "../commands.js";
 import { rebuildWatches } from "../money/watch.js";
 import { lineOf } from "../orders/line-of-stop.js";
 import {
   awaitLots,
   enterLine,
   isExit,
+  isOutside,
   isTriggered,
   listOrder,
   queueOrder,
@@ -17,8 +19,9 @@ import {
 import { reachOf, replayReaches } from "../orders/stops.js";
 import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
-import { NONE } from "../state/orders.js";
+import { NONE, type OrderStore } from "../state/orders.js";
 import { LONG_LIST, SHORT_LIST } from "../state/positions.js";
+import { STOP_LINES } from "../state/stop-lines.js";
 import type { VenueState } from "../state/venue.js";
 
 export function rebuildIndexes(s: VenueState): void {
@@ -81,7 +84,19 @@ function enterStops(s: VenueState, stops: readonly number[]): void {
   for (const order of stops) {
     if (!isNew(order)) enterStop(s, s.markets[s.orders.market(order)]!, order);
   }
-  replayReaches(s, stops.filter(isNew));
+  const waiting = stops.filter(isNew);
+  for (const order of waiting) checkLine(s.orders, order);
+  replayReaches(s, waiting);
+}
+
+/** @throws RangeError for a stop whose line or trigger does not exist. */
+function checkLine(orders: OrderStore, order: number): void {
+  const line = orders.line(order);
+  if (isOutside(orders, order)) return;
+  const trigger = triggerOf(orders, order);
+  const isTrigger = trigger === STOP_TRIGGER || trigger === TAKE_PROFIT_TRIGGER;
+  if (Number.isInteger(line) && line >= 0 && line < STOP_LINES && isTrigger) return;
+  throw new RangeError(`stop ${orders.id(order)} waits in line ${line}, trigger ${trigger}`);
 }
 
 /** From version 2 to 3: lets stops wait in lines. One pass over all of them. */
