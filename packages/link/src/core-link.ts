@@ -10,11 +10,14 @@ import { otherVersion } from "./edge-link.js";
 import {
   type AnswerBodies,
   type AnswerFrame,
+  type CoreNotice,
+  type EdgeNotice,
   type Frame,
   LINK_VERSION,
   type Notes,
   type NoticeBodies,
   type NoticeFrame,
+  type NoticeHandlers,
   type NoticeName,
   type RefusalFrame,
   type RequestBodies,
@@ -23,6 +26,11 @@ import {
 } from "./frames.js";
 import { refusalOf } from "./refusal.js";
 import type { Receiver, Transport } from "./transport.js";
+
+/** What may wait for an edge before it is no longer sent what shows the latest state. */
+const ROOM_BYTES = 1 << 20;
+/** What may wait for an edge at all. */
+const MAX_WAITING_BYTES = 1 << 27;
 
 /** What a handler adds to its answer or refusal. */
 export type NotesInMaking = { -readonly [K in keyof Notes]: Notes[K] };
@@ -37,6 +45,8 @@ export type RequestHandlers = {
 
 export interface CoreLinkOptions {
   readonly handlers: RequestHandlers;
+  /** They must not throw. */
+  readonly notices: NoticeHandlers<EdgeNotice>;
   /** Requests of the edge that may be in flight. */
   readonly window: number;
   readonly isReplicated: boolean;
@@ -53,6 +63,7 @@ export class CoreLink implements Receiver {
   /** Until another core leads the log there is one. */
   private readonly epoch = 0;
   private readonly inFlight = new Set<number>();
+  private readonly notices: Partial<NoticeHandlers>;
   private isGreeted = false;
   private reason: Error | undefined;
   private onClosed: (reason: Error) => void = () => undefined;
@@ -64,18 +75,30 @@ export class CoreLink implements Receiver {
     this.closed = new Promise((resolve) => {
       this.onClosed = resolve;
     });
+    this.notices = {
+      ...options.notices,
+      hello: ({ version }) => this.greet(version),
+      bye: ({ reason }) => this.end(new Error(reason)),
+    };
     this.transport = connect(this);
   }
 
-  notify<N extends NoticeName>(name: N, body: NoticeBodies[N]): void {
-    if (this.reason !== undefined) return;
-    const frame: NoticeFrame<N> = { kind: "notice", name, ...this.stamp(), body };
-    this.transport.send(frame);
+  /**
+   * Whether the edge reads fast enough for what shows the latest state, which is left out otherwise.
+   * Nothing else may be left out: an edge that lets `MAX_WAITING_BYTES` of it wait loses its link.
+   */
+  get hasRoom(): boolean {
+    return this.transport.waitingBytes <= ROOM_BYTES;
+  }
+
+  /** No-op after the link has ended. */
+  notify<N extends CoreNotice>(name: N, body: NoticeBodies[N]): void {
+    if (this.reason === undefined) this.tell(name, body);
   }
 
   close(reason = "the core stops"): void {
     if (this.reason !== undefined) return;
-    this.notify("bye", { reason });
+    this.tell("bye", { reason });
     this.end(new Error(reason));
   }
 
@@ -97,14 +120,11 @@ export class CoreLink implements Receiver {
     this.end(problem ?? new Error("the edge has ended the link"));
   }
 
-  private receiveNotice({ name, body }: NoticeFrame): void {
-    if (name === "bye" && "reason" in body) {
-      this.end(new Error(body.reason));
-    } else if (name === "hello" && "version" in body && !this.isGreeted) {
-      this.greet(body.version);
-    } else {
-      this.close(`an edge sends no ${name} here`);
-    }
+  private receiveNotice<N extends NoticeName>({ name, body }: NoticeFrame<N>): void {
+    const isDue = name === "bye" || this.isGreeted !== (name === "hello");
+    const handle = isDue ? this.notices[name] : undefined;
+    if (handle === undefined) this.close(`an edge sends no ${name} here`);
+    else handle(body);
   }
 
   private greet(version: number): void {
@@ -114,7 +134,7 @@ export class CoreLink implements Receiver {
     }
     this.isGreeted = true;
     const { window, isReplicated } = this.options;
-    this.notify("welcome", { version: LINK_VERSION, window, isReplicated });
+    this.tell("welcome", { version: LINK_VERSION, window, isReplicated });
   }
 
   private receiveRequest<N extends RequestName>({ name, id, body }: RequestFrame<N>): void {
@@ -156,7 +176,7 @@ export class CoreLink implements Receiver {
     if (this.reason !== undefined) return;
     const frame: AnswerFrame<N> = { kind: "answer", name, id, ...this.stamp(), notes, body };
     try {
-      this.transport.send(frame);
+      this.send(frame);
       this.inFlight.delete(id);
     } catch (error) {
       this.refuse(name, id, notes, error);
@@ -169,7 +189,19 @@ export class CoreLink implements Receiver {
     this.inFlight.delete(id);
     const body = refusalOf(error);
     const frame: RefusalFrame = { kind: "refusal", id, ...this.stamp(), notes, body };
+    this.send(frame);
+  }
+
+  private tell<N extends NoticeName>(name: N, body: NoticeBodies[N]): void {
+    const frame: NoticeFrame<N> = { kind: "notice", name, ...this.stamp(), body };
+    this.send(frame);
+  }
+
+  private send(frame: Frame): void {
     this.transport.send(frame);
+    const { waitingBytes } = this.transport;
+    if (waitingBytes <= MAX_WAITING_BYTES) return;
+    this.end(new Error(`the edge does not read: ${waitingBytes} bytes wait for it`));
   }
 
   private stamp(): { epoch: number; position: number } {

@@ -10,11 +10,14 @@ import { ApiError } from "@perpgate/protocol/core";
 import {
   type AnswerBodies,
   type AnswerFrame,
+  type CoreNotice,
+  type EdgeNotice,
   type Frame,
   LINK_VERSION,
   type Notes,
   type NoticeBodies,
   type NoticeFrame,
+  type NoticeHandlers,
   type NoticeName,
   type RequestBodies,
   type RequestFrame,
@@ -33,9 +36,6 @@ interface Pending {
   readonly onNotes: OnNotes | undefined;
 }
 
-type NoticeHandlers = { [N in NoticeName]: (body: NoticeBodies[N]) => void };
-type CoreNotice = Exclude<NoticeName, "hello" | "welcome" | "bye">;
-
 export class EdgeLink implements Receiver {
   /** The last lead and position that the core has shown. */
   epoch = 0;
@@ -46,8 +46,7 @@ export class EdgeLink implements Receiver {
   readonly closed: Promise<Error>;
   private readonly transport: Transport;
   private readonly pending = new Map<number, Pending>();
-  private readonly handlers: NoticeHandlers = {
-    hello: () => this.close("a core sends no hello"),
+  private handlers: Partial<NoticeHandlers> = {
     welcome: (terms) => this.begin(terms),
     bye: ({ reason }) => this.end(new Error(reason)),
   };
@@ -71,7 +70,7 @@ export class EdgeLink implements Receiver {
     });
     this.ready.catch(() => undefined);
     this.transport = connect(this);
-    this.notify("hello", { version: LINK_VERSION });
+    this.tell("hello", { version: LINK_VERSION });
   }
 
   /** Whether other cores write to the log, so that this one may be behind what they answered. */
@@ -111,15 +110,20 @@ export class EdgeLink implements Receiver {
     });
   }
 
-  /** One handler for each notice. It must not throw. */
-  on<N extends CoreNotice>(name: N, handler: NoticeHandlers[N]): void {
-    this.handlers[name] = handler;
+  /** No-op after the link has ended. */
+  notify<N extends EdgeNotice>(name: N, body: NoticeBodies[N]): void {
+    if (this.reason === undefined) this.tell(name, body);
+  }
+
+  /** One handler for each notice, before the core is asked for it. It must not throw. */
+  on<N extends CoreNotice>(handlers: NoticeHandlers<N>): void {
+    this.handlers = { ...this.handlers, ...handlers };
   }
 
   /** Ends the link; requests in flight reject. */
   close(reason = "the edge stops"): void {
     if (this.reason !== undefined) return;
-    this.notify("bye", { reason });
+    this.tell("bye", { reason });
     this.end(new Error(reason));
   }
 
@@ -147,7 +151,9 @@ export class EdgeLink implements Receiver {
   }
 
   private receiveNotice<N extends NoticeName>({ name, body }: NoticeFrame<N>): void {
-    this.handlers[name](body);
+    const handle = this.handlers[name];
+    if (handle === undefined) this.close(`a core sends no ${name} here`);
+    else handle(body);
   }
 
   private begin(terms: NoticeBodies["welcome"]): void {
@@ -176,7 +182,7 @@ export class EdgeLink implements Receiver {
     this.transport.send(frame);
   }
 
-  private notify<N extends NoticeName>(name: N, body: NoticeBodies[N]): void {
+  private tell<N extends NoticeName>(name: N, body: NoticeBodies[N]): void {
     const { epoch, position } = this;
     const frame: NoticeFrame<N> = { kind: "notice", name, epoch, position, body };
     this.transport.send(frame);

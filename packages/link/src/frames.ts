@@ -69,9 +69,9 @@ export const MAX_FRAME_BYTES = 1 << 26;
 
 export type Side = "edge" | "core";
 
-interface NoticeRule<B> {
+interface NoticeRule<S, B> {
   readonly type: number;
-  readonly from: Side | "either";
+  readonly from: S;
   readonly body: Kind<B>;
   readonly summary: string;
 }
@@ -83,12 +83,12 @@ interface RequestRule<B, A> {
   readonly summary: string;
 }
 
-function notice<F extends Fields>(
+function notice<const S extends Side | "either", F extends Fields>(
   type: number,
-  from: Side | "either",
+  from: S,
   fields: F,
   summary: string,
-): NoticeRule<ValuesOf<F>> {
+): NoticeRule<S, ValuesOf<F>> {
   return { type, from, body: record(fields), summary };
 }
 
@@ -261,10 +261,21 @@ export type Refusal = ValueOf<typeof REFUSAL>;
 export type NoticeName = keyof typeof NOTICES;
 export type RequestName = keyof typeof REQUESTS;
 
+type NoticeFrom<S extends Side> = {
+  [N in NoticeName]: (typeof NOTICES)[N]["from"] extends S ? N : never;
+}[NoticeName];
+/** What edges, and cores, tell each other besides what the link itself needs. */
+export type EdgeNotice = Exclude<NoticeFrom<"edge">, "hello">;
+export type CoreNotice = Exclude<NoticeFrom<"core">, "welcome">;
+
 /** By name, so that a generic function over the names keeps the fields of each. */
 export type NoticeBodies = { [N in NoticeName]: ValueOf<(typeof NOTICES)[N]["body"]> };
 export type RequestBodies = { [N in RequestName]: ValueOf<(typeof REQUESTS)[N]["body"]> };
 export type AnswerBodies = { [N in RequestName]: ValueOf<(typeof REQUESTS)[N]["answer"]> };
+
+export type NoticeHandlers<N extends NoticeName = NoticeName> = {
+  readonly [M in N]: (body: NoticeBodies[M]) => void;
+};
 
 export interface Stamp {
   /** Which lead of the log the frame is from. */

@@ -6,5 +6,14 @@ export {
   type RequestHandlers,
 } from "./core-link.js";
 export { EdgeLink, type OnNotes } from "./edge-link.js";
-export type { AnswerBodies, Notes, RequestBodies, RequestName } from "./frames.js";
+export type {
+  AnswerBodies,
+  CoreNotice,
+  EdgeNotice,
+  Notes,
+  NoticeBodies,
+  NoticeHandlers,
+  RequestBodies,
+  RequestName,
+} from "./frames.js";
 export { type MemoryOptions, memoryTransport, type Receiver, type Transport } from "./transport.js";

@@ -20,6 +20,7 @@ async function linked(changes: Partial<CoreLinkOptions> = {}, isCoded = false) {
   const transport = memoryTransport({ isCoded });
   const core = new CoreLink(transport.connectCore, {
     handlers: handlersWith({ tlogPolicy: () => FILE }),
+    notices: {},
     window: 2,
     isReplicated: false,
     position: () => 7,
@@ -158,6 +159,7 @@ async function dialed(...frames: object[]): Promise<string> {
   const transport = memoryTransport();
   const core = new CoreLink(transport.connectCore, {
     handlers: handlersWith({ tlogPolicy: () => new Promise(() => undefined) }),
+    notices: {},
     window: 1,
     isReplicated: false,
     position: () => 0,
@@ -186,6 +188,11 @@ test.each([
     "another version",
     [{ ...HELLO, body: { version: 9 } }],
     "the core has version 1 of the link, the edge version 9",
+  ],
+  [
+    "a notice that only cores send",
+    [HELLO, { kind: "notice", name: "welcome" }],
+    "an edge sends no welcome here",
   ],
   ["no hello", [ASK], "the edge sends tlogPolicy before hello"],
   ["two hellos", [HELLO, HELLO], "an edge sends no hello here"],
@@ -245,4 +252,34 @@ test("frames of an older epoch are ignored; the position shown never goes back",
   expect([edge.epoch, edge.position]).toEqual([1, 5]);
   edge.receive({ ...WELCOME, epoch: 2, position: 3 } as Frame);
   expect([edge.epoch, edge.position]).toEqual([2, 5]);
+});
+
+test("an edge that does not read: no room first, then its link ends", async () => {
+  const transport = memoryTransport();
+  let waitingBytes = 0;
+  const core = new CoreLink(
+    (receiver) => ({
+      ...transport.connectCore(receiver),
+      get waitingBytes() {
+        return waitingBytes;
+      },
+    }),
+    {
+      handlers: handlersWith({ tlogPolicy: () => FILE }),
+      notices: {},
+      window: 1,
+      isReplicated: false,
+      position: () => 0,
+      onFault: () => undefined,
+    },
+  );
+  const edge = new EdgeLink(transport.connectEdge);
+  await edge.ready;
+  expect(core.hasRoom).toBe(true);
+  waitingBytes = 2 ** 20 + 1;
+  expect(core.hasRoom).toBe(false);
+  expect(await edge.request("tlogPolicy", {})).toEqual(FILE);
+  waitingBytes = 2 ** 27 + 1;
+  void edge.request("tlogPolicy", {}).catch(() => undefined);
+  expect((await core.closed).message).toBe("the edge does not read: 134217729 bytes wait for it");
 });

@@ -4,6 +4,8 @@ import { FrameDecoder, FrameEncoder } from "./codec.js";
 import type { Frame, Side } from "./frames.js";
 
 export interface Transport {
+  /** Bytes that were sent and wait for the other side to read. */
+  readonly waitingBytes: number;
   /**
    * Frames arrive in the order in which they were sent, never within `send`.
    *
@@ -39,6 +41,7 @@ export function memoryTransport({ isCoded = false }: MemoryOptions = {}): {
     own.receiver = receiver;
     const pass = isCoded ? codedOnce(side) : (frame: Frame) => frame;
     return {
+      waitingBytes: 0,
       send: (frame: Frame) => other.deliver(pass(frame)),
       end: () => {
         other.end();

@@ -131,6 +131,7 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
   const transport = memoryTransport();
   new CoreLink(transport.connectCore, {
     handlers,
+    notices: {},
     window: 1_000,
     isReplicated: false,
     position: () => 1,

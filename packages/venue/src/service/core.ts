@@ -49,6 +49,7 @@ export class Core {
     const { venue, onFault } = this.options;
     return new CoreLink(transport, {
       handlers: this.handlers,
+      notices: {},
       window: WINDOW,
       isReplicated: venue.isReplicated,
       position: () => venue.seq,
