@@ -48,6 +48,8 @@ class Live(unittest.TestCase):
         self.assertEqual(len(self.client.tickers()), len(markets))
         for read in (self.client.trades, self.client.candles, self.client.funding):
             self.assertIsInstance(read("BTCUSD", limit=5, start=0), list)
+        for candle in self.client.candles("BTCUSD", price="index"):
+            self.assertEqual((candle["close"], candle["volume"]), (65000, 0))
         self.assertGreater(self.client.time(), 1_600_000_000_000)
         self.assertEqual(self.client.status()["stage"], "open")
         self.assertIn("attestor", self.client.bridge())

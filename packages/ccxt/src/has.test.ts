@@ -20,7 +20,7 @@ function isOwn(name: string): boolean {
 
 /** CCXT's own methods that call the ones of this package. */
 const BUILT_ON =
-  /^create(?:Limit|Market|PostOnly|ReduceOnly|Stop|TakeProfit|Trigger|OrderWith)|^fetchL2OrderBook$/;
+  /^create(?:Limit|Market|PostOnly|ReduceOnly|Stop|TakeProfit|Trigger|OrderWith)|^fetchL2OrderBook$|^fetch(?:Mark|Index)OHLCV$/;
 const NOT_METHODS =
   /^(?:CORS|ws|swap|spot|margin|future|option|index|sandbox|publicAPI|privateAPI)$/;
 
@@ -111,6 +111,8 @@ const CALLS: Readonly<Record<string, () => Promise<unknown>>> = {
   fetchL2OrderBook: () => trader.fetchL2OrderBook(SYMBOL),
   fetchTrades: () => trader.fetchTrades(SYMBOL),
   fetchOHLCV: () => trader.fetchOHLCV(SYMBOL),
+  fetchMarkOHLCV: () => trader.fetchMarkOHLCV(SYMBOL),
+  fetchIndexOHLCV: () => trader.fetchIndexOHLCV(SYMBOL),
   fetchFundingRate: () => trader.fetchFundingRate(SYMBOL),
   fetchFundingRates: () => trader.fetchFundingRates(),
   fetchFundingInterval: () => trader.fetchFundingInterval(SYMBOL),

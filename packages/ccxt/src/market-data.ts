@@ -1,9 +1,10 @@
 /** Public market data: markets, currencies, prices, books, trades, candles, funding. */
 
-import { RESOLUTIONS } from "@perpgate/protocol/core";
+import { CANDLE_PRICES, RESOLUTIONS } from "@perpgate/protocol/core";
 import type {
   BookSnapshot,
   Candle,
+  CandlePrice,
   Resolution,
   Market as VenueMarket,
   Ticker as VenueTicker,
@@ -222,14 +223,13 @@ export class MarketData extends VenueExchange {
     limit?: Int,
     params: Dict = {},
   ): Promise<OHLCV[]> {
-    // CCXT's word for candles of the mark or the index; those of trades are something else.
-    if (params.price !== undefined) {
-      throw new errors.NotSupported(`${this.id} has candles of trades, not of the ${params.price}`);
-    }
+    const price = params.price === undefined ? {} : { price: candlePriceOf(params.price, this.id) };
     const { id, market } = await this.located(symbol);
     const resolution = this.resolutionOf(timeframe);
     const options = given({ limit, after: timeBefore(since), to: untilOf(params) });
-    const candles = await this.ask((client) => client.candles(id, { resolution, ...options }));
+    const candles = await this.ask((client) =>
+      client.candles(id, { resolution, ...price, ...options }),
+    );
     return this.parseOHLCVs(oldestFirst(candles, options), market, timeframe, since, limit);
   }
 
@@ -243,4 +243,11 @@ export class MarketData extends VenueExchange {
   override parseOHLCV({ time, open, high, low, close, volume }: Candle): OHLCV {
     return [time, open, high, low, close, volume];
   }
+}
+
+/** CCXT's `fetchMarkOHLCV` and `fetchIndexOHLCV` set `price`. */
+function candlePriceOf(price: unknown, venue: string): CandlePrice {
+  const known = CANDLE_PRICES.find((one) => one === price);
+  if (known !== undefined) return known;
+  throw new errors.NotSupported(`${venue} has candles of trades, mark and index, not ${price}`);
 }

@@ -122,9 +122,21 @@ test("candles: oldest first, on whole minutes, high and low around open and clos
   ]);
   expect(await exchange.fetchOHLCV(SYMBOL, "1h", undefined, 1)).toHaveLength(1);
   await expect(exchange.fetchOHLCV(SYMBOL, "3m")).rejects.toThrow(/time frames/);
-  const ofMark = exchange.fetchOHLCV(SYMBOL, "1m", undefined, 1, { price: "mark" });
-  await expect(ofMark).rejects.toThrow(/candles of trades, not of the mark/);
-  await expect(exchange.fetchMarkOHLCV(SYMBOL)).rejects.toThrow(errors.NotSupported);
+  const ofPremium = exchange.fetchPremiumIndexOHLCV(SYMBOL);
+  await expect(ofPremium).rejects.toThrow(errors.NotSupported);
+});
+
+test("candles of the mark and the index: their own prices, without volume", async () => {
+  const { mark, index } = await exchange.fetchMarkPrice(SYMBOL).then(({ info }) => info);
+  for (const [candles, price] of [
+    [await exchange.fetchMarkOHLCV(SYMBOL, "1d"), mark],
+    [await exchange.fetchIndexOHLCV(SYMBOL, "1d"), index],
+    [await exchange.fetchOHLCV(SYMBOL, "1d", undefined, 1, { price: "index" }), index],
+  ] as const) {
+    expect(candles.at(-1)?.slice(4)).toEqual([price, 0]);
+  }
+  const ofLast = exchange.fetchOHLCV(SYMBOL, "1m", undefined, 1, { price: "last" });
+  await expect(ofLast).rejects.toThrow(/trades, mark and index, not last/);
 });
 
 test("since 0: from the beginning", async () => {

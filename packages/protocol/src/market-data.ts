@@ -4,7 +4,7 @@ import { type Static, Type } from "typebox";
 import { Side } from "./order.js";
 import { ENTRY_CURSORS, Limit, TIME_CURSORS, TIME_SPAN } from "./paging.js";
 import { Count, Dollars, MarketSymbol, Nullable, Price, Rate, Size, TimeMs } from "./scalar.js";
-import { RESOLUTIONS } from "./symbol.js";
+import { CANDLE_PRICES, RESOLUTIONS } from "./symbol.js";
 
 export const Ticker = Type.Object(
   {
@@ -60,12 +60,13 @@ export const Candle = Type.Object(
     volume: Size,
     trades: Count,
   },
-  { title: "Candle" },
+  { title: "Candle", description: "Of the mark and the index, `volume` and `trades` are 0." },
 );
 export type Candle = Static<typeof Candle>;
 export const Candles = Type.Array(Candle);
 export const CandlesQuery = Type.Object({
   resolution: Type.Enum([...RESOLUTIONS], { default: "1m" }),
+  price: Type.Enum([...CANDLE_PRICES], { default: "trades" }),
   limit: Limit,
   ...TIME_CURSORS,
   ...TIME_SPAN,

@@ -13,6 +13,7 @@ export type {
   CanceledOrders,
   CancelTimer,
   Candle,
+  CandlePrice,
   Chain,
   Deposit,
   ErrorCode,

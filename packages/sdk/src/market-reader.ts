@@ -5,6 +5,7 @@ import type {
   Book,
   BridgeInfo,
   Candle,
+  CandlePrice,
   FundingPoint,
   Honesty,
   Market,
@@ -79,6 +80,8 @@ export interface TimesOptions extends LimitOption {
 
 export interface CandlesOptions extends TimesOptions {
   readonly resolution?: Resolution;
+  /** What they are made of: `trades` (the default), `mark` or `index`. */
+  readonly price?: CandlePrice;
 }
 
 export interface TradesOptions extends LimitOption {
@@ -164,7 +167,7 @@ export class MarketReader {
   }
 
   /**
-   * Candles: `1m`, `5m`, `15m`, `1h`, `4h` or `1d`.
+   * Candles of trades, the mark or the index: `1m`, `5m`, `15m`, `1h`, `4h` or `1d`.
    *
    * @example
    * const hours = await client.candles("BTCUSD", { resolution: "1h", limit: 24 });
@@ -172,9 +175,9 @@ export class MarketReader {
    */
   candles(
     symbol: string,
-    { resolution, limit, before, after, from, to, ...options }: CandlesOptions = {},
+    { resolution, price, limit, before, after, from, to, ...options }: CandlesOptions = {},
   ): Promise<Candle[]> {
-    const query = { resolution, limit, before, after, from, to };
+    const query = { resolution, price, limit, before, after, from, to };
     return this.http.call(getCandles, { params: { symbol }, query, options });
   }
 

@@ -63,6 +63,9 @@ test("every operation of the OpenAPI document: has a method that decodes its res
     { close: 65_010, trades: 1 },
   ]);
   expect(await client.candles("BTCUSD", { before: 1 })).toEqual([]);
+  expect(await client.candles("BTCUSD", { resolution: "1d", price: "index" })).toMatchObject([
+    { close: 65_000, volume: 0, trades: 0 },
+  ]);
   expect(await client.funding("BTCUSD", { limit: 3 })).toEqual([]);
   expect(await taker.positions()).toMatchObject([{ symbol: "BTCUSD", size: filled.filledSize }]);
   const fills = await taker.fills({ limit: 5 });

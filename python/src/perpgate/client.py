@@ -11,7 +11,7 @@ from .http import Http, Query, expect, field, json_bytes, path_of
 from .session import Session
 from .stream import Stream
 from .strict_json import Number, parse_json
-from .types import Json, Page, Resolution, Signer, page_query
+from .types import CandlePrice, Json, Page, Resolution, Signer, page_query
 from .wallet import siwe_text
 
 if TYPE_CHECKING:
@@ -79,9 +79,11 @@ class Client:
         """Public trades, newest first."""
         return expect(list, self.get(path_of("markets", symbol, "trades"), page_query(page)))
 
-    def candles(self, symbol: str, resolution: Resolution = "1m", **page: "Unpack[Page]") -> List[Json]:
-        """Newest first; ``before`` and ``after`` are times here."""
-        query = {"resolution": resolution, **page_query(page)}
+    def candles(
+        self, symbol: str, resolution: Resolution = "1m", price: CandlePrice = "trades", **page: "Unpack[Page]"
+    ) -> List[Json]:
+        """Of trades, the mark or the index; newest first. ``before`` and ``after`` are times here."""
+        query = {"resolution": resolution, "price": price, **page_query(page)}
         return expect(list, self.get(path_of("markets", symbol, "candles"), query))
 
     def funding(self, symbol: str, **page: "Unpack[Page]") -> List[Json]:

@@ -8,6 +8,7 @@ Json = Dict[str, Any]
 Side = Literal["long", "short"]
 OrderType = Literal["market", "limit", "stop"]
 Resolution = Literal["1m", "5m", "15m", "1h", "4h", "1d"]
+CandlePrice = Literal["trades", "mark", "index"]
 
 
 class Signer(Protocol):

@@ -1,6 +1,6 @@
 /** The commands that need no session: `markets`, `ticker`, `trades`, `candles`, `funding`, `book`, `watch`. */
 
-import { RESOLUTIONS } from "@perpgate/protocol/core";
+import { CANDLE_PRICES, RESOLUTIONS } from "@perpgate/protocol/core";
 import type { Command } from "commander";
 import { type CommandText, exitWith } from "../cli/command.js";
 import { oneOf, symbol, wholeNumber, wholeNumberWithin } from "../cli/values.js";
@@ -74,14 +74,19 @@ function addPrices(program: Command): void {
   );
   listCommand(program, "candles", {
     summary: "open, high, low and close of a market",
-    about: "Candles, newest first: open, high, low, close, volume and number of trades.",
-    examples: [["candles BTCUSD --resolution 1h --limit 24", "the last day, by hours"]],
+    about:
+      "Candles, newest first: open, high, low, close, volume and number of trades. Those of the mark and the index have no volume.",
+    examples: [
+      ["candles BTCUSD --resolution 1h --limit 24", "the last day, by hours"],
+      ["candles BTCUSD --price mark", "of the price that stops and liquidations go by"],
+    ],
   })
     .option(
       "--resolution <R>",
       `${RESOLUTIONS.join(", ")} (1m)`,
       oneOf("--resolution", RESOLUTIONS),
     )
+    .option("--price <P>", `${CANDLE_PRICES.join(", ")} (trades)`, oneOf("--price", CANDLE_PRICES))
     .action(
       exitWith(async (market, options) => (await import("./prices.js")).candles(market, options)),
     );

@@ -219,7 +219,10 @@ test(
       /^time .*\n\d{4}-\d\d-\d\d .* long +65,010\.0 +0\.00100 /,
     );
     expect(await shell.text("candles", "BTCUSD", "--resolution", "1h")).toMatch(
-      /^time \(UTC\) +open +high .*\n/,
+      /^time \(UTC\) +open +high .* +volume +trades\n/,
+    );
+    expect(await shell.text("candles", "BTCUSD", "--price", "index", "--limit", "1")).toMatch(
+      /^time \(UTC\) +open +high +low +close\n\S+ \S+( +6\d,\d{3}\.0){4}\n$/,
     );
     expect(await shell.text("funding", "BTCUSD")).toBe("no funding\n");
   },

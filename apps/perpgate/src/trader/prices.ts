@@ -2,6 +2,7 @@
 
 import type {
   Candle,
+  CandlePrice,
   FundingPoint,
   PerpgateClient,
   Resolution,
@@ -46,9 +47,9 @@ export function trades(symbol: string, options: ListOptions): Promise<number> {
 
 export function candles(
   symbol: string,
-  options: ListOptions & { readonly resolution?: Resolution },
+  options: ListOptions & { readonly resolution?: Resolution; readonly price?: CandlePrice },
 ): Promise<number> {
-  const { resolution = "1m" } = options;
+  const { resolution = "1m", price: of = "trades" } = options;
   const columns = ({ price, size }: MarketFormat): Column<Candle>[] => [
     { title: "time (UTC)", cell: (candle) => time(candle.time) },
     ...(["open", "high", "low", "close"] as const).map(
@@ -58,11 +59,18 @@ export function candles(
         cell: (candle) => price(candle[field]),
       }),
     ),
+    ...(of === "trades" ? sums(size) : []),
+  ];
+  const read: Read<Candle> = (client, page) =>
+    client.candles(symbol, { resolution, price: of, ...page });
+  return list(symbol, options, read, columns, "no candles");
+}
+
+function sums(size: MarketFormat["size"]): Column<Candle>[] {
+  return [
     { title: "volume", align: "right", cell: ({ volume }) => size(volume) },
     { title: "trades", align: "right", cell: (candle) => String(candle.trades) },
   ];
-  const read: Read<Candle> = (client, page) => client.candles(symbol, { resolution, ...page });
-  return list(symbol, options, read, columns, "no candles");
 }
 
 export function funding(symbol: string, options: ListOptions): Promise<number> {

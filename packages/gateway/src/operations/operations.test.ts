@@ -160,7 +160,13 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
   },
   getCandles: {
     path: "/v1/markets/BTCUSD/candles?resolution=4h&before=99&from=7",
-    asked: asking("getCandles", BTC, { resolution: "4h", limit: 100, before: 99, from: 7 }),
+    asked: asking("getCandles", BTC, {
+      resolution: "4h",
+      price: "trades",
+      limit: 100,
+      before: 99,
+      from: 7,
+    }),
   },
   getFunding: {
     path: "/v1/markets/BTCUSD/funding",

@@ -299,6 +299,15 @@ describe("a trading day over real sockets", () => {
     await taker.place(taker.order());
     const candles = await ask(`${at.url}/v1/markets/BTCUSD/candles?resolution=1h`);
     expect(JSON.parse(candles.text)).toMatchObject([{ open: 65_000, trades: 1 }]);
+    for (const price of ["mark", "index"]) {
+      const { text } = await ask(
+        `${at.url}/v1/markets/BTCUSD/candles?resolution=1d&price=${price}`,
+      );
+      const prices = { open: 65_000, high: 65_000, low: 65_000, close: 65_000 };
+      expect(JSON.parse(text)).toMatchObject([{ ...prices, volume: 0, trades: 0 }]);
+    }
+    const ofLast = await ask(`${at.url}/v1/markets/BTCUSD/candles?price=last`);
+    expect(JSON.parse(ofLast.text)).toMatchObject({ code: "invalid_request", field: "price" });
     expect((await ask(`${at.url}/v1/markets/BTCUSD/funding`)).text).toBe("[]");
     const markets = await ask(`${at.url}/v1/markets`);
     expect(JSON.parse(markets.text)).toMatchObject([

@@ -7,7 +7,7 @@ export const getCandles = {
   ...PUBLIC_READ,
   path: "/v1/markets/{symbol}/candles",
   tag: "markets",
-  summary: "Candles of one resolution",
+  summary: "Candles of trades, the mark or the index",
   costMicros: 60,
   params: SymbolPath,
   query: CandlesQuery,

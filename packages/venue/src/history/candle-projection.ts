@@ -1,11 +1,17 @@
 /**
- * Candles of every resolution, from the public trades. The open candle is kept in memory and written
- * with each trade; after a restart it is read back from the store.
+ * Candles of every resolution: of the public trades, of the mark and of the index. The open candle is kept
+ * in memory and written with each change; after a restart it is read back from the store.
  */
-import { RESOLUTIONS, type Resolution } from "@perpgate/protocol/core";
+import {
+  CANDLE_PRICES,
+  type CandlePrice,
+  RESOLUTIONS,
+  type Resolution,
+} from "@perpgate/protocol/core";
 import { keyOf } from "./keys.js";
 import { noOffset, type RowOffset, type RowSink, type RowTable, storedRow } from "./rows.js";
 
+/** Candles of the mark and the index have the four prices alone. */
 export const CANDLE_ROW = {
   OPEN: 0,
   HIGH: 1,
@@ -16,7 +22,8 @@ export const CANDLE_ROW = {
   /** Σ ticks × lots. Minutes alone have it. */
   TURNOVER: 6,
 } as const;
-export const CANDLE_LENGTHS: readonly number[] = [6, 7];
+const PRICE_WORDS = 4;
+const SUM_WORDS = 2;
 /** A turnover that has reached this is not known. */
 export const MAX_TURNOVER = Number.MAX_SAFE_INTEGER;
 
@@ -30,10 +37,27 @@ export const RESOLUTION_MS: Readonly<Record<Resolution, number>> = {
   "1d": 1_440 * MINUTE_MS,
 };
 const SPANS: readonly number[] = RESOLUTIONS.map((resolution) => RESOLUTION_MS[resolution]);
+/** Words of a stored candle. */
+export function candleLengths(price: CandlePrice): readonly number[] {
+  return price === "trades"
+    ? [PRICE_WORDS + SUM_WORDS, PRICE_WORDS + SUM_WORDS + 1]
+    : [PRICE_WORDS];
+}
 
-/** The key group of a market's candles of a resolution. */
-export function candleGroup(market: number, resolution: Resolution): number {
-  return market * RESOLUTIONS.length + RESOLUTIONS.indexOf(resolution);
+/** Series of candles of a market: each price in each resolution; those of trades come first. */
+export const CANDLE_SERIES = CANDLE_PRICES.length * RESOLUTIONS.length;
+
+/** The key group of a market's candles of a price and a resolution. */
+export function candleGroup(
+  market: number,
+  resolution: Resolution,
+  price: CandlePrice = "trades",
+): number {
+  return firstGroup(market, price) + RESOLUTIONS.indexOf(resolution);
+}
+
+function firstGroup(market: number, price: CandlePrice): number {
+  return market * CANDLE_SERIES + CANDLE_PRICES.indexOf(price) * RESOLUTIONS.length;
 }
 
 interface OpenCandle {
@@ -51,38 +75,68 @@ export class CandleProjection {
   ) {}
 
   onTrade(market: number, priceTicks: number, lots: number, timeMs: number): void {
+    const first = firstGroup(market, "trades");
     for (let i = 0; i < SPANS.length; i++) {
-      const group = market * SPANS.length + i;
       const time = timeMs - (timeMs % SPANS[i]!);
-      const { row, offset } = this.candleOf(group, time, priceTicks, i === 0);
-      row[CANDLE_ROW.HIGH] = Math.max(row[CANDLE_ROW.HIGH]!, priceTicks);
-      row[CANDLE_ROW.LOW] = Math.min(row[CANDLE_ROW.LOW]!, priceTicks);
-      row[CANDLE_ROW.CLOSE] = priceTicks;
+      const candle = this.candleOf(
+        "trades",
+        first + i,
+        time,
+        priceTicks,
+        SUM_WORDS + (i === 0 ? 1 : 0),
+      );
+      const { row } = candle;
+      widen(row, priceTicks);
       row[CANDLE_ROW.LOTS] = row[CANDLE_ROW.LOTS]! + lots;
       row[CANDLE_ROW.TRADES] = row[CANDLE_ROW.TRADES]! + 1;
       if (row.length > CANDLE_ROW.TURNOVER) {
         const turnover = row[CANDLE_ROW.TURNOVER]! + priceTicks * lots;
         row[CANDLE_ROW.TURNOVER] = Math.min(turnover, MAX_TURNOVER);
       }
-      this.queue.overwrite(offset, this.candles, group, time, row);
+      this.write(first + i, candle);
     }
   }
 
+  /** The mark or the index of a market, at every command that sets it. Equal ones are written once. */
+  onPrice(market: number, price: "mark" | "index", ticks: number, timeMs: number): void {
+    const first = firstGroup(market, price);
+    for (let i = 0; i < SPANS.length; i++) {
+      const time = timeMs - (timeMs % SPANS[i]!);
+      const open = this.open.get(first + i);
+      if (open?.time === time && open.row[CANDLE_ROW.CLOSE] === ticks) continue;
+      const candle = this.candleOf(price, first + i, time, ticks, 0);
+      widen(candle.row, ticks);
+      this.write(first + i, candle);
+    }
+  }
+
+  private write(group: number, { time, row, offset }: OpenCandle): void {
+    this.queue.overwrite(offset, this.candles, group, time, row);
+  }
+
+  /** `sums` is the number of words after the prices. */
   private candleOf(
+    price: CandlePrice,
     group: number,
     time: number,
     priceTicks: number,
-    hasTurnover: boolean,
+    sums: number,
   ): OpenCandle {
     const open = this.open.get(group);
     if (open !== undefined && open.time === time) return open;
     const stored = this.candles.get(keyOf(group, time));
     const row =
       stored === undefined
-        ? Float64Array.of(...Array(4).fill(priceTicks), 0, 0, ...(hasTurnover ? [0] : []))
-        : Float64Array.from(storedRow(stored, "candles", CANDLE_LENGTHS));
+        ? Float64Array.of(...Array(PRICE_WORDS).fill(priceTicks), ...Array(sums).fill(0))
+        : Float64Array.from(storedRow(stored, "candles", candleLengths(price)));
     const opened = { time, row, offset: noOffset() };
     this.open.set(group, opened);
     return opened;
   }
+}
+
+function widen(row: Float64Array, priceTicks: number): void {
+  row[CANDLE_ROW.HIGH] = Math.max(row[CANDLE_ROW.HIGH]!, priceTicks);
+  row[CANDLE_ROW.LOW] = Math.min(row[CANDLE_ROW.LOW]!, priceTicks);
+  row[CANDLE_ROW.CLOSE] = priceTicks;
 }

@@ -1,11 +1,11 @@
 /** The reads of a history: rows and pages of rows, from memory and disk. */
 import type { Resolution } from "@perpgate/protocol";
 import type { ClientIdWords } from "@perpgate/protocol/client-order-id";
-import { exitKindOf, parentOf } from "@perpgate/protocol/core";
+import { type CandlePrice, exitKindOf, parentOf } from "@perpgate/protocol/core";
 import { decodeBlock, type SealedBlock } from "../blocks/block-header.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { type AckRow, decodeAck } from "./ack-row.js";
-import { CANDLE_LENGTHS, candleGroup, RESOLUTION_MS } from "./candle-projection.js";
+import { candleGroup, candleLengths, RESOLUTION_MS } from "./candle-projection.js";
 import { DayStats } from "./day-stats.js";
 import { decodeVote, type VotePlace, type VoteRow, voteKey } from "./deposit-projection.js";
 import { type FilteredRows, filteredRows, MAX_LOOKUPS, NO_ROWS } from "./filtered-rows.js";
@@ -138,9 +138,14 @@ export abstract class HistoryReader {
     return readPage(this.paged.trades, [market], query, this);
   }
 
-  candles(market: number, resolution: Resolution, query: TimeQuery): TimedRow[] {
-    const group = candleGroup(market, resolution);
-    return timedRows(this.tables.candles, "candles", CANDLE_LENGTHS, group, query);
+  candles(
+    market: number,
+    resolution: Resolution,
+    query: TimeQuery,
+    price: CandlePrice = "trades",
+  ): TimedRow[] {
+    const group = candleGroup(market, resolution, price);
+    return timedRows(this.tables.candles, "candles", candleLengths(price), group, query);
   }
 
   funding(market: number, query: TimeQuery): TimedRow[] {

@@ -6,7 +6,15 @@ import { EVENT } from "@perpgate/engine";
 import { leafAt } from "../blocks/block-builder.js";
 import { encodeHeader, type SealedBlock } from "../blocks/block-header.js";
 import { sha256 } from "../blocks/merkle.js";
-import { ACKNOWLEDGED, eventWords, FUNDED, refusalIn, TRADED } from "../event-fields.js";
+import {
+  ACKNOWLEDGED,
+  eventWords,
+  FUNDED,
+  INDEXED,
+  MARKED,
+  refusalIn,
+  TRADED,
+} from "../event-fields.js";
 import { decodeListing } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 import { encodeAck } from "./ack-row.js";
@@ -95,7 +103,14 @@ export class HistoryRows {
       const kind = words[at]!;
       const before = previous;
       previous = at;
-      if (kind === EVENT.Traded) {
+      if (kind === EVENT.IndexUpdated) {
+        this.onIndex(words, at, timeMs);
+        continue;
+      } else if (kind === EVENT.MarkChanged) {
+        const market = words[at + MARKED.market]!;
+        this.candles.onPrice(market, "mark", words[at + MARKED.markTicks]!, timeMs);
+        continue;
+      } else if (kind === EVENT.Traded) {
         const unit = this.context.unitMicros(words[at + TRADED.market]!);
         this.orders.onTraded(words, at, unit);
         this.fills.onTraded(words, at, seq, trades++, block, timeMs, this.orders);
@@ -136,6 +151,13 @@ export class HistoryRows {
       const row = Buffer.from(JSON.stringify({ symbol, tickSize, lotSize }));
       this.sink.put(this.tables.markets, keyOf(number), row);
     }
+  }
+
+  /** An accepted index; one that the guard holds back changes neither price. */
+  private onIndex(words: Float64Array, at: number, timeMs: number): void {
+    const market = words[at + INDEXED.market]!;
+    this.candles.onPrice(market, "index", words[at + INDEXED.indexTicks]!, timeMs);
+    this.candles.onPrice(market, "mark", words[at + INDEXED.markTicks]!, timeMs);
   }
 
   private onTraded(words: Float64Array, at: number, timeMs: number): void {

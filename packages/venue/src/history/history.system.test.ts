@@ -215,6 +215,14 @@ function compareMarket(naive: NaiveHistory, history: History, market: number): v
       candles.map(({ timeMs, row }) => ({ timeMs, row: [...row] })),
       naive.candles(market, RESOLUTION_MS[resolution]),
     );
+    for (const price of ["mark", "index"] as const) {
+      const found = history.candles(market, resolution, { limit: ALL }, price);
+      expect(found.length).toBeGreaterThan(0);
+      expectSame(
+        found.map(({ timeMs, row }) => ({ timeMs, row: [...row] })),
+        naive.priceCandles(market, price, RESOLUTION_MS[resolution]),
+      );
+    }
     const times = candles.map(({ timeMs }) => timeMs);
     const [newest = 0, second = 0] = times;
     const oldest = times.at(-1) ?? 0;

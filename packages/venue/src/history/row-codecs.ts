@@ -5,12 +5,13 @@
 
 import { EVENT } from "@perpgate/engine";
 import { CLIENT_ID_WORDS, clientIdOf, clientIdWords } from "@perpgate/protocol/client-order-id";
-import { exitKindOf, isPlainLeaf, parentOf, RESOLUTIONS } from "@perpgate/protocol/core";
+import { exitKindOf, isPlainLeaf, parentOf } from "@perpgate/protocol/core";
 import { decodeBlock, HASH_BYTES } from "../blocks/block-header.js";
 import { EMPTY_DIGEST } from "../blocks/merkle.js";
 import { ACKNOWLEDGED } from "../event-fields.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { decodeAck, encodeAck } from "./ack-row.js";
+import { CANDLE_SERIES } from "./candle-projection.js";
 import { CHANGE, CHANGED_ORDER, FLAG, KINDS, MONEY_WORDS } from "./change-projection.js";
 import { decodeVote, encodeVote } from "./deposit-projection.js";
 import { FILL_ROW, FILL_WORDS } from "./fill-projection.js";
@@ -402,7 +403,7 @@ export const CODECS: Readonly<Record<TableName, RowCodec>> = {
     "side",
     "time",
   ]),
-  candles: numeric("candle_rows", split(RESOLUTIONS.length, ["market", "resolution", "time"]), [
+  candles: numeric("candle_rows", split(CANDLE_SERIES, ["market", "series", "time"]), [
     ...["open", "high", "low", "close", "lots", "trades", "turnover"],
   ]),
   funding: numeric("funding_rows", two("market", "time"), ["rate", "mark"]),

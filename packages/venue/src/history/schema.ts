@@ -7,11 +7,11 @@
  */
 
 import { END_REASONS, ORDER_STATUSES, ORDER_TYPES } from "@perpgate/protocol/acknowledgement-leaf";
-import { RESOLUTIONS } from "@perpgate/protocol/core";
+import { CANDLE_PRICES, RESOLUTIONS } from "@perpgate/protocol/core";
 import { EMPTY_DIGEST } from "../blocks/merkle.js";
 
 /** Another number: the store is rebuilt from the log. */
-export const HISTORY_FORMAT = 10;
+export const HISTORY_FORMAT = 11;
 
 const TABLES_SQL = `
 CREATE TABLE store (
@@ -50,9 +50,9 @@ CREATE TABLE trade_rows (
   PRIMARY KEY (market, seq, ordinal)
 ) WITHOUT ROWID;
 CREATE TABLE candle_rows (
-  market INTEGER, resolution INTEGER, time INTEGER, open INTEGER, high INTEGER, low INTEGER,
+  market INTEGER, series INTEGER, time INTEGER, open INTEGER, high INTEGER, low INTEGER,
   close INTEGER, lots INTEGER, trades INTEGER, turnover INTEGER,
-  PRIMARY KEY (market, resolution, time)
+  PRIMARY KEY (market, series, time)
 ) WITHOUT ROWID;
 CREATE TABLE funding_rows (
   market INTEGER, time INTEGER, rate INTEGER, mark INTEGER,
@@ -171,10 +171,16 @@ CREATE VIEW trades AS SELECT
   ${SIDE("t.side")} AS taker_side, t.time AS time_ms, ${UTC("t.time")} AS time_at
 FROM trade_rows t JOIN market_rows m ON m.market = t.market;
 CREATE VIEW candles AS SELECT
-  m.symbol, ${named("c.resolution", RESOLUTIONS)} AS resolution, c.time AS time_ms,
+  m.symbol, ${named("c.series", RESOLUTIONS)} AS resolution, c.time AS time_ms,
   ${UTC("c.time")} AS time_at, ${PRICE("c.open")} AS open, ${PRICE("c.high")} AS high,
   ${PRICE("c.low")} AS low, ${PRICE("c.close")} AS close, ${SIZE("c.lots")} AS volume, c.trades
-FROM candle_rows c JOIN market_rows m ON m.market = c.market;
+FROM candle_rows c JOIN market_rows m ON m.market = c.market WHERE c.series < ${RESOLUTIONS.length};
+CREATE VIEW price_candles AS SELECT
+  m.symbol, ${named(`c.series / ${RESOLUTIONS.length}`, CANDLE_PRICES)} AS price_of,
+  ${named(`c.series % ${RESOLUTIONS.length}`, RESOLUTIONS)} AS resolution, c.time AS time_ms,
+  ${UTC("c.time")} AS time_at, ${PRICE("c.open")} AS open, ${PRICE("c.high")} AS high,
+  ${PRICE("c.low")} AS low, ${PRICE("c.close")} AS close
+FROM candle_rows c JOIN market_rows m ON m.market = c.market WHERE c.series >= ${RESOLUTIONS.length};
 CREATE VIEW funding AS SELECT
   m.symbol, f.time AS time_ms, ${UTC("f.time")} AS time_at, f.rate / 1e9 AS rate,
   ${PRICE("f.mark")} AS mark_price

@@ -44,7 +44,7 @@ export function publicReads(
       result: listed(symbol, views.trades(symbol, query)),
     }),
     getCandles: ({ params: { symbol }, query }) => ({
-      result: listed(symbol, views.candles(symbol, query.resolution, query)),
+      result: listed(symbol, views.candles(symbol, query.resolution, query, query.price)),
     }),
     getFunding: ({ params: { symbol }, query }) => ({
       result: listed(symbol, views.funding(symbol, query)),

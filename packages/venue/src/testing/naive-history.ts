@@ -106,6 +106,22 @@ export class NaiveHistory {
     return [...times].sort(([a], [b]) => b - a).map(([timeMs, row]) => ({ timeMs, row }));
   }
 
+  /** Candles of the accepted index, or of the mark: without sums. */
+  priceCandles(market: number, price: "mark" | "index", spanMs: number) {
+    const times = new Map<number, number[]>();
+    for (const { timeMs, event } of this.noted) {
+      const isSet = event.kind === "IndexUpdated" || event.kind === "MarkChanged";
+      if (!isSet || event.market !== market) continue;
+      if (price === "index" && event.kind === "MarkChanged") continue;
+      const ticks =
+        price === "mark" || !("indexTicks" in event) ? event.markTicks : event.indexTicks;
+      const time = Math.floor(timeMs / spanMs) * spanMs;
+      const [open = ticks, high = ticks, low = ticks] = times.get(time) ?? [];
+      times.set(time, [open, Math.max(high, ticks), Math.min(low, ticks), ticks]);
+    }
+    return [...times].sort(([a], [b]) => b - a).map(([timeMs, row]) => ({ timeMs, row }));
+  }
+
   funding(market: number) {
     return this.noted
       .flatMap(({ event }) =>

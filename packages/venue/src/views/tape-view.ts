@@ -1,7 +1,7 @@
 /** Fills, trades, candles and funding from the history. */
 import { TRADE_KINDS } from "@perpgate/engine";
 import type { Candle, Fill, FundingPoint, Resolution, Trade } from "@perpgate/protocol";
-import { orderIdText } from "@perpgate/protocol/core";
+import { type CandlePrice, orderIdText } from "@perpgate/protocol/core";
 import { CANDLE_ROW } from "../history/candle-projection.js";
 import { FILL_CLIENT, FILL_ROW, FILL_WORDS, TRADE_ROW } from "../history/fill-projection.js";
 import { clientIdAt, fractionOfRate, fromMicros, priceOf, sideOf, sizeOf } from "./figures.js";
@@ -53,23 +53,24 @@ export function tradesView(
     }));
 }
 
-/** Minutes without a trade have no candle. */
+/** Spans without a trade, or without an accepted index, have no candle. */
 export function candlesView(
   source: VenueSource,
   { units }: ViewedMarket,
   resolution: Resolution,
   query: TimesQuery,
+  price: CandlePrice,
 ): Candle[] {
   return source.history
-    .candles(units.number, resolution, timesOf(query))
+    .candles(units.number, resolution, timesOf(query), price)
     .map(({ timeMs, row }) => ({
       time: timeMs,
       open: priceOf(units, row[CANDLE_ROW.OPEN]!),
       high: priceOf(units, row[CANDLE_ROW.HIGH]!),
       low: priceOf(units, row[CANDLE_ROW.LOW]!),
       close: priceOf(units, row[CANDLE_ROW.CLOSE]!),
-      volume: sizeOf(units, row[CANDLE_ROW.LOTS]!),
-      trades: row[CANDLE_ROW.TRADES]!,
+      volume: sizeOf(units, row[CANDLE_ROW.LOTS] ?? 0),
+      trades: row[CANDLE_ROW.TRADES] ?? 0,
     }));
 }
 

@@ -17,6 +17,7 @@ import type {
   Block,
   Book,
   Candle,
+  CandlePrice,
   Chain,
   Deposit,
   Fill,
@@ -182,8 +183,15 @@ export class Views {
     return this.within(symbol, (viewed) => tradesView(this.source, viewed, query));
   }
 
-  candles(symbol: string, resolution: Resolution, query: TimesQuery): Candle[] | undefined {
-    return this.within(symbol, (viewed) => candlesView(this.source, viewed, resolution, query));
+  candles(
+    symbol: string,
+    resolution: Resolution,
+    query: TimesQuery,
+    price: CandlePrice = "trades",
+  ): Candle[] | undefined {
+    return this.within(symbol, (viewed) =>
+      candlesView(this.source, viewed, resolution, query, price),
+    );
   }
 
   funding(symbol: string, query: TimesQuery): FundingPoint[] | undefined {

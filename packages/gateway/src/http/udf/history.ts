@@ -75,8 +75,14 @@ async function bars(link: EdgeLink, asked: HistoryQuery): Promise<object> {
   return older === undefined ? { s: "no_data" } : { s: "no_data", nextTime: secondsOf(older) };
 }
 
-async function candlesOf(link: EdgeLink, symbol: string, query: CandlesQuery): Promise<Candle[]> {
-  return (await link.request("getCandles", { params: { symbol }, query })).result;
+async function candlesOf(
+  link: EdgeLink,
+  symbol: string,
+  page: Omit<CandlesQuery, "price">,
+): Promise<Candle[]> {
+  return (
+    await link.request("getCandles", { params: { symbol }, query: { ...page, price: "trades" } })
+  ).result;
 }
 
 function columns(candles: readonly Candle[]): object {
