@@ -49,7 +49,7 @@ const VIEWS = [
 type View = (typeof VIEWS)[number][0];
 const VIEW_NAMES = VIEWS.map(([name]) => name);
 
-/** In the compact layout one panel shows either. */
+/** Below the widest layout one panel shows either. */
 const SIDES = [
   ["book", "Book"],
   ["tape", "Trades"],

@@ -129,12 +129,19 @@ function AccountButtons() {
         title={state.address}
         onClick={() => terminal.dialog.set("account")}
       >
+        <Icon name="user" />
         {state.kind === "burner" && <span className="chip warn">Burner</span>}
         <span className="unseen">Account </span>
-        {shortHex(state.address)}
+        <span className="address">{shortHex(state.address)}</span>
       </button>
-      <button type="button" className="button bare" onClick={() => terminal.askSignOut()}>
-        Sign out
+      <button
+        type="button"
+        className="button bare"
+        aria-label="Sign out"
+        onClick={() => terminal.askSignOut()}
+      >
+        <Icon name="leave" />
+        <span className="sign-out">Sign out</span>
       </button>
     </>
   );

@@ -13,11 +13,12 @@ import {
 import { createContext, useContext } from "react";
 import { countOf } from "./format/text.js";
 import { symbolInLink, writeLink } from "./market/market-link.js";
-import { adviceOn, REASON_TEXTS } from "./order/advice.js";
+import { adviceOn } from "./order/advice.js";
 import { type CancelPlan, cancelPlan } from "./order/cancel-plan.js";
 import { clearPrices } from "./order/order-form-state.js";
 import { orderSettings } from "./order/order-settings.js";
 import type { Outcome } from "./order/outcome.js";
+import { reasonText } from "./order/reasons.js";
 import { Store } from "./state/store.js";
 import { Toasts } from "./ui/toasts.js";
 import { AccountFeed, type AccountListener } from "./venue/account-feed.js";
@@ -269,7 +270,7 @@ function settlementText({ outcome, error, reason }: Outcome): string {
   if (outcome === "outcome unknown") {
     return "It is not known whether it was executed. Check your orders and positions.";
   }
-  if (typeof reason === "string") return REASON_TEXTS[reason] ?? reason;
+  if (typeof reason === "string") return reasonText(reason, outcome === "partly filled");
   return "The answer was lost with the line.";
 }
 

@@ -5,8 +5,8 @@ import type { Session } from "@perpgate/sdk";
 import { useState } from "react";
 import { formatDollars, formatSigned, NONE, toneOf } from "../format/numbers.js";
 import { formatDayAndClock } from "../format/text.js";
-import { REASON_TEXTS } from "../order/advice.js";
 import { priceOfOrder } from "../order/amendment.js";
+import { reasonText } from "../order/reasons.js";
 import { useTerminal } from "../terminal.js";
 import { Segments } from "../ui/segments.js";
 import { priceText, sizeText } from "../venue/market-view.js";
@@ -81,8 +81,8 @@ function OrderHistory() {
     {
       title: "Status",
       isText: true,
-      cell: ({ status, reason }) => (
-        <span title={reason === null ? undefined : (REASON_TEXTS[reason] ?? reason)}>
+      cell: ({ status, reason, filledSize }) => (
+        <span title={reason === null ? undefined : reasonText(reason, filledSize > 0)}>
           {status}
           {reason !== null && <span className="faint"> {reason.replaceAll("_", " ")}</span>}
         </span>

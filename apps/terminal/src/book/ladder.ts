@@ -87,7 +87,8 @@ export class Ladder {
   resize(count: number): void {
     this.fit(this.asks, "ask", this.askBox, count);
     this.fit(this.bids, "bid", this.bidBox, count);
-    this.offerTabStop(this.focused ?? this.bids[0]);
+    const isLeft = this.focused !== undefined && this.linesOf().includes(this.focused);
+    this.offerTabStop(isLeft ? this.focused : this.bids[0]);
   }
 
   draw(bids: LadderSide, asks: LadderSide): void {
@@ -133,9 +134,13 @@ export class Ladder {
     if (line !== undefined) line.element.tabIndex = 0;
   }
 
+  private linesOf(): Line[] {
+    return [...this.asks.toReversed(), ...this.bids];
+  }
+
   private lineOf(target: EventTarget | null): Line | undefined {
     if (!(target instanceof Node)) return undefined;
-    return [...this.asks, ...this.bids].find(({ element }) => element.contains(target));
+    return this.linesOf().find(({ element }) => element.contains(target));
   }
 
   private readonly pickFrom = (event: Event): void => {
@@ -154,7 +159,7 @@ export class Ladder {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (step === 0) return;
     event.preventDefault();
-    const all = [...this.asks.toReversed(), ...this.bids];
+    const all = this.linesOf();
     const line = this.lineOf(event.target);
     if (line === undefined) return;
     const next = all[all.indexOf(line) + step];

@@ -1,13 +1,19 @@
 import { END_REASONS } from "@perpgate/engine";
 import { ConnectionError, PerpgateError } from "@perpgate/sdk";
 import { describe, expect, test } from "vitest";
-import { adviceOn, REASON_TEXTS } from "./advice.js";
+import { adviceOn } from "./advice.js";
+import { REASON_TEXTS, reasonText } from "./reasons.js";
 
 test("every end reason of the engine has a text", () => {
   const missing = END_REASONS.filter(
     (reason) => reason !== "none" && REASON_TEXTS[reason] === undefined,
   );
   expect(missing).toEqual([]);
+});
+
+test("an order that was filled but for the last of it: no deposit is advised", () => {
+  expect(reasonText("unfunded")).toContain("Deposit");
+  expect(reasonText("unfunded", true)).not.toContain("Deposit");
 });
 
 describe("advice", () => {

@@ -6,10 +6,10 @@ import type { NewOperation, NewOrder, Session } from "@perpgate/sdk";
 import { worstTicks } from "../maths/worst-price.js";
 import type { Terminal } from "../terminal.js";
 import type { MarketView } from "../venue/market-view.js";
-import { REASON_TEXTS } from "./advice.js";
 import { markOf } from "./order-context.js";
 import { closingSlippagePpm } from "./order-settings.js";
 import { requireAll } from "./outcome.js";
+import { reasonText } from "./reasons.js";
 
 function closingTerms({ symbol, size }: Position, closed: number) {
   const side: Side = size > 0 ? "short" : "long";
@@ -95,7 +95,8 @@ function showUnfilled({ toasts }: Terminal, acks: readonly PreconfirmAck[]): voi
   const unfilled = acks.filter(({ status }) => status === "canceled");
   if (unfilled.length === 0) return;
   const why = unfilled.map(
-    ({ symbol, reason }) => `${symbol}: ${REASON_TEXTS[reason ?? ""] ?? "not filled."}`,
+    ({ symbol, reason, filledSize }) =>
+      `${symbol}: ${reason === null ? "not filled." : reasonText(reason, filledSize > 0)}`,
   );
   toasts.show("bad", "Not everything was closed", why.join(" "));
 }

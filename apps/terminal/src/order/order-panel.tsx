@@ -240,7 +240,7 @@ function SubmitButton({ view, form, isIn, isSending, missing }: SubmitProps) {
 }
 
 const LINE_TEXTS = {
-  stale: "No data for 2 s…",
+  stale: "Data older than 2 s…",
   reconnecting: "Reconnecting…",
   offline: "Offline",
 };

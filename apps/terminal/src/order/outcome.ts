@@ -14,7 +14,7 @@ export interface Outcome {
     | "outcome unknown";
   /** Why a part was refused. */
   readonly error?: PerpgateError | undefined;
-  /** Why an order was not filled: a key of `REASON_TEXTS`. */
+  /** Why an order was not filled: one of `reasons.ts`. */
   readonly reason?: string | null | undefined;
 }
 

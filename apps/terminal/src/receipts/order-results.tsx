@@ -4,7 +4,7 @@
  */
 
 import { formatFee, formatMs } from "../format/numbers.js";
-import { REASON_TEXTS } from "../order/advice.js";
+import { reasonText } from "../order/reasons.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { Fact } from "../ui/fact.js";
@@ -58,7 +58,9 @@ function ResultCard({ result }: { readonly result: OrderResult }) {
         <strong>{titleOf(result)}</strong>
       </div>
       <ProofSteps result={result} />
-      {live.reason !== null && <p className="notice">{REASON_TEXTS[live.reason] ?? live.reason}</p>}
+      {live.reason !== null && (
+        <p className="notice">{reasonText(live.reason, live.filledSize > 0)}</p>
+      )}
       <dl className="facts">
         <Fact label="Side">{ack.side === "long" ? "Buy / Long" : "Sell / Short"}</Fact>
         <Fact label="Size">

@@ -7,7 +7,7 @@
 import type { Fill, LedgerEntry, Order, Side } from "@perpgate/protocol";
 import type { FillsFrame, OrdersFrame } from "@perpgate/sdk";
 import { formatDollars, formatSigned } from "../format/numbers.js";
-import { REASON_TEXTS } from "../order/advice.js";
+import { reasonText } from "../order/reasons.js";
 import type { Toasts } from "../ui/toasts.js";
 import { type MarketView, priceText, sizeText } from "./market-view.js";
 
@@ -142,7 +142,9 @@ export class AccountNotices {
         ? `${sizeText(view, filledSize)} of ${sizeText(view, size)} ${base} at ${priceText(view, avgFillPrice)}`
         : `${sizeText(view, size)} ${base}${price === null ? "" : ` at ${priceText(view, price)}`}`;
     const why =
-      order.status === "canceled" && reason !== null ? ` ${REASON_TEXTS[reason] ?? reason}` : "";
+      order.status === "canceled" && reason !== null
+        ? ` ${reasonText(reason, filledSize > 0)}`
+        : "";
     this.sources.toasts.show(kind, `${title}: ${symbol}`, `${what}, ${amount}.${why}`, key);
   }
 }

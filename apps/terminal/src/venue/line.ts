@@ -1,13 +1,14 @@
 /**
  * The state of the line to the venue, which gates every action of the user.
  *
- *   live          messages arrive on every socket
- *   stale         a socket is open, and nothing has arrived on it for two seconds
+ *   live          what every socket has shown is less than two seconds old
+ *   stale         a socket is open, and what it has shown may be older: silent, or late
  *   reconnecting  a socket is being opened
  *   offline       the browser says that there is no network, and a request confirms it
  *
- * The client pings a silent socket before it counts as stale. Data that is not on a stream is reloaded
- * by the listeners of `onReturn`.
+ * The age is the time since the newest ping that was answered: messages arrive in order, so a line that
+ * delivers them late answers late too. Data that is not on a stream is reloaded by the listeners of
+ * `onReturn`.
  */
 
 import { ConnectionError, type PerpgateClient, type SessionStream } from "@perpgate/sdk";
@@ -16,12 +17,12 @@ import { Store } from "../state/store.js";
 export type LineState = "live" | "stale" | "reconnecting" | "offline";
 
 export const STALE_MS = 2_000;
-/** Options of the client: a ping is sent, and may be answered, before the line is stale. */
+/** Options of the client: several pings are sent, and may be answered, before the line is stale. */
 export const LINE_TIMES = { heartbeatMs: 500, silenceMs: 6_000 };
 const LOOK_MS = 250;
 const OFFLINE_PROBE_MS = 2_000;
 
-type Watched = Pick<SessionStream, "state" | "silentMs" | "onState">;
+type Watched = Pick<SessionStream, "state" | "ageMs" | "onState">;
 
 export class Line {
   readonly state = new Store<LineState>("reconnecting", "immediate");
@@ -72,7 +73,7 @@ export class Line {
     return () => this.listeners.delete(listener);
   }
 
-  /** A busy page reads its messages late: silence counts only if this timer was on time. */
+  /** A page that was busy has yet to read its messages: their age counts only if this timer was on time. */
   private tick(): void {
     const now = performance.now();
     const wasBusy = now - this.lookedAt > 2 * LOOK_MS;
@@ -98,8 +99,8 @@ export class Line {
     if (this.session?.state === "open") this.isSessionOpened = true;
     const isSessionDown = this.isSessionOpened && this.session?.state !== "open";
     if (stream.state !== "open" || isSessionDown) return "reconnecting";
-    const silentMs = Math.max(stream.silentMs ?? 0, this.session?.silentMs ?? 0);
-    return silentMs >= STALE_MS ? "stale" : "live";
+    const ageMs = Math.max(stream.ageMs ?? 0, this.session?.ageMs ?? 0);
+    return ageMs >= STALE_MS ? "stale" : "live";
   }
 
   private goOffline(): void {

@@ -79,6 +79,15 @@ export class SessionStream {
   }
 
   /**
+   * At most how old what this connection has shown is, in milliseconds: the time since the newest ping that
+   * was answered. It grows when messages arrive late, and falls with the answer to the ping of a heartbeat.
+   * Undefined without an open connection.
+   */
+  get ageMs(): number | undefined {
+    return this.context.socket.ageMs;
+  }
+
+  /**
    * Calls back whenever the state changes; returns a function that stops it.
    *
    * @example

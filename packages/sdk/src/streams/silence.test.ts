@@ -25,6 +25,21 @@ describe("silence", () => {
     await eventually(() => client.stream.state).toBe("open");
   });
 
+  test("ageMs: grows while messages arrive late, and falls once they are on time", async () => {
+    const proxy = await CuttingProxy.before(venue.url);
+    const client = newClient(venue, { url: proxy.url, heartbeatMs: 20, silenceMs: 60_000 });
+    expect(client.stream.ageMs).toBeUndefined();
+    await client.stream.watchTicker("BTCUSD", () => undefined).ready;
+    await eventually(() => (client.stream.ageMs ?? Number.NaN) < 100).toBe(true);
+    proxy.delayMs = 400;
+    // Up and down: the answer to a ping shows what was true more than 400 ms ago.
+    await eventually(() => (client.stream.ageMs ?? 0) > 400).toBe(true);
+    await eventually(() => (client.stream.silentMs ?? Number.NaN) < 100).toBe(true);
+    expect(client.stream.ageMs).toBeGreaterThan(400);
+    proxy.delayMs = 0;
+    await eventually(() => (client.stream.ageMs ?? Number.NaN) < 100).toBe(true);
+  });
+
   test("connectNow: ends the wait for the next try", async () => {
     const proxy = await CuttingProxy.before(venue.url);
     const client = newClient(venue, { url: proxy.url });

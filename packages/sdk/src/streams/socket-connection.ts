@@ -48,11 +48,18 @@ const CLOSING = 2;
 export class SocketConnection {
   /** When the last message was received, by `performance.now()`. */
   receivedAt = 0;
+  /**
+   * When the newest ping that was answered was sent, by `performance.now()`: what the server had sent before
+   * it got that ping has arrived.
+   */
+  freshAt = 0;
   /** Heartbeats in a row without a message. */
   silentBeats = 0;
   /** Whether the greeting was accepted. */
   isReady = false;
   private isOver = false;
+  /** When the ping without an answer was sent. */
+  private pingedAt: number | undefined;
   private readonly socket: WebSocketLike;
   private readonly outbox: Pacer;
   private readonly timer: ReturnType<typeof setTimeout>;
@@ -99,12 +106,12 @@ export class SocketConnection {
     this.outbox.holdFor(ms);
   }
 
-  /** Counts the heartbeats without a message, and pings at this one; a message resets them. */
-  beat(pingBeat: number): void {
+  /** Counts the heartbeats without a message, which a message resets; one ping at a time is on its way. */
+  beat(): void {
     this.silentBeats++;
-    if (this.silentBeats === pingBeat) {
-      this.send(JSON.stringify(messageOf(socketPing, {}))).catch(() => undefined);
-    }
+    if (this.pingedAt !== undefined) return;
+    this.pingedAt = performance.now();
+    this.send(JSON.stringify(messageOf(socketPing, {}))).catch(() => undefined);
   }
 
   /** Closes it; no event follows. */
@@ -137,6 +144,7 @@ export class SocketConnection {
   private ready(): void {
     clearTimeout(this.timer);
     this.isReady = true;
+    this.freshAt = performance.now();
     this.events.onReady(this);
   }
 
@@ -151,8 +159,14 @@ export class SocketConnection {
       this.lose({ error: new ConnectionError(text, { cause }) });
       return;
     }
+    if (frame.t === "pong") this.answered();
     if (this.isReady) this.events.onFrame(this, frame);
     else this.greeted(frame);
+  }
+
+  private answered(): void {
+    this.freshAt = this.pingedAt ?? this.freshAt;
+    this.pingedAt = undefined;
   }
 
   private greeted(frame: ServerFrame): void {

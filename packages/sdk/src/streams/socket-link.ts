@@ -1,6 +1,6 @@
 /**
- * A WebSocket that reconnects: opened when first needed, pinged when silent, opened again with backoff
- * when lost, until it is closed.
+ * A WebSocket that reconnects: opened when first needed, pinged at each heartbeat, opened again with
+ * backoff when lost, until it is closed.
  *
  * It follows the gateway in use; if that one refuses the socket, it alone goes to another, or stays where
  * it is. While its connection is alive, it opens and greets the next one first and then moves (`active`
@@ -31,7 +31,7 @@ export type StreamState = "idle" | "connecting" | "open" | "waiting" | "closed";
 
 export interface LinkSettings extends ConnectionSettings {
   readonly gateways: Gateways;
-  /** A silent connection is pinged after one or two of these intervals, and has one more to answer. */
+  /** The connection is pinged at each of these intervals, and counts as silent after about three without a message. */
   readonly heartbeatMs: number;
   /** A connection that is silent for this long is dropped. Default: three heartbeats. */
   readonly silenceMs?: number | undefined;
@@ -60,7 +60,7 @@ export interface LinkListener {
   onEnd(error: Error): void;
 }
 
-/** The heartbeat without a message at which a connection is pinged. */
+/** The heartbeat without a message at which a ping is on its way in any case. */
 const PING_BEAT = 2;
 /** Close codes about this client, which another gateway would send too. */
 const OWN_FAULTS: ReadonlySet<number> = new Set([4408, 4429]);
@@ -114,6 +114,11 @@ export class SocketLink {
   /** Milliseconds since the last message of the open connection. */
   get silentMs(): number | undefined {
     return this.active === undefined ? undefined : performance.now() - this.active.receivedAt;
+  }
+
+  /** At most how old the state is that the open connection has shown. */
+  get ageMs(): number | undefined {
+    return this.active === undefined ? undefined : performance.now() - this.active.freshAt;
   }
 
   /** Ends a wait for the next try to connect. */
@@ -343,13 +348,13 @@ export class SocketLink {
   }
 
   /**
-   * Pings after one silent interval. After two, or four round trips after the ping, the connection is
+   * Pings. After two silent intervals, or four round trips after the ping, the connection is
    * dropped, or later if `silenceMs` says so; if there is another gateway, it is kept until the socket
    * there is open.
    */
   private beat(connection: SocketConnection): void {
     const { gateways, heartbeatMs, silenceMs = 0 } = this.settings;
-    connection.beat(PING_BEAT);
+    connection.beat();
     void gateways.chosen();
     const silentBeats = this.silentBeatsOf(connection);
     if (connection.silentBeats < silentBeats) return;

@@ -66,6 +66,10 @@ export class StreamSocket {
     return this.link.silentMs;
   }
 
+  get ageMs(): number | undefined {
+    return this.link.ageMs;
+  }
+
   /** Connects if it is idle. */
   open(): void {
     this.link.open();

@@ -1,6 +1,6 @@
 /** The line to the venue: one state that gates every action. */
 
-import type { Page } from "playwright-core";
+import type { Page, WebSocketRoute } from "playwright-core";
 import { expect } from "vitest";
 import type { PageTest } from "../page-test.js";
 import { intercept, OFFLINE, POLL, type TradingPage } from "../trading-page.js";
@@ -41,7 +41,7 @@ export function lineTests(test: PageTest): void {
 
     quiet.freeze();
     await opened.untilLine("stale");
-    await page.getByRole("button", { name: "No data for 2 s…", disabled: true }).waitFor();
+    await page.getByRole("button", { name: "Data older than 2 s…", disabled: true }).waitFor();
     await expectActionsOff(opened);
     await opened.inspect("line-stale", "header, section.trade");
     // No longer silent but dead: the client has given the socket up.
@@ -52,6 +52,32 @@ export function lineTests(test: PageTest): void {
     await cancelButton(page).click();
     await page.getByText("No open orders.").waitFor();
     opened.expectClean(OFFLINE);
+  });
+
+  test("line: messages that keep arriving late are stale, of the public and of the session's socket", async ({
+    open,
+    venueUrl,
+  }) => {
+    const late = { ms: 0, isPrivate: false };
+    const prepare = (page: Page) =>
+      page.routeWebSocket(/\/ws\//, (socket) => delayAnswers(socket, late));
+    const opened = await open({ url: venueUrl, prepare });
+    const { page } = opened;
+    await opened.signInWithBurner();
+    for (const isPrivate of [false, true]) {
+      Object.assign(late, { ms: 4_000, isPrivate });
+      await opened.untilLine("stale");
+      await page.getByRole("button", { name: "Data older than 2 s…", disabled: true }).waitFor();
+      // Prices go on to change: it is not silence.
+      const before = await page.locator(".last-price").innerText();
+      if (!isPrivate) {
+        await expect.poll(() => page.locator(".last-price").innerText(), POLL).not.toBe(before);
+      }
+      expect(await page.locator(".connection").getAttribute("data-state")).toBe("stale");
+      late.ms = 0;
+      await opened.untilLive();
+    }
+    opened.expectClean();
   });
 
   test("line: an order and a cancel whose answers are lost are shown as unknown, then settled; also by the next session", async ({
@@ -294,4 +320,23 @@ class AnswerCut {
     this.orders.push(JSON.parse(body));
     if (this.isArmed) this.isCutting = true;
   }
+}
+
+/** Messages of the venue arrive later, in their order, on the sockets with or without a session. */
+function delayAnswers(
+  socket: WebSocketRoute,
+  late: { readonly ms: number; readonly isPrivate: boolean },
+): void {
+  let isPrivate = false;
+  let ready = Promise.resolve();
+  const server = socket.connectToServer();
+  socket.onMessage((message) => {
+    isPrivate ||= String(message).includes('"op":"auth"');
+    server.send(message);
+  });
+  server.onMessage((message) => {
+    const ms = late.isPrivate === isPrivate ? late.ms : 0;
+    const arrival = new Promise<void>((resolve) => setTimeout(resolve, ms));
+    ready = Promise.all([ready, arrival]).then(() => socket.send(message));
+  });
 }

@@ -14,7 +14,12 @@ export function marketTests(test: PageTest): void {
     const opened = await open();
     const { page } = opened;
     await page.getByRole("row").filter({ hasText: "0." }).first().waitFor();
+    await page.getByText("Trades", { exact: true }).first().click();
     await page.locator(".tape-row.by-long").first().waitFor();
+    await page.getByText("Book", { exact: true }).first().click();
+    // The design's size has room for this many levels of a side.
+    const levels = () => page.locator(".ladder-row.bid").filter({ hasText: /\d/ }).count();
+    await expect.poll(levels, POLL).toBeGreaterThanOrEqual(11);
     await page.getByText(/^Spread \d/).waitFor();
     expect(await page.title()).toMatch(/BTCUSD · Perpgate/);
     await opened.inspect("visitor-1440-dark");
@@ -43,7 +48,7 @@ export function marketTests(test: PageTest): void {
   test("market: light and dark, from a phone to 4K: all views pass axe", async ({ open }) => {
     const opened = await open({ colours: "light" });
     const { page } = opened;
-    await page.locator(".tape-row.by-long").first().waitFor();
+    await page.locator(".ladder-row.bid").filter({ hasText: /\d/ }).first().waitFor();
     await opened.inspect("visitor-1440-light");
     await page.getByRole("button", { name: "Switch to dark colours" }).click();
     expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");

@@ -34,6 +34,9 @@ export function positionTests(test: PageTest): void {
     await page.locator(".tape-row").filter({ hasText: /\d/ }).first().waitFor();
     expect(await page.locator(".ladder").isVisible()).toBe(false);
     await opened.inspect("compact-1280-trades", "main");
+    // A ladder that was hidden is still one tab stop.
+    await page.getByText("Book", { exact: true }).first().click();
+    await page.locator('.ladder-row[tabindex="0"]').filter({ hasText: /\d/ }).waitFor();
 
     const { mark } = await tickerOf(venueUrl);
     const sizeOf = async () =>

@@ -13,7 +13,9 @@ export function recoveryTests(test: PageTest): void {
     const opened = await open({ url: own.url });
     const { page } = opened;
     await page.getByText("The book is empty").waitFor();
+    await page.getByText("Trades", { exact: true }).first().click();
     await page.getByText("No trades yet.", { exact: true }).waitFor();
+    await page.getByText("Book", { exact: true }).first().click();
     await opened.inspect("empty-market");
     await opened.signInWithBurner();
     await opened.order("Limit", "Buy / Long", { margin: "100", price: "60000" });

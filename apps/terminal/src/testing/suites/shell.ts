@@ -83,6 +83,32 @@ export function shellTests(test: PageTest): void {
     opened.expectClean();
   });
 
+  test("phone: the account is in reach, an order is placed and its position closed, nothing scrolls sideways", async ({
+    open,
+  }) => {
+    const opened = await open({ width: 390, height: 844 });
+    const { page } = opened;
+    await opened.signInWithBurner();
+    await page.getByRole("button", { name: /^Account/ }).click();
+    const account = page.getByRole("dialog", { name: "Account" });
+    await account.getByText("Session ends").waitFor();
+    await opened.inspect("phone-account");
+    await account.getByRole("button", { name: "Close" }).click();
+    const views = page.getByRole("navigation", { name: "Views" });
+    await views.getByRole("button", { name: "Trade" }).click();
+    await opened.order("Market", "Buy / Long", { margin: "100" });
+    await opened.result().getByText("Buy market filled").waitFor();
+    await opened.inspect("phone-trade");
+    await views.getByRole("button", { name: "Portfolio" }).click();
+    await opened.press(page.getByRole("button", { name: "Close BTCUSD at the market" }));
+    await opened.inspect("phone-close");
+    await page.getByRole("button", { name: "Close 1 position" }).click();
+    await page.getByText("No open positions.").waitFor();
+    const width = await page.evaluate("document.documentElement.scrollWidth");
+    expect(width).toBe(390);
+    opened.expectClean();
+  });
+
   test("first paint: at most 200 KB compressed, by Brotli; the stored theme is there before the script", async ({
     open,
     pageFolder,
