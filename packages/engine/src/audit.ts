@@ -25,6 +25,7 @@ import { NONE, type OrderStore } from "./state/orders.js";
 import { KIND_LISTS, ORDER_LISTS, STOP_LIST } from "./state/positions.js";
 import { WRITER_PLACES } from "./state/presence.js";
 import type { VenueState } from "./state/venue.js";
+import { flowKey } from "./state/withdrawals.js";
 
 export function audit(engine: Engine): string[] {
   const s = engine.state;
@@ -59,6 +60,7 @@ export function audit(engine: Engine): string[] {
   expect("reserves", totals.reserves, reserves);
   expect("cost", totals.cost, cost);
   expect("settlement pools", totals.settlementPools, pools);
+  auditFlows(s, expect);
   auditExpiries(s, expect);
   auditWriters(s, faults, expect);
   const money =
@@ -75,6 +77,49 @@ export function audit(engine: Engine): string[] {
     faults.push(`funding pool: ${totals.fundingPool} with ${owed} owed`);
   }
   return faults;
+}
+
+/** Whether what came in and went out adds up, from every credit and every withdrawal. */
+function auditFlows(
+  { config, totals, deposits, withdrawals }: VenueState,
+  expect: (what: string, kept: number, counted: number) => void,
+): void {
+  let credited = 0;
+  const flows = new Map<string, number>();
+  for (const {
+    chain,
+    token: named,
+    credits,
+    reorged,
+    reorgSettledAtMs,
+  } of deposits.byId.values()) {
+    const isGone = reorged !== "" && reorgSettledAtMs === 0;
+    for (const { token, amountMicros } of credits) {
+      credited += amountMicros;
+      const key = flowKey(chain, token === "" ? named : token);
+      flows.set(key, (flows.get(key) ?? 0) + (isGone ? 0 : amountMicros));
+    }
+  }
+  for (const [key, micros] of flows) {
+    const [chain = "", token = ""] = key.split(" ");
+    expect(`credits of ${key}`, deposits.credited(chain, token), micros);
+  }
+  let sent = 0;
+  for (const micros of withdrawals.sent.values()) sent += micros;
+  // The dev attestor's grants are in no list.
+  if (config?.attestorKind === "chain") {
+    expect("deposits", totals.deposits, config.fundSeedMicros + credited - sent);
+  }
+  let owed = 0;
+  const unpaid = new Map<string, number>();
+  for (const { chain, amountMicros, feeMicros } of withdrawals.byId.values()) {
+    owed += amountMicros + feeMicros;
+    unpaid.set(chain, (unpaid.get(chain) ?? 0) + amountMicros);
+  }
+  expect("withdrawals that may be credited again", withdrawals.owed, owed);
+  for (const [chain, micros] of unpaid) {
+    expect(`unpaid on ${chain}`, withdrawals.unpaid(chain), micros);
+  }
 }
 
 /** Whether exactly the open orders that expire wait for it. */

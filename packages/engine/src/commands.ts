@@ -37,12 +37,14 @@ import type {
   WriterJoined,
   WriterLeft,
 } from "./commands/venue-commands.js";
+import type { AttestWithdrawal, Withdraw } from "./commands/withdrawal-commands.js";
 
 export * from "./commands/deposit-commands.js";
 export * from "./commands/operator-commands.js";
 export * from "./commands/order-commands.js";
 export * from "./commands/session-commands.js";
 export * from "./commands/venue-commands.js";
+export * from "./commands/withdrawal-commands.js";
 
 export type Command =
   | Genesis
@@ -71,5 +73,7 @@ export type Command =
   | AttestDeposit
   | PauseDeposits
   | RejudgeDeposit
-  | SettleReorgedDeposit;
+  | SettleReorgedDeposit
+  | Withdraw
+  | AttestWithdrawal;
 export type CommandKind = Command["kind"];

@@ -4,6 +4,7 @@
  * ticks, sizes in lots, money in micro-dollars, rates in millionths (ppm), times in milliseconds.
  */
 import { HOUR_MS, MAX_DEPOSITS_MICROS, PPM, PRICE_RANGE_FACTOR } from "@perpgate/protocol/rules";
+import { raisesWithdrawals, type WithdrawalConfig, withdrawalFault } from "./withdrawals/config.js";
 
 export interface Tier {
   /** The tier covers notionals up to and including this. */
@@ -46,9 +47,12 @@ export interface VenueConfig {
   readonly attestorQuorum: number;
   /** Credit of the `dev` attestor per deposit, and at an account's first sign-in. */
   readonly devCreditMicros: number;
+  /** Missing: the venue takes no withdrawals. From version 3 of the rules. */
+  readonly withdrawals?: WithdrawalConfig;
 }
 
 export * from "@perpgate/protocol/rules";
+export type { WithdrawalChain, WithdrawalConfig } from "./withdrawals/config.js";
 
 /** Liquidations and triggered stops of one command; the rest is carried over to the next tick. */
 export const LIQUIDATIONS_AND_STOPS_PER_COMMAND = 256;
@@ -211,7 +215,9 @@ export function configFault(config: VenueConfig): string | null {
   if (!(config.attestorQuorum >= 1 && config.attestorQuorum <= config.attestors)) {
     return "attestorQuorum: must be between 1 and the number of attestors";
   }
-  return null;
+  if (config.withdrawals === undefined) return null;
+  if (config.attestorKind === "dev") return "withdrawals: the dev attestor pays nobody";
+  return withdrawalFault(config.withdrawals);
 }
 
 /**
@@ -223,6 +229,7 @@ export function raisedLimit(before: VenueConfig, after: VenueConfig): string | n
   if (after.fundLossPerHourPpm > before.fundLossPerHourPpm) return "fundLossPerHour";
   if (after.maxOpenOrders > before.maxOpenOrders) return "maxOpenOrders";
   if (after.devCreditMicros > before.devCreditMicros) return "devCredit";
+  if (raisesWithdrawals(before.withdrawals, after.withdrawals)) return "withdrawals";
   for (const [number, market] of before.markets.entries()) {
     const next = after.markets[number];
     const raised = next === undefined ? null : raisedInMarket(market, next);

@@ -66,6 +66,8 @@ import { FIXED_SEED, type HashSeed } from "./state/seeded-hash.js";
 import { VenueState } from "./state/venue.js";
 import { runTick } from "./tick.js";
 import { knownVersions, RULE_SETS, type RuleSet, UnknownToRelease } from "./versions.js";
+import { attestWithdrawal, concludeAttestation, recountWithdrawals } from "./withdrawals/attest.js";
+import { reportWithdrawal, withdraw } from "./withdrawals/request.js";
 import { ageAsks, askTime, concludeAsk } from "./writers/asks.js";
 import { acceptBatch, type DropReason } from "./writers/batches.js";
 import { concludeJoin, concludeLeave, countTick, joinWriter, leaveWriter } from "./writers/life.js";
@@ -272,6 +274,10 @@ export class Engine {
         return mayOperate(s, command) && rejudgeDeposit(s, command);
       case "SettleReorgedDeposit":
         return mayOperate(s, command) && settleReorgedDeposit(s, command);
+      case "Withdraw":
+        return withdraw(s, command);
+      case "AttestWithdrawal":
+        return attestWithdrawal(s, command);
       default:
         return unknownCommand(s, command);
     }
@@ -319,6 +325,13 @@ function conclude(s: VenueState, command: Command): void {
     case "Configure":
       countOperation(s);
       recountVotes(s, command);
+      recountWithdrawals(s, command);
+      return;
+    case "Withdraw":
+      reportWithdrawal(s, command);
+      return;
+    case "AttestWithdrawal":
+      concludeAttestation(s, command);
       return;
     case "Upgrade":
     case "ControlMarket":
@@ -332,7 +345,9 @@ function conclude(s: VenueState, command: Command): void {
     case "PauseDeposits":
       countOperation(s);
       // A quorum that changed during the pause may be reached without another vote.
-      if (!command.isPaused) recountVotes(s, {});
+      if (command.isPaused) return;
+      recountVotes(s, {});
+      recountWithdrawals(s, {});
       return;
     case "CancelAll":
       reportCancelAll(s, command);

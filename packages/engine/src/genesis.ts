@@ -12,12 +12,14 @@ import { lineUpStops } from "./snapshot/rebuild.js";
 import { NONE } from "./state/id-index.js";
 import { Market } from "./state/market.js";
 import { COHORT_STAGES, type VenueState } from "./state/venue.js";
-import { ruleSetOf } from "./versions.js";
+import { type RuleSet, ruleSetOf } from "./versions.js";
 
 export function begin(s: VenueState, command: Genesis): boolean {
   if (s.config !== null) return refuse(s, REFUSAL.already_started);
   const rules = ruleSetOf(s.ruleSets, command.engineVersion);
-  if (configFault(command.config) !== null) return refuse(s, REFUSAL.configuration_invalid);
+  if (configFault(command.config) !== null || !mayHave(rules, command.config)) {
+    return refuse(s, REFUSAL.configuration_invalid);
+  }
   s.rules = rules;
   s.cohort = COHORT_STAGES.indexOf(command.cohort);
   adopt(s, command.config);
@@ -36,7 +38,7 @@ export function begin(s: VenueState, command: Genesis): boolean {
  */
 export function configure(s: VenueState, command: Configure): boolean {
   const { config } = command;
-  if (configFault(config) !== null || !isContinuation(s, config)) {
+  if (configFault(config) !== null || !isContinuation(s, config) || !mayHave(s.rules, config)) {
     return refuse(s, REFUSAL.configuration_invalid);
   }
   if (config.markets.length > s.markets.length && raisedLimit(s.config!, config) !== null) {
@@ -55,6 +57,10 @@ export function configure(s: VenueState, command: Configure): boolean {
     for (const row of market.positions.rowsWithOrders()) recomputeReserves(s, market, row);
   });
   return true;
+}
+
+function mayHave({ hasWithdrawals }: RuleSet, { withdrawals }: VenueConfig): boolean {
+  return hasWithdrawals || withdrawals === undefined;
 }
 
 function areEqual(tiers: readonly Tier[], others: readonly Tier[]): boolean {

@@ -17,4 +17,5 @@ export { NONE, OrderStore } from "./state/orders.js";
 export type { Session } from "./state/sessions.js";
 export { UndoLog } from "./state/table.js";
 export { COHORT_STAGES, type VenueState } from "./state/venue.js";
+export { type OpenStatus, WITHDRAWAL_STATUSES, type Withdrawal } from "./state/withdrawals.js";
 export { liveWriters, rankOf, writerOf } from "./writers/reading.js";

@@ -81,6 +81,17 @@ export const REFUSALS = [
   "exit_price",
   "leverage_limited",
   "too_many_orders",
+  "withdrawals_not_supported",
+  "contract_wallet_elsewhere",
+  "reorged_credit",
+  "withdrawal_too_small",
+  "insufficient_balance",
+  "withdrawals_paused",
+  "chain_balance_too_small",
+  "unpaid_withdrawals",
+  "withdrawal_limit",
+  "withdrawal_unknown",
+  "withdrawal_not_due",
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

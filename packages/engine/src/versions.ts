@@ -72,6 +72,8 @@ export interface RuleSet {
   readonly freePlaces: number;
   /** Whether orders wait until a tick has served the liquidations of a jump. */
   readonly settlesJumps: boolean;
+  /** Whether money can be withdrawn. */
+  readonly hasWithdrawals: boolean;
 }
 
 /** Release 0.2.0-testnet; frozen. Version 1 was release 0.1, whose logs do not record a version. */
@@ -105,6 +107,7 @@ const VERSION_2: RuleSet = {
   limitsLeverage: false,
   freePlaces: Number.POSITIVE_INFINITY,
   settlesJumps: false,
+  hasWithdrawals: false,
 };
 
 /** Release 0.3.0-testnet. It may change until that release. */
@@ -136,6 +139,7 @@ const VERSION_3: RuleSet = {
   limitsLeverage: true,
   freePlaces: FREE_PLACES,
   settlesJumps: true,
+  hasWithdrawals: true,
 };
 
 /** The rule sets that this release knows, ascending without gaps. */

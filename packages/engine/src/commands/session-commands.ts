@@ -19,6 +19,8 @@ export interface OpenSession {
   readonly maxNotionalMicros: number;
   /** Empty: every market. */
   readonly markets: readonly number[];
+  /** Of the chain on which a contract wallet's signature was checked. Missing: a key signed. */
+  readonly contractChainId?: number;
 }
 
 export interface RotateSession {

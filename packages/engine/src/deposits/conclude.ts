@@ -63,6 +63,7 @@ function settleDeposit(
     return;
   }
   deposit.credits = [...deposit.credits, ...credits];
+  s.deposits.countCredits(deposit, credits);
   for (const { account, amountMicros, logIndex } of credits) {
     credit(s, account, amountMicros);
     emit.DepositCredited(s.events, { depositId, account, amountMicros, logIndex });

@@ -159,6 +159,22 @@ export const EVENT_FIELDS = {
   WorkDone: ["account", "units"],
   /** An exit that is open covers other lots now, its own fills apart; one for each and command. */
   ExitSized: ["orderId", "account", "market", "remainingLots"],
+  /** `walletMicros` is what is left. */
+  WithdrawalRequested: [
+    "withdrawalId",
+    "account",
+    "session",
+    "nonce",
+    "amountMicros",
+    "feeMicros",
+    "deadlineMs",
+    "walletMicros",
+  ],
+  /** `status`: an index into WITHDRAWAL_STATUSES. */
+  WithdrawalProgressed: ["withdrawalId", "account", "status"],
+  WithdrawalPaid: ["withdrawalId", "account", "amountMicros"],
+  /** Amount and fee are credited again; `walletMicros` is what it is afterwards. */
+  WithdrawalExpired: ["withdrawalId", "account", "amountMicros", "feeMicros", "walletMicros"],
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

@@ -56,7 +56,16 @@ export function reportOpened(s: VenueState, command: OpenSession): void {
     markets: command.markets.length === 0 ? null : new Set(command.markets),
     cancelOnDisconnect: false,
   });
+  noteContract(s, account, command);
   s.sessions.usedNonces.use(nonceKey(address, command.siweNonce), command.siweNonceUntilMs);
+}
+
+/** By the latest sign-in: who signs by a key has it on every chain. */
+function noteContract(s: VenueState, account: number, { contractChainId }: OpenSession): void {
+  if (!s.rules.hasWithdrawals) return;
+  const { contractChains } = s.withdrawals;
+  if (contractChainId === undefined) contractChains.delete(account);
+  else contractChains.set(account, contractChainId);
 }
 
 /** Opens the account; its event has the address as four integers of five bytes. */
@@ -89,9 +98,11 @@ function grantAtFirstSignIn(s: VenueState, account: number): void {
  */
 export function fitsDeposits(s: VenueState, micros: number): boolean {
   const { wallets, margins, reserves, deposits, cost } = s.totals;
+  // Withdrawals that expire are credited again without this check.
+  const { owed } = s.withdrawals;
   return (
-    wallets + margins + reserves - cost + micros <= MAX_DEPOSITS_MICROS &&
-    deposits + Math.max(0, cost) + micros <= Number.MAX_SAFE_INTEGER
+    wallets + margins + reserves - cost + owed + micros <= MAX_DEPOSITS_MICROS &&
+    deposits + owed + Math.max(0, cost) + micros <= Number.MAX_SAFE_INTEGER
   );
 }
 

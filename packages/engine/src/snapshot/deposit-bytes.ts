@@ -102,11 +102,15 @@ function readDeposit(r: ByteReader): Deposit {
 /**
  * The additions are what deposits gained after the format was fixed: pauses, parts, tokens of single
  * credits, settled reorganisations. They are at the end of the state's bytes, and are absent if there
- * are none, so that such a state has the same bytes, and the same hash, as before.
+ * are none and nothing follows, so that such a state has the same bytes, and the same hash, as before.
  */
-export function writeDepositAdditions(w: ByteWriter, { deposits }: VenueState): void {
+export function writeDepositAdditions(
+  w: ByteWriter,
+  { deposits }: VenueState,
+  isFollowed: boolean,
+): void {
   const extended = deposits.sorted().filter(isExtended);
-  if (extended.length === 0 && deposits.paused.size === 0) return;
+  if (extended.length === 0 && deposits.paused.size === 0 && !isFollowed) return;
   w.texts([...deposits.paused].sort());
   w.number(extended.length);
   for (const deposit of extended) {
@@ -118,7 +122,7 @@ export function writeDepositAdditions(w: ByteWriter, { deposits }: VenueState): 
   }
 }
 
-/** Called after `readDeposits`; nothing may follow. */
+/** Called after `readDeposits`. */
 export function readDepositAdditions(r: ByteReader, { deposits }: VenueState): void {
   if (r.isAtEnd) return;
   for (const scope of r.texts()) deposits.paused.add(scope);

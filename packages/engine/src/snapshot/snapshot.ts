@@ -28,6 +28,7 @@ import {
 } from "./deposit-bytes.js";
 import { rebuildIndexes } from "./rebuild.js";
 import { readSessions, writeSessions } from "./session-bytes.js";
+import { hasWithdrawals, readWithdrawals, writeWithdrawals } from "./withdrawal-bytes.js";
 import { readWriters, writeWriters } from "./writer-bytes.js";
 
 /** The format of the bytes. Another format gives the same state another hash. */
@@ -77,7 +78,9 @@ export function writeSnapshot(s: VenueState): Uint8Array {
     w.numbers(s.ends.again);
     for (const { number } of s.markets) w.numbers(s.behind[number] ?? []);
   }
-  writeDepositAdditions(w, s);
+  const withWithdrawals = hasWithdrawals(s);
+  writeDepositAdditions(w, s, withWithdrawals);
+  if (withWithdrawals) writeWithdrawals(w, s);
   return w.finish();
 }
 
@@ -145,8 +148,10 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[], seed: HashSe
   readDepositAdditions(r, s);
   for (const deposit of s.deposits.byId.values()) {
     s.deposits.note(deposit);
+    s.deposits.countCredits(deposit, deposit.credits);
     if (deposit.reorged !== "" && deposit.reorgSettledAtMs === 0) s.deposits.countReorg(deposit, 1);
   }
+  readWithdrawals(r, s);
   if (!r.isAtEnd) throw new SnapshotUnreadable("bytes are left over");
   rebuildIndexes(s);
   return s;

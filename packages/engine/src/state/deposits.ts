@@ -8,6 +8,7 @@ import type { AttestDeposit, DepositCredit } from "../commands.js";
 import { REJECTED_DEPOSIT_MS, UNSEEN_DEPOSIT_MS } from "../config.js";
 import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { Timers } from "./timers.js";
+import { flowKey } from "./withdrawals.js";
 
 export type DepositStatus = "queued" | "confirming" | "credited" | "rejected";
 
@@ -96,6 +97,8 @@ export class DepositBook {
   private readonly unseenOf = new Map<number, number>();
   /** Unsettled reorganisations of the credits of each account; derived. */
   private readonly reorgsOf = new Map<number, number>();
+  /** Credits less those that were reorganised away and are not settled, by chain and token; derived. */
+  private readonly creditedOf = new Map<string, number>();
   /** Deposits whose votes may still decide something, by id; derived. */
   private readonly undecided = new Map<number, Deposit>();
   /** Deposits that the `dev` attestor has yet to credit; only that settles them. */
@@ -158,8 +161,26 @@ export class DepositBook {
     return this.reorgsOf.size > 0 && this.reorgsOf.has(account);
   }
 
+  /** What the vault of the chain has received of the token for the venue's accounts, ever. */
+  credited(chain: string, token: string): number {
+    return this.creditedOf.get(flowKey(chain, token)) ?? 0;
+  }
+
+  countCredits(
+    { chain, token: named }: Deposit,
+    credits: readonly AccountCredit[],
+    sign: 1 | -1 = 1,
+  ): void {
+    for (const { token, amountMicros } of credits) {
+      const key = flowKey(chain, token === "" ? named : token);
+      this.creditedOf.set(key, (this.creditedOf.get(key) ?? 0) + sign * amountMicros);
+    }
+  }
+
   /** Counts a reorganisation for the accounts that the deposit credited; −1 once it is settled. */
-  countReorg({ credits }: Deposit, change: 1 | -1): void {
+  countReorg(deposit: Deposit, change: 1 | -1): void {
+    const { credits } = deposit;
+    this.countCredits(deposit, credits, change === 1 ? -1 : 1);
     for (const account of new Set(credits.map((entry) => entry.account))) {
       const count = (this.reorgsOf.get(account) ?? 0) + change;
       if (count === 0) this.reorgsOf.delete(account);

@@ -19,6 +19,7 @@ import { SessionBook } from "./sessions.js";
 import { Table, UndoLog } from "./table.js";
 import { Timers } from "./timers.js";
 import { Totals } from "./totals.js";
+import { WithdrawalBook } from "./withdrawals.js";
 import { WriterBook } from "./writers.js";
 
 /** The words of a row, in the order of the snapshot format; literals, see orders.ts. */
@@ -44,6 +45,7 @@ export class VenueState {
   readonly batch = new BatchProgress(this.undo);
   readonly sessions: SessionBook;
   readonly deposits: DepositBook;
+  readonly withdrawals = new WithdrawalBook();
   /** Accounts with orders that are over; from version 3 on. */
   readonly ends: EndQueue;
   /** Dead-man's switches by account; derived. */

@@ -1,6 +1,7 @@
 /** Commands of tests: each caller gives what it is about, and the rest is neutral. */
 import {
   type AttestDeposit,
+  type AttestWithdrawal,
   CANCEL_RESTING,
   type Genesis,
   GOOD_TILL_CANCELED,
@@ -90,6 +91,21 @@ export function creditVote(
     confirmations: 12,
     required: 12,
     reason: "",
+    ...given,
+  };
+}
+
+/** What the first attestor says about a withdrawal. */
+export function withdrawalVote(
+  given: Given<AttestWithdrawal, "stampMs" | "withdrawalId" | "verdict">,
+): AttestWithdrawal {
+  const { verdict } = given;
+  return {
+    kind: "AttestWithdrawal",
+    attestor: 0,
+    votedAtMs: 1,
+    txHash: verdict === "pending" || verdict === "paid" ? "cd".repeat(32) : "",
+    vaultSignature: verdict === "signed" ? "ef".repeat(65) : "",
     ...given,
   };
 }

@@ -48,6 +48,24 @@ const isConfig = shaped({
   attestors: isInteger,
   attestorQuorum: isInteger,
   devCreditMicros: isInteger,
+  withdrawals: isOptional(
+    shaped({
+      minMicros: isInteger,
+      feeMicros: isInteger,
+      accountDayMicros: isInteger,
+      venueHourMicros: isInteger,
+      venueDayMicros: isInteger,
+      lifeMs: isInteger,
+      chains: isListOf(
+        shaped({
+          chain: isText,
+          chainId: isInteger,
+          tokens: isListOf(isText),
+          maxUnpaidMicros: isInteger,
+        }),
+      ),
+    }),
+  ),
 });
 /** An older release begins a log with other figures, and the engine says so. */
 const isFirstConfig = shaped({ markets: isListOf(isObject) });
@@ -125,6 +143,7 @@ const SHAPES: Readonly<Record<CommandKind, Shape>> = {
     maxOrderNotionalMicros: isInteger,
     maxNotionalMicros: isInteger,
     markets: isListOf(isInteger),
+    contractChainId: isOptional(isInteger),
   },
   RotateSession: { ...OF_SESSION, oldKey: isKey, newKey: isKey },
   CloseSession: OF_SESSION,
@@ -189,6 +208,23 @@ const SHAPES: Readonly<Record<CommandKind, Shape>> = {
   PauseDeposits: { ...OPERATOR, scope: isText, isPaused: isFlag },
   RejudgeDeposit: { ...OPERATOR, depositId: isInteger },
   SettleReorgedDeposit: { ...OPERATOR, depositId: isInteger },
+  Withdraw: {
+    ...OF_SESSION,
+    key: isKey,
+    nonce: isInteger,
+    chain: isText,
+    token: isText,
+    amountMicros: isInteger,
+  },
+  AttestWithdrawal: {
+    stampMs: isInteger,
+    attestor: isInteger,
+    withdrawalId: isInteger,
+    verdict: oneOf("signed", "pending", "paid", "unpaid"),
+    votedAtMs: isInteger,
+    txHash: isText,
+    vaultSignature: isText,
+  },
 };
 
 const SHAPE_OF = new Map<string, Shape>(Object.entries(SHAPES));

@@ -149,6 +149,8 @@ export class ReferenceVenue {
       case "PauseDeposits":
       case "RejudgeDeposit":
       case "SettleReorgedDeposit":
+      case "Withdraw":
+      case "AttestWithdrawal":
         throw new Error(`${command.kind}: not part of the reference`);
     }
   }

@@ -23,6 +23,7 @@ import {
   STOP_ORDER,
   STOP_TRIGGER,
   TAKE_PROFIT_TRIGGER,
+  type Withdraw,
 } from "../../commands.js";
 import { ORDER_STATUSES } from "../../events/event-table.js";
 import { equityOf } from "../../money/fill.js";
@@ -225,6 +226,24 @@ export class Trader {
       ...changes,
     });
     return this.venue.refusal;
+  }
+
+  /** Asks for dollars to be paid on a chain; returns the withdrawal's id, or why not. */
+  withdraws(dollars: number, changes: Partial<Withdraw> = {}): number | string {
+    const { venue } = this;
+    venue.apply({
+      kind: "Withdraw",
+      stampMs: venue.now,
+      session: this.session,
+      key: this.key,
+      nonce: ++this.nonce,
+      chain: "ethereum",
+      token: "USDC",
+      amountMicros: Math.round(dollars * MICROS),
+      ...changes,
+    });
+    const requested = venue.happened("WithdrawalRequested")[0];
+    return requested?.withdrawalId ?? venue.refusal ?? "replayed";
   }
 
   /** Amends an open order: prices in dollars, size in coins, filled ones included. */

@@ -1,0 +1,121 @@
+/** Withdraw: checks, the debit, and the withdrawal that waits for the attestors (docs/engine.md, "Withdrawals"). */
+import type { Withdraw } from "../commands.js";
+import { emit } from "../events/event-log.js";
+import { REFUSAL } from "../reasons.js";
+import { refuse } from "../refuse.js";
+import { signingSession } from "../sessions/signing.js";
+import type { VenueState } from "../state/venue.js";
+import { ALL_ACCOUNTS } from "../state/withdrawals.js";
+import type { WithdrawalConfig } from "./config.js";
+
+/** Checks and debits; returns whether it was accepted. `reportWithdrawal` follows. */
+export function withdraw(s: VenueState, command: Withdraw): boolean {
+  const session = signingSession(s, command);
+  if (session === undefined) return false;
+  const terms = s.rules.hasWithdrawals ? s.config!.withdrawals : undefined;
+  if (terms === undefined) return refuse(s, REFUSAL.withdrawals_not_supported);
+  const { account } = session;
+  const { amountMicros, nonce } = command;
+  if (![amountMicros, nonce].every(isCount)) return refuse(s, REFUSAL.invalid_command);
+  if (!mayLeave(s, account, command, terms)) return false;
+  s.scratch.session = session;
+  s.addWallet(account, -(amountMicros + terms.feeMicros));
+  s.totals.fees += terms.feeMicros;
+  s.totals.deposits -= amountMicros;
+  return true;
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}
+
+function mayLeave(
+  s: VenueState,
+  account: number,
+  { chain: name, token, amountMicros }: Withdraw,
+  terms: WithdrawalConfig,
+): boolean {
+  const { withdrawals, deposits } = s;
+  const chain = terms.chains.find((each) => each.chain === name);
+  if (chain === undefined || !chain.tokens.includes(token)) {
+    return refuse(s, REFUSAL.withdrawals_not_supported);
+  }
+  const contractChain = withdrawals.contractChains.get(account) ?? chain.chainId;
+  if (contractChain !== chain.chainId) {
+    return refuse(s, REFUSAL.contract_wallet_elsewhere, contractChain);
+  }
+  if (amountMicros < terms.minMicros) {
+    return refuse(s, REFUSAL.withdrawal_too_small, terms.minMicros);
+  }
+  const wallet = s.wallet(account);
+  if (amountMicros + terms.feeMicros > wallet) {
+    return refuse(s, REFUSAL.insufficient_balance, wallet, terms.feeMicros);
+  }
+  if (deposits.paused.has(name) || deposits.paused.has(token)) {
+    return refuse(s, REFUSAL.withdrawals_paused);
+  }
+  if (deposits.hasReorg(account)) return refuse(s, REFUSAL.reorged_credit);
+  const there = deposits.credited(name, token) - withdrawals.sentOf(name, token);
+  if (amountMicros > there) {
+    return refuse(s, REFUSAL.chain_balance_too_small, Math.max(0, there));
+  }
+  const room = chain.maxUnpaidMicros - withdrawals.unpaid(name);
+  if (amountMicros > room) return refuse(s, REFUSAL.unpaid_withdrawals, Math.max(0, room));
+  const fitsAtMs = fitsAt(s, account, amountMicros, terms);
+  if (fitsAtMs <= s.timeMs) return true;
+  return refuse(s, REFUSAL.withdrawal_limit, Number.isFinite(fitsAtMs) ? fitsAtMs : 0);
+}
+
+/** When all three bounds leave room for the amount. */
+function fitsAt(
+  { withdrawals: { hour, day }, timeMs }: VenueState,
+  account: number,
+  amount: number,
+  { accountDayMicros, venueHourMicros, venueDayMicros }: WithdrawalConfig,
+): number {
+  return Math.max(
+    day.fitsAt(account, amount, accountDayMicros, timeMs),
+    hour.fitsAt(ALL_ACCOUNTS, amount, venueHourMicros, timeMs),
+    day.fitsAt(ALL_ACCOUNTS, amount, venueDayMicros, timeMs),
+  );
+}
+
+/** The last event of an accepted Withdraw; its nonce counts as used from here on. */
+export function reportWithdrawal(s: VenueState, command: Withdraw): void {
+  const { session } = s.scratch;
+  if (session === null) throw new Error("no withdrawal to report");
+  const { account } = session;
+  const { chain, token, amountMicros, nonce } = command;
+  const { feeMicros, lifeMs } = s.config!.withdrawals!;
+  const { withdrawals, seq, timeMs } = s;
+  // Whole seconds: the vault compares it with the time of a block.
+  const deadlineMs = Math.floor(timeMs / 1_000) * 1_000 + lifeMs;
+  withdrawals.add({
+    id: seq,
+    account,
+    chain,
+    token,
+    amountMicros,
+    feeMicros,
+    requestedAtMs: timeMs,
+    deadlineMs,
+    status: "queued",
+    signers: new Set(),
+    sightings: new Map(),
+  });
+  withdrawals.countSent(command, amountMicros);
+  withdrawals.hour.add(ALL_ACCOUNTS, amountMicros, timeMs);
+  withdrawals.day.add(ALL_ACCOUNTS, amountMicros, timeMs);
+  withdrawals.day.add(account, amountMicros, timeMs);
+  emit.WithdrawalRequested(s.events, {
+    withdrawalId: seq,
+    account,
+    session: session.number,
+    nonce,
+    amountMicros,
+    feeMicros,
+    deadlineMs,
+    walletMicros: s.wallet(account),
+  });
+  session.nonces.remember(nonce, seq);
+}
