@@ -34,6 +34,7 @@ const SignInDialog = later(async () => ({
   default: (await import("./account/sign-in-dialog.js")).SignInDialog,
 }));
 const CancelAllDialog = later(() => import("./account/cancel-all-dialog.js"));
+const ScaleDialog = later(() => import("./order/scale-dialog.js"));
 const SignOutDialog = later(() => import("./account/sign-out-dialog.js"));
 const ShortcutsDialog = later(async () => ({
   default: (await import("./shell/shortcuts-dialog.js")).ShortcutsDialog,
@@ -164,6 +165,7 @@ function Dialogs({ terminal }: { readonly terminal: Terminal }) {
   if (open === "sign-in") return <SignInDialog />;
   if (open === "sign-out") return <SignOutDialog />;
   if (open === "cancel-all") return <CancelAllDialog />;
+  if (open === "scale") return <ScaleDialog />;
   if (open === "shortcuts") return <ShortcutsDialog />;
   if (open === "account") return <AccountDialog />;
   return open === "deposit" ? <DepositDialog /> : null;

@@ -260,6 +260,44 @@ test.each([
   expect(notesAt(near)).not.toContain(BEYOND_LIQUIDATION);
 });
 
+test("an order larger than the position of the other side: the form says what it opens", async () => {
+  const { maker, session, terminal, view, mark } = await start();
+  const position = await openPosition(maker, session, mark);
+  terminal.account.positions.set(new Map([[position.symbol, position]]));
+  terminal.book.show("BTCUSD");
+  await until(() => terminal.book.state.get() !== undefined);
+  const notesOf = (size: number) => {
+    const price = String(Math.round(mark));
+    const form = {
+      side: "short",
+      type: "limit",
+      price,
+      unit: "size",
+      amount: String(size),
+    } as const;
+    const notes = orderNotes(view, { ...EMPTY_FORM, ...form }, readOrder(terminal, form));
+    return notes.map(({ text }) => text);
+  };
+  const flip = "It closes your long position and opens a short one of 0.00500 BTC.";
+  expect(notesOf(SIZE + 0.005)).toContain(flip);
+  expect(notesOf(SIZE)).toEqual([]);
+});
+
+test.each([
+  ["long", 1],
+  ["short", -1],
+] as const)("%s, exits in percent: prices on ticks, on the right side", async (side, direction) => {
+  const { terminal, view, mark } = await start();
+  const price = String(Math.round(mark));
+  const exits = { hasExits: true, exitUnit: "roi", takeProfit: "10", stopLoss: "5" } as const;
+  const form = { side, type: "limit", price, amount: "100", leverage: "5", ...exits } as const;
+  const { order } = termsOf(terminal, form);
+  const at = Math.round(mark);
+  const tick = view.market.tickSize;
+  expect(Math.abs((order.takeProfit?.price ?? 0) - at * (1 + direction * 0.02))).toBeLessThan(tick);
+  expect(Math.abs((order.stopLoss?.price ?? 0) - at * (1 - direction * 0.01))).toBeLessThan(tick);
+});
+
 /** Without a book. */
 function readOrder(terminal: Terminal, form: Partial<OrderForm>) {
   const view = terminal.marketFeed.view("BTCUSD");

@@ -45,6 +45,7 @@ export type OpenDialog =
   | "deposit"
   | "account"
   | "shortcuts"
+  | "scale"
   | "cancel-all";
 
 /** Of an action whose outcome is unknown the page learns the outcome later, and shows it. */

@@ -5,7 +5,7 @@ import { type FormEvent, useState } from "react";
 import { formatSigned, NONE, toneOf } from "../format/numbers.js";
 import { closeSubject, limitClose, marketClose, sendClose } from "../order/closing.js";
 import { numberIn } from "../order/order-form-state.js";
-import { stepProblem, stepsIn } from "../order/order-terms.js";
+import { stepProblem, stepsIn } from "../order/typed-steps.js";
 import { useTerminal } from "../terminal.js";
 import { Fact } from "../ui/fact.js";
 import { NumberField } from "../ui/number-field.js";

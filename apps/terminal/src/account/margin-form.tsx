@@ -13,7 +13,7 @@ import { largestRemoval } from "../maths/margin-change.js";
 import { liquidationTicks } from "../maths/position-maths.js";
 import { holdingOf, markOf } from "../order/order-context.js";
 import { numberIn } from "../order/order-form-state.js";
-import { stepProblem } from "../order/order-terms.js";
+import { stepProblem } from "../order/typed-steps.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { Fact } from "../ui/fact.js";

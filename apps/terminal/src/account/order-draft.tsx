@@ -5,7 +5,7 @@ import type { OrderAmendment } from "@perpgate/sdk";
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { amendmentOf, canResize, priceOfOrder } from "../order/amendment.js";
 import { isTooLarge, numberIn } from "../order/order-form-state.js";
-import { stepProblem } from "../order/order-terms.js";
+import { stepProblem } from "../order/typed-steps.js";
 import { type Terminal, useTerminal } from "../terminal.js";
 import type { MarketView } from "../venue/market-view.js";
 import { ActionButton } from "./action-button.js";

@@ -9,6 +9,7 @@ import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
 import { NumberField } from "../ui/number-field.js";
 import type { MarketView } from "../venue/market-view.js";
+import { shareStyle } from "./order-fields.js";
 import { type AmountUnit, changeForm, type OrderForm } from "./order-form-state.js";
 import { leverageIn } from "./order-terms.js";
 import { largestNow } from "./use-preview.js";
@@ -39,6 +40,10 @@ export function AmountField({ view, form, problem, isWrong }: Props) {
   const [levels] = useState(() => new Levels());
   useFollowedShare(terminal, view, form, levels);
   const choose = (share: number) => {
+    if (share === 0) {
+      changeForm({ share, amount: "" });
+      return;
+    }
     const amount = amountOf(terminal, view, { ...form, share }, levels);
     if (amount !== undefined) changeForm({ share, amount });
   };
@@ -65,6 +70,19 @@ export function AmountField({ view, form, problem, isWrong }: Props) {
           <option value="size">{base}</option>
         </select>
       </NumberField>
+      <input
+        type="range"
+        className="slider"
+        aria-label="Share of the largest order"
+        style={shareStyle(form.share)}
+        min={0}
+        max={100}
+        step={1}
+        value={Math.round(form.share * 100)}
+        aria-valuetext={`${Math.round(form.share * 100)}%`}
+        disabled={available === undefined}
+        onChange={({ target }) => choose(Number(target.value) / 100)}
+      />
       <div className="shares">
         {SHARES.map(([label, share]) => (
           <button

@@ -5,7 +5,7 @@ import { formatDollars, formatFixed, formatPercent, NONE } from "../format/numbe
 import { Dialog } from "../ui/dialog.js";
 import { Fact } from "../ui/fact.js";
 import type { MarketView } from "../venue/market-view.js";
-import { slippageOf } from "./order-notes.js";
+import { orderNotes, slippageOf } from "./order-notes.js";
 import type { AskedOrder } from "./order-panel.js";
 
 interface Props {
@@ -56,6 +56,13 @@ export default function ConfirmOrder({ view, asked, onConfirm, onClose }: Props)
               : formatFixed(fromSteps(liquidation, units.tick), priceDigits)}
           </Fact>
         </dl>
+        {orderNotes(view, asked.form, estimate)
+          .filter(({ isWarning }) => isWarning)
+          .map(({ text }) => (
+            <p key={text} className="notice warn">
+              {text}
+            </p>
+          ))}
         <div className="pair">
           <button type="button" className="button" onClick={onClose}>
             Back

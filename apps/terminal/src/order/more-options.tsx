@@ -2,6 +2,7 @@
 
 import type { TimeInForce, Trigger } from "@perpgate/protocol";
 import { useStore } from "../state/store.js";
+import { useTerminal } from "../terminal.js";
 import { NumberField } from "../ui/number-field.js";
 import { Segments } from "../ui/segments.js";
 import type { MarketView } from "../venue/market-view.js";
@@ -39,6 +40,7 @@ interface Props {
 }
 
 export function MoreOptions({ view, form, problems }: Props) {
+  const { dialog } = useTerminal();
   const { maxSlippage, confirmAbove, asksFirst } = useStore(orderSettings);
   return (
     <details className="more">
@@ -67,6 +69,9 @@ export function MoreOptions({ view, form, problems }: Props) {
             onChange={(text) => changeSettings({ maxSlippage: text })}
           />
         )}
+        <button type="button" className="button small" onClick={() => dialog.set("scale")}>
+          Scale orders…
+        </button>
         <NumberField
           label="Confirm orders above"
           value={confirmAbove}

@@ -1,41 +1,15 @@
-/** Price, leverage, flags, and the exits of the order form. */
+/** Leverage and flags of the order form. */
 
 import { type CSSProperties, useEffect, useId } from "react";
-import { useTerminal } from "../terminal.js";
 import { NumberField } from "../ui/number-field.js";
 import type { MarketView } from "../venue/market-view.js";
 import { changeForm, numberIn, type OrderForm } from "./order-form-state.js";
-import { canHaveExits, canRest, leverageIn, type ReadForm } from "./order-terms.js";
+import { canHaveExits, canRest, leverageIn } from "./order-terms.js";
 
 interface FieldProps {
   readonly view: MarketView;
   readonly form: OrderForm;
   readonly problem: string | undefined;
-  /** The venue refused the order because of this field. */
-  readonly isWrong?: boolean;
-}
-
-export function PriceField({ view, form, problem, isWrong = false }: FieldProps) {
-  const { marketFeed } = useTerminal();
-  const useMark = () => {
-    const mark = marketFeed.ticker(view.market.symbol).get()?.mark;
-    if (mark !== null && mark !== undefined) changeForm({ price: mark.toFixed(view.priceDigits) });
-  };
-  return (
-    <NumberField
-      label={form.type === "stop" ? "Trigger price" : "Price"}
-      value={form.price}
-      placeholder={(0).toFixed(view.priceDigits)}
-      unit={view.market.quote}
-      problem={problem}
-      isWrong={isWrong}
-      onChange={(price) => changeForm({ price })}
-    >
-      <button type="button" className="inside" onClick={useMark}>
-        Mark
-      </button>
-    </NumberField>
-  );
 }
 
 export function LeverageField({ view, form, problem }: FieldProps) {
@@ -77,8 +51,8 @@ export function LeverageField({ view, form, problem }: FieldProps) {
   );
 }
 
-/** React's types do not know custom properties. */
-function shareStyle(share: number): CSSProperties {
+/** Of a slider. React's types do not know custom properties. */
+export function shareStyle(share: number): CSSProperties {
   const style: CSSProperties & { readonly "--share": string } = {
     "--share": `${Math.round(Math.min(1, share) * 1_000) / 10}%`,
   };
@@ -136,37 +110,5 @@ function Flag({ label, title, isOn, isOff = false, onChange }: FlagProps) {
       />
       {label}
     </label>
-  );
-}
-
-interface ExitProps {
-  readonly view: MarketView;
-  readonly form: OrderForm;
-  readonly problems: ReadForm["problems"];
-}
-
-/** At either price what the order has opened, and is still open, is closed at the market. */
-export function ExitFields({ view, form, problems }: ExitProps) {
-  const placeholder = "none";
-  const unit = view.market.quote;
-  return (
-    <div className="pair">
-      <NumberField
-        label="Take profit"
-        value={form.takeProfit}
-        placeholder={placeholder}
-        unit={unit}
-        problem={problems.takeProfit}
-        onChange={(takeProfit) => changeForm({ takeProfit })}
-      />
-      <NumberField
-        label="Stop loss"
-        value={form.stopLoss}
-        placeholder={placeholder}
-        unit={unit}
-        problem={problems.stopLoss}
-        onChange={(stopLoss) => changeForm({ stopLoss })}
-      />
-    </div>
   );
 }

@@ -6,6 +6,9 @@ import { Store } from "../state/store.js";
 /** What the amount is: margin in dollars, order value in dollars, or a size in coins. */
 export type AmountUnit = "margin" | "value" | "size";
 
+/** What the exits of the form are typed as: prices, percent of the price, or percent of the margin. */
+export type ExitUnit = "price" | "percent" | "roi";
+
 export interface OrderForm {
   readonly side: Side;
   readonly type: OrderType;
@@ -26,6 +29,7 @@ export interface OrderForm {
   readonly limitPrice: string;
   /** Whether the order brings a take-profit and a stop-loss. */
   readonly hasExits: boolean;
+  readonly exitUnit: ExitUnit;
   readonly takeProfit: string;
   readonly stopLoss: string;
 }
@@ -47,6 +51,7 @@ export const EMPTY_FORM: OrderForm = {
   expiresInMs: 0,
   trigger: "stop",
   hasExits: false,
+  exitUnit: "price",
 };
 
 export const orderForm = new Store<OrderForm>(EMPTY_FORM, "immediate");

@@ -1,14 +1,15 @@
 /** What a trader should know of an order before it is sent. */
 
-import { fromMicros } from "@perpgate/protocol/core";
-import { formatDollars, formatPercent } from "../format/numbers.js";
+import { fromMicros, fromSteps } from "@perpgate/protocol/core";
+import { formatDollars, formatFixed, formatPercent } from "../format/numbers.js";
 import type { FundsContext } from "../maths/largest-order.js";
 import type { OrderPreview } from "../maths/order-preview.js";
 import { closableLots, isBeyondLiquidation } from "../maths/position-maths.js";
 import type { MarketView } from "../venue/market-view.js";
+import { exitTicks } from "./exit-terms.js";
 import type { OrderForm } from "./order-form-state.js";
 import { orderSettings } from "./order-settings.js";
-import { canHaveExits, canRest, directionOf, stepsIn } from "./order-terms.js";
+import { canHaveExits, canRest, directionOf, exitBase } from "./order-terms.js";
 import type { FormEstimate } from "./use-preview.js";
 
 export interface OrderNote {
@@ -68,7 +69,8 @@ export function orderNotes(
     slippageNote(form, preview, context),
     postOnlyNote(form, preview),
     exitsNote(form, preview, closable),
-    stopNote(view, form, preview),
+    flipNote(view, form, preview, context),
+    stopNote(view, form, preview, context),
   ].filter((note) => note !== undefined);
 }
 
@@ -142,13 +144,30 @@ function exitsNote(
   return { text, isWarning: true };
 }
 
+/** What is meant to close may open the other side. */
+function flipNote(
+  { market, units, sizeDigits }: MarketView,
+  form: OrderForm,
+  { takingLots, waitingLots }: OrderPreview,
+  { held }: FundsContext,
+): OrderNote | undefined {
+  const closable = closableLots(held, directionOf(form));
+  const opened = takingLots + waitingLots - closable;
+  if (closable === 0 || opened <= 0) return undefined;
+  const size = formatFixed(fromSteps(opened, units.lot), sizeDigits);
+  const other = form.side === "long" ? "short" : "long";
+  const text = `It closes your ${other} position and opens a ${form.side} one of ${size} ${market.base}.`;
+  return { text, isWarning: true };
+}
+
 function stopNote(
   { units }: MarketView,
   form: OrderForm,
   { liquidationTicks }: OrderPreview,
+  { markTicks }: FundsContext,
 ): OrderNote | undefined {
   if (!form.hasExits || !canHaveExits(form)) return undefined;
-  const stop = stepsIn(form.stopLoss, units.tick);
+  const stop = exitTicks(form, "stopLoss", units.tick, exitBase(form, units, markTicks));
   if (!isBeyondLiquidation(stop, liquidationTicks, directionOf(form))) return undefined;
   return { text: BEYOND_LIQUIDATION, isWarning: true };
 }

@@ -13,12 +13,14 @@ import { closedText, type MarketView } from "../venue/market-view.js";
 import { type Advice, type AdviceAction, adviceOn } from "./advice.js";
 import { AdviceBox } from "./advice-box.js";
 import { AmountField } from "./amount-field.js";
+import { ExitFields } from "./exit-fields.js";
 import { MoreOptions } from "./more-options.js";
-import { ExitFields, FlagFields, LeverageField, PriceField } from "./order-fields.js";
+import { FlagFields, LeverageField } from "./order-fields.js";
 import { changeForm, type OrderForm, orderForm } from "./order-form-state.js";
 import { needsConfirmation } from "./order-settings.js";
 import { canHaveExits, type OrderTerms } from "./order-terms.js";
 import { OrderNotes, PreviewFacts } from "./preview-facts.js";
+import { PriceField } from "./price-field.js";
 import { estimate, type FormEstimate, useEstimate } from "./use-preview.js";
 import "./order-panel.css";
 
@@ -97,7 +99,7 @@ function OrderFormView({ view }: { readonly view: MarketView }) {
       <LeverageField view={view} form={form} problem={problems.leverage} />
       <FlagFields form={form} />
       {form.hasExits && canHaveExits(form) && (
-        <ExitFields view={view} form={form} problems={problems} />
+        <ExitFields view={view} form={form} estimate={estimated} />
       )}
       <MoreOptions view={view} form={form} problems={problems} />
       <PreviewFacts view={view} form={form} estimate={estimated} />
@@ -128,6 +130,7 @@ function OrderFormView({ view }: { readonly view: MarketView }) {
 
 /** The order that waits for a confirmation, as it was estimated. */
 export interface AskedOrder {
+  readonly form: OrderForm;
   readonly terms: OrderTerms;
   readonly estimate: FormEstimate;
 }
@@ -179,7 +182,8 @@ function useSending(terminal: Terminal, view: MarketView) {
     const estimated = estimate(terminal, view, form, levels);
     const { terms } = estimated.read;
     if (terms === undefined) return;
-    if (needsConfirmation(estimated.valueMicros / 1e6)) setAsked({ terms, estimate: estimated });
+    if (needsConfirmation(estimated.valueMicros / 1e6))
+      setAsked({ form, terms, estimate: estimated });
     else void send(terms);
   };
   const act = (action: AdviceAction) => {

@@ -3,20 +3,15 @@
  * all three mean the same order; and what is wrong with each field.
  */
 
-import {
-  fromSteps,
-  type Holding,
-  NotInUnits,
-  type Step,
-  toMicrosFloor,
-  toSteps,
-} from "@perpgate/protocol/core";
+import { fromSteps, type Holding, type Step, toMicrosFloor } from "@perpgate/protocol/core";
 import type { NewOrder } from "@perpgate/sdk";
 import type { OrderIntent } from "../maths/order-preview.js";
 import { closableLots, type Direction } from "../maths/position-maths.js";
 import { worstTicks } from "../maths/worst-price.js";
 import type { MarketView } from "../venue/market-view.js";
-import { type AmountUnit, isTooLarge, numberIn, type OrderForm } from "./order-form-state.js";
+import { type ExitName, exitTicks } from "./exit-terms.js";
+import { type AmountUnit, numberIn, type OrderForm } from "./order-form-state.js";
+import { sideProblem, stepProblem, stepsIn } from "./typed-steps.js";
 
 export type FieldName = "amount" | "leverage" | "price" | "limitPrice" | "takeProfit" | "stopLoss";
 
@@ -62,13 +57,22 @@ export function readForm(view: MarketView, form: OrderForm, context: FormContext
   const missing = missingIn(form, problems, context);
   if (missing !== undefined) return { problems, missing, terms: undefined };
   const intent = intentOf(view, form, context);
-  const order = orderOf(view, form, intent, context.now);
+  const order = orderOf(view, form, intent, context);
   return { problems, missing, terms: { intent, order } };
 }
 
 /** What closes the position alone, and what waits for its trigger, has no exits of its own. */
 export function canHaveExits({ type, reduceOnly }: OrderForm): boolean {
   return type !== "stop" && !reduceOnly;
+}
+
+/** Where the distance of an exit begins: at the mark of a market order, at the price of a limit order. */
+export function exitBase(
+  form: OrderForm,
+  { tick }: MarketView["units"],
+  markTicks: number | undefined,
+): number | undefined {
+  return form.type === "market" ? markTicks : stepsIn(form.price, tick);
 }
 
 /** The intent, for estimates: an amount that is missing counts as nothing. */
@@ -101,7 +105,7 @@ function orderOf(
   { market, units }: MarketView,
   form: OrderForm,
   intent: OrderIntent,
-  now: number,
+  { now, markTicks }: FormContext,
 ): NewOrder {
   const { leverage, priceTicks, sizeLots = 0 } = intent;
   const limitTicks = form.type === "stop" ? stepsIn(form.limitPrice, units.tick) : undefined;
@@ -122,17 +126,18 @@ function orderOf(
     ...(form.expiresInMs > 0 && canRest(form) ? { expiresAt: now + form.expiresInMs } : {}),
     ...(form.type === "stop" && form.trigger !== "stop" ? { trigger: form.trigger } : {}),
     ...(limitTicks === undefined ? {} : { limitPrice: fromSteps(limitTicks, units.tick) }),
-    ...exitsOf(units, form),
+    ...exitsOf(units, form, exitBase(form, units, markTicks)),
   };
 }
 
 function exitsOf(
   { tick }: MarketView["units"],
   form: OrderForm,
+  base: number | undefined,
 ): Pick<NewOrder, "takeProfit" | "stopLoss"> {
   if (!form.hasExits || !canHaveExits(form)) return {};
-  const exitIn = (name: "takeProfit" | "stopLoss") => {
-    const ticks = stepsIn(form[name], tick);
+  const exitIn = (name: ExitName) => {
+    const ticks = exitTicks(form, name, tick, base);
     return ticks === undefined ? {} : { [name]: { price: fromSteps(ticks, tick) } };
   };
   return { ...exitIn("takeProfit"), ...exitIn("stopLoss") };
@@ -151,22 +156,29 @@ function problemsOf(view: MarketView, form: OrderForm, context: FormContext): Re
   if (form.type !== "market") note("price", stepProblem(form.price, units.tick));
   if (form.type === "stop") note("limitPrice", stepProblem(form.limitPrice, units.tick));
   if (form.hasExits && canHaveExits(form)) {
-    const [from, name] =
-      form.type === "market"
-        ? ([context.markTicks, "mark"] as const)
-        : ([stepsIn(form.price, units.tick), "price"] as const);
-    const direction = directionOf(form);
-    const noteExit = (field: "takeProfit" | "stopLoss", isAbove: boolean) => {
-      const text = form[field];
-      note(
-        field,
-        stepProblem(text, units.tick) ?? sideProblem(text, units.tick, from, isAbove, name),
-      );
-    };
-    noteExit("takeProfit", direction > 0);
-    noteExit("stopLoss", direction < 0);
+    const base = exitBase(form, units, context.markTicks);
+    for (const name of ["takeProfit", "stopLoss"] as const) {
+      note(name, exitProblem(form, name, units.tick, base));
+    }
   }
   return problems;
+}
+
+function exitProblem(
+  form: OrderForm,
+  name: ExitName,
+  tick: Step,
+  base: number | undefined,
+): string | undefined {
+  const text = form[name];
+  const isAbove = (name === "takeProfit") === (form.side === "long");
+  const from = form.type === "market" ? "mark" : "price";
+  if (form.exitUnit === "price") {
+    return stepProblem(text, tick) ?? sideProblem(text, tick, base, isAbove, from);
+  }
+  const problem = stepProblem(text);
+  if (problem !== undefined || text.trim() === "" || base === undefined) return problem;
+  return exitTicks(form, name, tick, base) === undefined ? "No price is there" : undefined;
 }
 
 function missingIn(
@@ -186,42 +198,6 @@ function missingIn(
   if (problems.leverage !== undefined) return "Correct the leverage";
   if (Object.keys(problems).length > 0) return "Correct the marked fields";
   return markTicks === undefined ? "Waiting for a price" : undefined;
-}
-
-/** What is wrong with a typed number; an empty field is not wrong. */
-export function stepProblem(text: string, step?: Step): string | undefined {
-  if (text.trim() === "") return undefined;
-  if (isTooLarge(text)) return "Too large";
-  const value = numberIn(text);
-  if (value === undefined || value <= 0) return "Enter a positive number";
-  if (step === undefined || stepsIn(text, step) !== undefined) return undefined;
-  return `Use a multiple of ${step.size}`;
-}
-
-/** An exit lies beyond the mark, or beyond its order's price. */
-export function sideProblem(
-  text: string,
-  step: Step,
-  from: number | undefined,
-  isAbove: boolean,
-  name: "mark" | "price",
-): string | undefined {
-  const ticks = stepsIn(text, step);
-  if (ticks === undefined || from === undefined) return undefined;
-  if (isAbove ? ticks > from : ticks < from) return undefined;
-  return `Must be ${isAbove ? "above" : "below"} the ${name}`;
-}
-
-/** The typed number in ticks or lots; undefined if it is none, or between two of them. */
-export function stepsIn(text: string, step: Step): number | undefined {
-  const value = numberIn(text);
-  if (value === undefined || value <= 0) return undefined;
-  try {
-    return toSteps(value, step);
-  } catch (error) {
-    if (error instanceof NotInUnits) return undefined;
-    throw error;
-  }
 }
 
 export function leverageIn({ leverage }: OrderForm, { market }: MarketView): number | undefined {

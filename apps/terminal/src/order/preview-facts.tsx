@@ -10,6 +10,7 @@ import {
   NONE,
 } from "../format/numbers.js";
 import type { OrderPreview } from "../maths/order-preview.js";
+import { RISK_TONES, type Risk, riskOf } from "../maths/position-risk.js";
 import { Fact } from "../ui/fact.js";
 import type { MarketView } from "../venue/market-view.js";
 import type { OrderForm } from "./order-form-state.js";
@@ -31,6 +32,8 @@ export function PreviewFacts({ view, form, estimate }: Props) {
       ? undefined
       : fromMicros(context.walletMicros - preview.walletMicros);
   const slippage = slippageOf(preview, context);
+  const risk = riskAfter(form, estimate);
+  const tone = risk === undefined ? "" : RISK_TONES[risk.level];
   return (
     <dl className="facts preview" aria-label="Estimate">
       <Fact label="Size" testId="preview-size">
@@ -64,11 +67,23 @@ export function PreviewFacts({ view, form, estimate }: Props) {
       >
         {left === undefined ? NONE : formatAvailable(left)} {quote}
       </Fact>
-      <Fact label="Liquidation price" testId="preview-liquidation" className="warn-text">
+      <Fact label="Liquidation price" testId="preview-liquidation" className={tone}>
         {facts.liquidation}
+        {risk !== undefined && risk.distance !== null && ` (${formatPercent(risk.distance, 1)})`}
+      </Fact>
+      <Fact label="Margin ratio" testId="preview-ratio" className={tone}>
+        {risk === undefined ? NONE : `${formatFixed(risk.ratio * 100, 1)}%`}
       </Fact>
     </dl>
   );
+}
+
+/** Of the position once the order has filled: what waits fills when the mark is about at its price. */
+function riskAfter(form: OrderForm, { preview, context, read }: FormEstimate): Risk | undefined {
+  if (preview === undefined || context === undefined) return undefined;
+  const waits = preview.waitingLots > 0 && form.type !== "market";
+  const markTicks = waits ? read.terms?.intent.priceTicks : undefined;
+  return riskOf(context.units, preview.after, markTicks ?? context.markTicks);
 }
 
 /** They come and go with the market, so nothing that is pressed stands below them in the form. */

@@ -11,6 +11,8 @@ interface Props {
   readonly unit?: string;
   /** Shown below, and read out with the field. */
   readonly problem?: string | undefined;
+  /** Shown below while nothing is wrong. */
+  readonly hint?: string | undefined;
   /** Marks the field without a text of its own. */
   readonly isWrong?: boolean;
   readonly onChange: (text: string) => void;
@@ -19,7 +21,17 @@ interface Props {
 }
 
 export function NumberField(props: Props) {
-  const { label, aside, value, placeholder, unit, problem, isWrong = false, children } = props;
+  const {
+    label,
+    aside,
+    value,
+    placeholder,
+    unit,
+    problem,
+    isWrong = false,
+    children,
+    hint,
+  } = props;
   const id = useId();
   const isBad = isWrong || problem !== undefined;
   return (
@@ -36,15 +48,15 @@ export function NumberField(props: Props) {
           placeholder={placeholder}
           value={value}
           aria-invalid={isBad}
-          aria-describedby={problem === undefined ? undefined : `${id}-problem`}
+          aria-describedby={(problem ?? hint) ? `${id}-below` : undefined}
           onChange={(event) => props.onChange(event.target.value)}
         />
         {unit !== undefined && <span className="unit">{unit}</span>}
         {children}
       </span>
-      {problem !== undefined && (
-        <span className="short hint" id={`${id}-problem`}>
-          {problem}
+      {(problem ?? hint) !== undefined && (
+        <span className={problem === undefined ? "faint hint" : "short hint"} id={`${id}-below`}>
+          {problem ?? hint}
         </span>
       )}
     </div>

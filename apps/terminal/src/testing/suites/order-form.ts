@@ -118,7 +118,9 @@ export function orderFormTests(test: PageTest): void {
     await page.getByText("A whole number, 1 to 50").waitFor();
     await opened.inspect("form-problems", "section.trade");
     await page.getByRole("textbox", { name: "Leverage ×" }).fill("3");
-    expect(await page.getByRole("slider").inputValue()).toBe("3");
+    expect(await page.getByRole("slider", { name: "Leverage", exact: true }).inputValue()).toBe(
+      "3",
+    );
     const reduceOnly = page.getByText("Reduce-only", { exact: true });
     await reduceOnly.click();
     const note = page.getByTestId("order-note");
@@ -139,6 +141,69 @@ export function orderFormTests(test: PageTest): void {
     await submit(opened);
     await dialog.getByRole("button", { name: "Buy now" }).click();
     await opened.result().getByText("Buy market filled").waitFor();
+    opened.expectClean();
+  });
+
+  test("price buttons, exits in percent and scale orders: what is shown is what the venue has", async ({
+    open,
+    venueUrl,
+  }) => {
+    const opened = await open();
+    const { page } = opened;
+    await opened.signInWithBurner();
+    const form = page.getByRole("form", { name: "Order" });
+    await form.getByText("Limit", { exact: true }).click();
+    const price = form.getByRole("textbox", { name: "Price", exact: true });
+    for (const source of ["bid", "mid", "ask", "last", "mark"]) {
+      await price.fill("");
+      await form.getByRole("button", { name: `Price from ${source}` }).click();
+      expect(Number(await price.inputValue()), source).toBeGreaterThan(0);
+    }
+    const { mark } = await tickerOf(venueUrl);
+    const at = Math.round(mark * 0.9);
+    await price.fill(String(at));
+    const share = form.getByRole("slider", { name: "Share of the largest order" });
+    await share.fill("10");
+    await expect
+      .poll(() => form.getByRole("textbox", { name: "Margin" }).inputValue())
+      .toMatch(/^99\d\./);
+    await form.getByText("TP / SL").click();
+    await form.getByText("ROI %", { exact: true }).click();
+    await form.getByRole("textbox", { name: "Take profit" }).fill("50");
+    await form.getByRole("textbox", { name: "Stop loss" }).fill("25");
+    await opened.inspect("form-exits-percent", "section.trade");
+    await opened.press(form.locator("button[type=submit]"));
+    await opened.result().getByText("Buy limit resting").waitFor();
+    await opened.tab(/Open orders \(3\)/);
+    const rowOf = (text: string) => page.getByRole("row").filter({ hasText: text });
+    const priceIn = async (text: string) => {
+      const shown = await rowOf(text).locator('[data-title="Price"]').innerText();
+      return Number(shown.replaceAll(/[^\d.]/g, ""));
+    };
+    // With 5×, half of the margin is a tenth of the price.
+    expect(Math.abs((await priceIn("Sell take profit")) - at * 1.1)).toBeLessThan(0.2);
+    expect(Math.abs((await priceIn("Sell stop loss")) - at * 0.95)).toBeLessThan(0.2);
+
+    await form.getByText("More options").click();
+    await form.getByRole("button", { name: "Scale orders…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Scale orders" });
+    await dialog.getByRole("textbox", { name: "First price" }).fill(String(at - 100));
+    await dialog.getByRole("textbox", { name: "Last price" }).fill(String(at - 500));
+    await dialog.getByRole("textbox", { name: "Together" }).fill("500");
+    const rows = dialog.getByRole("list", { name: "Orders" }).getByRole("listitem");
+    const planned = await rows.allInnerTexts();
+    expect(planned).toHaveLength(5);
+    await opened.inspect("scale-orders", "dialog");
+    await dialog.getByRole("button", { name: "Place 5 orders" }).click();
+    await page.locator(".toast", { hasText: "5 of 5 orders placed" }).waitFor();
+    await opened.tab(/Open orders \(8\)/);
+    const shown: string[] = [];
+    for (const row of await rowOf("Post").all()) {
+      const cell = (title: string) => row.locator(`[data-title="${title}"]`).innerText();
+      const [, size = ""] = (await cell("Filled / size")).split(" / ");
+      shown.push(`${await cell("Price")} ${size}`);
+    }
+    expect(shown.sort()).toEqual(planned.map((text) => text.replace(/\s+/, " ")).sort());
     opened.expectClean();
   });
 

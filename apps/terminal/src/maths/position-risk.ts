@@ -1,0 +1,36 @@
+/** How close a position is to its liquidation. */
+
+import type { Holding } from "@perpgate/protocol/core";
+import type { MarketUnits } from "./market-units.js";
+import { liquidationTicks, maintenanceOf } from "./position-maths.js";
+
+export interface Risk {
+  /** Maintenance margin over equity: liquidated at 1. */
+  readonly ratio: number;
+  /** How far the mark is from the liquidation price, as a share of the mark; null if there is none. */
+  readonly distance: number | null;
+  readonly level: "low" | "raised" | "high";
+}
+
+const RAISED = 0.6;
+export const HIGH = 0.8;
+
+export function riskOf(units: MarketUnits, held: Holding, markTicks: number): Risk | undefined {
+  if (held.lots === 0 || markTicks <= 0) return undefined;
+  const value = held.lots * markTicks * units.unit;
+  const equity = held.marginMicros + value - held.costMicros;
+  const ratio = equity > 0 ? maintenanceOf(units, Math.abs(value)) / equity : 1;
+  const liquidation = liquidationTicks(units, held);
+  return {
+    ratio,
+    distance: liquidation === null ? null : (liquidation - markTicks) / markTicks,
+    level: ratio >= HIGH ? "high" : ratio >= RAISED ? "raised" : "low",
+  };
+}
+
+/** The CSS class of a figure that says how close. */
+export const RISK_TONES: Readonly<Record<Risk["level"], string>> = {
+  low: "",
+  raised: "warn-text",
+  high: "short",
+};
