@@ -18,13 +18,17 @@ export class ByteWriter {
     return this.end;
   }
 
-  /** The bytes so far, in memory that the next frame overwrites. */
-  get bytes(): Buffer {
-    return this.buffer.subarray(0, this.end);
+  /** The bytes so far; what is written from now on is in other memory. */
+  take(): Buffer {
+    const bytes = this.buffer.subarray(0, this.end);
+    this.buffer = Buffer.allocUnsafe(FIRST_BYTES);
+    this.end = 0;
+    return bytes;
   }
 
-  clear(): void {
-    this.end = 0;
+  /** Drops what was written after the first `length` bytes. */
+  truncate(length: number): void {
+    this.end = length;
   }
 
   byte(value: number): void {

@@ -13,6 +13,7 @@ import {
   type AnswerFrame,
   type Frame,
   LINK_VERSION,
+  MAX_EDGE_FRAME_BYTES,
   MAX_FRAME_BYTES,
   NOTES,
   NOTICES,
@@ -59,24 +60,34 @@ function namesByType<N extends string>(
   return names;
 }
 
-/** Encodes into one buffer, which the next call overwrites. */
+/** Encodes frames one behind the other, until they are taken. */
 export class FrameEncoder {
   private readonly writer = new ByteWriter();
 
+  /** The bytes of the frames that were not taken. */
+  get length(): number {
+    return this.writer.length;
+  }
+
   /** @throws FrameRefused for a value beyond its bound, which the other side would refuse. */
-  encode(frame: Frame): Buffer {
+  add(frame: Frame): void {
     const { writer } = this;
-    writer.clear();
+    const start = writer.length;
     writer.u32(0);
     try {
       this.write(frame);
+      const length = writer.length - start - LENGTH_BYTES;
+      const max = frame.kind === "request" ? MAX_EDGE_FRAME_BYTES : MAX_FRAME_BYTES;
+      if (length > max) throw tooLong(nameOf(frame), length, max);
+      writer.setU32(length, start);
     } catch (error) {
+      writer.truncate(start);
       throw refusedIn(nameOf(frame), error);
     }
-    const length = writer.length - LENGTH_BYTES;
-    if (length > MAX_FRAME_BYTES) throw tooLong(nameOf(frame), length);
-    writer.setU32(length, 0);
-    return writer.bytes;
+  }
+
+  take(): Buffer {
+    return this.writer.take();
   }
 
   private write(frame: Frame): void {
@@ -126,33 +137,58 @@ export class FrameEncoder {
   }
 }
 
-/** Splits what arrives into frames; keeps what is not complete. */
+/** Splits what arrives into frames, in time and memory linear in what has arrived. */
 export class FrameDecoder {
+  /** What is not decoded: `pending` from `at` to `end`; behind it there may be room. */
   private pending: Buffer = Buffer.alloc(0);
+  private at = 0;
+  private end = 0;
+  private readonly maxBytes: number;
 
   /** `from`: which side sends. */
-  constructor(private readonly from: Side) {}
+  constructor(private readonly from: Side) {
+    this.maxBytes = from === "edge" ? MAX_EDGE_FRAME_BYTES : MAX_FRAME_BYTES;
+  }
+
+  /** Bytes that no `next` has returned. */
+  get left(): number {
+    return this.end - this.at;
+  }
+
+  push(chunk: Buffer): void {
+    const { left } = this;
+    if (left === 0) {
+      this.pending = chunk;
+      this.at = 0;
+      this.end = chunk.length;
+      return;
+    }
+    const needed = left + chunk.length;
+    if (this.end + chunk.length > this.pending.length) {
+      // Twice what is needed: a frame that arrives byte by byte is not copied with each of them.
+      const larger = Buffer.allocUnsafe(2 * needed);
+      this.pending.copy(larger, 0, this.at, this.end);
+      this.pending = larger;
+      this.at = 0;
+    }
+    chunk.copy(this.pending, this.at + left);
+    this.end = this.at + needed;
+  }
 
   /**
-   * The frames that the chunk completes.
+   * The next frame; undefined until the rest of it has arrived.
    *
    * @throws FrameRefused; nothing may be decoded after that.
    */
-  push(chunk: Buffer): Frame[] {
-    this.pending = this.pending.length === 0 ? chunk : Buffer.concat([this.pending, chunk]);
-    const frames: Frame[] = [];
-    let at = 0;
-    while (this.pending.length - at >= LENGTH_BYTES) {
-      const length = this.pending.readUInt32LE(at);
-      // Before the bytes arrive: nobody makes this side wait for, or hold, more than a frame.
-      if (length > MAX_FRAME_BYTES) throw tooLong("a frame", length);
-      if (this.pending.length - at - LENGTH_BYTES < length) break;
-      at += LENGTH_BYTES;
-      frames.push(decodeFrame(this.pending.subarray(at, at + length), this.from));
-      at += length;
-    }
-    this.pending = this.pending.subarray(at);
-    return frames;
+  next(): Frame | undefined {
+    if (this.left < LENGTH_BYTES) return undefined;
+    const length = this.pending.readUInt32LE(this.at);
+    // Before the bytes arrive: nobody makes this side wait for, or hold, more than a frame.
+    if (length > this.maxBytes) throw tooLong("a frame", length, this.maxBytes);
+    if (this.left - LENGTH_BYTES < length) return undefined;
+    const start = this.at + LENGTH_BYTES;
+    this.at = start + length;
+    return decodeFrame(this.pending.subarray(start, this.at), this.from);
   }
 }
 
@@ -241,8 +277,8 @@ function nameOf(frame: Frame): string {
   return frame.kind === "answer" ? `${frame.name} (answer)` : frame.name;
 }
 
-function tooLong(name: string, length: number): FrameRefused {
-  return new FrameRefused(`${name} has ${length} bytes; ${MAX_FRAME_BYTES} are allowed`);
+function tooLong(name: string, length: number, max: number): FrameRefused {
+  return new FrameRefused(`${name} has ${length} bytes; ${max} are allowed`);
 }
 
 function refusedIn(name: string, error: unknown): unknown {

@@ -26,6 +26,9 @@ import {
 import { errorOf } from "./refusal.js";
 import type { Receiver, Transport } from "./transport.js";
 
+/** Requests that the core has not read; more is refused. */
+const MAX_WAITING_BYTES = 1 << 26;
+
 /** Called with what the answer or the refusal says besides itself, before the promise settles. */
 export type OnNotes = (notes: Notes) => void;
 
@@ -90,7 +93,10 @@ export class EdgeLink implements Receiver {
   ): Promise<AnswerBodies[N]> {
     return new Promise((resolve, reject) => {
       if (this.reason !== undefined) throw new ApiError("stopped", {});
-      if (this.pending.size >= this.terms.window) throw new ApiError("overloaded", {});
+      const { waitingBytes } = this.transport;
+      if (this.pending.size >= this.terms.window || waitingBytes > MAX_WAITING_BYTES) {
+        throw new ApiError("overloaded", {});
+      }
       const id = this.nextId();
       // Before it is counted: a frame that cannot be sent is not in flight.
       this.send(name, id, body);

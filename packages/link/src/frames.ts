@@ -66,6 +66,8 @@ export const LINK_VERSION = 1;
 
 /** A link with a longer frame ends. A page of the largest answers has a tenth of it. */
 export const MAX_FRAME_BYTES = 1 << 26;
+/** Of an edge. The largest signed body has a twentieth of it. */
+export const MAX_EDGE_FRAME_BYTES = 1 << 22;
 
 export type Side = "edge" | "core";
 
@@ -142,6 +144,12 @@ export const NOTICES = {
     "The core's answer to `hello`: how many requests may be in flight, and whether the log has other writers.",
   ),
   bye: notice(3, "either", { reason: text(1_024) }, "The last frame: why the link ends."),
+  ping: notice(
+    4,
+    "either",
+    {},
+    "Sent every 200 ms between processes; 2 s of silence end the link.",
+  ),
 };
 
 /** Of a file of the transparency log: as served, or undefined if there is none. */

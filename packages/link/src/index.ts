@@ -17,3 +17,4 @@ export type {
   RequestName,
 } from "./frames.js";
 export { type MemoryOptions, memoryTransport, type Receiver, type Transport } from "./transport.js";
+export { connectToCore, type EdgeListener, listenForEdges } from "./unix-socket.js";

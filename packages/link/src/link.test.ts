@@ -1,19 +1,12 @@
 import { ApiError } from "@perpgate/protocol/core";
 import { expect, test } from "vitest";
-import { CoreLink, type CoreLinkOptions, type RequestHandlers } from "./core-link.js";
+import { CoreLink, type CoreLinkOptions } from "./core-link.js";
 import { EdgeLink } from "./edge-link.js";
-import { type Frame, LINK_VERSION, type Notes, REQUESTS } from "./frames.js";
+import { type Frame, LINK_VERSION, type Notes } from "./frames.js";
+import { handlersWith } from "./testing/handlers.js";
 import { memoryTransport, type Receiver, type Transport } from "./transport.js";
 
 const FILE = { file: Buffer.from("policy") };
-
-function handlersWith(changes: Partial<RequestHandlers> = {}): RequestHandlers {
-  const refuse = (): never => {
-    throw new ApiError("not_found", { path: "/nothing" });
-  };
-  const names = Object.keys(REQUESTS).map((name) => [name, refuse]);
-  return { ...Object.fromEntries(names), ...changes };
-}
 
 async function linked(changes: Partial<CoreLinkOptions> = {}, isCoded = false) {
   const faults: string[] = [];

@@ -2,6 +2,7 @@
 
 import {
   LINK_VERSION,
+  MAX_EDGE_FRAME_BYTES,
   MAX_FRAME_BYTES,
   NOTES,
   NOTICES,
@@ -27,8 +28,9 @@ u32 length │ u16 type │ u32 epoch │ count position │ request, answer, re
 Integers are little endian. \`count\` is a whole number from 0 to 2^53 − 1 in groups of seven bits, the lowest
 first; \`number\` and \`whole number\` are doubles; \`text\` is UTF-8 after the count of its bytes; \`flag\` is one
 byte; a word of a list is the count of its index. Of an object of the contract a bit for each property that
-may be missing comes first. A frame has at most ${MAX_FRAME_BYTES} bytes. Every frame has the epoch and
-the position of its sender: an edge ignores older epochs, and shows clients no position below the last.
+may be missing comes first. A core's frame has at most ${MAX_FRAME_BYTES} bytes, an edge's ${MAX_EDGE_FRAME_BYTES}. Every frame
+has the epoch and the position of its sender: an edge ignores older epochs, and shows clients no position
+below the last.
 `;
 
 export function linkReference(): string {

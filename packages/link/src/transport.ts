@@ -57,12 +57,12 @@ function codedOnce(from: Side): (frame: Frame) => Frame {
   const encoder = new FrameEncoder();
   const decoder = new FrameDecoder(from);
   return (frame) => {
-    const bytes = Buffer.from(encoder.encode(frame));
+    encoder.add(frame);
+    const bytes = encoder.take();
     const half = bytes.length >> 1;
-    const [decoded] = [
-      ...decoder.push(bytes.subarray(0, half)),
-      ...decoder.push(bytes.subarray(half)),
-    ];
+    decoder.push(bytes.subarray(0, half));
+    decoder.push(bytes.subarray(half));
+    const decoded = decoder.next();
     if (decoded === undefined) throw new Error("a frame was encoded and is not complete");
     return decoded;
   };

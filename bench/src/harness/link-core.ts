@@ -1,0 +1,35 @@
+/** The core's side of bench:link, a process. */
+import { CoreLink, listenForEdges } from "@perpgate/link";
+import { handlersWith } from "@perpgate/link/testing";
+import { serve } from "./child.js";
+import { listenRaw, SAMPLES, type Sample } from "./link-exchange.js";
+
+const answering = handlersWith({
+  getOrder: () => SAMPLES.getOrder.answer,
+  getDepositQueue: () => SAMPLES.getDepositQueue.answer,
+});
+
+const handlers = {
+  listen: async (folder: string, sample: Sample): Promise<void> => {
+    await listenForEdges(folder, (connectCore) => {
+      new CoreLink(connectCore, {
+        handlers: answering,
+        notices: {},
+        window: 100_000,
+        isReplicated: false,
+        position: () => 2 ** 32,
+        onFault: (error) => {
+          throw error;
+        },
+      });
+    });
+    await listenRaw(folder, sample);
+  },
+  processorMicros: (): number => {
+    const { user, system } = process.cpuUsage();
+    return user + system;
+  },
+};
+export type LinkCore = typeof handlers;
+
+serve(handlers);
