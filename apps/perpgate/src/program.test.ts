@@ -124,6 +124,8 @@ test.each<[string, string]>([
   ["vault prepare destroy --rpc http://x --vault 0x12 --out x", "action must be one of unlock"],
   ["vault status --rpc ftp://x --vault 0x12", "--rpc begins with http:// or https://"],
   ["vault status --rpc http://x --vault 0x12", '--vault: "0x12" is not an address'],
+  ["store", "a subcommand is missing"],
+  ["store verify --hashes", "unknown option '--hashes'"],
   ["backup", "required option '--to <DIR>' not specified"],
   ["attest", "--venue must be the gateway's http address"],
   ["attest --venue https://a.example,b.example", "or those of several gateways"],

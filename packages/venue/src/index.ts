@@ -53,8 +53,11 @@ export {
 } from "./venue-options.js";
 export type { RecoverWallet } from "./verify/evidence-check.js";
 export { isSignedBy } from "./verify/key-signature.js";
+export { NothingToVerify } from "./verify/starting-point.js";
+export { type StoreStatus, storeStatus } from "./verify/store-status.js";
+export { type StoreReport, verifyStore } from "./verify/store-verify.js";
+export { StoreUnusable, type TableReport, type VerifiedTable } from "./verify/stored-tables.js";
 export {
-  NothingToVerify,
   type VerifyOptions,
   type VerifyProgress,
   type VerifyReport,

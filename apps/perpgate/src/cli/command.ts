@@ -1,6 +1,6 @@
 /** How the commands of the command line are declared. Their code is loaded when they are called. */
 
-import type { Command } from "commander";
+import { Command } from "commander";
 
 export interface CommandText {
   /** One line for the list of commands. */
@@ -23,6 +23,13 @@ export function addCommand(program: Command, name: string, text: CommandText): C
     .usage(text.usage.join(`\n       perpgate ${name} `))
     .description(text.about)
     .addHelpText("after", ["", "Examples:", ...examples].join("\n"));
+}
+
+/** `parent` is of `addCommand`, whose help text explains all of them. */
+export function addSubcommand(parent: Command, name: string, about: string): Command {
+  const command = new Command(name).description(about).copyInheritedSettings(parent);
+  parent.addCommand(command);
+  return command;
 }
 
 /** An action whose result becomes the exit code of the process. */

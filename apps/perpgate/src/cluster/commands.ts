@@ -1,7 +1,7 @@
 /** The commands of a cluster and their options. */
 
-import { Command } from "commander";
-import { addCommand, exitWith } from "../cli/command.js";
+import type { Command } from "commander";
+import { addCommand, addSubcommand, exitWith } from "../cli/command.js";
 import { wholeNumberWithin } from "../cli/values.js";
 import { addSettingOptions } from "../serve/options.js";
 
@@ -36,7 +36,11 @@ export function addClusterCommands(program: Command): void {
 }
 
 function addUp(cluster: Command): void {
-  sub(cluster, "up", "three NATS servers and three gateways on this machine, until Ctrl-C")
+  addSubcommand(
+    cluster,
+    "up",
+    "three NATS servers and three gateways on this machine, until Ctrl-C",
+  )
     .option("--dir <DIR>", "everything that they store (.cluster)")
     .option("--config <FILE>", "JSON configuration file of the gateways")
     .option("--port <N>", "of the first gateway (8080); the others follow", port("--port"))
@@ -48,7 +52,7 @@ function addUp(cluster: Command): void {
 
 function addInit(cluster: Command): void {
   addSettingOptions(
-    sub(cluster, "init", "create the stream of a new venue, and publish its beginning"),
+    addSubcommand(cluster, "init", "create the stream of a new venue, and publish its beginning"),
   )
     .option("--replicas <N>", "servers that store each message (3)", replicas)
     .option("--max-bytes <N>", "limit of the stream, with alarms before it (none)", maxBytes)
@@ -57,7 +61,7 @@ function addInit(cluster: Command): void {
 }
 
 function addStatus(cluster: Command): void {
-  sub(cluster, "status", "a row per gateway; exit code 1 unless all are ready")
+  addSubcommand(cluster, "status", "a row per gateway; exit code 1 unless all are ready")
     .option(
       "--url <URL>",
       "a gateway; may be repeated (those of cluster up)",
@@ -69,7 +73,7 @@ function addStatus(cluster: Command): void {
 }
 
 function addJoin(cluster: Command): void {
-  sub(
+  addSubcommand(
     cluster,
     "join",
     "copy a peer's log and snapshots, and the history of a pruned log, and verify them",
@@ -81,7 +85,7 @@ function addJoin(cluster: Command): void {
 }
 
 function addLeave(cluster: Command): void {
-  sub(cluster, "leave", "stop the gateway of a data folder, ending its writer in the log")
+  addSubcommand(cluster, "leave", "stop the gateway of a data folder, ending its writer in the log")
     .option("--data <DIR>", "its data folder (.data)  [PERPGATE_DATA]")
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("../operator/controls.js")).leave(options)));
@@ -89,7 +93,7 @@ function addLeave(cluster: Command): void {
 
 function addReseed(cluster: Command): void {
   addSettingOptions(
-    sub(
+    addSubcommand(
       cluster,
       "reseed",
       "build the stream again from the mirror in --data, all gateways stopped",
@@ -99,10 +103,4 @@ function addReseed(cluster: Command): void {
     .option("--max-bytes <N>", "limit of the stream, as at cluster init (none)", maxBytes)
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("./reseed.js")).reseed(options)));
-}
-
-function sub(cluster: Command, name: string, about: string): Command {
-  const command = new Command(name).description(about).copyInheritedSettings(cluster);
-  cluster.addCommand(command);
-  return command;
 }

@@ -1,7 +1,7 @@
 /** The commands of the vault contract and their options. */
 
-import { Command } from "commander";
-import { addCommand, exitWith } from "../cli/command.js";
+import type { Command } from "commander";
+import { addCommand, addSubcommand, exitWith } from "../cli/command.js";
 import { durationMs, oneOf, repeated, wholeNumber } from "../cli/values.js";
 
 const RPC_HELP = "an endpoint of the chain, http or https";
@@ -42,24 +42,24 @@ export function addVaultCommands(program: Command): void {
       ["vault sign unlock.json --key-file cold.key --out signed.json", "needs no network"],
     ],
   });
-  sub(vault, "deploy", "create a vault from a file, and check its code")
+  addSubcommand(vault, "deploy", "create a vault from a file, and check its code")
     .requiredOption("--rpc <URL>", RPC_HELP)
     .requiredOption("--key-file <FILE>", KEY_HELP)
     .requiredOption("--setup <FILE>", "venue, keys, quorums, periods and tokens (docs/vault.md)")
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("./vault.js")).deploy(options)));
-  sub(vault, "status", "everything that a vault says about itself")
+  addSubcommand(vault, "status", "everything that a vault says about itself")
     .requiredOption("--rpc <URL>", RPC_HELP)
     .requiredOption("--vault <ADDRESS>", VAULT_HELP)
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("./vault.js")).status(options)));
-  sub(vault, "lock", "stop requests and payments until the cold keys unlock")
+  addSubcommand(vault, "lock", "stop requests and payments until the cold keys unlock")
     .requiredOption("--rpc <URL>", RPC_HELP)
     .requiredOption("--vault <ADDRESS>", VAULT_HELP)
     .requiredOption("--key-file <FILE>", "a guardian's key")
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("./vault.js")).lock(options)));
-  sub(vault, "prepare", "write the data of an administration to a file")
+  addSubcommand(vault, "prepare", "write the data of an administration to a file")
     .argument("<action>", PREPARED_NAMES.join(", "), oneOf("action", PREPARED_NAMES))
     .requiredOption("--rpc <URL>", RPC_HELP)
     .requiredOption("--vault <ADDRESS>", VAULT_HELP)
@@ -79,13 +79,13 @@ export function addVaultCommands(program: Command): void {
     .action(
       exitWith(async (action, options) => (await import("./vault.js")).prepare(action, options)),
     );
-  sub(vault, "sign", "sign prepared data with a cold key; needs no network")
+  addSubcommand(vault, "sign", "sign prepared data with a cold key; needs no network")
     .argument("<file>", "as vault prepare, or another vault sign, wrote it")
     .requiredOption("--key-file <FILE>", "the cold key")
     .requiredOption("--out <FILE>", OUT_HELP)
     .option("--json", "JSON for programs")
     .action(exitWith(async (file, options) => (await import("./vault.js")).sign(file, options)));
-  sub(
+  addSubcommand(
     vault,
     "submit",
     "send signed data, which starts the dispute period; invalidate acts immediately",
@@ -97,7 +97,7 @@ export function addVaultCommands(program: Command): void {
     .action(
       exitWith(async (files, options) => (await import("./vault.js")).submit(files, options)),
     );
-  sub(vault, "finalize", "apply submitted data after the dispute period")
+  addSubcommand(vault, "finalize", "apply submitted data after the dispute period")
     .argument("<file>", "the data that was submitted")
     .requiredOption("--rpc <URL>", RPC_HELP)
     .requiredOption("--key-file <FILE>", KEY_HELP)
@@ -105,10 +105,4 @@ export function addVaultCommands(program: Command): void {
     .action(
       exitWith(async (file, options) => (await import("./vault.js")).finalize(file, options)),
     );
-}
-
-function sub(vault: Command, name: string, about: string): Command {
-  const command = new Command(name).description(about).copyInheritedSettings(vault);
-  vault.addCommand(command);
-  return command;
 }

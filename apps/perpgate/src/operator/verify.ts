@@ -183,7 +183,7 @@ function positionsText(positions: readonly number[]): string {
   return `positions ${shown}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-function showProgress({ seq: position, record, records }: VerifyProgress): void {
+export function showProgress({ seq: position, record, records }: VerifyProgress): void {
   const percent = Number.isFinite(records) ? `${Math.floor((100 * record) / records)} %, ` : "";
   showStep(`${percent}position ${position}`);
 }
@@ -194,6 +194,6 @@ export function showStep(text: string): void {
 }
 
 /** Before the result: clears the line of `showStep`. */
-function endSteps(): void {
+export function endSteps(): void {
   showStep("");
 }

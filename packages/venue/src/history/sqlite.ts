@@ -8,6 +8,8 @@ export interface Statement {
   run(...cells: readonly Cell[]): { readonly changes: number | bigint };
   get(...cells: readonly Cell[]): readonly Cell[] | undefined;
   all(...cells: readonly Cell[]): (readonly Cell[])[];
+  /** Reads as far as the caller does; memory holds one row. */
+  iterate(...cells: readonly Cell[]): IterableIterator<readonly Cell[]>;
   setReturnArrays(isArray: boolean): void;
 }
 

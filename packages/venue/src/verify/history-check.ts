@@ -15,6 +15,7 @@ import type { HistoryTable } from "../history/history-table.js";
 import { groupOf, keyOf, placeOf } from "../history/keys.js";
 import { bytesOfWords, type RowOffset, type RowSink, type RowTable } from "../history/rows.js";
 import type { Applied } from "../replica.js";
+import { HistoryDamaged } from "../venue-errors.js";
 
 /** How the rows of a table are written. */
 type Nature =
@@ -24,6 +25,8 @@ type Nature =
   | "derived"
   /** Rewritten; created by the command whose seq is in the key. */
   | "by_seq"
+  /** Rewritten, until a row of a later time begins in its group. */
+  | "timed"
   /** Rewritten. */
   | "changing";
 
@@ -44,7 +47,7 @@ const NATURE: Readonly<Record<TableName, Nature>> = {
   orders: "by_seq",
   sessions: "by_seq",
   positions: "changing",
-  candles: "changing",
+  candles: "timed",
   watchers: "changing",
   votes: "changing",
   markets: "changing",
@@ -60,7 +63,8 @@ export class HistoryCheck implements RowSink {
   private readonly tables: readonly ComparedTable[];
   private readonly heldSeq: number;
   private seq = 0;
-  private fault: string | null = null;
+  /** The first difference of each table that has one, in the order in which they were found. */
+  readonly faults = new Map<TableName, string>();
   private sweepAbove = SWEEP_ABOVE;
   private kept = 0;
 
@@ -87,25 +91,39 @@ export class HistoryCheck implements RowSink {
     this.seq = applied.seq;
     this.rows.onCommand(applied, block, sealed);
     if (this.kept > this.sweepAbove) this.sweep();
-    return this.fault;
+    return this.firstFault;
   }
 
-  /** Call after the last command of the history. */
+  private get firstFault(): string | null {
+    const [first = null] = this.faults.values();
+    return first;
+  }
+
+  private note({ name }: ComparedTable, fault: string | null): void {
+    if (fault !== null && !this.faults.has(name)) this.faults.set(name, fault);
+  }
+
+  /** Call after the last command of the history; all of `faults` are known then. */
   endFault(): string | null {
     for (const table of this.tables) {
       for (const [key, value] of table.kept) {
-        const bytes = Buffer.from(key, "latin1");
-        const fault = table.compare(bytes, value);
-        if (fault !== null) return fault;
-        this.agreeing[table.name].rows++;
+        const fault = table.compare(Buffer.from(key, "latin1"), value);
+        if (fault === null) this.agreeing[table.name].rows++;
+        else this.note(table, fault);
       }
       if (this.from > 0) continue;
       const stored = table.stored.count();
       if (stored !== table.created) {
-        return `${table.name}: ${stored} rows are stored, the log makes ${table.created}`;
+        const counts = `${stored} rows are stored, the log makes ${table.created}`;
+        this.note(table, `${table.name}: ${counts}`);
       }
     }
-    return null;
+    return this.firstFault;
+  }
+
+  /** Rows that the log makes; of a replay that began at a snapshot those that it could compute. */
+  madeRows(name: TableName): number {
+    return this.from > 0 ? this.agreeing[name].rows : this.tables[TABLES.indexOf(name)]!.created;
   }
 
   put(table: RowTable, key: Uint8Array, value: Uint8Array): void {
@@ -140,8 +158,9 @@ export class HistoryCheck implements RowSink {
     if (this.from > 0 && !this.isComputable(table.name, nature, key)) return;
     if (nature === "once" || nature === "derived") {
       table.created++;
-      this.fault ??= table.compare(key, value);
-      this.agreeing[table.name].rows++;
+      const fault = table.compare(key, value);
+      this.note(table, fault);
+      if (fault === null) this.agreeing[table.name].rows++;
       return;
     }
     if (table.keep(key, value, this.seq)) this.kept++;
@@ -172,6 +191,8 @@ class ComparedTable implements RowTable {
   readonly kept = new Map<string, Buffer>();
   /** Keys of the `changing` rows written so far. */
   private readonly seen = new Set<string>();
+  /** The newest time of each group of `timed` rows. */
+  private readonly newest = new Map<number, number>();
 
   constructor(
     readonly name: TableName,
@@ -188,9 +209,14 @@ class ComparedTable implements RowTable {
     const text = key.toString("latin1");
     const kept = this.kept.get(text);
     if (kept !== undefined) return kept;
-    const isUnwritten = this.isWhole && NATURE[this.name] === "changing" && !this.seen.has(text);
     // A row that was written and is not kept equals the stored one.
-    return isUnwritten ? undefined : this.stored.get(key);
+    return this.isWhole && this.isUnwritten(key, text) ? undefined : this.stored.get(key);
+  }
+
+  private isUnwritten(key: Buffer, text: string): boolean {
+    const nature = NATURE[this.name];
+    if (nature === "timed") return placeOf(key) > (this.newest.get(groupOf(key)) ?? -1);
+    return nature === "changing" && !this.seen.has(text);
   }
 
   /** Returns whether one more row is kept. */
@@ -198,6 +224,11 @@ class ComparedTable implements RowTable {
     const text = key.toString("latin1");
     if (NATURE[this.name] === "by_seq") {
       if (seqOf(this.name, key) === seq && !this.kept.has(text)) this.created++;
+    } else if (NATURE[this.name] === "timed") {
+      if (this.isUnwritten(key, text)) {
+        this.newest.set(groupOf(key), placeOf(key));
+        this.created++;
+      }
     } else if (!this.seen.has(text)) {
       this.seen.add(text);
       this.created++;
@@ -218,9 +249,15 @@ class ComparedTable implements RowTable {
   }
 
   compare(key: Buffer, value: Buffer): string | null {
-    const stored = this.stored.get(key);
-    if (stored?.equals(value) === true) return null;
     const row = `${this.name}, row ${groupOf(key)}/${placeOf(key)}`;
+    let stored: Buffer | undefined;
+    try {
+      stored = this.stored.get(key);
+    } catch (error) {
+      if (error instanceof HistoryDamaged) return `${row}: ${error.message}`;
+      throw error;
+    }
+    if (stored?.equals(value) === true) return null;
     return stored === undefined
       ? `${row}: missing from the history`
       : `${row}: the history holds something else than the log makes`;

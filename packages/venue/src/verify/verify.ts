@@ -5,9 +5,6 @@
  */
 import { audit, EVENT } from "@perpgate/engine";
 import {
-  FileSnapshots,
-  inspectLog,
-  isNotThere,
   JournalDamaged,
   JournalError,
   LOG_START,
@@ -21,7 +18,6 @@ import type { SealedBlock } from "../blocks/block-header.js";
 import { decodeRecord, RecordUnreadable } from "../record/record.js";
 import { type DataFolder, dataFolder } from "../recovery/data-folder.js";
 import { refuseUnknownLog } from "../recovery/log-version.js";
-import { newestState } from "../recovery/newest-state.js";
 import { newReplicaState, observe, type ReplicaState } from "../recovery/replica-state.js";
 import { type Applied, ReplayFailed, Replica } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
@@ -30,6 +26,7 @@ import { EvidenceCheck, type RecoverWallet } from "./evidence-check.js";
 import { type FolderKeys, folderKeys } from "./folder-keys.js";
 import { PromiseCheck, type PromiseReport } from "./promise-check.js";
 import { prunedBlocksFault, surplusFault } from "./pruned-blocks.js";
+import { inspect, startingPoint, wasPruned } from "./starting-point.js";
 import { type SignedClaim, StoredClaims, signedClaim } from "./stored-claims.js";
 import { replacementFault } from "./vote-check.js";
 
@@ -88,10 +85,6 @@ export interface VerifyReport {
   readonly prunedKeySignatures: number;
 }
 
-export class NothingToVerify extends Error {
-  override readonly name = "NothingToVerify";
-}
-
 const PROGRESS_EVERY_MS = 500;
 /** For a log that its venue prunes while it is read. */
 const MAX_TRIES = 5;
@@ -148,41 +141,6 @@ async function verifyLog(
 
 const NO_KEYS: FolderKeys = { pinned: [], fault: null };
 const ENDLESS: LogSeq = { batch: Number.POSITIVE_INFINITY, record: Number.POSITIVE_INFINITY };
-
-function inspect(journal: string): LogState | JournalDamaged {
-  try {
-    const log = inspectLog(nodeDisk, journal, "tail");
-    if (log !== undefined) return log;
-  } catch (error) {
-    if (error instanceof JournalDamaged) return error;
-    if (!isNotThere(error)) throw error;
-  }
-  throw new NothingToVerify(`there is no log in ${journal}`);
-}
-
-/** Whether the log was pruned meanwhile: then a fault may come from the removed segments. */
-function wasPruned(journal: string, log: LogState | JournalDamaged): boolean {
-  const now = inspect(journal);
-  if (log instanceof JournalDamaged || now instanceof JournalDamaged) return false;
-  return now.first.batch > log.first.batch;
-}
-
-interface StartingPoint {
-  readonly state: ReplicaState;
-  readonly from: LogSeq;
-}
-
-/** The beginning; for a pruned log, the oldest snapshot from which the log is complete. */
-function startingPoint(journal: string, logId: Uint8Array, first: LogSeq): StartingPoint {
-  if (first.batch === 0) return { state: newReplicaState(), from: LOG_START };
-  const files = new FileSnapshots(nodeDisk, journal, logId);
-  for (const { seq } of files.list().reverse()) {
-    if (seq.batch < first.batch) continue;
-    const start = newestState(files, seq.batch);
-    if (start?.from.batch === seq.batch) return start;
-  }
-  throw new NothingToVerify(`the log begins at batch ${first.batch}, and no snapshot leads there`);
-}
 
 class Verification {
   private readonly evidence: EvidenceCheck | undefined;

@@ -1,0 +1,57 @@
+/** What a folder's store has, and how far it is behind the log. Changes nothing; a venue may run. */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { JournalDamaged } from "@perpgate/journal";
+import { HISTORY_FORMAT, TABLES } from "../history/history-environment.js";
+import { STORE_FILE } from "../history/sqlite.js";
+import { dataFolder } from "../recovery/data-folder.js";
+import { inspect } from "./starting-point.js";
+import { hashOfTable, openStore, type TableReport } from "./stored-tables.js";
+
+export interface StoreStatus {
+  readonly file: string;
+  readonly bytes: number;
+  /** Of the write-ahead file. */
+  readonly walBytes: number;
+  readonly format: number;
+  /** Of the last command in the store. */
+  readonly position: number;
+  /** Records of the log that are not in the store yet. */
+  readonly behind: number;
+  /** The first command whose changes private streams can resume from. */
+  readonly changesFrom: number;
+  readonly tables: readonly TableReport[];
+}
+
+/** @throws {StoreUnusable} */
+export async function storeStatus(
+  directory: string,
+  { hashes }: { readonly hashes: boolean },
+): Promise<StoreStatus> {
+  const folder = dataFolder(directory);
+  const log = inspect(folder.journal);
+  if (log instanceof JournalDamaged) throw log;
+  const store = openStore(folder.history, log.logId);
+  try {
+    const { position, record, changesFrom } = store.held;
+    const tables: TableReport[] = [];
+    for (const table of TABLES) {
+      const rows = store.tables[table].count();
+      const hash = hashes ? { sha256: await hashOfTable(store.environment, table) } : {};
+      tables.push({ table, rows, ...hash });
+    }
+    const file = join(folder.history, STORE_FILE);
+    return {
+      file,
+      bytes: statSync(file).size,
+      walBytes: statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+      format: HISTORY_FORMAT,
+      position,
+      behind: Math.max(0, log.end.record - record),
+      changesFrom,
+      tables,
+    };
+  } finally {
+    store.close();
+  }
+}
