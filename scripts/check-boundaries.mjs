@@ -41,6 +41,7 @@ const MAY_IMPORT = {
   "packages/sdk": ["protocol"],
   "packages/bots": ["protocol", "journal", "sdk"],
   "packages/ccxt": ["protocol", "sdk"],
+  "packages/sandbox": ["protocol", "journal", "link", "venue", "gateway", "sdk"],
   "packages/simulator": ALL,
   "apps/perpgate": [...ALL, "simulator"],
   "apps/terminal": ["protocol", "sdk"],

@@ -1,6 +1,7 @@
 /** What a process needs to serve the contract of a venue over HTTP and WebSockets. */
 
 export { MIN_NONCE_KEY_BYTES, NonceIssuer } from "./auth/nonce-issuer.js";
+export { proofsInThisThread } from "./auth/proofs/in-this-thread.js";
 export { ProofThread } from "./auth/proofs/proof-thread.js";
 export type { SignInRules } from "./auth/sign-in.js";
 export { ThreadVerifier } from "./auth/verification/thread-verifier.js";
@@ -10,7 +11,7 @@ export type { AllowedOrigins } from "./http/cors.js";
 export { MetricsServer } from "./http/metrics-server.js";
 export { MetricsText } from "./http/metrics-text.js";
 export { buildGateway } from "./http/server.js";
-export type { LimitSettings } from "./limits/limit-settings.js";
+export { type LimitSettings, UNLIMITED } from "./limits/limit-settings.js";
 export { AddressLimits } from "./limits/limits.js";
 export { gauged, summed, summedBy } from "./metrics/registered.js";
 export type { Signed } from "./request.js";

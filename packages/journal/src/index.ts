@@ -43,4 +43,5 @@ export {
 } from "./mirrored.js";
 export { nodeDisk } from "./node-disk.js";
 export { DEFAULT_SEGMENT_BYTES, type Loss, openJournal } from "./open-journal.js";
+export { LOG_ID_BYTES } from "./segment-format.js";
 export { FileSnapshots, type Snapshots } from "./snapshots.js";

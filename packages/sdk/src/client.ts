@@ -9,6 +9,7 @@ import { KEYS_ARE_SAVEABLE, platformWebSocket } from "#platform";
 import { type ConnectionOptions, connect } from "./http/connect.js";
 import type { GatewayState } from "./http/gateways.js";
 import { MarketReader } from "./market-reader.js";
+import type { ClientClock } from "./orders/nonces.js";
 import type { WebSocketConstructor } from "./platform/platform.js";
 import { LogReader } from "./receipts/log-reader.js";
 import { ReceiptKeeper, type ReceiptOptions } from "./receipts/receipt-keeper.js";
@@ -38,6 +39,11 @@ export interface ClientOptions extends ConnectionOptions, ReceiptOptions {
    * three heartbeats.
    */
   readonly silenceMs?: number;
+  /**
+   * Where times of sign-in messages and the nonces of orders come from. Default: this machine's clock,
+   * and random bits. A sandbox gives its own time and a seeded sequence.
+   */
+  readonly clock?: ClientClock;
 }
 
 export type SignInOptions = SignerChoice &
@@ -147,9 +153,10 @@ export class PerpgateClient extends MarketReader {
   async signIn(options: SignInOptions): Promise<Session> {
     const { sessionKeyKind: kind = "ed25519", saveable = KEYS_ARE_SAVEABLE } = options;
     const { http } = this;
+    const { clock } = this.options;
     const nonce = (call: CallOptions) => this.nonce(call);
     const signInWith = async (key: SessionKey) => ({
-      ...(await signIn({ http, nonce }, options, options, key)),
+      ...(await signIn({ http, nonce, clock }, options, options, key)),
       key,
     });
     const first = await signInWith(
@@ -198,6 +205,7 @@ export class PerpgateClient extends MarketReader {
     return new Session({
       ...parts,
       http: this.http,
+      clock: this.options.clock,
       receipts: new ReceiptKeeper(
         parts.address,
         () => this.venueKey(),

@@ -84,6 +84,7 @@ export type {
   TimesOptions,
   TradesOptions,
 } from "./market-reader.js";
+export type { ClientClock } from "./orders/nonces.js";
 export type {
   Exit,
   NewOperation,

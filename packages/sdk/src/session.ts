@@ -18,7 +18,7 @@ import {
 import { AccountTrader } from "./account-trader.js";
 import { PerpgateError } from "./errors.js";
 import type { HttpClient } from "./http/http-client.js";
-import { Nonces } from "./orders/nonces.js";
+import { type ClientClock, Nonces } from "./orders/nonces.js";
 import { OrderClient } from "./orders/order-client.js";
 import type { ReceiptKeeper } from "./receipts/receipt-keeper.js";
 import { type CallOptions, startTimer } from "./retry.js";
@@ -30,6 +30,7 @@ import type { StreamSocket } from "./streams/stream-socket.js";
 
 export interface SessionParts {
   readonly http: HttpClient;
+  readonly clock?: ClientClock | undefined;
   readonly address: string;
   readonly token: string;
   readonly expiresAt: number;
@@ -101,7 +102,7 @@ export class Session extends AccountTrader {
     this.endsAt = expiresAt;
     this.signInAgain = signInAgain?.bind(parts);
     this.isClosed = () => parts.isClosed();
-    this.nonces = new Nonces(lastNonce);
+    this.nonces = new Nonces(lastNonce, parts.clock);
     this.keys = this.ringOf(key, token, parts.nextKey);
     this.receipts = parts.receipts;
     this.orderClient = new OrderClient(

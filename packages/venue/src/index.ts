@@ -20,6 +20,7 @@ export { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
 export { NotApplied, RecordTooLarge, type Submitter, type Unanswered } from "./pending-batches.js";
 export { type PrunePlan, planPrune } from "./prune-plan.js";
 export {
+  ed25519Key,
   type LogKey,
   LogKeyUnreadable,
   newLogKey,

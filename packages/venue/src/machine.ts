@@ -11,6 +11,8 @@ export interface Machine {
   newWriter(): string;
 }
 
+export const WRITER_ID_BYTES = 16;
+
 export const REAL_MACHINE: Machine = {
   monotonic: () => performance.now(),
   every(ms, callback) {
@@ -20,5 +22,5 @@ export const REAL_MACHINE: Machine = {
   after(ms, callback) {
     setTimeout(callback, ms);
   },
-  newWriter: () => randomBytes(16).toString("hex"),
+  newWriter: () => randomBytes(WRITER_ID_BYTES).toString("hex"),
 };

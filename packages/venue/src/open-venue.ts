@@ -6,6 +6,7 @@ import { Checkpointer } from "./checkpoint/checkpointer.js";
 import type { History } from "./history/history.js";
 import { checkConfig, checkContinuation, checkSameVenue } from "./listing/config-change.js";
 import type { Listing } from "./listing/listing.js";
+import { type Machine, REAL_MACHINE, WRITER_ID_BYTES } from "./machine.js";
 import { NotApplied } from "./pending-batches.js";
 import type { LogKey } from "./receipts/log-key.js";
 import { Promises } from "./receipts/promises.js";
@@ -97,23 +98,29 @@ async function openWithin(
     const { promises: promised } = options;
     const own: { key?: ReceiptKey } = {};
     const receiptKeyOf = (logKey: LogKey): ReceiptKey => {
-      own.key ??= newReceiptKey(state.listing, logKey);
+      own.key ??= newReceiptKey(state.listing, logKey, options.random);
       return own.key;
     };
     const identity = (): WriterIdentity => ({
       name: options.name ?? SOLE_WRITER,
       ...(promised === undefined ? NO_RECEIPT_KEY : hexOf(receiptKeyOf(promised.logKey))),
     });
-    const sequencer = new Sequencer(log, recovered.replica, identity, {
-      onFailure: (error) => failure.report(error),
-      atPublish: () => time.slots?.due() ?? NOTHING,
-      nowMs: () => time.clock?.nowMs() ?? engineState.timeMs,
-      onWriterLost: ({ isReplaced, joinsAgainMs }) => {
-        logger.warn({ joinsAgainMs }, isReplaced ? NAME_IN_USE : WRITER_ENDED);
-        for (const observer of observers) observer.onWriterLost?.();
+    const sequencer = new Sequencer(
+      log,
+      recovered.replica,
+      identity,
+      {
+        onFailure: (error) => failure.report(error),
+        atPublish: () => time.slots?.due() ?? NOTHING,
+        nowMs: () => time.clock?.nowMs() ?? engineState.timeMs,
+        onWriterLost: ({ isReplaced, joinsAgainMs }) => {
+          logger.warn({ joinsAgainMs }, isReplaced ? NAME_IN_USE : WRITER_ENDED);
+          for (const observer of observers) observer.onWriterLost?.();
+        },
+        onJoinRefused: (reason) => logger.warn({ reason }, JOIN_REFUSED),
       },
-      onJoinRefused: (reason) => logger.warn({ reason }, JOIN_REFUSED),
-    });
+      machineOf(options),
+    );
     begun.sequencer = sequencer;
     failure.onReport = (error) => {
       logger.error({ err: error }, "the venue stops");
@@ -236,6 +243,11 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Pr
     signal.addEventListener("abort", abort, { once: true });
     void work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
+}
+
+function machineOf({ random }: VenueOptions): Machine {
+  if (random === undefined) return REAL_MACHINE;
+  return { ...REAL_MACHINE, newWriter: () => Buffer.from(random(WRITER_ID_BYTES)).toString("hex") };
 }
 
 const NOTHING: readonly Command[] = [];

@@ -65,6 +65,8 @@ export interface VenueOptions {
   readonly clock?: () => number;
   /** Milliseconds that never go back. */
   readonly monotonic?: () => number;
+  /** Random bytes of the log's id, of writers and of receipt keys; a sandbox gives seeded ones. */
+  readonly random?: (bytes: number) => Uint8Array;
   /** Uptime including sleep; by default that of the machine, or none if `clock` is set. */
   readonly bootClock?: BootClock;
   /** Accepts the wall clock at this start, however far it is ahead of the log. */

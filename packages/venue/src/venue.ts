@@ -103,6 +103,11 @@ export class Venue {
     return this.sequencer.seq;
   }
 
+  /** After the last durable batch of the log. */
+  get end(): LogSeq {
+    return this.journal.end;
+  }
+
   /**
    * The venue's time: the stamp for a command submitted now. In a replicated log a clock that is put
    * right can take it back; the log's time does not go back by such a stamp.

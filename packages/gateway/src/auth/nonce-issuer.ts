@@ -18,7 +18,10 @@ export const NONCE_LIFETIME_MS = 600_000;
 export const MIN_NONCE_KEY_BYTES = 32;
 
 export class NonceIssuer {
-  constructor(private readonly key: Uint8Array) {
+  constructor(
+    private readonly key: Uint8Array,
+    private readonly random: (bytes: number) => Uint8Array = randomBytes,
+  ) {
     if (key.length < MIN_NONCE_KEY_BYTES) {
       throw new RangeError(`a nonce key needs ${MIN_NONCE_KEY_BYTES} bytes, got ${key.length}`);
     }
@@ -27,7 +30,7 @@ export class NonceIssuer {
   issue(nowMs: number): Nonce {
     const expiresAt = nowMs + NONCE_LIFETIME_MS;
     const expiry = expiresAt.toString(16).padStart(EXPIRY_HEX_DIGITS, "0");
-    const body = randomBytes(RANDOM_BYTES).toString("hex") + expiry;
+    const body = Buffer.from(this.random(RANDOM_BYTES)).toString("hex") + expiry;
     return { nonce: body + this.tag(body).toString("hex"), expiresAt };
   }
 

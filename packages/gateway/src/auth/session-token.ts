@@ -47,8 +47,8 @@ export function bearerTokenOf(authorization: string | undefined): BearerToken | 
   return text === undefined ? undefined : new BearerToken(text);
 }
 
-export function newSecret(): NewSecret {
-  const secret = randomBytes(SECRET_BYTES).toString("base64url");
+export function newSecret(random: (bytes: number) => Uint8Array = randomBytes): NewSecret {
+  const secret = Buffer.from(random(SECRET_BYTES)).toString("base64url");
   return { secret, tokenHash: hash("sha256", secret, "hex") };
 }
 

@@ -41,6 +41,8 @@ export interface SignInRules {
 export interface SignInServices {
   readonly nonces: NonceIssuer;
   readonly proofs: SignInProofs;
+  /** Random bytes of tokens; a sandbox gives seeded ones. */
+  readonly random?: (bytes: number) => Uint8Array;
 }
 
 export interface CheckedSignIn {

@@ -8,7 +8,7 @@ import { until } from "@perpgate/journal/testing";
 import { Registry } from "prom-client";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { COST } from "../limits/costs.js";
-import { UNLIMITED } from "../testing/running-gateway.js";
+import { UNLIMITED } from "../limits/limit-settings.js";
 import { runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
 import { StreamClient } from "../ws/testing/stream-client.js";

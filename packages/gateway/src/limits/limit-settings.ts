@@ -77,3 +77,30 @@ export const DEFAULT_LIMITS: LimitSettings = {
   batchBytes: 16_384,
   pendingOrders: 1_024,
 };
+
+/** Where one address sends everything: tests of anything but limits, the sandbox. */
+export const UNLIMITED: LimitSettings = {
+  ...DEFAULT_LIMITS,
+  ordersPerSecond: 1e6,
+  ordersBurst: 1e6,
+  cancelsPerSecond: 1e6,
+  cancelsBurst: 1e6,
+  accountReadsPerSecond: 1e6,
+  accountReadsBurst: 1e6,
+  depositsPerMinute: 1e6,
+  addressDepositsPerMinute: 1e6,
+  newAccountsPerMinute: 1e6,
+  newAccountsBurst: 1e6,
+  attestorRequestsPerSecond: 1e6,
+  attestorRequestsBurst: 1e6,
+  costMsPerSecond: 1e6,
+  costBurstMs: 1e6,
+  accountCostMsPerSecond: 1e6,
+  accountCostBurstMs: 1e6,
+  readsPerSecond: 1e6,
+  readsBurst: 1e9,
+  signInsPerSecond: 1e9,
+  failedSignInsPerMinute: 1e9,
+  failedSignaturesPerMinute: 1e9,
+  failedSignaturesBurst: 1e9,
+};

@@ -8,36 +8,8 @@ import { NonceIssuer } from "../auth/nonce-issuer.js";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "../http/limits.js";
 import { buildGateway, type Gateway, type GatewayOptions } from "../http/server.js";
 import { CostBudgets, type CostMetrics } from "../limits/cost-budget.js";
-import { DEFAULT_LIMITS, type LimitSettings } from "../limits/limit-settings.js";
+import { type LimitSettings, UNLIMITED } from "../limits/limit-settings.js";
 import { AddressLimits } from "../limits/limits.js";
-
-/** For tests about anything but limits, which all come from one address. */
-export const UNLIMITED: LimitSettings = {
-  ...DEFAULT_LIMITS,
-  ordersPerSecond: 1e6,
-  ordersBurst: 1e6,
-  cancelsPerSecond: 1e6,
-  cancelsBurst: 1e6,
-  accountReadsPerSecond: 1e6,
-  accountReadsBurst: 1e6,
-  depositsPerMinute: 1e6,
-  unseenDeposits: DEFAULT_LIMITS.unseenDeposits,
-  addressDepositsPerMinute: 1e6,
-  newAccountsPerMinute: 1e6,
-  newAccountsBurst: 1e6,
-  attestorRequestsPerSecond: 1e6,
-  attestorRequestsBurst: 1e6,
-  costMsPerSecond: 1e6,
-  costBurstMs: 1e6,
-  accountCostMsPerSecond: 1e6,
-  accountCostBurstMs: 1e6,
-  readsPerSecond: 1e6,
-  readsBurst: 1e9,
-  signInsPerSecond: 1e9,
-  failedSignInsPerMinute: 1e9,
-  failedSignaturesPerMinute: 1e9,
-  failedSignaturesBurst: 1e9,
-};
 
 /** Tests of readers that do not read last longer than such a reader may. */
 const PATIENT = { connectionsPerAddress: 10_000, unreadTimeoutMs: 600_000 };

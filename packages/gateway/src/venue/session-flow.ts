@@ -55,7 +55,7 @@ export class SessionFlow {
     if (this.link.views.grantsAtSignIn(signIn.account)) {
       this.newAccounts.take(client.address, client.header);
     }
-    const secret = newSecret();
+    const secret = newSecret(this.services.random);
     const session = await this.open(signIn, markets, secret.tokenHash);
     return { token: tokenOf(secret, session), expiresAt: signIn.expiresAtMs };
   }

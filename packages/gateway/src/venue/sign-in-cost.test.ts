@@ -2,8 +2,8 @@
 
 import { expect, test } from "vitest";
 import { RpcContractWallets } from "../auth/contract-wallets.js";
+import { proofsInThisThread } from "../auth/proofs/in-this-thread.js";
 import type { ProofJob, SignInProofs } from "../auth/proofs/proof-job.js";
-import { proofsInThisThread } from "../auth/testing/proofs.js";
 import { type RunningVenue, runVenue, type VenueChanges } from "./testing/running-venue.js";
 import { newSessionKey, Trader } from "./testing/trader.js";
 

@@ -6,11 +6,7 @@ describe("Nonces", () => {
 
   test("rise with the clock, and by one if it stops or steps back", async () => {
     let nowMs = Date.parse("2026-06-01T00:00:00Z");
-    const nonces = new Nonces(
-      0,
-      () => nowMs,
-      () => 0,
-    );
+    const nonces = new Nonces(0, { nowMs: () => nowMs, random: () => 0 });
     const next = () => nonces.use(undefined, async (nonce) => nonce);
     const first = await next();
     expect(await next()).toBe(first + 1);
@@ -23,11 +19,8 @@ describe("Nonces", () => {
   });
 
   test("stay safe integers for decades", async () => {
-    const nonces = new Nonces(
-      0,
-      () => Date.parse("2058-01-01T00:00:00Z"),
-      () => 0.999_999,
-    );
+    const nowMs = () => Date.parse("2058-01-01T00:00:00Z");
+    const nonces = new Nonces(0, { nowMs, random: () => 0.999_999 });
     expect(await nonces.use(undefined, async (nonce) => Number.isSafeInteger(nonce))).toBe(true);
   });
 

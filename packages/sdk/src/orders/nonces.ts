@@ -16,6 +16,15 @@ import { clockNonce, NONCE_WINDOW, NONCES_PER_MS } from "@perpgate/protocol/core
 /** Orders above the oldest unsettled one. */
 const SPAN = NONCE_WINDOW / 2;
 
+export interface ClientClock {
+  /** Unix milliseconds. */
+  readonly nowMs: () => number;
+  /** 0 ≤ x < 1. */
+  readonly random: () => number;
+}
+
+const SYSTEM_CLOCK: ClientClock = { nowMs: Date.now, random: Math.random };
+
 interface Issued {
   readonly index: number;
 }
@@ -30,8 +39,7 @@ export class Nonces {
 
   constructor(
     last = 0,
-    private readonly nowMs: () => number = Date.now,
-    private readonly random: () => number = Math.random,
+    private readonly clock: ClientClock = SYSTEM_CLOCK,
   ) {
     this.lastNonce = last;
   }
@@ -59,7 +67,8 @@ export class Nonces {
 
   /** A nonce above all before. */
   next(): number {
-    const byClock = clockNonce(this.nowMs()) + Math.floor(this.random() * NONCES_PER_MS);
+    const byClock =
+      clockNonce(this.clock.nowMs()) + Math.floor(this.clock.random() * NONCES_PER_MS);
     if (this.lastNonce >= Number.MAX_SAFE_INTEGER) {
       throw new RangeError("this session's nonces are used up; sign in again");
     }

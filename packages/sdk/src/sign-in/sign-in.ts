@@ -8,6 +8,7 @@
 import { signIn as signInOperation } from "@perpgate/protocol/operations";
 import { PerpgateError } from "../errors.js";
 import type { HttpClient } from "../http/http-client.js";
+import type { ClientClock } from "../orders/nonces.js";
 import type { CallOptions } from "../retry.js";
 import type { SessionKey } from "../session-key/session-key.js";
 import { type SessionCaps, siweText } from "./siwe-message.js";
@@ -34,6 +35,7 @@ export interface SignedIn {
 interface SignInServices {
   readonly http: HttpClient;
   nonce(options: CallOptions): Promise<{ readonly nonce: string }>;
+  readonly clock?: ClientClock | undefined;
 }
 
 const STATEMENT = "Sign in to trade on Perpgate with a session key of this device.";
@@ -61,7 +63,7 @@ export async function signIn(
 }
 
 async function submit(
-  { http, nonce: newNonce }: SignInServices,
+  { http, nonce: newNonce, clock }: SignInServices,
   signer: MessageSigner,
   chainId: number,
   fields: SignInFields,
@@ -75,7 +77,7 @@ async function submit(
     ...(signal === undefined ? {} : { signal }),
   };
   const { nonce } = await newNonce(options);
-  const issuedAt = new Date();
+  const issuedAt = new Date(clock?.nowMs() ?? Date.now());
   const message = siweText({
     ...originOf(fields, http.settings.gateways.url),
     address: signer.address,

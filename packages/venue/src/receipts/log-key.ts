@@ -32,8 +32,11 @@ export class LogKeyUnreadable extends Error {
 }
 
 /** A new key; without a name it is named after its public key. */
-export function newLogKey(name?: string): { readonly key: LogKey; readonly secret: string } {
-  const seed = randomBytes(SEED_BYTES);
+export function newLogKey(
+  name?: string,
+  random: (bytes: number) => Uint8Array = randomBytes,
+): { readonly key: LogKey; readonly secret: string } {
+  const seed = random(SEED_BYTES);
   const { publicKey } = ed25519Key(seed);
   const given = name ?? `perpgate/${sha256(publicKey).toString("hex", 0, 8)}`;
   const key = logKeyOf(given, seed);

@@ -18,8 +18,12 @@ export interface ReceiptKey extends ReceiptSigner {
 }
 
 /** The venue must have its Genesis. */
-export function newReceiptKey(listing: Listing, logKey: LogKey): ReceiptKey {
-  const seed = randomBytes(32);
+export function newReceiptKey(
+  listing: Listing,
+  logKey: LogKey,
+  random: (bytes: number) => Uint8Array = randomBytes,
+): ReceiptKey {
+  const seed = random(32);
   const key = ed25519Key(seed);
   const certified = certifiedBytes(venueIdOf(listing), key.publicKey);
   return { ...key, seed, certificate: signWith(logKey.privateKey, certified) };

@@ -12,7 +12,13 @@
  *
  * Nothing is changed before step 2 has passed.
  */
-import { type FileJournal, type Loss, openJournal, type SpareStatus } from "@perpgate/journal";
+import {
+  type FileJournal,
+  LOG_ID_BYTES,
+  type Loss,
+  openJournal,
+  type SpareStatus,
+} from "@perpgate/journal";
 import { FoundHistory } from "../history/found-history.js";
 import type { HistoryEvents } from "../history/history.js";
 import {
@@ -106,6 +112,7 @@ async function openLog(
       ...(options.exitDeadline === undefined ? {} : { exitDeadline: options.exitDeadline.memory }),
       ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
       ...(options.commit === undefined ? {} : { commit: options.commit }),
+      ...(options.random === undefined ? {} : { newLogId: options.random(LOG_ID_BYTES) }),
       proofs: async (logId) => {
         found = FoundHistory.find(folder.history);
         return logProofs(folder, found.row, logId);

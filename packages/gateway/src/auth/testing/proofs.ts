@@ -3,7 +3,7 @@
 import type { SignInBody } from "@perpgate/protocol";
 import type { ContractWallets } from "../contract-wallets.js";
 import type { NonceIssuer } from "../nonce-issuer.js";
-import { runProofJob, type SignInProofs } from "../proofs/proof-job.js";
+import { proofsInThisThread } from "../proofs/in-this-thread.js";
 import { keyOfBytes, readKeyBytes, refuseKey, type SessionKey } from "../session-key.js";
 import { keyProblem } from "../session-key-point.js";
 import { type CheckedSignIn, checkSignIn, proveSignIn, type SignInRules } from "../sign-in.js";
@@ -14,13 +14,6 @@ import { proveWalletSignature, readWalletSignature } from "../wallet-signature.j
 interface Services {
   readonly nonces: NonceIssuer;
   readonly contracts: ContractWallets;
-}
-
-export function proofsInThisThread(contracts: ContractWallets): SignInProofs {
-  return {
-    servesChain: (chainId) => contracts.servesChain(chainId),
-    prove: (job) => runProofJob(job, contracts),
-  };
 }
 
 export function readSessionKey(text: string, field: string): SessionKey {

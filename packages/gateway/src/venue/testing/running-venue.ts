@@ -25,18 +25,17 @@ import {
 import { onTestFinished } from "vitest";
 import { RpcContractWallets } from "../../auth/contract-wallets.js";
 import { NonceIssuer } from "../../auth/nonce-issuer.js";
+import { proofsInThisThread } from "../../auth/proofs/in-this-thread.js";
 import type { SignInProofs } from "../../auth/proofs/proof-job.js";
 import type { SignInRules } from "../../auth/sign-in.js";
 import { DEFAULT_BOUND_SESSION_MS } from "../../auth/siwe-rules.js";
-import { proofsInThisThread } from "../../auth/testing/proofs.js";
 import type { SignatureVerifier } from "../../auth/verification/signature-verifier.js";
-import type { LimitSettings } from "../../limits/limit-settings.js";
+import { type LimitSettings, UNLIMITED } from "../../limits/limit-settings.js";
 import { AddressLimits } from "../../limits/limits.js";
 import {
   type GatewayChanges,
   type RunningGateway,
   runGateway,
-  UNLIMITED,
 } from "../../testing/running-gateway.js";
 import type { SocketLimits } from "../../ws/socket-limits.js";
 import { StreamServer } from "../../ws/stream-server.js";

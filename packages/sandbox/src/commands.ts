@@ -1,0 +1,7 @@
+/** The commands of the log, as `Venue.submit` takes them. */
+
+import type { Venue } from "@perpgate/venue";
+
+type Command = Parameters<Venue["submit"]>[0];
+export type CommandKind = Command["kind"];
+export type SandboxCommand<K extends CommandKind> = Extract<Command, { kind: K }>;

@@ -1,0 +1,10 @@
+export type { Duration } from "./durations.js";
+export type { LiquidityOptions } from "./liquidity.js";
+export {
+  type SandboxOptions,
+  type SandboxTime,
+  type SandboxVenue,
+  type SavedVenue,
+  startVenue,
+  type TraderOptions,
+} from "./sandbox.js";

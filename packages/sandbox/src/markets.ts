@@ -1,0 +1,166 @@
+/** The markets of a sandbox: where each index is and goes, and who quotes around it. */
+
+import { DEFAULT_MARKETS, type MarketDefinition } from "@perpgate/protocol";
+import { NO_EVIDENCE, TICK_MS, type Venue } from "@perpgate/venue";
+import type { SandboxAccounts } from "./accounts.js";
+import type { CommandKind, SandboxCommand } from "./commands.js";
+import { Liquidity, type LiquidityOptions, type LiquidityState } from "./liquidity.js";
+import { PricePath } from "./price-path.js";
+
+/** The index is given again that often while it does not move: one of 10 s ago ends trading. */
+const INDEX_EVERY_MS = 5_000;
+
+interface SandboxMarket {
+  readonly definition: MarketDefinition;
+  readonly number: number;
+  path: PricePath;
+  /** As the venue has it; undefined before the first. */
+  index: number | undefined;
+  indexedAtMs: number;
+  liquidity: Liquidity | undefined;
+}
+
+/** What a saved moment has of a market. */
+export interface MarketState {
+  readonly path: PricePath;
+  readonly index: number | undefined;
+  readonly quotes: LiquidityState | undefined;
+}
+
+export class SandboxMarkets {
+  private readonly markets: readonly SandboxMarket[];
+
+  constructor(
+    given: readonly (string | MarketDefinition)[],
+    private readonly venue: () => Venue,
+    private readonly accounts: () => SandboxAccounts,
+  ) {
+    this.markets = definitionsOf(given).map((definition, number) => ({
+      definition,
+      number,
+      path: new PricePath(definition.index.startPrice),
+      index: undefined,
+      indexedAtMs: 0,
+      liquidity: undefined,
+    }));
+  }
+
+  get definitions(): MarketDefinition[] {
+    return this.markets.map(({ definition }) => definition);
+  }
+
+  priceOf(symbol: string, nowMs: number): number {
+    return this.market(symbol).path.at(nowMs);
+  }
+
+  move(symbol: string, price: number, nowMs: number, withinMs: number): void {
+    const market = this.market(symbol);
+    market.path.moveTo(price, nowMs, withinMs);
+    market.indexedAtMs = 0;
+  }
+
+  async quote(symbol: string, options: LiquidityOptions | false, nowMs: number): Promise<void> {
+    const market = this.market(symbol);
+    await market.liquidity?.remove(nowMs);
+    market.liquidity = options === false ? undefined : this.newLiquidity(market, options);
+    await requote(market, nowMs);
+  }
+
+  /** In every market. */
+  quoteAll(options: LiquidityOptions): void {
+    for (const market of this.markets) market.liquidity = this.newLiquidity(market, options);
+  }
+
+  /**
+   * After the tick of a time. Quotes follow the index of the last tick: until a tick has served the
+   * liquidations of a new one, the venue refuses orders.
+   */
+  async follow(nowMs: number): Promise<void> {
+    for (const market of this.markets) {
+      await requote(market, nowMs);
+      const { path, indexedAtMs } = market;
+      const isDue = nowMs - indexedAtMs >= INDEX_EVERY_MS || path.isMovingAt(nowMs - TICK_MS);
+      if (isDue) this.sendIndex(market, nowMs);
+    }
+  }
+
+  state(): MarketState[] {
+    return this.markets.map(({ path, index, liquidity }) => ({
+      path: path.copy(),
+      index,
+      quotes: liquidity?.state(),
+    }));
+  }
+
+  restore(states: readonly MarketState[]): void {
+    this.markets.forEach((market, number) => {
+      const state = states[number];
+      if (state === undefined) return;
+      market.path = state.path.copy();
+      market.index = state.index;
+      market.indexedAtMs = 0;
+      const { quotes } = state;
+      market.liquidity = quotes === undefined ? undefined : this.newLiquidity(market, quotes.terms);
+      if (quotes !== undefined) market.liquidity?.restore(quotes);
+    });
+  }
+
+  private sendIndex(market: SandboxMarket, nowMs: number): void {
+    const { path, definition, number } = market;
+    const index = path.at(nowMs);
+    market.index = index;
+    market.indexedAtMs = nowMs;
+    void this.send({
+      kind: "UpdateIndex",
+      stampMs: nowMs,
+      market: number,
+      indexTicks: Math.max(1, Math.round(index / definition.tickSize)),
+      slot: Math.floor(nowMs / TICK_MS),
+    });
+  }
+
+  private newLiquidity({ definition }: SandboxMarket, options: LiquidityOptions): Liquidity {
+    const { symbol } = definition;
+    const units = this.venue().listing.named(symbol);
+    if (units === undefined) throw new Error(`${symbol} is not listed`);
+    return new Liquidity(units, options, {
+      accounts: this.accounts,
+      send: (command) => this.send(command),
+      exposureOf: ({ session }) => {
+        const { views } = this.venue();
+        const live = views.session(session);
+        const position = live === undefined ? undefined : views.position(live.account, symbol);
+        return position === undefined ? 0 : Math.abs(position.size * (position.markPrice ?? 0));
+      },
+    });
+  }
+
+  /** Resolves once it is applied, also if it is refused. */
+  private async send<K extends CommandKind>(command: SandboxCommand<K>): Promise<void> {
+    await this.venue().submitted(command, NO_EVIDENCE, () => undefined);
+  }
+
+  private market(symbol: string): SandboxMarket {
+    const market = this.markets.find(({ definition }) => definition.symbol === symbol);
+    if (market !== undefined) return market;
+    const known = this.markets.map(({ definition }) => definition.symbol).join(", ");
+    throw new RangeError(`no market ${symbol} in this sandbox, which has ${known}`);
+  }
+}
+
+/** Where the index has moved on since the last quotes. */
+async function requote({ liquidity, index }: SandboxMarket, nowMs: number): Promise<void> {
+  if (index !== undefined && liquidity?.isOffAt(index) === true) {
+    await liquidity.quote(index, nowMs);
+  }
+}
+
+function definitionsOf(markets: readonly (string | MarketDefinition)[]): MarketDefinition[] {
+  return markets.map((market) => {
+    if (typeof market !== "string") return market;
+    const found = DEFAULT_MARKETS.find(({ symbol }) => symbol === market);
+    if (found !== undefined) return found;
+    const known = DEFAULT_MARKETS.map(({ symbol }) => symbol).join(", ");
+    throw new RangeError(`no market ${market}: the default ones are ${known}; give a definition`);
+  });
+}

@@ -1,0 +1,115 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type SandboxOptions, type SandboxVenue, startVenue } from "./index.js";
+
+async function started(options: SandboxOptions = {}): Promise<SandboxVenue> {
+  const venue = await startVenue(options);
+  onTestFinished(() => venue.stop());
+  return venue;
+}
+
+const BUY = {
+  symbol: "BTCUSD",
+  side: "long",
+  type: "market",
+  margin: 1_000,
+  leverage: 10,
+} as const;
+
+describe("a venue in manual time", () => {
+  test("a trader with funds buys, the price rises, the position gains", async () => {
+    const venue = await started();
+    const trader = await venue.trader({ funds: 12_345.67 });
+    expect((await trader.account()).balance).toBe(12_345.67);
+    await venue.price("BTCUSD", 60_000);
+    const ack = await trader.placeOrder(BUY);
+    expect(ack).toMatchObject({ status: "filled" });
+    await venue.price("BTCUSD", 63_000, { within: "1m" });
+    await venue.advance("5m");
+    const [position] = await trader.positions();
+    expect(position?.unrealizedPnl).toBeGreaterThan(400);
+    expect(position?.markPrice).toBeGreaterThan(62_900);
+  });
+
+  test("an hour: funding is paid once, and the clock of the venue has moved by it", async () => {
+    const venue = await started();
+    const trader = await venue.trader();
+    await trader.placeOrder(BUY);
+    const startMs = venue.time;
+    await venue.advance("1h");
+    expect(venue.time).toBe(startMs + 3_600_000);
+    const [position] = await trader.positions();
+    expect(position?.fundingPaid).toBeGreaterThan(0);
+  });
+
+  test("a crash: a stop sells, a position at high leverage is liquidated", async () => {
+    const venue = await started();
+    const careful = await venue.trader();
+    const bold = await venue.trader();
+    await careful.placeOrder({ ...BUY, stopLoss: { price: 62_000 } });
+    await bold.placeOrder({ ...BUY, margin: 2_000, leverage: 40 });
+    await venue.crash("BTCUSD", { by: 0.15, within: "2s" });
+    await venue.advance("5s");
+    expect(await careful.positions()).toEqual([]);
+    expect(await bold.positions()).toEqual([]);
+    const kinds = new Set((await bold.fills()).map(({ kind }) => kind));
+    expect([...kinds].some((kind) => kind !== "order")).toBe(true);
+  });
+
+  test("a limit order that the market comes to fills at its price", async () => {
+    const venue = await started();
+    const trader = await venue.trader();
+    const bid = await trader.placeOrder({ ...BUY, type: "limit", price: 64_000 });
+    expect(bid.status).toBe("resting");
+    await venue.price("BTCUSD", 63_500, { within: "10s" });
+    await venue.advance("20s");
+    expect(await trader.order(bid.orderId)).toMatchObject({
+      status: "filled",
+      avgFillPrice: 64_000,
+    });
+  });
+
+  test("the same seed and calls: the same log to the byte; another seed: another", async () => {
+    const run = async (seed: number): Promise<string> => {
+      const venue = await started({ seed });
+      const trader = await venue.trader();
+      await trader.placeOrder(BUY);
+      await trader.placeOrder({ ...BUY, side: "short", type: "limit", price: 66_000 });
+      await venue.crash("BTCUSD", { by: 0.05 });
+      await venue.advance("1m");
+      await trader.cancelAll();
+      return venue.logHash();
+    };
+    const first = await run(7);
+    expect(await run(7)).toBe(first);
+    expect(await run(8)).not.toBe(first);
+  });
+
+  test("save and restore: sessions, orders, positions, time and prices are as they were", async () => {
+    const venue = await started();
+    const trader = await venue.trader();
+    await trader.placeOrder(BUY);
+    const bid = await trader.placeOrder({ ...BUY, type: "limit", price: 60_000 });
+    const saved = await venue.save();
+    const before = { time: venue.time, positions: await trader.positions() };
+    await venue.crash("BTCUSD", { by: 0.1 });
+    await trader.cancelAll();
+    await venue.restore(saved);
+    expect({ time: venue.time, positions: await trader.positions() }).toEqual(before);
+    expect((await trader.openOrders()).map(({ orderId }) => orderId)).toEqual([bid.orderId]);
+    expect(await trader.placeOrder(BUY)).toMatchObject({ status: "filled" });
+  });
+});
+
+test("in real time ticks go on without a call", async () => {
+  const venue = await started({ time: { speed: 100 } });
+  const before = venue.time;
+  const trader = await venue.trader();
+  expect(await trader.placeOrder(BUY)).toMatchObject({ status: "filled" });
+  await expect.poll(() => venue.time, { timeout: 60_000 }).toBeGreaterThan(before + 10_000);
+  expect(() => venue.advance("1s")).toThrow("manual");
+});
+
+test.each([["1 hour"], ["h"], ["-1s"], [Number.NaN]])("%s: no duration", async (duration) => {
+  const venue = await started({ liquidity: false });
+  expect(() => venue.advance(duration)).toThrow(RangeError);
+});

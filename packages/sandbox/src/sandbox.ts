@@ -1,0 +1,378 @@
+/**
+ * A venue in this process whose time and prices are in the caller's hands.
+ *
+ * It is the venue that `perpgate serve` runs: the same gateway on a real port, core, engine, log and
+ * history. Only what comes from outside is given: the time, the index, who else quotes, random bytes. In
+ * manual time the same seed and the same calls, one after the other, give the same log to the byte.
+ *
+ * Calls that move time or prices run one after the other, in the order in which they were made.
+ */
+
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { LOG_START, LogReader, nodeDisk } from "@perpgate/journal";
+import type { MarketDefinition } from "@perpgate/protocol";
+import {
+  PerpgateClient,
+  privateKeyAccount,
+  type Session,
+  sessionKeyFromSecret,
+} from "@perpgate/sdk";
+import { NO_EVIDENCE, TICK_MS, type VenueParameters } from "@perpgate/venue";
+import { type SandboxAccount, SandboxAccounts } from "./accounts.js";
+import type { CommandKind, SandboxCommand } from "./commands.js";
+import { type Duration, millisecondsOf } from "./durations.js";
+import type { LiquidityOptions } from "./liquidity.js";
+import { type MarketState, SandboxMarkets } from "./markets.js";
+import { openParts, type Parts } from "./parts.js";
+import { Seed } from "./seed.js";
+
+/**
+ * `manual`: time moves by `advance` alone. `real`: with the machine's clock. A speed: as many times
+ * faster.
+ */
+export type SandboxTime = "manual" | "real" | { readonly speed: number };
+
+export interface SandboxOptions {
+  /** Of everything random. Default: 1. */
+  readonly seed?: number;
+  /** Symbols of the default markets, or definitions of your own. Default: BTCUSD. */
+  readonly markets?: readonly (string | MarketDefinition)[];
+  /** Default: `manual`. */
+  readonly time?: SandboxTime;
+  /** When it begins. Default: 2026-01-01T00:00:00Z in manual time, now otherwise. */
+  readonly start?: Date | number;
+  /** Quotes around the index, in every market; false: an empty book. */
+  readonly liquidity?: LiquidityOptions | false;
+  /** Parameters of the venue, as in its configuration file. */
+  readonly parameters?: Partial<VenueParameters>;
+  /** 0, the default: any free one. */
+  readonly port?: number;
+}
+
+export interface TraderOptions {
+  /** Dollars. Default: 10,000; 0 for none. */
+  readonly funds?: number;
+}
+
+/** A copy of the venue at one moment, on disk until `discard`, or until the sandbox stops. */
+export interface SavedVenue {
+  readonly nowMs: number;
+  discard(): void;
+}
+
+interface SavedState extends SavedVenue {
+  readonly folder: string;
+  readonly seed: ReadonlyMap<string, number>;
+  readonly markets: readonly MarketState[];
+  readonly treasurer: SandboxAccount | undefined;
+}
+
+/** Linux keeps this folder in memory: an hour has 18,000 batches, and a disk syncs each. */
+const MEMORY = "/dev/shm";
+const FOLDERS = existsSync(MEMORY) ? MEMORY : tmpdir();
+const MANUAL_START_MS = Date.parse("2026-01-01T00:00:00Z");
+/** Ticks that are applied together: sockets and timers get their turn between two such steps. */
+const TICKS_PER_STEP = 64;
+/** One gives the venue the index, the next serves what it has caused, and then the quotes follow. */
+const TICKS_OF_A_PRICE = 2;
+/** How often a sandbox in real time looks at the clock. */
+const LOOK_EVERY_MS = 20;
+/** A process that was paused goes on from where it is, instead of catching up for minutes. */
+const MAX_CATCH_UP_MS = 60_000;
+
+export class SandboxVenue {
+  private seed: Seed;
+  private readonly folder = mkdtempSync(join(FOLDERS, "perpgate-sandbox-"));
+  private readonly markets: SandboxMarkets;
+  private readonly clients = new Set<PerpgateClient>();
+  private readonly saved = new Set<SavedState>();
+  private nowMs: number;
+  private accounts: SandboxAccounts;
+  private runs: Parts | undefined;
+  private last: Promise<unknown> = Promise.resolve();
+  private timer: NodeJS.Timeout | undefined;
+  private traders = 0;
+
+  private constructor(private readonly options: SandboxOptions) {
+    const { seed = 1, start, time = "manual" } = options;
+    this.seed = new Seed(seed);
+    const begins = start ?? (time === "manual" ? MANUAL_START_MS : Date.now());
+    this.nowMs = Math.floor(Number(begins) / TICK_MS) * TICK_MS;
+    this.markets = new SandboxMarkets(
+      options.markets ?? ["BTCUSD"],
+      () => this.parts.venue,
+      () => this.accounts,
+    );
+    this.accounts = this.newAccounts();
+  }
+
+  static async start(options: SandboxOptions = {}): Promise<SandboxVenue> {
+    const sandbox = new SandboxVenue(options);
+    try {
+      await sandbox.open(options.port ?? 0);
+      const { liquidity = {} } = options;
+      if (liquidity !== false) sandbox.markets.quoteAll(liquidity);
+      await sandbox.exclusive(() => sandbox.step(TICKS_OF_A_PRICE));
+    } catch (error) {
+      await sandbox.stop();
+      throw error;
+    }
+    sandbox.follow(options.time ?? "manual");
+    return sandbox;
+  }
+
+  /** The address of the gateway, for any client. */
+  get url(): string {
+    return this.parts.url;
+  }
+
+  /** The venue's time, Unix milliseconds. */
+  get time(): number {
+    return this.nowMs;
+  }
+
+  /** The last position of the log. */
+  get position(): number {
+    return this.parts.venue.seq;
+  }
+
+  /** A client without a session, with the venue's time. */
+  client(): PerpgateClient {
+    const seed = this.seed;
+    const clock = { nowMs: () => this.nowMs, random: () => seed.fraction("client") };
+    const client = new PerpgateClient({ url: this.url, clock });
+    this.clients.add(client);
+    return client;
+  }
+
+  /** A signed-in account with money: the session of an SDK client. */
+  async trader({ funds = 10_000 }: TraderOptions = {}): Promise<Session> {
+    const name = `trader/${++this.traders}`;
+    const account = privateKeyAccount(this.seed.hex(`${name}/wallet`, 32));
+    const sessionKey = sessionKeyFromSecret("ed25519", this.seed.hex(`${name}/key`, 32));
+    // Not the address of the gateway: its port differs from start to start.
+    const session = await this.client().signIn({ account, sessionKey, domain: "sandbox" });
+    if (funds > 0) await this.fund(account.address, funds);
+    return session;
+  }
+
+  /** Credits an account with dollars, however it signed in. */
+  fund(address: string, dollars: number): Promise<void> {
+    return this.exclusive(() => this.accounts.fund(address, dollars));
+  }
+
+  /** Sets the index, or moves it there evenly within a time; `advance` then takes it along the way. */
+  price(symbol: string, price: number, { within = 0 }: { within?: Duration } = {}): Promise<void> {
+    return this.exclusive(async () => {
+      const withinMs = millisecondsOf(within);
+      this.markets.move(symbol, price, this.nowMs, withinMs);
+      if (withinMs === 0) await this.step(TICKS_OF_A_PRICE);
+    });
+  }
+
+  /** Lets the index fall by a part within a time, and time pass until it has. */
+  async crash(
+    symbol: string,
+    { by, within = "2s" }: { by: number; within?: Duration },
+  ): Promise<void> {
+    if (!(by > -10 && by < 1))
+      throw new RangeError(`by is a part below 1, such as 0.15, not ${by}`);
+    const now = this.markets.priceOf(symbol, this.nowMs);
+    await this.price(symbol, now * (1 - by), { within });
+    if (this.isManual) await this.advance(within);
+  }
+
+  /** Lets time pass with everything that happens in it: ticks, funding, expiries, switches. */
+  advance(duration: Duration): Promise<void> {
+    const ms = millisecondsOf(duration);
+    if (!this.isManual)
+      throw new Error("time passes without a call here: advance is for manual time");
+    return this.exclusive(() => this.step(Math.round(ms / TICK_MS)));
+  }
+
+  /** Replaces the quotes of a market; false: takes them away. */
+  liquidity(symbol: string, options: LiquidityOptions | false): Promise<void> {
+    return this.exclusive(async () => {
+      await this.markets.quote(symbol, options, this.nowMs);
+      await setImmediate();
+    });
+  }
+
+  /** Cuts every open WebSocket, as a network does: without a close frame. */
+  dropSockets(): void {
+    this.parts.streams.cut();
+  }
+
+  /** A copy to go back to. */
+  save(): Promise<SavedVenue> {
+    return this.exclusive(async () => {
+      const folder = mkdtempSync(join(FOLDERS, "perpgate-sandbox-saved-"));
+      const { url } = this.parts;
+      await this.parts.close();
+      cpSync(this.folder, folder, { recursive: true });
+      await this.open(portOf(url));
+      const saved: SavedState = {
+        nowMs: this.nowMs,
+        folder,
+        seed: this.seed.state(),
+        markets: this.markets.state(),
+        treasurer: this.accounts.state(),
+        discard: () => {
+          this.saved.delete(saved);
+          rmSync(folder, { recursive: true, force: true });
+        },
+      };
+      this.saved.add(saved);
+      return saved;
+    });
+  }
+
+  /** Goes back to a saved moment: sessions, orders, positions, prices and time are as they were. */
+  restore(saved: SavedVenue): Promise<void> {
+    const state = [...this.saved].find((one) => one === saved);
+    if (state === undefined) throw new Error("this copy was discarded, or is another sandbox's");
+    return this.exclusive(async () => {
+      const { url } = this.parts;
+      await this.parts.close();
+      rmSync(this.folder, { recursive: true, force: true });
+      cpSync(state.folder, this.folder, { recursive: true });
+      this.nowMs = state.nowMs;
+      this.seed = new Seed(this.seed.number, state.seed);
+      this.accounts = this.newAccounts();
+      this.accounts.restore(state.treasurer);
+      await this.open(portOf(url));
+      this.markets.restore(state.markets);
+    });
+  }
+
+  /**
+   * SHA-256 over the records of the log so far: equal if and only if the same commands were logged in the
+   * same order.
+   */
+  logHash(): Promise<string> {
+    return this.exclusive(async () => {
+      const hash = createHash("sha256");
+      const until = this.parts.venue.end.batch;
+      const reader = new LogReader(nodeDisk, join(this.folder, "journal"), LOG_START);
+      for (let batch = reader.next(until); batch !== undefined; batch = reader.next(until)) {
+        for (const record of batch.records) hash.update(record);
+      }
+      reader.close();
+      return hash.digest("hex");
+    });
+  }
+
+  /** Closes clients, sockets, port and folder. */
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    await this.last.catch(() => undefined);
+    for (const client of this.clients) client.close();
+    await this.runs?.close();
+    this.runs = undefined;
+    for (const saved of [...this.saved]) saved.discard();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private get parts(): Parts {
+    if (this.runs === undefined) throw new Error("this sandbox has stopped");
+    return this.runs;
+  }
+
+  private get isManual(): boolean {
+    return (this.options.time ?? "manual") === "manual";
+  }
+
+  private async open(port: number): Promise<void> {
+    this.runs = await openParts({
+      directory: this.folder,
+      seed: this.seed,
+      markets: this.markets.definitions,
+      parameters: this.options.parameters ?? {},
+      nowMs: () => this.nowMs,
+      port,
+      onFault: (error) => {
+        throw error;
+      },
+    });
+  }
+
+  /** In real time: as many ticks as have passed. */
+  private follow(time: SandboxTime): void {
+    if (time === "manual") return;
+    const speed = time === "real" ? 1 : time.speed;
+    if (!(speed > 0 && speed <= 10_000)) {
+      throw new RangeError(`speed is a number above 0 and up to 10,000, not ${speed}`);
+    }
+    let seenMs = performance.now();
+    let dueMs = 0;
+    let isBusy = false;
+    this.timer = setInterval(() => {
+      const nowMs = performance.now();
+      dueMs = Math.min(dueMs + (nowMs - seenMs) * speed, MAX_CATCH_UP_MS * speed);
+      seenMs = nowMs;
+      const ticks = Math.floor(dueMs / TICK_MS);
+      if (ticks === 0 || isBusy) return;
+      isBusy = true;
+      dueMs -= ticks * TICK_MS;
+      void this.exclusive(() => this.step(ticks)).finally(() => {
+        isBusy = false;
+      });
+    }, LOOK_EVERY_MS);
+  }
+
+  /** One call after the other. */
+  private exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.last.then(work);
+    this.last = done.catch(() => undefined);
+    return done;
+  }
+
+  private async step(ticks: number): Promise<void> {
+    for (let done = 0; done < ticks; ) {
+      const together = Math.min(TICKS_PER_STEP, ticks - done);
+      let applied: Promise<unknown> = Promise.resolve();
+      for (let tick = 0; tick < together; tick++) {
+        this.nowMs += TICK_MS;
+        applied = this.execute({ kind: "Tick", slot: Math.floor(this.nowMs / TICK_MS) });
+        await this.markets.follow(this.nowMs);
+        // The log takes one tick in a batch, and what is sent in one turn is one batch.
+        await undefined;
+      }
+      await applied;
+      await setImmediate();
+      done += together;
+    }
+  }
+
+  private newAccounts(): SandboxAccounts {
+    return new SandboxAccounts(
+      this.seed,
+      () => this.nowMs,
+      (command) => this.execute(command),
+    );
+  }
+
+  private async execute<K extends CommandKind>(command: SandboxCommand<K>): Promise<number> {
+    const { venue } = this.parts;
+    const [seq, outcome] = await venue.submitted(
+      command,
+      NO_EVIDENCE,
+      (applied) => [applied.seq, venue.views.outcome(applied)] as const,
+    );
+    if (outcome.kind !== "refused") return seq;
+    throw new Error(`the sandbox's own ${command.kind} was refused: ${outcome.refusal}`);
+  }
+}
+
+/** Starts a venue; `stop` ends it. */
+export function startVenue(options: SandboxOptions = {}): Promise<SandboxVenue> {
+  return SandboxVenue.start(options);
+}
+
+function portOf(url: string): number {
+  return Number(new URL(url).port);
+}
