@@ -1,12 +1,16 @@
-/** Fills of the account, newest first, in pages. */
+/** Fills of the account, newest first, in pages: each, or summed by order. */
 
 import type { Fill } from "@perpgate/protocol";
-import { formatFee, formatSigned, toneOf } from "../format/numbers.js";
+import type { Session } from "@perpgate/sdk";
+import { useState } from "react";
+import { formatFee, formatSigned, NONE, toneOf } from "../format/numbers.js";
 import { formatDayAndClock } from "../format/text.js";
-import { useStore } from "../state/store.js";
-import { useTerminal } from "../terminal.js";
+import { type Terminal, useTerminal } from "../terminal.js";
+import { Segments } from "../ui/segments.js";
 import { priceText, sizeText } from "../venue/market-view.js";
-import { type Column, DataTable } from "./data-table.js";
+import type { Column } from "./data-table.js";
+import { type FillGroup, fillsByOrder, single } from "./fill-groups.js";
+import { type ListQuery, PagedTable } from "./paged-table.js";
 
 const KIND_LABELS: Readonly<Record<Fill["kind"], string>> = {
   order: "",
@@ -15,11 +19,49 @@ const KIND_LABELS: Readonly<Record<Fill["kind"], string>> = {
   adl: "Auto-deleveraged",
 };
 
+const VIEWS = [
+  ["each", "Each"],
+  ["order", "By order"],
+] as const;
+
+const SHOWN = {
+  each: (fills: readonly Fill[]): readonly FillGroup[] => fills.map(single),
+  order: fillsByOrder,
+};
+
+const load = (session: Session, query: ListQuery) => session.fills(query);
+const idOf = ({ id }: Fill) => id;
+
 export function FillsTable() {
   const terminal = useTerminal();
-  const { account, marketFeed } = terminal;
-  const page = useStore(account.fills);
-  const columns: readonly Column<Fill>[] = [
+  const [view, setView] = useState<keyof typeof SHOWN>("each");
+  return (
+    <PagedTable
+      label="Fills"
+      empty="No fills yet."
+      columns={fillColumns(terminal)}
+      load={load}
+      idOf={idOf}
+      show={SHOWN[view]}
+      keyOf={({ key }) => key}
+      {...(view === "order" ? { partly: "Sums of the fills that are loaded." } : {})}
+    >
+      <Segments
+        legend="Fills"
+        name="fills-view"
+        className="compact"
+        options={VIEWS}
+        selected={view}
+        onSelect={setView}
+      />
+    </PagedTable>
+  );
+}
+
+export function fillColumns({
+  marketFeed,
+}: Pick<Terminal, "marketFeed">): readonly Column<FillGroup>[] {
+  return [
     { title: "Time", isText: true, cell: ({ time }) => formatDayAndClock(time) },
     { title: "Market", isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
     {
@@ -34,34 +76,14 @@ export function FillsTable() {
     },
     { title: "Price", cell: ({ symbol, price }) => priceText(marketFeed.view(symbol), price) },
     { title: "Size", cell: ({ symbol, size }) => sizeText(marketFeed.view(symbol), size) },
-    { title: "Fee", cell: ({ fee, liquidity }) => `${formatFee(fee)} ${liquidity}` },
+    { title: "Fee", cell: ({ fee }) => formatFee(fee) },
     {
       title: "Realised PnL",
       cell: ({ realizedPnl }) => (
         <span className={toneOf(realizedPnl, 2) || "faint"}>{formatSigned(realizedPnl, 2)}</span>
       ),
     },
-    { title: "Block", cell: ({ block }) => String(block) },
+    { title: "Order", cell: ({ orderId }) => orderId ?? NONE },
+    { title: "Fills", cell: ({ count }) => String(count) },
   ];
-  const more = () => {
-    account.moreFills().catch((error: unknown) => terminal.report(error));
-  };
-  return (
-    <>
-      <DataTable
-        label="Fills"
-        columns={columns}
-        rows={page?.rows}
-        keyOf={({ id }) => id}
-        empty="No fills yet."
-      />
-      {page?.hasMore === true && (
-        <div className="table-bar">
-          <button type="button" className="button small" onClick={more}>
-            Older fills
-          </button>
-        </div>
-      )}
-    </>
-  );
 }

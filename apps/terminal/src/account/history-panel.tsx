@@ -7,13 +7,13 @@ import { formatDollars, formatSigned, NONE, toneOf } from "../format/numbers.js"
 import { formatDayAndClock } from "../format/text.js";
 import { priceOfOrder } from "../order/amendment.js";
 import { reasonText } from "../order/reasons.js";
-import { useTerminal } from "../terminal.js";
+import { type Terminal, useTerminal } from "../terminal.js";
 import { Segments } from "../ui/segments.js";
 import { priceText, sizeText } from "../venue/market-view.js";
-import type { PageQuery } from "../venue/paged-list.js";
-import { type Column, DataTable } from "./data-table.js";
+import type { Column } from "./data-table.js";
 import { OrderTitle } from "./order-title.js";
-import { usePages } from "./use-pages.js";
+import { type ListQuery, PagedTable } from "./paged-table.js";
+import { ProofButton } from "./proof-button.js";
 
 const LISTS = [
   ["orders", "Orders"],
@@ -44,37 +44,17 @@ export default function HistoryPanel() {
   );
 }
 
-interface ListProps<Row> {
-  readonly label: string;
-  readonly empty: string;
-  readonly columns: readonly Column<Row>[];
-  readonly load: (session: Session, query: PageQuery) => Promise<readonly Row[]>;
-  readonly idOf: (row: Row) => string;
-}
+/** Every row that was loaded. */
+const asTheyAre = <Row,>(rows: readonly Row[]) => rows;
 
-function PagedTable<Row>({ label, empty, columns, load, idOf }: ListProps<Row>) {
-  const { rows, hasMore, more } = usePages(load, idOf);
-  return (
-    <>
-      <DataTable label={label} columns={columns} rows={rows} keyOf={idOf} empty={empty} />
-      {hasMore && (
-        <div className="table-bar">
-          <button type="button" className="button small" onClick={more}>
-            Older
-          </button>
-        </div>
-      )}
-    </>
-  );
-}
-
-const loadOrders = (session: Session, query: PageQuery) =>
+const loadOrders = (session: Session, query: ListQuery) =>
   session.orders({ status: "all", ...query });
 const idOfOrder = ({ orderId }: Order) => orderId;
 
-function OrderHistory() {
-  const { marketFeed } = useTerminal();
-  const columns: readonly Column<Order>[] = [
+export function orderColumns({
+  marketFeed,
+}: Pick<Terminal, "marketFeed">): readonly Column<Order>[] {
+  return [
     { title: "Time", isText: true, cell: ({ createdAt }) => formatDayAndClock(createdAt) },
     { title: "Market", isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
     { title: "Order", isText: true, cell: (order) => <OrderTitle order={order} /> },
@@ -110,19 +90,25 @@ function OrderHistory() {
       cell: ({ symbol, filledSize, avgFillPrice }) =>
         filledSize === 0 ? NONE : priceText(marketFeed.view(symbol), avgFillPrice),
     },
+    { title: "Evidence", isActions: true, cell: (order) => <ProofButton order={order} /> },
   ];
+}
+
+function OrderHistory() {
   return (
     <PagedTable
       label="Order history"
       empty="No orders yet."
-      columns={columns}
+      columns={orderColumns(useTerminal())}
       load={loadOrders}
       idOf={idOfOrder}
+      show={asTheyAre}
+      keyOf={idOfOrder}
     />
   );
 }
 
-const loadFunding = (session: Session, query: PageQuery) => session.fundingPayments(query);
+const loadFunding = (session: Session, query: ListQuery) => session.fundingPayments(query);
 const idOfEntry = ({ id }: { readonly id: string }) => id;
 
 const FUNDING_COLUMNS: readonly Column<FundingPayment>[] = [
@@ -139,11 +125,13 @@ function FundingHistory() {
       columns={FUNDING_COLUMNS}
       load={loadFunding}
       idOf={idOfEntry}
+      show={asTheyAre}
+      keyOf={idOfEntry}
     />
   );
 }
 
-const loadLedger = (session: Session, query: PageQuery) => session.ledger(query);
+const loadLedger = (session: Session, query: ListQuery) => session.ledger(query);
 
 const KINDS: Readonly<Record<LedgerEntry["kind"], string>> = {
   deposit: "Deposit",
@@ -157,7 +145,7 @@ const KINDS: Readonly<Record<LedgerEntry["kind"], string>> = {
   margin: "Margin moved",
 };
 
-const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
+export const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
   { title: "Time", isText: true, cell: ({ time }) => formatDayAndClock(time) },
   { title: "Kind", isText: true, cell: ({ kind }) => KINDS[kind] },
   { title: "Market", isText: true, cell: ({ symbol }) => symbol ?? NONE },
@@ -182,6 +170,8 @@ function LedgerHistory() {
       columns={LEDGER_COLUMNS}
       load={loadLedger}
       idOf={idOfEntry}
+      show={asTheyAre}
+      keyOf={idOfEntry}
     />
   );
 }

@@ -10,6 +10,7 @@ import {
   NONE,
   toneOf,
 } from "../format/numbers.js";
+import { RISK_TONES } from "../maths/position-risk.js";
 import { attachedExits, closeAtMarket, exitOrder } from "../order/closing.js";
 import { orderSettings } from "../order/order-settings.js";
 import { useStore } from "../state/store.js";
@@ -18,7 +19,7 @@ import { later } from "../ui/later.js";
 import { priceText, sizeText } from "../venue/market-view.js";
 import { ActionButton } from "./action-button.js";
 import { type Column, DataTable } from "./data-table.js";
-import { livePosition, useRefresh } from "./live-pnl.js";
+import { type LivePosition, livePosition, useRefresh } from "./live-pnl.js";
 
 const PositionDialog = later(() => import("./position-dialog.js"));
 const CloseDialog = later(() => import("./close-dialog.js"));
@@ -80,7 +81,7 @@ function useColumns(
       cell: ({ symbol, side, leverage }) => (
         <>
           <strong>{symbol}</strong>{" "}
-          <span className={side}>
+          <span className={`${side} second`}>
             {side === "long" ? "Long" : "Short"} {formatFixed(leverage, leverage < 10 ? 1 : 0)}×
           </span>
         </>
@@ -92,6 +93,11 @@ function useColumns(
         <span className={toneOf(size)}>{sizeText(marketFeed.view(symbol), size)}</span>
       ),
     },
+    {
+      title: "Value",
+      cell: (position) =>
+        formatDollars(Math.abs(position.size) * livePosition(terminal, position).mark),
+    },
     { title: "Entry", cell: (position) => priceOf(position, position.avgEntry) },
     {
       title: "Mark",
@@ -100,12 +106,28 @@ function useColumns(
     {
       title: "Liquidation",
       cell: (position) => (
-        <span className="warn-text">{priceOf(position, position.liquidationPrice)}</span>
+        <Liquidation
+          price={priceOf(position, position.liquidationPrice)}
+          risk={livePosition(terminal, position)}
+        />
       ),
     },
     { title: "PnL", cell: (position) => <Pnl {...livePosition(terminal, position)} /> },
     { title: "Margin", cell: ({ margin }) => formatDollars(margin) },
+    {
+      title: "Ratio",
+      cell: (position) => {
+        const { ratio, level } = livePosition(terminal, position);
+        return <span className={RISK_TONES[level]}>{formatFixed(ratio * 100, 1)}%</span>;
+      },
+    },
     { title: "TP / SL", cell: (position) => exitsText(position, orders, priceOf) },
+    {
+      title: "Realised",
+      cell: ({ realizedPnl }) => (
+        <span className={toneOf(realizedPnl, 2)}>{formatSigned(realizedPnl, 2)}</span>
+      ),
+    },
     { title: "Funding paid", cell: ({ fundingPaid }) => formatFixed(fundingPaid, 4) },
     {
       title: "Actions",
@@ -148,10 +170,20 @@ function exitsText(
   return `${profit} / ${loss}`;
 }
 
+/** The price, and how far the mark is from it. */
+function Liquidation({ price, risk }: { readonly price: string; readonly risk: LivePosition }) {
+  return (
+    <span className={RISK_TONES[risk.level]}>
+      {price}
+      {risk.distance !== null && <span className="second">{formatPercent(risk.distance, 1)}</span>}
+    </span>
+  );
+}
+
 function Pnl({ unrealized, share }: { readonly unrealized: number; readonly share: number }) {
   return (
     <span className={toneOf(unrealized, 2)}>
-      {formatSigned(unrealized, 2)} <span className="share">({formatPercent(share)})</span>
+      {formatSigned(unrealized, 2)} <span className="share second">({formatPercent(share)})</span>
     </span>
   );
 }

@@ -9,27 +9,38 @@ export interface Risk {
   readonly ratio: number;
   /** How far the mark is from the liquidation price, as a share of the mark; null if there is none. */
   readonly distance: number | null;
-  readonly level: "low" | "raised" | "high";
+  readonly level: RiskLevel;
 }
 
+export type RiskLevel = "low" | "raised" | "high";
+
 const RAISED = 0.6;
-export const HIGH = 0.8;
+const HIGH = 0.8;
 
 export function riskOf(units: MarketUnits, held: Holding, markTicks: number): Risk | undefined {
   if (held.lots === 0 || markTicks <= 0) return undefined;
   const value = held.lots * markTicks * units.unit;
   const equity = held.marginMicros + value - held.costMicros;
-  const ratio = equity > 0 ? maintenanceOf(units, Math.abs(value)) / equity : 1;
+  const ratio = ratioOf(maintenanceOf(units, Math.abs(value)), equity);
   const liquidation = liquidationTicks(units, held);
   return {
     ratio,
     distance: liquidation === null ? null : (liquidation - markTicks) / markTicks,
-    level: ratio >= HIGH ? "high" : ratio >= RAISED ? "raised" : "low",
+    level: levelOf(ratio),
   };
 }
 
+export function ratioOf(maintenance: number, equity: number): number {
+  return equity > 0 ? maintenance / equity : 1;
+}
+
+export function levelOf(ratio: number): RiskLevel {
+  if (ratio >= HIGH) return "high";
+  return ratio >= RAISED ? "raised" : "low";
+}
+
 /** The CSS class of a figure that says how close. */
-export const RISK_TONES: Readonly<Record<Risk["level"], string>> = {
+export const RISK_TONES: Readonly<Record<RiskLevel, string>> = {
   low: "",
   raised: "warn-text",
   high: "short",

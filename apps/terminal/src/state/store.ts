@@ -49,5 +49,5 @@ export function useStore<T, Part>(store: Store<T>, part?: (value: T) => Part): T
     () => (part === undefined ? store.get() : part(store.get())),
     [store, part],
   );
-  return useSyncExternalStore(store.watch, read);
+  return useSyncExternalStore(store.watch, read, read);
 }

@@ -80,37 +80,4 @@ describe("account feed", () => {
     const { positionMargin } = await taker.account();
     await expect.poll(() => feed.account.get()?.positionMargin, POLL).toBe(positionMargin);
   });
-
-  test("a fill while older ones are read: it stays, and so do they", async () => {
-    const at = await runVenue({ startMs: startAheadOfClients() });
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const fetchHolding: NonNullable<ClientOptions["fetch"]> = async (target, init) => {
-      const response = await fetch(target, init);
-      if (target.includes("before=")) await held;
-      return response;
-    };
-    const client = newClient(at, { fetch: fetchHolding });
-    const [maker, taker] = [await newSession(client), await newSession(client)];
-    const trade = async (fills: number) => {
-      for (let i = 0; i < fills; i++) {
-        await maker.placeOrder({ ...TERMS, side: "short", size: 0.001, price: 65_010 });
-      }
-      await taker.placeOrder({ ...TERMS, side: "long", size: fills / 1_000, price: 65_010 });
-    };
-    await trade(60);
-    const feed = openFeed(taker);
-    const count = () => feed.fills.get()?.rows.length;
-    await expect.poll(count, POLL).toBe(50);
-    const more = feed.moreFills();
-    await trade(1);
-    await expect.poll(count, POLL).toBe(51);
-    release();
-    await more;
-    const all = await taker.fills({ limit: 100 });
-    expect(all).toHaveLength(61);
-    expect(feed.fills.get()).toMatchObject({ rows: all, hasMore: false });
-  });
 });

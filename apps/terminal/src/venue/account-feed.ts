@@ -18,7 +18,7 @@ import {
   type WatchOptions,
 } from "@perpgate/sdk";
 import { Store } from "../state/store.js";
-import { joinNewest, joinOlder, PAGE_ROWS, type RowList } from "./paged-list.js";
+import { joinNewest, PAGE_ROWS, type RowList } from "./paged-list.js";
 import { ONCE, Refresher } from "./refresher.js";
 
 /** What others do with the frames of the streams. */
@@ -96,15 +96,6 @@ export class AccountFeed {
 
   refreshSoon(): void {
     this.refresher?.soon();
-  }
-
-  async moreFills(): Promise<void> {
-    const { session } = this;
-    const before = this.fills.get()?.rows.at(-1)?.id;
-    if (session === undefined || before === undefined) return;
-    const older = await session.fills({ limit: PAGE_ROWS, before });
-    if (this.session !== session) return;
-    this.fills.update((known) => joinOlder(known, older, before, idOfFill));
   }
 
   /** Also while they are watched: see above. What is shown stays until the snapshot is there. */

@@ -1,0 +1,95 @@
+/** A table of a list that is read in pages: of one market or all, also as a CSV file. */
+
+import type { Session } from "@perpgate/sdk";
+import { type ReactNode, useCallback, useState } from "react";
+import { useStore } from "../state/store.js";
+import { useTerminal } from "../terminal.js";
+import type { PageQuery } from "../venue/paged-list.js";
+import { ActionButton } from "./action-button.js";
+import { saveCsv } from "./csv.js";
+import { type Column, DataTable } from "./data-table.js";
+import { usePages } from "./use-pages.js";
+
+export interface ListQuery extends PageQuery {
+  readonly symbol?: string;
+}
+
+interface Props<Row extends object, Shown> {
+  readonly label: string;
+  readonly empty: string;
+  readonly columns: readonly Column<Shown>[];
+  /** `load`, `idOf` and `show` must be the same functions in each render. */
+  readonly load: (session: Session, query: ListQuery) => Promise<readonly Row[]>;
+  readonly idOf: (row: Row) => string;
+  /** What of the loaded rows is shown. */
+  readonly show: (rows: readonly Row[]) => readonly Shown[];
+  readonly keyOf: (row: Shown) => string;
+  /** Said while there are older rows. */
+  readonly partly?: string;
+  /** Controls next to the filter. */
+  readonly children?: ReactNode;
+}
+
+export function PagedTable<Row extends object, Shown>(props: Props<Row, Shown>) {
+  const { label, empty, columns, load, idOf, show, keyOf, partly, children } = props;
+  const terminal = useTerminal();
+  const [symbol, setSymbol] = useState("");
+  const loadShown = useCallback(
+    (session: Session, query: PageQuery) =>
+      load(session, symbol === "" ? query : { ...query, symbol }),
+    [load, symbol],
+  );
+  const { rows, hasMore, more } = usePages(loadShown, idOf);
+  const save = () =>
+    terminal.attempt((session) =>
+      saveCsv(terminal, label, (query) => loadShown(session, query), idOf),
+    );
+  return (
+    <>
+      <div className="table-bar start">
+        {children}
+        <MarketFilter symbol={symbol} onChoose={setSymbol} />
+        <ActionButton label={`Save ${label.toLowerCase()} as CSV`} busyText="Reading…" act={save}>
+          CSV
+        </ActionButton>
+      </div>
+      <DataTable
+        label={label}
+        columns={columns}
+        rows={rows === undefined ? undefined : show(rows)}
+        keyOf={keyOf}
+        empty={symbol === "" ? empty : `Nothing in ${symbol}.`}
+      />
+      {hasMore && (
+        <div className="table-bar">
+          {partly !== undefined && <span className="faint">{partly}</span>}
+          <button type="button" className="button small" onClick={more}>
+            Older
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface FilterProps {
+  readonly symbol: string;
+  readonly onChoose: (symbol: string) => void;
+}
+
+function MarketFilter({ symbol, onChoose }: FilterProps) {
+  const markets = useStore(useTerminal().marketFeed.markets) ?? [];
+  return (
+    <label>
+      <span className="unseen">Market</span>
+      <select className="choice" value={symbol} onChange={({ target }) => onChoose(target.value)}>
+        <option value="">All markets</option>
+        {markets.map(({ market }) => (
+          <option key={market.symbol} value={market.symbol}>
+            {market.symbol}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
