@@ -77,7 +77,7 @@ export class Scratch {
   /** The same in version 3: in which parts. */
   readonly shares: DeleveragingShares[] = [];
   readonly stopChoice = new StopChoice();
-  /** Stops that the tick has looked at, and served, by market. */
+  /** Stops that the tick has looked at, and served, by market; those that have had a turn apart. */
   readonly stopsLooked: number[] = [];
   readonly stopsServed: number[] = [];
   /** Of an order that is undone unless it fills. */
@@ -89,6 +89,8 @@ export class Scratch {
   liquidatedOrders = 0;
   /** Of the positions to liquidate, those that have had no turn. */
   readonly firstTurns: number[] = [];
+  /** Turns of liquidations that had had one. */
+  laterTurns = 0;
   /** What `warmMakers` has read; of no meaning. */
   warmed = 0;
   /** Id of the stop that a tick is serving; 0: none. */
@@ -113,6 +115,7 @@ export class Scratch {
     this.work.begin(units, unitsPerMarket);
     this.endedBySettle = 0;
     this.liquidatedOrders = 0;
+    this.laterTurns = 0;
     this.resizedExits.length = 0;
     this.coveringExits.length = 0;
     this.attachedExits = 0;

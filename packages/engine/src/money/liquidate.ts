@@ -38,8 +38,15 @@ export function runLiquidations(s: VenueState, budget: WorkBudget): void {
   const { due, work, firstTurns } = s.scratch;
   due.begin(0);
   firstTurns.length = 0;
-  if (budget.left === 0 || work.isSpent) return;
+  if (work.isSpent) return;
   forgetParts(s);
+  if (budget.left > 0) chooseDue(s, budget);
+  giveTurns(s, budget);
+}
+
+/** Chooses those with the largest shortfalls, as many as the budget has left. */
+function chooseDue(s: VenueState, budget: WorkBudget): void {
+  const { due, firstTurns } = s.scratch;
   refreshWatches(s);
   due.begin(budget.left);
   for (const market of s.markets) {
@@ -49,15 +56,14 @@ export function runLiquidations(s: VenueState, budget: WorkBudget): void {
   }
   due.sort();
   for (let i = 0; i < due.count; i++) firstTurns.push(i);
-  giveTurns(s, budget);
 }
 
 /** Version 3: the end of a tick's service. What other phases have left of the units is for more turns. */
 export function endLiquidations(s: VenueState, budget: WorkBudget): void {
   const { due, firstTurns } = s.scratch;
   giveTurns(s, budget);
-  const isLeftOver = due.isFull && due.count > 0 && isLarge(due.weight(due.count - 1));
-  if (isLeftOver) return;
+  // Nothing was chosen where an earlier run, of a funding hour, had used the budget up.
+  if (due.isFull && (due.count === 0 || isLarge(due.weight(due.count - 1)))) return;
   const unsettled = new Set<number>();
   for (const i of firstTurns) if (isLarge(due.weight(i))) unsettled.add(marketOf(due, i));
   for (const market of s.markets) {
@@ -80,7 +86,7 @@ function giveTurns(s: VenueState, budget: WorkBudget): void {
   for (const market of s.markets) {
     if (!s.isLive(market)) continue;
     s.focus = market.number;
-    giveLaterTurns(s, market, budget);
+    giveLaterTurns(s, market);
   }
 }
 
@@ -132,19 +138,24 @@ function setBehind(s: VenueState, market: Market, line: readonly number[]): void
   );
 }
 
-/** Turns for those that wait behind the others; one that reaches its limit again goes to the end. */
-function giveLaterTurns(s: VenueState, market: Market, budget: WorkBudget): void {
-  const { work } = s.scratch;
+/**
+ * Turns for those that wait behind the others; one that reaches its limit again goes to the end. They are
+ * counted apart from first turns, so that these, however many, do not hold them up.
+ */
+function giveLaterTurns(s: VenueState, market: Market): void {
+  const { scratch } = s;
+  const { work } = scratch;
+  const most = s.rules.liquidationsAndStopsPerCommand;
   const { positions } = market;
   const line = [...(s.behind[market.number] ?? [])];
   let at = 0;
   work.enter(market.number);
-  for (; at < line.length && work.left > 0 && budget.left > 0; at += BEHIND_WORDS) {
+  for (; at < line.length && work.left > 0 && scratch.laterTurns < most; at += BEHIND_WORDS) {
     const account = line[at]!;
     const sinceMs = line[at + 1]!;
     const row = positions.rowOf(account);
     if (row === NONE || !isDue(market, row)) continue;
-    budget.take();
+    scratch.laterTurns++;
     const isOverdue = !s.isSettled(market) && s.timeMs - sinceMs >= OVERDUE_MS;
     liquidate(s, market, row, s.rules.unitsPerTurn, isOverdue);
     if (!isDue(market, row)) continue;

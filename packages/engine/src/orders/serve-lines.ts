@@ -11,10 +11,13 @@ import { overReason } from "./over.js";
 import { cancelOpen } from "./settle.js";
 import { trigger } from "./trigger.js";
 
-/** Serves stops of some of the market's lines, as far as its work and the limits go. */
+/**
+ * Serves stops of some of the market's lines, as far as its work and the limits go. Stops that have had a
+ * turn are counted apart from the others, so that these, however many, do not hold them up.
+ */
 export function serveLines(s: VenueState, market: Market, from: number, to: number): void {
   const { work, stopsLooked: looked, stopsServed: served } = s.scratch;
-  const { number } = market;
+  const number = 2 * market.number + (from === BEHIND_LINE ? 1 : 0);
   for (let line = from; line < to; line++) {
     for (;;) {
       const looks = looked[number] ?? 0;

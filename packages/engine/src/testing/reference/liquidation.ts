@@ -49,8 +49,14 @@ const TEN_DOLLARS = 10_000_000n;
 export function liquidations(state: State): void {
   const { work, budget } = state;
   state.firstTurns = [];
-  state.moreAreDue = false;
-  if (budget === 0 || work.spent >= work.limit) return;
+  state.moreAreDue = true;
+  if (work.spent >= work.limit) return;
+  if (budget > 0) choose(state);
+  giveTurns(state);
+}
+
+function choose(state: State): void {
+  const { budget } = state;
   const list: { position: Position; shortfall: bigint }[] = [];
   for (const market of state.markets) {
     if (!isLive(state, market)) continue;
@@ -67,7 +73,6 @@ export function liquidations(state: State): void {
   const least = chosen.length === budget ? (chosen.at(-1)?.shortfall ?? 0n) : 0n;
   state.firstTurns = chosen;
   state.moreAreDue = least > TEN_DOLLARS;
-  giveTurns(state);
 }
 
 /** "Turns": with what the tick has left; and whether orders may go on after a jump. */
@@ -114,12 +119,12 @@ function giveTurns(state: State): void {
 
 function giveLaterTurns(state: State, market: Market): void {
   serveMarket(state, market.number);
-  while (mayMeet(state) && state.budget > 0) {
+  while (mayMeet(state) && state.laterTurns > 0) {
     const first = market.behind.shift();
     if (first === undefined) return;
     const position = positionOf(state, first.account, market.number);
     if (!isLiquidatable(state, position)) continue;
-    state.budget -= 1;
+    state.laterTurns -= 1;
     const isOverdue = !isSettled(state, market) && state.time - first.since >= 1_000;
     liquidate(state, position, TURN, isOverdue);
     if (!isLiquidatable(state, position)) continue;

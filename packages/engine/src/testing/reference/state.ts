@@ -277,6 +277,8 @@ export interface State {
   events: VenueEvent[];
   touched: Position[];
   budget: number;
+  /** Of liquidations that have had one: turns that the tick may still give. */
+  laterTurns: number;
   work: {
     /** Whose command it is, if it is one of a session. */
     account: number | null;
@@ -392,6 +394,7 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     events: [],
     touched: [],
     budget: 0,
+    laterTurns: 0,
     work: {
       account: null,
       spent: 0,

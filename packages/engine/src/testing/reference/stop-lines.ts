@@ -112,7 +112,7 @@ function keyOf(order: Order): bigint {
   return isRising(order) ? order.price : -order.price;
 }
 
-/** Of a market and tick: stops that may be looked at, and served. */
+/** Of a market and tick, first turns or later ones: stops that may be looked at, and served. */
 export class Service {
   steps = STEPS;
   left = SERVED;

@@ -66,17 +66,23 @@ export function stops(state: State): Again {
   }
   again.sort(largestFirst);
   const orders = again.slice(0, AGAIN).map(({ order }) => order);
-  const services = state.markets.map(() => new Service());
+  const services = state.markets.map(() => ({ first: new Service(), later: new Service() }));
   if (rulesOf(state).stopsInLines) serveMarkets(state, services, false);
   else serve(state, waiting);
   closeAgain(state, orders, rulesOf(state).takesTurns ? FIRST_TURN : ALL);
   return { orders, services };
 }
 
+/** Of a market: first turns, and those of stops that have had one. */
+interface Turns {
+  readonly first: Service;
+  readonly later: Service;
+}
+
 /** What the end of the tick goes on with. */
 export interface Again {
   readonly orders: readonly Order[];
-  readonly services: readonly Service[];
+  readonly services: readonly Turns[];
 }
 
 /** "Turns": with what the tick has left. */
@@ -93,11 +99,11 @@ function closeAgain(state: State, orders: readonly Order[], units: number): void
 }
 
 /** Version 3: "each market serves its own". */
-function serveMarkets(state: State, services: readonly Service[], isEnd: boolean): void {
+function serveMarkets(state: State, services: readonly Turns[], isEnd: boolean): void {
   for (const market of state.markets) {
     if (!isLive(state, market)) continue;
     serveMarket(state, market.number);
-    const service = services[market.number]!;
+    const { first, later } = services[market.number]!;
     const part = isEnd ? unitsLeft(state) : Math.ceil(unitsLeft(state) / 4);
     const before = state.work.spent;
     const give =
@@ -109,9 +115,9 @@ function serveMarkets(state: State, services: readonly Service[], isEnd: boolean
         else trigger(state, order, units);
         return true;
       };
-    within(state, 2 * part, () => serveLines(state, market, service, false, give(FIRST_TURN)));
+    within(state, 2 * part, () => serveLines(state, market, first, false, give(FIRST_TURN)));
     const rest = before + 3 * part - state.work.spent;
-    within(state, rest, () => serveLines(state, market, service, true, give(TURN)));
+    within(state, rest, () => serveLines(state, market, later, true, give(TURN)));
   }
 }
 

@@ -40,6 +40,7 @@ export function tick(state: State, command: Tick): void {
   state.lastTick = at;
   beginTick(state);
   state.budget = LIQUIDATIONS_AND_STOPS_PER_COMMAND;
+  state.laterTurns = LIQUIDATIONS_AND_STOPS_PER_COMMAND;
   const before = { fund: state.fund, fees: state.fees };
 
   // 0. What is carried over of lost connections.
