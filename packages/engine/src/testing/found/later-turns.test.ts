@@ -1,6 +1,6 @@
 /**
  * Found with a million reached stops next to a live venue: the 256 stops, and the 256 liquidations, that a
- * tick serves were counted for all turns together. Whoever needed more than one turn waited until nobody was
+ * tick serves were counted for all turns together. An account that needed more than one turn waited until nobody was
  * left who needed one: behind a million stops that trade nothing for 13 minutes.
  */
 import { describe, expect, test } from "vitest";
