@@ -42,6 +42,8 @@ import {
   getTickers,
   getTime,
   getTrades,
+  getWithdrawal,
+  getWithdrawals,
 } from "@perpgate/protocol/operations";
 import { Type } from "typebox";
 import { accountRead, notice, publicRead, request, type Side } from "./frame-rules.js";
@@ -165,6 +167,8 @@ export const REQUESTS = {
     { result: shaped(Deposit) },
     "Registers a deposit by its transaction.",
   ),
+  getWithdrawals: accountRead(320, getWithdrawals),
+  getWithdrawal: accountRead(322, getWithdrawal),
   getBridge: publicRead(98, getBridge),
   submitDepositVotes: request(
     100,

@@ -210,6 +210,14 @@ const REQUESTS: Readonly<Record<string, Request>> = {
     asked: askingFor("getDeposits", {}, { limit: 2 }),
   },
   getDeposit: { path: "/v1/bridge/deposits/43", asked: askingFor("getDeposit", { id: "43" }) },
+  getWithdrawals: {
+    path: "/v1/bridge/withdrawals?limit=2",
+    asked: askingFor("getWithdrawals", {}, { limit: 2 }),
+  },
+  getWithdrawal: {
+    path: "/v1/bridge/withdrawals/43",
+    asked: askingFor("getWithdrawal", { id: "43" }),
+  },
   getBridge: { asked: asking("getBridge") },
   submitDepositVotes: {
     body: { votes: [{ text: "v", signature: "00" }] },

@@ -33,6 +33,7 @@ import {
   STATUS,
   TICKER,
   VOTE,
+  WITHDRAWAL,
 } from "./sample-values.js";
 
 export interface SampleVenue {
@@ -116,6 +117,8 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
     getDepositQueue: told("getDepositQueue", { result: QUEUE }),
     getDeposits: told("getDeposits", { result: [DEPOSIT] }),
     getDeposit: told("getDeposit", { result: { ...DEPOSIT, votes: [VOTE] } }),
+    getWithdrawals: told("getWithdrawals", { result: [WITHDRAWAL] }),
+    getWithdrawal: told("getWithdrawal", { result: { ...WITHDRAWAL, votes: [] } }),
     tlogCheckpoint: told("tlogCheckpoint", NO_FILE),
     tlogSuccessors: told("tlogSuccessors", NO_FILE),
     tlogPolicy: told("tlogPolicy", NO_FILE),

@@ -404,6 +404,7 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
     return trader.send("/v1/bridge/votes", { votes: [{ text: "v", signature: "00" }] });
   },
   deposit_not_found: get("/v1/bridge/deposits/999"),
+  withdrawal_not_found: get("/v1/bridge/withdrawals/999"),
   invalid_tx_hash: async () => {
     const { trader } = await entered();
     return trader.send("/v1/bridge/deposit", { chain: "tron", txHash: "0x12", token: "USDT" });

@@ -28,6 +28,8 @@ export const TABLES = [
   "tree",
   "clientIds",
   "markets",
+  "withdrawals",
+  "withdrawalVotes",
 ] as const;
 export type TableName = (typeof TABLES)[number];
 
@@ -76,6 +78,8 @@ export function eachTable<T>(make: (name: TableName) => T): Readonly<Record<Tabl
     tree: make("tree"),
     clientIds: make("clientIds"),
     markets: make("markets"),
+    withdrawals: make("withdrawals"),
+    withdrawalVotes: make("withdrawalVotes"),
   };
 }
 

@@ -19,6 +19,7 @@ import { type PagedTables, pagedTables } from "./paged-tables.js";
 import { decodeResult, type ResultRow } from "./result-projection.js";
 import { LAST, type PageQuery, type PlacedRow, placedRow, rangeOf, readPage } from "./row-pages.js";
 import { storedRow } from "./rows.js";
+import { decodeWithdrawal, type WithdrawalRow } from "./withdrawal-projection.js";
 
 export interface TimedRow {
   readonly timeMs: number;
@@ -181,6 +182,32 @@ export abstract class HistoryReader {
     const to = keyOf(account, before.seq);
     const entries = this.tables.deposits.latest(from, to, MAX_LOOKUPS, after !== undefined);
     return filteredRows(entries, limit, ({ key }) => placeOf(key), depositOf);
+  }
+
+  /** Of an account, with their ids. */
+  withdrawals(
+    account: number,
+    { limit, after, before = LAST }: PageQuery,
+  ): readonly { readonly id: number; readonly row: WithdrawalRow }[] {
+    const { withdrawals } = this.tables;
+    const from = keyOf(account, after === undefined ? 0 : after.seq + 1);
+    const to = keyOf(account, before.seq);
+    const entries =
+      after === undefined
+        ? withdrawals.descending(from, to, limit)
+        : withdrawals.ascending(from, to, limit);
+    return entries.map(({ key, value }) => ({ id: placeOf(key), row: decodeWithdrawal(value) }));
+  }
+
+  withdrawal(account: number, id: number): WithdrawalRow | undefined {
+    const bytes = this.tables.withdrawals.get(keyOf(account, id));
+    return bytes === undefined ? undefined : decodeWithdrawal(bytes);
+  }
+
+  /** `place`: see WITHDRAWAL_VOTE. */
+  withdrawalVote(id: number, attestor: number, place: number): VoteRow | undefined {
+    const bytes = this.tables.withdrawalVotes.get(keyOf(id, attestor, place));
+    return bytes === undefined ? undefined : decodeVote(bytes);
   }
 
   isDepositOf(account: number, depositId: number): boolean {

@@ -31,6 +31,7 @@ import { ResultProjection } from "./result-projection.js";
 import type { RowSink, RowTable } from "./rows.js";
 import { SessionProjection } from "./session-projection.js";
 import { TreeProjection } from "./tree-projection.js";
+import { WithdrawalProjection } from "./withdrawal-projection.js";
 
 /** What the projections read from the engine, in its state right after the command. */
 export interface HistoryContext extends DepositContext, LedgerContext {
@@ -60,6 +61,7 @@ export class HistoryRows {
   private readonly ledger: LedgerProjection;
   private readonly candles: CandleProjection;
   private readonly deposits: DepositProjection;
+  private readonly withdrawals: WithdrawalProjection;
 
   constructor(
     private readonly tables: Readonly<Record<TableName, RowTable>>,
@@ -83,6 +85,7 @@ export class HistoryRows {
     this.results = new ResultProjection(tables.results, sink);
     this.tree = new TreeProjection(tables.tree, sink);
     this.deposits = new DepositProjection(tables, sink, changes, context);
+    this.withdrawals = new WithdrawalProjection(tables, sink, changes);
   }
 
   /** `block` contains the command; `sealed` is the block that the command sealed. */
@@ -94,6 +97,7 @@ export class HistoryRows {
       this.results.onCommand(applied);
     }
     this.deposits.onVote(applied);
+    this.withdrawals.onVote(applied);
     if (applied.command.kind === "Genesis" || applied.command.kind === "Configure") {
       this.onListing(applied);
     }
@@ -129,6 +133,7 @@ export class HistoryRows {
         this.sessions.onClosed(words, at);
       } else {
         this.deposits.onEvent(applied, kind, words, at);
+        this.withdrawals.onEvent(applied, kind, words, at);
         this.ledger.onEvent(kind, words, at, before);
       }
       this.orders.onEvent(kind, words, at);

@@ -17,6 +17,8 @@ import {
   SOCIALISED,
   TRADED,
   WALLET_CREDITED,
+  WITHDRAWAL_EXPIRED,
+  WITHDRAWAL_REQUESTED,
 } from "../event-fields.js";
 import { type ChangeProjection, FLAG } from "./change-projection.js";
 import { FILL_ROW, type FillSink } from "./fill-projection.js";
@@ -34,6 +36,8 @@ export const LEDGER = {
   ADL: 6,
   SETTLEMENT: 7,
   MARGIN: 8,
+  WITHDRAWAL: 9,
+  WITHDRAWAL_FEE: 10,
 } as const;
 
 export const LEDGER_ROW = {
@@ -44,7 +48,7 @@ export const LEDGER_ROW = {
   /** The balance after it. */
   BALANCE: 3,
   /**
-   * The id of a deposit; what moved into a position's margin (negative: out of it); what funding cost,
+   * The id of a deposit or a withdrawal; what moved into a position's margin (negative: out of it); what funding cost,
    * which is more than the amount where it raised the cost of a position without margin.
    */
   DETAIL: 4,
@@ -150,8 +154,23 @@ export class LedgerProjection implements FillSink {
         const { account, market, amountMicros } = MARGIN_CHANGED;
         // It moves between two parts of the balance.
         this.add(LEDGER.MARGIN, of(account), of(market), 0, of(amountMicros));
+        return;
+      }
+      case EVENT.WithdrawalRequested: {
+        const { account, withdrawalId, amountMicros, feeMicros } = WITHDRAWAL_REQUESTED;
+        this.withdraw(of(account), of(withdrawalId), -of(amountMicros), -of(feeMicros));
+        return;
+      }
+      case EVENT.WithdrawalExpired: {
+        const { account, withdrawalId, amountMicros, feeMicros } = WITHDRAWAL_EXPIRED;
+        this.withdraw(of(account), of(withdrawalId), of(amountMicros), of(feeMicros));
       }
     }
+  }
+
+  private withdraw(account: number, id: number, amount: number, fee: number): void {
+    this.add(LEDGER.WITHDRAWAL, account, NO_MARKET, amount, id);
+    if (fee !== 0) this.add(LEDGER.WITHDRAWAL_FEE, account, NO_MARKET, fee, id);
   }
 
   endCommand(seq: number, timeMs: number): void {

@@ -24,6 +24,8 @@ export type AccountReads = Pick<
   | "getPreconfirmProof"
   | "getDeposits"
   | "getDeposit"
+  | "getWithdrawals"
+  | "getWithdrawal"
 >;
 
 export function accountReads(venue: Venue, calls: AccountCalls): AccountReads {
@@ -99,6 +101,14 @@ export function accountReads(venue: Venue, calls: AccountCalls): AccountReads {
         const deposit = views.deposit(account, Number(depositId));
         if (deposit === undefined) throw new ApiError("deposit_not_found", { depositId });
         return { result: deposit };
+      }),
+    getWithdrawals: ({ session, query }, notes) =>
+      calls.read(session, notes, ({ account }) => ({ result: views.withdrawals(account, query) })),
+    getWithdrawal: ({ session, params: { id: withdrawalId } }, notes) =>
+      calls.read(session, notes, ({ account }) => {
+        const withdrawal = views.withdrawal(account, Number(withdrawalId));
+        if (withdrawal === undefined) throw new ApiError("withdrawal_not_found", { withdrawalId });
+        return { result: withdrawal };
       }),
   };
 }

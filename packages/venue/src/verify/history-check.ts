@@ -51,6 +51,8 @@ const NATURE: Readonly<Record<TableName, Nature>> = {
   watchers: "changing",
   votes: "changing",
   markets: "changing",
+  withdrawals: "changing",
+  withdrawalVotes: "changing",
 };
 
 /** Changing rows kept before those that agree are dropped. */
