@@ -84,8 +84,7 @@ export function lowerPriority(niceness: number): void {
   }
 }
 
-/** Of a module next to its importer; from sources the built one. */
-export function builtModule(module: string, importer: string): URL {
+function builtModule(module: string, importer: string): URL {
   const isSource = importer.endsWith(".ts");
   return new URL(module, isSource ? importer.replace(/^(.*)\/src\//, "$1/dist/") : importer);
 }

@@ -23,4 +23,3 @@ export * from "./preconfirm.js";
 export * from "./scalar.js";
 export * from "./sign-in.js";
 export * from "./venue-status.js";
-export * from "./withdrawal.js";

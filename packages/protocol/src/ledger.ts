@@ -14,8 +14,6 @@ export const LedgerKind = Type.Enum([
   "adl",
   "settlement",
   "margin",
-  "withdrawal",
-  "withdrawalFee",
 ]);
 export type LedgerKind = Static<typeof LedgerKind>;
 
@@ -38,7 +36,7 @@ export const LedgerEntry = Type.Object(
     ),
     reference: Type.String({
       description:
-        "The fill, the deposit, the withdrawal or otherwise the log position of the command that it belongs to.",
+        "The fill, the deposit or otherwise the log position of the command that it belongs to.",
     }),
     accrued: Accrued,
     time: TimeMs,

@@ -3,7 +3,6 @@
 import type {
   Account,
   AttestedDeposit,
-  AttestedWithdrawal,
   Deposit,
   Fill,
   FundingPayment,
@@ -12,7 +11,6 @@ import type {
   Position,
   PreconfirmProof,
   SessionInfo,
-  Withdrawal,
 } from "@perpgate/protocol";
 import {
   getAccount,
@@ -27,8 +25,6 @@ import {
   getPreconfirm,
   getPreconfirmProof,
   getSessions,
-  getWithdrawal,
-  getWithdrawals,
   type Operation,
   type ResultOf,
 } from "@perpgate/protocol/operations";
@@ -229,29 +225,6 @@ export class AccountReader {
    */
   depositById(depositId: string, options?: CallOptions): Promise<AttestedDeposit> {
     return this.call(getDeposit, { params: { id: depositId }, options });
-  }
-
-  /**
-   * Own withdrawals, newest first.
-   *
-   * @example
-   * for (const { withdrawalId, amount, status } of await session.withdrawals()) {
-   *   console.log(withdrawalId, amount, status);
-   * }
-   */
-  withdrawals({ limit, before, after, ...options }: PageOptions = {}): Promise<Withdrawal[]> {
-    return this.call(getWithdrawals, { query: { limit, before, after }, options });
-  }
-
-  /**
-   * One own withdrawal, with the signed votes of the attestors.
-   *
-   * @example
-   * const { status, txHash, votes } = await session.withdrawalById("48213");
-   * console.log(status, txHash, votes.length);
-   */
-  withdrawalById(withdrawalId: string, options?: CallOptions): Promise<AttestedWithdrawal> {
-    return this.call(getWithdrawal, { params: { id: withdrawalId }, options });
   }
 
   /**

@@ -5,7 +5,6 @@ export type {
   Acknowledgement,
   AcknowledgementLeaf,
   AttestedDeposit,
-  AttestedWithdrawal,
   BatchAnswer,
   BatchResult,
   Block,
@@ -42,7 +41,6 @@ export type {
   Trade,
   Trigger,
   VenueStatus,
-  Withdrawal,
 } from "@perpgate/protocol";
 export type {
   FillsOptions,

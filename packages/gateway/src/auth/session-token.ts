@@ -28,8 +28,7 @@ export class BearerToken {
   constructor(readonly text: string) {
     const position =
       text.charAt(SECRET_CHARACTERS) === "." ? text.slice(SECRET_CHARACTERS + 1) : "";
-    const session = POSITION.test(position) ? Number(position) : 0;
-    this.session = Number.isSafeInteger(session) ? session : 0;
+    this.session = POSITION.test(position) ? Number(position) : 0;
   }
 
   /** Whether its random part has that hash, in lower-case hex. */

@@ -89,15 +89,10 @@ export function whenReached(
     proceed();
     return;
   }
-  waitFor(progress, needed).then(
-    (isReached) => {
-      if (isReached) proceed();
-      else refuse(lagging(progress));
-    },
-    (error: unknown) => {
-      refuse(error instanceof ApiError ? error : new ApiError("internal_error", {}));
-    },
-  );
+  void waitFor(progress, needed).then((isReached) => {
+    if (isReached) proceed();
+    else refuse(lagging(progress));
+  });
 }
 
 export function lagging({ position }: LogProgress): ApiError {

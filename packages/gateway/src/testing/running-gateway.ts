@@ -52,7 +52,7 @@ export async function runGateway(
     clientLimits: UNLIMITED,
     readiness: [],
     venue: undefined,
-    edge: undefined,
+    link: undefined,
     metrics: new Registry(),
     trustProxy: false,
     origins: "*",
@@ -103,9 +103,7 @@ export async function ask(url: string, init?: RequestInit): Promise<Answer> {
   return { status: response.status, headers: response.headers, text, body };
 }
 
-/** Of session 7. */
-export const SAMPLE_TOKEN = `${"t".repeat(43)}.7`;
-export const BEARER = { authorization: `Bearer ${SAMPLE_TOKEN}` };
+export const BEARER = { authorization: "Bearer test-token" };
 
 export function jsonPost(
   body: string,

@@ -25,8 +25,6 @@ const KINDS: readonly LedgerKind[] = [
   "adl",
   "settlement",
   "margin",
-  "withdrawal",
-  "withdrawalFee",
 ];
 const MAX_ROWS = 1_000;
 
@@ -62,12 +60,9 @@ function entryOf(source: VenueSource, item: LedgerItem): LedgerEntry {
   };
 }
 
-/** Their detail is the deposit or the withdrawal. */
-const NAMED_KINDS: readonly number[] = [LEDGER.DEPOSIT, LEDGER.WITHDRAWAL, LEDGER.WITHDRAWAL_FEE];
-
 function referenceOf(seq: number, kind: number, detail: number, fill: number | null): string {
   if (fill !== null) return `${seq}-${fill}`;
-  return String(NAMED_KINDS.includes(kind) ? detail : seq);
+  return String(kind === LEDGER.DEPOSIT ? detail : seq);
 }
 
 /** All accrued funding as one entry, if there is any and the query begins with the newest. */
