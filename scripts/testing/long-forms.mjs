@@ -60,6 +60,13 @@ export const LONG_FORMS = {
     names: "frames:",
     env: { PERPGATE_PAGE_MINUTES: "30" },
   },
+  "random-page": {
+    about:
+      "the trading page used at random for 10 minutes over a bad network, compared with the interface",
+    files: ["apps/terminal/src/page-venues"],
+    names: "used at random",
+    env: { PERPGATE_RANDOM_PAGE_MINUTES: "10" },
+  },
   simulator: {
     about: "50,000 seeds of one venue, 100,000 of a cluster, damage to every byte",
     files: ["packages/simulator"],

@@ -6,6 +6,7 @@ import { createPageTest, PAGE_TESTS } from "./testing/page-test.js";
 import { chainTests } from "./testing/suites/account.js";
 import { frameTests } from "./testing/suites/frames.js";
 import { gatewayTests } from "./testing/suites/gateways.js";
+import { randomUseTests } from "./testing/suites/random-use.js";
 
 /** How long frames and memory are measured, by `npm test -- --long page` only: figures depend on the machine. */
 const minutes = Number(process.env.PERPGATE_PAGE_MINUTES ?? 0);
@@ -14,5 +15,6 @@ describe.skipIf(isWithoutChromium())("trading page, venues of their own", PAGE_T
   const { test } = createPageTest();
   chainTests(test);
   gatewayTests(test);
+  randomUseTests(test);
   if (minutes > 0) frameTests(test, minutes);
 });

@@ -32,27 +32,40 @@ async function check(): Promise<void> {
   const heading = proofHeading(logKey !== undefined);
   if (isEvidenceText(proof.value)) {
     const evidence = await checkEvidence(proof.value, keys);
-    if (typeof evidence === "string") show("Not proven", evidence, []);
+    if (typeof evidence === "string") show("bad", "Not proven", evidence, []);
     else {
       const text = `The promise of position ${evidence.statement.position} is broken: ${evidence.verdict}.`;
-      show(heading, text, evidenceSummary(evidence, keys));
+      // What is proven is a broken promise.
+      show("bad", heading, text, evidenceSummary(evidence, keys));
     }
     return;
   }
   const checked = await checkOrderProof(proof.value, keys);
   if (typeof checked === "string") {
-    show("Not proven", checked, []);
+    show("bad", "Not proven", checked, []);
     return;
   }
   const text = `Acknowledgement ${checked.leaf.ackNonce} is sealed.`;
-  show(heading, text, proofSummary(checked, keys));
+  const tone = logKey === undefined ? "warn" : "good";
+  show(tone, heading, text, proofSummary(checked, keys));
 }
 
-function show(verdict: string, text: string, rows: readonly (readonly [string, string])[]): void {
+function show(
+  tone: "good" | "warn" | "bad",
+  verdict: string,
+  text: string,
+  rows: readonly (readonly [string, string])[],
+): void {
   const list = document.createElement("dl");
-  for (const [label, value] of rows) list.append(made("dt", label), made("dd", value));
+  for (const [label, value] of rows) {
+    const shown = made("dd", value);
+    // Side and status have a colour and an icon.
+    if (label === "side" || label === "status") shown.className = value.split(",", 1)[0] ?? "";
+    list.append(made("dt", label), shown);
+  }
   result.replaceChildren(made("h2", verdict), made("p", text), ...(rows.length > 0 ? [list] : []));
   result.dataset.verdict = verdict;
+  result.dataset.tone = tone;
 }
 
 function made(name: string, text: string): HTMLElement {

@@ -2,11 +2,12 @@
 
 import type { Ticker } from "@perpgate/protocol";
 import { type ReactNode, useEffect, useState } from "react";
-import { formatCompact, formatPercent, NONE, percentTone, toneOf } from "../format/numbers.js";
+import { formatPercent, NONE, percentTone, toneOf } from "../format/numbers.js";
 import { formatCountdown } from "../format/text.js";
 import { type Store, useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { type MarketView, priceText } from "../venue/market-view.js";
+import { interestText, volumeText } from "./market-figures.js";
 import { MarketSwitcher } from "./market-switcher.js";
 import "./market-bar.css";
 
@@ -116,17 +117,12 @@ function Change({ ticker }: TickerProps) {
 }
 
 function Volume({ view, ticker }: TickerProps & { readonly view: MarketView }) {
-  const volume = useStore(ticker, (value) => value?.volume24h);
-  const interest = useStore(ticker, (value) => value?.openInterest);
-  const { base } = view.market;
+  const volume = useStore(ticker, (value) => volumeText(view, value));
+  const interest = useStore(ticker, (value) => interestText(view, value));
   return (
     <>
-      <Figure label="24h volume">
-        {formatCompact(volume)} {base}
-      </Figure>
-      <Figure label="Open interest">
-        {formatCompact(interest)} {base}
-      </Figure>
+      <Figure label="24h volume">{volume}</Figure>
+      <Figure label="Open interest">{interest}</Figure>
     </>
   );
 }

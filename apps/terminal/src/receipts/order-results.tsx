@@ -8,6 +8,7 @@ import { reasonText } from "../order/reasons.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { Fact } from "../ui/fact.js";
+import { Icon } from "../ui/icons.js";
 import { priceText, sizeText } from "../venue/market-view.js";
 import type { OrderResult } from "../venue/order-result.js";
 import { ProofSteps, SealChip } from "./proof-steps.js";
@@ -62,14 +63,21 @@ function ResultCard({ result }: { readonly result: OrderResult }) {
         <p className="notice">{reasonText(live.reason, live.filledSize > 0)}</p>
       )}
       <dl className="facts">
-        <Fact label="Side">{ack.side === "long" ? "Buy / Long" : "Sell / Short"}</Fact>
+        <Fact label="Side" className={ack.side}>
+          {ack.side === "long" ? "Buy / Long" : "Sell / Short"}
+        </Fact>
         <Fact label="Size">
           {sizeText(view, live.filledSize + live.remainingSize)} {base}
         </Fact>
         <Fact label="Price" testId="result-price">
           {live.filledSize > 0 ? priceText(view, live.avgFillPrice) : "—"}
         </Fact>
-        <Fact label="Status">{STATUS_TEXTS[live.status]}</Fact>
+        <Fact label="Status">
+          <span className={`chip ${STATUS_LOOKS[live.status].tone}`}>
+            <Icon name={STATUS_LOOKS[live.status].icon} />
+            {STATUS_TEXTS[live.status]}
+          </span>
+        </Fact>
         <Fact label="Filled" testId="result-filled">
           {sizeText(view, live.filledSize)} {base}
         </Fact>
@@ -120,6 +128,13 @@ const STATUS_TEXTS = {
   pending: "waiting for its trigger",
   canceled: "canceled",
 };
+
+const STATUS_LOOKS = {
+  filled: { tone: "good", icon: "check" },
+  resting: { tone: "", icon: "wait" },
+  pending: { tone: "", icon: "wait" },
+  canceled: { tone: "warn", icon: "close" },
+} as const;
 
 function titleOf({ ack, live, type }: OrderResult): string {
   const verb = ack.side === "long" ? "Buy" : "Sell";

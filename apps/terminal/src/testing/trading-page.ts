@@ -214,7 +214,7 @@ async function forgetStored(page: Page, origin: string): Promise<void> {
 export const POLL = { timeout: 60_000, interval: 100, message: "too late" };
 
 /** Runs inside the page. */
-function pressIfEnabled(button: HTMLElement | SVGElement): boolean {
+export function pressIfEnabled(button: HTMLElement | SVGElement): boolean {
   if (!(button instanceof HTMLButtonElement) || button.disabled) return false;
   button.click();
   return true;

@@ -25,6 +25,20 @@ export function shellTests(test: PageTest): void {
     const first = page.locator(".market-item").first();
     await expect.poll(() => first.innerText(), POLL).toMatch(/^ETHUSD/);
     await opened.inspect("market-search");
+    // Sorted by name from A, then from Z; the favourite stays first.
+    const names = async () =>
+      (await page.locator(".market-item .name").allInnerTexts()).map((name) => name.split(/\s/)[0]);
+    const sort = page.getByRole("button", { name: "Sort by market" });
+    await sort.click();
+    const ascending = await names();
+    await sort.click();
+    const descending = await names();
+    expect(ascending[0]).toBe("ETHUSD");
+    expect(descending).toEqual(["ETHUSD", ...ascending.slice(1).toReversed()]);
+    await page.getByRole("button", { name: "Sort by open interest" }).click();
+    await expect
+      .poll(() => page.locator(".market-item").first().innerText(), POLL)
+      .toMatch(/USD\s.*USD/s);
     await page.getByRole("searchbox", { name: "Search markets" }).fill("zzz");
     await page.getByText("No market has this name.").waitFor();
     await page.getByRole("searchbox", { name: "Search markets" }).fill("et");

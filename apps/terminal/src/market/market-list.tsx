@@ -1,0 +1,158 @@
+/** The list of markets: searched, sorted by a column, favourites first. */
+
+import { type FormEvent, useMemo, useState } from "react";
+import { formatPercent, percentTone } from "../format/numbers.js";
+import { useStore } from "../state/store.js";
+import { type Terminal, useTerminal } from "../terminal.js";
+import { Icon } from "../ui/icons.js";
+import { type MarketView, priceText } from "../venue/market-view.js";
+import { favourites, switchFavourite } from "./favourites.js";
+import { interestText, openInterestOf, volumeText } from "./market-figures.js";
+
+const COLUMNS = ["Market", "Mark", "24h", "Volume", "Open interest", "Funding"] as const;
+type ColumnName = (typeof COLUMNS)[number];
+
+interface Sort {
+  readonly by: ColumnName;
+  readonly sign: 1 | -1;
+}
+
+interface ListProps {
+  readonly current: string | undefined;
+  readonly onChoose: (symbol: string) => void;
+}
+
+export function MarketList({ current, onChoose }: ListProps) {
+  const terminal = useTerminal();
+  const markets = useStore(terminal.marketFeed.markets);
+  const marked = useStore(favourites);
+  const [text, setText] = useState("");
+  const [sort, setSort] = useState<Sort>();
+  const wanted = text.trim().toUpperCase();
+  // By the figures of this moment: a row must not move away under a finger.
+  const sorted = useMemo(
+    () => sortedMarkets(terminal, markets ?? [], marked, sort),
+    [terminal, markets, marked, sort],
+  );
+  const found = sorted.filter(({ market }) => market.symbol.includes(wanted));
+  const chooseFirst = (event: FormEvent) => {
+    event.preventDefault();
+    const [first] = found;
+    if (first !== undefined) onChoose(first.market.symbol);
+  };
+  return (
+    <div className="market-list">
+      <form className="market-search box" onSubmit={chooseFirst}>
+        <input
+          type="search"
+          aria-label="Search markets"
+          placeholder="Search markets"
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+      </form>
+      <div className="market-head">
+        {COLUMNS.map((name) => (
+          <button
+            key={name}
+            type="button"
+            aria-label={`Sort by ${name.toLowerCase()}`}
+            aria-pressed={sort?.by === name}
+            onClick={() => setSort(nextSort(sort, name))}
+          >
+            {name}
+            {sort?.by === name && (sort.sign < 0 ? " ↓" : " ↑")}
+          </button>
+        ))}
+      </div>
+      <ul aria-label="Markets">
+        {found.map((view) => (
+          <li key={view.market.symbol} className="market-row">
+            <button
+              type="button"
+              className="favourite"
+              aria-pressed={marked.includes(view.market.symbol)}
+              aria-label={`Favourite ${view.market.symbol}`}
+              onClick={() => switchFavourite(view.market.symbol)}
+            >
+              <Icon name="star" />
+            </button>
+            <MarketItem
+              view={view}
+              isCurrent={view.market.symbol === current}
+              onChoose={() => onChoose(view.market.symbol)}
+            />
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p className="empty">No market has this name.</p>}
+    </div>
+  );
+}
+
+interface ItemProps {
+  readonly view: MarketView;
+  readonly isCurrent: boolean;
+  readonly onChoose: () => void;
+}
+
+function MarketItem({ view, isCurrent, onChoose }: ItemProps) {
+  const { marketFeed } = useTerminal();
+  const ticker = useStore(marketFeed.ticker(view.market.symbol));
+  const change = ticker?.change24h ?? null;
+  return (
+    <button type="button" className="market-item" aria-current={isCurrent} onClick={onChoose}>
+      <span className="name">
+        {view.market.symbol} <span className="chip">{view.market.maxLeverage}×</span>
+      </span>
+      <span>{priceText(view, ticker?.mark ?? view.market.markPrice)}</span>
+      <span className={percentTone(change) || "soft"}>{formatPercent(change)}</span>
+      <span className="more-figure">{volumeText(view, ticker)}</span>
+      <span className="more-figure">{interestText(view, ticker)}</span>
+      <span className={`more-figure ${percentTone(ticker?.fundingRate, 4)}`}>
+        {formatPercent(ticker?.fundingRate, 4)}
+      </span>
+    </button>
+  );
+}
+
+/** Names from A, figures from the largest; then the other way, then the venue's order. */
+function nextSort(sort: Sort | undefined, by: ColumnName): Sort | undefined {
+  const first = by === "Market" ? 1 : -1;
+  if (sort?.by !== by) return { by, sign: first };
+  return sort.sign === first ? { by, sign: first === 1 ? -1 : 1 } : undefined;
+}
+
+function sortedMarkets(
+  terminal: Terminal,
+  markets: readonly MarketView[],
+  marked: readonly string[],
+  sort: Sort | undefined,
+): readonly MarketView[] {
+  const isMarked = ({ market }: MarketView) => Number(marked.includes(market.symbol));
+  const order = (a: MarketView, b: MarketView) =>
+    sort === undefined ? 0 : sort.sign * compare(terminal, sort.by, a, b);
+  return markets.toSorted((a, b) => isMarked(b) - isMarked(a) || order(a, b));
+}
+
+function compare(terminal: Terminal, by: ColumnName, a: MarketView, b: MarketView): number {
+  if (by === "Market") return a.market.symbol < b.market.symbol ? -1 : 1;
+  return figureOf(terminal, by, a) - figureOf(terminal, by, b);
+}
+
+/** What is not known counts as least. */
+function figureOf(
+  { marketFeed }: Terminal,
+  by: Exclude<ColumnName, "Market">,
+  { market }: MarketView,
+): number {
+  const ticker = marketFeed.ticker(market.symbol).get();
+  const figures = {
+    Mark: ticker?.mark,
+    "24h": ticker?.change24h,
+    Volume: ticker?.turnover24h,
+    "Open interest": openInterestOf(ticker),
+    Funding: ticker?.fundingRate,
+  };
+  return figures[by] ?? Number.MIN_SAFE_INTEGER;
+}
