@@ -38,13 +38,13 @@ const MARKS = [
 /** They load files next to their own: native code. */
 const LEFT_OUT = [/^sodium-native$/, /^@node-rs\//];
 
-/** A thread's module: the second argument of `startWorker`, in the folder of its caller. */
-const THREAD = /\bstartWorker\(\s*"[\w-]+",\s*"\.\/([\w-]+\.js)"/g;
+/** A thread's or a process's module: the second argument, in the folder of its caller. */
+const STARTED = /\bstart(?:Worker|Child)\(\s*"[\w-]+",\s*"\.\/([\w-]+\.js)"/g;
 
-const threads = {
-  name: "threads",
+const started = {
+  name: "started",
   transform(code, id) {
-    for (const [, name] of code.matchAll(THREAD)) {
+    for (const [, name] of code.matchAll(STARTED)) {
       this.emitFile({ type: "chunk", id: join(dirname(id), name), fileName: name });
     }
   },
@@ -55,7 +55,7 @@ async function bundle(folder) {
     input: { main: join(app, "dist/main.js") },
     platform: "node",
     external: LEFT_OUT,
-    plugins: [threads],
+    plugins: [started],
     // Of dependencies: directives in their sources, and the like.
     logLevel: "silent",
   });

@@ -1,13 +1,14 @@
 /** The crowd against a real gateway: what traders see of it, and what is left when it stops. */
 
 import { readFileSync } from "node:fs";
-import { Worker } from "node:worker_threads";
+import { type ChildProgram, startChild } from "@perpgate/journal/child";
 import type { Fill, Order, Session } from "@perpgate/sdk";
 import { expect, onTestFinished, test } from "vitest";
 import { type BotSettings, DEFAULT_BOTS } from "./bot-settings.js";
 import { Crowd } from "./crowd.js";
+import { BotsProcess } from "./process/bots-process.js";
+import type { CrowdData, FromCrowd } from "./process/crowd-process.js";
 import { eventually, LivingVenue } from "./testing/living-venue.js";
-import { BotsThread } from "./thread/bots-thread.js";
 import { botWallet } from "./wallets.js";
 
 const FAST: BotSettings = {
@@ -103,7 +104,7 @@ test(
   "outside the cohort: waits; admitted: trades; killed and started again: keeps its orders",
   async () => {
     const living = await LivingVenue.start({ cohort: "closed" });
-    const first = new CrowdThread(living.at.url);
+    const first = new CrowdProcess(living.at.url);
     await first.logged("a bot waits for the cohort");
     expect(await levelsIn(living)).toBe(0);
     const stampMs = living.at.nowMs();
@@ -125,7 +126,7 @@ test(
       (await Promise.all(makers.map((maker) => maker.openOrders()))).flat();
     const before = await openOrders();
     const last = lastOf(before);
-    const second = new CrowdThread(living.at.url);
+    const second = new CrowdProcess(living.at.url);
     const after = await eventually(async () => {
       const orders = await openOrders();
       return lastOf(orders) > last ? orders : undefined;
@@ -146,15 +147,15 @@ test("the guide names the makers of the usual seed", () => {
   expect(named).toEqual(makers.map((name) => botWallet(DEFAULT_BOTS.seed, name).address));
 });
 
-test("a thread that cannot run: logged, started again, and the process continues", async () => {
+test("bots that cannot run: logged, and started again", async () => {
   const warnings: object[] = [];
-  const thread = new BotsThread({ url: "ftp://127.0.0.1" }, FAST, {
+  const bots = new BotsProcess({ url: "ftp://127.0.0.1" }, FAST, {
     info: () => undefined,
     warn: (message, fields) => warnings.push({ message, ...fields }),
   });
-  thread.start();
+  bots.start();
   await eventually(async () => (warnings.length >= 2 ? true : undefined));
-  await thread.stop(1_000);
+  await bots.stop(1_000);
   expect(warnings.slice(0, 2)).toMatchObject([
     { message: "the bots ended and are started again", waitMs: 1_000 },
     { reason: expect.stringContaining("http"), waitMs: 2_000 },
@@ -170,18 +171,17 @@ function lastOf(orders: readonly Order[]): number {
   return Math.max(0, ...orders.map(({ orderId }) => Number(orderId)));
 }
 
-/** The built thread, so that a test can kill it. */
-class CrowdThread {
-  private readonly worker: Worker;
+/** So that a test can kill it. */
+class CrowdProcess {
+  private readonly program: ChildProgram;
   private readonly messages = new Set<string>();
 
   constructor(url: string) {
-    this.worker = new Worker(new URL("../dist/thread/crowd-thread.js", import.meta.url), {
-      workerData: { venue: { url }, settings: { ...FAST, gamblers: 0 } },
-      execArgv: [],
-    });
-    this.worker.on("message", ({ message }: { readonly message: string }) => {
-      this.messages.add(message);
+    const data: CrowdData = { venue: { url }, settings: { ...FAST, gamblers: 0 } };
+    this.program = startChild<FromCrowd>("bots", "./process/crowd-process.js", import.meta.url, {
+      data,
+      heapMb: 256,
+      onMessage: ({ message }) => this.messages.add(message),
     });
     onTestFinished(() => this.kill());
   }
@@ -191,6 +191,7 @@ class CrowdThread {
   }
 
   async kill(): Promise<void> {
-    await this.worker.terminate();
+    this.program.child.kill("SIGKILL");
+    await this.program.exited;
   }
 }

@@ -38,6 +38,8 @@ const LEDGER_TYPES = {
   adl: "trade",
   settlement: "trade",
   margin: "margin",
+  withdrawal: "transaction",
+  withdrawalFee: "fee",
 } as const satisfies Record<VenueLedgerEntry["kind"], string>;
 
 const DEPOSIT_STATUS = {

@@ -5,6 +5,7 @@ export { proofsInThisThread } from "./auth/proofs/in-this-thread.js";
 export { ProofThread } from "./auth/proofs/proof-thread.js";
 export type { SignInRules } from "./auth/sign-in.js";
 export { ThreadVerifier } from "./auth/verification/thread-verifier.js";
+export { Edge } from "./edge.js";
 export type { TrustedProxies } from "./http/client-address.js";
 export type { ReadinessProbe } from "./http/context.js";
 export type { AllowedOrigins } from "./http/cors.js";

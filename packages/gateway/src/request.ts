@@ -33,8 +33,3 @@ export interface Signed<Body> {
   /** The `X-Service-Sig` header as sent; undefined if missing. */
   readonly signature: string | undefined;
 }
-
-export interface SessionOptions {
-  /** Whether the session's open orders are canceled when its last socket closes. */
-  readonly cancelOnDisconnect: boolean;
-}

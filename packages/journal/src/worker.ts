@@ -84,7 +84,8 @@ export function lowerPriority(niceness: number): void {
   }
 }
 
-function builtModule(module: string, importer: string): URL {
+/** Of a module next to its importer; from sources the built one. */
+export function builtModule(module: string, importer: string): URL {
   const isSource = importer.endsWith(".ts");
   return new URL(module, isSource ? importer.replace(/^(.*)\/src\//, "$1/dist/") : importer);
 }

@@ -35,12 +35,22 @@ const MAX_WAITING_BYTES = 1 << 27;
 /** What a handler adds to its answer or refusal. */
 export type NotesInMaking = { -readonly [K in keyof Notes]: Notes[K] };
 
+/** Returned by a handler that calls `reply` instead of making a promise. */
+export const LATER: unique symbol = Symbol("later");
+
+/** Answers or refuses a request; one of the two must be called, once. */
+export interface Reply<N extends RequestName> {
+  answer(body: AnswerBodies[N]): void;
+  refuse(error: unknown): void;
+}
+
 /** One for each request. An `ApiError` that it throws, or rejects with, is the refusal. */
 export type RequestHandlers = {
   readonly [N in RequestName]: (
     body: RequestBodies[N],
     notes: NotesInMaking,
-  ) => AnswerBodies[N] | Promise<AnswerBodies[N]>;
+    reply: Reply<N>,
+  ) => AnswerBodies[N] | Promise<AnswerBodies[N]> | typeof LATER;
 };
 
 export interface CoreLinkOptions {
@@ -153,7 +163,11 @@ export class CoreLink implements Receiver {
     this.inFlight.add(id);
     const notes: NotesInMaking = { counted: undefined, rows: 0, work: 0, isReplay: false };
     try {
-      const answer = handlers[name](body, notes);
+      const answer = handlers[name](body, notes, {
+        answer: (settled) => this.answer(name, id, notes, settled),
+        refuse: (error) => this.refuse(name, id, notes, error),
+      });
+      if (answer === LATER) return;
       if (!(answer instanceof Promise)) {
         this.answer(name, id, notes, answer);
         return;

@@ -32,11 +32,16 @@ const MAX_WAITING_BYTES = 1 << 26;
 /** Called with what the answer or the refusal says besides itself, before the promise settles. */
 export type OnNotes = (notes: Notes) => void;
 
+/** What becomes of a request: one of the two is called once, never within the call that asks. */
+export interface Outcome<N extends RequestName> {
+  answered(body: AnswerBodies[N], notes: Notes): void;
+  /** Without notes if the link has ended: the request may have been executed. */
+  refused(error: Error, notes: Notes | undefined): void;
+}
+
 interface Pending {
-  readonly name: RequestName;
-  readonly settle: (frame: AnswerFrame) => void;
-  readonly reject: (error: Error) => void;
-  readonly onNotes: OnNotes | undefined;
+  answered(frame: AnswerFrame): void;
+  refused(error: Error, notes: Notes | undefined): void;
 }
 
 export class EdgeLink implements Receiver {
@@ -92,27 +97,43 @@ export class EdgeLink implements Receiver {
     onNotes?: OnNotes,
   ): Promise<AnswerBodies[N]> {
     return new Promise((resolve, reject) => {
-      if (this.reason !== undefined) throw new ApiError("stopped", {});
-      const { waitingBytes } = this.transport;
-      if (this.pending.size >= this.terms.window || waitingBytes > MAX_WAITING_BYTES) {
-        throw new ApiError("overloaded", {});
-      }
-      const id = this.nextId();
-      // Before it is counted: a frame that cannot be sent is not in flight.
-      this.send(name, id, body);
-      this.pending.set(id, {
-        name,
-        settle: (frame) => {
-          if (isAnswerTo(frame, name)) {
-            resolve(frame.body);
-            return;
-          }
-          reject(new ApiError("stopped", {}));
-          this.close(`the core answers ${frame.name} where ${name} was asked`);
+      this.ask(name, body, {
+        answered: (answer, notes) => {
+          onNotes?.(notes);
+          resolve(answer);
         },
-        reject,
-        onNotes,
+        refused: (error, notes) => {
+          if (notes !== undefined) onNotes?.(notes);
+          reject(error);
+        },
       });
+    });
+  }
+
+  /**
+   * As `request`, without a promise: `outcome` is called before any later frame of the core is received.
+   *
+   * @throws ApiError if the request cannot be sent.
+   */
+  ask<N extends RequestName>(name: N, body: RequestBodies[N], outcome: Outcome<N>): void {
+    if (this.reason !== undefined) throw new ApiError("stopped", {});
+    const { waitingBytes } = this.transport;
+    if (this.pending.size >= this.terms.window || waitingBytes > MAX_WAITING_BYTES) {
+      throw new ApiError("overloaded", {});
+    }
+    const id = this.nextId();
+    // Before it is counted: a frame that cannot be sent is not in flight.
+    this.send(name, id, body);
+    this.pending.set(id, {
+      answered: (frame) => {
+        if (isAnswerTo(frame, name)) {
+          outcome.answered(frame.body, frame.notes);
+          return;
+        }
+        outcome.refused(new ApiError("stopped", {}), undefined);
+        this.close(`the core answers ${frame.name} where ${name} was asked`);
+      },
+      refused: (error, notes) => outcome.refused(error, notes),
     });
   }
 
@@ -142,10 +163,10 @@ export class EdgeLink implements Receiver {
         this.receiveNotice(frame);
         return;
       case "answer":
-        this.take(frame.id, frame.notes)?.settle(frame);
+        this.take(frame.id)?.answered(frame);
         return;
       case "refusal":
-        this.take(frame.id, frame.notes)?.reject(errorOf(frame.body));
+        this.take(frame.id)?.refused(errorOf(frame.body), frame.notes);
         return;
       case "request":
         this.close("a core sends no requests");
@@ -171,14 +192,13 @@ export class EdgeLink implements Receiver {
     this.onReady();
   }
 
-  private take(id: number, notes: Notes): Pending | undefined {
+  private take(id: number): Pending | undefined {
     const pending = this.pending.get(id);
     if (pending === undefined) {
       this.close(`the core answers ${id}, which is no request in flight`);
       return undefined;
     }
     this.pending.delete(id);
-    pending.onNotes?.(notes);
     return pending;
   }
 
@@ -207,7 +227,7 @@ export class EdgeLink implements Receiver {
     this.transport.end();
     const pending = [...this.pending.values()];
     this.pending.clear();
-    for (const { reject } of pending) reject(new ApiError("stopped", {}));
+    for (const each of pending) each.refused(new ApiError("stopped", {}), undefined);
     this.onClosed(reason);
   }
 }

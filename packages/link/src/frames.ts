@@ -42,14 +42,15 @@ import {
   getTickers,
   getTime,
   getTrades,
+  getWithdrawal,
+  getWithdrawals,
 } from "@perpgate/protocol/operations";
-import { type TObject, type TSchema, Type } from "typebox";
+import { Type } from "typebox";
+import { accountRead, notice, publicRead, request, type Side } from "./frame-rules.js";
 import {
   bytes,
   count,
-  type Fields,
   flag,
-  type Kind,
   list,
   oneOf,
   optional,
@@ -57,9 +58,11 @@ import {
   scalars,
   text,
   type ValueOf,
-  type ValuesOf,
 } from "./kinds.js";
 import { shaped } from "./schema-kind.js";
+import { MAX_KEY_BYTES, SESSION_REQUESTS } from "./session-frames.js";
+
+export type { Side };
 
 /** Both sides of a link have the same. */
 export const LINK_VERSION = 1;
@@ -68,67 +71,6 @@ export const LINK_VERSION = 1;
 export const MAX_FRAME_BYTES = 1 << 26;
 /** Of an edge. The largest signed body has a twentieth of it. */
 export const MAX_EDGE_FRAME_BYTES = 1 << 22;
-
-export type Side = "edge" | "core";
-
-interface NoticeRule<S, B> {
-  readonly type: number;
-  readonly from: S;
-  readonly body: Kind<B>;
-  readonly summary: string;
-}
-
-interface RequestRule<B, A> {
-  readonly type: number;
-  readonly body: Kind<B>;
-  readonly answer: Kind<A>;
-  readonly summary: string;
-}
-
-function notice<const S extends Side | "either", F extends Fields>(
-  type: number,
-  from: S,
-  fields: F,
-  summary: string,
-): NoticeRule<S, ValuesOf<F>> {
-  return { type, from, body: record(fields), summary };
-}
-
-function request<F extends Fields, A extends Fields>(
-  type: number,
-  fields: F,
-  answer: A,
-  summary: string,
-): RequestRule<ValuesOf<F>, ValuesOf<A>> {
-  return { type, body: record(fields), answer: record(answer), summary };
-}
-
-/** A read that anybody may make: the contract has the shapes. */
-function publicRead<P extends TObject, Q extends TObject, R extends TSchema>(
-  type: number,
-  operation: ReadOperation<P, Q, R>,
-) {
-  const { params, query, success, summary } = operation;
-  const fields = { params: shaped(params), query: shaped(query) };
-  return request(type, fields, { result: shaped(success.schema) }, summary);
-}
-
-/** A read of a session's own account. */
-function accountRead<P extends TObject, Q extends TObject, R extends TSchema>(
-  type: number,
-  operation: ReadOperation<P, Q, R>,
-) {
-  const { params, query, success, summary } = operation;
-  const fields = { session: count(), params: shaped(params), query: shaped(query) };
-  return request(type, fields, { result: shaped(success.schema) }, summary);
-}
-
-interface ReadOperation<P, Q, R> {
-  readonly summary: string;
-  readonly params: P;
-  readonly query: Q;
-  readonly success: { readonly schema: R };
-}
 
 export const NOTICES = {
   hello: notice(
@@ -150,6 +92,13 @@ export const NOTICES = {
     {},
     "Sent every 200 ms between processes; 2 s of silence end the link.",
   ),
+  sessionChanged: notice(
+    104,
+    "core",
+    { session: count(), publicKey: bytes(MAX_KEY_BYTES) },
+    "A session was tied to another key.",
+  ),
+  sessionEnded: notice(105, "core", { session: count() }, "A session was ended, or has expired."),
 };
 
 /** Of a file of the transparency log: as served, or undefined if there is none. */
@@ -218,6 +167,8 @@ export const REQUESTS = {
     { result: shaped(Deposit) },
     "Registers a deposit by its transaction.",
   ),
+  getWithdrawals: accountRead(320, getWithdrawals),
+  getWithdrawal: accountRead(322, getWithdrawal),
   getBridge: publicRead(98, getBridge),
   submitDepositVotes: request(
     100,
@@ -235,10 +186,12 @@ export const REQUESTS = {
     { result: shaped(DepositQueue) },
     "What an attestor has to vote on; the core checks the signature of its key.",
   ),
+
+  ...SESSION_REQUESTS,
 };
 
 /** The limits that the core counts. */
-export const CORE_LIMITS = ["account-reads", "deposits"] as const;
+export const CORE_LIMITS = ["account-reads", "deposits", "orders", "cancels"] as const;
 
 const COUNTED = {
   limit: oneOf(CORE_LIMITS),

@@ -2,10 +2,12 @@ export { FrameDecoder, FrameEncoder, FrameRefused } from "./codec.js";
 export {
   CoreLink,
   type CoreLinkOptions,
+  LATER,
   type NotesInMaking,
+  type Reply,
   type RequestHandlers,
 } from "./core-link.js";
-export { EdgeLink, type OnNotes } from "./edge-link.js";
+export { EdgeLink, type OnNotes, type Outcome } from "./edge-link.js";
 export type {
   AnswerBodies,
   CoreNotice,
@@ -13,6 +15,7 @@ export type {
   Notes,
   NoticeBodies,
   NoticeHandlers,
+  Refusal,
   RequestBodies,
   RequestName,
 } from "./frames.js";

@@ -36,3 +36,4 @@ export * from "./units.js";
 export * from "./vote.js";
 export * from "./vote-text.js";
 export * from "./wire-names.js";
+export * from "./withdrawal-vote.js";

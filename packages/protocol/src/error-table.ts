@@ -59,11 +59,6 @@ const REQUEST = {
     status: 503,
     message: "This gateway has applied the log up to {position} only; retry shortly or at another.",
   },
-  history_rebuilding: {
-    status: 503,
-    message:
-      "The venue trades, but its past cannot be read yet: {percent} % of it is rebuilt; retry later.",
-  },
   not_ready: { status: 503, message: "Not ready: {reason}." },
   venue_unavailable: {
     status: 503,
@@ -318,6 +313,7 @@ const RESOURCE = {
       "No checkpoint covers the block of acknowledgement {ackNonce} yet; ask again in a second.",
   },
   no_transparency_log: { status: 404, message: "This venue keeps no transparency log." },
+  withdrawal_not_found: { status: 404, message: "This account has no withdrawal {withdrawalId}." },
   deposit_not_found: { status: 404, message: "This account has no deposit {depositId}." },
   invalid_tx_hash: { status: 400, message: "txHash must be 32 bytes of hex, 0x optional." },
   token_not_on_chain: { status: 400, message: "{token} on {chain} is not accepted here." },

@@ -23,3 +23,4 @@ export * from "./preconfirm.js";
 export * from "./scalar.js";
 export * from "./sign-in.js";
 export * from "./venue-status.js";
+export * from "./withdrawal.js";

@@ -14,6 +14,8 @@ export const LedgerKind = Type.Enum([
   "adl",
   "settlement",
   "margin",
+  "withdrawal",
+  "withdrawalFee",
 ]);
 export type LedgerKind = Static<typeof LedgerKind>;
 
@@ -36,7 +38,7 @@ export const LedgerEntry = Type.Object(
     ),
     reference: Type.String({
       description:
-        "The fill, the deposit or otherwise the log position of the command that it belongs to.",
+        "The fill, the deposit, the withdrawal or otherwise the log position of the command that it belongs to.",
     }),
     accrued: Accrued,
     time: TimeMs,

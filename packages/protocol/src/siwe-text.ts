@@ -18,3 +18,16 @@ export function siweValueOf(text: string, title: string): string | undefined {
   const lines = text.split("\n").slice(STATEMENT + 1);
   return lines.find((line) => line.startsWith(prefix))?.slice(prefix.length);
 }
+
+const SESSION_RESOURCE = "urn:perpgate:session";
+
+/** Whether a message binds its session's key. */
+export function bindsSessionKey(text: string): boolean {
+  return siweResourcesOf(text).some(isSessionResource);
+}
+
+/** Whether a resource of a message binds a session's key; its parts may be wrong. */
+export function isSessionResource(uri: string): boolean {
+  const name = uri.slice(0, SESSION_RESOURCE.length).toLowerCase();
+  return name === SESSION_RESOURCE && /^(?:[?#].*)?$/.test(uri.slice(SESSION_RESOURCE.length));
+}

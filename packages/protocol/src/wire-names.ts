@@ -6,4 +6,6 @@ export const SELF_TRADES = ["cancelResting", "cancelTaker", "cancelBoth"] as con
 
 export const CHAINS = ["ethereum", "arbitrum", "tron"] as const;
 export const TOKENS = ["USDC", "USDT"] as const;
+export const WITHDRAWAL_STATUSES = ["queued", "attested", "pending", "paid", "expired"] as const;
+export const WITHDRAWAL_VERDICTS = ["signed", "pending", "paid", "unpaid"] as const;
 export const VERDICTS = ["confirming", "credit", "reject", "reorged"] as const;

@@ -3,6 +3,7 @@
 import {
   AddressLimits,
   buildGateway,
+  Edge,
   NonceIssuer,
   proofsInThisThread,
   StreamServer,
@@ -86,6 +87,22 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
   const attestation = attestationOf(member);
   new Core({ venue, limits: UNLIMITED, attestation, onFault }).connect(transport.connectCore);
   const link = new EdgeLink(transport.connectEdge);
+  const edge = new Edge({
+    link,
+    limits: UNLIMITED,
+    signIn: {
+      domains: "any",
+      chainIds: undefined,
+      nonce: "any",
+      requireKeyBinding: false,
+      maxBoundSessionMs: DEFAULT_BOUND_SESSION_MS,
+    },
+    services: {
+      nonces,
+      proofs: proofsInThisThread(),
+      random: (bytes) => seed.bytes("token", bytes),
+    },
+  });
   await link.ready;
   const log = pino({ level: "silent" });
   const streams = new StreamServer({
@@ -98,23 +115,12 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     version: VERSION,
     clock: nowMs,
     nonces,
-    link,
+    edge,
     streams,
     venue: new VenueGateway({
       venue,
       limits: UNLIMITED,
-      signIn: {
-        domains: "any",
-        chainIds: undefined,
-        nonce: "any",
-        requireKeyBinding: false,
-        maxBoundSessionMs: DEFAULT_BOUND_SESSION_MS,
-      },
-      services: {
-        nonces,
-        proofs: proofsInThisThread(),
-        random: (bytes) => seed.bytes("token", bytes),
-      },
+      failedSignatures: edge.failedSignatures,
     }),
     addressLimits: new AddressLimits(UNLIMITED),
     clientLimits: UNLIMITED,

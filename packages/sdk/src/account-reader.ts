@@ -3,6 +3,7 @@
 import type {
   Account,
   AttestedDeposit,
+  AttestedWithdrawal,
   Deposit,
   Fill,
   FundingPayment,
@@ -11,6 +12,7 @@ import type {
   Position,
   PreconfirmProof,
   SessionInfo,
+  Withdrawal,
 } from "@perpgate/protocol";
 import {
   getAccount,
@@ -25,6 +27,8 @@ import {
   getPreconfirm,
   getPreconfirmProof,
   getSessions,
+  getWithdrawal,
+  getWithdrawals,
   type Operation,
   type ResultOf,
 } from "@perpgate/protocol/operations";
@@ -225,6 +229,29 @@ export class AccountReader {
    */
   depositById(depositId: string, options?: CallOptions): Promise<AttestedDeposit> {
     return this.call(getDeposit, { params: { id: depositId }, options });
+  }
+
+  /**
+   * Own withdrawals, newest first.
+   *
+   * @example
+   * for (const { withdrawalId, amount, status } of await session.withdrawals()) {
+   *   console.log(withdrawalId, amount, status);
+   * }
+   */
+  withdrawals({ limit, before, after, ...options }: PageOptions = {}): Promise<Withdrawal[]> {
+    return this.call(getWithdrawals, { query: { limit, before, after }, options });
+  }
+
+  /**
+   * One own withdrawal, with the signed votes of the attestors.
+   *
+   * @example
+   * const { status, txHash, votes } = await session.withdrawalById("48213");
+   * console.log(status, txHash, votes.length);
+   */
+  withdrawalById(withdrawalId: string, options?: CallOptions): Promise<AttestedWithdrawal> {
+    return this.call(getWithdrawal, { params: { id: withdrawalId }, options });
   }
 
   /**

@@ -5,6 +5,7 @@ export type {
   Acknowledgement,
   AcknowledgementLeaf,
   AttestedDeposit,
+  AttestedWithdrawal,
   BatchAnswer,
   BatchResult,
   Block,
@@ -41,6 +42,7 @@ export type {
   Trade,
   Trigger,
   VenueStatus,
+  Withdrawal,
 } from "@perpgate/protocol";
 export type {
   FillsOptions,

@@ -15,6 +15,7 @@ function recordingFetch(called: Set<string>): FetchLike {
       .replace(/^\/v1\/auth\/sessions\/\d+$/, "/v1/auth/sessions/{id}")
       .replace(/^\/v1\/blocks\/\d+$/, "/v1/blocks/{number}")
       .replace(/^\/v1\/bridge\/deposits\/\d+$/, "/v1/bridge/deposits/{id}")
+      .replace(/^\/v1\/bridge\/withdrawals\/\d+$/, "/v1/bridge/withdrawals/{id}")
       .replace(/^\/v1\/preconfirms\/\d+(?=$|\/proof$)/, "/v1/preconfirms/{ackNonce}");
     called.add(`${init.method.toLowerCase()} ${path}`);
     return fetch(url, init);
@@ -135,6 +136,8 @@ test("every operation of the OpenAPI document: has a method that decodes its res
   await at.advance(1_000);
   expect(await maker.deposits()).toMatchObject([{ status: "credited" }]);
   expect(await maker.depositById(registered.depositId)).toMatchObject({ status: "credited" });
+  expect(await maker.withdrawals()).toEqual([]);
+  await expect(maker.withdrawalById("1")).rejects.toMatchObject({ code: "withdrawal_not_found" });
 
   const proof = await taker.preconfirm(filled.ackNonce);
   expect(proof.ack).toMatchObject({ orderId: filled.orderId, avgFillPrice: 65_010 });

@@ -56,6 +56,12 @@ class AccountReader:
     def deposit_by_id(self, deposit_id: str) -> Json:
         return expect(dict, self.get(path_of("bridge", "deposits", deposit_id)))
 
+    def withdrawals(self) -> List[Json]:
+        return expect(list, self.get(path_of("bridge", "withdrawals")))
+
+    def withdrawal_by_id(self, withdrawal_id: str) -> Json:
+        return expect(dict, self.get(path_of("bridge", "withdrawals", withdrawal_id)))
+
     def preconfirm(self, ack_nonce: str) -> Json:
         """An acknowledgement with its place in a block; ``not_sealed`` for about 200 ms."""
         return expect(dict, self.get(path_of("preconfirms", ack_nonce)))

@@ -12,6 +12,7 @@ import type { BridgeConfig } from "@perpgate/bridge";
 import {
   AddressLimits,
   buildGateway,
+  Edge,
   MetricsText,
   NonceIssuer,
   ProofThread,
@@ -173,13 +174,6 @@ export async function serve(
   measureVenue(metrics, venue, dataFolder, readiness);
   watchRisk(venue, log, metrics);
   if (venue.promises !== null) measurePromises(metrics, venue.promises);
-  const orders = new VenueGateway({
-    venue,
-    limits: settings.limits,
-    signIn,
-    services: { nonces, proofs },
-    signatures,
-  });
   const core = new Core({
     venue,
     limits: settings.limits,
@@ -192,7 +186,11 @@ export async function serve(
   const transport = memoryTransport();
   core.connect(transport.connectCore);
   const link = new EdgeLink(transport.connectEdge);
+  const { limits } = settings;
+  const edge = new Edge({ link, limits, signIn, services: { nonces, proofs }, signatures });
   await link.ready;
+  const { failedSignatures } = edge;
+  const orders = new VenueGateway({ venue, limits, failedSignatures, signatures });
   measureQueues(metrics, { venue, orders, signatures, proofs });
   const metricsText = new MetricsText(metrics);
   const gateway = await buildGateway({
@@ -212,7 +210,7 @@ export async function serve(
     packageFiles: packageFilesFolder(),
     addressLimits: new AddressLimits(settings.limits),
     clientLimits: settings.limits,
-    link,
+    edge,
     readiness,
     streams: new StreamServer({ venue, log, limits: settings.sockets, release: version }),
     venue: orders,

@@ -1,5 +1,6 @@
 /** The bots of a real process. */
 
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { POLL, until } from "@perpgate/journal/testing";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
@@ -70,6 +71,42 @@ test(
     const after = await quiet.ended;
     expect(after.stdout).toContain("bots       none, because of --no-bots");
     expect(after.stderr).not.toContain("bots trade");
+  },
+  LONGEST_MS,
+);
+
+/** The processes that it has started. */
+function childrenOf(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8")
+      .split(" ")
+      .filter(Boolean)
+      .map(Number),
+  );
+}
+
+test.skipIf(process.platform !== "linux")(
+  "the bots' process: started again after a kill; ignores signals to the group; ends with a killed venue (needs /proc)",
+  async () => {
+    const venue = new PerpgateProcess(["--port", "0", "--data", temporaryFolder()], WITH_BOTS);
+    const client = new PerpgateClient({ url: await venue.url() });
+    const isQuoted = async () => (await marketOf(client, "BTCUSD")).bids > 3;
+    await until(isQuoted, { everyMs: 100 });
+    const [first = 0] = childrenOf(venue.pid);
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.kill(first, signal);
+    process.kill(first, "SIGKILL");
+    await venue.printed(/the bots process ended with SIGKILL/, "stderr");
+    const second = () => childrenOf(venue.pid).find((pid) => pid !== first) ?? 0;
+    await until(async () => second() > 0, { everyMs: 100 });
+    const pid = second();
+    // While it starts, it has no orders to cancel.
+    await venue.printed(/bots trade[\s\S]*bots trade/, "stderr");
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.kill(pid, signal);
+    await until(isQuoted, { everyMs: 100 });
+    expect(childrenOf(venue.pid)).toEqual([pid]);
+    venue.signal("SIGKILL");
+    await venue.ended;
+    await until(async () => !existsSync(`/proc/${pid}`), { everyMs: 50 });
   },
   LONGEST_MS,
 );

@@ -1,10 +1,10 @@
 /**
- * The bots of this process: a worker thread that trades over the public address. They need the dev
+ * The bots of this venue: a process that trades over the public address. They need the dev
  * attestor, which credits them; a venue with real chains has no bots.
  */
 
+import { BotsProcess } from "@perpgate/bots/process";
 import type { BotLog, BotVenue } from "@perpgate/bots/settings";
-import { BotsThread } from "@perpgate/bots/thread";
 import type { BridgeConfig } from "@perpgate/bridge";
 import type { Settings } from "./settings.js";
 
@@ -23,50 +23,50 @@ export interface BotsPlace {
 }
 
 export class VenueBots {
-  private thread: BotsThread | undefined;
+  private process: BotsProcess | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
 
   private constructor(
     private readonly absence: "unwanted" | "unfunded" | undefined,
     private readonly isOurs: () => boolean,
-    private readonly newThread: () => BotsThread,
+    private readonly newProcess: () => BotsProcess,
   ) {}
 
   static start(settings: Settings, bridge: BridgeConfig, place: BotsPlace, log: BotLog): VenueBots {
     const { areWanted, ...bots } = settings.bots;
     const absence = !areWanted ? "unwanted" : bridge.kind === "dev" ? undefined : "unfunded";
     const venue = botVenueOf(settings, place.url);
-    const started = new VenueBots(absence, place.isOurs, () => new BotsThread(venue, bots, log));
+    const started = new VenueBots(absence, place.isOurs, () => new BotsProcess(venue, bots, log));
     if (absence === undefined) started.look();
     return started;
   }
 
   get state(): BotsState {
-    return this.absence ?? (this.thread === undefined ? "elsewhere" : "trading");
+    return this.absence ?? (this.process === undefined ? "elsewhere" : "trading");
   }
 
   async stop(graceMs: number): Promise<void> {
     this.isStopped = true;
     clearTimeout(this.timer);
-    await this.thread?.stop(Math.min(STOP_WITHIN_MS, graceMs));
+    await this.process?.stop(Math.min(STOP_WITHIN_MS, graceMs));
   }
 
   /** Starts the bots when they come here, and ends them when another gateway has them. */
   private look(): void {
-    const { thread } = this;
-    if (this.isOurs() && thread === undefined) {
-      this.thread = this.newThread();
-      this.thread.start();
-    } else if (!this.isOurs() && thread !== undefined) {
-      void thread.stop(STOP_WITHIN_MS).finally(() => this.goOn(undefined));
+    const { process } = this;
+    if (this.isOurs() && process === undefined) {
+      this.process = this.newProcess();
+      this.process.start();
+    } else if (!this.isOurs() && process !== undefined) {
+      void process.stop(STOP_WITHIN_MS).finally(() => this.goOn(undefined));
       return;
     }
-    this.goOn(this.thread);
+    this.goOn(this.process);
   }
 
-  private goOn(thread: BotsThread | undefined): void {
-    this.thread = thread;
+  private goOn(process: BotsProcess | undefined): void {
+    this.process = process;
     if (this.isStopped) return;
     this.timer = setTimeout(() => this.look(), LOOK_EVERY_MS);
     this.timer.unref();

@@ -65,6 +65,20 @@ fees, profit and loss, funding, liquidations. --before continues from the last o
     .action(exitWith(async (options) => (await import("./ledger.js")).ledger(options)));
 }
 
+export function addWithdrawals(program: Command): void {
+  venueCommand(program, "withdrawals", {
+    summary: "your withdrawals",
+    usage: ["[--limit N] [--before ID] [--json]", "--id ID [--json]"],
+    about: `Your withdrawals with their status, newest first: queued, attested, pending, paid or expired.
+With --id one of them with the attestors' votes, whose signatures the vault takes.`,
+    examples: [["withdrawals --id 48213 --json", "with the signatures"]],
+  })
+    .option("--limit <N>", "how many at most, up to 1000 (1000)", wholeNumber("--limit"))
+    .option("--before <ID>", "only withdrawals older than this one")
+    .option("--id <ID>", "this one, with its votes")
+    .action(exitWith(async (options) => (await import("./withdrawals.js")).withdrawals(options)));
+}
+
 export function addDeposit(program: Command): void {
   venueCommand(program, "deposit", {
     summary: "get test money, or register a transaction",

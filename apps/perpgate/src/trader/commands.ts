@@ -1,7 +1,7 @@
 /** The trader's commands, in the order of the help. They reach a venue through the SDK alone. */
 
 import type { Command } from "commander";
-import { addAccountReads, addDeposit, addLedger } from "./account-commands.js";
+import { addAccountReads, addDeposit, addLedger, addWithdrawals } from "./account-commands.js";
 import { addMarketReads } from "./market-commands.js";
 import { addOrderCommands } from "./order-commands.js";
 import { addPositionCommands } from "./position-commands.js";
@@ -18,6 +18,7 @@ export function addTraderCommands(program: Command): void {
   addLedger(program);
   addSessions(program);
   addDeposit(program);
+  addWithdrawals(program);
   addReceiptCommands(program);
   program.commandsGroup("Look:");
   addMarketReads(program);

@@ -143,6 +143,8 @@ const KINDS: Readonly<Record<LedgerEntry["kind"], string>> = {
   adl: "Auto-deleveraging",
   settlement: "Settlement",
   margin: "Margin moved",
+  withdrawal: "Withdrawal",
+  withdrawalFee: "Withdrawal fee",
 };
 
 export const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [

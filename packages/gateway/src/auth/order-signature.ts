@@ -47,6 +47,10 @@ export function doesNotVerify(key: SessionKey, body: Uint8Array): ApiError {
   return invalidSignature(key, body, "it does not verify");
 }
 
+export function isFailedSignature(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "invalid_signature";
+}
+
 /** Carries what a client needs to find its mistake: the computed digest and the expected key. */
 function invalidSignature(key: SessionKey, body: Uint8Array, problem: string): ApiError {
   const { kind, fingerprint } = key;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bindsKey, sessionResourceOf } from "./session-resource.js";
+import { sessionResourceOf } from "./session-resource.js";
 import { parseSiweMessage } from "./testing/proofs.js";
 import { siweText } from "./testing/siwe-text.js";
 
@@ -83,13 +83,4 @@ test.each([
 test("two session resources: refused, even if they are the same", () => {
   const resource = `urn:perpgate:session?key=${KEY}`;
   expect(() => resourceOf(resource, resource)).toThrow(/Line 12 .* one, not several/);
-});
-
-test("bindsKey: by a resource, not by a statement that reads like one", () => {
-  const resource = `urn:perpgate:session?key=${KEY}`;
-  expect(bindsKey(siweText({ ...MESSAGE, resources: [resource] }))).toBe(true);
-  for (const statement of [`- ${resource}`, "Resources:"]) {
-    expect(bindsKey(siweText({ ...MESSAGE, statement }))).toBe(false);
-    expect(bindsKey(siweText({ ...MESSAGE, statement, resources: [resource] }))).toBe(true);
-  }
 });

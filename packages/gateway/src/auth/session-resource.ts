@@ -9,10 +9,10 @@
 
 import {
   ApiError,
+  isSessionResource,
   MICROS_PER_DOLLAR,
   parseSessionKey,
   SYMBOL_PATTERN,
-  siweResourcesOf,
 } from "@perpgate/protocol/core";
 import type { SiweMessage } from "./siwe-message.js";
 
@@ -44,11 +44,6 @@ export function sessionResourceOf(message: SiweMessage): SessionResource | undef
   return parseSessionResource(resource, lineOf(message, resource));
 }
 
-/** Whether a message in the log binds its key. */
-export function bindsKey(text: string): boolean {
-  return siweResourcesOf(text).some(isSessionResource);
-}
-
 export function refuseResource(line: number, expected: string): ApiError {
   const inWords = `in the session resource, ${expected}`;
   return new ApiError(
@@ -56,11 +51,6 @@ export function refuseResource(line: number, expected: string): ApiError {
     { line, expected: inWords },
     { field: "message", details: { line, expected: inWords } },
   );
-}
-
-function isSessionResource(uri: string): boolean {
-  const name = uri.slice(0, NAME.length).toLowerCase();
-  return name === NAME && /^(?:[?#].*)?$/.test(uri.slice(NAME.length));
 }
 
 function lineOf({ text }: SiweMessage, resource: string): number {

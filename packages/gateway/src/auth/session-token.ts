@@ -28,7 +28,8 @@ export class BearerToken {
   constructor(readonly text: string) {
     const position =
       text.charAt(SECRET_CHARACTERS) === "." ? text.slice(SECRET_CHARACTERS + 1) : "";
-    this.session = POSITION.test(position) ? Number(position) : 0;
+    const session = POSITION.test(position) ? Number(position) : 0;
+    this.session = Number.isSafeInteger(session) ? session : 0;
   }
 
   /** Whether its random part has that hash, in lower-case hex. */

@@ -1,7 +1,7 @@
 /** What handlers may use in addition to the request. */
 
-import type { EdgeLink } from "@perpgate/link";
 import type { NonceIssuer } from "../auth/nonce-issuer.js";
+import type { Edge } from "../edge.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import type { AddressLimits } from "../limits/limits.js";
 import type { RefusalCounts } from "../metrics/refusal-counts.js";
@@ -29,9 +29,9 @@ export interface GatewayContext {
   /** Of addresses in answers. */
   readonly checksums: AddressChecksums;
   readonly readiness: readonly ReadinessProbe[];
-  /** To the core; undefined: operations that it answers refuse with `venue_unavailable`. */
-  readonly link: EdgeLink | undefined;
-  /** Undefined: operations that need a venue refuse with `venue_unavailable`. */
+  /** Undefined: operations that a core answers refuse with `venue_unavailable`. */
+  readonly edge: Edge | undefined;
+  /** The same, for orders and cancels. */
   readonly venue: VenueApi | undefined;
   /** The OpenAPI document as JSON. */
   readonly openApi: string;

@@ -142,8 +142,8 @@ describe("errors have one shape", () => {
 
   test("an unexpected failure of the core: 500 without details, which are in its log", async () => {
     const getPositions = () => Promise.reject(new Error("disk on fire"));
-    const { venue, link, faults } = await sampleVenue({ getPositions });
-    const gateway = await runGateway({ venue, link });
+    const { venue, edge, faults } = await sampleVenue({ getPositions });
+    const gateway = await runGateway({ venue, edge });
     const { status, text, body } = await ask(`${gateway.url}/v1/positions`, { headers: BEARER });
     expect(status).toBe(500);
     expect(body).toMatchObject({ ...SHAPE, code: "internal_error" });
@@ -152,9 +152,9 @@ describe("errors have one shape", () => {
   });
 
   test("an unexpected failure of the edge: 500 without details, which are in the log", async () => {
-    const { venue, link } = await sampleVenue();
+    const { venue, edge } = await sampleVenue();
     const cancelAllOrders = () => Promise.reject(new Error("disk on fire"));
-    const gateway = await runGateway({ link, venue: { ...venue, cancelAllOrders } });
+    const gateway = await runGateway({ edge, venue: { ...venue, cancelAllOrders } });
     const { status, text } = await ask(`${gateway.url}/v1/orders/cancel-all`, jsonPost("{}"));
     expect(status).toBe(500);
     expect(text).not.toContain("fire");
@@ -162,10 +162,10 @@ describe("errors have one shape", () => {
   });
 
   test("an answer that does not fit its schema: 500, and the process goes on", async () => {
-    const { venue, link } = await sampleVenue({
+    const { venue, edge } = await sampleVenue({
       getTime: () => ({ result: { time: Number.NaN } }),
     });
-    const gateway = await runGateway({ venue, link });
+    const gateway = await runGateway({ venue, edge });
     expect(await ask(`${gateway.url}/v1/time`)).toMatchObject({
       status: 500,
       body: { ...SHAPE, code: "internal_error" },

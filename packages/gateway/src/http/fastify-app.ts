@@ -3,6 +3,7 @@
 import { createServer, type Server as HttpServer, type RequestListener } from "node:http";
 import { ApiError, POSITION_HEADER } from "@perpgate/protocol/core";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import type { Edge } from "../edge.js";
 import { clientKeyOf } from "../limits/client-key.js";
 import { roundedMs } from "./client.js";
 import { type ClientAddressOf, proxyTrustOf, type TrustedProxies } from "./client-address.js";
@@ -18,13 +19,14 @@ import type { RequestLog } from "./request-log.js";
 interface AppOptions
   extends Pick<
     ConnectionsOptions,
-    "budgets" | "refusals" | "venue" | "isTrustedProxy" | "exitOf" | "onRefused" | "onEvicted"
+    "budgets" | "refusals" | "isTrustedProxy" | "exitOf" | "onRefused" | "onEvicted"
   > {
   readonly log: FastifyBaseLogger;
   readonly limits: HttpLimits;
   readonly trustProxy: TrustedProxies;
   readonly requestLog: RequestLog;
   readonly addressOf: ClientAddressOf;
+  readonly edge: Edge | undefined;
   readonly lean: LeanOrders;
 }
 
@@ -32,29 +34,31 @@ export function createApp(options: AppOptions): {
   app: FastifyInstance;
   connections: HttpConnections;
 } {
-  const { log, limits, trustProxy, requestLog, addressOf, lean, refusals } = options;
+  const { log, limits, trustProxy, requestLog, addressOf, lean, refusals, edge } = options;
   const sendError = errorSender(refusals);
   let toFastify: RequestListener = () => undefined;
   const connections = new HttpConnections({
     ...options,
     ...limits,
+    progress: edge,
     keyOf: (request) => clientKeyOf(addressOf(request)),
     serve: (exchange) => {
-      const { request, response } = exchange;
-      whenReached(
-        request,
-        options.venue,
-        () => {
-          // The client may have left while its position was awaited.
-          if (response.destroyed) return;
-          if (!lean.serve(exchange)) toFastify(request, response);
-        },
-        (error) => {
-          if (response.destroyed) return;
-          exchange.refusal = error;
-          toFastify(request, response);
-        },
-      );
+      const { request, response, token } = exchange;
+      const serve = (): void => {
+        // The client may have left while its position, or its session, was awaited.
+        if (response.destroyed) return;
+        if (!lean.serve(exchange)) toFastify(request, response);
+      };
+      const refuse = (error: unknown): void => {
+        if (response.destroyed) return;
+        exchange.refusal = error instanceof ApiError ? error : new ApiError("internal_error", {});
+        toFastify(request, response);
+      };
+      const learnSession = (): void => {
+        if (edge === undefined || token === undefined || !edge.sessions.isUnknown(token)) serve();
+        else edge.sessions.learn(token).then(serve, refuse);
+      };
+      whenReached(request, edge, learnSession, refuse);
     },
   });
   const app: FastifyInstance = Fastify({
@@ -84,7 +88,7 @@ export function createApp(options: AppOptions): {
   });
   app.setErrorHandler(sendError);
   app.decorateRequest("exchange", null);
-  addRequestHooks(app, connections, requestLog, options.venue);
+  addRequestHooks(app, connections, requestLog, edge);
   return { app, connections };
 }
 

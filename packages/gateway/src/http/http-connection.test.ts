@@ -13,7 +13,7 @@ import { headerOf, RawClient, rawGet, rawOrder } from "./testing/raw-http.js";
 /** The sample venue does not compare nonces. */
 function plainOrder(): string {
   const body = { symbol: "BTCUSD", side: "long", type: "market", margin: 5, leverage: 5, nonce: 1 };
-  return rawOrder(JSON.stringify(body), { authorization: "Bearer test-token" });
+  return rawOrder(JSON.stringify(body), BEARER);
 }
 
 /** The headers of an order whose body follows in chunks. */
@@ -25,7 +25,7 @@ const BOOK = rawGet("/v1/markets/BTCUSD/book");
 
 /** A gateway whose orders the test answers, and the calls that it has received. */
 async function runHesitant(changes: GatewayChanges = {}) {
-  const { venue, link, calls } = await sampleVenue();
+  const { venue, edge, calls } = await sampleVenue();
   const metrics = new Registry();
   let finish = () => {};
   const finished = new Promise<void>((resolve) => {
@@ -37,7 +37,7 @@ async function runHesitant(changes: GatewayChanges = {}) {
     await finished;
     return SAMPLE_ACK;
   };
-  const gateway = await runGateway({ link, venue: { ...venue, placeOrder }, metrics, ...changes });
+  const gateway = await runGateway({ edge, venue: { ...venue, placeOrder }, metrics, ...changes });
   const counted = async (name: string) => {
     const metric = await metrics.getSingleMetric(name)?.get();
     return metric?.values[0]?.value ?? 0;
@@ -231,10 +231,10 @@ describe("one connection", () => {
       reads++;
       return { result: { ...SAMPLE_BOOK, bids } };
     };
-    const { venue, link } = await sampleVenue({ getBook });
+    const { venue, edge } = await sampleVenue({ getBook });
     const { dial } = await runGateway({
       venue,
-      link,
+      edge,
       limits: { pipelinedRequests: 500 },
     });
     const client = await RawClient.open(dial);

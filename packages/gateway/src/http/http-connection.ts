@@ -13,6 +13,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ApiError } from "@perpgate/protocol/core";
+import { type BearerToken, bearerTokenOf } from "../auth/session-token.js";
 import type { AddressReaders, Reader } from "../limits/address-readers.js";
 import {
   MAX_WAITING,
@@ -31,6 +32,8 @@ import type { UnreadConnections } from "./unread-connections.js";
 
 /** A request and its response. */
 export interface Exchange extends Payer {
+  /** That of its `Authorization` header. */
+  readonly token: BearerToken | undefined;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** `performance.now()` when the first byte of the request was read. */
@@ -46,12 +49,12 @@ export interface Exchange extends Payer {
 export interface ConnectionOptions {
   readonly budgets: CostBudgets;
   readonly refusals: RefusalCounts;
-  readonly venue: LogProgress | undefined;
+  readonly progress: LogProgress | undefined;
   readonly bodyBytes: number;
   readonly pipelinedRequests: number;
   serve(exchange: Exchange): void;
   /** What the request may use the reserve of its address for; undefined: nothing. */
-  exitOf(request: IncomingMessage): PossibleExit | undefined;
+  exitOf(exchange: Exchange): PossibleExit | undefined | Promise<PossibleExit | undefined>;
   /** The budget key of the request; behind a trusted proxy not that of the peer. */
   keyOf(request: IncomingMessage): string;
 }
@@ -165,7 +168,8 @@ export class HttpConnection implements Reader, PlaceHolder {
     const key = this.options.keyOf(request);
     const payer = { key, account: undefined, overBudget: undefined, asExit: undefined };
     const answer = { refusal: undefined, isComputed: false, unsentBytes: 0 };
-    const exchange = { request, response, startedAtMs, ...payer, ...answer };
+    const token = bearerTokenOf(request.headers.authorization);
+    const exchange = { request, response, token, startedAtMs, ...payer, ...answer };
     if (this.isIdle) {
       this.admit(exchange);
     } else if (this.queue.length < this.maxQueue) {
@@ -192,7 +196,21 @@ export class HttpConnection implements Reader, PlaceHolder {
       this.begin(exchange);
       return;
     }
-    const exit = this.options.exitOf(exchange.request);
+    const exit = this.options.exitOf(exchange);
+    if (!(exit instanceof Promise)) {
+      this.admitInDebt(exchange, exit);
+      return;
+    }
+    this.waiting = exchange;
+    this.pause();
+    void exit.then((found) => {
+      if (!this.isClosed) this.admitInDebt(exchange, found);
+    });
+  }
+
+  private admitInDebt(exchange: Exchange, exit: PossibleExit | undefined): void {
+    const { budgets } = this.options;
+    const { key } = exchange;
     if (exit !== undefined && takeReserve(budgets, exchange, exit, COST.request + COST.exit)) {
       this.begin(exchange);
       return;

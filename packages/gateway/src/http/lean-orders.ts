@@ -14,7 +14,7 @@ import type { IncomingMessage } from "node:http";
 import { ApiError, POSITION_HEADER, SIGNATURE_HEADER } from "@perpgate/protocol/core";
 import { type Operation, placeOrder } from "@perpgate/protocol/operations";
 import type { FastifyBaseLogger } from "fastify";
-import { type BearerToken, bearerTokenOf } from "../auth/session-token.js";
+import type { BearerToken } from "../auth/session-token.js";
 import { chargeOperation, type OverBudget } from "../limits/charge-operation.js";
 import { requireLiveSession, type TimedClient } from "../operations/handler.js";
 import { placeOrderHandler } from "../operations/orders.js";
@@ -94,11 +94,11 @@ class LeanExchange implements TimedClient {
   run(): void {
     const { request, exchange, header } = this;
     const { context } = this.options;
-    const token = bearerTokenOf(request.headers.authorization);
+    const { token } = exchange;
     try {
       exchange.isComputed = true;
       this.refuseOverlong();
-      const account = requireLiveSession(token, header, context);
+      const account = requireLiveSession(token, context);
       chargeOperation(context.budgets, exchange, placeOrder, account, header);
     } catch (error) {
       this.refuse(error);
@@ -203,8 +203,8 @@ class LeanExchange implements TimedClient {
     }
     headers.push("content-type", "application/json; charset=utf-8");
     headers.push("content-length", String(Buffer.byteLength(text)));
-    const { venue } = options.context;
-    if (venue !== undefined) headers.push(POSITION_HEADER, String(venue.position));
+    const { edge } = options.context;
+    if (edge !== undefined) headers.push(POSITION_HEADER, String(edge.position));
     if (this.isDraining()) headers.push("connection", "close");
     response.writeHead(status, headers);
     response.end(text);

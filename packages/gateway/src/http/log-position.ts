@@ -89,10 +89,15 @@ export function whenReached(
     proceed();
     return;
   }
-  void waitFor(progress, needed).then((isReached) => {
-    if (isReached) proceed();
-    else refuse(lagging(progress));
-  });
+  waitFor(progress, needed).then(
+    (isReached) => {
+      if (isReached) proceed();
+      else refuse(lagging(progress));
+    },
+    (error: unknown) => {
+      refuse(error instanceof ApiError ? error : new ApiError("internal_error", {}));
+    },
+  );
 }
 
 export function lagging({ position }: LogProgress): ApiError {

@@ -43,6 +43,8 @@ const ADDED = [
   "POST /v1/bridge/queue",
   "GET /v1/bridge/deposits",
   "GET /v1/bridge/deposits/{id}",
+  "GET /v1/bridge/withdrawals",
+  "GET /v1/bridge/withdrawals/{id}",
   "GET /v1/blocks/latest",
   "GET /v1/blocks/{number}",
   "GET /v1/status",

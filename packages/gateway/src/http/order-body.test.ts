@@ -5,8 +5,8 @@ import { sampleVenue } from "../testing/sample-venue.js";
 const GOOD =
   '"symbol":"BTCUSD","side":"long","type":"limit","margin":5,"leverage":5,"price":1,"nonce":1';
 
-const { venue, link, calls } = await sampleVenue();
-const { url } = await runGateway({ venue, link }, afterAll);
+const { venue, edge, calls } = await sampleVenue();
+const { url } = await runGateway({ venue, edge }, afterAll);
 beforeEach(() => {
   calls.length = 0;
 });

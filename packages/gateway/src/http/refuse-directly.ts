@@ -20,8 +20,8 @@ export function refuseDirectly(
   error: ApiError,
   {
     refusals,
-    venue,
-  }: { readonly refusals: RefusalCounts; readonly venue: LogProgress | undefined },
+    progress,
+  }: { readonly refusals: RefusalCounts; readonly progress: LogProgress | undefined },
 ): void {
   refusals.onHttp(error);
   const requestId = newRequestId();
@@ -32,7 +32,7 @@ export function refuseDirectly(
     "content-type": JSON_TYPE,
     "content-length": Buffer.byteLength(body),
     ...(retryAfter === undefined ? {} : { "retry-after": retryAfter }),
-    ...(venue === undefined ? {} : { [POSITION_HEADER]: String(venue.position) }),
+    ...(progress === undefined ? {} : { [POSITION_HEADER]: String(progress.position) }),
     connection: "close",
   });
   response.end(body);

@@ -3,7 +3,6 @@
 import { SIGNATURE_HEADER } from "@perpgate/protocol/core";
 import type { Operation } from "@perpgate/protocol/operations";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { bearerTokenOf } from "../auth/session-token.js";
 import { chargeOperation } from "../limits/charge-operation.js";
 import {
   type Handler,
@@ -40,9 +39,8 @@ export function routeHandlers(
       onRequest: (request, reply, done) => {
         const { header } = new RequestClient(request, reply);
         try {
-          const token = bearerTokenOf(request.headers.authorization);
-          const account = isPublic ? undefined : requireLiveSession(token, header, context);
           const { exchange } = request;
+          const account = isPublic ? undefined : requireLiveSession(exchange?.token, context);
           if (exchange !== null) {
             exchange.isComputed = operation.needsVenue;
             chargeOperation(context.budgets, exchange, operation, account, header);
@@ -105,7 +103,7 @@ function rawCallOf(request: FastifyRequest, reply: FastifyReply): RawCall {
     query: request.query,
     body: body.value,
     bodyBytes: body.bytes,
-    bearerToken: bearerTokenOf(request.headers.authorization),
+    bearerToken: request.exchange?.token,
     signature: typeof signature === "string" ? signature : undefined,
     client: new RequestClient(request, reply),
   };

@@ -8,19 +8,17 @@
  * the grace period.
  */
 
-import type { IncomingMessage } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { OPERATIONS, SOCKET_OPERATIONS, STREAM_CHANNELS } from "@perpgate/protocol/operations";
 import type { FastifyBaseLogger } from "fastify";
 import type { Registry } from "prom-client";
-import { bearerTokenOf } from "../auth/session-token.js";
+import type { EdgeSession } from "../auth/edge-sessions.js";
 import type { PossibleExit } from "../limits/charge-operation.js";
 import { CostBudgets } from "../limits/cost-budget.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
 import type { Monotonic } from "../limits/limits.js";
 import { LoadFactor } from "../limits/load-factor.js";
 import { AddressChecksums } from "../operations/address-checksums.js";
-import { requireLiveSession } from "../operations/handler.js";
 import { HANDLERS } from "../operations/index.js";
 import type { StreamServer } from "../ws/stream-server.js";
 import { asyncApiDocument } from "./asyncapi.js";
@@ -30,6 +28,7 @@ import type { GatewayContext } from "./context.js";
 import { type AllowedOrigins, allowOrigins } from "./cors.js";
 import { serveDocs } from "./docs/docs.js";
 import { createApp, refuseUnserved, refuseWhileStopping } from "./fastify-app.js";
+import type { Exchange } from "./http-connection.js";
 import { readJsonBodies } from "./json-body.js";
 import { LeanOrders } from "./lean-orders.js";
 import type { HttpLimits } from "./limits.js";
@@ -121,7 +120,7 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
     requestLog,
     addressOf,
     isTrustedProxy: trustedPeer(options.trustProxy),
-    exitOf: (request) => exitOf(request, context),
+    exitOf: (exchange) => exitOf(exchange, context),
     onRefused: (why) => metrics.onConnectionRefused(why),
     onEvicted: (why) => metrics.onConnectionEvicted(why),
     lean,
@@ -140,8 +139,10 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
     addressLimits: options.addressLimits,
   });
   routeHandlers(app, HANDLERS, context);
-  const { link, addressLimits } = options;
-  if (link !== undefined) serveTransparencyLog(app, { link, addressLimits, budgets });
+  const { edge, addressLimits } = options;
+  if (edge !== undefined) {
+    serveTransparencyLog(app, { link: edge.link, addressLimits, budgets });
+  }
   if (options.udf === true) serveUdf(app, context);
   if (options.page !== undefined) await servePage(app, options.page, options.pageGateways);
   if (options.packageFiles !== undefined) {
@@ -213,17 +214,18 @@ const CANCELS = /^\/v1\/orders\/(?:cancel|cancel-all|cancel-after|[0-9]{1,16}\/c
  * session, as short as over the socket. An order that turns out not to reduce waits in its handler.
  */
 function exitOf(
-  { method, url = "", headers }: IncomingMessage,
-  context: GatewayContext,
-): PossibleExit | undefined {
+  { request: { method, url = "", headers }, token }: Exchange,
+  { edge, signedBytes }: GatewayContext,
+): PossibleExit | undefined | Promise<PossibleExit | undefined> {
   const isOrder = ORDERS.test(url);
   if (method !== "POST" || !(isOrder || CANCELS.test(url))) return undefined;
   const { "content-length": length, "transfer-encoding": encoding } = headers;
-  if (encoding !== undefined || Number(length) > context.signedBytes * 2) return undefined;
+  if (encoding !== undefined || Number(length) > signedBytes * 2) return undefined;
+  if (edge === undefined || token === undefined) return undefined;
+  const exit = ({ account }: EdgeSession): PossibleExit => ({ account, isOrder });
   try {
-    const token = bearerTokenOf(headers.authorization);
-    const account = requireLiveSession(token, () => undefined, context);
-    return account === undefined ? undefined : { account, isOrder };
+    const session = edge.sessions.of(token);
+    return session instanceof Promise ? session.then(exit, () => undefined) : exit(session);
   } catch {
     return undefined;
   }

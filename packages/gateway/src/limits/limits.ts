@@ -114,12 +114,10 @@ export class Limit<Key extends string | number> {
   }
 }
 
-/** Limits per account number, or per session. */
+/** Limits per account number. */
 export class AccountLimits {
   readonly orders: Limit<number>;
   readonly cancels: Limit<number>;
-  /** By session: signatures that do not verify, past which none is checked. */
-  readonly failedSignatures: Limit<number>;
 
   constructor(settings: LimitSettings, monotonic = defaultMonotonic) {
     const { ordersPerSecond, ordersBurst, cancelsPerSecond, cancelsBurst } = settings;
@@ -127,10 +125,19 @@ export class AccountLimits {
       new Limit<number>({ name, perSecond, burst }, monotonic);
     this.orders = limit("orders", ordersPerSecond, ordersBurst);
     this.cancels = limit("cancels", cancelsPerSecond, cancelsBurst);
-    const { failedSignaturesPerMinute, failedSignaturesBurst } = settings;
-    const failedPerSecond = failedSignaturesPerMinute / 60;
-    this.failedSignatures = limit("failed-signatures", failedPerSecond, failedSignaturesBurst);
   }
+}
+
+/**
+ * By session: signatures that do not verify, past which none is checked. Each edge has its own: it bounds
+ * the work of the process that checks. The core counts such requests as any other of the account.
+ */
+export function failedSignatureLimit(
+  { failedSignaturesPerMinute, failedSignaturesBurst: burst }: LimitSettings,
+  monotonic = defaultMonotonic,
+): Limit<number> {
+  const perSecond = failedSignaturesPerMinute / 60;
+  return new Limit({ name: "failed-signatures", perSecond, burst }, monotonic);
 }
 
 /**

@@ -4,6 +4,8 @@ import {
   getDeposit,
   getDepositQueue,
   getDeposits,
+  getWithdrawal,
+  getWithdrawals,
   registerDeposit,
   submitDepositVotes,
 } from "@perpgate/protocol/operations";
@@ -33,6 +35,14 @@ export const BRIDGE_HANDLERS = [
     const { link, session, onNotes } = asking;
     const { result } = await link.request("getDeposit", { session, params, query }, onNotes);
     return withChecksums(result, checksums);
+  }),
+  handleForAccount(getWithdrawals, async ({ params, query }, { link, session, onNotes }) => {
+    const { result } = await link.request("getWithdrawals", { session, params, query }, onNotes);
+    return result;
+  }),
+  handleForAccount(getWithdrawal, async ({ params, query }, { link, session, onNotes }) => {
+    const { result } = await link.request("getWithdrawal", { session, params, query }, onNotes);
+    return result;
   }),
   handleByLink(getBridge, async ({ params, query }, link) => {
     const { result } = await link.request("getBridge", { params, query });

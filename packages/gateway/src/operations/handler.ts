@@ -6,15 +6,16 @@
 import type { EdgeLink, OnNotes } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import type { BodyOf, Operation, ParamsOf, QueryOf, ResultOf } from "@perpgate/protocol/operations";
+import type { EdgeSession } from "../auth/edge-sessions.js";
 import type { BearerToken } from "../auth/session-token.js";
+import type { Edge } from "../edge.js";
 import type { GatewayContext } from "../http/context.js";
 import { guardOf, refuseInvalid } from "../http/guard.js";
-import { lagging } from "../http/log-position.js";
 import { queryDecoderOf } from "../http/query.js";
 import { chargeBoth, chargeRows, chargeWork, type Payer } from "../limits/charge-operation.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import { showCounted, showRetryAfter } from "../limits/limits.js";
-import type { Caller, Client, HeaderSink } from "../request.js";
+import type { Caller, Client } from "../request.js";
 import type { VenueApi } from "../venue/venue-gateway.js";
 
 /** A result that is already JSON text and bypasses the schema's serialiser. */
@@ -83,15 +84,17 @@ export function handleByLink<O extends Operation>(
     operation,
     run: async (raw, context) => {
       const call = decode(raw, context);
-      return run(call, linkOf(context, operation.id), context);
+      return run(call, edgeOf(context, operation.id).link, context);
     },
   };
 }
 
 /** How the core is asked for a session, and what to do with the notes of its answer. */
 export interface Asking {
+  readonly edge: Edge;
   readonly link: EdgeLink;
   readonly session: number;
+  readonly known: EdgeSession;
   readonly onNotes: OnNotes;
 }
 
@@ -102,28 +105,30 @@ export function handleForAccount<O extends Operation>(
 ): Handler {
   return handleByLink(operation, async (call, link, context) => {
     const { client } = call;
-    if (context.venue === undefined) {
-      throw new ApiError("venue_unavailable", { operation: operation.id });
-    }
-    const session = context.venue.sessionOf(call.caller());
-    const onNotes: OnNotes = ({ counted, rows }) => {
+    const edge = edgeOf(context, operation.id);
+    const known = await edge.sessions.of(call.caller().bearerToken);
+    const session = known.number;
+    const onNotes: OnNotes = ({ counted, rows, work }) => {
       if (counted !== undefined) showCounted(counted, client.header);
       if (rows > 0) chargeRows(context.budgets, client, rows);
+      if (work > 0) chargeWork(context.budgets, client, work);
     };
     try {
-      return await run(call, { link, session, onNotes }, context);
+      return await run(call, { edge, link, session, known, onNotes }, context);
     } catch (error) {
-      const isLimited = error instanceof ApiError && error.code === "rate_limited";
-      if (isLimited) showRetryAfter(error, client.header);
+      if (error instanceof ApiError) {
+        if (error.code === "rate_limited") showRetryAfter(error, client.header);
+        if (error.code === "invalid_token") edge.sessions.drop(session);
+      }
       throw error;
     }
   });
 }
 
 /** @throws ApiError `venue_unavailable` */
-export function linkOf({ link }: Pick<GatewayContext, "link">, operation: string): EdgeLink {
-  if (link === undefined) throw new ApiError("venue_unavailable", { operation });
-  return link;
+export function edgeOf({ edge }: Pick<GatewayContext, "edge">, operation: string): Edge {
+  if (edge === undefined) throw new ApiError("venue_unavailable", { operation });
+  return edge;
 }
 
 /** Binds an operation of the venue; it fails with `venue_unavailable` while none is attached. */
@@ -149,7 +154,7 @@ export function handleByVenue<O extends Operation & { readonly needsVenue: true 
  * applied that any gateway has answered. The limit is not charged again.
  */
 function judged<O extends Operation, T>(
-  { access, method }: O,
+  { access }: O,
   call: Call<O>,
   run: (call: Call<O>) => Promise<T>,
   venue: VenueApi,
@@ -159,11 +164,7 @@ function judged<O extends Operation, T>(
   if (!venue.isReplicated || access !== "bearer") return run(call);
   return run(call).catch(async (error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== NOT_FOUND) throw error;
-    await venue.caughtUp().catch((failure: unknown) => {
-      // There is nothing of a read to execute: this gateway may be behind others.
-      const isLate = failure instanceof ApiError && failure.code !== "stopped";
-      throw isLate && method === "GET" ? lagging(venue) : failure;
-    });
+    await venue.caughtUp();
     return run({ ...call, caller: () => ({ ...call.caller(), isCounted: true }) });
   });
 }
@@ -190,16 +191,15 @@ function decoderOf<O extends Operation>(
 }
 
 /**
- * The account of the token's session; throws `token_required` or `invalid_token`. Runs before the body
- * is read, because a hash and two look-ups are the least that a request can cost.
+ * The account of the token's session, which was asked for; throws `token_required` or `invalid_token`.
+ * Runs before the body is read, because a hash and a look-up are the least that a request can cost.
  */
 export function requireLiveSession(
   bearerToken: BearerToken | undefined,
-  header: HeaderSink,
-  { venue }: Pick<GatewayContext, "venue">,
+  { edge }: Pick<GatewayContext, "edge">,
 ): number | undefined {
   if (bearerToken === undefined) throw new ApiError("token_required", {});
-  return venue?.accountOf({ bearerToken, header });
+  return edge?.sessions.known(bearerToken).account;
 }
 
 function callerOf({ bearerToken, client }: RawCall, budgets: CostBudgets): () => Caller {

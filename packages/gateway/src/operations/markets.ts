@@ -56,8 +56,8 @@ export const MARKET_HANDLERS = [
 ];
 
 /** None while no core is linked. */
-export async function marketsOf({ link }: Pick<GatewayContext, "link">): Promise<Market[]> {
-  return link === undefined
+export async function marketsOf({ edge }: Pick<GatewayContext, "edge">): Promise<Market[]> {
+  return edge === undefined
     ? []
-    : (await link.request("getMarkets", { params: {}, query: {} })).result;
+    : (await edge.link.request("getMarkets", { params: {}, query: {} })).result;
 }

@@ -1,14 +1,18 @@
+import { createHash } from "node:crypto";
 import { OPERATIONS, type Operation } from "@perpgate/protocol/operations";
 import { Ajv } from "ajv";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { BearerToken } from "../auth/session-token.js";
-import { ask, BEARER, jsonPost, runGateway } from "../testing/running-gateway.js";
+import { ask, BEARER, jsonPost, runGateway, SAMPLE_TOKEN } from "../testing/running-gateway.js";
+import { SAMPLE_KEY, sampleSignature, sampleSignIn } from "../testing/sample-session.js";
 import { SAMPLE_ACK } from "../testing/sample-values.js";
 import { sampleVenue } from "../testing/sample-venue.js";
 import { HANDLERS } from "./index.js";
 
 const HASH = `0x${"ab".repeat(32)}`;
-const KEY = "ab".repeat(32);
+const KEY = Buffer.from(SAMPLE_KEY).toString("hex");
+const FINGERPRINT = createHash("sha256").update(SAMPLE_KEY).digest("hex");
+const PROOF = { key: FINGERPRINT, signature: expect.any(Uint8Array) };
+const SIGN_IN = await sampleSignIn();
 const ORDER = { symbol: "BTCUSD", side: "long", type: "limit", margin: 5, leverage: 5, nonce: 1 };
 const AMENDMENT_OF_BATCH = { op: "amend", orderId: "42", price: 65_000 };
 const AMENDMENT = { orderId: "42", price: 65_000, nonce: 2 };
@@ -25,7 +29,7 @@ const QUEUE_REQUEST = {
   time: 1_700_000_000_000,
 };
 const caller = {
-  bearerToken: new BearerToken("test-token"),
+  bearerToken: expect.objectContaining({ text: SAMPLE_TOKEN }),
   header: expect.any(Function),
   charge: expect.any(Function),
   chargeWork: expect.any(Function),
@@ -43,27 +47,51 @@ function askingFor(name: string, params: object = {}, query: object = {}): unkno
   return [name, { session: 7, params, query }];
 }
 
+interface Request {
+  readonly path?: string;
+  readonly body?: object;
+  /** What the client signs, if not its body. */
+  readonly signs?: string;
+  readonly asked: unknown[];
+}
+
 /** For each operation that needs the venue: a path, a body, and what the venue must be asked. */
-const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: unknown[] }>> = {
+const REQUESTS: Readonly<Record<string, Request>> = {
   signIn: {
-    body: { message: "m", signature: "0x", sessionKey: KEY },
-    asked: ["signIn", expect.anything(), { message: "m", signature: "0x", sessionKey: KEY }],
+    body: SIGN_IN,
+    asked: [
+      "signIn",
+      expect.objectContaining({
+        message: Buffer.from(SIGN_IN.message),
+        publicKey: SAMPLE_KEY,
+        nonce: "nonce0001",
+      }),
+    ],
   },
   rotateSession: {
     body: { newSessionKey: KEY },
     asked: [
       "rotateSession",
-      caller,
-      expect.objectContaining({ body: { newSessionKey: KEY }, signature: undefined }),
+      {
+        session: 7,
+        key: FINGERPRINT,
+        newPublicKey: SAMPLE_KEY,
+        bytes: Buffer.from(JSON.stringify({ newSessionKey: KEY })),
+        signature: undefined,
+      },
     ],
   },
-  endSession: { asked: ["endSession", caller] },
+  endSession: { asked: ["endSession", { session: 7 }] },
   getSessions: { asked: ["getSessions", { session: 7 }] },
   endSessionById: {
     path: "/v1/auth/sessions/41",
-    asked: ["endSessionById", caller, "41", undefined],
+    signs: "DELETE /v1/auth/sessions/41",
+    asked: ["endSessionById", { session: 7, id: "41", proof: PROOF }],
   },
-  endOtherSessions: { asked: ["endOtherSessions", caller, undefined] },
+  endOtherSessions: {
+    signs: "DELETE /v1/auth/sessions",
+    asked: ["endOtherSessions", { session: 7, proof: PROOF }],
+  },
   getAccount: { asked: askingFor("getAccount") },
   placeOrder: {
     body: ORDER,
@@ -182,6 +210,14 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
     asked: askingFor("getDeposits", {}, { limit: 2 }),
   },
   getDeposit: { path: "/v1/bridge/deposits/43", asked: askingFor("getDeposit", { id: "43" }) },
+  getWithdrawals: {
+    path: "/v1/bridge/withdrawals?limit=2",
+    asked: askingFor("getWithdrawals", {}, { limit: 2 }),
+  },
+  getWithdrawal: {
+    path: "/v1/bridge/withdrawals/43",
+    asked: askingFor("getWithdrawal", { id: "43" }),
+  },
   getBridge: { asked: asking("getBridge") },
   submitDepositVotes: {
     body: { votes: [{ text: "v", signature: "00" }] },
@@ -203,13 +239,14 @@ const REQUESTS: Readonly<Record<string, { path?: string; body?: object; asked: u
 const venueOperations = OPERATIONS.filter((operation) => operation.needsVenue);
 
 function requestOf(operation: Operation): { path: string; init: RequestInit } {
-  const { path = operation.path, body } = REQUESTS[operation.id] ?? {};
+  const { path = operation.path, body, signs } = REQUESTS[operation.id] ?? {};
   if (body !== undefined) return { path, init: jsonPost(JSON.stringify(body)) };
-  return { path, init: { method: operation.method, headers: BEARER } };
+  const signed = signs === undefined ? {} : { "x-service-sig": sampleSignature(signs) };
+  return { path, init: { method: operation.method, headers: { ...BEARER, ...signed } } };
 }
 
-const { venue, link, calls } = await sampleVenue();
-const attached = await runGateway({ venue, link }, afterAll);
+const { venue, edge, calls } = await sampleVenue();
+const attached = await runGateway({ venue, edge }, afterAll);
 const detached = await runGateway({}, afterAll);
 beforeEach(() => {
   calls.length = 0;
@@ -274,7 +311,7 @@ describe("operations", () => {
 
   test("an answer that breaks its schema: extra fields do not leave the process", async () => {
     const leaky = { ...SAMPLE_ACK, internalSecret: "x" };
-    const { url } = await runGateway({ link, venue: { ...venue, placeOrder: async () => leaky } });
+    const { url } = await runGateway({ edge, venue: { ...venue, placeOrder: async () => leaky } });
     const answer = await ask(`${url}/v1/orders`, jsonPost(JSON.stringify(ORDER)));
     expect(answer.status).toBe(200);
     expect(answer.text).not.toContain("internalSecret");

@@ -21,14 +21,14 @@ export const SERVICE_HANDLERS = [
   handle(getOpenApi, (_, { openApi }) => new JsonText(openApi)),
   handle(getAsyncApi, (_, { asyncApi }) => new JsonText(asyncApi)),
   handle(getHealth, (_, { version }) => ({ status: "ok" as const, version })),
-  handle(getReadiness, async (_, { readiness, link }) => {
+  handle(getReadiness, async (_, { readiness, edge }) => {
     for (const probe of readiness) {
       const reason = probe.notReadyReason();
       if (reason !== undefined) {
         throw new ApiError("not_ready", { reason }, { details: { probe: probe.name } });
       }
     }
-    const conflict = (await link?.request("getStatus", {}))?.status.conflict;
+    const conflict = (await edge?.link.request("getStatus", {}))?.status.conflict;
     return { status: "ready" as const, ...(conflict === undefined ? {} : { conflict }) };
   }),
 ];

@@ -52,7 +52,7 @@ export async function runGateway(
     clientLimits: UNLIMITED,
     readiness: [],
     venue: undefined,
-    link: undefined,
+    edge: undefined,
     metrics: new Registry(),
     trustProxy: false,
     origins: "*",
@@ -103,7 +103,9 @@ export async function ask(url: string, init?: RequestInit): Promise<Answer> {
   return { status: response.status, headers: response.headers, text, body };
 }
 
-export const BEARER = { authorization: "Bearer test-token" };
+/** Of session 7. */
+export const SAMPLE_TOKEN = `${"t".repeat(43)}.7`;
+export const BEARER = { authorization: `Bearer ${SAMPLE_TOKEN}` };
 
 export function jsonPost(
   body: string,

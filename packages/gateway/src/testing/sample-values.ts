@@ -19,6 +19,7 @@ import type {
   SessionInfo,
   Ticker,
   VenueStatus,
+  Withdrawal,
 } from "@perpgate/protocol";
 
 export const MARGIN_CHANGE: MarginChange = {
@@ -302,3 +303,17 @@ export const SESSION_INFO: SessionInfo = {
 };
 
 export const TOKEN = { token: `${"t".repeat(43)}.42`, expiresAt: 1_700_000_400_000 };
+
+export const WITHDRAWAL: Withdrawal = {
+  withdrawalId: "43",
+  chain: "ethereum",
+  token: "USDC",
+  amount: 100,
+  fee: 1,
+  status: "pending",
+  txHash: HASH,
+  deadline: 1_700_086_400_000,
+  nonce: 1,
+  requestedAt: 1_700_000_000_000,
+  endedAt: null,
+};

@@ -4,7 +4,14 @@
  */
 
 import { CoreLink, EdgeLink, memoryTransport, type RequestHandlers } from "@perpgate/link";
+import { RpcContractWallets } from "../auth/contract-wallets.js";
+import { NonceIssuer } from "../auth/nonce-issuer.js";
+import { proofsInThisThread } from "../auth/proofs/in-this-thread.js";
+import { DEFAULT_BOUND_SESSION_MS } from "../auth/siwe-rules.js";
+import { Edge } from "../edge.js";
+import { UNLIMITED } from "../limits/limit-settings.js";
 import type { VenueApi } from "../venue/venue-gateway.js";
+import { SAMPLE_SESSION } from "./sample-session.js";
 import {
   ACCOUNT,
   BLOCK,
@@ -25,14 +32,14 @@ import {
   SESSION_INFO,
   STATUS,
   TICKER,
-  TOKEN,
   VOTE,
+  WITHDRAWAL,
 } from "./sample-values.js";
 
 export interface SampleVenue {
   readonly venue: VenueApi;
-  /** To a core whose handlers are the sample's. */
-  readonly link: EdgeLink;
+  /** Linked to a core whose handlers are the sample's. */
+  readonly edge: Edge;
   /** The calls that it received: the name and the arguments. */
   readonly calls: unknown[][];
   /** What failed in the core. */
@@ -59,20 +66,9 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
   const candle = { time: 0, open: 1, high: 2, low: 0.5, close: 1.5, volume: 3, trades: 4 };
   const canceled = { orderId: "42", status: "canceled" as const, remainingSize: 0.5 };
   const venue: VenueApi = {
-    position: 1,
     isReplicated: false,
     ordersInFlight: 0,
-    reached: () => Promise.resolve(true),
-    reachedIfAnswered: () => Promise.resolve(true),
     caughtUp: () => Promise.resolve(),
-    accountOf: () => 1,
-    sessionOf: () => 7,
-    signIn: answer("signIn", TOKEN),
-    rotateSession: answer("rotateSession", { ...TOKEN, sessionKey: "cd".repeat(32) }),
-    endSession: answer("endSession", { endedAt: 1 }),
-    endSessionById: answer("endSessionById", { endedAt: 1 }),
-    endOtherSessions: answer("endOtherSessions", { ended: ["41"] }),
-    setSessionOptions: answer("setSessionOptions", undefined),
     placeOrder: answer("placeOrder", SAMPLE_ACK),
     placeBatch: answer("placeBatch", [{ ack: SAMPLE_ACK }, { canceled }]),
     changeMargin: answer("changeMargin", MARGIN_CHANGE),
@@ -121,11 +117,23 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
     getDepositQueue: told("getDepositQueue", { result: QUEUE }),
     getDeposits: told("getDeposits", { result: [DEPOSIT] }),
     getDeposit: told("getDeposit", { result: { ...DEPOSIT, votes: [VOTE] } }),
+    getWithdrawals: told("getWithdrawals", { result: [WITHDRAWAL] }),
+    getWithdrawal: told("getWithdrawal", { result: { ...WITHDRAWAL, votes: [] } }),
     tlogCheckpoint: told("tlogCheckpoint", NO_FILE),
     tlogSuccessors: told("tlogSuccessors", NO_FILE),
     tlogPolicy: told("tlogPolicy", NO_FILE),
     tlogTile: told("tlogTile", NO_FILE),
     tlogAcks: told("tlogAcks", NO_FILE),
+    awaitPosition: () => ({ isReached: true }),
+    getSession: ({ session }) => ({ found: session === 7 ? SAMPLE_SESSION : undefined }),
+    prepareSignIn: () => ({ markets: [], unlisted: undefined, isGranted: false }),
+    signIn: told("signIn", { session: 8, account: 1 }),
+    prepareSessionChange: () => ({ current: SAMPLE_SESSION }),
+    rotateSession: told("rotateSession", { expiresAt: 1 }),
+    endSession: told("endSession", { result: { endedAt: 1 } }),
+    endSessionById: told("endSessionById", { result: { endedAt: 1 } }),
+    endOtherSessions: told("endOtherSessions", { result: { ended: ["41"] } }),
+    setSessionOptions: told("setSessionOptions", {}),
     ...changes,
   };
   const transport = memoryTransport();
@@ -138,8 +146,23 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
     onFault: (error) => faults.push(error),
   });
   const link = new EdgeLink(transport.connectEdge);
+  const edge = new Edge({
+    link,
+    limits: UNLIMITED,
+    signIn: {
+      domains: "any",
+      chainIds: undefined,
+      nonce: "any",
+      requireKeyBinding: false,
+      maxBoundSessionMs: DEFAULT_BOUND_SESSION_MS,
+    },
+    services: {
+      nonces: new NonceIssuer(new Uint8Array(32).fill(1)),
+      proofs: proofsInThisThread(new RpcContractWallets(new Map())),
+    },
+  });
   await link.ready;
-  return { venue, link, calls, faults };
+  return { venue, edge, calls, faults };
 }
 
 const NO_FILE = { file: undefined };

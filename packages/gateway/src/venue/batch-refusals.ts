@@ -6,7 +6,7 @@ import { orderNotFound } from "./amend-target.js";
 import type { PlannedOperation } from "./batch-plan.js";
 import { notCancelable, ownOrder, tooLate } from "./cancel-flow.js";
 import { about, orderRefusal, signingRefusal } from "./order-refusals.js";
-import { sessionRefusal } from "./session-flow.js";
+import { sessionRefusal } from "./session-refusal.js";
 import type { LiveSession, RefusedOutcome, VenueLink } from "./venue-link.js";
 
 export interface RefusedBatch {

@@ -12,8 +12,16 @@ const TICK_MS = 200;
 const at = await runVenue({}, afterAll);
 
 /** From now on the log counts as written by others, too. */
-function amongOthers() {
-  return vi.spyOn(at.venue, "isReplicated", "get").mockReturnValue(true);
+function amongOthers({ venue, edge }: Pick<typeof at, "venue" | "edge"> = at) {
+  const spies = [
+    vi.spyOn(venue, "isReplicated", "get").mockReturnValue(true),
+    vi.spyOn(edge, "isReplicated", "get").mockReturnValue(true),
+  ];
+  return {
+    end: () => {
+      for (const spy of spies) spy.mockReturnValue(false);
+    },
+  };
 }
 
 afterEach(() => {
@@ -27,7 +35,7 @@ test("refused here, executed elsewhere meanwhile: the same nonce gets the first 
   const among = amongOthers();
   let first: object | undefined;
   vi.spyOn(at.venue, "caughtUp").mockImplementationOnce(async () => {
-    among.mockReturnValue(false);
+    among.end();
     await trader.place({ ...trader.limit("long", 60_000), clientOrderId: "bid-1" });
     const { body } = await trader.signed(path, amendment);
     first = body;
@@ -191,7 +199,7 @@ test("an unknown order in a cluster: 404, one token, one batch", async () => {
   const rates = { ordersPerSecond: 0.001, cancelsPerSecond: 0.001, accountReadsPerSecond: 0.001 };
   const one = await runVenue({ limits: { ...bursts, ...rates } });
   const trader = await Trader.enter(one);
-  vi.spyOn(one.venue, "isReplicated", "get").mockReturnValue(true);
+  amongOthers(one);
   const caughtUp = vi.spyOn(one.venue, "caughtUp");
   const clientOrderId = "unknown";
   for (const send of [

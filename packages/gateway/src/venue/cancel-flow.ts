@@ -13,7 +13,7 @@ import type { AccountLimits } from "../limits/limits.js";
 import type { Caller } from "../request.js";
 import { namedOrder, numberOf, requireOneName } from "./amend-target.js";
 import { about } from "./order-refusals.js";
-import { sessionRefusal } from "./session-flow.js";
+import { sessionRefusal } from "./session-refusal.js";
 import { countWork } from "./signed-request.js";
 import type { LiveSession, VenueCommand, VenueLink } from "./venue-link.js";
 

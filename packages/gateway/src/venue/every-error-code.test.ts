@@ -26,7 +26,6 @@ const UNANSWERED = "apps/perpgate/src/cluster/outcomes.system.test.ts";
 const RECEIPTS = "packages/gateway/src/venue/receipts.test.ts";
 const EXTENDED_ORDERS = "packages/gateway/src/venue/extended-orders.test.ts";
 const EXITS = "packages/gateway/src/venue/attached-exits.test.ts";
-const REBUILDS = "packages/venue/src/recovery/rebuild.system.test.ts";
 const ATTESTORS = "apps/perpgate/src/serve/bridge/vote-intake.test.ts";
 
 /** Codes of sockets, and of attestors that watch a chain: the test that provokes each. */
@@ -49,7 +48,6 @@ const ELSEWHERE: Partial<Record<ErrorCode, string>> = {
   too_many_rows: EXTENDED_ORDERS,
   exit_price: EXITS,
   exits_not_supported: EXITS,
-  history_rebuilding: REBUILDS,
 };
 
 type Producer = () => Promise<Pick<Answer, "status" | "body">>;
@@ -180,8 +178,8 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
   },
   internal_error: async () => {
     const getBook = () => Promise.reject(new Error("broken"));
-    const { venue, link } = await sampleVenue({ getBook });
-    return ask(`${(await runGateway({ venue, link })).url}/v1/markets/BTCUSD/book`);
+    const { venue, edge } = await sampleVenue({ getBook });
+    return ask(`${(await runGateway({ venue, edge })).url}/v1/markets/BTCUSD/book`);
   },
   overloaded: async () => {
     const { trader } = await entered({ limits: { pendingOrders: 0 } });
@@ -406,6 +404,7 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
     return trader.send("/v1/bridge/votes", { votes: [{ text: "v", signature: "00" }] });
   },
   deposit_not_found: get("/v1/bridge/deposits/999"),
+  withdrawal_not_found: get("/v1/bridge/withdrawals/999"),
   invalid_tx_hash: async () => {
     const { trader } = await entered();
     return trader.send("/v1/bridge/deposit", { chain: "tron", txHash: "0x12", token: "USDT" });

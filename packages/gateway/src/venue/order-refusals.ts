@@ -20,7 +20,7 @@ import {
 } from "@perpgate/protocol/core";
 import type { MarketUnits, Views } from "@perpgate/venue";
 import { MAX_ORDER_NOTIONAL } from "./order-units.js";
-import { sessionRefusal } from "./session-flow.js";
+import { sessionRefusal } from "./session-refusal.js";
 import type { LiveSession, RefusedOutcome } from "./venue-link.js";
 
 export interface RefusedOrder {

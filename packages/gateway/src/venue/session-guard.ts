@@ -3,7 +3,6 @@
 import { ApiError } from "@perpgate/protocol/core";
 import { LRUCache } from "lru-cache";
 import { type SessionKey, sessionKeyOfRaw } from "../auth/session-key.js";
-import { bindsKey } from "../auth/session-resource.js";
 import { sessionOfToken } from "../auth/session-token.js";
 import type { Caller } from "../request.js";
 import type { LiveSession, VenueLink } from "./venue-link.js";
@@ -34,12 +33,6 @@ export class SessionGuard {
     return session;
   }
 
-  /** As `current`, with what other gateways have done to the session. */
-  async caughtUp(session: LiveSession): Promise<LiveSession> {
-    await this.link.caughtUp();
-    return this.current(session);
-  }
-
   /** The session's current key. */
   keyOf(session: LiveSession): SessionKey {
     const cached = this.keys.get(session.key);
@@ -47,16 +40,7 @@ export class SessionGuard {
     const row = this.link.views.sessionKey(session.number);
     if (row === undefined) throw new Error(`session ${session.number} has no key in the log`);
     const key = sessionKeyOfRaw(row.publicKey);
-    this.cache(key);
-    return key;
-  }
-
-  cache(key: SessionKey): void {
     this.keys.set(key.fingerprint, key);
-  }
-
-  /** Whether the wallet's message bound the session's first key. */
-  isKeyBound({ number }: LiveSession): boolean {
-    return bindsKey(this.link.views.sessionKey(number)?.message.toString("utf8") ?? "");
+    return key;
   }
 }

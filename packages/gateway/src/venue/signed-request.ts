@@ -14,7 +14,12 @@
 import { timingSafeEqual } from "node:crypto";
 import { ApiError } from "@perpgate/protocol/core";
 import type { Applied } from "@perpgate/venue";
-import { digestOf, doesNotVerify, readSignature } from "../auth/order-signature.js";
+import {
+  digestOf,
+  doesNotVerify,
+  isFailedSignature,
+  readSignature,
+} from "../auth/order-signature.js";
 import type { SessionKey } from "../auth/session-key.js";
 import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
 import type { Admission } from "../limits/admission.js";
@@ -32,6 +37,8 @@ export interface SignedServices {
   readonly link: VenueLink;
   readonly guard: SessionGuard;
   readonly limits: AccountLimits;
+  /** By session. */
+  readonly failedSignatures: Limit<number>;
   readonly admission: Admission;
   readonly signatures: SignatureVerifier;
   /** Maximum bytes of a signed body, and of a batch. */
@@ -76,9 +83,9 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
 
   /** With the seq of the command that used the nonce for another body: only the conflict is reported. */
   begin(usedBy: number): void {
-    const { link, limits } = this.services;
+    const { link, failedSignatures } = this.services;
     try {
-      limits.failedSignatures.refuseIfSpent(this.session.number, this.caller.header);
+      failedSignatures.refuseIfSpent(this.session.number, this.caller.header);
     } catch (error) {
       this.refuse(error);
       return;
@@ -176,8 +183,8 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
   }
 
   protected refuse(error: unknown): void {
-    const { admission, limits } = this.services;
-    if (isFailedSignature(error)) limits.failedSignatures.count(this.session.number);
+    const { admission, failedSignatures } = this.services;
+    if (isFailedSignature(error)) failedSignatures.count(this.session.number);
     admission.leave();
     this.reject(error);
   }
@@ -211,30 +218,6 @@ export function countWork(
   if (units === 0) return;
   limit.countWork(account, units);
   caller.chargeWork?.(units);
-}
-
-function isFailedSignature(error: unknown): boolean {
-  return error instanceof ApiError && error.code === "invalid_signature";
-}
-
-/**
- * Runs what may check a signature of the session. Once too many of the session have failed, nothing of it
- * is checked: a check that fails costs the sender nothing, and this process as much as one that succeeds.
- */
-export async function withinFailures<T>(
-  { limits, guard }: Pick<SignedServices, "limits" | "guard">,
-  caller: Caller,
-  session: LiveSession,
-  attempt: () => Promise<T>,
-): Promise<T> {
-  limits.failedSignatures.refuseIfSpent(session.number, caller.header);
-  caller.charge?.(signedCost(guard.keyOf(session).kind, 0));
-  try {
-    return await attempt();
-  } catch (error) {
-    if (isFailedSignature(error)) limits.failedSignatures.count(session.number);
-    throw error;
-  }
 }
 
 /**

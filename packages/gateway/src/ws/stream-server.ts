@@ -160,7 +160,7 @@ export class StreamServer {
       this.admitWhenPaid(socket, address, gateway, () =>
         whenReached(
           request,
-          gateway.venue,
+          gateway.edge,
           () => this.accept(request, socket, head, address, gateway),
           (error) => refuseUpgrade(socket, error, gateway.refusals),
         ),

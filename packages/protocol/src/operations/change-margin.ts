@@ -28,6 +28,5 @@ export const changeMargin = {
     "margin_needed",
     "nonce_too_old",
     "nonce_conflict",
-    "history_rebuilding",
   ],
 } satisfies Operation;

@@ -10,5 +10,5 @@ export const getFills = {
   costMicros: 60,
   query: FillsQuery,
   success: { status: 200, description: "Fills", schema: Fills },
-  errors: ["unknown_symbol", "history_rebuilding"],
+  errors: ["unknown_symbol"],
 } satisfies Operation;

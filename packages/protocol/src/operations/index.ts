@@ -40,6 +40,8 @@ export * from "./get-ticker.js";
 export * from "./get-tickers.js";
 export * from "./get-time.js";
 export * from "./get-trades.js";
+export * from "./get-withdrawal.js";
+export * from "./get-withdrawals.js";
 export * from "./operation.js";
 export * from "./place-batch.js";
 export * from "./place-order.js";

@@ -40,6 +40,8 @@ import { getTicker } from "./get-ticker.js";
 import { getTickers } from "./get-tickers.js";
 import { getTime } from "./get-time.js";
 import { getTrades } from "./get-trades.js";
+import { getWithdrawal } from "./get-withdrawal.js";
+import { getWithdrawals } from "./get-withdrawals.js";
 import type { Operation } from "./operation.js";
 import { placeBatch } from "./place-batch.js";
 import { placeOrder } from "./place-order.js";
@@ -81,6 +83,8 @@ export const OPERATIONS: readonly Operation[] = [
   registerDeposit,
   getDeposits,
   getDeposit,
+  getWithdrawals,
+  getWithdrawal,
   getBridge,
   submitDepositVotes,
   getDepositQueue,

@@ -56,10 +56,7 @@ export class Follower {
     this.replica = new Replica(this.state.engine, [
       {
         onCommand: (applied) => {
-          const sealed = observe(this.state, applied);
-          const { blocks, rows } = this.state;
-          rows.onCommand(applied, blocks.currentNumber, sealed);
-          this.lastBlock = sealed ?? this.lastBlock;
+          this.lastBlock = observe(this.state, applied) ?? this.lastBlock;
         },
       },
     ]);

@@ -16,8 +16,7 @@ let queue: WriteQueue;
 
 async function open(): Promise<void> {
   ({ store } = openHistoryStore(folder, LOG));
-  queue = new WriteQueue(store.held, store.recent, () => undefined, fail);
-  queue.start(store.held, store.writerData);
+  queue = new WriteQueue(store, () => undefined, fail);
 }
 
 async function close(): Promise<void> {

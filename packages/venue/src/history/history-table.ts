@@ -27,17 +27,12 @@ export interface PlaceRange {
 
 export class HistoryTable implements RowTable {
   constructor(
-    /** Undefined while the store is being rebuilt: then only what is in memory is found. */
-    private database: StoredTable | undefined,
+    private readonly database: StoredTable,
     /** The table's number in slices. */
     readonly number: number,
     /** Slices that are not on disk, the oldest first. */
     private readonly recent: readonly Slice[],
   ) {}
-
-  use(database: StoredTable): void {
-    this.database = database;
-  }
 
   get(key: Buffer): Buffer | undefined {
     for (let i = this.recent.length - 1; i >= 0; i--) {
@@ -45,7 +40,7 @@ export class HistoryTable implements RowTable {
       const at = slice.find(this.number, key);
       if (at !== undefined) return slice.value(at);
     }
-    return this.database?.get(key);
+    return this.database.get(key);
   }
 
   /** Entries with from ≤ key < to, the highest key first. */
@@ -81,17 +76,17 @@ export class HistoryTable implements RowTable {
 
   /** Rows on disk; reads all keys. */
   count(): number {
-    return this.database?.count() ?? 0;
+    return this.database.count();
   }
 
   /** Reads both ends, so that a damaged tree shows at the start and not under load. */
   probe(): void {
-    this.database?.probe();
+    this.database.probe();
   }
 
   /** Up to `limit` entries with from ≤ key < to, of memory and disk; reads as far as the caller does. */
   latest(from: Buffer, to: Buffer, limit: number, isAscending: boolean): Iterable<Entry> {
-    const stored = this.database?.range(from, to, limit, isAscending) ?? [];
+    const stored = this.database.range(from, to, limit, isAscending);
     const sources: Iterable<Entry>[] = [];
     for (let i = this.recent.length - 1; i >= 0; i--) {
       const slice = this.recent[i]!;

@@ -17,12 +17,13 @@ import {
   SOCIALISED,
   TRADED,
   WALLET_CREDITED,
+  WITHDRAWAL_EXPIRED,
+  WITHDRAWAL_REQUESTED,
 } from "../event-fields.js";
 import { type ChangeProjection, FLAG } from "./change-projection.js";
 import { FILL_ROW, type FillSink } from "./fill-projection.js";
-import { ROW_TABLES } from "./history-environment.js";
 import { accountGroup, NO_MARKET } from "./keys.js";
-import type { RowSink } from "./rows.js";
+import type { RowSink, RowTable } from "./rows.js";
 
 /** The number of a kind is part of the store's format. */
 export const LEDGER = {
@@ -35,6 +36,8 @@ export const LEDGER = {
   ADL: 6,
   SETTLEMENT: 7,
   MARGIN: 8,
+  WITHDRAWAL: 9,
+  WITHDRAWAL_FEE: 10,
 } as const;
 
 export const LEDGER_ROW = {
@@ -45,7 +48,7 @@ export const LEDGER_ROW = {
   /** The balance after it. */
   BALANCE: 3,
   /**
-   * The id of a deposit; what moved into a position's margin (negative: out of it); what funding cost,
+   * The id of a deposit or a withdrawal; what moved into a position's margin (negative: out of it); what funding cost,
    * which is more than the amount where it raised the cost of a position without margin.
    */
   DETAIL: 4,
@@ -63,6 +66,13 @@ export const AT_FILL = 2 ** 17;
 export interface LedgerContext {
   /** Wallet, margins and reserves of an account, as booked. */
   balanceMicros(account: number): number;
+}
+
+export interface LedgerTables {
+  readonly fills: RowTable;
+  /** Key: account and market, seq, place. */
+  readonly payments: RowTable;
+  readonly ledger: RowTable;
 }
 
 /** A change of the current command. Drafts are reused by later commands. */
@@ -85,6 +95,7 @@ export class LedgerProjection implements FillSink {
   private readonly balances = new Map<number, number>();
 
   constructor(
+    private readonly tables: LedgerTables,
     private readonly queue: RowSink,
     private readonly changes: ChangeProjection,
     private readonly context: LedgerContext,
@@ -143,13 +154,28 @@ export class LedgerProjection implements FillSink {
         const { account, market, amountMicros } = MARGIN_CHANGED;
         // It moves between two parts of the balance.
         this.add(LEDGER.MARGIN, of(account), of(market), 0, of(amountMicros));
+        return;
+      }
+      case EVENT.WithdrawalRequested: {
+        const { account, withdrawalId, amountMicros, feeMicros } = WITHDRAWAL_REQUESTED;
+        this.withdraw(of(account), of(withdrawalId), -of(amountMicros), -of(feeMicros));
+        return;
+      }
+      case EVENT.WithdrawalExpired: {
+        const { account, withdrawalId, amountMicros, feeMicros } = WITHDRAWAL_EXPIRED;
+        this.withdraw(of(account), of(withdrawalId), of(amountMicros), of(feeMicros));
       }
     }
   }
 
+  private withdraw(account: number, id: number, amount: number, fee: number): void {
+    this.add(LEDGER.WITHDRAWAL, account, NO_MARKET, amount, id);
+    if (fee !== 0) this.add(LEDGER.WITHDRAWAL_FEE, account, NO_MARKET, fee, id);
+  }
+
   endCommand(seq: number, timeMs: number): void {
     if (this.count === 0) return;
-    const { balances, queue } = this;
+    const { balances, queue, tables } = this;
     for (let i = this.count - 1; i >= 0; i--) {
       const { account, amount, group, ordinal, row, isFill } = this.drafts[i]!;
       const balance = balances.get(account) ?? this.context.balanceMicros(account);
@@ -157,8 +183,7 @@ export class LedgerProjection implements FillSink {
       row[isFill ? FILL_ROW.BALANCE : LEDGER_ROW.BALANCE] = balance;
       if (!isFill) row[LEDGER_ROW.TIME] = timeMs;
       const isPayment = !isFill && row[LEDGER_ROW.KIND] === LEDGER.FUNDING;
-      const { fills, payments, ledger } = ROW_TABLES;
-      const table = isFill ? fills : isPayment ? payments : ledger;
+      const table = isFill ? tables.fills : isPayment ? tables.payments : tables.ledger;
       queue.putWords(table, group, seq, ordinal, row);
     }
     balances.clear();

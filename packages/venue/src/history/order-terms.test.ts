@@ -8,7 +8,6 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { NO_EVIDENCE } from "../record/record.js";
 import { FILL_CLIENT } from "./fill-projection.js";
 import { History } from "./history.js";
-import { HistoryRows } from "./history-rows.js";
 import { openHistoryStore } from "./history-store.js";
 import { EXTENDED_ROW, ORDER_ROW, ORDER_ROW_WORDS } from "./order-row.js";
 
@@ -18,7 +17,6 @@ const CLIENT = clientIdWords("grid_7-a") ?? NO_CLIENT_ID;
 
 let folder = "";
 let history: History;
-let rows: HistoryRows;
 let seq = 0;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "perpgate-terms-"));
@@ -30,13 +28,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** As the next start does, which has the rows of open orders from a snapshot. */
-async function reopen(): Promise<void> {
-  await history.close();
-  history = await openHistory(rows.save());
-}
-
-async function openHistory(saved?: Buffer): Promise<History> {
+async function openHistory(): Promise<History> {
   const { store } = await openHistoryStore(join(folder, "store"), new Uint8Array(16));
   const context = {
     unitMicros: () => 1,
@@ -46,9 +38,7 @@ async function openHistory(saved?: Buffer): Promise<History> {
     deposit: () => undefined,
     accountOfSession: () => 0,
   };
-  rows = new HistoryRows(context);
-  if (saved !== undefined) rows.load(saved);
-  return History.open(store, rows, {
+  return new History(store, context, {
     commit: "inline",
     onDurable: () => undefined,
     onFailure: (error) => {
@@ -113,7 +103,9 @@ test("OrderExtended: the order, its changes and its fills have the terms", async
   );
   expect([...row().slice(ORDER_ROW_WORDS)]).toEqual([0, 90_000, 0, 0, 0, ...CLIENT]);
   expect(history.lastChanges.at(-1)?.row.slice(1)).toEqual(Float64Array.from(row()));
-  await reopen();
+  // The next start reads the row back before a fill changes it.
+  await history.close();
+  history = await openHistory();
   apply(11, [
     "Traded",
     { takerSide: -1, priceTicks: 500, lots: 3, makerOrderId: ORDER, makerAccount: ACCOUNT },
@@ -185,7 +177,8 @@ test("StopTriggered: a stop that rests is shown as resting, also after a restart
     ["OrderAcknowledged", { ...ACKNOWLEDGED, type: 2, status: 2 }],
   );
   expect(row()[ORDER_ROW.STATUS]).toBe(2);
-  await reopen();
+  await history.close();
+  history = await openHistory();
   apply(20, ["StopTriggered", { orderId: ORDER, account: ACCOUNT }], ["OrderRested", RESTED]);
   expect(row()[ORDER_ROW.STATUS]).toBe(1);
   expect(row()[EXTENDED_ROW.LIMIT]).toBe(490);

@@ -32,6 +32,7 @@ import { decodeResult, encodeResult } from "./result-projection.js";
 import { bytesOfWords, wordsOfBytes } from "./rows.js";
 import { decodeSessionKey, encodeSessionKey } from "./session-projection.js";
 import type { Cell } from "./sqlite.js";
+import { decodeWithdrawal, encodeWithdrawal, isWithdrawalRow } from "./withdrawal-projection.js";
 import { packWords, unpackWords } from "./word-blob.js";
 
 export interface Entry {
@@ -453,6 +454,52 @@ export const CODECS: Readonly<Record<TableName, RowCodec>> = {
         publicKey: bytesOrNone(cells, 1),
         signature: bytesOrNone(cells, 2),
         signed: bytesOrNone(cells, 3),
+      }),
+  ),
+  withdrawals: coded(
+    "withdrawal_rows",
+    two("account", "withdrawal"),
+    [
+      "nonce",
+      "chain",
+      "token",
+      "amount",
+      "fee",
+      "requested",
+      "deadline",
+      "status",
+      "ended",
+      "tx",
+      "digest",
+    ],
+    (value) => {
+      const row = decodeWithdrawal(value);
+      const { nonce, chain, token, amountMicros, feeMicros, requestedAtMs, deadlineMs } = row;
+      const { status, endedAtMs, txHash, digest } = row;
+      const money = [amountMicros, feeMicros, requestedAtMs, deadlineMs];
+      return [nonce, chain, token, ...money, status, endedAtMs, txHash, digest];
+    },
+    ([nonce, chain, token, amountMicros, feeMicros, requestedAtMs, deadlineMs, ...rest]) => {
+      const [status, endedAtMs, txHash, digest] = rest;
+      const money = { amountMicros, feeMicros, requestedAtMs, deadlineMs };
+      const row = { nonce, chain, token, ...money, status, endedAtMs, txHash, digest };
+      if (!isWithdrawalRow(row)) throw new HistoryDamaged("a withdrawal cannot be read");
+      return encodeWithdrawal(row);
+    },
+  ),
+  withdrawalVotes: coded(
+    "withdrawal_vote_rows",
+    three("withdrawal", "attestor", "place"),
+    ["public_key", "signature", "signed"],
+    (value) => {
+      const { publicKey, signature, signed } = decodeVote(value);
+      return [publicKey, signature, signed];
+    },
+    (cells) =>
+      encodeVote(0, {
+        publicKey: bytesOrNone(cells, 0),
+        signature: bytesOrNone(cells, 1),
+        signed: bytesOrNone(cells, 2),
       }),
   ),
   payments: withMarket("payment_rows", LEDGER_MARKET, BALANCE_COLUMNS),

@@ -7,11 +7,11 @@
  */
 
 import { END_REASONS, ORDER_STATUSES, ORDER_TYPES } from "@perpgate/protocol/acknowledgement-leaf";
-import { CANDLE_PRICES, RESOLUTIONS } from "@perpgate/protocol/core";
+import { CANDLE_PRICES, RESOLUTIONS, WITHDRAWAL_STATUSES } from "@perpgate/protocol/core";
 import { EMPTY_DIGEST } from "../blocks/merkle.js";
 
 /** Another number: the store is rebuilt from the log. */
-export const HISTORY_FORMAT = 11;
+export const HISTORY_FORMAT = 12;
 
 const TABLES_SQL = `
 CREATE TABLE store (
@@ -120,6 +120,15 @@ CREATE TABLE vote_rows (
   signed BLOB,
   PRIMARY KEY (deposit, attestor, part)
 ) WITHOUT ROWID;
+CREATE TABLE withdrawal_rows (
+  account INTEGER, withdrawal INTEGER, nonce INTEGER, chain TEXT, token TEXT, amount INTEGER, fee INTEGER,
+  requested INTEGER, deadline INTEGER, status INTEGER, ended INTEGER, tx TEXT, digest TEXT,
+  PRIMARY KEY (account, withdrawal)
+) WITHOUT ROWID;
+CREATE TABLE withdrawal_vote_rows (
+  withdrawal INTEGER, attestor INTEGER, place INTEGER, public_key BLOB, signature BLOB, signed BLOB,
+  PRIMARY KEY (withdrawal, attestor, place)
+) WITHOUT ROWID;
 `;
 
 /** The names of an enumeration by its numbers. */
@@ -140,6 +149,7 @@ const ORDER_ID = (column: string) =>
 
 const LEDGER_KINDS = [
   ...["deposit", "grant", "fee", "pnl", "funding", "liquidation", "adl", "settlement", "margin"],
+  ...["withdrawal", "withdrawalFee"],
 ];
 const FILL_KINDS = ["order", "liquidation", "backstop", "adl"];
 
@@ -194,6 +204,12 @@ CREATE VIEW ledger AS SELECT
   ${USD("l.amount")} AS amount_usd, ${USD("l.balance")} AS balance_usd, l.detail, l.time AS time_ms,
   ${UTC("l.time")} AS time_at
 FROM ledger_rows l LEFT JOIN market_rows m ON m.market = l.market;
+CREATE VIEW withdrawals AS SELECT
+  withdrawal AS position, account, chain, token, ${USD("amount")} AS amount_usd, ${USD("fee")} AS fee_usd,
+  ${named("status", WITHDRAWAL_STATUSES)} AS status, nullif(tx, '') AS transaction_hash,
+  deadline AS deadline_ms, requested AS requested_ms, nullif(ended, 0) AS ended_ms,
+  ${UTC("requested")} AS requested_at
+FROM withdrawal_rows;
 CREATE VIEW positions AS SELECT
   p.account, m.symbol, ${SIZE("p.lots")} AS size,
   CASE WHEN p.lots <> 0 THEN ${USD("p.cost")} / (p.lots * m.lot_size) END AS entry_price,

@@ -2,7 +2,7 @@
  * Turns the operator's configuration (decimals) into the engine's `VenueConfig` (integers). This is the
  * only place that converts it. Nothing is rounded: a figure that is not whole in its unit throws.
  */
-import type { AttestorKind, MarketConfig, VenueConfig } from "@perpgate/engine";
+import type { AttestorKind, MarketConfig, VenueConfig, WithdrawalConfig } from "@perpgate/engine";
 import type { MarketDefinition } from "@perpgate/protocol";
 import { microsPerTickLot, NotInUnits, stepOf, toMicrosFloor } from "@perpgate/protocol/core";
 
@@ -23,6 +23,24 @@ export interface VenueParameters {
   readonly attestors: number;
   readonly attestorQuorum: number;
   readonly devCredit: number;
+  /** Missing: the venue takes no withdrawals. */
+  readonly withdrawals?: WithdrawalParameters | undefined;
+}
+
+/** In dollars and seconds. */
+export interface WithdrawalParameters {
+  readonly minWithdrawal: number;
+  readonly fee: number;
+  readonly accountPerDay: number;
+  readonly venuePerHour: number;
+  readonly venuePerDay: number;
+  readonly lifeSeconds: number;
+  readonly chains: readonly {
+    readonly chain: string;
+    readonly chainId: number;
+    readonly tokens: readonly string[];
+    readonly maxUnpaid: number;
+  }[];
 }
 
 export const DEFAULT_PARAMETERS: VenueParameters = {
@@ -55,6 +73,23 @@ export function venueConfigOf(
     attestors: parameters.attestors,
     attestorQuorum: parameters.attestorQuorum,
     devCreditMicros: wholeMicros(parameters.devCredit),
+    ...(parameters.withdrawals === undefined
+      ? {}
+      : { withdrawals: withdrawalConfigOf(parameters.withdrawals) }),
+  };
+}
+
+function withdrawalConfigOf(parameters: WithdrawalParameters): WithdrawalConfig {
+  return {
+    minMicros: wholeMicros(parameters.minWithdrawal),
+    feeMicros: wholeMicros(parameters.fee),
+    accountDayMicros: wholeMicros(parameters.accountPerDay),
+    venueHourMicros: wholeMicros(parameters.venuePerHour),
+    venueDayMicros: wholeMicros(parameters.venuePerDay),
+    lifeMs: parameters.lifeSeconds * 1_000,
+    chains: parameters.chains.map(({ maxUnpaid, ...chain }) => {
+      return { ...chain, maxUnpaidMicros: wholeMicros(maxUnpaid) };
+    }),
   };
 }
 

@@ -1,18 +1,20 @@
-/** A read of a live session: counted once, and judged again where this core may be behind others. */
+/** A call of a live session: counted once, and judged again where this core may be behind others. */
 
 import type { Session } from "@perpgate/engine/reading";
 import type { NotesInMaking } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
-import { NotApplied } from "../pending-batches.js";
 import type { Venue } from "../venue.js";
 import type { AccountLimit } from "./account-limits.js";
+import { caughtUp } from "./execution.js";
 
 const NOT_FOUND = 404;
 
 export class AccountCalls {
   constructor(
     private readonly venue: Venue,
-    private readonly reads: AccountLimit,
+    private readonly limit: AccountLimit,
+    /** There is nothing of a read to execute: one that is not executed is late. */
+    private readonly isReading: boolean,
   ) {}
 
   /**
@@ -21,32 +23,32 @@ export class AccountCalls {
    *
    * @throws ApiError `invalid_token`, `rate_limited`
    */
-  read<T>(
+  run<T>(
     number: number,
     notes: NotesInMaking,
     attempt: (session: Session) => T | Promise<T>,
   ): T | Promise<T> {
     const session = liveSession(this.venue, number);
-    this.reads.take(session.account, notes);
-    return this.venue.isReplicated ? this.judged(session, attempt) : attempt(session);
+    this.limit.take(session.account, notes);
+    return this.venue.isReplicated ? this.judged(number, attempt) : attempt(session);
   }
 
   private async judged<T>(
-    session: Session,
+    number: number,
     attempt: (session: Session) => T | Promise<T>,
   ): Promise<T> {
+    const { venue } = this;
     try {
-      return await attempt(session);
+      return await attempt(liveSession(venue, number));
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== NOT_FOUND) throw error;
-      await this.venue.caughtUp().catch((failure: unknown) => {
-        if (!(failure instanceof NotApplied)) throw failure;
-        if (failure.why === "stopped") throw new ApiError("stopped", {});
-        // There is nothing of a read to execute: this core may be behind others.
+      await caughtUp(venue).catch((failure: unknown) => {
+        const isLate = failure instanceof ApiError && failure.code === "not_executed";
+        if (!isLate || !this.isReading) throw failure;
         const details = { retryAfterMs: 1_000 };
-        throw new ApiError("lagging", { position: this.venue.seq }, { details });
+        throw new ApiError("lagging", { position: venue.seq }, { details });
       });
-      return attempt(liveSession(this.venue, session.number));
+      return attempt(liveSession(venue, number));
     }
   }
 }

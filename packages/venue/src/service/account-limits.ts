@@ -4,6 +4,11 @@ import type { Notes, NotesInMaking } from "@perpgate/link";
 import { rateLimitedError, TokenBuckets } from "@perpgate/protocol/token-buckets";
 
 export interface AccountLimitSettings {
+  readonly ordersPerSecond: number;
+  readonly ordersBurst: number;
+  /** Separate from orders, so that orders cannot use up the cancels. */
+  readonly cancelsPerSecond: number;
+  readonly cancelsBurst: number;
   /** Reads with a token. */
   readonly accountReadsPerSecond: number;
   readonly accountReadsBurst: number;

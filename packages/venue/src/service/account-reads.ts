@@ -3,11 +3,11 @@
 import type { NotesInMaking, RequestHandlers } from "@perpgate/link";
 import type { Order, PreconfirmProof } from "@perpgate/protocol";
 import { ApiError, hexFromBytes, parseOrderId } from "@perpgate/protocol/core";
-import { MAX_LAG_MS } from "../time/venue-clock.js";
 import type { Venue } from "../venue.js";
 import type { AccountCalls } from "./account-calls.js";
 import { ordersFor } from "./orders-query.js";
 import { promisesOf } from "./public-reads.js";
+import { wallTimeOf } from "./wall-time.js";
 import { wholePage } from "./whole-page.js";
 
 export type AccountReads = Pick<
@@ -24,13 +24,15 @@ export type AccountReads = Pick<
   | "getPreconfirmProof"
   | "getDeposits"
   | "getDeposit"
+  | "getWithdrawals"
+  | "getWithdrawal"
 >;
 
 export function accountReads(venue: Venue, calls: AccountCalls): AccountReads {
   const { views } = venue;
   return {
     getSessions: ({ session: caller }, notes) =>
-      calls.read(caller, notes, ({ account }) => ({
+      calls.run(caller, notes, ({ account }) => ({
         sessions: views.sessions(account).map(({ number, message, expiresAt, ...session }) => ({
           info: {
             id: String(number),
@@ -42,27 +44,27 @@ export function accountReads(venue: Venue, calls: AccountCalls): AccountReads {
         })),
       })),
     getOrders: ({ session, query }, notes) =>
-      calls.read(session, notes, ({ account }) => {
+      calls.run(session, notes, ({ account }) => {
         checkSymbol(venue, query);
         return { result: ordersFor(views, account, query, noteRows(notes)) };
       }),
     getOrder: ({ session, params: { id } }, notes) =>
-      calls.read(session, notes, ({ account }) => ({ result: ownOrder(venue, account, id) })),
+      calls.run(session, notes, ({ account }) => ({ result: ownOrder(venue, account, id) })),
     getAccount: ({ session: number }, notes) =>
-      calls.read(number, notes, (live) => {
+      calls.run(number, notes, (live) => {
         const { session, ...account } = views.account(live);
         const expiresAt = wallTimeOf(venue, session.expiresAt);
         return { result: { ...account, session: { ...session, expiresAt } } };
       }),
     getPositions: ({ session }, notes) =>
-      calls.read(session, notes, ({ account }) => ({ result: views.positions(account) })),
+      calls.run(session, notes, ({ account }) => ({ result: views.positions(account) })),
     getFills: ({ session, query }, notes) =>
-      calls.read(session, notes, ({ account }) => {
+      calls.run(session, notes, ({ account }) => {
         checkSymbol(venue, query);
         return { result: views.fills(account, query) };
       }),
     getLedger: ({ session, query }, notes) =>
-      calls.read(session, notes, ({ account }) => {
+      calls.run(session, notes, ({ account }) => {
         checkSymbol(venue, query);
         let read = 0;
         const result = views.ledger(account, query, (rows) => {
@@ -73,32 +75,40 @@ export function accountReads(venue: Venue, calls: AccountCalls): AccountReads {
         return { result };
       }),
     getFundingPayments: ({ session, query }, notes) =>
-      calls.read(session, notes, ({ account }) => {
+      calls.run(session, notes, ({ account }) => {
         checkSymbol(venue, query);
         return { result: views.fundingPayments(account, query) };
       }),
     getPreconfirm: ({ session, params: { ackNonce } }, notes) =>
-      calls.read(session, notes, async ({ account }) => ({
+      calls.run(session, notes, async ({ account }) => ({
         result: await preconfirm(venue, account, ackNonce, noteRows(notes)),
       })),
     getPreconfirmProof: ({ session, params: { ackNonce } }, notes) =>
-      calls.read(session, notes, async ({ account }) => {
+      calls.run(session, notes, async ({ account }) => {
         await preconfirm(venue, account, ackNonce, noteRows(notes));
         const proof = await promisesOf(venue).orderProof(Number(ackNonce), noteRows(notes));
         if (proof === undefined) throw new ApiError("not_in_checkpoint", { ackNonce });
         return { result: proof };
       }),
     getDeposits: ({ session, query }, notes) =>
-      calls.read(session, notes, ({ account }) => {
+      calls.run(session, notes, ({ account }) => {
         const found = views.deposits(account, query);
         notes.rows += found.read - found.rows.length;
         return { result: wholePage(found, query) };
       }),
     getDeposit: ({ session, params: { id: depositId } }, notes) =>
-      calls.read(session, notes, ({ account }) => {
+      calls.run(session, notes, ({ account }) => {
         const deposit = views.deposit(account, Number(depositId));
         if (deposit === undefined) throw new ApiError("deposit_not_found", { depositId });
         return { result: deposit };
+      }),
+    getWithdrawals: ({ session, query }, notes) =>
+      calls.read(session, notes, ({ account }) => ({ result: views.withdrawals(account, query) })),
+    getWithdrawal: ({ session, params: { id: withdrawalId } }, notes) =>
+      calls.read(session, notes, ({ account }) => {
+        const withdrawal = views.withdrawal(account, Number(withdrawalId));
+        if (withdrawal === undefined) throw new ApiError("withdrawal_not_found", { withdrawalId });
+        return { result: withdrawal };
       }),
   };
 }
@@ -137,13 +147,4 @@ function ownOrder({ views }: Venue, account: number, orderId: string): Order {
 function checkSymbol({ views }: Venue, { symbol }: { readonly symbol?: string }): void {
   if (symbol === undefined || views.marketNumber(symbol) !== undefined) return;
   throw new ApiError("unknown_symbol", { symbol }, { field: "symbol" });
-}
-
-/**
- * When the wall clock shows a time of the log. They differ if one of them was wrong; a difference that
- * leaves the venue ready is not counted, or the result would vary by milliseconds.
- */
-function wallTimeOf(venue: Venue, logMs: number): number {
-  const aheadMs = venue.nowMs() - venue.wallMs();
-  return Math.abs(aheadMs) > MAX_LAG_MS ? logMs - aheadMs : logMs;
 }

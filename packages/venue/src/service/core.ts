@@ -10,6 +10,9 @@ import type { Attestation } from "./attestation.js";
 import { deposits } from "./deposits.js";
 import { logFiles } from "./log-files.js";
 import { publicReads } from "./public-reads.js";
+import { emitSessionChanges, type SessionSink } from "./session-notices.js";
+import { sessions } from "./sessions.js";
+import { signIns } from "./sign-ins.js";
 
 /** Requests of one edge in flight. Its budgets and limits admit far fewer. */
 const WINDOW = 100_000;
@@ -25,17 +28,22 @@ export interface CoreOptions {
   readonly onFault: (error: unknown, request: string) => void;
 }
 
-export class Core {
+export class Core implements SessionSink {
   private readonly handlers: RequestHandlers;
+  private readonly links = new Set<CoreLink>();
 
   constructor(private readonly options: CoreOptions) {
     const { venue, clusterStatus, limits } = options;
     const { accountReadsPerSecond, accountReadsBurst, depositsPerMinute, unseenDeposits } = limits;
+    const { cancelsPerSecond, cancelsBurst } = limits;
     const reads = new AccountLimit("account-reads", accountReadsPerSecond, accountReadsBurst);
+    const cancels = new AccountLimit("cancels", cancelsPerSecond, cancelsBurst);
     this.handlers = {
       ...publicReads(venue, clusterStatus),
       ...logFiles(venue),
-      ...accountReads(venue, new AccountCalls(venue, reads)),
+      ...accountReads(venue, new AccountCalls(venue, reads, true)),
+      ...sessions(venue, new AccountCalls(venue, cancels, false)),
+      ...signIns(venue),
       ...deposits({
         venue,
         attestation: options.attestation,
@@ -43,11 +51,20 @@ export class Core {
         maxUnseen: unseenDeposits,
       }),
     };
+    venue.observe({ onCommand: (applied) => emitSessionChanges(applied, this) });
+  }
+
+  onSessionChanged(session: number, publicKey: Uint8Array): void {
+    for (const link of this.links) link.notify("sessionChanged", { session, publicKey });
+  }
+
+  onSessionEnded(session: number): void {
+    for (const link of this.links) link.notify("sessionEnded", { session });
   }
 
   connect(transport: (receiver: Receiver) => Transport): CoreLink {
     const { venue, onFault } = this.options;
-    return new CoreLink(transport, {
+    const link = new CoreLink(transport, {
       handlers: this.handlers,
       notices: {},
       window: WINDOW,
@@ -55,5 +72,8 @@ export class Core {
       position: () => venue.seq,
       onFault,
     });
+    this.links.add(link);
+    void link.closed.then(() => this.links.delete(link));
+    return link;
   }
 }

@@ -3,12 +3,11 @@
 import type { RequestHandlers } from "@perpgate/link";
 import type { BridgeInfo, Chain, Token } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
-import { NotApplied } from "../pending-batches.js";
-import { NO_EVIDENCE } from "../record/record.js";
 import type { Venue } from "../venue.js";
 import { liveSession } from "./account-calls.js";
 import type { AccountLimit } from "./account-limits.js";
 import type { Attestation } from "./attestation.js";
+import { answered, execute, sessionRefusal } from "./execution.js";
 
 export type Deposits = Pick<
   RequestHandlers,
@@ -55,16 +54,11 @@ export function deposits({ venue, attestation, limit, maxUnseen }: DepositServic
         txHash,
         token,
       } as const;
-      const outcome = await answered(
-        venue.submitted(command, NO_EVIDENCE, (applied) => views.outcome(applied)),
-      );
+      const { outcome } = await execute(venue, command);
       if (outcome.kind === "refused") {
         const { refusal, detail1 } = outcome;
         if (refusal === "too_many_unseen_deposits") throw tooManyUnseen(detail1);
-        const isGone = refusal === "session_unknown" || refusal === "session_expired";
-        throw isGone
-          ? new ApiError("invalid_token", {})
-          : new Error(`RegisterDeposit was refused: ${refusal}`);
+        throw sessionRefusal("RegisterDeposit", outcome);
       }
       const result = views.registeredDeposit(account, chain, txHash);
       if (result === undefined) throw new Error(`deposit ${chain} ${txHash} was not registered`);
@@ -76,15 +70,6 @@ export function deposits({ venue, attestation, limit, maxUnseen }: DepositServic
     }),
     getDepositQueue: async (request) => ({ result: await attestors().queue(request) }),
   };
-}
-
-/** What the venue resolves with; rejects with what a client is answered if it applied nothing. */
-async function answered<T>(submitted: Promise<T>): Promise<T> {
-  try {
-    return await submitted;
-  } catch (error) {
-    throw error instanceof NotApplied ? new ApiError(error.why, {}) : error;
-  }
 }
 
 function tooManyUnseen(limit: number): ApiError {

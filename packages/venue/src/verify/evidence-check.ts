@@ -1,6 +1,6 @@
 /**
  * Checks every authorisation from the log alone: the signature of an order, an amendment, a change of
- * margin or a batch by its session's key, a session's key by the wallet that signed in, a rotation by the
+ * margin, a withdrawal or a batch by its session's key, a session's key by the wallet that signed in, a rotation by the
  * old key if it signed, the end of another session by a key of the same account, a vote by its attestor's
  * key. A contract wallet can be asked only on its chain: such sign-ins count as not re-checkable. So do, in a
  * pruned log, signatures by keys that only the removed part had.
@@ -35,6 +35,7 @@ import { rotationFault } from "./rotation-body.js";
 import { type OwnedSession, SessionOwners } from "./session-owners.js";
 import { boundKeyOf, signInFault } from "./sign-in-message.js";
 import { voteFault } from "./vote-check.js";
+import { OpenWithdrawals, withdrawalBodyFault, withdrawalVoteFault } from "./withdrawal-check.js";
 
 /** The address that signed a message (EIP-191), lower-case hex; null if no key can have signed it. */
 export type RecoverWallet = (message: Uint8Array, signature: Uint8Array) => Promise<string | null>;
@@ -59,6 +60,7 @@ export class EvidenceCheck {
   prunedKeySignatures = 0;
   private fault: Fault | undefined;
   private readonly batches = new BatchCheck();
+  private readonly withdrawals = new OpenWithdrawals();
   private readonly owners: SessionOwners;
   private readonly keys = new Map<string, VerifyingKey>();
   /** Fingerprints of keys from before the log's start whose bytes are unknown. */
@@ -134,6 +136,24 @@ export class EvidenceCheck {
         const deposit = engine.state.deposits.byId.get(command.depositId);
         const difference = voteFault(command, evidence, listing, deposit);
         this.onVote(seq, difference, evidence);
+        return;
+      }
+      case "Withdraw": {
+        this.orders++;
+        const difference = withdrawalBodyFault(evidence.signed, command);
+        if (difference !== null) this.report(seq, difference);
+        else this.checkSignature(seq, command.key, evidence, isRefused);
+        this.withdrawals.note(engine.state, seq);
+        return;
+      }
+      case "AttestWithdrawal": {
+        const { state } = engine;
+        const { withdrawalId } = command;
+        const withdrawal = this.withdrawals.get(withdrawalId);
+        const addressOf = (account: number): string | undefined => state.addresses.at(account);
+        const difference = withdrawalVoteFault(command, evidence, listing, withdrawal, addressOf);
+        this.onVote(seq, difference, evidence);
+        this.withdrawals.note(state, withdrawalId);
         return;
       }
     }

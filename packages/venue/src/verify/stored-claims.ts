@@ -17,6 +17,7 @@ import { decodeSessionKey, type SessionKeyRow } from "../history/session-project
 import type { DataFolder } from "../recovery/data-folder.js";
 import { isGivenUp } from "../recovery/given-up.js";
 import { isUnreadable } from "../recovery/newest-state.js";
+import { historyContextOf } from "../recovery/recover.js";
 import {
   decodeReplicaState,
   encodeReplicaState,
@@ -64,7 +65,6 @@ export class StoredClaims {
   private readonly pending: Checkpoint[];
   private readonly snapshotBatches: Set<number>;
   private history: HistoryCheck | undefined;
-  private rows: ReplicaState["rows"] | undefined;
 
   private constructor(private readonly found: Found) {
     this.badLines = found.badLines;
@@ -119,13 +119,12 @@ export class StoredClaims {
   }
 
   /** Begins at a state; claims about earlier positions are dropped. */
-  begin({ engine, rows }: ReplicaState, batch: number): void {
-    this.rows = rows;
+  begin({ engine }: ReplicaState, batch: number): void {
     while (this.pending[0] !== undefined && this.pending[0].batch < batch) this.pending.shift();
     for (const each of this.snapshotBatches) if (each < batch) this.snapshotBatches.delete(each);
     const { store } = this.found;
     if (store === undefined) return;
-    this.history = new HistoryCheck(store, rows, engine.seq);
+    this.history = new HistoryCheck(store, historyContextOf(engine), engine.seq);
   }
 
   /** The history's tables; undefined without one that can be compared. */
@@ -148,9 +147,7 @@ export class StoredClaims {
 
   /** Call after each command, with the block that contains it and the block that it sealed. */
   commandFault(applied: Applied, block: number, sealed: SealedBlock | null): string | null {
-    if (this.history !== undefined) return this.history.onCommand(applied, block, sealed);
-    this.rows?.onCommand(applied, block, sealed);
-    return null;
+    return this.history?.onCommand(applied, block, sealed) ?? null;
   }
 
   /** Call after each batch, with the last sealed block. */

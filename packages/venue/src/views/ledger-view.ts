@@ -25,6 +25,8 @@ const KINDS: readonly LedgerKind[] = [
   "adl",
   "settlement",
   "margin",
+  "withdrawal",
+  "withdrawalFee",
 ];
 const MAX_ROWS = 1_000;
 
@@ -60,9 +62,12 @@ function entryOf(source: VenueSource, item: LedgerItem): LedgerEntry {
   };
 }
 
+/** Their detail is the deposit or the withdrawal. */
+const NAMED_KINDS: readonly number[] = [LEDGER.DEPOSIT, LEDGER.WITHDRAWAL, LEDGER.WITHDRAWAL_FEE];
+
 function referenceOf(seq: number, kind: number, detail: number, fill: number | null): string {
   if (fill !== null) return `${seq}-${fill}`;
-  return String(kind === LEDGER.DEPOSIT ? detail : seq);
+  return String(NAMED_KINDS.includes(kind) ? detail : seq);
 }
 
 /** All accrued funding as one entry, if there is any and the query begins with the newest. */

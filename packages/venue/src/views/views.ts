@@ -14,6 +14,7 @@ import {
 import type {
   Account,
   AttestedDeposit,
+  AttestedWithdrawal,
   Block,
   Book,
   Candle,
@@ -32,6 +33,7 @@ import type {
   Ticker,
   Trade,
   VenueStatus,
+  Withdrawal,
 } from "@perpgate/protocol";
 import type { ChangeRow } from "../history/change-projection.js";
 import type { FilteredRows } from "../history/filtered-rows.js";
@@ -70,6 +72,7 @@ import { emitPublicEvents, type PublicEventSink } from "./public-events.js";
 import type { RowsQuery, TimesQuery } from "./row-query.js";
 import { candlesView, fillsView, fundingView, tradesView } from "./tape-view.js";
 import { stateOf, type VenueSource, type ViewedMarket, viewedMarket } from "./venue-source.js";
+import { withdrawalsView, withdrawalView } from "./withdrawal-view.js";
 
 /** More than one command can make for one account. */
 const MAX_FILLS = 100_000;
@@ -101,11 +104,6 @@ export class Views {
   /** The venue's own time, Unix milliseconds. */
   get timeMs(): number {
     return stateOf(this.source).timeMs;
-  }
-
-  /** Whether the past is being rebuilt: reads of it throw `history_rebuilding`. */
-  get isRebuilding(): boolean {
-    return this.source.history.isRebuilding;
   }
 
   /** The version of the engine's rules in force. */
@@ -252,6 +250,15 @@ export class Views {
   /** What the account owns now. */
   money(account: number): AccountMoney {
     return moneyView(moneyOf(stateOf(this.source), account));
+  }
+
+  /** The newest first. */
+  withdrawals(account: number, query: RowsQuery = {}): Withdrawal[] {
+    return withdrawalsView(this.source, account, query);
+  }
+
+  withdrawal(account: number, id: number): AttestedWithdrawal | undefined {
+    return withdrawalView(this.source, account, id);
   }
 
   /** Every change of the account's balance. */

@@ -9,7 +9,7 @@
 import { getCandles, getMarkets, getTime, type Operation } from "@perpgate/protocol/operations";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { chargeOperation } from "../../limits/charge-operation.js";
-import { linkOf } from "../../operations/handler.js";
+import { edgeOf } from "../../operations/handler.js";
 import { marketsOf } from "../../operations/markets.js";
 import { RequestClient } from "../client.js";
 import type { GatewayContext } from "../context.js";
@@ -38,7 +38,7 @@ export function serveUdf(app: FastifyInstance, context: GatewayContext): void {
   };
   serve("config", getMarkets, feedConfiguration);
   serve("time", getTime, async (_query, reply) => {
-    const link = linkOf(context, "udf/time");
+    const { link } = edgeOf(context, "udf/time");
     const { time } = (await link.request("getTime", { params: {}, query: {} })).result;
     void reply.type("text/plain; charset=utf-8");
     return String(Math.floor(time / 1_000));
@@ -55,7 +55,7 @@ export function serveUdf(app: FastifyInstance, context: GatewayContext): void {
     const count = /^[0-9]{1,9}$/.test(limit) ? Number(limit) : DEFAULT_RESULTS;
     return searchSymbols(await marketsOf(context), { query, type, exchange, limit: count });
   });
-  serve("history", getCandles, (query) => history(linkOf(context, "udf/history"), query));
+  serve("history", getCandles, (query) => history(edgeOf(context, "udf/history").link, query));
 }
 
 function count(

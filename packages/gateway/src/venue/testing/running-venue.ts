@@ -30,6 +30,7 @@ import type { SignInProofs } from "../../auth/proofs/proof-job.js";
 import type { SignInRules } from "../../auth/sign-in.js";
 import { DEFAULT_BOUND_SESSION_MS } from "../../auth/siwe-rules.js";
 import type { SignatureVerifier } from "../../auth/verification/signature-verifier.js";
+import { Edge } from "../../edge.js";
 import { type LimitSettings, UNLIMITED } from "../../limits/limit-settings.js";
 import { AddressLimits } from "../../limits/limits.js";
 import {
@@ -90,6 +91,7 @@ export interface VenueChanges {
 
 export interface RunningVenue extends RunningGateway {
   readonly venue: Venue;
+  readonly edge: Edge;
   readonly directory: string;
   readonly nonces: NonceIssuer;
   readonly streams: StreamServer;
@@ -119,6 +121,7 @@ export async function runVenue(
 ): Promise<RunningVenue> {
   const directory = changes.directory ?? newFolder(atEnd);
   const time = { nowMs: changes.startMs ?? START_MS };
+  const clock = () => changes.clock?.(time.nowMs) ?? time.nowMs;
   const nonces = new NonceIssuer(new Uint8Array(32).fill(1));
   const venue = await Venue.open({
     directory,
@@ -126,7 +129,7 @@ export async function runVenue(
     listing: DEFAULT_MARKETS,
     cohort: changes.cohort ?? "open",
     attestors: changes.attestors ?? null,
-    clock: () => changes.clock?.(time.nowMs) ?? time.nowMs,
+    clock,
     monotonic: () => time.nowMs,
     checkpoints: null,
     ticks: false,
@@ -140,10 +143,16 @@ export async function runVenue(
   const contracts = new RpcContractWallets(changes.rpc ?? new Map());
   const proofs = changes.proofs ?? proofsInThisThread(contracts);
   const attestation = changes.attestation?.(venue);
-  const port = new VenueGateway({
-    venue,
+  const transport = memoryTransport({ isCoded: process.env.PERPGATE_CODED_LINK === "1" });
+  const coreFaults: unknown[] = [];
+  const core = new Core({ venue, limits, attestation, onFault: (error) => coreFaults.push(error) });
+  core.connect(transport.connectCore);
+  const link = new EdgeLink(transport.connectEdge);
+  const { signatures } = changes;
+  const edge = new Edge({
+    link,
     limits,
-    signatures: changes.signatures,
+    signatures,
     signIn: {
       domains: "any",
       chainIds: undefined,
@@ -154,12 +163,9 @@ export async function runVenue(
     },
     services: { nonces, proofs },
   });
-  const transport = memoryTransport({ isCoded: process.env.PERPGATE_CODED_LINK === "1" });
-  const coreFaults: unknown[] = [];
-  const core = new Core({ venue, limits, attestation, onFault: (error) => coreFaults.push(error) });
-  core.connect(transport.connectCore);
-  const link = new EdgeLink(transport.connectEdge);
   await link.ready;
+  const { failedSignatures } = edge;
+  const port = new VenueGateway({ venue, limits, signatures, failedSignatures });
   const streamFaults: object[] = [];
   const socketEndings: object[] = [];
   const streams = new StreamServer({
@@ -176,10 +182,10 @@ export async function runVenue(
       venue: port,
       streams,
       nonces,
-      clock: () => time.nowMs,
+      clock,
       addressLimits: new AddressLimits(limits),
       clientLimits: limits,
-      link,
+      edge,
       ...changes.server,
       ...(changes.http === undefined ? {} : { limits: changes.http }),
       ...(changes.metrics === undefined ? {} : { metrics: changes.metrics }),
@@ -214,6 +220,7 @@ export async function runVenue(
   return {
     ...gateway,
     venue,
+    edge,
     directory,
     nonces,
     streams,

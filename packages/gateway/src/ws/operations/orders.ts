@@ -157,8 +157,8 @@ function textIn(body: unknown, name: string): string {
 }
 
 /** The position that this gateway has applied, as REST has it in a header; an `ack` has its own. */
-function seqOf({ venue }: GatewayContext): { readonly seq?: number } {
-  return venue === undefined ? {} : { seq: venue.position };
+function seqOf({ edge }: GatewayContext): { readonly seq?: number } {
+  return edge === undefined ? {} : { seq: edge.position };
 }
 
 function acknowledged(ack: unknown, { isReplay }: SocketCall): object {

@@ -6,6 +6,7 @@ import { BearerToken } from "../../auth/session-token.js";
 import { type LogProgress, lagging } from "../../http/log-position.js";
 import { chargeOperation } from "../../limits/charge-operation.js";
 import { COST } from "../../limits/costs.js";
+import { edgeOf } from "../../operations/handler.js";
 import { handleMessage } from "./operation.js";
 
 /** Not refused for the debt of the account, like the REST operations that count as cancels. */
@@ -17,27 +18,25 @@ export const auth = handleMessage(socketAuth, ({ token: text }, call, { sessions
   connection.charge(COST.token);
   const token = new BearerToken(text);
   const bind = () => sessions.bind(connection, sessions.sessionOf(token, connection.session));
-  const { venue } = gateway;
-  const isAhead = venue?.isReplicated === true && token.session > venue.position;
-  call.answerWith(isAhead ? reach(venue, token).then(bind) : bind(), () => ({}));
+  const { edge } = gateway;
+  const isAhead = edge?.isReplicated === true && token.session > edge.position;
+  call.answerWith(isAhead ? reach(edge, token).then(bind) : bind(), () => ({}));
   return undefined;
 });
 
 /** The session was opened at another gateway, which is ahead of this one, or it is of another log. */
-async function reach(venue: LogProgress, { session }: BearerToken): Promise<void> {
-  if (!(await venue.reachedIfAnswered(session))) throw lagging(venue);
+async function reach(progress: LogProgress, { session }: BearerToken): Promise<void> {
+  if (!(await progress.reachedIfAnswered(session))) throw lagging(progress);
 }
 
 /** Sets the options of the socket's session; answered once they are durable. */
 export const session = handleMessage(socketSession, ({ cancelOnDisconnect }, call, { gateway }) => {
   const { session } = call.connection;
   if (session === undefined) throw new ApiError("token_required", {});
-  if (gateway.venue === undefined) {
-    throw new ApiError("venue_unavailable", { operation: "session" });
-  }
+  const { link } = edgeOf(gateway, "session");
   chargeOperation(gateway.budgets, call, SESSION_CHARGE, session.account, call.header);
-  const caller = { bearerToken: session.token, header: call.header };
-  const done = gateway.venue.setSessionOptions(caller, { cancelOnDisconnect });
+  const options = { session: session.number, cancelOnDisconnect };
+  const done = link.request("setSessionOptions", options);
   call.answerWith(done, () => ({ cancelOnDisconnect }));
   return undefined;
 });

@@ -24,17 +24,17 @@ interface AcceptedStream {
 }
 
 export const subscribe = handleMessage(socketSubscribe, (message, call, context) => {
-  const { venue } = context.gateway;
+  const { edge } = context.gateway;
   // Both may be of a log that was set up again, and never come.
   const needed = { seen: 0, named: Math.max(message.since ?? 0, positionOf(message.token)) };
-  if (venue?.isReplicated !== true || isApplied(venue, needed)) {
+  if (edge?.isReplicated !== true || isApplied(edge, needed)) {
     subscribeNow(message, call, context);
     return undefined;
   }
   // The client was at another gateway, which is ahead of this one.
-  void waitFor(venue, needed)
+  void waitFor(edge, needed)
     .then((isReached) => {
-      if (!isReached) call.refuse(lagging(venue));
+      if (!isReached) call.refuse(lagging(edge));
       else if (call.connection.isStopping) call.refuse(new ApiError("stopped", {}));
       else if (call.connection.isOpen) subscribeNow(message, call, context);
     })

@@ -44,7 +44,6 @@ export function candleState(views: Views, symbol: string, resolution: Resolution
     t: "candles",
     s: `${symbol}.${resolution}`,
     read: (): StreamPayload<"candles"> | undefined => {
-      if (views.isRebuilding) return undefined;
       const candles = views.candles(symbol, resolution, { limit: 2 }) ?? [];
       return candles.length === 0 ? undefined : candles.reverse();
     },

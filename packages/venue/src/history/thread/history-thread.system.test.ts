@@ -37,12 +37,10 @@ afterEach(async () => {
 
 function open(): void {
   queue = new WriteQueue(
-    store.held,
-    store.recent,
+    store,
     (held) => reached.push(held.position),
     (error) => failures.push(error.message),
   );
-  queue.start(store.held, store.writerData);
 }
 
 /** Every write fails when its transaction commits, as on a full disk. */

@@ -1,0 +1,66 @@
+/** Signing in: the checks of the edge around those of the core. */
+
+import type { EdgeLink } from "@perpgate/link";
+import type { SessionToken, SignInBody } from "@perpgate/protocol";
+import { ApiError, bindsSessionKey } from "@perpgate/protocol/core";
+import type { NewAccountLimit } from "../limits/limits.js";
+import type { Client } from "../request.js";
+import type { EdgeSessions } from "./edge-sessions.js";
+import { ContractChecks } from "./proofs/contract-checks.js";
+import { refuseResource } from "./session-resource.js";
+import { newSecret, tokenOf } from "./session-token.js";
+import { checkSignIn, proveSignIn, type SignInRules, type SignInServices } from "./sign-in.js";
+
+export class SignIns {
+  private readonly contractChecks = new ContractChecks();
+
+  constructor(
+    private readonly link: EdgeLink,
+    private readonly sessions: EdgeSessions,
+    private readonly rules: SignInRules,
+    private readonly services: SignInServices,
+    private readonly newAccounts: NewAccountLimit,
+  ) {}
+
+  async signIn(client: Client, body: SignInBody, nowMs: number): Promise<SessionToken> {
+    const { link, rules } = this;
+    const { nonces, proofs, random } = this.services;
+    const signIn = checkSignIn(body, nowMs, rules, nonces);
+    const { account: address, message, resource, key, expiresAtMs } = signIn;
+    if (rules.domains === "any" && client.isForwarded) {
+      // "any" is for local use only; a proxy in front means that the gateway is public.
+      const { domain } = message;
+      throw new ApiError("siwe_domain_not_allowed", { domain }, { field: "message" });
+    }
+    const { nonce } = message;
+    const symbols = resource?.symbols ?? [];
+    const { markets, unlisted, isGranted } = await link.request("prepareSignIn", {
+      address,
+      nonce,
+      symbols,
+    });
+    if (unlisted !== undefined) {
+      throw refuseResource(resource?.line ?? 1, `symbols that are listed; ${unlisted} is not`);
+    }
+    await proveSignIn(signIn, proofs, (check) => this.contractChecks.run(client, check));
+    if (isGranted) this.newAccounts.take(client.address, client.header);
+    const secret = newSecret(random);
+    const { tokenHash } = secret;
+    const { session, account } = await link.request("signIn", {
+      address,
+      publicKey: key.raw,
+      tokenHash,
+      nonce,
+      expiresAt: expiresAtMs,
+      nonceForgottenAt: signIn.nonceForgottenAtMs,
+      maxOrderNotionalMicros: resource?.maxOrderNotionalMicros ?? 0,
+      maxNotionalMicros: resource?.maxNotionalMicros ?? 0,
+      markets,
+      message: Buffer.from(message.text, "utf8"),
+      signature: signIn.walletSignature,
+    });
+    const isKeyBound = bindsSessionKey(message.text);
+    this.sessions.add(session, { account, tokenHash, publicKey: key.raw, isKeyBound });
+    return { token: tokenOf(secret, session), expiresAt: expiresAtMs };
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * What this process keeps for the operations that a core answers: the link to it, the sessions that it
+ * knows, and the checks that need no state of the venue.
+ */
+
+import type { EdgeLink } from "@perpgate/link";
+import { EdgeSessions } from "./auth/edge-sessions.js";
+import { SessionChanges } from "./auth/session-changes.js";
+import type { SignInRules, SignInServices } from "./auth/sign-in.js";
+import { SignIns } from "./auth/sign-ins.js";
+import { poolVerifier } from "./auth/verification/pool-verifier.js";
+import type { SignatureVerifier } from "./auth/verification/signature-verifier.js";
+import type { LogProgress } from "./http/log-position.js";
+import type { LimitSettings } from "./limits/limit-settings.js";
+import { failedSignatureLimit, type Limit, NewAccountLimit } from "./limits/limits.js";
+
+export interface EdgeOptions {
+  /** Before its first frame arrives: the core may send notices immediately. */
+  readonly link: EdgeLink;
+  readonly limits: LimitSettings;
+  readonly signIn: SignInRules;
+  readonly services: SignInServices;
+  /** Verifies signatures; by default libuv's thread pool does. */
+  readonly signatures?: SignatureVerifier | undefined;
+}
+
+export class Edge implements LogProgress {
+  readonly link: EdgeLink;
+  readonly sessions: EdgeSessions;
+  readonly signIns: SignIns;
+  readonly changes: SessionChanges;
+  readonly failedSignatures: Limit<number>;
+
+  constructor({ link, limits, signIn, services, signatures = poolVerifier }: EdgeOptions) {
+    this.link = link;
+    this.sessions = new EdgeSessions(link);
+    const { sessions } = this;
+    const newAccounts = new NewAccountLimit(limits);
+    this.signIns = new SignIns(link, sessions, signIn, services, newAccounts);
+    this.failedSignatures = failedSignatureLimit(limits);
+    const { failedSignatures } = this;
+    const { proofs } = services;
+    this.changes = new SessionChanges({ link, sessions, signatures, failedSignatures, proofs });
+  }
+
+  /** The last position that the core has shown. */
+  get position(): number {
+    return this.link.position;
+  }
+
+  get isReplicated(): boolean {
+    return this.link.isReplicated;
+  }
+
+  reached(position: number): Promise<boolean> {
+    return this.awaited(position, false);
+  }
+
+  reachedIfAnswered(position: number): Promise<boolean> {
+    return this.awaited(position, true);
+  }
+
+  private async awaited(position: number, isAnswered: boolean): Promise<boolean> {
+    if (position <= this.position) return true;
+    const asked = { position: Math.min(position, Number.MAX_SAFE_INTEGER), isAnswered };
+    const { isReached } = await this.link.request("awaitPosition", asked);
+    return isReached;
+  }
+}

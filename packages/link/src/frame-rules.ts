@@ -1,0 +1,66 @@
+/** The rows of the table of frames: who sends a frame, what it is for, and the kinds of its fields. */
+
+import type { TObject, TSchema } from "typebox";
+import { count, type Fields, type Kind, record, type ValuesOf } from "./kinds.js";
+import { shaped } from "./schema-kind.js";
+
+export type Side = "edge" | "core";
+
+export interface NoticeRule<S, B> {
+  readonly type: number;
+  readonly from: S;
+  readonly body: Kind<B>;
+  readonly summary: string;
+}
+
+export interface RequestRule<B, A> {
+  readonly type: number;
+  readonly body: Kind<B>;
+  readonly answer: Kind<A>;
+  readonly summary: string;
+}
+
+export function notice<const S extends Side | "either", F extends Fields>(
+  type: number,
+  from: S,
+  fields: F,
+  summary: string,
+): NoticeRule<S, ValuesOf<F>> {
+  return { type, from, body: record(fields), summary };
+}
+
+export function request<F extends Fields, A extends Fields>(
+  type: number,
+  fields: F,
+  answer: A,
+  summary: string,
+): RequestRule<ValuesOf<F>, ValuesOf<A>> {
+  return { type, body: record(fields), answer: record(answer), summary };
+}
+
+/** A read that anybody may make: the contract has the shapes. */
+export function publicRead<P extends TObject, Q extends TObject, R extends TSchema>(
+  type: number,
+  operation: ReadOperation<P, Q, R>,
+) {
+  const { params, query, success, summary } = operation;
+  const fields = { params: shaped(params), query: shaped(query) };
+  return request(type, fields, { result: shaped(success.schema) }, summary);
+}
+
+/** A read of a session's own account. */
+export function accountRead<P extends TObject, Q extends TObject, R extends TSchema>(
+  type: number,
+  operation: ReadOperation<P, Q, R>,
+) {
+  const { params, query, success, summary } = operation;
+  const fields = { session: count(), params: shaped(params), query: shaped(query) };
+  return request(type, fields, { result: shaped(success.schema) }, summary);
+}
+
+interface ReadOperation<P, Q, R> {
+  readonly summary: string;
+  readonly params: P;
+  readonly query: Q;
+  readonly success: { readonly schema: R };
+}

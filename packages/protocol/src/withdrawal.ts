@@ -1,0 +1,66 @@
+/** Withdrawals: asked for with the session key, signed and watched by attestors, paid by the chain's vault. */
+
+import { type Static, Type } from "typebox";
+import { Chain, Token } from "./deposit.js";
+import { OrderNonce } from "./order.js";
+import { POSITION_CURSORS, WideLimit } from "./paging.js";
+import { Count, Dollars, LogPosition, Nullable, TimeMs } from "./scalar.js";
+import { WITHDRAWAL_STATUSES, WITHDRAWAL_VERDICTS } from "./wire-names.js";
+
+export const WithdrawalBody = Type.Object(
+  {
+    chain: Chain,
+    token: Token,
+    amount: Type.Number({
+      exclusiveMinimum: 0,
+      description: "Dollars that the vault pays, to the micro-dollar; the fee comes on top.",
+    }),
+    nonce: OrderNonce,
+  },
+  { title: "WithdrawalBody", additionalProperties: false },
+);
+export type WithdrawalBody = Static<typeof WithdrawalBody>;
+
+export const Withdrawal = Type.Object(
+  {
+    withdrawalId: LogPosition,
+    chain: Chain,
+    token: Token,
+    amount: Dollars,
+    fee: Dollars,
+    status: Type.Enum([...WITHDRAWAL_STATUSES], {
+      description:
+        "queued; attested: a quorum has signed; pending: on the chain, in its dispute period; paid; expired: not paid by the deadline, amount and fee are credited again.",
+    }),
+    txHash: Nullable(
+      Type.String({ description: "Of the request, and once it is paid of the payment." }),
+    ),
+    deadline: { ...TimeMs, description: "Unix milliseconds; nothing is paid after it." },
+    nonce: OrderNonce,
+    requestedAt: TimeMs,
+    endedAt: Nullable({ ...TimeMs, description: "When it was known to be paid, or expired." }),
+  },
+  { title: "Withdrawal" },
+);
+export type Withdrawal = Static<typeof Withdrawal>;
+export const Withdrawals = Type.Array(Withdrawal);
+export const WithdrawalsQuery = Type.Object({ limit: WideLimit, ...POSITION_CURSORS });
+export type WithdrawalsQuery = Static<typeof WithdrawalsQuery>;
+
+const WithdrawalVote = Type.Object({
+  attestor: Count,
+  publicKey: Type.String({ description: "The attestor's Ed25519 key, 64 hex digits." }),
+  verdict: Type.Enum([...WITHDRAWAL_VERDICTS]),
+  votedAt: TimeMs,
+  text: Type.String({ description: "What was signed, to the byte (ASCII)." }),
+  signature: Type.String({ description: "Ed25519 over the text, 128 hex digits." }),
+});
+
+/** A withdrawal with each attestor's signature for the vault and latest sighting. */
+export const AttestedWithdrawal = Type.Object(
+  { ...Withdrawal.properties, votes: Type.Array(WithdrawalVote) },
+  { title: "AttestedWithdrawal" },
+);
+export type AttestedWithdrawal = Static<typeof AttestedWithdrawal>;
+
+export const WithdrawalIdPath = Type.Object({ id: LogPosition });

@@ -1,0 +1,162 @@
+/**
+ * Withdrawals as users read them: the engine forgets one that was paid or has expired. And the signed votes:
+ * each attestor's signature for the vault, and its latest sighting.
+ */
+import { EVENT } from "@perpgate/engine";
+import { WITHDRAWAL_STATUSES } from "@perpgate/protocol/core";
+import { sha256 } from "../blocks/merkle.js";
+import {
+  refusalIn,
+  WITHDRAWAL_EXPIRED,
+  WITHDRAWAL_PAID,
+  WITHDRAWAL_PROGRESSED,
+  WITHDRAWAL_REQUESTED,
+} from "../event-fields.js";
+import type { Applied } from "../replica.js";
+import { hasFields, isHex, isInteger, isText } from "../stored-json.js";
+import { HistoryDamaged } from "../venue-errors.js";
+import { type ChangeProjection, FLAG } from "./change-projection.js";
+import { encodeVote } from "./deposit-projection.js";
+import { keyOf } from "./keys.js";
+import type { RowSink, RowTable } from "./rows.js";
+
+export interface WithdrawalTables {
+  /** Key: account, withdrawal. */
+  readonly withdrawals: RowTable;
+  /** Key: withdrawal, attestor, `WITHDRAWAL_VOTE`. */
+  readonly withdrawalVotes: RowTable;
+}
+
+/** The place of a vote; part of the store's format. */
+export const WITHDRAWAL_VOTE = { SIGNED: 0, SIGHTING: 1 } as const;
+
+export interface WithdrawalRow {
+  readonly nonce: number;
+  readonly chain: string;
+  readonly token: string;
+  readonly amountMicros: number;
+  readonly feeMicros: number;
+  readonly requestedAtMs: number;
+  readonly deadlineMs: number;
+  /** An index into WITHDRAWAL_STATUSES. */
+  readonly status: number;
+  /** 0 while it is open. */
+  readonly endedAtMs: number;
+  /** Lower-case hex; empty for none. */
+  readonly txHash: string;
+  /** SHA-256 of the body that asked for it, lower-case hex. */
+  readonly digest: string;
+}
+
+const PAID = WITHDRAWAL_STATUSES.indexOf("paid");
+const EXPIRED = WITHDRAWAL_STATUSES.indexOf("expired");
+
+export class WithdrawalProjection {
+  constructor(
+    private readonly tables: WithdrawalTables,
+    private readonly queue: RowSink,
+    private readonly changes: ChangeProjection,
+  ) {}
+
+  /** `at` is the offset of an event; events that are not about withdrawals are ignored. */
+  onEvent(applied: Applied, kind: number, words: Float64Array, at: number): void {
+    const { timeMs } = applied;
+    switch (kind) {
+      case EVENT.WithdrawalRequested:
+        this.onRequested(applied, words, at);
+        return;
+      case EVENT.WithdrawalProgressed: {
+        const { account, withdrawalId, status } = WITHDRAWAL_PROGRESSED;
+        const next = { status: words[at + status]!, ...transactionOf(applied) };
+        this.change(words[at + account]!, words[at + withdrawalId]!, next);
+        return;
+      }
+      case EVENT.WithdrawalPaid: {
+        const { account, withdrawalId } = WITHDRAWAL_PAID;
+        const next = { status: PAID, endedAtMs: timeMs, ...transactionOf(applied) };
+        this.change(words[at + account]!, words[at + withdrawalId]!, next);
+        return;
+      }
+      case EVENT.WithdrawalExpired: {
+        const { account, withdrawalId } = WITHDRAWAL_EXPIRED;
+        const next = { status: EXPIRED, endedAtMs: timeMs };
+        this.change(words[at + account]!, words[at + withdrawalId]!, next);
+      }
+    }
+  }
+
+  /** Stores the signed form of an accepted vote. */
+  onVote({ command, evidence, events }: Applied): void {
+    if (command.kind !== "AttestWithdrawal" || evidence.signed.length === 0) return;
+    if (refusalIn(events) !== "") return;
+    const { withdrawalId, attestor, verdict } = command;
+    const place = verdict === "signed" ? WITHDRAWAL_VOTE.SIGNED : WITHDRAWAL_VOTE.SIGHTING;
+    const key = keyOf(withdrawalId, attestor, place);
+    this.queue.put(this.tables.withdrawalVotes, key, encodeVote(0, evidence));
+  }
+
+  private onRequested(applied: Applied, words: Float64Array, at: number): void {
+    const { command, evidence, timeMs } = applied;
+    if (command.kind !== "Withdraw") return;
+    const { account, withdrawalId, amountMicros, feeMicros, deadlineMs, nonce } =
+      WITHDRAWAL_REQUESTED;
+    const row: WithdrawalRow = {
+      nonce: words[at + nonce]!,
+      chain: command.chain,
+      token: command.token,
+      amountMicros: words[at + amountMicros]!,
+      feeMicros: words[at + feeMicros]!,
+      requestedAtMs: timeMs,
+      deadlineMs: words[at + deadlineMs]!,
+      status: 0,
+      endedAtMs: 0,
+      txHash: "",
+      digest: sha256(evidence.signed).toString("hex"),
+    };
+    this.put(words[at + account]!, words[at + withdrawalId]!, row);
+  }
+
+  private change(account: number, id: number, next: Partial<WithdrawalRow>): void {
+    const bytes = this.tables.withdrawals.get(keyOf(account, id));
+    // A store that begins after the request, because the log was pruned, does not know it.
+    if (bytes === undefined) return;
+    this.put(account, id, { ...decodeWithdrawal(bytes), ...next });
+  }
+
+  private put(account: number, id: number, row: WithdrawalRow): void {
+    this.queue.put(this.tables.withdrawals, keyOf(account, id), encodeWithdrawal(row));
+    this.changes.flag(account, FLAG.MONEY);
+  }
+}
+
+function transactionOf({ command }: Applied): { txHash?: string } {
+  if (command.kind !== "AttestWithdrawal" || command.txHash === "") return {};
+  return { txHash: command.txHash };
+}
+
+export function encodeWithdrawal(row: WithdrawalRow): Buffer {
+  return Buffer.from(JSON.stringify(row));
+}
+
+/** @throws HistoryDamaged */
+export function decodeWithdrawal(bytes: Buffer): WithdrawalRow {
+  const row: unknown = JSON.parse(bytes.toString());
+  if (isWithdrawalRow(row)) return row;
+  throw new HistoryDamaged("a withdrawal cannot be read");
+}
+
+export function isWithdrawalRow(value: unknown): value is WithdrawalRow {
+  return hasFields(value, {
+    nonce: isInteger,
+    chain: isText,
+    token: isText,
+    amountMicros: isInteger,
+    feeMicros: isInteger,
+    requestedAtMs: isInteger,
+    deadlineMs: isInteger,
+    status: isInteger,
+    endedAtMs: isInteger,
+    txHash: isText,
+    digest: isHex(64),
+  });
+}

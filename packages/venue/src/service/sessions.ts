@@ -1,0 +1,147 @@
+/**
+ * Sessions: what an edge needs to check tokens and signatures, and the commands that open, change and end
+ * them. The edge has checked message, keys and signatures; here is what needs the venue's state.
+ */
+
+import { hash } from "node:crypto";
+import type { Session } from "@perpgate/engine/reading";
+import type { NotesInMaking, RequestHandlers } from "@perpgate/link";
+import { ApiError, bindsSessionKey, endSessionText } from "@perpgate/protocol/core";
+import { type Evidence, NO_EVIDENCE } from "../record/record.js";
+import type { Venue } from "../venue.js";
+import { type AccountCalls, liveSession } from "./account-calls.js";
+import { caughtUp, execute, isSessionGone, sessionRefusal } from "./execution.js";
+import { wallTimeOf } from "./wall-time.js";
+
+export type Sessions = Pick<
+  RequestHandlers,
+  | "awaitPosition"
+  | "getSession"
+  | "prepareSessionChange"
+  | "rotateSession"
+  | "endSession"
+  | "endSessionById"
+  | "endOtherSessions"
+  | "setSessionOptions"
+>;
+
+const NO_SIGNATURE = new Uint8Array(0);
+
+export function sessions(venue: Venue, commands: AccountCalls): Sessions {
+  const { views } = venue;
+  return {
+    awaitPosition: async ({ position, isAnswered }) => ({
+      isReached: isAnswered
+        ? await venue.reachedIfAnswered(position)
+        : await venue.reached(position),
+    }),
+    getSession: ({ session: number }) => {
+      const session = views.session(number);
+      return { found: session === undefined ? undefined : knownOf(venue, session) };
+    },
+    prepareSessionChange: ({ session, other }, notes: NotesInMaking) =>
+      commands.run(session, notes, async ({ account }) => {
+        if (other !== undefined) sessionOfAccount(venue, account, other);
+        await caughtUp(venue);
+        return { current: knownOf(venue, liveSession(venue, session)) };
+      }),
+    rotateSession: async ({ session, key, newPublicKey, bytes, signature = NO_SIGNATURE }) => {
+      const { expiresAtMs } = liveSession(venue, session);
+      const { outcome } = await execute(
+        venue,
+        {
+          kind: "RotateSession",
+          stampMs: venue.nowMs(),
+          session,
+          oldKey: key,
+          newKey: fingerprintOf(newPublicKey),
+        },
+        { signed: bytes, signature, publicKey: newPublicKey },
+      );
+      if (outcome.kind !== "refused") return { expiresAt: wallTimeOf(venue, expiresAtMs) };
+      if (outcome.refusal === "session_key_rotated") throw new ApiError("session_key_rotated", {});
+      throw sessionRefusal("RotateSession", outcome);
+    },
+    endSession: async ({ session }) => {
+      const endedAt = await close(venue, session, NO_EVIDENCE);
+      if (endedAt === undefined) throw new ApiError("invalid_token", {});
+      return { result: { endedAt } };
+    },
+    endSessionById: async ({ session, id, proof }) => {
+      const caller = liveSession(venue, session);
+      const { number } = sessionOfAccount(venue, caller.account, id);
+      const evidence =
+        proof === undefined ? NO_EVIDENCE : evidenceOf(venue, caller, endSessionText(id), proof);
+      const endedAt = await close(venue, number, evidence);
+      // It ended before this command.
+      if (endedAt === undefined) throw new ApiError("session_not_found", { id });
+      return { result: { endedAt } };
+    },
+    endOtherSessions: async ({ session, proof }) => {
+      const caller = liveSession(venue, session);
+      const evidence = evidenceOf(venue, caller, endSessionText(), proof);
+      const others = views.sessions(caller.account).filter(({ number }) => number !== session);
+      const ended = await Promise.all(
+        others.map(async ({ number }) =>
+          (await close(venue, number, evidence)) === undefined ? [] : [String(number)],
+        ),
+      );
+      return { result: { ended: ended.flat() } };
+    },
+    setSessionOptions: ({ session, cancelOnDisconnect }, notes) =>
+      commands.run(session, notes, async () => {
+        const { outcome } = await execute(venue, {
+          kind: "SetSessionOption",
+          stampMs: venue.nowMs(),
+          session,
+          cancelOnDisconnect,
+        });
+        if (outcome.kind === "refused") throw sessionRefusal("SetSessionOption", outcome);
+        return {};
+      }),
+  };
+}
+
+/** SHA-256 of a public key in hex: the key's id in log and engine. */
+export function fingerprintOf(publicKey: Uint8Array): string {
+  return hash("sha256", publicKey, "hex");
+}
+
+function knownOf({ views }: Venue, { number, account, tokenHash }: Session) {
+  const row = views.sessionKey(number);
+  if (row === undefined) throw new Error(`session ${number} has no key in the log`);
+  const { publicKey, message } = row;
+  return { account, tokenHash, publicKey, isKeyBound: bindsSessionKey(message.toString("utf8")) };
+}
+
+/** A live session of the account. @throws ApiError `session_not_found` */
+function sessionOfAccount({ views }: Venue, account: number, id: string): Session {
+  const session = views.session(Number(id));
+  if (session?.account !== account) throw new ApiError("session_not_found", { id });
+  return session;
+}
+
+/** What the log keeps of a proof, if the key that signed it is still the session's. */
+function evidenceOf(
+  { views }: Venue,
+  { number, key }: Session,
+  text: string,
+  proof: { readonly key: string; readonly signature: Uint8Array },
+): Evidence {
+  const publicKey = views.sessionKey(number)?.publicKey;
+  if (key !== proof.key || publicKey === undefined) throw new ApiError("session_key_rotated", {});
+  return { signed: Buffer.from(text, "utf8"), signature: proof.signature, publicKey };
+}
+
+/** Resolves with the time, or undefined if the session was gone. */
+async function close(
+  venue: Venue,
+  session: number,
+  evidence: Evidence,
+): Promise<number | undefined> {
+  const command = { kind: "CloseSession", stampMs: venue.nowMs(), session } as const;
+  const { outcome, timeMs } = await execute(venue, command, evidence);
+  if (outcome.kind !== "refused") return timeMs;
+  if (isSessionGone(outcome)) return undefined;
+  throw sessionRefusal("CloseSession", outcome);
+}

@@ -1,0 +1,74 @@
+/** Withdrawals of an account, open and ended, from the history. */
+import type { AttestedWithdrawal, Withdrawal } from "@perpgate/protocol";
+import { hexFromBytes, parseWithdrawalVote, WITHDRAWAL_STATUSES } from "@perpgate/protocol/core";
+import type { VoteRow } from "../history/deposit-projection.js";
+import { WITHDRAWAL_VOTE, type WithdrawalRow } from "../history/withdrawal-projection.js";
+import { chainOf, tokenOf } from "./deposit-view.js";
+import { fromMicros } from "./figures.js";
+import { pageOf, type RowsQuery } from "./row-query.js";
+import type { VenueSource } from "./venue-source.js";
+
+const MAX_LISTED = 1_000;
+
+export function withdrawalsView(
+  { history }: VenueSource,
+  account: number,
+  query: RowsQuery = {},
+): Withdrawal[] {
+  const page = history.withdrawals(account, pageOf(query, MAX_LISTED));
+  return page.map(({ id, row }) => withdrawalOf(id, row));
+}
+
+/** With its votes; undefined for another account's. */
+export function withdrawalView(
+  source: VenueSource,
+  account: number,
+  id: number,
+): AttestedWithdrawal | undefined {
+  const row = source.history.withdrawal(account, id);
+  return row === undefined ? undefined : { ...withdrawalOf(id, row), votes: votesOn(source, id) };
+}
+
+export function withdrawalOf(id: number, row: WithdrawalRow): Withdrawal {
+  return {
+    withdrawalId: String(id),
+    chain: chainOf(row.chain),
+    token: tokenOf(row.token),
+    amount: fromMicros(row.amountMicros),
+    fee: fromMicros(row.feeMicros),
+    status: WITHDRAWAL_STATUSES[row.status] ?? "queued",
+    txHash: row.txHash === "" ? null : `0x${row.txHash}`,
+    deadline: row.deadlineMs,
+    nonce: row.nonce,
+    requestedAt: row.requestedAtMs,
+    endedAt: row.endedAtMs === 0 ? null : row.endedAtMs,
+  };
+}
+
+function votesOn({ history, listing }: VenueSource, id: number): AttestedWithdrawal["votes"] {
+  const sets = listing.attestorHistory?.entries ?? [];
+  const attestors = Math.max(0, ...sets.map(({ members }) => members.length));
+  return Array.from({ length: attestors }, (_, attestor) => attestor).flatMap((attestor) =>
+    [WITHDRAWAL_VOTE.SIGNED, WITHDRAWAL_VOTE.SIGHTING].flatMap((place) => {
+      const row = history.withdrawalVote(id, attestor, place);
+      return row === undefined ? [] : [voteOf(attestor, row)];
+    }),
+  );
+}
+
+function voteOf(
+  attestor: number,
+  { publicKey, signature, signed }: VoteRow,
+): AttestedWithdrawal["votes"][number] {
+  const text = signed.toString("latin1");
+  const vote = parseWithdrawalVote(text);
+  if (vote === undefined) throw new Error("the history contains a vote that cannot be parsed");
+  return {
+    attestor,
+    publicKey: hexFromBytes(publicKey),
+    verdict: vote.verdict,
+    votedAt: vote.votedAtMs,
+    text,
+    signature: hexFromBytes(signature),
+  };
+}
