@@ -103,9 +103,9 @@ export function accountReads(venue: Venue, calls: AccountCalls): AccountReads {
         return { result: deposit };
       }),
     getWithdrawals: ({ session, query }, notes) =>
-      calls.read(session, notes, ({ account }) => ({ result: views.withdrawals(account, query) })),
+      calls.run(session, notes, ({ account }) => ({ result: views.withdrawals(account, query) })),
     getWithdrawal: ({ session, params: { id: withdrawalId } }, notes) =>
-      calls.read(session, notes, ({ account }) => {
+      calls.run(session, notes, ({ account }) => {
         const withdrawal = views.withdrawal(account, Number(withdrawalId));
         if (withdrawal === undefined) throw new ApiError("withdrawal_not_found", { withdrawalId });
         return { result: withdrawal };
