@@ -11,8 +11,8 @@ import { writeSync } from "node:fs";
 import { codeOf, StartError } from "./cli/start-error.js";
 import { createProgram, runProgram } from "./program.js";
 
-/** Commands whose output has no end: they stop when its reader is gone. */
-const ENDLESS: ReadonlySet<string> = new Set(["book", "watch"]);
+/** Commands whose output is a stream: without a reader they end. */
+const STREAMS: ReadonlySet<string> = new Set(["book", "export", "watch"]);
 const SERVERS: ReadonlySet<string> = new Set(["attest", "serve"]);
 
 // Everything this process writes, such as keys and signed orders, is private to its user.
@@ -30,7 +30,7 @@ process.stdout.on("error", (error) => {
   // A reader that has seen enough, such as `head`, is no failure. The command goes on without it, so
   // that its exit code is its own.
   if (codeOf(error) !== "EPIPE") reportUnwritten(error);
-  else if (ENDLESS.has(running.command)) process.exit(0);
+  else if (STREAMS.has(running.command)) process.exit(0);
 });
 runProgram(program, words).catch((error: unknown) => {
   if (error instanceof StartError) {

@@ -9,6 +9,7 @@ import { completionScript, SHELLS } from "./cli/completion.js";
 import { nearest } from "./cli/similar.js";
 import { UsageError } from "./cli/start-error.js";
 import { oneOf } from "./cli/values.js";
+import { addExportCommand } from "./export/export-command.js";
 import { addOperatorCommands } from "./operator/commands.js";
 import { addTraderCommands } from "./trader/commands.js";
 import { readVersion } from "./version.js";
@@ -39,6 +40,7 @@ export function createProgram(): Command {
     .configureOutput({ writeErr: () => undefined })
     .exitOverride();
   addTraderCommands(program);
+  addExportCommand(program);
   addCompletion(program);
   addOperatorCommands(program);
   program

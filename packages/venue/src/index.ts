@@ -8,6 +8,17 @@ export {
 export { type Backup, BackupRefused, backUp } from "./backup.js";
 export { cohortCommands } from "./cohort-commands.js";
 export { DepositVotes } from "./deposit-votes.js";
+export {
+  type ColumnType,
+  EXPORT_KINDS,
+  type ExportCell,
+  type ExportColumn,
+  type ExportKind,
+  type ExportRow,
+  exportColumns,
+  isOwn,
+} from "./export/export-layout.js";
+export { type ExportQuery, type OpenExport, openExport } from "./export/export-rows.js";
 export type { FilteredRows } from "./history/filtered-rows.js";
 export type { RowWords } from "./history/rows.js";
 export type { AttestorHistory } from "./listing/attestor-history.js";

@@ -76,6 +76,16 @@ export function durationMs(name: string) {
   };
 }
 
+/** A day, a time with its zone, or Unix milliseconds: `2026-11-18`, `2026-11-18T09:30Z`. */
+export function instant(name: string) {
+  return (text: string): number => {
+    const isDate = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+    const value = isDate.test(text) ? Date.parse(text) : wholeNumber(name)(text);
+    if (Number.isNaN(value)) throw new UsageError(`${name}: "${text}" is not a time`);
+    return value;
+  };
+}
+
 /** A part of a whole: `50%` or `0.5`. */
 export function part(name: string) {
   return (text: string): number => {

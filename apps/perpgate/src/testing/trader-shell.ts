@@ -7,9 +7,14 @@ import { commandHere } from "./command-here.js";
 import { type Ended, PerpgateProcess, temporaryFolder, type WhenDone } from "./perpgate-process.js";
 
 export class TraderShell {
-  readonly folder = join(temporaryFolder(), "config");
+  readonly folder: string;
 
-  constructor(readonly url: string) {}
+  constructor(
+    readonly url: string,
+    whenDone?: WhenDone,
+  ) {
+    this.folder = join(temporaryFolder(whenDone), "config");
+  }
 
   /** The built command as a process of its own. */
   start(...words: string[]): PerpgateProcess {

@@ -1,0 +1,126 @@
+/**
+ * Rows of a folder's store, in the order in which they happened, read from one moment and one after the other
+ * through the views, whose names and units stay. A venue may run; until the last row is read its write-ahead
+ * file grows.
+ */
+import { JournalDamaged } from "@perpgate/journal";
+import type { CandlePrice, Resolution } from "@perpgate/protocol/core";
+import { AT_FILL, FILL_STEP } from "../history/ledger-projection.js";
+import { type Cell, type Database, prepare } from "../history/sqlite.js";
+import { dataFolder } from "../recovery/data-folder.js";
+import { inspect } from "../verify/starting-point.js";
+import { openStore } from "../verify/stored-tables.js";
+import {
+  type ExportColumn,
+  type ExportKind,
+  type ExportRow,
+  exportColumns,
+  isOwn,
+} from "./export-layout.js";
+
+export interface ExportQuery {
+  readonly kind: ExportKind;
+  /** fromMs ≤ time < toMs. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly symbol?: string | undefined;
+  /** Of fills, orders and the ledger; all accounts without it. */
+  readonly account?: number | undefined;
+  /** Of candles. */
+  readonly resolution: Resolution;
+  readonly price: CandlePrice;
+}
+
+/** The ledger of an account is its fills, payments of funding and other entries (ledger-reader.ts). */
+const LEDGER = `SELECT account, symbol, position, ordinal * ${FILL_STEP} + ${AT_FILL} AS place,
+    CASE WHEN kind = 'order' THEN 'pnl' WHEN kind = 'adl' AND role = 'maker' THEN 'adl'
+      ELSE 'liquidation' END AS kind,
+    pnl_usd AS amount_usd, round(balance_usd + fee_usd, 6) AS balance_usd,
+    position || '-' || ordinal AS reference, time_ms, time_at
+  FROM fills WHERE pnl_usd <> 0 OR (fee_usd = 0 AND kind <> 'order')
+  UNION ALL SELECT account, symbol, position, ordinal * ${FILL_STEP} + ${AT_FILL} + 1, 'fee',
+    0 - fee_usd, balance_usd, position || '-' || ordinal, time_ms, time_at
+  FROM fills WHERE fee_usd <> 0 OR (pnl_usd = 0 AND kind = 'order')
+  UNION ALL SELECT account, symbol, position, ordinal, 'funding', amount_usd, balance_usd,
+    CAST(position AS TEXT), time_ms, time_at FROM funding_payments
+  UNION ALL SELECT account, symbol, position, ordinal, kind, amount_usd, balance_usd,
+    CAST(CASE kind WHEN 'deposit' THEN detail ELSE position END AS TEXT), time_ms, time_at
+  FROM ledger`;
+
+const ID = "position || '-' || ordinal AS id";
+
+function sourceOf({ kind, price }: ExportQuery): { from: string; order: string; time?: string } {
+  switch (kind) {
+    case "trades":
+      return { from: `SELECT *, ${ID} FROM trades`, order: "position, ordinal" };
+    case "candles":
+      return price === "trades"
+        ? { from: "SELECT * FROM candles", order: "time_ms" }
+        : {
+            from: `SELECT *, 0.0 AS volume, 0 AS trades FROM price_candles WHERE price_of = '${price}'`,
+            order: "time_ms",
+          };
+    case "funding":
+      return { from: "SELECT * FROM funding", order: "time_ms" };
+    case "fills":
+      return { from: `SELECT *, ${ID} FROM fills`, order: "position, ordinal" };
+    case "orders":
+      return { from: "SELECT * FROM orders", order: "CAST(order_id AS REAL)", time: "created_ms" };
+    case "ledger":
+      return {
+        from: `SELECT *, position || '-' || place AS id FROM (${LEDGER})`,
+        order: "position, place",
+      };
+  }
+}
+
+export interface OpenExport {
+  readonly columns: readonly ExportColumn[];
+  readonly rows: Iterable<ExportRow>;
+  close(): void;
+}
+
+/** @throws {StoreUnusable} */
+export function openExport(directory: string, query: ExportQuery): OpenExport {
+  const folder = dataFolder(directory);
+  const log = inspect(folder.journal);
+  if (log instanceof JournalDamaged) throw log;
+  const store = openStore(folder.history, log.logId);
+  const columns = exportColumns(query.kind, isOwn(query.kind) && query.account === undefined);
+  const rows = rowsOf(store.environment, query, columns);
+  return { columns, rows, close: () => store.close() };
+}
+
+/** Public data market by market, in the order of their listing; an account's over all markets. */
+function* rowsOf(
+  database: Database,
+  query: ExportQuery,
+  columns: readonly ExportColumn[],
+): Generator<ExportRow> {
+  const { kind, fromMs, toMs, symbol, account, resolution } = query;
+  const { from, order, time = "time_ms" } = sourceOf(query);
+  const listed = prepare(database, "SELECT symbol FROM markets ORDER BY market").all().flat();
+  for (const market of isOwn(kind) ? [symbol] : listed) {
+    if (symbol !== undefined && market !== symbol) continue;
+    const values: Cell[] = [fromMs, toMs];
+    let where = `${time} >= ? AND ${time} < ?`;
+    const only = (column: string, value: Cell | undefined) => {
+      if (value === undefined) return;
+      where += ` AND ${column} = ?`;
+      values.push(value);
+    };
+    only("symbol", market);
+    only("account", isOwn(kind) ? account : undefined);
+    only("resolution", kind === "candles" ? resolution : undefined);
+    const names = columns.map(({ name }) => name).join(", ");
+    const sql = `SELECT ${names} FROM (${from}) WHERE ${where} ORDER BY ${order}`;
+    for (const cells of prepare(database, sql).iterate(...values)) yield rowOf(cells, columns);
+  }
+}
+
+function rowOf(cells: readonly Cell[], columns: readonly ExportColumn[]): ExportRow {
+  return cells.map((cell, i) => {
+    if (cell instanceof Uint8Array) throw new TypeError(`${columns[i]?.name} holds bytes`);
+    return columns[i]?.type === "boolean" ? cell === 1 : cell;
+  });
+}
