@@ -43,7 +43,7 @@ const MAY_IMPORT = {
   "packages/ccxt": ["protocol", "sdk"],
   "packages/sandbox": ["protocol", "journal", "link", "venue", "gateway", "sdk"],
   "packages/simulator": ALL,
-  "apps/perpgate": [...ALL, "simulator"],
+  "apps/perpgate": [...ALL, "sandbox", "simulator"],
   "apps/terminal": ["protocol", "sdk"],
 };
 

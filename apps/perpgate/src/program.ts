@@ -11,6 +11,7 @@ import { UsageError } from "./cli/start-error.js";
 import { oneOf } from "./cli/values.js";
 import { addExportCommand } from "./export/export-command.js";
 import { addOperatorCommands } from "./operator/commands.js";
+import { addSandboxCommand } from "./sandbox/commands.js";
 import { addTraderCommands } from "./trader/commands.js";
 import { readVersion } from "./version.js";
 
@@ -43,6 +44,7 @@ export function createProgram(): Command {
   addExportCommand(program);
   addCompletion(program);
   addOperatorCommands(program);
+  addSandboxCommand(program);
   program
     .command("help [command]", { hidden: true })
     .action((name) => (commandOf(program, name) ?? program).outputHelp());

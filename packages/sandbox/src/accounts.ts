@@ -41,7 +41,7 @@ export class SandboxAccounts {
       key,
       tokenHash: sha256Hex(this.seed.hex(`${name}/token`, 32)),
       expiresAtMs: NEVER_MS,
-      siweNonce: `sandbox${this.seed.hex(`${name}/nonce`, 16)}`,
+      siweNonce: `${OWN_NONCE}${this.seed.hex(`${name}/nonce`, 16)}`,
       siweNonceUntilMs: this.nowMs(),
       maxOrderNotionalMicros: 0,
       maxNotionalMicros: 0,
@@ -98,6 +98,8 @@ export class SandboxAccounts {
   }
 }
 
+/** What the nonces of their sign-ins begin with. */
+export const OWN_NONCE = "sandbox";
 export const CHAIN = "ethereum";
 export const TOKEN = "USDC";
 

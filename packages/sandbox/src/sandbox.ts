@@ -22,7 +22,7 @@ import {
   sessionKeyFromSecret,
 } from "@perpgate/sdk";
 import { NO_EVIDENCE, TICK_MS, type VenueParameters } from "@perpgate/venue";
-import { type SandboxAccount, SandboxAccounts } from "./accounts.js";
+import { OWN_NONCE, type SandboxAccount, SandboxAccounts } from "./accounts.js";
 import type { CommandKind, SandboxCommand } from "./commands.js";
 import { type Duration, millisecondsOf } from "./durations.js";
 import type { LiquidityOptions } from "./liquidity.js";
@@ -47,6 +47,8 @@ export interface SandboxOptions {
   readonly start?: Date | number;
   /** Quotes around the index, in every market; false: an empty book. */
   readonly liquidity?: LiquidityOptions | false;
+  /** Dollars for each account that signs in without `trader`. Default: 0. */
+  readonly grant?: number;
   /** Parameters of the venue, as in its configuration file. */
   readonly parameters?: Partial<VenueParameters>;
   /** 0, the default: any free one. */
@@ -56,6 +58,12 @@ export interface SandboxOptions {
 export interface TraderOptions {
   /** Dollars. Default: 10,000; 0 for none. */
   readonly funds?: number;
+}
+
+export interface KeyedTrader {
+  readonly session: Session;
+  /** Resolves with `X-Service-Sig` for a body. */
+  sign(body: string): Promise<string>;
 }
 
 /** A copy of the venue at one moment, on disk until `discard`, or until the sandbox stops. */
@@ -69,6 +77,7 @@ interface SavedState extends SavedVenue {
   readonly seed: ReadonlyMap<string, number>;
   readonly markets: readonly MarketState[];
   readonly treasurer: SandboxAccount | undefined;
+  readonly known: ReadonlySet<string>;
 }
 
 /** Linux keeps this folder in memory: an hour has 18,000 batches, and a disk syncs each. */
@@ -85,11 +94,13 @@ const LOOK_EVERY_MS = 20;
 const MAX_CATCH_UP_MS = 60_000;
 
 export class SandboxVenue {
-  private seed: Seed;
+  private random: Seed;
   private readonly folder = mkdtempSync(join(FOLDERS, "perpgate-sandbox-"));
   private readonly markets: SandboxMarkets;
   private readonly clients = new Set<PerpgateClient>();
   private readonly saved = new Set<SavedState>();
+  /** Addresses that have signed in: `grant` is for the first time. */
+  private known = new Set<string>();
   private nowMs: number;
   private accounts: SandboxAccounts;
   private runs: Parts | undefined;
@@ -99,7 +110,7 @@ export class SandboxVenue {
 
   private constructor(private readonly options: SandboxOptions) {
     const { seed = 1, start, time = "manual" } = options;
-    this.seed = new Seed(seed);
+    this.random = new Seed(seed);
     const begins = start ?? (time === "manual" ? MANUAL_START_MS : Date.now());
     this.nowMs = Math.floor(Number(begins) / TICK_MS) * TICK_MS;
     this.markets = new SandboxMarkets(
@@ -135,6 +146,15 @@ export class SandboxVenue {
     return this.nowMs;
   }
 
+  /** Whether time moves by `advance` alone. */
+  get isManual(): boolean {
+    return (this.options.time ?? "manual") === "manual";
+  }
+
+  get seed(): number {
+    return this.random.number;
+  }
+
   /** The last position of the log. */
   get position(): number {
     return this.parts.venue.seq;
@@ -142,22 +162,29 @@ export class SandboxVenue {
 
   /** A client without a session, with the venue's time. */
   client(): PerpgateClient {
-    const seed = this.seed;
-    const clock = { nowMs: () => this.nowMs, random: () => seed.fraction("client") };
+    const clock = { nowMs: () => this.nowMs, random: () => this.random.fraction("client") };
     const client = new PerpgateClient({ url: this.url, clock });
     this.clients.add(client);
     return client;
   }
 
   /** A signed-in account with money: the session of an SDK client. */
-  async trader({ funds = 10_000 }: TraderOptions = {}): Promise<Session> {
+  async trader(options: TraderOptions = {}): Promise<Session> {
+    return (await this.keyedTrader(options)).session;
+  }
+
+  /** The same, with a way to sign what another program sends for the session. */
+  async keyedTrader({ funds = 10_000 }: TraderOptions = {}): Promise<KeyedTrader> {
     const name = `trader/${++this.traders}`;
-    const account = privateKeyAccount(this.seed.hex(`${name}/wallet`, 32));
-    const sessionKey = sessionKeyFromSecret("ed25519", this.seed.hex(`${name}/key`, 32));
+    const account = privateKeyAccount(this.random.hex(`${name}/wallet`, 32));
+    const sessionKey = sessionKeyFromSecret("ed25519", this.random.hex(`${name}/key`, 32));
+    this.known.add(account.address.slice(2).toLowerCase());
     // Not the address of the gateway: its port differs from start to start.
     const session = await this.client().signIn({ account, sessionKey, domain: "sandbox" });
     if (funds > 0) await this.fund(account.address, funds);
-    return session;
+    const sign = async (body: string) =>
+      Buffer.from(await sessionKey.sign(Buffer.from(body, "utf8"))).toString("hex");
+    return { session, sign };
   }
 
   /** Credits an account with dollars, however it signed in. */
@@ -218,9 +245,10 @@ export class SandboxVenue {
       const saved: SavedState = {
         nowMs: this.nowMs,
         folder,
-        seed: this.seed.state(),
+        seed: this.random.state(),
         markets: this.markets.state(),
         treasurer: this.accounts.state(),
+        known: new Set(this.known),
         discard: () => {
           this.saved.delete(saved);
           rmSync(folder, { recursive: true, force: true });
@@ -241,9 +269,10 @@ export class SandboxVenue {
       rmSync(this.folder, { recursive: true, force: true });
       cpSync(state.folder, this.folder, { recursive: true });
       this.nowMs = state.nowMs;
-      this.seed = new Seed(this.seed.number, state.seed);
+      this.random = new Seed(this.seed, state.seed);
       this.accounts = this.newAccounts();
       this.accounts.restore(state.treasurer);
+      this.known = new Set(state.known);
       await this.open(portOf(url));
       this.markets.restore(state.markets);
     });
@@ -282,14 +311,10 @@ export class SandboxVenue {
     return this.runs;
   }
 
-  private get isManual(): boolean {
-    return (this.options.time ?? "manual") === "manual";
-  }
-
   private async open(port: number): Promise<void> {
     this.runs = await openParts({
       directory: this.folder,
-      seed: this.seed,
+      seed: this.random,
       markets: this.markets.definitions,
       parameters: this.options.parameters ?? {},
       nowMs: () => this.nowMs,
@@ -298,6 +323,21 @@ export class SandboxVenue {
         throw error;
       },
     });
+    this.runs.venue.observe({
+      onCommand: ({ command }) => {
+        // The sandbox's own accounts sign in with a nonce of its own making.
+        if (command.kind !== "OpenSession" || command.siweNonce.startsWith(OWN_NONCE)) return;
+        this.grantTo(command.address);
+      },
+    });
+  }
+
+  /** Credits accounts that sign in for the first time, without holding up their sign-in. */
+  private grantTo(address: string): void {
+    const { grant = 0 } = this.options;
+    if (grant === 0 || this.known.has(address)) return;
+    this.known.add(address);
+    void this.fund(address, grant);
   }
 
   /** In real time: as many ticks as have passed. */
@@ -350,7 +390,7 @@ export class SandboxVenue {
 
   private newAccounts(): SandboxAccounts {
     return new SandboxAccounts(
-      this.seed,
+      this.random,
       () => this.nowMs,
       (command) => this.execute(command),
     );

@@ -1,0 +1,89 @@
+/** The command as a test in another language uses it: started, driven over HTTP, stopped. */
+
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
+import { expect, onTestFinished, test } from "vitest";
+
+const PROGRAM = fileURLToPath(new URL("../../bin/perpgate.js", import.meta.url));
+
+interface Started {
+  readonly url: string;
+  readonly control: string;
+  stop(): Promise<number | null>;
+}
+
+async function started(...words: string[]): Promise<Started> {
+  const child = spawn(process.execPath, [PROGRAM, "sandbox", "--json", ...words], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  const { url, control } = JSON.parse(await firstLine(child.stdout));
+  return {
+    url: String(url),
+    control: String(control),
+    stop: () => {
+      child.kill("SIGTERM");
+      return ended;
+    },
+  };
+}
+
+async function firstLine(input: NodeJS.ReadableStream): Promise<string> {
+  for await (const line of createInterface({ input })) return line;
+  throw new Error("the sandbox ended without a line");
+}
+
+test("sandbox: an SDK bot signs in with its own clock, has dollars, trades, is liquidated in a crash", async () => {
+  const { url, control, stop } = await started("--speed", "20", "--port", "0", "--control", "0");
+  const client = new PerpgateClient({ url });
+  onTestFinished(() => client.close());
+  const session = await client.signIn({ account: privateKeyAccount(newPrivateKey()) });
+  await expect.poll(async () => (await session.account()).balance).toBe(10_000);
+  const order = {
+    symbol: "BTCUSD",
+    side: "long",
+    type: "market",
+    margin: 1_000,
+    leverage: 40,
+  } as const;
+  expect(await session.placeOrder(order)).toMatchObject({ status: "filled" });
+  await fetch(`${control}/crash`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ symbol: "BTCUSD", by: 0.1, within: "5s" }),
+  });
+  await expect.poll(() => session.positions(), { timeout: 60_000 }).toEqual([]);
+  client.close();
+  expect(await stop()).toBe(0);
+});
+
+test("sandbox --manual: the state, an hour, the hash of a seed", async () => {
+  const hash = async () => {
+    const { control, stop } = await started(
+      "--manual",
+      "--seed",
+      "7",
+      "--port",
+      "0",
+      "--control",
+      "0",
+    );
+    const post = async (path: string, body: object) =>
+      fetch(control + path, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    expect((await post("/traders", { funds: 1_234.5 })).status).toBe(200);
+    expect((await post("/advance", { duration: "1m" })).status).toBe(200);
+    const answer = await (await fetch(`${control}/log-hash`)).json();
+    expect(await stop()).toBe(0);
+    return answer;
+  };
+  expect(await hash()).toEqual(await hash());
+});

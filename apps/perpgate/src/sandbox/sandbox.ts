@@ -1,0 +1,67 @@
+/** Runs a sandbox until a signal ends it. */
+
+import { startControl, startVenue } from "@perpgate/sandbox";
+import { Output } from "../cli/output.js";
+import { StartError, UsageError } from "../cli/start-error.js";
+import { symbol } from "../cli/values.js";
+import { onStopSignal } from "../serve/stop-signals.js";
+
+export interface SandboxCommandOptions {
+  readonly manual?: boolean;
+  readonly speed?: number;
+  readonly seed?: number;
+  readonly port?: number;
+  readonly control?: number;
+  readonly market: readonly string[];
+  readonly grant?: number;
+  readonly json?: boolean;
+}
+
+const DEFAULT_PORT = 8_090;
+const DEFAULT_CONTROL = 8_091;
+const DEFAULT_GRANT = 10_000;
+
+export async function runSandbox(options: SandboxCommandOptions): Promise<number> {
+  const { manual = false, speed, seed = 1, json = false } = options;
+  if (manual && speed !== undefined) {
+    throw new UsageError("--manual and --speed exclude each other: in manual time nothing is fast");
+  }
+  const venue = await startVenue({
+    seed,
+    time: manual ? "manual" : { speed: speed ?? 1 },
+    markets: options.market.length === 0 ? ["BTCUSD"] : options.market.map(symbol),
+    grant: options.grant ?? DEFAULT_GRANT,
+    port: options.port ?? DEFAULT_PORT,
+  }).catch((error: unknown) => {
+    throw startErrorOf(error);
+  });
+  const control = await startControl(venue, options.control ?? DEFAULT_CONTROL).catch(
+    async (error: unknown) => {
+      await venue.stop();
+      throw startErrorOf(error);
+    },
+  );
+  const output = new Output(json);
+  if (json) output.json({ url: venue.url, control: control.url, seed });
+  else {
+    output.line(`SANDBOX  a venue for tests, not for trading (seed ${seed})`);
+    output.line(`venue    ${venue.url}`);
+    output.line(`control  ${control.url} (described by ${control.url}/openapi.json)`);
+    output.line(
+      `time     ${manual ? "stands until /advance moves it" : `${speed ?? 1} times the clock`}`,
+    );
+  }
+  await new Promise<void>((resolve) => onStopSignal(resolve));
+  await control.close();
+  await venue.stop();
+  return 0;
+}
+
+/** A taken port, an unknown market: the words of the call, not a fault of the program. */
+function startErrorOf(error: unknown): unknown {
+  if (error instanceof RangeError) return new UsageError(error.message);
+  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") {
+    return new StartError(`${error.message}; give another --port or --control, or 0 for any`);
+  }
+  return error;
+}

@@ -1,0 +1,101 @@
+/**
+ * The control API of a sandbox: JSON over HTTP on a loopback address, described by `/openapi.json`.
+ *
+ * It has no token, so it answers only what a local program sends: another `Host` than this machine's, as
+ * after a rebinding of DNS, and any request of a web page are refused.
+ */
+
+import Fastify, { type FastifyInstance } from "fastify";
+import type { SandboxVenue } from "../sandbox.js";
+import { ControlledSandbox } from "./controlled-sandbox.js";
+import { CONTROL_OPERATIONS } from "./operations.js";
+
+const BODY_BYTES = 65_536;
+const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
+
+export interface ControlServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** `port` 0: any free one. */
+export async function startControl(venue: SandboxVenue, port: number): Promise<ControlServer> {
+  const sandbox = new ControlledSandbox(venue);
+  const app = Fastify({ bodyLimit: BODY_BYTES });
+  refuseOthers(app);
+  app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
+    // Of a sandbox that is given what it cannot do; anything else is its own fault.
+    const isMistake = error instanceof RangeError || error.name === "PerpgateError";
+    const status = error.statusCode ?? (isMistake ? 400 : 500);
+    return reply.code(status).send({ message: error.message });
+  });
+  const document = openApiDocument();
+  app.get("/openapi.json", async () => document);
+  for (const { method, path, body, run } of CONTROL_OPERATIONS) {
+    const schema = method === "POST" ? { body } : {};
+    app.route({
+      method,
+      url: path,
+      schema,
+      handler: (request) => run(sandbox, isRecord(request.body) ? request.body : {}),
+    });
+  }
+  const url = await app.listen({ host: "127.0.0.1", port });
+  return {
+    url,
+    close: async () => {
+      await app.close();
+    },
+  };
+}
+
+function refuseOthers(app: FastifyInstance): void {
+  app.addHook("onRequest", async (request, reply) => {
+    const { host = "", origin } = request.headers;
+    const isLocal = LOOPBACK.has(host.replace(/:\d+$/, ""));
+    if (isLocal && origin === undefined) return;
+    await reply
+      .code(403)
+      .send({ message: "the control API answers programs of this machine only" });
+  });
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function openApiDocument(): object {
+  const paths = Object.fromEntries(
+    CONTROL_OPERATIONS.map(({ method, path, summary, body, answer }) => {
+      const content = (schema: object) => ({ "application/json": { schema } });
+      const success = { description: "Done.", content: content(answer) };
+      const requestBody = { required: true, content: content(body) };
+      const operation = {
+        operationId: path.slice(1).replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+        summary,
+        ...(method === "POST" ? { requestBody } : {}),
+        responses: {
+          "200": success,
+          default: {
+            description: "Refused: why.",
+            content: content({
+              type: "object",
+              required: ["message"],
+              properties: { message: { type: "string" } },
+            }),
+          },
+        },
+      };
+      return [path, { [method.toLowerCase()]: operation }];
+    }),
+  );
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Perpgate sandbox",
+      version: "1",
+      description: "Time, prices and traders of a venue for tests.",
+    },
+    paths,
+  };
+}

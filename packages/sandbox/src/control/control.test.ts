@@ -1,0 +1,90 @@
+import { request } from "node:http";
+import { expect, onTestFinished, test } from "vitest";
+import { startControl, startVenue } from "../index.js";
+import { CONTROL_OPERATIONS } from "./operations.js";
+
+async function started() {
+  const venue = await startVenue();
+  onTestFinished(() => venue.stop());
+  const control = await startControl(venue, 0);
+  onTestFinished(() => control.close());
+  const post = async (path: string, body: object = {}, headers: Record<string, string> = {}) => {
+    const response = await fetch(control.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+    const answer = recordOf(await response.json());
+    return { status: response.status, answer };
+  };
+  return { venue, control, post };
+}
+
+test("a program without Ed25519: makes a trader, has its order signed, crashes, goes back", async () => {
+  const { venue, post } = await started();
+  const { answer: trader } = await post("/traders", { funds: 5_000 });
+  const order = { symbol: "BTCUSD", side: "long", type: "market", margin: 1_000, leverage: 10 };
+  const body = JSON.stringify({ ...order, nonce: 1 });
+  const { answer: signed } = await post("/sign", { trader: trader.id, body });
+  const headers = {
+    authorization: `Bearer ${trader.token}`,
+    "content-type": "application/json",
+    "x-service-sig": String(signed.signature),
+  };
+  const placed = await fetch(`${venue.url}/v1/orders`, { method: "POST", headers, body });
+  expect(await placed.json()).toMatchObject({ status: "filled" });
+  const { answer: saved } = await post("/save");
+  const before = await (await fetch(`${venue.url}/v1/positions`, { headers })).json();
+  await post("/crash", { symbol: "BTCUSD", by: 0.2 });
+  const { answer: later } = await post("/advance", { duration: "10s" });
+  expect(later).toMatchObject({ isManual: true, seed: 1 });
+  expect(await (await fetch(`${venue.url}/v1/positions`, { headers })).json()).toEqual([]);
+  expect((await post("/restore", { id: saved.id })).status).toBe(200);
+  expect(await (await fetch(`${venue.url}/v1/positions`, { headers })).json()).toEqual(before);
+});
+
+test("a page of a browser, and another host after a rebinding of DNS: refused", async () => {
+  const { control, post } = await started();
+  const fromPage = await post("/advance", { duration: 1 }, { origin: "http://127.0.0.1" });
+  expect(fromPage.status).toBe(403);
+  // `fetch` does not let a program choose the host.
+  const rebound = await new Promise<number | undefined>((resolve, reject) => {
+    const headers = { host: "evil.example:80" };
+    const sent = request(`${control.url}/state`, { headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    sent.on("error", reject).end();
+  });
+  expect(rebound).toBe(403);
+});
+
+test.each([
+  [
+    "/price",
+    { symbol: "DOGEUSD", price: 1 },
+    "no market DOGEUSD in this sandbox, which has BTCUSD",
+  ],
+  ["/price", { symbol: "BTCUSD", price: 0 }, "body/price must be > 0"],
+  ["/advance", { duration: "soon" }, '"soon" is no duration'],
+  ["/advance", {}, "body must have required property 'duration'"],
+  ["/restore", { id: "9" }, 'no moment "9" is saved'],
+  ["/sign", { trader: "9", body: "" }, 'no trader "9" was made here'],
+])("%s %j: 400 with the reason", async (path, body, reason) => {
+  const { post } = await started();
+  const { status, answer } = await post(path, body);
+  expect([status, answer.message]).toEqual([400, expect.stringContaining(reason)]);
+});
+
+test("every operation is in the OpenAPI document", async () => {
+  const { control } = await started();
+  const document = recordOf(await (await fetch(`${control.url}/openapi.json`)).json());
+  const paths = recordOf(document.paths);
+  expect(Object.keys(paths).sort()).toEqual(CONTROL_OPERATIONS.map(({ path }) => path).sort());
+  expect(paths["/traders"]).toMatchObject({ post: { requestBody: { required: true } } });
+});
+
+function recordOf(value: unknown): Record<string, unknown> {
+  if (typeof value !== "object" || value === null) throw new Error("no object");
+  return { ...value };
+}

@@ -1,0 +1,198 @@
+/** What a test in any language may do with a sandbox. */
+
+import { Type } from "typebox";
+import { type ControlOperation, control } from "./control-operation.js";
+import type { ControlledSandbox } from "./controlled-sandbox.js";
+
+const NOTHING = Type.Object({}, { additionalProperties: false });
+const SYMBOL = Type.String({ minLength: 1, maxLength: 24, description: "Such as BTCUSD." });
+const DURATION = Type.Union([Type.Number({ minimum: 0 }), Type.String({ maxLength: 40 })], {
+  description: 'Milliseconds, or text such as "1h" or "2s".',
+});
+const ID = Type.String({ minLength: 1, maxLength: 16 });
+const STATE = Type.Object({
+  url: Type.String({ description: "The venue's gateway." }),
+  time: Type.Integer({ description: "The venue's time, Unix milliseconds." }),
+  isManual: Type.Boolean({ description: "Whether time moves by `advance` alone." }),
+  position: Type.Integer({ description: "The last position of the log." }),
+  seed: Type.Integer(),
+});
+const strict = { additionalProperties: false };
+
+export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
+  control({
+    method: "GET",
+    path: "/state",
+    summary: "Where the venue is, and what time it is there.",
+    body: NOTHING,
+    answer: STATE,
+    run: async (sandbox) => stateOf(sandbox),
+  }),
+  control({
+    method: "POST",
+    path: "/advance",
+    summary: "Lets time pass; in manual time only.",
+    body: Type.Object({ duration: DURATION }, strict),
+    answer: STATE,
+    run: async (sandbox, { duration }) => {
+      await sandbox.venue.advance(duration);
+      return stateOf(sandbox);
+    },
+  }),
+  control({
+    method: "POST",
+    path: "/price",
+    summary: "Sets an index, or moves it there evenly within a time.",
+    body: Type.Object(
+      {
+        symbol: SYMBOL,
+        price: Type.Number({ exclusiveMinimum: 0 }),
+        within: Type.Optional(DURATION),
+      },
+      strict,
+    ),
+    answer: STATE,
+    run: async (sandbox, { symbol, price, within = 0 }) => {
+      await sandbox.venue.price(symbol, price, { within });
+      return stateOf(sandbox);
+    },
+  }),
+  control({
+    method: "POST",
+    path: "/crash",
+    summary: "Lets an index fall by a part within a time, which passes in manual time.",
+    body: Type.Object(
+      {
+        symbol: SYMBOL,
+        by: Type.Number({ exclusiveMaximum: 1, description: "0.15 is 15 %; below 0 it rises." }),
+        within: Type.Optional(DURATION),
+      },
+      strict,
+    ),
+    answer: STATE,
+    run: async (sandbox, { symbol, by, within = "2s" }) => {
+      await sandbox.venue.crash(symbol, { by, within });
+      return stateOf(sandbox);
+    },
+  }),
+  control({
+    method: "POST",
+    path: "/liquidity",
+    summary: "Replaces the quotes of a market; without options: takes them away.",
+    body: Type.Object(
+      {
+        symbol: SYMBOL,
+        options: Type.Optional(
+          Type.Object(
+            {
+              levels: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+              notional: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+              spread: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+              step: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+            },
+            strict,
+          ),
+        ),
+      },
+      strict,
+    ),
+    answer: STATE,
+    run: async (sandbox, { symbol, options }) => {
+      await sandbox.venue.liquidity(symbol, options ?? false);
+      return stateOf(sandbox);
+    },
+  }),
+  control({
+    method: "POST",
+    path: "/fund",
+    summary: "Credits an account with dollars.",
+    body: Type.Object(
+      {
+        address: Type.String({ pattern: "^(0x)?[0-9a-fA-F]{40}$" }),
+        dollars: Type.Number({ exclusiveMinimum: 0, maximum: 1e9 }),
+      },
+      strict,
+    ),
+    answer: STATE,
+    run: async (sandbox, { address, dollars }) => {
+      await sandbox.venue.fund(address, dollars);
+      return stateOf(sandbox);
+    },
+  }),
+  control({
+    method: "POST",
+    path: "/traders",
+    summary: "Makes an account with dollars and signs it in.",
+    body: Type.Object({ funds: Type.Optional(Type.Number({ minimum: 0, maximum: 1e9 })) }, strict),
+    answer: Type.Object({
+      id: ID,
+      address: Type.String(),
+      token: Type.String({ description: "For `Authorization: Bearer`." }),
+      sessionKey: Type.String({ description: "Ed25519, hex; `sign` signs with it." }),
+      expiresAt: Type.Integer(),
+    }),
+    run: (sandbox, { funds = 10_000 }) => sandbox.newTrader(funds),
+  }),
+  control({
+    method: "POST",
+    path: "/sign",
+    summary: "Signs a body for a trader that was made here: the value of `X-Service-Sig`.",
+    body: Type.Object({ trader: ID, body: Type.String({ maxLength: 32_768 }) }, strict),
+    answer: Type.Object({ signature: Type.String() }),
+    run: async (sandbox, { trader, body }) => ({ signature: await sandbox.sign(trader, body) }),
+  }),
+  control({
+    method: "POST",
+    path: "/drop-sockets",
+    summary: "Cuts every WebSocket without a close frame.",
+    body: NOTHING,
+    answer: STATE,
+    run: async (sandbox) => {
+      sandbox.venue.dropSockets();
+      return stateOf(sandbox);
+    },
+  }),
+  control({
+    method: "POST",
+    path: "/save",
+    summary: "Saves this moment.",
+    body: NOTHING,
+    answer: Type.Object({ id: ID }),
+    run: async (sandbox) => ({ id: await sandbox.save() }),
+  }),
+  control({
+    method: "POST",
+    path: "/restore",
+    summary: "Goes back to a saved moment.",
+    body: Type.Object({ id: ID }, strict),
+    answer: STATE,
+    run: async (sandbox, { id }) => {
+      await sandbox.restore(id);
+      return stateOf(sandbox);
+    },
+  }),
+  control({
+    method: "POST",
+    path: "/discard",
+    summary: "Forgets a saved moment.",
+    body: Type.Object({ id: ID }, strict),
+    answer: STATE,
+    run: async (sandbox, { id }) => {
+      sandbox.discard(id);
+      return stateOf(sandbox);
+    },
+  }),
+  control({
+    method: "GET",
+    path: "/log-hash",
+    summary: "SHA-256 of the commands logged so far.",
+    body: NOTHING,
+    answer: Type.Object({ hash: Type.String() }),
+    run: async (sandbox) => ({ hash: await sandbox.venue.logHash() }),
+  }),
+];
+
+function stateOf({ venue }: ControlledSandbox) {
+  const { url, time, isManual, position, seed } = venue;
+  return { url, time, isManual, position, seed };
+}
