@@ -1,12 +1,14 @@
 /** The command as a test in another language uses it: started, driven over HTTP, stopped. */
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
 import { expect, onTestFinished, test } from "vitest";
 
 const PROGRAM = fileURLToPath(new URL("../../bin/perpgate.js", import.meta.url));
+
+const FIXTURE = fileURLToPath(new URL("../../../../examples/sandbox_fixture.py", import.meta.url));
 
 interface Started {
   readonly url: string;
@@ -86,4 +88,14 @@ test("sandbox --manual: the state, an hour, the hash of a seed", async () => {
     return answer;
   };
   expect(await hash()).toEqual(await hash());
+});
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+if (!hasPython) process.stderr.write("no python3: the fixture for pytest is not tested\n");
+
+test.skipIf(!hasPython)("the fixture for pytest, as a program: bought, crashed, stopped", () => {
+  const words = [FIXTURE, process.execPath, PROGRAM];
+  const { status, stdout, stderr } = spawnSync("python3", words, { encoding: "utf8" });
+  expect([status, stderr]).toEqual([0, ""]);
+  expect(stdout).toMatch(/^bought at 65\d\d\d[^,]*, stopped at (?:5|60)\d\d\d/);
 });
