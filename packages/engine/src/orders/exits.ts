@@ -116,11 +116,14 @@ function resize(s: VenueState, market: Market, exit: number, lots: number): void
   orders.setLots(exit, orders.lots(exit) + lots - before);
   orders.setRemaining(exit, lots);
   if (before === 0) {
+    // With the end of the command it is a stop: as much work as its end.
+    s.scratch.work.charge(s.rules.unitsPerEnd);
     orders.setCoversSince(exit, s.seq);
     awaitLots(s, exit);
   } else if (lots === 0) {
     leaveStops(s, market, exit);
-    if (!canOpen(s, exit)) dropExit(s, market, exit, END.position_closed);
+    if (canOpen(s, exit)) s.scratch.work.charge(s.rules.unitsPerEnd);
+    else dropExit(s, market, exit, END.position_closed);
   }
 }
 

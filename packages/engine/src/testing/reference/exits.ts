@@ -118,7 +118,10 @@ function shrink(
 function resize(state: State, position: Position, exit: Order, lots: bigint, end: Ender): void {
   chargeOrders(state, 1);
   state.resizedExits.add(exit);
-  if (exit.remaining === 0n) exit.coversSince = state.position;
+  if (exit.remaining === 0n) {
+    exit.coversSince = state.position;
+    chargeOrders(state, 2);
+  }
   exit.lots += lots - exit.remaining;
   exit.remaining = lots;
   exit.closing = min(exit.closing, lots);
@@ -127,6 +130,8 @@ function resize(state: State, position: Position, exit: Order, lots: bigint, end
   exit.reached = false;
   if (exit.resting || !canOpen(state, position, parentOf(exit.id))) {
     end(state, exit, END.position_closed);
+  } else {
+    chargeOrders(state, 2);
   }
 }
 

@@ -25,7 +25,7 @@ import {
 import { restTriggered } from "./stop-limit.js";
 import { reach, Service, serveLines } from "./stop-lines.js";
 import { type Buying, StopLimitTaker, StopTaker } from "./takers.js";
-import { chargeCancel, mayMeet, mayMeetBeyond, serveMarket, unitsLeft, within } from "./work.js";
+import { charge, mayMeet, serveMarket, unitsLeft, within } from "./work.js";
 
 /** "at most 64 a tick". */
 const AGAIN = 64;
@@ -34,6 +34,9 @@ const AGAIN = 64;
 const FIRST_TURN = 80;
 const TURN = 2_000;
 const ALL = Number.POSITIVE_INFINITY;
+
+/** Units of a stop that is triggered. */
+const TRIGGER = 8;
 
 /** Of all stops that were reached in markets with a fresh index, those whose turn it is. */
 export function stops(state: State): Again {
@@ -109,7 +112,7 @@ function serveMarkets(state: State, services: readonly Turns[], isEnd: boolean):
     const give =
       (units: number) =>
       (order: Order): boolean => {
-        if (!mayMeetBeyond(state, 1)) return false;
+        if (unitsLeft(state) <= TRIGGER) return false;
         const over = overReason(state, order);
         if (over !== END.none) cancel(state, order, over);
         else trigger(state, order, units);
@@ -181,7 +184,7 @@ function buying(state: State, order: Order, lots: bigint, reduceOnly: boolean): 
 }
 
 function trigger(state: State, order: Order, units: number): void {
-  chargeCancel(state);
+  if (rulesOf(state).workOfOrders) charge(state, TRIGGER);
   const market = marketOf(state, order.market);
   const position = positionOf(state, order.account, order.market);
   const closes = order.extra?.closePosition === true;

@@ -48,3 +48,20 @@ test("a fill-or-kill order that is undone: twice, and no exit has changed", () =
   expect(venue.engine.state.scratch.work.spent).toBeGreaterThanOrEqual(2 * once);
   expect(alice.openOrders()).toBe(2 * PAIRS + 1);
 });
+
+/** With the end of the command each is a stop: as much work as its end. Once a unit, of 1.6 µs to 0.2. */
+test("a maker whose exits begin to cover lots: three units for each, and three where they wait again", () => {
+  const venue = new LightVenue();
+  const alice = venue.trader("alice", 1_000_000);
+  const bob = venue.trader("bob", 1_000_000);
+  alice.buys("limit", { size: 3 * LOT, price: 49_900, profitAt: 55_000, lossAt: 45_000 });
+  const spent = (): number => venue.engine.state.scratch.work.spent;
+  bob.sells("market", { size: LOT });
+  expect(spent()).toBe(4 + 2 * 3);
+  bob.sells("market", { size: LOT });
+  expect(spent()).toBe(4 + 2);
+  bob.buys("limit", { size: 2 * LOT, price: 50_000 });
+  alice.sells("market", { size: 2 * LOT, reduceOnly: true });
+  expect(spent()).toBe(4 + 2 * 3);
+  expect(alice.openOrders()).toBe(3);
+});

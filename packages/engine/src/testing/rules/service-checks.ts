@@ -108,7 +108,7 @@ function servedIn(step: Step): number {
 
 /**
  * Whether the tick may have met a limit: as much waited as it may serve, or it met or ended that many orders,
- * of which an exit with other lots is a quarter.
+ * of which an exit with other lots is up to three quarters, and a stop that is triggered another one.
  */
 function mayBeLimited(step: Step): boolean {
   const { events, before, limits } = step;
@@ -118,7 +118,9 @@ function mayBeLimited(step: Step): boolean {
   const turns = eventsOf(events, "StopTriggered").filter(({ orderId }) => !ended.has(orderId));
   const met = eventsOf(events, "Traded").length + ended.size + turns.length;
   // A stop waits unless it could meet somebody.
-  return 4 * met + eventsOf(events, "ExitSized").length + 4 >= 4 * limits.makers;
+  const triggers = eventsOf(events, "StopTriggered").length;
+  const sized = eventsOf(events, "ExitSized").length;
+  return 4 * (met + triggers) + 3 * sized + 8 >= 4 * limits.makers;
 }
 
 const work: Check = {

@@ -15,6 +15,8 @@ export function rangesOf(many: number, orders: number) {
     /** Orders that opened its position and have a pair of exits attached. */
     pairs: [0, Math.floor(orders / 3)],
     offers: [0, orders],
+    /** Offers that have a pair of exits attached, which begin to cover lots as they fill. */
+    guarded: [0, Math.floor(orders / 3)],
     /** Lots of the position, of each exit and of each offer. */
     held: [1, 2 * orders],
     exitLots: [1, 4],

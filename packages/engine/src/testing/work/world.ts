@@ -90,8 +90,10 @@ export class World {
   /** The orders of one maker, as many of each kind as it may still have. */
   private order(maker: number): void {
     const { shape } = this;
-    const offers = Math.min(shape.offers, this.listed - 2 * Math.min(shape.pairs, shape.held));
-    let left = this.listed - offers - 2 * Math.min(shape.pairs, shape.held);
+    const places = this.listed - 2 * Math.min(shape.pairs, shape.held);
+    const guarded = Math.min(shape.guarded, Math.floor(places / 3));
+    const offers = Math.min(shape.offers, places - 3 * guarded);
+    let left = places - 3 * guarded - offers;
     const times = (wanted: number, place: (i: number) => void): void => {
       for (let i = 0; i < wanted && left > 0; i++, left--) place(i);
     };
@@ -119,6 +121,15 @@ export class World {
       }),
     );
     times(shape.entries, (i) => this.place(maker, LONG, PRICE - FAR - (i % levels), exitLots));
+    const exits = {
+      takeProfitTicks: PRICE - FAR,
+      takeProfitLimitTicks: 0,
+      stopLossTicks: PRICE + 2 * FAR,
+      stopLossLimitTicks: 0,
+    };
+    for (let i = 0; i < guarded; i++) {
+      this.place(maker, SHORT, PRICE + 1 + (i % levels), shape.offered, { exits });
+    }
     for (let i = 0; i < offers; i++) {
       const isExpiring = (i * 37) % 100 < shape.expired;
       const extras = isExpiring ? { expiresAtMs: this.timeMs + MIN_EXPIRY_MS } : {};
@@ -152,7 +163,8 @@ export class World {
     yield* this.killed("undone");
     yield* this.killed("undone, again");
     yield this.try("batch", this.batch());
-    const { offers, offered, makers } = this.shape;
+    const { offered, makers } = this.shape;
+    const offers = this.shape.offers + this.shape.guarded;
     const most = PRICE + 1 + this.shape.levels;
     yield this.try("amendment", this.amendment());
     yield this.try("limit order", [this.takes(most, Math.max(1, offers * offered * makers))]);
@@ -167,7 +179,8 @@ export class World {
   }
 
   private *killed(name: string): Generator<Trial> {
-    const { offers, offered, makers, takerOwn, levels } = this.shape;
+    const { offered, makers, takerOwn, levels } = this.shape;
+    const offers = this.shape.offers + this.shape.guarded;
     const lots = offers * offered * makers + takerOwn + 1;
     yield this.try(name, [this.takes(PRICE + 1 + levels, lots, FILL_OR_KILL)], true);
   }
