@@ -18,10 +18,10 @@ export {
 } from "./config/bridge-config.js";
 export type { ChainConfig } from "./config/chain-config.js";
 export { BridgeConfigError, termsOf } from "./config/chain-config.js";
+export { BridgeProcess } from "./process/bridge-process.js";
 export { checkPublishedDeposit, checkPublishedVote } from "./published-votes.js";
 export { RemoteVenue } from "./remote-venue.js";
 export { observeBridge } from "./telemetry.js";
-export { BridgeThread } from "./thread/bridge-thread.js";
 export {
   ADMIN_ACTIONS,
   type AdminFile,

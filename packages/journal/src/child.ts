@@ -12,7 +12,7 @@ export interface ChildProgram {
 }
 
 export interface ChildOptions<FromChild> {
-  /** What the process begins with; survives JSON, as all messages do. */
+  /** What the process begins with; it is cloned, as all messages are. */
   readonly data: object;
   readonly heapMb: number;
   readonly onMessage: (message: FromChild) => void;
@@ -31,6 +31,7 @@ export function startChild<FromChild>(
     execArgv: [`--max-old-space-size=${heapMb}`],
     // Standard output is the banner's.
     stdio: ["ignore", "ignore", "inherit", "ipc"],
+    serialization: "advanced",
   });
   let reason: Error | undefined;
   child.on("message", (report: Report<FromChild>) => {
@@ -55,14 +56,20 @@ export function startChild<FromChild>(
   return { child, exited };
 }
 
+/** No-op once the process has ended. */
+export function sendTo({ child }: ChildProgram, message: object): void {
+  if (child.connected) child.send(message, () => undefined);
+}
+
 /** Sends `message`, waits until the process has ended, and kills it after `withinMs`. */
 export async function stopChild(
-  { child, exited }: ChildProgram,
+  program: ChildProgram,
   message: object,
   withinMs: number,
 ): Promise<void> {
+  const { child, exited } = program;
   child.ref();
-  if (child.connected) child.send(message, () => undefined);
+  sendTo(program, message);
   const timer = setTimeout(() => child.kill("SIGKILL"), withinMs);
   await exited;
   clearTimeout(timer);

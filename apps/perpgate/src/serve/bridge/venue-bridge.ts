@@ -1,13 +1,13 @@
 /**
  * The bridge of a process that runs a venue: the attestors of this process, the intake for votes of
  * remote attestors, metrics and the reorg alarm. With the dev attestor there is none. Attestors start
- * in a worker thread after the venue has recovered and stop before it closes, so that no vote is lost.
+ * in a process after the venue has recovered and stop before it closes, so that no vote is lost.
  */
 
 import {
   AttestorHealth,
   type BridgeConfig,
-  BridgeThread,
+  BridgeProcess,
   type DepositPort,
   observeBridge,
 } from "@perpgate/bridge";
@@ -26,7 +26,7 @@ export interface VenueBridge {
   stop(): Promise<void>;
 }
 
-/** The port of the attestors' thread, whose votes need no signature check. */
+/** The port of the attestors' process, whose votes need no signature check. */
 function trustedPort(deposits: VenueDeposits): DepositPort {
   return {
     terms: () => deposits.terms(),
@@ -53,7 +53,7 @@ export function createVenueBridge(
   const health = new AttestorHealth(config, () => performance.now(), "polls");
   const chains = hasAttestors ? config.chains.map(({ chain }) => chain) : [];
   const report = observeBridge(log, metrics, chains);
-  const thread = new BridgeThread({
+  const attestors = new BridgeProcess({
     config,
     venueId: deposits.history.venueId,
     port: trustedPort(deposits),
@@ -64,14 +64,14 @@ export function createVenueBridge(
       report(event);
     },
     onEnded: (error) =>
-      log.error({ err: error }, "the attestors' thread ended and is started again"),
+      log.error({ err: error }, "the attestors' process ended and is started again"),
   });
   return {
     intake: new VoteIntake(venue, deposits),
     probe: { name: "bridge", notReadyReason: () => health.notReadyReason() },
     start: () => {
-      if (hasAttestors) thread.start();
+      if (hasAttestors) attestors.start();
     },
-    stop: () => thread.stop(),
+    stop: () => attestors.stop(),
   };
 }

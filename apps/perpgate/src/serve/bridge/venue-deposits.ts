@@ -1,6 +1,6 @@
 /**
  * The attestors' port to the venue of this process: work comes from the venue's views, votes go to
- * its log. A vote's signature is checked here unless the attestors' own thread has checked it.
+ * its log. A vote's signature is checked here unless the attestors' own process has checked it.
  *
  * Keys, vaults and contracts are those of the log, read at each use: `perpgate configure` changes them
  * while the venue runs.
@@ -34,7 +34,7 @@ type Config = Pick<ChainBridgeConfig, "members" | "chains">;
 export class VenueDeposits implements DepositPort {
   private readonly votes: DepositVotes;
   private readonly lastAskedMs = new Map<number, number>();
-  /** The keys that the attestors' own thread checks votes with: those of its start. */
+  /** The keys that the attestors' own process checks votes with: those of its start. */
   private readonly membersAtStart: readonly string[];
   private readonly keyObjects = new Map<string, KeyObject>();
 
@@ -121,7 +121,7 @@ export class VenueDeposits implements DepositPort {
     );
   }
 
-  /** For votes whose signatures the attestors' own thread has checked. */
+  /** For votes whose signatures the attestors' own process has checked. */
   async submitChecked(votes: readonly SignedVote[]): Promise<readonly (string | null)[]> {
     return Promise.all(
       votes.map(({ vote, signature }) =>

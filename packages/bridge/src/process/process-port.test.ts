@@ -1,20 +1,20 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { FromThread } from "./messages.js";
-import { ThreadPort } from "./thread-port.js";
+import type { FromAttestors } from "./messages.js";
+import { ProcessPort } from "./process-port.js";
 
 const START = 1_800_000_000_000;
 const HOUR_MS = 3_600_000;
 
 /** A port, and a request that is answered at the venue's time `nowMs`. */
 function startPort(wallMs: number): {
-  readonly port: ThreadPort;
+  readonly port: ProcessPort;
   readonly ask: (nowMs: number) => void;
 } {
   vi.useFakeTimers({ now: wallMs, toFake: ["Date", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
-  const sent: FromThread[] = [];
+  const sent: FromAttestors[] = [];
   const data = { members: [], venueId: "", nowMs: START };
-  const port = new ThreadPort((message) => sent.push(message), data);
+  const port = new ProcessPort((message) => sent.push(message), data);
   const ask = (nowMs: number): void => {
     void port.pending("arbitrum", 0, "ascending", 0);
     const request = sent.at(-1);

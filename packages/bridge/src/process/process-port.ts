@@ -1,5 +1,5 @@
 /**
- * The attestors' port inside their thread: sends requests as messages and joins the parts of the
+ * The attestors' port inside their process: sends requests as messages and joins the parts of the
  * responses. Also provides the venue's time for votes: that of the newest message, and on from there by
  * the monotonic clock. It never goes back.
  */
@@ -11,11 +11,12 @@ import type {
   PendingDeposit,
   QueueOrder,
 } from "@perpgate/protocol";
+import type { ChainBridgeConfig } from "../config/bridge-config.js";
 import type { DepositPort, VenueTerms } from "../venue-port.js";
 import { type SignedVote, type VoteProblem, verifyVoteSync } from "../vote.js";
-import type { FromThread, ThreadData, ThreadRequest, ToThread } from "./messages.js";
+import type { AttestorData, AttestorRequest, FromAttestors, ToAttestors } from "./messages.js";
 
-/** Votes per message: half a millisecond of the venue's thread. */
+/** Votes per message: half a millisecond of the venue's order thread. */
 const VOTES_PER_MESSAGE = 8;
 
 interface Waiting {
@@ -24,7 +25,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-export class ThreadPort implements DepositPort {
+export class ProcessPort implements DepositPort {
   private readonly waiting = new Map<number, Waiting>();
   private lastId = 0;
   /** The venue's time in the newest message, and the monotonic time when it arrived. */
@@ -33,8 +34,9 @@ export class ThreadPort implements DepositPort {
   private lastMs = 0;
 
   constructor(
-    private readonly send: (message: FromThread) => void,
-    private readonly data: Pick<ThreadData, "members" | "venueId" | "nowMs">,
+    private readonly send: (message: FromAttestors) => void,
+    private readonly data: Pick<ChainBridgeConfig, "members"> &
+      Pick<AttestorData, "venueId" | "nowMs">,
   ) {
     this.venueMs = data.nowMs;
   }
@@ -45,7 +47,7 @@ export class ThreadPort implements DepositPort {
     return this.lastMs;
   }
 
-  /** The log's, which `perpgate configure` may have changed since the start of the thread. */
+  /** The log's, which `perpgate configure` may have changed since the start of the process. */
   async terms(): Promise<VenueTerms> {
     const { rows } = await this.request<VenueTerms>({ kind: "terms" });
     const [terms] = rows;
@@ -71,7 +73,7 @@ export class ThreadPort implements DepositPort {
     return this.request({ kind: "credited", chain, attestor, sinceMs, after });
   }
 
-  /** Verifies signatures in this thread and forwards only valid votes. */
+  /** Verifies signatures in this process and forwards only valid votes. */
   async submit(votes: readonly SignedVote[]): Promise<readonly (string | null)[]> {
     const problems = votes.map((vote) => this.problemOf(vote));
     const valid = votes.filter((_, i) => problems[i] === null);
@@ -89,7 +91,7 @@ export class ThreadPort implements DepositPort {
     return verifyVoteSync(vote, (attestor) => this.data.members[attestor], this.data.venueId);
   }
 
-  onMessage(message: Exclude<ToThread, { kind: "stop" }>): void {
+  onMessage(message: Exclude<ToAttestors, { kind: "stop" }>): void {
     const waiting = this.waiting.get(message.id);
     if (waiting === undefined) return;
     if (message.kind === "failure") {
@@ -105,7 +107,7 @@ export class ThreadPort implements DepositPort {
     waiting.resolve(message.next);
   }
 
-  private request<Row>(request: ThreadRequest): Promise<DepositPage<Row>> {
+  private request<Row>(request: AttestorRequest): Promise<DepositPage<Row>> {
     const id = ++this.lastId;
     return new Promise<DepositPage<Row>>((resolve, reject) => {
       const rows: Row[] = [];

@@ -1,5 +1,6 @@
-/** Messages between the attestors' thread and the venue's thread. */
+/** Messages between the attestors' process and the venue's. */
 
+import type { JsonWebKey } from "node:crypto";
 import type { Chain, CreditedDeposit, PendingDeposit, QueueOrder } from "@perpgate/protocol";
 import type { BridgeEvent } from "../bridge-event.js";
 import type { ChainBridgeConfig } from "../config/bridge-config.js";
@@ -7,16 +8,22 @@ import type { ChainConfig } from "../config/chain-config.js";
 import type { VenueTerms } from "../venue-port.js";
 import type { SignedVote } from "../vote.js";
 
-/** Functions cannot be cloned: the thread looks up the dialect by chain. */
-export interface ThreadData extends Omit<ChainBridgeConfig, "chains"> {
+/**
+ * Functions and keys cannot be sent: the process looks up the dialect by chain, and makes the keys again.
+ * The private ones are in no file, argument or variable of the process that others could read.
+ */
+export interface AttestorData extends Omit<ChainBridgeConfig, "chains" | "members" | "attestors"> {
+  /** Hex digits of the public keys. */
+  readonly members: readonly string[];
+  readonly attestors: readonly { readonly index: number; readonly privateKey: JsonWebKey }[];
   readonly chains: readonly Omit<ChainConfig, "dialect">[];
   /** The hash of the venue's Genesis. */
   readonly venueId: string;
-  /** The venue's time when the thread was started. */
+  /** The venue's time when the process was started. */
   readonly nowMs: number;
 }
 
-export type ThreadRequest =
+export type AttestorRequest =
   | {
       readonly kind: "pending";
       readonly chain: Chain;
@@ -41,11 +48,11 @@ export type ResponseRows =
   | readonly CreditedDeposit[]
   | readonly (string | null)[];
 
-export type FromThread =
-  | { readonly kind: "request"; readonly id: number; readonly request: ThreadRequest }
+export type FromAttestors =
+  | { readonly kind: "request"; readonly id: number; readonly request: AttestorRequest }
   | { readonly kind: "event"; readonly event: BridgeEvent };
 
-export type ToThread =
+export type ToAttestors =
   /** A part of a response; long ones are split so that orders run in between. */
   | {
       readonly kind: "response";
