@@ -1,6 +1,6 @@
 /** The core's side of bench:link, a process. */
 import { CoreLink, listenForEdges } from "@perpgate/link";
-import { handlersWith } from "@perpgate/link/testing";
+import { handlersWith, NO_NOTICES } from "@perpgate/link/testing";
 import { serve } from "./child.js";
 import { listenRaw, SAMPLES, type Sample } from "./link-exchange.js";
 
@@ -14,7 +14,7 @@ const handlers = {
     await listenForEdges(folder, (connectCore) => {
       new CoreLink(connectCore, {
         handlers: answering,
-        notices: {},
+        notices: NO_NOTICES,
         window: 100_000,
         isReplicated: false,
         position: () => 2 ** 32,

@@ -61,6 +61,7 @@ import {
 } from "./kinds.js";
 import { shaped } from "./schema-kind.js";
 import { MAX_KEY_BYTES, SESSION_REQUESTS } from "./session-frames.js";
+import { STREAM_NOTICES } from "./stream-frames.js";
 
 export type { Side };
 
@@ -99,6 +100,7 @@ export const NOTICES = {
     "A session was tied to another key.",
   ),
   sessionEnded: notice(105, "core", { session: count() }, "A session was ended, or has expired."),
+  ...STREAM_NOTICES,
 };
 
 /** Of a file of the transparency log: as served, or undefined if there is none. */

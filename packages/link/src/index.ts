@@ -19,5 +19,7 @@ export type {
   RequestBodies,
   RequestName,
 } from "./frames.js";
+export { type Levels, PUBLISHED_LEVELS, PublishedSide } from "./published-side.js";
+export { MAX_TRADES } from "./stream-frames.js";
 export { type MemoryOptions, memoryTransport, type Receiver, type Transport } from "./transport.js";
 export { connectToCore, type EdgeListener, listenForEdges } from "./unix-socket.js";

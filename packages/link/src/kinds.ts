@@ -3,6 +3,7 @@
  * sides check the bound: a frame that the other side would refuse is not sent.
  */
 
+import type { Level } from "@perpgate/protocol";
 import { type ByteReader, type ByteWriter, WrongValue } from "./bytes.js";
 
 export interface Kind<T> {
@@ -153,6 +154,23 @@ export function list<T>(kind: Kind<T>, max: number): Kind<readonly T[]> {
     },
   };
 }
+
+/** Levels of a book in ticks and lots; one of 0 lots is not there any more. */
+export function levels(max: number): Kind<readonly Level[]> {
+  return list(
+    {
+      words: "count of ticks, count of lots",
+      write: (to, [ticks, lots]: Level) => {
+        EACH.write(to, ticks);
+        EACH.write(to, lots);
+      },
+      read: (from): Level => [EACH.read(from), EACH.read(from)],
+    },
+    max,
+  );
+}
+
+const EACH = count();
 
 /** The fields in the order of the table. */
 export function record<F extends Fields>(fields: F): Kind<ValuesOf<F>>;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { CoreLink, type CoreLinkOptions } from "./core-link.js";
 import { EdgeLink } from "./edge-link.js";
 import { type Frame, LINK_VERSION, type Notes } from "./frames.js";
-import { handlersWith } from "./testing/handlers.js";
+import { handlersWith, NO_NOTICES } from "./testing/handlers.js";
 import { memoryTransport, type Receiver, type Transport } from "./transport.js";
 
 const FILE = { file: Buffer.from("policy") };
@@ -13,7 +13,7 @@ async function linked(changes: Partial<CoreLinkOptions> = {}, isCoded = false) {
   const transport = memoryTransport({ isCoded });
   const core = new CoreLink(transport.connectCore, {
     handlers: handlersWith({ tlogPolicy: () => FILE }),
-    notices: {},
+    notices: NO_NOTICES,
     window: 2,
     isReplicated: false,
     position: () => 7,
@@ -152,7 +152,7 @@ async function dialed(...frames: object[]): Promise<string> {
   const transport = memoryTransport();
   const core = new CoreLink(transport.connectCore, {
     handlers: handlersWith({ tlogPolicy: () => new Promise(() => undefined) }),
-    notices: {},
+    notices: NO_NOTICES,
     window: 1,
     isReplicated: false,
     position: () => 0,
@@ -259,7 +259,7 @@ test("an edge that does not read: no room first, then its link ends", async () =
     }),
     {
       handlers: handlersWith({ tlogPolicy: () => FILE }),
-      notices: {},
+      notices: NO_NOTICES,
       window: 1,
       isReplicated: false,
       position: () => 0,

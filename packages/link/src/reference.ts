@@ -33,6 +33,21 @@ has the epoch and the position of its sender: an edge ignores older epochs, and 
 below the last.
 `;
 
+const STREAMS = `## Streams, and an edge that does not read
+
+An edge follows a public stream while sockets of it read the stream, and ten seconds longer. The core
+reads each followed stream once for all edges and sends each change once to each of them, in rounds: at
+most one per 10 ms, and at most an eighth of its thread's time. The edge keeps the state, so further
+readers cost the core nothing. The sum of a book is over its published levels; an edge whose copy has
+another sum ends its link.
+
+| waits for an edge | what the core does |
+|---|---|
+| up to 1 MiB | sends everything |
+| more | leaves out books, tickers, candles, status and \`asOf\`; once there is room, the edge gets the whole state instead |
+| more than 128 MiB | ends the link: nothing else may be left out |
+`;
+
 export function linkReference(): string {
   const notices = Object.entries(NOTICES).map(
     ([name, { type, from, summary, body }]) =>
@@ -66,5 +81,6 @@ export function linkReference(): string {
     "",
     `Refusal (type ${REFUSAL_TYPE}): ${REFUSAL.words}.`,
     "",
+    STREAMS,
   ].join("\n");
 }

@@ -85,7 +85,8 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
   const nonces = new NonceIssuer(seedOf(seed, "nonce-key"), (bytes) => seed.bytes("nonce", bytes));
   const transport = memoryTransport();
   const attestation = attestationOf(member);
-  new Core({ venue, limits: UNLIMITED, attestation, onFault }).connect(transport.connectCore);
+  const core = new Core({ venue, limits: UNLIMITED, attestation, onFault });
+  core.connect(transport.connectCore);
   const link = new EdgeLink(transport.connectEdge);
   const edge = new Edge({
     link,
@@ -105,7 +106,8 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
   });
   await link.ready;
   const log = pino({ level: "silent" });
-  const streams = new StreamServer({
+  const streams = await StreamServer.open({
+    link,
     venue,
     log: { info: () => undefined, error: onFault },
     limits: {},
@@ -138,6 +140,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     url,
     close: async () => {
       await gateway.drain(DRAIN_MS);
+      core.stop();
       await venue.close();
     },
   };

@@ -212,7 +212,13 @@ export async function serve(
     clientLimits: settings.limits,
     edge,
     readiness,
-    streams: new StreamServer({ venue, log, limits: settings.sockets, release: version }),
+    streams: await StreamServer.open({
+      link,
+      venue,
+      log,
+      limits: settings.sockets,
+      release: version,
+    }),
     venue: orders,
   });
   // The log decides what was acknowledged; clients that still wait get 503.
@@ -250,6 +256,7 @@ export async function serve(
       await bridge?.stop();
       feed.stop();
       await source.stop?.();
+      core.stop();
       await venue.close();
       await Promise.all([signatures.close(), proofs.close()]);
       await metricsServer?.close();

@@ -139,7 +139,7 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
   const transport = memoryTransport();
   new CoreLink(transport.connectCore, {
     handlers,
-    notices: {},
+    notices: { follow: () => undefined, unfollow: () => undefined },
     window: 1_000,
     isReplicated: false,
     position: () => 1,

@@ -10,6 +10,7 @@
 
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
+import type { EdgeLink } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import type { Venue } from "@perpgate/venue";
 import type { Registry } from "prom-client";
@@ -41,6 +42,7 @@ export interface StreamLogger {
 }
 
 export interface StreamServerOptions {
+  readonly link: EdgeLink;
   readonly venue: Venue;
   readonly log: StreamLogger;
   readonly limits?: Partial<SocketLimits>;
@@ -75,7 +77,7 @@ export class StreamServer {
   private origins: AllowedOrigins = "*";
   private isStopping = false;
 
-  constructor({ venue, log, limits, release }: StreamServerOptions) {
+  private constructor({ link, venue, log, limits, release }: StreamServerOptions) {
     this.limits = { ...DEFAULT_SOCKET_LIMITS, ...limits };
     const problem = socketLimitsProblem(this.limits);
     if (problem !== undefined) throw new RangeError(problem);
@@ -88,12 +90,13 @@ export class StreamServer {
       onCommand: () => undefined,
       onWriterLost: () => this.sessions.closeAll(),
     });
-    this.hub = new StreamHub(
+    this.hub = new StreamHub({
+      link,
       venue,
-      (session) => this.sessions.closeSession(session),
-      (error) => log.error({ err: error }, "a stream failed"),
+      closeSession: (session) => this.sessions.closeSession(session),
+      onFault: (error) => log.error({ err: error }, "a stream failed"),
       release,
-    );
+    });
     const options: ServerOptions & FragmentLimits = {
       noServer: true,
       clientTracking: false,
@@ -113,6 +116,13 @@ export class StreamServer {
     // After one turn of reads: if the process was paused, pongs may be unread in the sockets.
     const check = () => inPieces([...this.connections], (each) => this.pingOrClose(each));
     this.heartbeat = setInterval(check, this.limits.pingIntervalMs).unref();
+  }
+
+  /** Rejects if the link ends before the core has named its markets. */
+  static async open(options: StreamServerOptions): Promise<StreamServer> {
+    const server = new StreamServer(options);
+    await server.hub.ready;
+    return server;
   }
 
   /** Open sockets. */

@@ -1,6 +1,6 @@
 import { ApiError } from "@perpgate/protocol/core";
 import type { RequestHandlers } from "../core-link.js";
-import { REQUESTS } from "../frames.js";
+import { type EdgeNotice, type NoticeHandlers, REQUESTS } from "../frames.js";
 
 /** Refuses everything but what is given. */
 export function handlersWith(changes: Partial<RequestHandlers> = {}): RequestHandlers {
@@ -10,3 +10,9 @@ export function handlersWith(changes: Partial<RequestHandlers> = {}): RequestHan
   const names = Object.keys(REQUESTS).map((name) => [name, refuse]);
   return { ...Object.fromEntries(names), ...changes };
 }
+
+/** Ignores what edges tell. */
+export const NO_NOTICES: NoticeHandlers<EdgeNotice> = {
+  follow: () => undefined,
+  unfollow: () => undefined,
+};

@@ -10,7 +10,7 @@ import { CoreLink, type CoreLinkOptions } from "../core-link.js";
 import { EdgeLink } from "../edge-link.js";
 import { type Frame, LINK_VERSION } from "../frames.js";
 import { connectToCore, LINK_SOCKET, listenForEdges } from "../unix-socket.js";
-import { handlersWith } from "./handlers.js";
+import { handlersWith, NO_NOTICES } from "./handlers.js";
 
 const STAMP = { epoch: 0, position: 0 };
 export const HELLO = helloOf(LINK_VERSION);
@@ -33,7 +33,7 @@ export async function startCore(options: Partial<CoreLinkOptions> = {}, folder =
   const listener = await listenForEdges(folder, (connectCore) => {
     const link = new CoreLink(connectCore, {
       handlers: handlersWith({ tlogPolicy: () => FILE }),
-      notices: {},
+      notices: NO_NOTICES,
       window: 1_000,
       isReplicated: false,
       position: () => 0,

@@ -13,6 +13,7 @@ import { publicReads } from "./public-reads.js";
 import { emitSessionChanges, type SessionSink } from "./session-notices.js";
 import { sessions } from "./sessions.js";
 import { signIns } from "./sign-ins.js";
+import { PublicStreams } from "./streams/public-streams.js";
 
 /** Requests of one edge in flight. Its budgets and limits admit far fewer. */
 const WINDOW = 100_000;
@@ -31,6 +32,7 @@ export interface CoreOptions {
 export class Core implements SessionSink {
   private readonly handlers: RequestHandlers;
   private readonly links = new Set<CoreLink>();
+  private readonly streams: PublicStreams;
 
   constructor(private readonly options: CoreOptions) {
     const { venue, clusterStatus, limits } = options;
@@ -38,6 +40,7 @@ export class Core implements SessionSink {
     const { cancelsPerSecond, cancelsBurst } = limits;
     const reads = new AccountLimit("account-reads", accountReadsPerSecond, accountReadsBurst);
     const cancels = new AccountLimit("cancels", cancelsPerSecond, cancelsBurst);
+    this.streams = new PublicStreams(venue, (error) => options.onFault(error, "streams"));
     this.handlers = {
       ...publicReads(venue, clusterStatus),
       ...logFiles(venue),
@@ -64,16 +67,24 @@ export class Core implements SessionSink {
 
   connect(transport: (receiver: Receiver) => Transport): CoreLink {
     const { venue, onFault } = this.options;
-    const link = new CoreLink(transport, {
+    const link: CoreLink = new CoreLink(transport, {
       handlers: this.handlers,
-      notices: {},
+      notices: this.streams.noticesOf(() => link),
       window: WINDOW,
       isReplicated: venue.isReplicated,
       position: () => venue.seq,
       onFault,
     });
     this.links.add(link);
-    void link.closed.then(() => this.links.delete(link));
+    void link.closed.then(() => {
+      this.links.delete(link);
+      this.streams.leave(link);
+    });
     return link;
+  }
+
+  /** Stops sending streams to the edges. */
+  stop(): void {
+    this.streams.stop();
   }
 }

@@ -95,6 +95,8 @@ export interface RunningVenue extends RunningGateway {
   readonly directory: string;
   readonly nonces: NonceIssuer;
   readonly streams: StreamServer;
+  /** A further link to the core, as another edge has. */
+  connect(): Promise<EdgeLink>;
   /** What failed inside the streams. */
   readonly streamFaults: readonly object[];
   /** What failed in the core. */
@@ -143,11 +145,14 @@ export async function runVenue(
   const contracts = new RpcContractWallets(changes.rpc ?? new Map());
   const proofs = changes.proofs ?? proofsInThisThread(contracts);
   const attestation = changes.attestation?.(venue);
-  const transport = memoryTransport({ isCoded: process.env.PERPGATE_CODED_LINK === "1" });
   const coreFaults: unknown[] = [];
   const core = new Core({ venue, limits, attestation, onFault: (error) => coreFaults.push(error) });
-  core.connect(transport.connectCore);
-  const link = new EdgeLink(transport.connectEdge);
+  const connect = (): EdgeLink => {
+    const transport = memoryTransport({ isCoded: process.env.PERPGATE_CODED_LINK === "1" });
+    core.connect(transport.connectCore);
+    return new EdgeLink(transport.connectEdge);
+  };
+  const link = connect();
   const { signatures } = changes;
   const edge = new Edge({
     link,
@@ -168,7 +173,8 @@ export async function runVenue(
   const port = new VenueGateway({ venue, limits, signatures, failedSignatures });
   const streamFaults: object[] = [];
   const socketEndings: object[] = [];
-  const streams = new StreamServer({
+  const streams = await StreamServer.open({
+    link,
     venue,
     log: {
       info: (fields) => socketEndings.push(fields),
@@ -213,6 +219,7 @@ export async function runVenue(
   };
   const stop = async () => {
     await gateway.gateway.drain(50);
+    core.stop();
     await venue.close();
   };
   atEnd(stop);
@@ -224,6 +231,12 @@ export async function runVenue(
     directory,
     nonces,
     streams,
+    connect: async () => {
+      const other = connect();
+      other.on({ sessionChanged: () => undefined, sessionEnded: () => undefined });
+      await other.ready;
+      return other;
+    },
     streamFaults,
     coreFaults,
     socketEndings,

@@ -42,7 +42,7 @@ class Stage {
     const scheduler = new FrameScheduler((error) => {
       throw error;
     });
-    const feed = new BookFeed(scheduler, levels, () => views.bookChangedAt("BTCUSD"));
+    const feed = new BookFeed(scheduler, levels);
     return new Stage(feed, await SocketPairs.open(limits));
   }
 

@@ -4,15 +4,18 @@
  * `BookReader.seq` is the `seq` of the last frame sent to the reader. A delta is sent to the readers
  * whose `seq` equals the delta's `prev`. A reader with a lower `seq` had no room for an earlier delta:
  * it gets the current snapshot, encoded once for all such readers, in the next round or when its socket
- * drains, as soon as there is room.
+ * drains, as soon as there is room. So does a reader that subscribed before the edge had the book.
  */
 
-import type { BookLevels } from "@perpgate/venue";
 import { snapshotCost } from "../../limits/costs.js";
 import type { Connection } from "../connection.js";
+import type { BookLevels } from "./book-copy.js";
 import type { PublicStream, ReadingOptions } from "./broadcast-feed.js";
 import type { Delivery, FrameScheduler, ScheduledFeed } from "./frame-scheduler.js";
 import { type BookDelta, PublishedBook } from "./published-book.js";
+
+/** The `seq` of a reader that has no frame. */
+const NO_FRAME = -1;
 
 interface BookReader {
   readonly connection: Connection;
@@ -20,18 +23,26 @@ interface BookReader {
   seq: number;
 }
 
+/** The edge's copy of a book is not the core's: a fault of the program. */
+export class BookDiffers extends Error {
+  override readonly name = "BookDiffers";
+
+  constructor({ units, seq, sum }: BookLevels, published: PublishedBook) {
+    super(`book.${units.symbol} at ${seq} has the sum ${published.sum}; the core's is ${sum}`);
+  }
+}
+
 export class BookFeed implements PublicStream, ScheduledFeed {
   private readonly readers = new Set<BookReader>();
   /** Undefined while nobody reads. */
   private book: PublishedBook | undefined;
-  /** `changedAt()` at the last round. */
-  private collectedChange = 0;
+  /** Whether a reader has subscribed before there was a book. */
+  private isAwaited = false;
 
   constructor(
     private readonly scheduler: FrameScheduler,
-    private readonly levels: () => BookLevels,
-    /** Seq of the last command that may have changed the book. */
-    private readonly changedAt: () => number,
+    /** The present book; undefined while the edge has none. */
+    private readonly levels: () => BookLevels | undefined,
   ) {}
 
   get readerCount(): number {
@@ -39,11 +50,17 @@ export class BookFeed implements PublicStream, ScheduledFeed {
   }
 
   open(connection: Connection, { isPlain }: ReadingOptions): () => void {
-    this.book ??= new PublishedBook(this.levels());
-    const reader: BookReader = { connection, isPlain, seq: this.book.seq };
-    const snapshot = this.book.snapshot(isPlain);
-    connection.charge(snapshotCost(snapshot.length, isPlain));
-    connection.send(snapshot);
+    const now = this.levels();
+    if (now !== undefined) this.book ??= new PublishedBook(now);
+    const { book } = this;
+    const reader: BookReader = { connection, isPlain, seq: book?.seq ?? NO_FRAME };
+    if (book === undefined) {
+      this.isAwaited = true;
+    } else {
+      const snapshot = book.snapshot(isPlain);
+      connection.charge(snapshotCost(snapshot.length, isPlain));
+      connection.send(snapshot);
+    }
     this.readers.add(reader);
     const stopWatching = connection.onDrain(() => {
       this.scheduler.attempt(() => this.catchUp(reader));
@@ -55,21 +72,26 @@ export class BookFeed implements PublicStream, ScheduledFeed {
     };
   }
 
-  onCommand(): void {
-    if (this.book !== undefined && this.changedAt() !== this.collectedChange)
-      this.scheduler.markDirty(this);
+  /** The present book has changed. */
+  onChange(): void {
+    if (this.readers.size > 0) this.scheduler.markDirty(this);
   }
 
   collect(): Delivery | undefined {
-    this.collectedChange = this.changedAt();
-    const delta = this.book?.advance(this.levels());
-    if (delta === undefined) return undefined;
+    const now = this.levels();
+    if (now === undefined || this.readers.size === 0) return undefined;
+    this.book ??= new PublishedBook(now);
+    const delta = this.book.advance(now);
+    if (now.sum !== undefined && now.sum !== this.book.sum) throw new BookDiffers(now, this.book);
+    if (delta === undefined && !this.isAwaited) return undefined;
+    this.isAwaited = false;
     const readers = this.readers.values();
     return {
       next: () => {
         const { done, value } = readers.next();
         if (done === true) return false;
-        this.deliver(value, delta);
+        if (delta === undefined) this.catchUp(value);
+        else this.deliver(value, delta);
         return true;
       },
     };

@@ -88,9 +88,9 @@ export class TradesFeed extends BroadcastFeed {
     super(scheduler);
   }
 
-  onTrade(trade: Trade): void {
+  onTrades(trades: readonly Trade[]): void {
     if (!this.isRead) return;
-    this.trades.push(trade);
+    this.trades = this.trades.concat(trades);
     this.scheduler.markDirty(this);
   }
 
@@ -108,27 +108,17 @@ export class TradesFeed extends BroadcastFeed {
 
 /** `blocks`: every sealed block, one frame each. */
 export class BlocksFeed extends BroadcastFeed {
-  private sealed: number[] = [];
+  private sealed: Block[] = [];
 
-  constructor(
-    scheduler: FrameScheduler,
-    private readonly blockOf: (number: number) => Block | undefined,
-  ) {
-    super(scheduler);
-  }
-
-  onBlock(number: number): void {
+  onBlock(block: Block): void {
     if (!this.isRead) return;
-    this.sealed.push(number);
+    this.sealed.push(block);
     this.scheduler.markDirty(this);
   }
 
   /** The blocks of one round are several frames in one write. */
   protected override nextFrame(): WireFrame | undefined {
-    const frames = this.sealed.flatMap((number) => {
-      const block = this.blockOf(number);
-      return block === undefined ? [] : [streamFrame("blocks", block)];
-    });
+    const frames = this.sealed.map((block) => streamFrame("blocks", block));
     this.sealed = [];
     return frames.length === 0 ? undefined : Buffer.concat(frames);
   }

@@ -2,19 +2,15 @@
  * Public streams that show the latest state: `ticker.<symbol>`, `candles.<symbol>.<resolution>` and
  * `status`.
  *
- * A reader gets the state when it subscribes and then each change, at most ten per second. A reader
- * whose socket has no room is skipped and gets the newest frame when its socket drains.
+ * A reader gets the state when it subscribes, or once the edge has it, and then each change, of which
+ * the core sends at most ten per second. A reader whose socket has no room is skipped and gets the newest
+ * frame when its socket drains.
  */
 
-import type { Resolution } from "@perpgate/protocol";
-import type { StreamPayload } from "@perpgate/protocol/operations";
-import { conflictOf, type Venue, type Views } from "@perpgate/venue";
 import type { Connection } from "../connection.js";
 import { type WireFrame, wireFrame } from "../wire-frame.js";
 import { BroadcastFeed } from "./broadcast-feed.js";
 import type { FrameScheduler } from "./frame-scheduler.js";
-
-const MIN_INTERVAL_MS = 100;
 
 export interface LatestState {
   readonly t: string;
@@ -27,48 +23,9 @@ export interface LatestState {
   fingerprint(state: object): string;
 }
 
-export function tickerState(views: Views, symbol: string): LatestState {
-  return {
-    t: "ticker",
-    s: symbol,
-    isTimed: true,
-    read: (): StreamPayload<"ticker"> | undefined => views.ticker(symbol),
-    // A ticker that differs in its time alone is not news.
-    fingerprint: (ticker) => JSON.stringify({ ...ticker, time: 0 }),
-  };
-}
-
-/** The open candle and the one before it, whose last trades may be as new. */
-export function candleState(views: Views, symbol: string, resolution: Resolution): LatestState {
-  return {
-    t: "candles",
-    s: `${symbol}.${resolution}`,
-    read: (): StreamPayload<"candles"> | undefined => {
-      const candles = views.candles(symbol, resolution, { limit: 2 }) ?? [];
-      return candles.length === 0 ? undefined : candles.reverse();
-    },
-    fingerprint: (candles) => JSON.stringify(candles),
-  };
-}
-
-export function statusState(venue: Venue, release: string): LatestState {
-  return {
-    t: "status",
-    isTimed: true,
-    read: (): StreamPayload<"status"> => ({
-      release,
-      ...venue.views.status(),
-      ...conflictOf(venue),
-    }),
-    // Time, block and position change with every command.
-    fingerprint: (status) => JSON.stringify({ ...status, time: 0, block: 0, position: 0 }),
-  };
-}
-
 export class LatestFeed extends BroadcastFeed {
   private frame: WireFrame | undefined;
   private fingerprint = "";
-  private timer: NodeJS.Timeout | undefined;
   /** Readers that were skipped for want of room. */
   private readonly behind = new Set<Connection>();
 
@@ -86,11 +43,7 @@ export class LatestFeed extends BroadcastFeed {
 
   /** The state may have changed. */
   touch(): void {
-    if (!this.isRead) return;
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined;
-      this.scheduler.markDirty(this);
-    }, MIN_INTERVAL_MS);
+    if (this.isRead) this.scheduler.markDirty(this);
   }
 
   override open(connection: Connection): () => void {
@@ -100,16 +53,17 @@ export class LatestFeed extends BroadcastFeed {
       leave();
       stopWatching();
       this.behind.delete(connection);
-      if (this.isRead) return;
-      clearTimeout(this.timer);
-      this.timer = undefined;
     };
   }
 
   protected override firstFrame(): WireFrame | undefined {
     // With readers, `frame` is what they have; taking a change into it here would hide it from them.
-    if (!this.isRead) this.refresh(true);
-    else if (this.state.isTimed === true) this.renewTime();
+    if (!this.isRead) {
+      this.discard();
+      this.refresh(true);
+    } else if (this.state.isTimed === true) {
+      this.renewTime();
+    }
     return this.frame;
   }
 

@@ -4,11 +4,11 @@
  * the next delta applies to it: nothing is missed or repeated.
  */
 
+import { PublishedSide } from "@perpgate/link";
 import type { BookSide, BookSideData, Level } from "@perpgate/protocol";
 import { BookChecksum, encodeSide, fromSteps } from "@perpgate/protocol/core";
-import type { BookLevels } from "@perpgate/venue";
 import { streamFrame, type WireFrame } from "../wire-frame.js";
-import { PublishedSide } from "./published-side.js";
+import type { BookLevels, BookUnits } from "./book-copy.js";
 
 class BookFrames {
   private packed: WireFrame | undefined;
@@ -33,15 +33,13 @@ export interface BookDelta {
   readonly frames: BookFrames;
 }
 
-type Units = BookLevels["units"];
-
 export class PublishedBook {
   /** Log seq of the last frame. */
   seq: number;
   private readonly checksum = new BookChecksum();
   private readonly bids = new PublishedSide("bid", this.checksum);
   private readonly asks = new PublishedSide("ask", this.checksum);
-  private readonly units: Units;
+  private readonly units: BookUnits;
   private block: number;
   private time: number;
   private snapshotFrames: BookFrames | undefined;
@@ -117,7 +115,7 @@ export class PublishedBook {
 function sideData(
   levels: readonly Level[],
   side: BookSide,
-  { tick, lot }: Units,
+  { tick, lot }: BookUnits,
   isPlain: boolean,
 ): BookSideData {
   if (!isPlain) return encodeSide(levels, side);

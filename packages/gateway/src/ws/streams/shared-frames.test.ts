@@ -26,16 +26,18 @@ function handedTo(connection: Connection): WireFrame[] {
   return frames;
 }
 
-function hubOf({ venue }: RunningVenue): StreamHub {
-  const hub = new StreamHub(
+async function hubOf({ venue, connect }: RunningVenue): Promise<StreamHub> {
+  const hub = new StreamHub({
+    link: await connect(),
     venue,
-    () => undefined,
-    (error) => {
+    closeSession: () => undefined,
+    onFault: (error) => {
       throw error;
     },
-    "test",
-  );
+    release: "test",
+  });
   onTestFinished(() => hub.stop());
+  await hub.ready;
   return hub;
 }
 
@@ -57,8 +59,12 @@ test("every stream: one frame for all its readers, and one snapshot for all newc
   const at = await runVenue();
   const [maker, taker] = [await Trader.enter(at), await Trader.enter(at)];
   await maker.place(maker.limit("short", 65_010, { margin: 1_000 }));
-  const hub = hubOf(at);
+  const hub = await hubOf(at);
   const pairs = await SocketPairs.open();
+  // The first reader of a stream waits for the core; those after it get what the edge has.
+  const early = await pairs.connect();
+  openAll(hub, early.connection);
+  for (const stream of ["book", "book", "ticker"]) await early.client.next(stream);
   const readers: ConnectedPair[] = [];
   while (readers.length < READERS) readers.push(await pairs.connect());
   const handed = readers.map(({ connection }) => handedTo(connection));

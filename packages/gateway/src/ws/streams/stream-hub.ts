@@ -1,49 +1,44 @@
 /**
- * All feeds: one per public stream, created when first subscribed to, and one for all private streams.
+ * All feeds: those of the public streams, from the core's notices, and one for all private streams.
  *
  * `onCommand` runs inside the apply callback of every durable command and must not throw; it only
- * records what changed. A fault is logged. It may lose public frames; sockets that would miss a private
- * frame are closed and resume.
+ * records what changed. A fault is logged; sockets that would miss a private frame are closed and resume.
  */
 
-import type { GlobalStream, PrivateStream, StreamName } from "@perpgate/protocol";
-import { formatStreamName, RESOLUTIONS } from "@perpgate/protocol/core";
-import type { Applied, PublicEventSink, Venue } from "@perpgate/venue";
+import type { EdgeLink } from "@perpgate/link";
+import type { PrivateStream } from "@perpgate/protocol";
+import type { Applied, Venue } from "@perpgate/venue";
 import type { Connection } from "../connection.js";
 import { AccountFeed } from "./account-feed.js";
-import { BookFeed } from "./book-feed.js";
-import { BlocksFeed, type ReadingOptions, TradesFeed } from "./broadcast-feed.js";
-import { FrameScheduler } from "./frame-scheduler.js";
-import { candleState, LatestFeed, statusState, tickerState } from "./latest-feed.js";
+import type { ReadingOptions } from "./broadcast-feed.js";
+import { PublicFeeds, type PublicStreamName } from "./public-feeds.js";
 
-type MarketStreamName = Extract<StreamName, { symbol: string }>;
-
-interface MarketFeeds {
-  readonly book: BookFeed;
-  readonly trades: TradesFeed;
-  readonly ticker: LatestFeed;
-  readonly candles: ReadonlyMap<string, LatestFeed>;
+export interface StreamHubOptions {
+  readonly link: EdgeLink;
+  readonly venue: Venue;
+  readonly closeSession: (session: number) => void;
+  readonly onFault: (error: unknown) => void;
+  /** The release of this gateway, for the stream `status`. */
+  readonly release: string;
 }
 
-export class StreamHub implements PublicEventSink {
-  readonly scheduler: FrameScheduler;
-  private readonly markets = new Map<string, MarketFeeds>();
-  private readonly blocks: BlocksFeed;
-  private readonly status: LatestFeed;
+export class StreamHub {
+  private readonly venue: Venue;
+  private readonly publics: PublicFeeds;
   private readonly accounts: AccountFeed;
   private readonly stopObserving: () => void;
 
-  constructor(
-    private readonly venue: Venue,
-    private readonly closeSession: (session: number) => void,
-    private readonly onFault: (error: unknown) => void,
-    release: string,
-  ) {
-    this.scheduler = new FrameScheduler(onFault);
-    this.blocks = new BlocksFeed(this.scheduler, (number) => venue.views.block(number));
-    this.status = new LatestFeed(this.scheduler, statusState(venue, release));
+  constructor(private readonly options: StreamHubOptions) {
+    const { link, venue, onFault, release } = options;
+    this.venue = venue;
+    this.publics = new PublicFeeds(link, onFault, release);
     this.accounts = new AccountFeed(venue, onFault);
     this.stopObserving = venue.observe({ onCommand: (applied) => this.onCommand(applied) });
+  }
+
+  /** Resolves once streams may be opened; rejects if the link ends before. */
+  get ready(): Promise<void> {
+    return this.publics.ready;
   }
 
   /** Log seq of the last command that streams may show. */
@@ -53,31 +48,16 @@ export class StreamHub implements PublicEventSink {
 
   /** Open subscriptions of all feeds. */
   get readerCount(): number {
-    let count = this.blocks.readerCount + this.status.readerCount + this.accounts.readerCount;
-    for (const { book, trades, ticker, candles } of this.markets.values()) {
-      for (const feed of [book, trades, ticker, ...candles.values()]) count += feed.readerCount;
-    }
-    return count;
+    return this.publics.readerCount + this.accounts.readerCount;
   }
 
   hasMarket(symbol: string): boolean {
-    return this.venue.listing.named(symbol) !== undefined;
+    return this.publics.hasMarket(symbol);
   }
 
   /** Subscribes to a public stream of a listed market; returns a function that unsubscribes. */
-  openPublic(
-    connection: Connection,
-    name: MarketStreamName | { readonly stream: GlobalStream },
-    options: ReadingOptions,
-  ): () => void {
-    if (!("symbol" in name)) {
-      return name.stream === "blocks" ? this.blocks.open(connection) : this.status.open(connection);
-    }
-    const feeds = this.feedsOf(name.symbol);
-    if (name.stream !== "candles") return feeds[name.stream].open(connection, options);
-    const candles = feeds.candles.get(name.resolution);
-    if (candles === undefined) throw new RangeError(`no stream ${formatStreamName(name)}`);
-    return candles.open(connection);
+  openPublic(connection: Connection, name: PublicStreamName, options: ReadingOptions): () => void {
+    return this.publics.open(connection, name, options);
   }
 
   openPrivate(
@@ -91,69 +71,24 @@ export class StreamHub implements PublicEventSink {
 
   stop(): void {
     this.stopObserving();
-    this.scheduler.stop();
+    this.publics.stop();
     this.accounts.stop();
   }
 
-  onTrade(symbol: string, trade: Parameters<TradesFeed["onTrade"]>[0]): void {
-    const feeds = this.markets.get(symbol);
-    if (feeds === undefined) return;
-    feeds.trades.onTrade(trade);
-    for (const candles of feeds.candles.values()) candles.touch();
-  }
-
-  onBlock(number: number): void {
-    this.blocks.onBlock(number);
-  }
-
-  onSessionClosed(session: number): void {
-    this.closeSession(session);
-  }
-
   private onCommand(applied: Applied): void {
-    // First and outside the try block: a fault of a public stream must not lose a private frame.
+    // First and outside the try block: a fault below must not lose a private frame.
     this.accounts.onCommand(applied.seq);
+    const { closeSession, onFault } = this.options;
     // An exception here would stop the venue.
     try {
-      this.scheduler.onCommand();
-      this.venue.views.emitPublicEvents(applied, this);
-      this.status.touch();
-      for (const { book, ticker } of this.markets.values()) {
-        book.onCommand();
-        ticker.touch();
-      }
+      this.publics.scheduler.onCommand();
+      this.venue.views.emitPublicEvents(applied, {
+        onTrade: () => undefined,
+        onBlock: () => undefined,
+        onSessionClosed: closeSession,
+      });
     } catch (error) {
-      this.onFault(error);
+      onFault(error);
     }
-  }
-
-  private feedsOf(symbol: string): MarketFeeds {
-    let feeds = this.markets.get(symbol);
-    if (feeds === undefined) {
-      feeds = this.makeFeeds(symbol);
-      this.markets.set(symbol, feeds);
-    }
-    return feeds;
-  }
-
-  private makeFeeds(symbol: string): MarketFeeds {
-    const { scheduler } = this;
-    const { views } = this.venue;
-    const levels = () => {
-      const book = views.levels(symbol);
-      if (book === undefined) throw new RangeError(`no market ${symbol}`);
-      return book;
-    };
-    return {
-      book: new BookFeed(scheduler, levels, () => views.bookChangedAt(symbol)),
-      trades: new TradesFeed(scheduler, symbol),
-      ticker: new LatestFeed(scheduler, tickerState(views, symbol)),
-      candles: new Map(
-        RESOLUTIONS.map((resolution) => [
-          resolution,
-          new LatestFeed(scheduler, candleState(views, symbol, resolution)),
-        ]),
-      ),
-    };
   }
 }

@@ -1,5 +1,6 @@
 /**
- * One side of a book as last published, and the difference to the engine's present side.
+ * One side of a book as last published, and the difference to the present side: at the core to the
+ * engine's, for its edges; at an edge to that of the core's notices, for its sockets.
  *
  * The difference comes from a merge of the two sorted level lists, best price first. It costs a few
  * nanoseconds per level, at most every 10 ms. Unlike applying events, it cannot miss a change or
@@ -7,7 +8,13 @@
  */
 
 import type { BookChecksum, BookSide, Level } from "@perpgate/protocol";
-import type { Levels } from "@perpgate/venue";
+
+/** One side in ticks and lots, best first. */
+export interface Levels {
+  readonly count: number;
+  ticksAt(index: number): number;
+  lotsAt(index: number): number;
+}
 
 const INITIAL_LEVELS = 256;
 /**
@@ -29,7 +36,7 @@ export class PublishedSide {
     private readonly checksum: BookChecksum,
   ) {}
 
-  /** Copies the engine's levels; returns those that differ, best first, with 0 lots if removed. */
+  /** Copies the present levels; returns those that differ, best first, with 0 lots if removed. */
   update(now: Levels): Level[] {
     const changed: Level[] = [];
     const { side, checksum, count, ticks, lots } = this;

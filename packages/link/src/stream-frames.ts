@@ -1,0 +1,103 @@
+/**
+ * The part of the table of frames about streams: 384 to 447 are notices.
+ *
+ * An edge follows a public stream while sockets of it read the stream. It gets the state first, then what
+ * changes, each once for all its sockets.
+ */
+
+import {
+  Block,
+  BlockNumber,
+  Candle,
+  Nullable,
+  RESOLUTIONS,
+  Ticker,
+  TimeMs,
+  Trade,
+  VenueStatus,
+} from "@perpgate/protocol";
+import { Type } from "typebox";
+import { notice } from "./frame-rules.js";
+import { count, decimal, levels, list, oneOf, text } from "./kinds.js";
+import { PUBLISHED_LEVELS } from "./published-side.js";
+import { shaped } from "./schema-kind.js";
+
+/** Of one notice; a round with more has several. */
+export const MAX_TRADES = 4_096;
+
+const stream = text(64);
+const symbol = text(32);
+
+/** `book.<symbol>` after the command `seq`. */
+const BOOK = { symbol, seq: count(), block: count(), time: shaped(TimeMs) };
+const sum = count(0xffff_ffff);
+
+export const STREAM_NOTICES = {
+  follow: notice(
+    384,
+    "edge",
+    { stream },
+    "Sockets of the edge read a public stream, as the contract names it, or `markets`. The core sends its state, then changes.",
+  ),
+  unfollow: notice(385, "edge", { stream }, "None of its sockets do any more."),
+  markets: notice(
+    386,
+    "core",
+    { symbols: list(symbol, 65_536) },
+    "Listed markets, in listing order: the state of `markets`.",
+  ),
+  bookSnapshot: notice(
+    387,
+    "core",
+    {
+      ...BOOK,
+      tick: decimal,
+      lot: decimal,
+      bids: levels(PUBLISHED_LEVELS),
+      asks: levels(PUBLISHED_LEVELS),
+      sum,
+    },
+    "A book, best levels first: for an edge that begins, and for one that did not read fast enough for a delta.",
+  ),
+  bookDelta: notice(
+    388,
+    "core",
+    {
+      ...BOOK,
+      bids: levels(2 * PUBLISHED_LEVELS),
+      asks: levels(2 * PUBLISHED_LEVELS),
+      sum,
+    },
+    "What has changed since the last frame of the book, at most once per 10 ms.",
+  ),
+  trades: notice(
+    389,
+    "core",
+    { symbol, trades: list(shaped(Trade), MAX_TRADES) },
+    "Trades of a market, each once, oldest first.",
+  ),
+  ticker: notice(390, "core", { ticker: shaped(Ticker) }, "At most ten a second."),
+  candles: notice(
+    391,
+    "core",
+    { symbol, resolution: oneOf(RESOLUTIONS), candles: list(shaped(Candle), 2) },
+    "The previous candle and the current one, at most ten times a second.",
+  ),
+  status: notice(
+    392,
+    "core",
+    { status: shaped(Type.Omit(VenueStatus, ["release", "cluster"])) },
+    "The venue's status, as stage, version or the status of a market changes.",
+  ),
+  block: notice(393, "core", { block: shaped(Block) }, "A block that was sealed."),
+  asOf: notice(
+    394,
+    "core",
+    {
+      position: count(),
+      time: shaped(TimeMs),
+      block: shaped(Nullable(BlockNumber)),
+    },
+    "Tickers and status that the edge has are those of this position and time; `block` is the last sealed one.",
+  ),
+};
