@@ -53,6 +53,7 @@ export const EXCEPTIONS: Readonly<Record<string, ExceptionClass>> = {
   venue_unavailable: ExchangeNotAvailable,
   not_executed: ExchangeNotAvailable,
   lagging: ExchangeNotAvailable,
+  history_rebuilding: ExchangeNotAvailable,
   // After these a request may have been executed, as after any NetworkError.
   outcome_unknown: RequestTimeout,
   internal_error: ExchangeNotAvailable,

@@ -59,6 +59,11 @@ const REQUEST = {
     status: 503,
     message: "This gateway has applied the log up to {position} only; retry shortly or at another.",
   },
+  history_rebuilding: {
+    status: 503,
+    message:
+      "The venue trades, but its past cannot be read yet: {percent} % of it is rebuilt; retry later.",
+  },
   not_ready: { status: 503, message: "Not ready: {reason}." },
   venue_unavailable: {
     status: 503,

@@ -4,7 +4,7 @@
  * (`npm test -- --long crash` for a long test), PERPGATE_SEED the moments.
  */
 import { spawn } from "node:child_process";
-import { appendFileSync, closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, closeSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Random } from "@perpgate/protocol/random";
@@ -37,6 +37,9 @@ function acksIn(lines: readonly string[]): string[] {
   return lines.filter((line) => /^\d+ \d+ \d+$/.test(line));
 }
 
+/** Every fourth life has no history, which is rebuilt while it trades; the next may find it half done. */
+const REBUILT_LIVES = 4;
+
 /** One run: killed some time after it acknowledged commands, or (`early`) after its start. */
 async function live(
   number: number,
@@ -44,12 +47,13 @@ async function live(
   check: number,
   early: boolean,
   afterMs: number,
+  history: "kept" | "rebuilt" = "kept",
 ): Promise<Life> {
   const out = join(folder, `life-${number}`);
   const descriptor = openSync(out, "w");
   const child = spawn(
     process.execPath,
-    [CHILD, join(folder, "data"), String(number), past, String(check)],
+    [CHILD, join(folder, "data"), String(number), past, String(check), history],
     {
       stdio: ["ignore", descriptor, "pipe"],
     },
@@ -95,12 +99,16 @@ test(
     let changes = 0;
     for (let number = 1; number <= KILLS; number++) {
       const early = random.chance(0.15);
+      const isRemoved = number % REBUILT_LIVES === 2;
+      if (isRemoved) rmSync(join(folder, "data", "history"), { recursive: true, force: true });
+      const isRebuilt = isRemoved || number % REBUILT_LIVES === 3;
       const { code, stderr, said } = await live(
         number,
         past,
         CHECKED_EACH_LIFE,
         early,
-        random.next() * (early ? 400 : 120),
+        random.next() * (early || isRebuilt ? 400 : 120),
+        isRebuilt ? "rebuilt" : "kept",
       );
       expect(code, `life ${number}: ${stderr}`).toBeNull();
       expect(stderr).toBe("");

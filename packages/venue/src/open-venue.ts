@@ -13,6 +13,7 @@ import { Promises } from "./receipts/promises.js";
 import { newReceiptKey, type ReceiptKey, refuseOtherLogKey } from "./receipts/receipt-key.js";
 import { dataFolder } from "./recovery/data-folder.js";
 import { type OpenData, openData } from "./recovery/open-data.js";
+import { Rebuilder } from "./recovery/rebuilder.js";
 import type { Recovered, RecoveryReport } from "./recovery/recover.js";
 import type { ReplicaState } from "./recovery/replica-state.js";
 import type { CommandObserver } from "./replica.js";
@@ -35,7 +36,8 @@ export interface VenueParts {
   readonly clock: VenueClock;
   readonly clockRecorder: ClockRecorder;
   readonly slotClock: SlotClock;
-  readonly checkpointer: Checkpointer | undefined;
+  /** What begins once the history has its store. */
+  readonly later: Later;
   readonly promises: Promises | null;
   readonly observers: Set<CommandObserver>;
   readonly recovery: RecoveryReport;
@@ -66,7 +68,7 @@ export async function openVenue(options: VenueOptions): Promise<VenueParts> {
 
 async function openWithin(
   options: VenueOptions,
-  { journal, recovered }: OpenData,
+  { journal, recovered, rebuild }: OpenData,
   failure: Failure,
   live: Live,
 ): Promise<VenueParts> {
@@ -78,6 +80,8 @@ async function openWithin(
   const engineState = state.engine.state;
   const engineVersion = engineState.rules.version;
   logger.info({ engineVersion, snapshotPosition, ...recovery }, "recovered");
+  const later = new Later();
+  const onFault = (error: Error): void => failure.report(error);
   const begun: { log?: Promise<SequencedLog>; sequencer?: Sequencer } = {};
   try {
     refuseOtherKind(journal, folder.journal, options.openStream !== undefined);
@@ -89,9 +93,19 @@ async function openWithin(
       for (const observer of observers) observer.onCommand(applied);
     };
     live.onBatchEnd = (end) => {
+      later.rebuilder?.onBatchEnd(end);
       for (const observer of observers) observer.onBatchEnd?.(end);
     };
-    begun.log = openLog(options, journal, recovered);
+    if (rebuild !== undefined) {
+      const { batch } = rebuild;
+      logger.warn(
+        { records: rebuild.record, batch },
+        "the history is rebuilt while the venue runs",
+      );
+      const parts = { onRebuilt: () => later.begin(), onFailure: onFault };
+      later.rebuilder = new Rebuilder(rebuild, history, parts, logger);
+    }
+    begun.log = openLog(options, journal, recovered, later);
     const log = await unlessAborted(begun.log, signal);
     // Opened below, once the log tells its time; the sequencer needs it only after that.
     const time: { clock?: VenueClock; slots?: SlotClock } = {};
@@ -160,19 +174,20 @@ async function openWithin(
     );
     const checkpoints =
       options.checkpoints === undefined ? DEFAULT_CHECKPOINTS : options.checkpoints;
-    const checkpointer =
-      checkpoints === null
-        ? undefined
-        : new Checkpointer({
-            folder,
-            logId: journal.recovery.logId,
-            options: checkpoints,
-            history,
-            logger,
-            onFault: (error) => failure.report(error),
-            exitDeadline: options.exitDeadline?.memory,
-          });
-    live.onDurable = (held) => checkpointer?.follow(held);
+    if (checkpoints !== null) {
+      later.add(() => {
+        later.checkpointer = new Checkpointer({
+          folder,
+          logId: journal.recovery.logId,
+          options: checkpoints,
+          history,
+          logger,
+          onFault,
+          exitDeadline: options.exitDeadline?.memory,
+        });
+      });
+    }
+    live.onDurable = (held) => later.checkpointer?.follow(held);
     const stream = log instanceof ReplicatedLog ? log.stream : undefined;
     const promises =
       promised === undefined
@@ -196,12 +211,15 @@ async function openWithin(
     void promises?.receipts?.failed.then((error) => failure.report(error));
     live.onBatchEnd = (end) => {
       promises?.receipts?.onBatchEnd();
+      later.rebuilder?.onBatchEnd(end);
       for (const observer of observers) observer.onBatchEnd?.(end);
     };
     if (options.ticks !== false) {
       time.slots = slotClock;
       slotClock.start();
     }
+    if (promises !== null) later.add(() => promises.log.follow());
+    if (!history.isRebuilding) later.begin();
     return {
       journal,
       history,
@@ -211,7 +229,7 @@ async function openWithin(
       clock,
       clockRecorder,
       slotClock,
-      checkpointer,
+      later,
       promises,
       observers,
       recovery: report,
@@ -224,6 +242,7 @@ async function openWithin(
     begun.sequencer?.fail(new NotApplied("stopped"));
     // Not awaited: a server that does not answer would delay it.
     void begun.log?.then((log) => log.close()).catch(() => undefined);
+    await later.close();
     if (signal?.aborted === true) {
       // The history waits for a mirror that gets nothing more.
       await history.abandon();
@@ -286,6 +305,7 @@ async function openLog(
   { openStream, directory }: VenueOptions,
   journal: FileJournal,
   { state, history }: Recovered,
+  later: Later,
 ): Promise<SequencedLog> {
   if (openStream === undefined) return journal;
   const { blocks, engine } = state;
@@ -293,14 +313,17 @@ async function openLog(
     const { number, parentHash } = blocks.open();
     return { number: number - 1, hash: parentHash };
   };
-  const mirror = new JournalMirror(journal, dataFolder(directory).journal, (messages) =>
-    history.onLogOnDisk(messages),
-  );
+  const mirror = new JournalMirror(journal, dataFolder(directory).journal, (messages) => {
+    history.onLogOnDisk(messages);
+    later.rebuilder?.onLogOnDisk(messages);
+  });
   const stream = await openStream(mirror, {
     lastBlock,
     blockHash(number) {
       const last = lastBlock();
-      return number === last.number ? last.hash : history.block(number)?.hash;
+      if (number === last.number) return last.hash;
+      // Of a block that is not in the store yet nothing is known.
+      return history.isRebuilding ? undefined : history.block(number)?.hash;
     },
     isLive: (writer) => writerOf(engine.state, writer) !== undefined,
     room: () => history.room(),
@@ -310,6 +333,36 @@ async function openLog(
 
 /** For a test that sets its own clock: the machine's uptime says nothing about it. */
 const noBootClock = (): undefined => undefined;
+
+/** What needs the history's store, which may still be rebuilt. */
+export class Later {
+  rebuilder: Rebuilder | undefined;
+  checkpointer: Checkpointer | undefined;
+  private hasBegun = false;
+  private readonly steps: (() => void)[] = [];
+
+  /** Runs the step now or, if the store is not there yet, then. */
+  add(step: () => void): void {
+    if (this.hasBegun) step();
+    else this.steps.push(step);
+  }
+
+  begin(): void {
+    this.hasBegun = true;
+    for (const step of this.steps.splice(0)) step();
+  }
+
+  async close(): Promise<void> {
+    this.steps.splice(0);
+    await this.rebuilder?.close();
+    await this.checkpointer?.close();
+  }
+
+  async abandon(): Promise<void> {
+    this.steps.splice(0);
+    await this.rebuilder?.abandon();
+  }
+}
 
 /** Collects the failures of all parts; only the first counts. */
 export class Failure {

@@ -82,6 +82,11 @@ export interface VenueOptions {
   readonly segmentBytes?: number;
   /** Private streams resume from this many of the last commands at least; `OUTBOX_COMMANDS` by default. */
   readonly outboxCommands?: number;
+  /**
+   * With more records of the log than these to make rows of, the history is rebuilt while the venue runs;
+   * 100,000 by default.
+   */
+  readonly waitedRecords?: number;
   /** Where log and history are written: in separate threads (the default), or in the caller's. */
   readonly commit?: "thread" | "inline";
   /** Receipts and the transparency log; undefined: neither. */

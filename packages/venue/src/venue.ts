@@ -20,7 +20,6 @@
 import type { Command } from "@perpgate/engine";
 import { liveWriters, rankOf } from "@perpgate/engine/reading";
 import { type FileJournal, type LogSeq, PruneRefused, type SpareStatus } from "@perpgate/journal";
-import type { Checkpointer } from "./checkpoint/checkpointer.js";
 import type { History } from "./history/history.js";
 import { checkConfig, checkContinuation } from "./listing/config-change.js";
 import type { Listing } from "./listing/listing.js";
@@ -53,7 +52,7 @@ export class Venue {
   private readonly clock: VenueClock;
   private readonly clockRecorder: ClockRecorder;
   private readonly slotClock: SlotClock;
-  private readonly checkpointer: Checkpointer | undefined;
+  private readonly later: VenueParts["later"];
   private readonly observers: Set<CommandObserver>;
   private readonly failure: Failure;
   private readonly state: VenueParts["state"];
@@ -74,7 +73,7 @@ export class Venue {
     this.clock = parts.clock;
     this.clockRecorder = parts.clockRecorder;
     this.slotClock = parts.slotClock;
-    this.checkpointer = parts.checkpointer;
+    this.later = parts.later;
     this.observers = parts.observers;
     this.positions = new Positions(this.sequencer);
     this.observers.add(this.positions);
@@ -270,13 +269,14 @@ export class Venue {
     this.failure.ignore();
     this.sequencer.fail(new NotApplied("stopped"));
     this.promises?.stop();
+    await this.later.abandon();
     await this.history.abandon();
   }
 
   private async closeOnce(): Promise<void> {
     this.slotClock.stop();
     this.clockRecorder.close();
-    await this.checkpointer?.close();
+    await this.later.close();
     await this.sequencer.close();
     await this.promises?.close();
     await this.history.close().catch(() => undefined);

@@ -55,6 +55,11 @@ export function measureVenue(
     () => venue.history.backlog,
   );
   gauge(
+    "perpgate_history_rebuilt_ratio",
+    "How much of the history can be read: below 1 while it is rebuilt from the log.",
+    () => (venue.history.isRebuilding ? venue.history.rebuilt : 1),
+  );
+  gauge(
     "perpgate_history_tail_bytes",
     "Memory of those rows; past 256 MiB the process exits.",
     () => venue.history.tailBytes,

@@ -26,6 +26,7 @@ const UNANSWERED = "apps/perpgate/src/cluster/outcomes.system.test.ts";
 const RECEIPTS = "packages/gateway/src/venue/receipts.test.ts";
 const EXTENDED_ORDERS = "packages/gateway/src/venue/extended-orders.test.ts";
 const EXITS = "packages/gateway/src/venue/attached-exits.test.ts";
+const REBUILDS = "packages/venue/src/recovery/rebuild.system.test.ts";
 const ATTESTORS = "apps/perpgate/src/serve/bridge/vote-intake.test.ts";
 
 /** Codes of sockets, and of attestors that watch a chain: the test that provokes each. */
@@ -48,6 +49,7 @@ const ELSEWHERE: Partial<Record<ErrorCode, string>> = {
   too_many_rows: EXTENDED_ORDERS,
   exit_price: EXITS,
   exits_not_supported: EXITS,
+  history_rebuilding: REBUILDS,
 };
 
 type Producer = () => Promise<Pick<Answer, "status" | "body">>;

@@ -13,5 +13,5 @@ export const amendOrder = {
   params: AmendPath,
   body: AmendOrderBody,
   success: { status: 200, description: "Amended and durable", schema: PreconfirmAck },
-  errors: [...ORDER_TERM_ERRORS, "order_not_found", "order_not_amendable"],
+  errors: [...ORDER_TERM_ERRORS, "order_not_found", "order_not_amendable", "history_rebuilding"],
 } satisfies Operation;

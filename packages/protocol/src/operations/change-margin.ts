@@ -28,5 +28,6 @@ export const changeMargin = {
     "margin_needed",
     "nonce_too_old",
     "nonce_conflict",
+    "history_rebuilding",
   ],
 } satisfies Operation;

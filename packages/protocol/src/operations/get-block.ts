@@ -10,5 +10,5 @@ export const getBlock = {
   costMicros: 40,
   params: BlockNumberPath,
   success: { status: 200, description: "The block", schema: Block },
-  errors: ["block_not_found"],
+  errors: ["block_not_found", "history_rebuilding"],
 } satisfies Operation;

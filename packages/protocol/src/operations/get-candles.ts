@@ -12,5 +12,5 @@ export const getCandles = {
   params: SymbolPath,
   query: CandlesQuery,
   success: { status: 200, description: "Candles", schema: Candles },
-  errors: ["market_not_found"],
+  errors: ["market_not_found", "history_rebuilding"],
 } satisfies Operation;

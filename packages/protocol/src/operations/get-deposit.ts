@@ -14,5 +14,5 @@ export const getDeposit = {
     description: "The deposit, with the signed votes on it",
     schema: AttestedDeposit,
   },
-  errors: ["deposit_not_found"],
+  errors: ["deposit_not_found", "history_rebuilding"],
 } satisfies Operation;

@@ -10,5 +10,5 @@ export const getDeposits = {
   costMicros: 100,
   query: DepositsQuery,
   success: { status: 200, description: "Deposits", schema: Deposits },
-  errors: ["too_many_rows"],
+  errors: ["too_many_rows", "history_rebuilding"],
 } satisfies Operation;

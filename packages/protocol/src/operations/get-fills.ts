@@ -10,5 +10,5 @@ export const getFills = {
   costMicros: 60,
   query: FillsQuery,
   success: { status: 200, description: "Fills", schema: Fills },
-  errors: ["unknown_symbol"],
+  errors: ["unknown_symbol", "history_rebuilding"],
 } satisfies Operation;

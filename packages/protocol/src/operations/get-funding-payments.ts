@@ -10,5 +10,5 @@ export const getFundingPayments = {
   costMicros: 60,
   query: LedgerQuery,
   success: { status: 200, description: "Funding payments", schema: FundingPayments },
-  errors: ["unknown_symbol"],
+  errors: ["unknown_symbol", "history_rebuilding"],
 } satisfies Operation;

@@ -12,5 +12,5 @@ export const getFunding = {
   params: SymbolPath,
   query: FundingQuery,
   success: { status: 200, description: "Funding payments' rates", schema: FundingHistory },
-  errors: ["market_not_found"],
+  errors: ["market_not_found", "history_rebuilding"],
 } satisfies Operation;

@@ -9,5 +9,5 @@ export const getLatestBlock = {
   summary: "The last sealed block",
   costMicros: 40,
   success: { status: 200, description: "The block", schema: Block },
-  errors: ["block_not_found"],
+  errors: ["block_not_found", "history_rebuilding"],
 } satisfies Operation;

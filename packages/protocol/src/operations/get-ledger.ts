@@ -10,5 +10,5 @@ export const getLedger = {
   costMicros: 100,
   query: LedgerQuery,
   success: { status: 200, description: "Ledger", schema: Ledger },
-  errors: ["unknown_symbol"],
+  errors: ["unknown_symbol", "history_rebuilding"],
 } satisfies Operation;

@@ -10,5 +10,5 @@ export const getOrders = {
   costMicros: 60,
   query: OrdersQuery,
   success: { status: 200, description: "Orders", schema: Orders },
-  errors: ["unknown_symbol", "too_many_rows"],
+  errors: ["unknown_symbol", "too_many_rows", "history_rebuilding"],
 } satisfies Operation;

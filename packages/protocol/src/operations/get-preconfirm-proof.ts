@@ -16,5 +16,11 @@ export const getPreconfirmProof = {
     schema: Type.String(),
     type: "text/plain",
   },
-  errors: ["preconfirm_not_found", "not_sealed", "not_in_checkpoint", "no_transparency_log"],
+  errors: [
+    "preconfirm_not_found",
+    "not_sealed",
+    "not_in_checkpoint",
+    "no_transparency_log",
+    "history_rebuilding",
+  ],
 } satisfies Operation;

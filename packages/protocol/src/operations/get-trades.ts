@@ -12,5 +12,5 @@ export const getTrades = {
   params: SymbolPath,
   query: TradesQuery,
   success: { status: 200, description: "Trades", schema: Trades },
-  errors: ["market_not_found"],
+  errors: ["market_not_found", "history_rebuilding"],
 } satisfies Operation;

@@ -14,5 +14,5 @@ export const getWithdrawal = {
     description: "The withdrawal, with the signed votes on it",
     schema: AttestedWithdrawal,
   },
-  errors: ["withdrawal_not_found"],
+  errors: ["withdrawal_not_found", "history_rebuilding"],
 } satisfies Operation;

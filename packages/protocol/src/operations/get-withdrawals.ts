@@ -10,5 +10,5 @@ export const getWithdrawals = {
   costMicros: 100,
   query: WithdrawalsQuery,
   success: { status: 200, description: "Withdrawals", schema: Withdrawals },
-  errors: [],
+  errors: ["history_rebuilding"],
 } satisfies Operation;

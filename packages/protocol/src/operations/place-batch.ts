@@ -18,5 +18,6 @@ export const placeBatch = {
     "nonce_too_old",
     "nonce_conflict",
     "too_late",
+    "history_rebuilding",
   ],
 } satisfies Operation;

@@ -62,5 +62,6 @@ export const placeOrder = {
     "client_order_id_in_use",
     "close_position_in_use",
     "exits_not_supported",
+    "history_rebuilding",
   ],
 } satisfies Operation;

@@ -56,7 +56,10 @@ export class Follower {
     this.replica = new Replica(this.state.engine, [
       {
         onCommand: (applied) => {
-          this.lastBlock = observe(this.state, applied) ?? this.lastBlock;
+          const sealed = observe(this.state, applied);
+          const { blocks, rows } = this.state;
+          rows.onCommand(applied, blocks.currentNumber, sealed);
+          this.lastBlock = sealed ?? this.lastBlock;
         },
       },
     ]);

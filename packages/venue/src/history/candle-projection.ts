@@ -1,6 +1,6 @@
 /**
  * Candles of every resolution: of the public trades, of the mark and of the index. The open candle is kept
- * in memory and written with each change; after a restart it is read back from the store.
+ * in memory and in snapshots, and written with each change.
  */
 import {
   CANDLE_PRICES,
@@ -8,8 +8,9 @@ import {
   RESOLUTIONS,
   type Resolution,
 } from "@perpgate/protocol/core";
-import { keyOf } from "./keys.js";
-import { noOffset, type RowOffset, type RowSink, type RowTable, storedRow } from "./rows.js";
+import { ROW_TABLES } from "./history-environment.js";
+import { type ProjectedReader, type ProjectedWriter, sortedEntries } from "./projected-state.js";
+import { noOffset, type RowOffset, type RowSink } from "./rows.js";
 
 /** Candles of the mark and the index have the four prices alone. */
 export const CANDLE_ROW = {
@@ -69,22 +70,27 @@ interface OpenCandle {
 export class CandleProjection {
   private readonly open = new Map<number, OpenCandle>();
 
-  constructor(
-    private readonly candles: RowTable,
-    private readonly queue: RowSink,
-  ) {}
+  constructor(private readonly queue: RowSink) {}
+
+  save(writer: ProjectedWriter): void {
+    writer.each(sortedEntries(this.open), ([group, { time, row }]) =>
+      writer.words([group, time, ...row]),
+    );
+  }
+
+  load(reader: ProjectedReader): void {
+    reader.each(() => {
+      const [group = 0, time = 0, ...row] = reader.words();
+      this.open.set(group, { time, row: Float64Array.from(row), offset: noOffset() });
+    });
+  }
 
   onTrade(market: number, priceTicks: number, lots: number, timeMs: number): void {
     const first = firstGroup(market, "trades");
     for (let i = 0; i < SPANS.length; i++) {
       const time = timeMs - (timeMs % SPANS[i]!);
-      const candle = this.candleOf(
-        "trades",
-        first + i,
-        time,
-        priceTicks,
-        SUM_WORDS + (i === 0 ? 1 : 0),
-      );
+      const sums = SUM_WORDS + (i === 0 ? 1 : 0);
+      const candle = this.candleOf(first + i, time, priceTicks, sums);
       const { row } = candle;
       widen(row, priceTicks);
       row[CANDLE_ROW.LOTS] = row[CANDLE_ROW.LOTS]! + lots;
@@ -104,31 +110,21 @@ export class CandleProjection {
       const time = timeMs - (timeMs % SPANS[i]!);
       const open = this.open.get(first + i);
       if (open?.time === time && open.row[CANDLE_ROW.CLOSE] === ticks) continue;
-      const candle = this.candleOf(price, first + i, time, ticks, 0);
+      const candle = this.candleOf(first + i, time, ticks, 0);
       widen(candle.row, ticks);
       this.write(first + i, candle);
     }
   }
 
   private write(group: number, { time, row, offset }: OpenCandle): void {
-    this.queue.overwrite(offset, this.candles, group, time, row);
+    this.queue.overwrite(offset, ROW_TABLES.candles, group, time, row);
   }
 
   /** `sums` is the number of words after the prices. */
-  private candleOf(
-    price: CandlePrice,
-    group: number,
-    time: number,
-    priceTicks: number,
-    sums: number,
-  ): OpenCandle {
+  private candleOf(group: number, time: number, priceTicks: number, sums: number): OpenCandle {
     const open = this.open.get(group);
     if (open !== undefined && open.time === time) return open;
-    const stored = this.candles.get(keyOf(group, time));
-    const row =
-      stored === undefined
-        ? Float64Array.of(...Array(PRICE_WORDS).fill(priceTicks), ...Array(sums).fill(0))
-        : Float64Array.from(storedRow(stored, "candles", candleLengths(price)));
+    const row = Float64Array.of(...Array(PRICE_WORDS).fill(priceTicks), ...Array(sums).fill(0));
     const opened = { time, row, offset: noOffset() };
     this.open.set(group, opened);
     return opened;

@@ -10,8 +10,9 @@
  * `outboxCommands` commands: when one's turn comes again it is emptied, at the cost of a few pages, where
  * removing row by row would double the writes.
  */
+import { ROW_TABLES } from "./history-environment.js";
 import { accountGroup } from "./keys.js";
-import type { RowSink, RowTable } from "./rows.js";
+import type { RowSink } from "./rows.js";
 
 /** First word of a row, with `FLAG`. The number of a kind is part of the store's format. */
 export const CHANGE = { ORDER: 1, POSITION: 2, DEPOSIT: 3, NONE: 4 } as const;
@@ -85,7 +86,6 @@ export class ChangeProjection {
   from = 1;
 
   constructor(
-    private readonly changes: RowTable,
     private readonly queue: RowSink,
     private readonly writeMoney: MoneyWriter,
   ) {}
@@ -133,8 +133,9 @@ export class ChangeProjection {
     row.set(state, CHANGED_DEPOSIT);
   }
 
-  endCommand(seq: number): void {
-    const isKept = seq >= this.from;
+  /** `isOn`: rows are written. */
+  endCommand(seq: number, isOn: boolean): void {
+    const isKept = isOn && seq >= this.from;
     if (!isKept) this.flags.clear();
     else if (this.flags.size > 0) this.setFlags();
     if (!this.hasRows) {
@@ -143,7 +144,7 @@ export class ChangeProjection {
     }
     for (let ordinal = 0; isKept && ordinal < this.count; ordinal++) {
       const { account, words, length } = this.drafts[ordinal]!;
-      this.queue.putWords(this.changes, account, seq, ordinal, words, length);
+      this.queue.putWords(ROW_TABLES.changes, account, seq, ordinal, words, length);
     }
     this.hasRows = false;
     this.draftOfPosition.clear();

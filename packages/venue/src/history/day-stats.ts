@@ -1,15 +1,15 @@
 /**
- * The last 24 hours of a market from its minute candles: volume, turnover, high, low, change. A ring
- * of 1,440 minutes in memory, filled from the store; the result is cached until a trade or a new minute.
+ * The last 24 hours of a market by minutes: volume, turnover, high, low, change. A ring of 1,440 minutes in
+ * memory and in snapshots; the result is cached until a trade or a new minute.
  */
-import { CANDLE_ROW, MAX_TURNOVER } from "./candle-projection.js";
+import type { ProjectedReader, ProjectedWriter } from "./projected-state.js";
 
 const MINUTES = 1_440;
 const MINUTE_MS = 60_000;
 
 export interface DayFigures {
   readonly lots: number;
-  /** Σ ticks × lots; `MAX_TURNOVER` or more if that of a minute is not known. */
+  /** Σ ticks × lots; not exact above the safe integers. */
   readonly turnover: number;
   readonly highTicks: number;
   readonly lowTicks: number;
@@ -41,20 +41,20 @@ export class DayStats {
   private figures = QUIET;
   private until = -1;
 
-  /** Loads a stored minute candle. */
-  load(timeMs: number, row: ArrayLike<number>): void {
-    const minute = Math.floor(timeMs / MINUTE_MS);
-    const words = [
-      minute,
-      row[CANDLE_ROW.OPEN]!,
-      row[CANDLE_ROW.HIGH]!,
-      row[CANDLE_ROW.LOW]!,
-      row[CANDLE_ROW.CLOSE]!,
-      row[CANDLE_ROW.LOTS]!,
-      row[CANDLE_ROW.TURNOVER] ?? MAX_TURNOVER,
-    ];
-    this.ring.set(words, (minute % MINUTES) * WORDS);
-    this.until = -1;
+  save(writer: ProjectedWriter): void {
+    const { ring } = this;
+    const used: Float64Array[] = [];
+    for (let at = 0; at < ring.length; at += WORDS) {
+      if (ring[at + MINUTE] !== -1) used.push(ring.subarray(at, at + WORDS));
+    }
+    writer.each(used, (minute) => writer.words(minute));
+  }
+
+  load(reader: ProjectedReader): void {
+    reader.each(() => {
+      const words = reader.words();
+      this.ring.set(words, (words[MINUTE]! % MINUTES) * WORDS);
+    });
   }
 
   onTrade(priceTicks: number, lots: number, timeMs: number): void {

@@ -23,8 +23,10 @@ import type { Applied } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import type { ChangeProjection } from "./change-projection.js";
 import { depositWords } from "./deposit-row.js";
+import { ROW_TABLES } from "./history-environment.js";
 import { keyOf } from "./keys.js";
-import { bytesOfWords, type RowSink, type RowTable, storedRow } from "./rows.js";
+import { type ProjectedReader, type ProjectedWriter, sortedEntries } from "./projected-state.js";
+import { bytesOfWords, type RowSink } from "./rows.js";
 
 const MAX_REGISTRANTS = 16;
 
@@ -34,24 +36,34 @@ export interface DepositContext {
   accountOfSession(session: number): number;
 }
 
-export interface DepositTables {
-  /** Key: account, deposit. The deposits that an account watches. */
-  readonly deposits: RowTable;
-  /** Key: deposit. Its watchers. */
-  readonly watchers: RowTable;
-  /** Key: see `voteKey`. */
-  readonly votes: RowTable;
-}
-
 const PRESENT = Buffer.from([1]);
 
 export class DepositProjection {
+  /** By deposit, the accounts that watch it. */
+  private readonly watchers = new Map<number, readonly number[]>();
+
   constructor(
-    private readonly tables: DepositTables,
     private readonly queue: RowSink,
     private readonly changes: ChangeProjection,
     private readonly context: DepositContext,
   ) {}
+
+  save(writer: ProjectedWriter): void {
+    writer.each(sortedEntries(this.watchers), ([depositId, accounts]) =>
+      writer.words([depositId, ...accounts]),
+    );
+  }
+
+  load(reader: ProjectedReader): void {
+    reader.each(() => {
+      const [depositId = 0, ...accounts] = reader.words();
+      this.watchers.set(depositId, accounts);
+    });
+  }
+
+  watchersOf(depositId: number): readonly number[] {
+    return this.watchers.get(depositId) ?? [];
+  }
 
   /** `at` is the offset of an event; events that are not about deposits are ignored. */
   onEvent(applied: Applied, kind: number, words: Float64Array, at: number): void {
@@ -89,13 +101,13 @@ export class DepositProjection {
     // Votes without a part have the place of part 1, whose votes for its credit must stay.
     if (verdict === "confirming" && deposit.creditedParts > 0) return;
     const key = voteKey(depositId, attestor, verdict === "reorged" ? "reorged" : part);
-    this.queue.put(this.tables.votes, key, encodeVote(deposit.registeredAtMs, evidence));
+    this.queue.put(ROW_TABLES.votes, key, encodeVote(deposit.registeredAtMs, evidence));
   }
 
   private onRegistered({ command, timeMs }: Applied, depositId: number): void {
     if (command.kind !== "RegisterDeposit") return;
     const account = this.context.accountOfSession(command.session);
-    const watchers = watchersIn(this.tables.watchers, depositId);
+    const watchers = this.watchersOf(depositId);
     const isWatching = watchers.includes(account) || watchers.length < MAX_REGISTRANTS;
     if (isWatching) this.watch([account], depositId);
     const deposit = this.context.deposit(depositId);
@@ -114,18 +126,19 @@ export class DepositProjection {
 
   /** Adds the accounts that do not watch the deposit. */
   private watch(accounts: readonly number[], depositId: number): void {
-    const watchers = new Set(watchersIn(this.tables.watchers, depositId));
+    const watchers = new Set(this.watchersOf(depositId));
     const added = [...new Set(accounts)].filter((account) => !watchers.has(account));
     if (added.length === 0) return;
-    const row = bytesOfWords([...watchers, ...added]);
-    this.queue.put(this.tables.watchers, keyOf(depositId), row);
+    const all = [...watchers, ...added];
+    this.watchers.set(depositId, all);
+    this.queue.put(ROW_TABLES.watchers, keyOf(depositId), bytesOfWords(all));
     for (const account of added) {
-      this.queue.put(this.tables.deposits, keyOf(account, depositId), PRESENT);
+      this.queue.put(ROW_TABLES.deposits, keyOf(account, depositId), PRESENT);
     }
   }
 
   private noteForAll(depositId: number): void {
-    this.noteFor(watchersIn(this.tables.watchers, depositId), depositId);
+    this.noteFor(this.watchersOf(depositId), depositId);
   }
 
   private noteFor(accounts: readonly number[], depositId: number): void {
@@ -134,11 +147,6 @@ export class DepositProjection {
     const words = depositWords(deposit);
     for (const account of accounts) this.changes.onDeposit(account, depositId, words);
   }
-}
-
-function watchersIn(table: RowTable, depositId: number): readonly number[] {
-  const bytes = table.get(keyOf(depositId));
-  return bytes === undefined ? [] : [...storedRow(bytes, "watchers")];
 }
 
 export interface VoteRow {

@@ -6,8 +6,9 @@
 import { BACKSTOP_ACCOUNT, TRADE_ORDER } from "@perpgate/engine";
 import { CLIENT_ID_WORDS } from "@perpgate/protocol/client-order-id";
 import { TRADED } from "../event-fields.js";
+import { ROW_TABLES } from "./history-environment.js";
 import { EXTENDED_ROW, ORDER_ROW_WORDS } from "./order-row.js";
-import type { RowSink, RowTable } from "./rows.js";
+import type { RowSink } from "./rows.js";
 
 export const FILL_ROW = {
   /** 0: none. */
@@ -47,7 +48,6 @@ export interface FillSink {
 export class FillProjection {
   constructor(
     private readonly fills: FillSink,
-    private readonly trades: RowTable,
     private readonly queue: RowSink,
   ) {}
 
@@ -88,7 +88,7 @@ export class FillProjection {
       this.fills.onFill(taker, market, 2 * index + 1, row);
     }
     if (makerOrder === 0) return;
-    this.queue.putWords(this.trades, market, seq, index, [price, lots, side, timeMs]);
+    this.queue.putWords(ROW_TABLES.trades, market, seq, index, [price, lots, side, timeMs]);
   }
 }
 

@@ -3,6 +3,7 @@
  * row with the log id, the format and the progress.
  */
 import { join } from "node:path";
+import type { RowTable } from "./rows.js";
 import { HISTORY_FORMAT, SCHEMA } from "./schema.js";
 import { type Cell, type Database, openDatabase, prepare, STORE_FILE } from "./sqlite.js";
 
@@ -82,6 +83,11 @@ export function eachTable<T>(make: (name: TableName) => T): Readonly<Record<Tabl
     withdrawalVotes: make("withdrawalVotes"),
   };
 }
+
+/** The tables as projections name them. */
+export const ROW_TABLES: Readonly<Record<TableName, RowTable>> = eachTable((name) => ({
+  number: TABLES.indexOf(name),
+}));
 
 /** Must be called within a transaction. */
 export function writeHeld(database: Database, logId: string, held: Held): void {

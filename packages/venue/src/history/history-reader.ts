@@ -1,24 +1,26 @@
 /** The reads of a history: rows and pages of rows, from memory and disk. */
 import type { Resolution } from "@perpgate/protocol";
 import type { ClientIdWords } from "@perpgate/protocol/client-order-id";
-import { type CandlePrice, exitKindOf, parentOf } from "@perpgate/protocol/core";
+import { ApiError, type CandlePrice, exitKindOf, parentOf } from "@perpgate/protocol/core";
 import { decodeBlock, type SealedBlock } from "../blocks/block-header.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { type AckRow, decodeAck } from "./ack-row.js";
-import { candleGroup, candleLengths, RESOLUTION_MS } from "./candle-projection.js";
-import { DayStats } from "./day-stats.js";
+import { candleGroup, candleLengths } from "./candle-projection.js";
+import type { DayStats } from "./day-stats.js";
 import { decodeVote, type VotePlace, type VoteRow, voteKey } from "./deposit-projection.js";
 import { type FilteredRows, filteredRows, MAX_LOOKUPS, NO_ROWS } from "./filtered-rows.js";
 import type { TableName } from "./history-environment.js";
+import type { HistoryRows } from "./history-rows.js";
 import type { Tables } from "./history-store.js";
 import type { Entry, HistoryTable, Place } from "./history-table.js";
 import { accountGroup, clientIdPlace, groupOf, keyOf, lastOf, placeOf, wideKeyOf } from "./keys.js";
 import { type LedgerItem, readLedger } from "./ledger-reader.js";
-import { EXTENDED_ROW, ORDER_ROW_LENGTHS } from "./order-row.js";
+import { EXTENDED_ROW, ORDER_ROW, ORDER_ROW_LENGTHS } from "./order-row.js";
 import { type PagedTables, pagedTables } from "./paged-tables.js";
 import { decodeResult, type ResultRow } from "./result-projection.js";
 import { LAST, type PageQuery, type PlacedRow, placedRow, rangeOf, readPage } from "./row-pages.js";
 import { storedRow } from "./rows.js";
+import type { SessionKeyRow } from "./session-projection.js";
 import { decodeWithdrawal, type WithdrawalRow } from "./withdrawal-projection.js";
 
 export interface TimedRow {
@@ -39,7 +41,6 @@ export interface TimeQuery {
 const HIGHEST = Number.MAX_SAFE_INTEGER;
 /** The rate and the mark. */
 const FUNDING_WORDS = 2;
-const DAY_MINUTES = 1_440;
 
 /** A nonce, the client's id, or both. */
 export type OrderName =
@@ -47,37 +48,69 @@ export type OrderName =
   | { readonly nonce?: undefined; readonly clientId: ClientIdWords };
 
 export abstract class HistoryReader {
-  private readonly days = new Map<number, DayStats>();
-
   private readonly paged: PagedTables;
 
-  constructor(private readonly tables: Tables) {
+  constructor(
+    protected readonly tables: Tables,
+    protected readonly rows: HistoryRows,
+  ) {
     this.paged = pagedTables(tables);
   }
 
   /** Of the last command, on disk or queued. */
   abstract get seq(): number;
+  /** Whether another thread rebuilds the store: then only what is in memory can be read. */
+  abstract get isRebuilding(): boolean;
+  /** Then: how much of it is rebuilt, from 0 to 1. */
+  abstract get rebuilt(): number;
+  /** The rows of all commands after this seq can be read. */
+  protected abstract get keptAfter(): number;
+
+  /** @throws {ApiError} `history_rebuilding` unless the rows of that command, or of all, can be read. */
+  private need(seq = 0): void {
+    if (!this.isRebuilding || seq > this.keptAfter) return;
+    // Rounded down: it is not complete.
+    const fraction = Math.floor(Math.min(this.rebuilt, 0.999) * 1_000) / 1_000;
+    const percent = Math.floor(fraction * 100);
+    throw new ApiError("history_rebuilding", { percent }, { details: { fraction } });
+  }
+
+  /** Of a session that is not closed. */
+  sessionKey(session: number): SessionKeyRow | undefined {
+    return this.rows.sessions.keyOf(session);
+  }
+
+  /** Of an open position. */
+  positionUpdatedAt(account: number, market: number): number {
+    return this.rows.positions.updatedAt(account, market) ?? 0;
+  }
 
   ack(seq: number): AckRow | undefined {
+    this.need(seq);
     const bytes = this.tables.acks.get(keyOf(seq));
     return bytes === undefined ? undefined : decodeAck(seq, bytes);
   }
 
   /** The result of an operation of a batch, or of a change of margin. */
   result(seq: number): ResultRow | undefined {
+    this.need(seq);
     const bytes = this.tables.results.get(keyOf(seq));
     return bytes === undefined ? undefined : decodeResult(seq, bytes);
   }
 
   /** The acknowledgements of a range of the log, in order. */
   acksBetween(first: number, last: number, limit = last - first + 1): AckRow[] {
+    this.need(first);
     const entries = this.tables.acks.ascending(keyOf(first), keyOf(last + 1), limit);
     return entries.map(({ key, value }) => decodeAck(groupOf(key), value));
   }
 
   block(number: number): SealedBlock | undefined {
     const bytes = this.tables.blocks.get(keyOf(number));
-    if (bytes === undefined) return undefined;
+    if (bytes === undefined) {
+      this.need();
+      return undefined;
+    }
     const block = decodeBlock(bytes);
     if (block === undefined || block.number !== number) {
       throw new HistoryDamaged(`block ${number} is no block header`);
@@ -87,6 +120,7 @@ export abstract class HistoryReader {
 
   /** Headers of blocks from `first` to `last`, both included, as stored. */
   headers(first: number, last: number): Buffer[] {
+    this.need();
     const { blocks } = this.tables;
     const entries = blocks.ascending(keyOf(first), keyOf(last + 1), last - first + 1);
     return entries.map(({ value }) => value);
@@ -94,18 +128,21 @@ export abstract class HistoryReader {
 
   /** Hashes of the transparency log's tree (tree-projection.ts), from `first` on. */
   treeHashes(level: number, first: number, count: number): Buffer[] {
+    this.need();
     const { tree } = this.tables;
     const entries = tree.ascending(keyOf(level, first), keyOf(level, first + count), count);
     return entries.map(({ value }) => value);
   }
 
   newestBlock(): SealedBlock | undefined {
+    this.need();
     const [entry] = this.tables.blocks.descending(keyOf(0), keyOf(HIGHEST), 1);
     return entry === undefined ? undefined : decodeBlock(entry.value);
   }
 
   /** Fills of an account in these markets. */
   fills(account: number, markets: readonly number[], query: PageQuery): PlacedRow[] {
+    this.need(query.after?.seq === undefined ? 0 : query.after.seq + 1);
     return readPage(this.paged.fills, groupsOf(account, markets), query, this);
   }
 
@@ -116,6 +153,7 @@ export abstract class HistoryReader {
     query: PageQuery,
     onRead: (rows: number) => void = () => undefined,
   ): LedgerItem[] {
+    this.need();
     const groups = groupsOf(account, markets);
     const { fills, payments, ledger } = this.paged;
     return readLedger(
@@ -132,10 +170,12 @@ export abstract class HistoryReader {
   }
 
   fundingPayments(account: number, markets: readonly number[], query: PageQuery): PlacedRow[] {
+    this.need();
     return readPage(this.paged.payments, groupsOf(account, markets), query, this);
   }
 
   trades(market: number, query: PageQuery): PlacedRow[] {
+    this.need();
     return readPage(this.paged.trades, [market], query, this);
   }
 
@@ -145,28 +185,38 @@ export abstract class HistoryReader {
     query: TimeQuery,
     price: CandlePrice = "trades",
   ): TimedRow[] {
+    this.need();
     const group = candleGroup(market, resolution, price);
     return timedRows(this.tables.candles, "candles", candleLengths(price), group, query);
   }
 
   funding(market: number, query: TimeQuery): TimedRow[] {
+    this.need();
     return timedRows(this.tables.funding, "funding", FUNDING_WORDS, market, query);
   }
 
   /** An order of the account in one of these markets. */
   order(account: number, markets: readonly number[], id: number): readonly number[] | undefined {
+    const open = this.rows.orders.openRow(id);
+    if (open !== undefined) {
+      const isOwn = open[ORDER_ROW.ACCOUNT] === account;
+      return isOwn && markets.includes(open[ORDER_ROW.MARKET]!) ? Array.from(open) : undefined;
+    }
+    this.need(parentOf(id));
     const groups = groupsOf(account, markets);
     const bytes = this.tables.orders.getInGroups(groups, parentOf(id), exitKindOf(id));
     return bytes === undefined ? undefined : storedRow(bytes, "orders", ORDER_ROW_LENGTHS);
   }
 
   orders(account: number, markets: readonly number[], query: PageQuery): (readonly number[])[] {
+    this.need();
     const page = readPage(this.paged.orders, groupsOf(account, markets), query, this);
     return page.map(({ row }) => row);
   }
 
   /** What changed for an account after `seq`, oldest first. */
   changesSince(account: number, seq: number, limit: number): PlacedRow[] {
+    this.need(seq + 1);
     return this.tables.changes
       .ascending(keyOf(account, seq + 1), keyOf(account + 1), limit)
       .map((entry) => placedRow(entry, "changes"));
@@ -178,6 +228,7 @@ export abstract class HistoryReader {
     { limit, after, before = LAST }: PageQuery,
     depositOf: (id: number) => T | undefined,
   ): FilteredRows<T> {
+    this.need();
     const from = keyOf(account, after === undefined ? 0 : after.seq + 1);
     const to = keyOf(account, before.seq);
     const entries = this.tables.deposits.latest(from, to, MAX_LOOKUPS, after !== undefined);
@@ -189,6 +240,7 @@ export abstract class HistoryReader {
     account: number,
     { limit, after, before = LAST }: PageQuery,
   ): readonly { readonly id: number; readonly row: WithdrawalRow }[] {
+    this.need();
     const { withdrawals } = this.tables;
     const from = keyOf(account, after === undefined ? 0 : after.seq + 1);
     const to = keyOf(account, before.seq);
@@ -200,21 +252,24 @@ export abstract class HistoryReader {
   }
 
   withdrawal(account: number, id: number): WithdrawalRow | undefined {
+    this.need(id);
     const bytes = this.tables.withdrawals.get(keyOf(account, id));
     return bytes === undefined ? undefined : decodeWithdrawal(bytes);
   }
 
   /** `place`: see WITHDRAWAL_VOTE. */
   withdrawalVote(id: number, attestor: number, place: number): VoteRow | undefined {
+    this.need();
     const bytes = this.tables.withdrawalVotes.get(keyOf(id, attestor, place));
     return bytes === undefined ? undefined : decodeVote(bytes);
   }
 
   isDepositOf(account: number, depositId: number): boolean {
-    return this.tables.deposits.get(keyOf(account, depositId)) !== undefined;
+    return this.rows.deposits.watchersOf(depositId).includes(account);
   }
 
   vote(depositId: number, attestor: number, place: VotePlace): VoteRow | undefined {
+    this.need();
     const bytes = this.tables.votes.get(voteKey(depositId, attestor, place));
     return bytes === undefined ? undefined : decodeVote(bytes);
   }
@@ -230,6 +285,7 @@ export abstract class HistoryReader {
     query: PageQuery,
     isWanted: (id: number) => boolean = () => true,
   ): FilteredRows<readonly number[]> {
+    this.need();
     const range = rangeOf(this.paged.orders, groupsOf(account, markets), query, this);
     if (range === undefined) return NO_ROWS;
     const { from, to, limit, isAscending } = range;
@@ -248,19 +304,9 @@ export abstract class HistoryReader {
     });
   }
 
-  /** The last 24 hours of a market, loaded from its minute candles on the first call. */
-  day(market: number, timeMs: number): DayStats {
-    let day = this.days.get(market);
-    if (day === undefined) {
-      day = new DayStats();
-      const floor = timeMs - DAY_MINUTES * RESOLUTION_MS["1m"];
-      for (const { timeMs: at, row } of this.candles(market, "1m", { limit: DAY_MINUTES })) {
-        if (at <= floor) break;
-        day.load(at, row);
-      }
-      this.days.set(market, day);
-    }
-    return day;
+  /** The last 24 hours of a market. */
+  day(market: number): DayStats {
+    return this.rows.day(market);
   }
 }
 

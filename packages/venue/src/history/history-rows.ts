@@ -1,6 +1,10 @@
 /**
  * Turns applied commands, in order, into history rows, with one projection per kind of row. The venue
  * writes the rows; the verifier runs the same projections and compares the rows with those on disk.
+ *
+ * What a row builds on (open orders, positions, sessions, open candles, the edge of the block tree, watchers
+ * of deposits) is in memory and in snapshots: no row is read to make another. So every replica of the log has it,
+ * also one without a store, or with one that is being rebuilt.
  */
 import { EVENT } from "@perpgate/engine";
 import { leafAt } from "../blocks/block-builder.js";
@@ -20,15 +24,17 @@ import type { Applied } from "../replica.js";
 import { encodeAck } from "./ack-row.js";
 import { CandleProjection } from "./candle-projection.js";
 import { ChangeProjection, FLAG } from "./change-projection.js";
+import { DayStats } from "./day-stats.js";
 import { type DepositContext, DepositProjection } from "./deposit-projection.js";
 import { FillProjection } from "./fill-projection.js";
-import type { TableName } from "./history-environment.js";
+import { ROW_TABLES } from "./history-environment.js";
 import { keyOf } from "./keys.js";
 import { type LedgerContext, LedgerProjection } from "./ledger-projection.js";
 import { OrderProjection } from "./order-projection.js";
 import { PositionProjection } from "./position-projection.js";
+import { ProjectedReader, ProjectedWriter, sortedEntries } from "./projected-state.js";
 import { ResultProjection } from "./result-projection.js";
-import type { RowSink, RowTable } from "./rows.js";
+import { RowOutlet, type RowSink } from "./rows.js";
 import { SessionProjection } from "./session-projection.js";
 import { TreeProjection } from "./tree-projection.js";
 import { WithdrawalProjection } from "./withdrawal-projection.js";
@@ -42,65 +48,87 @@ export interface HistoryContext extends DepositContext, LedgerContext {
   writeMoney(account: number, words: Float64Array, at: number): void;
 }
 
-/** Called for each public trade, before it is added to the candles. */
-export type OnPublicTrade = (
-  market: number,
-  priceTicks: number,
-  lots: number,
-  timeMs: number,
-) => void;
-
 export class HistoryRows {
   readonly changes: ChangeProjection;
   readonly positions: PositionProjection;
   readonly sessions: SessionProjection;
+  readonly orders: OrderProjection;
+  readonly deposits: DepositProjection;
   private readonly results: ResultProjection;
   private readonly tree: TreeProjection;
-  private readonly orders: OrderProjection;
   private readonly fills: FillProjection;
   private readonly ledger: LedgerProjection;
   private readonly candles: CandleProjection;
-  private readonly deposits: DepositProjection;
   private readonly withdrawals: WithdrawalProjection;
+  /** By market. */
+  private readonly days = new Map<number, DayStats>();
+  private readonly sink = new RowOutlet();
 
-  constructor(
-    private readonly tables: Readonly<Record<TableName, RowTable>>,
-    private readonly sink: RowSink,
-    private readonly context: HistoryContext,
-    private readonly onPublicTrade: OnPublicTrade = () => undefined,
-  ) {
-    this.changes = new ChangeProjection(tables.changes, sink, (account, words, at) =>
+  constructor(private readonly context: HistoryContext) {
+    const { sink } = this;
+    this.changes = new ChangeProjection(sink, (account, words, at) =>
       context.writeMoney(account, words, at),
     );
     const { changes } = this;
-    const { nonces, clientIds } = tables;
-    this.orders = new OrderProjection(tables.orders, nonces, clientIds, sink, changes);
-    this.ledger = new LedgerProjection(tables, sink, changes, context);
-    this.fills = new FillProjection(this.ledger, tables.trades, sink);
-    this.candles = new CandleProjection(tables.candles, sink);
-    this.positions = new PositionProjection(tables.positions, sink, changes, (market) =>
-      context.markTicks(market),
-    );
-    this.sessions = new SessionProjection(tables.sessions, sink);
-    this.results = new ResultProjection(tables.results, sink);
-    this.tree = new TreeProjection(tables.tree, sink);
-    this.deposits = new DepositProjection(tables, sink, changes, context);
-    this.withdrawals = new WithdrawalProjection(tables, sink, changes);
+    this.orders = new OrderProjection(sink, changes);
+    this.ledger = new LedgerProjection(sink, changes, context);
+    this.fills = new FillProjection(this.ledger, sink);
+    this.candles = new CandleProjection(sink);
+    this.positions = new PositionProjection(sink, changes, (market) => context.markTicks(market));
+    this.sessions = new SessionProjection(sink);
+    this.results = new ResultProjection(sink);
+    this.tree = new TreeProjection(sink);
+    this.deposits = new DepositProjection(sink, changes, context);
+    this.withdrawals = new WithdrawalProjection(sink, changes);
+  }
+
+  /** Where the rows of the next commands go; undefined: nowhere, only what later rows build on is kept. */
+  attach(sink: RowSink | undefined): void {
+    this.sink.attach(sink);
+  }
+
+  /** The last 24 hours of a market. */
+  day(market: number): DayStats {
+    let day = this.days.get(market);
+    if (day === undefined) {
+      day = new DayStats();
+      this.days.set(market, day);
+    }
+    return day;
+  }
+
+  /** What later rows build on; the same log gives the same bytes. */
+  save(): Buffer {
+    const writer = new ProjectedWriter();
+    for (const part of this.kept) part.save(writer);
+    writer.each(sortedEntries(this.days), ([market, day]) => {
+      writer.words([market]);
+      day.save(writer);
+    });
+    return writer.end();
+  }
+
+  load(bytes: Buffer): void {
+    const reader = new ProjectedReader(bytes);
+    for (const part of this.kept) part.load(reader);
+    reader.each(() => {
+      const [market = 0] = reader.words();
+      this.day(market).load(reader);
+    });
+  }
+
+  private get kept() {
+    const { orders, positions, sessions, candles, tree, deposits, withdrawals } = this;
+    return [orders, positions, sessions, candles, tree, deposits, withdrawals];
   }
 
   /** `block` contains the command; `sealed` is the block that the command sealed. */
   onCommand(applied: Applied, block: number, sealed: SealedBlock | null): void {
     const { seq, timeMs, events } = applied;
     const { words, length } = events;
-    if (length > 0) {
-      this.sessions.onCommand(applied, words[0]!);
-      this.results.onCommand(applied);
-    }
-    this.deposits.onVote(applied);
-    this.withdrawals.onVote(applied);
-    if (applied.command.kind === "Genesis" || applied.command.kind === "Configure") {
-      this.onListing(applied);
-    }
+    const { isOn } = this.sink;
+    if (length > 0) this.sessions.onCommand(applied, words[0]!);
+    if (isOn) this.onOwnRows(applied);
     let trades = 0;
     let previous = 0;
     for (let at = 0; at < length; at += eventWords(words[at]!)) {
@@ -117,35 +145,49 @@ export class HistoryRows {
       } else if (kind === EVENT.Traded) {
         const unit = this.context.unitMicros(words[at + TRADED.market]!);
         this.orders.onTraded(words, at, unit);
-        this.fills.onTraded(words, at, seq, trades++, block, timeMs, this.orders);
+        if (isOn) this.fills.onTraded(words, at, seq, trades++, block, timeMs, this.orders);
         this.onTraded(words, at, timeMs);
         continue;
       } else if (kind === EVENT.PositionSettled) {
         this.positions.onSettled(words, at, timeMs);
         continue;
       } else if (kind === EVENT.OrderAcknowledged) {
-        const digest = sha256(applied.evidence.signed);
-        this.sink.put(this.tables.acks, keyOf(seq), encodeAck(leafAt(words, at), digest, timeMs));
-        this.changes.flag(words[at + ACKNOWLEDGED.account]!, FLAG.ACK);
+        if (isOn) this.onAcknowledged(applied, words, at);
       } else if (kind === EVENT.FundingApplied) {
-        this.onFunding(words, at);
+        if (isOn) this.onFunding(words, at);
       } else if (kind === EVENT.SessionClosed) {
         this.sessions.onClosed(words, at);
       } else {
         this.deposits.onEvent(applied, kind, words, at);
         this.withdrawals.onEvent(applied, kind, words, at);
-        this.ledger.onEvent(kind, words, at, before);
+        if (isOn) this.ledger.onEvent(kind, words, at, before);
       }
       this.orders.onEvent(kind, words, at);
     }
     this.orders.endCommand(timeMs);
     this.ledger.endCommand(seq, timeMs);
-    this.changes.endCommand(seq);
+    this.changes.endCommand(seq, isOn);
     if (sealed !== null) {
       const header = encodeHeader(sealed);
-      this.sink.put(this.tables.blocks, keyOf(sealed.number), header);
+      this.sink.put(ROW_TABLES.blocks, keyOf(sealed.number), header);
       this.tree.onSealed(sealed.number, header);
     }
+  }
+
+  /** Rows that no other row builds on. */
+  private onOwnRows(applied: Applied): void {
+    if (applied.events.length > 0) this.results.onCommand(applied);
+    this.deposits.onVote(applied);
+    this.withdrawals.onVote(applied);
+    if (applied.command.kind === "Genesis" || applied.command.kind === "Configure") {
+      this.onListing(applied);
+    }
+  }
+
+  private onAcknowledged({ seq, timeMs, evidence }: Applied, words: Float64Array, at: number) {
+    const row = encodeAck(leafAt(words, at), sha256(evidence.signed), timeMs);
+    this.sink.put(ROW_TABLES.acks, keyOf(seq), row);
+    this.changes.flag(words[at + ACKNOWLEDGED.account]!, FLAG.ACK);
   }
 
   /** Symbols and units, for readers of the file. */
@@ -154,7 +196,7 @@ export class HistoryRows {
     const { markets } = decodeListing(Buffer.from(evidence.signed).toString("utf8"));
     for (const { number, symbol, tickSize, lotSize } of markets) {
       const row = Buffer.from(JSON.stringify({ symbol, tickSize, lotSize }));
-      this.sink.put(this.tables.markets, keyOf(number), row);
+      this.sink.put(ROW_TABLES.markets, keyOf(number), row);
     }
   }
 
@@ -170,13 +212,13 @@ export class HistoryRows {
     const market = words[at + TRADED.market]!;
     const price = words[at + TRADED.priceTicks]!;
     const lots = words[at + TRADED.lots]!;
-    this.onPublicTrade(market, price, lots, timeMs);
+    this.day(market).onTrade(price, lots, timeMs);
     this.candles.onTrade(market, price, lots, timeMs);
   }
 
   private onFunding(words: Float64Array, at: number): void {
     const row = [words[at + FUNDED.rate]!, words[at + FUNDED.markTicks]!];
     const hourEndMs = words[at + FUNDED.hourEndMs]!;
-    this.sink.putWords(this.tables.funding, words[at + FUNDED.market]!, hourEndMs, 0, row);
+    this.sink.putWords(ROW_TABLES.funding, words[at + FUNDED.market]!, hourEndMs, 0, row);
   }
 }

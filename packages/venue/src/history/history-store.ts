@@ -54,7 +54,7 @@ export interface OpenedStore {
   readonly discarded: Discarded | undefined;
 }
 
-const NOTHING_HELD: Held = { position: 0, batch: 0, record: 0, needs: 0, changesFrom: 1 };
+export const NOTHING_HELD: Held = { position: 0, batch: 0, record: 0, needs: 0, changesFrom: 1 };
 
 /** Finds and adopts in one step, for callers without a log to repair. */
 export function openHistoryStore(
@@ -190,10 +190,16 @@ function storeOf(
     held: { position, batch, record, needs, changesFrom },
     recent,
     writerData: { directory, logId: hexOf(logId), outboxCommands: OUTBOX_COMMANDS },
-    tables: eachTable(
-      (name) => new HistoryTable(new StoredTable(environment, name), TABLES.indexOf(name), recent),
-    ),
+    tables: tablesOf(environment, recent),
   };
+}
+
+/** The tables; without an environment only those in memory. */
+export function tablesOf(environment: Database | undefined, recent: readonly Slice[]): Tables {
+  return eachTable((name) => {
+    const stored = environment === undefined ? undefined : new StoredTable(environment, name);
+    return new HistoryTable(stored, TABLES.indexOf(name), recent);
+  });
 }
 
 export function hexOf(logId: Uint8Array): string {

@@ -16,7 +16,8 @@ let queue: WriteQueue;
 
 async function open(): Promise<void> {
   ({ store } = openHistoryStore(folder, LOG));
-  queue = new WriteQueue(store, () => undefined, fail);
+  queue = new WriteQueue(store.held, store.recent, () => undefined, fail);
+  queue.start(store.held, store.writerData);
 }
 
 async function close(): Promise<void> {

@@ -27,12 +27,17 @@ export interface PlaceRange {
 
 export class HistoryTable implements RowTable {
   constructor(
-    private readonly database: StoredTable,
+    /** Undefined while the store is being rebuilt: then only what is in memory is found. */
+    private database: StoredTable | undefined,
     /** The table's number in slices. */
     readonly number: number,
     /** Slices that are not on disk, the oldest first. */
     private readonly recent: readonly Slice[],
   ) {}
+
+  use(database: StoredTable): void {
+    this.database = database;
+  }
 
   get(key: Buffer): Buffer | undefined {
     for (let i = this.recent.length - 1; i >= 0; i--) {
@@ -40,7 +45,7 @@ export class HistoryTable implements RowTable {
       const at = slice.find(this.number, key);
       if (at !== undefined) return slice.value(at);
     }
-    return this.database.get(key);
+    return this.database?.get(key);
   }
 
   /** Entries with from ≤ key < to, the highest key first. */
@@ -76,17 +81,17 @@ export class HistoryTable implements RowTable {
 
   /** Rows on disk; reads all keys. */
   count(): number {
-    return this.database.count();
+    return this.database?.count() ?? 0;
   }
 
   /** Reads both ends, so that a damaged tree shows at the start and not under load. */
   probe(): void {
-    this.database.probe();
+    this.database?.probe();
   }
 
   /** Up to `limit` entries with from ≤ key < to, of memory and disk; reads as far as the caller does. */
   latest(from: Buffer, to: Buffer, limit: number, isAscending: boolean): Iterable<Entry> {
-    const stored = this.database.range(from, to, limit, isAscending);
+    const stored = this.database?.range(from, to, limit, isAscending) ?? [];
     const sources: Iterable<Entry>[] = [];
     for (let i = this.recent.length - 1; i >= 0; i--) {
       const slice = this.recent[i]!;

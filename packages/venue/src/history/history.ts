@@ -4,15 +4,21 @@
  *
  * It is derived from the log alone and contains only durable commands. After a crash the next start
  * applies again what had not reached the disk.
+ *
+ * It may begin without a store, while another thread rebuilds that (recovery/rebuild.ts). Then it has the rows
+ * of the last commands, and reads of earlier ones throw `history_rebuilding`, until `attach`.
  */
 import { AckTrees } from "../blocks/ack-trees.js";
 import type { SealedBlock } from "../blocks/block-header.js";
 import type { Applied } from "../replica.js";
 import { type ChangeRow, OUTBOX_COMMANDS, outboxStart } from "./change-projection.js";
-import type { Held } from "./history-environment.js";
+import { type Held, TABLES } from "./history-environment.js";
 import { HistoryReader } from "./history-reader.js";
-import { type HistoryContext, HistoryRows } from "./history-rows.js";
-import type { HistoryStore } from "./history-store.js";
+import type { HistoryRows } from "./history-rows.js";
+import { type HistoryStore, NOTHING_HELD, tablesOf } from "./history-store.js";
+import type { Slice } from "./slice.js";
+import type { Database } from "./sqlite.js";
+import { StoredTable } from "./stored-table.js";
 import { WriteQueue } from "./write-queue.js";
 
 export interface HistoryEvents {
@@ -28,41 +34,83 @@ export interface HistoryEvents {
   readonly outboxCommands?: number | undefined;
 }
 
+/** Where a history without a store begins. */
+export interface Begin {
+  readonly position: number;
+  readonly batch: number;
+  readonly record: number;
+}
+
 export class History extends HistoryReader {
   private readonly queue: WriteQueue;
-  private readonly rows: HistoryRows;
+  /** Undefined while another thread rebuilds the store. */
+  private environment: Database | undefined;
   private held: Held;
+  /** How much of the store is rebuilt, from 0 to 1. */
+  rebuilt = 0;
   private readonly outboxCommands: number;
   /** Whether it must not be read any more. */
   isClosed = false;
   readonly ackTrees = new AckTrees(this);
 
-  constructor(
-    private readonly store: HistoryStore,
-    context: HistoryContext,
-    events: HistoryEvents,
+  private constructor(
+    tables: HistoryStore["tables"],
+    recent: Slice[],
+    held: Held,
+    rows: HistoryRows,
+    private readonly events: HistoryEvents,
   ) {
-    super(store.tables);
-    this.held = store.held;
+    super(tables, rows);
+    this.held = held;
     this.outboxCommands = events.outboxCommands ?? OUTBOX_COMMANDS;
-    const { outboxCommands } = this;
     this.queue = new WriteQueue(
-      { ...store, writerData: { ...store.writerData, outboxCommands } },
-      (held) => events.onDurable(held),
+      held,
+      recent,
+      (durable) => events.onDurable(durable),
       (error) => events.onFailure(error),
-      events.exitDeadline,
-      events.commit,
     );
-    this.rows = new HistoryRows(
-      store.tables,
-      this.queue,
-      context,
-      (market, price, lots, timeMs) => {
-        // `day` may load the candles now; they must not contain this trade yet.
-        this.day(market, timeMs).onTrade(price, lots, timeMs);
-      },
-    );
-    this.rows.changes.from = store.held.changesFrom;
+    rows.changes.from = held.changesFrom;
+  }
+
+  /** The next command may be one that the store has: it is skipped. */
+  static open(store: HistoryStore, rows: HistoryRows, events: HistoryEvents): History {
+    const { tables, recent, held } = store;
+    const history = new History(tables, recent, held, rows, events);
+    history.begin(store);
+    return history;
+  }
+
+  /** Without a store; the next command is the one after `begin`. */
+  static rebuilding(begin: Begin, rows: HistoryRows, events: HistoryEvents): History {
+    const recent: Slice[] = [];
+    const { position, batch, record } = begin;
+    const held = { position, batch, record, needs: batch, changesFrom: position + 1 };
+    return new History(tablesOf(undefined, recent), recent, held, rows, events);
+  }
+
+  get isRebuilding(): boolean {
+    return this.environment === undefined;
+  }
+
+  /** While it is rebuilt, at the end of a batch: keeps all rows from here on; returns where that is. */
+  retain(): Held {
+    return this.queue.retain();
+  }
+
+  /** Goes on with a store that has everything up to what `retain` returned. */
+  attach(store: HistoryStore): void {
+    const { environment, held } = store;
+    for (const name of TABLES) this.tables[name].use(new StoredTable(environment, name));
+    const { changes } = this.rows;
+    changes.from = Math.max(held.changesFrom, outboxStart(held.position, this.outboxCommands));
+    this.begin(store);
+  }
+
+  private begin({ environment, held, writerData }: HistoryStore): void {
+    const { outboxCommands, events } = this;
+    this.environment = environment;
+    const { exitDeadline, commit } = events;
+    this.queue.start(held, { ...writerData, outboxCommands }, exitDeadline, commit);
   }
 
   /** Seq of the last command, on disk or queued. */
@@ -72,7 +120,11 @@ export class History extends HistoryReader {
 
   /** What is on disk. */
   get durable(): Held {
-    return this.queue.durable;
+    return this.isRebuilding ? NOTHING_HELD : this.queue.durable;
+  }
+
+  protected get keptAfter(): number {
+    return this.isRebuilding ? this.queue.keptAfter : 0;
   }
 
   get backlog(): number {
@@ -91,7 +143,8 @@ export class History extends HistoryReader {
 
   /** The first command whose changes are kept, unless there was none after it. */
   get changesFrom(): number {
-    return Math.min(this.rows.changes.from, this.seq + 1);
+    const from = Math.max(this.rows.changes.from, this.isRebuilding ? this.keptAfter + 1 : 0);
+    return Math.min(from, this.seq + 1);
   }
 
   /**
@@ -108,14 +161,6 @@ export class History extends HistoryReader {
     this.rows.changes.from = this.changesFrom;
   }
 
-  sessionKey(session: number) {
-    return this.rows.sessions.keyOf(session);
-  }
-
-  positionUpdatedAt(account: number, market: number): number {
-    return this.rows.positions.updatedAt(account, market);
-  }
-
   /** What the last command changed for accounts; empty if it was skipped. */
   get lastChanges(): readonly ChangeRow[] {
     return this.rows.changes.last;
@@ -124,7 +169,11 @@ export class History extends HistoryReader {
   /** `block` contains the command; `sealed` is the block that the command sealed. */
   onCommand(applied: Applied, block: number, sealed: SealedBlock | null): void {
     const { seq } = applied;
-    if (seq <= this.held.position) return;
+    if (seq <= this.held.position) {
+      this.rows.onCommand(applied, block, sealed);
+      return;
+    }
+    this.rows.attach(this.queue);
     this.rows.onCommand(applied, block, sealed);
     const { batch, record } = this.held;
     this.forgetChanges(seq);
@@ -180,10 +229,10 @@ export class History extends HistoryReader {
   async close(): Promise<void> {
     this.isClosed = true;
     try {
-      await this.queue.flush();
+      if (!this.isRebuilding) await this.queue.flush();
     } finally {
       // First: the last connection that closes moves the write-ahead file into the store's, and may write.
-      this.store.environment.close();
+      this.environment?.close();
       await this.queue.close();
     }
   }

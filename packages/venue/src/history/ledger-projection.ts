@@ -22,8 +22,9 @@ import {
 } from "../event-fields.js";
 import { type ChangeProjection, FLAG } from "./change-projection.js";
 import { FILL_ROW, type FillSink } from "./fill-projection.js";
+import { ROW_TABLES } from "./history-environment.js";
 import { accountGroup, NO_MARKET } from "./keys.js";
-import type { RowSink, RowTable } from "./rows.js";
+import type { RowSink } from "./rows.js";
 
 /** The number of a kind is part of the store's format. */
 export const LEDGER = {
@@ -68,13 +69,6 @@ export interface LedgerContext {
   balanceMicros(account: number): number;
 }
 
-export interface LedgerTables {
-  readonly fills: RowTable;
-  /** Key: account and market, seq, place. */
-  readonly payments: RowTable;
-  readonly ledger: RowTable;
-}
-
 /** A change of the current command. Drafts are reused by later commands. */
 interface Draft {
   account: number;
@@ -95,7 +89,6 @@ export class LedgerProjection implements FillSink {
   private readonly balances = new Map<number, number>();
 
   constructor(
-    private readonly tables: LedgerTables,
     private readonly queue: RowSink,
     private readonly changes: ChangeProjection,
     private readonly context: LedgerContext,
@@ -175,7 +168,7 @@ export class LedgerProjection implements FillSink {
 
   endCommand(seq: number, timeMs: number): void {
     if (this.count === 0) return;
-    const { balances, queue, tables } = this;
+    const { balances, queue } = this;
     for (let i = this.count - 1; i >= 0; i--) {
       const { account, amount, group, ordinal, row, isFill } = this.drafts[i]!;
       const balance = balances.get(account) ?? this.context.balanceMicros(account);
@@ -183,7 +176,8 @@ export class LedgerProjection implements FillSink {
       row[isFill ? FILL_ROW.BALANCE : LEDGER_ROW.BALANCE] = balance;
       if (!isFill) row[LEDGER_ROW.TIME] = timeMs;
       const isPayment = !isFill && row[LEDGER_ROW.KIND] === LEDGER.FUNDING;
-      const table = isFill ? tables.fills : isPayment ? tables.payments : tables.ledger;
+      const { fills, payments, ledger } = ROW_TABLES;
+      const table = isFill ? fills : isPayment ? payments : ledger;
       queue.putWords(table, group, seq, ordinal, row);
     }
     balances.clear();

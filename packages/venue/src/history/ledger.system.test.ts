@@ -19,8 +19,7 @@ import {
 import { Random } from "@perpgate/protocol/random";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { NO_EVIDENCE } from "../record/record.js";
-import { historyContextOf } from "../recovery/recover.js";
-import { newReplicaState, observe } from "../recovery/replica-state.js";
+import { newReplicaState, observe, type ReplicaState } from "../recovery/replica-state.js";
 import { bookedBalance } from "../views/account-view.js";
 import { History } from "./history.js";
 import { openHistoryStore } from "./history-store.js";
@@ -34,9 +33,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function openHistory(engine: Engine): Promise<History> {
+async function openHistory(rows: ReplicaState["rows"]): Promise<History> {
   const { store } = await openHistoryStore(join(folder, "store"), new Uint8Array(16));
-  return new History(store, historyContextOf(engine), {
+  return History.open(store, rows, {
     onDurable: () => undefined,
     onFailure: (error) => {
       throw error;
@@ -50,7 +49,7 @@ type Balances = Map<number, { readonly seq: number; readonly balance: number }[]
 async function run(name: ProfileName | "deposits", seed: number, count: number) {
   const state = newReplicaState();
   const { engine } = state;
-  const history = await openHistory(engine);
+  const history = await openHistory(state.rows);
   const balances: Balances = new Map();
   const reference = new ReferenceVenue(1_000);
   const note = (command: Command, events: EventLog): void => {

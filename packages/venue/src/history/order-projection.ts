@@ -1,7 +1,6 @@
 /**
  * Orders with their latest state, by account and id, by nonce, and by the client's id. The engine forgets ended orders and
- * does not keep fills; this table does. Rows of open orders stay in memory, and are read back one by
- * one after a restart.
+ * does not keep fills; this table does. Rows of open orders stay in memory, and in snapshots.
  */
 import {
   END,
@@ -26,18 +25,18 @@ import {
   STOP_TRIGGERED,
   TRADED,
 } from "../event-fields.js";
-import { HistoryDamaged } from "../venue-errors.js";
 import type { ChangeProjection } from "./change-projection.js";
-import { accountGroup, clientIdPlace, keyOf, WIDE_KEY_BYTES, writeWideKey } from "./keys.js";
+import { ROW_TABLES } from "./history-environment.js";
+import { accountGroup, clientIdPlace, WIDE_KEY_BYTES, writeWideKey } from "./keys.js";
 import {
   EXTENDED_ROW,
   EXTENDED_ROW_WORDS,
   ORDER_ROW,
-  ORDER_ROW_LENGTHS,
   ORDER_ROW_WORDS,
   plainTimeInForce,
 } from "./order-row.js";
-import { noOffset, type RowOffset, type RowSink, type RowTable, storedRow } from "./rows.js";
+import { type ProjectedReader, type ProjectedWriter, sortedEntries } from "./projected-state.js";
+import { noOffset, type RowOffset, type RowSink, type RowTable } from "./rows.js";
 
 interface LiveOrder {
   row: Float64Array;
@@ -64,12 +63,25 @@ export class OrderProjection {
   private readonly marketView = new DataView(this.market.buffer);
 
   constructor(
-    private readonly orders: RowTable,
-    private readonly nonces: RowTable,
-    private readonly clientIds: RowTable,
     private readonly queue: RowSink,
     private readonly changes: ChangeProjection,
   ) {}
+
+  /** The row of an open order; undefined if there is none with that id. */
+  openRow(id: number): Float64Array | undefined {
+    return this.live.get(id)?.row;
+  }
+
+  save(writer: ProjectedWriter): void {
+    writer.each(sortedEntries(this.live), ([, { row }]) => writer.words(row));
+  }
+
+  load(reader: ProjectedReader): void {
+    reader.each(() => {
+      const row = Float64Array.from(reader.words());
+      this.live.set(row[ORDER_ROW.ID]!, { row, offset: noOffset(), isChanged: false });
+    });
+  }
 
   onEvent(kind: number, words: Float64Array, at: number): void {
     switch (kind) {
@@ -84,16 +96,10 @@ export class OrderProjection {
         return;
       case EVENT.StopTriggered:
         // A stop that rests once it is triggered is named by `OrderRested`, which has no account.
-        this.onTriggered(
-          this.rowOf(
-            words[at + STOP_TRIGGERED.account]!,
-            words[at + STOP_TRIGGERED.market]!,
-            words[at + STOP_TRIGGERED.orderId]!,
-          ),
-        );
+        this.onTriggered(this.rowOf(words[at + STOP_TRIGGERED.orderId]!));
         return;
       case EVENT.OrderRested: {
-        const row = this.live.get(words[at + RESTED.orderId]!)?.row;
+        const row = this.openRow(words[at + RESTED.orderId]!);
         if (row === undefined) return;
         row[ORDER_ROW.STATUS] = STATUS_RESTING;
         row[ORDER_ROW.REMAINING] = words[at + RESTED.remainingLots]!;
@@ -103,20 +109,12 @@ export class OrderProjection {
         this.onEnded(words, at);
         return;
       case EVENT.OrderReduced: {
-        const row = this.rowOf(
-          words[at + REDUCED.account]!,
-          words[at + REDUCED.market]!,
-          words[at + REDUCED.orderId]!,
-        );
+        const row = this.rowOf(words[at + REDUCED.orderId]!);
         row[ORDER_ROW.REMAINING] = words[at + REDUCED.remainingLots]!;
         return;
       }
       case EVENT.ExitSized: {
-        const row = this.rowOf(
-          words[at + EXIT_SIZED.account]!,
-          words[at + EXIT_SIZED.market]!,
-          words[at + EXIT_SIZED.orderId]!,
-        );
+        const row = this.rowOf(words[at + EXIT_SIZED.orderId]!);
         row[ORDER_ROW.REMAINING] = words[at + EXIT_SIZED.remainingLots]!;
         return;
       }
@@ -137,7 +135,7 @@ export class OrderProjection {
       const account = row[ORDER_ROW.ACCOUNT]!;
       const id = row[ORDER_ROW.ID]!;
       const group = accountGroup(account, row[ORDER_ROW.MARKET]!);
-      this.queue.overwrite(offset, this.orders, group, parentOf(id), row, exitKindOf(id));
+      this.queue.overwrite(offset, ROW_TABLES.orders, group, parentOf(id), row, exitKindOf(id));
       this.changes.onOrder(account, row);
       const status = row[ORDER_ROW.STATUS];
       const isOpen = status === STATUS_RESTING || status === STATUS_PENDING;
@@ -173,7 +171,7 @@ export class OrderProjection {
       return;
     }
     // The key ends with the order id: different sessions may use the same nonce.
-    this.putWide(this.nonces, row, row[ORDER_ROW.NONCE]!);
+    this.putWide(ROW_TABLES.nonces, row, row[ORDER_ROW.NONCE]!);
   }
 
   private putWide(table: RowTable, row: Float64Array, place: number): void {
@@ -185,16 +183,13 @@ export class OrderProjection {
   onTraded(words: Float64Array, at: number, unitMicros: number): void {
     const lots = words[at + TRADED.lots]!;
     const micros = lots * words[at + TRADED.priceTicks]! * unitMicros;
-    const market = words[at + TRADED.market]!;
     const maker = words[at + TRADED.makerOrderId]!;
-    this.maker =
-      maker === 0 ? undefined : this.rowOf(words[at + TRADED.makerAccount]!, market, maker);
+    this.maker = maker === 0 ? undefined : this.rowOf(maker);
     if (this.maker !== undefined) {
       fill(this.maker, lots, micros, words[at + TRADED.makerFeeMicros]!);
     }
     const taker = words[at + TRADED.takerOrderId]!;
-    this.taker =
-      taker === 0 ? undefined : this.rowOf(words[at + TRADED.takerAccount]!, market, taker);
+    this.taker = taker === 0 ? undefined : this.rowOf(taker);
     if (this.taker !== undefined) {
       fill(this.taker, lots, micros, words[at + TRADED.takerFeeMicros]!);
     }
@@ -208,11 +203,7 @@ export class OrderProjection {
   }
 
   private onEnded(words: Float64Array, at: number): void {
-    const row = this.rowOf(
-      words[at + ENDED.account]!,
-      words[at + ENDED.market]!,
-      words[at + ENDED.orderId]!,
-    );
+    const row = this.rowOf(words[at + ENDED.orderId]!);
     const reason = words[at + ENDED.reason]!;
     row[ORDER_ROW.STATUS] = reason === END.none ? STATUS_FILLED : STATUS_CANCELED;
     row[ORDER_ROW.REASON] = reason;
@@ -231,15 +222,11 @@ export class OrderProjection {
     row[EXTENDED_ROW.CLOSE_POSITION] = words[at + EXTENDED.closePosition]!;
     const first = at + EXTENDED.client1;
     for (let i = 0; i < CLIENT_ID_WORDS; i++) row[EXTENDED_ROW.CLIENT + i] = words[first + i]!;
-    if (words[first] !== 0) this.putWide(this.clientIds, row, clientIdPlace(words, first));
+    if (words[first] !== 0) this.putWide(ROW_TABLES.clientIds, row, clientIdPlace(words, first));
   }
 
   private onAmended(words: Float64Array, at: number): void {
-    const order = this.orderOf(
-      words[at + AMENDED.account]!,
-      words[at + AMENDED.market]!,
-      words[at + AMENDED.orderId]!,
-    );
+    const order = this.orderOf(words[at + AMENDED.orderId]!);
     const expiresAtMs = words[at + AMENDED.expiresAtMs]!;
     const limitTicks = words[at + AMENDED.limitTicks]!;
     const isExtended = order.row.length > ORDER_ROW_WORDS;
@@ -259,36 +246,22 @@ export class OrderProjection {
 
   /** The final state of a placement or an amendment; the fills are in the row already. */
   private onAcknowledged(words: Float64Array, at: number): void {
-    const row = this.rowOf(
-      words[at + ACKNOWLEDGED.account]!,
-      words[at + ACKNOWLEDGED.market]!,
-      words[at + ACKNOWLEDGED.orderId]!,
-    );
+    const row = this.rowOf(words[at + ACKNOWLEDGED.orderId]!);
     row[ORDER_ROW.STATUS] = words[at + ACKNOWLEDGED.status]!;
     row[ORDER_ROW.REASON] = words[at + ACKNOWLEDGED.reason]!;
     row[ORDER_ROW.REMAINING] = words[at + ACKNOWLEDGED.remainingLots]!;
   }
 
   /** The row of an order that the command changes. */
-  private rowOf(account: number, market: number, id: number): Float64Array {
-    return this.orderOf(account, market, id).row;
+  private rowOf(id: number): Float64Array {
+    return this.orderOf(id).row;
   }
 
-  private orderOf(account: number, market: number, id: number): LiveOrder {
-    let order = this.live.get(id);
-    if (order === undefined) {
-      order = this.spare.pop() ?? newOrder();
-      order.row = this.stored(accountGroup(account, market), id);
-      this.keep(id, order);
-    }
+  private orderOf(id: number): LiveOrder {
+    const order = this.live.get(id);
+    if (order === undefined) throw new Error(`order ${orderIdText(id)} is not open`);
     this.markChanged(order);
     return order;
-  }
-
-  private stored(group: number, id: number): Float64Array {
-    const bytes = this.orders.get(keyOf(group, parentOf(id), exitKindOf(id)));
-    if (bytes === undefined) throw new HistoryDamaged(`there is no order ${orderIdText(id)}`);
-    return Float64Array.from(storedRow(bytes, "orders", ORDER_ROW_LENGTHS));
   }
 
   private keep(id: number, order: LiveOrder): void {

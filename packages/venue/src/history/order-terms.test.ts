@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { NO_EVIDENCE } from "../record/record.js";
 import { FILL_CLIENT } from "./fill-projection.js";
 import { History } from "./history.js";
+import { HistoryRows } from "./history-rows.js";
 import { openHistoryStore } from "./history-store.js";
 import { EXTENDED_ROW, ORDER_ROW, ORDER_ROW_WORDS } from "./order-row.js";
 
@@ -17,6 +18,7 @@ const CLIENT = clientIdWords("grid_7-a") ?? NO_CLIENT_ID;
 
 let folder = "";
 let history: History;
+let rows: HistoryRows;
 let seq = 0;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "perpgate-terms-"));
@@ -28,7 +30,13 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function openHistory(): Promise<History> {
+/** As the next start does, which has the rows of open orders from a snapshot. */
+async function reopen(): Promise<void> {
+  await history.close();
+  history = await openHistory(rows.save());
+}
+
+async function openHistory(saved?: Buffer): Promise<History> {
   const { store } = await openHistoryStore(join(folder, "store"), new Uint8Array(16));
   const context = {
     unitMicros: () => 1,
@@ -38,7 +46,9 @@ async function openHistory(): Promise<History> {
     deposit: () => undefined,
     accountOfSession: () => 0,
   };
-  return new History(store, context, {
+  rows = new HistoryRows(context);
+  if (saved !== undefined) rows.load(saved);
+  return History.open(store, rows, {
     commit: "inline",
     onDurable: () => undefined,
     onFailure: (error) => {
@@ -103,9 +113,7 @@ test("OrderExtended: the order, its changes and its fills have the terms", async
   );
   expect([...row().slice(ORDER_ROW_WORDS)]).toEqual([0, 90_000, 0, 0, 0, ...CLIENT]);
   expect(history.lastChanges.at(-1)?.row.slice(1)).toEqual(Float64Array.from(row()));
-  // The next start reads the row back before a fill changes it.
-  await history.close();
-  history = await openHistory();
+  await reopen();
   apply(11, [
     "Traded",
     { takerSide: -1, priceTicks: 500, lots: 3, makerOrderId: ORDER, makerAccount: ACCOUNT },
@@ -177,8 +185,7 @@ test("StopTriggered: a stop that rests is shown as resting, also after a restart
     ["OrderAcknowledged", { ...ACKNOWLEDGED, type: 2, status: 2 }],
   );
   expect(row()[ORDER_ROW.STATUS]).toBe(2);
-  await history.close();
-  history = await openHistory();
+  await reopen();
   apply(20, ["StopTriggered", { orderId: ORDER, account: ACCOUNT }], ["OrderRested", RESTED]);
   expect(row()[ORDER_ROW.STATUS]).toBe(1);
   expect(row()[EXTENDED_ROW.LIMIT]).toBe(490);

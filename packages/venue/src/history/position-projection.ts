@@ -5,13 +5,13 @@
 import { BACKSTOP_ACCOUNT } from "@perpgate/engine";
 import { SETTLED } from "../event-fields.js";
 import { CHANGED_POSITION, type ChangeProjection, FLAG } from "./change-projection.js";
-import { accountGroup, keyOf } from "./keys.js";
-import { noOffset, type RowOffset, type RowSink, type RowTable, storedRow } from "./rows.js";
+import { ROW_TABLES } from "./history-environment.js";
+import { accountGroup } from "./keys.js";
+import { type ProjectedReader, type ProjectedWriter, sortedEntries } from "./projected-state.js";
+import { noOffset, type RowOffset, type RowSink } from "./rows.js";
 
 const ROW = { LOTS: 0, COST: 1, MARGIN: 2, UPDATED: 3 } as const;
 const ROW_WORDS = 4;
-/** Rows cached in memory; at this size the cache is cleared. */
-const KEPT_ROWS = 100_000;
 
 interface Kept {
   readonly row: Float64Array;
@@ -19,14 +19,25 @@ interface Kept {
 }
 
 export class PositionProjection {
+  /** Open positions, by account and market. */
   private readonly kept = new Map<number, Kept>();
 
   constructor(
-    private readonly positions: RowTable,
     private readonly queue: RowSink,
     private readonly changes: ChangeProjection,
     private readonly markTicks: (market: number) => number,
   ) {}
+
+  save(writer: ProjectedWriter): void {
+    writer.each(sortedEntries(this.kept), ([index, { row }]) => writer.words([index, ...row]));
+  }
+
+  load(reader: ProjectedReader): void {
+    reader.each(() => {
+      const [index = 0, ...row] = reader.words();
+      this.kept.set(index, { row: Float64Array.from(row), offset: noOffset() });
+    });
+  }
 
   onSettled(words: Float64Array, at: number, timeMs: number): void {
     const account = words[at + SETTLED.account]!;
@@ -36,13 +47,17 @@ export class PositionProjection {
     const margin = words[at + SETTLED.marginMicros]!;
     // Its reserve or its owner's wallet may have changed.
     if (account !== BACKSTOP_ACCOUNT) this.changes.flag(account, FLAG.MONEY);
-    const { row, offset } = this.keptOf(account, market);
+    const index = accountGroup(account, market);
+    const kept = this.kept.get(index) ?? newKept();
+    const { row, offset } = kept;
     if (row[ROW.LOTS] === lots && row[ROW.COST] === cost && row[ROW.MARGIN] === margin) return;
     row[ROW.LOTS] = lots;
     row[ROW.COST] = cost;
     row[ROW.MARGIN] = margin;
     row[ROW.UPDATED] = timeMs;
-    this.queue.overwrite(offset, this.positions, account, market, row);
+    this.queue.overwrite(offset, ROW_TABLES.positions, account, market, row);
+    if (lots === 0 && cost === 0 && margin === 0) this.kept.delete(index);
+    else this.kept.set(index, kept);
     if (account === BACKSTOP_ACCOUNT) return;
     const change = this.changes.onPosition(account, market);
     change[CHANGED_POSITION.LOTS] = lots;
@@ -54,23 +69,12 @@ export class PositionProjection {
     change[CHANGED_POSITION.TIME] = timeMs;
   }
 
-  updatedAt(account: number, market: number): number {
-    return this.keptOf(account, market).row[ROW.UPDATED]!;
+  /** Undefined for a position that is closed. */
+  updatedAt(account: number, market: number): number | undefined {
+    return this.kept.get(accountGroup(account, market))?.row[ROW.UPDATED];
   }
+}
 
-  private keptOf(account: number, market: number): Kept {
-    const index = accountGroup(account, market);
-    let kept = this.kept.get(index);
-    if (kept === undefined) {
-      const stored = this.positions.get(keyOf(account, market));
-      const row =
-        stored === undefined
-          ? new Float64Array(ROW_WORDS)
-          : Float64Array.from(storedRow(stored, "positions", ROW_WORDS));
-      if (this.kept.size >= KEPT_ROWS) this.kept.clear();
-      kept = { row, offset: noOffset() };
-      this.kept.set(index, kept);
-    }
-    return kept;
-  }
+function newKept(): Kept {
+  return { row: new Float64Array(ROW_WORDS), offset: noOffset() };
 }

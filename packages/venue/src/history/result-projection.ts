@@ -8,8 +8,9 @@ import { EVENT } from "@perpgate/engine";
 import { ENDED, eventWords, firstOwnEvent, MARGIN_CHANGED, REFUSED } from "../event-fields.js";
 import type { Applied } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
+import { ROW_TABLES } from "./history-environment.js";
 import { keyOf } from "./keys.js";
-import { bytesOfWords, type RowSink, type RowTable, wordsOfBytes } from "./rows.js";
+import { bytesOfWords, type RowSink, wordsOfBytes } from "./rows.js";
 
 /** First word of a row. The number of a kind is part of the store's format. */
 export const RESULT_KIND = { ACKNOWLEDGED: 1, CANCELED: 2, REFUSED: 3, MARGIN: 4 } as const;
@@ -44,10 +45,7 @@ export interface ResultRow {
 }
 
 export class ResultProjection {
-  constructor(
-    private readonly results: RowTable,
-    private readonly queue: RowSink,
-  ) {}
+  constructor(private readonly queue: RowSink) {}
 
   onCommand(applied: Applied): void {
     const { command } = applied;
@@ -98,7 +96,7 @@ export class ResultProjection {
 
   private put({ seq, evidence }: Applied, row: readonly number[], hasDigest: boolean): void {
     const digest = hasDigest ? createHash("sha256").update(evidence.signed).digest() : NO_DIGEST;
-    this.queue.put(this.results, keyOf(seq), encodeResult(row, digest));
+    this.queue.put(ROW_TABLES.results, keyOf(seq), encodeResult(row, digest));
   }
 }
 

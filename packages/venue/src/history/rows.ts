@@ -1,6 +1,6 @@
 /**
- * What the projections need of a store: reading rows by key, and writing rows. In the venue the sink is
- * the write queue (write-queue.ts); in the verifier it compares the rows with those on disk.
+ * Where the projections put rows. In the venue the sink is the write queue (write-queue.ts); in the verifier
+ * it compares the rows with those on disk.
  *
  * A row is little-endian doubles holding safe integers or ids of orders; row-codecs.ts stores it in columns.
  */
@@ -13,7 +13,6 @@ export type RowWords = readonly number[] | Float64Array;
 export interface RowTable {
   /** The table's number in slices. */
   readonly number: number;
-  get(key: Buffer): Buffer | undefined;
 }
 
 /** Where a row that changes often was last written: a slice's number and an offset in it. */
@@ -46,6 +45,45 @@ export interface RowSink {
     words: ArrayLike<number>,
     ordinal?: number,
   ): void;
+}
+
+/** Passes rows on while a sink is attached, and drops them otherwise. */
+export class RowOutlet implements RowSink {
+  private sink: RowSink | undefined;
+
+  get isOn(): boolean {
+    return this.sink !== undefined;
+  }
+
+  attach(sink: RowSink | undefined): void {
+    this.sink = sink;
+  }
+
+  put(table: RowTable, key: Uint8Array, value: Uint8Array): void {
+    this.sink?.put(table, key, value);
+  }
+
+  putWords(
+    table: RowTable,
+    group: number,
+    place: number,
+    ordinal: number,
+    words: ArrayLike<number>,
+    length?: number,
+  ): void {
+    this.sink?.putWords(table, group, place, ordinal, words, length);
+  }
+
+  overwrite(
+    offset: RowOffset,
+    table: RowTable,
+    group: number,
+    place: number,
+    words: ArrayLike<number>,
+    ordinal?: number,
+  ): void {
+    this.sink?.overwrite(offset, table, group, place, words, ordinal);
+  }
 }
 
 export function bytesOfWords(words: RowWords): Buffer {

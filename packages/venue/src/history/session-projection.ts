@@ -6,8 +6,10 @@ import { EVENT } from "@perpgate/engine";
 import { SESSION_CLOSED } from "../event-fields.js";
 import type { Applied } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
+import { ROW_TABLES } from "./history-environment.js";
 import { keyOf } from "./keys.js";
-import type { RowSink, RowTable } from "./rows.js";
+import { type ProjectedReader, type ProjectedWriter, sortedEntries } from "./projected-state.js";
+import type { RowSink } from "./rows.js";
 
 export interface SessionKeyRow {
   /** The current key: 32 bytes are Ed25519, more are secp256k1. */
@@ -16,16 +18,25 @@ export interface SessionKeyRow {
   readonly message: Buffer;
 }
 
-/** Sessions cached in memory; at this size the cache is cleared. */
-const KEPT_SESSIONS = 50_000;
-
 export class SessionProjection {
+  /** Of sessions that are not closed. */
   private readonly keys = new Map<number, SessionKeyRow>();
 
-  constructor(
-    private readonly sessions: RowTable,
-    private readonly queue: RowSink,
-  ) {}
+  constructor(private readonly queue: RowSink) {}
+
+  save(writer: ProjectedWriter): void {
+    writer.each(sortedEntries(this.keys), ([session, row]) => {
+      writer.words([session]);
+      writer.bytes(encodeSessionKey(row));
+    });
+  }
+
+  load(reader: ProjectedReader): void {
+    reader.each(() => {
+      const [session = 0] = reader.words();
+      this.keys.set(session, decodeSessionKey(reader.bytes()));
+    });
+  }
 
   onCommand({ command, evidence, seq }: Applied, firstEvent: number): void {
     if (command.kind === "OpenSession" && firstEvent !== EVENT.CommandRefused) {
@@ -34,7 +45,7 @@ export class SessionProjection {
         message: Buffer.from(evidence.signed),
       });
     } else if (command.kind === "RotateSession" && firstEvent === EVENT.SessionRotated) {
-      const known = this.keyOf(command.session);
+      const known = this.keys.get(command.session);
       this.keep(command.session, {
         publicKey: Buffer.from(evidence.publicKey),
         message: known?.message ?? Buffer.alloc(0),
@@ -47,23 +58,12 @@ export class SessionProjection {
   }
 
   keyOf(session: number): SessionKeyRow | undefined {
-    const known = this.keys.get(session);
-    if (known !== undefined) return known;
-    const bytes = this.sessions.get(keyOf(session));
-    if (bytes === undefined) return undefined;
-    const row = decodeSessionKey(bytes);
-    this.remember(session, row);
-    return row;
+    return this.keys.get(session);
   }
 
   private keep(session: number, row: SessionKeyRow): void {
-    this.remember(session, row);
-    this.queue.put(this.sessions, keyOf(session), encodeSessionKey(row));
-  }
-
-  private remember(session: number, row: SessionKeyRow): void {
-    if (this.keys.size >= KEPT_SESSIONS) this.keys.clear();
     this.keys.set(session, row);
+    this.queue.put(ROW_TABLES.sessions, keyOf(session), encodeSessionKey(row));
   }
 }
 

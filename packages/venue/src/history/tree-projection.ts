@@ -5,34 +5,41 @@
  */
 import { TILE_HASHES } from "@perpgate/protocol/receipts";
 import { leafHash, rootOfHashes } from "../blocks/merkle.js";
-import { HistoryDamaged } from "../venue-errors.js";
+import { ROW_TABLES } from "./history-environment.js";
 import { keyOf } from "./keys.js";
-import type { RowSink, RowTable } from "./rows.js";
+import type { ProjectedReader, ProjectedWriter } from "./projected-state.js";
+import type { RowSink } from "./rows.js";
 
 export class TreeProjection {
-  constructor(
-    private readonly tree: RowTable,
-    private readonly sink: RowSink,
-  ) {}
+  /** By level: the hashes of its last tile, while that is not full. */
+  private readonly edges: Uint8Array[][] = [];
+
+  constructor(private readonly sink: RowSink) {}
+
+  save(writer: ProjectedWriter): void {
+    writer.each(this.edges, (edge) => writer.each(edge, (hash) => writer.bytes(hash)));
+  }
+
+  load(reader: ProjectedReader): void {
+    reader.each(() => {
+      const edge: Uint8Array[] = [];
+      reader.each(() => edge.push(reader.bytes()));
+      this.edges.push(edge);
+    });
+  }
 
   /** `header` is that of block `number`: entry `number` − 1. */
   onSealed(number: number, header: Uint8Array): void {
     let hash = leafHash(header);
     let index = number - 1;
     for (let level = 0; ; level++) {
-      this.sink.put(this.tree, keyOf(level, index), hash);
-      if ((index + 1) % TILE_HASHES !== 0) return;
-      const first = index + 1 - TILE_HASHES;
-      const below = Array.from({ length: TILE_HASHES - 1 }, (_, i) => this.at(level, first + i));
-      hash = rootOfHashes([...below, hash]);
-      index = first / TILE_HASHES;
+      this.sink.put(ROW_TABLES.tree, keyOf(level, index), hash);
+      if (level === this.edges.length) this.edges.push([]);
+      const edge = this.edges[level]!;
+      edge.push(hash);
+      if (edge.length < TILE_HASHES) return;
+      hash = rootOfHashes(edge.splice(0));
+      index = Math.floor(index / TILE_HASHES);
     }
-  }
-
-  private at(level: number, index: number): Buffer {
-    const hash = this.tree.get(keyOf(level, index));
-    if (hash === undefined)
-      throw new HistoryDamaged(`hash ${level}/${index} of the tree is missing`);
-    return hash;
   }
 }

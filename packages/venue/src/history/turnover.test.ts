@@ -1,8 +1,9 @@
 /** The turnover of a market's last 24 hours, kept by its minute candles. */
 import { expect, onTestFinished, test } from "vitest";
 import { removeFolder, START_MS, TestVenue, temporaryFolder } from "../testing/test-venue.js";
-import { CANDLE_ROW, CandleProjection } from "./candle-projection.js";
+import { CandleProjection } from "./candle-projection.js";
 import { DayStats } from "./day-stats.js";
+import { ProjectedReader, ProjectedWriter } from "./projected-state.js";
 import type { RowSink } from "./rows.js";
 
 /** Trades of 0.01538 BTC at 65,001 and at 64,999. */
@@ -37,9 +38,8 @@ test("a turnover beyond the safe integers: the row stays readable, the day's sum
   const sink: Pick<RowSink, "overwrite"> = {
     overwrite: (_offset, _table, _group, _place, words) => rows.push(Array.from(words)),
   };
-  const table = { number: 0, get: () => undefined };
   const nothing = () => undefined;
-  const projection = new CandleProjection(table, { put: nothing, putWords: nothing, ...sink });
+  const projection = new CandleProjection({ put: nothing, putWords: nothing, ...sink });
   const day = new DayStats();
   for (let i = 0; i < 3; i++) {
     projection.onTrade(0, 2 ** 26, 2 ** 26, START_MS);
@@ -47,7 +47,9 @@ test("a turnover beyond the safe integers: the row stays readable, the day's sum
   }
   expect(rows.flat().every(Number.isSafeInteger)).toBe(true);
   const loaded = new DayStats();
-  loaded.load(START_MS, rows.findLast((row) => row.length > CANDLE_ROW.TURNOVER) ?? []);
+  const writer = new ProjectedWriter();
+  day.save(writer);
+  loaded.load(new ProjectedReader(writer.end()));
   for (const { turnover } of [day.at(START_MS), loaded.at(START_MS)]) {
     expect(turnover).toBeGreaterThanOrEqual(Number.MAX_SAFE_INTEGER);
   }

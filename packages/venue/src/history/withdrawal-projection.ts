@@ -17,17 +17,12 @@ import { hasFields, isHex, isInteger, isText } from "../stored-json.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { type ChangeProjection, FLAG } from "./change-projection.js";
 import { encodeVote } from "./deposit-projection.js";
+import { ROW_TABLES } from "./history-environment.js";
 import { keyOf } from "./keys.js";
-import type { RowSink, RowTable } from "./rows.js";
+import { type ProjectedReader, type ProjectedWriter, sortedEntries } from "./projected-state.js";
+import type { RowSink } from "./rows.js";
 
-export interface WithdrawalTables {
-  /** Key: account, withdrawal. */
-  readonly withdrawals: RowTable;
-  /** Key: withdrawal, attestor, `WITHDRAWAL_VOTE`. */
-  readonly withdrawalVotes: RowTable;
-}
-
-/** The place of a vote; part of the store's format. */
+/** The place of a vote, after withdrawal and attestor; part of the store's format. */
 export const WITHDRAWAL_VOTE = { SIGNED: 0, SIGHTING: 1 } as const;
 
 export interface WithdrawalRow {
@@ -52,11 +47,27 @@ const PAID = WITHDRAWAL_STATUSES.indexOf("paid");
 const EXPIRED = WITHDRAWAL_STATUSES.indexOf("expired");
 
 export class WithdrawalProjection {
+  /** Those that have not ended, by id. */
+  private readonly open = new Map<number, WithdrawalRow>();
+
   constructor(
-    private readonly tables: WithdrawalTables,
     private readonly queue: RowSink,
     private readonly changes: ChangeProjection,
   ) {}
+
+  save(writer: ProjectedWriter): void {
+    writer.each(sortedEntries(this.open), ([id, row]) => {
+      writer.words([id]);
+      writer.bytes(encodeWithdrawal(row));
+    });
+  }
+
+  load(reader: ProjectedReader): void {
+    reader.each(() => {
+      const [id = 0] = reader.words();
+      this.open.set(id, decodeWithdrawal(reader.bytes()));
+    });
+  }
 
   /** `at` is the offset of an event; events that are not about withdrawals are ignored. */
   onEvent(applied: Applied, kind: number, words: Float64Array, at: number): void {
@@ -92,7 +103,7 @@ export class WithdrawalProjection {
     const { withdrawalId, attestor, verdict } = command;
     const place = verdict === "signed" ? WITHDRAWAL_VOTE.SIGNED : WITHDRAWAL_VOTE.SIGHTING;
     const key = keyOf(withdrawalId, attestor, place);
-    this.queue.put(this.tables.withdrawalVotes, key, encodeVote(0, evidence));
+    this.queue.put(ROW_TABLES.withdrawalVotes, key, encodeVote(0, evidence));
   }
 
   private onRequested(applied: Applied, words: Float64Array, at: number): void {
@@ -117,14 +128,15 @@ export class WithdrawalProjection {
   }
 
   private change(account: number, id: number, next: Partial<WithdrawalRow>): void {
-    const bytes = this.tables.withdrawals.get(keyOf(account, id));
-    // A store that begins after the request, because the log was pruned, does not know it.
-    if (bytes === undefined) return;
-    this.put(account, id, { ...decodeWithdrawal(bytes), ...next });
+    const row = this.open.get(id);
+    if (row === undefined) throw new Error(`withdrawal ${id} is not open`);
+    this.put(account, id, { ...row, ...next });
   }
 
   private put(account: number, id: number, row: WithdrawalRow): void {
-    this.queue.put(this.tables.withdrawals, keyOf(account, id), encodeWithdrawal(row));
+    if (row.endedAtMs === 0) this.open.set(id, row);
+    else this.open.delete(id);
+    this.queue.put(ROW_TABLES.withdrawals, keyOf(account, id), encodeWithdrawal(row));
     this.changes.flag(account, FLAG.MONEY);
   }
 }

@@ -123,7 +123,7 @@ export class HonestyView {
 
   /** `read`, or `otherwise` once a row could not be read: nobody waits for the record. */
   private readRows<T>(read: () => T, otherwise: T): T {
-    if (this.isDamaged) return otherwise;
+    if (this.isDamaged || this.source.history.isRebuilding) return otherwise;
     try {
       return read();
     } catch (error) {

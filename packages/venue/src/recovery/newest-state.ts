@@ -19,7 +19,7 @@ export interface NewestState {
 /** The newest state at or before the batch, if any; skipped files are appended to `skipped`. */
 export function newestState(
   snapshots: Snapshots,
-  atOrBefore: number,
+  atOrBefore = Number.MAX_SAFE_INTEGER,
   skipped: string[] = [],
 ): NewestState | undefined {
   for (let bound = atOrBefore; ; ) {
@@ -34,6 +34,16 @@ export function newestState(
       bound = snapshot.seq.batch - 1;
     }
   }
+}
+
+/** The newest of several folders. */
+export function newestOf(
+  folders: readonly Snapshots[],
+  atOrBefore?: number,
+  skipped?: string[],
+): NewestState | undefined {
+  const found = folders.flatMap((each) => newestState(each, atOrBefore, skipped) ?? []);
+  return found.sort((a, b) => b.from.batch - a.from.batch)[0];
 }
 
 /** Whether the error means that this release cannot read the snapshot's format. */

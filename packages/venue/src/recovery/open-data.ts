@@ -10,6 +10,9 @@
  *   4. replica   newest snapshot, then the log. A history that turns out to be damaged is set aside and
  *                rebuilt; if the log was pruned it stays as it is, and the start is refused.
  *
+ * A history that lacks much of the log is not waited for: the replica begins without it, and the caller has it
+ * rebuilt (rebuilder.ts).
+ *
  * Nothing is changed before step 2 has passed.
  */
 import {
@@ -19,6 +22,7 @@ import {
   openJournal,
   type SpareStatus,
 } from "@perpgate/journal";
+import { OUTBOX_COMMANDS } from "../history/change-projection.js";
 import { FoundHistory } from "../history/found-history.js";
 import type { HistoryEvents } from "../history/history.js";
 import {
@@ -29,17 +33,28 @@ import {
 } from "../history/history-store.js";
 import type { CommandObserver } from "../replica.js";
 import { HistoryDamaged, HistoryLost } from "../venue-errors.js";
-import { SILENT, type VenueLogger, type VenueOptions } from "../venue-options.js";
+import {
+  DEFAULT_CHECKPOINTS,
+  SILENT,
+  type VenueLogger,
+  type VenueOptions,
+} from "../venue-options.js";
 import { type DataFolder, dataFolder } from "./data-folder.js";
 import { giveUp } from "./given-up.js";
 import { logProofs } from "./log-proofs.js";
 import { refuseUnknownLog } from "./log-version.js";
+import { type RebuildData, removeSavedStates, savedStates } from "./rebuild.js";
 import { type Recovered, recover } from "./recover.js";
 
 export interface OpenData {
   readonly journal: FileJournal;
   readonly recovered: Recovered;
+  /** What a rebuild needs, if the history has no store yet. */
+  readonly rebuild: RebuildData | undefined;
 }
+
+/** Records that a history may lack without a rebuild: some seconds of replay. */
+const WAITED_RECORDS = 100_000;
 
 export async function openData(
   options: VenueOptions,
@@ -58,16 +73,26 @@ export async function openData(
     const nowMs = (options.clock ?? Date.now)();
     const opened = adoptHistory(found, logId, first, nowMs);
     warnOfRebuild(options, opened);
-    const replay = (store: HistoryStore) =>
-      recover(
+    const saved = savedStates(folder, logId);
+    const mayLack = options.waitedRecords ?? WAITED_RECORDS;
+    /** A pruned log cannot make the rows again, so its history is waited for. */
+    const lacksMuch = ({ held }: HistoryStore) =>
+      first.batch === 0 && journal.end.record - held.record > mayLack;
+    const replay = (store: HistoryStore) => {
+      const isLater = lacksMuch(store);
+      if (isLater) store.environment.close();
+      return recover(
         journal,
         folder.journal,
-        store,
+        isLater ? undefined : store,
+        saved,
+        store.held,
         { ...events, commit: options.commit, outboxCommands: options.outboxCommands },
         observers,
         (seq, record, records) => logger.info({ position: seq, record, records }, "recovering"),
         options.signal,
       );
+    };
     const recovered = await replay(opened.store).catch((error: unknown) => {
       if (!(error instanceof HistoryDamaged)) throw error;
       if (first.batch > 0) throw new HistoryLost(first, error.message);
@@ -80,7 +105,20 @@ export async function openData(
       warnOfRebuild(options, rebuilt);
       return replay(rebuilt.store);
     });
-    return { journal, recovered };
+    if (!recovered.history.isRebuilding) {
+      removeSavedStates(saved);
+      return { journal, recovered, rebuild: undefined };
+    }
+    const rebuild: RebuildData = {
+      folder,
+      logId,
+      ...recovered.end,
+      outboxCommands: options.outboxCommands ?? OUTBOX_COMMANDS,
+      commit: options.commit ?? "thread",
+      saveEvery: (options.checkpoints ?? DEFAULT_CHECKPOINTS).everyCommands,
+      exitDeadline: options.exitDeadline?.memory,
+    };
+    return { journal, recovered, rebuild };
   } catch (error) {
     found.close();
     await journal.close();

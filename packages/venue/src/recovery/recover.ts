@@ -3,28 +3,27 @@
  * store. It starts from the newest intact snapshot that the history has reached, or from the beginning,
  * and applies the log from there. It writes only to the history; after a crash the next start
  * continues from what the history has committed. On failure it closes the history.
+ *
+ * Without a store, because another thread rebuilds that (rebuild.ts), it starts from the newest snapshot.
  */
 import { setImmediate } from "node:timers/promises";
-import type { Engine } from "@perpgate/engine";
 import {
   type FileJournal,
-  type Journal,
   LOG_START,
   LogBehind,
   LogReader,
   type LogSeq,
   nodeDisk,
+  type Snapshots,
 } from "@perpgate/journal";
 import type { SealedBlock } from "../blocks/block-header.js";
 import { History, type HistoryEvents } from "../history/history.js";
 import type { Held } from "../history/history-environment.js";
-import type { HistoryContext } from "../history/history-rows.js";
 import type { HistoryStore } from "../history/history-store.js";
 import { MAX_TAIL_BYTES } from "../history/write-queue.js";
 import { type Applied, type CommandObserver, Replica } from "../replica.js";
 import { HistoryDamaged, HistoryLost } from "../venue-errors.js";
-import { bookedBalance, moneyOf } from "../views/account-view.js";
-import { newestState } from "./newest-state.js";
+import { newestOf } from "./newest-state.js";
 import { newReplicaState, observe, type ReplicaState } from "./replica-state.js";
 
 export interface RecoveryReport {
@@ -57,7 +56,12 @@ const CHECK_EVERY = 64;
 export async function recover(
   journal: FileJournal,
   journalDirectory: string,
-  store: HistoryStore,
+  /** Undefined: another thread rebuilds it. */
+  store: HistoryStore | undefined,
+  /** Of a rebuild that was not finished. */
+  saved: Snapshots,
+  /** What the store had on disk before. */
+  held: Held,
   events: HistoryEvents,
   observers: readonly CommandObserver[],
   onProgress: (seq: number, record: number, records: number) => void = () => undefined,
@@ -66,9 +70,12 @@ export async function recover(
   const started = performance.now();
   let history: History | undefined;
   try {
-    const { state, from, damaged } = startingState(journal, journal.recovery.first, store);
-    history = new History(store, historyContextOf(state.engine), events);
+    const { state, from, damaged } = startingState(journal, store, saved);
     const first = state.engine.seq;
+    history =
+      store === undefined
+        ? History.rebuilding({ position: first, ...from }, state.rows, events)
+        : History.open(store, state.rows, events);
     const replica = new Replica(state.engine, [historyObserver(state, history), ...observers]);
     const end = journal.end;
     const reader = new LogReader(nodeDisk, journalDirectory, from);
@@ -77,7 +84,7 @@ export async function recover(
     } finally {
       reader.close();
     }
-    refuseLoss(journalDirectory, journal.recovery, replica.seq, store.held);
+    refuseLoss(journalDirectory, journal.recovery, replica.seq, held);
     const report = {
       snapshotSeq: first,
       applied: replica.seq - first,
@@ -88,7 +95,7 @@ export async function recover(
   } catch (error) {
     if (signal?.aborted === true) await history?.abandon();
     history?.halt();
-    if (history === undefined) store.environment.close();
+    if (history === undefined) store?.environment.close();
     else await history.close().catch(() => undefined);
     throw error;
   }
@@ -114,7 +121,7 @@ async function replay(
       await setImmediate();
       signal?.throwIfAborted();
       const { backlog, tailBytes } = history;
-      const isFar = backlog > MAX_BACKLOG || tailBytes > MAX_BACKLOG_BYTES;
+      const isFar = !history.isRebuilding && isFarBehind(backlog, tailBytes);
       if (isFar) await history.settle(Math.floor(backlog / 2));
       if (count % (64 * CHECK_EVERY) === 0) {
         onProgress(replica.seq, reader.seq.record, end.record);
@@ -131,10 +138,15 @@ interface StartingState {
   readonly damaged: readonly string[];
 }
 
-/** The newest readable snapshot that the history has reached, or the beginning. */
-function startingState(journal: Journal, first: LogSeq, { held }: HistoryStore): StartingState {
+/** The newest readable snapshot, which the history has reached if there is one, or the beginning. */
+function startingState(
+  journal: FileJournal,
+  store: HistoryStore | undefined,
+  saved: Snapshots,
+): StartingState {
+  const { first } = journal.recovery;
   const skipped: string[] = [];
-  const newest = newestState(journal.snapshots, held.batch, skipped);
+  const newest = newestOf([journal.snapshots, saved], store?.held.batch, skipped);
   if (newest !== undefined) return { ...newest, damaged: skipped };
   if (first.batch > 0) throw new HistoryLost(first, "no snapshot fits it");
   return { state: newReplicaState(), from: LOG_START, damaged: skipped };
@@ -155,8 +167,12 @@ function refuseLoss(
   throw new LogBehind(directory, { batch: end.batch, record: seq }, [proof], first);
 }
 
+export function isFarBehind(backlog: number, tailBytes: number): boolean {
+  return backlog > MAX_BACKLOG || tailBytes > MAX_BACKLOG_BYTES;
+}
+
 /** Updates the blocks before the history: its rows contain the block number and the sealed block. */
-function historyObserver(state: ReplicaState, history: History): CommandObserver {
+export function historyObserver(state: ReplicaState, history: History): CommandObserver {
   return {
     onCommand(applied: Applied): void {
       const sealed = observe(state, applied);
@@ -178,21 +194,4 @@ function compare(history: History, { number, hash }: SealedBlock): void {
   const stored = history.block(number);
   if (stored === undefined) throw new HistoryDamaged(`block ${number} is missing`);
   if (!stored.hash.equals(hash)) throw new HistoryDamaged(`block ${number} has another hash`);
-}
-
-export function historyContextOf({ state }: Engine): HistoryContext {
-  return {
-    unitMicros: (market) => state.markets[market]?.microsPerTickLot ?? 0,
-    markTicks: (market) => state.markets[market]?.mark ?? 0,
-    deposit: (depositId) => state.deposits.byId.get(depositId),
-    writeMoney: (account, words, at) => {
-      const { wallet, reserved, margin, equity } = moneyOf(state, account);
-      words[at] = wallet;
-      words[at + 1] = reserved;
-      words[at + 2] = margin;
-      words[at + 3] = equity;
-    },
-    balanceMicros: (account) => bookedBalance(state, account),
-    accountOfSession: (session) => state.sessions.get(session)?.account ?? 0,
-  };
 }

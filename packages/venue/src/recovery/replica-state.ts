@@ -1,9 +1,10 @@
 /**
- * The state that a replica needs to continue from a position in the log: the engine, the open block
- * and the listing. And its encoding as the body of a snapshot: JSON (listing and open block), the open
- * block's event bytes, the engine's bytes.
+ * The state that a replica needs to continue from a position in the log: the engine, the open block,
+ * the listing, and what the history's next rows build on. And its encoding as the body of a snapshot: JSON
+ * (listing and open block), the open block's event bytes, the projections' bytes, the engine's bytes.
  *
- *      0  u32  magic "PGR1"      4  u32  length of the JSON      8  u32  length of the events
+ *      0  u32  magic "PGR2"           8  u32  length of the events
+ *      4  u32  length of the JSON    12  u32  length of the projections
  *
  * Little-endian. The journal's snapshot files add the position in the log and the checksums.
  */
@@ -11,27 +12,34 @@ import { randomFillSync } from "node:crypto";
 import { Engine, type HashSeed, RULE_SETS } from "@perpgate/engine";
 import { BlockBuilder } from "../blocks/block-builder.js";
 import { HASH_BYTES } from "../blocks/block-header.js";
+import { HISTORY_FORMAT } from "../history/history-environment.js";
+import { HistoryRows } from "../history/history-rows.js";
 import { type AttestorHistory, isAttestorHistory } from "../listing/attestor-history.js";
 import { decodeListing, Listing } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 import { hasFields, isHex, isInteger, isOptional, isText } from "../stored-json.js";
+import { historyContextOf } from "./history-context.js";
 
 export interface ReplicaState {
   readonly engine: Engine;
   readonly blocks: BlockBuilder;
   readonly listing: Listing;
+  /** Given each command after `observe`. */
+  readonly rows: HistoryRows;
 }
 
 export class ReplicaSnapshotUnreadable extends Error {
   override readonly name = "ReplicaSnapshotUnreadable";
 }
 
-const MAGIC = 0x31524750;
-const PREFIX_BYTES = 12;
+const MAGIC = 0x32524750;
+const PREFIX_BYTES = 16;
 
 /** `seed`: of the engine's tables; none but a simulation knows it. */
 export function newReplicaState(seed = newSeed()): ReplicaState {
-  return { engine: Engine.seeded(seed), blocks: new BlockBuilder(), listing: new Listing() };
+  const engine = Engine.seeded(seed);
+  const rows = new HistoryRows(historyContextOf(engine));
+  return { engine, blocks: new BlockBuilder(), listing: new Listing(), rows };
 }
 
 function newSeed(): HashSeed {
@@ -39,9 +47,9 @@ function newSeed(): HashSeed {
   return [first!, second!];
 }
 
-/** In two pieces: prefix, JSON and events; engine. A state hash covers the engine's piece. */
+/** In two pieces: prefix, JSON, events and projections; engine. A state hash covers the engine's piece. */
 export function encodeReplicaState(
-  { blocks, listing }: ReplicaState,
+  { blocks, listing, rows }: ReplicaState,
   engineBytes: Uint8Array,
 ): Uint8Array[] {
   const open = blocks.open();
@@ -51,6 +59,7 @@ export function encodeReplicaState(
       number: open.number,
       firstPosition: open.firstPosition,
       parentHash: open.parentHash.toString("hex"),
+      rows: HISTORY_FORMAT,
       ...(listing.venueId === null ? {} : { venueId: listing.venueId }),
       ...(listing.attestorHistory === null ? {} : { attestorHistory: listing.attestorHistory }),
     }),
@@ -59,7 +68,9 @@ export function encodeReplicaState(
   prefix.writeUInt32LE(MAGIC, 0);
   prefix.writeUInt32LE(text.length, 4);
   prefix.writeUInt32LE(open.events.length, 8);
-  return [Buffer.concat([prefix, text, open.events]), engineBytes];
+  const projected = rows.save();
+  prefix.writeUInt32LE(projected.length, 12);
+  return [Buffer.concat([prefix, text, open.events, projected]), engineBytes];
 }
 
 export function decodeReplicaState(body: Uint8Array, seed = newSeed()): ReplicaState {
@@ -69,9 +80,12 @@ export function decodeReplicaState(body: Uint8Array, seed = newSeed()): ReplicaS
   }
   const textEnd = PREFIX_BYTES + bytes.readUInt32LE(4);
   const eventsEnd = textEnd + bytes.readUInt32LE(8);
+  const projectedEnd = eventsEnd + bytes.readUInt32LE(12);
   const meta: unknown = JSON.parse(bytes.toString("utf8", PREFIX_BYTES, textEnd));
   if (!isMeta(meta)) throw new ReplicaSnapshotUnreadable("its description is not whole");
-  const engine = Engine.restore(bytes.subarray(eventsEnd), RULE_SETS, seed);
+  const engine = Engine.restore(bytes.subarray(projectedEnd), RULE_SETS, seed);
+  const rows = new HistoryRows(historyContextOf(engine));
+  rows.load(bytes.subarray(eventsEnd, projectedEnd));
   const listing = decodeListing(meta.listing);
   listing.attestorHistory = meta.attestorHistory ?? null;
   listing.venueId = meta.venueId ?? null;
@@ -88,6 +102,7 @@ export function decodeReplicaState(body: Uint8Array, seed = newSeed()): ReplicaS
       events: bytes.subarray(textEnd, eventsEnd),
     }),
     listing,
+    rows,
   };
 }
 
@@ -102,6 +117,8 @@ interface Meta {
   readonly number: number;
   readonly firstPosition: number;
   readonly parentHash: string;
+  /** The format of the rows that the projections make. */
+  readonly rows: number;
   readonly venueId?: string;
   readonly attestorHistory?: AttestorHistory;
 }
@@ -112,6 +129,7 @@ function isMeta(value: unknown): value is Meta {
     number: isInteger,
     firstPosition: isInteger,
     parentHash: (field) => typeof field === "string" && field.length === 2 * HASH_BYTES,
+    rows: (field) => field === HISTORY_FORMAT,
     venueId: isOptional(isHex(64)),
     attestorHistory: isOptional(isAttestorHistory),
   });

@@ -1,8 +1,9 @@
 /**
  * A venue under load in its own process, for tests that kill it: orders, amendments, changes of margin
  * and batches. Arguments: the data folder, the number of the run, a file of what was acknowledged
- * earlier (`session nonce seq` per line), and how many of these to check. It checks them first (exit code 3 if one is lost or different), then trades, and writes each
- * acknowledgement to standard output immediately, until it is killed.
+ * earlier (`session nonce seq` per line), how many of these to check, and whether the history is rebuilt
+ * meanwhile. It checks them first (exit code 3 if one is lost or different), or once the history is rebuilt,
+ * trades, and writes each acknowledgement to standard output immediately, until it is killed.
  */
 import { readFileSync, writeSync } from "node:fs";
 import { ACKNOWLEDGED } from "../event-fields.js";
@@ -27,7 +28,8 @@ const IN_FLIGHT = 48;
 const TRADERS = 6;
 const nothing = new Uint8Array(0);
 
-const [directory = "", life = "0", past = "", newest = "0"] = process.argv.slice(2);
+const [directory = "", life = "0", past = "", newest = "0", history = ""] = process.argv.slice(2);
+const isRebuilt = history === "rebuilt";
 
 function bodyOf(session: number, nonce: number): Uint8Array {
   return Buffer.from(`order ${nonce} of session ${session}`);
@@ -135,11 +137,17 @@ const venue = await Venue.open(
     checkpoints:
       Number(life) % 3 === 0 ? { everyCommands: 700, everyMs: 3_600_000, keep: 2 } : null,
     segmentBytes: 1 << 18,
+    ...(isRebuilt ? { waitedRecords: 0 } : {}),
   }),
 );
 void venue.failed.then((error) => {
   writeSync(2, `failed: ${error.message}\n`);
   process.exit(1);
 });
-await checkPast(venue);
+if (!isRebuilt) await checkPast(venue);
 await trade(venue);
+if (isRebuilt) {
+  while (venue.history.isRebuilding) await new Promise((resolve) => setTimeout(resolve, 10));
+  writeSync(1, "rebuilt\n");
+  await checkPast(venue);
+}

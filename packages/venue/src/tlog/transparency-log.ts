@@ -122,6 +122,7 @@ export class TransparencyLog {
   /** Before this time of `performance.now` nothing is signed; 0 once a witness has answered. */
   private waitsUntil = 0;
   private sizeAtStart = 0;
+  private isFollowing = false;
   /** Announced by another gateway, and not taken over yet. */
   private announced: string | undefined;
 
@@ -139,7 +140,7 @@ export class TransparencyLog {
     return this.panel.counts;
   }
 
-  /** Reads the last checkpoint and begins. @throws {ConfigRefused} if that is of another key. */
+  /** Reads the last checkpoint. @throws {ConfigRefused} if that is of another key. */
   async start(): Promise<void> {
     const note = this.store.read();
     if (note !== undefined) {
@@ -155,6 +156,12 @@ export class TransparencyLog {
       // The same size and root, also where an earlier key has signed them.
       this.last = this.signed(opened.size, opened.root);
     }
+  }
+
+  /** Begins to sign; needs the tree of all blocks. */
+  follow(): void {
+    if (this.ending.signal.aborted) return;
+    this.isFollowing = true;
     this.sizeAtStart = this.tree.size;
     if (!this.panel.isEmpty) this.waitsUntil = performance.now() + this.options.witnessWaitMs;
     this.round = this.begin();
@@ -169,6 +176,7 @@ export class TransparencyLog {
 
   /** Signs and publishes now, if there is something new. For tests and a last checkpoint at a stop. */
   async advance(): Promise<void> {
+    if (!this.isFollowing) return;
     await this.round;
     this.round = this.runRound();
     await this.round;

@@ -9,7 +9,7 @@
  */
 import type { SealedBlock } from "../blocks/block-header.js";
 import { eachTable, TABLES, type TableName } from "../history/history-environment.js";
-import { type HistoryContext, HistoryRows } from "../history/history-rows.js";
+import type { HistoryRows } from "../history/history-rows.js";
 import type { HistoryStore } from "../history/history-store.js";
 import type { HistoryTable } from "../history/history-table.js";
 import { groupOf, keyOf, placeOf } from "../history/keys.js";
@@ -61,7 +61,6 @@ const SWEEP_ABOVE = 100_000;
 export class HistoryCheck implements RowSink {
   /** Rows that agree, by table. */
   readonly agreeing = eachTable(() => ({ rows: 0 }));
-  private readonly rows: HistoryRows;
   private readonly tables: readonly ComparedTable[];
   private readonly heldSeq: number;
   private seq = 0;
@@ -72,15 +71,14 @@ export class HistoryCheck implements RowSink {
 
   constructor(
     store: HistoryStore,
-    context: HistoryContext,
+    private readonly rows: HistoryRows,
     /** The replay begins after this seq. */
     private readonly from: number,
   ) {
     this.heldSeq = store.held.position;
-    const tables = eachTable((name) => new ComparedTable(name, store.tables[name], from === 0));
-    this.tables = TABLES.map((name) => tables[name]);
-    this.rows = new HistoryRows(tables, this, context);
-    this.rows.changes.from = store.held.changesFrom;
+    this.tables = TABLES.map((name) => new ComparedTable(name, store.tables[name]));
+    rows.attach(this);
+    rows.changes.from = store.held.changesFrom;
   }
 
   get rowCount(): number {
@@ -89,7 +87,7 @@ export class HistoryCheck implements RowSink {
 
   /** The first difference up to this command, or null. */
   onCommand(applied: Applied, block: number, sealed: SealedBlock | null): string | null {
-    if (applied.seq > this.heldSeq) return null;
+    if (applied.seq > this.heldSeq) this.rows.attach(undefined);
     this.seq = applied.seq;
     this.rows.onCommand(applied, block, sealed);
     if (this.kept > this.sweepAbove) this.sweep();
@@ -186,7 +184,7 @@ export class HistoryCheck implements RowSink {
   }
 }
 
-class ComparedTable implements RowTable {
+class ComparedTable {
   /** Rows that have been written at least once. */
   created = 0;
   /** The latest version of changing rows, by key in latin1. */
@@ -199,27 +197,7 @@ class ComparedTable implements RowTable {
   constructor(
     readonly name: TableName,
     readonly stored: HistoryTable,
-    /** Whether the replay began with the log: then a row exists only if it wrote it. */
-    private readonly isWhole: boolean,
   ) {}
-
-  get number(): number {
-    return this.stored.number;
-  }
-
-  get(key: Buffer): Buffer | undefined {
-    const text = key.toString("latin1");
-    const kept = this.kept.get(text);
-    if (kept !== undefined) return kept;
-    // A row that was written and is not kept equals the stored one.
-    return this.isWhole && this.isUnwritten(key, text) ? undefined : this.stored.get(key);
-  }
-
-  private isUnwritten(key: Buffer, text: string): boolean {
-    const nature = NATURE[this.name];
-    if (nature === "timed") return placeOf(key) > (this.newest.get(groupOf(key)) ?? -1);
-    return nature === "changing" && !this.seen.has(text);
-  }
 
   /** Returns whether one more row is kept. */
   keep(key: Buffer, value: Buffer, seq: number): boolean {
@@ -227,7 +205,7 @@ class ComparedTable implements RowTable {
     if (NATURE[this.name] === "by_seq") {
       if (seqOf(this.name, key) === seq && !this.kept.has(text)) this.created++;
     } else if (NATURE[this.name] === "timed") {
-      if (this.isUnwritten(key, text)) {
+      if (placeOf(key) > (this.newest.get(groupOf(key)) ?? -1)) {
         this.newest.set(groupOf(key), placeOf(key));
         this.created++;
       }

@@ -24,10 +24,7 @@ export async function prunedBlocksFault(
   const { number: openNumber, firstPosition, parentHash } = replayed.open();
   let [hash, next] = [NO_PARENT, 1];
   let fault: string | null = null;
-  const hashes = new TreeProjection(
-    tree,
-    comparedTree(tree, (reason) => (fault ??= reason)),
-  );
+  const hashes = new TreeProjection(comparedTree(tree, (reason) => (fault ??= reason)));
   for (let number = 1; number < openNumber; number++) {
     const header = blocks.get(keyOf(number));
     const block = header === undefined ? undefined : decodeBlock(header);

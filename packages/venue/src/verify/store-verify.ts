@@ -6,7 +6,6 @@ import { JournalDamaged, LogReader, nodeDisk } from "@perpgate/journal";
 import { TABLES } from "../history/history-environment.js";
 import { dataFolder } from "../recovery/data-folder.js";
 import { refuseUnknownLog } from "../recovery/log-version.js";
-import { historyContextOf } from "../recovery/recover.js";
 import { observe } from "../recovery/replica-state.js";
 import { ReplayFailed, Replica } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
@@ -20,7 +19,7 @@ export interface StoreReport {
   readonly position: number;
   /** Position after which the replay began: 0, or that of a snapshot if the log was pruned. */
   readonly from: number;
-  /** The first difference that ends the comparison, such as a row that the replay needs; or null. */
+  /** The first difference that ends the comparison; or null. */
   readonly fault: string | null;
   readonly tables: readonly VerifiedTable[];
   readonly agrees: boolean;
@@ -40,7 +39,7 @@ export async function verifyStore(
   const { state, from } = startingPoint(folder.journal, log.logId, log.first);
   const store = openStore(folder.history, log.logId);
   const first = state.engine.seq;
-  const check = new HistoryCheck(store, historyContextOf(state.engine), first);
+  const check = new HistoryCheck(store, state.rows, first);
   const replica = new Replica(state.engine, [
     {
       onCommand(applied) {

@@ -17,7 +17,6 @@ import { decodeSessionKey, type SessionKeyRow } from "../history/session-project
 import type { DataFolder } from "../recovery/data-folder.js";
 import { isGivenUp } from "../recovery/given-up.js";
 import { isUnreadable } from "../recovery/newest-state.js";
-import { historyContextOf } from "../recovery/recover.js";
 import {
   decodeReplicaState,
   encodeReplicaState,
@@ -65,6 +64,7 @@ export class StoredClaims {
   private readonly pending: Checkpoint[];
   private readonly snapshotBatches: Set<number>;
   private history: HistoryCheck | undefined;
+  private rows: ReplicaState["rows"] | undefined;
 
   private constructor(private readonly found: Found) {
     this.badLines = found.badLines;
@@ -119,12 +119,13 @@ export class StoredClaims {
   }
 
   /** Begins at a state; claims about earlier positions are dropped. */
-  begin({ engine }: ReplicaState, batch: number): void {
+  begin({ engine, rows }: ReplicaState, batch: number): void {
+    this.rows = rows;
     while (this.pending[0] !== undefined && this.pending[0].batch < batch) this.pending.shift();
     for (const each of this.snapshotBatches) if (each < batch) this.snapshotBatches.delete(each);
     const { store } = this.found;
     if (store === undefined) return;
-    this.history = new HistoryCheck(store, historyContextOf(engine), engine.seq);
+    this.history = new HistoryCheck(store, rows, engine.seq);
   }
 
   /** The history's tables; undefined without one that can be compared. */
@@ -147,7 +148,9 @@ export class StoredClaims {
 
   /** Call after each command, with the block that contains it and the block that it sealed. */
   commandFault(applied: Applied, block: number, sealed: SealedBlock | null): string | null {
-    return this.history?.onCommand(applied, block, sealed) ?? null;
+    if (this.history !== undefined) return this.history.onCommand(applied, block, sealed);
+    this.rows?.onCommand(applied, block, sealed);
+    return null;
   }
 
   /** Call after each batch, with the last sealed block. */

@@ -47,7 +47,7 @@ export function marketView(source: VenueSource, { units, market }: ViewedMarket)
 
 export function tickerView(source: VenueSource, { units, market }: ViewedMarket): Ticker {
   const state = stateOf(source);
-  const day = source.history.day(market.number, state.timeMs).at(state.timeMs);
+  const day = source.history.day(market.number).at(state.timeMs);
   const turnover = day.turnover * units.microsPerTickLot;
   const bid = bestOf(units, market.bids);
   const ask = bestOf(units, market.asks);

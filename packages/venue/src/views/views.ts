@@ -106,6 +106,11 @@ export class Views {
     return stateOf(this.source).timeMs;
   }
 
+  /** Whether the past is being rebuilt: reads of it throw `history_rebuilding`. */
+  get isRebuilding(): boolean {
+    return this.source.history.isRebuilding;
+  }
+
   /** The version of the engine's rules in force. */
   get engineVersion(): number {
     return stateOf(this.source).rules.version;

@@ -37,10 +37,12 @@ afterEach(async () => {
 
 function open(): void {
   queue = new WriteQueue(
-    store,
+    store.held,
+    store.recent,
     (held) => reached.push(held.position),
     (error) => failures.push(error.message),
   );
+  queue.start(store.held, store.writerData);
 }
 
 /** Every write fails when its transaction commits, as on a full disk. */

@@ -18,8 +18,9 @@ export function tickerOf(views: Views, symbol: string): State | undefined {
   };
 }
 
-/** The open candle and the one before it, whose last trades may be as new. */
+/** The open candle and the one before it, whose last trades may be as new; none while the past is rebuilt. */
 export function candlesOf(views: Views, symbol: string, resolution: Resolution): State | undefined {
+  if (views.isRebuilding) return undefined;
   const candles = views.candles(symbol, resolution, { limit: 2 }) ?? [];
   if (candles.length === 0) return undefined;
   candles.reverse();
