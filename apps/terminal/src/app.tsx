@@ -35,6 +35,7 @@ const SignInDialog = later(async () => ({
 }));
 const CancelAllDialog = later(() => import("./account/cancel-all-dialog.js"));
 const ScaleDialog = later(() => import("./order/scale-dialog.js"));
+const SettingsDialog = later(() => import("./shell/settings-dialog.js"));
 const SignOutDialog = later(() => import("./account/sign-out-dialog.js"));
 const ShortcutsDialog = later(async () => ({
   default: (await import("./shell/shortcuts-dialog.js")).ShortcutsDialog,
@@ -166,6 +167,7 @@ function Dialogs({ terminal }: { readonly terminal: Terminal }) {
   if (open === "sign-out") return <SignOutDialog />;
   if (open === "cancel-all") return <CancelAllDialog />;
   if (open === "scale") return <ScaleDialog />;
+  if (open === "settings") return <SettingsDialog />;
   if (open === "shortcuts") return <ShortcutsDialog />;
   if (open === "account") return <AccountDialog />;
   return open === "deposit" ? <DepositDialog /> : null;

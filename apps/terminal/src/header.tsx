@@ -23,6 +23,7 @@ export function Header() {
       <GatewayInUse />
       <span className="space" />
       <ShortcutsButton />
+      <SettingsButton />
       <ThemeButton />
       <AccountButtons />
     </header>
@@ -79,6 +80,20 @@ function ShortcutsButton() {
       onClick={() => dialog.set("shortcuts")}
     >
       <Icon name="keyboard" />
+    </button>
+  );
+}
+
+function SettingsButton() {
+  const { dialog } = useTerminal();
+  return (
+    <button
+      type="button"
+      className="button bare keys"
+      aria-label="Settings"
+      onClick={() => dialog.set("settings")}
+    >
+      <Icon name="settings" />
     </button>
   );
 }

@@ -20,6 +20,7 @@ import { orderSettings } from "./order/order-settings.js";
 import type { Outcome } from "./order/outcome.js";
 import { reasonText } from "./order/reasons.js";
 import { Store } from "./state/store.js";
+import { announcing } from "./ui/announce.js";
 import { Toasts } from "./ui/toasts.js";
 import { AccountFeed, type AccountListener } from "./venue/account-feed.js";
 import { AccountNotices } from "./venue/account-notices.js";
@@ -33,6 +34,7 @@ import { MarketFeed } from "./venue/market-feed.js";
 import { OrderClient } from "./venue/order-client.js";
 import { shownProblem } from "./venue/receipt-book.js";
 import { Refresher } from "./venue/refresher.js";
+import { RiskWatch } from "./venue/risk-watch.js";
 import { SessionManager } from "./venue/session-manager.js";
 import { TapeFeed } from "./venue/tape-feed.js";
 import { isUnknown, type Settlement } from "./venue/unsettled-requests.js";
@@ -46,6 +48,7 @@ export type OpenDialog =
   | "account"
   | "shortcuts"
   | "scale"
+  | "settings"
   | "cancel-all";
 
 /** Of an action whose outcome is unknown the page learns the outcome later, and shows it. */
@@ -68,6 +71,7 @@ export class Terminal {
   readonly dialog = new Store<OpenDialog>("none", "immediate");
   readonly clock = new VenueClock();
   private readonly notices: AccountNotices;
+  private readonly risk: RiskWatch;
   private readonly settler = new Refresher(() => this.settle());
 
   constructor(readonly client: PerpgateClient) {
@@ -92,8 +96,10 @@ export class Terminal {
         this.toasts.show("info", "The wallet has changed its chain", text, "chain");
       },
     });
+    const announced = announcing(this.toasts);
+    this.risk = new RiskWatch(this, announced);
     this.notices = new AccountNotices({
-      toasts: this.toasts,
+      toasts: announced,
       view: (symbol) => this.marketFeed.view(symbol),
       readOrder: async (orderId) => this.sessions.session?.order(orderId),
       readLedger: async () => (await this.sessions.session?.ledger()) ?? [],
@@ -148,6 +154,7 @@ export class Terminal {
     window.addEventListener("hashchange", () => this.marketFeed.select(symbolInLink() ?? ""));
     this.marketFeed.load();
     this.marks.start();
+    this.marks.sample.watch(() => this.risk.check());
     this.bridge.load();
     this.honesty.start();
     this.gateways.start();

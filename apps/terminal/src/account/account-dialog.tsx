@@ -6,6 +6,7 @@ import { useTerminal } from "../terminal.js";
 import { Dialog } from "../ui/dialog.js";
 import { Fact } from "../ui/fact.js";
 import { BurnerKey } from "./burner-key.js";
+import { SessionList } from "./session-list.js";
 
 export function AccountDialog() {
   const { dialog, sessions } = useTerminal();
@@ -23,6 +24,10 @@ export function AccountDialog() {
           </Fact>
         </dl>
         <p className="secret">{state.address}</p>
+        <SessionList session={state.session} />
+        <button type="button" className="button" onClick={() => dialog.set("settings")}>
+          Settings
+        </button>
         {state.kind === "burner" && burner !== undefined && (
           <section className="choice-card">
             <h3>

@@ -9,8 +9,9 @@ import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { Dialog } from "../ui/dialog.js";
 import { Fact } from "../ui/fact.js";
+import { livePosition } from "../venue/live-position.js";
 import { sizeText } from "../venue/market-view.js";
-import { livePosition, useRefresh } from "./live-pnl.js";
+import { useRefresh } from "./live-pnl.js";
 import { SendButton, useSend } from "./send-button.js";
 
 interface Props {

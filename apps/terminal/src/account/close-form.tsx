@@ -10,8 +10,9 @@ import { useTerminal } from "../terminal.js";
 import { Fact } from "../ui/fact.js";
 import { NumberField } from "../ui/number-field.js";
 import { Segments } from "../ui/segments.js";
+import { livePosition } from "../venue/live-position.js";
 import { sizeText } from "../venue/market-view.js";
-import { livePosition, useRefresh } from "./live-pnl.js";
+import { useRefresh } from "./live-pnl.js";
 import type { PositionFormProps } from "./position-dialog.js";
 import { SendButton, useSend } from "./send-button.js";
 

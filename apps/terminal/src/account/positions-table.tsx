@@ -16,10 +16,11 @@ import { orderSettings } from "../order/order-settings.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { later } from "../ui/later.js";
+import { type LivePosition, livePosition } from "../venue/live-position.js";
 import { priceText, sizeText } from "../venue/market-view.js";
 import { ActionButton } from "./action-button.js";
 import { type Column, DataTable } from "./data-table.js";
-import { type LivePosition, livePosition, useRefresh } from "./live-pnl.js";
+import { useRefresh } from "./live-pnl.js";
 
 const PositionDialog = later(() => import("./position-dialog.js"));
 const CloseDialog = later(() => import("./close-dialog.js"));

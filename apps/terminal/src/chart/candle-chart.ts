@@ -47,6 +47,9 @@ export interface ChartCallbacks {
   readonly onDrop: (orderId: string, price: number, isTouch: boolean) => void;
 }
 
+/** More begin with the newest ones. */
+const FITTED_BARS = 150;
+
 export class CandleChart implements CandleListener {
   private readonly chart: IChartApi;
   private readonly series: ISeriesApi<"Candlestick">;
@@ -57,6 +60,8 @@ export class CandleChart implements CandleListener {
   private readonly lines: PriceLines;
   private hasAverages = false;
   private pointedTime: number | undefined;
+
+  private isFitted = false;
 
   constructor(
     box: HTMLElement,
@@ -112,6 +117,10 @@ export class CandleChart implements CandleListener {
     if (added > 0 && range !== null) {
       timeScale.setVisibleLogicalRange({ from: range.from + added, to: range.to + added });
     }
+    // A young market fills the panel.
+    if (!this.isFitted && candles.length > 0 && candles.length < FITTED_BARS)
+      timeScale.fitContent();
+    this.isFitted ||= candles.length > 0;
     this.writeLegend();
     this.callbacks.onCount(candles.length);
     this.callbacks.onBegin(isComplete ? candles[0]?.time : undefined);

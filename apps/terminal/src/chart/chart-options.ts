@@ -20,6 +20,7 @@ export function chartOptions(colours: Colours) {
       timeVisible: true,
       secondsVisible: false,
       rightOffset: 4,
+      maxBarSpacing: 24,
       tickMarkFormatter: formatTickMark,
     },
     localization: { locale: "en-GB", timeFormatter: formatCrosshairTime },

@@ -1,6 +1,7 @@
 /** Keys that work anywhere on the page, except while typing and in dialogs. */
 
 import { changeForm } from "../order/order-form-state.js";
+import { userSettings } from "../state/user-settings.js";
 import type { Terminal } from "../terminal.js";
 import { switchTheme } from "../theme/theme.js";
 
@@ -31,6 +32,8 @@ export function listenForShortcuts(terminal: Terminal): () => void {
     if (document.querySelector("dialog[open]") !== null) return;
     const shortcut = SHORTCUTS.find(({ key }) => key === event.key.toLowerCase());
     if (shortcut === undefined && !TABS.test(event.key)) return;
+    // The list of keys can always be read.
+    if (!userSettings.get().hotkeys && event.key !== "?") return;
     event.preventDefault();
     if (shortcut !== undefined) shortcut.run(terminal);
     else press(`.portfolio [role=tab]:nth-child(${event.key})`);

@@ -1,6 +1,7 @@
 /** Sign-in, session, account data and deposits. */
 
-import { newPrivateKey, privateKeyAccount } from "@perpgate/sdk";
+import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
+import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { CHAINS, ChainGateway } from "../chain-gateway.js";
 import type { PageTest } from "../page-test.js";
@@ -40,6 +41,56 @@ export function accountTests(test: PageTest): void {
     await emit("accountsChanged", ["0x00000000000000000000000000000000000000aa"]);
     await page.getByText("The wallet has changed its account").waitFor();
     await page.getByRole("button", { name: "Sign in to trade" }).waitFor();
+    opened.expectClean();
+  });
+
+  test("sessions: listed, another one is ended; settings: keys off, a fill elsewhere is announced", async ({
+    open,
+    venueUrl,
+    onTestFinished,
+  }) => {
+    const account = privateKeyAccount(newPrivateKey());
+    const prepare = async (page: Page) => {
+      await injectWallet(page, account);
+      await page.addInitScript(HEARD_NOTIFICATIONS);
+    };
+    const opened = await open({ prepare });
+    const { page } = opened;
+    await opened.signInWithWallet(account.address);
+    const client = new PerpgateClient({ url: venueUrl });
+    onTestFinished(() => client.close());
+    const other = await client.signIn({ account });
+    await page.getByTitle(account.address).click();
+    const sessions = page.getByRole("region", { name: "Sessions" });
+    await sessions.getByText("This one").waitFor();
+    expect(await sessions.getByRole("listitem").count()).toBe(2);
+    await opened.inspect("account-sessions", "dialog");
+    await sessions.getByRole("button", { name: /^End session/ }).click();
+    await expect.poll(() => sessions.getByRole("listitem").count(), POLL).toBe(1);
+    await expect(other.account({ retries: 0 })).rejects.toMatchObject({ code: "invalid_token" });
+    await page.getByRole("button", { name: "Settings" }).last().click();
+    const settings = page.getByRole("dialog", { name: "Settings" });
+    await settings.getByRole("checkbox", { name: /^Notifications/ }).check();
+    await settings.getByRole("checkbox", { name: "Keyboard shortcuts" }).uncheck();
+    await opened.inspect("settings", "dialog");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("s");
+    expect(await page.getByRole("radio", { name: "Sell / Short" }).isChecked()).toBe(false);
+    // Another session of the account sells; the page tells who looks elsewhere.
+    const again = await client.signIn({ account });
+    const { orderId } = await again.placeOrder({
+      symbol: "BTCUSD",
+      side: "long",
+      type: "limit",
+      size: 0.001,
+      leverage: 2,
+      price: 50_000,
+    });
+    await opened.tab(/Open orders \(1\)/);
+    await page.evaluate("document.hasFocus = () => false");
+    await again.cancelOrder(orderId);
+    await page.locator(".toast", { hasText: "Canceled: BTCUSD" }).waitFor();
+    expect(await page.evaluate("window.heard")).toEqual(["Canceled: BTCUSD"]);
     opened.expectClean();
   });
 
@@ -347,3 +398,13 @@ const KEPT = `(async () => {
     value instanceof CryptoKey ? "CryptoKey:" + value.extractable
     : value instanceof ArrayBuffer ? "bytes" : value);
 })()`;
+
+/** Runs before the page's scripts: notifications of the browser, which a headless one does not show. */
+const HEARD_NOTIFICATIONS = `
+  window.heard = [];
+  window.Notification = class {
+    static permission = "granted";
+    static requestPermission = async () => "granted";
+    constructor(title) { window.heard.push(title); }
+  };
+`;

@@ -1,0 +1,76 @@
+/** Notices and keys. What concerns orders is in the order form. */
+
+import { useState } from "react";
+import { useStore } from "../state/store.js";
+import { changeUserSettings, userSettings, warningProblem } from "../state/user-settings.js";
+import { useTerminal } from "../terminal.js";
+import { notificationPermission, playTone } from "../ui/announce.js";
+import { Dialog } from "../ui/dialog.js";
+import { NumberField } from "../ui/number-field.js";
+
+export default function SettingsDialog() {
+  const { dialog } = useTerminal();
+  const { notifies, sounds, hotkeys, warnsAt } = useStore(userSettings);
+  const [permission, setPermission] = useState(notificationPermission);
+  const switchNotifications = async (isOn: boolean) => {
+    if (isOn) setPermission(await Notification.requestPermission());
+    changeUserSettings({ notifies: isOn });
+  };
+  const switchSounds = (isOn: boolean) => {
+    changeUserSettings({ sounds: isOn });
+    if (isOn) playTone(880);
+  };
+  return (
+    <Dialog title="Settings" onClose={() => dialog.set("none")}>
+      <div className="dialog-body">
+        <Choice
+          label="Notifications of the browser while this page is not in front"
+          isOn={notifies}
+          isOff={permission === undefined}
+          onChange={(isOn) => void switchNotifications(isOn)}
+        />
+        {notifies && permission === "denied" && (
+          <p className="notice warn">The browser refuses notifications of this page.</p>
+        )}
+        <Choice label="Sounds" isOn={sounds} onChange={switchSounds} />
+        <p className="notice">
+          Both tell of fills, triggered stops, cancels and liquidations that no press of a button
+          here caused, and of positions close to their liquidation.
+        </p>
+        <NumberField
+          label="Warn of a position from a margin ratio of"
+          value={warnsAt}
+          unit="%"
+          problem={warningProblem(warnsAt)}
+          onChange={(text) => changeUserSettings({ warnsAt: text })}
+        />
+        <Choice
+          label="Keyboard shortcuts"
+          isOn={hotkeys}
+          onChange={(isOn) => changeUserSettings({ hotkeys: isOn })}
+        />
+      </div>
+    </Dialog>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly isOn: boolean;
+  readonly isOff?: boolean;
+  readonly onChange: (isOn: boolean) => void;
+}
+
+function Choice({ label, isOn, isOff = false, onChange }: ChoiceProps) {
+  return (
+    <label className="check">
+      <input
+        type="checkbox"
+        checked={isOn}
+        disabled={isOff}
+        onChange={({ target }) => onChange(target.checked)}
+      />
+      {label}
+    </label>
+  );
+}

@@ -1,0 +1,47 @@
+/** What the trader wants to be notified of, and whether keys act; kept between visits. */
+
+import { readPreference, writePreference } from "./preferences.js";
+import { Store } from "./store.js";
+
+export interface UserSettings {
+  /** Notifications of the browser while the page is not looked at. */
+  readonly notifies: boolean;
+  readonly sounds: boolean;
+  readonly hotkeys: boolean;
+  /** The margin ratio in percent from which a position is warned of. */
+  readonly warnsAt: string;
+}
+
+const DEFAULT_PERCENT = "80";
+
+export const userSettings = new Store<UserSettings>(
+  {
+    notifies: readPreference("notifies") === "yes",
+    sounds: readPreference("sounds") === "yes",
+    hotkeys: readPreference("hotkeys") !== "no",
+    warnsAt: readPreference("warns-at") ?? DEFAULT_PERCENT,
+  },
+  "immediate",
+);
+
+export function changeUserSettings(change: Partial<UserSettings>): void {
+  userSettings.update((known) => ({ ...known, ...change }));
+  const { notifies, sounds, hotkeys, warnsAt } = userSettings.get();
+  writePreference("notifies", notifies ? "yes" : "no");
+  writePreference("sounds", sounds ? "yes" : "no");
+  writePreference("hotkeys", hotkeys ? "yes" : "no");
+  if (warningProblem(warnsAt) === undefined) writePreference("warns-at", warnsAt);
+}
+
+export function warningProblem(text: string): string | undefined {
+  const percent = Number(text.trim());
+  return text.trim() !== "" && percent >= 1 && percent <= 99
+    ? undefined
+    : "1 to 99. Until then at 80";
+}
+
+/** A share; a setting that cannot be read warns at the usual one. */
+export function warningRatio(): number {
+  const { warnsAt } = userSettings.get();
+  return Number(warningProblem(warnsAt) === undefined ? warnsAt : DEFAULT_PERCENT) / 100;
+}
