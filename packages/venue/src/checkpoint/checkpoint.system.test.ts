@@ -191,7 +191,12 @@ describe("the checkpoint thread", () => {
       const files = new FileSnapshots(nodeDisk, journal, inspectLog(nodeDisk, journal)!.logId);
       const { body, seq } = files.newest(Number.MAX_SAFE_INTEGER).snapshot!;
       const bytes = Buffer.from(body);
-      bytes.writeDoubleLE(4, 12 + bytes.readUInt32LE(4) + bytes.readUInt32LE(8));
+      // After the prefix, the description, the events and the projections.
+      const lengths = [4, 8, 12].map((at) => bytes.readUInt32LE(at));
+      bytes.writeDoubleLE(
+        4,
+        lengths.reduce((sum, length) => sum + length, 16),
+      );
       files.write(seq, [bytes]);
       await expect(TestVenue.open(folder)).rejects.toThrow(
         "the log was pruned and its snapshots are those of another release, state format 4, which",

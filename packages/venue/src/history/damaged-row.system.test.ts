@@ -67,7 +67,7 @@ describe("open: a damaged row that the replay writes", () => {
   // No row builds on a stored one.
   test.each<[TableName, string]>([
     ["positions", "lots = NULL WHERE account = 1 AND market = 0"],
-    ["candles", "open = NULL WHERE time = (SELECT max(time) FROM candle_rows)"],
+    ["candles", "open = NULL WHERE series < 6 AND time = (SELECT max(time) FROM candle_rows)"],
   ])("%s, a missing number: it is written again", async (name, change) => {
     const shown = await folderBehind();
     runSql(folder, `UPDATE ${sqlTable(name)} SET ${change}`);
