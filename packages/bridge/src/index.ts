@@ -51,6 +51,7 @@ export {
 export { VAULT_ABI, VAULT_BYTECODE, VAULT_CODE } from "./vault/vault-artifact.js";
 export type { DepositPort, VenueTerms } from "./venue-port.js";
 export {
+  isSignedText,
   type SignedVote,
   signVote,
   type Vote,

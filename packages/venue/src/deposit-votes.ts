@@ -13,7 +13,7 @@ import type { Venue } from "./venue.js";
 import type { DepositSubject } from "./views/attestation-rows.js";
 
 /** How far an attestor's clock may be ahead: a vote of the far future could never be replaced. */
-const MAX_CLOCK_LEAD_MS = 60_000;
+export const MAX_CLOCK_LEAD_MS = 60_000;
 
 /** `known`: the log has this vote. Any other word is the reason why the vote does not count. */
 export type VoteJudgement = "new" | "known" | string;

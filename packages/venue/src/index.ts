@@ -25,7 +25,12 @@ export type { AttestorHistory } from "./listing/attestor-history.js";
 export type { AttestorKeys } from "./listing/attestor-keys.js";
 export { checkConfig } from "./listing/config-change.js";
 export { type ListedMarket, listingEvidence, type MarketUnits } from "./listing/listing.js";
-export { DEFAULT_PARAMETERS, type VenueParameters, venueConfigOf } from "./listing/venue-config.js";
+export {
+  DEFAULT_PARAMETERS,
+  type VenueParameters,
+  venueConfigOf,
+  type WithdrawalParameters,
+} from "./listing/venue-config.js";
 export { REAL_MACHINE } from "./machine.js";
 export { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
 export { NotApplied, RecordTooLarge, type Submitter, type Unanswered } from "./pending-batches.js";
@@ -89,3 +94,4 @@ export type { Outcome } from "./views/outcome.js";
 export type { PastBatch, PastOperation } from "./views/past-results.js";
 export type { PublicEventSink } from "./views/public-events.js";
 export { type PastAcknowledgement, Views } from "./views/views.js";
+export { WithdrawalVotes } from "./withdrawal-votes.js";

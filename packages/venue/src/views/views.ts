@@ -262,6 +262,15 @@ export class Views {
     return withdrawalsView(this.source, account, query);
   }
 
+  /** One that is neither paid nor expired, its account's address in hex, and what is paused now. */
+  openWithdrawal(id: number) {
+    const { withdrawals, addresses, deposits } = stateOf(this.source);
+    const withdrawal = withdrawals.byId.get(id);
+    if (withdrawal === undefined) return undefined;
+    const address = addresses.at(withdrawal.account) ?? "";
+    return { withdrawal, address, paused: [...deposits.paused] };
+  }
+
   withdrawal(account: number, id: number): AttestedWithdrawal | undefined {
     return withdrawalView(this.source, account, id);
   }

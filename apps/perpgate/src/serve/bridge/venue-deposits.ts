@@ -11,6 +11,7 @@ import {
   type ChainBridgeConfig,
   type ChainConfig,
   type DepositPort,
+  isSignedText,
   publicKeyFromHex,
   publicKeyHex,
   type SignedVote,
@@ -25,7 +26,14 @@ import type {
   PendingDeposit,
   QueueOrder,
 } from "@perpgate/protocol";
-import { type AttestorHistory, type AttestorKeys, DepositVotes, type Venue } from "@perpgate/venue";
+import { type WithdrawalVote, withdrawalVoteText } from "@perpgate/protocol/core";
+import {
+  type AttestorHistory,
+  type AttestorKeys,
+  DepositVotes,
+  type Venue,
+  WithdrawalVotes,
+} from "@perpgate/venue";
 import { chainsInLog } from "./bridge-info.js";
 import type { VoteBudget } from "./vote-budget.js";
 
@@ -33,6 +41,7 @@ type Config = Pick<ChainBridgeConfig, "members" | "chains">;
 
 export class VenueDeposits implements DepositPort {
   private readonly votes: DepositVotes;
+  private readonly withdrawalVotes: WithdrawalVotes;
   private readonly lastAskedMs = new Map<number, number>();
   /** The keys that the attestors' own process checks votes with: those of its start. */
   private readonly membersAtStart: readonly string[];
@@ -43,6 +52,10 @@ export class VenueDeposits implements DepositPort {
     private readonly config: Config,
   ) {
     this.votes = new DepositVotes(venue);
+    this.withdrawalVotes = new WithdrawalVotes(venue, (chain, token) => {
+      const watched = this.chains.find((entry) => entry.chain === chain);
+      return watched?.tokens[token]?.decimals;
+    });
     this.membersAtStart = config.members.map(publicKeyHex);
   }
 
@@ -119,6 +132,23 @@ export class VenueDeposits implements DepositPort {
         return problems[i] ?? this.votes.append(vote, signature, members[vote.attestor], spend);
       }),
     );
+  }
+
+  /** A vote on a withdrawal, in the same way. */
+  async submitOnWithdrawal(
+    vote: WithdrawalVote,
+    signature: string,
+    budget: VoteBudget,
+  ): Promise<string | null> {
+    const { members } = this.keys;
+    const judged = this.withdrawalVotes.judge(vote);
+    if (judged !== "new") return judged === "known" ? null : judged;
+    const hex = members[vote.attestor];
+    const member = this.keyObject(hex);
+    if (member === undefined) return "attestor_unknown";
+    const text = withdrawalVoteText(vote);
+    if (!(await isSignedText(text, signature, member))) return "invalid_signature";
+    return this.withdrawalVotes.append(vote, signature, hex, () => budget.take(vote.attestor));
   }
 
   /** For votes whose signatures the attestors' own process has checked. */

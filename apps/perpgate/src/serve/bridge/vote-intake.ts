@@ -21,7 +21,14 @@ import type {
   SubmittedVote,
   Vote,
 } from "@perpgate/protocol";
-import { ApiError, bytesFromHex, parseVote } from "@perpgate/protocol/core";
+import {
+  ApiError,
+  bytesFromHex,
+  parseVote,
+  parseWithdrawalVote,
+  WITHDRAWAL_VOTE_FORMAT,
+  type WithdrawalVote,
+} from "@perpgate/protocol/core";
 import type { Attestation, SignedQueueRequest, Venue } from "@perpgate/venue";
 import { bridgeInfoOf } from "./bridge-info.js";
 import type { VenueDeposits } from "./venue-deposits.js";
@@ -48,7 +55,7 @@ export class VoteIntake implements Attestation {
     const refusals: (string | null)[] = [];
     for (const [i, vote] of votes.entries()) {
       const signature = submitted[i]?.signature ?? "";
-      const [refusal = null] = await this.deposits.submit([{ vote, signature }], this.budget);
+      const refusal = await this.submit(vote, signature);
       // A forged vote ends the request; the votes after it are not checked.
       if (refusal === "invalid_signature") throw this.invalidSignature(vote.attestor);
       refusals.push(refusal);
@@ -72,8 +79,17 @@ export class VoteIntake implements Attestation {
     return this.page(body);
   }
 
-  private read(text: string, index: number): Vote {
-    const vote = parseVote(text);
+  private async submit(vote: Vote | WithdrawalVote, signature: string): Promise<string | null> {
+    if ("withdrawalId" in vote) {
+      return this.deposits.submitOnWithdrawal(vote, signature, this.budget);
+    }
+    const [refusal = null] = await this.deposits.submit([{ vote, signature }], this.budget);
+    return refusal;
+  }
+
+  private read(text: string, index: number): Vote | WithdrawalVote {
+    const isOnWithdrawal = text.startsWith(`${WITHDRAWAL_VOTE_FORMAT}\n`);
+    const vote = isOnWithdrawal ? parseWithdrawalVote(text) : parseVote(text);
     if (vote === undefined) {
       throw new ApiError("invalid_vote", { index, problem: "its text is not that of a vote" });
     }

@@ -16,7 +16,7 @@ import {
 } from "@perpgate/bridge";
 import { type Answer, ask, type RunningVenue, runVenue, Trader } from "@perpgate/gateway/testing";
 import { type AttestedDeposit, DEFAULT_MARKETS } from "@perpgate/protocol";
-import { DEFAULT_PARAMETERS, venueConfigOf } from "@perpgate/venue";
+import { DEFAULT_PARAMETERS, venueConfigOf, type WithdrawalParameters } from "@perpgate/venue";
 import { recoverMessageAddress } from "viem";
 import { scopeOf } from "../bridge-info.js";
 import { attestationParameters, attestorKeysOf } from "../settings-bridge.js";
@@ -62,13 +62,14 @@ export class AttestedVenue {
     startMs?: number,
     budget?: VoteBudget,
     limits: NonNullable<Parameters<typeof runVenue>[0]>["limits"] = {},
+    withdrawals?: WithdrawalParameters,
   ): Promise<AttestedVenue> {
     let deposits: VenueDeposits | undefined;
     const keys = attestorKeysOf(BRIDGE);
     const at = await runVenue({
       ...(directory === undefined ? {} : { directory }),
       ...(startMs === undefined ? {} : { startMs }),
-      parameters: attestationParameters(BRIDGE),
+      parameters: { ...attestationParameters(BRIDGE), withdrawals },
       ...(keys === null ? {} : { attestors: keys }),
       limits,
       attestation: (venue) => {
