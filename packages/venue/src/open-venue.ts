@@ -10,7 +10,8 @@ import { type Machine, REAL_MACHINE, WRITER_ID_BYTES } from "./machine.js";
 import { NotApplied } from "./pending-batches.js";
 import type { LogKey } from "./receipts/log-key.js";
 import { Promises } from "./receipts/promises.js";
-import { newReceiptKey, type ReceiptKey, refuseOtherLogKey } from "./receipts/receipt-key.js";
+import type { ReceiptSigner } from "./receipts/receipt-batch.js";
+import { newReceiptKey, refuseOtherLogKey } from "./receipts/receipt-key.js";
 import { dataFolder } from "./recovery/data-folder.js";
 import { type OpenData, openData } from "./recovery/open-data.js";
 import { Rebuilder } from "./recovery/rebuilder.js";
@@ -110,8 +111,8 @@ async function openWithin(
     // Opened below, once the log tells its time; the sequencer needs it only after that.
     const time: { clock?: VenueClock; slots?: SlotClock } = {};
     const { promises: promised } = options;
-    const own: { key?: ReceiptKey } = {};
-    const receiptKeyOf = (logKey: LogKey): ReceiptKey => {
+    const own: { key?: ReceiptSigner } = {};
+    const receiptKeyOf = (logKey: LogKey): ReceiptSigner => {
       own.key ??= newReceiptKey(state.listing, logKey, options.random);
       return own.key;
     };
@@ -208,7 +209,6 @@ async function openWithin(
     if (stream !== undefined && promises !== null) {
       stream.onAnnouncement = (text) => void promises.log.adopt(text);
     }
-    void promises?.receipts?.failed.then((error) => failure.report(error));
     live.onBatchEnd = (end) => {
       promises?.receipts?.onBatchEnd();
       later.rebuilder?.onBatchEnd(end);
@@ -282,7 +282,7 @@ const NAME_IN_USE =
 const SOLE_WRITER = "venue";
 const NO_RECEIPT_KEY = { receiptKey: "", certificate: "" };
 
-function hexOf({ publicKey, certificate }: ReceiptKey): typeof NO_RECEIPT_KEY {
+function hexOf({ publicKey, certificate }: ReceiptSigner): typeof NO_RECEIPT_KEY {
   return {
     receiptKey: Buffer.from(publicKey).toString("hex"),
     certificate: Buffer.from(certificate).toString("hex"),

@@ -12,9 +12,6 @@ export function measurePromises(registry: Registry, promises: Promises): void {
     "Receipts asked for since the start, those of repeated acknowledgements included.",
     () => receipts?.asked ?? 0,
   );
-  gauged(registry, "perpgate_receipts_waiting", "Receipts that are not signed yet.", () => {
-    return receipts?.waitingCount ?? 0;
-  });
   gauged(
     registry,
     "perpgate_receipts_not_kept",

@@ -15,7 +15,7 @@ import { type PromiseOptions, SILENT, type VenueLogger } from "../venue-options.
 import { sealedAck } from "../views/chain-view.js";
 import { HonestyView } from "./honesty-view.js";
 import { blockPath, orderProofText } from "./promise-proofs.js";
-import type { ReceiptKey } from "./receipt-key.js";
+import type { ReceiptSigner } from "./receipt-batch.js";
 import { type ReceiptSource, Receipts } from "./receipts.js";
 
 const CHECKPOINT_MS = 1_000;
@@ -42,7 +42,7 @@ export class Promises {
     source: ReceiptSource,
     folder: DataFolder,
     options: PromiseOptions,
-    receiptKey: ReceiptKey,
+    receiptKey: ReceiptSigner,
     logger: VenueLogger = SILENT,
   ): Promise<Promises> {
     const { logKey, witnesses = [], isSigner, announce, caughtUp } = options;
@@ -68,8 +68,7 @@ export class Promises {
       ...(caughtUp === undefined ? {} : { caughtUp }),
     });
     await log.start();
-    const receipts =
-      options.issueReceipts === false ? null : await Receipts.start(source, receiptKey);
+    const receipts = options.issueReceipts === false ? null : new Receipts(source, receiptKey);
     const policy = policyText(keys, witnesses, options.required ?? 0);
     return new Promises(source, logKey.text, receipts, log, tree, honesty, successors, policy);
   }
@@ -161,6 +160,6 @@ export class Promises {
   async close(): Promise<void> {
     this.honestyView.close();
     await this.log.close();
-    await this.receipts?.close();
+    this.receipts?.stop();
   }
 }

@@ -13,20 +13,15 @@ import { ed25519Key, type LogKey, signWith } from "./log-key.js";
 import type { ReceiptSigner } from "./receipt-batch.js";
 import { verifyEd25519 } from "./verify-ed25519.js";
 
-export interface ReceiptKey extends ReceiptSigner {
-  readonly seed: Uint8Array;
-}
-
 /** The venue must have its Genesis. */
 export function newReceiptKey(
   listing: Listing,
   logKey: LogKey,
   random: (bytes: number) => Uint8Array = randomBytes,
-): ReceiptKey {
-  const seed = random(32);
-  const key = ed25519Key(seed);
+): ReceiptSigner {
+  const key = ed25519Key(random(32));
   const certified = certifiedBytes(venueIdOf(listing), key.publicKey);
-  return { ...key, seed, certificate: signWith(logKey.privateKey, certified) };
+  return { ...key, certificate: signWith(logKey.privateKey, certified) };
 }
 
 export function venueIdOf({ venueId }: Listing): Buffer {

@@ -3,13 +3,16 @@ import { NO_EVIDENCE } from "../record/record.js";
 import { orderCommand, removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 import { newLogKey } from "./log-key.js";
 
+/** Signature, key and certificate. */
+const ENDING_BYTES = 64 + 32 + 64;
+
 let folder = "";
 beforeEach(async () => {
   folder = await temporaryFolder();
 });
 afterEach(() => removeFolder(folder));
 
-test("a venue that is closed while receipts are signed: each is given", async () => {
+test("a venue that is closed when a batch was applied: each of its receipts is given, under one signature", async () => {
   const { key: logKey } = newLogKey("venue.example/log");
   const driver = await TestVenue.open(folder, { promises: { logKey, checkpointMs: 60_000 } });
   await driver.index();
@@ -17,24 +20,28 @@ test("a venue that is closed while receipts are signed: each is given", async ()
   const { venue } = driver;
   const issuer = venue.promises?.receipts;
   if (issuer === undefined || issuer === null) throw new Error("the venue issues no receipts");
-  const closed = new Promise<void>((resolve) => {
-    // In the turn in which the batch is handed to the thread: no receipt can have come back.
-    venue.observe({
-      onCommand: () => undefined,
-      onBatchEnd: () => {
-        if (issuer.waitingCount > 0) resolve(issuer.close());
-      },
-    });
-  });
   const received: (string | undefined)[] = [];
-  for (const nonce of [1, 2, 3]) {
-    const order = orderCommand(session, nonce, "long", 640_000, 1);
-    venue.submit(order, NO_EVIDENCE, (applied) => {
-      if (applied === null) throw new Error("the venue has stopped");
-      issuer.issue(applied, new Uint8Array(32), (receipt) => received.push(receipt));
-    });
-  }
-  await closed;
-  expect(received).toEqual(Array(3).fill(expect.stringMatching(/^[\w-]+$/)));
+  const applied = new Promise<void>((resolve) => {
+    for (const nonce of [1, 2, 3]) {
+      const order = orderCommand(session, nonce, "long", 640_000, 1);
+      venue.submit(order, NO_EVIDENCE, (command) => {
+        if (command === null) throw new Error("the venue has stopped");
+        issuer.issue(command, new Uint8Array(32), (receipt) => received.push(receipt));
+        // None before the batch is applied.
+        expect(received).toEqual([]);
+        if (nonce === 3) resolve();
+      });
+    }
+  });
+  await applied;
   await venue.close();
+  expect(received).toEqual(Array(3).fill(expect.stringMatching(/^[\w-]+$/)));
+  const signatures = received.map((receipt) =>
+    Buffer.from(receipt ?? "", "base64url")
+      .subarray(-ENDING_BYTES)
+      .toString("hex"),
+  );
+  expect(new Set(signatures).size).toBe(1);
+  issuer.reissue(1, (receipt) => received.push(receipt));
+  expect(received[3]).toBeUndefined();
 });
