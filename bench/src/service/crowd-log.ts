@@ -70,7 +70,8 @@ export async function appendCrowd(
   const state = newReplicaState();
   const journal = await openJournal({ directory });
   const from = replay(directory, LOG_START, journal.end.batch, state);
-  const log = new Log(journal, state.engine.seq, state.engine.state.lastTickMs / 200);
+  const { seq, state: before } = state.engine;
+  const log = new Log(journal, seq, before.lastTickMs / 200, size.index * TICKS);
   await log.write(commandsOf(log, size, idle, state));
   const { end } = journal;
   await journal.close();
@@ -105,6 +106,8 @@ class Log {
     /** Of the last command that was taken. */
     public position: number,
     private slot: number,
+    /** Stays fresh. */
+    private readonly indexTicks: number,
   ) {}
 
   /** Takes a command once the position of the one before it is known. */
@@ -123,8 +126,13 @@ class Log {
       if (sinceTick < RECORDS_PER_TICK) continue;
       sinceTick = 0;
       this.slot++;
-      this.position++;
-      await this.append([{ kind: "Tick", slot: this.slot }]);
+      this.position += 2;
+      const { slot, indexTicks } = this;
+      const stampMs = (slot - 1) * 200;
+      await this.append([
+        { kind: "UpdateIndex", stampMs, market: 0, indexTicks, slot },
+        { kind: "Tick", slot },
+      ]);
     }
     if (batch.length > 0) await this.append(batch);
     await Promise.all(this.pending);

@@ -99,6 +99,7 @@ export function forgetParts({ markets }: VenueState): void {
 function giveFirstTurns(s: VenueState, budget: WorkBudget): void {
   const { due, firstTurns, work } = s.scratch;
   const { unitsPerFirstTurn, takesTurns } = s.rules;
+  const lines = new Map<Market, number[]>();
   let waiting = 0;
   for (const i of firstTurns) {
     const market = s.markets[marketOf(due, i)]!;
@@ -108,7 +109,7 @@ function giveFirstTurns(s: VenueState, budget: WorkBudget): void {
     if (!isDue(market, row)) continue;
     work.enter(market.number);
     const orders = market.positions.openOrders(row) * s.rules.unitsPerCancel;
-    if (takesTurns && orders > unitsPerFirstTurn && goesBehind(s, market, row)) continue;
+    if (takesTurns && orders > unitsPerFirstTurn && goesBehind(s, lines, market, row)) continue;
     // It waits: it must not be handed over before the book was asked.
     if (work.left === 0 || budget.left === 0 || hasCanceledEnough(s)) {
       firstTurns[waiting++] = i;
@@ -119,16 +120,23 @@ function giveFirstTurns(s: VenueState, budget: WorkBudget): void {
     if (!takesTurns || !isDue(market, row)) continue;
     // Where the units of the market have ended before those of its turn, it has not had all of it.
     if (work.left === 0) firstTurns[waiting++] = i;
-    else goesBehind(s, market, row);
+    else goesBehind(s, lines, market, row);
   }
   firstTurns.length = waiting;
+  for (const [market, line] of lines) setBehind(s, market, line);
 }
 
-/** Lets a position wait behind the others, if the line has room. */
-function goesBehind(s: VenueState, market: Market, row: number): boolean {
-  const line = s.behind[market.number] ?? [];
+/** Lets a position wait behind the others, if the line has room. `lines` are copied once, not for each. */
+function goesBehind(
+  s: VenueState,
+  lines: Map<Market, number[]>,
+  market: Market,
+  row: number,
+): boolean {
+  const line = lines.get(market) ?? [...(s.behind[market.number] ?? [])];
   if (line.length >= BEHIND_WORDS * BEHIND_PER_MARKET) return false;
-  setBehind(s, market, [...line, market.positions.account(row), s.timeMs]);
+  line.push(market.positions.account(row), s.timeMs);
+  lines.set(market, line);
   return true;
 }
 
