@@ -11,6 +11,7 @@ import { SignIns } from "./auth/sign-ins.js";
 import { poolVerifier } from "./auth/verification/pool-verifier.js";
 import type { SignatureVerifier } from "./auth/verification/signature-verifier.js";
 import type { LogProgress } from "./http/log-position.js";
+import { Admission } from "./limits/admission.js";
 import type { LimitSettings } from "./limits/limit-settings.js";
 import { failedSignatureLimit, type Limit, NewAccountLimit } from "./limits/limits.js";
 
@@ -30,6 +31,9 @@ export class Edge implements LogProgress {
   readonly signIns: SignIns;
   readonly changes: SessionChanges;
   readonly failedSignatures: Limit<number>;
+  /** Orders that are not answered yet. */
+  readonly admission: Admission;
+  readonly signatures: SignatureVerifier;
 
   constructor({ link, limits, signIn, services, signatures = poolVerifier }: EdgeOptions) {
     this.link = link;
@@ -37,6 +41,8 @@ export class Edge implements LogProgress {
     const { sessions } = this;
     const newAccounts = new NewAccountLimit(limits);
     this.signIns = new SignIns(link, sessions, signIn, services, newAccounts);
+    this.admission = new Admission(limits.pendingOrders);
+    this.signatures = signatures;
     this.failedSignatures = failedSignatureLimit(limits);
     const { failedSignatures } = this;
     const { proofs } = services;

@@ -16,5 +16,4 @@ export { type LimitSettings, UNLIMITED } from "./limits/limit-settings.js";
 export { AddressLimits } from "./limits/limits.js";
 export { gauged, summed, summedBy } from "./metrics/registered.js";
 export type { Signed } from "./request.js";
-export { VenueGateway } from "./venue/venue-gateway.js";
 export { StreamServer } from "./ws/stream-server.js";

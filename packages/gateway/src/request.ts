@@ -1,7 +1,5 @@
 /** What limits, authentication and the venue's operations need to know of a request and its sender. */
 
-import type { BearerToken } from "./auth/session-token.js";
-
 /** Adds a header to the response, whether it succeeds or not. */
 export type HeaderSink = (name: string, value: string) => void;
 
@@ -12,18 +10,6 @@ export interface Client {
   /** Whether the request carries the headers of a proxy. */
   readonly isForwarded: boolean;
   readonly header: HeaderSink;
-}
-
-/** The sender of a bearer token, which need not belong to a live session. */
-export interface Caller {
-  readonly bearerToken: BearerToken;
-  readonly header: HeaderSink;
-  /** Charges microseconds of work whose cost is known only now to the sender's address and account. */
-  readonly charge?: (micros: number) => void;
-  /** Charges the work units of a command that took more of the engine than an ordinary one. */
-  readonly chargeWork?: (units: number) => void;
-  /** Whether the request has been counted against its limit: it runs a second time. */
-  readonly isCounted?: boolean;
 }
 
 /** A body and the bytes it was parsed from: the signature covers the bytes. */

@@ -11,7 +11,6 @@ import {
   Deposit,
   DepositQueue,
   DepositQueueBody,
-  ERROR_CODES,
   SessionInfo,
   Token,
   VenueStatus,
@@ -47,18 +46,9 @@ import {
 } from "@perpgate/protocol/operations";
 import { Type } from "typebox";
 import { accountRead, notice, publicRead, request, type Side } from "./frame-rules.js";
-import {
-  bytes,
-  count,
-  flag,
-  list,
-  oneOf,
-  optional,
-  record,
-  scalars,
-  text,
-  type ValueOf,
-} from "./kinds.js";
+import { bytes, count, flag, list, oneOf, optional, record, text, type ValueOf } from "./kinds.js";
+import { ORDER_REQUESTS } from "./order-frames.js";
+import type { Refusal } from "./refusal-kind.js";
 import { shaped } from "./schema-kind.js";
 import { MAX_KEY_BYTES, SESSION_REQUESTS } from "./session-frames.js";
 import { STREAM_NOTICES } from "./stream-frames.js";
@@ -190,6 +180,7 @@ export const REQUESTS = {
   ),
 
   ...SESSION_REQUESTS,
+  ...ORDER_REQUESTS,
 };
 
 /** The limits that the core counts. */
@@ -213,13 +204,7 @@ export const NOTES = record({
 export type Notes = ValueOf<typeof NOTES>;
 
 export const REFUSAL_TYPE = 5;
-export const REFUSAL = record({
-  code: oneOf(ERROR_CODES),
-  message: text(65_536),
-  field: optional(text(4_096)),
-  details: optional(scalars(64)),
-});
-export type Refusal = ValueOf<typeof REFUSAL>;
+export { REFUSAL, type Refusal } from "./refusal-kind.js";
 
 export type NoticeName = keyof typeof NOTICES;
 export type RequestName = keyof typeof REQUESTS;

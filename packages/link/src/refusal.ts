@@ -1,8 +1,8 @@
 /** Errors of the error table on the link: what a client is shown crosses as plain data. */
 
 import { ApiError, RelayedMessage } from "@perpgate/protocol/core";
-import type { Refusal } from "./frames.js";
 import type { Scalar } from "./kinds.js";
+import type { Refusal } from "./refusal-kind.js";
 
 /** `internal_error` for anything that is no `ApiError`: the sender of the request learns nothing more. */
 export function refusalOf(error: unknown): Refusal {

@@ -8,7 +8,6 @@ import {
   proofsInThisThread,
   StreamServer,
   UNLIMITED,
-  VenueGateway,
 } from "@perpgate/gateway";
 import { DEFAULT_BOUND_SESSION_MS, DEFAULT_HTTP_LIMITS } from "@perpgate/gateway/limits";
 import { EdgeLink, memoryTransport } from "@perpgate/link";
@@ -119,11 +118,6 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     nonces,
     edge,
     streams,
-    venue: new VenueGateway({
-      venue,
-      limits: UNLIMITED,
-      failedSignatures: edge.failedSignatures,
-    }),
     addressLimits: new AddressLimits(UNLIMITED),
     clientLimits: UNLIMITED,
     readiness: [],

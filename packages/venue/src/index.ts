@@ -54,6 +54,7 @@ export { IsAMirror, mirroredMessages, NotAMirror, type OpenStream } from "./repl
 export { type SequencedLog, Sequencer } from "./sequencer.js";
 export type { Attestation, SignedQueueRequest } from "./service/attestation.js";
 export { Core, type CoreOptions } from "./service/core.js";
+export { answered, type VenueCommand } from "./service/execution.js";
 export { conflictOf } from "./service/public-reads.js";
 export { systemBootClock } from "./time/boot-clock.js";
 export { SlotClock, STEP_IN_MS } from "./time/slot-clock.js";

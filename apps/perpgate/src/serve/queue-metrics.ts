@@ -1,29 +1,29 @@
 /** Metrics of the queues that an order passes: admission, signatures, the history; and of sign-ins. */
 
 import {
+  type Edge,
   gauged,
   type ProofThread,
   summedBy,
   type ThreadVerifier,
-  type VenueGateway,
 } from "@perpgate/gateway";
 import type { Venue } from "@perpgate/venue";
 import type { Registry } from "prom-client";
 
 export interface Queues {
   readonly venue: Venue;
-  readonly orders: VenueGateway;
+  readonly edge: Edge;
   readonly signatures: ThreadVerifier;
   readonly proofs: ProofThread;
 }
 
 export function measureQueues(registry: Registry, queues: Queues): void {
-  const { venue, orders, signatures, proofs } = queues;
+  const { venue, edge, signatures, proofs } = queues;
   gauged(
     registry,
     "perpgate_orders_in_flight",
     "Orders admitted over any transport and not answered yet; at most limits.pendingOrders.",
-    () => orders.ordersInFlight,
+    () => edge.admission.inFlight,
   );
   gauged(registry, "perpgate_signatures_waiting", "Signatures that wait for a verdict.", () => {
     return signatures.waiting;

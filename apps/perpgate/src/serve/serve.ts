@@ -19,7 +19,6 @@ import {
   type ReadinessProbe,
   StreamServer,
   ThreadVerifier,
-  VenueGateway,
 } from "@perpgate/gateway";
 import type { LogSeq } from "@perpgate/journal";
 import { EdgeLink, memoryTransport } from "@perpgate/link";
@@ -189,9 +188,7 @@ export async function serve(
   const { limits } = settings;
   const edge = new Edge({ link, limits, signIn, services: { nonces, proofs }, signatures });
   await link.ready;
-  const { failedSignatures } = edge;
-  const orders = new VenueGateway({ venue, limits, failedSignatures, signatures });
-  measureQueues(metrics, { venue, orders, signatures, proofs });
+  measureQueues(metrics, { venue, edge, signatures, proofs });
   const metricsText = new MetricsText(metrics);
   const gateway = await buildGateway({
     version,
@@ -219,7 +216,6 @@ export async function serve(
       limits: settings.sockets,
       release: version,
     }),
-    venue: orders,
   });
   // The log decides what was acknowledged; clients that still wait get 503.
   exit.onFailure(() => Promise.allSettled([venue.abandon(), gateway.drain(FAILURE_GRACE_MS)]));

@@ -6,7 +6,6 @@ import type { CostBudgets } from "../limits/cost-budget.js";
 import type { AddressLimits } from "../limits/limits.js";
 import type { RefusalCounts } from "../metrics/refusal-counts.js";
 import type { AddressChecksums } from "../operations/address-checksums.js";
-import type { VenueApi } from "../venue/venue-gateway.js";
 
 /** One condition of readiness; a reason says what is missing. */
 export interface ReadinessProbe {
@@ -31,8 +30,6 @@ export interface GatewayContext {
   readonly readiness: readonly ReadinessProbe[];
   /** Undefined: operations that a core answers refuse with `venue_unavailable`. */
   readonly edge: Edge | undefined;
-  /** The same, for orders and cancels. */
-  readonly venue: VenueApi | undefined;
   /** The OpenAPI document as JSON. */
   readonly openApi: string;
   /** The AsyncAPI document as JSON. */

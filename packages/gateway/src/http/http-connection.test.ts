@@ -25,7 +25,6 @@ const BOOK = rawGet("/v1/markets/BTCUSD/book");
 
 /** A gateway whose orders the test answers, and the calls that it has received. */
 async function runHesitant(changes: GatewayChanges = {}) {
-  const { venue, edge, calls } = await sampleVenue();
   const metrics = new Registry();
   let finish = () => {};
   const finished = new Promise<void>((resolve) => {
@@ -35,9 +34,10 @@ async function runHesitant(changes: GatewayChanges = {}) {
   const placeOrder = async () => {
     orders++;
     await finished;
-    return SAMPLE_ACK;
+    return { result: SAMPLE_ACK };
   };
-  const gateway = await runGateway({ edge, venue: { ...venue, placeOrder }, metrics, ...changes });
+  const { edge, calls } = await sampleVenue({ placeOrder });
+  const gateway = await runGateway({ edge, metrics, ...changes });
   const counted = async (name: string) => {
     const metric = await metrics.getSingleMetric(name)?.get();
     return metric?.values[0]?.value ?? 0;
@@ -48,7 +48,7 @@ async function runHesitant(changes: GatewayChanges = {}) {
 
 describe("one connection", () => {
   test("a refused request: logged with its id and path, without its query", async () => {
-    const { dial, logLines } = await runGateway({ venue: undefined });
+    const { dial, logLines } = await runGateway({});
     const client = await RawClient.open(dial);
     const id = { "x-request-id": "mine" };
     expect((await client.ask(rawOrder("{", { ...id, ...BEARER }))).status).toBe(400);
@@ -231,9 +231,8 @@ describe("one connection", () => {
       reads++;
       return { result: { ...SAMPLE_BOOK, bids } };
     };
-    const { venue, edge } = await sampleVenue({ getBook });
+    const { edge } = await sampleVenue({ getBook });
     const { dial } = await runGateway({
-      venue,
       edge,
       limits: { pipelinedRequests: 500 },
     });

@@ -80,9 +80,9 @@ test("every place is held by a hundred addresses that send nothing: newcomers ar
 });
 
 test("every place is in use: a stranger is refused and counted, an address with a session is served", async () => {
-  const { venue, edge, requests, finish } = await hesitantVenue();
+  const { edge, requests, finish } = await hesitantVenue();
   const metrics = new Registry();
-  const { dial } = await runGateway({ venue, edge, metrics, limits: { maxConnections: 10 } });
+  const { dial } = await runGateway({ edge, metrics, limits: { maxConnections: 10 } });
   const trader = await dial("127.0.1.1");
   trader.end(
     "GET /v1/account HTTP/1.1\r\nhost: x\r\nauthorization: Bearer t\r\nconnection: close\r\n\r\n",
@@ -127,13 +127,13 @@ async function hesitantVenue() {
     await finished;
     return { result: SAMPLE_BOOK };
   };
-  const { venue, edge } = await sampleVenue({ getBook });
-  return { venue, edge, asked, finish, requests: () => requests };
+  const { edge } = await sampleVenue({ getBook });
+  return { edge, asked, finish, requests: () => requests };
 }
 
 test("drain: a request in flight is answered, then the port is free", async () => {
-  const { venue, edge, asked, finish } = await hesitantVenue();
-  const { gateway, url } = await runGateway({ venue, edge });
+  const { edge, asked, finish } = await hesitantVenue();
+  const { gateway, url } = await runGateway({ edge });
   const answer = ask(`${url}/v1/markets/BTCUSD/book`);
   await asked;
   const drained = gateway.drain(10_000);
@@ -177,8 +177,8 @@ test("drain: a request that has half arrived, unread, is refused once it is comp
 });
 
 test("drain: a request that is complete after drain began is refused with stopped", async () => {
-  const { venue, edge, asked, finish } = await hesitantVenue();
-  const { gateway, dial, url } = await runGateway({ venue, edge });
+  const { edge, asked, finish } = await hesitantVenue();
+  const { gateway, dial, url } = await runGateway({ edge });
   const late = await dial();
   late.write("GET /healthz HTTP/1.1\r\nhost: x\r\n");
   const answer = ask(`${url}/v1/markets/BTCUSD/book`);

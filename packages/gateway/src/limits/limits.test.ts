@@ -2,7 +2,13 @@ import { ApiError } from "@perpgate/protocol/core";
 import { describe, expect, test } from "vitest";
 import { Admission } from "./admission.js";
 import { DEFAULT_LIMITS, type LimitSettings } from "./limit-settings.js";
-import { AccountLimits, AddressLimits, NewAccountLimit } from "./limits.js";
+import {
+  AddressLimits,
+  NewAccountLimit,
+  rateLimited,
+  showCounted,
+  showRetryAfter,
+} from "./limits.js";
 
 function sink() {
   const headers = new Map<string, string>();
@@ -13,39 +19,25 @@ function sink() {
 function limitsWith(changes: Partial<LimitSettings> = {}) {
   const time = { nowMs: 0 };
   const settings = { ...DEFAULT_LIMITS, ...changes };
-  const account = new AccountLimits(settings, () => time.nowMs);
   const address = new AddressLimits(settings, () => time.nowMs);
-  return { time, account, address, ...sink() };
+  return { time, address, ...sink() };
 }
 
 const LIMITED = expect.objectContaining({ code: "rate_limited", status: 429 });
 const nowhere = (): void => undefined;
 
-describe("account limits", () => {
-  test("orders: a burst of 200, then 100 a second, with the headers of the draft", () => {
-    const { time, account, headers, header } = limitsWith();
-    account.orders.take(1, header);
-    expect(Object.fromEntries(headers)).toEqual({
-      "ratelimit-policy": '"orders";q=200;w=2',
-      ratelimit: '"orders";r=199;t=1',
-    });
-    for (let i = 1; i < 200; i++) account.orders.take(1, header);
-    expect(headers.get("ratelimit")).toBe('"orders";r=0;t=2');
-    expect(() => account.orders.take(1, header)).toThrow(LIMITED);
-    expect(headers.get("retry-after")).toBe("1");
-    time.nowMs = 10;
-    account.orders.take(1, header);
-    expect(() => account.orders.take(1, header)).toThrow(LIMITED);
-    account.orders.take(2, header);
+test("a limit that the core has counted: the headers of the draft", () => {
+  const { headers, header } = sink();
+  showCounted(
+    { limit: "orders", quota: 200, windowSeconds: 2, remaining: 199, fullInSeconds: 1 },
+    header,
+  );
+  expect(Object.fromEntries(headers)).toEqual({
+    "ratelimit-policy": '"orders";q=200;w=2',
+    ratelimit: '"orders";r=199;t=1',
   });
-
-  test("cancels: counted separately", () => {
-    const { account, header } = limitsWith({ ordersBurst: 1 });
-    account.orders.take(1, header);
-    expect(() => account.orders.take(1, header)).toThrow(LIMITED);
-    for (let i = 0; i < 200; i++) account.cancels.take(1, header);
-    expect(() => account.cancels.take(1, header)).toThrow(LIMITED);
-  });
+  showRetryAfter(rateLimited("orders", 10), header);
+  expect(headers.get("retry-after")).toBe("1");
 });
 
 describe("address limits", () => {

@@ -22,13 +22,6 @@ import type { LimitSettings } from "./limit-settings.js";
 /** Milliseconds of a clock that never steps back: a wall clock set back would lock clients out. */
 export type Monotonic = () => number;
 
-/**
- * Work units that count as another order or cancel. At 100 orders a second an account that sends nothing
- * but expensive ones takes 8 ms of the engine a second; a taker that meets twenty makers pays one more.
- */
-const UNITS_PER_TOKEN = 80;
-const MAX_DEBT_SECONDS = 2;
-
 const defaultMonotonic: Monotonic = () => performance.now();
 
 /** The error of an exceeded limit; sets `Retry-After` if there is a header sink. */
@@ -75,19 +68,9 @@ export class Limit<Key extends string | number> {
     this.enforce(this.buckets.take(key, this.monotonic()), header);
   }
 
-  /** As `take`, for several together: all or none. */
-  takeMany(key: Key, count: number, header: HeaderSink): void {
-    this.enforce(this.buckets.take(key, this.monotonic(), count), header);
-  }
-
   /** Throws if `take` would, without counting; sets no headers otherwise. */
   refuseIfSpent(key: Key, header: HeaderSink): void {
-    this.refuseIfFewer(key, 1, header);
-  }
-
-  /** Throws if `takeMany` would, without counting. */
-  refuseIfFewer(key: Key, count: number, header: HeaderSink): void {
-    const state = this.buckets.peek(key, this.monotonic(), count);
+    const state = this.buckets.peek(key, this.monotonic());
     if (!state.isAllowed) this.enforce(state, header);
   }
 
@@ -96,35 +79,11 @@ export class Limit<Key extends string | number> {
     this.buckets.take(key, this.monotonic());
   }
 
-  /**
-   * Counts the work units of a command that was executed: more than its bucket holds becomes a debt, after
-   * which the key is served again within `MAX_DEBT_SECONDS`.
-   */
-  countWork(key: Key, units: number): void {
-    const tokens = Math.floor(units / UNITS_PER_TOKEN);
-    if (tokens === 0) return;
-    this.buckets.charge(key, tokens, this.rule.perSecond * MAX_DEBT_SECONDS, this.monotonic());
-  }
-
   private enforce(state: BucketState, header: HeaderSink): void {
     const { name } = this.rule;
     header("ratelimit-policy", this.policy);
     header("ratelimit", `"${name}";r=${state.remaining};t=${Math.ceil(state.fullInMs / 1_000)}`);
     if (!state.isAllowed) throw rateLimited(name, state.retryAfterMs, header);
-  }
-}
-
-/** Limits per account number. */
-export class AccountLimits {
-  readonly orders: Limit<number>;
-  readonly cancels: Limit<number>;
-
-  constructor(settings: LimitSettings, monotonic = defaultMonotonic) {
-    const { ordersPerSecond, ordersBurst, cancelsPerSecond, cancelsBurst } = settings;
-    const limit = (name: string, perSecond: number, burst: number) =>
-      new Limit<number>({ name, perSecond, burst }, monotonic);
-    this.orders = limit("orders", ordersPerSecond, ordersBurst);
-    this.cancels = limit("cancels", cancelsPerSecond, cancelsBurst);
   }
 }
 

@@ -32,7 +32,7 @@ export const AUTH_HANDLERS = [
   }),
   handleForAccount(rotateSession, (call, asking, context) => {
     const { body, bodyBytes: bytes, signature } = call;
-    const token = call.caller().bearerToken.text;
+    const token = call.token().text;
     const request = { body, bytes, signature };
     return asking.edge.changes.rotate(changing(call, asking, context), token, request);
   }),

@@ -12,11 +12,10 @@ import type { Edge } from "../edge.js";
 import type { GatewayContext } from "../http/context.js";
 import { guardOf, refuseInvalid } from "../http/guard.js";
 import { queryDecoderOf } from "../http/query.js";
-import { chargeBoth, chargeRows, chargeWork, type Payer } from "../limits/charge-operation.js";
+import { chargeRows, chargeWork, type Payer } from "../limits/charge-operation.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import { showCounted, showRetryAfter } from "../limits/limits.js";
-import type { Caller, Client } from "../request.js";
-import type { VenueApi } from "../venue/venue-gateway.js";
+import type { Client } from "../request.js";
 
 /** A result that is already JSON text and bypasses the schema's serialiser. */
 export class JsonText {
@@ -51,8 +50,8 @@ export interface Call<O extends Operation> {
   readonly bodyBytes: Uint8Array;
   readonly signature: string | undefined;
   readonly client: TimedClient;
-  /** The sender of the token; throws `token_required` if there is none. */
-  caller(): Caller;
+  /** Throws `token_required` if there is none. */
+  token(): BearerToken;
 }
 
 export interface Handler {
@@ -60,8 +59,6 @@ export interface Handler {
   /** Resolves with the result, or with `JsonText`. */
   run(raw: RawCall, context: GatewayContext): Promise<unknown>;
 }
-
-const NOT_FOUND = 404;
 
 type Result<O extends Operation> = ResultOf<O> | JsonText | PlainText;
 
@@ -71,7 +68,7 @@ export function handle<O extends Operation & { readonly needsVenue: false }>(
   run: (call: Call<O>, context: GatewayContext) => Result<O> | Promise<Result<O>>,
 ): Handler {
   const decode = decoderOf(operation);
-  return { operation, run: async (raw, context) => run(decode(raw, context), context) };
+  return { operation, run: async (raw, context) => run(decode(raw), context) };
 }
 
 /** Binds an operation that the core answers; it fails with `venue_unavailable` while none is linked. */
@@ -83,7 +80,7 @@ export function handleByLink<O extends Operation>(
   return {
     operation,
     run: async (raw, context) => {
-      const call = decode(raw, context);
+      const call = decode(raw);
       return run(call, edgeOf(context, operation.id).link, context);
     },
   };
@@ -106,7 +103,7 @@ export function handleForAccount<O extends Operation>(
   return handleByLink(operation, async (call, link, context) => {
     const { client } = call;
     const edge = edgeOf(context, operation.id);
-    const known = await edge.sessions.of(call.caller().bearerToken);
+    const known = await edge.sessions.of(call.token());
     const session = known.number;
     const onNotes: OnNotes = ({ counted, rows, work }) => {
       if (counted !== undefined) showCounted(counted, client.header);
@@ -131,62 +128,51 @@ export function edgeOf({ edge }: Pick<GatewayContext, "edge">, operation: string
   return edge;
 }
 
-/** Binds an operation of the venue; it fails with `venue_unavailable` while none is attached. */
-export function handleByVenue<O extends Operation & { readonly needsVenue: true }>(
+/** A signed request, as far as it is checked alike for all operations. */
+interface SignedParts {
+  readonly session: EdgeSession;
+  readonly bytes: Uint8Array;
+  readonly header: string | undefined;
+  readonly client: TimedClient;
+  readonly budgets: CostBudgets;
+}
+
+/** Binds an operation that the session's key signs (signed-call.ts). */
+export function handleSigned<O extends Operation>(
   operation: O,
-  run: (call: Call<O>, venue: VenueApi, context: GatewayContext) => Promise<Result<O>>,
+  run: (call: Call<O>, edge: Edge, signed: SignedParts) => Promise<Result<O>>,
 ): Handler {
   const decode = decoderOf(operation);
   return {
     operation,
     run: async (raw, context) => {
-      const call = decode(raw, context);
-      if (context.venue === undefined) {
-        throw new ApiError("venue_unavailable", { operation: operation.id });
-      }
-      return judged(operation, call, (each) => run(each, context.venue!, context), context.venue);
+      const call = decode(raw);
+      const edge = edgeOf(context, operation.id);
+      const found = edge.sessions.of(call.token());
+      const session = found instanceof Promise ? await found : found;
+      const { bodyBytes: bytes, signature: header, client } = call;
+      const { budgets } = context;
+      return run(call, edge, { session, bytes, header, client, budgets });
     },
   };
 }
 
-/**
- * What is not found here may be known at another gateway: it is looked for again once everything is
- * applied that any gateway has answered. The limit is not charged again.
- */
-function judged<O extends Operation, T>(
-  { access }: O,
-  call: Call<O>,
-  run: (call: Call<O>) => Promise<T>,
-  venue: VenueApi,
-): Promise<T> {
-  // Catching up costs a message of the log, which nobody without an account may cause. Signed requests
-  // are judged again where they are judged (signed-request.ts).
-  if (!venue.isReplicated || access !== "bearer") return run(call);
-  return run(call).catch(async (error: unknown) => {
-    if (!(error instanceof ApiError) || error.status !== NOT_FOUND) throw error;
-    await venue.caughtUp();
-    return run({ ...call, caller: () => ({ ...call.caller(), isCounted: true }) });
-  });
-}
-
-function decoderOf<O extends Operation>(
-  operation: O,
-): (raw: RawCall, context: Pick<GatewayContext, "budgets">) => Call<O> {
+function decoderOf<O extends Operation>(operation: O): (raw: RawCall) => Call<O> {
   const isParams = guardOf<O["params"]>(operation.params);
   const isQuery = guardOf<O["query"]>(operation.query);
   const isBody = guardOf<O["body"]>(operation.body);
   const decodeQuery = queryDecoderOf(operation.query);
-  return (raw, { budgets }) => {
-    const { params, bodyBytes, signature, client } = raw;
+  return (raw) => {
+    const { params, bodyBytes, signature, client, bearerToken } = raw;
     // A missing body counts as an empty one: the error then names the first missing field.
     const body = raw.body === undefined ? {} : raw.body;
-    const caller = callerOf(raw, budgets);
-    if (operation.access !== "public") caller();
+    const token = (): BearerToken => requireToken(bearerToken);
+    if (operation.access !== "public") token();
     if (!isParams(params)) throw refuseInvalid(isParams.errors);
     const query = decodeQuery(raw.query);
     if (!isQuery(query)) throw refuseInvalid(isQuery.errors);
     if (!isBody(body)) throw refuseInvalid(isBody.errors);
-    return { params, query, body, bodyBytes, signature, client, caller };
+    return { params, query, body, bodyBytes, signature, client, token };
   };
 }
 
@@ -195,18 +181,14 @@ function decoderOf<O extends Operation>(
  * Runs before the body is read, because a hash and a look-up are the least that a request can cost.
  */
 export function requireLiveSession(
-  bearerToken: BearerToken | undefined,
+  token: BearerToken | undefined,
   { edge }: Pick<GatewayContext, "edge">,
 ): number | undefined {
-  if (bearerToken === undefined) throw new ApiError("token_required", {});
-  return edge?.sessions.known(bearerToken).account;
+  const required = requireToken(token);
+  return edge?.sessions.known(required).account;
 }
 
-function callerOf({ bearerToken, client }: RawCall, budgets: CostBudgets): () => Caller {
-  return () => {
-    if (bearerToken === undefined) throw new ApiError("token_required", {});
-    const charge = (micros: number): void => chargeBoth(budgets, client, micros);
-    const work = (units: number): void => chargeWork(budgets, client, units);
-    return { bearerToken, header: client.header, charge, chargeWork: work };
-  };
+function requireToken(token: BearerToken | undefined): BearerToken {
+  if (token === undefined) throw new ApiError("token_required", {});
+  return token;
 }

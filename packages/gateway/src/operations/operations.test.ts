@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { OPERATIONS, type Operation } from "@perpgate/protocol/operations";
 import { Ajv } from "ajv";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { ask, BEARER, jsonPost, runGateway, SAMPLE_TOKEN } from "../testing/running-gateway.js";
+import { ask, BEARER, jsonPost, runGateway } from "../testing/running-gateway.js";
 import { SAMPLE_KEY, sampleSignature, sampleSignIn } from "../testing/sample-session.js";
 import { SAMPLE_ACK } from "../testing/sample-values.js";
 import { sampleVenue } from "../testing/sample-venue.js";
@@ -28,12 +28,12 @@ const QUEUE_REQUEST = {
   since: 0,
   time: 1_700_000_000_000,
 };
-const caller = {
-  bearerToken: expect.objectContaining({ text: SAMPLE_TOKEN }),
-  header: expect.any(Function),
-  charge: expect.any(Function),
-  chargeWork: expect.any(Function),
-};
+
+/** What the core is sent of a signed request, here without a signature. */
+function signedBy(body: object, parsed: object = body): object {
+  const bytes = Buffer.from(JSON.stringify(body));
+  return { session: 7, key: FINGERPRINT, body: parsed, bytes, signature: undefined };
+}
 
 const BTC = { symbol: "BTCUSD" };
 
@@ -95,56 +95,40 @@ const REQUESTS: Readonly<Record<string, Request>> = {
   getAccount: { asked: askingFor("getAccount") },
   placeOrder: {
     body: ORDER,
-    asked: [
-      "placeOrder",
-      caller,
-      {
-        body: { ...ORDER, reduceOnly: false, postOnly: false },
-        bytes: Buffer.from(JSON.stringify(ORDER)),
-        signature: undefined,
-      },
-    ],
+    asked: ["placeOrder", signedBy(ORDER, { ...ORDER, reduceOnly: false, postOnly: false })],
   },
   amendOrder: {
     path: "/v1/orders/42/amend",
     body: AMENDMENT,
-    asked: [
-      "amendOrder",
-      caller,
-      "42",
-      { body: AMENDMENT, bytes: Buffer.from(JSON.stringify(AMENDMENT)), signature: undefined },
-    ],
+    asked: ["amendOrder", { id: "42", ...signedBy(AMENDMENT) }],
   },
   cancelOrder: {
     path: "/v1/orders/42/cancel",
-    asked: ["cancelOrder", caller, { orderId: "42" }],
+    asked: ["cancelOrder", { session: 7, body: { orderId: "42" } }],
   },
   placeBatch: {
     path: "/v1/orders/batch",
     body: BATCH,
-    asked: [
-      "placeBatch",
-      caller,
-      { body: BATCH, bytes: Buffer.from(JSON.stringify(BATCH)), signature: undefined },
-    ],
+    asked: ["placeBatch", signedBy(BATCH)],
   },
   changeMargin: {
     path: "/v1/positions/BTCUSD/margin",
     body: MARGIN,
-    asked: [
-      "changeMargin",
-      caller,
-      "BTCUSD",
-      { body: MARGIN, bytes: Buffer.from(JSON.stringify(MARGIN)), signature: undefined },
-    ],
+    asked: ["changeMargin", signedBy(MARGIN)],
   },
   cancelNamedOrder: {
     path: "/v1/orders/cancel",
     body: { clientOrderId: "bid-1" },
-    asked: ["cancelOrder", caller, { clientOrderId: "bid-1" }],
+    asked: ["cancelOrder", { session: 7, body: { clientOrderId: "bid-1" } }],
   },
-  cancelAllOrders: { body: { symbol: "BTCUSD" }, asked: ["cancelAllOrders", caller, "BTCUSD"] },
-  cancelOrdersAfter: { body: { afterMs: 5000 }, asked: ["cancelOrdersAfter", caller, 5000] },
+  cancelAllOrders: {
+    body: { symbol: "BTCUSD" },
+    asked: ["cancelAllOrders", { session: 7, symbol: "BTCUSD" }],
+  },
+  cancelOrdersAfter: {
+    body: { afterMs: 5000 },
+    asked: ["cancelOrdersAfter", { session: 7, afterMs: 5000 }],
+  },
   getOrders: {
     path: "/v1/orders?status=all&nonce=7&symbol=BTCUSD&limit=5000&after=41&from=1&to=2",
     asked: askingFor(
@@ -245,8 +229,8 @@ function requestOf(operation: Operation): { path: string; init: RequestInit } {
   return { path, init: { method: operation.method, headers: { ...BEARER, ...signed } } };
 }
 
-const { venue, edge, calls } = await sampleVenue();
-const attached = await runGateway({ venue, edge }, afterAll);
+const { edge, calls } = await sampleVenue();
+const attached = await runGateway({ edge }, afterAll);
 const detached = await runGateway({}, afterAll);
 beforeEach(() => {
   calls.length = 0;
@@ -304,14 +288,17 @@ describe("operations", () => {
   test("placeOrder: the venue sees the exact bytes and the signature header", async () => {
     const { url } = attached;
     const text = ` {"nonce":1, "symbol" : "BTCUSD","side":"long","type":"market","margin":5.0,"leverage":5.0}\n`;
-    const answer = await ask(`${url}/v1/orders`, jsonPost(text, { "x-service-sig": "c2ln" }));
+    const header = sampleSignature(text);
+    const answer = await ask(`${url}/v1/orders`, jsonPost(text, { "x-service-sig": header }));
     expect(answer.body).toEqual({ ...SAMPLE_ACK, elapsedMs: expect.any(Number) });
-    expect(calls[0]?.[2]).toMatchObject({ bytes: Buffer.from(text), signature: "c2ln" });
+    const signature = Uint8Array.from(Buffer.from(header, "hex"));
+    expect(calls[0]?.[1]).toMatchObject({ bytes: Buffer.from(text), signature });
   });
 
   test("an answer that breaks its schema: extra fields do not leave the process", async () => {
     const leaky = { ...SAMPLE_ACK, internalSecret: "x" };
-    const { url } = await runGateway({ edge, venue: { ...venue, placeOrder: async () => leaky } });
+    const sample = await sampleVenue({ placeOrder: () => ({ result: leaky }) });
+    const { url } = await runGateway({ edge: sample.edge });
     const answer = await ask(`${url}/v1/orders`, jsonPost(JSON.stringify(ORDER)));
     expect(answer.status).toBe(200);
     expect(answer.text).not.toContain("internalSecret");

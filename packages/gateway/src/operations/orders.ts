@@ -1,4 +1,13 @@
-import type { BatchOperation, BatchResult, OrderTerms, PreconfirmAck } from "@perpgate/protocol";
+import type { AnswerBodies } from "@perpgate/link";
+import { errorOf } from "@perpgate/link";
+import type {
+  BatchOperation,
+  BatchResult,
+  MarginChange,
+  OrderTerms,
+  PreconfirmAck,
+} from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
 import {
   amendOrder,
   cancelAllOrders,
@@ -12,52 +21,53 @@ import {
   placeOrder,
 } from "@perpgate/protocol/operations";
 import { chargeBoth, orderWithinBudget } from "../limits/charge-operation.js";
-import type { OperationResult } from "../venue/batch-flow.js";
-import type { ReceiptedAck } from "../venue/venue-link.js";
-import { handleByVenue, handleForAccount } from "./handler.js";
+import { handleForAccount, handleSigned } from "./handler.js";
+import { askSigned } from "./signed-call.js";
 
-/** The venue checks the signature, because a repeated nonce is answered before that check. */
-export const placeOrderHandler = handleByVenue(
-  placeOrder,
-  async ({ caller, client, body, bodyBytes, signature }, venue, { budgets }) => {
-    if (client.overBudget !== undefined) {
-      await orderWithinBudget(budgets, client, isReduction(body), client.header);
-    }
-    const ack = await venue.placeOrder(caller(), { body, bytes: bodyBytes, signature });
-    return timed(ack, client.elapsedMs());
-  },
-);
+type ReceiptedAck = NonNullable<AnswerBodies["placeOrder"]["result"]>;
+type OperationResult = NonNullable<AnswerBodies["placeBatch"]["result"]>[number];
 
-export const amendOrderHandler = handleByVenue(
-  amendOrder,
-  async ({ caller, client, params, body, bodyBytes, signature }, venue, { budgets }) => {
-    if (client.overBudget !== undefined) {
-      await orderWithinBudget(budgets, client, false, client.header);
-    }
-    const request = { body, bytes: bodyBytes, signature };
-    const ack = await venue.amendOrder(caller(), params.id, request);
-    return timed(ack, client.elapsedMs());
-  },
-);
+export const placeOrderHandler = handleSigned(placeOrder, async (call, edge, signed) => {
+  const { client, body } = call;
+  if (client.overBudget !== undefined) {
+    await orderWithinBudget(signed.budgets, client, isReduction(body), client.header);
+  }
+  const ack = await askSigned<ReceiptedAck>(edge, signed, (evidence, outcome) => {
+    const { session, key, bytes, signature } = evidence;
+    edge.link.ask("placeOrder", { session, key, body, bytes, signature }, outcome);
+  });
+  return timed(ack, client.elapsedMs());
+});
+
+export const amendOrderHandler = handleSigned(amendOrder, async (call, edge, signed) => {
+  const { client, body, params } = call;
+  if (client.overBudget !== undefined) {
+    await orderWithinBudget(signed.budgets, client, false, client.header);
+  }
+  const ack = await askSigned<ReceiptedAck>(edge, signed, (evidence, outcome) => {
+    edge.link.ask("amendOrder", { id: params.id, body, ...evidence }, outcome);
+  });
+  return timed(ack, client.elapsedMs());
+});
 
 /** Microseconds of an operation of a batch beyond the first. */
 const BATCH_OPERATION_MICROS = 100;
 
-export const placeBatchHandler = handleByVenue(
-  placeBatch,
-  async ({ caller, client, body, bodyBytes, signature }, venue, { budgets }) => {
-    const { operations } = body;
-    const added = BATCH_OPERATION_MICROS * (operations.length - 1);
-    chargeBoth(budgets, client, added);
-    if (client.overBudget !== undefined) {
-      await orderWithinBudget(budgets, client, operations.every(isExit), client.header, added);
-    }
-    const request = { body, bytes: bodyBytes, signature };
-    const results = await venue.placeBatch(caller(), request);
-    const elapsedMs = client.elapsedMs();
-    return { results: results.map((result) => batchResult(result, elapsedMs)) };
-  },
-);
+export const placeBatchHandler = handleSigned(placeBatch, async (call, edge, signed) => {
+  const { client, body } = call;
+  const { budgets } = signed;
+  const { operations } = body;
+  const added = BATCH_OPERATION_MICROS * (operations.length - 1);
+  chargeBoth(budgets, client, added);
+  if (client.overBudget !== undefined) {
+    await orderWithinBudget(budgets, client, operations.every(isExit), client.header, added);
+  }
+  const results = await askSigned<readonly OperationResult[]>(edge, signed, (evidence, outcome) => {
+    edge.link.ask("placeBatch", { body, ...evidence }, outcome);
+  });
+  const elapsedMs = client.elapsedMs();
+  return { results: results.map((result) => batchResult(result, elapsedMs)) };
+});
 
 /** Whether the operation can only end orders or reduce a position. */
 function isExit(operation: BatchOperation): boolean {
@@ -70,36 +80,47 @@ function isReduction({ reduceOnly, closePosition }: OrderTerms): boolean {
   return reduceOnly === true || closePosition === true;
 }
 
-function batchResult(result: OperationResult, elapsedMs: number): BatchResult {
-  if ("ack" in result) return { status: 200, ack: timed(result.ack, elapsedMs) };
-  if ("canceled" in result) return { status: 200, canceled: result.canceled };
-  const { status, code, message, field, details } = result.error;
-  const error = {
-    code,
-    message,
-    ...(field === undefined ? {} : { field }),
-    ...(details === undefined ? {} : { details }),
+function batchResult({ ack, canceled, error }: OperationResult, elapsedMs: number): BatchResult {
+  if (ack !== undefined) return { status: 200, ack: timed(ack, elapsedMs) };
+  if (canceled !== undefined) return { status: 200, canceled };
+  if (error === undefined) throw new Error("an operation of a batch has no result");
+  const { status, code, message, field, details } = errorOf(error);
+  return {
+    status,
+    error: {
+      code,
+      message,
+      ...(field === undefined ? {} : { field }),
+      ...(details === undefined ? {} : { details }),
+    },
   };
-  return { status, error };
 }
 
-export const changeMarginHandler = handleByVenue(
-  changeMargin,
-  async ({ caller, client, params, body, bodyBytes, signature }, venue, { budgets }) => {
-    if (client.overBudget !== undefined) {
-      await orderWithinBudget(budgets, client, false, client.header);
-    }
-    const request = { body, bytes: bodyBytes, signature };
-    return venue.changeMargin(caller(), params.symbol, request);
-  },
+/** The path names the position; the signed body names it, too. */
+export const changeMarginHandler = handleSigned(changeMargin, async (call, edge, signed) => {
+  const { client, body, params } = call;
+  if (client.overBudget !== undefined) {
+    await orderWithinBudget(signed.budgets, client, false, client.header);
+  }
+  if (params.symbol !== body.symbol) {
+    const problem = `the path names ${params.symbol}, the body ${body.symbol}`;
+    throw new ApiError("invalid_request", { problem }, { field: "symbol" });
+  }
+  return askSigned<MarginChange>(edge, signed, (evidence, outcome) => {
+    edge.link.ask("changeMargin", { body, ...evidence }, outcome);
+  });
+});
+
+export const cancelNamedOrderHandler = handleForAccount(
+  cancelNamedOrder,
+  async ({ body }, { link, session, onNotes }) =>
+    (await link.request("cancelOrder", { session, body }, onNotes)).result,
 );
 
-export const cancelNamedOrderHandler = handleByVenue(cancelNamedOrder, ({ caller, body }, venue) =>
-  venue.cancelOrder(caller(), body),
-);
-
-export const cancelAllOrdersHandler = handleByVenue(cancelAllOrders, ({ caller, body }, venue) =>
-  venue.cancelAllOrders(caller(), body.symbol),
+export const cancelAllOrdersHandler = handleForAccount(
+  cancelAllOrders,
+  async ({ body: { symbol } }, { link, session, onNotes }) =>
+    (await link.request("cancelAllOrders", { session, symbol }, onNotes)).result,
 );
 
 export const ORDER_HANDLERS = [
@@ -108,9 +129,10 @@ export const ORDER_HANDLERS = [
   placeBatchHandler,
   changeMarginHandler,
   cancelNamedOrderHandler,
-  handleByVenue(cancelOrder, ({ caller, params }, venue) =>
-    venue.cancelOrder(caller(), { orderId: params.id }),
-  ),
+  handleForAccount(cancelOrder, async ({ params }, { link, session, onNotes }) => {
+    const body = { orderId: params.id };
+    return (await link.request("cancelOrder", { session, body }, onNotes)).result;
+  }),
   handleForAccount(getOrders, async ({ params, query }, { link, session, onNotes }) => {
     const { result } = await link.request("getOrders", { session, params, query }, onNotes);
     return result;
@@ -120,33 +142,13 @@ export const ORDER_HANDLERS = [
     return result;
   }),
   cancelAllOrdersHandler,
-  handleByVenue(cancelOrdersAfter, ({ caller, body }, venue) =>
-    venue.cancelOrdersAfter(caller(), body.afterMs),
-  ),
+  handleForAccount(cancelOrdersAfter, async ({ body }, { link, session, onNotes }) => {
+    const { afterMs } = body;
+    return (await link.request("cancelOrdersAfter", { session, afterMs }, onNotes)).result;
+  }),
 ];
 
-/** Copied field by field: a spread object costs half a kilobyte that outlives its request. */
+/** In place: the acknowledgement was made for this answer. */
 function timed(ack: ReceiptedAck, elapsedMs: number): PreconfirmAck {
-  const timedAck: PreconfirmAck = {
-    ackNonce: ack.ackNonce,
-    orderId: ack.orderId,
-    symbol: ack.symbol,
-    side: ack.side,
-    nonce: ack.nonce,
-    status: ack.status,
-    filledSize: ack.filledSize,
-    remainingSize: ack.remainingSize,
-    avgFillPrice: ack.avgFillPrice,
-    feePaid: ack.feePaid,
-    positionAfter: ack.positionAfter,
-    expectedBlock: ack.expectedBlock,
-    reason: ack.reason,
-    clientOrderId: ack.clientOrderId,
-    time: ack.time,
-    elapsedMs,
-  };
-  if (ack.exits !== undefined) timedAck.exits = ack.exits;
-  if (ack.receipt !== undefined) timedAck.receipt = ack.receipt;
-  if (ack.leaf !== undefined) timedAck.leaf = ack.leaf;
-  return timedAck;
+  return Object.assign(ack, { elapsedMs });
 }

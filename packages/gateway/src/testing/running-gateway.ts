@@ -51,7 +51,6 @@ export async function runGateway(
     addressLimits: new AddressLimits(UNLIMITED),
     clientLimits: UNLIMITED,
     readiness: [],
-    venue: undefined,
     edge: undefined,
     metrics: new Registry(),
     trustProxy: false,

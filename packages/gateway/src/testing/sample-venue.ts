@@ -10,7 +10,6 @@ import { proofsInThisThread } from "../auth/proofs/in-this-thread.js";
 import { DEFAULT_BOUND_SESSION_MS } from "../auth/siwe-rules.js";
 import { Edge } from "../edge.js";
 import { UNLIMITED } from "../limits/limit-settings.js";
-import type { VenueApi } from "../venue/venue-gateway.js";
 import { SAMPLE_SESSION } from "./sample-session.js";
 import {
   ACCOUNT,
@@ -37,7 +36,6 @@ import {
 } from "./sample-values.js";
 
 export interface SampleVenue {
-  readonly venue: VenueApi;
   /** Linked to a core whose handlers are the sample's. */
   readonly edge: Edge;
   /** The calls that it received: the name and the arguments. */
@@ -50,12 +48,6 @@ export interface SampleVenue {
 export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promise<SampleVenue> {
   const calls: unknown[][] = [];
   const faults: unknown[] = [];
-  const answer =
-    <Answer>(name: string, value: Answer) =>
-    async (...args: unknown[]): Promise<Answer> => {
-      calls.push([name, ...args]);
-      return value;
-    };
   const told =
     <Body, Answer>(name: string, value: Answer) =>
     (body: Body): Answer => {
@@ -64,19 +56,8 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
     };
   const trade = { id: "42-0", price: 65000.1, size: 0.5, side: "long" as const, time: 1 };
   const candle = { time: 0, open: 1, high: 2, low: 0.5, close: 1.5, volume: 3, trades: 4 };
+  const acked = { result: SAMPLE_ACK };
   const canceled = { orderId: "42", status: "canceled" as const, remainingSize: 0.5 };
-  const venue: VenueApi = {
-    isReplicated: false,
-    ordersInFlight: 0,
-    caughtUp: () => Promise.resolve(),
-    placeOrder: answer("placeOrder", SAMPLE_ACK),
-    placeBatch: answer("placeBatch", [{ ack: SAMPLE_ACK }, { canceled }]),
-    changeMargin: answer("changeMargin", MARGIN_CHANGE),
-    amendOrder: answer("amendOrder", SAMPLE_ACK),
-    cancelOrder: answer("cancelOrder", canceled),
-    cancelAllOrders: answer("cancelAllOrders", { canceled: ["42"] }),
-    cancelOrdersAfter: answer("cancelOrdersAfter", { cancelAt: null }),
-  };
   const handlers: RequestHandlers = {
     getMarkets: told("getMarkets", { result: [] }),
     getHonesty: told("getHonesty", { result: HONESTY }),
@@ -134,6 +115,18 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
     endSessionById: told("endSessionById", { result: { endedAt: 1 } }),
     endOtherSessions: told("endOtherSessions", { result: { ended: ["41"] } }),
     setSessionOptions: told("setSessionOptions", {}),
+    placeOrder: told("placeOrder", acked),
+    amendOrder: told("amendOrder", acked),
+    changeMargin: told("changeMargin", { result: MARGIN_CHANGE }),
+    placeBatch: told("placeBatch", {
+      result: [
+        { ack: SAMPLE_ACK, canceled: undefined, error: undefined },
+        { ack: undefined, canceled, error: undefined },
+      ],
+    }),
+    cancelOrder: told("cancelOrder", { result: canceled }),
+    cancelAllOrders: told("cancelAllOrders", { result: { canceled: ["42"] } }),
+    cancelOrdersAfter: told("cancelOrdersAfter", { result: { cancelAt: null } }),
     ...changes,
   };
   const transport = memoryTransport();
@@ -162,7 +155,7 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
     },
   });
   await link.ready;
-  return { venue, edge, calls, faults };
+  return { edge, calls, faults };
 }
 
 const NO_FILE = { file: undefined };

@@ -180,8 +180,8 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
   },
   internal_error: async () => {
     const getBook = () => Promise.reject(new Error("broken"));
-    const { venue, edge } = await sampleVenue({ getBook });
-    return ask(`${(await runGateway({ venue, edge })).url}/v1/markets/BTCUSD/book`);
+    const { edge } = await sampleVenue({ getBook });
+    return ask(`${(await runGateway({ edge })).url}/v1/markets/BTCUSD/book`);
   },
   overloaded: async () => {
     const { trader } = await entered({ limits: { pendingOrders: 0 } });

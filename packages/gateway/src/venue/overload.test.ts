@@ -22,6 +22,9 @@ test("the maximum of orders in flight: further ones are refused, cancels pass, a
   const otherSocket = await StreamClient.connect(at.url, other.token);
   await otherSocket.ask({ op: "auth", token: other.token });
 
+  const done = JSON.stringify(other.limit("long", 50_000));
+  const { orderId } = (await other.placeText(done)).body;
+
   signatures.hold();
   const letIn = Array.from({ length: PENDING }, () => trader.place(trader.limit("long", 61_000)));
   await until(() => signatures.waiting === PENDING);
@@ -36,6 +39,11 @@ test("the maximum of orders in flight: further ones are refused, cancels pass, a
   const shed = await otherSocket.ask({ op: "order", body: shedBody, sig });
   expect(shed.d).toMatchObject({ code: "overloaded" });
   expect(at.venue.seq).toBe(before);
+
+  // What was executed before is answered again: nothing of it is checked.
+  const again = await other.placeText(done, "none");
+  expect(again).toMatchObject({ status: 200, body: { orderId } });
+  expect([...again.headers.keys()]).not.toContain("retry-after");
 
   // Cancels and reads do not wait.
   expect((await trader.cancel(resting[0]!.body.orderId)).status).toBe(200);

@@ -112,3 +112,14 @@ test("a rotation of 8 KiB: refused, and not in the log", async () => {
   expect(at.venue.seq).toBe(before);
   expect((await rotate(padded(change, 4_096))).status).toBe(200);
 });
+
+test("a socket's body of few characters and many bytes: counted in bytes, before it is parsed", async () => {
+  const at = await runVenue();
+  const trader = await Trader.enter(at);
+  const client = await StreamClient.connect(at.url, trader.token);
+  await client.ask({ op: "auth", token: trader.token });
+  const body = JSON.stringify({ ...trader.order(), note: "é".repeat(2_100) });
+  expect(body.length).toBeLessThan(4_096);
+  const sig = trader.signatureOf(body)["x-service-sig"];
+  expect((await client.ask({ op: "order", body, sig })).d).toMatchObject(TOO_LONG);
+});

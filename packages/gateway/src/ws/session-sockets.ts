@@ -14,11 +14,10 @@
 
 import { ApiError } from "@perpgate/protocol/core";
 import { TokenBuckets } from "@perpgate/protocol/token-buckets";
-import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
+import { answered, NO_EVIDENCE, type Venue } from "@perpgate/venue";
 import { type BearerToken, sessionOfToken } from "../auth/session-token.js";
 import { COST } from "../limits/costs.js";
 import { rateLimited } from "../limits/limits.js";
-import { answered } from "../venue/venue-link.js";
 import { CLOSE } from "./close-codes.js";
 import type { Connection, ConnectionSession } from "./connection.js";
 import { inPieces } from "./in-pieces.js";

@@ -22,3 +22,41 @@ test("deposits: ten a minute, by account; the notes say what remains, also of a 
   nowMs = 6_000;
   deposits.take(1, notes);
 });
+
+test("orders: a burst of 200, then 100 a second, by account", () => {
+  const notes: NotesInMaking = { counted: undefined, rows: 0, work: 0, isReplay: false };
+  const limited = expect.objectContaining({ code: "rate_limited", status: 429 });
+  let nowMs = 0;
+  const orders = new AccountLimit("orders", 100, 200, () => nowMs);
+  orders.take(1, notes);
+  const counted = { limit: "orders", quota: 200, windowSeconds: 2 };
+  expect(notes.counted).toEqual({ ...counted, remaining: 199, fullInSeconds: 1 });
+  for (let i = 1; i < 200; i++) orders.take(1, notes);
+  expect(notes.counted).toEqual({ ...counted, remaining: 0, fullInSeconds: 2 });
+  expect(() => orders.take(1, notes)).toThrow(limited);
+  nowMs = 10;
+  orders.take(1, notes);
+  expect(() => orders.take(1, notes)).toThrow(limited);
+  orders.take(2, notes);
+});
+
+test("several together: all or none; what they need may be asked for without counting", () => {
+  const notes: NotesInMaking = { counted: undefined, rows: 0, work: 0, isReplay: false };
+  const limited = expect.objectContaining({ code: "rate_limited" });
+  const cancels = new AccountLimit("cancels", 100, 10, () => 0);
+  cancels.refuseIfFewer(1, 10, notes);
+  expect(notes.counted).toBeUndefined();
+  expect(() => cancels.take(1, notes, 11)).toThrow(limited);
+  cancels.take(1, notes, 10);
+  expect(() => cancels.refuseIfFewer(1, 1, notes)).toThrow(limited);
+});
+
+test("work: noted, and every 80 units of a command count as one more", () => {
+  const notes: NotesInMaking = { counted: undefined, rows: 0, work: 0, isReplay: false };
+  const orders = new AccountLimit("orders", 100, 200, () => 0);
+  orders.countWork(1, 79, notes);
+  orders.countWork(1, 161, notes);
+  expect(notes.work).toBe(240);
+  orders.take(1, notes);
+  expect(notes.counted?.remaining).toBe(197);
+});

@@ -1,7 +1,7 @@
 /** The rate limits by account, which hold for all edges of a core together. */
 
 import type { Notes, NotesInMaking } from "@perpgate/link";
-import { rateLimitedError, TokenBuckets } from "@perpgate/protocol/token-buckets";
+import { type BucketState, rateLimitedError, TokenBuckets } from "@perpgate/protocol/token-buckets";
 
 export interface AccountLimitSettings {
   readonly ordersPerSecond: number;
@@ -16,6 +16,13 @@ export interface AccountLimitSettings {
   /** Open deposits per account that no attestor has seen on their chain. */
   readonly unseenDeposits: number;
 }
+
+/**
+ * Work units that count as another order or cancel. At 100 orders a second an account that sends nothing
+ * but expensive ones takes 8 ms of the engine a second; a taker that meets twenty makers pays one more.
+ */
+const UNITS_PER_TOKEN = 80;
+const MAX_DEBT_SECONDS = 2;
 
 type LimitName = NonNullable<Notes["counted"]>["limit"];
 
@@ -34,9 +41,30 @@ export class AccountLimit {
     this.windowSeconds = Math.max(1, Math.ceil(quota / perSecond));
   }
 
-  /** Counts one and notes what remains. @throws ApiError `rate_limited` above the limit. */
-  take(account: number, notes: NotesInMaking): void {
-    const state = this.buckets.take(account, this.monotonic());
+  /** Counts some, all or none, and notes what remains. @throws ApiError `rate_limited` */
+  take(account: number, notes: NotesInMaking, count = 1): void {
+    this.enforce(this.buckets.take(account, this.monotonic(), count), notes);
+  }
+
+  /** Throws if `take` would, without counting. */
+  refuseIfFewer(account: number, count: number, notes: NotesInMaking): void {
+    const state = this.buckets.peek(account, this.monotonic(), count);
+    if (!state.isAllowed) this.enforce(state, notes);
+  }
+
+  /**
+   * Counts and notes the work units of a command that was executed: more than its bucket holds becomes a
+   * debt, after which the account is served again within `MAX_DEBT_SECONDS`.
+   */
+  countWork(account: number, units: number, notes: NotesInMaking): void {
+    notes.work += units;
+    const tokens = Math.floor(units / UNITS_PER_TOKEN);
+    if (tokens === 0) return;
+    const { perSecond } = this.buckets.rule;
+    this.buckets.charge(account, tokens, perSecond * MAX_DEBT_SECONDS, this.monotonic());
+  }
+
+  private enforce(state: BucketState, notes: NotesInMaking): void {
     const { limit, quota, windowSeconds } = this;
     const fullInSeconds = Math.ceil(state.fullInMs / 1_000);
     notes.counted = { limit, quota, windowSeconds, remaining: state.remaining, fullInSeconds };

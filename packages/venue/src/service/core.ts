@@ -7,8 +7,12 @@ import { AccountCalls } from "./account-calls.js";
 import { AccountLimit, type AccountLimitSettings } from "./account-limits.js";
 import { accountReads } from "./account-reads.js";
 import type { Attestation } from "./attestation.js";
+import { batches } from "./batches.js";
+import { cancels } from "./cancels.js";
 import { deposits } from "./deposits.js";
 import { logFiles } from "./log-files.js";
+import { marginChanges } from "./margin-changes.js";
+import { orders } from "./orders.js";
 import { publicReads } from "./public-reads.js";
 import { emitSessionChanges, type SessionSink } from "./session-notices.js";
 import { sessions } from "./sessions.js";
@@ -37,16 +41,23 @@ export class Core implements SessionSink {
   constructor(private readonly options: CoreOptions) {
     const { venue, clusterStatus, limits } = options;
     const { accountReadsPerSecond, accountReadsBurst, depositsPerMinute, unseenDeposits } = limits;
-    const { cancelsPerSecond, cancelsBurst } = limits;
+    const { ordersPerSecond, ordersBurst, cancelsPerSecond, cancelsBurst } = limits;
     const reads = new AccountLimit("account-reads", accountReadsPerSecond, accountReadsBurst);
-    const cancels = new AccountLimit("cancels", cancelsPerSecond, cancelsBurst);
+    const canceling = new AccountLimit("cancels", cancelsPerSecond, cancelsBurst);
+    const ordering = new AccountLimit("orders", ordersPerSecond, ordersBurst);
+    const commands = new AccountCalls(venue, canceling, false);
+    const signed = { venue, orders: ordering, cancels: canceling };
     this.streams = new PublicStreams(venue, (error) => options.onFault(error, "streams"));
     this.handlers = {
       ...publicReads(venue, clusterStatus),
       ...logFiles(venue),
       ...accountReads(venue, new AccountCalls(venue, reads, true)),
-      ...sessions(venue, new AccountCalls(venue, cancels, false)),
+      ...sessions(venue, commands),
       ...signIns(venue),
+      ...orders(signed),
+      ...batches(signed),
+      ...marginChanges(signed),
+      ...cancels(venue, commands, canceling),
       ...deposits({
         venue,
         attestation: options.attestation,

@@ -19,6 +19,7 @@ import {
   NO_EVIDENCE,
   type PromiseOptions,
   Venue,
+  type VenueCommand,
   type VenueParameters,
   venueConfigOf,
 } from "@perpgate/venue";
@@ -40,8 +41,6 @@ import {
 } from "../../testing/running-gateway.js";
 import type { SocketLimits } from "../../ws/socket-limits.js";
 import { StreamServer } from "../../ws/stream-server.js";
-import { VenueGateway } from "../venue-gateway.js";
-import type { VenueCommand } from "../venue-link.js";
 
 export const START_MS = Date.parse("2026-06-01T12:00:00Z");
 export const PRICES: Readonly<Record<string, number>> = { BTCUSD: 65_000, ETHUSD: 3_200 };
@@ -169,8 +168,6 @@ export async function runVenue(
     services: { nonces, proofs },
   });
   await link.ready;
-  const { failedSignatures } = edge;
-  const port = new VenueGateway({ venue, limits, signatures, failedSignatures });
   const streamFaults: object[] = [];
   const socketEndings: object[] = [];
   const streams = await StreamServer.open({
@@ -185,7 +182,6 @@ export async function runVenue(
   });
   const gateway = await runGateway(
     {
-      venue: port,
       streams,
       nonces,
       clock,

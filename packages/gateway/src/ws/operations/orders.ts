@@ -117,6 +117,7 @@ function signedCall(
   if (text.length > limitBytes) throw new ApiError("body_too_large", { limitBytes });
   chargeOperation(budgets, call, operation, account, call.header);
   const bytes = Buffer.from(text, "utf8");
+  if (bytes.length > limitBytes) throw new ApiError("body_too_large", { limitBytes });
   // Encoding replaces a lone surrogate, so text and bytes could differ. ASCII cannot.
   const exact = bytes.length === text.length ? text : bytes.toString("utf8");
   const body = parseStrictJson(exact, BOUNDS.get(operation));

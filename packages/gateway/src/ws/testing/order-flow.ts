@@ -5,9 +5,8 @@
  */
 
 import type { Random } from "@perpgate/protocol/random";
-import { NO_EVIDENCE, type Venue } from "@perpgate/venue";
+import { NO_EVIDENCE, type Venue, type VenueCommand } from "@perpgate/venue";
 import { orderCommand, signInCommand } from "@perpgate/venue/testing";
-import type { VenueCommand } from "../../venue/venue-link.js";
 
 const TRADERS = 8;
 /** Above the names of a test's own traders. */

@@ -5,12 +5,13 @@
 
 import type { OrderTerms, OrderType } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
-import type { MarketUnits, Views } from "@perpgate/venue";
+import type { MarketUnits } from "../listing/listing.js";
+import type { Views } from "../views/views.js";
+import type { CommandOf } from "./execution.js";
 import { exitsOf } from "./order-exits.js";
 import { extrasOf, isExtended, wrongField } from "./order-extras.js";
 import { sizeBelowLot } from "./order-refusals.js";
 import { lotsOf, marginMicrosOf, ticksOf } from "./order-units.js";
-import type { CommandOf } from "./venue-link.js";
 
 type PlaceOrder = CommandOf<"PlaceOrder">;
 type AmendOrder = CommandOf<"AmendOrder">;

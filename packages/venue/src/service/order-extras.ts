@@ -2,9 +2,9 @@
 
 import type { OrderTerms } from "@perpgate/protocol";
 import { ApiError, SELF_TRADES, TIMES_IN_FORCE, TRIGGERS } from "@perpgate/protocol/core";
-import type { MarketUnits } from "@perpgate/venue";
+import type { MarketUnits } from "../listing/listing.js";
+import type { CommandOf } from "./execution.js";
 import { lotsOf, ticksOf } from "./order-units.js";
-import type { CommandOf } from "./venue-link.js";
 
 type OrderExtras = NonNullable<CommandOf<"PlaceOrder">["extras"]>;
 

@@ -2,10 +2,10 @@
 
 import type { Exit, OrderTerms } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
-import type { MarketUnits } from "@perpgate/venue";
+import type { MarketUnits } from "../listing/listing.js";
+import type { CommandOf } from "./execution.js";
 import { wrongField } from "./order-extras.js";
 import { ticksOf } from "./order-units.js";
-import type { CommandOf } from "./venue-link.js";
 
 type OrderExits = NonNullable<CommandOf<"PlaceOrder">["exits"]>;
 

@@ -6,7 +6,8 @@
 
 import type { Amendment, BatchBody, BatchOperation, Order, OrderTerms } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
-import type { MarketUnits } from "@perpgate/venue";
+import type { MarketUnits } from "../listing/listing.js";
+import type { Venue } from "../venue.js";
 import {
   type AmendTarget,
   amendCommandOf,
@@ -21,9 +22,9 @@ import {
   targetOfOrder,
   withAmendment,
 } from "./amend-target.js";
+import type { CommandOf } from "./execution.js";
 import { type CommandOrigin, orderCommandOf } from "./order-command.js";
 import { about } from "./order-refusals.js";
-import type { CommandOf, VenueLink } from "./venue-link.js";
 
 type BatchCommand = CommandOf<"PlaceOrder"> | CommandOf<"AmendOrder"> | CommandOf<"CancelOrder">;
 
@@ -44,12 +45,12 @@ type PlacedNames = Map<string, AmendTarget>;
 type FindOrder = (named: NamedOrder) => Order;
 
 export function planBatch(
-  link: VenueLink,
+  venue: Venue,
   account: number,
   body: BatchBody,
   origin: CommandOrigin,
 ): PlannedOperation[] {
-  return planWith(link, body, origin, (named) => namedOrder(link, account, named));
+  return planWith(venue, body, origin, (named) => namedOrder(venue, account, named));
 }
 
 /**
@@ -58,17 +59,17 @@ export function planBatch(
  * of no order.
  */
 export function pastPlan(
-  link: VenueLink,
+  venue: Venue,
   account: number,
   body: BatchBody,
   seq: number,
 ): PlannedOperation[] {
   const origin = { stampMs: 0, session: 0, key: "", nonce: 0, validUntilMs: 0 };
-  return planWith(link, body, origin, (named) => orderNamedBefore(link, account, named, seq));
+  return planWith(venue, body, origin, (named) => orderNamedBefore(venue, account, named, seq));
 }
 
 function planWith(
-  link: VenueLink,
+  venue: Venue,
   { operations }: BatchBody,
   origin: CommandOrigin,
   find: FindOrder,
@@ -78,7 +79,7 @@ function planWith(
   return operations.map((operation, index) => {
     const batch = { index, count: operations.length, key, nonce };
     try {
-      const planned = plan(link, operation, origin, find, names);
+      const planned = plan(venue, operation, origin, find, names);
       return { ...planned, operation, command: { ...planned.command, batch } };
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure;
@@ -88,7 +89,7 @@ function planWith(
 }
 
 function plan(
-  link: VenueLink,
+  venue: Venue,
   operation: BatchOperation,
   origin: CommandOrigin,
   find: FindOrder,
@@ -98,9 +99,9 @@ function plan(
     case "place": {
       const { op: _, ...terms } = operation;
       const { symbol, clientOrderId } = terms;
-      const market = link.venue.listing.named(symbol);
+      const market = venue.listing.named(symbol);
       if (market === undefined) throw about("symbol", "unknown_symbol", { symbol });
-      const command = orderCommandOf(terms, market, origin, link.views);
+      const command = orderCommandOf(terms, market, origin, venue.views);
       if (clientOrderId !== undefined) {
         names.set(clientOrderId, { market, amended: (changes) => withAmendment(terms, changes) });
       }
@@ -111,7 +112,7 @@ function plan(
       const placed = names.get(operation.clientOrderId ?? "");
       if (placed !== undefined) return amendmentOf(operation, placed, origin);
       const order = find(operation);
-      const planned = amendmentOf(operation, targetOfOrder(link, order), origin);
+      const planned = amendmentOf(operation, targetOfOrder(venue, order), origin);
       if (isOpen(order)) return planned;
       const isNamed = operation.clientOrderId !== undefined;
       const failure = isNamed ? orderNotFound(operation) : notAmendable(order);

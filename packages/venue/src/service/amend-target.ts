@@ -2,11 +2,12 @@
 
 import type { Amendment, AmendOrderBody, Order, OrderTerms } from "@perpgate/protocol";
 import { ApiError, parseOrderId } from "@perpgate/protocol/core";
-import type { MarketUnits } from "@perpgate/venue";
+import type { MarketUnits } from "../listing/listing.js";
+import type { Venue } from "../venue.js";
+import type { CommandOf } from "./execution.js";
 import { amendedTermsOf, type CommandOrigin } from "./order-command.js";
 import { wrongField } from "./order-extras.js";
 import { about } from "./order-refusals.js";
-import type { CommandOf, VenueLink } from "./venue-link.js";
 
 export interface NamedOrder {
   readonly orderId?: string;
@@ -24,7 +25,7 @@ export function requireOneName({ orderId, clientOrderId }: NamedOrder): void {
 }
 
 /** @throws ApiError `order_not_found`, also for an order of another account. */
-export function namedOrder({ views }: VenueLink, account: number, named: NamedOrder): Order {
+export function namedOrder({ views }: Venue, account: number, named: NamedOrder): Order {
   const { orderId, clientOrderId = "" } = named;
   const id =
     orderId === undefined ? views.openOrderNamed(account, clientOrderId) : parseOrderId(orderId);
@@ -35,7 +36,7 @@ export function namedOrder({ views }: VenueLink, account: number, named: NamedOr
 
 /** The order that the name meant at a seq; it may have ended before that, or since. */
 export function orderNamedBefore(
-  { views }: VenueLink,
+  { views }: Venue,
   account: number,
   named: NamedOrder,
   seq: number,
@@ -70,13 +71,13 @@ export interface AmendTarget {
 
 /** The order that body and path of an amendment name; it may have ended. */
 export function orderToAmend(
-  link: VenueLink,
+  venue: Venue,
   account: number,
   body: AmendOrderBody,
   pathId: string,
 ): Order {
   requireOneName(body);
-  const order = namedOrder(link, account, body);
+  const order = namedOrder(venue, account, body);
   const names = [order.orderId, ...(body.clientOrderId === undefined ? [] : [body.clientOrderId])];
   if (!names.includes(pathId)) {
     throw wrongField("orderId", `the path names order ${pathId}, the body ${names.join(" or ")}`);
@@ -84,9 +85,9 @@ export function orderToAmend(
   return order;
 }
 
-export function targetOfOrder({ venue }: VenueLink, order: Order): AmendTarget {
+export function targetOfOrder({ listing }: Venue, order: Order): AmendTarget {
   const { symbol, side, type, leverage, margin, remainingSize: size } = order;
-  const market = venue.listing.named(symbol);
+  const market = listing.named(symbol);
   if (market === undefined)
     throw new Error(`order ${order.orderId} is in a market that is not listed`);
   // A stop that was triggered rests at its limit.

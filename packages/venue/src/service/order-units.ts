@@ -10,7 +10,7 @@ import {
   toMicrosFloor,
   toSteps,
 } from "@perpgate/protocol/core";
-import type { MarketUnits } from "@perpgate/venue";
+import type { MarketUnits } from "../listing/listing.js";
 
 /** Maximum of margin × leverage, in dollars. */
 export const MAX_ORDER_NOTIONAL = fromMicros(MAX_ORDER_NOTIONAL_MICROS);

@@ -5,6 +5,7 @@
  * tiers, the account's position) are read from the views at the same seq.
  */
 
+import type { Session } from "@perpgate/engine/reading";
 import type { ErrorCode, ErrorValues, OrderTerms } from "@perpgate/protocol";
 import {
   ApiError,
@@ -18,10 +19,10 @@ import {
   toMicrosFloor,
   toSteps,
 } from "@perpgate/protocol/core";
-import type { MarketUnits, Views } from "@perpgate/venue";
+import type { MarketUnits } from "../listing/listing.js";
+import type { Views } from "../views/views.js";
+import { type RefusedOutcome, sessionRefusal } from "./execution.js";
 import { MAX_ORDER_NOTIONAL } from "./order-units.js";
-import { sessionRefusal } from "./session-refusal.js";
-import type { LiveSession, RefusedOutcome } from "./venue-link.js";
 
 export interface RefusedOrder {
   readonly body: {
@@ -33,7 +34,7 @@ export interface RefusedOrder {
   /** What the order asks for; of an amendment, with what it changes. */
   readonly terms: OrderTerms;
   readonly market: MarketUnits;
-  readonly session: LiveSession;
+  readonly session: Session;
   readonly views: Views;
 }
 

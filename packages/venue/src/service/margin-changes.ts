@@ -1,61 +1,43 @@
 /** Moves money between the wallet and the margin of a position. */
 
+import { LATER, type RequestHandlers } from "@perpgate/link";
 import type { MarginBody, MarginChange } from "@perpgate/protocol";
 import { ApiError, fromMicros, INDEX_STALE_MS, toMicrosFloor } from "@perpgate/protocol/core";
-import type { Applied, Unanswered } from "@perpgate/venue";
-import type { Caller, Signed } from "../request.js";
+import type { Unanswered } from "../pending-batches.js";
+import type { Evidence } from "../record/record.js";
+import type { Applied } from "../replica.js";
+import { type RefusedOutcome, unanswered } from "./execution.js";
 import type { CommandOrigin } from "./order-command.js";
 import { wrongField } from "./order-extras.js";
 import { about, orderRefusal } from "./order-refusals.js";
 import { MAX_ORDER_NOTIONAL } from "./order-units.js";
-import {
-  conflict,
-  isSameBody,
-  markReplayed,
-  type OrderEvidence,
-  refuseOverlong,
-  SignedRequest,
-  type SignedServices,
-} from "./signed-request.js";
-import { type RefusedOutcome, unanswered } from "./venue-link.js";
+import { conflict, SignedRequest, type SignedServices } from "./signed-request.js";
 
-export class MarginFlow {
-  constructor(private readonly services: SignedServices) {}
-
-  /** `symbol` names the position in the path; the signed body names it, too. */
-  change(caller: Caller, symbol: string, request: Signed<MarginBody>): Promise<MarginChange> {
-    return new Promise((resolve, reject) => {
-      const { guard, limits, admission, signedBytes } = this.services;
-      if (symbol !== request.body.symbol) {
-        throw wrongField("symbol", `the path names ${symbol}, the body ${request.body.symbol}`);
-      }
-      const session = guard.sessionOf(caller);
-      limits.orders.take(session.account, caller.header);
-      const change = new MarginRequest(this.services, caller, session, request, resolve, reject);
-      const past = change.past();
-      if (past !== undefined) {
-        resolve(past);
-        return;
-      }
-      refuseOverlong(request.bytes, signedBytes);
-      admission.enter(caller.header);
-      change.begin(this.services.link.views.seqOfNonce(session, request.body.nonce));
-    });
-  }
+export function marginChanges(services: SignedServices): Pick<RequestHandlers, "changeMargin"> {
+  return {
+    changeMargin: (request, notes, reply) => {
+      new MarginRequest(services, request, notes, reply).begin();
+      return LATER;
+    },
+  };
 }
 
 class MarginRequest extends SignedRequest<MarginBody, MarginChange> {
+  protected count(): void {
+    this.services.orders.take(this.session.account, this.notes);
+  }
+
   /** The stored change of the nonce, if one with the same body used it. */
-  past(): MarginChange | undefined {
-    const { body, bytes } = this.request;
-    const past = this.services.link.views.marginChangeOf(this.session, body.nonce);
-    if (past === undefined || !isSameBody(past, bytes)) return undefined;
-    markReplayed(this.caller);
+  private past(): MarginChange | undefined {
+    const { views } = this.services.venue;
+    const past = views.marginChangeOf(this.session, this.request.body.nonce);
+    if (past === undefined || !this.hasBody(past)) return undefined;
+    this.notes.isReplay = true;
     return past.change;
   }
 
-  protected prepare(origin: CommandOrigin, evidence: OrderEvidence): () => void {
-    const { venue } = this.services.link;
+  protected prepare(origin: CommandOrigin, evidence: Evidence): () => void {
+    const { venue } = this.services;
     const { symbol, amount } = this.request.body;
     const market = venue.listing.named(symbol);
     if (market === undefined) throw new ApiError("market_not_found", { symbol });
@@ -83,7 +65,7 @@ class MarginRequest extends SignedRequest<MarginBody, MarginChange> {
   }
 
   private settle(applied: Applied): void {
-    const { views } = this.services.link;
+    const { views } = this.services.venue;
     const { nonce } = this.request.body;
     this.countWork(applied);
     const outcome = views.outcome(applied);
@@ -108,7 +90,8 @@ class MarginRequest extends SignedRequest<MarginBody, MarginChange> {
     const { session } = this;
     const { body } = this.request;
     const { symbol } = body;
-    const { views, venue } = this.services.link;
+    const { venue } = this.services;
+    const { views } = venue;
     switch (outcome.refusal) {
       case "position_not_found":
         return about("symbol", "position_not_found", { symbol });

@@ -1,18 +1,19 @@
 /** The API error of one operation of a batch that was refused, now or when the batch was executed. */
 
+import type { Session } from "@perpgate/engine/reading";
 import type { BatchBody } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
+import type { Venue } from "../venue.js";
 import { orderNotFound } from "./amend-target.js";
 import type { PlannedOperation } from "./batch-plan.js";
-import { notCancelable, ownOrder, tooLate } from "./cancel-flow.js";
+import { notCancelable, ownOrder, tooLate } from "./cancels.js";
+import { type RefusedOutcome, sessionRefusal } from "./execution.js";
 import { about, orderRefusal, signingRefusal } from "./order-refusals.js";
-import { sessionRefusal } from "./session-refusal.js";
-import type { LiveSession, RefusedOutcome, VenueLink } from "./venue-link.js";
 
 export interface RefusedBatch {
-  readonly session: LiveSession;
+  readonly session: Session;
   readonly body: BatchBody;
-  readonly link: VenueLink;
+  readonly venue: Venue;
 }
 
 export function operationRefusal(
@@ -22,7 +23,7 @@ export function operationRefusal(
 ): ApiError {
   const { operation, failure, terms, market } = planned;
   const { session, body } = batch;
-  const { views } = batch.link;
+  const { views } = batch.venue;
   if (outcome.refusal === "order_not_cancelable") {
     return failure ?? noOpenOrder(operation, batch);
   }
@@ -42,7 +43,7 @@ export function operationRefusal(
  */
 function noOpenOrder(
   operation: PlannedOperation["operation"],
-  { link, session }: RefusedBatch,
+  { venue, session }: RefusedBatch,
 ): ApiError {
   if (operation.op === "place") {
     return about("symbol", "unknown_symbol", { symbol: operation.symbol });
@@ -50,7 +51,7 @@ function noOpenOrder(
   const { orderId } = operation;
   if (operation.op === "amend" || orderId === undefined) return orderNotFound(operation);
   try {
-    return notCancelable(orderId, ownOrder(link, session.account, orderId).status);
+    return notCancelable(orderId, ownOrder(venue, session.account, orderId).status);
   } catch (error) {
     return asApiError(error);
   }

@@ -1,0 +1,103 @@
+/** Cancels: one order, all orders, or all orders after a time-out that the client keeps extending. */
+
+import type { Session } from "@perpgate/engine/reading";
+import type { NotesInMaking, RequestHandlers } from "@perpgate/link";
+import type { Order } from "@perpgate/protocol";
+import { ApiError, orderIdText } from "@perpgate/protocol/core";
+import { NO_EVIDENCE } from "../record/record.js";
+import type { Venue } from "../venue.js";
+import type { AccountCalls } from "./account-calls.js";
+import type { AccountLimit } from "./account-limits.js";
+import { isOpen, namedOrder, numberOf, requireOneName } from "./amend-target.js";
+import { execute, executeTaking, sessionRefusal, type VenueCommand } from "./execution.js";
+import { about } from "./order-refusals.js";
+
+export type Cancels = Pick<
+  RequestHandlers,
+  "cancelOrder" | "cancelAllOrders" | "cancelOrdersAfter"
+>;
+
+const EVERY_MARKET = -1;
+
+export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimit): Cancels {
+  const { views } = venue;
+  const canceling = ({ account }: Session, notes: NotesInMaking, command: VenueCommand) =>
+    executeTaking(venue, command, NO_EVIDENCE, (applied) => {
+      limit.countWork(account, views.workUnits(applied), notes);
+      return { outcome: views.outcome(applied), ended: views.endedOrders(applied, account) };
+    });
+  return {
+    cancelOrder: ({ session: number, body }, notes) =>
+      commands.run(number, notes, async (session) => {
+        const { account } = session;
+        requireOneName(body);
+        // One that is not open is refused before the command reaches the log.
+        const order = namedOrder(venue, account, body);
+        const { orderId: seen, status } = order;
+        if (!isOpen(order)) throw notCancelable(seen, status);
+        const { validUntil, clientOrderId } = body;
+        const command = {
+          kind: "CancelOrder",
+          stampMs: venue.nowMs(),
+          session: number,
+          // Another order may have the name once this is executed.
+          ...(clientOrderId === undefined
+            ? { orderId: numberOf(seen) }
+            : { orderId: 0, clientOrderId }),
+          ...(validUntil === undefined ? {} : { validUntilMs: validUntil }),
+        } as const;
+        const { outcome, ended } = await canceling(session, notes, command);
+        if (outcome.kind === "refused") {
+          // It was filled or canceled before this command.
+          if (outcome.refusal === "order_not_cancelable") {
+            throw notCancelable(seen, ownOrder(venue, account, seen).status);
+          }
+          if (outcome.refusal === "too_late") throw tooLate(validUntil ?? 0, views.timeMs);
+          throw sessionRefusal("CancelOrder", outcome);
+        }
+        // The first to end is the one that was named; others may have lived because of it.
+        const [first] = ended;
+        const orderId = first === undefined ? seen : orderIdText(first);
+        const { remainingSize } = ownOrder(venue, account, orderId);
+        return { result: { orderId, status: "canceled", remainingSize } };
+      }),
+    cancelAllOrders: ({ session: number, symbol }, notes) =>
+      commands.run(number, notes, async (session) => {
+        const market = symbol === undefined ? EVERY_MARKET : views.marketNumber(symbol);
+        if (market === undefined) {
+          throw about("symbol", "unknown_symbol", { symbol: symbol ?? "" });
+        }
+        const stampMs = venue.nowMs();
+        const command = { kind: "CancelAll", stampMs, session: number, market } as const;
+        // From the command's own events: orders that end for another reason are not part of the answer.
+        const { outcome, ended } = await canceling(session, notes, command);
+        if (outcome.kind === "refused") throw sessionRefusal("CancelAll", outcome);
+        return { result: { canceled: ended.map(orderIdText) } };
+      }),
+    cancelOrdersAfter: ({ session, afterMs }, notes) =>
+      commands.run(session, notes, async () => {
+        const stampMs = venue.nowMs();
+        const command = { kind: "CancelAfter", stampMs, session, afterMs } as const;
+        const { outcome, timeMs } = await execute(venue, command);
+        if (outcome.kind === "refused") throw sessionRefusal("CancelAfter", outcome);
+        return { result: { cancelAt: afterMs === 0 ? null : timeMs + afterMs } };
+      }),
+  };
+}
+
+/** An order of the account; throws `order_not_found`, also for another account's order. */
+export function ownOrder(venue: Venue, account: number, orderId: string): Order {
+  return namedOrder(venue, account, { orderId });
+}
+
+export function tooLate(validUntil: number, time: number): ApiError {
+  return about("validUntil", "too_late", { validUntil, time });
+}
+
+export function notCancelable(orderId: string, status: string): ApiError {
+  return new ApiError(
+    "order_not_cancelable",
+    { orderId, status },
+    { details: { orderId, status } },
+  );
+}
