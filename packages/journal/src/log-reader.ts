@@ -31,6 +31,12 @@ export class LogReader {
     return this.from;
   }
 
+  /** Where the batch that `next` returned last ends; undefined before the first. */
+  get place(): { readonly segment: number; readonly offset: number } | undefined {
+    const { cursor } = this;
+    return cursor && { segment: cursor.header.number, offset: cursor.offset };
+  }
+
   /** The next batch below batch number `until`, the durable end; undefined when there is none. */
   next(until: number): Batch | undefined {
     const stored = this.nextStored(until);

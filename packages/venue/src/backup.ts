@@ -44,7 +44,7 @@ import { refuseUnknownLog } from "./recovery/log-version.js";
 import { newestState } from "./recovery/newest-state.js";
 import { type SignedClaim, signedClaim } from "./verify/stored-claims.js";
 
-const SEGMENT = /^(\d+)\.log$/;
+export const SEGMENT = /^(\d+)\.log$/;
 const SNAPSHOT = /^(\d+)\.snapshot$/;
 const CHUNK_BYTES = 1 << 20;
 const PRIVATE_FOLDER = 0o700;
@@ -63,7 +63,12 @@ export interface BackupOptions {
   /** Called after each file, with all bytes copied so far. */
   readonly onCopied?: (file: string, bytes: number) => void;
   readonly makeFolder?: (path: string, mode: number) => void;
+  /** Copies no further than this place of the log; of a log that was pruned all of it is copied. */
+  readonly end?: LogEnd | undefined;
 }
+
+/** The end of a log, or a place in it where a batch ends. */
+export type LogEnd = Pick<LogState, "end" | "segment" | "offset">;
 
 /** Nothing was copied, for a reason that the operator can act on. */
 export class BackupRefused extends Error {
@@ -80,7 +85,7 @@ export async function backUp(
   to: string,
   options: BackupOptions = {},
 ): Promise<Backup> {
-  const { onCopied = () => undefined, makeFolder = makeFolders } = options;
+  const { onCopied = () => undefined, makeFolder = makeFolders, end } = options;
   if (existsSync(to) && readdirSync(to).length > 0) {
     throw new BackupRefused(`${to} is not empty; name a folder that is missing or empty`);
   }
@@ -90,7 +95,7 @@ export async function backUp(
   for (let tries = 1; ; tries++) {
     makeFolder(target.journal, PRIVATE_FOLDER);
     try {
-      const copied = await copyFolder(source, target, { onCopied, makeFolder });
+      const copied = await copyFolder(source, target, { onCopied, makeFolder, end });
       for (const folder of [target.journal, to]) sync(folder);
       return copied;
     } catch (error) {
@@ -114,7 +119,7 @@ function makeFolders(path: string, mode: number): void {
 async function copyFolder(
   source: DataFolder,
   target: DataFolder,
-  { onCopied, makeFolder }: Required<BackupOptions>,
+  { onCopied, makeFolder, end }: Required<BackupOptions>,
 ): Promise<Backup> {
   const signed = signedClaim(source);
   const before = inspect(source.journal);
@@ -123,12 +128,12 @@ async function copyFolder(
     bytes += more;
     onCopied(file, bytes);
   };
-  copySnapshots(source.journal, target.journal, before, count);
+  copySnapshots(source.journal, target.journal, end ?? before, count);
   if (before.first.batch > 0) {
     makeFolder(target.history, PRIVATE_FOLDER);
     count(source.history, copyHistory(source.history, target.history, before));
   }
-  const log = inspect(source.journal);
+  const log = { ...inspect(source.journal), ...end };
   copySegments(source.journal, target.journal, log, count);
   if (inspect(target.journal).first.batch !== before.first.batch) {
     throw new Overtaken("the venue pruned its log during the copy; try again");
@@ -141,7 +146,7 @@ async function copyFolder(
 
 type Count = (file: string, bytes: number) => void;
 
-function copySnapshots(source: string, target: string, log: LogState, count: Count): void {
+function copySnapshots(source: string, target: string, log: LogEnd, count: Count): void {
   for (const name of readdirSync(source)) {
     const batch = Number(SNAPSHOT.exec(name)?.[1] ?? Number.NaN);
     if (!(batch <= log.end.batch)) continue;
@@ -149,7 +154,7 @@ function copySnapshots(source: string, target: string, log: LogState, count: Cou
   }
 }
 
-function copySegments(source: string, target: string, log: LogState, count: Count): void {
+function copySegments(source: string, target: string, log: LogEnd, count: Count): void {
   for (const name of readdirSync(source)) {
     const segment = Number(SEGMENT.exec(name)?.[1] ?? Number.NaN);
     if (segment > log.segment || Number.isNaN(segment)) continue;
@@ -195,7 +200,7 @@ function refuseUnstartable(target: DataFolder, log: LogState): void {
   );
 }
 
-function inspect(journal: string, triesLeft = TRIES): LogState {
+export function inspect(journal: string, triesLeft = TRIES): LogState {
   try {
     const log = existsSync(journal) ? inspectLog(nodeDisk, journal, "tail") : undefined;
     if (log !== undefined) return log;
@@ -208,7 +213,7 @@ function inspect(journal: string, triesLeft = TRIES): LogState {
 }
 
 /** `length`: how many bytes count, for the segment that is being written; zeros follow them. */
-function copySegment(from: string, to: string, length: number | undefined): number {
+export function copySegment(from: string, to: string, length: number | undefined): number {
   const size = statSync(from).size;
   if (length === undefined) {
     copyFileSync(from, to);
@@ -248,7 +253,6 @@ function copySnapshot(from: string, to: string): number {
   return statSync(to).size;
 }
 
-/** Copies those that the copied log reaches: one past its end would claim a loss. */
 /** Without them no client that pinned an earlier log key could follow a restored venue. */
 function copySuccessors(from: string, to: string): number {
   if (!existsSync(from)) return 0;
@@ -257,7 +261,8 @@ function copySuccessors(from: string, to: string): number {
   return statSync(to).size;
 }
 
-function copyCheckpoints(from: string, to: string, log: LogState): number {
+/** Copies those that the copied log reaches: one past its end would claim a loss. */
+function copyCheckpoints(from: string, to: string, log: LogEnd): number {
   if (!existsSync(from)) return 0;
   // A line that is no checkpoint, or half written, claims nothing and is left out.
   const kept = readCheckpointLines(from).lines.filter(

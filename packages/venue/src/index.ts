@@ -19,6 +19,7 @@ export {
   isOwn,
 } from "./export/export-layout.js";
 export { type ExportQuery, type OpenExport, openExport } from "./export/export-rows.js";
+export { LogFollower } from "./follow.js";
 export type { FilteredRows } from "./history/filtered-rows.js";
 export type { RowWords } from "./history/rows.js";
 export type { AttestorHistory } from "./listing/attestor-history.js";
@@ -51,6 +52,7 @@ export { shownLoss } from "./recovery/log-proofs.js";
 export { refuseUnknownLog } from "./recovery/log-version.js";
 export { type Applied, Replica } from "./replica.js";
 export { IsAMirror, mirroredMessages, NotAMirror, type OpenStream } from "./replicated-log.js";
+export { type RestoreTarget, restore } from "./restore.js";
 export { type SequencedLog, Sequencer } from "./sequencer.js";
 export type { Attestation, SignedQueueRequest } from "./service/attestation.js";
 export { Core, type CoreOptions } from "./service/core.js";

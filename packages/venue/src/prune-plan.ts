@@ -24,6 +24,8 @@ import { newestState } from "./recovery/newest-state.js";
 export interface PrunePlan {
   /** Position of the oldest kept snapshot. */
   readonly below: LogSeq;
+  /** Of the last command in that snapshot: what is up to there cannot be replayed from this folder. */
+  readonly position: number;
   /** Files to remove, oldest first. */
   readonly files: readonly string[];
   readonly bytes: number;
@@ -48,12 +50,15 @@ export async function planPrune(directory: string, keepSnapshots: number): Promi
   history.close();
   const snapshots = new FileSnapshots(nodeDisk, folder.journal, log.logId);
   const usable: LogSeq[] = [];
+  let position = 0;
   for (let bound = held; usable.length < keepSnapshots; ) {
-    const from = newestState(snapshots, bound)?.from;
-    if (from === undefined) {
-      const found = `${usable.length} of ${keepSnapshots} snapshots are usable`;
-      throw new PruneRefused(`${found}; wait for the next, or keep fewer`);
+    const found = newestState(snapshots, bound);
+    if (found === undefined) {
+      const kept = `${usable.length} of ${keepSnapshots} snapshots are usable`;
+      throw new PruneRefused(`${kept}; wait for the next, or keep fewer`);
     }
+    const { from, state } = found;
+    position = state.engine.seq;
     usable.push(from);
     bound = from.batch - 1;
   }
@@ -61,6 +66,7 @@ export async function planPrune(directory: string, keepSnapshots: number): Promi
   const gone = segmentsBelow(nodeDisk, folder.journal, below, log.end);
   return {
     below,
+    position,
     files: gone.map(({ path }) => path),
     bytes: gone.reduce((sum, { path }) => sum + statSync(path).size, 0),
     keptSegments: listSegments(nodeDisk, folder.journal).length - gone.length,

@@ -86,6 +86,12 @@ export function instant(name: string) {
   };
 }
 
+/** A position of the log, or a time as `instant` takes it with a date. */
+export function logPlace(name: string) {
+  return (text: string): { readonly position: number } | { readonly timeMs: number } =>
+    text.includes("-") ? { timeMs: instant(name)(text) } : { position: wholeNumber(name)(text) };
+}
+
 /** A part of a whole: `50%` or `0.5`. */
 export function part(name: string) {
   return (text: string): number => {

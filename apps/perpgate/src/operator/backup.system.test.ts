@@ -185,7 +185,7 @@ describe("perpgate backup", () => {
     const { code, stderr } = await perpgate("backup");
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      /^perpgate: required option '--to <DIR>' not specified; usage: perpgate backup --to DIR.*\n$/,
+      /^perpgate: give --to DIR or --follow DIR; usage: perpgate backup --to DIR.*\n$/,
     );
   });
 });

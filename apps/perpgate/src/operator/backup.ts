@@ -7,26 +7,77 @@
 
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { isNotThere, JournalError } from "@perpgate/journal";
-import { type Backup, BackupRefused, backUp, shownLoss, UnknownToRelease } from "@perpgate/venue";
+import {
+  type Backup,
+  BackupRefused,
+  backUp,
+  LogFollower,
+  shownLoss,
+  UnknownToRelease,
+} from "@perpgate/venue";
 import { makeFolder } from "../cli/make-folder.js";
-import { isSystemError, StartError } from "../cli/start-error.js";
+import { isSystemError, StartError, UsageError } from "../cli/start-error.js";
 import { OWN_KEY } from "../serve/log-key-file.js";
+import { onStopSignal } from "../serve/stop-signals.js";
 import { dataFolderOf } from "./data-option.js";
-import { reportText, showStep, verified } from "./verify.js";
+import { endSteps, reportText, showStep, verified } from "./verify.js";
 
 const STEP_MS = 1_000;
 const KEY_REMARK = `  not copied: ${OWN_KEY}, a secret that the venue needs; keep a copy apart\n`;
 
 export interface BackupOptions {
-  readonly to: string;
+  readonly to?: string;
+  readonly follow?: string;
   readonly data?: string;
   readonly json?: boolean;
 }
 
 export async function backup(options: BackupOptions): Promise<number> {
-  const target = resolve(options.to);
+  const { to, follow } = options;
+  if ((to === undefined) === (follow === undefined)) {
+    throw new UsageError("give --to DIR or --follow DIR");
+  }
+  const target = resolve(to ?? follow ?? "");
   const data = dataFolderOf(options);
+  if (follow === undefined) return copyOnce(data, target, options);
+  // An earlier follower made it.
+  if (!existsSync(join(target, "journal"))) {
+    const code = await copyOnce(data, target, options);
+    if (code !== 0) return code;
+  }
+  return keepUp(data, target, options);
+}
+
+/** Until a signal: closed segments of the log as they are, the open one each second. */
+async function keepUp(data: string, target: string, { json }: BackupOptions): Promise<number> {
+  const stopped = new AbortController();
+  onStopSignal(() => stopped.abort());
+  let [bytes, records] = [0, 0];
+  try {
+    await refuseLoss(data);
+    const follower = new LogFollower(data, target);
+    while (!stopped.signal.aborted) {
+      const added = follower.update();
+      bytes += added.bytes;
+      records = added.records;
+      showStep(`followed ${bytes} bytes, up to record ${records}`);
+      await setTimeout(STEP_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
+    }
+  } catch (error) {
+    const isKnown = error instanceof BackupRefused || error instanceof JournalError;
+    throw isKnown || isSystemError(error) ? new StartError(error.message) : error;
+  } finally {
+    endSteps();
+  }
+  const report = { folder: target, bytes, records };
+  const text = `followed ${bytes} bytes to ${target}, up to record ${records}`;
+  process.stdout.write(`${json === true ? JSON.stringify(report) : text}\n`);
+  return 0;
+}
+
+async function copyOnce(data: string, target: string, options: BackupOptions): Promise<number> {
   await refuseLoss(data);
   const { bytes, signed } = await copy(data, target);
   // A signed checkpoint that is ahead of the log shows a loss too.
@@ -62,7 +113,7 @@ async function refuseLoss(data: string): Promise<void> {
 }
 
 /** Prints the bytes copied so far, at most once a second. */
-function copyProgress(): (file: string, bytes: number) => void {
+export function copyProgress(): (file: string, bytes: number) => void {
   let shownAtMs = performance.now();
   return (_file, bytes) => {
     if (performance.now() - shownAtMs < STEP_MS) return;

@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import { addCommand, addSubcommand, exitWith } from "../cli/command.js";
 import {
+  logPlace,
   REQUIRE_HELP,
   repeated,
   WITNESS_HELP,
@@ -68,16 +69,41 @@ the data folder of every other gateway before it starts.`,
       ),
     );
   addCommand(program, "backup", {
-    summary: "copy a data folder, also while its venue runs",
-    usage: ["--to DIR [--data DIR] [--json]"],
+    summary: "copy a data folder, also while its venue runs, once or all the time",
+    usage: ["--to DIR [--data DIR] [--json]", "--follow DIR [--data DIR] [--json]"],
     about: `Copies a data folder, also while its venue runs, and verifies the copy. Exit code 0 only if
-everything in it agrees.`,
-    examples: [["backup --data .data --to /backup/today", "copy and verify"]],
+everything in it agrees. With --follow it then adds what the log gains, each second, until a signal; a
+second call goes on with the same copy. The venue does not wait for it.`,
+    examples: [
+      ["backup --data .data --to /backup/today", "copy and verify"],
+      ["backup --data .data --follow /backup/live", "and keep it up to date"],
+    ],
   })
-    .requiredOption("--to <DIR>", "the target folder; missing or empty")
+    .option("--to <DIR>", "the target folder; missing or empty")
+    .option("--follow <DIR>", "the target folder; missing, empty, or of an earlier --follow")
     .option("--data <DIR>", DATA_HELP)
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("./backup.js")).backup(options)));
+  addCommand(program, "restore", {
+    summary: "make a data folder from a backup, up to a position or a time",
+    usage: ["--from DIR [--to POSITION|TIME] [--data DIR] [--json]"],
+    about: `Copies a backup into a data folder that is missing or empty, with the log up to a position or a
+time, both included, and verifies it. The log is cut where a batch ends, at that place or before. It
+names the position that it came to. Exit code 0 only if everything in the folder agrees.`,
+    examples: [
+      ["restore --from /backup/live --data .data", "all that the backup has"],
+      ["restore --from /backup/live --to 2026-11-18T09:30Z --data .data", "as it was then"],
+    ],
+  })
+    .requiredOption("--from <DIR>", "the backup")
+    .option(
+      "--to <POSITION|TIME>",
+      "the last position, or 2026-11-18T09:30Z (all)",
+      logPlace("--to"),
+    )
+    .option("--data <DIR>", DATA_HELP)
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (options) => (await import("./restore.js")).restoreFolder(options)));
   addCommand(program, "prune", {
     summary: "remove the oldest segments of a log, which can then no longer be verified",
     usage: ["[--data DIR] [--keep-snapshots N] [--dry-run] [--json]"],

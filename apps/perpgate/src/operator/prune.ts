@@ -26,10 +26,10 @@ export async function prune(options: PruneOptions): Promise<number> {
   const folder = dataFolderOf(options);
   const plan = await withReason(() => planPrune(folder, keepSnapshots));
   if (!isDry && plan.files.length > 0) await remove(folder, plan.below);
-  const { files, bytes, keptSegments, below } = plan;
+  const { files, bytes, keptSegments, below, position } = plan;
   if (options.json === true) {
     const removed = files.map((file) => basename(file));
-    const report = { dryRun: isDry, removed, bytes, keptSegments, snapshot: below };
+    const report = { dryRun: isDry, removed, bytes, keptSegments, snapshot: below, position };
     process.stdout.write(`${JSON.stringify(report)}\n`);
   } else {
     process.stdout.write(reportText(plan, isDry));
@@ -37,13 +37,18 @@ export async function prune(options: PruneOptions): Promise<number> {
   return 0;
 }
 
-function reportText({ files, bytes, keptSegments, below }: PrunePlan, isDry: boolean): string {
+function reportText(
+  { files, bytes, keptSegments, below, position }: PrunePlan,
+  isDry: boolean,
+): string {
   const place = `the snapshot at batch ${below.batch}, record ${below.record}`;
   if (files.length === 0) return `nothing to remove: every segment is needed from ${place} on\n`;
   const names = `${basename(files[0] ?? "")} to ${basename(files.at(-1) ?? "")}`;
   return (
     `${isDry ? "would remove" : "removed"} ${files.length} segments, ${bytes} bytes (${names})\n` +
-    `  kept: ${keptSegments} segments, from ${place} on\n`
+    `  kept: ${keptSegments} segments, from ${place} on\n` +
+    `  no longer replayed from this folder: positions up to ${position}, by verify, store verify, restore and ` +
+    "a rebuild of the history; a backup that was made before has them\n"
   );
 }
 
