@@ -30,8 +30,8 @@ export interface ClientOptions extends ConnectionOptions, ReceiptOptions {
   /** Messages per second on a socket. Default: 180, just below the gateway's default of 200. */
   readonly messagesPerSecond?: number;
   /**
-   * Milliseconds between two pings of a socket, one of which is on its way at a time. Default: 10,000; with
-   * several gateways 400, so that a dead one is left within about a second.
+   * Milliseconds between two pings of a socket. Default: 10,000; with several gateways 400, so that a dead
+   * one is left within about a second.
    */
   readonly heartbeatMs?: number;
   /**

@@ -209,6 +209,7 @@ describe("columns", () => {
       expect(numbers("Price")).toEqual([fill.price]);
       expect(numbers("Size")).toEqual([fill.size]);
       expect(numbers("Fee")).toEqual([fill.fee]);
+      expect(each[at]?.get("Fee")?.endsWith(` ${fill.liquidity}`)).toBe(true);
       expect(numbers("Realised PnL")).toEqual([rounded(fill.realizedPnl, 2)]);
       expect(each[at]?.get("Order")).toBe(fill.orderId);
       expect(numbers("Fills")).toEqual([1]);

@@ -9,6 +9,7 @@ export interface FillGroup
   > {
   readonly key: string;
   readonly count: number;
+  readonly liquidity: Fill["liquidity"] | "mixed";
 }
 
 /** The newest first, by the newest fill of each. A liquidation has no order: its fills of a block are one row. */
@@ -41,6 +42,9 @@ function groupOf(key: string, fills: readonly Fill[]): FillGroup {
     time,
     orderId,
     count: fills.length,
+    liquidity: fills.every((fill) => fill.liquidity === newest.liquidity)
+      ? newest.liquidity
+      : "mixed",
     size,
     price: fills.length === 1 ? newest.price : value / size,
     fee: sumOf(fills, (fill) => fill.fee, 1e6),

@@ -76,7 +76,7 @@ export function fillColumns({
     },
     { title: "Price", cell: ({ symbol, price }) => priceText(marketFeed.view(symbol), price) },
     { title: "Size", cell: ({ symbol, size }) => sizeText(marketFeed.view(symbol), size) },
-    { title: "Fee", cell: ({ fee }) => formatFee(fee) },
+    { title: "Fee", cell: ({ fee, liquidity }) => `${formatFee(fee)} ${liquidity}` },
     {
       title: "Realised PnL",
       cell: ({ realizedPnl }) => (

@@ -40,6 +40,21 @@ describe("silence", () => {
     await eventually(() => (client.stream.ageMs ?? Number.NaN) < 100).toBe(true);
   });
 
+  test("ageMs: a ping without an answer does no harm", async () => {
+    let isDropping = false;
+    class Dropping extends WebSocket {
+      override send(data: string): void {
+        if (!isDropping || !data.includes("ping")) super.send(data);
+      }
+    }
+    const client = newClient(venue, { WebSocket: Dropping, heartbeatMs: 20, silenceMs: 60_000 });
+    await client.stream.watchTicker("BTCUSD", () => undefined).ready;
+    isDropping = true;
+    await eventually(() => (client.stream.ageMs ?? 0) > 300).toBe(true);
+    isDropping = false;
+    await eventually(() => (client.stream.ageMs ?? Number.NaN) < 100).toBe(true);
+  });
+
   test("connectNow: ends the wait for the next try", async () => {
     const proxy = await CuttingProxy.before(venue.url);
     const client = newClient(venue, { url: proxy.url });

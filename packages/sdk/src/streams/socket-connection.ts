@@ -58,8 +58,6 @@ export class SocketConnection {
   /** Whether the greeting was accepted. */
   isReady = false;
   private isOver = false;
-  /** When the ping without an answer was sent. */
-  private pingedAt: number | undefined;
   private readonly socket: WebSocketLike;
   private readonly outbox: Pacer;
   private readonly timer: ReturnType<typeof setTimeout>;
@@ -106,12 +104,12 @@ export class SocketConnection {
     this.outbox.holdFor(ms);
   }
 
-  /** Counts the heartbeats without a message, which a message resets; one ping at a time is on its way. */
+  /** Counts the heartbeats without a message, which a message resets, and pings. */
   beat(): void {
     this.silentBeats++;
-    if (this.pingedAt !== undefined) return;
-    this.pingedAt = performance.now();
-    this.send(JSON.stringify(messageOf(socketPing, {}))).catch(() => undefined);
+    // The answer names it: one that a server has not answered does not matter.
+    const id = String(Math.floor(performance.now()));
+    this.send(JSON.stringify(messageOf(socketPing, { id }))).catch(() => undefined);
   }
 
   /** Closes it; no event follows. */
@@ -159,14 +157,15 @@ export class SocketConnection {
       this.lose({ error: new ConnectionError(text, { cause }) });
       return;
     }
-    if (frame.t === "pong") this.answered();
+    if (frame.t === "pong") this.answered(frame.d);
     if (this.isReady) this.events.onFrame(this, frame);
     else this.greeted(frame);
   }
 
-  private answered(): void {
-    this.freshAt = this.pingedAt ?? this.freshAt;
-    this.pingedAt = undefined;
+  private answered(pong: unknown): void {
+    const hasId = typeof pong === "object" && pong !== null && "id" in pong;
+    const sentAt = hasId ? Number(pong.id) : Number.NaN;
+    if (sentAt > this.freshAt && sentAt <= this.receivedAt) this.freshAt = sentAt;
   }
 
   private greeted(frame: ServerFrame): void {
