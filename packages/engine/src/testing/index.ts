@@ -9,6 +9,7 @@ export {
   PLAIN_EXTRAS,
   plainOrder,
   setCohort,
+  withdrawalVote,
 } from "./commands.js";
 export { depositCommands } from "./flow/deposit-flow.js";
 export { batches } from "./flow/flow.js";

@@ -7,19 +7,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command, Engine, EventLog } from "@perpgate/engine";
 import {
+  addressOf,
   applyBatch,
   batches,
+  creditVote,
   depositCommands,
+  genesis,
   joining,
   type LogBatch,
+  openSession,
   type ProfileName,
   ReferenceVenue,
+  withdrawalVote,
   writerId,
 } from "@perpgate/engine/testing";
 import { Random } from "@perpgate/protocol/random";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { DEFAULT_PARAMETERS, venueConfigOf } from "../listing/venue-config.js";
 import { NO_EVIDENCE } from "../record/record.js";
 import { newReplicaState, observe, type ReplicaState } from "../recovery/replica-state.js";
+import { START_MS, TEST_MARKETS } from "../testing/test-venue.js";
 import { bookedBalance } from "../views/account-view.js";
 import { History } from "./history.js";
 import { openHistoryStore } from "./history-store.js";
@@ -46,7 +53,7 @@ async function openHistory(rows: ReplicaState["rows"]): Promise<History> {
 /** Each account's balances after the commands that changed it. */
 type Balances = Map<number, { readonly seq: number; readonly balance: number }[]>;
 
-async function run(name: ProfileName | "deposits", seed: number, count: number) {
+async function run(name: ProfileName | "deposits" | "withdrawals", seed: number, count: number) {
   const state = newReplicaState();
   const { engine } = state;
   const history = await openHistory(state.rows);
@@ -65,7 +72,9 @@ async function run(name: ProfileName | "deposits", seed: number, count: number) 
       if (balance !== (own.at(-1)?.balance ?? 0)) own.push({ seq, balance });
     }
   };
-  if (name === "deposits") {
+  if (name === "withdrawals") {
+    for (const command of withdrawals(engine)) note(command, engine.apply(command));
+  } else if (name === "deposits") {
     for (const command of depositCommands("dev", new Random(seed, name), count, engine)) {
       note(command, engine.apply(command));
     }
@@ -79,6 +88,38 @@ async function run(name: ProfileName | "deposits", seed: number, count: number) 
     for (const batch of settlements(engine)) expect(applyBatch(engine, batch, note)).toBeNull();
   }
   return { engine, history, balances };
+}
+
+/** Two withdrawals, of which one is paid and one expires. */
+function* withdrawals(engine: Engine): Generator<Command> {
+  const attestation = { attestorKind: "chain", attestors: 1, attestorQuorum: 1 } as const;
+  const chain = { chain: "ethereum", chainId: 1, tokens: ["USDC"], maxUnpaid: 1_000 };
+  const bounds = { accountPerDay: 1_000, venuePerHour: 1_000, venuePerDay: 1_000 };
+  const config = venueConfigOf(TEST_MARKETS, {
+    ...DEFAULT_PARAMETERS,
+    ...attestation,
+    devCredit: 0,
+    withdrawals: { minWithdrawal: 1, fee: 0.5, ...bounds, lifeSeconds: 3_600, chains: [chain] },
+  });
+  yield genesis(START_MS, config);
+  const address = addressOf(1);
+  const session = engine.seq + 1;
+  yield openSession({ stampMs: START_MS, address });
+  const [token, depositId] = ["USDC", engine.seq + 1];
+  const from = { stampMs: START_MS, session, chain: "ethereum", token };
+  yield { kind: "RegisterDeposit", ...from, txHash: "ab".repeat(32) };
+  const credits = [{ address, amountMicros: 300e6, logIndex: 0 }];
+  yield creditVote({ stampMs: START_MS, depositId, credits });
+  const first = engine.seq + 1;
+  for (const nonce of [1, 2]) {
+    yield { kind: "Withdraw", ...from, key: "key", nonce, amountMicros: nonce * 50e6 };
+  }
+  yield withdrawalVote({ stampMs: START_MS, withdrawalId: first, verdict: "paid" });
+  for (let second = 1; second <= 3_601; second++) {
+    yield { kind: "Tick", slot: START_MS / 200 + 5 * second };
+  }
+  const stampMs = engine.state.timeMs;
+  yield withdrawalVote({ stampMs, withdrawalId: first + 1, verdict: "unpaid" });
 }
 
 /** Settles every market that is not settled yet, each a tick below its mark. */
@@ -129,6 +170,7 @@ test.each([
   ["controls", 24, 4_000],
   ["herd", 25, 2_000],
   ["deposits", 26, 1_000],
+  ["withdrawals", 27, 3_609],
 ] as const)("flow %s, seed %i, %i commands: amounts add up", async (name, seed, count) => {
   const { engine, history, balances } = await run(name, seed, count);
   const markets = [...engine.state.markets.map(({ number }) => number), NO_MARKET];
