@@ -69,14 +69,19 @@ export interface CoreLinkOptions {
 export class CoreLink implements Receiver {
   /** Resolves with the reason when the link ends. */
   readonly closed: Promise<Error>;
+  /** Resolves once the link has ended and every request of the edge has been executed or refused. */
+  readonly finished: Promise<void>;
   private readonly transport: Transport;
   /** Until another core leads the log there is one. */
   private readonly epoch = 0;
   private readonly inFlight = new Set<number>();
   private readonly notices: Partial<NoticeHandlers>;
+  /** Requests whose handlers have not settled, also after the end. */
+  private running = 0;
   private isGreeted = false;
   private reason: Error | undefined;
   private onClosed: (reason: Error) => void = () => undefined;
+  private onFinished: () => void = () => undefined;
 
   constructor(
     connect: (receiver: Receiver) => Transport,
@@ -84,6 +89,9 @@ export class CoreLink implements Receiver {
   ) {
     this.closed = new Promise((resolve) => {
       this.onClosed = resolve;
+    });
+    this.finished = new Promise((resolve) => {
+      this.onFinished = resolve;
     });
     this.notices = {
       ...options.notices,
@@ -162,22 +170,28 @@ export class CoreLink implements Receiver {
     }
     this.inFlight.add(id);
     const notes: NotesInMaking = { counted: undefined, rows: 0, work: 0, isReplay: false };
+    this.running++;
+    const finish = (): void => {
+      this.running--;
+      this.finishIfDone();
+    };
+    const reply: Reply<N> = {
+      answer: (settled) => {
+        this.answer(name, id, notes, settled);
+        finish();
+      },
+      refuse: (error) => {
+        this.refuse(name, id, notes, error);
+        finish();
+      },
+    };
     try {
-      const answer = handlers[name](body, notes, {
-        answer: (settled) => this.answer(name, id, notes, settled),
-        refuse: (error) => this.refuse(name, id, notes, error),
-      });
+      const answer = handlers[name](body, notes, reply);
       if (answer === LATER) return;
-      if (!(answer instanceof Promise)) {
-        this.answer(name, id, notes, answer);
-        return;
-      }
-      answer.then(
-        (settled) => this.answer(name, id, notes, settled),
-        (error: unknown) => this.refuse(name, id, notes, error),
-      );
+      if (answer instanceof Promise) answer.then(reply.answer, reply.refuse);
+      else reply.answer(answer);
     } catch (error) {
-      this.refuse(name, id, notes, error);
+      reply.refuse(error);
     }
   }
 
@@ -228,5 +242,10 @@ export class CoreLink implements Receiver {
     this.inFlight.clear();
     this.transport.end();
     this.onClosed(reason);
+    this.finishIfDone();
+  }
+
+  private finishIfDone(): void {
+    if (this.reason !== undefined && this.running === 0) this.onFinished();
   }
 }

@@ -51,7 +51,7 @@ import { ORDER_REQUESTS } from "./order-frames.js";
 import type { Refusal } from "./refusal-kind.js";
 import { shaped } from "./schema-kind.js";
 import { MAX_KEY_BYTES, SESSION_REQUESTS } from "./session-frames.js";
-import { STREAM_NOTICES } from "./stream-frames.js";
+import { STREAM_NOTICES, STREAM_REQUESTS } from "./stream-frames.js";
 
 export type { Side };
 
@@ -181,6 +181,7 @@ export const REQUESTS = {
 
   ...SESSION_REQUESTS,
   ...ORDER_REQUESTS,
+  ...STREAM_REQUESTS,
 };
 
 /** The limits that the core counts. */

@@ -21,6 +21,6 @@ export type {
 } from "./frames.js";
 export { type Levels, PUBLISHED_LEVELS, PublishedSide } from "./published-side.js";
 export { errorOf, refusalOf } from "./refusal.js";
-export { MAX_TRADES } from "./stream-frames.js";
+export { MAX_TRADES, type PrivateUpdate } from "./stream-frames.js";
 export { type MemoryOptions, memoryTransport, type Receiver, type Transport } from "./transport.js";
 export { connectToCore, type EdgeListener, listenForEdges } from "./unix-socket.js";

@@ -155,6 +155,36 @@ export function list<T>(kind: Kind<T>, max: number): Kind<readonly T[]> {
   };
 }
 
+type Named<F extends Fields> = {
+  [N in keyof F]: { readonly name: N; readonly value: ValueOf<F[N]> };
+}[keyof F];
+
+/** A value of one of these kinds, with the name of its kind. */
+export function named<F extends Fields>(kinds: F): Kind<Named<F>>;
+export function named(kinds: Fields): Kind<{ readonly name: string; readonly value: unknown }> {
+  const names = Object.keys(kinds);
+  const name = oneOf(names);
+  return {
+    words: names.map((each) => `${each}: ${kinds[each]!.words}`).join(" │ "),
+    write: (to, { name: own, value }) => {
+      name.write(to, own);
+      inside(own, () => kinds[own]!.write(to, value));
+    },
+    read: (from) => {
+      const own = name.read(from);
+      return { name: own, value: inside(own, () => kinds[own]!.read(from)) };
+    },
+  };
+}
+
+function inside<T>(name: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw within(name, error);
+  }
+}
+
 /** Levels of a book in ticks and lots; one of 0 lots is not there any more. */
 export function levels(max: number): Kind<readonly Level[]> {
   return list(

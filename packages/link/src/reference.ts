@@ -41,6 +41,14 @@ most one per 10 ms, and at most an eighth of its thread's time. The edge keeps t
 readers cost the core nothing. The sum of a book is over its published levels; an edge whose copy has
 another sum ends its link.
 
+A reader of a private stream begins with \`readStream\`, page by page if it resumes, and is live once it has
+the last page: frames arrive in order, so updates after \`seq\` follow. All edges share 256 rows of the
+history in a turn of the core's event loop, one read of each in turn; a page has 64, and 256 more that it
+refers to. An edge asks for no page that the socket has no room for.
+
+The core counts the edges that have sockets of a session. A link that ends takes all sessions of its edge
+with it; they count as disconnected there, once more after the edge's requests in flight have settled.
+
 | waits for an edge | what the core does |
 |---|---|
 | up to 1 MiB | sends everything |

@@ -39,7 +39,7 @@ function read(schema: unknown): Json {
 
 function kindOf(schema: unknown): Kind<unknown> {
   const { anyOf, oneOf, type, enum: words, const: constant, properties, items } = read(schema);
-  if (Array.isArray(anyOf)) return kindOfNullable(anyOf);
+  if (Array.isArray(anyOf)) return kindOfUnion(anyOf);
   if (Array.isArray(oneOf)) return kindOfVariants(oneOf);
   if (Array.isArray(words)) return choice(words);
   if (constant !== undefined) return choice([constant]);
@@ -66,12 +66,36 @@ function boundOf(maxLength: unknown, otherwise: number): number {
   return typeof maxLength === "number" ? 3 * maxLength : otherwise;
 }
 
-function kindOfNullable(branches: readonly unknown[]): Kind<unknown> {
+function kindOfUnion(branches: readonly unknown[]): Kind<unknown> {
   const others = branches.filter((branch) => read(branch).type !== "null");
+  if (others.length === branches.length) return kindOfEither(branches);
   if (others.length !== 1 || branches.length !== 2) {
-    throw new TypeError("a union has a kind only if it is of one schema and null");
+    throw new TypeError("a union with null has a kind only if it is of one other schema");
   }
   return nullable(kindOf(others[0]));
+}
+
+/** Of two objects, of which the second has constants that the first one's values never equal. */
+function kindOfEither(branches: readonly unknown[]): Kind<unknown> {
+  const [first, second, ...more] = branches;
+  const constants = Object.entries(read(read(second).properties)).flatMap(([name, schema]) => {
+    const { const: constant } = read(schema);
+    return constant === undefined ? [] : [{ name, constant }];
+  });
+  if (constants.length === 0 || more.length > 0) {
+    throw new TypeError("a union has a kind only if its second and last schema has constants");
+  }
+  const kinds = [kindOf(first), kindOf(second)] as const;
+  return {
+    words: kinds.map(({ words }) => words).join(" or "),
+    write: (to, value) => {
+      const object = isObject(value) ? value : {};
+      const isSecond = constants.every(({ name, constant }) => object[name] === constant);
+      flag.write(to, isSecond);
+      kinds[isSecond ? 1 : 0].write(to, value);
+    },
+    read: (from) => kinds[flag.read(from) ? 1 : 0].read(from),
+  };
 }
 
 function kindOfList(items: unknown, { maxItems }: Json): Kind<unknown> {

@@ -1,5 +1,5 @@
 /**
- * The part of the table of frames about streams: 384 to 447 are notices.
+ * The part of the table of frames about streams: 384 to 447 are notices, 256 to 319 requests.
  *
  * An edge follows a public stream while sockets of it read the stream. It gets the state first, then what
  * changes, each once for all its sockets.
@@ -16,9 +16,28 @@ import {
   Trade,
   VenueStatus,
 } from "@perpgate/protocol";
+import {
+  AccountFrame,
+  DepositsFrame,
+  FillsFrame,
+  OrdersFrame,
+  PositionsFrame,
+  PreconfirmFrame,
+} from "@perpgate/protocol/operations";
 import { Type } from "typebox";
-import { notice } from "./frame-rules.js";
-import { count, decimal, levels, list, oneOf, text } from "./kinds.js";
+import { notice, request } from "./frame-rules.js";
+import {
+  count,
+  decimal,
+  flag,
+  levels,
+  list,
+  named,
+  oneOf,
+  optional,
+  text,
+  type ValueOf,
+} from "./kinds.js";
 import { PUBLISHED_LEVELS } from "./published-side.js";
 import { shaped } from "./schema-kind.js";
 
@@ -31,6 +50,26 @@ const symbol = text(32);
 /** `book.<symbol>` after the command `seq`. */
 const BOOK = { symbol, seq: count(), block: count(), time: shaped(TimeMs) };
 const sum = count(0xffff_ffff);
+
+/** What a command changed for an account, by stream, in the shape of the stream's frames. */
+const PRIVATE = {
+  preconfirms: shaped(PreconfirmFrame),
+  orders: shaped(OrdersFrame),
+  positions: shaped(PositionsFrame),
+  fills: shaped(FillsFrame),
+  account: shaped(AccountFrame),
+  deposits: shaped(DepositsFrame),
+};
+const PRIVATE_STREAMS = [
+  "preconfirms",
+  "orders",
+  "positions",
+  "fills",
+  "account",
+  "deposits",
+] as const;
+const privateUpdate = named(PRIVATE);
+export type PrivateUpdate = ValueOf<typeof privateUpdate>;
 
 export const STREAM_NOTICES = {
   follow: notice(
@@ -99,5 +138,55 @@ export const STREAM_NOTICES = {
       block: shaped(Nullable(BlockNumber)),
     },
     "Tickers and status that the edge has are those of this position and time; `block` is the last sealed one.",
+  ),
+  privateUpdate: notice(
+    400,
+    "core",
+    { accounts: list(count(), 65_536), updates: list(privateUpdate, PRIVATE_STREAMS.length) },
+    "What one command changed, for each of the accounts, on the streams that the edge follows.",
+  ),
+  privateBroken: notice(
+    401,
+    "core",
+    { account: count(), seq: count() },
+    "What the command changed cannot be read: sockets that follow the account and have less than it close.",
+  ),
+  unfollowAccount: notice(
+    402,
+    "edge",
+    { account: count(), stream: oneOf(PRIVATE_STREAMS) },
+    "No socket of the edge reads the stream of the account any more.",
+  ),
+  connectionsLost: notice(
+    403,
+    "core",
+    {},
+    "The log has ended the connections of all sessions of this core: their sockets close.",
+  ),
+};
+
+export const STREAM_REQUESTS = {
+  readStream: request(
+    256,
+    { session: count(), stream: oneOf(PRIVATE_STREAMS), since: optional(count()) },
+    {
+      isGap: flag,
+      updates: list(privateUpdate, 65_536),
+      seq: count(),
+      isLast: flag,
+    },
+    "The edge follows a stream of the session's account. Without `since`: the state at `seq`. With it: changes after it, up to `seq`, a page; a gap, if they are not kept, with the state. What comes after `seq` follows as `privateUpdate` if the page is the last.",
+  ),
+  connectSession: request(
+    258,
+    { session: count() },
+    {},
+    "The session has its first socket at the edge. Answered once the log has it.",
+  ),
+  disconnectSession: request(
+    260,
+    { session: count(), isAgain: flag },
+    {},
+    "The session has lost its last socket at the edge; `isAgain`: what a closed socket had in flight is answered. Answered once the log has it.",
   ),
 };

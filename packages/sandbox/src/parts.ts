@@ -106,8 +106,8 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
   await link.ready;
   const log = pino({ level: "silent" });
   const streams = await StreamServer.open({
-    link,
-    venue,
+    edge,
+    seq: () => venue.seq,
     log: { info: () => undefined, error: onFault },
     limits: {},
     release: VERSION,

@@ -21,7 +21,6 @@ export {
 export { type ExportQuery, type OpenExport, openExport } from "./export/export-rows.js";
 export { LogFollower } from "./follow.js";
 export type { FilteredRows } from "./history/filtered-rows.js";
-export type { RowWords } from "./history/rows.js";
 export type { AttestorHistory } from "./listing/attestor-history.js";
 export type { AttestorKeys } from "./listing/attestor-keys.js";
 export { checkConfig } from "./listing/config-change.js";
@@ -57,7 +56,6 @@ export { type SequencedLog, Sequencer } from "./sequencer.js";
 export type { Attestation, SignedQueueRequest } from "./service/attestation.js";
 export { Core, type CoreOptions } from "./service/core.js";
 export { answered, type VenueCommand } from "./service/execution.js";
-export { conflictOf } from "./service/public-reads.js";
 export { systemBootClock } from "./time/boot-clock.js";
 export { SlotClock, STEP_IN_MS } from "./time/slot-clock.js";
 export { MAX_LAG_MS, VenueClock } from "./time/venue-clock.js";
@@ -83,18 +81,7 @@ export {
   type VerifyReport,
   verify,
 } from "./verify/verify.js";
-export type { BookLevels, Levels } from "./views/book-view.js";
-export {
-  type AccountChange,
-  changedDeposit,
-  changeKind,
-  moneyIn,
-  tellsMoney,
-  tellsOfAck,
-  tellsOfFills,
-} from "./views/change-view.js";
 export type { Outcome } from "./views/outcome.js";
 export type { PastBatch, PastOperation } from "./views/past-results.js";
-export type { PublicEventSink } from "./views/public-events.js";
 export { type PastAcknowledgement, Views } from "./views/views.js";
 export { WithdrawalVotes } from "./withdrawal-votes.js";

@@ -210,8 +210,8 @@ export async function serve(
     edge,
     readiness,
     streams: await StreamServer.open({
-      link,
-      venue,
+      edge,
+      seq: () => venue.seq,
       log,
       limits: settings.sockets,
       release: version,

@@ -100,6 +100,9 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
     getDeposit: told("getDeposit", { result: { ...DEPOSIT, votes: [VOTE] } }),
     getWithdrawals: told("getWithdrawals", { result: [WITHDRAWAL] }),
     getWithdrawal: told("getWithdrawal", { result: { ...WITHDRAWAL, votes: [] } }),
+    readStream: told("readStream", { isGap: false, updates: [], seq: 1, isLast: true }),
+    connectSession: told("connectSession", {}),
+    disconnectSession: told("disconnectSession", {}),
     tlogCheckpoint: told("tlogCheckpoint", NO_FILE),
     tlogSuccessors: told("tlogSuccessors", NO_FILE),
     tlogPolicy: told("tlogPolicy", NO_FILE),
@@ -132,7 +135,11 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
   const transport = memoryTransport();
   new CoreLink(transport.connectCore, {
     handlers,
-    notices: { follow: () => undefined, unfollow: () => undefined },
+    notices: {
+      follow: () => undefined,
+      unfollow: () => undefined,
+      unfollowAccount: () => undefined,
+    },
     window: 1_000,
     isReplicated: false,
     position: () => 1,

@@ -161,6 +161,7 @@ describe("operations of a socket", () => {
     const trader = await Trader.enter(at);
     const client = await StreamClient.connect(at.url, trader.token);
     await client.ask({ op: "subscribe", streams: ["preconfirms", "orders"] });
+    await client.next("orders");
     client.frames.length = 0;
     const nonceOf = new Map<unknown, number>();
     for (let i = 0; i < 40; i++) {

@@ -10,12 +10,11 @@
 
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
-import type { EdgeLink } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
-import type { Venue } from "@perpgate/venue";
 import type { Registry } from "prom-client";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
 import { bearerTokenOf } from "../auth/session-token.js";
+import type { Edge } from "../edge.js";
 import type { GatewayContext } from "../http/context.js";
 import type { AllowedOrigins } from "../http/cors.js";
 import { whenReached } from "../http/log-position.js";
@@ -42,8 +41,9 @@ export interface StreamLogger {
 }
 
 export interface StreamServerOptions {
-  readonly link: EdgeLink;
-  readonly venue: Venue;
+  readonly edge: Edge;
+  /** Log seq of the last command that an order was answered with. */
+  readonly seq: () => number;
   readonly log: StreamLogger;
   readonly limits?: Partial<SocketLimits>;
   /** The release of this gateway, for the stream `status`. */
@@ -72,31 +72,23 @@ export class StreamServer {
   /** From the first socket on. */
   private readers: AddressReaders | undefined;
   private readonly heartbeat: NodeJS.Timeout;
-  private readonly unobserve: () => void;
   private readonly counts = new SocketCounts(KNOWN_OPERATIONS);
   private origins: AllowedOrigins = "*";
   private isStopping = false;
 
-  private constructor({ link, venue, log, limits, release }: StreamServerOptions) {
+  private constructor({ edge, seq, log, limits, release }: StreamServerOptions) {
     this.limits = { ...DEFAULT_SOCKET_LIMITS, ...limits };
     const problem = socketLimitsProblem(this.limits);
     if (problem !== undefined) throw new RangeError(problem);
     this.log = log;
     this.endings = new SampledLog(log, "ended sockets");
-    this.sessions = new SessionSockets(venue, (error) =>
-      log.error({ err: error }, "SessionDisconnected was not submitted"),
+    const { link } = edge;
+    this.sessions = new SessionSockets(link, edge.sessions, (error) =>
+      log.error({ err: error }, "the core was not told of a socket"),
     );
-    this.unobserve = venue.observe({
-      onCommand: () => undefined,
-      onWriterLost: () => this.sessions.closeAll(),
-    });
-    this.hub = new StreamHub({
-      link,
-      venue,
-      closeSession: (session) => this.sessions.closeSession(session),
-      onFault: (error) => log.error({ err: error }, "a stream failed"),
-      release,
-    });
+    const onFault = (error: unknown): void => log.error({ err: error }, "a stream failed");
+    this.hub = new StreamHub({ link, seq, onFault, release });
+    void link.closed.then(() => this.closeAll());
     const options: ServerOptions & FragmentLimits = {
       noServer: true,
       clientTracking: false,
@@ -171,7 +163,10 @@ export class StreamServer {
         whenReached(
           request,
           gateway.edge,
-          () => this.accept(request, socket, head, address, gateway),
+          () =>
+            this.learnSession(request, socket, gateway, () =>
+              this.accept(request, socket, head, address, gateway),
+            ),
           (error) => refuseUpgrade(socket, error, gateway.refusals),
         ),
       );
@@ -180,18 +175,23 @@ export class StreamServer {
 
   /**
    * Closes all sockets, those with calls in flight once these are answered; resolves once they are closed
-   * and every `SessionDisconnected` is durable, or given up by a log that stalls.
+   * and every end of a session's connection is durable, or given up by a log that stalls.
    */
   async stop(): Promise<void> {
     this.isStopping = true;
-    this.sessions.stop();
     clearInterval(this.heartbeat);
-    this.unobserve();
     this.hub.stop();
+    await this.closeAll();
+    await this.sessions.settled();
+  }
+
+  /** Closes sockets once their calls in flight are answered; resolves once they are closed. */
+  private async closeAll(): Promise<void> {
+    // Without a core there is nothing to answer either.
+    this.isStopping = true;
     const connections = [...this.connections];
     inPieces(connections, (connection) => connection.closeWhenAnswered(CLOSE.stopping));
     await Promise.all(connections.map(({ closed }) => closed));
-    await this.sessions.settled();
   }
 
   /** Destroys sockets that are not closed yet. */
@@ -224,6 +224,24 @@ export class StreamServer {
       chargeAndAccept();
     });
     socket.once("close", cancelWait);
+  }
+
+  /** Asks the core for the session of a token that is not known here. */
+  private learnSession(
+    { headers }: IncomingMessage,
+    socket: Duplex,
+    { edge, refusals }: GatewayContext,
+    proceed: () => void,
+  ): void {
+    const token = bearerTokenOf(headers.authorization);
+    if (token === undefined || edge?.sessions.isUnknown(token) !== true) {
+      proceed();
+      return;
+    }
+    edge.sessions.learn(token).then(proceed, (error: unknown) => {
+      const isRefusal = error instanceof ApiError;
+      refuseUpgrade(socket, isRefusal ? error : new ApiError("internal_error", {}), refusals);
+    });
   }
 
   private accept(

@@ -15,4 +15,5 @@ export function handlersWith(changes: Partial<RequestHandlers> = {}): RequestHan
 export const NO_NOTICES: NoticeHandlers<EdgeNotice> = {
   follow: () => undefined,
   unfollow: () => undefined,
+  unfollowAccount: () => undefined,
 };

@@ -13,11 +13,12 @@ import { deposits } from "./deposits.js";
 import { logFiles } from "./log-files.js";
 import { marginChanges } from "./margin-changes.js";
 import { orders } from "./orders.js";
+import { Presence, type PresenceRequests } from "./presence.js";
 import { publicReads } from "./public-reads.js";
 import { emitSessionChanges, type SessionSink } from "./session-notices.js";
 import { sessions } from "./sessions.js";
 import { signIns } from "./sign-ins.js";
-import { PublicStreams } from "./streams/public-streams.js";
+import { EdgeStreams, type StreamRequests } from "./streams/edge-streams.js";
 
 /** Requests of one edge in flight. Its budgets and limits admit far fewer. */
 const WINDOW = 100_000;
@@ -34,9 +35,10 @@ export interface CoreOptions {
 }
 
 export class Core implements SessionSink {
-  private readonly handlers: RequestHandlers;
+  private readonly handlers: Omit<RequestHandlers, keyof (StreamRequests & PresenceRequests)>;
   private readonly links = new Set<CoreLink>();
-  private readonly streams: PublicStreams;
+  private readonly streams: EdgeStreams;
+  private readonly presence: Presence;
 
   constructor(private readonly options: CoreOptions) {
     const { venue, clusterStatus, limits } = options;
@@ -47,7 +49,9 @@ export class Core implements SessionSink {
     const ordering = new AccountLimit("orders", ordersPerSecond, ordersBurst);
     const commands = new AccountCalls(venue, canceling, false);
     const signed = { venue, orders: ordering, cancels: canceling };
-    this.streams = new PublicStreams(venue, (error) => options.onFault(error, "streams"));
+    const onFault = (error: unknown): void => options.onFault(error, "streams");
+    this.presence = new Presence(venue, onFault);
+    this.streams = new EdgeStreams(venue, onFault);
     this.handlers = {
       ...publicReads(venue, clusterStatus),
       ...logFiles(venue),
@@ -79,7 +83,11 @@ export class Core implements SessionSink {
   connect(transport: (receiver: Receiver) => Transport): CoreLink {
     const { venue, onFault } = this.options;
     const link: CoreLink = new CoreLink(transport, {
-      handlers: this.handlers,
+      handlers: {
+        ...this.handlers,
+        ...this.streams.requestsOf(() => link),
+        ...this.presence.requestsOf(() => link),
+      },
       notices: this.streams.noticesOf(() => link),
       window: WINDOW,
       isReplicated: venue.isReplicated,
@@ -90,12 +98,19 @@ export class Core implements SessionSink {
     void link.closed.then(() => {
       this.links.delete(link);
       this.streams.leave(link);
+      this.presence.leave(link, link.finished);
     });
     return link;
   }
 
-  /** Stops sending streams to the edges. */
+  /** Stops sending streams to the edges; the log is not asked again for what it has not taken. */
   stop(): void {
     this.streams.stop();
+    this.presence.stop();
+  }
+
+  /** Resolves once every end of a session's connections is in the log, or given up after `stop`. */
+  settled(): Promise<void> {
+    return this.presence.settled();
   }
 }

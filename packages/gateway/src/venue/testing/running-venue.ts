@@ -145,7 +145,16 @@ export async function runVenue(
   const proofs = changes.proofs ?? proofsInThisThread(contracts);
   const attestation = changes.attestation?.(venue);
   const coreFaults: unknown[] = [];
-  const core = new Core({ venue, limits, attestation, onFault: (error) => coreFaults.push(error) });
+  const streamFaults: object[] = [];
+  const core = new Core({
+    venue,
+    limits,
+    attestation,
+    onFault: (error, part) => {
+      if (part === "streams" || part === "readStream") streamFaults.push({ err: error });
+      else coreFaults.push(error);
+    },
+  });
   const connect = (): EdgeLink => {
     const transport = memoryTransport({ isCoded: process.env.PERPGATE_CODED_LINK === "1" });
     core.connect(transport.connectCore);
@@ -168,11 +177,10 @@ export async function runVenue(
     services: { nonces, proofs },
   });
   await link.ready;
-  const streamFaults: object[] = [];
   const socketEndings: object[] = [];
   const streams = await StreamServer.open({
-    link,
-    venue,
+    edge,
+    seq: () => venue.seq,
     log: {
       info: (fields) => socketEndings.push(fields),
       error: (fields) => streamFaults.push(fields),

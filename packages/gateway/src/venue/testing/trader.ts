@@ -14,6 +14,12 @@ let lastNonce = 0;
 export class Trader {
   sessionKey = newSessionKey();
   token = "";
+
+  /** The number of the session. */
+  get session(): number {
+    return Number(this.token.split(".")[1]);
+  }
+
   expiresAt = 0;
   private orderNonce = 0;
 

@@ -3,7 +3,8 @@
 import { ApiError } from "@perpgate/protocol/core";
 import { socketAuth, socketPing, socketSession } from "@perpgate/protocol/operations";
 import { BearerToken } from "../../auth/session-token.js";
-import { type LogProgress, lagging } from "../../http/log-position.js";
+import type { Edge } from "../../edge.js";
+import { lagging } from "../../http/log-position.js";
 import { chargeOperation } from "../../limits/charge-operation.js";
 import { COST } from "../../limits/costs.js";
 import { edgeOf } from "../../operations/handler.js";
@@ -19,14 +20,20 @@ export const auth = handleMessage(socketAuth, ({ token: text }, call, { sessions
   const token = new BearerToken(text);
   const bind = () => sessions.bind(connection, sessions.sessionOf(token, connection.session));
   const { edge } = gateway;
-  const isAhead = edge?.isReplicated === true && token.session > edge.position;
-  call.answerWith(isAhead ? reach(edge, token).then(bind) : bind(), () => ({}));
+  if (edge?.sessions.isUnknown(token) === true) {
+    call.answerWith(learn(edge, token).then(bind), () => ({}));
+  } else {
+    call.answerWith(bind(), () => ({}));
+  }
   return undefined;
 });
 
-/** The session was opened at another gateway, which is ahead of this one, or it is of another log. */
-async function reach(progress: LogProgress, { session }: BearerToken): Promise<void> {
-  if (!(await progress.reachedIfAnswered(session))) throw lagging(progress);
+/** The session may have been opened at another gateway, which is ahead of this one, or be of another log. */
+async function learn(edge: Edge, token: BearerToken): Promise<void> {
+  const { session } = token;
+  const isAhead = edge.isReplicated && session > edge.position;
+  if (isAhead && !(await edge.reachedIfAnswered(session))) throw lagging(edge);
+  await edge.sessions.learn(token);
 }
 
 /** Sets the options of the socket's session; answered once they are durable. */

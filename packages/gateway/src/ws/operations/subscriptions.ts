@@ -4,7 +4,8 @@
  * `subscribe` sends, in this order: one `error` per refused stream; one `error` for an invalid token
  * unless a private stream was refused for it; one `ok` with the accepted streams and the seq they start
  * from; their first frames. A stream that the socket already reads restarts: a client that lost frames
- * gets a new snapshot this way. A gateway that is behind `since` waits for it; one that has applied all
+ * gets a new snapshot this way. A private stream begins after the seq of the `ok`, or with a state that is
+ * as new. A gateway that is behind `since` waits for it; one that has applied all
  * that was answered before, and does not have it, reports a gap.
  */
 
@@ -27,18 +28,22 @@ export const subscribe = handleMessage(socketSubscribe, (message, call, context)
   const { edge } = context.gateway;
   // Both may be of a log that was set up again, and never come.
   const needed = { seen: 0, named: Math.max(message.since ?? 0, positionOf(message.token)) };
-  if (edge?.isReplicated !== true || isApplied(edge, needed)) {
+  const token = message.token === undefined ? undefined : new BearerToken(message.token);
+  const isKnown = token === undefined || edge?.sessions.isUnknown(token) !== true;
+  const isReachedNow = edge?.isReplicated !== true || isApplied(edge, needed);
+  if (edge === undefined || (isKnown && isReachedNow)) {
     subscribeNow(message, call, context);
     return undefined;
   }
-  // The client was at another gateway, which is ahead of this one.
-  void waitFor(edge, needed)
-    .then((isReached) => {
+  // The client was at another gateway, which is ahead of this one, or its token is new here.
+  void (isReachedNow ? Promise.resolve(true) : waitFor(edge, needed))
+    .then(async (isReached) => {
+      if (isReached && token !== undefined && !isKnown) await edge.sessions.learn(token);
       if (!isReached) call.refuse(lagging(edge));
       else if (call.connection.isStopping) call.refuse(new ApiError("stopped", {}));
       else if (call.connection.isOpen) subscribeNow(message, call, context);
     })
-    .catch((error: unknown) => call.fail(error));
+    .catch((error: unknown) => call.refuse(error));
   return undefined;
 });
 
@@ -68,13 +73,14 @@ function subscribeNow(
   }
   if (!isTokenReported) call.refuse(badToken);
   if (accepted.length === 0) return;
-  call.ok({ streams: accepted.map(({ stream }) => stream), seq: context.hub.seq });
+  const { seq } = context.hub;
+  call.ok({ streams: accepted.map(({ stream }) => stream), seq });
   for (const entry of accepted) {
     connection.subscriptions.get(entry.stream)?.end();
     // The first frame of an earlier stream may have closed the socket as too slow.
     if (!connection.isOpen) break;
     try {
-      open(entry, connection, context, message);
+      open(entry, connection, context, { ...message, from: seq });
     } catch (error) {
       call.fail(error);
     }
@@ -141,7 +147,7 @@ function open(
   { stream, name }: AcceptedStream,
   connection: Connection,
   { hub }: SocketContext,
-  { format, since }: { readonly format?: "packed" | "plain"; readonly since?: number },
+  { format, since, from }: { format?: "packed" | "plain"; since?: number; from: number },
 ): void {
   if ("symbol" in name || name.stream === "blocks" || name.stream === "status") {
     const end = hub.openPublic(connection, name, { isPlain: format === "plain" });
@@ -151,6 +157,6 @@ function open(
   const { session } = connection;
   if (session === undefined) throw new ApiError("token_required", {});
   connection.charge(COST.privateSnapshot);
-  const end = hub.openPrivate(connection, name.stream, session.account, since);
+  const end = hub.openPrivate(connection, name.stream, session, { since, from });
   connection.subscriptions.set(stream, { isPrivate: true, end });
 }

@@ -14,7 +14,10 @@ import { SocketPairs } from "../testing/connected-pair.js";
 import { StreamClient } from "../testing/stream-client.js";
 import { wireFrame } from "../wire-frame.js";
 import { AccountFeed } from "./account-feed.js";
-import { PAGE_ROWS, ROWS_PER_TURN } from "./backfill.js";
+
+/** Of the core. */
+const PAGE_ROWS = 64;
+const ROWS_PER_TURN = 256;
 
 /** Orders, each two rows of the history: more than a page of it. */
 const ORDERS = 200;
@@ -22,10 +25,18 @@ const ACCOUNT = 1;
 /** Bytes on a socket above which Node emits a drain. */
 const NODE_BUFFER_BYTES = getDefaultHighWaterMark(false);
 
-function feedOf({ venue }: RunningVenue): AccountFeed {
-  return new AccountFeed(venue, (error) => {
+/** The feed of a further edge. */
+async function feedOf(at: RunningVenue): Promise<AccountFeed> {
+  const feed = new AccountFeed(await at.connect(), (error) => {
     throw error;
   });
+  onTestFinished(() => feed.stop());
+  return feed;
+}
+
+/** The first trader's session. */
+function ownerOf({ session }: Trader) {
+  return { number: session, account: ACCOUNT };
 }
 
 async function placeMany(trader: Trader): Promise<void> {
@@ -51,7 +62,7 @@ describe("resume: a reader that stops and goes on", () => {
     const filler = wireFrame({ t: "ok", d: { text: "x".repeat(1_500) } });
     while (connection.bufferedBytes <= roomBytes) connection.send(filler);
     expect(connection.bufferedBytes).toBeLessThan(NODE_BUFFER_BYTES);
-    feedOf(at).open(connection, "deposits", ACCOUNT, since);
+    (await feedOf(at)).open(connection, "deposits", ownerOf(trader), { since, from: 0 });
     client.socket.resume();
     expect((await client.next("deposits")).d).toMatchObject({ deposits: [{ status: "queued" }] });
   });
@@ -68,7 +79,7 @@ describe("resume: a reader that stops and goes on", () => {
     // All that the kernel buffers: no history is sent until the client reads.
     const filler = wireFrame({ t: "ok", d: { text: "x".repeat(1_500) } });
     while (connection.bufferedBytes === 0) connection.send(filler);
-    feedOf(at).open(connection, "orders", ACCOUNT, since);
+    (await feedOf(at)).open(connection, "orders", ownerOf(trader), { since, from: 0 });
     const seqs: number[] = [];
     while (seqs.length < ORDERS) {
       expect(connection.bufferedBytes).toBeLessThanOrEqual(maxBufferedBytes);
@@ -88,10 +99,15 @@ describe("resume over budget: every page that is paid for is sent", () => {
   const MANY_ROWS = 20 * ORDERS;
 
   /** The frames that arrive until the reader is live, or has read the same rows many times. */
-  async function resume(at: RunningVenue, stream: "orders" | "fills", since: number) {
+  async function resume(
+    at: RunningVenue,
+    trader: Trader,
+    stream: "orders" | "fills",
+    since: number,
+  ) {
     const { connection, client } = await (await SocketPairs.open({}, budgetsWith(POOR))).connect();
-    const feed = feedOf(at);
-    onTestFinished(feed.open(connection, stream, ACCOUNT, since));
+    const feed = await feedOf(at);
+    onTestFinished(feed.open(connection, stream, ownerOf(trader), { since, from: 0 }));
     const { counts } = connection;
     const isOver = () => feed.readerCount > 0 || counts.backfilledRows > MANY_ROWS;
     await until(isOver);
@@ -105,7 +121,7 @@ describe("resume over budget: every page that is paid for is sent", () => {
     const trader = await Trader.enter(at);
     const since = at.venue.seq;
     await placeMany(trader);
-    const seqs = (await resume(at, "orders", since)).map(({ d }) => Number(d.seq));
+    const seqs = (await resume(at, trader, "orders", since)).map(({ d }) => Number(d.seq));
     expect(seqs).toHaveLength(ORDERS);
     expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
   });
@@ -116,7 +132,7 @@ describe("resume over budget: every page that is paid for is sent", () => {
     await placeMany(trader);
     const since = at.venue.seq;
     await trader.send("/v1/orders/cancel-all");
-    const frames = await resume(at, "orders", since);
+    const frames = await resume(at, trader, "orders", since);
     expect(frames).toHaveLength(1);
     expect(frames[0]?.d.orders).toHaveLength(ORDERS);
   });
@@ -134,7 +150,7 @@ describe("resume over budget: every page that is paid for is sent", () => {
     }
     const fills = await taker.list("/v1/fills?limit=1000");
     expect(fills.length).toBeGreaterThanOrEqual(ORDERS);
-    const frames = await resume(at, "fills", since);
+    const frames = await resume(at, taker, "fills", since);
     expect(frames).toHaveLength(sales);
     expect(frames.flatMap(({ d }) => d.fills)).toHaveLength(fills.length);
   });
@@ -237,6 +253,8 @@ describe("a frame that cannot be encoded", () => {
     const at = await runVenue();
     const trader = await Trader.enter(at);
     const client = await follow(at, trader);
+    const reader = await StreamClient.connect(at.url);
+    await reader.ask({ op: "subscribe", streams: ["trades.BTCUSD"] });
     vi.spyOn(at.venue.views, "emitPublicEvents").mockImplementationOnce(() => {
       throw new Error("the disk is on fire");
     });
@@ -259,10 +277,12 @@ describe("what readers cost", () => {
 
   test("orders: the first frame is charged by its rows", async () => {
     const at = await runVenue();
-    await placeMany(await Trader.enter(at));
-    const { connection } = await (await SocketPairs.open()).connect();
+    const trader = await Trader.enter(at);
+    await placeMany(trader);
+    const { connection, client } = await (await SocketPairs.open()).connect();
     const charged = rowsCharged(connection);
-    feedOf(at).open(connection, "orders", ACCOUNT, undefined);
+    (await feedOf(at)).open(connection, "orders", ownerOf(trader), { since: undefined, from: 0 });
+    await client.next("orders");
     expect(charged()).toBe(ORDERS);
   });
 
@@ -278,7 +298,7 @@ describe("what readers cost", () => {
     const { connection, client } = await (await SocketPairs.open()).connect();
     const charged = rowsCharged(connection);
     const changes = at.venue.views.changesSince(ACCOUNT, since, 1_000).length;
-    const end = feedOf(at).open(connection, "fills", ACCOUNT, since);
+    const end = (await feedOf(at)).open(connection, "fills", ownerOf(maker), { since, from: 0 });
     for (let i = 0; i < fills; i++) await client.next("fills");
     expect(charged()).toBe(changes + 1 + 2 * fills);
     end();
@@ -326,7 +346,7 @@ describe("what readers cost", () => {
     expect(decode).toHaveBeenCalledTimes(1);
     const { connection, client } = await (await SocketPairs.open()).connect();
     const charged = rowsCharged(connection);
-    feedOf(at).open(connection, "deposits", ACCOUNT, since);
+    (await feedOf(at)).open(connection, "deposits", ownerOf(traders[0]!), { since, from: 0 });
     await client.next("deposits");
     expect(charged()).toBeGreaterThan(20);
   });
@@ -342,8 +362,8 @@ describe("what readers cost", () => {
     });
     vi.spyOn(connection, "hasRoom", "get").mockReturnValueOnce(false);
     vi.spyOn(connection, "room").mockReturnValueOnce(room);
-    const feed = feedOf(at);
-    feed.open(connection, "orders", ACCOUNT, since);
+    const feed = await feedOf(at);
+    feed.open(connection, "orders", ownerOf(trader), { since, from: 0 });
     await placeMany(trader);
     expect([feed.readerCount, at.venue.views.changesFrom > since + 1]).toEqual([0, true]);
     makeRoom();
@@ -360,18 +380,24 @@ describe("what readers cost", () => {
     await placeMany(trader);
     const { connection } = await (await SocketPairs.open()).connect();
     const { counts } = connection;
-    const feed = feedOf(at);
+    const feed = await feedOf(at);
     const read = vi.spyOn(at.venue.views, "changesSince");
     const readers = 12;
-    for (let i = 0; i < readers; i++) feed.open(connection, "deposits", ACCOUNT, since);
+    for (let i = 0; i < readers; i++)
+      feed.open(connection, "deposits", ownerOf(trader), { since, from: 0 });
     expect([counts.activeBackfills, counts.backfilledRows]).toEqual([readers, 0]);
-    await nextTurn();
+    const rowsRead = () =>
+      read.mock.results.reduce(
+        (sum, { type, value }) => sum + (type === "return" ? value.length : 0),
+        0,
+      );
+    while (rowsRead() === 0) await nextTurn();
     // Four readers have one page each.
     expect(new Set(read.mock.calls.map(([, seq]) => seq))).toEqual(new Set([since]));
-    for (let before = counts.backfilledRows; feed.readerCount < readers; ) {
+    for (let before = rowsRead(); feed.readerCount < readers; ) {
       await nextTurn();
-      expect(counts.backfilledRows - before).toBeLessThan(ROWS_PER_TURN + PAGE_ROWS);
-      before = counts.backfilledRows;
+      expect(rowsRead() - before).toBeLessThan(ROWS_PER_TURN + PAGE_ROWS);
+      before = rowsRead();
     }
     expect(counts.activeBackfills).toBe(0);
     expect(counts.backfilledRows).toBeGreaterThan(readers * ORDERS - 1);
@@ -379,9 +405,12 @@ describe("what readers cost", () => {
 
   test("a reader that ends while it resumes: leaves the queue, and nothing is read for it", async () => {
     const at = await runVenue();
-    await Trader.enter(at);
+    const trader = await Trader.enter(at);
     const { connection } = await (await SocketPairs.open()).connect();
-    const end = feedOf(at).open(connection, "orders", ACCOUNT, 0);
+    const end = (await feedOf(at)).open(connection, "orders", ownerOf(trader), {
+      since: 0,
+      from: 0,
+    });
     expect(connection.counts.activeBackfills).toBe(1);
     end();
     expect(connection.counts.activeBackfills).toBe(0);

@@ -1,60 +1,70 @@
 /**
  * The private streams: `preconfirms`, `orders`, `positions`, `fills`, `account`, `deposits`.
  *
- * A reader is a cursor, `AccountReader.seq`, into its account's changes, which the history stores by log
- * seq. A reader that resumes gets the history first (`backfill.ts`) and goes live in the turn in which it
- * reaches the present, so nothing is missed or repeated. From then on:
+ * A reader is a cursor, `AccountReader.seq`, into its account's changes. It begins with a request to the
+ * core, for the present state or for the changes after a seq, page by page, and goes live in the turn in
+ * which it has sent the page that ends at the present: what the core sends after that page are the
+ * changes that follow it. From then on each update goes to the readers with a lower seq, so nothing is
+ * missed or repeated.
  *
- *   1. `onCommand`, inside the apply callback, appends the changed rows of live accounts to `pending`
- *   2. `flush`, in the next turn, after the acknowledgements of the orders, encodes one frame per
- *      stream and sends it to each reader with `reader.seq < entry.seq`, then sets `reader.seq`
- *
- * No frame may be left out. If one cannot be encoded, the sockets that would miss it are closed before
- * any later frame is sent, and resume from the last seq they have.
+ * No frame may be left out. If one cannot be encoded, or the core cannot read it, the sockets that would
+ * miss it are closed before any later frame is sent, and resume from the last seq they have.
  */
 
+import type { AnswerBodies, EdgeLink, NoticeBodies, PrivateUpdate } from "@perpgate/link";
 import type { PrivateStream } from "@perpgate/protocol";
-import type { RowWords, Venue } from "@perpgate/venue";
-import { COST } from "../../limits/costs.js";
-import { CLOSE } from "../close-codes.js";
-import type { Connection } from "../connection.js";
+import { ApiError } from "@perpgate/protocol/core";
+import { AddressChecksums } from "../../operations/address-checksums.js";
+import { CLOSE, type CloseReason } from "../close-codes.js";
+import type { Connection, ConnectionSession } from "../connection.js";
 import type { WireFrame } from "../wire-frame.js";
-import { Backfills } from "./backfill.js";
-import { gapFrame, isOfStream, PrivateFrames } from "./private-frames.js";
+import { gapFrame, privateFrame } from "./private-frames.js";
+import { StreamReads } from "./stream-reads.js";
 
 export interface AccountReader {
   readonly connection: Connection;
   readonly stream: PrivateStream;
+  readonly session: number;
   readonly account: number;
-  /** Everything up to this log seq was sent. */
-  seq: number;
+  /** Everything up to this log seq was sent; undefined: nothing yet, and it begins with the state. */
+  seq: number | undefined;
+  /** Whether the client named the seq. */
+  readonly isResumed: boolean;
   isEnded: boolean;
 }
 
-interface PendingChange {
-  readonly account: number;
-  readonly seq: number;
-  readonly rows: readonly RowWords[];
+/** What a reader begins with. */
+export interface Beginning {
+  /** The last seq that the client has; undefined: it begins now. */
+  readonly since: number | undefined;
+  /** The seq that the `ok` of the subscription has. */
+  readonly from: number;
 }
+
+/** A stream of which there is no present state, only changes. */
+const STATELESS: ReadonlySet<PrivateStream> = new Set(["preconfirms", "fills"]);
+
+type Answer = AnswerBodies["readStream"];
 
 export class AccountFeed {
   /** Live readers by account. */
   private readonly live = new Map<number, Set<AccountReader>>();
-  /** Changes applied and not yet sent, in log order. */
-  private pending: PendingChange[] = [];
-  private turn: NodeJS.Immediate | undefined;
-  private readonly frames: PrivateFrames;
-  private readonly backfills: Backfills;
+  /** Readers of each stream of an account, also those that are not live. */
+  private readonly counts = new Map<string, number>();
+  private readonly checksums = new AddressChecksums();
+  private readonly reads: StreamReads;
 
   constructor(
-    private readonly venue: Venue,
+    private readonly link: EdgeLink,
     private readonly onFault: (error: unknown) => void,
   ) {
-    this.frames = new PrivateFrames(venue);
-    this.backfills = new Backfills(venue, this.frames, {
-      goLive: (reader) => this.goLive(reader),
-      onOvertaken: (reader) => this.beginAfterGap(reader, reader.seq),
-      fail: (reader, error) => this.fail([reader], error),
+    this.reads = new StreamReads(link, {
+      take: (reader, answer) => this.take(reader, answer),
+      fail: (reader, error) => this.refuse(reader, error),
+    });
+    link.on({
+      privateUpdate: (update) => this.onUpdate(update),
+      privateBroken: ({ account, seq }) => this.close(this.behind(account, seq)),
     });
   }
 
@@ -69,130 +79,105 @@ export class AccountFeed {
   open(
     connection: Connection,
     stream: PrivateStream,
-    account: number,
-    since: number | undefined,
+    { number: session, account }: Pick<ConnectionSession, "number" | "account">,
+    { since, from }: Beginning,
   ): () => void {
-    const { seq, views } = this.venue;
-    const reader: AccountReader = { connection, stream, account, seq, isEnded: false };
-    if (since === undefined) this.beginWithState(reader);
-    else if (since <= seq && since + 1 >= views.changesFrom) {
-      reader.seq = since;
-      this.backfills.begin(reader);
-    } else this.beginAfterGap(reader, since);
+    const seq = since ?? (STATELESS.has(stream) ? from : undefined);
+    const isResumed = since !== undefined;
+    const reader = { connection, stream, session, account, seq, isResumed, isEnded: false };
+    const key = keyOf(reader);
+    this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
+    this.reads.begin(reader);
     return () => this.end(reader);
   }
 
-  /**
-   * `since` is before the outbox begins, or beyond the end: then it belongs to another log, or to one that
-   * lost its end.
-   */
-  private beginAfterGap(reader: AccountReader, since: number): void {
-    const { connection, stream } = reader;
-    reader.seq = this.venue.seq;
-    connection.counts.gaps++;
-    connection.send(gapFrame(stream, since, reader.seq));
-    this.beginWithState(reader);
-  }
-
-  private beginWithState(reader: AccountReader): void {
-    const { connection, stream, account, seq } = reader;
-    const state = this.frames.state(stream, account, seq);
-    if (state !== undefined) {
-      connection.charge(COST.historyRow * state.rows);
-      connection.send(state.frame);
-    }
-    this.goLive(reader);
-  }
-
-  /** Runs inside the apply callback; must not throw. */
-  onCommand(seq: number): void {
-    if (this.live.size === 0) return;
-    try {
-      this.collect(seq);
-    } catch (error) {
-      // The account is unknown, so every live reader may miss a frame.
-      this.fail(
-        [...this.live.values()].flatMap((readers) => [...readers]),
-        error,
-      );
-    }
-  }
-
   stop(): void {
-    clearImmediate(this.turn);
-    this.pending = [];
-    this.backfills.stop();
+    this.reads.stop();
   }
 
-  private collect(seq: number): void {
-    const byAccount = new Map<number, RowWords[]>();
-    for (const { account, row } of this.venue.views.lastChanges) {
-      if (!this.live.has(account)) continue;
-      const rows = byAccount.get(account);
-      if (rows === undefined) byAccount.set(account, [row]);
-      else rows.push(row);
+  /** Sends what the core has read for the reader; returns whether it needs another page. */
+  private take(reader: AccountReader, answer: Answer): boolean {
+    const { connection, stream } = reader;
+    if (answer.isGap) {
+      connection.counts.gaps++;
+      connection.send(gapFrame(stream, reader.seq ?? 0, answer.seq));
     }
-    if (byAccount.size === 0) return;
-    for (const [account, rows] of byAccount) this.pending.push({ account, seq, rows });
-    this.turn ??= setImmediate(() => this.flush());
+    for (const [i, update] of answer.updates.entries()) {
+      // A page that is paid for is sent as far as there is room, and at least one frame of it.
+      if (i > 0 && !connection.hasBufferRoom) return true;
+      connection.send(privateFrame(update, this.checksums));
+      reader.seq = update.value.seq;
+      // It was too slow for the frame.
+      if (reader.isEnded) return false;
+    }
+    reader.seq = answer.seq;
+    if (!answer.isLast) return true;
+    this.goLive(reader);
+    return false;
   }
 
-  private flush(): void {
-    this.turn = undefined;
-    const { pending } = this;
-    this.pending = [];
-    for (const entry of pending) {
-      const readers = this.live.get(entry.account);
+  private onUpdate({ accounts, updates }: NoticeBodies["privateUpdate"]): void {
+    const [first] = updates;
+    if (first === undefined) return;
+    const { seq } = first.value;
+    const frames = new Map<PrivateStream, WireFrame>();
+    for (const account of accounts) {
+      const readers = this.live.get(account);
       if (readers === undefined) continue;
       try {
-        this.send(entry, readers);
+        this.send(readers, updates, seq, frames);
       } catch (error) {
-        this.fail(
-          [...readers].filter(({ seq }) => seq < entry.seq),
-          error,
-        );
+        this.onFault(error);
+        this.close(this.behind(account, seq));
       }
     }
   }
 
-  private send(entry: PendingChange, readers: ReadonlySet<AccountReader>): void {
-    // All frames are encoded before the first is sent: a command goes to every stream or to none.
-    const frames = this.framesFor(entry, readers);
+  /** All frames are encoded before the first is sent: a command goes to every stream or to none. */
+  private send(
+    readers: ReadonlySet<AccountReader>,
+    updates: readonly PrivateUpdate[],
+    seq: number,
+    frames: Map<PrivateStream, WireFrame>,
+  ): void {
+    const streams = new Set(Array.from(readers, ({ stream }) => stream));
+    for (const update of updates) {
+      if (!streams.has(update.name) || frames.has(update.name)) continue;
+      frames.set(update.name, privateFrame(update, this.checksums));
+    }
     for (const reader of readers) {
-      // It went live after this command, which its history or snapshot includes.
-      if (reader.seq >= entry.seq) continue;
-      reader.seq = entry.seq;
       const frame = frames.get(reader.stream);
-      if (frame === undefined) continue;
+      // It went live after this command, which its page or state includes.
+      if (frame === undefined || isAt(reader, seq)) continue;
+      reader.seq = seq;
       // A command has frames on several streams, and a batch of the log has many commands.
       reader.connection.corkUntilNextTick();
       reader.connection.send(frame);
     }
   }
 
-  /** One frame per stream that has a reader and a change. */
-  private framesFor(
-    { account, seq, rows }: PendingChange,
-    readers: ReadonlySet<AccountReader>,
-  ): ReadonlyMap<PrivateStream, WireFrame> {
-    const frames = new Map<PrivateStream, WireFrame>();
-    const streams = new Set<PrivateStream>();
-    for (const reader of readers) if (reader.seq < seq) streams.add(reader.stream);
-    for (const stream of streams) {
-      const own = rows.filter((row) => isOfStream(row, stream));
-      if (own.length === 0) continue;
-      frames.set(stream, this.frames.update(stream, account, seq, own));
-    }
-    return frames;
+  /** Live readers of the account that do not have what the command changed. */
+  private behind(account: number, seq: number): AccountReader[] {
+    return [...(this.live.get(account) ?? [])].filter((reader) => !isAt(reader, seq));
   }
 
-  /** Closes the sockets of readers that would miss a frame. */
-  private fail(readers: readonly AccountReader[], error: unknown): void {
-    this.onFault(error);
+  /** The readers would miss a frame. */
+  private close(
+    readers: readonly AccountReader[],
+    reason: CloseReason = CLOSE.internalError,
+  ): void {
     for (const reader of readers) {
       this.end(reader);
-      reader.connection.close(CLOSE.internalError);
+      reader.connection.close(reason);
     }
+  }
+
+  private refuse(reader: AccountReader, error: unknown): void {
+    const code = error instanceof ApiError ? error.code : undefined;
+    // The core has reported what failed there.
+    if (code === undefined) this.onFault(error);
+    if (code === "invalid_token") this.close([reader], CLOSE.sessionEnded);
+    else this.close([reader], code === "stopped" ? CLOSE.stopping : CLOSE.internalError);
   }
 
   private goLive(reader: AccountReader): void {
@@ -203,9 +188,27 @@ export class AccountFeed {
   }
 
   private end(reader: AccountReader): void {
+    if (reader.isEnded) return;
     reader.isEnded = true;
-    this.backfills.end(reader);
-    const readers = this.live.get(reader.account);
-    if (readers?.delete(reader) === true && readers.size === 0) this.live.delete(reader.account);
+    this.reads.end(reader);
+    const { account, stream } = reader;
+    const readers = this.live.get(account);
+    if (readers?.delete(reader) === true && readers.size === 0) this.live.delete(account);
+    const key = keyOf(reader);
+    const count = (this.counts.get(key) ?? 1) - 1;
+    if (count > 0) {
+      this.counts.set(key, count);
+      return;
+    }
+    this.counts.delete(key);
+    this.link.notify("unfollowAccount", { account, stream });
   }
+}
+
+function isAt({ seq }: AccountReader, other: number): boolean {
+  return seq !== undefined && seq >= other;
+}
+
+function keyOf({ account, stream }: AccountReader): string {
+  return `${account} ${stream}`;
 }

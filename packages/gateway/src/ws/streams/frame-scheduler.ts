@@ -49,6 +49,8 @@ export class FrameScheduler {
   constructor(
     private readonly onFault: (error: unknown) => void,
     private readonly monotonic: () => number = () => performance.now(),
+    /** Whether a client waits for an answer of the core. */
+    private readonly isAwaited: () => boolean = () => false,
   ) {}
 
   /** Milliseconds spent by the current or last round. */
@@ -116,6 +118,7 @@ export class FrameScheduler {
 
   private continue(): void {
     this.turn = undefined;
+    if (this.isAwaited()) this.onCommand();
     const began = this.monotonic();
     const end = began < this.shortSlicesUntil ? began : began + SLICE_MS;
     let now = began;

@@ -44,11 +44,13 @@ export class PublicFeeds {
   private onListed: () => void = () => undefined;
 
   constructor(link: EdgeLink, onFault: (error: unknown) => void, release: string) {
-    this.scheduler = new FrameScheduler((error) => {
+    const onRoundFault = (error: unknown): void => {
       onFault(error);
       // No book is better for a trader than a wrong one.
       if (error instanceof BookDiffers) link.close(error.message);
-    });
+    };
+    const isAwaited = (): boolean => link.inFlight > 0;
+    this.scheduler = new FrameScheduler(onRoundFault, () => performance.now(), isAwaited);
     this.blocks = new BlocksFeed(this.scheduler);
     const status = statusState(() => this.statusNow, this.asOf, release);
     this.status = new LatestFeed(this.scheduler, status);

@@ -9,7 +9,6 @@ import type { WireFrame } from "../wire-frame.js";
 import { StreamHub } from "./stream-hub.js";
 
 const READERS = 5;
-const MAKER = 1;
 const PUBLIC = ["trades", "ticker", "candles", "blocks"];
 const PRIVATE = ["preconfirms", "orders", "positions"] as const;
 
@@ -29,8 +28,7 @@ function handedTo(connection: Connection): WireFrame[] {
 async function hubOf({ venue, connect }: RunningVenue): Promise<StreamHub> {
   const hub = new StreamHub({
     link: await connect(),
-    venue,
-    closeSession: () => undefined,
+    seq: () => venue.seq,
     onFault: (error) => {
       throw error;
     },
@@ -41,8 +39,10 @@ async function hubOf({ venue, connect }: RunningVenue): Promise<StreamHub> {
   return hub;
 }
 
+type Session = Parameters<StreamHub["openPrivate"]>[2];
+
 /** Opens every stream, the book in both formats. */
-function openAll(hub: StreamHub, connection: Connection): void {
+function openAll(hub: StreamHub, connection: Connection, session: Session): void {
   const symbol = "BTCUSD";
   for (const isPlain of [false, true]) {
     hub.openPublic(connection, { stream: "book", symbol }, { isPlain });
@@ -52,7 +52,8 @@ function openAll(hub: StreamHub, connection: Connection): void {
   hub.openPublic(connection, { stream: "ticker", symbol }, options);
   hub.openPublic(connection, { stream: "candles", symbol, resolution: "1m" }, options);
   hub.openPublic(connection, { stream: "blocks" }, options);
-  for (const stream of PRIVATE) hub.openPrivate(connection, stream, MAKER, undefined);
+  for (const stream of PRIVATE)
+    hub.openPrivate(connection, stream, session, { since: undefined, from: hub.seq });
 }
 
 test("every stream: one frame for all its readers, and one snapshot for all newcomers", async () => {
@@ -60,20 +61,24 @@ test("every stream: one frame for all its readers, and one snapshot for all newc
   const [maker, taker] = [await Trader.enter(at), await Trader.enter(at)];
   await maker.place(maker.limit("short", 65_010, { margin: 1_000 }));
   const hub = await hubOf(at);
+  const session = { number: maker.session, account: 1 };
   const pairs = await SocketPairs.open();
   // The first reader of a stream waits for the core; those after it get what the edge has.
   const early = await pairs.connect();
-  openAll(hub, early.connection);
+  openAll(hub, early.connection, session);
   for (const stream of ["book", "book", "ticker"]) await early.client.next(stream);
   const readers: ConnectedPair[] = [];
   while (readers.length < READERS) readers.push(await pairs.connect());
   const handed = readers.map(({ connection }) => handedTo(connection));
-  for (const { connection } of readers) openAll(hub, connection);
+  for (const { connection } of readers) openAll(hub, connection, session);
   const [first = [], ...others] = handed;
   // The two snapshots of the book come first.
   for (const frames of others) {
     expect(frames[0]).toBe(first[0]);
     expect(frames[1]).toBe(first[1]);
+  }
+  for (const { client } of readers) {
+    for (const stream of ["orders", "positions"]) await client.next(stream);
   }
   for (const frames of handed) frames.length = 0;
 

@@ -2,16 +2,13 @@
  * The public streams of the edges: each is read once for all edges that follow it, and sent to each edge
  * once. A stream that no edge follows costs nothing.
  *
- * `onCommand` runs inside the apply callback of every durable command and must not throw; it only records
- * what changed. A fault is reported, and may lose public frames.
+ * What is called for a command runs inside its apply callback and only records what changed.
  */
 
-import type { CoreLink, EdgeNotice, NoticeHandlers } from "@perpgate/link";
+import type { CoreLink, NoticeHandlers } from "@perpgate/link";
 import type { StreamName, Trade } from "@perpgate/protocol";
 import { parseStreamName } from "@perpgate/protocol/core";
-import type { Applied } from "../../replica.js";
 import type { Venue } from "../../venue.js";
-import type { PublicEventSink } from "../../views/public-events.js";
 import { BookSource } from "./book-source.js";
 import { EventSource } from "./event-source.js";
 import type { Follower, Followers } from "./followers.js";
@@ -27,7 +24,7 @@ interface PublicSource extends Source {
   readonly followers: Followers;
 }
 
-export class PublicStreams implements PublicEventSink {
+export class PublicStreams {
   /** Those that an edge follows, by name. */
   private readonly sources = new Map<string, PublicSource>();
   private readonly books = new Set<BookSource>();
@@ -41,21 +38,19 @@ export class PublicStreams implements PublicEventSink {
   private readonly listed: LatestSource;
   private markets: Venue["listing"]["markets"];
   private readonly rounds: Rounds;
-  private readonly stopObserving: () => void;
   private latestTimer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly venue: Venue,
-    private readonly onFault: (error: unknown) => void,
+    onFault: (error: unknown) => void,
   ) {
     this.rounds = new Rounds(onFault);
     this.listed = new LatestSource(() => marketsOf(venue));
     this.markets = venue.listing.markets;
-    this.stopObserving = venue.observe({ onCommand: (applied) => this.onCommand(applied) });
   }
 
   /** What an edge tells the core about its sockets' public streams. */
-  noticesOf(link: () => CoreLink): NoticeHandlers<EdgeNotice> {
+  noticesOf(link: () => CoreLink): Pick<NoticeHandlers, "follow" | "unfollow"> {
     return {
       follow: ({ stream }) => {
         if (!this.follow(link(), stream)) link().close(`the edge follows ${stream}`);
@@ -70,7 +65,6 @@ export class PublicStreams implements PublicEventSink {
   }
 
   stop(): void {
-    this.stopObserving();
     this.rounds.stop();
     clearTimeout(this.latestTimer);
   }
@@ -90,24 +84,18 @@ export class PublicStreams implements PublicEventSink {
     this.rounds.markDirty(this.blocks);
   }
 
-  onSessionClosed(): void {}
+  /** Whether an edge follows trades, candles or blocks, which are in a command's events. */
+  get needsEvents(): boolean {
+    return this.trades.size > 0 || this.candles.size > 0 || this.blocks !== undefined;
+  }
 
-  private onCommand(applied: Applied): void {
-    if (this.sources.size === 0) return;
-    // An exception here would stop the venue.
-    try {
-      const { trades, candles, blocks } = this;
-      if (trades.size > 0 || candles.size > 0 || blocks !== undefined) {
-        this.venue.views.emitPublicEvents(applied, this);
-      }
-      for (const book of this.books) if (book.hasChanged) this.rounds.markDirty(book);
-      for (const source of this.timed) this.touch(source);
-      if (this.markets === this.venue.listing.markets) return;
-      this.markets = this.venue.listing.markets;
-      this.touch(this.listed);
-    } catch (error) {
-      this.onFault(error);
-    }
+  /** A command was applied. */
+  touchAll(): void {
+    for (const book of this.books) if (book.hasChanged) this.rounds.markDirty(book);
+    for (const source of this.timed) this.touch(source);
+    if (this.markets === this.venue.listing.markets) return;
+    this.markets = this.venue.listing.markets;
+    this.touch(this.listed);
   }
 
   /** The state may have changed. */

@@ -1,0 +1,91 @@
+/**
+ * What readers of private streams ask the core for when they begin or resume: the state, or pages of
+ * changes. A reader has at most one request in flight, all of them together `MAX_IN_FLIGHT`; the others
+ * wait in a queue. A resumption asks for no page while its socket has no room for it, or its address is
+ * over budget.
+ */
+
+import type { AnswerBodies, EdgeLink } from "@perpgate/link";
+import { COST } from "../../limits/costs.js";
+import type { AccountReader } from "./account-feed.js";
+
+const MAX_IN_FLIGHT = 64;
+
+export interface ReadEvents {
+  /** Sends what was read; returns whether the reader needs another page. */
+  take(reader: AccountReader, answer: AnswerBodies["readStream"]): boolean;
+  /** The core has refused the read, or `take` has failed. */
+  fail(reader: AccountReader, error: unknown): void;
+}
+
+export class StreamReads {
+  private readonly queue = new Set<AccountReader>();
+  /** Those in the queue, and those that wait for room or for the core: whether they got a page. */
+  private readonly active = new Map<AccountReader, boolean>();
+  private inFlight = 0;
+  private turn: NodeJS.Immediate | undefined;
+
+  constructor(
+    private readonly link: EdgeLink,
+    private readonly events: ReadEvents,
+  ) {}
+
+  begin(reader: AccountReader): void {
+    if (reader.isResumed) reader.connection.counts.activeBackfills++;
+    this.active.set(reader, false);
+    this.enqueue(reader);
+  }
+
+  /** The reader has all, or wants no more. */
+  end(reader: AccountReader): void {
+    this.queue.delete(reader);
+    if (!this.active.delete(reader) || !reader.isResumed) return;
+    reader.connection.counts.activeBackfills--;
+  }
+
+  stop(): void {
+    clearImmediate(this.turn);
+    for (const reader of this.active.keys()) this.end(reader);
+  }
+
+  private enqueue(reader: AccountReader): void {
+    if (!this.active.has(reader)) return;
+    this.queue.add(reader);
+    this.turn ??= setImmediate(() => this.runTurn());
+  }
+
+  private runTurn(): void {
+    this.turn = undefined;
+    for (const reader of this.queue) {
+      if (this.inFlight >= MAX_IN_FLIGHT) return;
+      this.queue.delete(reader);
+      const { connection, isResumed } = reader;
+      if (isResumed && !connection.hasRoom) void connection.room().then(() => this.enqueue(reader));
+      else void this.read(reader);
+    }
+  }
+
+  private async read(reader: AccountReader): Promise<void> {
+    const { session, stream, seq: since, connection, isResumed } = reader;
+    this.inFlight++;
+    try {
+      const asked = { session, stream, since };
+      const answer = await this.link.request("readStream", asked, ({ rows }) => {
+        connection.charge(COST.historyRow * rows);
+        if (isResumed && this.active.has(reader)) connection.counts.backfilledRows += rows;
+      });
+      const hasPage = this.active.get(reader);
+      if (hasPage === undefined) return;
+      // A gap is counted as one: nothing was resumed.
+      if (isResumed && !hasPage && !answer.isGap) connection.counts.backfills++;
+      this.active.set(reader, true);
+      if (this.events.take(reader, answer)) this.enqueue(reader);
+      else this.end(reader);
+    } catch (error) {
+      if (this.active.has(reader)) this.events.fail(reader, error);
+    } finally {
+      this.inFlight--;
+      if (this.queue.size > 0) this.turn ??= setImmediate(() => this.runTurn());
+    }
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * The private streams of the edges. An edge follows streams of accounts while it has sockets that read
+ * them; what a command changed for an account goes to each of these edges once.
+ *
+ *   1. `onCommand`, inside the apply callback, keeps the changed rows of followed accounts in `pending`
+ *   2. `flush`, in the next turn, after the acknowledgements of the orders, reads and sends the updates
+ *
+ * No update may be left out. If one cannot be read, the edges that would miss it get a notice and close the
+ * sockets before any later update: they resume from the last seq that they have.
+ */
+
+import type { CoreLink, NoticeHandlers, PrivateUpdate, RequestHandlers } from "@perpgate/link";
+import type { PrivateStream } from "@perpgate/protocol";
+import type { RowWords } from "../../history/rows.js";
+import type { Venue } from "../../venue.js";
+import { changedDeposit } from "../../views/change-view.js";
+import { liveSession } from "../account-calls.js";
+import type { Follower } from "./followers.js";
+import { isOfStream, updateOf } from "./private-updates.js";
+import { Resumptions } from "./resumptions.js";
+
+interface Change {
+  readonly account: number;
+  readonly seq: number;
+  readonly rows: readonly RowWords[];
+}
+
+/** Of one command: updates that many accounts get, as those of a deposit with a thousand senders. */
+interface Shared {
+  readonly update: PrivateUpdate;
+  readonly accounts: Map<Follower, number[]>;
+}
+
+type Followed = ReadonlyMap<Follower, ReadonlySet<PrivateStream>>;
+
+export class AccountStreams {
+  private readonly followed = new Map<number, Map<Follower, Set<PrivateStream>>>();
+  /** Changes applied and not yet sent, in log order. */
+  private pending: Change[] = [];
+  private turn: NodeJS.Immediate | undefined;
+  private readonly resumptions: Resumptions;
+
+  constructor(
+    private readonly venue: Venue,
+    private readonly onFault: (error: unknown) => void,
+  ) {
+    this.resumptions = new Resumptions(venue);
+  }
+
+  requestsOf(link: () => CoreLink): Pick<RequestHandlers, "readStream"> {
+    return {
+      readStream: ({ session, stream, since }, notes) => {
+        const { account } = liveSession(this.venue, session);
+        // Before it is read: what is applied afterwards follows the answer.
+        this.follow(link(), account, stream);
+        return this.resumptions.read(link(), { stream, account, since, notes });
+      },
+    };
+  }
+
+  noticesOf(link: () => CoreLink): Pick<NoticeHandlers, "unfollowAccount"> {
+    return { unfollowAccount: ({ account, stream }) => this.unfollow(link(), account, stream) };
+  }
+
+  /** The edge is gone. */
+  leave(follower: Follower): void {
+    this.resumptions.leave(follower);
+    for (const [account, edges] of this.followed) {
+      if (edges.delete(follower) && edges.size === 0) this.followed.delete(account);
+    }
+  }
+
+  /** Runs inside the apply callback; must not throw. */
+  onCommand(seq: number): void {
+    if (this.followed.size === 0) return;
+    try {
+      this.collect(seq);
+    } catch (error) {
+      // The account is unknown, so every reader may miss an update.
+      this.onFault(error);
+      this.break([...this.followed.keys()], seq);
+    }
+  }
+
+  stop(): void {
+    clearImmediate(this.turn);
+    this.pending = [];
+    this.resumptions.stop();
+  }
+
+  private follow(follower: Follower, account: number, stream: PrivateStream): void {
+    let edges = this.followed.get(account);
+    if (edges === undefined) {
+      edges = new Map();
+      this.followed.set(account, edges);
+    }
+    const streams = edges.get(follower);
+    if (streams === undefined) edges.set(follower, new Set([stream]));
+    else streams.add(stream);
+  }
+
+  private unfollow(follower: Follower, account: number, stream: PrivateStream): void {
+    const edges = this.followed.get(account);
+    const streams = edges?.get(follower);
+    if (edges === undefined || streams === undefined) return;
+    streams.delete(stream);
+    if (streams.size === 0) edges.delete(follower);
+    if (edges.size === 0) this.followed.delete(account);
+  }
+
+  private collect(seq: number): void {
+    const byAccount = new Map<number, RowWords[]>();
+    for (const { account, row } of this.venue.views.lastChanges) {
+      if (!this.followed.has(account)) continue;
+      const rows = byAccount.get(account);
+      if (rows === undefined) byAccount.set(account, [row]);
+      else rows.push(row);
+    }
+    if (byAccount.size === 0) return;
+    for (const [account, rows] of byAccount) this.pending.push({ account, seq, rows });
+    this.turn ??= setImmediate(() => this.flush());
+  }
+
+  private flush(): void {
+    this.turn = undefined;
+    const { pending } = this;
+    this.pending = [];
+    let shared = new Map<string, Shared>();
+    for (const [i, change] of pending.entries()) {
+      const followed = this.followed.get(change.account);
+      if (followed !== undefined) {
+        try {
+          this.send(change, followed, shared);
+        } catch (error) {
+          this.onFault(error);
+          this.break([change.account], change.seq);
+        }
+      }
+      if (pending[i + 1]?.seq === change.seq) continue;
+      for (const { update, accounts } of shared.values()) sendShared(update, accounts);
+      shared = new Map();
+    }
+  }
+
+  /** All updates are read before the first is sent: a command goes to every stream or to none. */
+  private send(change: Change, followed: Followed, shared: Map<string, Shared>): void {
+    const { account, seq, rows } = change;
+    const updates = new Map<PrivateStream, PrivateUpdate>();
+    let deposits: Shared | undefined;
+    for (const stream of new Set([...followed.values()].flatMap((streams) => [...streams]))) {
+      const own = rows.filter((row) => isOfStream(row, stream));
+      if (own.length === 0) continue;
+      if (stream === "deposits") deposits = this.depositsOf(account, seq, own, shared);
+      else updates.set(stream, updateOf(this.venue, stream, account, seq, own).update);
+    }
+    for (const [follower, streams] of followed) {
+      const own = [...streams].flatMap((stream) => updates.get(stream) ?? []);
+      if (own.length > 0) follower.notify("privateUpdate", { accounts: [account], updates: own });
+      if (deposits === undefined || !streams.has("deposits")) continue;
+      const accounts = deposits.accounts.get(follower);
+      if (accounts === undefined) deposits.accounts.set(follower, [account]);
+      else accounts.push(account);
+    }
+  }
+
+  /** Read once for all accounts that a transaction credits. */
+  private depositsOf(
+    account: number,
+    seq: number,
+    rows: readonly RowWords[],
+    shared: Map<string, Shared>,
+  ): Shared {
+    const key = rows.map(changedDeposit).join();
+    const known = shared.get(key);
+    if (known !== undefined) return known;
+    const { update } = updateOf(this.venue, "deposits", account, seq, rows);
+    const made = { update, accounts: new Map<Follower, number[]>() };
+    shared.set(key, made);
+    return made;
+  }
+
+  /** Readers of the accounts miss what the command changed. */
+  private break(accounts: readonly number[], seq: number): void {
+    for (const account of accounts) {
+      for (const follower of this.followed.get(account)?.keys() ?? []) {
+        follower.notify("privateBroken", { account, seq });
+      }
+    }
+  }
+}
+
+function sendShared(update: PrivateUpdate, accounts: Shared["accounts"]): void {
+  for (const [follower, own] of accounts) {
+    follower.notify("privateUpdate", { accounts: own, updates: [update] });
+  }
+}

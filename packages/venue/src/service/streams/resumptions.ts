@@ -1,0 +1,165 @@
+/**
+ * Reads for private streams that begin or resume: their state, or a page of changes from the history.
+ *
+ * All edges share about `ROWS_PER_TURN` rows of a turn of the event loop; within it each edge in turn has
+ * one of its reads done. So a thousand that reconnect delay each other and no order.
+ *
+ * New changes need no buffer: they are in the history, and the last page ends at the present. A page is
+ * read and answered in one turn, and what is applied afterwards is sent as a notice, after the answer.
+ */
+
+import type { AnswerBodies, NotesInMaking, PrivateUpdate } from "@perpgate/link";
+import type { PrivateStream } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
+import type { RowWords } from "../../history/rows.js";
+import type { Venue } from "../../venue.js";
+import type { Follower } from "./followers.js";
+import { isOfStream, stateOf, updateOf } from "./private-updates.js";
+
+export const PAGE_ROWS = 64;
+export const ROWS_PER_TURN = 256;
+/** Rows read besides a page, such as fills, after which the rest of the page is another one. */
+const MORE_ROWS_PER_PAGE = 256;
+/** A state is read from indexes: in rows of the history, what reading none of its items costs. */
+const STATE_ROWS = 16;
+
+type Answer = AnswerBodies["readStream"];
+
+export interface Reading {
+  readonly stream: PrivateStream;
+  readonly account: number;
+  /** Undefined: from the present state on. */
+  readonly since: number | undefined;
+  readonly notes: NotesInMaking;
+}
+
+interface Waiting extends Reading {
+  pageRows: number;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Resumptions {
+  /** Reads that wait for their turn, by edge. */
+  private readonly queues = new Map<Follower, Waiting[]>();
+  private turn: NodeJS.Immediate | undefined;
+
+  constructor(private readonly venue: Venue) {}
+
+  read(follower: Follower, reading: Reading): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.enqueue(follower, { ...reading, pageRows: PAGE_ROWS, resolve, reject });
+    });
+  }
+
+  /** The edge is gone: nothing is read for it any more. */
+  leave(follower: Follower): void {
+    this.refuse(this.queues.get(follower) ?? []);
+    this.queues.delete(follower);
+  }
+
+  stop(): void {
+    clearImmediate(this.turn);
+    for (const queue of this.queues.values()) this.refuse(queue);
+    this.queues.clear();
+  }
+
+  private refuse(queue: readonly Waiting[]): void {
+    for (const { reject } of queue) reject(new ApiError("stopped", {}));
+  }
+
+  private enqueue(follower: Follower, waiting: Waiting): void {
+    const queue = this.queues.get(follower);
+    if (queue === undefined) this.queues.set(follower, [waiting]);
+    else queue.push(waiting);
+    this.turn ??= setImmediate(() => this.runTurn());
+  }
+
+  private runTurn(): void {
+    let left = ROWS_PER_TURN;
+    // An edge that is put to the end is visited again while rows are left.
+    for (const [follower, queue] of this.queues) {
+      if (left <= 0) break;
+      this.queues.delete(follower);
+      const waiting = queue.shift();
+      if (queue.length > 0) this.queues.set(follower, queue);
+      if (waiting !== undefined) left -= this.answer(follower, waiting);
+    }
+    this.turn = this.queues.size === 0 ? undefined : setImmediate(() => this.runTurn());
+  }
+
+  /** Returns the rows that it has read. */
+  private answer(follower: Follower, waiting: Waiting): number {
+    const before = waiting.notes.rows;
+    try {
+      const answer = this.answerTo(waiting);
+      if (answer === undefined) this.enqueue(follower, waiting);
+      else waiting.resolve(answer);
+    } catch (error) {
+      waiting.reject(error);
+    }
+    return 1 + waiting.notes.rows - before + (waiting.since === undefined ? STATE_ROWS : 0);
+  }
+
+  /** Undefined: one command fills the page, which has to be longer. */
+  private answerTo(waiting: Waiting): Answer | undefined {
+    const { seq, views } = this.venue;
+    const { since } = waiting;
+    if (since === undefined) return { ...this.state(waiting), isGap: false };
+    // Before the outbox begins, or beyond the end: of another log, or of one that lost its end.
+    if (since > seq || since + 1 < views.changesFrom)
+      return { ...this.state(waiting), isGap: true };
+    return this.page(waiting, since);
+  }
+
+  private state({ stream, account, notes }: Waiting): Omit<Answer, "isGap"> {
+    const state = stateOf(this.venue, stream, account);
+    notes.rows += state?.rows ?? 0;
+    const updates = state === undefined ? [] : [state.update];
+    return { updates, seq: this.venue.seq, isLast: true };
+  }
+
+  private page(waiting: Waiting, since: number): Answer | undefined {
+    const { venue } = this;
+    const { stream, account, notes, pageRows } = waiting;
+    const page = venue.views.changesSince(account, since, pageRows);
+    const isLast = page.length < pageRows;
+    const end = isLast ? venue.seq : lastCompleteSeq(page);
+    // One for the search of the page.
+    notes.rows += page.length + 1;
+    if (end === undefined) {
+      waiting.pageRows *= 2;
+      return undefined;
+    }
+    const own = page.filter(({ seq, row }) => seq <= end && isOfStream(row, stream));
+    const updates: PrivateUpdate[] = [];
+    let more = 0;
+    for (let from = 0; from < own.length; ) {
+      const { seq } = own[from]!;
+      if (more >= MORE_ROWS_PER_PAGE) {
+        notes.rows += more;
+        return { updates, seq: seq - 1, isLast: false, isGap: false };
+      }
+      let to = from;
+      while (to < own.length && own[to]!.seq === seq) to++;
+      const changed = own.slice(from, to).map(({ row }) => row);
+      const { update, rows } = updateOf(venue, stream, account, seq, changed);
+      updates.push(update);
+      more += rows;
+      from = to;
+    }
+    notes.rows += more;
+    return { updates, seq: end, isLast, isGap: false };
+  }
+}
+
+interface PageRow {
+  readonly seq: number;
+  readonly row: RowWords;
+}
+
+/** The last seq of a full page whose rows are certain to be complete. */
+function lastCompleteSeq(page: readonly PageRow[]): number | undefined {
+  const cut = page.at(-1)?.seq;
+  return page.findLast(({ seq }) => seq !== cut)?.seq;
+}
