@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { POLL } from "@perpgate/journal/testing";
 import { Registry } from "prom-client";
 import { expect, test, vi } from "vitest";
-import { ask, readUntilClose, runGateway } from "../testing/running-gateway.js";
+import { ask, BEARER, readUntilClose, runGateway } from "../testing/running-gateway.js";
 import { BOOK as SAMPLE_BOOK } from "../testing/sample-values.js";
 import { sampleVenue } from "../testing/sample-venue.js";
 
@@ -85,7 +85,8 @@ test("every place is in use: a stranger is refused and counted, an address with 
   const { dial } = await runGateway({ edge, metrics, limits: { maxConnections: 10 } });
   const trader = await dial("127.0.1.1");
   trader.end(
-    "GET /v1/account HTTP/1.1\r\nhost: x\r\nauthorization: Bearer t\r\nconnection: close\r\n\r\n",
+    `GET /v1/account HTTP/1.1\r\nhost: x\r\nauthorization: ${BEARER.authorization}\r\n` +
+      "connection: close\r\n\r\n",
   );
   expect(await readUntilClose(trader)).toContain("200 OK");
   for (let i = 0; i < 9; i++) (await dial("127.0.1.2")).write(BOOK);
