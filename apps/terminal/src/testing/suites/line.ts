@@ -287,6 +287,8 @@ class AnswerCut {
   isCancelArmed = false;
   readonly orders: { nonce: number; validUntil: number }[] = [];
   private isCutting = false;
+  /** Sockets that have lost a message, which TCP would close. */
+  private readonly broken = new Set<WebSocketRoute>();
 
   async install(page: Page): Promise<void> {
     await page.routeWebSocket(/\/ws\//, (socket) => {
@@ -296,7 +298,8 @@ class AnswerCut {
         server.send(message);
       });
       server.onMessage((message) => {
-        if (!this.isCutting) socket.send(message);
+        if (this.isCutting) this.broken.add(socket);
+        else if (!this.broken.has(socket)) socket.send(message);
       });
     });
     await page.route("**/v1/**", async (route) => {
@@ -312,6 +315,7 @@ class AnswerCut {
   end(): void {
     this.isArmed = false;
     this.isCutting = false;
+    for (const socket of this.broken) void socket.close({ code: 4000 }).catch(() => undefined);
   }
 
   private note(message: string): void {
