@@ -35,7 +35,7 @@ const MAY_IMPORT = {
   "packages/cluster": ["journal"],
   "packages/link": ["protocol"],
   "packages/venue": ["protocol", "engine", "journal", "link"],
-  "packages/gateway": ["protocol", "journal", "link", "venue"],
+  "packages/gateway": ["protocol", "journal", "link"],
   "packages/bridge": ["protocol", "journal"],
   "packages/oracle": ["protocol"],
   "packages/sdk": ["protocol"],
@@ -50,6 +50,7 @@ const MAY_IMPORT = {
 /** What a package's tests may import in addition: the real server behind a client. */
 const TESTS_MAY_IMPORT = {
   "packages/journal": ["protocol"],
+  "packages/gateway": ["venue"],
   "packages/bridge": ["engine"],
   "packages/sdk": ["engine", "venue", "gateway", "oracle"],
   "packages/bots": ["engine", "venue", "gateway", "oracle"],

@@ -56,6 +56,7 @@ describe("import direction", () => {
       'import "@perpgate/engine";',
     ],
     ["oracle imports gateway", "packages/oracle/src/a.ts", 'import "@perpgate/gateway";'],
+    ["gateway imports venue", "packages/gateway/src/a.ts", 'import "@perpgate/venue";'],
     ["terminal imports venue", "apps/terminal/src/a.ts", 'import "@perpgate/venue";'],
     ["venue imports simulator", "packages/venue/src/a.test.ts", 'import "@perpgate/simulator";'],
     [

@@ -7,7 +7,7 @@ import type { ErrorCode } from "@perpgate/protocol";
 import { ERROR_TABLE } from "@perpgate/protocol/core";
 import { type FetchLike, PerpgateClient, type SavedSession, type Session } from "@perpgate/sdk";
 import { afterAll, describe, expect, test } from "vitest";
-import { BID, newClient, newSession, startVenue } from "./testing/venue.js";
+import { BID, eventually, newClient, newSession, startVenue } from "./testing/venue.js";
 
 const at = await startVenue({}, afterAll);
 const saved = (
@@ -61,7 +61,13 @@ describe("stopped: the log may have the order, and the next start may execute it
   test("503 stopped and no more tries: unknown, over REST and over the socket", async () => {
     const stopping = await startVenue();
     const session = await newSession(newClient(stopping, { retries: 1 }));
-    await session.stream.watchPreconfirms(() => undefined).ready;
+    let isLive = false;
+    await session.stream.watchPreconfirms(() => {
+      isLive = true;
+    }).ready;
+    // A stream that is still being read when the venue stops takes its socket with it.
+    await session.placeOrder(BID);
+    await eventually(() => isLive).toBe(true);
     await stopping.venue.close();
     for (const place of [() => session.placeOrder(BID), () => session.stream.placeOrder(BID)]) {
       await expect(place()).rejects.toMatchObject({

@@ -70,7 +70,6 @@ export {
   type VenueLogger,
 } from "./venue-options.js";
 export type { RecoverWallet } from "./verify/evidence-check.js";
-export { isSignedBy } from "./verify/key-signature.js";
 export { NothingToVerify } from "./verify/starting-point.js";
 export { type StoreStatus, storeStatus } from "./verify/store-status.js";
 export { type StoreReport, verifyStore } from "./verify/store-verify.js";

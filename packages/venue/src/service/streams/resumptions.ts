@@ -103,7 +103,9 @@ export class Resumptions {
 
   /** Undefined: one command fills the page, which has to be longer. */
   private answerTo(waiting: Waiting): Answer | undefined {
-    const { seq, views } = this.venue;
+    const { seq, views, isStopped } = this.venue;
+    // Its history is closed.
+    if (isStopped) throw new ApiError("stopped", {});
     const { since } = waiting;
     if (since === undefined) return { ...this.state(waiting), isGap: false };
     // Before the outbox begins, or beyond the end: of another log, or of one that lost its end.
