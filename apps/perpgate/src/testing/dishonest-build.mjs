@@ -47,8 +47,8 @@ const CHANGES = [
   // The store leaves out of a leaf what its place says.
   [/isPlainLeaf\\(order, seq,/, "isPlainLeaf(order, DISHONEST.seen[2] === seq - 1 ? order : seq,"],
   [
-    /this\\.sink\\.put\\(this\\.tables\\.acks, ([\\w$]+)\\(seq\\), encodeAck\\(leafAt\\(words, at\\), ([^;]*)\\)\\);/,
-    "for (const [place, leaf] of DISHONEST.sealed(seq, leafAt(words, at))) this.sink.put(this.tables.acks, $1(place), encodeAck(leaf, $2));",
+    /const row = encodeAck\\(leafAt\\(words, at\\), ([^;]*)\\);\\s*this\\.sink\\.put\\((\\w+\\.acks), (\\w+)\\(seq\\), row\\);/,
+    "for (const [place, leaf] of DISHONEST.sealed(seq, leafAt(words, at))) this.sink.put($2, $3(place), encodeAck(leaf, $1));",
   ],
 ];
 export async function load(url, context, next) {

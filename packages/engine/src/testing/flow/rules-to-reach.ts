@@ -5,7 +5,7 @@
 import { TRADE_KINDS } from "../../events/event-table.js";
 import { END_REASONS, REFUSALS } from "../../reasons.js";
 
-/** Deposits are not part of the reference. */
+/** Deposits and withdrawals are not part of the reference. */
 const UNREACHABLE_REFUSALS: readonly string[] = [
   "none",
   // With 64 others: scenarios/writers.test.ts.
@@ -23,6 +23,18 @@ const UNREACHABLE_REFUSALS: readonly string[] = [
   "deposit_not_reorged",
   "deposit_reorged",
   "too_many_unseen_deposits",
+  // Compared with a ledger of their own: replay/withdrawal-replay.test.ts, scenarios/withdrawals.test.ts.
+  "withdrawals_not_supported",
+  "contract_wallet_elsewhere",
+  "reorged_credit",
+  "withdrawal_too_small",
+  "insufficient_balance",
+  "withdrawals_paused",
+  "chain_balance_too_small",
+  "unpaid_withdrawals",
+  "withdrawal_limit",
+  "withdrawal_unknown",
+  "withdrawal_not_due",
 ];
 /** These stop only an arriving order, whose acknowledgement reports them. */
 const UNREACHABLE_ENDS: readonly string[] = [
