@@ -100,6 +100,13 @@ describe("a venue in manual time", () => {
   });
 });
 
+test("stop while a year passes: stops, and the call rejects", async () => {
+  const venue = await startVenue({ liquidity: false });
+  const year = expect(venue.advance("365d")).rejects.toThrow("has stopped");
+  await venue.stop();
+  await year;
+});
+
 test("in real time ticks go on without a call", async () => {
   const venue = await started({ time: { speed: 100 } });
   const before = venue.time;

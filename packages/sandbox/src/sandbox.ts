@@ -107,6 +107,7 @@ export class SandboxVenue {
   private last: Promise<unknown> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
   private traders = 0;
+  private isStopping = false;
 
   private constructor(private readonly options: SandboxOptions) {
     const { seed = 1, start, time = "manual" } = options;
@@ -297,6 +298,7 @@ export class SandboxVenue {
 
   /** Closes clients, sockets, port and folder. */
   async stop(): Promise<void> {
+    this.isStopping = true;
     clearInterval(this.timer);
     await this.last.catch(() => undefined);
     for (const client of this.clients) client.close();
@@ -373,6 +375,8 @@ export class SandboxVenue {
 
   private async step(ticks: number): Promise<void> {
     for (let done = 0; done < ticks; ) {
+      // A year has 158 million ticks.
+      if (this.isStopping) throw new Error("this sandbox has stopped");
       const together = Math.min(TICKS_PER_STEP, ticks - done);
       let applied: Promise<unknown> = Promise.resolve();
       for (let tick = 0; tick < together; tick++) {
