@@ -28,7 +28,6 @@ import {
   type ResultOf,
   registerDeposit,
 } from "@perpgate/protocol/operations";
-import { AccountReader } from "./account-reader.js";
 import { PerpgateError } from "./errors.js";
 import {
   amendText,
@@ -41,6 +40,7 @@ import {
 } from "./orders/order-body.js";
 import type { OrderClient, PlacedOrder, Replayable, Transport } from "./orders/order-client.js";
 import { type Protection, protectionOf } from "./orders/protection.js";
+import { AccountReader } from "./reads.js";
 import type { CallOptions } from "./retry.js";
 
 export interface DepositRequest {

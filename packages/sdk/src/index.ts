@@ -45,12 +45,6 @@ export type {
   Withdrawal,
 } from "@perpgate/protocol";
 export type {
-  FillsOptions,
-  OrdersOptions,
-  PageOptions,
-  SpanOptions,
-} from "./account-reader.js";
-export type {
   BatchOptions,
   CancelAllOptions,
   CancelOptions,
@@ -75,17 +69,6 @@ export {
 export { type Connection, type ConnectionOptions, connect } from "./http/connect.js";
 export type { GatewayState } from "./http/gateways.js";
 export type { FetchLike, RequestLike, ResponseLike } from "./http/http-client.js";
-export type {
-  BookSnapshot,
-  CandlesOptions,
-  DepthOption,
-  Health,
-  LimitOption,
-  PriceLevel,
-  Readiness,
-  TimesOptions,
-  TradesOptions,
-} from "./market-reader.js";
 export type { ClientClock } from "./orders/nonces.js";
 export type {
   Exit,
@@ -105,6 +88,23 @@ export {
   type PreconfirmProblem,
   type PreconfirmProblemCode,
 } from "./preconfirm-check.js";
+export type {
+  BookSnapshot,
+  CandlesOptions,
+  DepthOption,
+  FillsOptions,
+  Health,
+  LimitOption,
+  NamedRead,
+  OrdersOptions,
+  PageOptions,
+  PriceLevel,
+  Read,
+  Readiness,
+  SpanOptions,
+  TimesOptions,
+  TradesOptions,
+} from "./reads.js";
 export { type CheckedEvidence, checkEvidence } from "./receipts/evidence.js";
 export { type JudgeOptions, judgeReceipt, type Verdict } from "./receipts/judge.js";
 export {

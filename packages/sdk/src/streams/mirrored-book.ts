@@ -1,7 +1,7 @@
 /** A market's current book, kept by a stream. Callbacks get the same object every time. */
 
 import type { BookMirror } from "@perpgate/protocol";
-import type { PriceLevel } from "../market-reader.js";
+import type { PriceLevel } from "../reads.js";
 
 export type MirrorSide = "bid" | "ask";
 

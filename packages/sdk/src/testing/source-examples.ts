@@ -86,7 +86,11 @@ export function publicFunctionsOf(sources: readonly Source[]): PublicFunction[] 
 
 function methodsOf({ id, body }: Class, source: Source): PublicFunction[] {
   return body.body.flatMap((member) => {
-    if (member.type !== "MethodDefinition" || member.kind !== "method") return [];
+    const isMethod = member.type === "MethodDefinition" && member.kind === "method";
+    // An operation as a method: `readonly markets: Read<Market[]> = this.read(getMarkets)`.
+    const isDerived =
+      member.type === "PropertyDefinition" && member.value?.type === "CallExpression";
+    if (!isMethod && !isDerived) return [];
     if (member.accessibility === "private" || member.accessibility === "protected") return [];
     const name = member.key.type === "Identifier" ? member.key.name : "";
     const doc = docBefore(source, member.start);
