@@ -20,6 +20,7 @@ export type {
   RequestName,
 } from "./frames.js";
 export { type Levels, PUBLISHED_LEVELS, PublishedSide } from "./published-side.js";
+export { type ReadinessProbe, refuseUnready } from "./readiness.js";
 export { errorOf, refusalOf } from "./refusal.js";
 export { MAX_TRADES, type PrivateUpdate } from "./stream-frames.js";
 export { type MemoryOptions, memoryTransport, type Receiver, type Transport } from "./transport.js";

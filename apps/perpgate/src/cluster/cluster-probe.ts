@@ -1,6 +1,7 @@
 /** Readiness, status and metrics of a gateway of a replicated log. */
 
-import { gauged, type ReadinessProbe } from "@perpgate/gateway";
+import { gauged } from "@perpgate/gateway/metrics";
+import type { ReadinessProbe } from "@perpgate/link";
 import type { ClusterStatus } from "@perpgate/protocol";
 import { MAX_LAG_MS, type Venue } from "@perpgate/venue";
 import type { Registry } from "prom-client";

@@ -5,7 +5,7 @@
  * an outage.
  */
 
-import type { ReadinessProbe } from "@perpgate/gateway";
+import type { ReadinessProbe } from "@perpgate/link";
 import { MAX_LAG_MS, type Venue } from "@perpgate/venue";
 
 export function clockProbe(venue: Pick<Venue, "clockLeadMs">): ReadinessProbe {

@@ -6,7 +6,7 @@
  * gateway unready. No price is ever invented.
  */
 
-import type { ReadinessProbe } from "@perpgate/gateway";
+import type { ReadinessProbe } from "@perpgate/link";
 import type { IndexObservation, IndexSource } from "@perpgate/oracle";
 import { INDEX_STALE_MS } from "@perpgate/protocol/core";
 

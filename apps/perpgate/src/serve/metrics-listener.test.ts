@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { MetricsText } from "@perpgate/gateway";
+import { MetricsText } from "@perpgate/gateway/metrics";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";

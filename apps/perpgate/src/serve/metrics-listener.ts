@@ -6,7 +6,7 @@
  * the log name it.
  */
 
-import { MetricsServer, type MetricsText } from "@perpgate/gateway";
+import { MetricsServer, type MetricsText } from "@perpgate/gateway/metrics";
 import type { Logger } from "pino";
 import { codeOf } from "../cli/start-error.js";
 import { metricsPortError, metricsPortOf } from "./ports.js";

@@ -6,7 +6,7 @@
  * a bound, and written with a later one.
  */
 
-import { summed } from "@perpgate/gateway";
+import { summed } from "@perpgate/gateway/metrics";
 import { destination, type Logger, pino } from "pino";
 import type { Registry } from "prom-client";
 

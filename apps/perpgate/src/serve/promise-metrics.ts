@@ -1,6 +1,6 @@
 /** Metrics of receipts, of the transparency log's checkpoints and of its witnesses. */
 
-import { gauged, summed, summedBy } from "@perpgate/gateway";
+import { gauged, summed, summedBy } from "@perpgate/gateway/metrics";
 import type { Promises } from "@perpgate/venue";
 import { Gauge, type Registry } from "prom-client";
 

@@ -1,24 +1,18 @@
 /** Metrics of the queues that an order passes: admission, signatures, the history; and of sign-ins. */
 
-import {
-  type Edge,
-  gauged,
-  type ProofThread,
-  summedBy,
-  type ThreadVerifier,
-} from "@perpgate/gateway";
+import type { Edge, ProofThread, ThreadVerifier } from "@perpgate/gateway";
+import { gauged, summedBy } from "@perpgate/gateway/metrics";
 import type { Venue } from "@perpgate/venue";
 import type { Registry } from "prom-client";
 
-export interface Queues {
-  readonly venue: Venue;
+export interface EdgeQueues {
   readonly edge: Edge;
   readonly signatures: ThreadVerifier;
   readonly proofs: ProofThread;
 }
 
-export function measureQueues(registry: Registry, queues: Queues): void {
-  const { venue, edge, signatures, proofs } = queues;
+export function measureEdgeQueues(registry: Registry, queues: EdgeQueues): void {
+  const { edge, signatures, proofs } = queues;
   gauged(
     registry,
     "perpgate_orders_in_flight",
@@ -38,6 +32,9 @@ export function measureQueues(registry: Registry, queues: Queues): void {
   gauged(registry, "perpgate_sign_ins_waiting", "Sign-ins that wait for their proof.", () => {
     return proofs.waitingCount;
   });
+}
+
+export function measureHistoryQueue(registry: Registry, venue: Venue): void {
   gauged(
     registry,
     "perpgate_history_commands_waiting",

@@ -4,7 +4,7 @@
  */
 
 import { statfs } from "node:fs/promises";
-import type { ReadinessProbe } from "@perpgate/gateway";
+import type { ReadinessProbe } from "@perpgate/link";
 import type { Venue } from "@perpgate/venue";
 import { Counter, Gauge, type Registry } from "prom-client";
 

@@ -1,17 +1,12 @@
 /** What handlers may use in addition to the request. */
 
+import type { ReadinessProbe } from "@perpgate/link";
 import type { NonceIssuer } from "../auth/nonce-issuer.js";
 import type { Edge } from "../edge.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import type { AddressLimits } from "../limits/limits.js";
 import type { RefusalCounts } from "../metrics/refusal-counts.js";
 import type { AddressChecksums } from "../operations/address-checksums.js";
-
-/** One condition of readiness; a reason says what is missing. */
-export interface ReadinessProbe {
-  readonly name: string;
-  notReadyReason(): string | undefined;
-}
 
 export interface GatewayContext {
   readonly version: string;
@@ -27,6 +22,7 @@ export interface GatewayContext {
   readonly batchBytes: number;
   /** Of addresses in answers. */
   readonly checksums: AddressChecksums;
+  /** This process's own; the core has more. */
   readonly readiness: readonly ReadinessProbe[];
   /** Undefined: operations that a core answers refuse with `venue_unavailable`. */
   readonly edge: Edge | undefined;

@@ -1,4 +1,4 @@
-import { ApiError } from "@perpgate/protocol/core";
+import { refuseUnready } from "@perpgate/link";
 import {
   getAsyncApi,
   getHealth,
@@ -22,13 +22,8 @@ export const SERVICE_HANDLERS = [
   handle(getAsyncApi, (_, { asyncApi }) => new JsonText(asyncApi)),
   handle(getHealth, (_, { version }) => ({ status: "ok" as const, version })),
   handle(getReadiness, async (_, { readiness, edge }) => {
-    for (const probe of readiness) {
-      const reason = probe.notReadyReason();
-      if (reason !== undefined) {
-        throw new ApiError("not_ready", { reason }, { details: { probe: probe.name } });
-      }
-    }
-    const conflict = (await edge?.link.request("getStatus", {}))?.status.conflict;
+    refuseUnready(readiness);
+    const { conflict } = (await edge?.link.request("getReadiness", {})) ?? {};
     return { status: "ready" as const, ...(conflict === undefined ? {} : { conflict }) };
   }),
 ];

@@ -66,6 +66,7 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
     getLatestBlock: told("getLatestBlock", { result: BLOCK }),
     getTime: told("getTime", { result: { time: 1_700_000_000_000 } }),
     getStatus: told("getStatus", { status: STATUS }),
+    getReadiness: told("getReadiness", { conflict: undefined }),
     getTicker: told("getTicker", { result: TICKER }),
     getTrades: told("getTrades", { result: [trade] }),
     getCandles: told("getCandles", { result: [candle] }),

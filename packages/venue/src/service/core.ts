@@ -1,6 +1,12 @@
 /** The core's end of a link to an edge: what edges ask for, answered from one venue. */
 
-import { CoreLink, type Receiver, type RequestHandlers, type Transport } from "@perpgate/link";
+import {
+  CoreLink,
+  type ReadinessProbe,
+  type Receiver,
+  type RequestHandlers,
+  type Transport,
+} from "@perpgate/link";
 import type { ClusterStatus } from "@perpgate/protocol";
 import type { Venue } from "../venue.js";
 import { AccountCalls } from "./account-calls.js";
@@ -30,6 +36,8 @@ export interface CoreOptions {
   readonly attestation?: Attestation | undefined;
   /** How this core sees the replicated log, if there is one. */
   readonly clusterStatus?: (() => ClusterStatus | undefined) | undefined;
+  /** What must hold for the core to be ready; by default nothing but that it runs. */
+  readonly readiness?: readonly ReadinessProbe[] | undefined;
   /** A request failed with what is no refusal: a fault of this process. */
   readonly onFault: (error: unknown, request: string) => void;
 }
@@ -41,7 +49,7 @@ export class Core implements SessionSink {
   private readonly presence: Presence;
 
   constructor(private readonly options: CoreOptions) {
-    const { venue, clusterStatus, limits } = options;
+    const { venue, clusterStatus, limits, readiness } = options;
     const { accountReadsPerSecond, accountReadsBurst, depositsPerMinute, unseenDeposits } = limits;
     const { ordersPerSecond, ordersBurst, cancelsPerSecond, cancelsBurst } = limits;
     const reads = new AccountLimit("account-reads", accountReadsPerSecond, accountReadsBurst);
@@ -53,7 +61,7 @@ export class Core implements SessionSink {
     this.presence = new Presence(venue, onFault);
     this.streams = new EdgeStreams(venue, onFault);
     this.handlers = {
-      ...publicReads(venue, clusterStatus),
+      ...publicReads(venue, clusterStatus, readiness),
       ...logFiles(venue),
       ...accountReads(venue, new AccountCalls(venue, reads, true)),
       ...sessions(venue, commands),

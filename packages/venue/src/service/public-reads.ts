@@ -1,6 +1,6 @@
 /** What anybody may read: markets, blocks, the venue's time and status, its record of kept promises. */
 
-import type { RequestHandlers } from "@perpgate/link";
+import { type ReadinessProbe, type RequestHandlers, refuseUnready } from "@perpgate/link";
 import type { Block, ClusterStatus, VenueStatus } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import type { Promises } from "../receipts/promises.js";
@@ -20,12 +20,14 @@ export type PublicReads = Pick<
   | "getHonesty"
   | "getTime"
   | "getStatus"
+  | "getReadiness"
 >;
 
 export function publicReads(
   venue: Venue,
   /** How this core sees the replicated log, if there is one. */
   clusterStatus: () => ClusterStatus | undefined = () => undefined,
+  readiness: readonly ReadinessProbe[] = [],
 ): PublicReads {
   const { views } = venue;
   const blockNumbered = (number: number): Block => {
@@ -57,6 +59,10 @@ export function publicReads(
       const cluster = clusterStatus();
       const status = { ...views.status(), ...conflictOf(venue) };
       return { status: cluster === undefined ? status : { ...status, cluster } };
+    },
+    getReadiness: () => {
+      refuseUnready(readiness);
+      return { conflict: conflictOf(venue).conflict };
     },
   };
 }

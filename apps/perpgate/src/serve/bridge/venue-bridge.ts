@@ -11,7 +11,7 @@ import {
   type DepositPort,
   observeBridge,
 } from "@perpgate/bridge";
-import type { ReadinessProbe } from "@perpgate/gateway";
+import type { ReadinessProbe } from "@perpgate/link";
 import type { Venue, VenueLogger } from "@perpgate/venue";
 import type { Registry } from "prom-client";
 import { measureBridge, watchReorgs } from "./bridge-metrics.js";

@@ -32,7 +32,7 @@ export type Prepare = () => Promise<unknown>;
 export class ProcessExit {
   readonly deadline = new ExitDeadline();
   private readonly threads = new Set<Worker>();
-  private prepare: Prepare = async () => undefined;
+  private readonly prepares: Prepare[] = [];
   private hasFailed = false;
   private isEnding = false;
 
@@ -61,7 +61,7 @@ export class ProcessExit {
 
   /** Runs on a failure, or a stop during the start, before threads are terminated, for at most `PREPARE_MS`. */
   onFailure(prepare: Prepare): void {
-    this.prepare = prepare;
+    this.prepares.push(prepare);
   }
 
   /** Ends the process with a non-zero code. Only the first failure counts. */
@@ -101,7 +101,7 @@ export class ProcessExit {
   }
 
   private prepareAndEnd(code: number): void {
-    const prepared = this.prepare().catch(() => undefined);
+    const prepared = Promise.allSettled(this.prepares.map((prepare) => prepare()));
     void within(PREPARE_MS, prepared).then(() => this.end(code));
   }
 

@@ -1,0 +1,173 @@
+/**
+ * A running core: the venue, what feeds it prices and deposits, and what answers its edges and its
+ * operator. It imports nothing that reads HTTP.
+ *
+ * It creates every part in order of dependence, and stops them in the reverse order: the venue last,
+ * which answers the commands in flight before it unlocks its folder.
+ */
+
+import type { BridgeConfig } from "@perpgate/bridge";
+import type { LogSeq } from "@perpgate/journal";
+import type { ReadinessProbe } from "@perpgate/link";
+import { Core, type Venue } from "@perpgate/venue";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import { StartError } from "../cli/start-error.js";
+import { clusterProbe, clusterStatusOf, measureCluster } from "../cluster/cluster-probe.js";
+import { ClusterLink, gatewayNameOf } from "../cluster/log-access.js";
+import { BridgeControl } from "./bridge/bridge-control.js";
+import { createVenueBridge } from "./bridge/venue-bridge.js";
+import { clockProbe } from "./clock-probe.js";
+import { CohortControl } from "./cohort-control.js";
+import { configureVenue } from "./configure-control.js";
+import { ControlSocket } from "./control-socket.js";
+import { closeToOthers, prepareDataFolder } from "./data-folder.js";
+import { heapNeedOf, heapProblem } from "./exit/heap-limit.js";
+import { watchHeap } from "./exit/heap-watch.js";
+import type { ProcessExit } from "./exit/process-exit.js";
+import { promisesOf } from "./log-key-file.js";
+import { MarketControl } from "./market-control.js";
+import type { Accepted } from "./options.js";
+import { measurePromises } from "./promise-metrics.js";
+import { measureHistoryQueue } from "./queue-metrics.js";
+import { watchRisk } from "./risk-watch.js";
+import type { Settings } from "./settings.js";
+import { UpgradeControl } from "./upgrade-control.js";
+import { createVenueIndex } from "./venue-index.js";
+import { measureVenue } from "./venue-metrics.js";
+import { openSettingsVenue } from "./venue-opening.js";
+
+export interface CoreSettings {
+  readonly settings: Settings;
+  readonly bridging: BridgeConfig;
+  readonly accepted: Accepted;
+  readonly attestorKey: string | undefined;
+  /** An operator asks for an orderly stop. */
+  readonly leave: () => void;
+}
+
+export interface RunningCore {
+  readonly dataFolder: string;
+  /** The version of the engine's rules that the venue was opened with. */
+  readonly engineVersion: number;
+  /** The verifier key of the transparency log: what traders pin. */
+  readonly logKey: string;
+  readonly connect: Core["connect"];
+  /** Whether this core joined before the others of its cluster that run. */
+  readonly isFirst: () => boolean;
+  /** Answers the commands in flight and unlocks the data folder. */
+  stop(): Promise<void>;
+}
+
+export async function startCore(
+  { settings, bridging, accepted, attestorKey, leave }: CoreSettings,
+  exit: ProcessExit,
+  log: Logger,
+  metrics: Registry,
+): Promise<RunningCore> {
+  refuseSmallHeap(settings.data);
+  const dataFolder = prepareDataFolder(settings.data);
+  watchHeap({
+    onHigh: (fields, message) => log.warn(fields, message),
+    onFull: (error) => exit.fail(error),
+  });
+  const open = closeToOthers(dataFolder);
+  if (open.length > 0) log.warn({ paths: open }, "other users may read parts of the data folder");
+  const { promises, isNew } = promisesOf(settings, dataFolder);
+  const logKey = promises.logKey.text;
+  const clock = () => Date.now();
+  const name = gatewayNameOf(settings);
+  const cluster = settings.log === undefined ? undefined : new ClusterLink(settings.log, name, log);
+  const start = new AbortController();
+  const opening = openSettingsVenue(settings, bridging, dataFolder, log, exit.deadline, accepted, {
+    promises,
+    cluster,
+    signal: start.signal,
+  });
+  // The log decides what was acknowledged; clients that still wait get 503.
+  exit.onFailure(() => {
+    start.abort();
+    return opening.then((opened) => opened.abandon());
+  });
+  void opening.then(
+    ({ failed }) =>
+      failed.then((error) => exit.fail(new StartError(`the venue stopped: ${error.message}`))),
+    () => undefined,
+  );
+  const venue = await opening;
+  if (isNew) log.info({ logKey }, "a log key was made in the data folder; back it up");
+  const index = createVenueIndex(settings, venue, clock, {
+    onProblem: (problem) => log.warn({ ...problem }, "an index feed failed"),
+    onFailure: (error) => log.error({ err: error }, "the index source failed"),
+    onReplaced: (source, markets) => log.info({ source, markets }, "the index source was replaced"),
+    onOtherTick: (symbol, tickSize, listed) =>
+      log.warn(
+        { symbol, tickSize, listed },
+        "a market was listed with another tick than the configuration's; its index is not fed",
+      ),
+  });
+  const { source, feed } = index;
+  const atStart = { bridge: bridging, attestorKey };
+  const controls = {
+    cohort: new CohortControl(venue),
+    bridge: new BridgeControl(venue),
+    market: new MarketControl(venue),
+    upgrade: new UpgradeControl(venue),
+    prune: (below: LogSeq) => venue.pruneBelow(below),
+    configure: (file: string) => configureVenue(venue, index, file, atStart),
+    leave,
+  };
+  const control = new ControlSocket(dataFolder, controls, log);
+  const bridge = createVenueBridge(bridging, venue, log, metrics);
+  const attestors = bridge === undefined ? [] : [bridge.probe];
+  const clustered = cluster === undefined ? [] : [clusterProbe(venue, cluster)];
+  const readiness = [runningProbe(venue), clockProbe(venue), feed, ...attestors, ...clustered];
+  if (cluster !== undefined) measureCluster(metrics, venue, cluster);
+  measureVenue(metrics, venue, dataFolder, readiness);
+  measureHistoryQueue(metrics, venue);
+  watchRisk(venue, log, metrics);
+  if (venue.promises !== null) measurePromises(metrics, venue.promises);
+  const core = new Core({
+    venue,
+    limits: settings.limits,
+    attestation: bridge?.intake,
+    readiness,
+    ...(cluster === undefined
+      ? {}
+      : { clusterStatus: () => clusterStatusOf(name, venue, cluster) }),
+    onFault: (error, request) => log.error({ err: error, request }, "a request failed"),
+  });
+  // Prices before clients: the first request must find an index price.
+  await source.start?.();
+  await feed.start(settings.index.intervalMs);
+  await control.open();
+  bridge?.start();
+  return {
+    dataFolder,
+    engineVersion: venue.views.engineVersion,
+    logKey,
+    connect: (transport) => core.connect(transport),
+    isFirst: () => venue.rank === 0,
+    stop: async () => {
+      await control.close();
+      await bridge?.stop();
+      feed.stop();
+      await source.stop?.();
+      core.stop();
+      await venue.close();
+    },
+  };
+}
+
+/** V8 would end the start, or the venue some minutes later, without a word about what to do. */
+function refuseSmallHeap(dataFolder: string): void {
+  const problem = heapProblem(heapNeedOf(dataFolder));
+  if (problem !== undefined) throw new StartError(problem);
+}
+
+function runningProbe(venue: Venue): ReadinessProbe {
+  return {
+    name: "venue",
+    notReadyReason: () => (venue.isStopped ? "the venue has stopped" : undefined),
+  };
+}
