@@ -161,6 +161,20 @@ test("the installed packages: the programs of their pages and of CCXT's manual, 
   }
 }, 300_000);
 
+test("the installed sandbox: its page's program, imported and required", async () => {
+  const [program] = readmePrograms("sandbox");
+  writeFileSync(join(installed, "sandbox.mjs"), program);
+  const required = `async function run() {${program}} run();`.replace(
+    /import (.*) from ("[^"]*");/,
+    "const $1 = require($2);",
+  );
+  writeFileSync(join(installed, "sandbox.cjs"), required);
+  for (const name of ["sandbox.mjs", "sandbox.cjs"]) {
+    const { stdout, stderr } = await run(process.execPath, [name], { cwd: installed });
+    expect([stdout, stderr]).toEqual(["filled []\n", ""]);
+  }
+});
+
 test("a package file: the same bytes for the same files, which tar reads", async () => {
   const [first, second] = [temporaryFolder(), temporaryFolder()];
   await assemble("sdk", first);

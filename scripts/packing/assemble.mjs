@@ -66,6 +66,19 @@ const importMaps = {
   },
 };
 
+/** A thread's module: the second argument, next to its caller. */
+const STARTED = /\bstartWorker\(\s*"[\w-]+",\s*"\.\/([\w-]+)\.js"/g;
+
+/** Threads are files of the package, too, although nothing imports them. */
+const threads = {
+  name: "threads",
+  transform(code, id) {
+    for (const [, name] of code.matchAll(STARTED)) {
+      this.emitFile({ type: "chunk", id: join(dirname(id), `${name}.ts`) });
+    }
+  },
+};
+
 /** Every source that the manifest exports is an entry. */
 async function bundleCode(name, manifest, lib) {
   const entries = sourcesIn(manifest.exports);
@@ -74,7 +87,7 @@ async function bundleCode(name, manifest, lib) {
     input: entries.map((path) => join(folderOf(name), path)),
     platform: "neutral",
     external: isExternal,
-    plugins: [importMaps],
+    plugins: [importMaps, threads],
     resolve: { conditionNames: ["perpgate-source", "import", "default"] },
     // No comments with the paths of modules, which would depend on where the package is assembled.
     experimental: { attachDebugInfo: "none" },
@@ -117,7 +130,7 @@ function isExternal(specifier) {
   return !/^[./#]|^[A-Z]:/.test(specifier) && !specifier.startsWith(SCOPE);
 }
 
-const IMPORT = /(\bfrom\s*|\bimport\s*\(\s*|\bimport\s+)"([^"]+)"/g;
+const IMPORT = /(\bfrom\s*|\bimport\s*\(\s*|\bimport\s+)"([^"\s]+)"/g;
 
 /** Copies the declarations that the entries lead to. */
 function copyTypes(name, manifest, lib) {

@@ -1,3 +1,5 @@
+import { readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type SandboxOptions, type SandboxVenue, startVenue } from "./index.js";
 
@@ -99,6 +101,41 @@ describe("a venue in manual time", () => {
     expect(await trader.placeOrder(BUY)).toMatchObject({ status: "filled" });
   });
 });
+
+/** What a process holds: handles of Node, descriptors of the kernel, folders of sandboxes. */
+function held(): number {
+  const foldersIn = (place: string) =>
+    readdirSync(place).filter((name) => name.startsWith("perpgate-sandbox-")).length;
+  return (
+    process.getActiveResourcesInfo().length +
+    readdirSync("/proc/self/fd").length +
+    foldersIn(tmpdir()) +
+    foldersIn("/dev/shm")
+  );
+}
+
+test.runIf(process.platform === "linux")(
+  "20 venues, each traded on, saved and stopped: no handle, descriptor, folder or port stays",
+  async () => {
+    const run = async (seed: number): Promise<string> => {
+      const venue = await startVenue({ seed });
+      const trader = await venue.trader();
+      await trader.placeOrder(BUY);
+      await trader.stream.watchPreconfirms(() => undefined).ready;
+      if (seed % 8 === 0) await venue.save();
+      const { url } = venue;
+      await venue.stop();
+      return url;
+    };
+    // The first opens what a process keeps.
+    await run(0);
+    const before = held();
+    const urls: string[] = [];
+    for (let seed = 1; seed <= 20; seed++) urls.push(await run(seed));
+    await expect.poll(held).toBeLessThanOrEqual(before);
+    for (const url of urls) await expect(fetch(url)).rejects.toThrow();
+  },
+);
 
 test("stop while a year passes: stops, and the call rejects", async () => {
   const venue = await startVenue({ liquidity: false });
