@@ -29,5 +29,7 @@ export function cleanClone(target) {
   }
   for (const name of readdirSync(join(target, "packages"))) {
     symlinkSync(join(target, "packages", name), join(modules, "@perpgate", name));
+    const own = join("packages", name, "node_modules");
+    if (existsSync(join(ROOT, own))) symlinkSync(join(ROOT, own), join(target, own));
   }
 }

@@ -1,5 +1,6 @@
 export { type ControlServer, startControl } from "./control/control-server.js";
 export type { Duration } from "./durations.js";
+export type { NextRequests, RefusalOptions } from "./faults.js";
 export type { LiquidityOptions } from "./liquidity.js";
 export {
   type KeyedTrader,
@@ -10,3 +11,5 @@ export {
   startVenue,
   type TraderOptions,
 } from "./sandbox.js";
+export type { VenueFaults } from "./venue-faults.js";
+export type { Latency } from "./wire.js";

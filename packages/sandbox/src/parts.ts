@@ -1,16 +1,5 @@
 /** The parts of a running sandbox: the same venue, core, link and gateway as those of `perpgate serve`. */
 
-import {
-  AddressLimits,
-  buildGateway,
-  Edge,
-  NonceIssuer,
-  proofsInThisThread,
-  StreamServer,
-  UNLIMITED,
-} from "@perpgate/gateway";
-import { DEFAULT_BOUND_SESSION_MS, DEFAULT_HTTP_LIMITS } from "@perpgate/gateway/limits";
-import { EdgeLink, memoryTransport } from "@perpgate/link";
 import type { MarketDefinition } from "@perpgate/protocol";
 import {
   type Attestation,
@@ -22,10 +11,10 @@ import {
   type VenueParameters,
   venueConfigOf,
 } from "@perpgate/venue";
-import { pino } from "pino";
-import { Registry } from "prom-client";
 import { CHAIN, TOKEN } from "./accounts.js";
-import { Seed } from "./seed.js";
+import type { PlannedFaults } from "./faults.js";
+import { limitsOf, openGateway, type SandboxGateway } from "./gateway.js";
+import { type Seed, seedOf } from "./seed.js";
 
 export interface PartsOptions {
   readonly directory: string;
@@ -33,22 +22,25 @@ export interface PartsOptions {
   readonly markets: readonly MarketDefinition[];
   readonly parameters: Partial<VenueParameters>;
   readonly nowMs: () => number;
-  /** 0: any free one. */
-  readonly port: number;
+  /** Whether clients have a venue's request limits, by the machine's clock. */
+  readonly hasLimits: boolean;
+  readonly faults: PlannedFaults;
   /** What failed inside; a fault of the sandbox, since refusals are no failures. */
   readonly onFault: (error: unknown) => void;
 }
 
 export interface Parts {
   readonly venue: Venue;
-  readonly streams: StreamServer;
-  readonly url: string;
+  readonly gateway: SandboxGateway;
+  /** 0: any free port. */
+  openGateway(port: number): Promise<void>;
+  /** As one that stops: answers what it has begun and closes its sockets. The venue goes on. */
+  closeGateway(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Checkpoints are signed by the machine's clock, which a sandbox does not use. */
 const NEVER_MS = 2 ** 31 - 1;
-const VERSION = "0.3.0-sandbox";
 const NAME = "sandbox";
 const ATTESTED: Partial<VenueParameters> = {
   attestorKind: "chain",
@@ -57,11 +49,10 @@ const ATTESTED: Partial<VenueParameters> = {
   devCredit: 0,
 };
 const VAULT = `0x${"5a".repeat(20)}`;
-const DRAIN_MS = 50;
 const SEGMENT_BYTES = 2 ** 20;
 
 export async function openParts(options: PartsOptions): Promise<Parts> {
-  const { directory, seed, markets, nowMs, port, onFault } = options;
+  const { directory, seed, markets, nowMs, onFault } = options;
   const attestorKey = ed25519Key(seedOf(seed, "attestor"));
   const member = attestorKey.publicKey.toString("hex");
   const parameters = { ...DEFAULT_PARAMETERS, ...ATTESTED, ...options.parameters };
@@ -81,68 +72,29 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
     commit: "inline",
     segmentBytes: SEGMENT_BYTES,
   });
-  const nonces = new NonceIssuer(seedOf(seed, "nonce-key"), (bytes) => seed.bytes("nonce", bytes));
-  const transport = memoryTransport();
   const attestation = attestationOf(member);
-  const core = new Core({ venue, limits: UNLIMITED, attestation, onFault });
-  core.connect(transport.connectCore);
-  const link = new EdgeLink(transport.connectEdge);
-  const edge = new Edge({
-    link,
-    limits: UNLIMITED,
-    signIn: {
-      domains: "any",
-      chainIds: undefined,
-      nonce: "any",
-      requireKeyBinding: false,
-      maxBoundSessionMs: DEFAULT_BOUND_SESSION_MS,
-    },
-    services: {
-      nonces,
-      proofs: proofsInThisThread(),
-      random: (bytes) => seed.bytes("token", bytes),
-    },
-  });
-  await link.ready;
-  const log = pino({ level: "silent" });
-  const streams = await StreamServer.open({
-    edge,
-    seq: () => venue.seq,
-    log: { info: () => undefined, error: onFault },
-    limits: {},
-    release: VERSION,
-  });
-  const gateway = await buildGateway({
-    version: VERSION,
-    clock: nowMs,
-    nonces,
-    edge,
-    streams,
-    addressLimits: new AddressLimits(UNLIMITED),
-    clientLimits: UNLIMITED,
-    readiness: [],
-    metrics: new Registry(),
-    trustProxy: false,
-    origins: "*",
-    log,
-    limits: DEFAULT_HTTP_LIMITS,
-  });
-  const url = await gateway.listen({ host: "127.0.0.1", port });
-  return {
+  const core = new Core({ venue, limits: limitsOf(options), attestation, onFault });
+  let gateway: SandboxGateway | undefined;
+  const parts: Parts = {
     venue,
-    streams,
-    url,
+    get gateway() {
+      if (gateway === undefined) throw new Error("the gateway is down");
+      return gateway;
+    },
+    openGateway: async (port) => {
+      gateway = await openGateway({ ...options, port, core, seq: () => venue.seq });
+    },
+    closeGateway: async () => {
+      await gateway?.close();
+      gateway = undefined;
+    },
     close: async () => {
-      await gateway.drain(DRAIN_MS);
+      await parts.closeGateway();
       core.stop();
       await venue.close();
     },
   };
-}
-
-/** A key that every start of a sandbox has. */
-function seedOf(seed: Seed, name: string): Buffer {
-  return new Seed(seed.number).bytes(name, 32);
+  return parts;
 }
 
 /** The sandbox attests what clients register itself; nobody else votes. */

@@ -12,7 +12,7 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { LOG_START, LogReader, nodeDisk } from "@perpgate/journal";
 import type { MarketDefinition } from "@perpgate/protocol";
 import {
@@ -25,10 +25,12 @@ import { NO_EVIDENCE, TICK_MS, type VenueParameters } from "@perpgate/venue";
 import { OWN_NONCE, type SandboxAccount, SandboxAccounts } from "./accounts.js";
 import type { CommandKind, SandboxCommand } from "./commands.js";
 import { type Duration, millisecondsOf } from "./durations.js";
+import { PlannedFaults } from "./faults.js";
 import type { LiquidityOptions } from "./liquidity.js";
 import { type MarketState, SandboxMarkets } from "./markets.js";
 import { openParts, type Parts } from "./parts.js";
 import { Seed } from "./seed.js";
+import { Faults, type VenueFaults } from "./venue-faults.js";
 
 /**
  * `manual`: time moves by `advance` alone. `real`: with the machine's clock. A speed: as many times
@@ -51,8 +53,15 @@ export interface SandboxOptions {
   readonly grant?: number;
   /** Parameters of the venue, as in its configuration file. */
   readonly parameters?: Partial<VenueParameters>;
+  /** Whether clients have a venue's request limits, by the machine's clock. Default: false. */
+  readonly limits?: boolean;
   /** 0, the default: any free one. */
   readonly port?: number;
+  /**
+   * Is given what stops the venue, such as `onTestFinished` of vitest, `afterAll` of jest, `t.after` of
+   * node:test.
+   */
+  readonly until?: (stop: () => Promise<void>) => unknown;
 }
 
 export interface TraderOptions {
@@ -107,11 +116,19 @@ export class SandboxVenue {
   private last: Promise<unknown> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
   private traders = 0;
+  private port: number;
+  private readonly planned = new PlannedFaults();
+  readonly faults: VenueFaults = new Faults(
+    this.planned,
+    () => this.parts,
+    (downMs) => this.restartGateway(downMs),
+  );
   private isStopping = false;
 
   private constructor(private readonly options: SandboxOptions) {
     const { seed = 1, start, time = "manual" } = options;
     this.random = new Seed(seed);
+    this.port = options.port ?? 0;
     const begins = start ?? (time === "manual" ? MANUAL_START_MS : Date.now());
     this.nowMs = Math.floor(Number(begins) / TICK_MS) * TICK_MS;
     this.markets = new SandboxMarkets(
@@ -124,8 +141,9 @@ export class SandboxVenue {
 
   static async start(options: SandboxOptions = {}): Promise<SandboxVenue> {
     const sandbox = new SandboxVenue(options);
+    options.until?.(() => sandbox.stop());
     try {
-      await sandbox.open(options.port ?? 0);
+      await sandbox.open();
       const { liquidity = {} } = options;
       if (liquidity !== false) sandbox.markets.quoteAll(liquidity);
       await sandbox.exclusive(() => sandbox.step(TICKS_OF_A_PRICE));
@@ -139,7 +157,7 @@ export class SandboxVenue {
 
   /** The address of the gateway, for any client. */
   get url(): string {
-    return this.parts.url;
+    return `http://127.0.0.1:${this.port}`;
   }
 
   /** The venue's time, Unix milliseconds. */
@@ -230,19 +248,13 @@ export class SandboxVenue {
     });
   }
 
-  /** Cuts every open WebSocket, as a network does: without a close frame. */
-  dropSockets(): void {
-    this.parts.streams.cut();
-  }
-
   /** A copy to go back to. */
   save(): Promise<SavedVenue> {
     return this.exclusive(async () => {
       const folder = mkdtempSync(join(FOLDERS, "perpgate-sandbox-saved-"));
-      const { url } = this.parts;
       await this.parts.close();
       cpSync(this.folder, folder, { recursive: true });
-      await this.open(portOf(url));
+      await this.open();
       const saved: SavedState = {
         nowMs: this.nowMs,
         folder,
@@ -265,7 +277,6 @@ export class SandboxVenue {
     const state = [...this.saved].find((one) => one === saved);
     if (state === undefined) throw new Error("this copy was discarded, or is another sandbox's");
     return this.exclusive(async () => {
-      const { url } = this.parts;
       await this.parts.close();
       rmSync(this.folder, { recursive: true, force: true });
       cpSync(state.folder, this.folder, { recursive: true });
@@ -274,7 +285,7 @@ export class SandboxVenue {
       this.accounts = this.newAccounts();
       this.accounts.restore(state.treasurer);
       this.known = new Set(state.known);
-      await this.open(portOf(url));
+      await this.open();
       this.markets.restore(state.markets);
     });
   }
@@ -308,23 +319,46 @@ export class SandboxVenue {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
   private get parts(): Parts {
     if (this.runs === undefined) throw new Error("this sandbox has stopped");
     return this.runs;
   }
 
-  private async open(port: number): Promise<void> {
+  private async restartGateway(downMs: number): Promise<void> {
+    await this.exclusive(() => this.parts.closeGateway());
+    try {
+      if (this.isManual) await this.exclusive(() => this.step(Math.round(downMs / TICK_MS)));
+      else await setTimeout(downMs / this.speed);
+    } finally {
+      await this.exclusive(() => this.parts.openGateway(this.port));
+    }
+  }
+
+  /** Venue seconds in a second of the machine's clock; 1 in manual time. */
+  private get speed(): number {
+    const { time } = this.options;
+    return typeof time === "object" ? time.speed : 1;
+  }
+
+  private async open(): Promise<void> {
     this.runs = await openParts({
       directory: this.folder,
       seed: this.random,
       markets: this.markets.definitions,
       parameters: this.options.parameters ?? {},
       nowMs: () => this.nowMs,
-      port,
+      hasLimits: this.options.limits ?? false,
+      faults: this.planned,
       onFault: (error) => {
         throw error;
       },
     });
+    await this.runs.openGateway(this.port);
+    this.port = this.runs.gateway.port;
     this.runs.venue.observe({
       onCommand: ({ command }) => {
         // The sandbox's own accounts sign in with a nonce of its own making.
@@ -345,7 +379,7 @@ export class SandboxVenue {
   /** In real time: as many ticks as have passed. */
   private follow(time: SandboxTime): void {
     if (time === "manual") return;
-    const speed = time === "real" ? 1 : time.speed;
+    const { speed } = this;
     if (!(speed > 0 && speed <= 10_000)) {
       throw new RangeError(`speed is a number above 0 and up to 10,000, not ${speed}`);
     }
@@ -415,8 +449,4 @@ export class SandboxVenue {
 /** Starts a venue; `stop` ends it. */
 export function startVenue(options: SandboxOptions = {}): Promise<SandboxVenue> {
   return SandboxVenue.start(options);
-}
-
-function portOf(url: string): number {
-  return Number(new URL(url).port);
 }

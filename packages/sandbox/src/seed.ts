@@ -42,3 +42,8 @@ export class Seed {
     return new Map(this.drawn);
   }
 }
+
+/** A key that every start of a sandbox has. */
+export function seedOf(seed: Seed, name: string): Buffer {
+  return new Seed(seed.number).bytes(name, DIGEST_BYTES);
+}

@@ -17,6 +17,15 @@ const STATE = Type.Object({
   position: Type.Integer({ description: "The last position of the log." }),
   seed: Type.Integer(),
 });
+const NEXT = {
+  next: Type.Optional(Type.Integer({ minimum: 1, description: "How many; 1 by default." })),
+  operations: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 16,
+      description: "Their names in the venue's OpenAPI document; by default all that place orders.",
+    }),
+  ),
+};
 const strict = { additionalProperties: false };
 
 export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
@@ -148,7 +157,67 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
     body: NOTHING,
     answer: STATE,
     run: async (sandbox) => {
-      sandbox.venue.dropSockets();
+      sandbox.venue.faults.dropSockets();
+      return stateOf(sandbox);
+    },
+  }),
+  control({
+    method: "POST",
+    path: "/latency",
+    summary: "Delays every byte, by half of it each way.",
+    body: Type.Object(
+      { ms: Type.Number({ minimum: 0 }), jitter: Type.Optional(Type.Number({ minimum: 0 })) },
+      strict,
+    ),
+    answer: STATE,
+    run: async (sandbox, latency) => {
+      sandbox.venue.faults.latency(latency);
+      return stateOf(sandbox);
+    },
+  }),
+  control({
+    method: "POST",
+    path: "/refuse",
+    summary: "Refuses the next requests with a code of the error table, without executing them.",
+    body: Type.Object(
+      {
+        code: Type.String({ maxLength: 64 }),
+        ...NEXT,
+        values: Type.Optional(
+          Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
+            description: "Those of the code's message.",
+          }),
+        ),
+        field: Type.Optional(Type.String({ maxLength: 64 })),
+        details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+      },
+      strict,
+    ),
+    answer: STATE,
+    run: async (sandbox, { code, ...options }) => {
+      sandbox.venue.faults.refuse(code, options);
+      return stateOf(sandbox);
+    },
+  }),
+  control({
+    method: "POST",
+    path: "/lose-answers",
+    summary: "Executes the next requests, and answers `stopped`, as a gateway that lost its core.",
+    body: Type.Object(NEXT, strict),
+    answer: STATE,
+    run: async (sandbox, options) => {
+      sandbox.venue.faults.loseAnswers(options);
+      return stateOf(sandbox);
+    },
+  }),
+  control({
+    method: "POST",
+    path: "/restart-gateway",
+    summary: "Stops the gateway, while the venue goes on, and starts it again on the same port.",
+    body: Type.Object({ downFor: Type.Optional(DURATION) }, strict),
+    answer: STATE,
+    run: async (sandbox, options) => {
+      await sandbox.venue.faults.restartGateway(options);
       return stateOf(sandbox);
     },
   }),

@@ -1,0 +1,153 @@
+/**
+ * What goes wrong on demand. Refusals and lost answers are made on the link between gateway and core, so
+ * that the gateway sends them to clients as those of a core: status, body, headers, frames.
+ */
+
+import {
+  EdgeLink,
+  type Notes,
+  type Outcome,
+  type RequestBodies,
+  type RequestName,
+} from "@perpgate/link";
+import {
+  ApiError,
+  ERROR_TABLE,
+  type ErrorCode,
+  isErrorCode,
+  RelayedMessage,
+} from "@perpgate/protocol/core";
+import { OPERATIONS } from "@perpgate/protocol/operations";
+import { rateLimitedError } from "@perpgate/protocol/token-buckets";
+import type { Latency } from "./wire.js";
+
+export interface NextRequests {
+  /** How many. Default: 1. */
+  readonly next?: number;
+  /** Their names in the OpenAPI document. Default: those that place or amend orders. */
+  readonly operations?: readonly string[];
+}
+
+export interface RefusalOptions extends NextRequests {
+  /** The values of the code's message, such as `{ available: 5 }`. */
+  readonly values?: Readonly<Record<string, string | number>>;
+  readonly field?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+interface Planned {
+  readonly operations: ReadonlySet<string>;
+  left: number;
+  /** Undefined: the request is executed, and its answer lost. */
+  readonly error: ApiError | undefined;
+}
+
+const NO_LATENCY = { ms: 0, jitter: 0 };
+const ORDERS = ["placeOrder", "placeBatch", "amendOrder"];
+const RATE_LIMIT = { limit: "orders", quota: 200, windowSeconds: 2 } as const;
+
+/** The plan of a test; survives a restart of the gateway. */
+export class PlannedFaults {
+  latency: Required<Latency> = NO_LATENCY;
+  private planned: Planned[] = [];
+
+  refuse(code: string, options: RefusalOptions): void {
+    this.add(options, errorOf(code, options));
+  }
+
+  loseAnswers(options: NextRequests): void {
+    this.add(options, undefined);
+  }
+
+  clear(): void {
+    this.planned = [];
+    this.latency = NO_LATENCY;
+  }
+
+  /** What becomes of a request that is sent now; counts it. */
+  take(operation: string): Planned | undefined {
+    const found = this.planned.find(({ operations }) => operations.has(operation));
+    if (found === undefined) return undefined;
+    if (--found.left === 0) this.planned = this.planned.filter((one) => one !== found);
+    return found;
+  }
+
+  private add({ next = 1, operations }: NextRequests, error: ApiError | undefined): void {
+    if (!(Number.isSafeInteger(next) && next > 0)) {
+      throw new RangeError(`next is a number of requests above 0, not ${next}`);
+    }
+    const asked = operations ?? ORDERS.filter((one) => mayBeRefused(one, error));
+    const wrong = asked.find((one) => !mayBeRefused(one, error));
+    if (wrong !== undefined || asked.length === 0) {
+      throw new RangeError(`${wrong ?? "an order"} is never refused with ${error?.code}`);
+    }
+    this.planned.push({ operations: new Set(asked), left: next, error });
+  }
+}
+
+/** Codes that any operation may be refused with. */
+const ANY = new Set<string>([
+  "rate_limited",
+  "internal_error",
+  "overloaded",
+  "stopped",
+  "outcome_unknown",
+  "not_executed",
+]);
+
+function mayBeRefused(operation: string, error: ApiError | undefined): boolean {
+  const known = OPERATIONS.find(({ id }) => id === operation);
+  if (known === undefined) throw new RangeError(`no operation is called ${operation}`);
+  return error === undefined || ANY.has(error.code) || known.errors.includes(error.code);
+}
+
+function errorOf(code: string, { values = {}, field, details }: RefusalOptions): ApiError {
+  if (!isErrorCode(code)) throw new RangeError(`${code} is no code of the error table`);
+  if (code === "rate_limited") return rateLimitedError(RATE_LIMIT.limit, 1_000);
+  return new ApiError<ErrorCode>(code, new RelayedMessage(messageOf(code, values)), {
+    ...(field === undefined ? {} : { field }),
+    ...(details === undefined ? {} : { details }),
+  });
+}
+
+function messageOf(code: ErrorCode, values: Readonly<Record<string, string | number>>): string {
+  return ERROR_TABLE[code].message.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value !== undefined) return String(value);
+    throw new RangeError(`the message of ${code} says ${name}: give it in values`);
+  });
+}
+
+/** The gateway's end of the link, in a sandbox. */
+export class FaultyLink extends EdgeLink {
+  constructor(
+    connect: ConstructorParameters<typeof EdgeLink>[0],
+    private readonly faults: PlannedFaults,
+  ) {
+    super(connect);
+  }
+
+  override ask<N extends RequestName>(name: N, body: RequestBodies[N], outcome: Outcome<N>): void {
+    const fault = this.faults.take(name);
+    if (fault === undefined) {
+      super.ask(name, body, outcome);
+      return;
+    }
+    const { error } = fault;
+    if (error !== undefined) {
+      const notes = error.code === "rate_limited" ? SPENT : undefined;
+      queueMicrotask(() => outcome.refused(error, notes));
+      return;
+    }
+    // As when the link ends before the answer: the gateway cannot know.
+    const lost = (): void => outcome.refused(new ApiError("stopped", {}), undefined);
+    super.ask(name, body, { answered: lost, refused: lost });
+  }
+}
+
+const SPENT: Notes = {
+  counted: { ...RATE_LIMIT, remaining: 0, fullInSeconds: 2 },
+  rows: 0,
+  work: 0,
+  isReplay: false,
+};

@@ -1,0 +1,116 @@
+/** The gateway of a sandbox, behind the network that a test may slow down or cut. */
+
+import {
+  AddressLimits,
+  buildGateway,
+  Edge,
+  type LimitSettings,
+  NonceIssuer,
+  proofsInThisThread,
+  StreamServer,
+  UNLIMITED,
+} from "@perpgate/gateway";
+import {
+  DEFAULT_BOUND_SESSION_MS,
+  DEFAULT_HTTP_LIMITS,
+  DEFAULT_LIMITS,
+} from "@perpgate/gateway/limits";
+import { memoryTransport } from "@perpgate/link";
+import type { Core } from "@perpgate/venue";
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { FaultyLink } from "./faults.js";
+import type { PartsOptions } from "./parts.js";
+import { seedOf } from "./seed.js";
+import { Wire } from "./wire.js";
+
+export interface GatewayOptions
+  extends Pick<PartsOptions, "seed" | "nowMs" | "hasLimits" | "faults" | "onFault"> {
+  readonly core: Core;
+  readonly seq: () => number;
+  /** 0: any free one. */
+  readonly port: number;
+}
+
+export interface SandboxGateway {
+  readonly url: string;
+  readonly port: number;
+  readonly streams: StreamServer;
+  close(): Promise<void>;
+}
+
+const VERSION = "0.3.0-sandbox";
+const DRAIN_MS = 50;
+
+export function limitsOf({ hasLimits }: Pick<PartsOptions, "hasLimits">): LimitSettings {
+  return hasLimits ? DEFAULT_LIMITS : UNLIMITED;
+}
+
+export async function openGateway(options: GatewayOptions): Promise<SandboxGateway> {
+  const { core, seed, nowMs, faults, onFault, seq } = options;
+  const limits = limitsOf(options);
+  const nonces = new NonceIssuer(seedOf(seed, "nonce-key"), (bytes) => seed.bytes("nonce", bytes));
+  const transport = memoryTransport();
+  core.connect(transport.connectCore);
+  const link = new FaultyLink(transport.connectEdge, faults);
+  const edge = new Edge({
+    link,
+    limits,
+    signIn: {
+      domains: "any",
+      chainIds: undefined,
+      nonce: "any",
+      requireKeyBinding: false,
+      maxBoundSessionMs: DEFAULT_BOUND_SESSION_MS,
+    },
+    services: {
+      nonces,
+      proofs: proofsInThisThread(),
+      random: (bytes) => seed.bytes("token", bytes),
+    },
+  });
+  await link.ready;
+  const log = pino({ level: "silent" });
+  const streams = await StreamServer.open({
+    edge,
+    seq,
+    log: { info: () => undefined, error: onFault },
+    limits: {},
+    release: VERSION,
+  });
+  const gateway = await buildGateway({
+    version: VERSION,
+    clock: nowMs,
+    nonces,
+    edge,
+    streams,
+    addressLimits: new AddressLimits(limits),
+    clientLimits: limits,
+    readiness: [],
+    metrics: new Registry(),
+    trustProxy: false,
+    origins: "*",
+    log,
+    limits: DEFAULT_HTTP_LIMITS,
+  });
+  const inner = await gateway.listen({ host: "127.0.0.1", port: 0 });
+  const wire = await Wire.open(
+    options.port,
+    Number(new URL(inner).port),
+    () => faults.latency,
+    () => seed.fraction("jitter"),
+  ).catch(async (error: unknown) => {
+    await gateway.drain(0);
+    throw error;
+  });
+  return {
+    url: `http://127.0.0.1:${wire.port}`,
+    port: wire.port,
+    streams,
+    close: async () => {
+      await gateway.drain(DRAIN_MS);
+      link.close();
+      await wire.close();
+    },
+  };
+}
