@@ -17,6 +17,16 @@ export interface Column<Row> {
   readonly cell: (row: Row) => Cell;
 }
 
+/** A column of words. */
+export function left<Row>(title: string, cell: (row: Row) => Cell): Column<Row> {
+  return { title, cell };
+}
+
+/** A column of numbers. */
+export function right<Row>(title: string, cell: (row: Row) => Cell): Column<Row> {
+  return { title, align: "right", cell };
+}
+
 const GAP = "  ";
 
 export function tableText<Row>(

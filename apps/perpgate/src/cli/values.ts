@@ -1,9 +1,11 @@
 /** Parsers of option values and arguments. `name` is how the caller knows the value: `--price`. */
 
-import { SYMBOL_PATTERN } from "@perpgate/protocol/core";
+import { clientIdWords, ORDER_ID_PATTERN, SYMBOL_PATTERN } from "@perpgate/protocol/core";
+import type { OrderName } from "@perpgate/sdk";
 import { UsageError } from "./start-error.js";
 
 const SYMBOL = new RegExp(SYMBOL_PATTERN);
+const ORDER_ID = new RegExp(ORDER_ID_PATTERN);
 const UNITS_MS: Readonly<Record<string, number>> = {
   s: 1_000,
   m: 60_000,
@@ -16,6 +18,13 @@ export function symbol(text: string): string {
   const upper = text.toUpperCase();
   if (!SYMBOL.test(upper)) throw new UsageError(`"${text}" is not a symbol, such as BTCUSD`);
   return upper;
+}
+
+/** Digits, or those of an exit, are an order's id; anything else that can be one is a client's. */
+export function orderNamed(text: string): OrderName {
+  if (ORDER_ID.test(text)) return text;
+  if (clientIdWords(text) !== undefined) return { clientOrderId: text };
+  throw new UsageError(`"${text}" is not an order id; perpgate orders lists them`);
 }
 
 /** A plain decimal above zero. A comma is rejected: in many countries 1,500 means 1.5. */

@@ -2,7 +2,7 @@
 
 import { money } from "../cli/quantities.js";
 import { UsageError } from "../cli/start-error.js";
-import { orderNamed } from "./cancel.js";
+import { orderNamed } from "../cli/values.js";
 import { marketFormats } from "./market-format.js";
 import { show } from "./order-text.js";
 import { withSender } from "./sender.js";

@@ -1,9 +1,9 @@
 /** `perpgate cancel`: orders by their ids, or all, or all of one market. */
 
-import { clientIdWords, ORDER_ID_PATTERN } from "@perpgate/protocol/core";
-import { type CanceledOrder, type OrderName, PerpgateError } from "@perpgate/sdk";
+import { type CanceledOrder, PerpgateError } from "@perpgate/sdk";
 import { printable } from "../cli/printable.js";
 import { UsageError } from "../cli/start-error.js";
+import { orderNamed } from "../cli/values.js";
 import { type SendingVenue, withSender } from "./sender.js";
 import type { VenueOptions } from "./venue-command.js";
 
@@ -22,15 +22,6 @@ export async function cancel(ids: readonly string[], options: CancelOptions): Pr
   if (symbol !== undefined) throw new UsageError("--symbol needs --all");
   for (const id of ids) orderNamed(id);
   return withSender(options, (venue) => cancelEach(venue, ids));
-}
-
-const ORDER_ID = new RegExp(ORDER_ID_PATTERN);
-
-/** Digits, or those of an exit, are an order's id; anything else that can be one is a client's. */
-export function orderNamed(text: string): OrderName {
-  if (ORDER_ID.test(text)) return text;
-  if (clientIdWords(text) !== undefined) return { clientOrderId: text };
-  throw new UsageError(`"${text}" is not an order id; perpgate orders lists them`);
 }
 
 async function cancelAll(

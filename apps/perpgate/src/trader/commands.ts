@@ -1,12 +1,12 @@
 /** The trader's commands, in the order of the help. They reach a venue through the SDK alone. */
 
 import type { Command } from "commander";
-import { addAccountReads, addDeposit, addLedger, addWithdrawals } from "./account-commands.js";
+import { addAccountReads, addLedger, addWithdrawals } from "./account-reads.js";
 import { addMarketReads } from "./market-commands.js";
 import { addOrderCommands } from "./order-commands.js";
 import { addPositionCommands } from "./position-commands.js";
 import { addReceiptCommands } from "./receipt-commands.js";
-import { addLogin, addLogout, addSessions } from "./session-commands.js";
+import { addDeposit, addLogin, addLogout, addSessions } from "./session-commands.js";
 
 export function addTraderCommands(program: Command): void {
   program.commandsGroup("Trade:");

@@ -11,7 +11,7 @@ import type { BridgeInfo, Chain, Deposit, Session, StreamProblem, Token } from "
 import { printable } from "../cli/printable.js";
 import { money } from "../cli/quantities.js";
 import { StartError, UsageError } from "../cli/start-error.js";
-import type { Column } from "../cli/table.js";
+import { type Column, left, right } from "../cli/table.js";
 import { type TradingVenue, withSession } from "./connection.js";
 import { Interruption } from "./interruption.js";
 import { sendOnce } from "./sender.js";
@@ -170,37 +170,27 @@ const WHERE_TO: readonly Column<{
   readonly confirmations: number;
   readonly contract: string;
 }>[] = [
-  { title: "chain", cell: ({ chain }) => chain },
-  { title: "token", cell: ({ token }) => token },
-  { title: "vault", cell: ({ vault }) => vault },
-  { title: "confirmations", align: "right", cell: ({ confirmations }) => String(confirmations) },
-  { title: "contract", cell: ({ contract }) => contract },
+  left("chain", ({ chain }) => chain),
+  left("token", ({ token }) => token),
+  left("vault", ({ vault }) => vault),
+  right("confirmations", ({ confirmations }) => String(confirmations)),
+  left("contract", ({ contract }) => contract),
 ];
 
 const listOf = (address: string): readonly Column<Deposit>[] => [
-  { title: "deposit", align: "right", cell: ({ depositId }) => depositId },
-  { title: "chain", cell: ({ chain }) => chain },
-  { title: "token", cell: ({ token }) => token },
-  {
-    title: "credited",
-    align: "right",
-    cell: (deposit) => money(creditedTo(address, deposit)),
-  },
-  {
-    title: "status",
-    cell: ({ status, reason }) => (reason === null ? status : `${status}: ${reason}`),
-  },
-  { title: "transaction", cell: ({ txHash }) => txHash },
+  right("deposit", ({ depositId }) => depositId),
+  left("chain", ({ chain }) => chain),
+  left("token", ({ token }) => token),
+  right("credited", (deposit) => money(creditedTo(address, deposit))),
+  left("status", ({ status, reason }) => (reason === null ? status : `${status}: ${reason}`)),
+  left("transaction", ({ txHash }) => txHash),
 ];
 
 async function list(
   { session, output }: TradingVenue,
   { limit, before }: DepositOptions,
 ): Promise<number> {
-  const deposits = await session.deposits({
-    ...(limit === undefined ? {} : { limit }),
-    ...(before === undefined ? {} : { before }),
-  });
+  const deposits = await session.deposits({ limit, before });
   output.rows(listOf(session.address), deposits, "no deposits");
   return 0;
 }

@@ -17,9 +17,9 @@ export const UNLISTED: MarketFormat = {
   size: String,
 };
 
-export async function marketFormats(
-  client: PerpgateClient,
-): Promise<(symbol: string) => MarketFormat> {
+export type FormatOf = (symbol: string) => MarketFormat;
+
+export async function marketFormats(client: PerpgateClient): Promise<FormatOf> {
   const listed = await client.markets();
   return (symbol) => formatIn(listed, symbol);
 }

@@ -1,8 +1,9 @@
-/** The commands of sessions: `login`, `logout`, `sessions`. */
+/** The commands of sessions and of what they own: `login`, `logout`, `sessions`, `deposit`. */
 
 import type { Command } from "commander";
 import { exitWith } from "../cli/command.js";
-import { amount, durationMs, symbol } from "../cli/values.js";
+import { amount, durationMs, oneOf, symbol } from "../cli/values.js";
+import { MAX_PAGE, pageOptions } from "./rows-command.js";
 import { venueCommand } from "./venue-command.js";
 
 export function addLogin(program: Command): void {
@@ -68,5 +69,35 @@ is signed with this session's key and leaves the resting orders of the ended one
   })
     .option("--end <ids...>", "end these")
     .option("--end-others", "end all but this one")
-    .action(exitWith(async (options) => (await import("./ledger.js")).sessions(options)));
+    .action(exitWith(async (options) => (await import("./sessions.js")).sessions(options)));
+}
+
+export function addDeposit(program: Command): void {
+  const command = venueCommand(program, "deposit", {
+    summary: "get test money, or register a transaction",
+    usage: [
+      "",
+      "--chain CHAIN --tx HASH [--token USDC] [--no-wait]",
+      "--list [--limit N] [--before ID]",
+    ],
+    about: `On a testnet with the dev attestor: credits test money and waits for it. With real chains:
+registers the transaction that sent tokens to the vault and shows its confirmations until it is
+credited; without --tx it shows where to send them.`,
+    examples: [
+      ["deposit", "test money, on a testnet"],
+      ["deposit --chain arbitrum --tx 0x9f…", "register a transfer and wait"],
+    ],
+  })
+    .option(
+      "--chain <CHAIN>",
+      "ethereum, arbitrum, tron (ethereum)",
+      oneOf("--chain", ["ethereum", "arbitrum", "tron"]),
+    )
+    .option("--tx <HASH>", "the hash of the transaction")
+    .option("--token <TOKEN>", "USDC, USDT (USDC)", oneOf("--token", ["USDC", "USDT"]))
+    .option("--no-wait", "register and exit")
+    .option("--list", "list your deposits, newest first");
+  pageOptions(command, "deposits", MAX_PAGE, "--list").action(
+    exitWith(async (options) => (await import("./deposit.js")).deposit(options)),
+  );
 }

@@ -1,49 +1,13 @@
-/** `perpgate ledger` and `perpgate sessions`: where the balance comes from, and who is signed in. */
+/** `perpgate sessions`: who is signed in. */
 
-import { type LedgerEntry, PerpgateError, type SessionInfo } from "@perpgate/sdk";
+import { PerpgateError, type SessionInfo } from "@perpgate/sdk";
 import type { Output } from "../cli/output.js";
 import { printable } from "../cli/printable.js";
-import { duration, money, signed, time } from "../cli/quantities.js";
+import { duration, money } from "../cli/quantities.js";
 import { UsageError } from "../cli/start-error.js";
-import { signTone } from "../cli/style.js";
-import type { Column } from "../cli/table.js";
+import { type Column, left, right } from "../cli/table.js";
 import { type TradingVenue, withSession } from "./connection.js";
 import type { VenueOptions } from "./venue-command.js";
-
-const DEFAULT_ENTRIES = 20;
-
-interface LedgerOptions extends VenueOptions {
-  readonly symbol?: string;
-  readonly limit?: number;
-  readonly before?: string;
-}
-
-export function ledger(options: LedgerOptions): Promise<number> {
-  const { symbol, limit = DEFAULT_ENTRIES, before } = options;
-  return withSession(options, async ({ session, output }) => {
-    const entries = await session.ledger({
-      limit,
-      ...(symbol === undefined ? {} : { symbol }),
-      ...(before === undefined ? {} : { before }),
-    });
-    output.rows(LEDGER_COLUMNS, entries, "no entries");
-    return 0;
-  });
-}
-
-const LEDGER_COLUMNS: Column<LedgerEntry>[] = [
-  { title: "time (UTC)", cell: ({ time: at }) => time(at) },
-  { title: "kind", cell: ({ kind }) => kind },
-  { title: "symbol", cell: ({ symbol }) => symbol ?? "-" },
-  {
-    title: "amount",
-    align: "right",
-    cell: ({ amount }) => ({ text: signed(amount, money), tone: signTone(amount) }),
-  },
-  { title: "balance", align: "right", cell: ({ balance }) => money(balance) },
-  { title: "of", align: "right", cell: ({ reference }) => reference },
-  { title: "id", cell: ({ id }) => id },
-];
 
 interface SessionsOptions extends VenueOptions {
   readonly end?: readonly string[];
@@ -91,13 +55,13 @@ function showEnded(output: Output, ended: readonly string[]): void {
 }
 
 const SESSION_COLUMNS: Column<SessionInfo>[] = [
-  { title: "id", align: "right", cell: ({ id }) => id },
-  { title: "this", cell: ({ current }) => (current ? "yes" : "") },
-  { title: "domain", cell: ({ domain }) => domain },
-  { title: "key", cell: ({ kind, sessionKey }) => `${kind} ${sessionKey.slice(0, 12)}…` },
-  {
-    title: "limits",
-    cell: ({ scope: { maxOrderNotional, maxNotional, symbols } }) =>
+  right("id", ({ id }) => id),
+  left("this", ({ current }) => (current ? "yes" : "")),
+  left("domain", ({ domain }) => domain),
+  left("key", ({ kind, sessionKey }) => `${kind} ${sessionKey.slice(0, 12)}…`),
+  left(
+    "limits",
+    ({ scope: { maxOrderNotional, maxNotional, symbols } }) =>
       [
         typeof maxOrderNotional === "number" ? `order ${money(maxOrderNotional)}` : "",
         typeof maxNotional === "number" ? `all ${money(maxNotional)}` : "",
@@ -105,6 +69,6 @@ const SESSION_COLUMNS: Column<SessionInfo>[] = [
       ]
         .filter(Boolean)
         .join(" ") || "none",
-  },
-  { title: "ends in", cell: ({ expiresAt }) => duration(expiresAt - Date.now()) },
+  ),
+  left("ends in", ({ expiresAt }) => duration(expiresAt - Date.now())),
 ];
