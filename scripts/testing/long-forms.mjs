@@ -77,6 +77,11 @@ export const LONG_FORMS = {
       PERPGATE_EVERY_BYTE: "1",
     },
   },
+  stops: {
+    about: "an exit among a million reached stops",
+    files: ["packages/engine/src/testing/found/crowd-of-stops"],
+    env: { PERPGATE_STOPS: "1000000", NODE_OPTIONS: "--max-old-space-size=6000" },
+  },
   work: {
     about: "200 searches for the commands and ticks that take the most work units",
     files: ["packages/engine/src/testing/work"],

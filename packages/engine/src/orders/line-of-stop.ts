@@ -5,19 +5,31 @@ import { NONE } from "../state/orders.js";
 import {
   CLOSING_LINES,
   closingLine,
+  firstLine,
+  LATER_LINES,
   NO_LINE,
   otherLine,
-  SIZE_CLASSES,
+  STALE_LINE,
   sizeClass,
   stopSet,
   turnOf,
+  turnOfLine,
 } from "../state/stop-lines.js";
 import type { VenueState } from "../state/venue.js";
 
 /** The line of a stop whose account has that many others in the market. */
 export function lineOf(s: VenueState, market: Market, order: number, others: number): number {
+  return lineOfTurn(s, market, order, turnOf(others));
+}
+
+/** Where a stop waits that has reached the limit of its turn: as what is left of it, behind the first turns. */
+export function laterLine(s: VenueState, market: Market, order: number, line: number): number {
+  const isStale = firstLine(line) === STALE_LINE;
+  return LATER_LINES + (isStale ? STALE_LINE : lineOfTurn(s, market, order, turnOfLine(line)));
+}
+
+function lineOfTurn(s: VenueState, market: Market, order: number, turn: number): number {
   const { orders } = s;
-  const turn = turnOf(others);
   const lots = closable(market, orders.position(order), orders.side(order));
   const closes =
     orders.closesPosition(order) ||
@@ -59,7 +71,7 @@ function resize(s: VenueState, market: Market, order: number, set: number): void
   const { stopLines } = market;
   const before = orders.line(order);
   if (before >= CLOSING_LINES || stopLines.waits(order)) return;
-  const line = closingLine(Math.floor(before / SIZE_CLASSES), sizeNow(s, market, order));
+  const line = closingLine(turnOfLine(before), sizeNow(s, market, order));
   if (line === before) return;
   stopLines.take(order, set);
   orders.table.touch(order);

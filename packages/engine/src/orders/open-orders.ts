@@ -19,9 +19,9 @@ import {
   STOP_LIST,
 } from "../state/positions.js";
 import type { StopBook } from "../state/stop-book.js";
-import { BEHIND_LINE, NO_LINE, stopSet } from "../state/stop-lines.js";
+import { NO_LINE, stopSet } from "../state/stop-lines.js";
 import type { VenueState } from "../state/venue.js";
-import { lineOf } from "./line-of-stop.js";
+import { laterLine, lineOf } from "./line-of-stop.js";
 
 /** Adds an order row to book and lists. */
 export function enterOrder(s: VenueState, market: Market, order: number): void {
@@ -220,9 +220,9 @@ export function enterMoved(s: VenueState, market: Market, order: number): void {
   countInLine(s, market, order, 1);
 }
 
-/** Lets a stop that has reached the limit of its turn wait behind all others. */
-export function enterBehind(s: VenueState, market: Market, order: number): void {
-  s.orders.setLine(order, BEHIND_LINE, s.seq);
+/** Lets a stop of that line that has reached the limit of its turn wait for a later one. */
+export function enterBehind(s: VenueState, market: Market, order: number, line: number): void {
+  s.orders.setLine(order, laterLine(s, market, order, line), s.seq);
   enterMoved(s, market, order);
   countOpen(s, market, order);
 }

@@ -3,7 +3,13 @@ import { STOP_STEPS_PER_TICK } from "../config.js";
 import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
-import { BEHIND_LINE, CLOSING_LINES, STALE_LINE, sizeOfLine } from "../state/stop-lines.js";
+import {
+  CLOSING_LINES,
+  firstLine,
+  LATER_LINES,
+  STALE_LINE,
+  sizeOfLine,
+} from "../state/stop-lines.js";
 import type { VenueState } from "../state/venue.js";
 import { sizeNow } from "./line-of-stop.js";
 import { setOfStop } from "./open-orders.js";
@@ -17,7 +23,7 @@ import { trigger } from "./trigger.js";
  */
 export function serveLines(s: VenueState, market: Market, from: number, to: number): void {
   const { work, stopsLooked: looked, stopsServed: served } = s.scratch;
-  const number = 2 * market.number + (from === BEHIND_LINE ? 1 : 0);
+  const number = 2 * market.number + (from === LATER_LINES ? 1 : 0);
   for (let line = from; line < to; line++) {
     for (;;) {
       const looks = looked[number] ?? 0;
@@ -28,7 +34,7 @@ export function serveLines(s: VenueState, market: Market, from: number, to: numb
       const order = market.stopLines.next(line);
       if (order === NONE) break;
       looked[number] = looks + 1;
-      if (line < CLOSING_LINES && sizeNow(s, market, order) < sizeOfLine(line) - 1) {
+      if (firstLine(line) < CLOSING_LINES && sizeNow(s, market, order) < sizeOfLine(line) - 1) {
         demote(s, market, order);
         continue;
       }
@@ -42,14 +48,15 @@ export function serveLines(s: VenueState, market: Market, from: number, to: numb
 
 /** Units of a turn. */
 function unitsOf({ rules }: VenueState, line: number): number {
-  return line === BEHIND_LINE ? rules.unitsPerTurn : rules.unitsPerFirstTurn;
+  return line >= LATER_LINES ? rules.unitsPerTurn : rules.unitsPerFirstTurn;
 }
 
-/** A stop whose account has too little left to close for its line waits behind all others. */
+/** A stop whose account has too little left to close for its line waits behind all others of its turn. */
 function demote(s: VenueState, market: Market, order: number): void {
   const { orders } = s;
+  const line = orders.line(order);
   market.stopLines.take(order, setOfStop(orders, order));
   orders.table.touch(order);
-  orders.setLine(order, STALE_LINE, s.seq);
+  orders.setLine(order, line - firstLine(line) + STALE_LINE, s.seq);
   market.stopLines.addMoved(order);
 }

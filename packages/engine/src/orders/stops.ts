@@ -6,7 +6,7 @@ import { refreshWatches } from "../money/watch.js";
 import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
 import { NONE, type OrderStore, RANKS_PER_COMMAND } from "../state/orders.js";
-import { BEHIND_LINE, STOP_LINES } from "../state/stop-lines.js";
+import { LATER_LINES, STOP_LINES } from "../state/stop-lines.js";
 import type { VenueState } from "../state/venue.js";
 import type { WorkBudget } from "../work-budget.js";
 import { enterLine, enterMoved, isExit, isOutside, stopsOf } from "./open-orders.js";
@@ -59,10 +59,10 @@ function serveMarkets(s: VenueState, isEnd: boolean): void {
     const part = isEnd ? work.left : Math.ceil(work.left / 4);
     const until = work.spent + 3 * part;
     const outer = work.narrow(2 * part);
-    serveLines(s, market, 0, BEHIND_LINE);
+    serveLines(s, market, 0, LATER_LINES);
     work.widen(outer);
     work.narrow(until - work.spent);
-    serveLines(s, market, BEHIND_LINE, STOP_LINES);
+    serveLines(s, market, LATER_LINES, STOP_LINES);
     work.widen(outer);
   }
 }

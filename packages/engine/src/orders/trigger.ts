@@ -49,13 +49,14 @@ export function trigger(s: VenueState, market: Market, order: number, units: num
     if (orders.index.get(orderId) !== NONE) closePosition(s, market, order, units);
     return;
   }
+  const line = orders.line(order);
   detachOrder(s, market, order);
   emit.StopTriggered(s.events, { orderId, account, market: market.number });
   take(s, market, order, units);
   const { taker } = s.scratch;
   const reason = reasonToEnd(s, market, order);
   if (reason === END.fill_limit && s.rules.takesTurns) {
-    waitBehind(s, market, order);
+    waitBehind(s, market, order, line);
     return;
   }
   if (taker.lotsLeft > 0 && reason === END.none) rest(s, market, order);
@@ -65,12 +66,12 @@ export function trigger(s: VenueState, market: Market, order: number, units: num
 }
 
 /** A stop that has reached the limit of its turn keeps what is left of its terms. */
-function waitBehind(s: VenueState, market: Market, order: number): void {
+function waitBehind(s: VenueState, market: Market, order: number, line: number): void {
   const { orders } = s;
   keepFills(s, order);
   orders.setRemaining(order, s.scratch.taker.lotsLeft);
   orders.setRank(order, s.nextRank(market));
-  enterBehind(s, market, order);
+  enterBehind(s, market, order, line);
   settle(s, market, orders.position(order));
 }
 

@@ -160,14 +160,14 @@ export class OrderStore {
   }
   /** Of a pending stop under version 3, in the word that says of limit orders whether they only post. */
   line(row: number): number {
-    return (this.table.data[row * 16 + 10]! % 64) - 1;
+    return (this.table.data[row * 16 + 10]! % 128) - 1;
   }
-  /** Seq of the tick that moved a stop to one of the last two lines; else 0. */
+  /** Seq of the tick that moved a stop to its line; 0 if none did. */
   movedAt(row: number): number {
-    return Math.floor(this.table.data[row * 16 + 10]! / 64);
+    return Math.floor(this.table.data[row * 16 + 10]! / 128);
   }
   setLine(row: number, line: number, movedAt = 0): void {
-    this.table.data[row * 16 + 10] = 64 * movedAt + line + 1;
+    this.table.data[row * 16 + 10] = 128 * movedAt + line + 1;
   }
   /** The session that placed it. */
   session(row: number): number {

@@ -18,13 +18,13 @@ import { Treap } from "./treap.js";
 export const SIZE_CLASSES = 7;
 const TURNS = 5;
 /**
- * The lines in order of service: those that close, others, those that no longer close, and those that have
- * reached the limit of a turn.
+ * The lines in order of service: those that close, others, those that no longer close; then the same again
+ * for stops that have reached the limit of a turn.
  */
 export const CLOSING_LINES = TURNS * SIZE_CLASSES;
 export const STALE_LINE = CLOSING_LINES + TURNS;
-export const BEHIND_LINE = STALE_LINE + 1;
-export const STOP_LINES = BEHIND_LINE + 1;
+export const LATER_LINES = STALE_LINE + 1;
+export const STOP_LINES = 2 * LATER_LINES;
 /** Of an exit that no mark reaches yet. */
 export const NO_LINE = -1;
 
@@ -55,9 +55,20 @@ export function otherLine(turn: number): number {
   return CLOSING_LINES + turn;
 }
 
+/** The line of a stop's first turn, whichever turn it waits for. */
+export function firstLine(line: number): number {
+  return line % LATER_LINES;
+}
+
+/** Of a line that is not the one of those that no longer close. */
+export function turnOfLine(line: number): number {
+  const first = firstLine(line);
+  return first < CLOSING_LINES ? Math.floor(first / SIZE_CLASSES) : first - CLOSING_LINES;
+}
+
 /** Of a line of stops that close. */
 export function sizeOfLine(line: number): number {
-  return SIZE_CLASSES - 1 - (line % SIZE_CLASSES);
+  return SIZE_CLASSES - 1 - (firstLine(line) % SIZE_CLASSES);
 }
 
 /** The number of a side and trigger among the four of a market. */
@@ -68,7 +79,7 @@ export function stopSet(side: Side, trigger: number): number {
 const SETS = 4;
 
 export class StopLines extends Treap {
-  private readonly pending = int32(STOP_LINES * SETS).fill(NONE);
+  private readonly pending = int32(LATER_LINES * SETS).fill(NONE);
   private readonly waiting = int32(STOP_LINES).fill(NONE);
   /** Orders that close the position and were not triggered, by position row × 4 + set. */
   private readonly closing = new Map<number, number>();
@@ -89,7 +100,7 @@ export class StopLines extends Treap {
     this.pending[at] = this.insert(this.pending[at]!, order);
   }
 
-  /** Adds one to one of the last two lines, which are by the tick that moved a stop there, then by id. */
+  /** Adds one to a line of stops that ticks move there, which is by that tick, then by id. */
   addMoved(order: number): void {
     const { orders } = this;
     const line = orders.line(order);
@@ -136,7 +147,7 @@ export class StopLines extends Treap {
     const limit = sign * markTicks;
     const isReached = (order: number): boolean => sign * this.orders.price(order) <= limit;
     let isAny = false;
-    for (let line = 0; line < STOP_LINES; line++) {
+    for (let line = 0; line < LATER_LINES; line++) {
       const root = this.pending[line * SETS + set]!;
       if (root === NONE || !isReached(this.first(root))) continue;
       this.cut(root, isReached);
@@ -166,7 +177,7 @@ export class StopLines extends Treap {
   /** All stops, for audits: by line, the sets of those not reached, then those that wait. */
   forEach(visit: (order: number, line: number, set: number, waits: boolean) => void): void {
     for (let line = 0; line < STOP_LINES; line++) {
-      for (let set = 0; set < SETS; set++) {
+      for (let set = 0; set < SETS && line < LATER_LINES; set++) {
         let order = this.first(this.pending[line * SETS + set]!);
         for (; order !== NONE; order = this.after(order)) visit(order, line, set, false);
       }

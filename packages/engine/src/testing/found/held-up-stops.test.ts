@@ -4,7 +4,7 @@
  * front of one with a small one until theirs were used up.
  */
 import { describe, expect, test, vi } from "vitest";
-import { StopLines } from "../../state/stop-lines.js";
+import { STOP_LINES, StopLines } from "../../state/stop-lines.js";
 import { LightVenue } from "../rules/light-venue.js";
 import type { Trader } from "../scenarios/trader.js";
 
@@ -80,7 +80,7 @@ describe("version 3: what a tick looks at", () => {
     next.mockRestore();
     expect(honest.position().size).toBe(0);
     expect(venue.happened("StopTriggered")).toHaveLength(256);
-    expect(looked).toBeLessThan(256 + 64);
+    expect(looked).toBeLessThan(256 + 2 * STOP_LINES);
   });
 
   test("at most 4,096, also of stops that no longer close what their line says: these go last", () => {

@@ -23,10 +23,10 @@ function venueWithOffers(): LightVenue {
   return venue;
 }
 
-/** Bids of one lot. */
+/** Bids of one lot, at most 500 of each account. */
 function wall(venue: LightVenue, orders: number): void {
-  const maker = venue.trader("wall");
-  for (let i = 0; i < orders; i++) {
+  for (let i = 0, maker = venue.trader("wall 0"); i < orders; i++) {
+    if (i > 0 && i % 500 === 0) maker = venue.trader(`wall ${i}`);
     venue.apply(maker.order(1, "limit", { size: LOT, leverage: 1, price: WALL }));
   }
 }
@@ -53,6 +53,23 @@ describe("a turn after the first one is not held up by those that have had none"
     venue.tick();
     expect(venue.happened("StopTriggered")).toHaveLength(256 + 1);
     expect(careful.position().size).toBe(0);
+  });
+
+  test("a stop that closes, behind those that open and have had their first turn before it was placed", () => {
+    const venue = venueWithOffers();
+    const careful = long(venue, "careful", 30 * LOT, 1);
+    const opens = { size: 1_000 * LOT, leverage: 50, price: 49_900 };
+    for (let i = 0; i < 40; i++) venue.trader(`other ${i}`).sells("stop", opens);
+    wall(venue, 30_000);
+    venue.index(DUE);
+    venue.tick();
+    expect(venue.happened("StopTriggered").length).toBeGreaterThan(20);
+    const close = { size: 30 * LOT, leverage: 1, price: 49_000, reduceOnly: true };
+    expect(careful.sells("stop", close).status).toBe("pending");
+    venue.index(48_900);
+    let ticks = 0;
+    for (; careful.position().size > 0; ticks++) venue.tick();
+    expect(ticks).toBe(1);
   });
 
   test("a liquidation that needs two turns, next to 700 that need one", () => {

@@ -47,8 +47,10 @@ export interface StopLine {
   closes: boolean;
   turn: number;
   size: number;
-  /** Position of the tick that moved it behind all others; 0: none. */
-  staleAt: number;
+  /** Position of the tick that moved it to its line; 0: none. */
+  movedAt: number;
+  /** Whether its account has too little left to close for a line by size. */
+  isStale: boolean;
   /** Whether it has reached the limit of a turn. */
   isBehind: boolean;
   /** Its number among all stops that were ever reached; 0: not reached. */

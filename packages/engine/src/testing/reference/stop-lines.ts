@@ -36,15 +36,21 @@ export function lineUp(state: State, order: Order): void {
 }
 
 function lineOf(state: State, order: Order, others: number): StopLine {
-  const position = positionOf(state, order.account, order.market);
   const turn = [1, 2, 8, 32].filter((bound) => others >= bound).length;
+  return lineOfTurn(state, order, turn);
+}
+
+/** Of a stop with that turn. */
+export function lineOfTurn(state: State, order: Order, turn: number): StopLine {
+  const position = positionOf(state, order.account, order.market);
   const held = closable(position, order.side);
   const closes =
     order.extra?.closePosition === true ||
     order.reduceOnly ||
     (held > 0n && order.remaining <= held);
   const size = closes ? sizeOf(marketOf(state, order.market), position, order) : 0;
-  return { isIn: true, closes, turn, size, staleAt: 0, isBehind: false, place: order.line.place };
+  const { place } = order.line;
+  return { isIn: true, closes, turn, size, movedAt: 0, isStale: false, isBehind: false, place };
 }
 
 /** With the upgrade: by rank, as if each were placed now. */
@@ -134,8 +140,9 @@ export function serveLines(
     if (order === undefined) return;
     const { line } = order;
     const position = positionOf(state, order.account, order.market);
-    if (line.staleAt === 0 && line.closes && sizeOf(market, position, order) < line.size - 1) {
-      line.staleAt = state.position;
+    if (!line.isStale && line.closes && sizeOf(market, position, order) < line.size - 1) {
+      line.isStale = true;
+      line.movedAt = state.position;
       continue;
     }
     if (!serve(order)) return;
@@ -153,10 +160,12 @@ function nextOf(state: State, market: Market, areBehind: boolean): Order | undef
 
 function compare(a: Order, b: Order): number {
   const [one, two] = [a.line, b.line];
-  if (one.staleAt !== 0 || two.staleAt !== 0) {
-    if (one.staleAt === 0 || two.staleAt === 0) return one.staleAt === 0 ? -1 : 1;
-    return one.staleAt - two.staleAt || a.id - b.id;
+  if (one.isStale !== two.isStale) return one.isStale ? 1 : -1;
+  if (!one.isStale) {
+    if (one.closes !== two.closes) return one.closes ? -1 : 1;
+    const difference = one.turn - two.turn || two.size - one.size;
+    if (difference !== 0) return difference;
   }
-  if (one.closes !== two.closes) return one.closes ? -1 : 1;
-  return one.turn - two.turn || two.size - one.size || one.place - two.place;
+  if (one.movedAt === 0) return one.place - two.place;
+  return one.movedAt - two.movedAt || a.id - b.id;
 }

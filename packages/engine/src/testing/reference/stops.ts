@@ -23,7 +23,7 @@ import {
   type State,
 } from "./state.js";
 import { restTriggered } from "./stop-limit.js";
-import { reach, Service, serveLines } from "./stop-lines.js";
+import { lineOfTurn, reach, Service, serveLines } from "./stop-lines.js";
 import { type Buying, StopLimitTaker, StopTaker } from "./takers.js";
 import { charge, mayMeet, serveMarket, unitsLeft, within } from "./work.js";
 
@@ -241,7 +241,9 @@ function trigger(state: State, order: Order, units: number): void {
 /** "one that reached it goes behind the others", with what it may still do. */
 function waitBehind(state: State, position: Position, order: Order, taker: StopTaker): void {
   order.remaining = taker.left;
-  order.line = { ...order.line, isIn: true, isBehind: true, staleAt: state.position };
+  const { isStale, turn } = order.line;
+  const line = lineOfTurn(state, order, turn);
+  order.line = { ...line, isStale, isBehind: true, movedAt: state.position };
   order.rank = state.position;
   position.orders.push(order);
   settle(state, order.account, order.market);
