@@ -31,6 +31,7 @@ import type {
 } from "./commands/session-commands.js";
 import type {
   AskTime,
+  CoreLeads,
   Genesis,
   Tick,
   UpdateIndex,
@@ -51,6 +52,7 @@ export type Command =
   | Configure
   | Upgrade
   | Tick
+  | CoreLeads
   | WriterJoined
   | WriterLeft
   | AskTime

@@ -70,6 +70,7 @@ import { attestWithdrawal, concludeAttestation, recountWithdrawals } from "./wit
 import { reportWithdrawal, withdraw } from "./withdrawals/request.js";
 import { ageAsks, askTime, concludeAsk } from "./writers/asks.js";
 import { acceptBatch, type DropReason } from "./writers/batches.js";
+import { concludeLead, countReturn, leadLog } from "./writers/leader.js";
 import { concludeJoin, concludeLeave, countTick, joinWriter, leaveWriter } from "./writers/life.js";
 
 export class Engine {
@@ -213,6 +214,7 @@ export class Engine {
     forgetDeposits(s);
     expireSessions(s);
     countTick(s);
+    countReturn(s);
     ageAsks(s);
     emitSettlements(s, true);
     sealBlock(s);
@@ -236,6 +238,8 @@ export class Engine {
         return mayOperate(s, command) && upgrade(s, command);
       case "ControlMarket":
         return mayOperate(s, command) && controlMarket(s, command);
+      case "CoreLeads":
+        return leadLog(s, command);
       case "WriterJoined":
         return joinWriter(s, command);
       case "WriterLeft":
@@ -357,6 +361,9 @@ function conclude(s: VenueState, command: Command): void {
       return;
     case "SessionDisconnected":
       reportDisconnected(s, command);
+      return;
+    case "CoreLeads":
+      concludeLead(s, command);
       return;
     case "WriterJoined":
       concludeJoin(s, command);

@@ -29,6 +29,7 @@ import {
 import { MARKET_HALTED } from "./state/market.js";
 import type { VenueState } from "./state/venue.js";
 import { WorkBudget } from "./work-budget.js";
+import { carryOverOfLeader } from "./writers/leader.js";
 import { carryOverOfGone } from "./writers/life.js";
 
 /** The part of a tick that can break an invariant; the rest follows after their check. */
@@ -37,6 +38,7 @@ export function runTick(s: VenueState): void {
   const disconnects = new DisconnectBudget();
   // First, because their owners are gone: these orders must not be filled any more.
   carryOverOfGone(s);
+  carryOverOfLeader(s);
   if (s.rules.endsInRounds) {
     listExpiring(s);
     endInRounds(s);

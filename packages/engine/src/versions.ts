@@ -76,6 +76,8 @@ export interface RuleSet {
   readonly settlesJumps: boolean;
   /** Whether money can be withdrawn. */
   readonly hasWithdrawals: boolean;
+  /** Whether one core may lead: from then on the log has its batches alone (writers/leader.ts). */
+  readonly hasLeader: boolean;
 }
 
 /** Release 0.2.0-testnet; frozen. Version 1 was release 0.1, whose logs do not record a version. */
@@ -111,6 +113,7 @@ const VERSION_2: RuleSet = {
   freePlaces: Number.POSITIVE_INFINITY,
   settlesJumps: false,
   hasWithdrawals: false,
+  hasLeader: false,
 };
 
 /** Release 0.3.0-testnet. It may change until that release. */
@@ -144,6 +147,7 @@ const VERSION_3: RuleSet = {
   freePlaces: FREE_PLACES,
   settlesJumps: true,
   hasWithdrawals: true,
+  hasLeader: true,
 };
 
 /** The rule sets that this release knows, ascending without gaps. */

@@ -4,7 +4,7 @@
  * verifier use this same class.
  */
 import { type Command, Engine, type EventLog, UnknownToRelease } from "@perpgate/engine";
-import { writerOf } from "@perpgate/engine/reading";
+import { epochOf, mayLead, writerOf } from "@perpgate/engine/reading";
 import type { Batch, LogSeq } from "@perpgate/journal";
 import { decodeRecord, type Evidence, type LogRecord, RecordUnreadable } from "./record/record.js";
 import { HistoryDamaged } from "./venue-errors.js";
@@ -85,7 +85,9 @@ export class Replica {
     commands.length = 0;
     if (isUnfit === true) return "unfit";
     // Before its records are read: nobody may stop the replicas with a record of a later release.
-    if (id.counter > 0 && writerOf(engine.state, id.writer) === undefined) return "writer_not_live";
+    const isWriter = writerOf(engine.state, id.writer) !== undefined;
+    const mayClaim = mayLead(engine.state) && id.counter === epochOf(engine.state) + 1;
+    if (id.counter > 0 && !isWriter && !(mayClaim && isClaim(records))) return "writer_not_live";
     for (const record of records) {
       const read = readRecord(record);
       if (read === undefined) return "malformed";
@@ -116,6 +118,18 @@ export class Replica {
       if (cause instanceof UnknownToRelease) throw cause;
       throw new ReplayFailed(seq, cause);
     }
+  }
+}
+
+/** Whether these records claim to lead. A claim is written so that every release of a cluster reads it. */
+function isClaim(records: readonly Uint8Array[]): boolean {
+  const [first] = records;
+  if (first === undefined || records.length > 1) return false;
+  try {
+    return decodeRecord(first).command.kind === "CoreLeads";
+  } catch (error) {
+    if (error instanceof RecordUnreadable || error instanceof UnknownToRelease) return false;
+    throw error;
   }
 }
 

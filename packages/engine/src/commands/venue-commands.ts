@@ -35,6 +35,23 @@ export interface WriterJoined {
   readonly certificate: string;
 }
 
+/** A core begins to lead: from here on the log has one writer, and this is all of its first batch. */
+export interface CoreLeads {
+  readonly kind: "CoreLeads";
+  readonly stampMs: number;
+  /** One more than that of the core that led before; the first is 1. */
+  readonly epoch: number;
+  /** Random, 32 digits of lower-case hex: this run of the core's process. */
+  readonly run: string;
+  /** The core's name, 1 to 64 of `a-z0-9-`. */
+  readonly core: string;
+  /** The oldest and the newest version of the rules that it can read. */
+  readonly versions: readonly [number, number];
+  /** As in a join. */
+  readonly receiptKey: string;
+  readonly certificate: string;
+}
+
 /** The writer of the batch ends. */
 export interface WriterLeft {
   readonly kind: "WriterLeft";

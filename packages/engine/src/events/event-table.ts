@@ -175,6 +175,8 @@ export const EVENT_FIELDS = {
   WithdrawalPaid: ["withdrawalId", "account", "amountMicros"],
   /** Amount and fee are credited again; `walletMicros` is what it is afterwards. */
   WithdrawalExpired: ["withdrawalId", "account", "amountMicros", "feeMicros", "walletMicros"],
+  /** `leader` is the position of its CoreLeads. */
+  LeaderChanged: ["epoch", "leader"],
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

@@ -33,7 +33,7 @@ export function lostReason(s: VenueState, order: number): number {
 /** Whether a tick has reached the time of the account's switch without having got to it. */
 function switchIsDue(s: VenueState, account: number): boolean {
   const cancelAtMs = s.cancelAtMs(account);
-  return cancelAtMs !== 0 && cancelAtMs <= s.lastTickMs;
+  return cancelAtMs !== 0 && cancelAtMs <= s.writers.switchesDueMs(s.lastTickMs);
 }
 
 /** Fires the account's switch if it is due: before a command arms it again, and with every new order. */
@@ -61,7 +61,8 @@ export function endInRounds(s: VenueState): void {
 /** Fires switches that are due, as many as a tick may. The orders of the others are over all the same. */
 function fireSwitches(s: VenueState): void {
   const fired: number[] = [];
-  while (fired.length < QUEUED_PER_TICK && s.switches.nextTime() <= s.lastTickMs) {
+  const dueMs = s.writers.switchesDueMs(s.lastTickMs);
+  while (fired.length < QUEUED_PER_TICK && s.switches.nextTime() <= dueMs) {
     const account = s.switches.first();
     fire(s, account);
     fired.push(account);

@@ -86,7 +86,7 @@ export function loseConnections(s: VenueState, writers: readonly Writer[]): void
 }
 
 /** Lists those sessions, by account and number; expired ones included. */
-export function carryOverLost(s: VenueState, writers: readonly Writer[]): void {
+export function carryOverLost(s: VenueState, writers: readonly Pick<Writer, "place">[]): void {
   const places = new Places();
   let most = 0;
   for (const { place } of writers) {

@@ -1,7 +1,7 @@
 /** The writers and where sessions are connected as bytes: writers by joining, the rest ascending. */
 import { ASK_TICKS, ASKS_MISSED, MAX_LIVE_WRITERS, TICKS_MISSED } from "../config.js";
 import type { VenueState } from "../state/venue.js";
-import { UNLIMITED_TICKS, type Writer } from "../state/writers.js";
+import { FORMER_PLACE, UNLIMITED_TICKS, type Writer } from "../state/writers.js";
 import type { ByteReader, ByteWriter } from "./bytes.js";
 
 export function writeWriters(w: ByteWriter, s: VenueState): void {
@@ -25,6 +25,10 @@ export function writeWriters(w: ByteWriter, s: VenueState): void {
   w.texts([...writers.ids].sort());
   w.text(writers.current);
   w.numbers([writers.isJoining ? 1 : 0, writers.ticksLeft]);
+  if (!s.rules.hasLeader) return;
+  w.numbers([writers.epoch, writers.epochTicks, writers.switchesHeldMs]);
+  const isFormer = (number: number): boolean => s.sessions.presence.isAt(number, FORMER_PLACE);
+  w.numbers(writers.isReturning ? sessions.filter(isFormer) : []);
 }
 
 /** Sessions are read already. */
@@ -50,7 +54,7 @@ export function readWriters(r: ByteReader, s: VenueState): void {
     writer.askMs = askMs!;
     writer.askTicks = askTicks!;
     readAsks(r.numbers(), writer);
-    readPresence(r.numbers(), s, writer);
+    readPresence(r.numbers(), s, writer.place);
   });
   let previous = "";
   for (const id of r.texts()) {
@@ -68,6 +72,21 @@ export function readWriters(r: ByteReader, s: VenueState): void {
   check(ticksLeft === UNLIMITED_TICKS || isCount(ticksLeft, 1), "ticks of a batch");
   writers.isJoining = joining === 1;
   writers.ticksLeft = ticksLeft!;
+  if (s.rules.hasLeader) readEpoch(r, s);
+}
+
+function readEpoch(r: ByteReader, s: VenueState): void {
+  const { writers } = s;
+  const [epoch, ticks, heldMs] = r.numbers();
+  check(isCount(epoch, Number.MAX_SAFE_INTEGER) && isCount(ticks, TICKS_MISSED), "an epoch");
+  check(isCount(heldMs, s.lastTickMs), "the time of held switches");
+  check(epoch === 0 || writers.live.length === 1, "a core that leads");
+  writers.epoch = epoch!;
+  writers.epochTicks = ticks!;
+  writers.switchesHeldMs = heldMs!;
+  const former = r.numbers();
+  check(former.length === 0 || writers.isReturning, "connections of before");
+  if (writers.isReturning) readPresence(former, s, FORMER_PLACE);
 }
 
 function readAsks(asks: readonly number[], writer: Writer): void {
@@ -79,11 +98,11 @@ function readAsks(asks: readonly number[], writer: Writer): void {
   }
 }
 
-function readPresence(sessions: readonly number[], s: VenueState, writer: Writer): void {
+function readPresence(sessions: readonly number[], s: VenueState, place: number): void {
   let last = 0;
   for (const number of sessions) {
     check(number > last && s.sessions.find(number) !== undefined, "a connected session");
-    s.sessions.presence.connect(number, writer.place);
+    s.sessions.presence.connect(number, place);
     last = number;
   }
 }

@@ -78,6 +78,19 @@ export class Presence {
     for (let place = 0; place < WRITER_PLACES; place++) this.disconnectRow(row, place);
   }
 
+  /** Every session that is connected is connected at this place alone. */
+  gather(place: number): void {
+    let sessions = 0;
+    for (let row = 0; row < this.rows; row++) {
+      if (this.low.get(row) === 0 && this.high.get(row) === 0) continue;
+      this.low.set(row, place < BITS ? 1 << place : 0);
+      this.high.set(row, place < BITS ? 0 : 1 << (place - BITS));
+      sessions++;
+    }
+    this.counts.fill(0);
+    this.counts[place] = sessions;
+  }
+
   /** No session is connected at the place any more. */
   clear(place: number): void {
     for (let row = 0; row < this.rows && this.counts[place] !== 0; row++) {

@@ -2,11 +2,15 @@
  * The writers of the log: each is one incarnation of a gateway, from its join to its end. Changes have
  * no undo: they are made before a command, by the batch that brings it, or as its last step.
  */
-import type { WriterJoined } from "../commands.js";
+import type { CoreLeads, WriterJoined } from "../commands.js";
+import { TICKS_MISSED } from "../config.js";
 import { type Presence, WRITER_PLACES } from "./presence.js";
 
 /** Ticks are not limited: no batch was accepted yet, as in tests that apply commands alone. */
 export const UNLIMITED_TICKS = -1;
+
+/** The place of those who were connected before the core led that leads now; it is at place 0. */
+export const FORMER_PLACE = WRITER_PLACES - 1;
 
 /** What a join says of its writer. */
 export type WriterTerms = Omit<WriterJoined, "kind" | "stampMs">;
@@ -76,6 +80,12 @@ export class WriterBook {
   isJoining = false;
   /** Ticks that the batch may still apply. */
   ticksLeft = UNLIMITED_TICKS;
+  /** Of the core that leads, the only live writer then; 0 before the first. */
+  epoch = 0;
+  /** Accepted ticks of the epoch, at most `TICKS_MISSED`. */
+  epochTicks = 0;
+  /** While connections return: dead-man's switches of this time and before are due. */
+  switchesHeldMs = 0;
   private readonly byId = new Map<string, Writer>();
 
   constructor(private readonly presence: Presence) {}
@@ -99,6 +109,30 @@ export class WriterBook {
     this.live.push(writer);
     this.byId.set(writer.id, writer);
     return writer;
+  }
+
+  /** Whether the epoch is so young that edges may not have found its leader. */
+  get isReturning(): boolean {
+    return this.epoch > 0 && this.epochTicks < TICKS_MISSED;
+  }
+
+  /** Dead-man's switches of this time and before are due. */
+  switchesDueMs(lastTickMs: number): number {
+    return this.isReturning ? this.switchesHeldMs : lastTickMs;
+  }
+
+  /** The core leads; everybody who is connected may come back. */
+  lead(number: number, command: CoreLeads, lastTickMs: number): void {
+    if (!this.isReturning) this.switchesHeldMs = lastTickMs;
+    this.presence.gather(FORMER_PLACE);
+    this.live.length = 0;
+    this.byId.clear();
+    this.ids.clear();
+    this.ids.add(command.run);
+    this.isJoining = false;
+    this.epoch = command.epoch;
+    this.epochTicks = 0;
+    this.join(number, { ...command, writer: command.run, name: command.core });
   }
 
   end(writer: Writer): void {

@@ -1,9 +1,12 @@
 /**
- * Which batches of the log are applied: those of a live writer, each counter once and in order. All
- * others are dropped whole, on every replica alike; a dropped batch changes nothing.
+ * Which batches of the log are applied: those of the epoch of the core that leads; before a core has led,
+ * those of a live writer, each counter once and in order. All others are dropped whole, on every replica
+ * alike; a dropped batch changes nothing.
  */
 import { type Command, GENESIS_WRITER } from "../commands.js";
 import type { VenueState } from "../state/venue.js";
+import type { Writer } from "../state/writers.js";
+import { claim, isClaim } from "./leader.js";
 
 /** Why a batch is dropped. */
 export type DropReason =
@@ -20,7 +23,11 @@ export type DropReason =
   /** The counter was applied before. */
   | "counter_passed"
   /** A batch before this one is missing. */
-  | "counter_gap";
+  | "counter_gap"
+  /** It claims to lead, and is not exactly that. */
+  | "not_a_claim"
+  /** A core leads, and the batch is not of its epoch, nor the claim of the next one. */
+  | "not_leading";
 
 const WRITER_ID = /^[0-9a-f]{32}$/;
 
@@ -33,10 +40,10 @@ export function acceptBatch(
 ): DropReason | null {
   const { writers } = s;
   const writer = writers.get(id);
-  const reason = writer === undefined ? newcomer(s, id, counter, commands) : next(writer, counter);
+  const reason = dropReason(s, writer, id, counter, commands);
   if (reason !== null) return reason;
   if (writer === undefined) {
-    if (id !== GENESIS_WRITER) writers.ids.add(id);
+    if (id !== GENESIS_WRITER && writers.epoch === 0) writers.ids.add(id);
   } else {
     writer.counter = counter;
     writer.hear();
@@ -45,6 +52,19 @@ export function acceptBatch(
   writers.isJoining = writer === undefined;
   writers.ticksLeft = 1;
   return null;
+}
+
+function dropReason(
+  s: VenueState,
+  writer: Writer | undefined,
+  id: string,
+  counter: number,
+  commands: readonly Command[],
+): DropReason | null {
+  if (isClaim(s, commands)) return claim(s, id, counter, commands);
+  const { epoch } = s.writers;
+  if (epoch > 0) return writer !== undefined && counter === epoch ? null : "not_leading";
+  return writer === undefined ? newcomer(s, id, counter, commands) : next(writer, counter);
 }
 
 function next(writer: { readonly counter: number }, counter: number): DropReason | null {

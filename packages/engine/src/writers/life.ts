@@ -37,8 +37,9 @@ export function concludeJoin(s: VenueState, command: WriterJoined): void {
 }
 
 export function leaveWriter(s: VenueState): boolean {
-  const { writing } = s.writers;
+  const { writing, epoch } = s.writers;
   if (writing === undefined) return refuse(s, REFUSAL.writer_not_live);
+  if (epoch > 0) return refuse(s, REFUSAL.invalid_command);
   loseConnections(s, [writing]);
   return true;
 }
@@ -75,7 +76,9 @@ export function endWriter(s: VenueState, writer: Writer, reason: number): void {
   emit.WriterEnded(s.events, { writer: writer.number, reason });
 }
 
-function isWellFormed(command: WriterJoined): boolean {
+export function isWellFormed(
+  command: Pick<WriterJoined, "name" | "versions" | "receiptKey" | "certificate">,
+): boolean {
   const [oldest, newest] = command.versions;
   return (
     /^[a-z0-9-]{1,64}$/.test(command.name) &&

@@ -124,6 +124,15 @@ const SHAPES: Readonly<Record<CommandKind, Shape>> = {
     receiptKey: isText,
     certificate: isText,
   },
+  CoreLeads: {
+    stampMs: isInteger,
+    epoch: isInteger,
+    run: isHex(32),
+    core: isText,
+    versions: isVersions,
+    receiptKey: isText,
+    certificate: isText,
+  },
   WriterLeft: { stampMs: isInteger },
   AskTime: { stampMs: isInteger },
   UpdateIndex: {

@@ -49,7 +49,8 @@ export class PromiseCheck {
 
   /** Without the log's key nobody can add a gateway to the log whose receipts its clients accept. */
   private certificateFault({ command }: Applied, venueId: string | null): string | null {
-    if (command.kind !== "WriterJoined" || command.receiptKey === "") return null;
+    if (command.kind !== "WriterJoined" && command.kind !== "CoreLeads") return null;
+    if (command.receiptKey === "") return null;
     if (this.logKeys.length === 0) return null;
     const receiptKey = Buffer.from(command.receiptKey, "hex");
     const certified = certifiedBytes(Buffer.from(venueId ?? "", "hex"), receiptKey);
@@ -57,7 +58,8 @@ export class PromiseCheck {
     const isCertified = this.logKeys.some(({ publicKey }) =>
       verifyEd25519(publicKey, certified, certificate),
     );
-    return isCertified ? null : `the pinned key did not certify the key of gateway ${command.name}`;
+    const name = command.kind === "CoreLeads" ? command.core : command.name;
+    return isCertified ? null : `the pinned key did not certify the key of gateway ${name}`;
   }
 
   report(): Omit<PromiseReport, "givenUpBlocks" | "checkpoint"> {

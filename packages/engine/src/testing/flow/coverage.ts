@@ -7,7 +7,7 @@ import { MAX_LEAD_MS } from "../../config.js";
 import { ORDER_STATUSES, TRADE_KINDS, type VenueEvent } from "../../events/event-table.js";
 import { END_REASONS, REFUSALS, WRITER_ENDS } from "../../reasons.js";
 import { isFresh, isLiquidatable } from "../reference/margin.js";
-import type { State } from "../reference/state.js";
+import { type Account, isReturning, type State } from "../reference/state.js";
 import { unitsLeft } from "../reference/work.js";
 
 const TIMES_IN_FORCE = ["gtc", "ioc", "fok"];
@@ -18,6 +18,8 @@ export class Coverage {
   private readonly held = new Map<number, number>();
   /** Asks for a time jump after the last command, by writer. */
   private asks = new Map<number, { readonly time: number; readonly ticks: number }>();
+  /** Of the core that led after the last command. */
+  private led = { epoch: 0, isReturning: false, former: [] as readonly number[] };
   /** Ids of the orders that have a size. */
   private readonly sized = new Set<number>();
 
@@ -35,6 +37,7 @@ export class Coverage {
     for (const event of events) this.observeEvent(event);
     this.observeDisconnects(command, events);
     this.observeWriters(command, events, state);
+    this.observeLeader(command, events, state);
     if (command.kind === "ChangeMargin") this.observeMargin(command, events);
     if ("batch" in command && command.batch !== undefined) {
       this.observeBatch(command.kind, command.batch, events, state);
@@ -287,6 +290,32 @@ export class Coverage {
     this.asks = new Map(
       state.writers.flatMap(({ number, ask }) => (ask === null ? [] : [[number, { ...ask }]])),
     );
+  }
+
+  private observeLeader(command: Command, events: readonly VenueEvent[], state: State): void {
+    const { led } = this;
+    const { epoch, lastTick, switchesHeld } = state;
+    const isBack = isReturning(state);
+    if (command.kind === "CoreLeads") {
+      const whom = led.epoch === 0 ? "writers" : "a leader";
+      const early = led.isReturning ? "one whose connections had not returned" : whom;
+      const isRefused = events[0]?.kind === "CommandRefused";
+      this.add(isRefused ? "rule claim refused" : `rule leader follows ${early}`);
+    }
+    if (led.isReturning && !isBack) {
+      for (const session of led.former) {
+        const isThere = state.writers.some(({ sessions }) => sessions.has(session));
+        this.add(`rule connection ${isThere ? "returned to the leader" : "did not return"}`);
+      }
+    }
+    if (command.kind === "SessionDisconnected" && state.former.has(command.session)) {
+      this.add("rule disconnected at the leader, returning");
+    }
+    const isHeld = ({ cancelAt }: Account) => cancelAt > switchesHeld && cancelAt <= lastTick;
+    if (isBack && command.kind === "Tick" && [...state.accounts.values()].some(isHeld)) {
+      this.add("rule switch held for the return");
+    }
+    this.led = { epoch, isReturning: isBack, former: isBack ? [...state.former] : [] };
   }
 
   private observeOldAsks(state: State): void {

@@ -42,22 +42,25 @@ export const FIRST_SEED = 7;
 const START_MS = 1_750_000_000_123;
 
 /**
- * Batches until about `count` commands have been applied. `versions`: what the writers say that they
+ * Batches until about `length` commands have been applied. `versions`: what the writers say that they
  * can read; the venue begins under the first one.
  */
 export function* batches(
   name: ProfileName,
   seed: number,
-  count: number,
+  length: number,
   venue: ReferenceVenue,
   versions: readonly [number, number] = [ENGINE_VERSION, ENGINE_VERSION],
 ): Generator<LogBatch, void, void> {
   const flow = new Flow(PROFILES[name], new Random(seed, name), venue, versions[0]);
   const random = new Random(seed, `${name} gateways`);
-  const gateways = new Gateways(random, venue.state, PROFILES[name].gateways, versions);
+  const { gateways: count } = PROFILES[name];
+  const leader = new Random(seed, `${name} leader`);
+  const ledFromMs = leader.chance(0.5) ? leader.int(0, 120_000) : Number.POSITIVE_INFINITY;
+  const gateways = new Gateways(random, venue.state, count, versions, ledFromMs);
   for (const batch of gateways.batches(flow.run())) {
     yield batch;
-    if (venue.state.position >= count) return;
+    if (venue.state.position >= length) return;
   }
 }
 

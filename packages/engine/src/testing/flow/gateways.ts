@@ -1,13 +1,14 @@
 /**
  * Who writes what happens: one to four gateways, whose batches become the log. They start again, leave,
  * fall silent and have clocks that differ; the log also has what must be dropped: duplicates, gaps,
- * batches of writers that have ended, joins that are none.
+ * batches of writers that have ended, joins that are none. In some logs a core leads at some point: then
+ * each gateway that writes claims to lead first, and what comes of an earlier epoch is dropped.
  */
 import type { Random } from "@perpgate/protocol/random";
-import { type Command, GENESIS_WRITER, type WriterJoined } from "../../commands.js";
+import { type Command, type CoreLeads, GENESIS_WRITER, type WriterJoined } from "../../commands.js";
 import { TICK_MS } from "../../config.js";
 import { ENGINE_VERSION } from "../../versions.js";
-import type { State } from "../reference/state.js";
+import { rulesOf, type State } from "../reference/state.js";
 import { joining, writerId } from "../sole-writer.js";
 import type { LogBatch } from "./log-batch.js";
 
@@ -40,17 +41,26 @@ export class Gateways {
   private readonly sent: LogBatch[] = [];
   private joined = 0;
   private chosen: Gateway;
+  private beganMs = 0;
 
   constructor(
     private readonly random: Random,
     private readonly state: State,
     count: number,
     private readonly versions: readonly [number, number],
+    /** How long after the beginning a core leads. */
+    private readonly ledFromMs: number,
   ) {
     this.gateways = Array.from({ length: count }, (_, i) => {
       return { name: `gateway-${i + 1}`, id: "", counter: 0, silentUntilMs: 0 };
     });
     this.chosen = this.gateways[0]!;
+  }
+
+  /** Whether those who write from now on lead: once one has, or where it is time for the first. */
+  private get isLed(): boolean {
+    const { state, ledFromMs, beganMs } = this;
+    return state.epoch > 0 || (rulesOf(state).coresLead && state.lastTick >= beganMs + ledFromMs);
   }
 
   *batches(happenings: Iterable<Happening>): Generator<LogBatch> {
@@ -71,6 +81,7 @@ export class Gateways {
     yield { writer: GENESIS_WRITER, counter: 1, commands };
     yield { writer: GENESIS_WRITER, counter: 0, commands };
     if (!this.state.started) return;
+    this.beganMs = this.state.lastTick;
     for (const gateway of this.gateways) yield this.join(gateway, this.state.time);
   }
 
@@ -94,7 +105,7 @@ export class Gateways {
   /** A gateway that is awake, mostly the same; one that has ended joins first. */
   private *writerOf(command: Command): Generator<LogBatch, Gateway> {
     const { random } = this;
-    if (random.chance(0.1)) this.chosen = random.pick(this.gateways);
+    if (random.chance(this.isLed ? 0.003 : 0.1)) this.chosen = random.pick(this.gateways);
     let gateway = this.chosen;
     if (command.kind === "SessionDisconnected" && random.chance(0.8)) {
       const isThere = ({ id }: Gateway): boolean => {
@@ -116,6 +127,7 @@ export class Gateways {
     const { random } = this;
     for (const gateway of this.gateways) {
       if (random.chance(0.1) || this.isSilent(gateway)) continue;
+      if (this.isLed && gateway !== this.chosen) continue;
       if (!this.isLive(gateway)) yield this.join(gateway, stampMs);
       const skew = random.chance(0.5) ? random.int(-3_000, 3_000) : 0;
       yield this.batch(gateway, [{ kind: "AskTime", stampMs: stampMs + skew }]);
@@ -131,7 +143,8 @@ export class Gateways {
     if (random.chance(0.5)) {
       for (const gateway of this.gateways) if (this.isLive(gateway)) yield this.leave(gateway);
     }
-    for (const gateway of this.gateways) yield this.join(gateway, stampMs);
+    const starting = this.isLed ? [this.chosen] : this.gateways;
+    for (const gateway of starting) yield this.join(gateway, stampMs);
     yield* this.asks(stampMs);
   }
 
@@ -156,6 +169,7 @@ export class Gateways {
       silence: 3,
       loneAsks: 1,
       version: 1,
+      claim: this.isLed ? 6 : 0,
     });
     if (kind === "duplicate") yield again;
     if (kind === "gap") yield { ...again, writer: id, counter: counter + random.int(2, 4) };
@@ -168,6 +182,7 @@ export class Gateways {
       const writer = random.pick([id, this.nextId()]);
       yield this.batch(gateway, [joining(writer, gateway.name, stampMs)]);
     }
+    if (kind === "claim") yield* this.oddClaim(gateway);
     if (kind === "leave" && this.isLive(gateway)) yield* this.departure(gateway);
     if (kind === "restart") yield this.join(gateway, stampMs);
     if (kind === "silence") {
@@ -251,14 +266,45 @@ export class Gateways {
   private join(gateway: Gateway, stampMs: number): LogBatch {
     if (gateway.id !== "") this.ended.push(gateway.id);
     gateway.id = this.nextId();
-    gateway.counter = -1;
     const keys = this.random.chance(0.5) ? KEYS : {};
+    if (this.isLed) {
+      gateway.counter = this.state.epoch + 1;
+      return this.batch(gateway, [{ ...this.claim(gateway, stampMs), ...keys }]);
+    }
+    gateway.counter = -1;
     const join = joining(gateway.id, gateway.name, stampMs);
     return this.batch(gateway, [{ ...join, ...keys, versions: this.versions }]);
   }
 
+  private claim({ id, name, counter }: Gateway, stampMs: number): CoreLeads {
+    const { versions } = this;
+    const terms = { epoch: counter, run: id, core: name, versions };
+    return { kind: "CoreLeads", stampMs, ...terms, receiptKey: "", certificate: "" };
+  }
+
+  /** Claims that are none, of another epoch, of nobody, or of a core that leads; and one that is refused. */
+  private *oddClaim(gateway: Gateway): Generator<LogBatch> {
+    const { random, state } = this;
+    const id = random.pick([this.nextId(), gateway.id]);
+    const epoch = state.epoch + random.pick([0, 1, 1, 1, 2]);
+    const right = this.claim({ ...gateway, id, counter: epoch }, state.time);
+    const batch = { writer: id, counter: epoch, commands: [right] };
+    const tick: Command = { kind: "Tick", slot: state.lastTick / TICK_MS + 1 };
+    const named = { ...right, run: "no id" };
+    yield random.pick<LogBatch>([
+      { ...batch, counter: epoch + 1 },
+      { ...batch, commands: [right, tick] },
+      { ...batch, commands: [{ ...right, run: this.nextId() }] },
+      { writer: named.run, counter: epoch, commands: [named] },
+      { ...batch, commands: [{ ...right, core: "" }] },
+      { ...batch, commands: [{ ...right, receiptKey: "AB" }] },
+    ]);
+    // Within a batch of the core that leads it is refused.
+    if (this.isLive(gateway)) yield this.batch(gateway, [right]);
+  }
+
   private batch(gateway: Gateway, commands: readonly Command[]): LogBatch {
-    gateway.counter++;
+    if (!this.isLed) gateway.counter++;
     const batch = { writer: gateway.id, counter: gateway.counter, commands };
     this.sent.push(batch);
     if (this.sent.length > 20) this.sent.shift();

@@ -5,7 +5,15 @@ import { END } from "../../reasons.js";
 import { emit } from "./end-events.js";
 import { openOrders } from "./open-orders.js";
 import { cancel, isOpen } from "./settle.js";
-import { type Account, accountOf, type Order, rulesOf, type Session, type State } from "./state.js";
+import {
+  type Account,
+  accountOf,
+  isReturning,
+  type Order,
+  rulesOf,
+  type Session,
+  type State,
+} from "./state.js";
 import { isExpired } from "./terms.js";
 
 const PER_TURN = 20;
@@ -31,7 +39,7 @@ function lostReason(state: State, order: Order): number {
 
 /** A switch whose time a tick has reached. */
 function isDue(state: State, { cancelAt }: Account): boolean {
-  return cancelAt !== 0 && cancelAt <= state.lastTick;
+  return cancelAt !== 0 && cancelAt <= (isReturning(state) ? state.switchesHeld : state.lastTick);
 }
 
 function queue(state: State, number: number): void {

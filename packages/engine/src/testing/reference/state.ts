@@ -218,6 +218,8 @@ export interface Rules {
   readonly ordersNeedEquity: boolean;
   /** Orders wait for the liquidations of a jump. */
   readonly jumpsAreSettled: boolean;
+  /** One core may lead. */
+  readonly coresLead: boolean;
 }
 
 /** A signed batch, as far as its operations have come. */
@@ -265,6 +267,12 @@ export interface State {
   /** Live writers, by joining. */
   writers: Writer[];
   writerIds: Set<string>;
+  /** The core that leads: of which epoch, since how many ticks; and who was connected before. */
+  epoch: number;
+  epochTicks: number;
+  former: Set<number>;
+  /** Switches that came due later wait for the former to return. */
+  switchesHeld: number;
   /** The writer of the batch in progress, and whether it is the batch of its join. */
   writing: string | null;
   isJoining: boolean;
@@ -326,6 +334,7 @@ const VERSION_2: Rules = {
   leverageIsLimited: false,
   ordersNeedEquity: false,
   jumpsAreSettled: false,
+  coresLead: false,
 };
 
 const VERSION_3: Rules = {
@@ -343,6 +352,7 @@ const VERSION_3: Rules = {
   leverageIsLimited: true,
   ordersNeedEquity: true,
   jumpsAreSettled: true,
+  coresLead: true,
 };
 
 export const VERSIONS: ReadonlyMap<number, Rules> = new Map([
@@ -387,6 +397,10 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     again: [],
     writers: [],
     writerIds: new Set(),
+    epoch: 0,
+    epochTicks: 0,
+    former: new Set(),
+    switchesHeld: 0,
     writing: null,
     isJoining: false,
     ticksOfBatch: null,
@@ -482,4 +496,9 @@ export function positionOf(state: State, account: number, market: number): Posit
   const position = positions[market];
   if (position === undefined) throw new Error(`no market ${market}`);
   return position;
+}
+
+/** Whether the core that leads has led for so short that connections of before may come back. */
+export function isReturning({ epoch, epochTicks }: State): boolean {
+  return epoch > 0 && epochTicks < 25;
 }

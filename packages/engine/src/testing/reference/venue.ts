@@ -29,6 +29,7 @@ import { beginWork, unitsLeft } from "./work.js";
 import {
   acceptBatch,
   askTime,
+  coreLeads,
   sessionConnected,
   sessionDisconnected,
   writerJoined,
@@ -108,6 +109,8 @@ export class ReferenceVenue {
       case "Tick":
         tick(state, command);
         return null;
+      case "CoreLeads":
+        return coreLeads(state, command);
       case "WriterJoined":
         return writerJoined(state, command);
       case "WriterLeft":

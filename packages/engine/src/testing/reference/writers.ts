@@ -2,6 +2,7 @@
 import {
   type AskTime,
   type Command,
+  type CoreLeads,
   GENESIS_WRITER,
   type SessionConnected,
   type SessionDisconnected,
@@ -16,7 +17,7 @@ import { loseNow } from "./over.js";
 import { type Refused, refused } from "./refusal.js";
 import { liveSession, ordersOf } from "./sessions.js";
 import { endOrders } from "./settle.js";
-import { rulesOf, type Session, type State, type Writer } from "./state.js";
+import { isReturning, rulesOf, type Session, type State, type Writer } from "./state.js";
 
 const TICKS_UNTIL_GONE = 25;
 const ASKS_UNTIL_GONE = 5;
@@ -38,7 +39,7 @@ export function acceptBatch(
     live.hasWritten = true;
     live.missed = 0;
     live.asks.clear();
-  } else if (id !== GENESIS_WRITER) state.writerIds.add(id);
+  } else if (id !== GENESIS_WRITER && state.epoch === 0) state.writerIds.add(id);
   state.writing = id;
   state.isJoining = live === undefined;
   state.ticksOfBatch = 0;
@@ -55,6 +56,15 @@ function whyDropped(
   if (!state.started) {
     const begins = id === GENESIS_WRITER && counter === 0 && commands[0]?.kind === "Genesis";
     return begins ? null : "not_started";
+  }
+  const [claim] = commands;
+  if (claim?.kind === "CoreLeads" && rulesOf(state).coresLead) {
+    const isExact = commands.length === 1 && claim.run === id && claim.epoch === counter;
+    if (!isExact || !/^[0-9a-f]{32}$/.test(id)) return "not_a_claim";
+    return counter === state.epoch + 1 && live === undefined ? null : "not_leading";
+  }
+  if (state.epoch > 0) {
+    return live !== undefined && counter === state.epoch ? null : "not_leading";
   }
   if (id === GENESIS_WRITER) return "already_started";
   if (live !== undefined) {
@@ -77,18 +87,7 @@ export function writerJoined(state: State, command: WriterJoined): Refused | nul
   if (others.length === 0) for (const market of state.markets) market.awaits = state.time;
   endWriters(state, replaced, "replaced");
   state.isJoining = false;
-  state.writers.push({
-    number: state.position,
-    id: command.writer,
-    name: command.name,
-    versions: command.versions,
-    counter: 0,
-    hasWritten: true,
-    missed: 0,
-    ask: null,
-    asks: new Map(),
-    sessions: new Set(),
-  });
+  state.writers.push(newWriter(state, command.writer, command.name, command.versions));
   emit(state, {
     kind: "WriterJoined",
     writer: state.position,
@@ -97,7 +96,41 @@ export function writerJoined(state: State, command: WriterJoined): Refused | nul
   return null;
 }
 
-function isWellFormed({ name, versions, receiptKey, certificate }: WriterJoined): boolean {
+export function coreLeads(state: State, command: CoreLeads): Refused | null {
+  if (!state.isJoining || state.writing !== command.run) return refused("invalid_command");
+  if (!isWellFormed({ ...command, name: command.core })) return refused("invalid_command");
+  for (const market of state.markets) market.awaits = state.time;
+  for (const { sessions } of state.writers) {
+    for (const session of sessions) state.former.add(session);
+  }
+  if (state.epoch === 0) remove(state, state.writers, "replaced");
+  if (!isReturning(state)) state.switchesHeld = state.lastTick;
+  state.isJoining = false;
+  state.epoch = command.epoch;
+  state.epochTicks = 0;
+  state.writerIds = new Set([command.run]);
+  state.writers = [];
+  state.writers.push(newWriter(state, command.run, command.core, command.versions));
+  emit(state, { kind: "LeaderChanged", epoch: command.epoch, leader: state.position });
+  return null;
+}
+
+function newWriter(
+  { position }: State,
+  id: string,
+  name: string,
+  versions: readonly [number, number],
+): Writer {
+  const heard = { counter: 0, hasWritten: true, missed: 0, ask: null, asks: new Map() };
+  return { number: position, id, name, versions, ...heard, sessions: new Set() };
+}
+
+function isWellFormed({
+  name,
+  versions,
+  receiptKey,
+  certificate,
+}: Pick<WriterJoined, "name" | "versions" | "receiptKey" | "certificate">): boolean {
   const [oldest, newest] = versions;
   return (
     name.length >= 1 &&
@@ -113,6 +146,7 @@ function isWellFormed({ name, versions, receiptKey, certificate }: WriterJoined)
 export function writerLeft(state: State): Refused | null {
   const writer = writing(state);
   if (writer === undefined) return refused("writer_not_live");
+  if (state.epoch > 0) return refused("invalid_command");
   endWriters(state, [writer], "left");
   return null;
 }
@@ -160,10 +194,25 @@ function goneNow(state: State): Writer[] {
 export function tickDisconnects(state: State): void {
   newDisconnects(state);
   disconnect(state, withoutThem(state, goneNow(state)));
+  if (isLastTickOfReturn(state)) disconnect(state, notBack(state));
+}
+
+/** Those of the former with the option on that the core that leads does not know. */
+function notBack(state: State): Session[] {
+  return [...state.sessions.values()]
+    .filter(({ number, cancelOnDisconnect }) => cancelOnDisconnect && state.former.has(number))
+    .filter(({ number }) => !state.writers.some(({ sessions }) => sessions.has(number)))
+    .sort((a, b) => a.number - b.number);
+}
+
+function isLastTickOfReturn(state: State): boolean {
+  return isReturning(state) && state.epochTicks === TICKS_UNTIL_GONE - 1;
 }
 
 /** At the end of a tick. */
 export function tickWriters(state: State): void {
+  if (isLastTickOfReturn(state)) state.former.clear();
+  if (isReturning(state)) state.epochTicks += 1;
   remove(state, goneNow(state), "gone");
   for (const writer of state.writers) {
     if (!writer.hasWritten) writer.missed += 1;
@@ -214,6 +263,7 @@ export function sessionDisconnected(state: State, command: SessionDisconnected):
   const writer = writing(state);
   if (writer?.sessions.delete(command.session) !== true) return;
   if (state.writers.some(({ sessions }) => sessions.has(command.session))) return;
+  if (state.former.has(command.session)) return;
   const session = liveSession(state, command.session);
   if ("refusal" in session || !session.cancelOnDisconnect) return;
   const before = { fund: state.fund, fees: state.fees };
