@@ -16,7 +16,7 @@ type Call = { readonly id: number; readonly name: string; readonly args: never[]
 type Reply = { readonly id: number; readonly value?: unknown; readonly error?: string };
 type Pending = { resolve(value: unknown): void; reject(error: Error): void };
 
-/** Two verifying threads, as `npm start` has it; more lengthen the tail on two cores. */
+/** As the service files have it. */
 export const THREADS = { UV_THREADPOOL_SIZE: "2" };
 const ENDED_WITHIN_MS = 20_000;
 const HIGH_PRIORITY = -10;

@@ -8,8 +8,7 @@ import { EdgeSessions } from "./auth/edge-sessions.js";
 import { SessionChanges } from "./auth/session-changes.js";
 import type { SignInRules, SignInServices } from "./auth/sign-in.js";
 import { SignIns } from "./auth/sign-ins.js";
-import { poolVerifier } from "./auth/verification/pool-verifier.js";
-import type { SignatureVerifier } from "./auth/verification/signature-verifier.js";
+import { SignatureCheck } from "./auth/signature-check.js";
 import type { LogProgress } from "./http/log-position.js";
 import { Admission } from "./limits/admission.js";
 import type { LimitSettings } from "./limits/limit-settings.js";
@@ -21,8 +20,6 @@ export interface EdgeOptions {
   readonly limits: LimitSettings;
   readonly signIn: SignInRules;
   readonly services: SignInServices;
-  /** Verifies signatures; by default libuv's thread pool does. */
-  readonly signatures?: SignatureVerifier | undefined;
 }
 
 export class Edge implements LogProgress {
@@ -33,20 +30,18 @@ export class Edge implements LogProgress {
   readonly failedSignatures: Limit<number>;
   /** Orders that are not answered yet. */
   readonly admission: Admission;
-  readonly signatures: SignatureVerifier;
+  readonly signatures = new SignatureCheck();
 
-  constructor({ link, limits, signIn, services, signatures = poolVerifier }: EdgeOptions) {
+  constructor({ link, limits, signIn, services }: EdgeOptions) {
     this.link = link;
     this.sessions = new EdgeSessions(link);
     const { sessions } = this;
     const newAccounts = new NewAccountLimit(limits);
     this.signIns = new SignIns(link, sessions, signIn, services, newAccounts);
     this.admission = new Admission(limits.pendingOrders);
-    this.signatures = signatures;
     this.failedSignatures = failedSignatureLimit(limits);
-    const { failedSignatures } = this;
-    const { proofs } = services;
-    this.changes = new SessionChanges({ link, sessions, signatures, failedSignatures, proofs });
+    const { failedSignatures, signatures } = this;
+    this.changes = new SessionChanges({ link, sessions, signatures, failedSignatures });
   }
 
   /** The last position that the core has shown. */

@@ -1,10 +1,8 @@
 /** What a process needs to serve the contract of a venue over HTTP and WebSockets. */
 
+export { RpcContractWallets } from "./auth/contract-wallets.js";
 export { MIN_NONCE_KEY_BYTES, NonceIssuer } from "./auth/nonce-issuer.js";
-export { proofsInThisThread } from "./auth/proofs/in-this-thread.js";
-export { ProofThread } from "./auth/proofs/proof-thread.js";
 export type { SignInRules } from "./auth/sign-in.js";
-export { ThreadVerifier } from "./auth/verification/thread-verifier.js";
 export { Edge } from "./edge.js";
 export type { TrustedProxies } from "./http/client-address.js";
 export type { AllowedOrigins } from "./http/cors.js";

@@ -6,7 +6,7 @@ import {
   Edge,
   type LimitSettings,
   NonceIssuer,
-  proofsInThisThread,
+  RpcContractWallets,
   StreamServer,
   UNLIMITED,
 } from "@perpgate/gateway";
@@ -65,7 +65,7 @@ export async function openGateway(options: GatewayOptions): Promise<SandboxGatew
     },
     services: {
       nonces,
-      proofs: proofsInThisThread(),
+      contracts: new RpcContractWallets(new Map()),
       random: (bytes) => seed.bytes("token", bytes),
     },
   });

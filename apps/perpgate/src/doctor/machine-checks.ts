@@ -80,7 +80,7 @@ export function checkProcessors(): Finding {
     ? warning(
         "processors",
         "1",
-        "use two or more: signatures and the log have threads of their own",
+        "use two or more: the log and the history have threads of their own",
       )
     : ok("processors", String(count));
 }

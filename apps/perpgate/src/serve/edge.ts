@@ -3,22 +3,19 @@
  * venue, engine or log.
  */
 
-import { availableParallelism } from "node:os";
 import {
   AddressLimits,
   buildGateway,
   Edge,
   NonceIssuer,
-  ProofThread,
+  RpcContractWallets,
   type SignInRules,
   StreamServer,
-  ThreadVerifier,
 } from "@perpgate/gateway";
 import type { MetricsText } from "@perpgate/gateway/metrics";
 import type { EdgeLink } from "@perpgate/link";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import { StartError } from "../cli/start-error.js";
 import type { ProcessExit } from "./exit/process-exit.js";
 import { guidesFolder, packageFilesFolder } from "./page-folder.js";
 import { mainPortError } from "./ports.js";
@@ -53,18 +50,12 @@ export async function startEdge(
   metrics: Registry,
   metricsText: MetricsText,
 ): Promise<RunningEdge> {
-  const [signatures, proofs] = await Promise.all([
-    ThreadVerifier.start(verifyThreadsOf(availableParallelism())),
-    ProofThread.start(rpcAddressesOf(settings)),
-  ]);
-  for (const { failed } of [signatures, proofs]) {
-    void failed.then((error) => exit.fail(new StartError(`the edge stopped: ${error.message}`)));
-  }
   const nonces = new NonceIssuer(nonceKey);
   const { limits } = settings;
-  const edge = new Edge({ link, limits, signIn, services: { nonces, proofs }, signatures });
+  const contracts = new RpcContractWallets(rpcAddressesOf(settings));
+  const edge = new Edge({ link, limits, signIn, services: { nonces, contracts } });
   await link.ready;
-  measureEdgeQueues(metrics, { edge, signatures, proofs });
+  measureEdgeQueues(metrics, edge);
   const gateway = await buildGateway({
     version,
     clock: () => Date.now(),
@@ -103,12 +94,6 @@ export async function startEdge(
     drain: async () => {
       await gateway.drain(settings.http.drainGraceMs);
       link.close();
-      await Promise.all([signatures.close(), proofs.close()]);
     },
   };
-}
-
-/** One core is for the event loop; a single event loop cannot keep more than four threads busy. */
-function verifyThreadsOf(cores: number): number {
-  return Math.min(4, Math.max(1, cores - 1));
 }

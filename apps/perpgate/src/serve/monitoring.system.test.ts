@@ -151,7 +151,6 @@ test("a running venue: ready, a growing log, no halted market, free disk space",
   expect(reading.value("perpgate_log_spare_missing")).toBe(0);
   expect(reading.value("perpgate_tlog_conflict")).toBe(0);
   expect(reading.value("perpgate_tlog_witnesses")).toBe(1);
-  expect(reading.value("perpgate_signatures_waiting")).toBe(0);
   const position = reading.value("perpgate_log_position") ?? 0;
   expect(position).toBeGreaterThan(0);
   const failures = `perpgate_witness_failures_total{witness="${witness.key.name}"}`;

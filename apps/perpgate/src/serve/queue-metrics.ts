@@ -1,36 +1,19 @@
-/** Metrics of the queues that an order passes: admission, signatures, the history; and of sign-ins. */
+/** Metrics of what an order passes: admission, its signature, the history. */
 
-import type { Edge, ProofThread, ThreadVerifier } from "@perpgate/gateway";
-import { gauged, summedBy } from "@perpgate/gateway/metrics";
+import type { Edge } from "@perpgate/gateway";
+import { gauged, summed } from "@perpgate/gateway/metrics";
 import type { Venue } from "@perpgate/venue";
 import type { Registry } from "prom-client";
 
-export interface EdgeQueues {
-  readonly edge: Edge;
-  readonly signatures: ThreadVerifier;
-  readonly proofs: ProofThread;
-}
-
-export function measureEdgeQueues(registry: Registry, queues: EdgeQueues): void {
-  const { edge, signatures, proofs } = queues;
+export function measureEdgeQueues(registry: Registry, edge: Edge): void {
   gauged(
     registry,
     "perpgate_orders_in_flight",
     "Orders admitted over any transport and not answered yet; at most limits.pendingOrders.",
     () => edge.admission.inFlight,
   );
-  gauged(registry, "perpgate_signatures_waiting", "Signatures that wait for a verdict.", () => {
-    return signatures.waiting;
-  });
-  summedBy(
-    registry,
-    "perpgate_signatures_total",
-    "Signatures checked by a dedicated thread, by the event loop, or by libuv's pool.",
-    "checker",
-    () => Object.entries(signatures.accepted),
-  );
-  gauged(registry, "perpgate_sign_ins_waiting", "Sign-ins that wait for their proof.", () => {
-    return proofs.waitingCount;
+  summed(registry, "perpgate_signatures_total", "Signatures of session keys checked.", () => {
+    return edge.signatures.count;
   });
 }
 

@@ -38,7 +38,7 @@ function repeatedly(path: string, body: string): Prepare {
 const TABLE = `
 orders-without-token: Refusals of orders without a token cost the sender nothing and are all answered.
 orders-wrong-token: Each wrong token is hashed and looked up, as many as can be pipelined.
-orders-wrong-signature: Failed Ed25519 checks keep the verifying threads busy.
+orders-wrong-signature: Failed Ed25519 checks keep the event loop busy.
 orders-wrong-secp256k1: Failed secp256k1 checks cost several times those of Ed25519.
 orders-wrong-secp256k1-accounts: Eight accounts send wrong signatures of secp256k1 at a rate that limits allow.
 orders-too-large-margin: Signed orders that the engine refuses for want of money are verified and logged.

@@ -1,9 +1,9 @@
-/** Signatures over request bodies: decodes the `X-Service-Sig` header and has it verified. */
+/** Signatures over request bodies: decodes the `X-Service-Sig` header and checks it. */
 
 import { hash } from "node:crypto";
 import { ApiError, compactSignature, decodeSignature, hexFromBytes } from "@perpgate/protocol/core";
 import type { SessionKey } from "./session-key.js";
-import type { SignatureVerifier } from "./verification/signature-verifier.js";
+import type { SignatureCheck } from "./signature-check.js";
 
 /** SHA-256 of the body: what most signatures cover, and how a repeated body is recognised. */
 export function digestOf(body: Uint8Array): Uint8Array {
@@ -27,24 +27,15 @@ export function readSignature(
   return compact;
 }
 
-/** Resolves if the signature of 64 bytes is valid; rejects with `invalid_signature` if not. */
+/** @throws {ApiError} `invalid_signature` if the signature of 64 bytes does not verify */
 export function checkSignature(
-  verifier: SignatureVerifier,
+  signatures: SignatureCheck,
   key: SessionKey,
   body: Uint8Array,
   signature: Uint8Array,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    verifier.verify(key, body, signature, (error, isValid) => {
-      if (error !== null) reject(error);
-      else if (isValid) resolve();
-      else reject(doesNotVerify(key, body));
-    });
-  });
-}
-
-export function doesNotVerify(key: SessionKey, body: Uint8Array): ApiError {
-  return invalidSignature(key, body, "it does not verify");
+): void {
+  if (signatures.isValid(key, body, signature)) return;
+  throw invalidSignature(key, body, "it does not verify");
 }
 
 export function isFailedSignature(error: unknown): boolean {

@@ -15,18 +15,16 @@ import type { Limit } from "../limits/limits.js";
 import type { HeaderSink, Signed } from "../request.js";
 import type { EdgeSession, EdgeSessions } from "./edge-sessions.js";
 import { checkSignature, isFailedSignature, readSignature } from "./order-signature.js";
-import type { SignInProofs } from "./proofs/proof-job.js";
 import { keyOfBytes, readKeyBytes, type SessionKey } from "./session-key.js";
 import { proveKey } from "./sign-in.js";
-import type { SignatureVerifier } from "./verification/signature-verifier.js";
+import type { SignatureCheck } from "./signature-check.js";
 
 export interface SignedServices {
   readonly link: EdgeLink;
   readonly sessions: EdgeSessions;
-  readonly signatures: SignatureVerifier;
+  readonly signatures: SignatureCheck;
   /** By session: signatures that do not verify, past which none is checked. */
   readonly failedSignatures: Limit<number>;
-  readonly proofs: SignInProofs;
 }
 
 /** Who asks for a change. */
@@ -51,14 +49,14 @@ export class SessionChanges {
     token: string,
     { body, bytes, signature: header }: Signed<RotateBody>,
   ): Promise<RotatedSession> {
-    const { link, proofs } = this.services;
+    const { link } = this.services;
     const { number: session, isKeyBound } = by.session;
     const key = await this.keyOf(by, undefined);
     return this.withinFailures(by, key, async () => {
       const newBytes = readKeyBytes(body.newSessionKey, "newSessionKey");
       const isSigned = header !== undefined || isKeyBound;
-      const signature = isSigned ? await this.checked(key, bytes, header) : undefined;
-      await proveKey(newBytes, "newSessionKey", proofs);
+      const signature = isSigned ? this.checked(key, bytes, header) : undefined;
+      proveKey(newBytes, "newSessionKey");
       const { raw } = keyOfBytes(newBytes);
       const rotation = { session, key: key.fingerprint, newPublicKey: raw, bytes, signature };
       const { expiresAt } = await link.request("rotateSession", rotation);
@@ -72,7 +70,7 @@ export class SessionChanges {
     const key = await this.keyOf(by, id);
     return this.withinFailures(by, key, async () => {
       const isOwn = Number(id) === session;
-      const proof = isOwn ? undefined : await this.proofOf(key, endSessionText(id), header);
+      const proof = isOwn ? undefined : this.proofOf(key, endSessionText(id), header);
       return (await link.request("endSessionById", { session, id, proof })).result;
     });
   }
@@ -82,7 +80,7 @@ export class SessionChanges {
     const { number: session } = by.session;
     const key = await this.keyOf(by, undefined);
     return this.withinFailures(by, key, async () => {
-      const proof = await this.proofOf(key, endSessionText(), header);
+      const proof = this.proofOf(key, endSessionText(), header);
       return (await link.request("endOtherSessions", { session, proof })).result;
     });
   }
@@ -120,22 +118,18 @@ export class SessionChanges {
   }
 
   /** The verified signature over the text. */
-  private async proofOf(key: SessionKey, text: string, header: string | undefined): Promise<Proof> {
+  private proofOf(key: SessionKey, text: string, header: string | undefined): Proof {
     if (header === undefined || header === "") {
       const details = { signs: text };
       throw new ApiError("signature_required", {}, { field: "X-Service-Sig", details });
     }
-    const signature = await this.checked(key, Buffer.from(text, "utf8"), header);
+    const signature = this.checked(key, Buffer.from(text, "utf8"), header);
     return { key: key.fingerprint, signature };
   }
 
-  private async checked(
-    key: SessionKey,
-    bytes: Uint8Array,
-    header: string | undefined,
-  ): Promise<Uint8Array> {
+  private checked(key: SessionKey, bytes: Uint8Array, header: string | undefined): Uint8Array {
     const signature = readSignature(header, key, bytes);
-    await checkSignature(this.services.signatures, key, bytes, signature);
+    checkSignature(this.services.signatures, key, bytes, signature);
     return signature;
   }
 }

@@ -1,15 +1,16 @@
 /**
  * Checks a sign-in, in two steps. `checkSignIn` parses key, message and signature and applies the rules;
- * it is cheap and needs no cryptography. `proveSignIn` has the key's point, the grammar and the signature
- * checked in another thread. Neither changes state: a refused sign-in does not use up its nonce. Whether
+ * it is cheap and needs no cryptography. `proveSignIn` checks the key's point, the grammar and the
+ * signature. Neither changes state: a refused sign-in does not use up its nonce. Whether
  * the nonce is unused is decided in the log, which orders concurrent sign-ins.
  */
 
 import type { SessionKeyBytes, SignInBody } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
+import type { ContractWallets } from "./contract-wallets.js";
 import type { NonceIssuer } from "./nonce-issuer.js";
-import type { SignInProofs } from "./proofs/proof-job.js";
 import { keyOfBytes, readKeyBytes, refuseKey, type SessionKey } from "./session-key.js";
+import { keyProblem } from "./session-key-point.js";
 import { type SessionResource, sessionResourceOf } from "./session-resource.js";
 import { readSiweMessage, type SiweMessage } from "./siwe-message.js";
 import {
@@ -40,7 +41,7 @@ export interface SignInRules {
 
 export interface SignInServices {
   readonly nonces: NonceIssuer;
-  readonly proofs: SignInProofs;
+  readonly contracts: ContractWallets;
   /** Random bytes of tokens; a sandbox gives seeded ones. */
   readonly random?: (bytes: number) => Uint8Array;
 }
@@ -92,22 +93,17 @@ export function checkSignIn(
 /** Resolves once key, grammar and signature are proven, in this order. */
 export async function proveSignIn(
   { message, keyBytes, walletSignature }: CheckedSignIn,
-  proofs: SignInProofs,
+  contracts: ContractWallets,
   gate: ContractGate,
 ): Promise<void> {
-  await proveKey(keyBytes, "sessionKey", proofs);
-  await proveWalletSignature(message, walletSignature, proofs, gate);
+  proveKey(keyBytes, "sessionKey");
+  await proveWalletSignature(message, walletSignature, contracts, gate);
 }
 
-/** Resolves if the bytes encode a valid key; rejects with `invalid_session_key` if not. */
-export async function proveKey(
-  key: SessionKeyBytes,
-  field: string,
-  proofs: SignInProofs,
-): Promise<void> {
-  const result = await proofs.prove({ kind: "key", key });
-  if (result.kind !== "key") throw new Error(`proof of a key returned "${result.kind}"`);
-  if (result.problem !== undefined) throw refuseKey(result.problem, field);
+/** @throws {ApiError} `invalid_session_key` if the bytes encode no valid point */
+export function proveKey(key: SessionKeyBytes, field: string): void {
+  const problem = keyProblem(key);
+  if (problem !== undefined) throw refuseKey(problem, field);
 }
 
 function boundResource(

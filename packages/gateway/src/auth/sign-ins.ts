@@ -5,8 +5,8 @@ import type { SessionToken, SignInBody } from "@perpgate/protocol";
 import { ApiError, bindsSessionKey } from "@perpgate/protocol/core";
 import type { NewAccountLimit } from "../limits/limits.js";
 import type { Client } from "../request.js";
+import { ContractChecks } from "./contract-checks.js";
 import type { EdgeSessions } from "./edge-sessions.js";
-import { ContractChecks } from "./proofs/contract-checks.js";
 import { refuseResource } from "./session-resource.js";
 import { newSecret, tokenOf } from "./session-token.js";
 import { checkSignIn, proveSignIn, type SignInRules, type SignInServices } from "./sign-in.js";
@@ -24,7 +24,7 @@ export class SignIns {
 
   async signIn(client: Client, body: SignInBody, nowMs: number): Promise<SessionToken> {
     const { link, rules } = this;
-    const { nonces, proofs, random } = this.services;
+    const { nonces, contracts, random } = this.services;
     const signIn = checkSignIn(body, nowMs, rules, nonces);
     const { account: address, message, resource, key, expiresAtMs } = signIn;
     if (rules.domains === "any" && client.isForwarded) {
@@ -42,7 +42,7 @@ export class SignIns {
     if (unlisted !== undefined) {
       throw refuseResource(resource?.line ?? 1, `symbols that are listed; ${unlisted} is not`);
     }
-    await proveSignIn(signIn, proofs, (check) => this.contractChecks.run(client, check));
+    await proveSignIn(signIn, contracts, (check) => this.contractChecks.run(client, check));
     if (isGranted) this.newAccounts.take(client.address, client.header);
     const secret = newSecret(random);
     const { tokenHash } = secret;

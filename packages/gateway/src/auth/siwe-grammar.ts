@@ -1,9 +1,8 @@
 /**
  * The ABNF grammar of EIP-4361, applied to a message that `siwe-lines.ts` has parsed.
  *
- * The parser interprets the grammar (about 5 µs per character, 0.2 ms of set-up), so it runs once per
- * message, in the thread of `proofs/`. If it rejects the message, URIs are checked one by one to find
- * the line.
+ * The parser interprets the grammar (1 to 1.5 ms), so it runs once per message. If it rejects the message,
+ * URIs are checked one by one to find the line.
  */
 
 import { isUri, ParsedMessage } from "@spruceid/siwe-parser";

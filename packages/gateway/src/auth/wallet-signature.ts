@@ -8,9 +8,11 @@
  * can confirm; without an RPC for the chain it is refused.
  */
 
+import { setImmediate } from "node:timers/promises";
 import { ApiError, bytesFromHex, hexFromBytes } from "@perpgate/protocol/core";
-import type { KeySignature } from "./eip191.js";
-import type { SignInProofs } from "./proofs/proof-job.js";
+import { ChainUnavailable, type ContractClaim, type ContractWallets } from "./contract-wallets.js";
+import { type KeySignature, messageHash, recoverSigner } from "./eip191.js";
+import { grammarFault } from "./siwe-grammar.js";
 import { refuseLine, type SiweMessage } from "./siwe-message.js";
 
 /** A contract's signature may contain those of many owners and, before deployment, its deployment. */
@@ -31,27 +33,42 @@ export function readWalletSignature(message: SiweMessage, signature: string): Ui
   return bytes;
 }
 
-/** Resolves if the grammar accepts the message and its wallet signed it. */
+/**
+ * Resolves if the grammar accepts the message and its wallet signed it. The grammar takes 1 ms, recovering
+ * the signer 2 to 3: each has a turn of the event loop.
+ */
 export async function proveWalletSignature(
   message: SiweMessage,
   signature: Uint8Array,
-  proofs: SignInProofs,
+  contracts: ContractWallets,
   gate: ContractGate,
 ): Promise<void> {
-  const proof = await proofs.prove({ kind: "message", message, signature });
-  if (proof.kind === "message") throw refuseLine(proof.fault);
-  if (proof.kind !== "signer") throw new Error(`proof of a message returned "${proof.kind}"`);
-  if (proof.signer === message.address.toLowerCase()) return;
+  const fault = grammarFault(message);
+  if (fault !== undefined) throw refuseLine(fault);
+  await setImmediate();
   const { address, chainId } = message;
-  if (!proofs.servesChain(chainId)) {
-    throw withoutChain(message, keySignatureOf(signature) !== undefined);
+  const hash = messageHash(message.text);
+  const keySignature = keySignatureOf(signature);
+  if (keySignature !== undefined) {
+    if (recoverSigner(hash, keySignature) === address.toLowerCase()) return;
   }
-  const [hashHex, signatureHex] = [proof.hash, signature].map(hexFromBytes);
+  if (!contracts.servesChain(chainId)) throw withoutChain(message, keySignature !== undefined);
+  const [hashHex, signatureHex] = [hash, signature].map(hexFromBytes);
   const claim = { chainId, address, hash: `0x${hashHex}`, signature: `0x${signatureHex}` } as const;
-  const result = await gate(() => proofs.prove({ kind: "contract", claim }));
-  if (result.kind === "unavailable") throw new ApiError("not_ready", { reason: result.reason });
-  if (result.kind === "contract" && result.isSigned) return;
+  if (await gate(() => isSignedByContract(contracts, claim))) return;
   throw invalidWalletSignature(message, "neither the key nor a contract of that address signed it");
+}
+
+async function isSignedByContract(
+  contracts: ContractWallets,
+  claim: ContractClaim,
+): Promise<boolean> {
+  try {
+    return await contracts.isSignedByContract(claim);
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable)) throw error;
+    throw new ApiError("not_ready", { reason: error.message });
+  }
 }
 
 /** Parses the two encodings of a key's signature; undefined for any other, which may be a contract's. */

@@ -11,18 +11,11 @@ import type { HeaderSink } from "../request.js";
 
 export class Admission {
   private pending = 0;
-  private isAlone = false;
-  private wasAlone = false;
 
   constructor(private readonly maxPending: number) {}
 
   get inFlight(): number {
     return this.pending;
-  }
-
-  /** The newest order and the one before it each came while no other was in flight. */
-  get isCalm(): boolean {
-    return this.isAlone && this.wasAlone;
   }
 
   /** Counts an order in, or throws `overloaded`. Each call that returns needs one call of `leave`. */
@@ -31,8 +24,6 @@ export class Admission {
       header("retry-after", "1");
       throw new ApiError("overloaded", {});
     }
-    this.wasAlone = this.isAlone;
-    this.isAlone = this.pending === 0;
     this.pending++;
   }
 

@@ -60,7 +60,7 @@ export const COST = {
 
 /** White space costs the most: three passes look at each character. */
 const MICROS_PER_KIB_READ = 16;
-/** A signed body is hashed, checked outside the ring of the verifying threads, logged and kept. */
+/** A signed body is hashed, logged and kept. */
 const MICROS_PER_KIB_SIGNED = 45;
 /** A body may arrive in chunks of one byte, with an event each. */
 const MICROS_PER_KIB_CHUNKED = 340;

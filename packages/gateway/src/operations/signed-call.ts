@@ -8,13 +8,13 @@
  * The core refuses a request that was judged with an older key than the session's. It is judged again,
  * once, with the new one.
  *
- * Verdict and answer call back into one object with one promise.
+ * The answer calls back into one object with one promise.
  */
 
 import type { Notes } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import type { EdgeSession } from "../auth/edge-sessions.js";
-import { doesNotVerify, isFailedSignature, readSignature } from "../auth/order-signature.js";
+import { checkSignature, isFailedSignature, readSignature } from "../auth/order-signature.js";
 import type { Edge } from "../edge.js";
 import { chargeBoth, chargeWork } from "../limits/charge-operation.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
@@ -100,17 +100,13 @@ class SignedCall<Result> implements SignedOutcome<Result> {
     try {
       edge.failedSignatures.refuseIfSpent(number, this.hold);
       signature = readSignature(signed.header, key, bytes);
+      chargeBoth(budgets, client, signedCost(key.kind, bytes.length));
+      checkSignature(edge.signatures, key, bytes, signature);
     } catch (error) {
       this.send(undefined, error);
       return;
     }
-    chargeBoth(budgets, client, signedCost(key.kind, bytes.length));
-    const onVerdict = (error: Error | null, isValid: boolean): void => {
-      if (error !== null) this.refuse(error);
-      else if (isValid) this.send(signature, undefined);
-      else this.send(undefined, doesNotVerify(key, bytes));
-    };
-    edge.signatures.verify(key, bytes, signature, onVerdict, edge.admission.isCalm);
+    this.send(signature, undefined);
   }
 
   private send(signature: Uint8Array | undefined, failure: unknown): void {

@@ -6,7 +6,6 @@
 import { CoreLink, EdgeLink, memoryTransport, type RequestHandlers } from "@perpgate/link";
 import { RpcContractWallets } from "../auth/contract-wallets.js";
 import { NonceIssuer } from "../auth/nonce-issuer.js";
-import { proofsInThisThread } from "../auth/proofs/in-this-thread.js";
 import { DEFAULT_BOUND_SESSION_MS } from "../auth/siwe-rules.js";
 import { Edge } from "../edge.js";
 import { UNLIMITED } from "../limits/limit-settings.js";
@@ -159,7 +158,7 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
     },
     services: {
       nonces: new NonceIssuer(new Uint8Array(32).fill(1)),
-      proofs: proofsInThisThread(new RpcContractWallets(new Map())),
+      contracts: new RpcContractWallets(new Map()),
     },
   });
   await link.ready;

@@ -13,7 +13,7 @@ import {
   runGateway,
 } from "../testing/running-gateway.js";
 import { sampleVenue } from "../testing/sample-venue.js";
-import { HeldSignatures } from "./testing/held-signatures.js";
+import { HeldOrders } from "./testing/held-orders.js";
 import { type RunningVenue, runVenue, type VenueChanges } from "./testing/running-venue.js";
 import { newSessionKey, Trader } from "./testing/trader.js";
 
@@ -227,13 +227,13 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
   invalid_signature: order({}, { header: "00".repeat(64) }),
   session_key_rotated: async () => {
     // A rotation that overtakes an order between its check and the log.
-    const signatures = new HeldSignatures();
-    const { trader } = await entered({ signatures });
-    signatures.hold();
+    const held = new HeldOrders();
+    const { trader } = await entered({ held });
+    held.hold();
     const placed = trader.place(trader.order());
-    await until(() => signatures.waiting === 1);
+    await until(() => held.waiting === 1);
     expect((await trader.rotate(newSessionKey().publicHex)).status).toBe(200);
-    signatures.release();
+    held.release();
     return placed;
   },
   session_symbol_not_allowed: capped("&symbols=ETHUSD"),

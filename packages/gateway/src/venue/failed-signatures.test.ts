@@ -3,8 +3,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
-import { poolVerifier } from "../auth/verification/pool-verifier.js";
-import type { SignatureVerifier } from "../auth/verification/signature-verifier.js";
 import { COST } from "../limits/costs.js";
 import { StreamClient } from "../ws/testing/stream-client.js";
 import { runVenue } from "./testing/running-venue.js";
@@ -14,21 +12,14 @@ const WRONG = { header: "07".repeat(64) };
 const ALLOWED = 3;
 
 async function run() {
-  let checks = 0;
-  const signatures: SignatureVerifier = {
-    verify: (...call) => {
-      checks++;
-      poolVerifier.verify(...call);
-    },
-  };
   const metrics = new Registry();
   const limits = { failedSignaturesPerMinute: 1, failedSignaturesBurst: ALLOWED };
-  const at = await runVenue({ signatures, limits, metrics });
+  const at = await runVenue({ limits, metrics });
   const paidMicros = async (): Promise<number> => {
     const metric = await metrics.getSingleMetric("perpgate_cost_seconds_total")?.get();
     return 1e6 * (metric?.values[0]?.value ?? 0);
   };
-  return { at, checks: () => checks, paidMicros };
+  return { at, checks: () => at.edge.signatures.count, paidMicros };
 }
 
 async function failAll(trader: Trader): Promise<void> {

@@ -1,6 +1,5 @@
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { ThreadVerifier } from "../auth/verification/thread-verifier.js";
+import { describe, expect, test } from "vitest";
 import { jsonPost } from "../testing/running-gateway.js";
 import { runVenue } from "./testing/running-venue.js";
 import { newSessionKey, Trader } from "./testing/trader.js";
@@ -59,23 +58,6 @@ describe("repeating an order", () => {
       trader.place({ ...body, price: 60_001 }),
     ]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-  });
-
-  test("one at a time: the event loop judges, and every outcome is answered once", async () => {
-    const signatures = await ThreadVerifier.start(1);
-    onTestFinished(() => signatures.close());
-    const trader = await Trader.enter(await runVenue({ signatures, limits: { pendingOrders: 2 } }));
-    const first = trader.limit("long", 60_000);
-    for (let i = 0; i < 3; i++) {
-      expect((await trader.place(i === 0 ? first : trader.limit("long", 60_000))).status).toBe(200);
-      const forged = await trader.place(trader.order(), { header: "00".repeat(64) });
-      expect(forged.body.code).toBe("invalid_signature");
-      const conflict = await trader.place({ ...first, price: 60_001 });
-      expect(conflict.body.code).toBe("nonce_conflict");
-      const refused = await trader.place(trader.limit("long", 99_000));
-      expect(refused.body.code).toBe("price_outside_band");
-    }
-    expect(signatures.accepted).toEqual({ thread: 1, pool: 0, inline: 11 });
   });
 
   test("a refused order consumes nothing: the nonce may be used again", async () => {

@@ -3,15 +3,15 @@
 import { until } from "@perpgate/journal/testing";
 import { expect, test } from "vitest";
 import { StreamClient } from "../ws/testing/stream-client.js";
-import { HeldSignatures } from "./testing/held-signatures.js";
+import { HeldOrders } from "./testing/held-orders.js";
 import { runVenue } from "./testing/running-venue.js";
 import { Trader } from "./testing/trader.js";
 
 const PENDING = 8;
 
 test("the maximum of orders in flight: further ones are refused, cancels pass, admitted ones are executed", async () => {
-  const signatures = new HeldSignatures();
-  const at = await runVenue({ signatures, limits: { pendingOrders: PENDING } });
+  const held = new HeldOrders();
+  const at = await runVenue({ held, limits: { pendingOrders: PENDING } });
   const [trader, other] = [await Trader.enter(at), await Trader.enter(at)];
   const resting = [
     await trader.place(trader.limit("long", 60_000)),
@@ -25,9 +25,9 @@ test("the maximum of orders in flight: further ones are refused, cancels pass, a
   const done = JSON.stringify(other.limit("long", 50_000));
   const { orderId } = (await other.placeText(done)).body;
 
-  signatures.hold();
+  held.hold();
   const letIn = Array.from({ length: PENDING }, () => trader.place(trader.limit("long", 61_000)));
-  await until(() => signatures.waiting === PENDING);
+  await until(() => held.waiting === PENDING);
   const before = at.venue.seq;
   const shedBody = JSON.stringify(other.limit("long", 62_000));
   for (let i = 0; i < 3; i++) {
@@ -51,7 +51,7 @@ test("the maximum of orders in flight: further ones are refused, cancels pass, a
   expect(canceled.t).toBe("ok");
   expect(await trader.list("/v1/orders")).toEqual([]);
 
-  signatures.release();
+  held.release();
   const answers = await Promise.all(letIn);
   expect(answers.map(({ status }) => status)).toEqual(Array(PENDING).fill(200));
   const open = await trader.list("/v1/orders");

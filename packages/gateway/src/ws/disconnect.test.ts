@@ -4,7 +4,7 @@
 
 import { until } from "@perpgate/journal/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { HeldSignatures } from "../venue/testing/held-signatures.js";
+import { HeldOrders } from "../venue/testing/held-orders.js";
 import { newFolder, type RunningVenue, runVenue } from "../venue/testing/running-venue.js";
 import { newSessionKey, Trader } from "../venue/testing/trader.js";
 import { StreamClient } from "./testing/stream-client.js";
@@ -51,15 +51,15 @@ async function begin(at = shared) {
 
 /** Two sockets of one session, the first with an order whose signature is still being checked. */
 async function beginWithOrderInFlight() {
-  const signatures = new HeldSignatures();
-  const { at, trader, client } = await begin(await runVenue({ signatures }));
+  const held = new HeldOrders();
+  const { at, trader, client } = await begin(await runVenue({ held }));
   const second = await StreamClient.connect(at.url, trader.token);
   await second.settled();
-  signatures.hold();
+  held.hold();
   const body = JSON.stringify(trader.limit("long", 63_000, { margin: 1 }));
   client.send({ op: "order", body, sig: trader.signatureOf(body)["x-service-sig"] });
-  await until(() => signatures.waiting === 1);
-  return { at, trader, client, second, signatures };
+  await until(() => held.waiting === 1);
+  return { at, trader, client, second, held };
 }
 
 describe("the option", () => {
@@ -202,17 +202,17 @@ describe("what races with the loss", () => {
   });
 
   test("orders that the lost socket sent last: none outlives it", async () => {
-    const signatures = new HeldSignatures();
-    const { at, trader, client } = await begin(await runVenue({ signatures }));
-    signatures.hold();
+    const held = new HeldOrders();
+    const { at, trader, client } = await begin(await runVenue({ held }));
+    held.hold();
     for (let i = 0; i < 5; i++) {
       const body = JSON.stringify(trader.limit("long", 63_000, { margin: 1 }));
       client.send({ op: "order", body, sig: trader.signatureOf(body)["x-service-sig"] });
     }
-    await until(() => signatures.waiting === 5);
+    await until(() => held.waiting === 5);
     client.socket.terminate();
     await until(async () => (await openOrders(trader)) === 0);
-    signatures.release();
+    held.release();
     await until(async () => (await fates(trader)).length === 7);
     await until(async () => (await openOrders(trader)) === 0);
     expect(new Set(await fates(trader))).toEqual(new Set(["disconnected"]));
@@ -220,13 +220,13 @@ describe("what races with the loss", () => {
   });
 
   test("orders that one of two lost sockets sent last: none outlives the session's sockets", async () => {
-    const { at, trader, client, second, signatures } = await beginWithOrderInFlight();
+    const { at, trader, client, second, held } = await beginWithOrderInFlight();
     // The socket with the order in flight closes first, while the other is still bound to the session.
     client.socket.terminate();
     await until(() => at.streams.size === 1);
     second.socket.terminate();
     await until(async () => (await openOrders(trader)) === 0);
-    signatures.release();
+    held.release();
     await until(async () => (await fates(trader)).length === 3);
     await until(async () => (await openOrders(trader)) === 0);
     expect(await fates(trader)).toEqual(["disconnected", "disconnected", "disconnected"]);
@@ -234,11 +234,11 @@ describe("what races with the loss", () => {
   });
 
   test("orders that a lost socket sent last: they stay while another socket is bound to the session", async () => {
-    const { at, trader, client, second, signatures } = await beginWithOrderInFlight();
+    const { at, trader, client, second, held } = await beginWithOrderInFlight();
     client.socket.terminate();
     await until(() => at.streams.size === 1);
     const before = at.venue.seq;
-    signatures.release();
+    held.release();
     await until(async () => (await openOrders(trader)) === 3);
     await second.settled();
     // The order, and no SessionDisconnected.

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { until } from "@perpgate/journal/testing";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ask } from "../testing/running-gateway.js";
-import { HeldSignatures } from "../venue/testing/held-signatures.js";
+import { HeldOrders } from "../venue/testing/held-orders.js";
 import { runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
 import { Connection } from "./connection.js";
@@ -264,21 +264,21 @@ describe("operations of a socket", () => {
   });
 
   test("drain: an order in flight is answered before its socket is closed", async () => {
-    const signatures = new HeldSignatures();
-    const at = await runVenue({ signatures });
+    const held = new HeldOrders();
+    const at = await runVenue({ held });
     const trader = await Trader.enter(at);
     const client = await StreamClient.connect(at.url, trader.token);
-    signatures.hold();
-    onTestFinished(() => signatures.release());
+    held.hold();
+    onTestFinished(() => held.release());
     const body = JSON.stringify(trader.limit("long", 64_000));
     const sent = client.send({ op: "order", body, sig: trader.signatureOf(body)["x-service-sig"] });
-    await until(() => signatures.waiting === 1);
+    await until(() => held.waiting === 1);
     const drained = at.gateway.drain(60_000);
     // New messages are refused meanwhile.
     let refused = await client.ask({ op: "ping" });
     while (refused.t === "pong") refused = await client.ask({ op: "ping" });
     expect(refused).toMatchObject({ t: "error", d: { op: "ping", code: "stopped" } });
-    signatures.release();
+    held.release();
     const answer = await client.take(({ d }) => d.id === sent);
     expect(answer).toMatchObject({ t: "ok", d: { ack: { status: "resting" } } });
     expect((await client.closed).code).toBe(1001);

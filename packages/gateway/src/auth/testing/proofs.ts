@@ -1,12 +1,16 @@
-/** Sign-in proofs in the calling thread, without limits on contract checks. */
+/** Proofs of sign-ins without limits on contract checks. */
 
 import type { SignInBody } from "@perpgate/protocol";
 import type { ContractWallets } from "../contract-wallets.js";
 import type { NonceIssuer } from "../nonce-issuer.js";
-import { proofsInThisThread } from "../proofs/in-this-thread.js";
-import { keyOfBytes, readKeyBytes, refuseKey, type SessionKey } from "../session-key.js";
-import { keyProblem } from "../session-key-point.js";
-import { type CheckedSignIn, checkSignIn, proveSignIn, type SignInRules } from "../sign-in.js";
+import { keyOfBytes, readKeyBytes, type SessionKey } from "../session-key.js";
+import {
+  type CheckedSignIn,
+  checkSignIn,
+  proveKey,
+  proveSignIn,
+  type SignInRules,
+} from "../sign-in.js";
 import { grammarFault } from "../siwe-grammar.js";
 import { readSiweMessage, refuseLine, type SiweMessage } from "../siwe-message.js";
 import { proveWalletSignature, readWalletSignature } from "../wallet-signature.js";
@@ -18,8 +22,7 @@ interface Services {
 
 export function readSessionKey(text: string, field: string): SessionKey {
   const bytes = readKeyBytes(text, field);
-  const problem = keyProblem(bytes);
-  if (problem !== undefined) throw refuseKey(problem, field);
+  proveKey(bytes, field);
   return keyOfBytes(bytes);
 }
 
@@ -37,7 +40,7 @@ export async function verifySignIn(
   { nonces, contracts }: Services,
 ): Promise<CheckedSignIn> {
   const signIn = checkSignIn(body, nowMs, rules, nonces);
-  await proveSignIn(signIn, proofsInThisThread(contracts), (check) => check());
+  await proveSignIn(signIn, contracts, (check) => check());
   return signIn;
 }
 
@@ -47,6 +50,6 @@ export async function checkWalletSignature(
   contracts: ContractWallets,
 ): Promise<Uint8Array> {
   const bytes = readWalletSignature(message, signature);
-  await proveWalletSignature(message, bytes, proofsInThisThread(contracts), (check) => check());
+  await proveWalletSignature(message, bytes, contracts, (check) => check());
   return bytes;
 }

@@ -26,11 +26,8 @@ import {
 import { onTestFinished } from "vitest";
 import { RpcContractWallets } from "../../auth/contract-wallets.js";
 import { NonceIssuer } from "../../auth/nonce-issuer.js";
-import { proofsInThisThread } from "../../auth/proofs/in-this-thread.js";
-import type { SignInProofs } from "../../auth/proofs/proof-job.js";
 import type { SignInRules } from "../../auth/sign-in.js";
 import { DEFAULT_BOUND_SESSION_MS } from "../../auth/siwe-rules.js";
-import type { SignatureVerifier } from "../../auth/verification/signature-verifier.js";
 import { Edge } from "../../edge.js";
 import { type LimitSettings, UNLIMITED } from "../../limits/limit-settings.js";
 import { AddressLimits } from "../../limits/limits.js";
@@ -41,6 +38,7 @@ import {
 } from "../../testing/running-gateway.js";
 import type { SocketLimits } from "../../ws/socket-limits.js";
 import { StreamServer } from "../../ws/stream-server.js";
+import type { HeldOrders } from "./held-orders.js";
 
 export const START_MS = Date.parse("2026-06-01T12:00:00Z");
 export const PRICES: Readonly<Record<string, number>> = { BTCUSD: 65_000, ETHUSD: 3_200 };
@@ -77,10 +75,8 @@ export interface VenueChanges {
   readonly server?: Pick<GatewayChanges, "trustProxy" | "origins" | "udf" | "monotonic">;
   readonly http?: GatewayChanges["limits"];
   readonly metrics?: GatewayChanges["metrics"];
-  /** Who proves sign-ins, if not the calling thread. */
-  readonly proofs?: SignInProofs;
-  /** Who checks signatures, if not libuv's pool. */
-  readonly signatures?: SignatureVerifier;
+  /** Holds orders on their way to the core. */
+  readonly held?: HeldOrders;
   /** Keys of the attestors, and the intake of their votes. */
   readonly attestors?: AttestorKeys;
   readonly attestation?: (venue: Venue) => Attestation;
@@ -142,7 +138,6 @@ export async function runVenue(
   });
   const limits = { ...UNLIMITED, ...changes.limits };
   const contracts = new RpcContractWallets(changes.rpc ?? new Map());
-  const proofs = changes.proofs ?? proofsInThisThread(contracts);
   const attestation = changes.attestation?.(venue);
   const coreFaults: unknown[] = [];
   const streamFaults: object[] = [];
@@ -158,14 +153,13 @@ export async function runVenue(
   const connect = (): EdgeLink => {
     const transport = memoryTransport({ isCoded: process.env.PERPGATE_CODED_LINK === "1" });
     core.connect(transport.connectCore);
-    return new EdgeLink(transport.connectEdge);
+    const { held } = changes;
+    return new EdgeLink(held?.before(transport.connectEdge) ?? transport.connectEdge);
   };
   const link = connect();
-  const { signatures } = changes;
   const edge = new Edge({
     link,
     limits,
-    signatures,
     signIn: {
       domains: "any",
       chainIds: undefined,
@@ -174,7 +168,7 @@ export async function runVenue(
       maxBoundSessionMs: DEFAULT_BOUND_SESSION_MS,
       ...changes.signIn,
     },
-    services: { nonces, proofs },
+    services: { nonces, contracts },
   });
   await link.ready;
   const socketEndings: object[] = [];

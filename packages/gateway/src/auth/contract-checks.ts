@@ -4,9 +4,9 @@
  */
 
 import { ApiError } from "@perpgate/protocol/core";
-import { clientKeyOf } from "../../limits/client-key.js";
-import { Limit, type Monotonic } from "../../limits/limits.js";
-import type { Client } from "../../request.js";
+import { clientKeyOf } from "../limits/client-key.js";
+import { Limit, type Monotonic } from "../limits/limits.js";
+import type { Client } from "../request.js";
 
 export const CONTRACT_CHECKS_PER_MINUTE = 10;
 export const MAX_CONTRACT_CHECKS_IN_FLIGHT = 16;
