@@ -98,6 +98,54 @@ export class SandboxAccounts {
   }
 }
 
+/** A position that an account of the sandbox may come to hold before another account takes over. */
+const WORN_DOLLARS = 5_000_000;
+/** Dollars of a new account. Several of them stay below the bound on all deposits of a venue. */
+const FUNDS = 20_000_000;
+
+export interface RotationState {
+  readonly opened: number;
+  readonly account: SandboxAccount | undefined;
+}
+
+/**
+ * Who quotes or takes in a market. Once the position of an account has grown large a new one takes over,
+ * so that it never runs out of money; the old position stays, as that of any holder.
+ */
+export class AccountRotation {
+  current: SandboxAccount | undefined;
+  private opened = 0;
+
+  constructor(
+    private readonly name: string,
+    private readonly accounts: () => SandboxAccounts,
+    /** Dollars of the account's position in the market, at mark and without sign. */
+    private readonly exposureOf: (account: SandboxAccount) => number,
+  ) {}
+
+  /** `beforeChange` is called with an account that another one replaces. */
+  async next(beforeChange: () => Promise<void> = async () => undefined): Promise<SandboxAccount> {
+    const { current } = this;
+    if (current !== undefined && this.exposureOf(current) < WORN_DOLLARS) return current;
+    await beforeChange();
+    this.opened++;
+    const account = await this.accounts().open(`${this.name}/${this.opened}`);
+    await this.accounts().fund(account.address, FUNDS);
+    this.current = account;
+    return account;
+  }
+
+  state(): RotationState {
+    const { opened, current } = this;
+    return { opened, account: current === undefined ? undefined : { ...current } };
+  }
+
+  restore({ opened, account }: RotationState): void {
+    this.opened = opened;
+    this.current = account === undefined ? undefined : { ...account };
+  }
+}
+
 /** What the nonces of their sign-ins begin with. */
 export const OWN_NONCE = "sandbox";
 export const CHAIN = "ethereum";

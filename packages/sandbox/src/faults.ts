@@ -42,6 +42,7 @@ interface Planned {
   readonly error: ApiError | undefined;
 }
 
+const MAX_LATENCY_MS = 60_000;
 const NO_LATENCY = { ms: 0, jitter: 0 };
 const ORDERS = ["placeOrder", "placeBatch", "amendOrder"];
 const RATE_LIMIT = { limit: "orders", quota: 200, windowSeconds: 2 } as const;
@@ -53,6 +54,13 @@ export class PlannedFaults {
 
   refuse(code: string, options: RefusalOptions): void {
     this.add(options, errorOf(code, options));
+  }
+
+  delay({ ms, jitter = 0 }: Latency): void {
+    if (!(ms >= 0 && ms <= MAX_LATENCY_MS && jitter >= 0 && jitter <= MAX_LATENCY_MS)) {
+      throw new RangeError(`ms and jitter are 0 to ${MAX_LATENCY_MS} milliseconds`);
+    }
+    this.latency = { ms, jitter };
   }
 
   loseAnswers(options: NextRequests): void {

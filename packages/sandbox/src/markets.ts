@@ -2,13 +2,16 @@
 
 import { DEFAULT_MARKETS, type MarketDefinition } from "@perpgate/protocol";
 import { NO_EVIDENCE, TICK_MS, type Venue } from "@perpgate/venue";
-import type { SandboxAccounts } from "./accounts.js";
+import { AccountRotation, type SandboxAccounts } from "./accounts.js";
 import type { CommandKind, SandboxCommand } from "./commands.js";
 import { Liquidity, type LiquidityOptions, type LiquidityState } from "./liquidity.js";
 import { PricePath } from "./price-path.js";
+import { type TakerOptions, Takers, type TakersState } from "./takers.js";
 
 /** The index is given again that often while it does not move: one of 10 s ago ends trading. */
 const INDEX_EVERY_MS = 5_000;
+/** An operator's command is refused after it. */
+const OPERATOR_MS = 60_000;
 
 interface SandboxMarket {
   readonly definition: MarketDefinition;
@@ -17,14 +20,19 @@ interface SandboxMarket {
   /** As the venue has it; undefined before the first. */
   index: number | undefined;
   indexedAtMs: number;
+  /** Whether the venue gets no index, as when its sources fail. */
+  isStuck: boolean;
   liquidity: Liquidity | undefined;
+  takers: Takers | undefined;
 }
 
 /** What a saved moment has of a market. */
 export interface MarketState {
   readonly path: PricePath;
   readonly index: number | undefined;
+  readonly isStuck: boolean;
   readonly quotes: LiquidityState | undefined;
+  readonly takers: TakersState | undefined;
 }
 
 export class SandboxMarkets {
@@ -34,6 +42,7 @@ export class SandboxMarkets {
     given: readonly (string | MarketDefinition)[],
     private readonly venue: () => Venue,
     private readonly accounts: () => SandboxAccounts,
+    private readonly random: (name: string) => number,
   ) {
     this.markets = definitionsOf(given).map((definition, number) => ({
       definition,
@@ -41,7 +50,9 @@ export class SandboxMarkets {
       path: new PricePath(definition.index.startPrice),
       index: undefined,
       indexedAtMs: 0,
+      isStuck: false,
       liquidity: undefined,
+      takers: undefined,
     }));
   }
 
@@ -66,6 +77,30 @@ export class SandboxMarkets {
     await requote(market, nowMs);
   }
 
+  /** Random market orders of the sandbox; undefined: none. */
+  take(symbol: string, options: TakerOptions | undefined): void {
+    const market = this.market(symbol);
+    market.takers = options === undefined ? undefined : this.newTakers(market, options);
+  }
+
+  /** Ends, or begins again, what the venue gets of the index. */
+  setStuck(symbol: string, isStuck: boolean): void {
+    const market = this.market(symbol);
+    market.isStuck = isStuck;
+    market.indexedAtMs = 0;
+  }
+
+  /** What an operator does with a market. */
+  async control(
+    symbol: string,
+    action: SandboxCommand<"ControlMarket">["action"],
+    nowMs: number,
+  ): Promise<void> {
+    const { number } = this.market(symbol);
+    const times = { stampMs: nowMs, expiresAtMs: nowMs + OPERATOR_MS };
+    await this.send({ kind: "ControlMarket", ...times, market: number, action, priceTicks: 0 });
+  }
+
   /** In every market. */
   quoteAll(options: LiquidityOptions): void {
     for (const market of this.markets) market.liquidity = this.newLiquidity(market, options);
@@ -77,7 +112,9 @@ export class SandboxMarkets {
    */
   async follow(nowMs: number): Promise<void> {
     for (const market of this.markets) {
+      if (market.isStuck) continue;
       await requote(market, nowMs);
+      await market.takers?.take(nowMs);
       const { path, indexedAtMs } = market;
       const isDue = nowMs - indexedAtMs >= INDEX_EVERY_MS || path.isMovingAt(nowMs - TICK_MS);
       if (isDue) this.sendIndex(market, nowMs);
@@ -85,10 +122,12 @@ export class SandboxMarkets {
   }
 
   state(): MarketState[] {
-    return this.markets.map(({ path, index, liquidity }) => ({
+    return this.markets.map(({ path, index, isStuck, liquidity, takers }) => ({
       path: path.copy(),
       index,
+      isStuck,
       quotes: liquidity?.state(),
+      takers: takers?.state(),
     }));
   }
 
@@ -99,9 +138,12 @@ export class SandboxMarkets {
       market.path = state.path.copy();
       market.index = state.index;
       market.indexedAtMs = 0;
-      const { quotes } = state;
+      market.isStuck = state.isStuck;
+      const { quotes, takers } = state;
       market.liquidity = quotes === undefined ? undefined : this.newLiquidity(market, quotes.terms);
       if (quotes !== undefined) market.liquidity?.restore(quotes);
+      market.takers = takers === undefined ? undefined : this.newTakers(market, takers.options);
+      if (takers !== undefined) market.takers?.restore(takers);
     });
   }
 
@@ -123,15 +165,22 @@ export class SandboxMarkets {
     const { symbol } = definition;
     const units = this.venue().listing.named(symbol);
     if (units === undefined) throw new Error(`${symbol} is not listed`);
-    return new Liquidity(units, options, {
-      accounts: this.accounts,
-      send: (command) => this.send(command),
-      exposureOf: ({ session }) => {
-        const { views } = this.venue();
-        const live = views.session(session);
-        const position = live === undefined ? undefined : views.position(live.account, symbol);
-        return position === undefined ? 0 : Math.abs(position.size * (position.markPrice ?? 0));
-      },
+    const rotation = this.rotationOf(`maker/${units.number}`, symbol);
+    return new Liquidity(units, options, rotation, (command) => this.send(command));
+  }
+
+  private newTakers({ definition, number }: SandboxMarket, options: TakerOptions): Takers {
+    const rotation = this.rotationOf(`taker/${number}`, definition.symbol);
+    const random = () => this.random(`takers/${number}`);
+    return new Takers(number, options, rotation, random, (command) => this.send(command));
+  }
+
+  private rotationOf(name: string, symbol: string): AccountRotation {
+    return new AccountRotation(name, this.accounts, ({ session }) => {
+      const { views } = this.venue();
+      const live = views.session(session);
+      const position = live === undefined ? undefined : views.position(live.account, symbol);
+      return position === undefined ? 0 : Math.abs(position.size * (position.markPrice ?? 0));
     });
   }
 

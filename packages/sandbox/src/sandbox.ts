@@ -12,7 +12,7 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate, setTimeout } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import { LOG_START, LogReader, nodeDisk } from "@perpgate/journal";
 import type { MarketDefinition } from "@perpgate/protocol";
 import {
@@ -29,7 +29,11 @@ import { PlannedFaults } from "./faults.js";
 import type { LiquidityOptions } from "./liquidity.js";
 import { type MarketState, SandboxMarkets } from "./markets.js";
 import { openParts, type Parts } from "./parts.js";
+import type { Stage } from "./scenario/actions.js";
+import { Playback, type PlaybackState } from "./scenario/playback.js";
+import { namedScenario, type Scenario } from "./scenario/scenario.js";
 import { Seed } from "./seed.js";
+import type { TakerOptions } from "./takers.js";
 import { Faults, type VenueFaults } from "./venue-faults.js";
 
 /**
@@ -75,6 +79,13 @@ export interface KeyedTrader {
   sign(body: string): Promise<string>;
 }
 
+export interface PlayOptions {
+  /** Default: a second. */
+  readonly every?: Duration;
+  /** The bot's turn, with the venue's time; in manual time only. */
+  readonly each?: (nowMs: number) => unknown;
+}
+
 /** A copy of the venue at one moment, on disk until `discard`, or until the sandbox stops. */
 export interface SavedVenue {
   readonly nowMs: number;
@@ -87,6 +98,7 @@ interface SavedState extends SavedVenue {
   readonly markets: readonly MarketState[];
   readonly treasurer: SandboxAccount | undefined;
   readonly known: ReadonlySet<string>;
+  readonly playback: PlaybackState | undefined;
 }
 
 /** Linux keeps this folder in memory: an hour has 18,000 batches, and a disk syncs each. */
@@ -117,6 +129,11 @@ export class SandboxVenue {
   private timer: NodeJS.Timeout | undefined;
   private traders = 0;
   private port: number;
+  private playback: Playback | undefined;
+  /** While the gateway is closed for a time. */
+  private downUntilMs: number | undefined;
+  private reopened: Promise<void> = Promise.resolve();
+  private onReopened: () => void = () => undefined;
   private readonly planned = new PlannedFaults();
   readonly faults: VenueFaults = new Faults(
     this.planned,
@@ -135,6 +152,7 @@ export class SandboxVenue {
       options.markets ?? ["BTCUSD"],
       () => this.parts.venue,
       () => this.accounts,
+      (name) => this.random.fraction(name),
     );
     this.accounts = this.newAccounts();
   }
@@ -248,6 +266,35 @@ export class SandboxVenue {
     });
   }
 
+  /** Has others send market orders at random moments, from the seed; false: none do. */
+  takers(symbol: string, options: TakerOptions | false): Promise<void> {
+    return this.exclusive(async () => {
+      this.markets.take(symbol, options === false ? undefined : options);
+    });
+  }
+
+  /**
+   * Plays a scenario from now on; one after the other. In manual time this lets the time of the scenario
+   * pass, and calls `each` after every part of it; otherwise it resolves at its end.
+   */
+  async play(scenario: Scenario | string, { every = "1s", each }: PlayOptions = {}): Promise<void> {
+    const parsed = typeof scenario === "string" ? namedScenario(scenario) : scenario;
+    for (const market of parsed.markets) this.markets.priceOf(market, this.nowMs);
+    if (this.playback?.isOver === false) {
+      throw new RangeError(`${this.playback.scenario.name} is not over yet`);
+    }
+    const everyMs = millisecondsOf(every);
+    if (everyMs < TICK_MS) throw new RangeError(`every is at least ${TICK_MS} ms`);
+    const playback = new Playback(parsed, this.nowMs);
+    this.playback = playback;
+    if (!this.isManual) return playback.over;
+    while (!playback.isOver) {
+      await this.advance(everyMs);
+      await each?.(this.nowMs);
+    }
+    await playback.over;
+  }
+
   /** A copy to go back to. */
   save(): Promise<SavedVenue> {
     return this.exclusive(async () => {
@@ -262,6 +309,7 @@ export class SandboxVenue {
         markets: this.markets.state(),
         treasurer: this.accounts.state(),
         known: new Set(this.known),
+        playback: this.playback?.state(),
         discard: () => {
           this.saved.delete(saved);
           rmSync(folder, { recursive: true, force: true });
@@ -285,6 +333,8 @@ export class SandboxVenue {
       this.accounts = this.newAccounts();
       this.accounts.restore(state.treasurer);
       this.known = new Set(state.known);
+      this.playback = state.playback === undefined ? undefined : Playback.from(state.playback);
+      this.downUntilMs = undefined;
       await this.open();
       this.markets.restore(state.markets);
     });
@@ -328,20 +378,41 @@ export class SandboxVenue {
     return this.runs;
   }
 
+  /** Resolves once it is open again, which happens as the venue's time passes. */
   private async restartGateway(downMs: number): Promise<void> {
-    await this.exclusive(() => this.parts.closeGateway());
-    try {
-      if (this.isManual) await this.exclusive(() => this.step(Math.round(downMs / TICK_MS)));
-      else await setTimeout(downMs / this.speed);
-    } finally {
-      await this.exclusive(() => this.parts.openGateway(this.port));
-    }
+    await this.exclusive(() => this.closeGateway(downMs));
+    if (this.isManual) await this.exclusive(() => this.step(Math.ceil(downMs / TICK_MS)));
+    await this.reopened;
   }
 
-  /** Venue seconds in a second of the machine's clock; 1 in manual time. */
-  private get speed(): number {
-    const { time } = this.options;
-    return typeof time === "object" ? time.speed : 1;
+  private async closeGateway(downMs: number): Promise<void> {
+    await this.parts.closeGateway();
+    this.downUntilMs = this.nowMs + downMs;
+    this.reopened = new Promise((resolve) => {
+      this.onReopened = resolve;
+    });
+    await this.reopenIfDue();
+  }
+
+  private async reopenIfDue(): Promise<void> {
+    if (this.downUntilMs === undefined || this.nowMs < this.downUntilMs) return;
+    this.downUntilMs = undefined;
+    await this.parts.openGateway(this.port);
+    this.onReopened();
+  }
+
+  /** What a scenario acts on, within a step. */
+  private get stage(): Stage {
+    const { nowMs, markets, planned } = this;
+    return {
+      nowMs,
+      markets,
+      faults: planned,
+      dropSockets: () => {
+        if (this.downUntilMs === undefined) this.parts.gateway.streams.cut();
+      },
+      restartGateway: (downMs) => this.closeGateway(downMs),
+    };
   }
 
   private async open(): Promise<void> {
@@ -379,7 +450,7 @@ export class SandboxVenue {
   /** In real time: as many ticks as have passed. */
   private follow(time: SandboxTime): void {
     if (time === "manual") return;
-    const { speed } = this;
+    const speed = time === "real" ? 1 : time.speed;
     if (!(speed > 0 && speed <= 10_000)) {
       throw new RangeError(`speed is a number above 0 and up to 10,000, not ${speed}`);
     }
@@ -417,6 +488,8 @@ export class SandboxVenue {
         this.nowMs += TICK_MS;
         applied = this.execute({ kind: "Tick", slot: Math.floor(this.nowMs / TICK_MS) });
         await this.markets.follow(this.nowMs);
+        await this.reopenIfDue();
+        await this.playback?.follow(this.stage);
         // The log takes one tick in a batch, and what is sent in one turn is one batch.
         await undefined;
       }

@@ -11,7 +11,9 @@ export function addSandboxCommand(program: Command): void {
   program.commandsGroup("Test a bot:");
   addCommand(program, "sandbox", {
     summary: "run a venue for tests, with its time and prices in your hands",
-    usage: ["[--manual | --speed N] [--seed N] [--port N] [--control N] [--market SYMBOL]…"],
+    usage: [
+      "[--manual | --speed N] [--scenario NAME|FILE] [--seed N] [--port N] [--control N] [--market SYMBOL]…",
+    ],
     about: `Runs a whole venue for tests: real REST and WebSocket, quotes around an index that moves only
 when you say so, and a control API for programs in any language (docs/sandbox.md). Everything is
 gone when it stops. Not for trading: anyone on this machine can move its time and prices.
@@ -21,6 +23,10 @@ API moves it; then the same seed and the same calls give the same log.`,
     examples: [
       ["sandbox", "a venue on port 8090, its control API on 8091"],
       ["sandbox --speed 60 --market BTCUSD --market ETHUSD", "a minute in a second"],
+      [
+        "sandbox --scenario flash-crash --speed 10",
+        "15 % down in two seconds; see docs/scenarios.md",
+      ],
       ["sandbox --manual --seed 7 --port 0 --control 0", "for a test: any free ports"],
     ],
   })
@@ -42,6 +48,7 @@ API moves it; then the same seed and the same calls give the same log.`,
       wholeNumberWithin("port", 0, MAX_PORT),
     )
     .option("--market <SYMBOL>", "one of the default markets (default: BTCUSD)", repeated, [])
+    .option("--scenario <NAME|FILE>", "what happens: crashes, faults, funding (docs/scenarios.md)")
     .option("--grant <DOLLARS>", "for each new account (default: 10000)", amount("grant"))
     .option("--json", "one line of JSON with the addresses, for programs")
     .action(exitWith(async (options) => (await import("./sandbox.js")).runSandbox(options)));

@@ -1,6 +1,9 @@
 /** The command as a test in another language uses it: started, driven over HTTP, stopped. */
 
 import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
@@ -88,6 +91,41 @@ test("sandbox --manual: the state, an hour, the hash of a seed", async () => {
     return answer;
   };
   expect(await hash()).toEqual(await hash());
+});
+
+test("sandbox --scenario: says when it is over; a bad file is one line with its place", async () => {
+  const child = spawn(
+    process.execPath,
+    [
+      PROGRAM,
+      "sandbox",
+      "--scenario",
+      "jumping-index",
+      "--speed",
+      "50",
+      "--port",
+      "0",
+      "--control",
+      "0",
+    ],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line);
+    if (line.startsWith("over")) break;
+  }
+  expect(lines.at(-2)).toMatch(/^plays +jumping-index: The index jumps/);
+  const file = join(mkdtempSync(join(tmpdir(), "perpgate-scenario-")), "mine.txt");
+  onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+  writeFileSync(file, "10s  pryce BTCUSD 1\n");
+  const words = [PROGRAM, "sandbox", "--scenario", file];
+  const { status, stderr } = spawnSync(process.execPath, words, { encoding: "utf8" });
+  expect(status).toBe(2);
+  expect(stderr).toContain(`${file}:1:6: no action is called pryce`);
 });
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;

@@ -1,6 +1,14 @@
 /** Runs a sandbox until a signal ends it. */
 
-import { startControl, startVenue } from "@perpgate/sandbox";
+import { existsSync, readFileSync } from "node:fs";
+import {
+  namedScenario,
+  parseScenario,
+  type SandboxVenue,
+  type Scenario,
+  startControl,
+  startVenue,
+} from "@perpgate/sandbox";
 import { Output } from "../cli/output.js";
 import { StartError, UsageError } from "../cli/start-error.js";
 import { symbol } from "../cli/values.js";
@@ -13,6 +21,7 @@ export interface SandboxCommandOptions {
   readonly port?: number;
   readonly control?: number;
   readonly market: readonly string[];
+  readonly scenario?: string;
   readonly grant?: number;
   readonly json?: boolean;
 }
@@ -26,10 +35,15 @@ export async function runSandbox(options: SandboxCommandOptions): Promise<number
   if (manual && speed !== undefined) {
     throw new UsageError("--manual and --speed exclude each other: in manual time nothing is fast");
   }
+  if (manual && options.scenario !== undefined) {
+    throw new UsageError("in manual time the control API plays scenarios: POST /play");
+  }
+  const scenario = options.scenario === undefined ? undefined : scenarioOf(options.scenario);
+  const markets = scenario?.markets.length === 0 ? undefined : scenario?.markets;
   const venue = await startVenue({
     seed,
     time: manual ? "manual" : { speed: speed ?? 1 },
-    markets: options.market.length === 0 ? ["BTCUSD"] : options.market.map(symbol),
+    markets: options.market.length === 0 ? (markets ?? ["BTCUSD"]) : options.market.map(symbol),
     grant: options.grant ?? DEFAULT_GRANT,
     port: options.port ?? DEFAULT_PORT,
   }).catch((error: unknown) => {
@@ -51,10 +65,40 @@ export async function runSandbox(options: SandboxCommandOptions): Promise<number
       `time     ${manual ? "stands until /advance moves it" : `${speed ?? 1} times the clock`}`,
     );
   }
+  if (scenario !== undefined) playInBackground(venue, scenario, output, json);
   await new Promise<void>((resolve) => onStopSignal(resolve));
   await control.close();
   await venue.stop();
   return 0;
+}
+
+/** One of the sandbox's own, or a file. */
+function scenarioOf(nameOrFile: string): Scenario {
+  try {
+    if (!existsSync(nameOrFile)) return namedScenario(nameOrFile);
+    return parseScenario(readFileSync(nameOrFile, "utf8"), nameOrFile);
+  } catch (error) {
+    throw startErrorOf(error);
+  }
+}
+
+function playInBackground(
+  venue: SandboxVenue,
+  scenario: Scenario,
+  output: Output,
+  isJson: boolean,
+): void {
+  const { name, about } = scenario;
+  if (!isJson) output.line(`plays    ${name}: ${about}`);
+  venue.play(scenario).then(
+    () => {
+      if (isJson) output.json({ over: name });
+      else output.line(`over     ${name}`);
+    },
+    (error: unknown) => {
+      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    },
+  );
 }
 
 /** A taken port, an unknown market: the words of the call, not a fault of the program. */

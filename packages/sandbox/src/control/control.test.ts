@@ -69,6 +69,10 @@ test.each([
   ["/advance", { duration: "soon" }, '"soon" is no duration'],
   ["/advance", {}, "body must have required property 'duration'"],
   ["/restore", { id: "9" }, 'no moment "9" is saved'],
+  ["/play", {}, "give either the name of a scenario or its text"],
+  ["/play", { name: "crash" }, "no scenario is called crash: there is quiet-hour,"],
+  ["/play", { text: "now price" }, 'text:1:1: "now" is no duration'],
+  ["/refuse", { code: "busy" }, "busy is no code of the error table"],
   ["/sign", { trader: "9", body: "" }, 'no trader "9" was made here'],
 ])("%s %j: 400 with the reason", async (path, body, reason) => {
   const { post } = await started();

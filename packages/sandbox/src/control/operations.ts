@@ -1,6 +1,7 @@
 /** What a test in any language may do with a sandbox. */
 
 import { Type } from "typebox";
+import { parseScenario } from "../scenario/scenario.js";
 import { type ControlOperation, control } from "./control-operation.js";
 import type { ControlledSandbox } from "./controlled-sandbox.js";
 
@@ -98,6 +99,7 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
               notional: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
               spread: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
               step: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+              premium: Type.Optional(Type.Number()),
             },
             strict,
           ),
@@ -149,6 +151,53 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
     body: Type.Object({ trader: ID, body: Type.String({ maxLength: 32_768 }) }, strict),
     answer: Type.Object({ signature: Type.String() }),
     run: async (sandbox, { trader, body }) => ({ signature: await sandbox.sign(trader, body) }),
+  }),
+  control({
+    method: "POST",
+    path: "/play",
+    summary: "Plays a scenario, by its name or its text; in manual time it passes.",
+    body: Type.Object(
+      {
+        name: Type.Optional(Type.String({ maxLength: 64 })),
+        text: Type.Optional(Type.String({ maxLength: 60_000 })),
+      },
+      strict,
+    ),
+    answer: STATE,
+    run: async (sandbox, { name, text }) => {
+      if ((name === undefined) === (text === undefined)) {
+        throw new RangeError("give either the name of a scenario or its text");
+      }
+      const scenario = text === undefined ? (name ?? "") : parseScenario(text, "text");
+      await sandbox.venue.play(scenario);
+      return stateOf(sandbox);
+    },
+  }),
+  control({
+    method: "POST",
+    path: "/takers",
+    summary: "Has others send market orders at random moments; without options: none do.",
+    body: Type.Object(
+      {
+        symbol: SYMBOL,
+        options: Type.Optional(
+          Type.Object(
+            {
+              rate: Type.Number({ exclusiveMinimum: 0, maximum: 100 }),
+              notional: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+              side: Type.Optional(Type.Union([Type.Literal("long"), Type.Literal("short")])),
+            },
+            strict,
+          ),
+        ),
+      },
+      strict,
+    ),
+    answer: STATE,
+    run: async (sandbox, { symbol, options }) => {
+      await sandbox.venue.takers(symbol, options ?? false);
+      return stateOf(sandbox);
+    },
   }),
   control({
     method: "POST",
