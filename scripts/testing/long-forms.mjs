@@ -44,6 +44,11 @@ export const LONG_FORMS = {
     files: ["apps/perpgate/src/serve/exit"],
     env: { PERPGATE_FAULT_RUNS: "100" },
   },
+  fence: {
+    about: "100,000 clusters of cores on one fenced stream, a third as many with restored servers",
+    files: ["packages/cluster/src/simulation", "packages/cluster/src/fence.system"],
+    env: { PERPGATE_FENCE_SEEDS: "100000", PERPGATE_FENCE_FAULTS: "20" },
+  },
   flows: {
     about: "engine against reference model, and history against replay, over 25 long flows",
     files: ["packages/engine/src/testing/agreement", "packages/venue/src/history/history"],

@@ -24,16 +24,21 @@ export type ClaimFault =
   | "differs";
 
 export class Chain {
-  private readonly values = Buffer.alloc(CLAIM_WINDOW * CHAIN_BYTES);
+  private readonly values: Buffer;
   private oldest: number;
   private lastSeq: number;
 
   /** Begins at `last`; `tail` holds the values up to and including c(last), the oldest first. */
-  constructor(last: number, tail: readonly Uint8Array[]) {
-    const kept = tail.slice(-CLAIM_WINDOW);
-    const isWhole = kept.length >= Math.min(last, CLAIM_WINDOW);
+  constructor(
+    last: number,
+    tail: readonly Uint8Array[],
+    private readonly window = CLAIM_WINDOW,
+  ) {
+    this.values = Buffer.alloc(window * CHAIN_BYTES);
+    const kept = tail.slice(-window);
+    const isWhole = kept.length >= Math.min(last, window);
     if (!isWhole || kept.length > last) {
-      const text = `the mirror must hold its last ${Math.min(last, CLAIM_WINDOW)} messages, but holds`;
+      const text = `the mirror must hold its last ${Math.min(last, window)} messages, but holds`;
       throw new ClusterError(
         "join_needed",
         `${text} ${kept.length}: run \`perpgate cluster join\``,
@@ -61,7 +66,7 @@ export class Chain {
   at(seq: number): Uint8Array | undefined {
     if (seq > this.lastSeq || seq < this.oldest) return undefined;
     if (seq === 0) return CHAIN_START;
-    const at = (seq % CLAIM_WINDOW) * CHAIN_BYTES;
+    const at = (seq % this.window) * CHAIN_BYTES;
     return this.values.subarray(at, at + CHAIN_BYTES);
   }
 
@@ -79,11 +84,11 @@ export class Chain {
     const value = nextLink(this.at(this.lastSeq) ?? CHAIN_START, subject, message);
     this.lastSeq++;
     this.store(this.lastSeq, value);
-    this.oldest = Math.max(this.oldest, this.lastSeq - CLAIM_WINDOW + 1);
+    this.oldest = Math.max(this.oldest, this.lastSeq - this.window + 1);
     return value;
   }
 
   private store(seq: number, value: Uint8Array): void {
-    this.values.set(value, (seq % CLAIM_WINDOW) * CHAIN_BYTES);
+    this.values.set(value, (seq % this.window) * CHAIN_BYTES);
   }
 }

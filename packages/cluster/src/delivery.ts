@@ -81,6 +81,8 @@ export class Delivery {
     const { sequence, subject, data } = incoming;
     const judgement = judge(this.stream, this.chain, incoming, hooks);
     const { verdict, message, agrees } = judgement;
+    // A core leads the log: its epochs are no matter of a log of many writers.
+    if (message?.isFenced === true) throw new ClusterError("failed", "a core leads this log");
     const chain = this.chain.append(subject, data);
     this.mirror
       .append(sequence, encodeMirrored({ verdict, chain, subject, message: data }))

@@ -27,6 +27,21 @@ interface Confirmation {
   readonly cause: Incoming | undefined;
 }
 
+export type ReaderDoubt = Pick<
+  Doubt,
+  "isOpen" | "tick" | "read" | "raise" | "isApart" | "compare" | "ask"
+>;
+
+export const NO_DOUBT: ReaderDoubt = {
+  isOpen: false,
+  tick: () => undefined,
+  read: () => undefined,
+  raise: () => undefined,
+  isApart: () => false,
+  compare: () => undefined,
+  ask: () => Promise.resolve(false),
+};
+
 export class Doubt {
   /** Whether the leader must first show that the stream still has the message read last. */
   isOpen = false;
@@ -96,7 +111,7 @@ export class Doubt {
       if (stored === undefined || raised !== this.raised || !this.isOpen) return false;
       this.isOpen = false;
       this.confirmation = { sequence, askedAtMs, cause };
-      this.compare({ sequence, ...stored });
+      this.compare(stored);
       return true;
     } catch {
       // No leader, or no answer: asked again.

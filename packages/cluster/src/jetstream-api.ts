@@ -2,6 +2,7 @@
 
 import type { NatsConnection } from "@nats-io/transport-node";
 import { ClusterError } from "./errors.js";
+import { subjectFilter } from "./subjects.js";
 
 export const REQUEST_MS = 2000;
 
@@ -129,6 +130,7 @@ export async function streamState(
 }
 
 export interface StoredMessage {
+  readonly sequence: number;
   readonly subject: string;
   readonly data: Uint8Array;
   /** The leader's clock when it stored the message, in whole milliseconds. */
@@ -140,14 +142,34 @@ export async function storedMessage(
   connection: NatsConnection,
   stream: string,
   sequence: number,
+  timeoutMs = REQUEST_MS,
+): Promise<StoredMessage | undefined> {
+  const found = await messageOf(connection, stream, { seq: sequence }, timeoutMs);
+  if (found === undefined || found.sequence === sequence) return found;
+  throw new ClusterError("failed", `the server answered message ${sequence} with another one`);
+}
+
+/** The last message as the stream's leader has it; undefined if the stream is empty. */
+export function lastMessage(
+  connection: NatsConnection,
+  stream: string,
+  timeoutMs = REQUEST_MS,
+): Promise<StoredMessage | undefined> {
+  return messageOf(connection, stream, { last_by_subj: subjectFilter(stream) }, timeoutMs);
+}
+
+/** Only the leader of the stream answers this. */
+async function messageOf(
+  connection: NatsConnection,
+  stream: string,
+  which: Fields,
+  timeoutMs: number,
 ): Promise<StoredMessage | undefined> {
   try {
-    const answer = await request(connection, `STREAM.MSG.GET.${stream}`, { seq: sequence });
+    const answer = await request(connection, `STREAM.MSG.GET.${stream}`, which, timeoutMs);
     const message = fieldsOf(answer, "message");
-    if (numberOf(message, "seq") !== sequence) {
-      throw new ClusterError("failed", `the server answered message ${sequence} with another one`);
-    }
     return {
+      sequence: numberOf(message, "seq"),
       subject: stringOf(message, "subject"),
       data: Buffer.from(stringOf(message, "data"), "base64"),
       storedMs: Date.parse(stringOf(message, "time")),

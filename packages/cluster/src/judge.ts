@@ -4,7 +4,7 @@ import { decodeMessage, type Message, type Verdict } from "@perpgate/journal";
 import type { LogHooks } from "./batch.js";
 import type { Chain } from "./chain.js";
 import type { Incoming } from "./incoming.js";
-import { subjectOf } from "./subjects.js";
+import { coreSubject, subjectOf } from "./subjects.js";
 
 export interface Judgement {
   readonly verdict: Verdict;
@@ -34,12 +34,13 @@ export function judge(
   { subject, data }: Incoming,
   blocks: Pick<LogHooks, "lastBlock" | "blockHash">,
 ): Judgement {
+  if (subject === coreSubject(stream)) return judgeFenced(chain, data, blocks);
   const prefix = subjectOf(stream, "");
   const writer = subject.startsWith(prefix) ? subject.slice(prefix.length) : "";
   // Rubbish elsewhere must not pass for a newer release's message, which stops the gateway.
   if (!/^[0-9a-f]{32}$/.test(writer)) return MALFORMED;
   const message = decodeMessage(data);
-  if (message?.writer !== writer) return MALFORMED;
+  if (message?.writer !== writer || message.isFenced === true) return MALFORMED;
   const { claim, block } = message;
   const fault = chain.fault(claim);
   if (fault !== undefined) {
@@ -48,6 +49,21 @@ export function judge(
     return { verdict: "chain", message, agrees, problem };
   }
   return { verdict: "sound", message, agrees: isSame(block, blocks), problem: "" };
+}
+
+/** A message of a core: the stream stored it behind the message that it names. */
+function judgeFenced(
+  chain: Chain,
+  data: Uint8Array,
+  blocks: Pick<LogHooks, "lastBlock" | "blockHash">,
+): Judgement {
+  const message = decodeMessage(data);
+  if (message?.isFenced !== true) return MALFORMED;
+  const { claim, block } = message;
+  const isNext = claim.seq === chain.last && Buffer.compare(claim.chain, chain.head) === 0;
+  if (isNext) return { verdict: "sound", message, agrees: isSame(block, blocks), problem: "" };
+  const problem = `its chain up to sequence ${claim.seq} differs from this core's`;
+  return { verdict: "chain", message, agrees: false, problem };
 }
 
 /** Whether this replica has the block of a writer whose claim it has; undefined if it is too old. */

@@ -135,6 +135,11 @@ export class Link {
     return this.current === undefined ? "" : this.address;
   }
 
+  /** How many servers there are. */
+  get servers(): number {
+    return this.access.servers.length;
+  }
+
   /** Why there is no connection, by server; "" while there is one, and before the first failed try. */
   get problem(): string {
     return textOfAll(this.problems);

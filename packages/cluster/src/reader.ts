@@ -21,7 +21,7 @@
 
 import type { NatsConnection } from "@nats-io/transport-node";
 import { Consumer, type ConsumerEvents } from "./consumer.js";
-import { Doubt, SILENCE_MS } from "./doubt.js";
+import { Doubt, type ReaderDoubt, SILENCE_MS } from "./doubt.js";
 import { Fetch } from "./fetch.js";
 import type { Incoming } from "./incoming.js";
 import { type TurnEvents, Turns } from "./turns.js";
@@ -56,7 +56,6 @@ export class Reader implements ConsumerEvents {
   private sinceFetchMs = 0;
   private sinceCreateMs = 0;
   private isClosed = false;
-  private readonly doubt: Doubt;
   /** Whether the next message was pushed and not accepted, during a doubt or with too many waiting. */
   private hasRefused = false;
   /** Accepted messages that are not delivered yet. */
@@ -71,9 +70,12 @@ export class Reader implements ConsumerEvents {
     private lastSeq: number,
     private readonly events: ReaderEvents,
     private readonly nowMs: () => number = () => performance.now(),
+    /** Of a log that one core writes there is none: each message names the one before it. */
+    private readonly doubt: ReaderDoubt = new Doubt(stream, nowMs, (sequence) =>
+      this.contradict(sequence),
+    ),
   ) {
     this.ranAtMs = nowMs();
-    this.doubt = new Doubt(stream, nowMs, (sequence) => this.contradict(sequence));
     this.turns = new Turns({
       deliver: (message) => events.deliver(message),
       room: () => events.room(),

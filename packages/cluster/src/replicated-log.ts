@@ -24,6 +24,7 @@ import { ClusterError, textOf } from "./errors.js";
 import { FillAlarm } from "./fill-alarm.js";
 import type { Incoming } from "./incoming.js";
 import { type StreamState, streamState } from "./jetstream-api.js";
+import { contradiction, type LeaderAnswer, LeaderWatch } from "./leader-watch.js";
 import { type Access, Link, type Logger } from "./link.js";
 import { checkMirror, checkSetup } from "./open-checks.js";
 import { Publisher } from "./publisher.js";
@@ -65,6 +66,7 @@ export class ReplicatedLog {
   private readonly streamEnd = new StreamEnd();
   private readonly fillAlarm: FillAlarm;
   private watch: StreamWatch | undefined;
+  private readonly leaderWatch: LeaderWatch;
   private pulse: NodeJS.Timeout | undefined;
   private pulsedMs = performance.now();
   private announceStop: (error: Error) => void = () => undefined;
@@ -89,7 +91,7 @@ export class ReplicatedLog {
     const problem = (): string => this.link.problem;
     // A stream that ends below what was applied was cut back: other advice follows.
     const isAtEnd = (): boolean =>
-      this.streamEnd.lagMs === 0 && this.watch?.state !== undefined && !this.watch.isBelow;
+      this.streamEnd.lagMs === 0 && this.watch?.state !== undefined && !this.leaderWatch.isBelow;
     this.publisher = new Publisher(stream, () => this.chain.last, fail, warn, problem, isAtEnd);
     const { chain, publisher, drops } = this;
     this.delivery = new Delivery(stream, mirror, hooks, chain, publisher, drops, fail);
@@ -100,6 +102,15 @@ export class ReplicatedLog {
       failed: (error) => fail(new ClusterError("failed", textOf(error), { cause: error })),
     });
     this.link = new Link(options, logger, (connection) => this.connected(connection));
+    const leaderEvents = {
+      answered: ({ has, sequence }: LeaderAnswer) => {
+        if (has === "other") fail(contradiction(sequence));
+      },
+      unanswered: () => undefined,
+      lost: fail,
+      move: (reason: string) => this.link.move(reason),
+    };
+    this.leaderWatch = new LeaderWatch(stream, chain, leaderEvents, options.servers.length);
   }
 
   /**
@@ -132,9 +143,11 @@ export class ReplicatedLog {
    */
   async start(onBatch: (batch: Batch) => void): Promise<void> {
     const { stream, mirror, patienceMs = PATIENCE_MS } = this.options;
-    const state = await ask(this.link, patienceMs, (to) => streamState(to, stream)).catch(
+    const asked = ask(this.link, patienceMs, (to) => streamState(to, stream)).catch(
       (error: unknown) => Promise.reject(adviceFor(mirror, stream, error)),
     );
+    const state = await Promise.race([asked, this.stopped]);
+    if (state instanceof Error) throw state;
     this.delivery.onBatch = onBatch;
     this.isReading = true;
     this.streamEnd.learn(state.lastSeq, this.chain.last);
@@ -232,7 +245,10 @@ export class ReplicatedLog {
     this.link.tick(elapsedMs);
     this.reader.tick(elapsedMs);
     this.publisher.tick(elapsedMs);
-    this.watch?.tick(elapsedMs, this.link.connection);
+    if (this.watch !== undefined) {
+      this.watch.tick(elapsedMs, this.link.connection);
+      this.leaderWatch.tick(elapsedMs, this.link.connection, this.link.server);
+    }
     this.delivery.checkMajority();
   }
 
@@ -244,7 +260,6 @@ export class ReplicatedLog {
       () => this.chain.last,
       (newer) => this.polled(newer),
       (error) => this.fail(error),
-      () => this.link.move("the stream's leader does not answer through it"),
     );
   }
 
@@ -293,11 +308,4 @@ export class ReplicatedLog {
 function adviceFor({ end }: Mirror, stream: string, error: unknown): unknown {
   const isMissing = error instanceof ClusterError && error.code === "no_stream";
   return isMissing && end > 0 ? missingStream(stream, NOT_FOUND_MS, end) : error;
-}
-
-function contradiction(sequence: number): ClusterError {
-  const text =
-    `the stream has another message at sequence ${sequence} than this gateway has applied: its ` +
-    "servers were restored from an older copy; perpgate cluster reseed";
-  return new ClusterError("diverged", text, { sequence });
 }

@@ -1,7 +1,7 @@
 /**
- * Asks the stream's leader for its state once a second, and finds what must stop a gateway: a stream
- * that was created again, that is gone, that ends before what this gateway applied, or that has lost
- * what this gateway still needs.
+ * Asks for the stream's state once a second, and finds what must stop a gateway: a stream that was created
+ * again, that is gone, or that has lost what this gateway still needs. Any server may answer; what only the
+ * stream's leader knows is asked by `LeaderWatch`.
  */
 
 import type { NatsConnection } from "@nats-io/transport-node";
@@ -9,24 +9,17 @@ import { ClusterError } from "./errors.js";
 import { ApiError, STREAM_NOT_FOUND, type StreamState, streamState } from "./jetstream-api.js";
 
 const POLL_MS = 1000;
-/**
- * A new leader may not have applied everything yet, or not know the stream; a stream that lost messages
- * stays behind, and one that was deleted stays missing.
- */
-export const BELOW_MS = 10_000;
-/** Without an answer for this long, the server may be cut off from the others. */
-const UNANSWERED_MS = 5000;
+/** A new leader may not know the stream yet; one that was deleted stays missing. */
+const MISSING_MS = 10_000;
+/** For as long a description counts. */
+const DESCRIBED_MS = 5000;
 
 export class StreamWatch {
   private sincePollMs = 0;
   private isPolling = false;
-  /** When the stream was first seen to end below what was applied; undefined if it did not lately. */
-  private belowSinceMs: number | undefined;
   /** When the stream was first found missing; undefined if the last poll found it or had no answer. */
   private missingSinceMs: number | undefined;
   private runMs = 0;
-  private unansweredMs = 0;
-  private asked: NatsConnection | undefined;
   private readonly created: string;
   private describedMs = 0;
 
@@ -37,31 +30,18 @@ export class StreamWatch {
     private readonly lastSeq: () => number,
     private readonly onState: (state: StreamState) => void,
     private readonly diverged: (error: ClusterError) => void,
-    private readonly unanswered: () => void,
   ) {
     this.created = described.created;
   }
 
   /** As described within the last seconds; undefined if there was no answer. */
   get state(): StreamState | undefined {
-    return this.runMs - this.describedMs < UNANSWERED_MS ? this.described : undefined;
-  }
-
-  /** Whether the stream ended below what was applied when it was last described. */
-  get isBelow(): boolean {
-    return this.belowSinceMs !== undefined;
+    return this.runMs - this.describedMs < DESCRIBED_MS ? this.described : undefined;
   }
 
   tick(elapsedMs: number, connection: NatsConnection | undefined): void {
     this.runMs += elapsedMs;
     this.sincePollMs += elapsedMs;
-    this.unansweredMs = connection === this.asked ? this.unansweredMs + elapsedMs : 0;
-    this.asked = connection;
-    if (connection !== undefined && this.unansweredMs >= UNANSWERED_MS) {
-      this.unansweredMs = 0;
-      this.unanswered();
-      return;
-    }
     if (connection === undefined || this.isPolling || this.sincePollMs < POLL_MS) return;
     void this.poll(connection);
   }
@@ -73,7 +53,6 @@ export class StreamWatch {
     const applied = this.lastSeq();
     try {
       const state = await streamState(connection, this.stream);
-      this.unansweredMs = 0;
       this.missingSinceMs = undefined;
       this.judge(state, applied);
       this.described = state;
@@ -90,10 +69,9 @@ export class StreamWatch {
   }
 
   private onMissing(applied: number): void {
-    this.unansweredMs = 0;
     this.missingSinceMs ??= this.runMs;
-    if (this.runMs - this.missingSinceMs < BELOW_MS) return;
-    this.diverged(missingStream(this.stream, BELOW_MS, applied));
+    if (this.runMs - this.missingSinceMs < MISSING_MS) return;
+    this.diverged(missingStream(this.stream, MISSING_MS, applied));
   }
 
   private judge(state: StreamState, applied: number): void {
@@ -105,20 +83,8 @@ export class StreamWatch {
           `applied up to sequence ${applied}`,
       );
     }
-    if (lastSeq >= applied) {
-      this.belowSinceMs = undefined;
-      if (firstSeq > this.lastSeq() + 1) this.diverged(startsLater(firstSeq, this.lastSeq()));
-      return;
-    }
-    this.belowSinceMs ??= this.runMs;
-    if (this.runMs - this.belowSinceMs >= BELOW_MS) {
-      this.stop(
-        lastSeq,
-        `the stream has ended at sequence ${lastSeq} for ${BELOW_MS / 1000} s, but this gateway ` +
-          `applied up to sequence ${applied}: messages were lost; stop all gateways and run ` +
-          "`perpgate cluster reseed`",
-      );
-    }
+    if (lastSeq < applied || firstSeq <= this.lastSeq() + 1) return;
+    this.diverged(startsLater(firstSeq, this.lastSeq()));
   }
 
   private stop(sequence: number, message: string): void {

@@ -13,6 +13,12 @@ export function checkStreamName(stream: string): void {
 
 export const subjectOf = (stream: string, writer: string): string => `${stream}.log.${writer}`;
 
+/** Of the core that leads. */
+export const coreSubject = (stream: string): string => `${stream}.log.core`;
+
+/** What cores say of themselves; outside the stream. */
+export const heartbeatSubject = (stream: string): string => `${stream}.cores`;
+
 /** Outside the stream: what is published here is not kept. */
 export const announcementSubject = (stream: string): string => `${stream}.announcements`;
 

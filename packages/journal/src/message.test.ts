@@ -77,13 +77,22 @@ describe("message", () => {
 
   test("a newer format throws and names both formats; other letters are malformed", () => {
     const bytes = Buffer.from(encodeMessage(plain));
-    bytes.write("PGM2", 0, "latin1");
+    bytes.write("PGM3", 0, "latin1");
     expect(() => decodeMessage(bytes)).toThrow(UnknownMessage);
-    expect(() => decodeMessage(bytes)).toThrow("format PGM2; this release reads PGM1");
+    expect(() => decodeMessage(bytes)).toThrow("format PGM3; this release reads PGM1 and PGM2");
     for (const magic of ["PGM0", "PGMx", "PGM\0", "pgm2", "PGB2"]) {
       bytes.write(magic, 0, "latin1");
       expect(decodeMessage(bytes)).toBeUndefined();
     }
+  });
+
+  test("a message of a core that leads has a format of its own", () => {
+    const fenced = { ...plain, isFenced: true } as const;
+    const bytes = encodeMessage(fenced);
+    expect(Buffer.from(bytes).toString("latin1", 0, 4)).toBe("PGM2");
+    expect(Buffer.compare(bytes.subarray(4), encodeMessage(plain).subarray(4))).toBe(0);
+    expect(decodeMessage(bytes)?.isFenced).toBe(true);
+    expect(decodeMessage(encodeMessage(plain))).not.toHaveProperty("isFenced");
   });
 
   test("the bytes of the format do not change", () => {

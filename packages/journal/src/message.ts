@@ -2,10 +2,11 @@
  * Format of one message of the replicated log: one batch, with what its writer claims about the log
  * before it. Little-endian:
  *
- *      0  4 bytes   "PGM1"
- *      4  16 bytes  writer
- *     20  u64       counter: which of the writer's batches this is
- *     28  u64       claim: the stream sequence s of the last message that the writer applied; 0: none
+ *      0  4 bytes   "PGM1", or "PGM2" of a core that leads, or claims to
+ *      4  16 bytes  writer; PGM2: the run of the core's process
+ *     20  u64       counter: which of the writer's batches this is; PGM2: the epoch
+ *     28  u64       claim: the stream sequence s of the last message that the writer applied; 0: none.
+ *                   PGM2: the message before this one
  *     36  32 bytes  claim: c(s), the chain over the messages 1 … s; zeros if s is 0
  *     68  u64       number of the writer's last block
  *     76  32 bytes  hash of that block
@@ -26,8 +27,9 @@ export const CHAIN_BYTES = 32;
 export const BLOCK_HASH_BYTES = 32;
 
 const MAGIC = "PGM1";
+const FENCED_MAGIC = "PGM2";
 /** Formats of later releases: the same letters and a greater digit. */
-const NEWER = /^PGM[2-9]$/;
+const NEWER = /^PGM[3-9]$/;
 const WRITER_BYTES = 16;
 const HEADER_BYTES = 112;
 const WRITER = /^[0-9a-f]{32}$/;
@@ -36,6 +38,8 @@ export interface Message {
   /** 32 lower-case hex digits. */
   readonly writer: string;
   readonly counter: number;
+  /** Set if its writer leads, or claims to: the stream has stored it behind the claim, or not at all. */
+  readonly isFenced?: true;
   /** The last message that the writer had applied, and the chain up to it. */
   readonly claim: { readonly seq: number; readonly chain: Uint8Array };
   /** The writer's last block. */
@@ -50,7 +54,7 @@ export class UnknownMessage extends JournalError {
   constructor(format: string) {
     super(
       "unknown_message",
-      `a message of format ${format}; this release reads ${MAGIC}: upgrade this gateway`,
+      `a message of format ${format}; this release reads ${MAGIC} and ${FENCED_MAGIC}: upgrade this gateway`,
     );
     this.format = format;
   }
@@ -64,11 +68,11 @@ export function messageBytes(records: readonly Uint8Array[]): number {
 
 /** Throws `BatchRefused` when a field is out of range or the message is too large. */
 export function encodeMessage(message: Message): Uint8Array {
-  const { writer, counter, claim, block, records } = message;
+  const { writer, counter, claim, block, records, isFenced } = message;
   const length = messageBytes(records);
   check(message, length);
   const bytes = Buffer.allocUnsafe(length);
-  bytes.write(MAGIC, 0, "latin1");
+  bytes.write(isFenced === true ? FENCED_MAGIC : MAGIC, 0, "latin1");
   bytes.write(writer, 4, "hex");
   writeU53(bytes, 20, counter);
   writeU53(bytes, 28, claim.seq);
@@ -94,7 +98,12 @@ export function decodeMessage(encoded: Uint8Array): Message | undefined {
   const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
   const magic = bytes.toString("latin1", 0, 4);
   if (NEWER.test(magic)) throw new UnknownMessage(magic);
-  if (magic !== MAGIC || bytes.length < HEADER_BYTES || bytes.length > MAX_MESSAGE_BYTES) {
+  const isFenced = magic === FENCED_MAGIC;
+  if (
+    !(magic === MAGIC || isFenced) ||
+    bytes.length < HEADER_BYTES ||
+    bytes.length > MAX_MESSAGE_BYTES
+  ) {
     return undefined;
   }
   const message = {
@@ -106,7 +115,8 @@ export function decodeMessage(encoded: Uint8Array): Message | undefined {
   const numbers = [message.counter, message.claim.seq, message.block.number];
   if (!numbers.every(Number.isSafeInteger)) return undefined;
   const records = decodeRecords(bytes);
-  return records === undefined ? undefined : { ...message, records };
+  if (records === undefined) return undefined;
+  return isFenced ? { ...message, records, isFenced } : { ...message, records };
 }
 
 /** Undefined unless the records fill the message exactly. */

@@ -4,7 +4,14 @@
  */
 
 import { createHash, randomBytes } from "node:crypto";
-import { type Batch, type BatchId, decodeMessage, decodeMirrored } from "@perpgate/journal";
+import {
+  type Batch,
+  type BatchId,
+  batchOf,
+  decodeMessage,
+  decodeMirrored,
+  mirroredId,
+} from "@perpgate/journal";
 import type { LogHooks, Mirror } from "../batch.js";
 import type { Logger } from "../link.js";
 import { type LogOptions, ReplicatedLog } from "../replicated-log.js";
@@ -29,6 +36,17 @@ export class MemoryMirror implements Mirror {
     if (sequence !== this.end + 1) return Promise.reject(new Error(`a gap at ${sequence}`));
     this.records.push(record);
     return Promise.resolve();
+  }
+
+  /** As the log delivers the message at a sequence. */
+  batchAt(sequence: number): Batch {
+    const at = { batch: sequence - 1, record: sequence - 1 };
+    const end = { batch: sequence, record: sequence };
+    return batchOf(mirrored(this.records[sequence - 1]!), {
+      id: mirroredId(sequence),
+      seq: at,
+      end,
+    });
   }
 
   /** A copy that ends at a sequence. */

@@ -1,0 +1,361 @@
+/**
+ * The replicated log on NATS JetStream, written by one core: gives `LogCore` a connection that moves between
+ * servers, a reader, the answers of the stream's leader, the heartbeats of other cores, and a mirror.
+ */
+
+import {
+  createInbox,
+  headers,
+  type Msg,
+  type NatsConnection,
+  type Subscription,
+} from "@nats-io/transport-node";
+import { ask, NOT_FOUND_MS } from "./ask.js";
+import type { LogHooks, Mirror } from "./batch.js";
+import { Chain } from "./chain.js";
+import { NO_DOUBT } from "./doubt.js";
+import { ClusterError, textOf } from "./errors.js";
+import { FillAlarm } from "./fill-alarm.js";
+import { decodeHeartbeat, encodeHeartbeat } from "./heartbeat.js";
+import type { Incoming } from "./incoming.js";
+import {
+  errorIn,
+  parse,
+  type StreamState,
+  streamState,
+  WRONG_LAST_SEQUENCE,
+} from "./jetstream-api.js";
+import { LeaderWatch } from "./leader-watch.js";
+import { type Access, Link, type Logger } from "./link.js";
+import { LogCore, type LogCoreOptions, type LogCorePorts } from "./log-core.js";
+import { checkMirror, checkSetup } from "./open-checks.js";
+import { Reader } from "./reader.js";
+import { checkServer } from "./stream-config.js";
+import { missingStream, StreamWatch } from "./stream-watch.js";
+import { checkStreamName, coreSubject, heartbeatSubject } from "./subjects.js";
+
+export interface FencedLogOptions extends Access, Omit<LogCoreOptions, "chain"> {
+  readonly mirror: Mirror;
+  readonly hooks: FencedHooks;
+  readonly logger: Logger;
+  /** Addresses of the servers' monitoring pages. */
+  readonly monitors?: readonly string[];
+  /** How long `open` and `start` wait for servers; 60 s by default. */
+  readonly patienceMs?: number;
+  readonly clockMs?: () => number;
+}
+
+export interface FencedHooks
+  extends Omit<LogHooks, "isLive">,
+    Pick<LogCorePorts, "leader" | "claim"> {
+  /** A batch may be proposed; called when that may have become so, and from time to time. */
+  mayPropose(): void;
+}
+
+const PULSE_MS = 50;
+/** A longer pause between two pulses is this process's own: it counts as this much. */
+const MAX_ELAPSED_MS = 100;
+const PATIENCE_MS = 60_000;
+const HEARTBEAT_MS = 250;
+
+export class FencedLog {
+  /** Resolves when the log can go on no longer; the process must send no more answers, and exit. */
+  readonly stopped: Promise<Error>;
+  /** Why the servers refused the newest publish, other than for its place; "" if they did not. */
+  refusal = "";
+  private readonly core: LogCore;
+  private readonly chain: Chain;
+  private readonly link: Link;
+  private readonly reader: Reader;
+  private readonly leaderWatch: LeaderWatch;
+  private readonly fillAlarm: FillAlarm;
+  private watch: StreamWatch | undefined;
+  private onBatch: LogCorePorts["deliver"] = () => undefined;
+  private announceStop: (error: Error) => void = () => undefined;
+  private pulse: NodeJS.Timeout | undefined;
+  private pulsedMs = performance.now();
+  private sinceHeartbeatMs = 0;
+  private answers: { readonly inbox: string; readonly subscription: Subscription } | undefined;
+  private streamEnd = 0;
+  private isReading = false;
+  private isStopped = false;
+  private caughtUpAt: { readonly target: number; readonly resolve: () => void } | undefined;
+
+  private constructor(
+    private readonly options: FencedLogOptions,
+    tail: readonly Uint8Array[],
+  ) {
+    const { stream, mirror, hooks, logger, clockMs = Date.now } = options;
+    this.stopped = new Promise((resolve) => {
+      this.announceStop = resolve;
+    });
+    const nowMs = (): number => performance.now();
+    const fail = (error: ClusterError): void => this.fail(error);
+    this.chain = new Chain(mirror.end, tail);
+    this.fillAlarm = new FillAlarm(stream, logger);
+    this.core = new LogCore(
+      { ...options, chain: this.chain },
+      {
+        nowMs,
+        clockMs,
+        blocks: hooks,
+        leader: () => hooks.leader(),
+        claim: (epoch) => hooks.claim(epoch),
+        publish: (message, expectedLast) => this.publish(message, expectedLast),
+        mirror: (sequence, record) => this.keep(sequence, record),
+        deliver: (batch, settled) => this.onBatch(batch, settled),
+      },
+    );
+    this.reader = new Reader(
+      stream,
+      mirror.end,
+      {
+        deliver: (message) => this.accept(message),
+        contradicted: () => undefined,
+        room: () => hooks.room(),
+        failed: (error) => fail(new ClusterError("failed", textOf(error), { cause: error })),
+      },
+      nowMs,
+      NO_DOUBT,
+    );
+    this.link = new Link(options, logger, (connection) => this.connected(connection));
+    const leaderEvents = {
+      answered: (answer: Parameters<LogCore["answered"]>[0]) => {
+        this.streamEnd = Math.max(this.streamEnd, answer.last);
+        this.guard(() => this.core.answered(answer));
+      },
+      unanswered: () => this.core.unanswered(),
+      lost: fail,
+      move: (reason: string) => this.link.move(reason),
+    };
+    this.leaderWatch = new LeaderWatch(stream, this.chain, leaderEvents, options.servers.length);
+  }
+
+  /** Connects, and checks the servers, the stream and the mirror. Rejects with `ClusterError`. */
+  static async open(options: FencedLogOptions): Promise<FencedLog> {
+    const { stream, mirror, logger, monitors = [], patienceMs = PATIENCE_MS } = options;
+    checkStreamName(stream);
+    const tail = mirror.chainTail();
+    const log = new FencedLog(options, tail);
+    try {
+      await log.link.open(patienceMs);
+      log.pulse = setInterval(() => log.beat(), PULSE_MS);
+      const found = await ask(log.link, patienceMs, (to) => streamState(to, stream));
+      await checkSetup(log.link, stream, found, monitors, logger);
+      const { state } = await checkMirror(log.link, stream, mirror.end, tail, patienceMs);
+      log.follow(state);
+      return log;
+    } catch (error) {
+      await log.close();
+      throw adviceFor(mirror, stream, error);
+    }
+  }
+
+  /**
+   * Delivers every message after the mirror's end to `onBatch`, which must not throw. Resolves once the
+   * stream's end, as it is now, was delivered; only then may this core claim.
+   */
+  async start(onBatch: LogCorePorts["deliver"]): Promise<void> {
+    const { stream, mirror, patienceMs = PATIENCE_MS } = this.options;
+    const asked = ask(this.link, patienceMs, (to) => streamState(to, stream)).catch(
+      (error: unknown) => Promise.reject(adviceFor(mirror, stream, error)),
+    );
+    const state = await Promise.race([asked, this.stopped]);
+    if (state instanceof Error) throw state;
+    this.onBatch = onBatch;
+    const target = state.lastSeq;
+    const reached = new Promise<void>((resolve) => {
+      this.caughtUpAt = { target, resolve };
+    });
+    this.isReading = true;
+    const { connection } = this.link;
+    if (connection !== undefined) this.reader.attach(connection, target - this.chain.last);
+    this.checkCaughtUp();
+    const failed = await Promise.race([reached, this.stopped]);
+    if (failed instanceof Error) throw failed;
+  }
+
+  get leads(): boolean {
+    return this.core.leads;
+  }
+
+  get mayPropose(): boolean {
+    return !this.isStopped && this.core.mayPropose;
+  }
+
+  /** Publishes a batch, until it or another message is read in its place. Throws unless `mayPropose`. */
+  propose(records: readonly Uint8Array[]): void {
+    this.core.propose(records);
+  }
+
+  /** Lets another core lead without a pause; returns its name, empty if there is none. */
+  handOver(to?: string): string {
+    const name = this.core.handOver(to);
+    this.say();
+    return name;
+  }
+
+  status() {
+    const { core, link, reader, chain } = this;
+    return {
+      server: link.server,
+      connectionProblem: link.problem,
+      reconnects: link.moves,
+      recoveries: reader.recoveries,
+      lastSeq: chain.last,
+      streamLastSeq: Math.max(this.streamEnd, chain.last),
+      leads: core.leads,
+      obstacle: core.leads ? undefined : core.takeover.obstacle,
+      otherChain: core.takeover.otherChain,
+      isClockWrong: core.takeover.isClockWrong,
+      cores: [...core.takeover.heardNow()].map(({ heartbeat }) => heartbeat),
+      refusal: this.refusal,
+      stream: this.watch?.state,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.halt();
+    await this.link.close();
+  }
+
+  private connected(connection: NatsConnection): void {
+    const { logger, stream } = this.options;
+    const { info } = connection;
+    if (info !== undefined && this.watch !== undefined) {
+      for (const text of checkServer(this.link.server, info).refused) logger.warn(text);
+    }
+    const inbox = createInbox();
+    const subscription = connection.subscribe(inbox, {
+      callback: (error, message) => {
+        if (error === null) this.publishAnswered(message);
+      },
+    });
+    this.answers = { inbox, subscription };
+    connection.subscribe(heartbeatSubject(stream), {
+      callback: (error, message) => {
+        const heartbeat = error === null ? decodeHeartbeat(message.data) : undefined;
+        if (heartbeat !== undefined) this.core.takeover.heard(heartbeat);
+      },
+    });
+    if (!this.isReading) return;
+    this.reader.attach(connection, this.streamEnd - this.reader.last);
+    this.core.repeat();
+  }
+
+  private publish(message: Uint8Array, expectedLast: number): void {
+    const { connection } = this.link;
+    if (connection === undefined || connection.isClosed() || this.isStopped) return;
+    const head = headers();
+    head.set("Nats-Expected-Last-Sequence", String(expectedLast));
+    const subject = coreSubject(this.options.stream);
+    const reply = this.answers?.inbox;
+    try {
+      connection.publish(subject, message, {
+        headers: head,
+        ...(reply === undefined ? {} : { reply }),
+      });
+    } catch (error) {
+      this.refusal = textOf(error);
+    }
+  }
+
+  /** For the status alone: what the servers say settles nothing. */
+  private publishAnswered({ data }: Msg): void {
+    const error = errorIn(parse(data));
+    if (error === undefined) this.refusal = "";
+    else if (error.code !== WRONG_LAST_SEQUENCE) this.refusal = error.message;
+  }
+
+  private accept(message: Incoming): void {
+    if (this.isStopped) return;
+    this.guard(() => this.core.accept(message));
+    this.streamEnd = Math.max(this.streamEnd, message.sequence);
+    this.checkCaughtUp();
+    this.options.hooks.mayPropose();
+  }
+
+  private keep(sequence: number, record: Uint8Array): void {
+    this.options.mirror.append(sequence, record).catch((error: unknown) => {
+      const text = `the mirror did not store sequence ${sequence}: ${textOf(error)}`;
+      this.fail(new ClusterError("failed", text, { sequence, cause: error }));
+    });
+  }
+
+  private beat(): void {
+    const nowMs = performance.now();
+    const elapsedMs = Math.min(nowMs - this.pulsedMs, MAX_ELAPSED_MS);
+    this.pulsedMs = nowMs;
+    this.link.tick(elapsedMs);
+    this.reader.tick(elapsedMs);
+    if (this.watch === undefined || this.isStopped) return;
+    this.watch.tick(elapsedMs, this.link.connection);
+    this.leaderWatch.tick(elapsedMs, this.link.connection, this.link.server);
+    this.sinceHeartbeatMs += elapsedMs;
+    if (this.sinceHeartbeatMs >= HEARTBEAT_MS) this.say();
+    if (!this.isReading || this.caughtUpAt !== undefined) return;
+    this.guard(() => this.core.tick());
+    if (this.mayPropose) this.options.hooks.mayPropose();
+  }
+
+  private say(): void {
+    this.sinceHeartbeatMs = 0;
+    const { connection } = this.link;
+    if (connection === undefined || connection.isClosed()) return;
+    const text = encodeHeartbeat(this.core.heartbeat());
+    connection.publish(heartbeatSubject(this.options.stream), text);
+  }
+
+  private follow(state: StreamState): void {
+    this.streamEnd = state.lastSeq;
+    this.watch = new StreamWatch(
+      this.options.stream,
+      state,
+      () => this.chain.last,
+      (newer) => {
+        this.fillAlarm.check(newer);
+        this.streamEnd = Math.max(this.streamEnd, newer.lastSeq);
+      },
+      (error) => this.fail(error),
+    );
+  }
+
+  private checkCaughtUp(): void {
+    if (this.caughtUpAt === undefined || this.chain.last < this.caughtUpAt.target) return;
+    this.caughtUpAt.resolve();
+    this.caughtUpAt = undefined;
+  }
+
+  private guard(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      const sequence = this.chain.last + 1;
+      const text = `stopped at sequence ${sequence}: ${textOf(error)}`;
+      this.fail(
+        error instanceof ClusterError
+          ? error
+          : new ClusterError("failed", text, { sequence, cause: error }),
+      );
+    }
+  }
+
+  private fail(error: ClusterError): void {
+    if (this.isStopped) return;
+    this.halt();
+    this.announceStop(error);
+    void this.link.close();
+  }
+
+  private halt(): void {
+    this.isStopped = true;
+    clearInterval(this.pulse);
+    this.reader.close();
+  }
+}
+
+/** A missing stream is a venue's beginning only for a core that has nothing of it. */
+function adviceFor({ end }: Mirror, stream: string, error: unknown): unknown {
+  const isMissing = error instanceof ClusterError && error.code === "no_stream";
+  return isMissing && end > 0 ? missingStream(stream, NOT_FOUND_MS, end) : error;
+}

@@ -1,0 +1,186 @@
+/**
+ * A core's part in the replicated log: it applies what it reads, leads or stands by, claims when the leader
+ * is silent, and hands over. Without sockets and clocks of its own: `FencedLog` gives it those of a process,
+ * the simulator modelled ones.
+ */
+
+import type { Batch } from "@perpgate/journal";
+import type { Chain } from "./chain.js";
+import { Fence, type FencePorts, type Settled } from "./fence.js";
+import type { Heartbeat } from "./heartbeat.js";
+import type { Incoming } from "./incoming.js";
+import { contradiction, type LeaderAnswer } from "./leader-watch.js";
+import { type Applied, BREAK_MS, type Highest, Takeover } from "./takeover.js";
+
+/** Between two copies of the message in flight. */
+export const REPEAT_MS = 250;
+/** A leader that hands over writes nothing for as long; then it goes on if nobody has claimed. */
+export const HANDS_OVER_MS = 1_500;
+
+export interface LogCorePorts extends Omit<FencePorts, "deliver"> {
+  /** Applies the batch; called for every message, in order. */
+  deliver(batch: Batch, settled: Settled): void;
+  /** The epoch and the run that lead, by what was applied: 0 and "" before the first. */
+  leader(): { readonly epoch: number; readonly run: string };
+  /** The record of a claim to lead in this epoch; undefined if the rules in force know no leader. */
+  claim(epoch: number): Uint8Array | undefined;
+  /** Monotonic, and the wall clock, in milliseconds. */
+  nowMs(): number;
+  clockMs(): number;
+}
+
+export interface LogCoreOptions {
+  readonly stream: string;
+  readonly core: string;
+  readonly run: string;
+  readonly rank: number;
+  readonly versions: readonly [number, number];
+  readonly chain: Chain;
+  readonly highest?: Highest | undefined;
+  readonly keepHighest?: (highest: Highest) => void;
+}
+
+export class LogCore {
+  readonly takeover: Takeover;
+  private readonly fence: Fence;
+  private publishedAtMs = Number.NEGATIVE_INFINITY;
+  private confirmedAtMs = Number.NEGATIVE_INFINITY;
+  private handsTo = "";
+  private handsOverUntilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly options: LogCoreOptions,
+    private readonly ports: LogCorePorts,
+  ) {
+    const { stream, core, run, rank, chain, highest, keepHighest } = options;
+    this.fence = new Fence(stream, run, chain, {
+      blocks: ports.blocks,
+      mirror: (sequence, record) => ports.mirror(sequence, record),
+      publish: (message, expectedLast) => {
+        this.publishedAtMs = ports.nowMs();
+        ports.publish(message, expectedLast);
+      },
+      deliver: (batch, settled) => {
+        ports.deliver(batch, settled);
+      },
+    });
+    const applied: Applied = chain;
+    this.takeover = new Takeover(
+      core,
+      rank,
+      applied,
+      () => ports.nowMs(),
+      () => ports.clockMs(),
+      highest,
+      keepHighest,
+    );
+  }
+
+  /** Whether this run leads, by what it has applied. */
+  get leads(): boolean {
+    return this.ports.leader().run === this.options.run;
+  }
+
+  /** Whether a batch may be proposed now. */
+  get mayPropose(): boolean {
+    return this.leads && !this.fence.isInFlight && !this.isHandingOver && this.isConfirmed;
+  }
+
+  get isInFlight(): boolean {
+    return this.fence.isInFlight;
+  }
+
+  /**
+   * Whether the stream's leader has just had the message that was applied last. Nothing is published
+   * otherwise: after servers were restored from an older copy and filled again, the end of the stream
+   * passes the expected sequence once more.
+   */
+  private get isConfirmed(): boolean {
+    return this.ports.nowMs() - this.confirmedAtMs <= BREAK_MS;
+  }
+
+  private get isHandingOver(): boolean {
+    return this.handsTo !== "" && this.ports.nowMs() < this.handsOverUntilMs;
+  }
+
+  /** Publishes a batch of the leader. */
+  propose(records: readonly Uint8Array[]): void {
+    if (!this.mayPropose) throw new Error("a batch is in flight, or this core does not lead");
+    this.fence.propose(this.ports.leader().epoch, records);
+  }
+
+  /** Message last + 1. @throws ClusterError */
+  accept(incoming: Incoming): void {
+    const before = this.leads;
+    this.fence.accept(incoming);
+    this.takeover.delivered();
+    if (before && !this.leads) this.handsTo = "";
+  }
+
+  /** From time to time: repeats what is in flight, or claims. */
+  tick(): void {
+    const nowMs = this.ports.nowMs();
+    if (this.fence.isInFlight) {
+      if (nowMs - this.publishedAtMs >= REPEAT_MS) this.repeat();
+      return;
+    }
+    if (!this.isHandingOver) this.handsTo = "";
+    if (this.leads || !this.isConfirmed || !this.takeover.isDue) return;
+    const epoch = this.ports.leader().epoch + 1;
+    const claim = this.ports.claim(epoch);
+    if (claim !== undefined) this.fence.propose(epoch, [claim]);
+  }
+
+  /** Publishes what is in flight once more, as on a new connection. */
+  repeat(): void {
+    if (this.isConfirmed) this.fence.repeat();
+  }
+
+  /** @throws ClusterError if the stream has another message than this core applied. */
+  answered({ sequence, has, last, askedAtMs }: LeaderAnswer): void {
+    const { chain } = this.options;
+    if (has === "other") throw contradiction(sequence);
+    if (has === "none") {
+      this.confirmedAtMs = Number.NEGATIVE_INFINITY;
+      this.takeover.unanswered();
+      return;
+    }
+    this.confirmedAtMs = Math.max(this.confirmedAtMs, askedAtMs);
+    this.takeover.answered(sequence === last && last === chain.last);
+  }
+
+  /** The stream's leader did not answer. */
+  unanswered(): void {
+    this.takeover.unanswered();
+  }
+
+  /**
+   * Lets another core claim without waiting for silence: the one named, or the first that has applied
+   * as much. Returns its name; empty if there is none.
+   */
+  handOver(to = ""): string {
+    if (!this.leads) return "";
+    const able = [...this.takeover.heardNow()].map(({ heartbeat }) => heartbeat.core).sort();
+    const chosen = to === "" ? able[0] : able.find((core) => core === to);
+    if (chosen === undefined) return "";
+    this.handsTo = chosen;
+    this.handsOverUntilMs = this.ports.nowMs() + HANDS_OVER_MS;
+    return chosen;
+  }
+
+  heartbeat(): Heartbeat {
+    const { core, run, versions, chain } = this.options;
+    return {
+      core,
+      run,
+      epoch: this.ports.leader().epoch,
+      leads: this.leads,
+      sequence: chain.last,
+      chain: chain.head,
+      clockMs: this.ports.clockMs(),
+      versions,
+      // Only once everything is read: the other core claims after that.
+      handsTo: this.isHandingOver && !this.fence.isInFlight ? this.handsTo : "",
+    };
+  }
+}

@@ -1,0 +1,143 @@
+import { describe, expect, test } from "vitest";
+import { CHAIN_START, Chain } from "./chain.js";
+import { decodeHeartbeat, encodeHeartbeat, type Heartbeat } from "./heartbeat.js";
+import { BREAK_MS, type Highest, RANK_MS, SILENCE_MS, Takeover } from "./takeover.js";
+
+const ASK_MS = 250;
+
+function heartbeat(changes: Partial<Heartbeat> = {}): Heartbeat {
+  const who = { core: "core-2", run: "b".repeat(32), epoch: 1, leads: false };
+  const log = { sequence: 0, chain: CHAIN_START, clockMs: 0, versions: [2, 3] as const };
+  return { ...who, ...log, handsTo: "", ...changes };
+}
+
+/** A core that has applied three messages, and the leader of the stream, which answers. */
+class Scene {
+  nowMs = 1_000_000;
+  answers = true;
+  readonly chain = new Chain(0, []);
+  readonly kept: Highest[] = [];
+  readonly takeover: Takeover;
+
+  constructor(rank = 0, highest?: Highest) {
+    for (const text of ["a", "b", "c"]) this.chain.append("s", Buffer.from(text));
+    const now = () => this.nowMs;
+    const keep = (found: Highest) => void this.kept.push(found);
+    this.takeover = new Takeover("core-1", rank, this.chain, now, now, highest, keep);
+  }
+
+  pass(ms: number): this {
+    for (const untilMs = this.nowMs + ms; this.nowMs < untilMs; this.nowMs += ASK_MS) {
+      if (this.answers) this.takeover.answered(true);
+    }
+    return this;
+  }
+
+  hears(changes: Partial<Heartbeat>): this {
+    this.takeover.heard(heartbeat({ clockMs: this.nowMs, ...changes }));
+    return this;
+  }
+}
+
+describe("a standby claims", () => {
+  test.each([0, 1, 4])(
+    "after 1.5 s of silence, half a second later for each core before it: %i",
+    (rank) => {
+      const { takeover } = new Scene(rank).pass(SILENCE_MS + RANK_MS * rank - ASK_MS);
+      expect(takeover.obstacle).toBe("not_silent");
+      const later = new Scene(rank).pass(SILENCE_MS + RANK_MS * rank + ASK_MS);
+      expect(later.takeover.isDue).toBe(true);
+    },
+  );
+
+  test("with silence counted only while the stream's leader answers without a break", () => {
+    const scene = new Scene().pass(2 * SILENCE_MS);
+    scene.answers = false;
+    expect(scene.pass(BREAK_MS + ASK_MS).takeover.obstacle).toBe("no_stream_leader");
+    scene.answers = true;
+    expect(scene.pass(SILENCE_MS - ASK_MS).takeover.obstacle).toBe("not_silent");
+    expect(scene.pass(2 * ASK_MS).takeover.isDue).toBe(true);
+    scene.takeover.unanswered();
+    expect(scene.takeover.obstacle).toBe("no_stream_leader");
+  });
+
+  test("not before it has applied what the leader names as the last", () => {
+    const scene = new Scene().pass(2 * SILENCE_MS);
+    scene.takeover.answered(false);
+    expect(scene.takeover.obstacle).toBe("behind");
+    scene.takeover.delivered();
+    expect(scene.takeover.obstacle).toBe("behind");
+    expect(scene.pass(SILENCE_MS + ASK_MS).takeover.isDue).toBe(true);
+  });
+
+  test("immediately if the leader hands over to it, once it has read all", () => {
+    const scene = new Scene(4).pass(2 * ASK_MS).hears({ handsTo: "core-1" });
+    expect(scene.takeover.isDue).toBe(true);
+    expect(scene.hears({ handsTo: "core-3" }).pass(1_500).takeover.isDue).toBe(false);
+  });
+});
+
+describe("a standby does not claim", () => {
+  const OTHER = Buffer.alloc(32, 7);
+
+  test("while it knows of a higher sequence, now or from an earlier run", () => {
+    const scene = new Scene().pass(2 * SILENCE_MS).hears({ sequence: 4, chain: OTHER });
+    expect(scene.takeover.obstacle).toBe("higher_known");
+    const [kept] = scene.kept;
+    expect(kept?.sequence).toBe(4);
+    const again = new Scene(0, kept).pass(2 * SILENCE_MS);
+    expect(again.takeover.obstacle).toBe("higher_known");
+    again.chain.append("s", Buffer.from("d"));
+    again.takeover.delivered();
+    expect(again.takeover.otherChain).toMatch(/another log up to sequence 4/);
+  });
+
+  test("once what it knew of is applied, it does, also without another message", () => {
+    const { chain } = new Scene();
+    const scene = new Scene(0, { sequence: 3, chain: chain.head });
+    expect(scene.pass(2 * SILENCE_MS).takeover.isDue).toBe(true);
+  });
+
+  test("with another chain than a core that it hears", () => {
+    const scene = new Scene().pass(2 * SILENCE_MS).hears({ sequence: 2, chain: OTHER });
+    expect(scene.takeover.obstacle).toBe("other_chain");
+    expect(scene.takeover.otherChain).toMatch(/^core-2 has another log up to sequence 2/);
+  });
+
+  test("with a clock 2 s from the median of three; with two cores nobody can say whose is wrong", () => {
+    const scene = new Scene().pass(2 * SILENCE_MS);
+    scene.hears({ core: "core-2", clockMs: scene.nowMs + 2_500 });
+    expect(scene.takeover.isDue).toBe(true);
+    scene.hears({ core: "core-3", clockMs: scene.nowMs + 2_600 });
+    expect(scene.takeover.obstacle).toBe("clock");
+    expect(scene.takeover.isClockWrong).toBe(true);
+    scene.hears({ core: "core-3", clockMs: scene.nowMs + 1_900 });
+    expect(scene.takeover.isDue).toBe(true);
+    scene.hears({ core: "core-3", clockMs: scene.nowMs + 2_600 });
+    expect(scene.pass(6_000).takeover.isDue).toBe(true);
+  });
+});
+
+describe("heartbeats", () => {
+  test("are read as they were written", () => {
+    const text = encodeHeartbeat(heartbeat({ sequence: 9, handsTo: "core-1", leads: true }));
+    const expected = heartbeat({ sequence: 9, handsTo: "core-1", leads: true });
+    expect(decodeHeartbeat(Buffer.from(text))).toEqual({
+      ...expected,
+      chain: Buffer.from(expected.chain),
+    });
+  });
+
+  test.each([
+    "",
+    "null",
+    "[]",
+    "{",
+    JSON.stringify({ ...heartbeat(), chain: "00" }),
+    encodeHeartbeat(heartbeat({ core: "No name" })),
+    encodeHeartbeat(heartbeat({ sequence: -1 })),
+    encodeHeartbeat(heartbeat({ run: "x" })),
+  ])("anything else is no heartbeat: %s", (text) => {
+    expect(decodeHeartbeat(Buffer.from(text))).toBeUndefined();
+  });
+});

@@ -1,0 +1,186 @@
+/**
+ * When a standby claims to lead, and when a leader must not go on: rules of time and of what is known of
+ * other cores. None of them is needed for the fence; a wrong guess costs an epoch, not an order.
+ *
+ * Silence counts only while the stream's leader answers without a break, so nobody claims while JetStream
+ * elects, and while this core is cut off or its process was stopped. All times are monotonic.
+ */
+
+import type { Heartbeat } from "./heartbeat.js";
+
+/** A claim after this silence, and this much later for each core before it in the configuration. */
+export const SILENCE_MS = 1_500;
+export const RANK_MS = 500;
+/** Between two answers of the stream's leader that follow each other without a break, at most. */
+export const BREAK_MS = 750;
+/** A core that was heard within this time counts for the median of the clocks. */
+const HEARD_MS = 5_000;
+export const MAX_CLOCK_MS = 2_000;
+/** For as long a core that was named by the leader may claim without waiting for silence. */
+const HANDOVER_MS = 1_000;
+/** Of a plain subject anybody may fill: more cores than a venue ever has. */
+const MAX_CORES = 64;
+
+/** What this core has applied. */
+export interface Applied {
+  readonly last: number;
+  /** The chain at a sequence; undefined if it is not kept, or not reached. */
+  at(sequence: number): Uint8Array | undefined;
+}
+
+/** The highest sequence that another core has named, and the chain up to it. */
+export interface Highest {
+  readonly sequence: number;
+  readonly chain: Uint8Array;
+}
+
+interface Other {
+  readonly heartbeat: Heartbeat;
+  readonly atMs: number;
+  /** How far its clock is ahead of this core's. */
+  readonly aheadMs: number;
+}
+
+export type Obstacle =
+  /** Messages arrive, or the silence is still too short. */
+  | "not_silent"
+  /** The stream's leader does not answer. */
+  | "no_stream_leader"
+  /** The stream's leader names another last message than this core has applied. */
+  | "behind"
+  /** Another core has applied more than the stream has. */
+  | "higher_known"
+  /** Another core has another message at a sequence that this core has applied. */
+  | "other_chain"
+  /** The clock is wrong. */
+  | "clock";
+
+export class Takeover {
+  /** Why this core cannot lead until an operator has looked: empty if it can. */
+  otherChain = "";
+  private messageAtMs: number;
+  private answersSinceMs: number | undefined;
+  private answeredAtMs = Number.NEGATIVE_INFINITY;
+  /** Whether the newest answer named the message that was applied last. */
+  private isAtEnd = false;
+  private handedAtMs = Number.NEGATIVE_INFINITY;
+  private readonly others = new Map<string, Other>();
+
+  constructor(
+    private readonly core: string,
+    /** The place in the order of the configuration, from 0. */
+    private readonly rank: number,
+    private readonly applied: Applied,
+    private readonly nowMs: () => number,
+    private readonly clockMs: () => number,
+    /** As kept on disk by an earlier run. */
+    private highest: Highest | undefined = undefined,
+    /** Keeps it for the next run. */
+    private readonly keep: (highest: Highest) => void = () => undefined,
+  ) {
+    this.messageAtMs = nowMs();
+    this.reach();
+  }
+
+  /** A message was applied. */
+  delivered(): void {
+    this.messageAtMs = this.nowMs();
+    this.isAtEnd = false;
+    this.handedAtMs = Number.NEGATIVE_INFINITY;
+    this.reach();
+  }
+
+  /** The stream's leader has named its last message: `isApplied` if this core applied just that last. */
+  answered(isApplied: boolean): void {
+    const nowMs = this.nowMs();
+    if (nowMs - this.answeredAtMs > BREAK_MS) this.answersSinceMs = nowMs;
+    this.answersSinceMs ??= nowMs;
+    this.answeredAtMs = nowMs;
+    this.isAtEnd = isApplied;
+  }
+
+  /** The stream's leader did not answer, or somebody else did. */
+  unanswered(): void {
+    this.answersSinceMs = undefined;
+    this.isAtEnd = false;
+  }
+
+  heard(heartbeat: Heartbeat): void {
+    const { core, sequence, chain } = heartbeat;
+    if (core === this.core) return;
+    const nowMs = this.nowMs();
+    const aheadMs = heartbeat.clockMs - this.clockMs();
+    this.forget(nowMs);
+    if (this.others.size < MAX_CORES || this.others.has(core)) {
+      this.others.set(core, { heartbeat, atMs: nowMs, aheadMs });
+    }
+    if (heartbeat.handsTo === this.core) this.handedAtMs = nowMs;
+    if (sequence <= this.applied.last) {
+      this.compare({ sequence, chain }, core);
+    } else if (this.highest === undefined || sequence > this.highest.sequence) {
+      this.highest = { sequence, chain };
+      this.keep(this.highest);
+    }
+  }
+
+  /** Whether to claim now. */
+  get isDue(): boolean {
+    return this.obstacle === undefined;
+  }
+
+  /** What stands against a claim now. */
+  get obstacle(): Obstacle | undefined {
+    const nowMs = this.nowMs();
+    const { answersSinceMs } = this;
+    if (this.otherChain !== "") return "other_chain";
+    if (this.highest !== undefined) return "higher_known";
+    if (this.isClockWrong) return "clock";
+    if (answersSinceMs === undefined || nowMs - this.answeredAtMs > BREAK_MS) {
+      return "no_stream_leader";
+    }
+    if (!this.isAtEnd) return "behind";
+    if (nowMs - this.handedAtMs <= HANDOVER_MS) return undefined;
+    const silentMs = nowMs - Math.max(this.messageAtMs, answersSinceMs);
+    return silentMs < SILENCE_MS + RANK_MS * this.rank ? "not_silent" : undefined;
+  }
+
+  /** Whether the clock is too far from those of the others; never with fewer than three cores. */
+  get isClockWrong(): boolean {
+    const clocks = [...this.heardNow()].map(({ aheadMs }) => aheadMs);
+    if (clocks.length < 2) return false;
+    clocks.push(0);
+    clocks.sort((a, b) => a - b);
+    const middle = clocks.length >> 1;
+    const median =
+      clocks.length % 2 === 1 ? clocks[middle]! : (clocks[middle - 1]! + clocks[middle]!) / 2;
+    return Math.abs(median) > MAX_CLOCK_MS;
+  }
+
+  /** Other cores that were heard in the last seconds. */
+  *heardNow(): Generator<Other> {
+    const nowMs = this.nowMs();
+    for (const other of this.others.values()) {
+      if (nowMs - other.atMs <= HEARD_MS) yield other;
+    }
+  }
+
+  private forget(nowMs: number): void {
+    for (const [core, { atMs }] of this.others) {
+      if (nowMs - atMs > HEARD_MS) this.others.delete(core);
+    }
+  }
+
+  /** The highest sequence is no obstacle once this core has applied it. */
+  private reach(): void {
+    const { highest } = this;
+    if (highest === undefined || highest.sequence > this.applied.last) return;
+    this.compare(highest, "a core");
+    this.highest = undefined;
+  }
+
+  private compare({ sequence, chain }: Highest, who: string): void {
+    const own = this.applied.at(sequence);
+    if (own === undefined || Buffer.compare(own, chain) === 0) return;
+    this.otherChain = `${who} has another log up to sequence ${sequence} than this core`;
+  }
+}
