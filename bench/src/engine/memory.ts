@@ -21,7 +21,7 @@ const KINDS = {
   "resting order": { type: LIMIT_ORDER, hasSize: false, bar: 350 },
   "resting order with a size": { type: LIMIT_ORDER, hasSize: true, bar: 350 },
   "waiting stop": { type: STOP_ORDER, hasSize: false, bar: 200 },
-  "waiting stop with a size": { type: STOP_ORDER, hasSize: true, bar: null },
+  "waiting stop with a size": { type: STOP_ORDER, hasSize: true, bar: 200 },
 } as const;
 type Kind = keyof typeof KINDS;
 
@@ -33,8 +33,7 @@ export function memoryOfOrders(report: Report, orders: number): void {
     const args = [...FLAGS, fileURLToPath(import.meta.url), kind, String(orders)];
     const bytes = Number(execFileSync(process.execPath, args, { encoding: "utf8" }));
     const metric = `memory of a ${kind}, of ${orders}`;
-    if (bar === null) report.add(metric, bytes, "bytes");
-    else report.add(metric, bytes, "bytes", `bar ${bar}`, bytes / bar);
+    report.add(metric, bytes, "bytes", `bar ${bar}`, bytes / bar);
   }
 }
 

@@ -134,7 +134,8 @@ function auditExpiries(
   for (const order of orders.openRows()) {
     const row = orders.extrasRow(order);
     if (row === NONE) continue;
-    expect(`terms of order ${orders.id(order)}`, extras.orderId(row), orders.id(order));
+    const [id] = extras.wordsOf(row, orders.id(order));
+    expect(`terms of order ${orders.id(order)}`, id!, orders.id(order));
     const words = orders.clientId(order);
     const found = orders.clientIds.find(orders.account(order), words);
     if (words[0] !== 0) expect(`client id of order ${orders.id(order)}`, found, order);

@@ -115,13 +115,12 @@ function amendExtras({ orders, scratch }: VenueState, order: number, command: Am
   const { extras } = orders;
   const { expiresAtMs, limitTicks, lots, orderCapMicros, filledMicros } = scratch.amendment;
   const account = orders.account(order);
-  let row = orders.extrasRow(order);
-  if (row === NONE) {
+  if (orders.extrasRow(order) === NONE) {
     if (expiresAtMs === 0 && orderCapMicros === 0) return;
     const terms = plainExtras(orders.isStop(order) ? STOP_ORDER : LIMIT_ORDER);
-    row = extras.add(orders.id(order), account, terms, NO_CLIENT_ID, 0);
-    orders.setExtrasRow(order, row);
+    orders.addExtras(order, extras.wordsFor(orders.id(order), terms, NO_CLIENT_ID, 0));
   }
+  const row = orders.ownExtrasRow(order);
   extras.table.touch(row);
   extras.setMaxOrderNotional(row, orderCapMicros);
   if (extras.sizeLots(row) === 0) extras.setFilledMicros(row, filledMicros);

@@ -243,11 +243,10 @@ function keepExtras(
   const { orders, scratch } = s;
   const { filledMicros, openedMicros } = scratch.taker;
   const { extras } = orders;
-  const account = orders.account(slot);
-  const row = extras.add(s.seq, account, terms, clientId, scratch.placement.orderCapMicros);
-  orders.setExtrasRow(slot, row);
+  const words = extras.wordsFor(s.seq, terms, clientId, scratch.placement.orderCapMicros);
+  const row = orders.addExtras(slot, words);
   orders.clientIds.add(slot);
-  if (extras.isBounded(row)) extras.addFill(row, filledMicros, openedMicros);
+  if (filledMicros > 0 && extras.isBounded(row)) extras.addFill(row, filledMicros, openedMicros);
 }
 
 /** The terms of an open order that was sent without any. */

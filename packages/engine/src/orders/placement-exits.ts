@@ -163,7 +163,7 @@ function placeExit(
     session: session.number,
   } as const;
   const exit = orders.add(id, account, row, terms, lots, lots);
-  orders.setExtrasRow(exit, orders.extras.add(id, account, extras, NO_CLIENT_ID, 0));
+  orders.addExtras(exit, orders.extras.wordsFor(id, extras, NO_CLIENT_ID, 0));
   orders.setCoversSince(exit, s.seq);
   enterOrder(s, market, exit);
   exits.list(exits.add(exit), market.positions, row);

@@ -80,7 +80,7 @@ function keepFills({ orders, scratch }: VenueState, order: number): void {
   const { filledMicros, openedMicros } = scratch.taker;
   const extras = orders.extrasRow(order);
   if (extras === NONE || !orders.extras.isBounded(extras)) return;
-  orders.extras.addFill(extras, filledMicros, openedMicros);
+  orders.extras.addFill(orders.ownExtrasRow(order), filledMicros, openedMicros);
 }
 
 /** An exit whose order may open more lots waits for them. */

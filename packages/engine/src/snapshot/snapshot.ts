@@ -169,7 +169,7 @@ function writeOrders(w: ByteWriter, { orders }: VenueState): void {
   for (const row of rows) {
     w.row(orders.wordsOf(row), 0, ORDER_WORDS);
     const extras = orders.extrasRow(row);
-    if (extras !== NONE) w.row(orders.extras.table.data, extras * EXTRA_WORDS, EXTRA_WORDS);
+    if (extras !== NONE) w.row(orders.extras.wordsOf(extras, orders.id(row)), 0, EXTRA_WORDS);
   }
 }
 
@@ -180,8 +180,8 @@ function readOrders(r: ByteReader, { orders, markets, seq }: VenueState): void {
     r.row(words, 0, ORDER_WORDS);
     id = ascendingId(id, words[0]!, seq + 1);
     const row = orders.appendWords(words);
-    const hasExtras = words[ORDER_WORDS - 1];
-    if (hasExtras === 1) orders.setExtrasRow(row, orders.extras.table.rows);
+    const hasExtras = words[ORDER_WORDS - 1] === 1;
+    if (hasExtras) readExtras(r, orders, row);
     // What the row cannot hold was never written.
     if (orders.wordsOf(row).some((word, i) => word !== words[i])) {
       throw new SnapshotUnreadable(`order ${id} is damaged`);
@@ -191,7 +191,6 @@ function readOrders(r: ByteReader, { orders, markets, seq }: VenueState): void {
       throw new SnapshotUnreadable(`order ${id} belongs to no position`);
     }
     checkRank(orders, row, seq);
-    if (hasExtras === 1) readExtras(r, orders, row);
   });
 }
 
@@ -204,12 +203,15 @@ function checkRank(orders: OrderStore, row: number, seq: number): void {
 }
 
 function readExtras(r: ByteReader, orders: OrderStore, row: number): void {
-  const { table } = orders.extras;
-  const extras = table.append();
-  r.row(table.data, extras * EXTRA_WORDS, EXTRA_WORDS);
-  const id = orders.extras.orderId(extras);
+  const words = new Float64Array(EXTRA_WORDS);
+  r.row(words, 0, EXTRA_WORDS);
+  const [id] = words;
   if (id !== orders.id(row)) {
     throw new SnapshotUnreadable(`order ${orders.id(row)} has the terms of ${id}`);
+  }
+  const extras = orders.addExtras(row, words);
+  if (orders.extras.wordsOf(extras, id).some((word, i) => !Object.is(word, words[i]))) {
+    throw new SnapshotUnreadable(`order ${id} has terms that do not exist`);
   }
 }
 

@@ -8,7 +8,7 @@ import { LIMIT_ORDER, LONG, type PlaceOrder, SHORT, type Side, STOP_ORDER } from
 import { ClientIdIndex } from "./client-ids.js";
 import { IdIndex, NONE } from "./id-index.js";
 import { grown, int32, widen } from "./memory.js";
-import { OrderExtrasStore } from "./order-extras.js";
+import { OrderExtrasStore, packed } from "./order-extras.js";
 import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { Table, type UndoLog } from "./table.js";
 
@@ -195,12 +195,27 @@ export class OrderStore {
   setMaxNotional(row: number, micros: number): void {
     this.table.data[row * 16 + 14] = micros;
   }
-  /** Row of its extras, or NONE for a plain order. */
+  /** Row of its extras, below NONE if they are packed, or NONE for a plain order. */
   extrasRow(row: number): number {
     return this.table.data[row * 16 + 15]! - 1;
   }
-  setExtrasRow(row: number, extrasRow: number): void {
+  private setExtrasRow(row: number, extrasRow: number): void {
     this.table.data[row * 16 + 15] = extrasRow + 1;
+  }
+  /** Gives an order extras: the words of a row (order-extras.ts). A stop's are packed if they can be. */
+  addExtras(row: number, words: Float64Array): number {
+    let extras = this.isStop(row) ? packed(words) : NONE;
+    if (extras === NONE) extras = this.extras.add(this.account(row), words);
+    this.setExtrasRow(row, extras);
+    return extras;
+  }
+  /** The row of its extras, to be written to; the order is touched already, and has some. */
+  ownExtrasRow(row: number): number {
+    const extras = this.extrasRow(row);
+    if (extras > NONE) return extras;
+    const own = this.extras.add(this.account(row), this.extras.wordsOf(extras, this.id(row)));
+    this.setExtrasRow(row, own);
+    return own;
   }
 
   /** Whether it closes the whole position when it triggers. */

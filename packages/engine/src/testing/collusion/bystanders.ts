@@ -7,6 +7,7 @@
  */
 import { Random } from "@perpgate/protocol/random";
 import { LIMIT_ORDER, LONG, SHORT, type Side } from "../../commands.js";
+import type { Tier } from "../../config.js";
 import { TRADE_ADL, type VenueEvent } from "../../events/event-table.js";
 import { equityOf } from "../../money/fill.js";
 import { NONE } from "../../state/orders.js";
@@ -56,8 +57,19 @@ export function taken({ gain, fund, honest }: Outcome): number {
 export const OBJECTIVES = { fund: ({ fund }: Outcome) => fund, all: taken };
 export type Objective = keyof typeof OBJECTIVES;
 
-export function execute(plan: Plan, version: number): Outcome {
-  return new Hour(plan, version).run();
+/** What everybody trades under. */
+export interface Rules {
+  readonly version: number;
+  readonly tiers: readonly Tier[];
+}
+
+/** Those of a version, with the default tiers. */
+export function rulesOf(version: number): Rules {
+  return { version, tiers: BTC.config.tiers };
+}
+
+export function execute(plan: Plan, rules: Rules): Outcome {
+  return new Hour(plan, rules).run();
 }
 
 class Hour {
@@ -68,10 +80,11 @@ class Hour {
 
   constructor(
     private readonly plan: Plan,
-    version: number,
+    private readonly rules: Rules,
   ) {
+    const { tiers, version } = rules;
     const terms = {
-      listing: { ...BTC, config: { ...BTC.config, maxOpenInterestMicros: 2e15 } },
+      listing: { ...BTC, config: { ...BTC.config, tiers, maxOpenInterestMicros: 2e15 } },
       members: MEMBERS,
       bystanders: 2 * HONEST,
       depositMicros: 200_000_000 * USD,
@@ -134,7 +147,7 @@ class Hour {
   private opens(dollars: number): void {
     const { plan, ring } = this;
     const side: Side = plan.moves[0]! < 0 ? SHORT : LONG;
-    const tier = BTC.config.tiers.findLast((each) => each.maxLeverage >= plan.steep)!;
+    const tier = this.rules.tiers.findLast((each) => each.maxLeverage >= plan.steep)!;
     const pairs = MEMBERS / 2 - 1;
     const each = Math.min(dollars / pairs, (0.95 * tier.upToMicros) / USD);
     for (let i = 0; i < pairs; i++) {
@@ -244,8 +257,9 @@ export function draw(
   random: Random,
   honest: number,
   scheme: (random: Random) => Partial<Plan>,
+  { tiers }: Rules,
 ): Plan {
-  return {
+  const plan = {
     honest,
     honestLeverage: random.pick([1, 2, 5, 10]),
     ring: 10 ** (6 + 2.3 * random.next()),
@@ -257,6 +271,14 @@ export function draw(
     reopens: random.chance(0.3),
     meets: random.chance(0.3),
     ...scheme(random),
+  };
+  const most = tiers[0]!.maxLeverage;
+  const { honestLeverage, steep, solid } = plan;
+  return {
+    ...plan,
+    honestLeverage: Math.min(most, honestLeverage),
+    steep: Math.min(most, steep),
+    solid: Math.min(most, solid),
   };
 }
 
@@ -283,7 +305,7 @@ export function search(
   name: string,
   objective: Objective,
   honest: number,
-  version: number,
+  rules: Rules,
   tries: number,
 ): Found {
   const random = new Random(honest, name);
@@ -292,9 +314,9 @@ export function search(
   for (let i = 0; i < tries; i++) {
     const plan: Plan =
       best === null || i < tries / 2
-        ? draw(random, honest, SCHEMES[name]!)
+        ? draw(random, honest, SCHEMES[name]!, rules)
         : vary(best.plan, random);
-    const outcome = execute(plan, version);
+    const outcome = execute(plan, rules);
     if (best === null || score(outcome) > score(best.outcome)) best = { plan, outcome };
   }
   return best!;
