@@ -129,6 +129,9 @@ class Live(unittest.TestCase):
         self.assertEqual(position["size"], 0.001)
         self.assertEqual(taker.fills(symbol="BTCUSD", limit=1)[0]["orderId"], ack["orderId"])
         before = position["margin"]
+        with self.assertRaises(PerpgateError) as refused:
+            taker.withdraw("ethereum", "USDC", 20)
+        self.assertEqual(refused.exception.code, "withdrawals_not_supported")
         moved = taker.change_margin("BTCUSD", Decimal("2.5"))
         self.assertAlmostEqual(moved["margin"], before + 2.5)
         total = sum(Decimal(str(each["amount"])) for each in taker.ledger())

@@ -3,12 +3,23 @@
 import type { DepositCredit } from "@perpgate/engine";
 import { runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
 import type { BridgeInfo } from "@perpgate/sdk";
+import { errors } from "ccxt";
 import { expect, test } from "vitest";
 import { expectCurrency, expectTransaction } from "./testing/structure.js";
 import { live, quote, SYMBOL } from "./testing/venue.js";
 
 const { venue, maker, newExchange } = await live();
 await quote(maker);
+
+const WITHDRAWALS = {
+  minWithdrawal: 10,
+  fee: 1,
+  accountPerDay: 1_000,
+  venuePerHour: 1_000,
+  venuePerDay: 1_000,
+  lifeSeconds: 3_600,
+  chains: [{ chain: "ethereum", chainId: 1, tokens: ["USDC"], maxUnpaid: 1_000 }],
+};
 
 /** A venue with a vault; its attestors vote by `credit`. */
 async function chainVenue() {
@@ -22,7 +33,7 @@ async function chainVenue() {
     minDeposit: 1,
     tokens: [token, { ...token, token: "USDT" }],
   };
-  const info: BridgeInfo = {
+  const info: Omit<BridgeInfo, "withdrawals"> = {
     attestor: "chain",
     venue: "test",
     venueId: null,
@@ -35,7 +46,7 @@ async function chainVenue() {
   const nobody = () => Promise.reject(new Error("no attestor asks"));
   const at = await runVenue({
     startMs: startAheadOfClients(),
-    parameters: { attestorKind: "chain", devCredit: 0 },
+    parameters: { attestorKind: "chain", devCredit: 0, withdrawals: WITHDRAWALS },
     attestation: () => ({ info: () => info, accept: nobody, queue: nobody }),
   });
   const credit = (id: string | undefined, credits: readonly DepositCredit[]) =>
@@ -160,4 +171,34 @@ test("liquidations: the limit counts them, not the fills around them", async () 
   const liquidations = await gambler.fetchMyLiquidations(SYMBOL, undefined, 1);
   expect(liquidations).toMatchObject([{ symbol: SYMBOL, side: "sell", contracts: 0.01 }]);
   expect(await gambler.fetchMyLiquidations(SYMBOL, 1, 1)).toEqual(liquidations);
+});
+
+test("withdraw: to the account's own address alone; a refusal is CCXT's; fetchWithdrawals lists it", async () => {
+  const { at, credit } = await chainVenue();
+  const exchange = newExchange({ urls: { api: at.url } });
+  const { address } = await exchange.signIn();
+  expect(exchange.has.withdraw).toBe(false);
+  await exchange.loadMarkets();
+  expect(exchange.has.withdraw).toBe(true);
+  const params = { network: "ERC20" };
+  const { id } = await exchange.registerDeposit("USDC", `0x${"ab".repeat(32)}`, params);
+  const account = address.slice(2).toLowerCase();
+  await credit(id, [{ logIndex: 0, token: "USDC", address: account, amountMicros: 50_000_000 }]);
+  const other = `0x${"66".repeat(20)}`;
+  await expect(exchange.withdraw("USDC", 20, other, undefined, params)).rejects.toThrow(
+    errors.InvalidAddress,
+  );
+  await expect(exchange.withdraw("USDC", 500, address, undefined, params)).rejects.toThrow(
+    errors.InsufficientFunds,
+  );
+  const asked = await exchange.withdraw("USDC", 20, address, undefined, params);
+  expect(asked).toMatchObject({
+    type: "withdrawal",
+    status: "pending",
+    amount: 20,
+    fee: { cost: 1 },
+  });
+  expectTransaction(exchange, asked);
+  expect(await exchange.fetchWithdrawals("USDC")).toEqual([asked]);
+  expect(await exchange.fetchWithdrawals("USDT")).toEqual([]);
 });

@@ -107,7 +107,7 @@ const HAS = {
   fetchTrades: true,
   fetchTradingFee: true,
   fetchTradingFees: true,
-  fetchWithdrawals: false,
+  fetchWithdrawals: true,
   reduceMargin: true,
   sandbox: true,
   setLeverage: "emulated",
@@ -134,6 +134,7 @@ const HAS = {
   watchTicker: true,
   watchTickers: true,
   watchTrades: true,
+  // True once the venue is known to take withdrawals; see `fetchCurrencies`.
   withdraw: false,
   ws: true,
   // A default of the base class that does not hold here.

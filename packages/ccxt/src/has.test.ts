@@ -36,7 +36,7 @@ test("every method of this package that CCXT knows is named", () => {
   const known = Object.keys(exchange.has);
   // Known once currencies are loaded.
   const unnamed = known.filter((name) => isOwn(name) && !exchange.has[name]);
-  expect(unnamed).toEqual(["fetchDepositAddress"]);
+  expect(unnamed).toEqual(["fetchDepositAddress", "withdraw"]);
 });
 
 test("an instance without a configuration: id, time frames, credentials, features", () => {
@@ -127,6 +127,7 @@ const CALLS: Readonly<Record<string, () => Promise<unknown>>> = {
   fetchBalance: () => trader.fetchBalance(),
   fetchLedger: () => trader.fetchLedger(),
   fetchDeposits: () => trader.fetchDeposits(),
+  fetchWithdrawals: () => trader.fetchWithdrawals(),
   fetchFundingHistory: () => trader.fetchFundingHistory(),
   setLeverage: () => trader.setLeverage(5, SYMBOL),
   fetchLeverage: () => trader.fetchLeverage(SYMBOL),
@@ -192,6 +193,7 @@ test("every capability works on a live venue", async () => {
   }
   // A venue with test money has no vault; see account-data.test.ts for one that has.
   expect(trader.has.fetchDepositAddress).toBe(false);
+  expect(trader.has.withdraw).toBe(false);
   await expect(trader.fetchDepositAddress("USDC")).rejects.toThrow(/no vault .*registerDeposit/);
   const loops = Object.entries(WATCHES).map(async ([name, args]) => {
     for (;;) await called(`watch${name}`, args);

@@ -8,10 +8,10 @@ import {
   type MarginModification,
   type PositionModeInfo,
 } from "ccxt";
-import { AccountData } from "./account-data.js";
 import { exact } from "./values.js";
+import { Withdrawing } from "./withdrawing.js";
 
-export class Margin extends AccountData {
+export class Margin extends Withdrawing {
   /** The leverage that orders of this instance get; the venue takes it with each order. */
   protected leverageOf(symbol: string, params: Dict = {}): number {
     const chosen: unknown = params.leverage ?? this.options.leverages?.[symbol];

@@ -92,6 +92,7 @@ export class MarketData extends VenueExchange {
       Promise.all([client.markets(), client.bridge()]),
     );
     this.has.fetchDepositAddress = bridge.chains.length > 0;
+    this.has.withdraw = bridge.withdrawals !== null;
     return currenciesOf(this, markets, bridge);
   }
 

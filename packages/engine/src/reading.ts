@@ -18,4 +18,5 @@ export type { Session } from "./state/sessions.js";
 export { UndoLog } from "./state/table.js";
 export { COHORT_STAGES, type VenueState } from "./state/venue.js";
 export { type OpenStatus, WITHDRAWAL_STATUSES, type Withdrawal } from "./state/withdrawals.js";
+export { requestFault, type WithdrawalFault, type WithdrawalTerms } from "./withdrawals/request.js";
 export { epochOf, liveWriters, mayLead, rankOf, writerOf } from "./writers/reading.js";

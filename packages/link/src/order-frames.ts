@@ -1,4 +1,4 @@
-/** The requests about orders: placing, amending, canceling, batches, and the margin of a position. */
+/** The requests about orders: placing, amending, canceling, batches, the margin of a position, and withdrawals. */
 
 import {
   AmendOrderBody,
@@ -11,6 +11,8 @@ import {
   MarginBody,
   MarginChange,
   PreconfirmAck,
+  Withdrawal,
+  WithdrawalBody,
 } from "@perpgate/protocol";
 import { type Static, type TSchema, Type } from "typebox";
 import { request } from "./frame-rules.js";
@@ -88,6 +90,12 @@ export const ORDER_REQUESTS = {
     signed(MarginBody),
     { result: optional(shaped(MarginChange)) },
     "Moves money between the wallet and the margin of a position.",
+  ),
+  requestWithdrawal: request(
+    184,
+    signed(WithdrawalBody),
+    { result: optional(shaped(Withdrawal)) },
+    "Has money paid to the account's own address on a chain.",
   ),
   placeBatch: request(
     182,

@@ -59,6 +59,8 @@ export const SESSION_REQUESTS = {
       markets: list(count(), 65_536),
       message: bytes(65_536),
       signature: bytes(65_536),
+      /** Of the chain whose contract confirmed the signature; undefined if a key signed. */
+      contractChainId: optional(count()),
     },
     { session: count(), account: count() },
     "Opens a session, whose message the edge has checked.",

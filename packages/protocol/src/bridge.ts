@@ -31,6 +31,16 @@ export const BridgeKeys = Type.Object({
   quorum: Count,
 });
 
+const WithdrawalRules = Type.Object({
+  minWithdrawal: Dollars,
+  fee: { ...Dollars, description: "Of each withdrawal, on top of its amount." },
+  accountPerDay: Dollars,
+  venuePerHour: Dollars,
+  venuePerDay: Dollars,
+  lifeSeconds: { ...Count, description: "From the request to the deadline." },
+  chains: Type.Array(Type.Object({ chain: Type.String(), tokens: Type.Array(Type.String()) })),
+});
+
 export const BridgeInfo = Type.Object(
   {
     attestor: Type.Enum(["dev", "chain"]),
@@ -52,6 +62,7 @@ export const BridgeInfo = Type.Object(
       description: "Chains and tokens whose deposits are not credited or rejected at present.",
     }),
     chains: Type.Array(BridgeChain),
+    withdrawals: { ...Nullable(WithdrawalRules), description: "Null: the venue takes none." },
   },
   { title: "BridgeInfo" },
 );

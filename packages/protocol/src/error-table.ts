@@ -318,6 +318,37 @@ const RESOURCE = {
       "No checkpoint covers the block of acknowledgement {ackNonce} yet; ask again in a second.",
   },
   no_transparency_log: { status: 404, message: "This venue keeps no transparency log." },
+  withdrawals_not_supported: {
+    status: 409,
+    message: "No withdrawals of {token} on {chain} here.",
+  },
+  contract_wallet_elsewhere: {
+    status: 409,
+    message: "The contract that signed in is on chain {chainId}; only there can it be paid.",
+  },
+  withdrawal_too_small: { status: 400, message: "A withdrawal is at least {min} dollars." },
+  insufficient_balance: {
+    status: 400,
+    message: "The wallet has {wallet} dollars free; the fee of {fee} comes on top of the amount.",
+  },
+  withdrawals_paused: { status: 409, message: "Withdrawals of {token} on {chain} are paused." },
+  reorged_credit: {
+    status: 409,
+    message: "A deposit of this account left its chain; the operator has to settle it first.",
+  },
+  chain_balance_too_small: {
+    status: 409,
+    message:
+      "Of {token} on {chain} at most {most} dollars can be paid; take another chain or token.",
+  },
+  unpaid_withdrawals: {
+    status: 409,
+    message: "Withdrawals on {chain} wait to be paid; {room} dollars fit now, more when some are.",
+  },
+  withdrawal_limit: {
+    status: 429,
+    message: "The amount is above the limits of an hour or a day; it fits {when}.",
+  },
   withdrawal_not_found: { status: 404, message: "This account has no withdrawal {withdrawalId}." },
   deposit_not_found: { status: 404, message: "This account has no deposit {depositId}." },
   invalid_tx_hash: { status: 400, message: "txHash must be 32 bytes of hex, 0x optional." },

@@ -13,6 +13,7 @@ export const WithdrawalBody = Type.Object(
     token: Token,
     amount: Type.Number({
       exclusiveMinimum: 0,
+      maximum: 4_500_000_000,
       description: "Dollars that the vault pays, to the micro-dollar; the fee comes on top.",
     }),
     nonce: OrderNonce,

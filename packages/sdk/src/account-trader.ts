@@ -13,6 +13,8 @@ import type {
   MarginChange,
   Order,
   Token,
+  Withdrawal,
+  WithdrawalBody,
 } from "@perpgate/protocol";
 import {
   amendOrder,
@@ -27,6 +29,7 @@ import {
   placeOrder,
   type ResultOf,
   registerDeposit,
+  requestWithdrawal,
 } from "@perpgate/protocol/operations";
 import { PerpgateError } from "./errors.js";
 import {
@@ -145,6 +148,22 @@ export abstract class AccountTrader extends AccountReader {
     const textOf = (nonce: number) => JSON.stringify({ symbol, amount, nonce });
     const send = this.sending(changeMargin, { symbol });
     return this.orderClient.submit(given, textOf, options, send);
+  }
+
+  /**
+   * Has dollars paid to the account's own address on a chain; amount and `fee` leave the wallet at once. The
+   * withdrawal is `queued`, and `paid` minutes later; `withdrawalById` follows it.
+   *
+   * @example
+   * const { withdrawalId, fee, deadline } = await session.withdraw({ chain: "ethereum", token: "USDC", amount: 100 });
+   * console.log(withdrawalId, fee, new Date(deadline));
+   */
+  withdraw(
+    { chain, token, amount }: Omit<WithdrawalBody, "nonce">,
+    { nonce: given, ...options }: MarginOptions = {},
+  ): Promise<Replayable<Withdrawal>> {
+    const textOf = (nonce: number) => JSON.stringify({ chain, token, amount, nonce });
+    return this.orderClient.submit(given, textOf, options, this.sending(requestWithdrawal));
   }
 
   /**

@@ -136,6 +136,10 @@ test("every operation of the OpenAPI document: has a method that decodes its res
   await at.advance(1_000);
   expect(await maker.deposits()).toMatchObject([{ status: "credited" }]);
   expect(await maker.depositById(registered.depositId)).toMatchObject({ status: "credited" });
+  const withdrawal = { chain: "ethereum", token: "USDC", amount: 10 } as const;
+  await expect(maker.withdraw(withdrawal)).rejects.toMatchObject({
+    code: "withdrawals_not_supported",
+  });
   expect(await maker.withdrawals()).toEqual([]);
   await expect(maker.withdrawalById("1")).rejects.toMatchObject({ code: "withdrawal_not_found" });
 

@@ -101,6 +101,13 @@ class Session(AccountReader):
             body["nonce"] = nonce
         return self._submit(path_of("positions", symbol, "margin"), body)
 
+    def withdraw(self, chain: str, token: str, amount: Number, *, nonce: Optional[int] = None) -> Json:
+        """Has dollars paid to the account's own address on a chain; amount and fee leave the wallet at once."""
+        body: Json = {"chain": chain, "token": token, "amount": amount}
+        if nonce is not None:
+            body["nonce"] = nonce
+        return self._submit(path_of("bridge", "withdrawals"), body)
+
     def cancel_order(self, order_id: Optional[str] = None, *, clientOrderId: Optional[str] = None) -> Json:
         """Cancels one order. One that an earlier try of this call canceled counts as success."""
         if (order_id is None) == (clientOrderId is None):

@@ -6,7 +6,7 @@ import { addMarketReads } from "./market-commands.js";
 import { addOrderCommands } from "./order-commands.js";
 import { addPositionCommands } from "./position-commands.js";
 import { addReceiptCommands } from "./receipt-commands.js";
-import { addDeposit, addLogin, addLogout, addSessions } from "./session-commands.js";
+import { addDeposit, addLogin, addLogout, addSessions, addWithdraw } from "./session-commands.js";
 
 export function addTraderCommands(program: Command): void {
   program.commandsGroup("Trade:");
@@ -18,6 +18,7 @@ export function addTraderCommands(program: Command): void {
   addLedger(program);
   addSessions(program);
   addDeposit(program);
+  addWithdraw(program);
   addWithdrawals(program);
   addReceiptCommands(program);
   program.commandsGroup("Look:");

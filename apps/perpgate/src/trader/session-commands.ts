@@ -1,8 +1,8 @@
-/** The commands of sessions and of what they own: `login`, `logout`, `sessions`, `deposit`. */
+/** The commands of sessions and of what they own: `login`, `logout`, `sessions`, `deposit`, `withdraw`. */
 
 import type { Command } from "commander";
 import { exitWith } from "../cli/command.js";
-import { amount, durationMs, oneOf, symbol } from "../cli/values.js";
+import { amount, durationMs, oneOf, symbol, wholeNumber } from "../cli/values.js";
 import { MAX_PAGE, pageOptions } from "./rows-command.js";
 import { venueCommand } from "./venue-command.js";
 
@@ -72,6 +72,27 @@ is signed with this session's key and leaves the resting orders of the ended one
     .action(exitWith(async (options) => (await import("./sessions.js")).sessions(options)));
 }
 
+const CHAINS = ["ethereum", "arbitrum", "tron"] as const;
+
+export function addWithdraw(program: Command): void {
+  venueCommand(program, "withdraw", {
+    summary: "have money paid to your own address",
+    usage: ["<dollars> [--chain CHAIN] [--token USDC]"],
+    about: `Takes dollars and the fee out of the wallet and has them paid in a token to the address of the
+account on a chain. Attestors sign it, and the vault of the chain pays after its dispute period.`,
+    examples: [["withdraw 100 --chain arbitrum", "100 dollars in USDC"]],
+  })
+    .argument("<dollars>", "how much", amount("dollars"))
+    .option("--chain <CHAIN>", "ethereum, arbitrum (ethereum)", oneOf("--chain", CHAINS))
+    .option("--token <TOKEN>", "USDC, USDT (USDC)", oneOf("--token", ["USDC", "USDT"]))
+    .option("--nonce <N>", "repeat a withdrawal whose response was lost", wholeNumber("--nonce"))
+    .action(
+      exitWith(async (dollars, options) =>
+        (await import("./withdraw.js")).withdraw(dollars, options),
+      ),
+    );
+}
+
 export function addDeposit(program: Command): void {
   const command = venueCommand(program, "deposit", {
     summary: "get test money, or register a transaction",
@@ -88,11 +109,7 @@ credited; without --tx it shows where to send them.`,
       ["deposit --chain arbitrum --tx 0x9f…", "register a transfer and wait"],
     ],
   })
-    .option(
-      "--chain <CHAIN>",
-      "ethereum, arbitrum, tron (ethereum)",
-      oneOf("--chain", ["ethereum", "arbitrum", "tron"]),
-    )
+    .option("--chain <CHAIN>", "ethereum, arbitrum, tron (ethereum)", oneOf("--chain", CHAINS))
     .option("--tx <HASH>", "the hash of the transaction")
     .option("--token <TOKEN>", "USDC, USDT (USDC)", oneOf("--token", ["USDC", "USDT"]))
     .option("--no-wait", "register and exit")

@@ -8,19 +8,25 @@ import type { VenueState } from "../state/venue.js";
 import { ALL_ACCOUNTS } from "../state/withdrawals.js";
 import type { WithdrawalConfig } from "./config.js";
 
+/** A request, apart from who signed it. */
+export type WithdrawalTerms = Pick<Withdraw, "chain" | "token" | "amountMicros">;
+
+/** Reason and figures of a refusal. */
+export type WithdrawalFault = readonly [refusal: number, detail1?: number, detail2?: number];
+
 /** Checks and debits; returns whether it was accepted. `reportWithdrawal` follows. */
 export function withdraw(s: VenueState, command: Withdraw): boolean {
   const session = signingSession(s, command);
   if (session === undefined) return false;
-  const terms = s.rules.hasWithdrawals ? s.config!.withdrawals : undefined;
-  if (terms === undefined) return refuse(s, REFUSAL.withdrawals_not_supported);
   const { account } = session;
   const { amountMicros, nonce } = command;
   if (![amountMicros, nonce].every(isCount)) return refuse(s, REFUSAL.invalid_command);
-  if (!mayLeave(s, account, command, terms)) return false;
+  const fault = requestFault(s, account, command);
+  if (fault !== undefined) return refuse(s, ...fault);
+  const { feeMicros } = s.config!.withdrawals!;
   s.scratch.session = session;
-  s.addWallet(account, -(amountMicros + terms.feeMicros));
-  s.totals.fees += terms.feeMicros;
+  s.addWallet(account, -(amountMicros + feeMicros));
+  s.totals.fees += feeMicros;
   s.totals.deposits -= amountMicros;
   return true;
 }
@@ -29,41 +35,34 @@ function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0;
 }
 
-function mayLeave(
+/** Why the account cannot have this paid now; undefined if it can. */
+export function requestFault(
   s: VenueState,
   account: number,
-  { chain: name, token, amountMicros }: Withdraw,
-  terms: WithdrawalConfig,
-): boolean {
+  { chain: name, token, amountMicros }: WithdrawalTerms,
+): WithdrawalFault | undefined {
   const { withdrawals, deposits } = s;
-  const chain = terms.chains.find((each) => each.chain === name);
-  if (chain === undefined || !chain.tokens.includes(token)) {
-    return refuse(s, REFUSAL.withdrawals_not_supported);
+  const terms = s.rules.hasWithdrawals ? s.config!.withdrawals : undefined;
+  const chain = terms?.chains.find((each) => each.chain === name);
+  if (terms === undefined || chain === undefined || !chain.tokens.includes(token)) {
+    return [REFUSAL.withdrawals_not_supported];
   }
   const contractChain = withdrawals.contractChains.get(account) ?? chain.chainId;
-  if (contractChain !== chain.chainId) {
-    return refuse(s, REFUSAL.contract_wallet_elsewhere, contractChain);
-  }
-  if (amountMicros < terms.minMicros) {
-    return refuse(s, REFUSAL.withdrawal_too_small, terms.minMicros);
-  }
+  if (contractChain !== chain.chainId) return [REFUSAL.contract_wallet_elsewhere, contractChain];
+  if (amountMicros < terms.minMicros) return [REFUSAL.withdrawal_too_small, terms.minMicros];
   const wallet = s.wallet(account);
   if (amountMicros + terms.feeMicros > wallet) {
-    return refuse(s, REFUSAL.insufficient_balance, wallet, terms.feeMicros);
+    return [REFUSAL.insufficient_balance, wallet, terms.feeMicros];
   }
-  if (deposits.paused.has(name) || deposits.paused.has(token)) {
-    return refuse(s, REFUSAL.withdrawals_paused);
-  }
-  if (deposits.hasReorg(account)) return refuse(s, REFUSAL.reorged_credit);
+  if (deposits.paused.has(name) || deposits.paused.has(token)) return [REFUSAL.withdrawals_paused];
+  if (deposits.hasReorg(account)) return [REFUSAL.reorged_credit];
   const there = deposits.credited(name, token) - withdrawals.sentOf(name, token);
-  if (amountMicros > there) {
-    return refuse(s, REFUSAL.chain_balance_too_small, Math.max(0, there));
-  }
+  if (amountMicros > there) return [REFUSAL.chain_balance_too_small, Math.max(0, there)];
   const room = chain.maxUnpaidMicros - withdrawals.unpaid(name);
-  if (amountMicros > room) return refuse(s, REFUSAL.unpaid_withdrawals, Math.max(0, room));
+  if (amountMicros > room) return [REFUSAL.unpaid_withdrawals, Math.max(0, room)];
   const fitsAtMs = fitsAt(s, account, amountMicros, terms);
-  if (fitsAtMs <= s.timeMs) return true;
-  return refuse(s, REFUSAL.withdrawal_limit, Number.isFinite(fitsAtMs) ? fitsAtMs : 0);
+  if (fitsAtMs <= s.timeMs) return undefined;
+  return [REFUSAL.withdrawal_limit, Number.isFinite(fitsAtMs) ? fitsAtMs : 0];
 }
 
 /** When all three bounds leave room for the amount. */

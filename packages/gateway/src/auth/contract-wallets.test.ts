@@ -12,6 +12,8 @@ import {
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { runVenue } from "../venue/testing/running-venue.js";
+import { Trader } from "../venue/testing/trader.js";
 import { RpcContractWallets } from "./contract-wallets.js";
 import type { SiweMessage } from "./siwe-message.js";
 import { FACTORY_ABI, FACTORY_CODE } from "./testing/contract-wallet-factory.js";
@@ -83,6 +85,15 @@ function wrapped(owner: PrivateKeyAccount, signature: Hex): Hex {
   return serializeErc6492Signature({ address: factory, data, signature });
 }
 
+const WITHDRAWALS = {
+  minWithdrawal: 10,
+  fee: 0.5,
+  accountPerDay: 1_000,
+  venuePerHour: 1_000,
+  venuePerDay: 1_000,
+  lifeSeconds: 3_600,
+  chains: [{ chain: "ethereum", chainId: 1, tokens: ["USDC"], maxUnpaid: 1_000 }],
+};
 const REFUSED = { name: "ApiError", code: "invalid_signature", status: 401 };
 
 describe("contract wallets on a real chain", () => {
@@ -98,6 +109,25 @@ describe("contract wallets on a real chain", () => {
     await expect(checkWalletSignature(message, foreign, contracts)).rejects.toMatchObject(REFUSED);
     const other = await owner.signMessage({ message: `${message.text} ` });
     await expect(checkWalletSignature(message, other, contracts)).rejects.toMatchObject(REFUSED);
+  });
+
+  test("a contract's account can be paid on the contract's chain alone", async () => {
+    const { owner, address } = await newWallet();
+    await deploy(owner);
+    const at = await runVenue({
+      rpc: new Map([[LOCAL_CHAIN_ID, chain.url]]),
+      parameters: { attestorKind: "chain", devCredit: 0, withdrawals: WITHDRAWALS },
+    });
+    const trader = new Trader(at, owner);
+    const ask = async (nonce: number): Promise<unknown> => {
+      const body = { chain: "ethereum", token: "USDC", amount: 10, nonce };
+      return (await trader.signed("/v1/bridge/withdrawals", body)).body.code;
+    };
+    expect((await trader.signIn({ address, chainId: LOCAL_CHAIN_ID })).status).toBe(200);
+    expect(await ask(1)).toBe("contract_wallet_elsewhere");
+    // A key is its owner's on every chain.
+    expect((await trader.signIn()).status).toBe(200);
+    expect(await ask(1)).toBe("insufficient_balance");
   });
 
   test("EIP-6492: a wallet that is not deployed yet, and the same one after", async () => {

@@ -90,14 +90,14 @@ export function checkSignIn(
   };
 }
 
-/** Resolves once key, grammar and signature are proven, in this order. */
+/** Resolves once key, grammar and signature are proven, in this order, with the contract's chain id if one signed. */
 export async function proveSignIn(
   { message, keyBytes, walletSignature }: CheckedSignIn,
   contracts: ContractWallets,
   gate: ContractGate,
-): Promise<void> {
+): Promise<number | undefined> {
   proveKey(keyBytes, "sessionKey");
-  await proveWalletSignature(message, walletSignature, contracts, gate);
+  return proveWalletSignature(message, walletSignature, contracts, gate);
 }
 
 /** @throws {ApiError} `invalid_session_key` if the bytes encode no valid point */

@@ -42,7 +42,9 @@ export class SignIns {
     if (unlisted !== undefined) {
       throw refuseResource(resource?.line ?? 1, `symbols that are listed; ${unlisted} is not`);
     }
-    await proveSignIn(signIn, contracts, (check) => this.contractChecks.run(client, check));
+    const contractChainId = await proveSignIn(signIn, contracts, (check) =>
+      this.contractChecks.run(client, check),
+    );
     if (isGranted) this.newAccounts.take(client.address, client.header);
     const secret = newSecret(random);
     const { tokenHash } = secret;
@@ -58,6 +60,7 @@ export class SignIns {
       markets,
       message: Buffer.from(message.text, "utf8"),
       signature: signIn.walletSignature,
+      contractChainId,
     });
     const isKeyBound = bindsSessionKey(message.text);
     this.sessions.add(session, { account, tokenHash, publicKey: key.raw, isKeyBound });

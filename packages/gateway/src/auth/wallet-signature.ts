@@ -34,15 +34,16 @@ export function readWalletSignature(message: SiweMessage, signature: string): Ui
 }
 
 /**
- * Resolves if the grammar accepts the message and its wallet signed it. The grammar takes 1 ms, recovering
- * the signer 2 to 3: each has a turn of the event loop.
+ * Resolves if the grammar accepts the message and its wallet signed it: with the chain id of the contract
+ * that confirmed it, or undefined for a key. The grammar takes 1 ms, recovering the signer 2 to 3: each has a
+ * turn of the event loop.
  */
 export async function proveWalletSignature(
   message: SiweMessage,
   signature: Uint8Array,
   contracts: ContractWallets,
   gate: ContractGate,
-): Promise<void> {
+): Promise<number | undefined> {
   const fault = grammarFault(message);
   if (fault !== undefined) throw refuseLine(fault);
   await setImmediate();
@@ -50,12 +51,12 @@ export async function proveWalletSignature(
   const hash = messageHash(message.text);
   const keySignature = keySignatureOf(signature);
   if (keySignature !== undefined) {
-    if (recoverSigner(hash, keySignature) === address.toLowerCase()) return;
+    if (recoverSigner(hash, keySignature) === address.toLowerCase()) return undefined;
   }
   if (!contracts.servesChain(chainId)) throw withoutChain(message, keySignature !== undefined);
   const [hashHex, signatureHex] = [hash, signature].map(hexFromBytes);
   const claim = { chainId, address, hash: `0x${hashHex}`, signature: `0x${signatureHex}` } as const;
-  if (await gate(() => isSignedByContract(contracts, claim))) return;
+  if (await gate(() => isSignedByContract(contracts, claim))) return chainId;
   throw invalidWalletSignature(message, "neither the key nor a contract of that address signed it");
 }
 

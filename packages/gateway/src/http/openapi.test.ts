@@ -43,6 +43,7 @@ const ADDED = [
   "POST /v1/bridge/queue",
   "GET /v1/bridge/deposits",
   "GET /v1/bridge/deposits/{id}",
+  "POST /v1/bridge/withdrawals",
   "GET /v1/bridge/withdrawals",
   "GET /v1/bridge/withdrawals/{id}",
   "GET /v1/blocks/latest",
@@ -118,6 +119,7 @@ describe("OpenAPI document", () => {
     expect(taking).toEqual({
       placeOrder: true,
       placeBatch: true,
+      requestWithdrawal: true,
       amendOrder: true,
       changeMargin: true,
       endOtherSessions: true,

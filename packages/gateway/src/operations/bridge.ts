@@ -1,3 +1,4 @@
+import type { Withdrawal } from "@perpgate/protocol";
 import { ApiError, withoutHexPrefix } from "@perpgate/protocol/core";
 import {
   getBridge,
@@ -7,10 +8,13 @@ import {
   getWithdrawal,
   getWithdrawals,
   registerDeposit,
+  requestWithdrawal,
   submitDepositVotes,
 } from "@perpgate/protocol/operations";
+import { orderWithinBudget } from "../limits/charge-operation.js";
 import { withChecksums } from "./address-checksums.js";
-import { handleByLink, handleForAccount } from "./handler.js";
+import { handleByLink, handleForAccount, handleSigned } from "./handler.js";
+import { askSigned } from "./signed-call.js";
 
 const TX_HASH = /^[0-9a-f]{64}$/;
 
@@ -35,6 +39,14 @@ export const BRIDGE_HANDLERS = [
     const { link, session, onNotes } = asking;
     const { result } = await link.request("getDeposit", { session, params, query }, onNotes);
     return withChecksums(result, checksums);
+  }),
+  handleSigned(requestWithdrawal, async ({ client, body }, edge, signed) => {
+    if (client.overBudget !== undefined) {
+      await orderWithinBudget(signed.budgets, client, false, client.header);
+    }
+    return askSigned<Withdrawal>(edge, signed, (evidence, outcome) => {
+      edge.link.ask("requestWithdrawal", { body, ...evidence }, outcome);
+    });
   }),
   handleForAccount(getWithdrawals, async ({ params, query }, { link, session, onNotes }) => {
     const { result } = await link.request("getWithdrawals", { session, params, query }, onNotes);

@@ -17,6 +17,7 @@ const ORDER = { symbol: "BTCUSD", side: "long", type: "limit", margin: 5, levera
 const AMENDMENT_OF_BATCH = { op: "amend", orderId: "42", price: 65_000 };
 const AMENDMENT = { orderId: "42", price: 65_000, nonce: 2 };
 const BATCH = { nonce: 3, operations: [AMENDMENT_OF_BATCH, { op: "cancel", orderId: "42" }] };
+const WITHDRAWING = { chain: "ethereum", token: "USDC", amount: 25, nonce: 5 };
 const MARGIN = { symbol: "BTCUSD", amount: 50, nonce: 4 };
 const QUEUE_REQUEST = {
   venue: "perpgate-testnet",
@@ -194,6 +195,11 @@ const REQUESTS: Readonly<Record<string, Request>> = {
     asked: askingFor("getDeposits", {}, { limit: 2 }),
   },
   getDeposit: { path: "/v1/bridge/deposits/43", asked: askingFor("getDeposit", { id: "43" }) },
+  requestWithdrawal: {
+    path: "/v1/bridge/withdrawals",
+    body: WITHDRAWING,
+    asked: ["requestWithdrawal", signedBy(WITHDRAWING)],
+  },
   getWithdrawals: {
     path: "/v1/bridge/withdrawals?limit=2",
     asked: askingFor("getWithdrawals", {}, { limit: 2 }),

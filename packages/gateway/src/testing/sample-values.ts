@@ -187,6 +187,15 @@ export const VOTE: DepositVote = {
 };
 
 export const BRIDGE: BridgeInfo = {
+  withdrawals: {
+    minWithdrawal: 10,
+    fee: 1,
+    accountPerDay: 10_000,
+    venuePerHour: 50_000,
+    venuePerDay: 200_000,
+    lifeSeconds: 86_400,
+    chains: [{ chain: "ethereum", tokens: ["USDC"] }],
+  },
   attestor: "chain",
   venue: "perpgate-testnet",
   venueId: "5e".repeat(32),

@@ -98,6 +98,7 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
     getDepositQueue: told("getDepositQueue", { result: QUEUE }),
     getDeposits: told("getDeposits", { result: [DEPOSIT] }),
     getDeposit: told("getDeposit", { result: { ...DEPOSIT, votes: [VOTE] } }),
+    requestWithdrawal: told("requestWithdrawal", { result: WITHDRAWAL }),
     getWithdrawals: told("getWithdrawals", { result: [WITHDRAWAL] }),
     getWithdrawal: told("getWithdrawal", { result: { ...WITHDRAWAL, votes: [] } }),
     readStream: told("readStream", { isGap: false, updates: [], seq: 1, isLast: true }),

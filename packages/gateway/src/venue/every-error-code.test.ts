@@ -27,6 +27,8 @@ const RECEIPTS = "packages/gateway/src/venue/receipts.test.ts";
 const EXTENDED_ORDERS = "packages/gateway/src/venue/extended-orders.test.ts";
 const EXITS = "packages/gateway/src/venue/attached-exits.test.ts";
 const REBUILDS = "packages/venue/src/recovery/rebuild.system.test.ts";
+const WITHDRAWALS = "apps/perpgate/src/serve/bridge/withdrawal-requests.test.ts";
+const CONTRACTS = "packages/gateway/src/auth/contract-wallets.test.ts";
 const ATTESTORS = "apps/perpgate/src/serve/bridge/vote-intake.test.ts";
 
 /** Codes of sockets, and of attestors that watch a chain: the test that provokes each. */
@@ -50,6 +52,14 @@ const ELSEWHERE: Partial<Record<ErrorCode, string>> = {
   exit_price: EXITS,
   exits_not_supported: EXITS,
   history_rebuilding: REBUILDS,
+  contract_wallet_elsewhere: CONTRACTS,
+  withdrawal_too_small: WITHDRAWALS,
+  insufficient_balance: WITHDRAWALS,
+  withdrawals_paused: WITHDRAWALS,
+  reorged_credit: WITHDRAWALS,
+  chain_balance_too_small: WITHDRAWALS,
+  unpaid_withdrawals: WITHDRAWALS,
+  withdrawal_limit: WITHDRAWALS,
 };
 
 type Producer = () => Promise<Pick<Answer, "status" | "body">>;
@@ -406,6 +416,11 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
     return trader.send("/v1/bridge/votes", { votes: [{ text: "v", signature: "00" }] });
   },
   deposit_not_found: get("/v1/bridge/deposits/999"),
+  withdrawals_not_supported: async () => {
+    const { trader } = await entered();
+    const body = { chain: "ethereum", token: "USDC", amount: 10, nonce: 1 };
+    return trader.signed("/v1/bridge/withdrawals", body);
+  },
   withdrawal_not_found: get("/v1/bridge/withdrawals/999"),
   invalid_tx_hash: async () => {
     const { trader } = await entered();

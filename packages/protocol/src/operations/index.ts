@@ -46,6 +46,7 @@ export * from "./operation.js";
 export * from "./place-batch.js";
 export * from "./place-order.js";
 export * from "./register-deposit.js";
+export * from "./request-withdrawal.js";
 export * from "./rest-operations.js";
 export * from "./rotate-session.js";
 export * from "./sign-in.js";

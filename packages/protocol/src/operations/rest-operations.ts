@@ -46,6 +46,7 @@ import type { Operation } from "./operation.js";
 import { placeBatch } from "./place-batch.js";
 import { placeOrder } from "./place-order.js";
 import { registerDeposit } from "./register-deposit.js";
+import { requestWithdrawal } from "./request-withdrawal.js";
 import { rotateSession } from "./rotate-session.js";
 import { signIn } from "./sign-in.js";
 import { submitDepositVotes } from "./submit-deposit-votes.js";
@@ -83,6 +84,7 @@ export const OPERATIONS: readonly Operation[] = [
   registerDeposit,
   getDeposits,
   getDeposit,
+  requestWithdrawal,
   getWithdrawals,
   getWithdrawal,
   getBridge,

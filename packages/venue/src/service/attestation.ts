@@ -13,7 +13,8 @@ export interface SignedQueueRequest {
 }
 
 export interface Attestation {
-  info(): BridgeInfo;
+  /** The log has the rest. */
+  info(): Omit<BridgeInfo, "withdrawals">;
   /** For each vote the reason why it does not count, or null. A forged vote rejects the whole call. */
   accept(votes: readonly SubmittedVote[]): Promise<readonly (string | null)[]>;
   queue(request: SignedQueueRequest): Promise<DepositQueue>;

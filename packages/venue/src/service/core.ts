@@ -25,6 +25,7 @@ import { emitSessionChanges, type SessionSink } from "./session-notices.js";
 import { sessions } from "./sessions.js";
 import { signIns } from "./sign-ins.js";
 import { EdgeStreams, type StreamRequests } from "./streams/edge-streams.js";
+import { withdrawals } from "./withdrawals.js";
 
 /** Requests of one edge in flight. Its budgets and limits admit far fewer. */
 const WINDOW = 100_000;
@@ -69,6 +70,7 @@ export class Core implements SessionSink {
       ...orders(signed),
       ...batches(signed),
       ...marginChanges(signed),
+      ...withdrawals(signed),
       ...cancels(venue, commands, canceling),
       ...deposits({
         venue,

@@ -1,7 +1,7 @@
 /** Registers deposits by transaction hash, and serves remote attestors. */
 
 import type { RequestHandlers } from "@perpgate/link";
-import type { BridgeInfo, Chain, Token } from "@perpgate/protocol";
+import type { Chain, Token } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import type { Venue } from "../venue.js";
 import { liveSession } from "./account-calls.js";
@@ -64,7 +64,10 @@ export function deposits({ venue, attestation, limit, maxUnseen }: DepositServic
       if (result === undefined) throw new Error(`deposit ${chain} ${txHash} was not registered`);
       return { result };
     },
-    getBridge: () => ({ result: attestation?.info() ?? DEV_BRIDGE }),
+    getBridge: () => {
+      const info = attestation?.info() ?? DEV_BRIDGE;
+      return { result: { ...info, withdrawals: views.withdrawalRules } };
+    },
     submitDepositVotes: async ({ body: { votes } }) => ({
       result: { refusals: [...(await answered(attestors().accept(votes)))] },
     }),
@@ -76,7 +79,7 @@ function tooManyUnseen(limit: number): ApiError {
   return new ApiError("too_many_unseen_deposits", { limit });
 }
 
-const DEV_BRIDGE: BridgeInfo = {
+const DEV_BRIDGE: ReturnType<Attestation["info"]> = {
   attestor: "dev",
   venue: null,
   venueId: null,

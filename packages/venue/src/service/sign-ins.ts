@@ -38,6 +38,9 @@ export function signIns(venue: Venue): SignIns {
           maxOrderNotionalMicros: request.maxOrderNotionalMicros,
           maxNotionalMicros: request.maxNotionalMicros,
           markets: [...request.markets],
+          ...(request.contractChainId === undefined
+            ? {}
+            : { contractChainId: request.contractChainId }),
         },
         { signed: message, signature, publicKey },
         (applied) => ({

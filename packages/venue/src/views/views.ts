@@ -9,7 +9,10 @@ import {
   exposure,
   fundBudget,
   fundLossUsed,
+  requestFault,
   type Session,
+  type WithdrawalFault,
+  type WithdrawalTerms,
 } from "@perpgate/engine/reading";
 import type {
   Account,
@@ -17,6 +20,7 @@ import type {
   AttestedWithdrawal,
   Block,
   Book,
+  BridgeInfo,
   Candle,
   CandlePrice,
   Chain,
@@ -72,7 +76,12 @@ import { emitPublicEvents, type PublicEventSink } from "./public-events.js";
 import type { RowsQuery, TimesQuery } from "./row-query.js";
 import { candlesView, fillsView, fundingView, tradesView } from "./tape-view.js";
 import { stateOf, type VenueSource, type ViewedMarket, viewedMarket } from "./venue-source.js";
-import { withdrawalsView, withdrawalView } from "./withdrawal-view.js";
+import {
+  requestedWithdrawalView,
+  withdrawalRulesView,
+  withdrawalsView,
+  withdrawalView,
+} from "./withdrawal-view.js";
 
 /** More than one command can make for one account. */
 const MAX_FILLS = 100_000;
@@ -269,6 +278,21 @@ export class Views {
     if (withdrawal === undefined) return undefined;
     const address = addresses.at(withdrawal.account) ?? "";
     return { withdrawal, address, paused: [...deposits.paused] };
+  }
+
+  /** Null: the venue takes none. */
+  get withdrawalRules(): BridgeInfo["withdrawals"] {
+    return withdrawalRulesView(stateOf(this.source));
+  }
+
+  /** Why the account cannot have this paid now, as the engine would refuse it. */
+  withdrawalFault(account: number, terms: WithdrawalTerms): WithdrawalFault | undefined {
+    return requestFault(stateOf(this.source), account, terms);
+  }
+
+  /** With the SHA-256 of the body that asked for it. */
+  requestedWithdrawal(account: number, id: number) {
+    return requestedWithdrawalView(this.source, account, id);
   }
 
   withdrawal(account: number, id: number): AttestedWithdrawal | undefined {

@@ -1,5 +1,6 @@
 /** Withdrawals of an account, open and ended, from the history. */
-import type { AttestedWithdrawal, Withdrawal } from "@perpgate/protocol";
+import type { VenueState } from "@perpgate/engine/reading";
+import type { AttestedWithdrawal, BridgeInfo, Withdrawal } from "@perpgate/protocol";
 import { hexFromBytes, parseWithdrawalVote, WITHDRAWAL_STATUSES } from "@perpgate/protocol/core";
 import type { VoteRow } from "../history/deposit-projection.js";
 import { WITHDRAWAL_VOTE, type WithdrawalRow } from "../history/withdrawal-projection.js";
@@ -19,6 +20,20 @@ export function withdrawalsView(
   return page.map(({ id, row }) => withdrawalOf(id, row));
 }
 
+export function withdrawalRulesView({ config, rules }: VenueState): BridgeInfo["withdrawals"] {
+  const terms = rules.hasWithdrawals ? config?.withdrawals : undefined;
+  if (terms === undefined) return null;
+  return {
+    minWithdrawal: fromMicros(terms.minMicros),
+    fee: fromMicros(terms.feeMicros),
+    accountPerDay: fromMicros(terms.accountDayMicros),
+    venuePerHour: fromMicros(terms.venueHourMicros),
+    venuePerDay: fromMicros(terms.venueDayMicros),
+    lifeSeconds: terms.lifeMs / 1_000,
+    chains: terms.chains.map(({ chain, tokens }) => ({ chain, tokens: [...tokens] })),
+  };
+}
+
 /** With its votes; undefined for another account's. */
 export function withdrawalView(
   source: VenueSource,
@@ -27,6 +42,16 @@ export function withdrawalView(
 ): AttestedWithdrawal | undefined {
   const row = source.history.withdrawal(account, id);
   return row === undefined ? undefined : { ...withdrawalOf(id, row), votes: votesOn(source, id) };
+}
+
+export function requestedWithdrawalView(
+  { history }: VenueSource,
+  account: number,
+  id: number,
+): { readonly withdrawal: Withdrawal; readonly digest: Buffer } | undefined {
+  const row = history.withdrawal(account, id);
+  if (row === undefined) return undefined;
+  return { withdrawal: withdrawalOf(id, row), digest: Buffer.from(row.digest, "hex") };
 }
 
 export function withdrawalOf(id: number, row: WithdrawalRow): Withdrawal {

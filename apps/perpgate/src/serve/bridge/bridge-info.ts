@@ -13,7 +13,12 @@ export interface BridgeState {
   readonly paused: readonly string[];
 }
 
-export function bridgeInfoOf({ keys, history, chains, paused }: BridgeState): BridgeInfo {
+export function bridgeInfoOf({
+  keys,
+  history,
+  chains,
+  paused,
+}: BridgeState): Omit<BridgeInfo, "withdrawals"> {
   return {
     attestor: "chain",
     venue: keys.venue,

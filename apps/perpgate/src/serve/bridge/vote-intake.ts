@@ -10,7 +10,6 @@ import { type KeyObject, verify } from "node:crypto";
 import { promisify } from "node:util";
 import { publicKeyHex } from "@perpgate/bridge";
 import type {
-  BridgeInfo,
   CreditedDeposit,
   DepositPage,
   DepositQueue,
@@ -44,7 +43,7 @@ export class VoteIntake implements Attestation {
     private readonly budget = new VoteBudget(),
   ) {}
 
-  info(): BridgeInfo {
+  info(): ReturnType<Attestation["info"]> {
     const { keys, history, chains } = this.deposits;
     const { paused } = this.venue.views.attestation;
     return bridgeInfoOf({ keys, history, chains, paused });

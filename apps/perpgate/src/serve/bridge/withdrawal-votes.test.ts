@@ -2,68 +2,30 @@
 
 import { sign } from "node:crypto";
 import { privateKeyFromSeed } from "@perpgate/bridge";
-import { Trader } from "@perpgate/gateway/testing";
+import type { Trader } from "@perpgate/gateway/testing";
 import type { AttestedWithdrawal, SubmittedVote, VotesAnswer } from "@perpgate/protocol";
 import {
   type WithdrawalVerdict,
   type WithdrawalVote,
   withdrawalVoteText,
 } from "@perpgate/protocol/core";
-import { NO_EVIDENCE, verify, type WithdrawalParameters } from "@perpgate/venue";
+import { NO_EVIDENCE, verify } from "@perpgate/venue";
 import { describe, expect, test } from "vitest";
 import { scopeOf } from "./bridge-info.js";
-import { AttestedVenue, BRIDGE, recoverWallet, SEEDS } from "./testing/attested-venue.js";
+import {
+  type AttestedVenue,
+  BRIDGE,
+  recoverWallet,
+  SEEDS,
+  withdrawing,
+} from "./testing/attested-venue.js";
 import { VoteBudget } from "./vote-budget.js";
-
-const TERMS: WithdrawalParameters = {
-  minWithdrawal: 10,
-  fee: 0.5,
-  accountPerDay: 1_000,
-  venuePerHour: 1_000,
-  venuePerDay: 1_000,
-  lifeSeconds: 3_600,
-  chains: [{ chain: "ethereum", chainId: 1, tokens: ["USDC"], maxUnpaid: 1_000 }],
-};
 
 /** A venue with a trader who has 40 dollars and has asked for 25 of them. */
 async function requested(budget?: VoteBudget) {
-  const venue = await AttestedVenue.run(undefined, undefined, budget, {}, TERMS);
-  const trader = await Trader.enter(venue.at);
-  const depositId = Number((await venue.register(trader)).body.depositId);
-  const address = trader.wallet.address.slice(2).toLowerCase();
-  const credits = [{ logIndex: 3, token: "USDC", address, amountMicros: 40_000_000 } as const];
-  for (const attestor of [0, 1]) {
-    await venue.submit(await venue.vote({ depositId, attestor, credits }));
-  }
-  const withdrawalId = await withdraw(venue, trader, 25, 1);
-  return new Requested(venue, trader, withdrawalId, address);
-}
-
-/** As the core submits a request that an edge has verified. */
-async function withdraw(venue: AttestedVenue, trader: Trader, amount: number, nonce: number) {
-  const { views } = venue.at.venue;
-  const [own] = views.sessions(1);
-  const session = views.session(own!.number)!;
-  const text = JSON.stringify({ chain: "ethereum", token: "USDC", amount, nonce });
-  const command = {
-    kind: "Withdraw",
-    stampMs: venue.at.venue.nowMs(),
-    session: session.number,
-    key: session.key,
-    nonce,
-    chain: "ethereum",
-    token: "USDC",
-    amountMicros: amount * 1e6,
-  } as const;
-  const evidence = {
-    signed: Buffer.from(text),
-    signature: Buffer.from(trader.signatureOf(text)["x-service-sig"] ?? "", "hex"),
-    publicKey: new Uint8Array(0),
-  };
-  return venue.at.venue.submitted(command, evidence, (applied) => {
-    expect(views.outcome(applied).kind).not.toBe("refused");
-    return applied.seq;
-  });
+  const { venue, trader, address, ask } = await withdrawing({}, budget);
+  const { body } = await ask({ amount: 25, nonce: 1 });
+  return new Requested(venue, trader, Number(body.withdrawalId), address);
 }
 
 class Requested {

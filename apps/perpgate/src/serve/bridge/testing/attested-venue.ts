@@ -85,7 +85,7 @@ export class AttestedVenue {
   /** Stops this one and opens its folder again, at the same time. */
   async restart(): Promise<AttestedVenue> {
     await this.at.stop();
-    return AttestedVenue.run(this.at.directory, this.at.nowMs() + 1);
+    return AttestedVenue.run(this.at.directory, this.at.nowMs() + 1, undefined, {}, WITHDRAWALS);
   }
 
   /** Appends a configuration with other attestors, another vault or another quorum to the log. */
@@ -173,6 +173,37 @@ export async function registered(
     JSON.parse((await trader.get(`/v1/bridge/deposits/${depositId}`)).text);
   const balance = async () => (await trader.get("/v1/account")).body.balance;
   return { venue, trader, depositId, credits, read, balance };
+}
+
+export const WITHDRAWALS: WithdrawalParameters = {
+  minWithdrawal: 10,
+  fee: 0.5,
+  accountPerDay: 1_000,
+  venuePerHour: 1_000,
+  venuePerDay: 1_000,
+  lifeSeconds: 3_600,
+  chains: [{ chain: "ethereum", chainId: 1, tokens: ["USDC"], maxUnpaid: 1_000 }],
+};
+
+/** A venue that pays out, with a trader who has deposited 40 dollars; `ask` requests a withdrawal. */
+export async function withdrawing(
+  terms: Partial<WithdrawalParameters> = {},
+  budget?: VoteBudget,
+  deposited = 40,
+) {
+  const withdrawals = { ...WITHDRAWALS, ...terms };
+  const venue = await AttestedVenue.run(undefined, undefined, budget, {}, withdrawals);
+  const trader = await Trader.enter(venue.at);
+  const depositId = Number((await venue.register(trader)).body.depositId);
+  const address = trader.wallet.address.slice(2).toLowerCase();
+  const amountMicros = deposited * 1e6;
+  const credits = [{ logIndex: 3, token: "USDC", address, amountMicros } as const];
+  for (const attestor of [0, 1]) {
+    await venue.submit(await venue.vote({ depositId, attestor, credits }));
+  }
+  const ask = (body: object) =>
+    trader.signed("/v1/bridge/withdrawals", { chain: "ethereum", token: "USDC", ...body });
+  return { venue, trader, depositId, address, ask };
 }
 
 /** What a client that checks votes knows about the venue. */
