@@ -15,6 +15,7 @@ import type {
   PlaceOrder,
   RotateSession,
 } from "@perpgate/engine";
+import type { VenueState } from "@perpgate/engine/reading";
 import { sha256 } from "../blocks/merkle.js";
 import { refusalIn } from "../event-fields.js";
 import type { SessionKeyRow } from "../history/session-projection.js";
@@ -122,7 +123,7 @@ export class EvidenceCheck {
         if (isOperation) this.onOperation(seq, command, evidence, listing, isRefused);
         return;
       case "OpenSession":
-        this.onSignIn(seq, command, evidence, listing, engine.state.sessions.get(seq));
+        this.onSignIn(seq, command, evidence, listing, engine.state);
         return;
       case "RotateSession":
         this.owners.addKey(command.session, command.newKey);
@@ -224,14 +225,15 @@ export class EvidenceCheck {
     }
   }
 
-  /** `opened`: undefined if it was refused. */
   private onSignIn(
     seq: number,
     command: OpenSession,
     evidence: Evidence,
     listing: Listing,
-    opened: OwnedSession | undefined,
+    { sessions, rules }: VenueState,
   ): void {
+    const opened = sessions.get(seq);
+    const saysWho = rules.hasWithdrawals;
     this.sessions++;
     if (opened !== undefined) this.owners.add(opened);
     const message = Buffer.from(evidence.signed).toString("utf8");
@@ -245,8 +247,13 @@ export class EvidenceCheck {
     if (opened !== undefined) this.noteMessage(seq, evidence);
     this.run(seq, async () => {
       const signer = await this.recover(evidence.signed, evidence.signature);
-      if (signer !== command.address) this.notRecheckable.push(seq);
-      return null;
+      const isContract = signer !== command.address;
+      if (isContract) this.notRecheckable.push(seq);
+      // By it the engine pays a contract on its own chain alone.
+      if (!saysWho || isContract === (command.contractChainId !== undefined)) return null;
+      return isContract
+        ? "a contract signed in, its chain is not logged"
+        : "a key signed in, a contract's chain is logged";
     });
   }
 

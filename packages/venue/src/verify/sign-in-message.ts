@@ -26,6 +26,10 @@ export function signInFault(command: OpenSession, text: string, listing: Listing
   if (nonce !== command.siweNonce) {
     return `the message has the nonce ${nonce}, logged ${command.siweNonce}`;
   }
+  const chain = siweValueOf(text, "Chain ID");
+  if (command.contractChainId !== undefined && String(command.contractChainId) !== chain) {
+    return `the message has the chain id ${chain}, logged ${command.contractChainId}`;
+  }
   return resourceFault(command, text, listing) ?? durationFault(command, text);
 }
 
