@@ -32,10 +32,10 @@ export {
   readAdminFile,
   readVaultSetup,
 } from "./vault/admin-file.js";
+export { requestOfVotes, type VaultRequest } from "./vault/request.js";
 export {
   domainSeparatorOf,
   joinSignatures,
-  readWithdrawalRequest,
   type SignerGroup,
   signerOf,
   signVaultData,
@@ -46,7 +46,6 @@ export {
   type VaultDomain,
   vaultDigest,
   type Withdrawal,
-  type WithdrawalRequest,
 } from "./vault/typed-data.js";
 export { VAULT_ABI, VAULT_BYTECODE, VAULT_CODE } from "./vault/vault-artifact.js";
 export type { DepositPort, VenueTerms } from "./venue-port.js";

@@ -23,11 +23,13 @@ const PREPARED_NAMES = ["unlock", "attestors", "guardians", "caps", "invalidate"
 export function addVaultCommands(program: Command): void {
   const vault = addCommand(program, "vault", {
     summary: "deploy, read and administer a vault contract",
-    usage: ["<deploy|status|lock|prepare|sign|submit|finalize> [options]"],
+    usage: ["<deploy|status|request|pay|lock|prepare|sign|submit|finalize> [options]"],
     about: `The contract that holds the tokens of a venue on a chain (docs/vault.md).
 
   deploy    create a vault from a file, and check its code
   status    everything that a vault says about itself; exit code 1 if its code is not a vault's
+  request   start the payment of a withdrawal with its attestors' signatures; anyone may
+  pay       pay it after its dispute period; anyone may
   lock      stop requests and payments, with a guardian's key
   prepare   write the data of an administration to a file
   sign      sign such a file with a cold key, offline
@@ -53,6 +55,20 @@ export function addVaultCommands(program: Command): void {
     .requiredOption("--vault <ADDRESS>", VAULT_HELP)
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("./vault.js")).status(options)));
+  addSubcommand(vault, "request", "start the payment of a withdrawal; anyone may")
+    .argument("<file>", "what perpgate withdrawals --id ID --json printed")
+    .requiredOption("--rpc <URL>", RPC_HELP)
+    .requiredOption("--vault <ADDRESS>", VAULT_HELP)
+    .requiredOption("--key-file <FILE>", KEY_HELP)
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (file, options) => (await import("./vault.js")).request(file, options)));
+  addSubcommand(vault, "pay", "pay a withdrawal after its dispute period; anyone may")
+    .argument("<id>", "of the withdrawal")
+    .requiredOption("--rpc <URL>", RPC_HELP)
+    .requiredOption("--vault <ADDRESS>", VAULT_HELP)
+    .requiredOption("--key-file <FILE>", KEY_HELP)
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (id, options) => (await import("./vault.js")).pay(id, options)));
   addSubcommand(vault, "lock", "stop requests and payments until the cold keys unlock")
     .requiredOption("--rpc <URL>", RPC_HELP)
     .requiredOption("--vault <ADDRESS>", VAULT_HELP)

@@ -3,7 +3,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { signWithdrawal } from "@perpgate/bridge";
 import { EvmNode } from "@perpgate/bridge/testing";
+import { withdrawalVoteText } from "@perpgate/protocol/core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { commandHere } from "../testing/command-here.js";
 
@@ -111,6 +113,60 @@ test("status: an address that is no vault is exit code 1", async () => {
   const { code, stderr } = await run("status", ...chain(), "--vault", token);
   expect([code, stderr]).toEqual([1, expect.stringContaining("not a vault of this release")]);
 });
+
+test("request, pay: a withdrawal by two attestors' votes; nothing is sent without a quorum", async () => {
+  const { chainId } = await status();
+  const deadline = Math.floor((await node.timeMs()) / 1_000) + 3_600;
+  const votes = await Promise.all(["a1", "a2", "gas"].map((name) => voteOf(name, deadline)));
+  const target = [...sending(), "--vault", vault];
+  expect(chainId).toBe(31_337);
+  const before = await node.height();
+  writeFileSync(at("few"), JSON.stringify({ votes: [votes[0], votes[2]] }));
+  const few = await run("request", at("few"), ...target);
+  expect([few.code, few.stderr]).toEqual([1, expect.stringContaining("1 of 2 attestors")]);
+  expect(await node.height()).toBe(before);
+  // The vote that is no attestor's spoils nothing.
+  writeFileSync(at("votes"), JSON.stringify({ votes: [votes[2], votes[1], votes[0]] }));
+  expect(await json("request", at("votes"), ...target)).toMatchObject({ id: "48213" });
+  const again = await run("request", at("votes"), ...target);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("IdUsed")]);
+  const early = await run("pay", "48213", ...target);
+  expect([early.code, early.stderr]).toEqual([1, expect.stringContaining("DisputePeriod")]);
+  await passDispute();
+  await json("pay", "48213", ...target);
+  expect(await node.balance(hexOf(token), hexOf(PAYEE))).toBe(900_000n);
+  const twice = await run("pay", "48213", ...target);
+  expect([twice.code, twice.stderr]).toEqual([1, expect.stringContaining("NotPending")]);
+});
+
+const PAYEE = "cc".repeat(20);
+
+function hexOf(digits: string): `0x${string}` {
+  return `0x${digits.replace(/^0x/, "").toLowerCase()}`;
+}
+
+/** A vote on withdrawal 48213 with the vault's signature by this key. */
+async function voteOf(name: string, deadline: number): Promise<{ text: string }> {
+  const venueId = hexOf("ab".repeat(32));
+  const data = {
+    token: hexOf(token),
+    account: hexOf(PAYEE),
+    amount: 900_000n,
+    id: 48_213n,
+    deadline: BigInt(deadline),
+  };
+  const key = hexOf(readFileSync(at(name), "utf8").trim());
+  const domain = { venueId, chainId: 31_337, vault: hexOf(vault) };
+  const signature = await signWithdrawal(domain, data, key);
+  const text = withdrawalVoteText({
+    ...{ venue: venueId.slice(2), attestor: 0, withdrawalId: 48_213, votedAtMs: 1 },
+    ...{ chain: "ethereum", chainId: 31_337, vault: domain.vault.slice(2) },
+    ...{ token: "USDC", contract: data.token.slice(2), decimals: 6, account: PAYEE },
+    ...{ amount: data.amount, deadline, verdict: "signed", block: null, txHash: "" },
+    vaultSignature: signature.slice(2),
+  });
+  return { text };
+}
 
 test("administration: prepare, sign twice, submit, finalize after the period", async () => {
   const members = ["n1", "n2"].flatMap((name) => ["--member", address(name)]);

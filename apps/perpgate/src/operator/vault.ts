@@ -11,6 +11,7 @@ import {
   joinSignatures,
   readAdminFile,
   readVaultSetup,
+  requestOfVotes,
   signVaultData,
   VAULT_ABI,
   VAULT_BYTECODE,
@@ -209,6 +210,39 @@ export async function finalize(path: string, options: Sending): Promise<number> 
   const call = { functionName: FINALIZE[file.action], args: [file.data] };
   const transaction = await send(client, options, vault, call);
   return done(options, { vault, transaction }, `${file.action} is in force by ${transaction}`);
+}
+
+/** Starts the payment of a withdrawal; anyone may, and pays the gas. */
+export async function request(
+  path: string,
+  options: Sending & { readonly vault: string },
+): Promise<number> {
+  const votes: unknown = read(path, JSON.parse);
+  const client = clientOf(options.rpc);
+  const vault = addressOf(options.vault, "--vault");
+  const { chainId, venueId, attestors } = await readStatus(client, vault);
+  const made = await requestOfVotes(votes, { chainId, venueId, vault }, attestors);
+  if (typeof made === "string") throw new StartError(`${path}: ${made}`);
+  const { withdrawal, signatures } = made;
+  const call = { functionName: "request", args: [withdrawal, signatures] };
+  const transaction = await send(client, options, vault, call);
+  const id = String(withdrawal.id);
+  const next = `its dispute period has begun: vault pay ${id}`;
+  return done(options, { vault, id, transaction }, `withdrawal ${id}: ${transaction}; ${next}`);
+}
+
+/** Pays a withdrawal after its dispute period. */
+export async function pay(
+  text: string,
+  options: Sending & { readonly vault: string },
+): Promise<number> {
+  const id = units(text, "id");
+  const client = clientOf(options.rpc);
+  const vault = addressOf(options.vault, "--vault");
+  await readStatus(client, vault);
+  const call = { functionName: "finalize", args: [id] };
+  const transaction = await send(client, options, vault, call);
+  return done(options, { vault, id: text, transaction }, `withdrawal ${id} is paid: ${transaction}`);
 }
 
 function administrationOf(

@@ -10,7 +10,6 @@ import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import {
   joinSignatures,
-  readWithdrawalRequest,
   signerOf,
   signVaultData,
   signWithdrawal,
@@ -126,48 +125,3 @@ test("joinSignatures: ascending signers, exactly a quorum, whatever order they c
     expect(await joinSignatures(digest, [bad, b!], group)).toEqual({ problem: "malformed" });
   }
 });
-
-const TEXT = {
-  withdrawal: {
-    token: WITHDRAWAL.token,
-    account: WITHDRAWAL.account.toLowerCase(),
-    amount: "1500000",
-    id: "48213",
-    deadline: "1800000000",
-  },
-  signatures: [`0x${"11".repeat(65)}`],
-};
-
-test("readWithdrawalRequest: a request", () => {
-  expect(readWithdrawalRequest(TEXT)).toEqual({
-    withdrawal: WITHDRAWAL,
-    signatures: TEXT.signatures,
-  });
-});
-
-test.each<[string, unknown]>([
-  ["nothing", undefined],
-  ["a text", "x"],
-  ["no withdrawal", { signatures: [] }],
-  ["a number", withField({ amount: 1_500_000 })],
-  ["a negative number", withField({ amount: "-1" })],
-  ["a leading zero", withField({ id: "01" })],
-  ["hex", withField({ amount: "0x10" })],
-  ["2^128", withField({ amount: String(2n ** 128n) })],
-  ["2^64", withField({ id: String(2n ** 64n) })],
-  ["no deadline", withField({ deadline: undefined })],
-  ["a short address", withField({ token: "0x12" })],
-  [
-    "a wrong checksum",
-    withField({ token: WITHDRAWAL.token.replace("af88d065e77c8cC", "af88d065e77c8CC") }),
-  ],
-  ["33 signatures", { ...TEXT, signatures: Array<string>(33).fill(TEXT.signatures[0]!) }],
-  ["a short signature", { ...TEXT, signatures: ["0x11"] }],
-  ["signatures that are none", { ...TEXT, signatures: "0x" }],
-])("readWithdrawalRequest: %s is undefined", (_, value) => {
-  expect(readWithdrawalRequest(value)).toBeUndefined();
-});
-
-function withField(change: object): unknown {
-  return { ...TEXT, withdrawal: { ...TEXT.withdrawal, ...change } };
-}

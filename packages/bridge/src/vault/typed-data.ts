@@ -10,7 +10,6 @@ import {
   getAddress,
   type Hex,
   hashTypedData,
-  isAddress,
   isHex,
   parseSignature,
   recoverAddress,
@@ -189,48 +188,4 @@ export async function signerOf(digest: Hex, signature: Hex): Promise<Address | u
   } catch {
     return undefined;
   }
-}
-
-export interface WithdrawalRequest {
-  readonly withdrawal: Withdrawal;
-  readonly signatures: readonly Hex[];
-}
-
-const DECIMAL = /^(?:0|[1-9]\d{0,38})$/;
-const MAX_SIGNATURES = 32;
-
-/**
- * A request from JSON that anyone may have written: decimal texts for numbers, at most 32 signatures. Undefined
- * if it is malformed. Says nothing about the signatures: see `joinSignatures`.
- */
-export function readWithdrawalRequest(value: unknown): WithdrawalRequest | undefined {
-  const { withdrawal, signatures } = fieldsOf(value);
-  const { token, account, ...numbers } = fieldsOf(withdrawal);
-  const amount = integerOf(numbers.amount, 128);
-  const id = integerOf(numbers.id, 64);
-  const deadline = integerOf(numbers.deadline, 64);
-  if (amount === undefined || id === undefined || deadline === undefined) return undefined;
-  if (!isAddressText(token) || !isAddressText(account)) return undefined;
-  if (!Array.isArray(signatures) || signatures.length > MAX_SIGNATURES) return undefined;
-  if (!signatures.every(isSignatureText)) return undefined;
-  const addresses = { token: getAddress(token), account: getAddress(account) };
-  return { withdrawal: { ...addresses, amount, id, deadline }, signatures };
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
-}
-
-function integerOf(value: unknown, bits: number): bigint | undefined {
-  if (typeof value !== "string" || !DECIMAL.test(value)) return undefined;
-  const number = BigInt(value);
-  return number >> BigInt(bits) === 0n ? number : undefined;
-}
-
-function isAddressText(value: unknown): value is Address {
-  return typeof value === "string" && isAddress(value);
-}
-
-function isSignatureText(value: unknown): value is Hex {
-  return typeof value === "string" && /^0x[0-9a-f]{130}$/i.test(value);
 }
