@@ -151,7 +151,7 @@ export abstract class AccountTrader extends AccountReader {
   }
 
   /**
-   * Has dollars paid to the account's own address on a chain; amount and `fee` leave the wallet at once. The
+   * Has dollars paid to the account's own address on a chain; amount and `fee` leave the wallet immediately. The
    * withdrawal is `queued`, and `paid` minutes later; `withdrawalById` follows it.
    *
    * @example

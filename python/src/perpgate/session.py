@@ -102,7 +102,7 @@ class Session(AccountReader):
         return self._submit(path_of("positions", symbol, "margin"), body)
 
     def withdraw(self, chain: str, token: str, amount: Number, *, nonce: Optional[int] = None) -> Json:
-        """Has dollars paid to the account's own address on a chain; amount and fee leave the wallet at once."""
+        """Has dollars paid to the account's own address on a chain; amount and fee leave the wallet immediately."""
         body: Json = {"chain": chain, "token": token, "amount": amount}
         if nonce is not None:
             body["nonce"] = nonce

@@ -242,7 +242,11 @@ export async function pay(
   await readStatus(client, vault);
   const call = { functionName: "finalize", args: [id] };
   const transaction = await send(client, options, vault, call);
-  return done(options, { vault, id: text, transaction }, `withdrawal ${id} is paid: ${transaction}`);
+  return done(
+    options,
+    { vault, id: text, transaction },
+    `withdrawal ${id} is paid: ${transaction}`,
+  );
 }
 
 function administrationOf(

@@ -61,9 +61,17 @@ async function vote(key: Hex, changes: Partial<WithdrawalVote> = {}) {
 const [A, B, C] = SIGNERS.map(({ key }) => key) as [Hex, Hex, Hex];
 
 test("a quorum in any order: exactly two signatures, ascending signers", async () => {
-  const [a, b, c] = await Promise.all([vote(A), vote(B, { attestor: 1 }), vote(C, { attestor: 2 })]);
+  const [a, b, c] = await Promise.all([
+    vote(A),
+    vote(B, { attestor: 1 }),
+    vote(C, { attestor: 2 }),
+  ]);
   const both = concatHex([signatureIn(a), signatureIn(b)]);
-  for (const votes of [[c, b, a], [b, a], [a, a, b]]) {
+  for (const votes of [
+    [c, b, a],
+    [b, a],
+    [a, a, b],
+  ]) {
     expect(await requestOfVotes({ votes }, DOMAIN, GROUP)).toMatchObject({
       withdrawal: { id: 48_213n, amount: 25_000_000n, account: `0x${"cc".repeat(20)}` },
       signatures: both,
@@ -92,9 +100,9 @@ describe("a vote that does not count spoils no others, and completes no quorum",
     expect(await requestOfVotes({ votes }, DOMAIN, GROUP)).toBe(
       "1 of 2 attestors of the vault have signed",
     );
-    expect(await requestOfVotes({ votes: [...votes, await vote(C)] }, DOMAIN, GROUP)).toHaveProperty(
-      "signatures",
-    );
+    expect(
+      await requestOfVotes({ votes: [...votes, await vote(C)] }, DOMAIN, GROUP),
+    ).toHaveProperty("signatures");
   });
 
   test("other things, and too many votes", async () => {

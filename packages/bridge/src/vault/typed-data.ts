@@ -7,7 +7,6 @@ import {
   type Address,
   concatHex,
   domainSeparator,
-  getAddress,
   type Hex,
   hashTypedData,
   isHex,

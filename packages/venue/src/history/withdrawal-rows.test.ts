@@ -297,3 +297,36 @@ test("verify: a body, a vote's text or its amount that says something else is fo
   });
   expect(await signatures.verified()).toMatch(/says something else/);
 });
+
+test.each<[string, number | undefined, string, string | null]>([
+  ["a contract with its chain", 1, "66".repeat(20), null],
+  [
+    "a contract without",
+    undefined,
+    "66".repeat(20),
+    "a contract signed in, its chain is not logged",
+  ],
+  [
+    "another chain than the message's",
+    5,
+    "66".repeat(20),
+    "the message has the chain id 1, logged 5",
+  ],
+  ["a key with a chain", 1, "2".padStart(40, "0"), "a key signed in, a contract's chain is logged"],
+])("verify: a sign-in by %s", async (_, contractChainId, signer, fault) => {
+  const scene = await Scene.open();
+  const { driver } = scene;
+  const raw = rawOf(generateKeyPairSync("ed25519").publicKey);
+  const [address, siweNonce] = ["2".padStart(40, "0"), "nonce2"];
+  const key = fingerprintOf(raw);
+  const resource = `urn:perpgate:session?key=${raw.toString("hex")}`;
+  const stampMs = driver.venue.views.timeMs;
+  const named = { key, tokenHash: "2".repeat(64), siweNonce };
+  const chain = contractChainId === undefined ? {} : { contractChainId };
+  await driver.submit(openSession({ stampMs, address, ...named, ...chain }), {
+    signed: Buffer.from(signInMessage(address, siweNonce, [resource])),
+    signature: Buffer.from(signer),
+    publicKey: raw,
+  });
+  expect(await scene.verified()).toBe(fault);
+});
