@@ -11,8 +11,6 @@ import { expect, onTestFinished, test } from "vitest";
 
 const PROGRAM = fileURLToPath(new URL("../../bin/perpgate.js", import.meta.url));
 
-const FIXTURE = fileURLToPath(new URL("../../../../examples/sandbox_fixture.py", import.meta.url));
-
 interface Started {
   readonly url: string;
   readonly control: string;
@@ -128,12 +126,29 @@ test("sandbox --scenario: says when it is over; a bad file is one line with its 
   expect(stderr).toContain(`${file}:1:6: no action is called pryce`);
 });
 
-const hasPython = spawnSync("python3", ["--version"]).status === 0;
-if (!hasPython) process.stderr.write("no python3: the fixture for pytest is not tested\n");
+const EXAMPLES = [
+  ["Python", "python3", ["--version"], [example("sandbox_fixture.py")]],
+  ["Go", "go", ["version"], ["run", example("sandbox.go")]],
+] as const;
 
-test.skipIf(!hasPython)("the fixture for pytest, as a program: bought, crashed, stopped", () => {
-  const words = [FIXTURE, process.execPath, PROGRAM];
-  const { status, stdout, stderr } = spawnSync("python3", words, { encoding: "utf8" });
-  expect([status, stderr]).toEqual([0, ""]);
-  expect(stdout).toMatch(/^bought at 65\d\d\d[^,]*, stopped at (?:5|60)\d\d\d/);
-});
+for (const [language, program, version, run] of EXAMPLES) {
+  const isMissing = spawnSync(program, version).status !== 0;
+  if (isMissing && process.env[`REQUIRE_${language.toUpperCase()}`] === "1") {
+    throw new Error(`REQUIRE_${language.toUpperCase()} is set, but there is no ${program}`);
+  }
+  if (isMissing)
+    process.stderr.write(`no ${program}: the sandbox's example for it is not tested\n`);
+  test.skipIf(isMissing)(
+    `${language}, with its standard library: buys, crashes, is stopped`,
+    () => {
+      const words = [...run, process.execPath, PROGRAM];
+      const { status, stdout, stderr } = spawnSync(program, words, { encoding: "utf8" });
+      expect([status, stderr]).toEqual([0, ""]);
+      expect(stdout).toMatch(/^bought at 65\d\d\d[^,]*, stopped at (?:5|60)\d\d\d/);
+    },
+  );
+}
+
+function example(name: string): string {
+  return fileURLToPath(new URL(`../../../../examples/${name}`, import.meta.url));
+}
