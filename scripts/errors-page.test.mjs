@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { errorsPage } from "./errors-page.mjs";
 
 describe("docs/errors.md", () => {
-  it("is up to date with the error table; if not: npm run docs:errors", () => {
+  it("is up to date with the error table; if not: npm run docs -- errors", () => {
     const page = readFileSync(new URL("../docs/errors.md", import.meta.url), "utf8");
     expect(page).toBe(errorsPage(ERROR_TABLE));
   });

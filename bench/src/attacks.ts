@@ -15,7 +15,7 @@ import { parseOptions } from "./harness/options.js";
 import { machine, messageOf, progress } from "./harness/report.js";
 
 const options = parseOptions({
-  command: "test:attacks",
+  command: "npm run test:attacks --",
   about: "Attacks from one client address while an honest trader is measured.",
   numbers: {
     seconds: ["length of each run", 2],

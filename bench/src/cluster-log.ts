@@ -19,7 +19,7 @@ const PROBE = "probe";
 const WARM_UP_MS = 500;
 
 const options = parseOptions({
-  command: "bench:cluster-log",
+  command: "npm run bench -- cluster-log",
   about: "Publish to delivery through the replicated log, compared with JetStream alone.",
   numbers: {
     milliseconds: ["length of a turn", 3000, 500],

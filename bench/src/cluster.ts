@@ -20,7 +20,7 @@ import { parseOptions } from "./harness/options.js";
 import { inTurns, type LatencySummary, median, Report } from "./harness/report.js";
 
 const options = parseOptions({
-  command: "bench:cluster",
+  command: "npm run bench -- cluster",
   about: "Orders through three gateways over one log, compared with JetStream alone.",
   numbers: {
     orders: ["orders of a turn", 2_000, 300],

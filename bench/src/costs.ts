@@ -22,7 +22,7 @@ import {
 } from "./harness/wire.js";
 
 const options = parseOptions({
-  command: "bench:costs",
+  command: "npm run bench -- costs",
   about: "Processor time of each kind of request, compared with what the cost budget charges.",
   numbers: {
     seconds: ["seconds of each kind", 3, 1],

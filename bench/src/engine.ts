@@ -14,7 +14,7 @@ import { Report } from "./harness/report.js";
 const ACCOUNTS = 10_000;
 
 const options = parseOptions({
-  command: "bench:engine",
+  command: "npm run bench -- engine",
   about: "The bare book and the whole apply path, compared with peers on the same operations.",
   numbers: {
     commands: ["commands through the book and the whole engine", 400_000, 200_000],

@@ -23,7 +23,7 @@ const BARS: Readonly<Record<string, readonly [rate: string, p50: string, p99: st
 };
 
 const options = parseOptions({
-  command: "bench:gateways",
+  command: "npm run bench -- gateways",
   about: "Signed, durable orders over REST on two gateways, turn by turn.",
   numbers: {
     count: ["orders of a turn at saturation", 1_000, 500],

@@ -19,7 +19,7 @@ const FILE_MIB = 64;
 const WARM_UP_MS = 300;
 
 const options = parseOptions({
-  command: "bench:journal",
+  command: "npm run bench -- journal",
   about: "Append to durable, compared with a bare write + fdatasync loop.",
   numbers: {
     milliseconds: ["length of a turn of appends", 1_500, 700],

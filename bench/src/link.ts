@@ -10,7 +10,7 @@ import { parseOptions } from "./harness/options.js";
 import { inTurns, median, medianRatio, Report } from "./harness/report.js";
 
 const options = parseOptions({
-  command: "bench:link",
+  command: "npm run bench -- link",
   about: "Requests and answers over the link's Unix socket, compared with the same bytes raw.",
   numbers: {
     count: ["requests of a turn", 40_000, 20_000],

@@ -1,5 +1,5 @@
 /**
- * Every bench in one table.
+ * Every bench in one table, or with a name that bench alone, with its options.
  *
  * Each part is a process, so that none inherits another's heap. A part that fails or does not end in
  * time is named below the table, the others still run, and the command ends with code 1.
@@ -10,7 +10,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { endProcess } from "./harness/child.js";
-import { parseOptions } from "./harness/options.js";
+import { exitWithUsageError, parseOptions } from "./harness/options.js";
 import {
   alignedTable,
   type BenchResult,
@@ -22,14 +22,36 @@ import {
 } from "./harness/report.js";
 
 const PAGE = fileURLToPath(new URL("../../docs/performance.md", import.meta.url));
+/** Of the table. */
 const PARTS = ["engine", "journal", "orders", "reads", "streams", "recovery", "gateways"];
+/** By name alone. */
+const OTHERS = ["cluster", "cluster-log", "costs", "link", "matching", "service", "store", "work"];
 /** These have a large young generation, and collect garbage on demand. */
-const LARGE_HEAP = ["engine", "recovery"];
+const LARGE_HEAP = ["--expose-gc", "--max-semi-space-size=128"];
+const NODE_FLAGS: Readonly<Record<string, readonly string[]>> = {
+  engine: LARGE_HEAP,
+  matching: LARGE_HEAP,
+  recovery: LARGE_HEAP,
+  service: ["--max-semi-space-size=64"],
+  store: LARGE_HEAP,
+  work: LARGE_HEAP,
+};
 /** Far beyond what a part takes: a part that hangs must not stop the others. */
 const LIMIT_MS = 900_000;
 
+const [named] = process.argv.slice(2);
+if (named !== undefined && !named.startsWith("-")) {
+  if (![...PARTS, ...OTHERS].includes(named)) exitWithUsageError(`there is no bench "${named}"`);
+  const child = spawn(process.execPath, argumentsOf(named, process.argv.slice(3)), {
+    stdio: "inherit",
+  });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
+  const [code] = await once(child, "close");
+  process.exit(code ?? 1);
+}
+
 const options = parseOptions({
-  command: "bench",
+  command: "npm run bench -- [NAME]",
   about:
     "Measures every part of the venue next to a floor or a peer of the same run: one table, about\n" +
     "two minutes. The figures depend on an otherwise idle machine.",
@@ -40,10 +62,13 @@ const options = parseOptions({
   },
 });
 
-async function runPart(name: string): Promise<BenchResult> {
+function argumentsOf(name: string, flags: readonly string[]): string[] {
   const script = fileURLToPath(new URL(`./${name}.js`, import.meta.url));
-  const flags = LARGE_HEAP.includes(name) ? ["--expose-gc", "--max-semi-space-size=128"] : [];
-  const args = [...flags, script, "--json", ...(options.has("full") ? [] : ["--short"])];
+  return [...(NODE_FLAGS[name] ?? []), script, ...flags];
+}
+
+async function runPart(name: string): Promise<BenchResult> {
+  const args = argumentsOf(name, ["--json", ...(options.has("full") ? [] : ["--short"])]);
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let isLate = false;
   const timer = setTimeout(() => {

@@ -19,7 +19,7 @@ import { readWorkload, type Workload } from "./matching/workload.js";
 const SCENARIOS = ["static", "normal", "swing-25", "swing-40", "flash-crash"];
 
 const options = parseOptions({
-  command: "bench:matching",
+  command: "npm run bench -- matching",
   about:
     "The workloads of flash1-dev/matching-engine-benchmark through the whole apply path, next to a\n" +
     "reference engine of the harness, whose output must be equal.",

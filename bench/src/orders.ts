@@ -15,7 +15,7 @@ import { parseOptions } from "./harness/options.js";
 import { inTurns, median, medianRatio, Report } from "./harness/report.js";
 
 const options = parseOptions({
-  command: "bench:orders",
+  command: "npm run bench -- orders",
   about: "Signed, durable orders over REST and sockets, compared with the least a gateway must do.",
   numbers: {
     count: ["orders of a turn at saturation", 1_000, 1_000],

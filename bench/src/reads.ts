@@ -10,7 +10,7 @@ import { parseOptions } from "./harness/options.js";
 import { inTurns, median, medianRatio, Report } from "./harness/report.js";
 
 const options = parseOptions({
-  command: "bench:reads",
+  command: "npm run bench -- reads",
   about: "GET book with 50 levels a side, compared with a constant Fastify answer.",
   numbers: {
     count: ["reads of a turn", 10_000, 10_000],

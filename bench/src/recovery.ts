@@ -32,7 +32,7 @@ const TAIL_BATCHES = 160;
 const REPLAY_BAR = 125_000;
 
 const options = parseOptions({
-  command: "bench:recovery",
+  command: "npm run bench -- recovery",
   about: "Replay of a log, snapshot and tail, and the opening of a venue.",
   numbers: {
     commands: ["commands in the log", 1_000_000, 100_000],

@@ -16,7 +16,7 @@ import { appendCrowd } from "./service/crowd-log.js";
 import { PriceFeed } from "./service/price-feed.js";
 
 const options = parseOptions({
-  command: "bench:service",
+  command: "npm run bench -- service",
   about:
     "A million reached stops, walls and failed orders next to honest traders of a live gateway.",
   numbers: {

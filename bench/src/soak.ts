@@ -6,7 +6,7 @@ import { soakPage } from "./soak/report.js";
 import { runSoak } from "./soak/soak.js";
 
 const options = parseOptions({
-  command: "soak",
+  command: "npm run soak --",
   about:
     "Traders at a third of saturation, bots, short-lived and slow readers, attacks, snapshots and\n" +
     "restarts by SIGTERM and SIGKILL. Fails when memory, handles, bytes an order or p99 grow, when\n" +

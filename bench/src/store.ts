@@ -24,7 +24,7 @@ const REBUILD_BAR = 40_000;
 const SHARE_BAR = 5;
 
 const options = parseOptions({
-  command: "bench:store",
+  command: "npm run bench -- store",
   about: "The store of the past: bytes, rebuild, pages, the main thread's share.",
   numbers: {
     commands: ["commands in the log", 1_000_000, 100_000],

@@ -15,7 +15,7 @@ import type { Peer } from "./harness/peers.js";
 import { inTurns, median, medianRatio, progress, Report } from "./harness/report.js";
 
 const options = parseOptions({
-  command: "bench:streams",
+  command: "npm run bench -- streams",
   about: "Bytes of the book stream, and its fan-out.",
   numbers: {
     sockets: ["readers of the book", 1_000, 1_000],

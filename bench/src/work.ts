@@ -9,7 +9,7 @@ import { parseOptions } from "./harness/options.js";
 import { progress, Report } from "./harness/report.js";
 
 const options = parseOptions({
-  command: "bench:work",
+  command: "npm run bench -- work",
   about: "Searches for the commands that take the most of the engine: units, time, time per unit.",
   numbers: {
     seeds: ["searches, each with three goals", 4, 1],

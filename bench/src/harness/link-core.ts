@@ -1,4 +1,4 @@
-/** The core's side of bench:link, a process. */
+/** The core's side of the bench of the link, a process. */
 import { CoreLink, listenForEdges } from "@perpgate/link";
 import { handlersWith, NO_NOTICES } from "@perpgate/link/testing";
 import { serve } from "./child.js";

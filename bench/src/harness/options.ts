@@ -36,7 +36,7 @@ export function parseOptions<N extends string = never, T extends string = never>
   if (values.help === true) {
     const flags = [...texts.map(([name, about]) => [`${name} X`, about] as const), ...switches];
     const lines = flags.map(([flag, about]) => `  --${flag.padEnd(20)}${about}`).join("\n");
-    console.log(`Usage: npm run ${usage.command} -- [options]\n\n${usage.about}\n\n${lines}`);
+    console.log(`Usage: ${usage.command} [options]\n\n${usage.about}\n\n${lines}`);
     process.exit(0);
   }
   for (const name of numbers.keys()) {

@@ -1,6 +1,6 @@
 /**
  * Static tests in CCXT's format (`testing/static`): for a call the request that is sent, and for a response
- * what the call returns. Nothing reaches a network. `npm run ccxt:static` writes the files again.
+ * what the call returns. Nothing reaches a network. `npm run docs -- ccxt` writes the files again.
  */
 
 import { readFileSync } from "node:fs";
@@ -38,7 +38,7 @@ function fileOf<T>(kind: string): T {
   return JSON.parse(readFileSync(url, "utf8"));
 }
 
-if (process.env.UPDATE_STATIC === "1") await recordStatic();
+if (process.env.UPDATE_DOCS === "1") await recordStatic();
 const REQUESTS = fileOf<StaticFile<RequestCase>>("request");
 const RESPONSES = fileOf<StaticFile<ResponseCase>>("response");
 

@@ -13,7 +13,7 @@ import {
 
 const INTRODUCTION = `# The link between edges and cores
 
-This page is generated from the table of frames in \`packages/link/src/frames.ts\`; \`npm run docs:link\`
+This page is generated from the table of frames in \`packages/link/src/frames.ts\`; \`npm run docs -- link\`
 writes it again. The link is internal: both sides are of one release, and no client speaks it.
 
 An edge sends requests, and the core answers or refuses each once, in any order. Either side sends

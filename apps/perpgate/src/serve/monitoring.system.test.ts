@@ -294,7 +294,7 @@ test("every metric of the project is alerted on or shown", () => {
 });
 
 test("the table of alerts in docs/operating.md is that of the rules", () => {
-  const marks = ["<!-- alerts: npm run docs:alerts -->\n", "<!-- end of alerts -->"] as const;
+  const marks = ["<!-- alerts: npm run docs -- alerts -->\n", "<!-- end of alerts -->"] as const;
   const from = guide.indexOf(marks[0]) + marks[0].length;
   const to = guide.indexOf(marks[1]);
   const lines = rules.map(({ alert, expr, for: span, labels, annotations }) => {

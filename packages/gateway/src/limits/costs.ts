@@ -1,7 +1,7 @@
 /**
  * The cost of serving a client, in microseconds of processor time.
  *
- * The figures are measured (`npm run bench:costs` prints measured and charged cost) and rounded up. They
+ * The figures are measured (`npm run bench -- costs` prints measured and charged cost) and rounded up. They
  * are constants: a charge must not depend on how busy the machine is. They include the work of other
  * threads, such as the signature check of an order.
  *
@@ -49,7 +49,7 @@ export const COST = {
   historyRow: 12,
   /**
    * A work unit of the engine (docs/engine.md, "Work"), of a command that took more than an ordinary one.
-   * `bench:work` measures it.
+   * `npm run bench -- work` measures it.
    */
   workUnit: 1,
   /** Reading a book for its first reader, without the encoding of its levels. */

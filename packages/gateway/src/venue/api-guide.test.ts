@@ -1,6 +1,6 @@
 /**
  * docs/api.md: every example of it is what a real gateway answers. After a change of the interface,
- * `npm run docs:api` writes the answers into the page.
+ * `npm run docs -- api` writes the answers into the page.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import {

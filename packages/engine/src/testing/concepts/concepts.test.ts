@@ -1,6 +1,6 @@
 /**
  * docs/concepts.md and docs/orders.md: every table of them is what the engine computes, to the last
- * digit. After a change of the rules, `npm run docs:concepts` writes the figures into the pages; the
+ * digit. After a change of the rules, `npm run docs -- concepts` writes the figures into the pages; the
  * words are up to you.
  */
 import { readFileSync, writeFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
  * "The largest work units of one command and of one tick hold under a search that tries to maximise them."
  * Here with small limits and accounts, so that a venue is built in milliseconds; `npm test -- --long work`
- * has many searches, and `bench:work` the real limits, and time. PERPGATE_WORK_SEEDS=n sets their number.
+ * has many searches, and `npm run bench -- work` the real limits, and time. PERPGATE_WORK_SEEDS=n sets their number.
  */
 import { describe, expect, test } from "vitest";
 import { RULE_SETS } from "../../versions.js";
