@@ -199,6 +199,9 @@ test("withdraw: to the account's own address alone; a refusal is CCXT's; fetchWi
     fee: { cost: 1 },
   });
   expectTransaction(exchange, asked);
-  expect(await exchange.fetchWithdrawals("USDC")).toEqual([asked]);
+  // Only the answer to the request says whether it was a repeat.
+  const { replayed, ...info } = asked.info;
+  expect(replayed).toBe(false);
+  expect(await exchange.fetchWithdrawals("USDC")).toEqual([{ ...asked, info }]);
   expect(await exchange.fetchWithdrawals("USDT")).toEqual([]);
 });

@@ -11,6 +11,7 @@ import { NO_EVIDENCE, newLogKey, verify } from "@perpgate/venue";
 import { beginLog } from "@perpgate/venue/testing";
 import { afterAll, describe, expect, test } from "vitest";
 import { StreamClient } from "../ws/testing/stream-client.js";
+import { recoverWallet } from "./testing/recover-wallet.js";
 import { newFolder, type RunningVenue, runVenue, START_MS } from "./testing/running-venue.js";
 import { Trader } from "./testing/trader.js";
 
@@ -143,7 +144,7 @@ describe("terms of exits", () => {
     await at.venue.submitted(upgrade, NO_EVIDENCE, () => undefined);
     expect((await trader.signed("/v1/orders", order)).status).toBe(200);
     await at.stop();
-    expect(await verify(directory, { signatures: async () => null })).toMatchObject({
+    expect(await verify(directory, { signatures: recoverWallet })).toMatchObject({
       fault: null,
     });
   });
@@ -405,7 +406,7 @@ describe("exits elsewhere", () => {
     expect(again.body).toEqual({ ...placed, elapsedMs: expect.any(Number) });
     expect((await later.cancel(`${placed.orderId}.1`)).status).toBe(200);
     await after.stop();
-    const { fault } = await verify(directory, { signatures: async () => null });
+    const { fault } = await verify(directory, { signatures: recoverWallet });
     expect(fault).toBeNull();
   });
 });

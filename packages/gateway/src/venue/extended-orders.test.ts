@@ -3,6 +3,7 @@
 import { verify } from "@perpgate/venue";
 import { afterAll, describe, expect, test } from "vitest";
 import { StreamClient } from "../ws/testing/stream-client.js";
+import { recoverWallet } from "./testing/recover-wallet.js";
 import { newFolder, runVenue } from "./testing/running-venue.js";
 import { Trader } from "./testing/trader.js";
 
@@ -474,7 +475,7 @@ test("verify: the signed bodies of all of it mean what the log has, refused oper
   statuses.push(...Object(batch.body).results.map((result: { status: number }) => result.status));
   expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 400, 400, 404, 200, 200]);
   await at.stop();
-  const { fault } = await verify(at.directory, { signatures: async () => null });
+  const { fault } = await verify(at.directory, { signatures: recoverWallet });
   expect(fault).toBeNull();
 });
 

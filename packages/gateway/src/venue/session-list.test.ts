@@ -1,5 +1,6 @@
 import { verify } from "@perpgate/venue";
 import { afterAll, expect, test } from "vitest";
+import { recoverWallet } from "./testing/recover-wallet.js";
 import { runVenue, START_MS } from "./testing/running-venue.js";
 import { Trader } from "./testing/trader.js";
 
@@ -87,6 +88,6 @@ test("token: another session's position, or none, is invalid", async () => {
 
 test("verify --signatures: checks who ended whose sessions", async () => {
   await at.stop();
-  const { fault } = await verify(at.directory, { signatures: async () => null });
+  const { fault } = await verify(at.directory, { signatures: recoverWallet });
   expect(fault).toBeNull();
 });

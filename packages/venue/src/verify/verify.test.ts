@@ -60,17 +60,21 @@ class Signer {
 interface SignIn {
   /** What signed the message; the address's own key if missing. */
   readonly wallet?: string;
+  /** The chain of the contract that confirmed it. */
+  readonly contractChainId?: number;
   readonly isBound?: boolean;
 }
 
 async function signIn(driver: TestVenue, name: number, signer: Signer, more: SignIn = {}) {
-  const { wallet, isBound = true } = more;
+  const { wallet, contractChainId, isBound = true } = more;
   const address = addressOf(name);
   const key = fingerprintOf(signer.raw);
   const siweNonce = `nonce${name}`;
   const resources = isBound ? [`urn:perpgate:session?key=${signer.raw.toString("hex")}`] : [];
   const tokenHash = address.padStart(64, "0");
-  const command = openSession({ stampMs: START_MS, address, key, tokenHash, siweNonce });
+  const named = { address, key, tokenHash, siweNonce };
+  const chain = contractChainId === undefined ? {} : { contractChainId };
+  const command = openSession({ stampMs: START_MS, ...named, ...chain });
   const { seq } = await driver.submit(command, {
     signed: Buffer.from(signInMessage(address, siweNonce, resources)),
     signature: Buffer.from(wallet ?? address),
@@ -264,6 +268,7 @@ describe("verify", () => {
     const { driver } = await someVenue();
     const { session } = await signIn(driver, 9, new Signer("ed25519"), {
       wallet: "a contract's word",
+      contractChainId: 1,
     });
     await driver.venue.close();
     const report = await verify(folder, { signatures: recover });
