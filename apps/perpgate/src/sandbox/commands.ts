@@ -11,9 +11,7 @@ export function addSandboxCommand(program: Command): void {
   program.commandsGroup("Test a bot:");
   addCommand(program, "sandbox", {
     summary: "run a venue for tests, with its time and prices in your hands",
-    usage: [
-      "[--manual | --speed N] [--scenario NAME|FILE] [--seed N] [--port N] [--control N] [--market SYMBOL]…",
-    ],
+    usage: ["[--manual | --speed N] [--scenario NAME|FILE] [--market SYMBOL]… [options]"],
     about: `Runs a whole venue for tests: real REST and WebSocket, quotes around an index that moves only
 when you say so, and a control API for programs in any language (docs/sandbox.md). Everything is
 gone when it stops. Not for trading: anyone on this machine can move its time and prices.
