@@ -36,4 +36,5 @@ export * from "./units.js";
 export * from "./vote.js";
 export * from "./vote-text.js";
 export * from "./wire-names.js";
+export * from "./withdrawal-leaf.js";
 export * from "./withdrawal-vote.js";

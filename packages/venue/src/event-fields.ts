@@ -89,9 +89,22 @@ export const DEPOSIT_SETTLED = offsetsOf("DepositSettled");
 export const DEPOSIT_REORGED = offsetsOf("DepositReorged");
 export const DEPOSIT_PART_CREDITED = offsetsOf("DepositPartCredited");
 export const WITHDRAWAL_REQUESTED = offsetsOf("WithdrawalRequested");
+export const WITHDRAWAL_ACKNOWLEDGED = offsetsOf("WithdrawalAcknowledged");
 export const WITHDRAWAL_PROGRESSED = offsetsOf("WithdrawalProgressed");
 export const WITHDRAWAL_PAID = offsetsOf("WithdrawalPaid");
 export const WITHDRAWAL_EXPIRED = offsetsOf("WithdrawalExpired");
 export const DEPOSIT_REOPENED = offsetsOf("DepositReopened");
 export const DEPOSIT_REORG_SETTLED = offsetsOf("DepositReorgSettled");
 export const SEALED = offsetsOf("BlockSealed");
+
+/** The block that an acknowledgement at this offset says it will be in; undefined for another event. */
+export function promisedBlock(words: ArrayLike<number>, at: number): number | undefined {
+  switch (words[at]) {
+    case EVENT.OrderAcknowledged:
+      return words[at + ACKNOWLEDGED.block];
+    case EVENT.WithdrawalAcknowledged:
+      return words[at + WITHDRAWAL_ACKNOWLEDGED.block];
+    default:
+      return undefined;
+  }
+}

@@ -5,6 +5,7 @@
  * The number of a kind and the order of its fields are part of the log's meaning: append only.
  */
 import { ACKNOWLEDGED_FIELDS } from "@perpgate/protocol/acknowledgement-leaf";
+import { WITHDRAWAL_LEAF_FIELDS } from "@perpgate/protocol/withdrawal-leaf";
 
 export const EVENT_FIELDS = {
   VenueStarted: ["timeMs", "fundMicros"],
@@ -177,6 +178,8 @@ export const EVENT_FIELDS = {
   WithdrawalExpired: ["withdrawalId", "account", "amountMicros", "feeMicros", "walletMicros"],
   /** `leader` is the position of its CoreLeads. */
   LeaderChanged: ["epoch", "leader"],
+  /** Follows WithdrawalRequested: its leaf in the tree of the block. */
+  WithdrawalAcknowledged: WITHDRAWAL_LEAF_FIELDS,
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

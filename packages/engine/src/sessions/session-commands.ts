@@ -68,18 +68,16 @@ function noteContract(s: VenueState, account: number, { contractChainId }: OpenS
   else contractChains.set(account, contractChainId);
 }
 
-/** Opens the account; its event has the address as four integers of five bytes. */
 export function announceAccount(s: VenueState, address: string): number {
   const account = s.openAccount(address);
-  const part = (at: number): number => Number.parseInt(address.slice(at, at + 10), 16);
-  emit.AccountOpened(s.events, {
-    account,
-    address1: part(0),
-    address2: part(10),
-    address3: part(20),
-    address4: part(30),
-  });
+  emit.AccountOpened(s.events, { account, ...addressWords(address) });
   return account;
+}
+
+/** The address as four integers of five bytes. */
+export function addressWords(address: string) {
+  const part = (at: number): number => Number.parseInt(address.slice(at, at + 10), 16);
+  return { address1: part(0), address2: part(10), address3: part(20), address4: part(30) };
 }
 
 /** A grant that the bound does not allow is made up at a later sign-in. */

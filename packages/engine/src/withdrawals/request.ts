@@ -1,9 +1,12 @@
 /** Withdraw: checks, the debit, and the withdrawal that waits for the attestors (docs/engine.md, "Withdrawals"). */
+import { clientIdWords, NO_CLIENT_ID } from "@perpgate/protocol/client-order-id";
 import type { Withdraw } from "../commands.js";
 import { emit } from "../events/event-log.js";
 import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
+import { addressWords } from "../sessions/session-commands.js";
 import { signingSession } from "../sessions/signing.js";
+import type { Session } from "../state/sessions.js";
 import type { VenueState } from "../state/venue.js";
 import { ALL_ACCOUNTS } from "../state/withdrawals.js";
 import type { WithdrawalConfig } from "./config.js";
@@ -116,5 +119,31 @@ export function reportWithdrawal(s: VenueState, command: Withdraw): void {
     deadlineMs,
     walletMicros: s.wallet(account),
   });
+  acknowledge(s, session, command, deadlineMs);
   session.nonces.remember(nonce, seq);
+}
+
+/** Puts what is paid into the tree of the block, where a checkpoint proves it to the attestors. */
+function acknowledge(
+  s: VenueState,
+  { account, number }: Session,
+  { chain, token, amountMicros, nonce }: Withdraw,
+  deadlineMs: number,
+): void {
+  const { chainId = 0 } = s.config!.withdrawals!.chains.find((each) => each.chain === chain) ?? {};
+  const [token1, token2] = clientIdWords(token) ?? NO_CLIENT_ID;
+  emit.WithdrawalAcknowledged(s.events, {
+    withdrawalId: s.seq,
+    account,
+    ...addressWords(s.addresses.at(account) ?? ""),
+    chainId,
+    token1,
+    token2,
+    amountMicros,
+    deadlineMs,
+    session: number,
+    nonce,
+    block: s.totals.block,
+  });
+  s.totals.blockAcks += 1;
 }

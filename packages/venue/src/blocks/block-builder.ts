@@ -8,8 +8,13 @@
  */
 import { createHash, type Hash } from "node:crypto";
 import { EVENT, type EventLog } from "@perpgate/engine";
-import { isPlainLeaf, LEAF_BYTES, PLAIN_LEAF_BYTES } from "@perpgate/protocol/core";
-import { ACKNOWLEDGED, eventWords, SEALED } from "../event-fields.js";
+import {
+  isPlainLeaf,
+  LEAF_BYTES,
+  PLAIN_LEAF_BYTES,
+  WITHDRAWAL_LEAF_BYTES,
+} from "@perpgate/protocol/core";
+import { ACKNOWLEDGED, eventWords, SEALED, WITHDRAWAL_ACKNOWLEDGED } from "../event-fields.js";
 import { AckList } from "./ack-list.js";
 import { NO_PARENT, type SealedBlock, seal } from "./block-header.js";
 import { type HashText, MerkleAccumulator } from "./merkle.js";
@@ -94,18 +99,25 @@ export class BlockBuilder {
     for (let at = 0; at < length; at += eventWords(words[at]!)) {
       const kind = words[at]!;
       if (kind === EVENT.OrderAcknowledged) {
-        if (words[at + ACKNOWLEDGED.block] !== this.number) {
-          throw new BlockFault(
-            `an acknowledgement names block ${words[at + ACKNOWLEDGED.block]}, ${this.number} is open`,
-          );
-        }
-        this.lastLeafHash = this.acks.add(leafAt(words, at));
-        this.list.add(words[at + ACKNOWLEDGED.ackNonce]!, this.lastLeafHash);
+        this.add(words, at, ACKNOWLEDGED.block, ACKNOWLEDGED.ackNonce);
+      } else if (kind === EVENT.WithdrawalAcknowledged) {
+        this.add(words, at, WITHDRAWAL_ACKNOWLEDGED.block, WITHDRAWAL_ACKNOWLEDGED.withdrawalId);
       } else if (kind === EVENT.BlockSealed) {
         sealedAt = at;
       }
     }
     return sealedAt;
+  }
+
+  /** `block` and `seq`: offsets of the fields. */
+  private add(words: Float64Array, at: number, block: number, seq: number): void {
+    if (words[at + block] !== this.number) {
+      throw new BlockFault(
+        `an acknowledgement names block ${words[at + block]}, ${this.number} is open`,
+      );
+    }
+    this.lastLeafHash = this.acks.add(leafAt(words, at));
+    this.list.add(words[at + seq]!, this.lastLeafHash);
   }
 
   private seal(seq: number, words: Float64Array, at: number): SealedBlock {
@@ -157,8 +169,11 @@ export class BlockBuilder {
   }
 }
 
-/** A leaf: the canonical bytes of the OrderAcknowledged event, kind included. */
+/** A leaf: the canonical bytes of an acknowledgement's event, kind included. */
 export function leafAt(words: Float64Array, at: number): Uint8Array {
+  if (words[at] === EVENT.WithdrawalAcknowledged) {
+    return new Uint8Array(words.buffer, words.byteOffset + at * 8, WITHDRAWAL_LEAF_BYTES);
+  }
   const { orderId, ackNonce, client1 } = ACKNOWLEDGED;
   const isPlain = isPlainLeaf(words[at + orderId]!, words[at + ackNonce]!, words[at + client1]!);
   const bytes = isPlain ? PLAIN_LEAF_BYTES : LEAF_BYTES;

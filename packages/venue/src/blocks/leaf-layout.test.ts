@@ -18,6 +18,8 @@ import {
   ORDER_STATUSES,
   ORDER_TYPES,
   readLeaf,
+  WITHDRAWAL_LEAF_BYTES,
+  WITHDRAWAL_LEAF_KIND,
 } from "@perpgate/protocol/core";
 import { expect, test } from "vitest";
 import { ACKNOWLEDGED, eventWords } from "../event-fields.js";
@@ -26,6 +28,8 @@ import { bytesOfWords } from "../history/rows.js";
 test("leaf: clients read the engine's event, its kind and its words as the engine numbers them", () => {
   expect(EVENT.OrderAcknowledged).toBe(ACKNOWLEDGED_KIND);
   expect(8 * eventWords(EVENT.OrderAcknowledged)).toBe(LEAF_BYTES);
+  expect(EVENT.WithdrawalAcknowledged).toBe(WITHDRAWAL_LEAF_KIND);
+  expect(8 * eventWords(EVENT.WithdrawalAcknowledged)).toBe(WITHDRAWAL_LEAF_BYTES);
   expect([MARKET_ORDER, LIMIT_ORDER, STOP_ORDER].map((code) => ORDER_TYPES[code])).toEqual([
     "market",
     "limit",

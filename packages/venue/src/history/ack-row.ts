@@ -4,7 +4,7 @@ import { HistoryDamaged } from "../venue-errors.js";
 
 export interface AckRow {
   readonly seq: number;
-  /** The canonical bytes of the OrderAcknowledged event: the leaf of the block's tree. */
+  /** The canonical bytes of the acknowledgement's event: the leaf of the block's tree. */
   readonly leaf: Buffer;
   /** SHA-256 of the body stored with this command: of an empty one within a batch, after its first. */
   readonly digest: Buffer;

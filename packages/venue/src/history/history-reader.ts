@@ -1,7 +1,13 @@
 /** The reads of a history: rows and pages of rows, from memory and disk. */
 import type { Resolution } from "@perpgate/protocol";
 import type { ClientIdWords } from "@perpgate/protocol/client-order-id";
-import { ApiError, type CandlePrice, exitKindOf, parentOf } from "@perpgate/protocol/core";
+import {
+  ApiError,
+  type CandlePrice,
+  exitKindOf,
+  isWithdrawalLeaf,
+  parentOf,
+} from "@perpgate/protocol/core";
 import { decodeBlock, type SealedBlock } from "../blocks/block-header.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { type AckRow, decodeAck } from "./ack-row.js";
@@ -85,7 +91,14 @@ export abstract class HistoryReader {
     return this.rows.positions.updatedAt(account, market) ?? 0;
   }
 
+  /** An order's acknowledgement. */
   ack(seq: number): AckRow | undefined {
+    const row = this.leaf(seq);
+    return row === undefined || isWithdrawalLeaf(row.leaf) ? undefined : row;
+  }
+
+  /** What the command at a seq put into its block: an order's acknowledgement, or a withdrawal's leaf. */
+  leaf(seq: number): AckRow | undefined {
     this.need(seq);
     const bytes = this.tables.acks.get(keyOf(seq));
     return bytes === undefined ? undefined : decodeAck(seq, bytes);
@@ -98,7 +111,7 @@ export abstract class HistoryReader {
     return bytes === undefined ? undefined : decodeResult(seq, bytes);
   }
 
-  /** The acknowledgements of a range of the log, in order. */
+  /** The leaves of a range of the log, in order. */
   acksBetween(first: number, last: number, limit = last - first + 1): AckRow[] {
     this.need(first);
     const entries = this.tables.acks.ascending(keyOf(first), keyOf(last + 1), limit);

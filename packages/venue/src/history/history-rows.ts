@@ -152,6 +152,11 @@ export class HistoryRows {
         this.positions.onSettled(words, at, timeMs);
         continue;
       } else if (kind === EVENT.OrderAcknowledged) {
+        if (isOn) {
+          this.onAcknowledged(applied, words, at);
+          this.changes.flag(words[at + ACKNOWLEDGED.account]!, FLAG.ACK);
+        }
+      } else if (kind === EVENT.WithdrawalAcknowledged) {
         if (isOn) this.onAcknowledged(applied, words, at);
       } else if (kind === EVENT.FundingApplied) {
         if (isOn) this.onFunding(words, at);
@@ -187,7 +192,6 @@ export class HistoryRows {
   private onAcknowledged({ seq, timeMs, evidence }: Applied, words: Float64Array, at: number) {
     const row = encodeAck(leafAt(words, at), sha256(evidence.signed), timeMs);
     this.sink.put(ROW_TABLES.acks, keyOf(seq), row);
-    this.changes.flag(words[at + ACKNOWLEDGED.account]!, FLAG.ACK);
   }
 
   /** Symbols and units, for readers of the file. */

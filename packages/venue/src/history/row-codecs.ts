@@ -5,7 +5,7 @@
 
 import { EVENT } from "@perpgate/engine";
 import { CLIENT_ID_WORDS, clientIdOf, clientIdWords } from "@perpgate/protocol/client-order-id";
-import { exitKindOf, isPlainLeaf, parentOf } from "@perpgate/protocol/core";
+import { exitKindOf, isPlainLeaf, isWithdrawalLeaf, parentOf } from "@perpgate/protocol/core";
 import { decodeBlock, HASH_BYTES } from "../blocks/block-header.js";
 import { EMPTY_DIGEST } from "../blocks/merkle.js";
 import { ACKNOWLEDGED } from "../event-fields.js";
@@ -261,6 +261,7 @@ const ACK_COLUMNS = [
   ...["type", "status", "reason", "filled_lots", "filled_micros", "fee", "remaining"],
   ...["position_lots", "position_cost", "unrealized", "block", "digest", "time"],
   ...["order_id", "account", "market", "side", "session", "nonce", "client_order_id"],
+  "withdrawal_leaf",
 ];
 /** Columns at the end of `order_rows` for the acknowledgement of its placement. */
 export const PLACEMENT_COLUMNS = ACK_FIELDS.length + 1;
@@ -278,6 +279,10 @@ export interface AckCells {
 export function ackCells(key: Buffer, value: Buffer): AckCells {
   const seq = groupOf(key);
   const { leaf, digest, timeMs } = decodeAck(seq, value);
+  if (isWithdrawalLeaf(leaf)) {
+    const none = Array<null>(3 + ACK_FIELDS.length).fill(null);
+    return { seq, isPlacement: false, fields: [], cells: [seq, ...none, digest, timeMs, leaf] };
+  }
   const words = wordsOfBytes(leaf);
   const order = words[ACKNOWLEDGED.orderId]!;
   const fields: Cell[] = ACK_FIELDS.map((name) => words[ACKNOWLEDGED[name]]!);
@@ -285,7 +290,7 @@ export function ackCells(key: Buffer, value: Buffer): AckCells {
   fields.push(digest.equals(EMPTY_DIGEST) ? null : digest);
   const isPlacement = order === seq;
   const own = [words[ACKNOWLEDGED.session]!, words[ACKNOWLEDGED.nonce]!];
-  const cells = isPlacement ? [] : [seq, order, ...own, ...fields, timeMs];
+  const cells = isPlacement ? [] : [seq, order, ...own, ...fields, timeMs, null];
   return { seq, isPlacement, fields, cells };
 }
 
@@ -298,7 +303,15 @@ const acks: RowCodec = {
   cells: (key, value) => ackCells(key, value).cells,
   entry([seqCell, ...cells]) {
     const seq = numberOf(seqCell);
-    const client = clientWordsOf(cells.at(-1));
+    const withdrawal = cells.at(-1) ?? null;
+    if (withdrawal !== null) {
+      const [digest, time] = [
+        bytesAt(cells, ACK_FIELDS.length),
+        numberAt(cells, ACK_FIELDS.length + 1),
+      ];
+      return { key: keyOf(seq), value: encodeAck(bytesOf(withdrawal), digest, time) };
+    }
+    const client = clientWordsOf(cells.at(-2));
     const words: number[] = Array(ACKNOWLEDGED.client1 + CLIENT_ID_WORDS).fill(0);
     words[0] = EVENT.OrderAcknowledged;
     words[ACKNOWLEDGED.ackNonce] = seq;

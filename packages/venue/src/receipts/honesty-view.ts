@@ -3,7 +3,7 @@
  * long history delays nobody; until it has caught up, `throughBlock` says how far it is. At a damaged row
  * it ends there and the venue goes on, since the log has what was promised and `perpgate verify` names the row.
  */
-import { ACKNOWLEDGED } from "../event-fields.js";
+import { promisedBlock } from "../event-fields.js";
 import type { AckRow } from "../history/ack-row.js";
 import type { History } from "../history/history.js";
 import { wordsOfBytes } from "../history/rows.js";
@@ -111,7 +111,7 @@ export class HonestyView {
       read.push(...page);
       if (page.length < READ_ROWS) {
         for (const { leaf, timeMs } of read) {
-          const expected = wordsOfBytes(leaf)[ACKNOWLEDGED.block]!;
+          const expected = promisedBlock(wordsOfBytes(leaf), 0)!;
           this.record.onSealed(timeMs, expected, block.number, block.timeMs);
         }
         this.partOfBlock = [];

@@ -1,8 +1,7 @@
 /** Recomputes the honesty record from the log, and checks who certified the keys of receipts. */
-import { EVENT } from "@perpgate/engine";
 import { certifiedBytes, type NoteKey } from "@perpgate/protocol/receipts";
 import type { SealedBlock } from "../blocks/block-header.js";
-import { ACKNOWLEDGED, eventWords } from "../event-fields.js";
+import { eventWords, promisedBlock } from "../event-fields.js";
 import { HonestyRecord, type Quantiles } from "../receipts/honesty-record.js";
 import { verifyEd25519 } from "../receipts/verify-ed25519.js";
 import type { Applied } from "../replica.js";
@@ -35,8 +34,8 @@ export class PromiseCheck {
     const { events, timeMs } = applied;
     const { words, length } = events;
     for (let at = 0; at < length; at += eventWords(words[at]!)) {
-      if (words[at] !== EVENT.OrderAcknowledged) continue;
-      this.open.push(timeMs, words[at + ACKNOWLEDGED.block]!);
+      const block = promisedBlock(words, at);
+      if (block !== undefined) this.open.push(timeMs, block);
     }
     if (sealed !== null) {
       for (let i = 0; i < this.open.length; i += 2) {

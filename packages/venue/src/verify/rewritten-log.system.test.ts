@@ -297,7 +297,7 @@ const PRUNED: Readonly<Record<string, Attack["attack"]>> = {
       data,
       `INSERT INTO ack_rows SELECT 1000000, id, session, nonce, ack_type, ack_status, ack_reason,
          ack_filled_lots, ack_filled_micros, ack_fee, ack_remaining, ack_position_lots,
-         ack_position_cost, ack_unrealized, ack_block, ack_digest, created
+         ack_position_cost, ack_unrealized, ack_block, ack_digest, created, NULL
        FROM order_rows ORDER BY id DESC LIMIT 1`,
     ),
   "a record before the snapshot": () => {
