@@ -57,7 +57,7 @@ export class HistoryRows {
   private readonly results: ResultProjection;
   private readonly tree: TreeProjection;
   private readonly fills: FillProjection;
-  private readonly ledger: LedgerProjection;
+  readonly ledger: LedgerProjection;
   private readonly candles: CandleProjection;
   private readonly withdrawals: WithdrawalProjection;
   /** By market. */

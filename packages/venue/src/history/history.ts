@@ -16,6 +16,7 @@ import { type Held, TABLES } from "./history-environment.js";
 import { HistoryReader } from "./history-reader.js";
 import type { HistoryRows } from "./history-rows.js";
 import { type HistoryStore, NOTHING_HELD, tablesOf } from "./history-store.js";
+import type { PlacedRow } from "./row-pages.js";
 import type { Slice } from "./slice.js";
 import type { Database } from "./sqlite.js";
 import { StoredTable } from "./stored-table.js";
@@ -164,6 +165,11 @@ export class History extends HistoryReader {
   /** What the last command changed for accounts; empty if it was skipped. */
   get lastChanges(): readonly ChangeRow[] {
     return this.rows.changes.last;
+  }
+
+  /** The fills of an account in the last command; empty if it was skipped. */
+  lastFillsOf(account: number): PlacedRow[] {
+    return this.rows.ledger.lastFillsOf(account);
   }
 
   /** `block` contains the command; `sealed` is the block that the command sealed. */

@@ -24,6 +24,7 @@ import { type ChangeProjection, FLAG } from "./change-projection.js";
 import { FILL_ROW, type FillSink } from "./fill-projection.js";
 import { ROW_TABLES } from "./history-environment.js";
 import { accountGroup, NO_MARKET } from "./keys.js";
+import type { PlacedRow } from "./row-pages.js";
 import type { RowSink } from "./rows.js";
 
 /** The number of a kind is part of the store's format. */
@@ -83,6 +84,9 @@ interface Draft {
 export class LedgerProjection implements FillSink {
   private readonly drafts: Draft[] = [];
   private count = 0;
+  /** Drafts of the last command. */
+  private lastCount = 0;
+  private lastSeq = 0;
   /** Fills so far, and other changes since the last of them. */
   private fillOrdinal = 0;
   private others = 0;
@@ -166,7 +170,18 @@ export class LedgerProjection implements FillSink {
     if (fee !== 0) this.add(LEDGER.WITHDRAWAL_FEE, account, NO_MARKET, fee, id);
   }
 
+  /** The fills of an account in the command that ended last, in order. */
+  lastFillsOf(account: number): PlacedRow[] {
+    const { lastSeq: seq } = this;
+    return this.drafts.slice(0, this.lastCount).flatMap((draft) => {
+      const { isFill, ordinal, row } = draft;
+      return isFill && draft.account === account ? [{ seq, ordinal, row }] : [];
+    });
+  }
+
   endCommand(seq: number, timeMs: number): void {
+    this.lastCount = this.count;
+    this.lastSeq = seq;
     if (this.count === 0) return;
     const { balances, queue } = this;
     for (let i = this.count - 1; i >= 0; i--) {

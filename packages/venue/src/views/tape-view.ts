@@ -4,6 +4,7 @@ import type { Candle, Fill, FundingPoint, Resolution, Trade } from "@perpgate/pr
 import { type CandlePrice, orderIdText } from "@perpgate/protocol/core";
 import { CANDLE_ROW } from "../history/candle-projection.js";
 import { FILL_CLIENT, FILL_ROW, FILL_WORDS, TRADE_ROW } from "../history/fill-projection.js";
+import type { PlacedRow } from "../history/row-pages.js";
 import { clientIdAt, fractionOfRate, fromMicros, priceOf, sideOf, sizeOf } from "./figures.js";
 import { marketNumbers, pageOf, type RowsQuery, type TimesQuery, timesOf } from "./row-query.js";
 import { unitsOf, type VenueSource, type ViewedMarket } from "./venue-source.js";
@@ -13,28 +14,30 @@ const MAX_ROWS = 1_000;
 
 export function fillsView(source: VenueSource, account: number, query: RowsQuery): Fill[] {
   const markets = marketNumbers(source, query.symbol);
-  return source.history
-    .fills(account, markets, pageOf(query, MAX_ROWS))
-    .map(({ seq, ordinal, row }) => {
-      const market = unitsOf(source, row[FILL_ROW.MARKET]!);
-      const order = row[FILL_ROW.ORDER]!;
-      return {
-        id: `${seq}-${ordinal}`,
-        orderId: order === 0 ? null : orderIdText(order),
-        kind: TRADE_KINDS[row[FILL_ROW.KIND]!] ?? "order",
-        symbol: market.symbol,
-        side: sideOf(row[FILL_ROW.SIDE]!),
-        price: priceOf(market, row[FILL_ROW.PRICE]!),
-        size: sizeOf(market, row[FILL_ROW.LOTS]!),
-        fee: fromMicros(row[FILL_ROW.FEE]!),
-        feeCurrency: market.quote,
-        liquidity: row[FILL_ROW.IS_TAKER] === 1 ? ("taker" as const) : ("maker" as const),
-        realizedPnl: fromMicros(row[FILL_ROW.PNL]!),
-        block: row[FILL_ROW.BLOCK]!,
-        time: row[FILL_ROW.TIME]!,
-        clientOrderId: row.length === FILL_WORDS ? null : clientIdAt(row, FILL_CLIENT),
-      };
-    });
+  const rows = source.history.fills(account, markets, pageOf(query, MAX_ROWS));
+  return rows.map((placed) => fillOf(source, placed));
+}
+
+/** A row of the fills. */
+export function fillOf(source: VenueSource, { seq, ordinal, row }: PlacedRow): Fill {
+  const market = unitsOf(source, row[FILL_ROW.MARKET]!);
+  const order = row[FILL_ROW.ORDER]!;
+  return {
+    id: `${seq}-${ordinal}`,
+    orderId: order === 0 ? null : orderIdText(order),
+    kind: TRADE_KINDS[row[FILL_ROW.KIND]!] ?? "order",
+    symbol: market.symbol,
+    side: sideOf(row[FILL_ROW.SIDE]!),
+    price: priceOf(market, row[FILL_ROW.PRICE]!),
+    size: sizeOf(market, row[FILL_ROW.LOTS]!),
+    fee: fromMicros(row[FILL_ROW.FEE]!),
+    feeCurrency: market.quote,
+    liquidity: row[FILL_ROW.IS_TAKER] === 1 ? "taker" : "maker",
+    realizedPnl: fromMicros(row[FILL_ROW.PNL]!),
+    block: row[FILL_ROW.BLOCK]!,
+    time: row[FILL_ROW.TIME]!,
+    clientOrderId: row.length === FILL_WORDS ? null : clientIdAt(row, FILL_CLIENT),
+  };
 }
 
 export function tradesView(

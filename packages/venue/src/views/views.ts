@@ -47,7 +47,7 @@ import type { SessionKeyRow } from "../history/session-projection.js";
 import type { Applied } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { accountView, moneyOf, moneyView, sessionsView } from "./account-view.js";
-import { leafTextIn, loggedAcknowledgement } from "./acknowledgement.js";
+import { acknowledgementIn, leafTextIn, loggedAcknowledgement } from "./acknowledgement.js";
 import { AttestationView } from "./attestation-view.js";
 import { type BookLevels, BookView, bookLevels } from "./book-view.js";
 import { blockView, preconfirmView } from "./chain-view.js";
@@ -74,7 +74,7 @@ import {
 import { hasPosition, positionsView, positionView } from "./position-view.js";
 import { emitPublicEvents, type PublicEventSink } from "./public-events.js";
 import type { RowsQuery, TimesQuery } from "./row-query.js";
-import { candlesView, fillsView, fundingView, tradesView } from "./tape-view.js";
+import { candlesView, fillOf, fillsView, fundingView, tradesView } from "./tape-view.js";
 import { stateOf, type VenueSource, type ViewedMarket, viewedMarket } from "./venue-source.js";
 import {
   requestedWithdrawalView,
@@ -259,6 +259,16 @@ export class Views {
   fillsAt(account: number, seq: number): Fill[] {
     const query = { after: String(seq - 1), before: String(seq + 1), limit: MAX_FILLS };
     return fillsView(this.source, account, query);
+  }
+
+  /** The account's fills in the command that was applied last, in order. */
+  lastFills(account: number): Fill[] {
+    return this.source.history.lastFillsOf(account).map((placed) => fillOf(this.source, placed));
+  }
+
+  /** The acknowledgement that the command made, if it did. Must be called within the submitter. */
+  acknowledgementIn(applied: Applied): LoggedAcknowledgement | undefined {
+    return acknowledgementIn(applied, this.source.listing);
   }
 
   /** What the account owns now. */

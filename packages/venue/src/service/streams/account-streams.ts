@@ -2,8 +2,8 @@
  * The private streams of the edges. An edge follows streams of accounts while it has sockets that read
  * them; what a command changed for an account goes to each of these edges once.
  *
- *   1. `onCommand`, inside the apply callback, keeps the changed rows of followed accounts in `pending`
- *   2. `flush`, in the next turn, after the acknowledgements of the orders, reads and sends the updates
+ *   1. `onCommand`, inside the apply callback, keeps what followed accounts are sent in `pending`
+ *   2. `flush`, in the next turn, after the acknowledgements of the orders, encodes and sends the updates
  *
  * No update may be left out. If one cannot be read, the edges that would miss it get a notice and close the
  * sockets before any later update: they resume from the last seq that they have.
@@ -12,18 +12,13 @@
 import type { CoreLink, NoticeHandlers, PrivateUpdate, RequestHandlers } from "@perpgate/link";
 import type { PrivateStream } from "@perpgate/protocol";
 import type { RowWords } from "../../history/rows.js";
+import type { Applied } from "../../replica.js";
 import type { Venue } from "../../venue.js";
-import { changedDeposit } from "../../views/change-view.js";
+import { changedDeposit, tellsOfAck, tellsOfFills } from "../../views/change-view.js";
 import { liveSession } from "../account-calls.js";
 import type { Follower } from "./followers.js";
-import { isOfStream, updateOf } from "./private-updates.js";
+import { type CommandChange, isOfStream, updateOf } from "./private-updates.js";
 import { Resumptions } from "./resumptions.js";
-
-interface Change {
-  readonly account: number;
-  readonly seq: number;
-  readonly rows: readonly RowWords[];
-}
 
 /** Of one command: updates that many accounts get, as those of a deposit with a thousand senders. */
 interface Shared {
@@ -36,7 +31,7 @@ type Followed = ReadonlyMap<Follower, ReadonlySet<PrivateStream>>;
 export class AccountStreams {
   private readonly followed = new Map<number, Map<Follower, Set<PrivateStream>>>();
   /** Changes applied and not yet sent, in log order. */
-  private pending: Change[] = [];
+  private pending: CommandChange[] = [];
   private turn: NodeJS.Immediate | undefined;
   private readonly resumptions: Resumptions;
 
@@ -71,14 +66,14 @@ export class AccountStreams {
   }
 
   /** Runs inside the apply callback; must not throw. */
-  onCommand(seq: number): void {
+  onCommand(applied: Applied): void {
     if (this.followed.size === 0) return;
     try {
-      this.collect(seq);
+      this.collect(applied);
     } catch (error) {
       // The account is unknown, so every reader may miss an update.
       this.onFault(error);
-      this.break([...this.followed.keys()], seq);
+      this.break([...this.followed.keys()], applied.seq);
     }
   }
 
@@ -108,16 +103,22 @@ export class AccountStreams {
     if (edges.size === 0) this.followed.delete(account);
   }
 
-  private collect(seq: number): void {
+  private collect(applied: Applied): void {
+    const { views } = this.venue;
+    const { seq } = applied;
     const byAccount = new Map<number, RowWords[]>();
-    for (const { account, row } of this.venue.views.lastChanges) {
+    for (const { account, row } of views.lastChanges) {
       if (!this.followed.has(account)) continue;
       const rows = byAccount.get(account);
       if (rows === undefined) byAccount.set(account, [row]);
       else rows.push(row);
     }
     if (byAccount.size === 0) return;
-    for (const [account, rows] of byAccount) this.pending.push({ account, seq, rows });
+    for (const [account, rows] of byAccount) {
+      const fills = rows.some(tellsOfFills) ? views.lastFills(account) : [];
+      const ack = rows.some(tellsOfAck) ? views.acknowledgementIn(applied) : undefined;
+      this.pending.push({ account, seq, rows, fills: () => fills, ack: () => ack });
+    }
     this.turn ??= setImmediate(() => this.flush());
   }
 
@@ -143,15 +144,15 @@ export class AccountStreams {
   }
 
   /** All updates are read before the first is sent: a command goes to every stream or to none. */
-  private send(change: Change, followed: Followed, shared: Map<string, Shared>): void {
-    const { account, seq, rows } = change;
+  private send(change: CommandChange, followed: Followed, shared: Map<string, Shared>): void {
+    const { account, rows } = change;
     const updates = new Map<PrivateStream, PrivateUpdate>();
     let deposits: Shared | undefined;
     for (const stream of new Set([...followed.values()].flatMap((streams) => [...streams]))) {
       const own = rows.filter((row) => isOfStream(row, stream));
       if (own.length === 0) continue;
-      if (stream === "deposits") deposits = this.depositsOf(account, seq, own, shared);
-      else updates.set(stream, updateOf(this.venue, stream, account, seq, own).update);
+      if (stream === "deposits") deposits = this.depositsOf({ ...change, rows: own }, shared);
+      else updates.set(stream, updateOf(this.venue, stream, { ...change, rows: own }).update);
     }
     for (const [follower, streams] of followed) {
       const own = [...streams].flatMap((stream) => updates.get(stream) ?? []);
@@ -164,16 +165,11 @@ export class AccountStreams {
   }
 
   /** Read once for all accounts that a transaction credits. */
-  private depositsOf(
-    account: number,
-    seq: number,
-    rows: readonly RowWords[],
-    shared: Map<string, Shared>,
-  ): Shared {
-    const key = rows.map(changedDeposit).join();
+  private depositsOf(change: CommandChange, shared: Map<string, Shared>): Shared {
+    const key = change.rows.map(changedDeposit).join();
     const known = shared.get(key);
     if (known !== undefined) return known;
-    const { update } = updateOf(this.venue, "deposits", account, seq, rows);
+    const { update } = updateOf(this.venue, "deposits", change);
     const made = { update, accounts: new Map<Follower, number[]>() };
     shared.set(key, made);
     return made;

@@ -51,7 +51,7 @@ export class EdgeStreams {
   private onCommand(applied: Applied): void {
     const { publics } = this;
     // First and outside the try block: a fault of a public stream must not lose a private frame.
-    this.accounts.onCommand(applied.seq);
+    this.accounts.onCommand(applied);
     try {
       if (publics.needsEvents) {
         this.venue.views.emitPublicEvents(applied, {

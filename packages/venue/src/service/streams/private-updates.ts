@@ -4,7 +4,7 @@
  */
 
 import type { PrivateUpdate } from "@perpgate/link";
-import type { PrivateStream } from "@perpgate/protocol";
+import type { Fill, LoggedAcknowledgement, PrivateStream } from "@perpgate/protocol";
 import type { RowWords } from "../../history/rows.js";
 import type { Venue } from "../../venue.js";
 import {
@@ -39,26 +39,47 @@ export interface ReadUpdate {
   readonly rows: number;
 }
 
-/** The changes of one command to one account that belong to one stream. */
-export function updateOf(
+/** What one command changed for one account. */
+export interface CommandChange {
+  readonly account: number;
+  readonly seq: number;
+  readonly rows: readonly RowWords[];
+  /** Empty unless a row tells of fills. */
+  readonly fills: () => Fill[];
+  /** Undefined unless a row tells of an acknowledgement. */
+  readonly ack: () => LoggedAcknowledgement | undefined;
+}
+
+/** A change whose fills and acknowledgement are in the history. */
+export function pastChange(
   { views }: Venue,
-  stream: PrivateStream,
   account: number,
   seq: number,
   rows: readonly RowWords[],
+): CommandChange {
+  const fills = () => views.fillsAt(account, seq);
+  const ack = () => views.acknowledgement(seq)?.acknowledgement;
+  return { account, seq, rows, fills, ack };
+}
+
+/** Of the change, what belongs to one stream. */
+export function updateOf(
+  { views }: Venue,
+  stream: PrivateStream,
+  { seq, rows, ...change }: CommandChange,
 ): ReadUpdate {
   const type = "update";
   const changes = () => rows.flatMap((row) => views.change(row) ?? []);
   switch (stream) {
     case "fills": {
-      const fills = views.fillsAt(account, seq);
+      const fills = change.fills();
       return { update: { name: stream, value: { type, seq, fills } }, rows: fills.length + 1 };
     }
     case "preconfirms": {
       // A command acknowledges one order at most.
-      const past = views.acknowledgement(seq);
-      if (past === undefined) throw new Error(`the history has no acknowledgement ${seq}`);
-      return { update: { name: stream, value: { seq, ...past.acknowledgement } }, rows: 1 };
+      const ack = change.ack();
+      if (ack === undefined) throw new Error(`there is no acknowledgement ${seq}`);
+      return { update: { name: stream, value: { seq, ...ack } }, rows: 1 };
     }
     case "account": {
       const [first] = rows;

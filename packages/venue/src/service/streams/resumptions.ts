@@ -14,7 +14,7 @@ import { ApiError } from "@perpgate/protocol/core";
 import type { RowWords } from "../../history/rows.js";
 import type { Venue } from "../../venue.js";
 import type { Follower } from "./followers.js";
-import { isOfStream, stateOf, updateOf } from "./private-updates.js";
+import { isOfStream, pastChange, stateOf, updateOf } from "./private-updates.js";
 
 export const PAGE_ROWS = 64;
 export const ROWS_PER_TURN = 256;
@@ -145,7 +145,7 @@ export class Resumptions {
       let to = from;
       while (to < own.length && own[to]!.seq === seq) to++;
       const changed = own.slice(from, to).map(({ row }) => row);
-      const { update, rows } = updateOf(venue, stream, account, seq, changed);
+      const { update, rows } = updateOf(venue, stream, pastChange(venue, account, seq, changed));
       updates.push(update);
       more += rows;
       from = to;
