@@ -21,7 +21,7 @@ const TAIL = 1;
 const DURABLE = 2;
 /** Non-zero once the appending thread wants the committing thread to end. */
 const CLOSING = 3;
-/** Incremented by every publish and by the close request; the committing thread waits on it. */
+/** Incremented by every `wake`; the committing thread waits on it. */
 const CALLS = 4;
 /** 1 while the committing thread waits or is about to; at 0 the publisher skips the notify call. */
 const ASLEEP = 5;
@@ -73,7 +73,13 @@ export class CommitRing {
   /** Moves HEAD past everything reserved so far, and wakes the committing thread. */
   publish(): void {
     Atomics.store(this.control, HEAD, this.reserved);
-    this.call();
+    this.wake();
+  }
+
+  /** Ends a `wait` of the committing thread. */
+  wake(): void {
+    Atomics.add(this.control, CALLS, 1);
+    if (Atomics.load(this.control, ASLEEP) !== 0) Atomics.notify(this.control, CALLS);
   }
 
   /** The durable count; the appending thread compares it with the last one it saw. */
@@ -95,23 +101,30 @@ export class CommitRing {
   /** Asks the committing thread to end once it has committed everything published. */
   requestClose(): void {
     Atomics.store(this.control, CLOSING, 1);
-    this.call();
+    this.wake();
   }
 
-  /** Blocks until there is something to take; false once the ring is empty and closing. */
-  waitForRun(): boolean {
-    for (;;) {
-      const calls = Atomics.load(this.control, CALLS);
-      const closing = Atomics.load(this.control, CLOSING) !== 0;
-      const empty = Atomics.load(this.control, HEAD) === Atomics.load(this.control, TAIL);
-      if (!empty) return true;
-      if (closing) return false;
+  /** How often `wake` was called; read before what the caller looks at before it waits. */
+  calls(): number {
+    return Atomics.load(this.control, CALLS);
+  }
+
+  /**
+   * Blocks until there is something to take, `wake` was called since `calls`, or the time is over.
+   * False once the ring is empty and closing.
+   */
+  wait(calls: number, ms: number): boolean {
+    const closing = Atomics.load(this.control, CLOSING) !== 0;
+    if (Atomics.load(this.control, HEAD) !== Atomics.load(this.control, TAIL)) return true;
+    if (closing) return false;
+    if (ms > 0) {
       // ASLEEP is set before the wait compares CALLS. A publisher that read ASLEEP = 0 has already
       // incremented CALLS, so the wait returns immediately.
       Atomics.store(this.control, ASLEEP, 1);
-      Atomics.wait(this.control, CALLS, calls);
+      Atomics.wait(this.control, CALLS, calls, ms);
       Atomics.store(this.control, ASLEEP, 0);
     }
+    return true;
   }
 
   /** Everything published, up to the end of the ring. */
@@ -133,11 +146,6 @@ export class CommitRing {
     Atomics.add(this.control, TAIL, bytes);
     Atomics.add(this.control, DURABLE, batches);
     Atomics.notify(this.control, DURABLE);
-  }
-
-  private call(): void {
-    Atomics.add(this.control, CALLS, 1);
-    if (Atomics.load(this.control, ASLEEP) !== 0) Atomics.notify(this.control, CALLS);
   }
 }
 

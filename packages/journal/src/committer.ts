@@ -6,8 +6,11 @@
 
 import type { CommitRing } from "./commit-ring.js";
 import type { Disk } from "./disk.js";
+import type { LogSeq } from "./journal.js";
+import { pruneLog } from "./log-prune.js";
 import { SegmentWriter, type WriterState } from "./segment-writer.js";
-import { InlineSpareSegments } from "./spare-segments.js";
+import { FileSnapshots } from "./snapshots.js";
+import { SpareSegments } from "./spare-segments.js";
 
 export interface CommitEvents {
   /** This many more batches are durable. */
@@ -18,9 +21,19 @@ export interface CommitEvents {
   spareAttempted(failure: Error | undefined): void;
 }
 
+export interface PruneRequest {
+  readonly below: LogSeq;
+  /** Where readings are. */
+  readonly readers: readonly LogSeq[];
+  /** The durable end. */
+  readonly end: LogSeq;
+}
+
 export interface Committer {
   /** Something was published. */
   wake(): void;
+  /** Removes old segments between commits; resolves with how many. One call at a time. */
+  prune(request: PruneRequest): Promise<number>;
   /** Called when nothing is pending; releases files and threads. */
   close(): Promise<void>;
 }
@@ -30,13 +43,13 @@ export class InlineCommitter implements Committer {
   private failed = false;
 
   constructor(
-    disk: Disk,
-    state: WriterState,
+    private readonly disk: Disk,
+    private readonly state: WriterState,
     segmentBytes: number,
     private readonly ring: CommitRing,
     private readonly events: CommitEvents,
   ) {
-    const spares = new InlineSpareSegments(disk, state.directory, segmentBytes);
+    const spares = new SpareSegments(disk, state.directory, segmentBytes);
     this.writer = new SegmentWriter(disk, state, spares, (bytes, batches) => {
       ring.release(bytes, batches);
     });
@@ -57,6 +70,12 @@ export class InlineCommitter implements Committer {
     const batches = (this.ring.durable() - before) >>> 0;
     if (batches > 0) this.events.durable(batches);
     if (failure !== undefined) this.events.failed(failure.cause);
+  }
+
+  async prune({ below, readers, end }: PruneRequest): Promise<number> {
+    const { directory, logId } = this.state;
+    const snapshots = new FileSnapshots(this.disk, directory, logId);
+    return pruneLog(this.disk, directory, below, { snapshots, readers, end });
   }
 
   async close(): Promise<void> {

@@ -2,8 +2,8 @@
  * The file operations that the journal needs, as an interface, so that tests can use a disk that
  * fails.
  *
- * All calls are synchronous: the committing thread has nothing else to do while it waits, and tests
- * can place a crash between any two calls. A call that fails throws the system's error with its
+ * All calls are synchronous: the committing thread does one thing after the other, and tests can
+ * place a crash between any two calls. A call that fails throws the system's error with its
  * `code`.
  */
 
@@ -89,12 +89,28 @@ export function makeWhole<T>(disk: Disk, unfinished: string, path: string, make:
     disk.rename(unfinished, path);
     return made;
   } catch (error) {
-    try {
-      disk.remove(unfinished);
-    } catch {
-      // It does not exist or cannot be removed: the next open of the log removes it.
-    }
+    discard(disk, unfinished);
     throw error;
+  }
+}
+
+/** Removes an unfinished file; if that fails, the next open of the log removes it. */
+export function discard(disk: Disk, unfinished: string): void {
+  try {
+    disk.remove(unfinished);
+  } catch {
+    // It does not exist or cannot be removed.
+  }
+}
+
+/** Work in short steps, between which the thread that commits can commit. */
+export type Steps<T> = Generator<void, T>;
+
+/** Does all steps at once. */
+export function toEnd<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
   }
 }
 
@@ -122,10 +138,21 @@ export function readUpTo(file: DiskFile, offset: number, length: number): Buffer
 
 const ZEROS = Buffer.alloc(1024 * 1024);
 
-/** Writes zeros over [from, to), with a sync per piece so that no single sync takes long. */
+/** Writes zeros over [from, to). */
 export function writeZeros(file: DiskFile, from: number, to: number): void {
-  for (let at = from; at < to; at += ZEROS.length) {
-    writeFully(file, ZEROS.subarray(0, Math.min(ZEROS.length, to - at)), at);
+  toEnd(zeroSteps(file, from, to));
+}
+
+/** A step per piece, with a sync of its own, so that no single sync takes long. */
+export function* zeroSteps(
+  file: DiskFile,
+  from: number,
+  to: number,
+  pieceBytes = ZEROS.length,
+): Steps<void> {
+  for (let at = from; at < to; at += pieceBytes) {
+    if (at > from) yield;
+    writeFully(file, ZEROS.subarray(0, Math.min(pieceBytes, to - at)), at);
     file.sync();
   }
 }

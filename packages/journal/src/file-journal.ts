@@ -17,8 +17,7 @@ import type { Batch, BatchId, Journal, LogSeq, Reading } from "./journal.js";
 import { pruneLog } from "./log-prune.js";
 import type { Recovery } from "./open-journal.js";
 import { type PendingAppend, PendingAppends } from "./pending.js";
-import { FileSnapshots, type Snapshots } from "./snapshots.js";
-import { pruneInThread } from "./thread/thread-prune.js";
+import { FileSnapshots } from "./snapshots.js";
 
 const WRITER = /^[0-9a-f]{32}$/;
 
@@ -31,7 +30,7 @@ export interface SpareStatus {
 }
 
 export class FileJournal implements Journal, CommitEvents {
-  readonly snapshots: Snapshots;
+  readonly snapshots: FileSnapshots;
   readonly stopped: Promise<Error>;
   readonly ring: CommitRing;
   spare: SpareStatus = { failures: 0, problem: undefined };
@@ -43,7 +42,7 @@ export class FileJournal implements Journal, CommitEvents {
   private publishing = false;
   private failure: JournalStopped | undefined;
   private closing: Promise<void> | undefined;
-  /** Resolves when no thread prunes. */
+  /** Resolves when the committer does not prune. */
   private pruned: Promise<unknown> = Promise.resolve();
   private announceStop: (error: Error) => void = () => undefined;
   private announceIdle: (() => void) | undefined;
@@ -103,16 +102,13 @@ export class FileJournal implements Journal, CommitEvents {
     return pruneLog(this.disk, this.directory, below, guards);
   }
 
-  /**
-   * As `prune`, in a thread of its own and on the real disk. One after the other; `close` waits for it.
-   */
-  pruneInThread(below: LogSeq): Promise<number> {
-    const { directory, recovery } = this;
-    const pruned = this.pruned.then(() => {
-      const closed = this.closedError();
-      if (closed !== undefined) throw closed;
-      const readers = this.readers();
-      return pruneInThread({ directory, logId: recovery.logId, below, readers, end: this.end });
+  /** As `prune`, by the committer, between its commits. One after the other; `close` waits for it. */
+  pruneBetweenCommits(below: LogSeq): Promise<number> {
+    const pruned = this.pruned.then(async () => {
+      const refusal = this.failure ?? this.closedError();
+      if (refusal !== undefined) throw refusal;
+      const request = { below, readers: this.readers(), end: this.durableEnd };
+      return (await this.committer?.prune(request)) ?? 0;
     });
     this.pruned = pruned.catch(() => undefined);
     return pruned;
@@ -190,8 +186,8 @@ export class FileJournal implements Journal, CommitEvents {
       });
     }
     for (const reading of this.readings) reading.close();
-    await this.committer?.close();
     await this.pruned;
+    await this.committer?.close();
     this.lock.release();
   }
 }

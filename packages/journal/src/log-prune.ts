@@ -3,16 +3,17 @@
  * a shorter log without a gap.
  */
 
-import type { Disk } from "./disk.js";
+import { type Disk, type Steps, toEnd } from "./disk.js";
 import { JournalLocked, PruneRefused } from "./errors.js";
 import type { LogSeq } from "./journal.js";
 import { LogReader } from "./log-reader.js";
 import { inspectLog, listSegments, type SegmentFile } from "./log-state.js";
 import { CLAIM_WINDOW, MIRROR_WRITER } from "./mirrored.js";
-import { FileSnapshots, type Snapshots } from "./snapshots.js";
+import { FileSnapshots } from "./snapshots.js";
 
 export interface PruneGuards {
-  readonly snapshots: Snapshots;
+  readonly snapshots: FileSnapshots;
+  /** Where readings are; they only move on. */
   readonly readers: Iterable<LogSeq>;
   /** The durable end. */
   readonly end: LogSeq;
@@ -23,9 +24,19 @@ export function pruneLog(
   disk: Disk,
   directory: string,
   below: LogSeq,
-  { snapshots, readers, end }: PruneGuards,
+  guards: PruneGuards,
 ): number {
-  const newest = snapshots.newest().snapshot?.seq;
+  return toEnd(pruneSteps(disk, directory, below, guards));
+}
+
+/** A step per piece of the snapshot that is read, and per segment that is removed. */
+export function* pruneSteps(
+  disk: Disk,
+  directory: string,
+  below: LogSeq,
+  { snapshots, readers, end }: PruneGuards,
+): Steps<number> {
+  const newest = yield* snapshots.newestIntact();
   if (newest === undefined) throw new PruneRefused("there is no valid snapshot");
   if (newest.batch < below.batch) {
     throw new PruneRefused(`the newest valid snapshot is at batch ${newest.batch}`);
@@ -37,6 +48,7 @@ export function pruneLog(
   }
   const removed = segmentsBelow(disk, directory, below, end);
   for (const { path } of removed) {
+    yield;
     disk.remove(path);
     // One sync per removal: if two removals reached the disk out of order, the log would have a gap.
     disk.syncDirectory(directory);

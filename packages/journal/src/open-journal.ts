@@ -191,5 +191,7 @@ async function startCommitter(
   if (options.commit === "inline" || disk !== nodeDisk) {
     return new InlineCommitter(disk, start, segmentBytes, journal.ring, journal);
   }
-  return ThreadCommitter.start(start, segmentBytes, journal.ring, journal, options.exitDeadline);
+  const { exitDeadline } = options;
+  const data = { state: start, segmentBytes, exitDeadline };
+  return ThreadCommitter.start(data, journal.ring, journal);
 }

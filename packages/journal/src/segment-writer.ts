@@ -1,7 +1,7 @@
 /**
  * Commits runs of encoded batches, in this order: write each batch's place and checksum into it,
  * write the run to the segment with one write, make it durable with one fdatasync, report it. When a
- * segment is full it continues in the next, which exists already. It never overwrites a synced byte
+ * segment is full it continues in the next, which exists already or is completed then. It never overwrites a synced byte
  * and never starts a write before the previous sync has returned; recovery relies on both.
  *
  * Any exception here ends the journal: after a failed sync the kernel may have dropped the pages and
@@ -84,6 +84,7 @@ export class SegmentWriter {
   }
 
   close(): void {
+    this.spares.close();
     this.file.close();
   }
 
@@ -118,12 +119,13 @@ export class SegmentWriter {
     this.header = undefined;
     this.onDurable(to - from, batches);
     if (header !== undefined) this.spares.prepare(this.segment + 1);
+    this.spares.keepUp(this.offset);
     return to;
   }
 
   private rotate(): void {
     const next = this.segment + 1;
-    this.spares.take(next);
+    this.spares.take();
     const file = this.disk.open(segmentPath(this.directory, next), "write");
     this.file.close();
     this.file = file;

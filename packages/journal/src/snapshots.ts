@@ -16,12 +16,21 @@
 
 import { basename, join } from "node:path";
 import { crc32c } from "./crc32c.js";
-import { type Disk, isNotThere, makeWhole, readUpTo, refuseToFill, writeFully } from "./disk.js";
+import {
+  type Disk,
+  isNotThere,
+  makeWhole,
+  readUpTo,
+  refuseToFill,
+  type Steps,
+  writeFully,
+} from "./disk.js";
 import type { LogSeq } from "./journal.js";
 import { UNFINISHED_SUFFIX } from "./spare-segments.js";
 import { readU53, writeU53 } from "./u53.js";
 
 const HEADER_BYTES = 64;
+const PIECE_BYTES = 1024 * 1024;
 const MAGIC = 0x31534750;
 const VERSION = 1;
 const NAME = /^(\d{16})\.snapshot$/;
@@ -35,6 +44,11 @@ export interface SnapshotInfo {
   readonly file: string;
   readonly seq: LogSeq;
   readonly bytes: number;
+}
+
+interface CheckedInfo extends SnapshotInfo {
+  /** Of the body. */
+  readonly checksum: number;
 }
 
 export interface Snapshot extends SnapshotInfo {
@@ -103,6 +117,21 @@ export class FileSnapshots implements Snapshots {
     });
   }
 
+  /** Where the newest valid snapshot is, without keeping its body; a step per piece that is read. */
+  *newestIntact(): Steps<LogSeq | undefined> {
+    for (let files = this.files(); ; ) {
+      try {
+        for (const file of files) {
+          const info = this.readHeader(file);
+          if (info !== undefined && (yield* isIntact(this.disk, info))) return info.seq;
+        }
+        return undefined;
+      } catch (error) {
+        files = this.changedSince(files, error);
+      }
+    }
+  }
+
   keepNewest(count: number): number {
     const old = this.files().slice(Math.max(1, count));
     for (const file of old) this.disk.remove(file);
@@ -110,25 +139,29 @@ export class FileSnapshots implements Snapshots {
     return old.length;
   }
 
-  /**
-   * The replica that takes snapshots runs in another thread or process and removes the oldest, also
-   * between our listing of the names and our opening of a file. If a file disappeared and the list
-   * has changed, there is a newer snapshot: try again.
-   */
   private look<T>(at: (files: readonly string[]) => T): T {
     for (let files = this.files(); ; ) {
       try {
         return at(files);
       } catch (error) {
-        const now = this.files();
-        if (!isNotThere(error) || now.join() === files.join()) throw error;
-        files = now;
+        files = this.changedSince(files, error);
       }
     }
   }
 
+  /**
+   * The replica that takes snapshots runs in another thread or process and removes the oldest, also
+   * between our listing of the names and our opening of a file. If a file disappeared and the list
+   * has changed, there is a newer snapshot: try again.
+   */
+  private changedSince(files: readonly string[], error: unknown): readonly string[] {
+    const now = this.files();
+    if (!isNotThere(error) || now.join() === files.join()) throw error;
+    return now;
+  }
+
   /** Newest first. */
-  private files(): string[] {
+  private files(): readonly string[] {
     const names = this.disk.list(this.directory).filter(isSnapshotName);
     return names
       .sort()
@@ -167,7 +200,7 @@ export class FileSnapshots implements Snapshots {
     return header;
   }
 
-  private readHeader(path: string): (SnapshotInfo & { readonly checksum: number }) | undefined {
+  private readHeader(path: string): CheckedInfo | undefined {
     const file = this.disk.open(path, "read");
     try {
       const header = readUpTo(file, 0, HEADER_BYTES);
@@ -195,5 +228,20 @@ export class FileSnapshots implements Snapshots {
     } finally {
       file.close();
     }
+  }
+}
+
+function* isIntact(disk: Disk, { file: path, bytes, checksum }: CheckedInfo): Steps<boolean> {
+  const file = disk.open(path, "read");
+  try {
+    let found = 0;
+    for (let at = 0; at < bytes; at += PIECE_BYTES) {
+      const piece = readUpTo(file, HEADER_BYTES + at, Math.min(PIECE_BYTES, bytes - at));
+      found = crc32c(piece, found);
+      yield;
+    }
+    return found === checksum;
+  } finally {
+    file.close();
   }
 }

@@ -1,13 +1,10 @@
 /** Segments on a disk that is full when they are prepared, and perhaps not when they are needed. */
-import { MessageChannel, Worker } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import { openJournal } from "./open-journal.js";
 import { segmentPath } from "./segment-format.js";
-import { allocateSegment, InlineSpareSegments } from "./spare-segments.js";
+import { allocateSegment, SpareSegments, UNFINISHED_SUFFIX } from "./spare-segments.js";
 import { id, readAll } from "./testing/contract.js";
 import { FakeDisk } from "./testing/fake-disk.js";
-import type { AllocateAnswer } from "./thread/messages.js";
-import { threadSpares } from "./thread/thread-spares.js";
 
 const SEGMENT_BYTES = 4096;
 const FULL = expect.objectContaining({ code: "ENOSPC" });
@@ -31,25 +28,35 @@ describe("prepare: the disk is full", () => {
 
   test("take: the segment is created again, if there is room by then", () => {
     const disk = new FakeDisk(1);
-    const spares = new InlineSpareSegments(disk, "/log", SEGMENT_BYTES);
+    const attempts: unknown[] = [];
+    const spares = new SpareSegments(disk, "/log", SEGMENT_BYTES, (failure) =>
+      attempts.push(failure),
+    );
     disk.capacityBytes = SEGMENT_BYTES / 2;
     spares.prepare(1);
+    spares.step();
+    expect(spares.dueInMs()).toBeGreaterThan(0);
+    spares.keepUp(SEGMENT_BYTES);
+    expect(attempts).toEqual([FULL]);
     disk.capacityBytes = SEGMENT_BYTES;
-    spares.take(1);
+    spares.take();
     expect(disk.contents(segmentPath("/log", 1))).toHaveLength(SEGMENT_BYTES);
+    expect(attempts).toEqual([FULL, undefined]);
     // The failure does not affect the next one.
     spares.prepare(2);
-    expect(() => spares.take(2)).toThrow(FULL);
+    expect(() => spares.take()).toThrow(FULL);
     expect(disk.paths()).toEqual([segmentPath("/log", 1)]);
   });
 
   test("take: any other failure is not retried", () => {
     const disk = new FakeDisk(1);
-    const spares = new InlineSpareSegments(disk, "/log", SEGMENT_BYTES);
+    const spares = new SpareSegments(disk, "/log", SEGMENT_BYTES);
     disk.plan = { operation: 3, fault: { kind: "failed_sync" } };
     spares.prepare(1);
+    spares.step();
+    expect(spares.dueInMs()).toBe(Number.POSITIVE_INFINITY);
     const { operations } = disk;
-    expect(() => spares.take(1)).toThrow(expect.objectContaining({ code: "EIO" }));
+    expect(() => spares.take()).toThrow(expect.objectContaining({ code: "EIO" }));
     expect(disk.operations).toBe(operations);
   });
 
@@ -69,48 +76,46 @@ describe("prepare: the disk is full", () => {
   });
 });
 
-describe("take: from the allocating thread", () => {
-  /** An allocating thread that answers with these failures in order, then with none. */
-  function allocatorOf(failures: readonly AllocateAnswer["failure"][]) {
-    const { port1: allocator, port2: requests } = new MessageChannel();
-    const allocated = new SharedArrayBuffer(4);
-    const source = `
-      const { requests, allocated, failures } = require("node:worker_threads").workerData;
-      const answers = new Int32Array(allocated);
-      requests.on("message", ({ number }) => {
-        const failure = failures.shift();
-        requests.postMessage(failure === undefined ? { number } : { number, failure });
-        Atomics.add(answers, 0, 1);
-        Atomics.notify(answers, 0);
-      });`;
-    const thread = new Worker(source, {
-      eval: true,
-      workerData: { requests, allocated, failures },
-      transferList: [requests],
-    });
-    return { thread, answered: new Int32Array(allocated), allocator, allocated };
+describe("step: a segment of many pieces", () => {
+  const LARGE_BYTES = 2 * 1024 * 1024;
+  const unfinished = `${segmentPath("/log", 1)}${UNFINISHED_SUFFIX}`;
+
+  function prepared() {
+    const disk = new FakeDisk(1);
+    const spares = new SpareSegments(disk, "/log", LARGE_BYTES);
+    spares.prepare(1);
+    return { disk, spares };
   }
 
-  const noRoom = { message: "no room", code: "ENOSPC" };
-  const broken = { message: "broken", code: "EIO" };
-
-  test.each([
-    ["no room, then some", [noRoom], null, 2],
-    ["no room, and none later", [noRoom, noRoom], "no room", 2],
-    ["another failure", [broken], "broken", 1],
-    ["in place", [], null, 1],
-  ])("%s", async (_, failures, thrown, requests) => {
-    const { thread, answered, ...ports } = allocatorOf(failures);
-    try {
-      const spares = threadSpares(ports);
-      // Nothing was asked for: the segment was there from the start.
-      spares.take(7);
-      spares.prepare(8);
-      if (thrown === null) spares.take(8);
-      else expect(() => spares.take(8)).toThrow(thrown);
-      expect(answered[0]).toBe(requests);
-    } finally {
-      await thread.terminate();
+  test("keepUp: twice as far as the current segment is full, and no further", () => {
+    const { disk, spares } = prepared();
+    spares.keepUp(0);
+    expect(disk.paths()).toEqual([]);
+    for (const used of [100, LARGE_BYTES / 8, LARGE_BYTES / 4]) {
+      spares.keepUp(used);
+      const made = disk.contents(unfinished).length;
+      expect(made).toBeGreaterThanOrEqual(2 * used);
+      const { operations } = disk;
+      spares.keepUp(used);
+      expect(disk.operations).toBe(operations);
     }
+    spares.keepUp(LARGE_BYTES / 2 + 1);
+    expect(disk.contents(segmentPath("/log", 1))).toHaveLength(LARGE_BYTES);
+    expect(spares.dueInMs()).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  test("take: what is missing is made at once", () => {
+    const { disk, spares } = prepared();
+    spares.step();
+    expect(disk.paths()).toEqual([unfinished]);
+    spares.take();
+    expect(disk.contents(segmentPath("/log", 1))).toHaveLength(LARGE_BYTES);
+  });
+
+  test("close: what is not complete is removed", () => {
+    const { disk, spares } = prepared();
+    spares.step();
+    spares.close();
+    expect(disk.paths()).toEqual([]);
   });
 });

@@ -5,13 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { MessageChannel, Worker } from "node:worker_threads";
 import { Random } from "@perpgate/protocol/random";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openJournal } from "./open-journal.js";
 import { recordOf } from "./testing/append-child.js";
 import { appendMany, describeJournal, id, readAll } from "./testing/contract.js";
-import type { AllocateThreadData } from "./thread/messages.js";
 
 const SEGMENT_BYTES = 2 ** 21;
 const KILLS = Number(process.env.JOURNAL_KILLS ?? 2);
@@ -54,7 +52,7 @@ describe("journal in threads and processes", () => {
 
   test("append: a next segment that cannot be created stops the journal at the rotation", async () => {
     const journal = await open();
-    // The allocating thread may be making a file there at this very moment.
+    // The committing thread may be making a file there at this very moment.
     await rm(directory, { recursive: true, maxRetries: 50 });
     const large = [new Uint8Array(SEGMENT_BYTES / 4)];
     let stopped: unknown;
@@ -69,22 +67,29 @@ describe("journal in threads and processes", () => {
     await journal.close();
   });
 
-  test("the committing thread ends: the allocating one stays, so that its exit is not reported as the cause", async () => {
-    const { port1: allocator, port2: requests } = new MessageChannel();
-    const allocated = new SharedArrayBuffer(4);
-    const data: AllocateThreadData = { directory, segmentBytes: 4_096, requests, allocated };
-    const thread = new Worker(join(PACKAGE, "dist/thread/allocate-thread.js"), {
-      workerData: data,
-      transferList: [requests],
-    });
-    allocator.postMessage({ number: 2 });
-    expect(await once(allocator, "message")).toMatchObject([{ number: 2 }]);
-    allocator.close();
-    await once(allocator, "close");
-    // Time for it to end, if it did.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
-    const ENDED_FROM_OUTSIDE = 1;
-    expect(await thread.terminate()).toBe(ENDED_FROM_OUTSIDE);
+  test("prune: between commits, which go on meanwhile", async () => {
+    const journal = await openJournal({ directory, segmentBytes: SEGMENT_BYTES / 4 });
+    await appendMany(journal, 0, 8_000);
+    const at = journal.end;
+    // Many, so that some arrive when the thread is about to wait.
+    for (let count = 0; count < 300; count++) {
+      await expect(journal.pruneBetweenCommits(at)).rejects.toThrow("there is no valid snapshot");
+    }
+    journal.snapshots.write(at, [Buffer.alloc(3 * 1024 * 1024, 7)]);
+    const logs = async () => (await readdir(directory)).filter((name) => name.endsWith(".log"));
+    const before = (await logs()).length;
+    const [removed, again] = await Promise.all([
+      journal.pruneBetweenCommits(at),
+      journal.pruneBetweenCommits(at),
+      appendMany(journal, 8_000, 8_100),
+    ]);
+    expect(removed).toBeGreaterThan(0);
+    expect(again).toBe(0);
+    expect((await logs()).length).toBe(before - removed);
+    const beyond = journal.pruneBetweenCommits(journal.end);
+    await expect(beyond).rejects.toThrow("the newest valid snapshot is at batch 8000");
+    await journal.close();
+    await expect(journal.pruneBetweenCommits(at)).rejects.toMatchObject({ code: "journal_closed" });
   });
 
   test("open: refused while another process has it, allowed once that is killed", async () => {

@@ -245,13 +245,13 @@ export class Venue {
   }
 
   /**
-   * Removes the segments below a position from `planPrune`, in another thread; resolves with how many.
+   * Removes the segments below a position from `planPrune`, between commits of the log; resolves with how many.
    * Rejects if the history on disk has not reached it.
    */
   async pruneBelow(below: LogSeq): Promise<number> {
     const { batch } = this.history.durable;
     if (batch < below.batch) throw new PruneRefused(`the history on disk ends at batch ${batch}`);
-    return this.journal.pruneInThread(below);
+    return this.journal.pruneBetweenCommits(below);
   }
 
   /** Applies what was submitted, then closes every part. */

@@ -1,83 +1,53 @@
 /**
  * Commits in a separate thread. The journal's thread encodes into the shared ring and waits for the
- * ring's durable count to change; no message is sent and nothing is copied between them. A second
- * thread creates segments in advance.
+ * ring's durable count to change; no message is sent and nothing is copied between them for a commit.
  *
- * If either thread ends, for any reason, the log has failed.
+ * If the thread ends, for any reason, the log has failed.
  */
 
-import { MessageChannel } from "node:worker_threads";
 import type { CommitRing } from "../commit-ring.js";
-import type { CommitEvents, Committer } from "../committer.js";
-import type { WriterState } from "../segment-writer.js";
+import type { CommitEvents, Committer, PruneRequest } from "../committer.js";
 import { firstMessage, startWorker, type WorkerThread } from "../worker.js";
-import {
-  type AllocateReport,
-  type AllocateThreadData,
-  type CommitThreadData,
-  type CommitThreadMessage,
-  fromFailure,
-} from "./messages.js";
+import { type CommitThreadData, type CommitThreadMessage, fromFailure } from "./messages.js";
+
+interface Pruned {
+  readonly resolve: (removed: number) => void;
+  readonly reject: (reason: Error) => void;
+}
 
 export class ThreadCommitter implements Committer {
-  private readonly threads: readonly WorkerThread[];
   private seen: number;
   private over = false;
+  private pruned: Pruned | undefined;
 
   private constructor(
     private readonly ring: CommitRing,
     private readonly events: CommitEvents,
-    private readonly commit: WorkerThread,
-    allocate: WorkerThread,
+    private readonly thread: WorkerThread,
   ) {
-    this.threads = [commit, allocate];
     this.seen = ring.durable();
-    commit.worker.on("message", (message: CommitThreadMessage) => {
-      if (message.kind === "failed") this.fail(fromFailure(message.failure));
-    });
-    for (const { exited } of this.threads) void exited.then((error) => this.fail(error));
+    thread.worker.on("message", (message: CommitThreadMessage) => this.onMessage(message));
+    void thread.exited.then((error) => this.fail(error));
   }
 
-  /** Resolves once the committing thread has its segment open. */
+  /** Resolves once the thread has its segment open. */
   static async start(
-    state: WriterState,
-    segmentBytes: number,
+    data: Omit<CommitThreadData, "ring">,
     ring: CommitRing,
     events: CommitEvents,
-    exitDeadline?: SharedArrayBuffer,
   ): Promise<ThreadCommitter> {
-    const { port1: allocator, port2: requests } = new MessageChannel();
-    const allocated = new SharedArrayBuffer(4);
-    const commitData: CommitThreadData = {
-      ring: ring.memory,
-      state,
-      allocator,
-      allocated,
-      exitDeadline,
-    };
-    const allocateData: AllocateThreadData = {
-      directory: state.directory,
-      segmentBytes,
-      requests,
-      allocated,
-    };
-    const allocate = startWorker("allocate", "./allocate-thread.js", import.meta.url, {
-      workerData: allocateData,
-      transferList: [requests],
-    });
-    // Registered immediately: a report without a listener is lost.
-    allocate.worker.on("message", ({ failure }: AllocateReport) =>
-      events.spareAttempted(failure === undefined ? undefined : fromFailure(failure)),
-    );
-    const commit = startWorker("commit", "./commit-thread.js", import.meta.url, {
-      workerData: commitData,
-      transferList: [allocator],
-    });
-    await isReady(commit).catch(async (error: unknown) => {
-      await Promise.all([commit.worker.terminate(), allocate.worker.terminate()]);
+    const workerData: CommitThreadData = { ...data, ring: ring.memory };
+    const thread = startWorker("commit", "./commit-thread.js", import.meta.url, { workerData });
+    // Registered immediately: a message without a listener is lost.
+    const committer = new ThreadCommitter(ring, events, thread);
+    try {
+      const message = await firstMessage<CommitThreadMessage>(thread);
+      if (message.kind === "failed") throw fromFailure(message.failure);
+    } catch (error) {
+      committer.over = true;
+      await thread.worker.terminate();
       throw error;
-    });
-    const committer = new ThreadCommitter(ring, events, commit, allocate);
+    }
     void committer.watch();
     return committer;
   }
@@ -85,12 +55,31 @@ export class ThreadCommitter implements Committer {
   /** Publishing has woken the thread already. */
   wake(): void {}
 
+  prune(request: PruneRequest): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.pruned = { resolve, reject };
+      this.thread.worker.postMessage(request);
+      this.ring.wake();
+    });
+  }
+
   async close(): Promise<void> {
     this.over = true;
     this.ring.requestClose();
     this.ring.wakeWatcher();
-    await this.commit.exited;
-    await Promise.all(this.threads.map(({ worker }) => worker.terminate()));
+    await this.thread.exited;
+  }
+
+  private onMessage(message: CommitThreadMessage): void {
+    if (message.kind === "failed") this.fail(fromFailure(message.failure));
+    if (message.kind === "spare") {
+      this.events.spareAttempted(message.failure && fromFailure(message.failure));
+    }
+    if (message.kind === "pruned") {
+      const { removed } = message;
+      if (typeof removed === "number") this.pruned?.resolve(removed);
+      else this.pruned?.reject(fromFailure(removed));
+    }
   }
 
   private async watch(): Promise<void> {
@@ -113,12 +102,8 @@ export class ThreadCommitter implements Committer {
     this.over = true;
     this.report();
     this.events.failed(cause);
+    this.pruned?.reject(cause);
     this.ring.wakeWatcher();
-    for (const { worker } of this.threads) void worker.terminate();
+    void this.thread.worker.terminate();
   }
-}
-
-async function isReady(commit: WorkerThread): Promise<void> {
-  const message = await firstMessage<CommitThreadMessage>(commit);
-  if (message.kind === "failed") throw fromFailure(message.failure);
 }
