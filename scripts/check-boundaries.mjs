@@ -55,7 +55,7 @@ const TESTS_MAY_IMPORT = {
   "packages/sdk": ["engine", "venue", "gateway", "oracle"],
   "packages/bots": ["engine", "venue", "gateway", "oracle"],
   "packages/ccxt": ["engine", "venue", "gateway", "oracle"],
-  "apps/terminal": ["engine", "gateway", "venue"],
+  "apps/terminal": ["engine", "gateway", "sandbox", "venue"],
 };
 
 /** Folders with narrower rules: the packages and the sibling folders that they may import. */

@@ -7,6 +7,7 @@ import { Header } from "./header.js";
 import { MarketBar } from "./market/market-bar.js";
 import { OrderPanel } from "./order/order-panel.js";
 import { HonestyRecord } from "./receipts/honesty.js";
+import { SandboxBar } from "./shell/sandbox-bar.js";
 import { listenForShortcuts } from "./shell/shortcuts.js";
 import { Splitter } from "./shell/splitter.js";
 import { readPreference } from "./state/preferences.js";
@@ -69,7 +70,10 @@ export function App({ terminal }: { readonly terminal: Terminal }) {
   return (
     <TerminalContext value={terminal}>
       <div className="page" data-view={view} data-side={side} data-live={isLive}>
-        <Header />
+        <div>
+          <Header />
+          <SandboxBar />
+        </div>
         <MarketBar />
         <main className="panels" style={heightStyle(height)}>
           <Segments

@@ -7,6 +7,7 @@ import { useTerminal } from "./terminal.js";
 import { switchTheme, theme } from "./theme/theme.js";
 import { Icon } from "./ui/icons.js";
 import type { LineState } from "./venue/line.js";
+import { sandboxInPage } from "./venue/sandbox-feed.js";
 import "./header.css";
 
 export function Header() {
@@ -17,7 +18,7 @@ export function Header() {
         Perpgate
       </h1>
       <span className="chip warn" title="Balances have no value">
-        Testnet
+        {sandboxInPage() === undefined ? "Testnet" : "SANDBOX"}
       </span>
       <ConnectionState />
       <GatewayInUse />

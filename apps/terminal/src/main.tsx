@@ -9,6 +9,8 @@ import { startTheme } from "./theme/theme.js";
 import { gatewaysInPage } from "./venue/gateway-feed.js";
 import { findInjectedWallets } from "./venue/injected-wallets.js";
 import { LINE_TIMES } from "./venue/line.js";
+import { sandboxInPage } from "./venue/sandbox-feed.js";
+import { VenueClock } from "./venue/venue-clock.js";
 import "./theme/tokens.css";
 import "./theme/base.css";
 import "./theme/controls.css";
@@ -19,14 +21,21 @@ if (root === null) throw new Error("#root is missing");
 
 startTheme();
 findInjectedWallets();
+const sandbox = sandboxInPage();
+const clock = new VenueClock();
+// A sandbox has a time of its own, which sign-in messages and nonces must have, too.
+const ownTime = { nowMs: () => clock.now() ?? Date.now(), random: Math.random };
 const terminal: Terminal = new Terminal(
   new PerpgateClient({
     url: [location.origin, ...gatewaysInPage()],
     ...LINE_TIMES,
+    ...(sandbox === undefined ? {} : { clock: ownTime }),
     // A person who presses a button means the market on the screen.
     budgetMs: 5_000,
     onReceiptProblem: (problem) => terminal.receiptProblem(problem),
   }),
+  clock,
+  sandbox?.control,
 );
 terminal.start();
 createRoot(root).render(

@@ -7,6 +7,7 @@ import { checkPageTests } from "./testing/suites/check-page.js";
 import { lineTests } from "./testing/suites/line.js";
 import { receiptTests } from "./testing/suites/receipts.js";
 import { recoveryTests } from "./testing/suites/recovery.js";
+import { sandboxTests } from "./testing/suites/sandbox.js";
 import { tabTests } from "./testing/suites/tabs.js";
 
 describe.skipIf(isWithoutChromium())("trading page, a quiet venue", PAGE_TESTS, () => {
@@ -16,4 +17,5 @@ describe.skipIf(isWithoutChromium())("trading page, a quiet venue", PAGE_TESTS, 
   receiptTests(test);
   checkPageTests(test);
   tabTests(test);
+  sandboxTests(test);
 });

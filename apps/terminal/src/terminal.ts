@@ -35,6 +35,7 @@ import { OrderClient } from "./venue/order-client.js";
 import { shownProblem } from "./venue/receipt-book.js";
 import { Refresher } from "./venue/refresher.js";
 import { RiskWatch } from "./venue/risk-watch.js";
+import { SandboxFeed } from "./venue/sandbox-feed.js";
 import { SessionManager } from "./venue/session-manager.js";
 import { TapeFeed } from "./venue/tape-feed.js";
 import { isUnknown, type Settlement } from "./venue/unsettled-requests.js";
@@ -69,12 +70,18 @@ export class Terminal {
   readonly orders: OrderClient;
   readonly toasts = new Toasts();
   readonly dialog = new Store<OpenDialog>("none", "immediate");
-  readonly clock = new VenueClock();
+  /** Undefined: no sandbox, or one without a control API. */
+  readonly sandbox: SandboxFeed | undefined;
   private readonly notices: AccountNotices;
   private readonly risk: RiskWatch;
   private readonly settler = new Refresher(() => this.settle());
 
-  constructor(readonly client: PerpgateClient) {
+  constructor(
+    readonly client: PerpgateClient,
+    readonly clock = new VenueClock(),
+    control = "",
+  ) {
+    this.sandbox = control === "" ? undefined : new SandboxFeed(control, clock);
     this.marketFeed = new MarketFeed(client);
     this.line = new Line(client);
     this.marks = new LiveMarks(this.marketFeed);
@@ -158,6 +165,7 @@ export class Terminal {
     this.bridge.load();
     this.honesty.start();
     this.gateways.start();
+    this.sandbox?.start();
     void this.sessions.restore();
   }
 

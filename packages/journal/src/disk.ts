@@ -106,7 +106,7 @@ export function discard(disk: Disk, unfinished: string): void {
 /** Work in short steps, between which the thread that commits can commit. */
 export type Steps<T> = Generator<void, T>;
 
-/** Does all steps at once. */
+/** Does all steps, one after the other. */
 export function toEnd<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();

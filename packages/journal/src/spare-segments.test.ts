@@ -104,7 +104,7 @@ describe("step: a segment of many pieces", () => {
     expect(spares.dueInMs()).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test("take: what is missing is made at once", () => {
+  test("take: what is missing is made immediately", () => {
     const { disk, spares } = prepared();
     spares.step();
     expect(disk.paths()).toEqual([unfinished]);

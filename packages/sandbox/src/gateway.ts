@@ -25,7 +25,10 @@ import { seedOf } from "./seed.js";
 import { Wire } from "./wire.js";
 
 export interface GatewayOptions
-  extends Pick<PartsOptions, "seed" | "nowMs" | "hasLimits" | "faults" | "onFault"> {
+  extends Pick<
+    PartsOptions,
+    "seed" | "nowMs" | "hasLimits" | "faults" | "page" | "control" | "onFault"
+  > {
   readonly core: Core;
   readonly seq: () => number;
   /** 0: any free one. */
@@ -90,6 +93,8 @@ export async function openGateway(options: GatewayOptions): Promise<SandboxGatew
     metrics: new Registry(),
     trustProxy: false,
     origins: "*",
+    page: options.page,
+    pageSandbox: { control: options.control },
     log,
     limits: DEFAULT_HTTP_LIMITS,
   });

@@ -1,17 +1,15 @@
-export { type ControlServer, startControl } from "./control/control-server.js";
 export type { Duration } from "./durations.js";
 export type { NextRequests, RefusalOptions } from "./faults.js";
 export type { LiquidityOptions } from "./liquidity.js";
-export {
-  type KeyedTrader,
-  type PlayOptions,
-  type SandboxOptions,
-  type SandboxTime,
-  type SandboxVenue,
-  type SavedVenue,
-  startVenue,
-  type TraderOptions,
-} from "./sandbox.js";
+export type {
+  KeyedTrader,
+  PlayOptions,
+  SandboxOptions,
+  SandboxTime,
+  SavedVenue,
+  TraderOptions,
+} from "./options.js";
+export { type SandboxVenue, startVenue } from "./sandbox.js";
 export {
   namedScenario,
   parseScenario,

@@ -25,6 +25,10 @@ export interface PartsOptions {
   /** Whether clients have a venue's request limits, by the machine's clock. */
   readonly hasLimits: boolean;
   readonly faults: PlannedFaults;
+  /** Folder of a built trading page. */
+  readonly page: string | undefined;
+  /** Address of the control API. */
+  readonly control: string | undefined;
   /** What failed inside; a fault of the sandbox, since refusals are no failures. */
   readonly onFault: (error: unknown) => void;
 }

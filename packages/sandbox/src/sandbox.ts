@@ -14,20 +14,29 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { LOG_START, LogReader, nodeDisk } from "@perpgate/journal";
-import type { MarketDefinition } from "@perpgate/protocol";
 import {
   PerpgateClient,
   privateKeyAccount,
   type Session,
   sessionKeyFromSecret,
 } from "@perpgate/sdk";
-import { NO_EVIDENCE, TICK_MS, type VenueParameters } from "@perpgate/venue";
+import { NO_EVIDENCE, TICK_MS } from "@perpgate/venue";
 import { OWN_NONCE, type SandboxAccount, SandboxAccounts } from "./accounts.js";
 import type { CommandKind, SandboxCommand } from "./commands.js";
+import { type ControlServer, startControl } from "./control/control-server.js";
 import { type Duration, millisecondsOf } from "./durations.js";
 import { PlannedFaults } from "./faults.js";
+import { FollowedClock } from "./followed-clock.js";
 import type { LiquidityOptions } from "./liquidity.js";
 import { type MarketState, SandboxMarkets } from "./markets.js";
+import type {
+  KeyedTrader,
+  PlayOptions,
+  SandboxOptions,
+  SandboxTime,
+  SavedVenue,
+  TraderOptions,
+} from "./options.js";
 import { openParts, type Parts } from "./parts.js";
 import type { Stage } from "./scenario/actions.js";
 import { Playback, type PlaybackState } from "./scenario/playback.js";
@@ -35,62 +44,6 @@ import { namedScenario, type Scenario } from "./scenario/scenario.js";
 import { Seed } from "./seed.js";
 import type { TakerOptions } from "./takers.js";
 import { Faults, type VenueFaults } from "./venue-faults.js";
-
-/**
- * `manual`: time moves by `advance` alone. `real`: with the machine's clock. A speed: as many times
- * faster.
- */
-export type SandboxTime = "manual" | "real" | { readonly speed: number };
-
-export interface SandboxOptions {
-  /** Of everything random. Default: 1. */
-  readonly seed?: number;
-  /** Symbols of the default markets, or definitions of your own. Default: BTCUSD. */
-  readonly markets?: readonly (string | MarketDefinition)[];
-  /** Default: `manual`. */
-  readonly time?: SandboxTime;
-  /** When it begins. Default: 2026-01-01T00:00:00Z in manual time, now otherwise. */
-  readonly start?: Date | number;
-  /** Quotes around the index, in every market; false: an empty book. */
-  readonly liquidity?: LiquidityOptions | false;
-  /** Dollars for each account that signs in without `trader`. Default: 0. */
-  readonly grant?: number;
-  /** Parameters of the venue, as in its configuration file. */
-  readonly parameters?: Partial<VenueParameters>;
-  /** Whether clients have a venue's request limits, by the machine's clock. Default: false. */
-  readonly limits?: boolean;
-  /** 0, the default: any free one. */
-  readonly port?: number;
-  /**
-   * Is given what stops the venue, such as `onTestFinished` of vitest, `afterAll` of jest, `t.after` of
-   * node:test.
-   */
-  readonly until?: (stop: () => Promise<void>) => unknown;
-}
-
-export interface TraderOptions {
-  /** Dollars. Default: 10,000; 0 for none. */
-  readonly funds?: number;
-}
-
-export interface KeyedTrader {
-  readonly session: Session;
-  /** Resolves with `X-Service-Sig` for a body. */
-  sign(body: string): Promise<string>;
-}
-
-export interface PlayOptions {
-  /** Default: a second. */
-  readonly every?: Duration;
-  /** The bot's turn, with the venue's time; in manual time only. */
-  readonly each?: (nowMs: number) => unknown;
-}
-
-/** A copy of the venue at one moment, on disk until `discard`, or until the sandbox stops. */
-export interface SavedVenue {
-  readonly nowMs: number;
-  discard(): void;
-}
 
 interface SavedState extends SavedVenue {
   readonly folder: string;
@@ -109,10 +62,6 @@ const MANUAL_START_MS = Date.parse("2026-01-01T00:00:00Z");
 const TICKS_PER_STEP = 64;
 /** One gives the venue the index, the next serves what it has caused, and then the quotes follow. */
 const TICKS_OF_A_PRICE = 2;
-/** How often a sandbox in real time looks at the clock. */
-const LOOK_EVERY_MS = 20;
-/** A process that was paused goes on from where it is, instead of catching up for minutes. */
-const MAX_CATCH_UP_MS = 60_000;
 
 export class SandboxVenue {
   private random: Seed;
@@ -126,7 +75,8 @@ export class SandboxVenue {
   private accounts: SandboxAccounts;
   private runs: Parts | undefined;
   private last: Promise<unknown> = Promise.resolve();
-  private timer: NodeJS.Timeout | undefined;
+  private clock: FollowedClock | undefined;
+  private controlServer: ControlServer | undefined;
   private traders = 0;
   private port: number;
   private playback: Playback | undefined;
@@ -161,15 +111,18 @@ export class SandboxVenue {
     const sandbox = new SandboxVenue(options);
     options.until?.(() => sandbox.stop());
     try {
+      if (options.control !== undefined) {
+        sandbox.controlServer = await startControl(sandbox, options.control);
+      }
       await sandbox.open();
       const { liquidity = {} } = options;
       if (liquidity !== false) sandbox.markets.quoteAll(liquidity);
       await sandbox.exclusive(() => sandbox.step(TICKS_OF_A_PRICE));
+      sandbox.follow(options.time ?? "manual");
     } catch (error) {
       await sandbox.stop();
       throw error;
     }
-    sandbox.follow(options.time ?? "manual");
     return sandbox;
   }
 
@@ -185,7 +138,17 @@ export class SandboxVenue {
 
   /** Whether time moves by `advance` alone. */
   get isManual(): boolean {
-    return (this.options.time ?? "manual") === "manual";
+    return this.clock === undefined;
+  }
+
+  /** Times that of the clock; 0 in manual time. */
+  get speed(): number {
+    return this.clock?.speed ?? 0;
+  }
+
+  /** The address of the control API; undefined unless `control` was given. */
+  get control(): string | undefined {
+    return this.controlServer?.url;
   }
 
   get seed(): number {
@@ -254,8 +217,13 @@ export class SandboxVenue {
   advance(duration: Duration): Promise<void> {
     const ms = millisecondsOf(duration);
     if (!this.isManual)
-      throw new Error("time passes without a call here: advance is for manual time");
+      throw new RangeError("time passes without a call here: advance is for manual time");
     return this.exclusive(() => this.step(Math.round(ms / TICK_MS)));
+  }
+
+  /** Lets time stand still, or go with the machine's clock, from now on. */
+  setTime(time: SandboxTime): void {
+    this.follow(time);
   }
 
   /** Replaces the quotes of a market; false: takes them away. */
@@ -360,7 +328,8 @@ export class SandboxVenue {
   /** Closes clients, sockets, port and folder. */
   async stop(): Promise<void> {
     this.isStopping = true;
-    clearInterval(this.timer);
+    this.clock?.stop();
+    await this.controlServer?.close();
     await this.last.catch(() => undefined);
     for (const client of this.clients) client.close();
     await this.runs?.close();
@@ -424,6 +393,8 @@ export class SandboxVenue {
       nowMs: () => this.nowMs,
       hasLimits: this.options.limits ?? false,
       faults: this.planned,
+      page: this.options.page,
+      control: this.control,
       onFault: (error) => {
         throw error;
       },
@@ -447,28 +418,16 @@ export class SandboxVenue {
     void this.fund(address, grant);
   }
 
-  /** In real time: as many ticks as have passed. */
+  /** Follows the machine's clock from now on, or stands still. */
   private follow(time: SandboxTime): void {
+    this.clock?.stop();
+    this.clock = undefined;
     if (time === "manual") return;
-    const speed = time === "real" ? 1 : time.speed;
-    if (!(speed > 0 && speed <= 10_000)) {
-      throw new RangeError(`speed is a number above 0 and up to 10,000, not ${speed}`);
-    }
-    let seenMs = performance.now();
-    let dueMs = 0;
-    let isBusy = false;
-    this.timer = setInterval(() => {
-      const nowMs = performance.now();
-      dueMs = Math.min(dueMs + (nowMs - seenMs) * speed, MAX_CATCH_UP_MS * speed);
-      seenMs = nowMs;
-      const ticks = Math.floor(dueMs / TICK_MS);
-      if (ticks === 0 || isBusy) return;
-      isBusy = true;
-      dueMs -= ticks * TICK_MS;
-      void this.exclusive(() => this.step(ticks)).finally(() => {
-        isBusy = false;
-      });
-    }, LOOK_EVERY_MS);
+    this.clock = new FollowedClock(time === "real" ? 1 : time.speed, (ticks) =>
+      this.exclusive(() => this.step(ticks)).catch((error: unknown) => {
+        if (!this.isStopping) throw error;
+      }),
+    );
   }
 
   /** One call after the other. */

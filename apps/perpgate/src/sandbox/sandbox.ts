@@ -6,12 +6,12 @@ import {
   parseScenario,
   type SandboxVenue,
   type Scenario,
-  startControl,
   startVenue,
 } from "@perpgate/sandbox";
 import { Output } from "../cli/output.js";
 import { StartError, UsageError } from "../cli/start-error.js";
 import { symbol } from "../cli/values.js";
+import { builtPage } from "../serve/page-folder.js";
 import { onStopSignal } from "../serve/stop-signals.js";
 
 export interface SandboxCommandOptions {
@@ -40,34 +40,30 @@ export async function runSandbox(options: SandboxCommandOptions): Promise<number
   }
   const scenario = options.scenario === undefined ? undefined : scenarioOf(options.scenario);
   const markets = scenario?.markets.length === 0 ? undefined : scenario?.markets;
+  const page = builtPage();
   const venue = await startVenue({
     seed,
     time: manual ? "manual" : { speed: speed ?? 1 },
     markets: options.market.length === 0 ? (markets ?? ["BTCUSD"]) : options.market.map(symbol),
     grant: options.grant ?? DEFAULT_GRANT,
     port: options.port ?? DEFAULT_PORT,
+    control: options.control ?? DEFAULT_CONTROL,
+    page,
   }).catch((error: unknown) => {
     throw startErrorOf(error);
   });
-  const control = await startControl(venue, options.control ?? DEFAULT_CONTROL).catch(
-    async (error: unknown) => {
-      await venue.stop();
-      throw startErrorOf(error);
-    },
-  );
   const output = new Output(json);
-  if (json) output.json({ url: venue.url, control: control.url, seed });
+  if (json) output.json({ url: venue.url, control: venue.control, seed });
   else {
     output.line(`SANDBOX  a venue for tests, not for trading (seed ${seed})`);
-    output.line(`venue    ${venue.url}`);
-    output.line(`control  ${control.url} (described by ${control.url}/openapi.json)`);
+    output.line(`venue    ${venue.url}${page === undefined ? "" : " (its page, too)"}`);
+    output.line(`control  ${venue.control} (described by ${venue.control}/openapi.json)`);
     output.line(
       `time     ${manual ? "stands until /advance moves it" : `${speed ?? 1} times the clock`}`,
     );
   }
   if (scenario !== undefined) playInBackground(venue, scenario, output, json);
   await new Promise<void>((resolve) => onStopSignal(resolve));
-  await control.close();
   await venue.stop();
   return 0;
 }

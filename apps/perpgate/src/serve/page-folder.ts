@@ -21,10 +21,15 @@ const PACKAGES = fileURLToPath(new URL("dist/packages", packageFolder()));
 export function pageFolderOf({ server }: Settings): string | undefined {
   const { page } = server;
   if (page === false) return undefined;
-  if (page === undefined) return hasPage(BUILT) ? BUILT : undefined;
+  if (page === undefined) return builtPage();
   const folder = resolve(page);
   if (!hasPage(folder)) throw new StartError(`server.page: ${folder} has no index.html`);
   return folder;
+}
+
+/** The page that `npm run build` and `npm start` make; undefined without one. */
+export function builtPage(): string | undefined {
+  return hasPage(BUILT) ? BUILT : undefined;
 }
 
 /** The folder of the client packages, which `npm run build` and `npm start` make. */

@@ -5,9 +5,12 @@
 
 export class VenueClock {
   private sample: { readonly time: number; readonly at: number } | undefined;
+  private speed = 1;
 
-  note(time: number): void {
+  /** `speed` is given by a sandbox, whose time may stand or go faster. */
+  note(time: number, speed = this.speed): void {
     this.sample = { time, at: performance.now() };
+    this.speed = speed;
   }
 
   /** The machine may have slept: samples from before say nothing. */
@@ -22,6 +25,6 @@ export class VenueClock {
 
   now(): number | undefined {
     if (this.sample === undefined) return undefined;
-    return Math.round(this.sample.time + performance.now() - this.sample.at);
+    return Math.round(this.sample.time + (performance.now() - this.sample.at) * this.speed);
   }
 }

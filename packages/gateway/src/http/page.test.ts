@@ -103,6 +103,17 @@ describe("the page", () => {
     );
   });
 
+  test("a sandbox: the page says so, and its policy allows the control API alone", async () => {
+    const pageSandbox = { control: "http://127.0.0.1:8091" };
+    const other = await runGateway({ page: folder, pageSandbox });
+    const { headers, text } = await ask(`${other.url}/`);
+    const meta = '<meta name="perpgate-sandbox" content="http://127.0.0.1:8091" />';
+    expect(text).toBe(INDEX.replace("</head>", `${meta}</head>`));
+    expect(headers.get("content-security-policy")).toContain(
+      "connect-src 'self' http://127.0.0.1:8091;",
+    );
+  });
+
   test("compressed bytes: those of the file", async () => {
     const socket = await dial();
     socket.setEncoding("latin1");

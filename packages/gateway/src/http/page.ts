@@ -21,7 +21,7 @@ const unpackBrotli = promisify(brotliDecompress);
  * style, no other host, no frame. By CSP 3, `connect-src 'self'` includes `ws` and `wss` of the same host
  * and port.
  */
-function policyFor(gateways: readonly string[]): string {
+function policyFor(gateways: readonly string[], control: string | undefined): string {
   const others = gateways.flatMap((url) => {
     const { origin } = new URL(url);
     return [origin, origin.replace(/^http/, "ws")];
@@ -32,7 +32,7 @@ function policyFor(gateways: readonly string[]): string {
     "style-src 'self'",
     "img-src 'self' data:",
     "font-src 'self'",
-    ["connect-src 'self'", ...others].join(" "),
+    ["connect-src 'self'", ...others, ...(control === undefined ? [] : [control])].join(" "),
     "manifest-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -66,6 +66,8 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** The page reads the addresses of the venue's gateways from this element. */
 const GATEWAYS_NAME = "perpgate-gateways";
+/** And from this one that it shows a sandbox, with the address of its control API, if it has one. */
+const SANDBOX_NAME = "perpgate-sandbox";
 
 const OWN_POLICY = /<meta http-equiv="Content-Security-Policy" content="([^"]+)">/;
 const OWN_POLICY_WITHIN = 1_024;
@@ -90,13 +92,20 @@ interface Variant {
   readonly etag: string;
 }
 
+/** A venue for tests, and the address of what moves its time. */
+export interface PageSandbox {
+  readonly control: string | undefined;
+}
+
 /** Serves the folder; the page may use the other gateways of the venue, whose addresses are given. */
 export async function servePage(
   app: FastifyInstance,
   folder: string,
   gateways: readonly string[] = [],
+  sandbox?: PageSandbox,
 ): Promise<void> {
-  const headers = { ...SECURITY_HEADERS, "content-security-policy": policyFor(gateways) };
+  const policy = policyFor(gateways, sandbox?.control);
+  const headers = { ...SECURITY_HEADERS, "content-security-policy": policy };
   const paths = await filesIn(folder);
   for (const path of paths) {
     const type = TYPES[path.slice(path.lastIndexOf(".") + 1)];
@@ -104,7 +113,7 @@ export async function servePage(
     if (type === undefined) continue;
     const isIndex = path === "index.html";
     const bytes = await readFile(join(folder, path));
-    const content = isIndex ? withGateways(bytes, gateways) : bytes;
+    const content = isIndex ? withAddresses(bytes, gateways, sandbox) : bytes;
     const hasBrotli = !isIndex && paths.includes(`${path}.br`);
     const brotli = hasBrotli ? await readFile(join(folder, `${path}.br`)) : undefined;
     const file = await pageFile(path, type, content, brotli);
@@ -123,11 +132,21 @@ function policyIn(bytes: Buffer): string | undefined {
   return own === undefined ? undefined : `${own}; frame-ancestors 'none'`;
 }
 
-function withGateways(index: Buffer, gateways: readonly string[]): Buffer {
-  if (gateways.length === 0) return index;
-  const content = gateways.map((url) => encodeURI(url).replaceAll('"', "%22")).join(" ");
-  const element = `<meta name="${GATEWAYS_NAME}" content="${content}" />`;
-  return Buffer.from(index.toString().replace("</head>", () => `${element}</head>`));
+function withAddresses(
+  index: Buffer,
+  gateways: readonly string[],
+  sandbox: PageSandbox | undefined,
+): Buffer {
+  const elements: string[] = [];
+  if (gateways.length > 0) elements.push(element(GATEWAYS_NAME, gateways));
+  if (sandbox !== undefined) elements.push(element(SANDBOX_NAME, [sandbox.control ?? ""]));
+  if (elements.length === 0) return index;
+  return Buffer.from(index.toString().replace("</head>", () => `${elements.join("")}</head>`));
+}
+
+function element(name: string, urls: readonly string[]): string {
+  const content = urls.map((url) => encodeURI(url).replaceAll('"', "%22")).join(" ");
+  return `<meta name="${name}" content="${content}" />`;
 }
 
 /** Paths relative to the folder, with `/`; hidden files are left out. */

@@ -36,7 +36,7 @@ import { RequestMetrics, serveMetrics } from "./metrics.js";
 import { MetricsText } from "./metrics-text.js";
 import { openApiDocument } from "./openapi.js";
 import { servePackageFiles } from "./package-files.js";
-import { servePage } from "./page.js";
+import { type PageSandbox, servePage } from "./page.js";
 import { RequestLog } from "./request-log.js";
 import { routeHandlers } from "./routes.js";
 import type { Json } from "./schema-components.js";
@@ -69,6 +69,8 @@ export interface GatewayOptions
   readonly guides?: string | undefined;
   /** Addresses of the venue's gateways, which the page may use. */
   readonly pageGateways?: readonly string[] | undefined;
+  /** Given by a sandbox alone: its page says so, and may call its control API. */
+  readonly pageSandbox?: PageSandbox | undefined;
   /** Folder of the client packages, served as `/sdk.tgz` and the like. */
   readonly packageFiles?: string | undefined;
 }
@@ -144,7 +146,9 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
     serveTransparencyLog(app, { link: edge.link, addressLimits, budgets });
   }
   if (options.udf === true) serveUdf(app, context);
-  if (options.page !== undefined) await servePage(app, options.page, options.pageGateways);
+  if (options.page !== undefined) {
+    await servePage(app, options.page, options.pageGateways, options.pageSandbox);
+  }
   if (options.packageFiles !== undefined) {
     await servePackageFiles(app, options.packageFiles, options.addressLimits);
   }

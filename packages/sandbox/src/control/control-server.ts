@@ -1,8 +1,9 @@
 /**
  * The control API of a sandbox: JSON over HTTP on a loopback address, described by `/openapi.json`.
  *
- * It has no token, so it answers only what a local program sends: another `Host` than this machine's, as
- * after a rebinding of DNS, and any request of a web page are refused.
+ * It has no token, so it answers only what a local program sends, and the page that the sandbox serves
+ * itself: another `Host` than this machine's, as after a rebinding of DNS, and requests of any other web
+ * page are refused.
  */
 
 import Fastify, { type FastifyInstance } from "fastify";
@@ -22,7 +23,7 @@ export interface ControlServer {
 export async function startControl(venue: SandboxVenue, port: number): Promise<ControlServer> {
   const sandbox = new ControlledSandbox(venue);
   const app = Fastify({ bodyLimit: BODY_BYTES });
-  refuseOthers(app);
+  refuseOthers(app, venue);
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
     // Of a sandbox that is given what it cannot do; anything else is its own fault.
     const isMistake = error instanceof RangeError || error.name === "PerpgateError";
@@ -49,15 +50,27 @@ export async function startControl(venue: SandboxVenue, port: number): Promise<C
   };
 }
 
-function refuseOthers(app: FastifyInstance): void {
-  app.addHook("onRequest", async (request, reply) => {
-    const { host = "", origin } = request.headers;
+function refuseOthers(app: FastifyInstance, venue: SandboxVenue): void {
+  app.addHook("onRequest", async ({ headers }, reply) => {
+    const { host = "", origin } = headers;
     const isLocal = LOOPBACK.has(host.replace(/:\d+$/, ""));
-    if (isLocal && origin === undefined) return;
-    await reply
-      .code(403)
-      .send({ message: "the control API answers programs of this machine only" });
+    if (!isLocal || (origin !== undefined && !isPageOf(venue, origin))) {
+      return reply
+        .code(403)
+        .send({ message: "the control API answers programs of this machine only" });
+    }
+    if (origin === undefined) return;
+    reply.header("access-control-allow-origin", origin).header("vary", "origin");
   });
+  app.options("/*", async (_request, reply) =>
+    reply.header("access-control-allow-headers", "content-type").code(204).send(),
+  );
+}
+
+/** Whether a request comes from the trading page of this sandbox. */
+function isPageOf(venue: SandboxVenue, origin: string): boolean {
+  const { port } = new URL(venue.url);
+  return [...LOOPBACK].some((host) => origin === `http://${host}:${port}`);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

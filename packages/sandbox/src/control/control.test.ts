@@ -1,15 +1,13 @@
 import { request } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
-import { startControl, startVenue } from "../index.js";
+import { startVenue } from "../index.js";
 import { CONTROL_OPERATIONS } from "./operations.js";
 
 async function started() {
-  const venue = await startVenue();
-  onTestFinished(() => venue.stop());
-  const control = await startControl(venue, 0);
-  onTestFinished(() => control.close());
+  const venue = await startVenue({ control: 0, until: onTestFinished });
+  const { control = "" } = venue;
   const post = async (path: string, body: object = {}, headers: Record<string, string> = {}) => {
-    const response = await fetch(control.url + path, {
+    const response = await fetch(control + path, {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify(body),
@@ -50,13 +48,40 @@ test("a page of a browser, and another host after a rebinding of DNS: refused", 
   // `fetch` does not let a program choose the host.
   const rebound = await new Promise<number | undefined>((resolve, reject) => {
     const headers = { host: "evil.example:80" };
-    const sent = request(`${control.url}/state`, { headers }, (response) => {
+    const sent = request(`${control}/state`, { headers }, (response) => {
       response.resume();
       resolve(response.statusCode);
     });
     sent.on("error", reject).end();
   });
   expect(rebound).toBe(403);
+});
+
+test("the page of this sandbox: may call; a page of another port may not", async () => {
+  const { venue, control, post } = await started();
+  const response = await fetch(`${control}/time`, {
+    method: "OPTIONS",
+    headers: { origin: venue.url, "access-control-request-headers": "content-type" },
+  });
+  expect(response.status).toBe(204);
+  expect(response.headers.get("access-control-allow-origin")).toBe(venue.url);
+  expect(response.headers.get("access-control-allow-headers")).toBe("content-type");
+  expect((await post("/time", { speed: 0 }, { origin: venue.url })).status).toBe(200);
+  expect((await post("/time", { speed: 0 }, { origin: control })).status).toBe(403);
+});
+
+test("time: goes at a speed, stands still, moves by calls again", async () => {
+  const { venue, post } = await started();
+  expect((await post("/time", { speed: 100 })).answer).toMatchObject({
+    isManual: false,
+    speed: 100,
+  });
+  const before = venue.time;
+  await expect.poll(() => venue.time).toBeGreaterThan(before + 1_000);
+  expect((await post("/advance", { duration: "1s" })).status).toBe(400);
+  expect((await post("/time", { speed: 0 })).answer).toMatchObject({ isManual: true, speed: 0 });
+  const { answer } = await post("/advance", { duration: "1s" });
+  expect(venue.time).toBe(answer.time);
 });
 
 test.each([
@@ -82,7 +107,7 @@ test.each([
 
 test("every operation is in the OpenAPI document", async () => {
   const { control } = await started();
-  const document = recordOf(await (await fetch(`${control.url}/openapi.json`)).json());
+  const document = recordOf(await (await fetch(`${control}/openapi.json`)).json());
   const paths = recordOf(document.paths);
   expect(Object.keys(paths).sort()).toEqual(CONTROL_OPERATIONS.map(({ path }) => path).sort());
   expect(paths["/traders"]).toMatchObject({ post: { requestBody: { required: true } } });

@@ -1,6 +1,7 @@
 /** A sandbox that is driven over HTTP: its traders and saved moments have names that cross a wire. */
 
-import type { KeyedTrader, SandboxVenue, SavedVenue } from "../sandbox.js";
+import type { KeyedTrader, SavedVenue } from "../options.js";
+import type { SandboxVenue } from "../sandbox.js";
 
 export interface NewTrader {
   readonly id: string;

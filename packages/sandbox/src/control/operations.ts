@@ -15,6 +15,7 @@ const STATE = Type.Object({
   url: Type.String({ description: "The venue's gateway." }),
   time: Type.Integer({ description: "The venue's time, Unix milliseconds." }),
   isManual: Type.Boolean({ description: "Whether time moves by `advance` alone." }),
+  speed: Type.Number({ description: "Times that of the clock; 0 in manual time." }),
   position: Type.Integer({ description: "The last position of the log." }),
   seed: Type.Integer(),
 });
@@ -46,6 +47,17 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
     answer: STATE,
     run: async (sandbox, { duration }) => {
       await sandbox.venue.advance(duration);
+      return stateOf(sandbox);
+    },
+  }),
+  control({
+    method: "POST",
+    path: "/time",
+    summary: "Lets time go at a speed of the clock's from now on; 0: it stands until `advance`.",
+    body: Type.Object({ speed: Type.Number({ minimum: 0, maximum: 10_000 }) }, strict),
+    answer: STATE,
+    run: async (sandbox, { speed }) => {
+      sandbox.venue.setTime(speed === 0 ? "manual" : { speed });
       return stateOf(sandbox);
     },
   }),
@@ -311,6 +323,6 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
 ];
 
 function stateOf({ venue }: ControlledSandbox) {
-  const { url, time, isManual, position, seed } = venue;
-  return { url, time, isManual, position, seed };
+  const { url, time, isManual, speed, position, seed } = venue;
+  return { url, time, isManual, speed, position, seed };
 }
