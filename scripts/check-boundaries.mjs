@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The boundary check: import direction between packages, purity of the engine and of what runs in
- * browsers, paths of the interface, and packages that are published without their tests.
+ * The boundary check: import direction between packages, no import circles within one (type imports
+ * count), purity of the engine and of what runs in browsers, paths of the interface, and packages that are published without their tests.
  *
  * Prints one line per violation and ends with code 1, or prints nothing and ends with 0. The allowed
  * imports are those of docs/architecture.md; every package needs an entry here.
@@ -102,11 +102,50 @@ export function checkBoundaries(root) {
       continue;
     }
     violations.push(...checkManifest(root, owner, allowed));
-    for (const file of sourcesOf(join(root, owner))) {
-      violations.push(...checkFile(root, owner, allowed, file));
-    }
+    const files = sourcesOf(join(root, owner));
+    for (const file of files) violations.push(...checkFile(root, owner, allowed, file));
+    violations.push(...circlesIn(root, files));
   }
   return violations;
+}
+
+/** One line for each circle: a set of files of which each reaches all others. */
+function circlesIn(root, files) {
+  const known = new Set(files);
+  const found = [];
+  /** By file: its number in the walk, and the lowest number that it reaches. */
+  const places = new Map();
+  const path = [];
+  const visit = (file) => {
+    const place = { number: places.size, low: places.size, isOpen: true };
+    places.set(file, place);
+    const at = path.push(file) - 1;
+    for (const next of fileImports(file, known)) {
+      const reached = places.get(next) ?? visit(next);
+      if (reached.isOpen) place.low = Math.min(place.low, reached.low);
+    }
+    if (place.low < place.number) return place;
+    const circle = path.splice(at);
+    for (const member of circle) places.get(member).isOpen = false;
+    if (circle.length > 1) found.push(circle);
+    return place;
+  };
+  for (const file of files) if (!places.has(file)) visit(file);
+  const nameOf = (file) => relative(root, file).split(sep).join("/");
+  return found.map((circle) => {
+    return `${nameOf(circle[0])}: imports in a circle with ${circle.slice(1).map(nameOf).join(", ")}`;
+  });
+}
+
+/** The files of the same package that the file imports, types included. */
+function fileImports(file, known) {
+  return importsOf(readFileSync(file, "utf8"))
+    .filter((specifier) => specifier.startsWith("."))
+    .flatMap((specifier) => {
+      const target = resolve(dirname(file), specifier);
+      const source = target.replace(/\.jsx?$/, "");
+      return [target, `${source}.ts`, `${source}.tsx`].filter((path) => known.has(path));
+    });
 }
 
 function checkManifest(root, owner, allowed) {

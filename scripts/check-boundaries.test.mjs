@@ -26,6 +26,20 @@ function violationsOf(files) {
 
 const ENGINE = "packages/engine/src/match.ts";
 
+test("a circle of imports: named with its files, also one that closes through a type", () => {
+  const files = {
+    "packages/engine/src/a.ts": 'import { b } from "./b.js";',
+    "packages/engine/src/b.ts": 'import type { C } from "./c/c.js";',
+    "packages/engine/src/c/c.ts": 'export { a } from "../a.js";',
+    "packages/engine/src/d.ts": 'import { a } from "./a.js"; // import "./e.js"',
+    "packages/engine/src/e.ts": 'import { d } from "./d.js";',
+  };
+  const [problem, ...others] = violationsOf(files);
+  expect(others).toEqual([]);
+  for (const name of ["a", "b", "c/c"]) expect(problem).toContain(`packages/engine/src/${name}.ts`);
+  expect(problem).not.toMatch(/src\/[de]\.ts/);
+});
+
 describe("import direction", () => {
   test("this repository: no violation", () => {
     expect(checkBoundaries(resolve(dirname(fileURLToPath(import.meta.url)), ".."))).toEqual([]);

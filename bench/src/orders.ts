@@ -6,8 +6,7 @@
  * connections, because the speed of a shared machine changes within seconds.
  */
 import { generateKeyPairSync } from "node:crypto";
-import { withPeer } from "./harness/child.js";
-import { inFolder, withGateway } from "./harness/gateway.js";
+import { inFolder, withGateway, withPeer } from "./harness/gateway.js";
 import { signInMany } from "./harness/http.js";
 import { type OpenLane, startReaders, withLoad } from "./harness/load.js";
 import type { LaneOptions } from "./harness/load-driver.js";

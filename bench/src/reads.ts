@@ -2,8 +2,7 @@
  * Public reads: the book with 50 levels a side, compared with a Fastify server that returns the same
  * bytes from memory. The book does not change between two reads.
  */
-import { withPeer } from "./harness/child.js";
-import { withGateway } from "./harness/gateway.js";
+import { withGateway, withPeer } from "./harness/gateway.js";
 import { type Address, ask, askSigned, signIn } from "./harness/http.js";
 import { withLoad } from "./harness/load.js";
 import { parseOptions } from "./harness/options.js";

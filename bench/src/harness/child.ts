@@ -6,7 +6,6 @@ import { type ChildProcess, type ForkOptions, fork, spawnSync } from "node:child
 import { once } from "node:events";
 import { getPriority, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
-import type { Peer } from "./peers.js";
 import { messageOf } from "./report.js";
 
 /** What a script serves: functions by name. Arguments and results must survive JSON. */
@@ -115,18 +114,5 @@ export function raisePriority(): () => void {
     return () => setPriority(before);
   } catch {
     return () => undefined;
-  }
-}
-
-/** Runs with one of the servers of peers.ts. */
-export async function withPeer<T>(
-  args: readonly ["floor" | "constant" | "broadcast" | "discard", ...string[]],
-  run: (port: number, child: Child<Peer>) => Promise<T>,
-): Promise<T> {
-  const child = Child.start<Peer>(new URL("./peers.js", import.meta.url), args);
-  try {
-    return await run(await child.call("port"), child);
-  } finally {
-    await child.stop();
   }
 }

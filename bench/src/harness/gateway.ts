@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
-import { endProcess, THREADS } from "./child.js";
+import { Child, endProcess, THREADS } from "./child.js";
+import type { Peer } from "./peers.js";
 
 export const MAIN = fileURLToPath(
   new URL("../../../apps/perpgate/bin/perpgate.js", import.meta.url),
@@ -151,6 +152,19 @@ export function withGateway<T>(
       await gateway.end();
     }
   });
+}
+
+/** Runs with one of the servers of peers.ts. */
+export async function withPeer<T>(
+  args: readonly ["floor" | "constant" | "broadcast" | "discard", ...string[]],
+  run: (port: number, child: Child<Peer>) => Promise<T>,
+): Promise<T> {
+  const child = Child.start<Peer>(new URL("./peers.js", import.meta.url), args);
+  try {
+    return await run(await child.call("port"), child);
+  } finally {
+    await child.stop();
+  }
 }
 
 /** Runs in a new folder and removes it, also when this process is ended by a signal. */

@@ -64,12 +64,13 @@ import { readSnapshot, writeSnapshot } from "./snapshot/snapshot.js";
 import { MARKET_HALTED, MARKET_SETTLING } from "./state/market.js";
 import { FIXED_SEED, type HashSeed } from "./state/seeded-hash.js";
 import { VenueState } from "./state/venue.js";
+import type { DropReason } from "./state/writers.js";
 import { runTick } from "./tick.js";
 import { knownVersions, RULE_SETS, type RuleSet, UnknownToRelease } from "./versions.js";
 import { attestWithdrawal, concludeAttestation, recountWithdrawals } from "./withdrawals/attest.js";
 import { reportWithdrawal, withdraw } from "./withdrawals/request.js";
 import { ageAsks, askTime, concludeAsk } from "./writers/asks.js";
-import { acceptBatch, type DropReason } from "./writers/batches.js";
+import { acceptBatch } from "./writers/batches.js";
 import { concludeLead, countReturn, leadLog } from "./writers/leader.js";
 import { concludeJoin, concludeLeave, countTick, joinWriter, leaveWriter } from "./writers/life.js";
 

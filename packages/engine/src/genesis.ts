@@ -11,7 +11,8 @@ import { accountsOf } from "./sessions/disconnect.js";
 import { lineUpStops } from "./snapshot/rebuild.js";
 import { NONE } from "./state/id-index.js";
 import { Market } from "./state/market.js";
-import { COHORT_STAGES, type VenueState } from "./state/venue.js";
+import type { VenueState } from "./state/venue.js";
+import { COHORT_STAGES } from "./state/venue-tables.js";
 import { type RuleSet, ruleSetOf } from "./versions.js";
 
 export function begin(s: VenueState, command: Genesis): boolean {

@@ -15,11 +15,19 @@ import { BatchRefused, JournalClosed, JournalStopped } from "./errors.js";
 import { FileReading } from "./file-reading.js";
 import type { Batch, BatchId, Journal, LogSeq, Reading } from "./journal.js";
 import { pruneLog } from "./log-prune.js";
-import type { Recovery } from "./open-journal.js";
+import type { CutTail } from "./log-repair.js";
 import { type PendingAppend, PendingAppends } from "./pending.js";
 import { FileSnapshots } from "./snapshots.js";
 
 const WRITER = /^[0-9a-f]{32}$/;
+
+export interface Recovery {
+  readonly logId: Uint8Array;
+  readonly first: LogSeq;
+  readonly end: LogSeq;
+  /** Incomplete commits that a crash had left. None of them was acknowledged. */
+  readonly cut: readonly CutTail[];
+}
 
 /** Whether the next segment exists. Without it the journal fails when the current one is full. */
 export interface SpareStatus {

@@ -10,7 +10,10 @@
  * resolve is there whole or not at all.
  */
 
+import { LOG_START, type LogSeq } from "./log-seq.js";
 import type { Snapshots } from "./snapshots.js";
+
+export { LOG_START, type LogSeq };
 
 /**
  * Who wrote a batch, and which of their batches it is. A writer takes a new random id at each start and
@@ -23,18 +26,6 @@ export interface BatchId {
   /** 0 … 2^53 − 1. */
   readonly counter: number;
 }
-
-/**
- * An index into the log, between two batches: how many batches and how many records precede it.
- * Readers derive it by counting. Writers do not store it, since in a replicated log they cannot
- * know it.
- */
-export interface LogSeq {
-  readonly batch: number;
-  readonly record: number;
-}
-
-export const LOG_START: LogSeq = { batch: 0, record: 0 };
 
 export interface Batch {
   readonly id: BatchId;

@@ -15,7 +15,7 @@ import { type Disk, type DiskLock, isNoRoom } from "./disk.js";
 import { JournalDamaged, JournalError, JournalLocked, LogBehind, type LogProof } from "./errors.js";
 import { FileJournal, type SpareStatus } from "./file-journal.js";
 import { LOG_START, type LogSeq, MAX_BATCH_BYTES } from "./journal.js";
-import { type CutTail, removeUnfinished, repairLog } from "./log-repair.js";
+import { removeUnfinished, repairLog } from "./log-repair.js";
 import { inspectLog, type LogState } from "./log-state.js";
 import { nodeDisk } from "./node-disk.js";
 import {
@@ -70,14 +70,6 @@ export interface Loss {
   readonly proofs: readonly LogProof[];
   /** The last segment, and the one after it if a torn commit wrote to it. */
   readonly tailFiles: readonly string[];
-}
-
-export interface Recovery {
-  readonly logId: Uint8Array;
-  readonly first: LogSeq;
-  readonly end: LogSeq;
-  /** Incomplete commits that a crash had left. None of them was acknowledged. */
-  readonly cut: readonly CutTail[];
 }
 
 export const DEFAULT_SEGMENT_BYTES = 64 * 1024 * 1024;

@@ -19,7 +19,7 @@
 
 import { join } from "node:path";
 import { crc32c } from "./crc32c.js";
-import type { LogSeq } from "./journal.js";
+import type { LogSeq } from "./log-seq.js";
 import { readU53, writeU53 } from "./u53.js";
 
 export const SEGMENT_HEADER_BYTES = 64;

@@ -25,7 +25,7 @@ import {
   type Steps,
   writeFully,
 } from "./disk.js";
-import type { LogSeq } from "./journal.js";
+import type { LogSeq } from "./log-seq.js";
 import { UNFINISHED_SUFFIX } from "./spare-segments.js";
 import { readU53, writeU53 } from "./u53.js";
 

@@ -19,16 +19,22 @@ import { memoryTransport } from "@perpgate/link";
 import type { Core } from "@perpgate/venue";
 import { pino } from "pino";
 import { Registry } from "prom-client";
-import { FaultyLink } from "./faults.js";
-import type { PartsOptions } from "./parts.js";
-import { seedOf } from "./seed.js";
+import { FaultyLink, type PlannedFaults } from "./faults.js";
+import { type Seed, seedOf } from "./seed.js";
 import { Wire } from "./wire.js";
 
-export interface GatewayOptions
-  extends Pick<
-    PartsOptions,
-    "seed" | "nowMs" | "hasLimits" | "faults" | "page" | "control" | "onFault"
-  > {
+export interface GatewayOptions {
+  readonly seed: Seed;
+  readonly nowMs: () => number;
+  /** Whether clients have a venue's request limits, by the machine's clock. */
+  readonly hasLimits: boolean;
+  readonly faults: PlannedFaults;
+  /** Folder of a built trading page. */
+  readonly page: string | undefined;
+  /** Address of the control API. */
+  readonly control: string | undefined;
+  /** What failed inside; a fault of the sandbox, since refusals are no failures. */
+  readonly onFault: (error: unknown) => void;
   readonly core: Core;
   readonly seq: () => number;
   /** 0: any free one. */
@@ -45,7 +51,7 @@ export interface SandboxGateway {
 const VERSION = "0.3.0-sandbox";
 const DRAIN_MS = 50;
 
-export function limitsOf({ hasLimits }: Pick<PartsOptions, "hasLimits">): LimitSettings {
+export function limitsOf({ hasLimits }: Pick<GatewayOptions, "hasLimits">): LimitSettings {
   return hasLimits ? DEFAULT_LIMITS : UNLIMITED;
 }
 

@@ -1,3 +1,4 @@
+export { startVenue } from "./control/control-server.js";
 export type { Duration } from "./durations.js";
 export type { NextRequests, RefusalOptions } from "./faults.js";
 export type { LiquidityOptions } from "./liquidity.js";
@@ -9,7 +10,7 @@ export type {
   SavedVenue,
   TraderOptions,
 } from "./options.js";
-export { type SandboxVenue, startVenue } from "./sandbox.js";
+export type { SandboxVenue } from "./sandbox.js";
 export {
   namedScenario,
   parseScenario,

@@ -12,25 +12,17 @@ import {
   venueConfigOf,
 } from "@perpgate/venue";
 import { CHAIN, TOKEN } from "./accounts.js";
-import type { PlannedFaults } from "./faults.js";
-import { limitsOf, openGateway, type SandboxGateway } from "./gateway.js";
-import { type Seed, seedOf } from "./seed.js";
+import { type GatewayOptions, limitsOf, openGateway, type SandboxGateway } from "./gateway.js";
+import { seedOf } from "./seed.js";
 
-export interface PartsOptions {
+export interface PartsOptions
+  extends Pick<
+    GatewayOptions,
+    "seed" | "nowMs" | "hasLimits" | "faults" | "page" | "control" | "onFault"
+  > {
   readonly directory: string;
-  readonly seed: Seed;
   readonly markets: readonly MarketDefinition[];
   readonly parameters: Partial<VenueParameters>;
-  readonly nowMs: () => number;
-  /** Whether clients have a venue's request limits, by the machine's clock. */
-  readonly hasLimits: boolean;
-  readonly faults: PlannedFaults;
-  /** Folder of a built trading page. */
-  readonly page: string | undefined;
-  /** Address of the control API. */
-  readonly control: string | undefined;
-  /** What failed inside; a fault of the sandbox, since refusals are no failures. */
-  readonly onFault: (error: unknown) => void;
 }
 
 export interface Parts {

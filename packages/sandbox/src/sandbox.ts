@@ -23,7 +23,6 @@ import {
 import { NO_EVIDENCE, TICK_MS } from "@perpgate/venue";
 import { OWN_NONCE, type SandboxAccount, SandboxAccounts } from "./accounts.js";
 import type { CommandKind, SandboxCommand } from "./commands.js";
-import { type ControlServer, startControl } from "./control/control-server.js";
 import { type Duration, millisecondsOf } from "./durations.js";
 import { PlannedFaults } from "./faults.js";
 import { FollowedClock } from "./followed-clock.js";
@@ -62,6 +61,13 @@ const MANUAL_START_MS = Date.parse("2026-01-01T00:00:00Z");
 const TICKS_PER_STEP = 64;
 /** One gives the venue the index, the next serves what it has caused, and then the quotes follow. */
 const TICKS_OF_A_PRICE = 2;
+
+interface ControlServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+type StartControl = (venue: SandboxVenue, port: number) => Promise<ControlServer>;
 
 export class SandboxVenue {
   private random: Seed;
@@ -107,7 +113,8 @@ export class SandboxVenue {
     this.accounts = this.newAccounts();
   }
 
-  static async start(options: SandboxOptions = {}): Promise<SandboxVenue> {
+  /** `startControl` begins the control API, where the options ask for one. */
+  static async start(options: SandboxOptions, startControl: StartControl): Promise<SandboxVenue> {
     const sandbox = new SandboxVenue(options);
     options.until?.(() => sandbox.stop());
     try {
@@ -476,9 +483,4 @@ export class SandboxVenue {
     if (outcome.kind !== "refused") return seq;
     throw new Error(`the sandbox's own ${command.kind} was refused: ${outcome.refusal}`);
   }
-}
-
-/** Starts a venue; `stop` ends it. */
-export function startVenue(options: SandboxOptions = {}): Promise<SandboxVenue> {
-  return SandboxVenue.start(options);
 }

@@ -67,8 +67,7 @@ export {
   type SessionCredentials,
 } from "./functions.js";
 export { type Connection, type ConnectionOptions, connect } from "./http/connect.js";
-export type { GatewayState } from "./http/gateways.js";
-export type { FetchLike, RequestLike, ResponseLike } from "./http/http-client.js";
+export type { FetchLike, GatewayState, RequestLike, ResponseLike } from "./http/gateways.js";
 export type { ClientClock } from "./orders/nonces.js";
 export type {
   Exit,

@@ -9,15 +9,6 @@ const KEY_HELP = "a wallet's key that pays the gas, as perpgate keygen wallet ma
 const VAULT_HELP = "the address of the vault";
 const OUT_HELP = "the file to write; must not exist";
 
-/** What can be prepared, and the type that is signed. */
-export const PREPARED = {
-  unlock: "Unlock",
-  attestors: "SetAttestors",
-  guardians: "SetGuardians",
-  caps: "SetCaps",
-  invalidate: "Invalidate",
-} as const;
-export type PreparedName = keyof typeof PREPARED;
 const PREPARED_NAMES = ["unlock", "attestors", "guardians", "caps", "invalidate"] as const;
 
 export function addVaultCommands(program: Command): void {

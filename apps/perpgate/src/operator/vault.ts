@@ -37,7 +37,6 @@ import type { PrivateKeyAccount } from "viem/accounts";
 import { Output } from "../cli/output.js";
 import { reasonOf, StartError, UsageError } from "../cli/start-error.js";
 import { readWallet } from "../trader/wallet-key.js";
-import type { PreparedName } from "./vault-commands.js";
 
 interface Common {
   readonly json?: boolean;
@@ -48,6 +47,8 @@ interface OnChain extends Common {
 interface Sending extends OnChain {
   readonly keyFile: string;
 }
+
+type PreparedName = "unlock" | "attestors" | "guardians" | "caps" | "invalidate";
 
 const DAY_MS = 86_400_000;
 const MAX_LIFE_MS = 7 * DAY_MS;

@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { LOCAL_BOUNDS, parseStrictJson } from "@perpgate/protocol/core";
 import { StartError } from "../cli/start-error.js";
 import { type RawSettings, readEnvironment } from "./options.js";
-import { checkSettings, joinSettings, type PartialSettings, type Settings } from "./settings.js";
+import { checkSettings, joinSettings, type Settings } from "./settings.js";
+import type { PartialSettings } from "./settings-schema.js";
 
 export function readConfiguration(flags: RawSettings, environment: NodeJS.ProcessEnv): Settings {
   return joinSettings(readSources(flags, environment).map(({ settings }) => settings));

@@ -6,7 +6,7 @@
  */
 
 import { DEFAULT_MARKETS, MarketDefinition } from "@perpgate/protocol";
-import type { PartialSettings } from "./settings.js";
+import type { PartialSettings } from "./settings-schema.js";
 
 type Given = NonNullable<PartialSettings["markets"]>;
 type Changes = Exclude<Given, readonly MarketDefinition[]>;

@@ -3,7 +3,7 @@
 import { BridgeSettings } from "@perpgate/bridge/settings";
 import { MOST_GUSTS_PER_HOUR } from "@perpgate/oracle";
 import { MarketDefinition } from "@perpgate/protocol";
-import { type TProperties, Type } from "typebox";
+import { type Static, type TProperties, Type } from "typebox";
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
@@ -334,3 +334,5 @@ export const SettingsSchema = Type.Partial(
   }),
   { title: "Settings", additionalProperties: false },
 );
+
+export type PartialSettings = Static<typeof SettingsSchema>;

@@ -25,12 +25,9 @@ import { DEFAULT_HTTP_SOURCE, type HttpSourceSettings } from "@perpgate/oracle";
 import { catalogProblem, DEFAULT_MARKETS, type MarketDefinition } from "@perpgate/protocol";
 import { type CheckpointOptions, DEFAULT_CHECKPOINTS, type VenueParameters } from "@perpgate/venue";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
-import type { Static } from "typebox";
 import { StartError } from "../cli/start-error.js";
 import { marketsOf, missingOfMarket } from "./market-changes.js";
-import { type LOG_LEVELS, SettingsSchema } from "./settings-schema.js";
-
-export type PartialSettings = Static<typeof SettingsSchema>;
+import { type LOG_LEVELS, type PartialSettings, SettingsSchema } from "./settings-schema.js";
 
 export interface Settings {
   readonly host: string;

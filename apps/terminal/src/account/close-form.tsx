@@ -13,8 +13,7 @@ import { Segments } from "../ui/segments.js";
 import { livePosition } from "../venue/live-position.js";
 import { sizeText } from "../venue/market-view.js";
 import { useRefresh } from "./live-pnl.js";
-import type { PositionFormProps } from "./position-dialog.js";
-import { SendButton, useSend } from "./send-button.js";
+import { type PositionFormProps, SendButton, useSend } from "./send-button.js";
 
 const TYPES = [
   ["market", "Market"],

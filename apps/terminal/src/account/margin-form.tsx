@@ -21,8 +21,7 @@ import { NumberField } from "../ui/number-field.js";
 import { Segments } from "../ui/segments.js";
 import { priceText } from "../venue/market-view.js";
 import { useRefresh } from "./live-pnl.js";
-import type { PositionFormProps } from "./position-dialog.js";
-import { SendButton, useSend } from "./send-button.js";
+import { type PositionFormProps, SendButton, useSend } from "./send-button.js";
 
 const WAYS = [
   ["add", "Add"],

@@ -1,12 +1,10 @@
 /** What can be done with a position: close a part or all of it, change its margin, protect it. */
 
-import type { Position } from "@perpgate/protocol";
 import { useState } from "react";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { Dialog } from "../ui/dialog.js";
 import { Tabs, tabPanel } from "../ui/tabs.js";
-import type { MarketView } from "../venue/market-view.js";
 import { CloseForm } from "./close-form.js";
 import { MarginForm } from "./margin-form.js";
 import { ProtectForm } from "./protect-form.js";
@@ -18,12 +16,6 @@ const TABS = [
 ] as const;
 type Name = (typeof TABS)[number]["name"];
 const PANEL = "position-panel";
-
-export interface PositionFormProps {
-  readonly view: MarketView;
-  readonly position: Position;
-  readonly onDone: () => void;
-}
 
 const FORMS = { close: CloseForm, margin: MarginForm, protect: ProtectForm };
 

@@ -16,8 +16,7 @@ import { useTerminal } from "../terminal.js";
 import { Fact } from "../ui/fact.js";
 import { NumberField } from "../ui/number-field.js";
 import { useRefresh } from "./live-pnl.js";
-import type { PositionFormProps } from "./position-dialog.js";
-import { SendButton, useSend } from "./send-button.js";
+import { type PositionFormProps, SendButton, useSend } from "./send-button.js";
 
 export function ProtectForm({ view, position, onDone }: PositionFormProps) {
   const terminal = useTerminal();

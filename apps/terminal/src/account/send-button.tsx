@@ -1,5 +1,6 @@
 /** The button of a form in a dialog, how its action is sent, and why it failed. */
 
+import type { Position } from "@perpgate/protocol";
 import type { Session } from "@perpgate/sdk";
 import { type ReactNode, useRef, useState } from "react";
 import { type Advice, adviceOn } from "../order/advice.js";
@@ -7,7 +8,14 @@ import { AdviceBox } from "../order/advice-box.js";
 import { useIsLive } from "../state/use-is-live.js";
 import { useIsShown } from "../state/use-is-shown.js";
 import { useTerminal } from "../terminal.js";
+import type { MarketView } from "../venue/market-view.js";
 import { isUnknown } from "../venue/unsettled-requests.js";
+
+export interface PositionFormProps {
+  readonly view: MarketView;
+  readonly position: Position;
+  readonly onDone: () => void;
+}
 
 /**
  * Sends once at a time. `onDone` runs if it succeeded; also if its outcome is unknown, because a form

@@ -5,8 +5,7 @@ import { formatDollars, formatFixed, formatPercent, NONE } from "../format/numbe
 import { Dialog } from "../ui/dialog.js";
 import { Fact } from "../ui/fact.js";
 import type { MarketView } from "../venue/market-view.js";
-import { orderNotes, slippageOf } from "./order-notes.js";
-import type { AskedOrder } from "./order-panel.js";
+import { type AskedOrder, orderNotes, slippageOf } from "./order-notes.js";
 
 interface Props {
   readonly view: MarketView;

@@ -9,8 +9,15 @@ import type { MarketView } from "../venue/market-view.js";
 import { exitTicks } from "./exit-terms.js";
 import type { OrderForm } from "./order-form-state.js";
 import { orderSettings } from "./order-settings.js";
-import { canHaveExits, canRest, directionOf, exitBase } from "./order-terms.js";
+import { canHaveExits, canRest, directionOf, exitBase, type OrderTerms } from "./order-terms.js";
 import type { FormEstimate } from "./use-preview.js";
+
+/** The order that waits for a confirmation, as it was estimated. */
+export interface AskedOrder {
+  readonly form: OrderForm;
+  readonly terms: OrderTerms;
+  readonly estimate: FormEstimate;
+}
 
 export interface OrderNote {
   readonly text: string;

@@ -17,11 +17,12 @@ import { ExitFields } from "./exit-fields.js";
 import { MoreOptions } from "./more-options.js";
 import { FlagFields, LeverageField } from "./order-fields.js";
 import { changeForm, type OrderForm, orderForm } from "./order-form-state.js";
+import type { AskedOrder } from "./order-notes.js";
 import { needsConfirmation } from "./order-settings.js";
 import { canHaveExits, type OrderTerms } from "./order-terms.js";
 import { OrderNotes, PreviewFacts } from "./preview-facts.js";
 import { PriceField } from "./price-field.js";
-import { estimate, type FormEstimate, useEstimate } from "./use-preview.js";
+import { estimate, useEstimate } from "./use-preview.js";
 import "./order-panel.css";
 
 const ConfirmOrder = later(() => import("./confirm-order.js"));
@@ -126,13 +127,6 @@ function OrderFormView({ view }: { readonly view: MarketView }) {
       )}
     </form>
   );
-}
-
-/** The order that waits for a confirmation, as it was estimated. */
-export interface AskedOrder {
-  readonly form: OrderForm;
-  readonly terms: OrderTerms;
-  readonly estimate: FormEstimate;
 }
 
 /** A key that bounces, or a button pressed twice, sends one order: the same form waits this long. */

@@ -3,7 +3,8 @@
  * server that discards them, both times with the honest trader on the same venue.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Child, withPeer } from "../../harness/child.js";
+import { Child } from "../../harness/child.js";
+import { withPeer } from "../../harness/gateway.js";
 import type { Attack, TraderPath } from "../attack.js";
 import type { Attacker, AttackPlan } from "./attacker.js";
 import type { SeededVenue } from "./seeded-venue.js";

@@ -2,7 +2,6 @@
 import { connect, type Socket } from "node:net";
 import type { Address } from "../../harness/http.js";
 import { FrameCounter, isOk } from "../../harness/wire.js";
-import type { Network } from "./network.js";
 
 /** What an attack sent and what came back. */
 export interface Tally {
@@ -38,6 +37,15 @@ export interface LineOptions {
   readonly onLost?: (line: Line) => void;
 }
 
+/** The network of a line, which is notified of what happens to it. */
+interface LineOwner {
+  readonly tally: Tally;
+  readonly readBuffer: Buffer;
+  onWrite(line: number, bytes: Buffer): void;
+  onEnd(line: number): void;
+  onGone(line: Line): void;
+}
+
 export class Line {
   isOpen = true;
   private readonly socket: Socket;
@@ -48,7 +56,7 @@ export class Line {
     readonly number: number,
     address: Address,
     private readonly options: LineOptions,
-    private readonly network: Network,
+    private readonly network: LineOwner,
   ) {
     const { tally, readBuffer } = network;
     const answers = new AnswerCounter(tally.answers, (status) => options.onStatus?.(this, status));

@@ -8,7 +8,7 @@ import type { Side } from "../commands.js";
 import { Selection } from "../selection.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
-import type { VenueState } from "../state/venue.js";
+import type { VenueTables } from "../state/venue-tables.js";
 import { equityOf } from "./fill.js";
 import { cumulativeFunding, refreshWatches } from "./watch.js";
 
@@ -35,7 +35,7 @@ export class DeleveragingOrder {
 
   /** `side` closes the liquidated position: a buy takes from longs, a sell from shorts. */
   constructor(
-    private readonly s: VenueState,
+    private readonly s: VenueTables,
     private readonly market: Market,
     private readonly side: Side,
     ranked = RANKED,

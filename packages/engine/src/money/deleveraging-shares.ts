@@ -10,7 +10,7 @@ import type { Side } from "../commands.js";
 import type { Market } from "../state/market.js";
 import { float64 } from "../state/memory.js";
 import { NONE } from "../state/orders.js";
-import type { VenueState } from "../state/venue.js";
+import type { VenueTables } from "../state/venue-tables.js";
 import { refreshWatches } from "./watch.js";
 
 /** Accounts whose weights are summed together, and blocks whose sums are. */
@@ -38,7 +38,7 @@ export class DeleveragingShares {
 
   /** `side` closes the position: a buy takes from longs, a sell from shorts. */
   constructor(
-    private readonly s: VenueState,
+    private readonly s: VenueTables,
     private readonly market: Market,
     private readonly side: Side,
   ) {}

@@ -15,7 +15,7 @@ import type { Side } from "../commands.js";
 import { PPM } from "../config.js";
 import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
-import type { VenueState } from "../state/venue.js";
+import type { VenueTables } from "../state/venue-tables.js";
 import { isAboveLimit } from "./leverage-limit.js";
 import { lotsWithinCap } from "./opening.js";
 import { fundingOwed } from "./owed-funding.js";
@@ -89,7 +89,7 @@ export class FillPlan {
    * position's funding is settled.
    */
   plan(
-    s: VenueState,
+    s: VenueTables,
     market: Market,
     row: number,
     side: Side,
@@ -148,7 +148,7 @@ export class FillPlan {
   }
 
   /** Books the planned fill. The order's reserve must be back in the wallet. */
-  apply(s: VenueState, market: Market, row: number, side: Side, ticks: number): void {
+  apply(s: VenueTables, market: Market, row: number, side: Side, ticks: number): void {
     const { positions } = market;
     positions.table.touch(row);
     const { closing, opening } = this;
@@ -186,7 +186,7 @@ export class FillPlan {
 
   /** Of `wanted` opening lots, those that limits and caps allow. */
   private allowedOpening(
-    s: VenueState,
+    s: VenueTables,
     market: Market,
     row: number,
     wanted: number,

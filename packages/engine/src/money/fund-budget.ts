@@ -8,13 +8,13 @@
  */
 import { assertSafe, mulDivFloor, mulExact } from "@perpgate/protocol/integers";
 import { PPM } from "../config.js";
-import { FUND_SAMPLES, type VenueState } from "../state/venue.js";
+import { FUND_SAMPLES, type VenueTables } from "../state/venue-tables.js";
 
 const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
 
 /** Records V once a minute. */
-export function sampleFund(s: VenueState): void {
+export function sampleFund(s: VenueTables): void {
   const minute = Math.floor(s.timeMs / MINUTE_MS);
   const { data } = s.fundSamples;
   let newest = 0;
@@ -30,22 +30,22 @@ export function sampleFund(s: VenueState): void {
 }
 
 /** What the fund may still lose now, in micros; never below 0. */
-export function budgetLeft(s: VenueState): number {
+export function budgetLeft(s: VenueTables): number {
   return Math.max(0, fundBudget(s) - fundLossUsed(s));
 }
 
 /** The budget of an hour at the fund's present worth. */
-export function fundBudget(s: VenueState): number {
+export function fundBudget(s: VenueTables): number {
   return mulDivFloor(fundWorth(s), s.config!.fundLossPerHourPpm, PPM);
 }
 
 /** The fund and the backstop's unrealised PnL at mark; never below 0. */
-export function fundWorth(s: VenueState): number {
+export function fundWorth(s: VenueTables): number {
   return Math.max(0, s.totals.fund + backstopPnl(s));
 }
 
 /** What the fund has lost in the last 60 minutes; negative: gained. */
-export function fundLossUsed(s: VenueState): number {
+export function fundLossUsed(s: VenueTables): number {
   const hourAgo = Math.floor(s.timeMs / MINUTE_MS) - HOUR_MINUTES;
   const { data, rows } = s.fundSamples;
   // The newest of an hour ago or before; in a younger venue the oldest of all.
@@ -62,12 +62,12 @@ export function fundLossUsed(s: VenueState): number {
   return found === 0 ? 0 : result - fundResult(s);
 }
 
-function fundResult(s: VenueState): number {
+function fundResult(s: VenueTables): number {
   return assertSafe(s.totals.fund - s.config!.fundSeedMicros + backstopPnl(s));
 }
 
 /** The backstop's unrealised PnL at mark, over all markets. */
-function backstopPnl(s: VenueState): number {
+function backstopPnl(s: VenueTables): number {
   let sum = 0;
   for (const market of s.markets) {
     const lots = market.backstopLots;

@@ -7,24 +7,24 @@ import { divFloor } from "@perpgate/protocol/integers";
 import { END } from "../reasons.js";
 import type { Market } from "../state/market.js";
 import { NONE } from "../state/orders.js";
-import type { VenueState } from "../state/venue.js";
+import type { VenueTables } from "../state/venue-tables.js";
 import { isAboveLimit } from "./leverage-limit.js";
 
 /** Why the account's resting orders may not open now; none if they may. */
-export function makerBar(s: VenueState, market: Market, account: number): number {
+export function makerBar(s: VenueTables, market: Market, account: number): number {
   if (!market.mayOpen) return END.market_reduce_only;
   if (s.deposits.hasReorg(account)) return END.deposit_reorged;
   return s.admits(account) ? END.none : END.not_in_cohort;
 }
 
 /** Why an order that arrives or triggers may not open now; none if it may. */
-export function takerBar(s: VenueState, market: Market, account: number): number {
+export function takerBar(s: VenueTables, market: Market, account: number): number {
   return s.indexIsStale(market) ? END.stale_index : makerBar(s, market, account);
 }
 
 /** Lots that a position may have in the market under a session's cap on all positions. */
 export function lotsWithinCap(
-  s: VenueState,
+  s: VenueTables,
   market: Market,
   account: number,
   maxNotionalMicros: number,
@@ -48,7 +48,7 @@ export function positionLimitLots(market: Market): number {
  * none if they may. `held` are the lots that the position would have without them.
  */
 export function restingBar(
-  s: VenueState,
+  s: VenueTables,
   market: Market,
   account: number,
   leverage: number,
@@ -71,7 +71,7 @@ export function restingBar(
 }
 
 /** |positions| at mark plus what open orders could add, over all markets, in micros. */
-export function exposure(s: VenueState, account: number): number {
+export function exposure(s: VenueTables, account: number): number {
   let sum = 0;
   for (const { positions, markUnit } of s.markets) {
     const row = positions.rowOf(account);

@@ -12,7 +12,7 @@ import { assertSafe, mulDivCeil, mulDivFloor, mulExact } from "@perpgate/protoco
 import { RATE_SCALE } from "../config.js";
 import { emit } from "../events/event-log.js";
 import type { Market } from "../state/market.js";
-import type { VenueState } from "../state/venue.js";
+import type { VenueTables } from "../state/venue-tables.js";
 
 /** What the position owes, in micros; negative: what it is due. */
 export function fundingOwed(market: Market, row: number): number {
@@ -33,7 +33,7 @@ export function fundingOf(lots: number, micros: number, billionths: number): num
 }
 
 /** Settles the position's funding, and touches its row if any has accrued since the last time. */
-export function settleFunding(s: VenueState, market: Market, row: number): void {
+export function settleFunding(s: VenueTables, market: Market, row: number): void {
   const { positions } = market;
   const micros = market.cumulativeFunding;
   const billionths = market.cumulativeFundingBillionths;
@@ -49,7 +49,7 @@ export function settleFunding(s: VenueState, market: Market, row: number): void 
   if (owed !== 0) pay(s, market, row, owed);
 }
 
-function pay(s: VenueState, market: Market, row: number, owed: number): void {
+function pay(s: VenueTables, market: Market, row: number, owed: number): void {
   const { positions } = market;
   const fromMargin = Math.min(owed, Math.max(0, positions.margin(row)));
   const fromCost = Math.min(owed - fromMargin, costRoom(market, row));

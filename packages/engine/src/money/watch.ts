@@ -14,7 +14,7 @@
 import { PPM } from "../config.js";
 import type { Market } from "../state/market.js";
 import { blockOf, NO_WATCH, WATCH_BLOCK } from "../state/positions.js";
-import type { VenueState } from "../state/venue.js";
+import type { VenueTables } from "../state/venue-tables.js";
 import { fundingOwed } from "./owed-funding.js";
 
 /** Rows that one tick moves to a new base, per market: whole blocks. */
@@ -48,7 +48,7 @@ export function refreshWatch(market: Market, row: number): void {
 }
 
 /** Refreshes all positions that the command in progress has touched so far. */
-export function refreshWatches(s: VenueState): void {
+export function refreshWatches(s: VenueTables): void {
   const { undo } = s;
   for (let i = 0; i < undo.count; i++) {
     const number = undo.tables[i]!.market;

@@ -18,7 +18,7 @@ import {
   PLAIN_STOP,
   type StopChunk,
 } from "../state/stop-chunk.js";
-import type { VenueState } from "../state/venue.js";
+import type { VenueTables } from "../state/venue-tables.js";
 import { bandLimit } from "./taker.js";
 
 // Most stops do not close their position; a byte of it usually tells, and a byte is in the cache.
@@ -44,7 +44,7 @@ export class StopChoice {
   private readonly classes = new Uint8Array(CHUNK_STOPS);
 
   /** Chooses at most `limit` of the stops that wait in live markets. */
-  choose(s: VenueState, limit: number): void {
+  choose(s: VenueTables, limit: number): void {
     const { closing, others } = this;
     this.count = 0;
     this.forEachChunk(s, sizeClosing);
@@ -74,7 +74,7 @@ export class StopChoice {
   }
 
   /** Chooses among the triggered stops that have something to close, which the book can take. */
-  chooseAgain(s: VenueState): void {
+  chooseAgain(s: VenueTables): void {
     const { again } = this;
     again.begin(CLOSES_AGAIN_PER_TICK);
     for (const market of s.markets) {
@@ -90,7 +90,7 @@ export class StopChoice {
   }
 
   /** Notes the closing stops of at least that weight. */
-  private noteClosing(s: VenueState, limit: number, floor: number): void {
+  private noteClosing(s: VenueTables, limit: number, floor: number): void {
     const { closing } = this;
     closing.begin(s.accounts.rows, limit, floor);
     this.forEachChunk(s, (market, side, chunk) => this.noteChunk(market, side, chunk, closing));
@@ -101,7 +101,7 @@ export class StopChoice {
    * stops nothing but the size is read then. The others do not count, since those that are served first
    * are soon the smaller ones.
    */
-  private guessFloor(s: VenueState, limit: number): number {
+  private guessFloor(s: VenueTables, limit: number): number {
     const { sample } = this;
     let waiting = 0;
     this.forEachChunk(s, (_market, _side, { count }) => {
@@ -154,7 +154,7 @@ export class StopChoice {
   }
 
   private forEachChunk(
-    s: VenueState,
+    s: VenueTables,
     visit: (market: Market, side: Side, chunk: StopChunk) => void,
   ): void {
     for (const market of s.markets) {
@@ -182,7 +182,7 @@ function hasLevelInBand(market: Market, side: Side): boolean {
 
 /** Offers those with something to close that the best level would not bankrupt. */
 function offerAgain(
-  { orders: store, rules }: VenueState,
+  { orders: store, rules }: VenueTables,
   market: Market,
   { triggered, side }: StopBook,
   again: Selection,

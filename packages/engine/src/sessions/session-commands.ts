@@ -7,7 +7,8 @@ import { END, REFUSAL } from "../reasons.js";
 import { liveSession, refuse } from "../refuse.js";
 import type { Session } from "../state/sessions.js";
 import { nonceKey } from "../state/used-nonces.js";
-import { COHORT_STAGES, type VenueState } from "../state/venue.js";
+import type { VenueState } from "../state/venue.js";
+import { COHORT_STAGES } from "../state/venue-tables.js";
 import { orderIdsOfSession } from "./disconnect.js";
 
 export function openSession(s: VenueState, command: OpenSession): boolean {

@@ -16,7 +16,8 @@ import { NONE, ORDER_WORDS, type OrderStore, RANKS_PER_COMMAND } from "../state/
 import { POSITION_WORDS, type PositionStore } from "../state/positions.js";
 import { FIXED_SEED, type HashSeed } from "../state/seeded-hash.js";
 import { TOTALS_WORDS } from "../state/totals.js";
-import { ACCOUNT_WORDS, FUND_SAMPLES, VenueState } from "../state/venue.js";
+import { VenueState } from "../state/venue.js";
+import { ACCOUNT_WORDS, FUND_SAMPLES } from "../state/venue-tables.js";
 import { RULE_SETS, type RuleSet, ruleSetOf, UnknownToRelease } from "../versions.js";
 import { ByteReader, ByteWriter } from "./bytes.js";
 import { readConfig, writeConfig } from "./config-bytes.js";

@@ -12,6 +12,27 @@ export const UNLIMITED_TICKS = -1;
 /** The place of those who were connected before the core led that leads now; it is at place 0. */
 export const FORMER_PLACE = WRITER_PLACES - 1;
 
+/** Why a batch is dropped. */
+export type DropReason =
+  /** The venue has not begun, and the batch does not begin it. */
+  | "not_started"
+  /** The venue has begun already. */
+  | "already_started"
+  /** Its counter is 0, and it is not exactly the join of its writer. */
+  | "not_a_join"
+  /** The writer has not joined. */
+  | "writer_unknown"
+  /** The writer was replaced, has left or is gone, or its join was refused. */
+  | "writer_ended"
+  /** The counter was applied before. */
+  | "counter_passed"
+  /** A batch before this one is missing. */
+  | "counter_gap"
+  /** It claims to lead, and is not exactly that. */
+  | "not_a_claim"
+  /** A core leads, and the batch is not of its epoch, nor the claim of the next one. */
+  | "not_leading";
+
 /** What a join says of its writer. */
 export type WriterTerms = Omit<WriterJoined, "kind" | "stampMs">;
 

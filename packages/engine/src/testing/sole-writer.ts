@@ -1,7 +1,7 @@
 /** The one writer of a venue in tests: each command is a batch of its own. */
 import { type Command, GENESIS_WRITER, type WriterJoined } from "../commands.js";
+import type { DropReason } from "../state/writers.js";
 import { RULE_SETS } from "../versions.js";
-import type { DropReason } from "../writers/batches.js";
 
 export interface BatchTaker {
   acceptBatch(writer: string, counter: number, commands: readonly Command[]): DropReason | null;

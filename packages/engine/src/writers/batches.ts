@@ -5,29 +5,8 @@
  */
 import { type Command, GENESIS_WRITER } from "../commands.js";
 import type { VenueState } from "../state/venue.js";
-import type { Writer } from "../state/writers.js";
+import type { DropReason, Writer } from "../state/writers.js";
 import { claim, isClaim } from "./leader.js";
-
-/** Why a batch is dropped. */
-export type DropReason =
-  /** The venue has not begun, and the batch does not begin it. */
-  | "not_started"
-  /** The venue has begun already. */
-  | "already_started"
-  /** Its counter is 0, and it is not exactly the join of its writer. */
-  | "not_a_join"
-  /** The writer has not joined. */
-  | "writer_unknown"
-  /** The writer was replaced, has left or is gone, or its join was refused. */
-  | "writer_ended"
-  /** The counter was applied before. */
-  | "counter_passed"
-  /** A batch before this one is missing. */
-  | "counter_gap"
-  /** It claims to lead, and is not exactly that. */
-  | "not_a_claim"
-  /** A core leads, and the batch is not of its epoch, nor the claim of the next one. */
-  | "not_leading";
 
 const WRITER_ID = /^[0-9a-f]{32}$/;
 

@@ -12,8 +12,7 @@ import { REFUSAL, WRITER_END } from "../reasons.js";
 import { refuse } from "../refuse.js";
 import { carryOverLost } from "../sessions/disconnect.js";
 import type { VenueState } from "../state/venue.js";
-import { FORMER_PLACE } from "../state/writers.js";
-import type { DropReason } from "./batches.js";
+import { type DropReason, FORMER_PLACE } from "../state/writers.js";
 import { isWellFormed } from "./life.js";
 
 const RUN = /^[0-9a-f]{32}$/;

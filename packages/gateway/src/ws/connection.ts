@@ -22,9 +22,13 @@ import { COST, frameCost, readCost } from "../limits/costs.js";
 import type { SocketCounts } from "../metrics/socket-counts.js";
 import { CLOSE, type CloseReason } from "./close-codes.js";
 import type { PieceReader } from "./read-in-pieces.js";
-import type { SocketCall } from "./socket-call.js";
 import type { SocketLimits } from "./socket-limits.js";
 import { type WireFrame, wireFrame } from "./wire-frame.js";
+
+/** A call of the socket that is answered later. */
+interface Unanswered {
+  answered(): Promise<void>;
+}
 
 /** How long the peer of `closeUnread` has to read the close frame. */
 const LINGER_MS = 500;
@@ -62,7 +66,7 @@ export class Connection implements Reader, PieceReader {
   private messages = 0;
   private waitingForRoom: (() => void)[] = [];
   private readonly drainWatchers = new Set<{ readonly callback: () => void }>();
-  private readonly inFlight = new Set<SocketCall>();
+  private readonly inFlight = new Set<Unanswered>();
   private readonly roomBytes: number;
   /** Length of a buffered frame that is larger than `maxBufferedBytes`; 0 if there is none. */
   private oversizeBytes = 0;
@@ -261,11 +265,11 @@ export class Connection implements Reader, PieceReader {
   }
 
   /** Registers a call that is answered later; `end` removes it. */
-  begin(call: SocketCall): void {
+  begin(call: Unanswered): void {
     this.inFlight.add(call);
   }
 
-  end(call: SocketCall): void {
+  end(call: Unanswered): void {
     this.inFlight.delete(call);
   }
 

@@ -7,20 +7,21 @@
  */
 
 import Fastify, { type FastifyInstance } from "fastify";
-import type { SandboxVenue } from "../sandbox.js";
+import type { SandboxOptions } from "../options.js";
+import { SandboxVenue } from "../sandbox.js";
 import { ControlledSandbox } from "./controlled-sandbox.js";
 import { CONTROL_OPERATIONS } from "./operations.js";
 
 const BODY_BYTES = 65_536;
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
-export interface ControlServer {
-  readonly url: string;
-  close(): Promise<void>;
+/** Starts a venue; `stop` ends it. */
+export function startVenue(options: SandboxOptions = {}): Promise<SandboxVenue> {
+  return SandboxVenue.start(options, startControl);
 }
 
 /** `port` 0: any free one. */
-export async function startControl(venue: SandboxVenue, port: number): Promise<ControlServer> {
+async function startControl(venue: SandboxVenue, port: number) {
   const sandbox = new ControlledSandbox(venue);
   const app = Fastify({ bodyLimit: BODY_BYTES });
   refuseOthers(app, venue);

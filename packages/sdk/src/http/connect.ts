@@ -1,7 +1,7 @@
 /** The connection to a gateway that the client class and the functions share. */
 
-import { Gateways } from "./gateways.js";
-import { type FetchLike, HttpClient } from "./http-client.js";
+import { type FetchLike, Gateways } from "./gateways.js";
+import { HttpClient } from "./http-client.js";
 
 export interface ConnectionOptions {
   /**

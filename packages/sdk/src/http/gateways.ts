@@ -12,7 +12,25 @@
 import { fetchWithin, POSITION_HEADER } from "@perpgate/protocol";
 import { getHealth, getReadiness } from "@perpgate/protocol/operations";
 import { ConnectionError } from "../errors.js";
-import type { FetchLike, ResponseLike } from "./http-client.js";
+import type { HeadersLike } from "./limit-headers.js";
+
+export interface ResponseLike {
+  readonly status: number;
+  readonly headers: HeadersLike;
+  text(): Promise<string>;
+}
+
+export interface RequestLike {
+  readonly method: string;
+  /** Responses are state at one moment and must not be cached. */
+  readonly cache: "no-store";
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+}
+
+/** The part of `fetch` that the client uses. */
+export type FetchLike = (url: string, init: RequestLike) => Promise<ResponseLike>;
 
 /** A gateway of the venue, as this client knows it. */
 export interface GatewayState {

@@ -33,27 +33,15 @@ import {
 } from "../retry.js";
 import { hasShape } from "./answer-shape.js";
 import { connectionFailure, isGatewayLost, refusalOf, unexpectedAnswer } from "./failures.js";
-import { type Gateways, positionIn } from "./gateways.js";
+import {
+  type FetchLike,
+  type Gateways,
+  positionIn,
+  type RequestLike,
+  type ResponseLike,
+} from "./gateways.js";
 import { type HeadersLike, limitStateOf, retryAfterMsOf } from "./limit-headers.js";
 import { Pacer } from "./pacer.js";
-
-export interface ResponseLike {
-  readonly status: number;
-  readonly headers: HeadersLike;
-  text(): Promise<string>;
-}
-
-export interface RequestLike {
-  readonly method: string;
-  /** Responses are state at one moment and must not be cached. */
-  readonly cache: "no-store";
-  readonly headers: Record<string, string>;
-  readonly body?: string;
-  readonly signal: AbortSignal;
-}
-
-/** The part of `fetch` that the client uses. */
-export type FetchLike = (url: string, init: RequestLike) => Promise<ResponseLike>;
 
 export interface HttpSettings {
   /** Addresses without a slash at the end. */

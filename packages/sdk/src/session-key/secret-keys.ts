@@ -5,7 +5,19 @@ import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { SessionKeyKind } from "@perpgate/protocol";
 import { bytesFromHex, hexFromBytes } from "@perpgate/protocol/core";
-import type { SessionKey } from "./session-key.js";
+
+/** Signs for a session. May be your own implementation, for instance of a hardware module. */
+export interface SessionKey {
+  readonly kind: SessionKeyKind;
+  /** Hex, without `0x`: 32 bytes for Ed25519, 33 for secp256k1. */
+  readonly publicKey: string;
+  /** The signature over SHA-256 of the bytes: 64 bytes, for secp256k1 r and s. */
+  sign(bytes: Uint8Array): Promise<Uint8Array>;
+  /** The secret as hex; absent if it cannot be read. */
+  readonly secret?: string;
+  /** The platform's handle of the secret, which IndexedDB can store. */
+  readonly handle?: object;
+}
 
 const SECRET_BYTES = 32;
 

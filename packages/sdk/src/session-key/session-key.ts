@@ -8,21 +8,10 @@
  */
 
 import type { SessionKeyKind } from "@perpgate/protocol";
-import { newEd25519Key, newSecp256k1Key, secretKeyOf } from "./secret-keys.js";
+import { newEd25519Key, newSecp256k1Key, type SessionKey, secretKeyOf } from "./secret-keys.js";
 import { importedKey, newWebCryptoKey } from "./web-crypto-key.js";
 
-/** Signs for a session. May be your own implementation, for instance of a hardware module. */
-export interface SessionKey {
-  readonly kind: SessionKeyKind;
-  /** Hex, without `0x`: 32 bytes for Ed25519, 33 for secp256k1. */
-  readonly publicKey: string;
-  /** The signature over SHA-256 of the bytes: 64 bytes, for secp256k1 r and s. */
-  sign(bytes: Uint8Array): Promise<Uint8Array>;
-  /** The secret as hex; absent if it cannot be read. */
-  readonly secret?: string;
-  /** The platform's handle of the secret, which IndexedDB can store. */
-  readonly handle?: object;
-}
+export type { SessionKey };
 
 export interface SessionKeyOptions {
   readonly kind?: SessionKeyKind;

@@ -2,7 +2,7 @@
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesFromHex, hexFromBytes } from "@perpgate/protocol/core";
-import type { SessionKey } from "./session-key.js";
+import type { SessionKey } from "./secret-keys.js";
 
 const ED25519 = { name: "Ed25519" };
 

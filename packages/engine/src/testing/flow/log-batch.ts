@@ -1,6 +1,6 @@
 /** A batch of the log, as a writer sends it and every replica reads it. */
 import type { Command } from "../../commands.js";
-import type { DropReason } from "../../writers/batches.js";
+import type { DropReason } from "../../state/writers.js";
 import type { BatchTaker } from "../sole-writer.js";
 
 export interface LogBatch {

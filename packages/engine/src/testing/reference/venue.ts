@@ -9,7 +9,7 @@ import type { Command } from "../../commands.js";
 import { MAX_LEAD_MS } from "../../config.js";
 import type { VenueEvent } from "../../events/event-table.js";
 import { REFUSAL } from "../../reasons.js";
-import type { DropReason } from "../../writers/batches.js";
+import type { DropReason } from "../../state/writers.js";
 import { amendOrder } from "./amendments.js";
 import { cancelAfter, cancelAll, cancelOrder } from "./cancels.js";
 import { setSessionOption } from "./disconnects.js";

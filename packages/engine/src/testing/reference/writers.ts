@@ -10,7 +10,7 @@ import {
 } from "../../commands.js";
 import { MAX_LEAD_MS, TICK_MS } from "../../config.js";
 import { END, WRITER_END, type WriterEnd } from "../../reasons.js";
-import type { DropReason } from "../../writers/batches.js";
+import type { DropReason } from "../../state/writers.js";
 import { disconnect, newDisconnects } from "./disconnects.js";
 import { emit, settleEvents } from "./end-events.js";
 import { loseNow } from "./over.js";

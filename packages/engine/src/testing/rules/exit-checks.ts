@@ -81,6 +81,22 @@ const accepted: Check = {
   },
 };
 
+const neverLater: Check = {
+  rule: "closePosition: once triggered it never trades lots that were opened after that",
+  faults: ({ record }) => record.closes.faults,
+};
+
+const endsWithIt: Check = {
+  rule: "closePosition: once triggered it ends with the position of that moment, whatever rests",
+  faults({ after, record }) {
+    return after.orders.flatMap(({ id, remaining }) => {
+      const lots = record.closes.triggered.get(id)?.lots;
+      if (lots === undefined || (lots > 0 && lots === remaining)) return [];
+      return [`order ${id} has ${remaining} lots, not ${lots}`];
+    });
+  },
+};
+
 export const EXIT_CHECKS: readonly Check[] = [
   coverage,
   withinPosition,
@@ -88,4 +104,6 @@ export const EXIT_CHECKS: readonly Check[] = [
   noneLeft,
   onlyReached,
   accepted,
+  neverLater,
+  endsWithIt,
 ];

@@ -13,7 +13,7 @@ import type {
 import type { CohortStage, VenueConfig } from "../../config.js";
 import { TRADE_ADL, type VenueEvent } from "../../events/event-table.js";
 import { END } from "../../reasons.js";
-import { CloseLedger } from "./close-checks.js";
+import { CloseLedger } from "./close-ledger.js";
 import { ExitLedger } from "./exit-ledger.js";
 import { PlacedOrders, type SessionCaps } from "./placed-orders.js";
 

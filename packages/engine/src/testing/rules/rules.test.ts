@@ -9,7 +9,6 @@ import { describe, expect, test } from "vitest";
 import { Engine } from "../../engine.js";
 import { sha256 } from "../replay/recording.js";
 import { SoleWriter } from "../sole-writer.js";
-import { CLOSE_CHECKS } from "./close-checks.js";
 import { EXIT_CHECKS } from "./exit-checks.js";
 import { hurriedIntentsOf, type Intent, intentsOf } from "./intents.js";
 import { LIMITS, TIGHT_LIMITS, type WorkLimits } from "./limits.js";
@@ -30,7 +29,6 @@ const CHECKS = [
   ...RISK_CHECKS,
   ...ORDER_CHECKS,
   ...EXIT_CHECKS,
-  ...CLOSE_CHECKS,
   ...TERM_CHECKS,
   ...SERVICE_CHECKS,
 ];

@@ -1,7 +1,7 @@
 /** Further gateways of a scenario's venue, each with its own writer and batches. */
 import { audit } from "../../audit.js";
 import type { Command } from "../../commands.js";
-import type { DropReason } from "../../writers/batches.js";
+import type { DropReason } from "../../state/writers.js";
 import { joining, writerId } from "../sole-writer.js";
 import type { Venue } from "./venue.js";
 

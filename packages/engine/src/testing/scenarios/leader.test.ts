@@ -4,7 +4,7 @@ import type { CoreLeads } from "../../commands.js";
 import { TICKS_MISSED } from "../../config.js";
 import { Engine } from "../../engine.js";
 import { END } from "../../reasons.js";
-import type { DropReason } from "../../writers/batches.js";
+import type { DropReason } from "../../state/writers.js";
 import { isConnected } from "../../writers/reading.js";
 import { writerId } from "../sole-writer.js";
 import { Gateway, writes } from "./gateways.js";

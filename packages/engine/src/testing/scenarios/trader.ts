@@ -25,14 +25,28 @@ import {
   TAKE_PROFIT_TRIGGER,
   type Withdraw,
 } from "../../commands.js";
-import { ORDER_STATUSES } from "../../events/event-table.js";
+import type { Engine } from "../../engine.js";
+import { type EventKind, type EventOf, ORDER_STATUSES } from "../../events/event-table.js";
 import { equityOf } from "../../money/fill.js";
 import { type SettledFigures, settledFigures } from "../../money/owed-funding.js";
 import { END_REASONS, REFUSALS } from "../../reasons.js";
+import type { Market } from "../../state/market.js";
 import { NONE } from "../../state/orders.js";
 import { addressOf, creditVote, openSession } from "../commands.js";
 import { type Listing, MICROS } from "./listing.js";
-import type { Venue } from "./venue.js";
+
+/** The venue that a trader trades at. */
+interface TradedVenue {
+  readonly engine: Engine;
+  readonly now: number;
+  readonly listings: readonly Listing[];
+  /** Of the last command. */
+  readonly refusal: string | null;
+  apply(command: Command): unknown;
+  happened<K extends EventKind>(kind: K): EventOf<K>[];
+  market(listing: Listing): Market;
+  marketNumber(listing: Listing): number;
+}
 
 export type Words = "market" | "limit" | "stop";
 const TYPES: Readonly<Record<Words, OrderType>> = {
@@ -109,7 +123,7 @@ export class Trader {
   private signIns = 0;
 
   constructor(
-    private readonly venue: Venue,
+    private readonly venue: TradedVenue,
     readonly name: string,
     number: number,
   ) {

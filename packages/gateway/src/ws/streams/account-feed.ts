@@ -19,19 +19,7 @@ import { CLOSE, type CloseReason } from "../close-codes.js";
 import type { Connection, ConnectionSession } from "../connection.js";
 import type { WireFrame } from "../wire-frame.js";
 import { gapFrame, privateFrame } from "./private-frames.js";
-import { StreamReads } from "./stream-reads.js";
-
-export interface AccountReader {
-  readonly connection: Connection;
-  readonly stream: PrivateStream;
-  readonly session: number;
-  readonly account: number;
-  /** Everything up to this log seq was sent; undefined: nothing yet, and it begins with the state. */
-  seq: number | undefined;
-  /** Whether the client named the seq. */
-  readonly isResumed: boolean;
-  isEnded: boolean;
-}
+import { type AccountReader, StreamReads } from "./stream-reads.js";
 
 /** What a reader begins with. */
 export interface Beginning {

@@ -6,8 +6,21 @@
  */
 
 import type { AnswerBodies, EdgeLink } from "@perpgate/link";
+import type { PrivateStream } from "@perpgate/protocol";
 import { COST } from "../../limits/costs.js";
-import type { AccountReader } from "./account-feed.js";
+import type { Connection } from "../connection.js";
+
+export interface AccountReader {
+  readonly connection: Connection;
+  readonly stream: PrivateStream;
+  readonly session: number;
+  readonly account: number;
+  /** Everything up to this log seq was sent; undefined: nothing yet, and it begins with the state. */
+  seq: number | undefined;
+  /** Whether the client named the seq. */
+  readonly isResumed: boolean;
+  isEnded: boolean;
+}
 
 const MAX_IN_FLIGHT = 64;
 

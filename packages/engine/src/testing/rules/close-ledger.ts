@@ -5,7 +5,6 @@
 import type { VenueEvent } from "../../events/event-table.js";
 import { placeKey } from "./exit-ledger.js";
 import type { PlacedOrder } from "./placed-orders.js";
-import type { Check } from "./step.js";
 
 interface Triggered {
   readonly place: string;
@@ -57,21 +56,3 @@ export class CloseLedger {
     }
   }
 }
-
-const neverLater: Check = {
-  rule: "closePosition: once triggered it never trades lots that were opened after that",
-  faults: ({ record }) => record.closes.faults,
-};
-
-const endsWithIt: Check = {
-  rule: "closePosition: once triggered it ends with the position of that moment, whatever rests",
-  faults({ after, record }) {
-    return after.orders.flatMap(({ id, remaining }) => {
-      const lots = record.closes.triggered.get(id)?.lots;
-      if (lots === undefined || (lots > 0 && lots === remaining)) return [];
-      return [`order ${id} has ${remaining} lots, not ${lots}`];
-    });
-  },
-};
-
-export const CLOSE_CHECKS: readonly Check[] = [neverLater, endsWithIt];
