@@ -33,6 +33,7 @@ import {
   getLatestBlock,
   getLedger,
   getMarkets,
+  getOpenWithdrawals,
   getOrder,
   getOrders,
   getPositions,
@@ -167,6 +168,7 @@ export const REQUESTS = {
     "Registers a deposit by its transaction.",
   ),
   getWithdrawals: accountRead(320, getWithdrawals),
+  getOpenWithdrawals: publicRead(324, getOpenWithdrawals),
   getWithdrawal: accountRead(322, getWithdrawal),
   getBridge: publicRead(98, getBridge),
   submitDepositVotes: request(

@@ -64,4 +64,40 @@ export const AttestedWithdrawal = Type.Object(
 );
 export type AttestedWithdrawal = Static<typeof AttestedWithdrawal>;
 
+/** An open withdrawal as attestors and relayers read it: whom it pays, who has said what, and its proof. */
+export const OpenWithdrawal = Type.Object(
+  {
+    withdrawalId: LogPosition,
+    chain: Chain,
+    token: Token,
+    amount: Dollars,
+    account: Type.String({ description: "The address that is paid." }),
+    status: Type.Enum([...WITHDRAWAL_STATUSES]),
+    deadline: TimeMs,
+    requestedAt: TimeMs,
+    votes: Type.Array(WithdrawalVote, { maxItems: 64 }),
+    proof: Nullable(
+      Type.String({
+        description: "A C2SP tlog-proof of the request; null until a checkpoint covers it.",
+      }),
+    ),
+  },
+  { title: "OpenWithdrawal" },
+);
+export type OpenWithdrawal = Static<typeof OpenWithdrawal>;
+
+export const OpenWithdrawals = Type.Object(
+  {
+    withdrawals: Type.Array(OpenWithdrawal, { maxItems: 32 }),
+    next: Nullable({ ...LogPosition, description: "The `after` of the next page." }),
+  },
+  { title: "OpenWithdrawals" },
+);
+export type OpenWithdrawals = Static<typeof OpenWithdrawals>;
+
+export const OpenWithdrawalsQuery = Type.Object({
+  chain: Chain,
+  after: Type.Optional({ ...LogPosition, description: "Withdrawals after this one." }),
+});
+
 export const WithdrawalIdPath = Type.Object({ id: LogPosition });

@@ -23,7 +23,11 @@ function recordingFetch(called: Set<string>): FetchLike {
 }
 
 /** Attestors call these, with another client. */
-const FOR_ATTESTORS = ["post /v1/bridge/queue", "post /v1/bridge/votes"];
+const FOR_ATTESTORS = [
+  "get /v1/bridge/withdrawals/open",
+  "post /v1/bridge/queue",
+  "post /v1/bridge/votes",
+];
 
 test("every operation of the OpenAPI document: has a method that decodes its response", async () => {
   const at = await startVenue({ promises: { logKey: newLogKey().key, checkpointMs: 60_000 } });

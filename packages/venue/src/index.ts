@@ -60,6 +60,7 @@ export { systemBootClock } from "./time/boot-clock.js";
 export { SlotClock, STEP_IN_MS } from "./time/slot-clock.js";
 export { MAX_LAG_MS, VenueClock } from "./time/venue-clock.js";
 export { succeed, successorsFile } from "./tlog/successor-store.js";
+export type { WitnessSetting } from "./tlog/witness.js";
 export { Venue } from "./venue.js";
 export { genesisRecord } from "./venue-beginning.js";
 export { ClockRefused, ConfigRefused, HistoryLost } from "./venue-errors.js";

@@ -45,6 +45,7 @@ const ADDED = [
   "GET /v1/bridge/deposits/{id}",
   "POST /v1/bridge/withdrawals",
   "GET /v1/bridge/withdrawals",
+  "GET /v1/bridge/withdrawals/open",
   "GET /v1/bridge/withdrawals/{id}",
   "GET /v1/blocks/latest",
   "GET /v1/blocks/{number}",

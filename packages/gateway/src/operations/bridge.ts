@@ -5,6 +5,7 @@ import {
   getDeposit,
   getDepositQueue,
   getDeposits,
+  getOpenWithdrawals,
   getWithdrawal,
   getWithdrawals,
   registerDeposit,
@@ -55,6 +56,13 @@ export const BRIDGE_HANDLERS = [
   handleForAccount(getWithdrawal, async ({ params, query }, { link, session, onNotes }) => {
     const { result } = await link.request("getWithdrawal", { session, params, query }, onNotes);
     return result;
+  }),
+  handleByLink(getOpenWithdrawals, async ({ params, query }, link, { checksums }) => {
+    const { result } = await link.request("getOpenWithdrawals", { params, query });
+    const withdrawals = result.withdrawals.map((each) => {
+      return { ...each, account: checksums.of(each.account) };
+    });
+    return { ...result, withdrawals };
   }),
   handleByLink(getBridge, async ({ params, query }, link) => {
     const { result } = await link.request("getBridge", { params, query });

@@ -208,6 +208,10 @@ const REQUESTS: Readonly<Record<string, Request>> = {
     path: "/v1/bridge/withdrawals/43",
     asked: askingFor("getWithdrawal", { id: "43" }),
   },
+  getOpenWithdrawals: {
+    path: "/v1/bridge/withdrawals/open?chain=ethereum&after=7",
+    asked: asking("getOpenWithdrawals", {}, { chain: "ethereum", after: "7" }),
+  },
   getBridge: { asked: asking("getBridge") },
   submitDepositVotes: {
     body: { votes: [{ text: "v", signature: "00" }] },

@@ -14,6 +14,7 @@ import type {
   LedgerEntry,
   LoggedAcknowledgement,
   MarginChange,
+  OpenWithdrawal,
   Order,
   Position,
   SessionInfo,
@@ -325,4 +326,17 @@ export const WITHDRAWAL: Withdrawal = {
   nonce: 1,
   requestedAt: 1_700_000_000_000,
   endedAt: null,
+};
+
+export const OPEN_WITHDRAWAL: OpenWithdrawal = {
+  withdrawalId: "43",
+  chain: "ethereum",
+  token: "USDC",
+  amount: 100,
+  account: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+  status: "pending",
+  deadline: 1_700_086_400_000,
+  requestedAt: 1_700_000_000_000,
+  votes: [],
+  proof: null,
 };

@@ -22,6 +22,7 @@ import {
   LEAF,
   LEDGER_ENTRY,
   MARGIN_CHANGE,
+  OPEN_WITHDRAWAL,
   ORDER,
   PAYMENT,
   POSITION,
@@ -100,6 +101,9 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
     getDeposit: told("getDeposit", { result: { ...DEPOSIT, votes: [VOTE] } }),
     requestWithdrawal: told("requestWithdrawal", { result: WITHDRAWAL }),
     getWithdrawals: told("getWithdrawals", { result: [WITHDRAWAL] }),
+    getOpenWithdrawals: told("getOpenWithdrawals", {
+      result: { withdrawals: [OPEN_WITHDRAWAL], next: "43" },
+    }),
     getWithdrawal: told("getWithdrawal", { result: { ...WITHDRAWAL, votes: [] } }),
     readStream: told("readStream", { isGap: false, updates: [], seq: 1, isLast: true }),
     connectSession: told("connectSession", {}),

@@ -27,6 +27,7 @@ export * from "./get-latest-block.js";
 export * from "./get-ledger.js";
 export * from "./get-markets.js";
 export * from "./get-nonce.js";
+export * from "./get-open-withdrawals.js";
 export * from "./get-openapi.js";
 export * from "./get-order.js";
 export * from "./get-orders.js";

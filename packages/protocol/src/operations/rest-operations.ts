@@ -27,6 +27,7 @@ import { getLatestBlock } from "./get-latest-block.js";
 import { getLedger } from "./get-ledger.js";
 import { getMarkets } from "./get-markets.js";
 import { getNonce } from "./get-nonce.js";
+import { getOpenWithdrawals } from "./get-open-withdrawals.js";
 import { getOpenApi } from "./get-openapi.js";
 import { getOrder } from "./get-order.js";
 import { getOrders } from "./get-orders.js";
@@ -86,6 +87,7 @@ export const OPERATIONS: readonly Operation[] = [
   getDeposit,
   requestWithdrawal,
   getWithdrawals,
+  getOpenWithdrawals,
   getWithdrawal,
   getBridge,
   submitDepositVotes,

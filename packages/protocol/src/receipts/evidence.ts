@@ -18,7 +18,7 @@ import { equalBytes } from "./bytes.js";
 import { type OpenedCheckpoint, openCheckpoint } from "./checkpoint.js";
 import { type WitnessPolicy, witnessPolicy } from "./cosignatures.js";
 import { type BrokenKind, type OpenedEvidence, openEvidence } from "./evidence-file.js";
-import type { ProofKeys } from "./order-proof.js";
+import type { ProofKeys } from "./leaf-proof.js";
 import type { ReceiptStatement } from "./receipt.js";
 import { receiptProblem } from "./receipt-check.js";
 import type { OpenedReceipt } from "./receipt-file.js";

@@ -5,7 +5,8 @@ import { orderIdText } from "../order-id.js";
 import { fromMicros } from "../units.js";
 import type { OpenedCheckpoint } from "./checkpoint.js";
 import type { CheckedEvidence } from "./evidence.js";
-import type { CheckedProof, ProofKeys } from "./order-proof.js";
+import type { ProofKeys } from "./leaf-proof.js";
+import type { CheckedProof } from "./order-proof.js";
 import { sealedAcknowledgement } from "./shown-acknowledgement.js";
 import { type NoteKey, parseWitnessKey } from "./signed-note.js";
 

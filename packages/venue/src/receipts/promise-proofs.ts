@@ -1,5 +1,5 @@
 /** Proofs that lead from an acknowledgement or a block to the published checkpoint. */
-import { encodeOrderProof, type OrderProof } from "@perpgate/protocol/receipts";
+import { encodeOrderProof, type LeafProof, type OrderProof } from "@perpgate/protocol/receipts";
 import { encodeHeader } from "../blocks/block-header.js";
 import { ACKNOWLEDGED } from "../event-fields.js";
 import type { BlockTree } from "../tlog/block-tree.js";
@@ -18,27 +18,41 @@ export function blockPath(
   return tree.inclusion(number - 1, published.size, onRead);
 }
 
+type LogKeys = Pick<OrderProof, "logKey" | "successors">;
+
 /** The proof file of an acknowledgement; undefined while no checkpoint covers its block. */
 export function orderProofText(
   source: VenueSource,
   tree: BlockTree,
   published: Published | undefined,
-  keys: Pick<OrderProof, "logKey" | "successors">,
-  { leaf, words, block, index, path }: SealedAck,
+  keys: LogKeys,
+  sealed: SealedAck,
   onRead: (rows: number) => void,
 ): string | undefined {
+  const proof = leafProof(tree, published, keys, sealed, onRead);
+  if (proof === undefined) return undefined;
+  const { symbol, tickSize, lotSize } = unitsOf(source, sealed.words[ACKNOWLEDGED.market]!);
+  return encodeOrderProof({ ...proof, market: { symbol, tickSize, lotSize } });
+}
+
+/** What leads from a leaf to the checkpoint; undefined while it does not cover the block. */
+export function leafProof(
+  tree: BlockTree,
+  published: Published | undefined,
+  keys: LogKeys,
+  { leaf, block, index, path }: SealedAck,
+  onRead: (rows: number) => void,
+): LeafProof | undefined {
   const above = blockPath(tree, published, block.number, onRead);
   if (above === undefined || published === undefined) return undefined;
-  const { symbol, tickSize, lotSize } = unitsOf(source, words[ACKNOWLEDGED.market]!);
-  return encodeOrderProof({
+  return {
     ...keys,
     leaf,
     index,
     path,
     header: encodeHeader(block),
-    market: { symbol, tickSize, lotSize },
     entry: block.number - 1,
     blockPath: above,
     checkpoint: published.note,
-  });
+  };
 }

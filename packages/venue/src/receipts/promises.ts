@@ -12,17 +12,20 @@ import { keysOfLog, readSuccessors } from "../tlog/successor-store.js";
 import { TransparencyLog } from "../tlog/transparency-log.js";
 import { policyText } from "../tlog/witness-policy.js";
 import { type PromiseOptions, SILENT, type VenueLogger } from "../venue-options.js";
-import { sealedAck } from "../views/chain-view.js";
+import { isOrder, sealedAck } from "../views/chain-view.js";
 import { HonestyView } from "./honesty-view.js";
 import { blockPath, orderProofText } from "./promise-proofs.js";
 import type { ReceiptSigner } from "./receipt-batch.js";
 import { type ReceiptSource, Receipts } from "./receipts.js";
+import { WithdrawalProofs } from "./withdrawal-proofs.js";
 
 const CHECKPOINT_MS = 1_000;
 /** Below the minute after which a judge calls a receipt overdue. */
 const WITNESS_WAIT_MS = 30_000;
 
 export class Promises {
+  private readonly withdrawals: WithdrawalProofs;
+
   private constructor(
     private readonly source: ReceiptSource,
     /** The log's verifier key: what everyone who checks pins. */
@@ -36,7 +39,9 @@ export class Promises {
     readonly successors: readonly string[],
     /** Who must have cosigned a published checkpoint, as a C2SP tlog-policy. */
     readonly policy: string,
-  ) {}
+  ) {
+    this.withdrawals = new WithdrawalProofs(source, tree, { logKey, successors });
+  }
 
   static async start(
     source: ReceiptSource,
@@ -127,10 +132,15 @@ export class Promises {
   /** The proof file of an acknowledgement; undefined while no checkpoint covers its block. */
   async orderProof(seq: number, onRead: (rows: number) => void): Promise<string | undefined> {
     const { source, tree, logKey } = this;
-    const sealed = await sealedAck(source.history, seq, onRead);
+    const sealed = await sealedAck(source.history, seq, onRead, isOrder);
     if (sealed === undefined || sealed === "not_sealed") return undefined;
     const keys = { logKey, successors: this.successors };
     return orderProofText(source, tree, this.log.published, keys, sealed, onRead);
+  }
+
+  /** The proof of an open withdrawal; null while no checkpoint covers its block. */
+  withdrawalProof(id: number): Promise<string | null> {
+    return this.withdrawals.of(id, this.log.published);
   }
 
   /** A tile of the published tree; undefined beyond the published checkpoint. */

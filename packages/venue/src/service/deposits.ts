@@ -11,7 +11,7 @@ import { answered, execute, sessionRefusal } from "./execution.js";
 
 export type Deposits = Pick<
   RequestHandlers,
-  "registerDeposit" | "getBridge" | "submitDepositVotes" | "getDepositQueue"
+  "registerDeposit" | "getBridge" | "submitDepositVotes" | "getDepositQueue" | "getOpenWithdrawals"
 >;
 
 export interface DepositServices {
@@ -67,6 +67,15 @@ export function deposits({ venue, attestation, limit, maxUnseen }: DepositServic
     getBridge: () => {
       const info = attestation?.info() ?? DEV_BRIDGE;
       return { result: { ...info, withdrawals: views.withdrawalRules } };
+    },
+    getOpenWithdrawals: async ({ query: { chain, after = "0" } }) => {
+      const { rows, next } = views.openWithdrawals(chain, Number(after));
+      const withdrawals = [];
+      for (const row of rows) {
+        const proof = (await venue.promises?.withdrawalProof(Number(row.withdrawalId))) ?? null;
+        withdrawals.push({ ...row, proof });
+      }
+      return { result: { withdrawals, next: next === null ? null : String(next) } };
     },
     submitDepositVotes: async ({ body: { votes } }) => ({
       result: { refusals: [...(await answered(attestors().accept(votes)))] },

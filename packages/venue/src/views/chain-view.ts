@@ -1,8 +1,9 @@
 /** Blocks, and the proof that a block contains an acknowledgement. */
+import { EVENT } from "@perpgate/engine";
 import type { Block, PreconfirmProof } from "@perpgate/protocol";
 import { hexFromBytes } from "@perpgate/protocol/core";
 import type { SealedBlock } from "../blocks/block-header.js";
-import { ACKNOWLEDGED } from "../event-fields.js";
+import { ACKNOWLEDGED, promisedBlock } from "../event-fields.js";
 import type { History } from "../history/history.js";
 import { wordsOfBytes } from "../history/rows.js";
 import { acknowledgementOfLeaf } from "./acknowledgement.js";
@@ -28,7 +29,7 @@ export function blockOf(block: SealedBlock): Block {
   };
 }
 
-/** An acknowledgement with its place in its sealed block. */
+/** A leaf with its place in its sealed block. */
 export interface SealedAck {
   readonly leaf: Buffer;
   readonly words: ArrayLike<number>;
@@ -38,7 +39,7 @@ export interface SealedAck {
 }
 
 /**
- * The acknowledgement at a seq, if there is one and `isWanted` returns true for its words; `not_sealed`
+ * The leaf at a seq, if there is one and `isWanted` returns true for its words; `not_sealed`
  * while its block is open. `onRead` gets the number of acknowledgements that are read for it.
  */
 export async function sealedAck(
@@ -47,11 +48,11 @@ export async function sealedAck(
   onRead: (rows: number) => void,
   isWanted: (words: ArrayLike<number>) => boolean = () => true,
 ): Promise<SealedAck | "not_sealed" | undefined> {
-  const leaf = history.ack(seq)?.leaf;
+  const leaf = history.leaf(seq)?.leaf;
   if (leaf === undefined) return undefined;
   const words = wordsOfBytes(leaf);
   if (!isWanted(words)) return undefined;
-  const block = history.block(words[ACKNOWLEDGED.block]!);
+  const block = history.block(promisedBlock(words, 0)!);
   if (block === undefined) return "not_sealed";
   const tree = await history.ackTrees.of(block, onRead);
   return { leaf, words, block, ...tree.proof(seq) };
@@ -67,7 +68,8 @@ export async function preconfirmView(
   seq: number,
   onRead: (rows: number) => void,
 ): Promise<Omit<PreconfirmProof, "log"> | "not_sealed" | undefined> {
-  const isOwn = (words: ArrayLike<number>): boolean => words[ACKNOWLEDGED.account] === account;
+  const isOwn = (words: ArrayLike<number>): boolean =>
+    isOrder(words) && words[ACKNOWLEDGED.account] === account;
   const sealed = await sealedAck(history, seq, onRead, isOwn);
   if (sealed === undefined || sealed === "not_sealed") return sealed;
   const { leaf, block, index, path } = sealed;
@@ -78,6 +80,11 @@ export async function preconfirmView(
     leaf: hex(leaf),
     path: path.map(hex),
   };
+}
+
+/** Whether the leaf is that of an order's acknowledgement. */
+export function isOrder(words: ArrayLike<number>): boolean {
+  return words[0] === EVENT.OrderAcknowledged;
 }
 
 function hex(bytes: Uint8Array): string {

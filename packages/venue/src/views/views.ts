@@ -77,6 +77,7 @@ import type { RowsQuery, TimesQuery } from "./row-query.js";
 import { candlesView, fillOf, fillsView, fundingView, tradesView } from "./tape-view.js";
 import { stateOf, type VenueSource, type ViewedMarket, viewedMarket } from "./venue-source.js";
 import {
+  openWithdrawalsView,
   requestedWithdrawalView,
   withdrawalRulesView,
   withdrawalsView,
@@ -288,6 +289,11 @@ export class Views {
     if (withdrawal === undefined) return undefined;
     const address = addresses.at(withdrawal.account) ?? "";
     return { withdrawal, address, paused: [...deposits.paused] };
+  }
+
+  /** A page of a chain's open withdrawals. */
+  openWithdrawals(chain: Chain, after: number) {
+    return openWithdrawalsView(this.source, chain, after);
   }
 
   /** Null: the venue takes none. */

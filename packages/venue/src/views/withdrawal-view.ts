@@ -1,13 +1,13 @@
 /** Withdrawals of an account, open and ended, from the history. */
 import type { VenueState } from "@perpgate/engine/reading";
-import type { AttestedWithdrawal, BridgeInfo, Withdrawal } from "@perpgate/protocol";
+import type { AttestedWithdrawal, BridgeInfo, Chain, Withdrawal } from "@perpgate/protocol";
 import { hexFromBytes, parseWithdrawalVote, WITHDRAWAL_STATUSES } from "@perpgate/protocol/core";
 import type { VoteRow } from "../history/deposit-projection.js";
 import { WITHDRAWAL_VOTE, type WithdrawalRow } from "../history/withdrawal-projection.js";
 import { chainOf, tokenOf } from "./deposit-view.js";
 import { fromMicros } from "./figures.js";
 import { pageOf, type RowsQuery } from "./row-query.js";
-import type { VenueSource } from "./venue-source.js";
+import { stateOf, type VenueSource } from "./venue-source.js";
 
 const MAX_LISTED = 1_000;
 
@@ -70,7 +70,34 @@ export function withdrawalOf(id: number, row: WithdrawalRow): Withdrawal {
   };
 }
 
-function votesOn({ history, listing }: VenueSource, id: number): AttestedWithdrawal["votes"] {
+const OPEN_PAGE = 32;
+
+/** A page of a chain's open withdrawals, oldest first, without their proofs. */
+export function openWithdrawalsView(source: VenueSource, chain: Chain, after: number) {
+  const { withdrawals, addresses } = stateOf(source);
+  const rest = withdrawals.sorted().filter((each) => each.chain === chain && each.id > after);
+  const page = rest.slice(0, OPEN_PAGE);
+  return {
+    rows: page.map(({ id, account, token, amountMicros, status, deadlineMs, requestedAtMs }) => ({
+      withdrawalId: String(id),
+      chain,
+      token: tokenOf(token),
+      amount: fromMicros(amountMicros),
+      account: `0x${addresses.at(account) ?? ""}`,
+      status,
+      deadline: deadlineMs,
+      requestedAt: requestedAtMs,
+      votes: votesOn(source, id),
+    })),
+    next: page.length === rest.length ? null : (page.at(-1)?.id ?? null),
+  };
+}
+
+/** Each attestor's signature and latest sighting. */
+export function votesOn(
+  { history, listing }: VenueSource,
+  id: number,
+): AttestedWithdrawal["votes"] {
   const sets = listing.attestorHistory?.entries ?? [];
   const attestors = Math.max(0, ...sets.map(({ members }) => members.length));
   return Array.from({ length: attestors }, (_, attestor) => attestor).flatMap((attestor) =>

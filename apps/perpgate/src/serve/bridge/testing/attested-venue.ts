@@ -16,7 +16,13 @@ import {
 } from "@perpgate/bridge";
 import { type Answer, ask, type RunningVenue, runVenue, Trader } from "@perpgate/gateway/testing";
 import { type AttestedDeposit, DEFAULT_MARKETS } from "@perpgate/protocol";
-import { DEFAULT_PARAMETERS, venueConfigOf, type WithdrawalParameters } from "@perpgate/venue";
+import {
+  DEFAULT_PARAMETERS,
+  newLogKey,
+  venueConfigOf,
+  type WithdrawalParameters,
+  type WitnessSetting,
+} from "@perpgate/venue";
 import { recoverMessageAddress } from "viem";
 import { scopeOf } from "../bridge-info.js";
 import { attestationParameters, attestorKeysOf } from "../settings-bridge.js";
@@ -26,6 +32,8 @@ import { VoteIntake } from "../vote-intake.js";
 
 export const SEEDS = ["a1", "b2", "c3"].map((byte) => byte.repeat(32));
 export const MEMBERS = SEEDS.map((seed) => publicKeyHex(privateKeyFromSeed(seed)));
+/** Of a venue that takes withdrawals. */
+export const { key: LOG_KEY } = newLogKey("venue.example/log");
 export const USDC = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48";
 export const VAULT = `0x${"11".repeat(20)}`;
 
@@ -63,6 +71,7 @@ export class AttestedVenue {
     budget?: VoteBudget,
     limits: NonNullable<Parameters<typeof runVenue>[0]>["limits"] = {},
     withdrawals?: WithdrawalParameters,
+    witnesses: readonly WitnessSetting[] = [],
   ): Promise<AttestedVenue> {
     let deposits: VenueDeposits | undefined;
     const keys = attestorKeysOf(BRIDGE);
@@ -72,6 +81,9 @@ export class AttestedVenue {
       parameters: { ...attestationParameters(BRIDGE), withdrawals },
       ...(keys === null ? {} : { attestors: keys }),
       limits,
+      ...(withdrawals === undefined
+        ? {}
+        : { promises: { logKey: LOG_KEY, witnesses, checkpointMs: 60_000 } }),
       attestation: (venue) => {
         deposits = new VenueDeposits(venue, BRIDGE);
         return new VoteIntake(venue, deposits, budget);
@@ -190,9 +202,10 @@ export async function withdrawing(
   terms: Partial<WithdrawalParameters> = {},
   budget?: VoteBudget,
   deposited = 40,
+  witnesses: readonly WitnessSetting[] = [],
 ) {
   const withdrawals = { ...WITHDRAWALS, ...terms };
-  const venue = await AttestedVenue.run(undefined, undefined, budget, {}, withdrawals);
+  const venue = await AttestedVenue.run(undefined, undefined, budget, {}, withdrawals, witnesses);
   const trader = await Trader.enter(venue.at);
   const depositId = Number((await venue.register(trader)).body.depositId);
   const address = trader.wallet.address.slice(2).toLowerCase();
@@ -205,6 +218,8 @@ export async function withdrawing(
     trader.signed("/v1/bridge/withdrawals", { chain: "ethereum", token: "USDC", ...body });
   return { venue, trader, depositId, address, ask };
 }
+
+export type WithdrawingVenue = Awaited<ReturnType<typeof withdrawing>>;
 
 /** What a client that checks votes knows about the venue. */
 export const trustedBy = ({ venueId }: AttestedVenue) => ({ venueId, members: MEMBERS, quorum: 2 });
