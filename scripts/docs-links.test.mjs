@@ -72,3 +72,14 @@ it("docs/architecture.md: names every source folder, and none that is gone", () 
   );
   expect(gone).toEqual([]);
 });
+
+it("docs/adr: each record has a status, and one that is superseded names by what", () => {
+  const records = readdirSync(join(root, "docs/adr")).filter((name) => name.endsWith(".md"));
+  const without = records.filter((name) => {
+    const page = readFileSync(join(root, "docs/adr", name), "utf8");
+    const [status = ""] = /^(?:Date: .* )?Status: .*$/m.exec(page) ?? [];
+    const isSuperseded = status.includes("superseded");
+    return isSuperseded ? !/superseded by \[\d+\]/.test(status) : !status.includes("accepted");
+  });
+  expect(without).toEqual([]);
+});
