@@ -13,6 +13,7 @@ import type { LogProgress } from "./http/log-position.js";
 import { Admission } from "./limits/admission.js";
 import type { LimitSettings } from "./limits/limit-settings.js";
 import { failedSignatureLimit, type Limit, NewAccountLimit } from "./limits/limits.js";
+import { BookReads } from "./operations/book-reads.js";
 
 export interface EdgeOptions {
   /** Before its first frame arrives: the core may send notices immediately. */
@@ -31,10 +32,12 @@ export class Edge implements LogProgress {
   /** Orders that are not answered yet. */
   readonly admission: Admission;
   readonly signatures = new SignatureCheck();
+  readonly books: BookReads;
 
   constructor({ link, limits, signIn, services }: EdgeOptions) {
     this.link = link;
     this.sessions = new EdgeSessions(link);
+    this.books = new BookReads(link);
     const { sessions } = this;
     const newAccounts = new NewAccountLimit(limits);
     this.signIns = new SignIns(link, sessions, signIn, services, newAccounts);

@@ -9,7 +9,7 @@ import { roundedMs } from "./client.js";
 import { type ClientAddressOf, proxyTrustOf, type TrustedProxies } from "./client-address.js";
 import { errorSender, pathOf } from "./errors.js";
 import { type ConnectionsOptions, HttpConnections } from "./http-connections.js";
-import type { LeanOrders } from "./lean-orders.js";
+import type { LeanRequests } from "./lean-requests.js";
 import type { HttpLimits } from "./limits.js";
 import { type LogProgress, whenReached } from "./log-position.js";
 import { MAX_HEADERS, retryAfterOf } from "./refuse-directly.js";
@@ -27,7 +27,7 @@ interface AppOptions
   readonly requestLog: RequestLog;
   readonly addressOf: ClientAddressOf;
   readonly edge: Edge | undefined;
-  readonly lean: LeanOrders;
+  readonly lean: LeanRequests;
 }
 
 export function createApp(options: AppOptions): {

@@ -27,8 +27,6 @@ export function routeHandlers(
   for (const { operation, run } of handlers) {
     const { status, schema } = operation.success;
     const serialize = serializerOf(schema);
-    // The other limits need the account, or the outcome of a sign-in; they are counted later.
-    const isLimitedRead = operation.limit === "reads";
     const isPublic = operation.access === "public";
     app.route({
       method: operation.method,
@@ -53,7 +51,7 @@ export function routeHandlers(
       },
       handler: (request, reply) => {
         const call = rawCallOf(request, reply);
-        if (isLimitedRead) countRead(operation, call, context);
+        countRead(operation, call, context);
         run(call, context)
           .then((result) => {
             // A value that does not fit the schema throws here: answered as any fault is.
@@ -67,16 +65,18 @@ export function routeHandlers(
   }
 }
 
-function textOf(result: unknown, serialize: (value: unknown) => string): string {
+export function textOf(result: unknown, serialize: (value: unknown) => string): string {
   if (result instanceof PlainText || result instanceof JsonText) return result.text;
   return serialize(result);
 }
 
-function countRead(
-  { signedLimit }: Operation,
+/** The other limits need the account, or the outcome of a sign-in; they are counted later. */
+export function countRead(
+  { limit, signedLimit }: Operation,
   { client: { address, header }, signature }: RawCall,
   { addressLimits }: GatewayContext,
 ): void {
+  if (limit !== "reads") return;
   if (signedLimit === undefined || signature === undefined) addressLimits.takeRead(address, header);
   else addressLimits.takeAttestor(address, header);
 }
@@ -91,7 +91,7 @@ function bodyLimitOf(
 }
 
 /** The path in Fastify's notation: `/v1/orders/:id`. */
-function routePathOf({ path }: Pick<Operation, "path">): string {
+export function routePathOf({ path }: Pick<Operation, "path">): string {
   return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 

@@ -30,7 +30,7 @@ import { serveDocs } from "./docs/docs.js";
 import { createApp, refuseUnserved, refuseWhileStopping } from "./fastify-app.js";
 import type { Exchange } from "./http-connection.js";
 import { readJsonBodies } from "./json-body.js";
-import { LeanOrders } from "./lean-orders.js";
+import { LeanRequests } from "./lean-requests.js";
 import type { HttpLimits } from "./limits.js";
 import { RequestMetrics, serveMetrics } from "./metrics.js";
 import { MetricsText } from "./metrics-text.js";
@@ -108,8 +108,9 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const addressOf = clientAddressOf(options.trustProxy);
   const requestLog = new RequestLog(options.log);
-  const lean = new LeanOrders({
+  const lean = new LeanRequests({
     ...options,
+    handlers: HANDLERS,
     context,
     metrics,
     addressOf,

@@ -12,14 +12,12 @@ import {
   getTrades,
 } from "@perpgate/protocol/operations";
 import type { GatewayContext } from "../http/context.js";
-import { bookText } from "./book-text.js";
-import { handle, handleByLink, JsonText } from "./handler.js";
+import { edgeOf, handle, handleByLink, JsonText } from "./handler.js";
 
 export const MARKET_HANDLERS = [
   handle(getMarkets, (_, context) => marketsOf(context)),
-  handleByLink(getBook, async ({ params, query }, link) => {
-    const { result } = await link.request("getBook", { params, query });
-    return new JsonText(bookText(result));
+  handleByLink(getBook, async ({ params, query }, _, context) => {
+    return new JsonText(await edgeOf(context, getBook.id).books.text(params, query));
   }),
   handleByLink(getTicker, async ({ params, query }, link) => {
     const { result } = await link.request("getTicker", { params, query });

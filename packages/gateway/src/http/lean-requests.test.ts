@@ -1,5 +1,5 @@
 /**
- * The lean path and Fastify's route of `POST /v1/orders` give the same responses.
+ * The lean path and Fastify's routes give the same responses.
  */
 
 import { expect, test } from "vitest";
@@ -114,4 +114,51 @@ test("every kind of order: lean path and route respond alike", async () => {
 function likeness({ status, headers, body }: Answered) {
   const { ackNonce: _, orderId: __, elapsedMs, expectedBlock, ...rest } = body;
   return { status, headers, rest, kinds: [typeof elapsedMs, typeof expectedBlock] };
+}
+
+test("reads: lean path and route respond alike, errors included", async () => {
+  const at = await runVenue();
+  const trader = await Trader.enter(at);
+  const client = await RawClient.open(at.dial);
+  const bearer = `Authorization: Bearer ${trader.token}\r\n`;
+  const ask = (path: string, lines: string) =>
+    client.ask(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: the-same\r\n${lines}\r\n`);
+  const paths: [string, string?][] = [
+    ["/healthz"],
+    ["/v1/markets"],
+    ["/v1/markets/BTCUSD/book"],
+    ["/v1/markets/BTCUSD/book?depth=3"],
+    ["/v1/markets/BTCUSD/book?depth=x"],
+    ["/v1/markets/BTCUSD/book?deep=3"],
+    ["/v1/markets/DOGEUSD/ticker"],
+    ["/v1/markets/btcusd/ticker"],
+    ["/v1/markets/BTCUSD/candles?resolution=1m&limit=5"],
+    ["/v1/markets/BTCUSD/candles"],
+    ["/v1/blocks/latest"],
+    ["/v1/blocks/999999"],
+    ["/v1/account", bearer],
+    ["/v1/account"],
+    ["/v1/orders?status=all&limit=5", bearer],
+    ["/v1/orders/7", bearer],
+    ["/v1/positions?limit=5", bearer],
+  ];
+  for (const [path, lines = ""] of paths) {
+    const lean = likenessOfRead(await ask(path, lines));
+    // Fastify serves requests that say how long their body is.
+    const route = likenessOfRead(await ask(path, `${lines}Content-Length: 0\r\n`));
+    expect(lean, path).toEqual(route);
+  }
+  const { body } = await client.ask("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const counted = 'perpgate_http_request_seconds_count{route="/v1/markets/:symbol/book",';
+  expect(body).toContain(`${counted}method="GET",status="200"} 4`);
+});
+
+function likenessOfRead({ status, headers, body }: RawAnswer) {
+  const kept = headers.filter(([name]) => !PER_CONNECTION.includes(name.toLowerCase()));
+  const parsed = JSON.parse(body);
+  return {
+    status,
+    headers: kept.map(([name]) => name.toLowerCase()).sort(),
+    body: { ...parsed, time: 0, uptimeSeconds: 0 },
+  };
 }

@@ -1,35 +1,32 @@
 /**
- * `POST /v1/orders` without Fastify, whose request, reply, hooks and logger cost as much as matching an
- * order.
+ * Plain requests without Fastify, whose request, reply, hooks and logger cost as much as matching an order.
  *
- * A plain order (JSON of known length, no `Origin`, no `Expect`) is served from Node's request and
- * response. It runs the same handler, and its response has the same headers, error shape, metrics and log
- * line as the route's; a test compares the two. All other requests, and all requests while the server
- * drains, go to Fastify.
+ * A plain order or read (`plain-requests.ts`) is served from Node's request and response. It runs the same
+ * handler, and its response has the same headers, error shape, metrics and log line as the route's; a test
+ * compares the two. All other requests, and all requests while the server drains, go to Fastify.
  *
  * Token and declared length are checked before the body is read.
  */
 
 import type { IncomingMessage } from "node:http";
 import { ApiError, POSITION_HEADER, SIGNATURE_HEADER } from "@perpgate/protocol/core";
-import { type Operation, placeOrder } from "@perpgate/protocol/operations";
 import type { FastifyBaseLogger } from "fastify";
-import type { BearerToken } from "../auth/session-token.js";
 import { chargeOperation, type OverBudget } from "../limits/charge-operation.js";
-import { requireLiveSession, type TimedClient } from "../operations/handler.js";
-import { placeOrderHandler } from "../operations/orders.js";
+import { type Handler, requireLiveSession, type TimedClient } from "../operations/handler.js";
 import { isForwarded, roundedMs } from "./client.js";
 import type { ClientAddressOf } from "./client-address.js";
 import type { GatewayContext } from "./context.js";
 import type { AllowedOrigins } from "./cors.js";
 import type { Exchange } from "./http-connection.js";
-import { jsonBodyOf, jsonBoundsOf } from "./json-body.js";
+import { EMPTY_BODY, type JsonBody, jsonBodyOf } from "./json-body.js";
 import type { RequestMetrics } from "./metrics.js";
+import { type PlainRequest, PlainRequests } from "./plain-requests.js";
 import { saneRequestId } from "./request-id.js";
 import type { RequestLog } from "./request-log.js";
-import { serializerOf } from "./serializers.js";
+import { countRead, textOf } from "./routes.js";
 
-export interface LeanOrderOptions {
+export interface LeanOptions {
+  readonly handlers: readonly Handler[];
   readonly context: GatewayContext;
   readonly metrics: RequestMetrics;
   readonly log: FastifyBaseLogger;
@@ -38,15 +35,13 @@ export interface LeanOrderOptions {
   readonly origins: AllowedOrigins;
 }
 
-const { path: PATH, method: METHOD, success }: Operation = placeOrder;
-const stringify = serializerOf(success.schema);
-const BOUNDS = jsonBoundsOf(placeOrder);
-const NOTHING: Readonly<Record<string, never>> = {};
-
-export class LeanOrders {
+export class LeanRequests {
+  private readonly plain: PlainRequests;
   private isOpen = true;
 
-  constructor(private readonly options: LeanOrderOptions) {}
+  constructor(private readonly options: LeanOptions) {
+    this.plain = new PlainRequests(options.handlers);
+  }
 
   /** From now on every request goes to Fastify, which refuses it with `stopped`. */
   close(): void {
@@ -55,23 +50,11 @@ export class LeanOrders {
 
   /** Serves the request and returns true, or leaves it untouched and returns false. */
   serve(exchange: Exchange): boolean {
-    if (!this.isOpen || !isPlainOrder(exchange.request)) return false;
-    new LeanExchange(exchange, this.options, () => !this.isOpen).run();
+    const found = this.isOpen ? this.plain.find(exchange.request) : undefined;
+    if (found === undefined) return false;
+    new LeanExchange(exchange, found, this.options, () => !this.isOpen).run();
     return true;
   }
-}
-
-function isPlainOrder({ method, url, headers }: IncomingMessage): boolean {
-  return (
-    url === PATH &&
-    method === METHOD &&
-    headers["content-type"] === "application/json" &&
-    Number(headers["content-length"]) > 0 &&
-    headers.host !== undefined &&
-    headers.origin === undefined &&
-    headers.expect === undefined &&
-    headers["transfer-encoding"] === undefined
-  );
 }
 
 class LeanExchange implements TimedClient {
@@ -82,7 +65,8 @@ class LeanExchange implements TimedClient {
 
   constructor(
     private readonly exchange: Exchange,
-    private readonly options: LeanOrderOptions,
+    private readonly asked: PlainRequest,
+    private readonly options: LeanOptions,
     private readonly isDraining: () => boolean,
   ) {
     this.request = exchange.request;
@@ -94,20 +78,27 @@ class LeanExchange implements TimedClient {
   run(): void {
     const { request, exchange, header } = this;
     const { context } = this.options;
-    const { token } = exchange;
+    const { operation, bounds } = this.asked.target;
     try {
-      exchange.isComputed = true;
+      exchange.isComputed = operation.needsVenue;
       this.refuseOverlong();
-      const account = requireLiveSession(token, context);
-      chargeOperation(context.budgets, exchange, placeOrder, account, header);
+      const isPublic = operation.access === "public";
+      const account = isPublic ? undefined : requireLiveSession(exchange.token, context);
+      chargeOperation(context.budgets, exchange, operation, account, header);
     } catch (error) {
       this.refuse(error);
+      return;
+    }
+    if (operation.method === "GET") {
+      this.call(() => EMPTY_BODY);
       return;
     }
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
-      this.place(token, chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      context.budgets.noteParsed(bytes.length);
+      this.call(() => jsonBodyOf(bytes, bounds));
     });
   }
 
@@ -145,44 +136,49 @@ class LeanExchange implements TimedClient {
 
   private refuseOverlong(): void {
     const { signedBytes: limitBytes } = this.options.context;
-    if (Number(this.request.headers["content-length"]) <= limitBytes) return;
+    const { "content-length": length } = this.request.headers;
+    if (length === undefined || Number(length) <= limitBytes) return;
     throw new ApiError("body_too_large", { limitBytes });
   }
 
-  private place(bearerToken: BearerToken | undefined, bytes: Uint8Array): void {
-    let body: unknown;
+  private call(readBody: () => JsonBody): void {
+    const { asked, options, exchange } = this;
+    const { handler, operation } = asked.target;
+    let answer: Promise<unknown>;
     try {
       if (this.isDraining()) throw new ApiError("stopped", {});
-      this.options.context.budgets.noteParsed(bytes.length);
-      body = jsonBodyOf(bytes, BOUNDS).value;
+      const body = readBody();
+      const call = {
+        params: asked.params,
+        query: asked.query,
+        body: body.value,
+        bodyBytes: body.bytes,
+        bearerToken: exchange.token,
+        signature: this.headerOf(SIGNATURE_HEADER),
+        client: this,
+      };
+      countRead(operation, call, options.context);
+      answer = handler.run(call, options.context);
     } catch (error) {
       this.refuse(error);
       return;
     }
-    const call = {
-      params: NOTHING,
-      query: NOTHING,
-      body,
-      bodyBytes: bytes,
-      bearerToken,
-      signature: this.headerOf(SIGNATURE_HEADER),
-      client: this,
-    };
-    placeOrderHandler.run(call, this.options.context).then(
-      (answer) => this.succeed(answer),
+    answer.then(
+      (result) => this.succeed(result),
       (error: unknown) => this.refuse(error),
     );
   }
 
-  private succeed(answer: unknown): void {
+  private succeed(result: unknown): void {
+    const { operation, serialize } = this.asked.target;
     let text: string;
     try {
-      text = stringify(answer);
+      text = textOf(result, serialize);
     } catch (error) {
       this.refuse(error);
       return;
     }
-    this.write(success.status, text);
+    this.write(operation.success.status, text);
   }
 
   private refuse(error: unknown): void {
@@ -209,8 +205,10 @@ class LeanExchange implements TimedClient {
     response.writeHead(status, headers);
     response.end(text);
     const elapsedMs = this.elapsedMs();
-    options.metrics.onAnswered(PATH, METHOD, status, elapsedMs);
-    options.requestLog.write({ requestId: this.id, method: METHOD, path: PATH, status, elapsedMs });
+    const { target, path } = this.asked;
+    const { method } = target.operation;
+    options.metrics.onAnswered(target.route, method, status, elapsedMs);
+    options.requestLog.write({ requestId: this.id, method, path, status, elapsedMs });
   }
 
   private headerOf(name: string): string | undefined {
