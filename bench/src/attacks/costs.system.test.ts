@@ -37,7 +37,8 @@ let addresses = 1;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "perpgate-costs-"));
   log = openSync(join(folder, "venue.log"), "a");
-  const configuration = { metrics: { port: false } };
+  // The budget of an address is each edge's.
+  const configuration = { edges: 1, metrics: { port: false } };
   gateway = await Gateway.start({ folder, log, configuration, flags: ["--no-bots"] });
   veterans = await signInMany({ port: gateway.port }, VETERANS);
 });
@@ -56,10 +57,11 @@ let latest: Metrics | undefined;
 async function metrics(): Promise<Metrics> {
   await new Promise((resolve) => setTimeout(resolve, METRICS_AGE_MS));
   const text = await (await fetch(`${gateway.origin}/metrics`)).text();
+  const lines = text.replaceAll(/,?process="[^"]*"/g, "").replaceAll("{}", "");
   latest = (name) => {
-    const [, value] = new RegExp(`^${name} (\\S+)$`, "m").exec(text) ?? [];
-    if (value === undefined) throw new Error(`no metric ${name}`);
-    return Number(value);
+    const found = [...lines.matchAll(new RegExp(`^${name} (\\S+)$`, "gm"))];
+    if (found.length === 0) throw new Error(`no metric ${name}`);
+    return found.reduce((sum, [, value]) => sum + Number(value), 0);
   };
   return latest;
 }

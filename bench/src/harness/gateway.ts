@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { descendantsOf, processesOf } from "@perpgate/journal/testing";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { Child, endProcess, THREADS } from "./child.js";
 import type { Peer } from "./peers.js";
@@ -51,8 +52,7 @@ export interface GatewayOptions {
   /** Holds the configuration and the data; a second start continues with the data. */
   readonly folder: string;
   readonly configuration: object;
-  /** Flags of Node, and of the process itself. */
-  readonly nodeFlags?: readonly string[];
+  /** Flags of the process. */
   readonly flags?: readonly string[];
   /** Where its log goes: a file descriptor, or this process's standard error. */
   readonly log?: number | "inherit";
@@ -73,16 +73,16 @@ export class Gateway {
 
   /** Resolves once the process is ready; the caller ends it. */
   static async start(options: GatewayOptions): Promise<Gateway> {
-    const { folder, configuration, nodeFlags = [], flags = [], log = "inherit" } = options;
+    const { folder, configuration, flags = [], log = "inherit" } = options;
     const config = join(folder, "bench.json");
     writeFileSync(config, JSON.stringify(configuration));
     const args = [
-      ...["--max-semi-space-size=64", ...nodeFlags, MAIN],
+      ...["--max-semi-space-size=64", MAIN],
       ...["--port", "0", "--data", join(folder, "data"), "--config", config],
       ...flags,
     ];
     const child = spawn(process.execPath, args, {
-      stdio: ["ignore", "pipe", log, "ipc"],
+      stdio: ["ignore", "pipe", log],
       env: { ...process.env, ...THREADS },
     });
     const killWithThisProcess = (): void => void child.kill("SIGKILL");
@@ -107,34 +107,61 @@ export class Gateway {
     return endProcess(this.child, signal);
   }
 
-  /** Processor time of all threads so far. */
+  /** Processor time of all threads of all of its processes so far. */
   get processorMs(): number {
-    return processorMs(this.child.pid ?? 0);
+    return this.processes.reduce((sum, pid) => sum + processorMs(pid), 0);
+  }
+
+  /** That of the core's main thread, of the core, and of the edges. */
+  get processorMsOfParts() {
+    const sum = (module: string) =>
+      processesOf(module, this.child.pid ?? 0).reduce((ms, pid) => ms + processorMs(pid), 0);
+    const [core = 0] = processesOf("core-process.js", this.child.pid ?? 0);
+    return {
+      coreMainMs: taskMs(core, core),
+      coreMs: sum("core-process.js"),
+      edgesMs: sum("edge-process.js"),
+    };
+  }
+
+  /** Heap in use, of all of its processes. */
+  async heapBytes(): Promise<number> {
+    const text = await (await fetch(`${this.origin}/metrics`)).text();
+    const used = text.matchAll(/^nodejs_heap_size_used_bytes\{.*\} (\d+)$/gm);
+    return [...used].reduce((sum, [, bytes]) => sum + Number(bytes), 0);
+  }
+
+  private get processes(): readonly number[] {
+    const { pid = 0 } = this.child;
+    return [pid, ...descendantsOf(pid)];
   }
 
   /** What the process takes of the machine; from /proc, so on Linux only. */
   get figures() {
-    const { pid } = this.child;
-    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    const { processes } = this;
+    const all = processes.map((pid) => readFileSync(`/proc/${pid}/status`, "utf8"));
     const bytes = (name: string): number =>
-      1_024 * Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0);
+      all
+        .map((status) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0))
+        .reduce((sum, kib) => sum + 1_024 * kib, 0);
     return {
       cpuSeconds: this.processorMs / 1_000,
       residentBytes: bytes("VmRSS"),
       /** Resident memory without mapped files. */
       anonymousBytes: bytes("RssAnon"),
-      openFiles: readdirSync(`/proc/${pid}/fd`).length,
+      openFiles: processes.flatMap((pid) => readdirSync(`/proc/${pid}/fd`)).length,
     };
   }
 }
 
 /** Processor time of all threads of a process, in milliseconds; from /proc, so on Linux only. */
 export function processorMs(pid: number): number {
-  let ns = 0;
-  for (const task of readdirSync(`/proc/${pid}/task`)) {
-    ns += Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ")[0]);
-  }
-  return ns / 1e6;
+  const tasks = readdirSync(`/proc/${pid}/task`);
+  return tasks.reduce((sum, task) => sum + taskMs(pid, task), 0);
+}
+
+function taskMs(pid: number, task: number | string): number {
+  return Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ")[0]) / 1e6;
 }
 
 /** Runs with a gateway of the bench's configuration; ends it and removes its folder. */

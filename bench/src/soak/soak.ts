@@ -14,12 +14,10 @@ import { type Account, signInMany } from "../harness/http.js";
 import { messageOf, progress } from "../harness/report.js";
 import { judge, type Restart, type Sample } from "./judgement.js";
 import type { Load } from "./load.js";
-import type { MemoryProbe } from "./memory-probe.js";
 import type { SoakReaders } from "./readers.js";
 import { progressLine, type SoakResult } from "./report.js";
 
 const ATTACKER = new URL("../attacks/trial/attacker.js", import.meta.url);
-const WITH_PROBE = ["--import", new URL("./memory-probe.js", import.meta.url).href];
 const TRADERS = 64;
 const SATURATION_MS = 4_000;
 const SAMPLE_MS = 5_000;
@@ -43,7 +41,7 @@ export interface SoakOptions {
 export function runSoak(options: SoakOptions): Promise<SoakResult> {
   return inFolder("soak", async (folder) => {
     const log = openSync(join(folder, "venue.log"), "a", 0o600);
-    const start = { folder, log, configuration: CONFIGURATION, nodeFlags: WITH_PROBE };
+    const start = { folder, log, configuration: CONFIGURATION };
     const soak = new Soak(options, await Gateway.start(start));
     try {
       return await soak.run();
@@ -67,14 +65,11 @@ class Soak {
   private attacksBegun = 0;
   private attack: Promise<void> | undefined;
   private attackEndedMs = Number.NEGATIVE_INFINITY;
-  private probe: Child<MemoryProbe>;
 
   constructor(
     private readonly options: SoakOptions,
     private venue: Gateway,
-  ) {
-    this.probe = new Child(venue.child);
-  }
+  ) {}
 
   async run(): Promise<SoakResult> {
     const { minutes } = this.options;
@@ -126,7 +121,7 @@ class Soak {
 
   private async sample(life: number, ageMs: number): Promise<Sample> {
     const load = await this.load.call("window");
-    const heapBytes = await this.probe.call("heapBytes");
+    const heapBytes = await this.venue.heapBytes();
     const folderBytes = bytesIn(this.venue.dataFolder);
     const nowMs = performance.now();
     const venue = { ...this.venue.figures, heapBytes, folderBytes };
@@ -166,7 +161,6 @@ class Soak {
     const [code] = await Promise.all([this.venue.end(signal), this.load.call("down")]);
     const startedMs = performance.now();
     this.venue = await this.venue.startAgain();
-    this.probe = new Child(this.venue.child);
     const readyMs = performance.now() - startedMs;
     const found = await this.load.call("up", this.venue.port);
     for (const order of found.missing) this.faults.push(`lost after ${signal}: ${order}`);

@@ -46,7 +46,7 @@ export async function attest(options: AttestOptions): Promise<number> {
   const settings = readConfiguration(config === undefined ? {} : { config }, environment);
   const bridge = attestorsIn(bridgeOf(settings, environment.PERPGATE_ATTESTOR_KEY));
   const exit = ProcessExit.install();
-  const processLog = openProcessLog(settings.logLevel);
+  const processLog = openProcessLog(settings.logLevel, "attest");
   const { log } = processLog;
   const clock = () => Date.now();
   const keys = new Map(bridge.attestors.map(({ index, privateKey }) => [index, privateKey]));

@@ -6,16 +6,14 @@
  * which answers the commands in flight before it unlocks its folder.
  */
 
-import type { BridgeConfig } from "@perpgate/bridge";
 import type { LogSeq } from "@perpgate/journal";
-import type { ReadinessProbe } from "@perpgate/link";
+import { listenForEdges, type ReadinessProbe } from "@perpgate/link";
 import { Core, type Venue } from "@perpgate/venue";
-import type { Logger } from "pino";
-import type { Registry } from "prom-client";
 import { StartError } from "../cli/start-error.js";
 import { clusterProbe, clusterStatusOf, measureCluster } from "../cluster/cluster-probe.js";
 import { ClusterLink, gatewayNameOf } from "../cluster/log-access.js";
 import { BridgeControl } from "./bridge/bridge-control.js";
+import { bridgeOf } from "./bridge/settings-bridge.js";
 import { createVenueBridge } from "./bridge/venue-bridge.js";
 import { clockProbe } from "./clock-probe.js";
 import { CohortControl } from "./cohort-control.js";
@@ -27,45 +25,38 @@ import { watchHeap } from "./exit/heap-watch.js";
 import type { ProcessExit } from "./exit/process-exit.js";
 import { promisesOf } from "./log-key-file.js";
 import { MarketControl } from "./market-control.js";
-import type { Accepted } from "./options.js";
+import { openProcess } from "./process-metrics.js";
+import type { CoreData, CoreFacts } from "./processes/messages.js";
 import { measurePromises } from "./promise-metrics.js";
 import { measureHistoryQueue } from "./queue-metrics.js";
 import { watchRisk } from "./risk-watch.js";
-import type { Settings } from "./settings.js";
 import { UpgradeControl } from "./upgrade-control.js";
 import { createVenueIndex } from "./venue-index.js";
 import { measureVenue } from "./venue-metrics.js";
 import { openSettingsVenue } from "./venue-opening.js";
 
-export interface CoreSettings {
-  readonly settings: Settings;
-  readonly bridging: BridgeConfig;
-  readonly accepted: Accepted;
-  readonly attestorKey: string | undefined;
+export interface CoreSettings extends CoreData {
   /** An operator asks for an orderly stop. */
   readonly leave: () => void;
 }
 
 export interface RunningCore {
-  readonly dataFolder: string;
-  /** The version of the engine's rules that the venue was opened with. */
-  readonly engineVersion: number;
-  /** The verifier key of the transparency log: what traders pin. */
-  readonly logKey: string;
-  readonly connect: Core["connect"];
+  readonly facts: CoreFacts;
   /** Whether this core joined before the others of its cluster that run. */
   readonly isFirst: () => boolean;
+  /** The metrics of this process. */
+  readonly metrics: () => Promise<string>;
   /** Answers the commands in flight and unlocks the data folder. */
   stop(): Promise<void>;
 }
 
 export async function startCore(
-  { settings, bridging, accepted, attestorKey, leave }: CoreSettings,
+  { settings, accepted, attestorKey, leave }: CoreSettings,
   exit: ProcessExit,
-  log: Logger,
-  metrics: Registry,
 ): Promise<RunningCore> {
   refuseSmallHeap(settings.data);
+  const { log, metrics } = openProcess("core", settings.logLevel);
+  const bridging = bridgeOf(settings, attestorKey);
   const dataFolder = prepareDataFolder(settings.data);
   watchHeap({
     onHigh: (fields, message) => log.warn(fields, message),
@@ -142,13 +133,18 @@ export async function startCore(
   await feed.start(settings.index.intervalMs);
   await control.open();
   bridge?.start();
+  const edges = await listenForEdges(dataFolder, (transport) => {
+    const link = core.connect(transport);
+    void link.closed.then(({ message }) =>
+      log.info({ reason: message }, "a link to an edge ended"),
+    );
+  });
   return {
-    dataFolder,
-    engineVersion: venue.views.engineVersion,
-    logKey,
-    connect: (transport) => core.connect(transport),
+    facts: { dataFolder, engineVersion: venue.views.engineVersion, logKey },
+    metrics: () => metrics.metrics(),
     isFirst: () => venue.rank === 0,
     stop: async () => {
+      await edges.close();
       await control.close();
       await bridge?.stop();
       feed.stop();

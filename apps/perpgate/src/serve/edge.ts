@@ -9,59 +9,58 @@ import {
   Edge,
   NonceIssuer,
   RpcContractWallets,
-  type SignInRules,
   StreamServer,
 } from "@perpgate/gateway";
-import type { MetricsText } from "@perpgate/gateway/metrics";
-import type { EdgeLink } from "@perpgate/link";
+import { connectToCore, EdgeLink } from "@perpgate/link";
 import type { Logger } from "pino";
-import type { Registry } from "prom-client";
-import type { ProcessExit } from "./exit/process-exit.js";
+import { watchHeap } from "./exit/heap-watch.js";
 import { guidesFolder, packageFilesFolder } from "./page-folder.js";
 import { mainPortError } from "./ports.js";
+import { openProcess } from "./process-metrics.js";
+import type { EdgeData } from "./processes/messages.js";
 import { measureEdgeQueues } from "./queue-metrics.js";
-import type { Settings } from "./settings.js";
 import { rpcAddressesOf } from "./sign-in-settings.js";
 
-export interface EdgeSettings {
-  readonly settings: Settings;
-  readonly version: string;
-  readonly signIn: SignInRules;
-  /** The same at all edges of a venue. */
-  readonly nonceKey: Uint8Array;
-  /** Folder of the trading page. */
-  readonly page: string | undefined;
+const CONNECT_AGAIN_MS = 100;
+
+export interface EdgeSettings extends EdgeData {
+  /** Of the core. */
+  readonly folder: string;
 }
 
 export interface RunningEdge {
   readonly url: string;
-  /** Answers the requests in flight. */
+  readonly log: Logger;
+  /** Resolves with the reason. */
+  readonly linkEnded: Promise<Error>;
+  /** The metrics of this process. */
+  readonly metrics: () => Promise<string>;
+  /** Answers the requests in flight, within the settings' time. */
   drain(): Promise<void>;
+  /** The same within another time. */
+  cut(graceMs: number): Promise<void>;
 }
 
-/** For the last answers of a failed venue to be sent. */
-const FAILURE_GRACE_MS = 1_000;
-
+/** `page` collects the metrics of all processes of the venue; `onFull` ends this one, whose heap is full. */
 export async function startEdge(
-  { settings, version, signIn, nonceKey, page }: EdgeSettings,
-  link: EdgeLink,
-  exit: ProcessExit,
-  log: Logger,
-  metrics: Registry,
-  metricsText: MetricsText,
+  { name, settings, version, signIn, nonceKey, page, folder }: EdgeSettings,
+  metricsPage: () => Promise<Buffer>,
+  onFull: (error: Error) => void,
 ): Promise<RunningEdge> {
+  const { log, metrics } = openProcess(name, settings.logLevel);
+  watchHeap({ onHigh: (fields, message) => log.warn(fields, message), onFull });
   const nonces = new NonceIssuer(nonceKey);
   const { limits } = settings;
   const contracts = new RpcContractWallets(rpcAddressesOf(settings));
-  const edge = new Edge({ link, limits, signIn, services: { nonces, contracts } });
-  await link.ready;
+  const edge = await linkedEdge(folder, { limits, signIn, services: { nonces, contracts } });
+  const { link } = edge;
   measureEdgeQueues(metrics, edge);
   const gateway = await buildGateway({
     version,
     clock: () => Date.now(),
     log,
     metrics,
-    metricsText,
+    metricsText: { contentType: metrics.contentType, read: metricsPage },
     nonces,
     limits: settings.http,
     trustProxy: settings.server.trustProxy,
@@ -83,17 +82,37 @@ export async function startEdge(
       release: version,
     }),
   });
-  exit.onFailure(() => gateway.drain(FAILURE_GRACE_MS));
   const url = await gateway
     .listen({ host: settings.host, port: settings.port })
     .catch((error: unknown) => {
       throw mainPortError(settings, error);
     });
+  const cut = async (graceMs: number): Promise<void> => {
+    await gateway.drain(graceMs);
+    link.close();
+  };
   return {
     url,
-    drain: async () => {
-      await gateway.drain(settings.http.drainGraceMs);
-      link.close();
-    },
+    log,
+    linkEnded: link.closed,
+    metrics: () => metrics.metrics(),
+    drain: () => cut(settings.http.drainGraceMs),
+    cut,
   };
+}
+
+/** Again while the core does not answer: its supervisor ends this process if it has ended. */
+async function linkedEdge(
+  folder: string,
+  options: Omit<ConstructorParameters<typeof Edge>[0], "link">,
+): Promise<Edge> {
+  for (;;) {
+    try {
+      const edge = new Edge({ ...options, link: new EdgeLink(await connectToCore(folder)) });
+      await edge.link.ready;
+      return edge;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, CONNECT_AGAIN_MS));
+    }
+  }
 }

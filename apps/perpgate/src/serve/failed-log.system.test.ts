@@ -58,12 +58,12 @@ test("a failed write: pending orders get 503, then exit 1", async () => {
   const clients = Array.from({ length: CLIENTS }, (_, number) => number);
   await Promise.all(clients.map(() => connect(client, agent)));
   // Stopped until the orders have reached its sockets, so that they are in flight when the log fails.
-  perpgate.signal("SIGSTOP");
-  await promisify(execFile)("prlimit", ["--pid", String(perpgate.pid), "--fsize=1:1"]);
+  perpgate.signalCore("SIGSTOP");
+  await promisify(execFile)("prlimit", ["--pid", String(perpgate.core), "--fsize=1:1"]);
   const sent = await Promise.all(
     clients.map((number) => send(client, agent, { ...ORDER, nonce: 2 + number })),
   );
-  perpgate.signal("SIGCONT");
+  perpgate.signalCore("SIGCONT");
   const answers = await Promise.all(sent.map(({ answer }) => answer));
   expect(answers).toContainEqual([503, expect.objectContaining({ code: "stopped" })]);
   expect(answers).not.toContainEqual([200, expect.anything()]);

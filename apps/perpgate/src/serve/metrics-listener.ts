@@ -6,7 +6,7 @@
  * the log name it.
  */
 
-import { MetricsServer, type MetricsText } from "@perpgate/gateway/metrics";
+import { type MetricsPage, MetricsServer } from "@perpgate/gateway/metrics";
 import type { Logger } from "pino";
 import { codeOf } from "../cli/start-error.js";
 import { metricsPortError, metricsPortOf } from "./ports.js";
@@ -15,7 +15,7 @@ import type { Settings } from "./settings.js";
 /** Undefined if the settings turn it off. */
 export async function listenForMetrics(
   settings: Pick<Settings, "metrics" | "port">,
-  text: MetricsText,
+  text: MetricsPage,
   log: Logger,
 ): Promise<MetricsServer | undefined> {
   const { host, port: given } = settings.metrics;

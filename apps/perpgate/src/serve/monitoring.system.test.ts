@@ -26,7 +26,7 @@ const ROOT = new URL("../../../../", import.meta.url);
 const GUIDE = fileURLToPath(new URL("docs/operating.md", ROOT));
 /** What Prometheus adds: the metric of each scrape, and labels of the target. */
 const OWN_METRICS = ["up"];
-const TARGET_LABELS = ["instance", "job"];
+const TARGET_LABELS = ["instance", "job", "process"];
 const RATES = ["rate", "increase"];
 
 interface Rule {

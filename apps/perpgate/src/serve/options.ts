@@ -40,6 +40,12 @@ const OPTIONS: Readonly<Record<string, ServeOption>> = {
     setting: "data",
     read: text,
   },
+  PERPGATE_EDGES: {
+    flags: "--edges <N>",
+    help: "processes that serve clients (processors - 1)",
+    setting: "edges",
+    read: wholeNumber,
+  },
   PERPGATE_LOG: {
     flags: "--log <SERVERS>",
     help: "replicated log: nats://HOST:4222, several with commas",

@@ -47,7 +47,7 @@ test("a file that cannot be written, then can: a MiB of lines is kept and writte
   const path = join(temporaryFolder(), "stderr");
   writeFileSync(path, "");
   const fd = openSync(path, "r");
-  const { log, counts } = openProcessLog("info", fd);
+  const { log, counts } = openProcessLog("info", "test", fd);
   const padding = "x".repeat(10_000);
   const writeLine = (line: number) => log.info({ line, padding }, "a line");
   for (let line = 1; line <= 200; line++) writeLine(line);

@@ -19,7 +19,8 @@ export interface ProcessLog {
   readonly counts: { readonly failures: number; readonly lost: number };
 }
 
-export function openProcessLog(level: string, fd = STANDARD_ERROR): ProcessLog {
+/** `name`: of the process, in each line. */
+export function openProcessLog(level: string, name: string, fd = STANDARD_ERROR): ProcessLog {
   const counts = { failures: 0, lost: 0 };
   const lines = destination({ fd, sync: true, maxLength: KEPT_BYTES });
   // Pino's own listener throws everything but EPIPE into the caller of the logger.
@@ -32,7 +33,7 @@ export function openProcessLog(level: string, fd = STANDARD_ERROR): ProcessLog {
     // A full destination does not retry: it drops each line before it tries a write.
     lines.write("");
   });
-  return { log: pino({ level }, lines), counts };
+  return { log: pino({ level, name }, lines), counts };
 }
 
 export function measureProcessLog(registry: Registry, { counts }: ProcessLog): void {

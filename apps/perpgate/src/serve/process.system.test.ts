@@ -1,11 +1,11 @@
 import { once } from "node:events";
-import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openJournal } from "@perpgate/journal";
-import { POLL } from "@perpgate/journal/testing";
+import { descendantsOf, POLL } from "@perpgate/journal/testing";
 import { NO_EVIDENCE, newLogKey, Venue } from "@perpgate/venue";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { coarseMarket } from "../testing/coarse-market.js";
@@ -172,7 +172,7 @@ describe("serve", () => {
     const url = await npm.url();
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     // As a terminal does it: to both, and npm passes its own on.
-    process.kill(Number(readFileSync(join(data, "journal/lock"), "utf8")), "SIGINT");
+    for (const pid of descendantsOf(npm.pid)) process.kill(pid, "SIGINT");
     npm.signal("SIGTERM");
     expect(await npm.ended).toMatchObject({ code: 0, stderr: expect.stringContaining("drained") });
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();

@@ -16,6 +16,7 @@ export const SETTING_MEANINGS: Readonly<Record<string, string>> = {
   "log.tls.cert": "file of the own certificate",
   "log.tls.key": "file of the certificate's key",
   "log.monitors": "the servers' monitoring pages, where the sync interval can be seen",
+  edges: "processes that serve clients, next to the one that keeps the venue",
   segmentMiB: "size of each new file of the log, allocated ahead",
   bots: "whether bots trade; settings turn them on",
   "bots.seed": "their wallets and decisions follow from it",

@@ -306,6 +306,7 @@ export const SettingsSchema = Type.Partial(
     host: Type.String({ minLength: 1 }),
     port: Type.Integer({ minimum: 0, maximum: 65_535 }),
     data: Type.String({ minLength: 1 }),
+    edges: Type.Integer({ minimum: 1, maximum: 64 }),
     /** The gateway's name in a replicated log. */
     name: Type.String({
       pattern: "^[a-z0-9-]{1,64}$",

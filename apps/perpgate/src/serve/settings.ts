@@ -33,6 +33,8 @@ export interface Settings {
   readonly host: string;
   readonly port: number;
   readonly data: string;
+  /** Undefined: by the number of processors. */
+  readonly edges?: number;
   /** Undefined: the machine's. */
   readonly name?: string;
   /** Undefined: the log is in the data folder alone. */

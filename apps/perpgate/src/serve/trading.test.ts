@@ -41,7 +41,7 @@ describe("a process that trades", () => {
     for (const other of others) await other.signIn();
     const flow = new BatchFlow(others, 4);
     await flow.reached(20);
-    before.child.signal("SIGKILL");
+    before.child.killAll();
     await before.child.ended;
     await flow.over();
 

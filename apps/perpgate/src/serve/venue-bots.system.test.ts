@@ -1,8 +1,8 @@
 /** The bots of a real process. */
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { POLL, until } from "@perpgate/journal/testing";
+import { POLL, processesOf, until } from "@perpgate/journal/testing";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { PerpgateClient } from "@perpgate/sdk";
 import { expect, test } from "vitest";
@@ -75,16 +75,6 @@ test(
   LONGEST_MS,
 );
 
-/** The processes that it has started. */
-function childrenOf(pid: number): number[] {
-  return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8")
-      .split(" ")
-      .filter(Boolean)
-      .map(Number),
-  );
-}
-
 test.skipIf(process.platform !== "linux")(
   "the bots' process: started again after a kill; ignores signals to the group; ends with a killed venue (needs /proc)",
   async () => {
@@ -92,18 +82,19 @@ test.skipIf(process.platform !== "linux")(
     const client = new PerpgateClient({ url: await venue.url() });
     const isQuoted = async () => (await marketOf(client, "BTCUSD")).bids > 3;
     await until(isQuoted, { everyMs: 100 });
-    const [first = 0] = childrenOf(venue.pid);
+    const [first = 0] = processesOf("crowd-process.js", venue.pid);
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.kill(first, signal);
     process.kill(first, "SIGKILL");
     await venue.printed(/the bots process ended with SIGKILL/, "stderr");
-    const second = () => childrenOf(venue.pid).find((pid) => pid !== first) ?? 0;
+    const second = () =>
+      processesOf("crowd-process.js", venue.pid).find((pid) => pid !== first) ?? 0;
     await until(async () => second() > 0, { everyMs: 100 });
     const pid = second();
     // While it starts, it has no orders to cancel.
     await venue.printed(/bots trade[\s\S]*bots trade/, "stderr");
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.kill(pid, signal);
     await until(isQuoted, { everyMs: 100 });
-    expect(childrenOf(venue.pid)).toEqual([pid]);
+    expect(processesOf("crowd-process.js", venue.pid)).toEqual([pid]);
     venue.signal("SIGKILL");
     await venue.ended;
     await until(async () => !existsSync(`/proc/${pid}`), { everyMs: 50 });

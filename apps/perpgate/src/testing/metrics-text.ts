@@ -1,4 +1,7 @@
-/** The text of /metrics, read as Prometheus reads it. */
+/**
+ * The text of /metrics, read as Prometheus reads it. The label `process` is left out, which every series
+ * has: a value is that of all processes together.
+ */
 
 export interface MetricFamily {
   readonly type: string;
@@ -20,12 +23,14 @@ export class MetricsReading {
       if (name !== "") families.set(name, newFamily(type));
       if (line === "" || line.startsWith("#")) continue;
       const [, series = "", value = ""] = /^(.*) (\S+)$/.exec(line) ?? [];
-      this.series.set(series, Number(value));
+      const [named, unnamed] = [series, withoutProcess(series)];
+      if (named === unnamed) throw new Error(`a series without its process: ${line}`);
+      this.series.set(unnamed, (this.series.get(unnamed) ?? 0) + Number(value));
       const family = families.get(familyName(series.split("{", 1)[0] ?? "", families));
       if (family === undefined) throw new Error(`a series without a type: ${line}`);
       family.hasSeries = true;
       for (const [, label = "", quoted = ""] of series.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)) {
-        if (label === "le") continue;
+        if (label === "le" || label === "process") continue;
         family.labels.add(label);
         family.values.add(`${label}=${quoted}`);
       }
@@ -33,7 +38,7 @@ export class MetricsReading {
     this.families = families;
   }
 
-  /** The value of a series as /metrics writes it. */
+  /** The value of a series as /metrics writes it, without its process. */
   value(series: string): number | undefined {
     return this.series.get(series);
   }
@@ -42,6 +47,10 @@ export class MetricsReading {
   familyOf(name: string): MetricFamily | undefined {
     return this.families.get(familyName(name, this.families));
   }
+}
+
+function withoutProcess(series: string): string {
+  return series.replace(/,?process="[^"]*"/, "").replace(/\{\}$/, "");
 }
 
 function newFamily(type: string) {

@@ -1,10 +1,11 @@
-/** The built command as a child process. */
+/** The built command as a child process, with the processes that it starts. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { descendantsOf, processesOf } from "@perpgate/journal/testing";
 import { onTestFinished } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
@@ -60,6 +61,7 @@ export class PerpgateProcess {
         PATH: process.env.PATH,
         PERPGATE_NO_BOTS: "true",
         PERPGATE_SEGMENT_MIB: "4",
+        PERPGATE_EDGES: "1",
         ...environment,
       },
       stdio: ["ignore", "pipe", "pipe"],
@@ -75,9 +77,7 @@ export class PerpgateProcess {
         resolve({ code, signal, stdout: this.stdout, stderr: this.stderr });
       });
     });
-    whenDone(() => {
-      this.child.kill("SIGKILL");
-    });
+    whenDone(() => this.killAll());
   }
 
   /** The address in the banner, once it is printed. */
@@ -130,16 +130,47 @@ export class PerpgateProcess {
     return Promise.race([this.ended, late]).finally(() => clearTimeout(timer));
   }
 
-  /** How long its main thread could have run and got no processor; 0 where the system does not say. */
+  /** How long the core's main thread could have run and got no processor; 0 where the system does not say. */
   get starvedMs(): number {
-    const path = `/proc/${this.pid}/schedstat`;
+    const path = `/proc/${this.core}/schedstat`;
     if (!existsSync(path)) return 0;
     const [, waitedNs = "0"] = readFileSync(path, "utf8").split(" ");
     return Number(waitedNs) / 1e6;
   }
 
+  /** Of the process that was started: a venue's supervisor. */
   get pid(): number {
     return this.child.pid ?? 0;
+  }
+
+  /** Of the core that it has started. @throws if there is none */
+  get core(): number {
+    const [core] = processesOf("core-process.js", this.pid);
+    if (core === undefined) throw new Error("no core runs");
+    return core;
+  }
+
+  /** Of the edges that run. */
+  get edges(): readonly number[] {
+    return processesOf("edge-process.js", this.pid);
+  }
+
+  signalCore(name: NodeJS.Signals): void {
+    process.kill(this.core, name);
+  }
+
+  /** All of its processes, as when a machine fails. */
+  killAll(): void {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const all = descendantsOf(this.pid);
+    this.child.kill("SIGKILL");
+    for (const pid of all) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // It has ended.
+      }
+    }
   }
 
   signal(name: NodeJS.Signals): void {

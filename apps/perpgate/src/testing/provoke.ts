@@ -5,12 +5,12 @@
  *   throw    throws an exception that nobody catches
  *   reject   rejects a promise that nobody handles
  *   busy     writes PROVOKE_TEXT to the file PROVOKE_FILE, then loops for ever
- *   mute     fills standard error, which the test does not read, prints MUTE, then throws
+ *   mute     fills standard error, which the test does not read, writes PROVOKE_FILE, then throws
  *   heap     keeps more and more objects, a little in each turn of the event loop
  *   pool     blocks every thread of the pool with reads of PROVOKE_FILE, a pipe, then throws
  */
 
-import { readFile, writeFileSync, writeSync } from "node:fs";
+import { readFile, writeFileSync } from "node:fs";
 import { isMainThread, Worker } from "node:worker_threads";
 
 const POOL_THREADS = 4;
@@ -51,7 +51,7 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
       before = now;
       if (quiet < QUIET_CHECKS) return;
       clearInterval(timer);
-      writeSync(1, "MUTE\n");
+      writeFileSync(process.env.PROVOKE_FILE ?? "", "");
       throw new Error("provoked by a test");
     }, 200);
   },

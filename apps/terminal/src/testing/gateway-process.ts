@@ -58,6 +58,8 @@ export class GatewayProcess {
     const child = spawn(process.execPath, args, {
       env: { PATH: process.env.PATH },
       stdio: ["ignore", "pipe", "inherit"],
+      // A group of its own, for signals to all of its processes.
+      detached: true,
     });
     this.child = child;
     this.url = await addressIn(child);
@@ -65,11 +67,11 @@ export class GatewayProcess {
 
   /** Its sockets stay open and silent, like a network that drops every packet. */
   freeze(): void {
-    this.child?.kill("SIGSTOP");
+    this.signal("SIGSTOP");
   }
 
   thaw(): void {
-    this.child?.kill("SIGCONT");
+    this.signal("SIGCONT");
   }
 
   /** SIGKILL, as in a crash. */
@@ -77,8 +79,12 @@ export class GatewayProcess {
     const { child } = this;
     if (child === undefined || !this.isRunning) return;
     const ended = new Promise((resolve) => child.once("close", resolve));
-    child.kill("SIGKILL");
+    this.signal("SIGKILL");
     await ended;
+  }
+
+  private signal(name: NodeJS.Signals): void {
+    if (this.child?.pid !== undefined) process.kill(-this.child.pid, name);
   }
 
   async remove(): Promise<void> {

@@ -8,7 +8,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { ErrorBody } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
-import type { MetricsText } from "./metrics-text.js";
+import type { MetricsPage } from "./metrics-text.js";
 import { newRequestId } from "./request-id.js";
 
 export interface MetricsAddress {
@@ -31,7 +31,7 @@ export class MetricsServer {
   ) {}
 
   /** @throws an error with the system's code, such as `EADDRINUSE` */
-  static async listen(text: MetricsText, address: MetricsAddress): Promise<MetricsServer> {
+  static async listen(text: MetricsPage, address: MetricsAddress): Promise<MetricsServer> {
     const server = createServer(
       {
         headersTimeout: HEADERS_TIMEOUT_MS,
@@ -59,7 +59,7 @@ export class MetricsServer {
 }
 
 async function answer(
-  text: MetricsText,
+  text: MetricsPage,
   { method, url = "" }: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {

@@ -8,7 +8,7 @@ import { RefusalCounts } from "../metrics/refusal-counts.js";
 import { gauged, increment, summed, summedBy } from "../metrics/registered.js";
 import { TimesByStatus, TimeTable } from "../metrics/time-table.js";
 import { isForwarded, RequestClient } from "./client.js";
-import type { MetricsText } from "./metrics-text.js";
+import type { MetricsPage } from "./metrics-text.js";
 
 /** The part of `CostBudgets` that is measured. */
 export interface CostQueue {
@@ -153,7 +153,7 @@ export class RequestMetrics {
 export function serveMetrics(
   app: FastifyInstance,
   metrics: RequestMetrics,
-  text: MetricsText,
+  text: MetricsPage,
   addressLimits: AddressLimits,
 ): void {
   app.addHook("onResponse", (request, reply, done) => {

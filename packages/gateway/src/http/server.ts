@@ -33,7 +33,7 @@ import { readJsonBodies } from "./json-body.js";
 import { LeanRequests } from "./lean-requests.js";
 import type { HttpLimits } from "./limits.js";
 import { RequestMetrics, serveMetrics } from "./metrics.js";
-import { MetricsText } from "./metrics-text.js";
+import { type MetricsPage, MetricsText } from "./metrics-text.js";
 import { openApiDocument } from "./openapi.js";
 import { servePackageFiles } from "./package-files.js";
 import { type PageSandbox, servePage } from "./page.js";
@@ -52,7 +52,7 @@ export interface GatewayOptions
   readonly log: FastifyBaseLogger;
   readonly metrics: Registry;
   /** Shared with `MetricsServer` if there is one. */
-  readonly metricsText?: MetricsText;
+  readonly metricsText?: MetricsPage;
   readonly limits: HttpLimits;
   readonly clientLimits: LimitSettings;
   /** The clock by which cost budgets refill; the process's own by default. */

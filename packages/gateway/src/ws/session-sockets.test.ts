@@ -47,6 +47,9 @@ async function begin() {
     pairs: await SocketPairs.open(),
     rest: () => driver.order(number, ++nonce, "long", 640_000),
     openOrders: () => venue.views.openOrders(1).length,
+    tick: async (times: number) => {
+      for (let at = 0; at < times; at++) await driver.tick();
+    },
     /** The log ends the connections of this core, which learns of it, and the edge from it. */
     loseWriter: async () => {
       for (const [observer] of observe.mock.calls) observer.onWriterLost?.();
@@ -309,14 +312,26 @@ test("the gateway stops while the log stalls: the end of a session is submitted 
   expect(submitted).toHaveBeenCalledOnce();
 });
 
-test("a link that ends: its sessions have lost their sockets there, also for what is in flight", async () => {
-  const { core, link, sessions, settled, session, pairs, rest, openOrders } = await begin();
+test("a link that ends: its sessions have 25 ticks to come back, also for what is in flight", async () => {
+  const { link, sessions, settled, session, pairs, rest, openOrders, tick } = await begin();
   const { connection } = await pairs.connect();
   await sessions.bind(connection, session);
   await rest();
   link.close("the edge is killed");
+  await tick(24);
+  await settled();
+  expect(openOrders()).toBe(1);
+  await tick(1);
   await until(() => openOrders() === 0);
-  // Another edge has a socket of the session: nothing is ended for the one that is gone.
+});
+
+test("a session that comes back at another edge: only its sockets there count", async () => {
+  const { core, link, sessions, settled, session, pairs, rest, openOrders, tick } = await begin();
+  const { connection } = await pairs.connect();
+  await sessions.bind(connection, session);
+  await rest();
+  link.close("the edge is killed");
+  await tick(10);
   const other = memoryTransport();
   core.connect(other.connectCore);
   const next = new EdgeLink(other.connectEdge);
@@ -324,7 +339,7 @@ test("a link that ends: its sessions have lost their sockets there, also for wha
   const there = new SessionSockets(next, new EdgeSessions(next), fail);
   const second = await pairs.connect();
   await there.bind(second.connection, session);
-  await rest();
+  await tick(30);
   await settled();
   expect(openOrders()).toBe(1);
   await second.client.close();
@@ -334,8 +349,28 @@ test("a link that ends: its sessions have lost their sockets there, also for wha
   expect(openOrders()).toBe(0);
 });
 
+test("a session that comes back and leaves before the ticks have passed: ends with its socket", async () => {
+  const { core, link, sessions, session, pairs, rest, openOrders } = await begin();
+  const { connection } = await pairs.connect();
+  await sessions.bind(connection, session);
+  await rest();
+  link.close("the edge is killed");
+  const other = memoryTransport();
+  core.connect(other.connectCore);
+  const next = new EdgeLink(other.connectEdge);
+  await next.ready;
+  const there = new SessionSockets(next, new EdgeSessions(next), fail);
+  const second = await pairs.connect();
+  await there.bind(second.connection, session);
+  await second.client.close();
+  await second.connection.closed;
+  there.leave(second.connection);
+  await there.settled();
+  expect(openOrders()).toBe(0);
+});
+
 test("two edges with a socket of a session: the last of them ends the connection", async () => {
-  const { core, sessions, settled, session, pairs, rest, openOrders } = await begin();
+  const { core, sessions, settled, session, pairs, rest, openOrders, tick } = await begin();
   const other = memoryTransport();
   core.connect(other.connectCore);
   const link = new EdgeLink(other.connectEdge);
@@ -349,6 +384,7 @@ test("two edges with a socket of a session: the last of them ends the connection
   await settled();
   expect(openOrders()).toBe(1);
   link.close("the edge is killed");
+  await tick(25);
   await until(() => openOrders() === 0);
 });
 

@@ -1,3 +1,4 @@
-/** Test support: a simulated disk that fails on request, and waits for conditions. */
+/** Test support: a simulated disk that fails on request, processes, and waits for conditions. */
 export { FakeDisk, type Fault, SimulatedCrash } from "./fake-disk.js";
+export { childrenOf, descendantsOf, processesOf } from "./process-tree.js";
 export { POLL, until } from "./until.js";

@@ -7,7 +7,8 @@
  * socket sent before it closed may enter the log after them. So its calls in flight count as a connection:
  * once they are answered the edge asks for the end `isAgain`, and both commands are written together,
  * unless the session has a socket by then. The same holds for the requests in flight of an edge that is
- * gone, whose sessions have lost their sockets there.
+ * gone. Its sessions count as connected there for `GRACE_TICKS` of the log's time, unless another edge has
+ * them: their clients connect again.
  *
  * After a crash there are no such commands: the log ends the connections of a core with its writer.
  */
@@ -23,6 +24,8 @@ type Edge = Pick<CoreLink, "notify">;
 export type PresenceRequests = Pick<RequestHandlers, "connectSession" | "disconnectSession">;
 
 const AGAIN_MS = 250;
+/** As long as the log keeps a core's connections that has sent nothing. */
+const GRACE_TICKS = 25;
 
 interface Bound {
   readonly edges: Set<Edge>;
@@ -43,6 +46,8 @@ interface Ending {
 
 export class Presence {
   private readonly bound = new Map<number, Bound>();
+  /** Edges that are gone, while their sessions count as connected there, and the ticks left. */
+  private readonly lost = new Map<Edge, number>();
   private readonly endings = new Map<number, Ending>();
   /** Commands that are not durable yet. */
   private readonly pending = new Set<Promise<void>>();
@@ -54,7 +59,9 @@ export class Presence {
     private readonly onFault: (error: unknown) => void,
   ) {
     this.stopObserving = venue.observe({
-      onCommand: () => undefined,
+      onCommand: ({ command }) => {
+        if (command.kind === "Tick" && this.lost.size > 0) this.onTick();
+      },
       onWriterLost: () => this.loseAll(),
     });
   }
@@ -74,10 +81,24 @@ export class Presence {
 
   /** The edge is gone, with all its sockets; `answered` resolves once its requests in flight are. */
   leave(edge: Edge, answered: Promise<void>): void {
-    for (const [session, { edges }] of [...this.bound]) {
+    for (const [session, { edges }] of this.bound) {
       if (!edges.has(edge)) continue;
-      this.track(this.disconnectFrom(edge, session));
+      this.lost.set(edge, GRACE_TICKS);
       this.track(answered.then(() => this.disconnectAgain(session)));
+    }
+  }
+
+  /** Runs inside the apply callback: what it finds is written in a later turn. */
+  private onTick(): void {
+    for (const [edge, ticks] of this.lost) {
+      this.lost.set(edge, ticks - 1);
+      if (ticks > 1) continue;
+      this.lost.delete(edge);
+      const sessions = [...this.bound.keys()];
+      const gone = Promise.resolve().then(() =>
+        Promise.all(sessions.map((session) => this.disconnectFrom(edge, session))),
+      );
+      this.track(gone.then(() => undefined));
     }
   }
 
@@ -96,6 +117,7 @@ export class Presence {
     liveSession(this.venue, session);
     const known = this.bound.get(session);
     if (known !== undefined) {
+      for (const gone of this.lost.keys()) known.edges.delete(gone);
       known.edges.add(edge);
       return known.connected;
     }
@@ -126,6 +148,7 @@ export class Presence {
   private loseAll(): void {
     const edges = new Set([...this.bound.values()].flatMap((bound) => [...bound.edges]));
     this.bound.clear();
+    this.lost.clear();
     for (const edge of edges) edge.notify("connectionsLost", {});
   }
 

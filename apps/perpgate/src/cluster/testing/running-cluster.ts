@@ -72,13 +72,13 @@ export class RunningGateway {
   }
 
   async kill(): Promise<void> {
-    this.process.signal("SIGKILL");
+    this.process.killAll();
     await this.process.ended;
   }
 
   /** Kills it, if it ever ran. */
   end(): void {
-    this.child?.signal("SIGKILL");
+    this.child?.killAll();
   }
 
   async stop(): Promise<void> {

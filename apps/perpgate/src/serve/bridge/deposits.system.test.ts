@@ -13,6 +13,7 @@ import type { AttestedDeposit, BridgeInfo } from "@perpgate/protocol";
 import { voteText } from "@perpgate/protocol/core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ProcessClient } from "../../testing/client.js";
+import { MetricsReading } from "../../testing/metrics-text.js";
 import {
   configurationFile,
   PerpgateProcess,
@@ -96,7 +97,7 @@ describe("one attestor, in the venue's process", () => {
 
       proxy.behaviour = "down";
       await node.mine(1);
-      before.child.signal("SIGKILL");
+      before.child.killAll();
       await before.child.ended;
       const after = await startVenue(data, settings);
       client.url = after.url;
@@ -203,8 +204,8 @@ describe("one attestor, in the venue's process", () => {
 
       // The attestor must have rechecked it before the reorg.
       await until(
-        async () => (await fetch(`${url}/metrics`)).text(),
-        (text) => text.includes('perpgate_bridge_pending_deposits{chain="ethereum"} 0'),
+        async () => new MetricsReading(await (await fetch(`${url}/metrics`)).text()),
+        (read) => read.value('perpgate_bridge_pending_deposits{chain="ethereum"}') === 0,
       );
       await node.revert(before);
       await node.letTimePass(120);
@@ -215,10 +216,10 @@ describe("one attestor, in the venue's process", () => {
       });
       // Metrics are collected once a second.
       const metrics = await until(
-        async () => (await fetch(`${url}/metrics`)).text(),
-        (text) => text.includes("perpgate_deposits_reorged_total 1"),
+        async () => new MetricsReading(await (await fetch(`${url}/metrics`)).text()),
+        (read) => read.value("perpgate_deposits_reorged_total") === 1,
       );
-      expect(metrics).toContain('perpgate_bridge_credited_reorgs_total{chain="ethereum"} 1');
+      expect(metrics.value('perpgate_bridge_credited_reorgs_total{chain="ethereum"}')).toBe(1);
       const settle = ["bridge", "settle", String(depositId), "--data", data];
       expect((await new PerpgateProcess(settle).ended).stdout).toContain(
         `deposit ${depositId} settled, in the log`,

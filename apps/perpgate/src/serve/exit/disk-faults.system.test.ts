@@ -104,12 +104,12 @@ describe.skipIf("missing" in library)("a disk that fails with orders in flight",
   async function expectAllAfterKill(perpgate: PerpgateProcess): Promise<void> {
     const flow = await startFlow(perpgate);
     await flow.reached(ORDERS);
-    perpgate.signal("SIGKILL");
+    perpgate.killAll();
     await perpgate.ended;
     await flow.over();
     const restarted = start();
     await expectAll(flow, await restarted.url());
-    restarted.signal("SIGKILL");
+    restarted.killAll();
     await restarted.ended;
   }
 

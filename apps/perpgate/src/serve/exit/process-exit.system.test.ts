@@ -2,10 +2,11 @@
 
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { POLL } from "@perpgate/journal/testing";
+import { POLL, processesOf } from "@perpgate/journal/testing";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { ProcessClient } from "../../testing/client.js";
 import { compileFaultLibrary, type Fault, FaultControl } from "../../testing/faulty-disk.js";
@@ -47,7 +48,7 @@ describe("a process that fails with orders in flight", () => {
   ])("%s: code 1, and the reason", async (_, action) => {
     const perpgate = start({ PROVOKE: action });
     const flow = await startFlow(perpgate);
-    perpgate.signal("SIGUSR2");
+    perpgate.signalCore("SIGUSR2");
     const { code, signal, stderr } = await perpgate.endedWithin(EXIT_MS);
     await flow.over();
     expect([code, signal], stderr).toEqual([1, null]);
@@ -57,7 +58,7 @@ describe("a process that fails with orders in flight", () => {
   test("a heap that fills: ends before V8 gives up, with the flag to raise", async () => {
     const perpgate = start({ PROVOKE: "heap", NODE_OPTIONS: "--max-old-space-size=200" });
     await perpgate.url();
-    perpgate.signal("SIGUSR2");
+    perpgate.signalCore("SIGUSR2");
     const { code, stderr } = await perpgate.ended;
     expect(code, stderr).not.toBe(0);
     // The heap goes on filling while the process ends: what comes after the line does not matter.
@@ -71,7 +72,7 @@ describe("a process that fails with orders in flight", () => {
     execFileSync("mkfifo", [pipe]);
     const perpgate = start({ PROVOKE: "pool", PROVOKE_FILE: pipe });
     const flow = await startFlow(perpgate);
-    perpgate.signal("SIGUSR2");
+    perpgate.signalCore("SIGUSR2");
     const { code, signal, stderr } = await perpgate.endedWithin(EXIT_MS);
     await flow.over();
     expect([code, signal], stderr).toEqual([null, "SIGKILL"]);
@@ -79,16 +80,18 @@ describe("a process that fails with orders in flight", () => {
   });
 
   test("standard error that nobody reads: ends nevertheless", async () => {
-    const args = ["--import", PROVOKE, MAIN, "--port", "0", "--no-bots"];
+    const args = ["--import", PROVOKE, MAIN, "--port", "0", "--no-bots", "--edges", "1"];
+    const muted = join(temporaryFolder(), "muted");
     const child = spawn(process.execPath, [...args, "--data", join(temporaryFolder(), "data")], {
-      env: { PATH: process.env.PATH, PROVOKE: "mute" },
+      env: { PATH: process.env.PATH, PROVOKE: "mute", PROVOKE_FILE: muted },
       stdio: ["ignore", "pipe", "pipe"],
     });
     onTestFinished(() => void child.kill("SIGKILL"));
     const ended = once(child, "exit");
     await once(child.stdout, "data");
-    child.kill("SIGUSR2");
-    for await (const printed of child.stdout) if (String(printed).includes("MUTE")) break;
+    for (const core of processesOf("core-process.js", child.pid ?? 0))
+      process.kill(core, "SIGUSR2");
+    await expect.poll(() => existsSync(muted), POLL).toBe(true);
     // Code 1 if writes to it fail, killed by the watchdog if they block.
     expect([
       [1, null],
@@ -114,7 +117,7 @@ describe.skipIf("missing" in library)("a disk that fails during a loop or a stop
     // The history is in the middle of a write when the loop begins, which also makes that write fail.
     disk.trigger({ ...HISTORY_FAULT, error: "stall" });
     await expect.poll(() => disk.hasStalled, POLL).toBe(true);
-    perpgate.signal("SIGUSR2");
+    perpgate.signalCore("SIGUSR2");
     const { code, signal, stderr } = await perpgate.endedWithin(EXIT_MS);
     await flow.over();
     expect([code, signal], stderr).toEqual([null, "SIGKILL"]);

@@ -10,19 +10,17 @@
  * `prepare` answer clients and end what must not be terminated, terminate the other threads, exit.
  */
 
-import { writeSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 import { ExitDeadline } from "@perpgate/journal";
 import { startWorker } from "@perpgate/journal/worker";
 import { StartError } from "../../cli/start-error.js";
+import { writeError } from "./write-error.js";
 
 /** For `prepare`. */
 const PREPARE_MS = 1_500;
 /** For terminated threads and requests of the thread pool to end. */
 const TERMINATE_MS = 500;
 const POLL_MS = 10;
-/** For writing the reason to a non-blocking standard error. */
-const WRITE_MS = 500;
 
 /** Names, in `process.getActiveResourcesInfo`, of requests that occupy a thread of the pool. */
 const POOL_REQUEST = /^(FSReq|GetAddrInfo|GetNameInfo|.*Request$|.*Job$)/;
@@ -125,22 +123,4 @@ function isPoolBusy(): boolean {
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work, new Promise((resolve) => setTimeout(resolve, ms))]);
-}
-
-/**
- * Standard error may be closed, or a full pipe. A non-blocking one is retried for a moment; for a
- * blocking one there is the watchdog.
- */
-function writeError(text: string): void {
-  const bytes = Buffer.from(text);
-  const pause = new Int32Array(new SharedArrayBuffer(4));
-  const giveUpAt = performance.now() + WRITE_MS;
-  for (let written = 0; written < bytes.length && performance.now() < giveUpAt; ) {
-    try {
-      written += writeSync(2, bytes, written);
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) return;
-      Atomics.wait(pause, 0, 0, POLL_MS);
-    }
-  }
 }

@@ -1,0 +1,69 @@
+/**
+ * The core's process: a venue and what belongs to it, started by the supervisor. It ends with the
+ * supervisor: nothing would start it again, or end it.
+ */
+
+import { setFlagsFromString } from "node:v8";
+import { ProcessExit } from "../exit/process-exit.js";
+import type { CoreData, FromCore, ToCore } from "./messages.js";
+import { runSupervised } from "./supervised.js";
+
+/**
+ * How far the heap may grow between two full collections, in percent of what is alive.
+ *
+ * The venue's own objects are some thirty megabytes, and an order leaves less than a kilobyte that
+ * survives the young generation. V8's default growth is a quarter: at a steady 2,000 orders a second
+ * it collects everything every five seconds, fifty milliseconds in which marking takes half of the
+ * event loop and another core, and orders wait for ten to fifty. At 100 percent it does so every half
+ * minute, for some forty megabytes of memory, and no longer shows in the 99th percentile.
+ */
+const HEAP_GROWING_PERCENT = 100;
+
+/** How often a core of a cluster looks whether it is the first one. */
+const LOOK_EVERY_MS = 500;
+
+runSupervised<CoreData, ToCore, FromCore>((data, send) => {
+  // For all threads, from their next full collection on.
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
+  const exit = ProcessExit.install();
+  let stop: (withinMs: number) => void = () => exit.stopStart();
+  let onEdgesEnded = (): void => undefined;
+  const edgesEnded = new Promise<void>((resolve) => {
+    onEdgesEnded = resolve;
+  });
+  let metrics = async (): Promise<string | undefined> => undefined;
+
+  async function run(): Promise<void> {
+    const { startCore } = await import("../core.js");
+    const leave = (): void => send({ kind: "leave" });
+    const core = await startCore({ ...data, leave }, exit);
+    metrics = core.metrics;
+    stop = (withinMs) => exit.stop(() => edgesEnded.then(() => core.stop()), withinMs);
+    let wasFirst = false;
+    const look = (): void => {
+      if (core.isFirst() === wasFirst) return;
+      wasFirst = !wasFirst;
+      send({ kind: "first", isFirst: wasFirst });
+    };
+    look();
+    setInterval(look, LOOK_EVERY_MS).unref();
+    send({ kind: "ready", facts: core.facts });
+  }
+  run().catch((error) => exit.fail(error));
+
+  return {
+    receive: (message) => {
+      if (message.kind === "stop") stop(message.withinMs);
+      else if (message.kind === "edgesEnded") onEdgesEnded();
+      else {
+        const { kind, id } = message;
+        const answer = (text?: string): void =>
+          send({ kind, id, ...(text === undefined ? {} : { text }) });
+        metrics().then(answer, () => answer());
+      }
+    },
+    // As if it had been killed too: no edge is left that would need an answer.
+    lost: () => void process.kill(process.pid, "SIGKILL"),
+    signaled: () => send({ kind: "leave" }),
+  };
+});

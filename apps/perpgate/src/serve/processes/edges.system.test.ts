@@ -1,0 +1,292 @@
+/** The processes of a venue: what the end of each means for the others, and for traders. */
+
+import { Agent, request } from "node:http";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { fieldsOf, StreamClient } from "@perpgate/gateway/testing";
+import { POLL } from "@perpgate/journal/testing";
+import { describe, expect, test } from "vitest";
+import { ProcessClient } from "../../testing/client.js";
+import { MetricsReading } from "../../testing/metrics-text.js";
+import { expectAll, OrderFlow } from "../../testing/order-flow.js";
+import {
+  configurationFile,
+  PerpgateProcess,
+  temporaryFolder,
+  UNLIMITED,
+} from "../../testing/perpgate-process.js";
+
+const TWO_EDGES = { PERPGATE_EDGES: "2" };
+const SOCKETS = 12;
+const REST = { symbol: "BTCUSD", side: "long", type: "limit", margin: 5, leverage: 2 };
+/** Rests, and is within the band of the market. */
+const BELOW = 0.9;
+/** Of 25 ticks: what is lost with an edge counts as connected so long. */
+const GRACE_MS = 5_000;
+
+function start(data: string, port = "0", environment: NodeJS.ProcessEnv = TWO_EDGES) {
+  const config = configurationFile({ limits: UNLIMITED, http: { drainGraceMs: 5_000 } });
+  const args = ["--port", port, "--data", data, "--config", config];
+  return new PerpgateProcess(args, environment);
+}
+
+const newData = (): string => join(temporaryFolder(), "data");
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether something listens there. */
+function isListening(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    socket.once("connect", () => socket.destroy());
+  });
+}
+
+/** The health over a connection of its own, which any edge may accept. */
+function askOnce(url: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}/healthz`, {
+      agent: new Agent(),
+      headers: { connection: "close" },
+    });
+    sent.once("response", (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.once("error", reject).end();
+  });
+}
+
+async function metricsText(url: string): Promise<string> {
+  return (await fetch(`${url}/metrics`)).text();
+}
+
+async function trader(url: string): Promise<ProcessClient> {
+  const client = new ProcessClient(url);
+  expect((await client.signIn()).status).toBe(200);
+  return client;
+}
+
+/** A session with an order that ends with its sockets, and one socket. */
+async function holder(url: string, price: number) {
+  const client = await trader(url);
+  const stream = await StreamClient.connect(url, client.token);
+  expect(await stream.ask({ op: "session", cancelOnDisconnect: true })).toMatchObject({ t: "ok" });
+  const { body } = await client.place({ ...REST, price, nonce: 1 });
+  expect(body).toMatchObject({ status: "resting" });
+  return { client, stream };
+}
+
+async function openOrders(client: ProcessClient): Promise<number> {
+  const { body } = await client.request("GET", "/v1/orders");
+  return Array.isArray(body) ? body.length : Number.NaN;
+}
+
+async function restingPrice(client: ProcessClient): Promise<number> {
+  const { body } = await client.request("GET", "/v1/markets");
+  return Math.round(Number(fieldsOf(body["0"]).markPrice) * BELOW);
+}
+
+/** One order after the other, each sent again until it is acknowledged: it is executed once. */
+class TradingOn {
+  private acknowledged = 0;
+  private isOver = false;
+  private readonly ended: Promise<void>;
+
+  constructor(private readonly client: ProcessClient) {
+    this.ended = this.run();
+  }
+
+  async more(count: number): Promise<void> {
+    const goal = this.acknowledged + count;
+    await expect.poll(() => this.acknowledged, POLL).toBeGreaterThanOrEqual(goal);
+  }
+
+  async stop(): Promise<void> {
+    this.isOver = true;
+    await this.ended;
+    const { body } = await this.client.request("GET", "/v1/orders?status=all");
+    expect(Array.isArray(body) ? body.length : 0).toBe(this.acknowledged);
+  }
+
+  private async run(): Promise<void> {
+    while (!this.isOver) {
+      const nonce = this.acknowledged + 1;
+      const order = {
+        symbol: "BTCUSD",
+        side: "long",
+        type: "market",
+        margin: 5,
+        leverage: 2,
+        nonce,
+      };
+      const answer = await this.client.place(order).catch(() => undefined);
+      if (answer === undefined || answer.status >= 500) continue;
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+      this.acknowledged++;
+    }
+  }
+}
+
+describe.skipIf(process.platform !== "linux")("the processes of a venue (needs /proc)", () => {
+  test("two edges share the port: a session is used through both, and one page has all metrics", async () => {
+    const perpgate = start(newData());
+    const url = await perpgate.url();
+    expect(perpgate.edges).toHaveLength(2);
+    const client = await trader(url);
+    const price = await restingPrice(client);
+    const socketsOf = (text: string) =>
+      ["edge-1", "edge-2"].map((name) =>
+        Number(new RegExp(`^perpgate_sockets_open{process="${name}"} (.*)$`, "m").exec(text)?.[1]),
+      );
+    const streams: StreamClient[] = [];
+    const areShared = async () => {
+      streams.push(await StreamClient.connect(url, client.token));
+      return Math.min(...socketsOf(await metricsText(url)));
+    };
+    await expect.poll(areShared, POLL).toBeGreaterThan(0);
+    // Each edge takes an order of the session, and refuses one that another has taken.
+    for (const [at, stream] of streams.entries()) {
+      const body = JSON.stringify({ ...REST, margin: 1, price, nonce: 1 + at });
+      const sig = client.signatureOf(JSON.parse(body))["x-service-sig"];
+      expect(await stream.ask({ op: "order", body, sig })).toMatchObject({ t: "ok" });
+      for (const other of streams) {
+        expect(await other.ask({ op: "order", body, sig })).toMatchObject({ t: "ok" });
+      }
+    }
+    expect(await openOrders(client)).toBe(streams.length);
+    const text = await metricsText(url);
+    for (const name of ["core", "edge-1", "edge-2", "supervisor"]) {
+      expect(text).toContain(`process_resident_memory_bytes{process="${name}"}`);
+    }
+    expect(new MetricsReading(text).value("perpgate_edges_listening")).toBe(2);
+    perpgate.signal("SIGTERM");
+    expect(await perpgate.ended).toMatchObject({ code: 0 });
+  });
+
+  test("an edge killed with sockets and orders: the others trade on, and it is started again", async () => {
+    const perpgate = start(newData());
+    const url = await perpgate.url();
+    const busy = await trader(url);
+    const price = await restingPrice(busy);
+    const trading = new TradingOn(busy);
+    const holders = await Promise.all(Array.from({ length: SOCKETS }, () => holder(url, price)));
+    const [killed = 0, kept = 0] = perpgate.edges;
+    await trading.more(20);
+    process.kill(killed, "SIGKILL");
+    // The kernel closes its sockets; those of the other edge stay.
+    await perpgate.printed(/an edge has ended; it is started again/, "stderr");
+    const isOpen = ({ stream }: { stream: StreamClient }) => stream.socket.readyState === 1;
+    await expect.poll(() => perpgate.edges.length, POLL).toBe(2);
+    const [open, lost] = [holders.filter(isOpen), holders.filter((each) => !isOpen(each))];
+    expect(open.length + lost.length).toBe(SOCKETS);
+    // Half of the lost come back, wherever they are accepted.
+    const back = lost.slice(0, Math.ceil(lost.length / 2));
+    for (const each of back) each.stream = await StreamClient.connect(url, each.client.token);
+    for (const each of [...open, ...back]) await each.stream.settled();
+    const gone = lost.slice(back.length);
+    for (const { client } of gone) expect(await openOrders(client)).toBe(1);
+    for (const { client } of gone) await expect.poll(() => openOrders(client), POLL).toBe(0);
+    for (const { client } of [...open, ...back]) expect(await openOrders(client)).toBe(1);
+    expect(isRunning(kept)).toBe(true);
+    const restarts = new MetricsReading(await metricsText(url));
+    await trading.more(20);
+    await trading.stop();
+    const counts = ["edge-1", "edge-2"].map((name) =>
+      restarts.value(`perpgate_edge_restarts_total{edge="${name}"}`),
+    );
+    expect(counts.sort()).toEqual([0, 1]);
+    await expect
+      .poll(
+        async () => new MetricsReading(await metricsText(url)).value("perpgate_edges_listening"),
+        POLL,
+      )
+      .toBe(2);
+  });
+
+  test("an edge that is stopped: new connections go to the other, and it is replaced", async () => {
+    const perpgate = start(newData());
+    const url = await perpgate.url();
+    const client = await trader(url);
+    const price = await restingPrice(client);
+    const [stopped = 0] = perpgate.edges;
+    process.kill(stopped, "SIGSTOP");
+    expect(await askOnce(url)).toBe(200);
+    await perpgate.printed(/an edge does not answer; it is killed/, "stderr");
+    await expect.poll(() => isRunning(stopped), POLL).toBe(false);
+    await expect.poll(() => perpgate.edges.length, POLL).toBe(2);
+    // Again if it goes over a connection that the stopped edge had.
+    const place = () => client.place({ ...REST, price, nonce: 1 }).catch(() => undefined);
+    await expect.poll(async () => (await place())?.status, POLL).toBe(200);
+  });
+
+  test("the core killed with orders in flight: the supervisor ends as it did, and nothing is lost", async () => {
+    const data = newData();
+    const perpgate = start(data);
+    const url = await perpgate.url();
+    const flow = new OrderFlow([await trader(url), await trader(url)], 4);
+    await flow.reached(100);
+    perpgate.signalCore("SIGKILL");
+    const { code, signal, stderr } = await perpgate.endedWithin(5_000);
+    await flow.over();
+    expect([code, signal], stderr).toEqual([null, "SIGKILL"]);
+    expect(stderr).toContain("perpgate: the core was ended by SIGKILL\n");
+    expect(await isListening(url)).toBe(false);
+    await expectAll(flow, await start(data, new URL(url).port).url());
+  });
+
+  test("SIGTERM with orders in flight: each that was taken is answered, by every edge", async () => {
+    const data = newData();
+    const perpgate = start(data);
+    const url = await perpgate.url();
+    const flow = new OrderFlow([await trader(url), await trader(url), await trader(url)], 4);
+    await flow.reached(100);
+    perpgate.signal("SIGTERM");
+    const { code, stderr } = await perpgate.ended;
+    await flow.over();
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain("drained");
+    // What was executed was acknowledged.
+    const next = start(data, new URL(url).port);
+    await expectAll(flow, await next.url());
+    for (const client of new Set(flow.sent.map((each) => each.client))) {
+      const { body } = await client.request("GET", "/v1/orders?status=all");
+      const own = flow.acknowledged.filter((each) => each.client === client);
+      expect(Array.isArray(body) ? body.length : 0).toBe(own.length);
+    }
+  });
+
+  test("the supervisor killed: its core and edges end, and the next one has the folder and the port", async () => {
+    const data = newData();
+    const perpgate = start(data);
+    const url = await perpgate.url();
+    const pids = [perpgate.core, ...perpgate.edges];
+    expect(pids.filter(isRunning)).toHaveLength(3);
+    perpgate.signal("SIGKILL");
+    await expect.poll(() => pids.filter(isRunning), { ...POLL, timeout: GRACE_MS }).toEqual([]);
+    const next = start(data, new URL(url).port);
+    expect(await next.url()).toBe(url);
+  });
+
+  test("one edge that is killed again and again: the venue stays, and the pauses grow", async () => {
+    const perpgate = start(newData(), "0", { PERPGATE_EDGES: "1" });
+    const url = await perpgate.url();
+    const client = await trader(url);
+    for (const pauseMs of [100, 200, 400]) {
+      const [edge = 0] = perpgate.edges;
+      process.kill(edge, "SIGKILL");
+      await perpgate.printed(new RegExp(`"pauseMs":${pauseMs},`), "stderr");
+      await expect.poll(() => isListening(url), POLL).toBe(true);
+    }
+    expect((await client.request("GET", "/v1/orders")).status).toBe(200);
+  });
+});

@@ -1,0 +1,202 @@
+/**
+ * The edges of a venue: processes that share the listening socket, each accepting for itself
+ * (`node:cluster`, `SCHED_NONE`). One that ends is started again, with a pause that grows; one that does
+ * not answer is killed, so that the system closes its clients' sockets and they go on at another.
+ */
+
+import cluster from "node:cluster";
+import { builtModule } from "@perpgate/journal/worker";
+import type { Logger } from "pino";
+import type { EdgeData, FromEdge, ToEdge } from "./messages.js";
+import { SupervisedProcess } from "./supervised-process.js";
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 10_000;
+/** An edge that ran this long resets the pause. */
+const RESET_AFTER_MS = 60_000;
+/** Own ticks, not time: a supervisor that was stopped counts one. */
+const PING_MS = 500;
+const LOST_PINGS = 4;
+
+export interface EdgesOptions {
+  readonly count: number;
+  readonly data: Omit<EdgeData, "name">;
+  readonly log: Logger;
+  /** Collects the metrics of all processes; undefined if that fails. */
+  readonly metricsPage: () => Promise<string | undefined>;
+  /** An edge could not listen at the start, or ended before. */
+  readonly onFailedStart: (text: string, exitCode: number) => void;
+}
+
+interface Edge {
+  readonly process: SupervisedProcess<ToEdge, FromEdge>;
+  readonly startedAtMs: number;
+  isListening: boolean;
+  unansweredPings: number;
+}
+
+export class Edges {
+  /** Resolves with the address once all listen. */
+  readonly listening: Promise<string>;
+  /** Started again since the start, by name. */
+  readonly restarts = new Map<string, number>();
+  private readonly edges = new Map<string, Edge>();
+  private readonly failures = new Map<string, number>();
+  private readonly pauses = new Set<NodeJS.Timeout>();
+  private readonly pings: NodeJS.Timeout;
+  private port: number;
+  private folder: string | undefined;
+  private url: string | undefined;
+  private isStopping = false;
+  private onListening: (url: string) => void = () => undefined;
+
+  constructor(private readonly options: EdgesOptions) {
+    this.port = options.data.settings.port;
+    this.listening = new Promise((resolve) => {
+      this.onListening = resolve;
+    });
+    cluster.schedulingPolicy = cluster.SCHED_NONE;
+    cluster.setupPrimary({
+      exec: edgeModule("edge", "./edge-process.js", import.meta.url),
+      args: [],
+      // Standard output is the banner's.
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+      serialization: "advanced",
+    });
+    for (let at = 1; at <= options.count; at++) {
+      this.restarts.set(`edge-${at}`, 0);
+      this.start(`edge-${at}`);
+    }
+    this.pings = setInterval(() => this.ping(), PING_MS);
+    this.pings.unref();
+  }
+
+  /** How many accept clients. */
+  get running(): number {
+    return [...this.edges.values()].filter(({ isListening }) => isListening).length;
+  }
+
+  /** The core that listens in the folder is ready. */
+  connect(folder: string): void {
+    this.folder = folder;
+    for (const { process } of this.edges.values()) process.send({ kind: "connect", folder });
+  }
+
+  /** The metrics of each edge that answers. */
+  async metrics(): Promise<readonly string[]> {
+    const texts = await Promise.all(
+      [...this.edges.values()].map(({ process }) => process.metrics()),
+    );
+    return texts.filter((text) => text !== undefined);
+  }
+
+  /** Resolves once all have answered their requests in flight and ended; those that have not are killed. */
+  async stop(withinMs: number): Promise<void> {
+    this.beginStop();
+    const all = [...this.edges.values()];
+    for (const { process } of all) process.send({ kind: "stop" });
+    await Promise.all(all.map(({ process }) => process.endedWithin(withinMs)));
+  }
+
+  /** Resolves once all have ended, which follows from the end of their core. */
+  async ended(withinMs: number): Promise<void> {
+    this.beginStop();
+    const all = [...this.edges.values()];
+    for (const { process, isListening } of all) if (!isListening) process.kill();
+    await Promise.all(all.map(({ process }) => process.endedWithin(withinMs)));
+  }
+
+  private beginStop(): void {
+    this.isStopping = true;
+    clearInterval(this.pings);
+    for (const pause of this.pauses) clearTimeout(pause);
+  }
+
+  private start(name: string): void {
+    const { data } = this.options;
+    const edge: Edge = {
+      process: new SupervisedProcess<ToEdge, FromEdge>(
+        name,
+        cluster.fork().process,
+        { ...data, name, settings: { ...data.settings, port: this.port } },
+        (message) => this.receive(edge, message),
+      ),
+      startedAtMs: performance.now(),
+      isListening: false,
+      unansweredPings: 0,
+    };
+    this.edges.set(name, edge);
+    if (this.folder !== undefined) edge.process.send({ kind: "connect", folder: this.folder });
+    void edge.process.ended.then(({ code, signal }) => this.onEnd(edge, signal ?? `code ${code}`));
+  }
+
+  private receive(edge: Edge, message: FromEdge): void {
+    switch (message.kind) {
+      case "pong":
+        edge.unansweredPings = 0;
+        return;
+      case "page":
+        void this.answerPage(edge, message.id);
+        return;
+      case "listening":
+        this.onEdgeListening(edge, message.url);
+        return;
+      case "failed":
+        if (this.url === undefined) this.options.onFailedStart(message.text, message.exitCode);
+        else this.options.log.error({ edge: edge.process.name }, message.text.trimEnd());
+        return;
+      default:
+    }
+  }
+
+  private async answerPage({ process }: Edge, id: number): Promise<void> {
+    const text = await this.options.metricsPage();
+    process.send({ kind: "page", id, ...(text === undefined ? {} : { text }) });
+  }
+
+  private onEdgeListening(edge: Edge, url: string): void {
+    edge.isListening = true;
+    if (this.url !== undefined || this.running < this.options.count) return;
+    this.url = url;
+    this.onListening(url);
+  }
+
+  private onEnd({ process: { name }, startedAtMs }: Edge, how: string): void {
+    this.edges.delete(name);
+    if (this.isStopping) return;
+    if (this.url === undefined) {
+      this.options.onFailedStart(`perpgate: ${name} ended with ${how} before it listened\n`, 1);
+      return;
+    }
+    // While another edge has it, the socket is known by the port that was asked for.
+    if (this.port === 0 && this.edges.size === 0) this.port = Number(new URL(this.url).port);
+    const ranMs = performance.now() - startedAtMs;
+    const failures = ranMs > RESET_AFTER_MS ? 0 : (this.failures.get(name) ?? 0);
+    this.failures.set(name, failures + 1);
+    this.restarts.set(name, (this.restarts.get(name) ?? 0) + 1);
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
+    this.options.log.warn({ edge: name, how, pauseMs }, "an edge has ended; it is started again");
+    const pause = setTimeout(() => {
+      this.pauses.delete(pause);
+      this.start(name);
+    }, pauseMs);
+    this.pauses.add(pause);
+  }
+
+  private ping(): void {
+    for (const edge of this.edges.values()) {
+      if (!edge.isListening) continue;
+      if (edge.unansweredPings >= LOST_PINGS) {
+        this.options.log.warn({ edge: edge.process.name }, "an edge does not answer; it is killed");
+        edge.process.kill();
+      }
+      edge.unansweredPings++;
+      edge.process.send({ kind: "ping" });
+    }
+  }
+}
+
+/** Named as `startChild`, so that the bundle contains the module. */
+function edgeModule(_name: string, module: string, importer: string): string {
+  return builtModule(module, importer).pathname;
+}

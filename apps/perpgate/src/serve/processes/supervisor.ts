@@ -1,0 +1,170 @@
+/**
+ * The processes of a venue: a core and its edges, started together. The edges end with the core, and so
+ * does the supervisor, the way the core has: with its exit code, or by the same signal. An orderly stop
+ * ends the edges first.
+ */
+
+import { fork } from "node:child_process";
+import { MetricsText, mergedMetrics } from "@perpgate/gateway/metrics";
+import { builtModule } from "@perpgate/journal/worker";
+import type { Logger } from "pino";
+import { Registry } from "prom-client";
+import { writeError } from "../exit/write-error.js";
+import type { OwnProcess } from "../process-metrics.js";
+import { Edges } from "./edges.js";
+import { measureEdges } from "./measure-edges.js";
+import type { CoreData, CoreFacts, EdgeData, FromCore, ToCore } from "./messages.js";
+import { type Ending, SupervisedProcess } from "./supervised-process.js";
+
+/** For all of a stop except the requests in flight: bots, attestors, history, log. */
+const CLOSE_MS = 10_000;
+/** Past the limit that a process has, for it to say so and end. */
+const SLACK_MS = 5_000;
+/** For edges to answer what the core has left, and end. */
+const FAILURE_MS = 2_000;
+
+export interface Processes {
+  readonly edges: number;
+  readonly core: CoreData;
+  readonly edge: Omit<EdgeData, "name">;
+}
+
+export interface Started extends CoreFacts {
+  readonly url: string;
+}
+
+export class Supervisor {
+  /** Of all processes. */
+  readonly metricsText: MetricsText;
+  /** Whether the core joined before the others of its cluster that run. */
+  isFirst = false;
+  private readonly core: SupervisedProcess<ToCore, FromCore>;
+  private readonly edges: Edges;
+  private readonly log: Logger;
+  private readonly drainGraceMs: number;
+  private facts: CoreFacts | undefined;
+  private onReady: (facts: CoreFacts) => void = () => undefined;
+  private readonly ready = new Promise<CoreFacts>((resolve) => {
+    this.onReady = resolve;
+  });
+  private failedWith: number | undefined;
+  private isStopping = false;
+  /** Resolves once what uses the edges as a client has stopped. */
+  private beforeEdges: () => Promise<void> = async () => undefined;
+
+  constructor({ edges: count, core, edge }: Processes, { log, metrics }: OwnProcess) {
+    this.log = log;
+    this.drainGraceMs = core.settings.http.drainGraceMs;
+    this.core = new SupervisedProcess<ToCore, FromCore>(
+      "core",
+      startProcess("core", "./core-process.js", import.meta.url),
+      core,
+      (message) => this.receive(message),
+    );
+    this.edges = new Edges({
+      count,
+      data: edge,
+      log,
+      metricsPage: () => this.metricsText.read().then(String, () => undefined),
+      onFailedStart: (text, exitCode) => this.fail(text, exitCode),
+    });
+    measureEdges(metrics, this.edges);
+    this.metricsText = new MetricsText({
+      contentType: Registry.PROMETHEUS_CONTENT_TYPE,
+      metrics: () => this.metricsOfAll(metrics),
+    });
+    void this.core.ended.then((ending) => this.onCoreEnd(ending));
+  }
+
+  /** Resolves once the edges listen; a start that fails ends this process. */
+  async started(): Promise<Started> {
+    const [facts, url] = await Promise.all([this.ready, this.edges.listening]);
+    return { ...facts, url };
+  }
+
+  /** `stop` runs before the edges end; it uses them. */
+  stopFirst(stop: (withinMs: number) => Promise<void>): void {
+    this.beforeEdges = () => stop(this.drainGraceMs);
+  }
+
+  /** Ends the process with this reason, after an orderly stop of the others. */
+  fail(text: string, exitCode: number): void {
+    if (this.failedWith !== undefined) return;
+    this.failedWith = exitCode;
+    writeError(text);
+    this.stop();
+  }
+
+  /** The edges answer the requests in flight, then the core ends, then this process. */
+  stop(): void {
+    if (this.isStopping) return;
+    this.isStopping = true;
+    const withinMs = this.drainGraceMs + CLOSE_MS;
+    // It knows its limit from the beginning, and says so if it passes.
+    this.core.send({ kind: "stop", withinMs });
+    void this.core.endedWithin(withinMs + SLACK_MS);
+    void this.stopEdges();
+  }
+
+  private async stopEdges(): Promise<void> {
+    await this.beforeEdges();
+    await this.edges.stop(this.drainGraceMs + SLACK_MS);
+    this.core.send({ kind: "edgesEnded" });
+  }
+
+  private receive(message: FromCore): void {
+    switch (message.kind) {
+      case "ready":
+        this.facts = message.facts;
+        if (!this.isStopping) this.edges.connect(message.facts.dataFolder);
+        this.onReady(message.facts);
+        return;
+      case "first":
+        this.isFirst = message.isFirst;
+        return;
+      case "leave":
+        this.stop();
+        return;
+      default:
+    }
+  }
+
+  private async onCoreEnd(ending: Ending): Promise<void> {
+    await this.edges.ended(FAILURE_MS);
+    if (this.failedWith !== undefined) process.exit(this.failedWith);
+    const { code, signal } = this.isStartStopped(ending) ? { code: 0, signal: null } : ending;
+    if (signal !== null) endBy(signal);
+    if (code === 0 && this.facts !== undefined) this.log.info("drained");
+    process.exit(code ?? 1);
+  }
+
+  /** A signal to all processes can end a core that has not begun to take signals. */
+  private isStartStopped({ signal }: Ending): boolean {
+    const isStop = signal === "SIGTERM" || signal === "SIGINT";
+    return this.isStopping && this.facts === undefined && isStop;
+  }
+
+  private async metricsOfAll(own: Registry): Promise<string> {
+    const [core, edges, text] = await Promise.all([
+      this.core.metrics(),
+      this.edges.metrics(),
+      own.metrics(),
+    ]);
+    if (core === undefined) throw new Error("the core does not answer");
+    return mergedMetrics([core, ...edges, text]);
+  }
+}
+
+function startProcess(_name: string, module: string, importer: string) {
+  return fork(builtModule(module, importer), {
+    // Standard output is the banner's.
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    serialization: "advanced",
+  });
+}
+
+function endBy(signal: NodeJS.Signals): void {
+  writeError(`perpgate: the core was ended by ${signal}\n`);
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+}
