@@ -5,6 +5,18 @@ export {
   TRADE_ADL,
   UnknownToRelease,
 } from "@perpgate/engine";
+export {
+  type ArchiveBatch,
+  ArchiveFeed,
+  type ArchiveHeld,
+  ArchiveRefused,
+} from "./archive/archive-feed.js";
+export {
+  ARCHIVE_FORMAT,
+  type ArchiveColumn,
+  type ArchiveTable,
+  archiveTables,
+} from "./archive/archive-tables.js";
 export { type Backup, BackupRefused, backUp } from "./backup.js";
 export { cohortCommands } from "./cohort-commands.js";
 export { DepositVotes } from "./deposit-votes.js";

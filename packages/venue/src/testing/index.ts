@@ -9,6 +9,7 @@ export {
   observe,
   type ReplicaState,
 } from "../recovery/replica-state.js";
+export { type BusyVenue, busyVenue } from "./busy-venue.js";
 export { editStore } from "./edit-store.js";
 export { freePort } from "./litewitness.js";
 export { StubWitness } from "./stub-witness.js";

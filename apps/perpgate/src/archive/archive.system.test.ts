@@ -1,0 +1,156 @@
+/** The archive against a real PostgreSQL: the same rows as the store, also after kills of either side. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { until } from "@perpgate/journal/testing";
+import { type ArchiveTable, archiveTables } from "@perpgate/venue";
+import { busyVenue, editStore, prepare, type TestVenue } from "@perpgate/venue/testing";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { PerpgateProcess } from "../testing/perpgate-process.js";
+import { PostgresServer, postgresPrograms } from "../testing/postgres-server.js";
+
+const programs = postgresPrograms();
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "perpgate-archive-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function archive(server: PostgresServer, data: string, ...more: string[]): PerpgateProcess {
+  return new PerpgateProcess(["archive", "--postgres", server.url, "--data", data, ...more]);
+}
+
+async function once(server: PostgresServer, data: string, ...more: string[]) {
+  return archive(server, data, "--once", ...more).ended;
+}
+
+/** Numbers as numbers, bytes as hex: both drivers give the same. */
+function plain(cell: unknown): unknown {
+  if (cell instanceof Uint8Array) return Buffer.from(cell).toString("hex");
+  return typeof cell === "bigint" ? Number(cell) : cell;
+}
+
+function storedRows(data: string, { name, columns, key }: ArchiveTable): unknown[][] {
+  const names = columns.map((column) => column.name).join(", ");
+  return editStore(data, (database) =>
+    prepare(database, `SELECT ${names} FROM ${name} ORDER BY ${key.join(", ")}`)
+      .all()
+      .map((cells) => cells.map(plain)),
+  );
+}
+
+async function archivedRows(server: PostgresServer, table: ArchiveTable): Promise<unknown[][]> {
+  const { name, columns, key } = table;
+  const rows = await server.query(`SELECT * FROM ${name} ORDER BY ${key.join(", ")}`);
+  return rows.map((row) =>
+    columns.map((column) => {
+      const cell = row[column.name];
+      return column.type === "integer" && cell !== null ? Number(cell) : plain(cell);
+    }),
+  );
+}
+
+async function expectSameRows(server: PostgresServer, data: string): Promise<number> {
+  let count = 0;
+  for (const table of archiveTables()) {
+    const stored = storedRows(data, table);
+    expect(await archivedRows(server, table), table.name).toEqual(stored);
+    count += stored.length;
+  }
+  return count;
+}
+
+async function positionIn(server: PostgresServer): Promise<number> {
+  const [row] = await server.query("SELECT position FROM archive").catch(() => []);
+  return Number(row?.position ?? 0);
+}
+
+/** Orders of two traders, half of which fill. */
+async function trade(driver: TestVenue, sessions: readonly number[], from: number, to: number) {
+  const done: Promise<unknown>[] = [];
+  for (let nonce = from; nonce < to; nonce++) {
+    const side = nonce % 2 === 0 ? "long" : "short";
+    const price = nonce % 3 === 0 ? 650_000 : side === "long" ? 640_000 : 660_000;
+    done.push(driver.order(sessions[nonce % 2]!, nonce, side, price, 1));
+  }
+  await Promise.all(done);
+  await driver.tick();
+  await driver.venue.history.flush();
+}
+
+describe.skipIf(programs === undefined)("an archive in PostgreSQL", () => {
+  test("archive --once, twice: all rows of the store, and the second adds what is new", async () => {
+    const server = await PostgresServer.start(programs ?? "");
+    const data = newFolder();
+    const { driver, sessions } = await busyVenue(data);
+    const first = await once(server, data);
+    expect(first.stderr).toBe("");
+    expect(first.stdout).toBe(`archived up to position ${driver.venue.seq}\n`);
+    expect(await expectSameRows(server, data)).toBeGreaterThan(50);
+    await trade(driver, sessions, 100, 150);
+    expect((await once(server, data, "--json")).code).toBe(0);
+    await expectSameRows(server, data);
+    const days = await server.query(
+      "SELECT count(*) FROM pg_inherits WHERE inhparent = 'fill_rows'::regclass",
+    );
+    expect(Number(days[0]?.count)).toBe(1);
+    await driver.venue.close();
+  });
+
+  test("the indexer and PostgreSQL killed again and again: no row is missing or double", async () => {
+    const server = await PostgresServer.start(programs ?? "");
+    const data = newFolder();
+    const { driver, sessions } = await busyVenue(data);
+    await trade(driver, sessions, 1_000, 2_000);
+    for (let kills = 0; kills < 4; kills++) {
+      const before = await positionIn(server);
+      await trade(driver, sessions, 2_000 + 200 * kills, 2_200 + 200 * kills);
+      const indexer = archive(server, data, "--commands", "20");
+      await until(async () => (await positionIn(server)) > before + 100 * (kills % 2));
+      indexer.signal("SIGKILL");
+      await indexer.ended;
+    }
+    const indexer = archive(server, data, "--commands", "10");
+    for (let kills = 0; kills < 2; kills++) {
+      const before = await positionIn(server);
+      await trade(driver, sessions, 3_000 + 300 * kills, 3_300 + 300 * kills);
+      await until(async () => (await positionIn(server)) > before);
+      await server.kill();
+      await server.run();
+    }
+    await until(async () => (await positionIn(server)) === driver.venue.seq);
+    indexer.signal("SIGTERM");
+    expect((await indexer.ended).code).toBe(0);
+    await expectSameRows(server, data);
+    await driver.venue.close();
+  });
+
+  test("two indexers: one waits until the other has ended", async () => {
+    const server = await PostgresServer.start(programs ?? "");
+    const data = newFolder();
+    const { driver, sessions } = await busyVenue(data);
+    const first = archive(server, data);
+    await until(async () => (await positionIn(server)) === driver.venue.seq);
+    const second = archive(server, data);
+    first.signal("SIGKILL");
+    await first.ended;
+    await trade(driver, sessions, 100, 120);
+    await until(async () => (await positionIn(server)) === driver.venue.seq);
+    second.signal("SIGTERM");
+    expect((await second.ended).code).toBe(0);
+    await expectSameRows(server, data);
+    await driver.venue.close();
+  });
+
+  test("a folder of another log: refused, and the archive stays as it is", async () => {
+    const server = await PostgresServer.start(programs ?? "");
+    const [data, other] = [newFolder(), newFolder()];
+    for (const folder of [data, other]) await (await busyVenue(folder)).driver.venue.close();
+    await once(server, data);
+    const refused = await once(server, other);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("the archive is of another log");
+    await expectSameRows(server, data);
+  });
+});

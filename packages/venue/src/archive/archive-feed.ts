@@ -1,0 +1,132 @@
+/**
+ * Follows a data folder's log with a replica of its own and hands out the rows that an archive lacks. It
+ * changes nothing and may run while the venue does, which never waits for it.
+ *
+ * It reads the log as far as the store has it: that much is certain to stay, also if the machine fails.
+ */
+import {
+  FileSnapshots,
+  JournalDamaged,
+  LOG_START,
+  LogReader,
+  type LogState,
+  nodeDisk,
+} from "@perpgate/journal";
+import { FoundHistory } from "../history/found-history.js";
+import { hexOf } from "../history/history-store.js";
+import { dataFolder } from "../recovery/data-folder.js";
+import { newestOf } from "../recovery/newest-state.js";
+import { newReplicaState, observe, type ReplicaState } from "../recovery/replica-state.js";
+import { Replica } from "../replica.js";
+import { inspect } from "../verify/starting-point.js";
+import { ArchiveRows, type CollectedRows } from "./archive-rows.js";
+
+/** How far an archive is. */
+export interface ArchiveHeld {
+  /** Of the last command that it has. */
+  readonly position: number;
+  readonly batch: number;
+  readonly record: number;
+}
+
+export interface ArchiveBatch {
+  /** What the archive has with these rows. */
+  readonly held: ArchiveHeld;
+  readonly rows: CollectedRows;
+}
+
+/** The archive cannot be continued from this folder. */
+export class ArchiveRefused extends Error {
+  override readonly name = "ArchiveRefused";
+}
+
+const NOTHING: ArchiveHeld = { position: 0, batch: 0, record: 0 };
+
+export class ArchiveFeed {
+  private readonly rows = new ArchiveRows();
+  private readonly replica: Replica;
+
+  private constructor(
+    private readonly directory: string,
+    /** Lower-case hex. */
+    readonly logId: string,
+    private readonly reader: LogReader,
+    state: ReplicaState,
+    held: ArchiveHeld,
+  ) {
+    const { rows } = state;
+    // The outbox is not archived.
+    rows.changes.from = Number.POSITIVE_INFINITY;
+    this.replica = new Replica(state.engine, [
+      {
+        onCommand: (applied) => {
+          const sealed = observe(state, applied);
+          rows.attach(applied.seq > held.position ? this.rows : undefined);
+          rows.onCommand(applied, state.blocks.currentNumber, sealed);
+        },
+      },
+    ]);
+  }
+
+  /** The id of a folder's log, lower-case hex. */
+  static logOf(directory: string): string {
+    return hexOf(logIn(directory).logId);
+  }
+
+  /** `held`: what the archive has; undefined: nothing. @throws {ArchiveRefused} */
+  static open(directory: string, held: ArchiveHeld = NOTHING): ArchiveFeed {
+    const folder = dataFolder(directory);
+    const log = logIn(directory);
+    if (held.record > log.end.record) {
+      throw new ArchiveRefused(
+        `the archive has ${held.record} records of the log, which has ${log.end.record}: it has lost its end`,
+      );
+    }
+    const snapshots = new FileSnapshots(nodeDisk, folder.journal, log.logId);
+    const newest = newestOf([snapshots], held.batch);
+    if (newest === undefined && log.first.batch > 0) {
+      throw new ArchiveRefused(
+        `the log begins at record ${log.first.record}, and no snapshot is as old as the archive`,
+      );
+    }
+    const { state, from } = newest ?? { state: newReplicaState(), from: LOG_START };
+    const reader = new LogReader(nodeDisk, folder.journal, from);
+    return new ArchiveFeed(directory, hexOf(log.logId), reader, state, held);
+  }
+
+  /** The rows of the next commands, about `commands` of them; undefined while there are no more. */
+  next(commands: number): ArchiveBatch | undefined {
+    const { reader, replica } = this;
+    const from = reader.seq.batch;
+    const until = this.end();
+    const last = replica.seq + commands;
+    while (replica.seq < last) {
+      const batch = reader.next(until);
+      if (batch === undefined) break;
+      replica.applyBatch(batch);
+    }
+    const { batch, record } = reader.seq;
+    if (batch === from) return undefined;
+    return { held: { position: replica.seq, batch, record }, rows: this.rows.take() };
+  }
+
+  close(): void {
+    this.reader.close();
+  }
+
+  /** Batches that the store has. */
+  private end(): number {
+    const found = FoundHistory.find(dataFolder(this.directory).history);
+    try {
+      return found.row?.log === this.logId ? found.row.batch : 0;
+    } finally {
+      found.close();
+    }
+  }
+}
+
+function logIn(directory: string): LogState {
+  const log = inspect(dataFolder(directory).journal);
+  if (log instanceof JournalDamaged) throw log;
+  return log;
+}
