@@ -30,7 +30,13 @@ export {
   exportColumns,
   isOwn,
 } from "./export/export-layout.js";
-export { type ExportQuery, type OpenExport, openExport } from "./export/export-rows.js";
+export {
+  type ExportQuery,
+  type ExportSpan,
+  exportSpan,
+  type OpenExport,
+  openExport,
+} from "./export/export-rows.js";
 export { LogFollower } from "./follow.js";
 export type { FilteredRows } from "./history/filtered-rows.js";
 export type { AttestorHistory } from "./listing/attestor-history.js";

@@ -106,6 +106,19 @@ another waits until that ends. Give a password in PGPASSWORD or ~/.pgpass, not i
     )
     .option("--json", "JSON for programs")
     .action(exitWith(async (options) => (await import("../archive/archive.js")).archive(options)));
+  addCommand(program, "publish", {
+    summary: "public data as files, a folder for each day that is over",
+    usage: ["--to DIR [--data DIR] [--json]"],
+    about: `Writes trades, candles of a minute of trades, mark and index, and funding rates of a data folder as
+gzipped CSV, by market and UTC day, with an index of every day and one of all days. Only days that are over
+and that the folder does not have are made; what is there never changes. Call it once a day; the venue may
+run. With server.data a gateway serves the folder under /data, as any other web server may.`,
+    examples: [["publish --data .data --to /srv/public", "what is new since the last call"]],
+  })
+    .requiredOption("--to <DIR>", "the folder of the files")
+    .option("--data <DIR>", DATA_HELP)
+    .option("--json", "JSON for programs")
+    .action(exitWith(async (options) => (await import("../export/publish.js")).publish(options)));
   addCommand(program, "restore", {
     summary: "make a data folder from a backup, up to a position or a time",
     usage: ["--from DIR [--to POSITION|TIME] [--data DIR] [--json]"],

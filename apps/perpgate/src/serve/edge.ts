@@ -70,6 +70,7 @@ export async function startEdge(
     guides: guidesFolder(),
     pageGateways: settings.server.gateways,
     packageFiles: packageFilesFolder(),
+    publicData: settings.server.data,
     addressLimits: new AddressLimits(limits),
     clientLimits: limits,
     edge,

@@ -32,6 +32,7 @@ export const SETTING_MEANINGS: Readonly<Record<string, string>> = {
     "`false`, the number of proxies in front, or a list of their IP addresses and networks",
   "server.origins": '`"*"`, or the list of origins that may call and open streams from a browser',
   "server.page": "folder of the trading page served at `/`, or `false`",
+  "server.data": "folder of daily files of public data, served under `/data`",
   "server.udf": "`true` serves TradingView's data feed under `/udf`",
   "server.gateways": "addresses of the venue's gateways; the trading page uses the nearest of them",
   "http.bodyBytes": "largest request body",

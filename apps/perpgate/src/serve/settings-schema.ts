@@ -54,6 +54,8 @@ const Server = section({
   page: Type.Union([Type.Literal(false), Type.String({ minLength: 1 })], {
     description: "false or a folder",
   }),
+  /** The folder of daily files that `perpgate publish` makes, served under `/data`. */
+  data: Type.String({ minLength: 1 }),
   /** TradingView's data feed under `/udf`. */
   udf: Type.Boolean(),
   /** The venue's gateways as browsers reach them; the page uses the nearest. */

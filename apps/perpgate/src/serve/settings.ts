@@ -50,6 +50,8 @@ export interface Settings {
     readonly udf: boolean;
     /** Undefined: the page in the default folder, if it was built. */
     readonly page?: string | false;
+    /** Of daily files of public data; undefined: none are served. */
+    readonly data?: string;
     /** Addresses of the venue's gateways, for the page. */
     readonly gateways?: readonly string[];
   };

@@ -37,6 +37,7 @@ import { type MetricsPage, MetricsText } from "./metrics-text.js";
 import { openApiDocument } from "./openapi.js";
 import { servePackageFiles } from "./package-files.js";
 import { type PageSandbox, servePage } from "./page.js";
+import { servePublicData } from "./public-data.js";
 import { RequestLog } from "./request-log.js";
 import { routeHandlers } from "./routes.js";
 import type { Json } from "./schema-components.js";
@@ -73,6 +74,8 @@ export interface GatewayOptions
   readonly pageSandbox?: PageSandbox | undefined;
   /** Folder of the client packages, served as `/sdk.tgz` and the like. */
   readonly packageFiles?: string | undefined;
+  /** Folder of daily files of public data, served under `/data`. */
+  readonly publicData?: string | undefined;
 }
 
 export interface Gateway {
@@ -152,6 +155,9 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   }
   if (options.packageFiles !== undefined) {
     await servePackageFiles(app, options.packageFiles, options.addressLimits);
+  }
+  if (options.publicData !== undefined) {
+    servePublicData(app, options.publicData, options.addressLimits);
   }
   options.streams?.attach(app.server, context, addressOf, options.origins, (request) =>
     connections.mayUpgrade(request),

@@ -6,18 +6,26 @@ import {
   type AckCells,
   ackCells,
   CODECS,
+  type Entry,
   orderCells,
   PLACEMENT_COLUMNS,
 } from "../history/row-codecs.js";
-import { bytesOfWords, type RowOffset, type RowSink, type RowTable } from "../history/rows.js";
+import type { RowOffset, RowSink, RowTable } from "../history/rows.js";
 import type { Cell } from "../history/sqlite.js";
-import { isArchived } from "./archive-tables.js";
+import { isArchived, isWrittenOnce } from "./archive-tables.js";
 
 /** By table of the store. */
 export type CollectedRows = ReadonlyMap<string, readonly (readonly Cell[])[]>;
 
 const IS_ARCHIVED = TABLES.map(isArchived);
+const IS_WRITTEN_ONCE = TABLES.map((name) => isWrittenOnce(CODECS[name].table ?? ""));
 const NO_ACK: readonly Cell[] = Array<null>(PLACEMENT_COLUMNS).fill(null);
+
+interface TableRows {
+  readonly once: Entry[];
+  /** By key. */
+  readonly latest: Map<string, Entry>;
+}
 
 interface CollectedOrder {
   words: Buffer;
@@ -26,7 +34,7 @@ interface CollectedOrder {
 }
 
 export class ArchiveRows implements RowSink {
-  private readonly rows = new Map<TableName, Map<string, { key: Buffer; value: Buffer }>>();
+  private readonly rows = new Map<TableName, TableRows>();
   private readonly orders = new Map<number, CollectedOrder>();
   private readonly acks: (readonly Cell[])[] = [];
   /** Of the command whose order comes next. */
@@ -34,7 +42,7 @@ export class ArchiveRows implements RowSink {
 
   put({ number }: RowTable, key: Uint8Array, value: Uint8Array): void {
     if (IS_ARCHIVED[number] !== true) return;
-    this.add(TABLES[number]!, Buffer.from(key), Buffer.from(value));
+    this.add(number, Buffer.from(key), Buffer.from(value));
   }
 
   putWords(
@@ -46,8 +54,9 @@ export class ArchiveRows implements RowSink {
     length = words.length,
   ): void {
     if (IS_ARCHIVED[number] !== true) return;
-    const value = bytesOfWords(Array.from({ length }, (_, i) => words[i]!));
-    this.add(TABLES[number]!, keyOf(group, place, ordinal), value);
+    const value = new Float64Array(length);
+    for (let i = 0; i < length; i++) value[i] = words[i]!;
+    this.add(number, keyOf(group, place, ordinal), Buffer.from(value.buffer));
   }
 
   overwrite(
@@ -64,13 +73,14 @@ export class ArchiveRows implements RowSink {
   /** What was collected since the last call. */
   take(): CollectedRows {
     const taken = new Map<string, readonly (readonly Cell[])[]>();
-    for (const [name, rows] of this.rows) {
+    for (const [name, { once, latest }] of this.rows) {
       const { table, cells } = CODECS[name];
-      if (table !== null)
-        taken.set(
-          table,
-          Array.from(rows.values(), (row) => cells(row.key, row.value)),
-        );
+      if (table === null) continue;
+      const entries = [...once, ...latest.values()];
+      taken.set(
+        table,
+        entries.map(({ key, value }) => cells(key, value)),
+      );
     }
     if (this.orders.size > 0) {
       taken.set(
@@ -84,7 +94,8 @@ export class ArchiveRows implements RowSink {
     return taken;
   }
 
-  private add(table: TableName, key: Buffer, value: Buffer): void {
+  private add(number: number, key: Buffer, value: Buffer): void {
+    const table = TABLES[number]!;
     if (table === "acks") {
       const ack = ackCells(key, value);
       if (ack.isPlacement) this.placement = ack;
@@ -97,10 +108,11 @@ export class ArchiveRows implements RowSink {
     }
     let rows = this.rows.get(table);
     if (rows === undefined) {
-      rows = new Map();
+      rows = { once: [], latest: new Map() };
       this.rows.set(table, rows);
     }
-    rows.set(key.toString("latin1"), { key, value });
+    if (IS_WRITTEN_ONCE[number] === true) rows.once.push({ key, value });
+    else rows.latest.set(key.toString("latin1"), { key, value });
   }
 
   private addOrder(words: Buffer): void {

@@ -49,6 +49,10 @@ const ORDER_IDS: ReadonlySet<string> = new Set([
   "ack_rows.order_id",
 ]);
 
+export function isWrittenOnce(table: string): boolean {
+  return WRITTEN_ONCE.has(table);
+}
+
 export function isArchived(table: TableName): boolean {
   return CODECS[table].table !== null && table !== "changes";
 }
@@ -81,7 +85,7 @@ function tableOf(database: Database, name: string): ArchiveTable {
     columns,
     key,
     day: DAYS[name] ?? null,
-    changing: WRITTEN_ONCE.has(name) ? null : changing,
+    changing: isWrittenOnce(name) ? null : changing,
   };
 }
 

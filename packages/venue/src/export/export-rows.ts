@@ -5,6 +5,7 @@
  */
 import { JournalDamaged } from "@perpgate/journal";
 import type { CandlePrice, Resolution } from "@perpgate/protocol/core";
+import type { ReadStore } from "../history/history-store.js";
 import { AT_FILL, FILL_STEP } from "../history/ledger-projection.js";
 import { type Cell, type Database, prepare } from "../history/sqlite.js";
 import { dataFolder } from "../recovery/data-folder.js";
@@ -80,12 +81,61 @@ export interface OpenExport {
   close(): void;
 }
 
+/** What a folder's store has to export. */
+export interface ExportSpan {
+  /** In the order of their listing. */
+  readonly symbols: readonly string[];
+  /** Of the first sealed block, and of the last: rows before the last one's time are complete. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 /** @throws {StoreUnusable} */
-export function openExport(directory: string, query: ExportQuery): OpenExport {
+export function exportSpan(directory: string): ExportSpan {
+  const store = storeOf(directory);
+  try {
+    const { environment } = store;
+    const timeOf = (which: string) => {
+      const sql = `SELECT time FROM block_rows ORDER BY number ${which} LIMIT 1`;
+      return Number(prepare(environment, sql).get()?.[0] ?? 0);
+    };
+    return { symbols: symbolsOf(environment), fromMs: timeOf("ASC"), toMs: timeOf("DESC") };
+  } finally {
+    store.close();
+  }
+}
+
+function storeOf(directory: string): ReadStore {
   const folder = dataFolder(directory);
   const log = inspect(folder.journal);
   if (log instanceof JournalDamaged) throw log;
-  const store = openStore(folder.history, log.logId);
+  return openStore(folder.history, log.logId);
+}
+
+function symbolsOf(database: Database): string[] {
+  return prepare(database, "SELECT symbol FROM markets ORDER BY market").all().flat().map(String);
+}
+
+/** The first sealed block with that time or a later one; undefined: none. */
+function firstBlockFrom(database: Database, timeMs: number): readonly Cell[] | undefined {
+  const [newest = 0] = prepare(database, "SELECT max(number) FROM block_rows").get() ?? [];
+  const block = prepare(database, "SELECT first, last, time FROM block_rows WHERE number = ?");
+  let found: readonly Cell[] | undefined;
+  for (let [low, high] = [1, Number(newest)]; low <= high; ) {
+    const middle = Math.floor((low + high) / 2);
+    const cells = block.get(middle);
+    if (cells === undefined || Number(cells[2]) < timeMs) low = middle + 1;
+    else {
+      found = cells;
+      high = middle - 1;
+    }
+  }
+  return found;
+}
+
+/** @throws {StoreUnusable} */
+export function openExport(directory: string, query: ExportQuery): OpenExport {
+  const store = storeOf(directory);
   const columns = exportColumns(query.kind, isOwn(query.kind) && query.account === undefined);
   const rows = rowsOf(store.environment, query, columns);
   return { columns, rows, close: () => store.close() };
@@ -99,16 +149,20 @@ function* rowsOf(
 ): Generator<ExportRow> {
   const { kind, fromMs, toMs, symbol, account, resolution } = query;
   const { from, order, time = "time_ms" } = sourceOf(query);
-  const listed = prepare(database, "SELECT symbol FROM markets ORDER BY market").all().flat();
-  for (const market of isOwn(kind) ? [symbol] : listed) {
+  // Rows of trades are found by position, not by time.
+  const first = kind === "trades" ? firstBlockFrom(database, fromMs)?.[0] : undefined;
+  const last = kind === "trades" ? firstBlockFrom(database, toMs)?.[1] : undefined;
+  for (const market of isOwn(kind) ? [symbol] : symbolsOf(database)) {
     if (symbol !== undefined && market !== symbol) continue;
     const values: Cell[] = [fromMs, toMs];
     let where = `${time} >= ? AND ${time} < ?`;
-    const only = (column: string, value: Cell | undefined) => {
+    const only = (column: string, value: Cell | undefined, is = "=") => {
       if (value === undefined) return;
-      where += ` AND ${column} = ?`;
+      where += ` AND ${column} ${is} ?`;
       values.push(value);
     };
+    only("position", first, ">=");
+    only("position", last, "<=");
     only("symbol", market);
     only("account", isOwn(kind) ? account : undefined);
     only("resolution", kind === "candles" ? resolution : undefined);

@@ -1,0 +1,208 @@
+/**
+ * `perpgate publish`: public data of a data folder as files, a folder for each UTC day that is over: trades, and
+ * candles of a minute of trades, mark and index, and funding rates, by market. A day that is there stays as it is.
+ *
+ * A day's folder gets its name when it is complete and on disk, and the index names it after that.
+ */
+
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { JournalError } from "@perpgate/journal";
+import type { CandlePrice } from "@perpgate/protocol/core";
+import {
+  type ExportKind,
+  type ExportRow,
+  exportSpan,
+  NothingToVerify,
+  openExport,
+  StoreUnusable,
+} from "@perpgate/venue";
+import { isSystemError, StartError } from "../cli/start-error.js";
+import { dataFolderOf } from "../operator/data-option.js";
+import { endSteps, showStep } from "../operator/verify.js";
+import { writeRows } from "./row-writer.js";
+
+export interface PublishOptions {
+  readonly to: string;
+  readonly data?: string;
+  readonly json?: boolean;
+}
+
+interface Dataset {
+  /** In the names of its files. */
+  readonly name: string;
+  readonly kind: ExportKind;
+  readonly price: CandlePrice;
+}
+
+const RESOLUTION = "1m";
+const DATASETS: readonly Dataset[] = [
+  { name: "trades", kind: "trades", price: "trades" },
+  { name: "candles-1m", kind: "candles", price: "trades" },
+  { name: "mark-candles-1m", kind: "candles", price: "mark" },
+  { name: "index-candles-1m", kind: "candles", price: "index" },
+  { name: "funding", kind: "funding", price: "trades" },
+];
+const DAY_MS = 86_400_000;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const INDEX = "index.json";
+
+interface PublishedFile {
+  readonly file: string;
+  readonly symbol: string;
+  readonly data: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+export async function publish(options: PublishOptions): Promise<number> {
+  const to = resolve(options.to);
+  try {
+    const made = await publishDays(dataFolderOf(options), to);
+    const text = made.length === 0 ? "no day is new" : `published ${made.join(", ")}`;
+    const shown = options.json === true ? JSON.stringify({ folder: to, days: made }) : text;
+    process.stdout.write(`${shown}\n`);
+    return 0;
+  } catch (error) {
+    const isKnown =
+      error instanceof StoreUnusable ||
+      error instanceof NothingToVerify ||
+      error instanceof JournalError;
+    throw isKnown || isSystemError(error) ? new StartError(error.message) : error;
+  } finally {
+    endSteps();
+  }
+}
+
+/** Returns the days that were made. */
+async function publishDays(data: string, to: string): Promise<readonly string[]> {
+  const { symbols, fromMs, toMs } = exportSpan(data);
+  mkdirSync(to, { recursive: true });
+  const made: string[] = [];
+  // The last day is not over before a block of the next one is stored.
+  for (let day = Math.floor(fromMs / DAY_MS); (day + 1) * DAY_MS <= toMs; day++) {
+    const name = new Date(day * DAY_MS).toISOString().slice(0, 10);
+    if (existsSync(join(to, name))) continue;
+    showStep(name);
+    await makeDay(data, to, name, symbols, day * DAY_MS);
+    made.push(name);
+  }
+  if (made.length > 0 || !existsSync(join(to, INDEX))) writeIndex(to);
+  return made;
+}
+
+async function makeDay(
+  data: string,
+  to: string,
+  day: string,
+  symbols: readonly string[],
+  fromMs: number,
+): Promise<void> {
+  const folder = join(to, `.${day}.part`);
+  // Of a call that was stopped.
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  const files: PublishedFile[] = [];
+  for (const symbol of symbols) {
+    for (const dataset of DATASETS) {
+      const made = await makeFile(data, folder, symbol, dataset, fromMs);
+      if (made.rows > 0) files.push(made);
+      else rmSync(join(folder, made.file));
+    }
+  }
+  writeFileSync(join(folder, INDEX), text({ day, files }));
+  for (const name of readdirSync(folder)) sync(join(folder, name));
+  sync(folder);
+  renameSync(folder, join(to, day));
+  sync(to);
+}
+
+async function makeFile(
+  data: string,
+  folder: string,
+  symbol: string,
+  { name, kind, price }: Dataset,
+  fromMs: number,
+): Promise<PublishedFile> {
+  const file = `${symbol}-${name}.csv.gz`;
+  const [plain, packed] = [join(folder, "rows.csv"), join(folder, file)];
+  const toMs = fromMs + DAY_MS;
+  const query = { kind, fromMs, toMs, symbol, resolution: RESOLUTION, price } as const;
+  const { columns, rows, close } = openExport(data, query);
+  const counter = { rows: 0 };
+  try {
+    await writeRows("csv", columns, counted(rows, counter), plain);
+  } finally {
+    close();
+  }
+  await pipeline(createReadStream(plain), createGzip(), createWriteStream(packed));
+  rmSync(plain);
+  const bytes = statSync(packed).size;
+  return { file, symbol, data: name, rows: counter.rows, bytes, sha256: await hashOf(packed) };
+}
+
+async function* counted(
+  rows: Iterable<ExportRow>,
+  counter: { rows: number },
+): AsyncGenerator<ExportRow> {
+  for (const row of rows) {
+    counter.rows++;
+    yield row;
+  }
+}
+
+/** Of all days that are there, with the hash of the index of each. */
+function writeIndex(to: string): void {
+  const days = readdirSync(to)
+    .filter((name) => DAY.test(name))
+    .sort()
+    .map((day) => {
+      const index = `${day}/${INDEX}`;
+      const sha256 = createHash("sha256")
+        .update(readFileSync(join(to, index)))
+        .digest("hex");
+      return { day, index, sha256 };
+    });
+  const part = join(to, `.${INDEX}.part`);
+  writeFileSync(part, text({ days }));
+  sync(part);
+  renameSync(part, join(to, INDEX));
+  sync(to);
+}
+
+async function hashOf(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(file), hash);
+  return hash.digest("hex");
+}
+
+function text(value: object): string {
+  return `${JSON.stringify(value, null, 1)}\n`;
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
