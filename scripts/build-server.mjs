@@ -39,8 +39,7 @@ const MARKS = [
 const LEFT_OUT = [/^sodium-native$/, /^@node-rs\//];
 
 /** A thread's or a process's module: the second argument, in the folder of its caller. */
-const STARTED =
-  /\b(?:start(?:Worker|Child|Process)|edgeModule)\(\s*"[\w-]+",\s*"\.\/([\w-]+\.js)"/g;
+const STARTED = /\b(?:start(?:Worker|Child)|venueModule)\(\s*"[\w-]+",\s*"\.\/([\w-]+\.js)"/g;
 
 const started = {
   name: "started",

@@ -1,7 +1,7 @@
 /** What a process needs to serve the contract of a venue over HTTP and WebSockets. */
 
 export { RpcContractWallets } from "./auth/contract-wallets.js";
-export { MIN_NONCE_KEY_BYTES, NonceIssuer } from "./auth/nonce-issuer.js";
+export { NonceIssuer } from "./auth/nonce-issuer.js";
 export type { SignInRules } from "./auth/sign-in.js";
 export { Edge } from "./edge.js";
 export type { TrustedProxies } from "./http/client-address.js";

@@ -1,6 +1,5 @@
 /** The composition root: settings in; a supervisor with a core, edges, bots and metrics out. */
 
-import { availableParallelism } from "node:os";
 import type { BotLog } from "@perpgate/bots/settings";
 import type { BridgeConfig } from "@perpgate/bridge";
 import type { Logger } from "pino";
@@ -12,6 +11,7 @@ import type { Accepted } from "./options.js";
 import { pageFolderOf } from "./page-folder.js";
 import { refuseTakenPorts } from "./ports.js";
 import { openProcess } from "./process-metrics.js";
+import type { ForkedVenue } from "./processes/forked.js";
 import { type Started, Supervisor } from "./processes/supervisor.js";
 import type { Settings } from "./settings.js";
 import { nonceKeyOf, signInRulesOf } from "./sign-in-settings.js";
@@ -30,10 +30,9 @@ export interface RunningPerpgate extends Started {
   readonly bots: BotsState;
 }
 
-const MOST_EDGES = 8;
-
 /** Resolves once it serves. From then on the process ends with its core, or after a signal. */
 export async function serve(
+  forked: ForkedVenue,
   settings: Settings,
   version: string,
   accepted: Accepted,
@@ -46,12 +45,11 @@ export async function serve(
   await refuseTakenPorts(settings);
   // Standard output is for the banner.
   const own = openProcess("supervisor", settings.logLevel);
-  const processes = {
-    edges: edgesOf(settings),
+  const beginnings = {
     core: { settings, accepted, attestorKey },
     edge: { settings, version, signIn, nonceKey: nonceKeyOf(settings), page },
   };
-  const supervisor = new Supervisor(processes, own);
+  const supervisor = new Supervisor(forked, beginnings, own);
   onStopSignal(() => supervisor.stop());
   const started = await supervisor.started();
   const place = { url: started.url, isOurs: () => supervisor.isFirst };
@@ -73,11 +71,6 @@ export async function serve(
     bridge: bridging,
     bots: bots.state,
   };
-}
-
-/** By default one for each processor that the core leaves. */
-function edgesOf({ edges }: Settings): number {
-  return edges ?? Math.min(MOST_EDGES, Math.max(1, availableParallelism() - 1));
 }
 
 function botLogOf(log: Logger): BotLog {

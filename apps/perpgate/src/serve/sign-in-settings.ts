@@ -8,7 +8,8 @@
 
 import { randomBytes } from "node:crypto";
 import { isIP } from "node:net";
-import { MIN_NONCE_KEY_BYTES, type SignInRules } from "@perpgate/gateway";
+import type { SignInRules } from "@perpgate/gateway";
+import { MIN_NONCE_KEY_BYTES } from "@perpgate/gateway/limits";
 import { StartError } from "../cli/start-error.js";
 import type { Settings } from "./settings.js";
 

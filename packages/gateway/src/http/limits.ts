@@ -3,6 +3,7 @@
  * time-out. Node checks for overdue requests every `timeoutCheckIntervalMs`.
  */
 
+export { MIN_NONCE_KEY_BYTES } from "../auth/nonce-issuer.js";
 export { DEFAULT_BOUND_SESSION_MS } from "../auth/siwe-rules.js";
 export { DEFAULT_LIMITS, type LimitSettings } from "../limits/limit-settings.js";
 export {

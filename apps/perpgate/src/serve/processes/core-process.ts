@@ -34,7 +34,7 @@ runSupervised<CoreData, ToCore, FromCore>((data, send) => {
   let metrics = async (): Promise<string | undefined> => undefined;
 
   async function run(): Promise<void> {
-    const { startCore } = await import("../core.js");
+    const { startCore } = await loaded;
     const leave = (): void => send({ kind: "leave" });
     const core = await startCore({ ...data, leave }, exit);
     metrics = core.metrics;
@@ -67,3 +67,6 @@ runSupervised<CoreData, ToCore, FromCore>((data, send) => {
     signaled: () => send({ kind: "leave" }),
   };
 });
+
+/** Before the first message. */
+const loaded = import("../core.js");

@@ -55,8 +55,7 @@ class EdgeProcess {
   }
 
   private async run(): Promise<void> {
-    // Loaded while the core starts.
-    const { startEdge } = await import("../edge.js");
+    const { startEdge } = await loaded;
     const folder = await this.folder;
     const edge = await startEdge(
       { ...this.data, folder },
@@ -125,3 +124,6 @@ runSupervised<EdgeData, ToEdge, FromEdge>((data, send) => {
     lost: () => process.exit(1),
   };
 });
+
+/** Before the first message. */
+const loaded = import("../edge.js");

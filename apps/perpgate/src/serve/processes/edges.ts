@@ -4,9 +4,9 @@
  * not answer is killed, so that the system closes its clients' sockets and they go on at another.
  */
 
-import cluster from "node:cluster";
-import { builtModule } from "@perpgate/journal/worker";
+import type { ChildProcess } from "node:child_process";
 import type { Logger } from "pino";
+import { forkEdge } from "./forked.js";
 import type { EdgeData, FromEdge, ToEdge } from "./messages.js";
 import { SupervisedProcess } from "./supervised-process.js";
 
@@ -19,7 +19,8 @@ const PING_MS = 500;
 const LOST_PINGS = 4;
 
 export interface EdgesOptions {
-  readonly count: number;
+  /** Begun, and waiting for their data. */
+  readonly forked: readonly ChildProcess[];
   readonly data: Omit<EdgeData, "name">;
   readonly log: Logger;
   /** Collects the metrics of all processes; undefined if that fails. */
@@ -55,17 +56,9 @@ export class Edges {
     this.listening = new Promise((resolve) => {
       this.onListening = resolve;
     });
-    cluster.schedulingPolicy = cluster.SCHED_NONE;
-    cluster.setupPrimary({
-      exec: edgeModule("edge", "./edge-process.js", import.meta.url),
-      args: [],
-      // Standard output is the banner's.
-      stdio: ["ignore", "ignore", "inherit", "ipc"],
-      serialization: "advanced",
-    });
-    for (let at = 1; at <= options.count; at++) {
-      this.restarts.set(`edge-${at}`, 0);
-      this.start(`edge-${at}`);
+    for (const [at, child] of options.forked.entries()) {
+      this.restarts.set(`edge-${at + 1}`, 0);
+      this.start(`edge-${at + 1}`, child);
     }
     this.pings = setInterval(() => this.ping(), PING_MS);
     this.pings.unref();
@@ -112,12 +105,12 @@ export class Edges {
     for (const pause of this.pauses) clearTimeout(pause);
   }
 
-  private start(name: string): void {
+  private start(name: string, child: ChildProcess): void {
     const { data } = this.options;
     const edge: Edge = {
       process: new SupervisedProcess<ToEdge, FromEdge>(
         name,
-        cluster.fork().process,
+        child,
         { ...data, name, settings: { ...data.settings, port: this.port } },
         (message) => this.receive(edge, message),
       ),
@@ -156,7 +149,7 @@ export class Edges {
 
   private onEdgeListening(edge: Edge, url: string): void {
     edge.isListening = true;
-    if (this.url !== undefined || this.running < this.options.count) return;
+    if (this.url !== undefined || this.running < this.options.forked.length) return;
     this.url = url;
     this.onListening(url);
   }
@@ -178,7 +171,7 @@ export class Edges {
     this.options.log.warn({ edge: name, how, pauseMs }, "an edge has ended; it is started again");
     const pause = setTimeout(() => {
       this.pauses.delete(pause);
-      this.start(name);
+      this.start(name, forkEdge());
     }, pauseMs);
     this.pauses.add(pause);
   }
@@ -194,9 +187,4 @@ export class Edges {
       edge.process.send({ kind: "ping" });
     }
   }
-}
-
-/** Named as `startChild`, so that the bundle contains the module. */
-function edgeModule(_name: string, module: string, importer: string): string {
-  return builtModule(module, importer).pathname;
 }

@@ -4,14 +4,13 @@
  * ends the edges first.
  */
 
-import { fork } from "node:child_process";
 import { MetricsText, mergedMetrics } from "@perpgate/gateway/metrics";
-import { builtModule } from "@perpgate/journal/worker";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { writeError } from "../exit/write-error.js";
 import type { OwnProcess } from "../process-metrics.js";
 import { Edges } from "./edges.js";
+import type { ForkedVenue } from "./forked.js";
 import { measureEdges } from "./measure-edges.js";
 import type { CoreData, CoreFacts, EdgeData, FromCore, ToCore } from "./messages.js";
 import { type Ending, SupervisedProcess } from "./supervised-process.js";
@@ -23,8 +22,8 @@ const SLACK_MS = 5_000;
 /** For edges to answer what the core has left, and end. */
 const FAILURE_MS = 2_000;
 
-export interface Processes {
-  readonly edges: number;
+/** What they begin with. */
+export interface Beginnings {
   readonly core: CoreData;
   readonly edge: Omit<EdgeData, "name">;
 }
@@ -52,17 +51,14 @@ export class Supervisor {
   /** Resolves once what uses the edges as a client has stopped. */
   private beforeEdges: () => Promise<void> = async () => undefined;
 
-  constructor({ edges: count, core, edge }: Processes, { log, metrics }: OwnProcess) {
+  constructor(forked: ForkedVenue, { core, edge }: Beginnings, { log, metrics }: OwnProcess) {
     this.log = log;
     this.drainGraceMs = core.settings.http.drainGraceMs;
-    this.core = new SupervisedProcess<ToCore, FromCore>(
-      "core",
-      startProcess("core", "./core-process.js", import.meta.url),
-      core,
-      (message) => this.receive(message),
+    this.core = new SupervisedProcess<ToCore, FromCore>("core", forked.core, core, (message) =>
+      this.receive(message),
     );
     this.edges = new Edges({
-      count,
+      forked: forked.edges,
       data: edge,
       log,
       metricsPage: () => this.metricsText.read().then(String, () => undefined),
@@ -153,14 +149,6 @@ export class Supervisor {
     if (core === undefined) throw new Error("the core does not answer");
     return mergedMetrics([core, ...edges, text]);
   }
-}
-
-function startProcess(_name: string, module: string, importer: string) {
-  return fork(builtModule(module, importer), {
-    // Standard output is the banner's.
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-    serialization: "advanced",
-  });
 }
 
 function endBy(signal: NodeJS.Signals): void {
