@@ -6,9 +6,9 @@
  * connections, because the speed of a shared machine changes within seconds.
  */
 import { generateKeyPairSync } from "node:crypto";
-import { inFolder, withGateway, withPeer } from "./harness/gateway.js";
+import { type Gateway, inFolder, processorMs, withGateway, withPeer } from "./harness/gateway.js";
 import { signInMany } from "./harness/http.js";
-import { type OpenLane, startReaders, withLoad } from "./harness/load.js";
+import { type LoadLane, type OpenLane, startReaders, withLoad } from "./harness/load.js";
 import type { LaneOptions } from "./harness/load-driver.js";
 import { parseOptions } from "./harness/options.js";
 import { inTurns, median, medianRatio, Report } from "./harness/report.js";
@@ -33,19 +33,64 @@ const report = new Report("orders");
 
 type Server = Pick<LaneOptions, "address" | "send">;
 
+/** Processor time so far, in milliseconds. */
+type Spent = () => Readonly<Record<string, number>>;
+interface Floor extends Server {
+  readonly spent: Spent;
+}
+interface Venue {
+  readonly server: Server;
+  readonly spent: Spent;
+}
+
 /** The floor, with the one key that it knows. */
-function withFloor(run: (floor: Server) => Promise<void>): Promise<void> {
+function withFloor(run: (floor: Floor) => Promise<void>): Promise<void> {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const publicKeyPem = publicKey.export({ type: "spki", format: "pem" }).toString();
   const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   const send = [{ token: "t".repeat(43), privateKeyPem }];
   return inFolder("floor", (folder) =>
-    withPeer(["floor", publicKeyPem, folder], (port) => run({ address: { port }, send })),
+    withPeer(["floor", publicKeyPem, folder], (port, { process: { pid = 0 } }) =>
+      run({ address: { port }, send, spent: () => ({ all: processorMs(pid) }) }),
+    ),
   );
 }
 
+/** Microseconds an order of a turn. */
+interface Turn {
+  readonly perSecond: number;
+  readonly micros: Readonly<Record<string, number>>;
+}
+
+async function turnOf(lane: LoadLane, spent: Spent): Promise<Turn> {
+  const count = options.number("count");
+  const before = spent();
+  const { perSecond } = await lane.saturate(count);
+  const micros = Object.entries(spent()).map(([part, ms]) => [
+    part,
+    ((ms - (before[part] ?? 0)) * 1_000) / count,
+  ]);
+  return { perSecond, micros: Object.fromEntries(micros) };
+}
+
+/** Processor time of an order over REST: the core, the edges, and both against the floor. */
+function reportMicros(floor: readonly Turn[], rest: readonly Turn[]): void {
+  const microsOf = (turns: readonly Turn[], part: string): number[] =>
+    turns.map(({ micros }) => micros[part] ?? 0);
+  const least = microsOf(floor, "all");
+  const both = rest.map(({ micros }) => (micros.core ?? 0) + (micros.edges ?? 0));
+  report.add("floor, processor time of an order", median(least), "µs");
+  const add = (name: string, micros: readonly number[], bar: string, ratio?: number): void =>
+    report.add(`REST, processor time of an order, ${name}`, median(micros), "µs", bar, ratio);
+  add("core's main thread", microsOf(rest, "coreMain"), "bar 60");
+  add("core", microsOf(rest, "core"), "bar 110");
+  add("edges", microsOf(rest, "edges"), "");
+  add("core and edges", both, "floor, bar 1.35", medianRatio(both, least));
+}
+
 /** Returns the orders per second of the gateway over REST. */
-async function saturation(floor: Server, gateway: Server, open: OpenLane): Promise<number> {
+async function saturation(floor: Floor, venue: Venue, open: OpenLane): Promise<number> {
+  const { server: gateway, spent } = venue;
   const connections = CONNECTIONS;
   const lanes = [
     await open({ ...floor, connections }),
@@ -58,10 +103,13 @@ async function saturation(floor: Server, gateway: Server, open: OpenLane): Promi
     "orders: saturation",
     options.number("turns"),
     lanes,
-    async (lane) => (await lane.saturate(options.number("count"))).perSecond,
+    (lane) => turnOf(lane, lane === lanes[0] ? floor.spent : spent),
   );
-  const add = (metric: string, rates = least!, against?: string, others = rates): void => {
-    const ratio = against === undefined ? undefined : medianRatio(rates, others);
+  reportMicros(least!, rest!);
+  const add = (metric: string, turns = least!, against?: string, others = turns): void => {
+    const rates = turns.map(({ perSecond }) => perSecond);
+    const otherRates = others.map(({ perSecond }) => perSecond);
+    const ratio = against === undefined ? undefined : medianRatio(rates, otherRates);
     report.add(metric, median(rates), "orders/s", against, ratio);
   };
   add(`floor, ${connections} connections`);
@@ -69,7 +117,7 @@ async function saturation(floor: Server, gateway: Server, open: OpenLane): Promi
   add(`${connections} sockets, 1 order in flight on each`, sockets, "REST", rest);
   const name = `${connections} sockets, ${SEVERAL} orders in flight on each`;
   add(name, several, "REST, bar 1.25", rest);
-  return median(rest!);
+  return median(rest!.map(({ perSecond }) => perSecond));
 }
 
 /** Latency at a fixed rate, half of what the gateway can take. */
@@ -99,17 +147,18 @@ async function halfOfSaturation(
   report.add("  lateness of the load, p99", late, "ms", against);
 }
 
-async function orders(floor: Server, port: number): Promise<void> {
-  const address = { port };
-  const gateway = { address, send: await signInMany(address, CONNECTIONS) };
+async function orders(floor: Floor, gateway: Gateway): Promise<void> {
+  const address = { port: gateway.port };
+  const server = { address, send: await signInMany(address, CONNECTIONS) };
   const reader = await startReaders(address, 1, "book.BTCUSD");
   await withLoad(async (open) => {
-    const rate = await saturation(floor, gateway, open);
-    await halfOfSaturation(floor, gateway, open, Math.floor(rate / 2));
+    const venue = { server, spent: () => gateway.processorMsOfParts };
+    const rate = await saturation(floor, venue, open);
+    await halfOfSaturation(floor, server, open, Math.floor(rate / 2));
   }).finally(() => reader.stop());
 }
 
 await report.step("floor and gateway", () =>
-  withFloor((floor) => withGateway(({ port }) => orders(floor, port))),
+  withFloor((floor) => withGateway((gateway) => orders(floor, gateway))),
 );
 report.print(options.has("json"));

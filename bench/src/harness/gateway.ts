@@ -112,15 +112,15 @@ export class Gateway {
     return this.processes.reduce((sum, pid) => sum + processorMs(pid), 0);
   }
 
-  /** That of the core's main thread, of the core, and of the edges. */
+  /** Processor time so far of the core's main thread, of the core, and of the edges. */
   get processorMsOfParts() {
     const sum = (module: string) =>
       processesOf(module, this.child.pid ?? 0).reduce((ms, pid) => ms + processorMs(pid), 0);
     const [core = 0] = processesOf("core-process.js", this.child.pid ?? 0);
     return {
-      coreMainMs: taskMs(core, core),
-      coreMs: sum("core-process.js"),
-      edgesMs: sum("edge-process.js"),
+      coreMain: taskMs(core, core),
+      core: sum("core-process.js"),
+      edges: sum("edge-process.js"),
     };
   }
 

@@ -300,13 +300,13 @@ describe.skipIf(isWithoutNatsServer())("a cluster under load", { timeout: TIMEOU
         const gateway = cluster.gateway(1);
         load.hurry(gateway.url);
         await load.more(20);
-        gateway.process.signalCore("SIGSTOP");
+        gateway.process.signalAll("SIGSTOP");
         expect(load.calm()).toBeGreaterThan(0);
         // Nobody waits for that long at a gateway that does not answer.
         if (ms > PATIENCE_MS) load.leave(gateway.url);
         await delay(ms);
         if (ms > GONE_MS) await untilWriters(cluster.gateway(0), without(gateway));
-        gateway.process.signalCore("SIGCONT");
+        gateway.process.signalAll("SIGCONT");
         await untilWriters(cluster.gateway(0), ALL);
         await load.only(cluster.urls);
         return gateway.name;

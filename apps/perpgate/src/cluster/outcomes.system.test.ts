@@ -452,7 +452,7 @@ describe.skipIf(isWithoutNatsServer())("clocks", { timeout: 2 * TIMEOUT }, () =>
     const isReady = async () => (await wrong.notReadyReason()) === undefined;
     await until(isAhead, SLOWLY);
     // Its clock is right from now on.
-    wrong.process.signalCore("SIGUSR2");
+    wrong.process.signalAll("SIGUSR2");
     await until(isReady, SLOWLY);
     for (const other of others) await other.stop();
     const { time } = await wrong.status();

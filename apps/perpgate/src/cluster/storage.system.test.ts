@@ -190,7 +190,7 @@ describe.skipIf(isWithoutNatsServer())("storage of a cluster", { timeout: TIMEOU
     }
     // Connected to the third server, both asleep until it is over.
     await load.only([0, 1].map((member) => cluster.gateway(member).url));
-    cluster.gateway(2).process.signalCore("SIGSTOP");
+    cluster.gateway(2).process.signalAll("SIGSTOP");
     await load.more(20);
     await beforeLoss();
     third.pause();
@@ -287,7 +287,7 @@ describe.skipIf(isWithoutNatsServer())("storage of a cluster", { timeout: TIMEOU
     // Later the third server may lead, which has the lost history.
     const taken = await streamFrom(first);
     cluster.nats.servers[2]?.resume();
-    cluster.gateway(2).process.signalCore("SIGCONT");
+    cluster.gateway(2).process.signalAll("SIGCONT");
     await expectStopped(cluster.gateway(2));
     expect(again.status, JSON.stringify(again.body)).toBe(200);
     const { ackNonce, orderId, leaf } = again.body;

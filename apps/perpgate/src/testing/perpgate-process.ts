@@ -161,12 +161,15 @@ export class PerpgateProcess {
 
   /** All of its processes, as when a machine fails. */
   killAll(): void {
+    this.signalAll("SIGKILL");
+  }
+
+  /** To all of its processes: as what happens to a machine. */
+  signalAll(name: NodeJS.Signals): void {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
-    const all = descendantsOf(this.pid);
-    this.child.kill("SIGKILL");
-    for (const pid of all) {
+    for (const pid of [this.pid, ...descendantsOf(this.pid)]) {
       try {
-        process.kill(pid, "SIGKILL");
+        process.kill(pid, name);
       } catch {
         // It has ended.
       }
