@@ -54,8 +54,10 @@ async function signedFolder(
     `urn:perpgate:session?key=${raw.toString("hex")}`,
   ]);
   const signature = await wallet.signMessage({ message });
+  // Signed by no key of the address: a contract has confirmed it, on the chain of the message.
+  const chain = changes.walletSignature === undefined ? {} : { contractChainId: 1 };
   const session = await submit(
-    { ...command, address, key },
+    { ...command, address, key, ...chain },
     {
       signed: Buffer.from(message),
       signature: changes.walletSignature ?? Buffer.from(signature.slice(2), "hex"),
