@@ -3,28 +3,14 @@
  * supervisor: nothing would start it again, or end it.
  */
 
-import { setFlagsFromString } from "node:v8";
 import { ProcessExit } from "../exit/process-exit.js";
 import type { CoreData, FromCore, ToCore } from "./messages.js";
 import { runSupervised } from "./supervised.js";
-
-/**
- * How far the heap may grow between two full collections, in percent of what is alive.
- *
- * The venue's own objects are some thirty megabytes, and an order leaves less than a kilobyte that
- * survives the young generation. V8's default growth is a quarter: at a steady 2,000 orders a second
- * it collects everything every five seconds, fifty milliseconds in which marking takes half of the
- * event loop and another core, and orders wait for ten to fifty. At 100 percent it does so every half
- * minute, for some forty megabytes of memory, and no longer shows in the 99th percentile.
- */
-const HEAP_GROWING_PERCENT = 100;
 
 /** How often a core of a cluster looks whether it is the first one. */
 const LOOK_EVERY_MS = 500;
 
 runSupervised<CoreData, ToCore, FromCore>((data, send) => {
-  // For all threads, from their next full collection on.
-  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const exit = ProcessExit.install();
   let stop: (withinMs: number) => void = () => exit.stopStart();
   let onEdgesEnded = (): void => undefined;
