@@ -130,12 +130,16 @@ export class PerpgateProcess {
     return Promise.race([this.ended, late]).finally(() => clearTimeout(timer));
   }
 
-  /** How long the core's main thread could have run and got no processor; 0 where the system does not say. */
+  /**
+   * How long the main threads of supervisor and core, which a start needs one after the other, could have
+   * run and got no processor; 0 where the system does not say.
+   */
   get starvedMs(): number {
-    const path = `/proc/${this.core}/schedstat`;
-    if (!existsSync(path)) return 0;
-    const [, waitedNs = "0"] = readFileSync(path, "utf8").split(" ");
-    return Number(waitedNs) / 1e6;
+    return [this.pid, ...processesOf("core-process.js", this.pid)]
+      .map((pid) => `/proc/${pid}/schedstat`)
+      .filter(existsSync)
+      .map((path) => Number(readFileSync(path, "utf8").split(" ")[1] ?? 0) / 1e6)
+      .reduce((sum, ms) => sum + ms, 0);
   }
 
   /** Of the process that was started: a venue's supervisor. */
