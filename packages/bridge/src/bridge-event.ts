@@ -1,6 +1,7 @@
 /** Events of attestors, for logs and metrics only. */
 
 import type { Chain } from "@perpgate/protocol";
+import type { WithdrawalVerdict } from "@perpgate/protocol/core";
 
 export type BridgeEvent =
   | {
@@ -81,6 +82,23 @@ export type BridgeEvent =
       readonly depositId: number;
       readonly retryAtMs: number;
       readonly error: unknown;
+    }
+  | {
+      /** A withdrawal was not judged, or not signed; others are not affected. */
+      readonly kind: "WithdrawalFailed";
+      readonly chain: Chain;
+      readonly withdrawalId: number;
+      /** The vault has another payment under its id. */
+      readonly isAlarm: boolean;
+      readonly reason: string;
+    }
+  | {
+      readonly kind: "WithdrawalVoted";
+      readonly chain: Chain;
+      readonly withdrawalId: number;
+      readonly verdict: WithdrawalVerdict;
+      /** Why the venue refused it; null: it is in the log. */
+      readonly reason: string | null;
     }
   | {
       readonly kind: "PollFailed";

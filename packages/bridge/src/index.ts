@@ -1,6 +1,6 @@
 /** Attestors: watch a chain, vote on a deposit. */
 
-export { Bridge } from "./attest/bridge.js";
+export { Bridge, type WithdrawalOptions } from "./attest/bridge.js";
 export { AttestorHealth } from "./attestor-health.js";
 export {
   newAttestorKey,
@@ -58,3 +58,13 @@ export {
   verifyVote,
   voteBytes,
 } from "./vote.js";
+export { SigningRecord, SigningRecordDamaged } from "./withdraw/signing-record.js";
+export {
+  type SigningConfig,
+  WithdrawalAttestor,
+} from "./withdraw/withdrawal-attestor.js";
+export type {
+  OpenWithdrawalPage,
+  SignedWithdrawalVote,
+  WithdrawalPort,
+} from "./withdraw/withdrawal-port.js";

@@ -20,16 +20,19 @@ import {
   fetchWithin,
   hexFromBytes,
   MAX_VOTES_PER_REQUEST,
+  OpenWithdrawals,
   type PendingDeposit,
   type QueueOrder,
   SIGNATURE_HEADER,
   TimeLimitError,
   VotesAnswer,
   voteText,
+  withdrawalVoteText,
 } from "@perpgate/protocol";
 import {
   getBridge,
   getDepositQueue,
+  getOpenWithdrawals,
   type Operation,
   submitDepositVotes,
 } from "@perpgate/protocol/operations";
@@ -42,6 +45,11 @@ import {
   VenueUnreachable,
 } from "./venue-port.js";
 import type { SignedVote } from "./vote.js";
+import type {
+  OpenWithdrawalPage,
+  SignedWithdrawalVote,
+  WithdrawalPort,
+} from "./withdraw/withdrawal-port.js";
 
 export interface RemoteVenueOptions {
   /** URLs of the gateways, such as `https://perpgate.example`. */
@@ -56,6 +64,7 @@ export interface RemoteVenueOptions {
 
 interface RequestParts {
   readonly body?: string;
+  readonly query?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly isVote?: boolean;
 }
@@ -67,9 +76,10 @@ const MAX_RESPONSE_BYTES = 8_388_608;
 /** Statuses below 500 that a retry may resolve. */
 const TEMPORARY = new Set([408, 425, 429]);
 
-export class RemoteVenue implements DepositPort {
+export class RemoteVenue implements DepositPort, WithdrawalPort {
   private readonly isBridge: ValidateFunction<BridgeInfo>;
   private readonly isQueue: ValidateFunction<DepositQueue>;
+  private readonly isOpenWithdrawals: ValidateFunction<OpenWithdrawals>;
   private readonly isVotesAnswer: ValidateFunction<VotesAnswer>;
   private venueId = "";
   /** How many times a request has moved to the next gateway. */
@@ -80,14 +90,12 @@ export class RemoteVenue implements DepositPort {
     const ajv = new Ajv();
     this.isBridge = ajv.compile<BridgeInfo>(BridgeInfo);
     this.isQueue = ajv.compile<DepositQueue>(DepositQueue);
+    this.isOpenWithdrawals = ajv.compile<OpenWithdrawals>(OpenWithdrawals);
     this.isVotesAnswer = ajv.compile<VotesAnswer>(VotesAnswer);
   }
 
   async terms(): Promise<VenueTerms> {
-    const [key] = this.options.keys.values();
-    // Signed, although it has no body: a signed read counts against the limit of attestors.
-    const headers = key === undefined ? {} : signatureOf("", key);
-    const { status, answer } = await this.request(getBridge, { headers });
+    const { status, answer } = await this.request(getBridge, { headers: this.signedRead() });
     if (status !== 200) throw new VenueUnreachable(errorIn(status, answer));
     if (!this.isBridge(answer) || answer.venueId === null) {
       throw new VenueUnreachable("the venue has no chain attestors, or another version");
@@ -148,6 +156,10 @@ export class RemoteVenue implements DepositPort {
   }
 
   async submit(votes: readonly SignedVote[]): Promise<readonly (string | null)[]> {
+    return this.send(votes.map(({ vote, signature }) => ({ text: voteText(vote), signature })));
+  }
+
+  private async send(votes: readonly WireVote[]): Promise<readonly (string | null)[]> {
     const refusals: (string | null)[] = [];
     for (const batch of batchesOf(votes)) {
       const { status, answer } = await this.request(submitDepositVotes, {
@@ -166,6 +178,37 @@ export class RemoteVenue implements DepositPort {
       refusals.push(...answer.refusals);
     }
     return refusals;
+  }
+
+  async openWithdrawals(chain: Chain, after: number): Promise<OpenWithdrawalPage> {
+    const query = `?chain=${chain}${after === 0 ? "" : `&after=${after}`}`;
+    const { status, answer } = await this.request(getOpenWithdrawals, {
+      query,
+      headers: this.signedRead(),
+    });
+    if (status !== 200) throw new VenueUnreachable(errorIn(status, answer));
+    if (!this.isOpenWithdrawals(answer)) {
+      throw new VenueUnreachable("the venue's open withdrawals are malformed");
+    }
+    const { withdrawals: rows, next } = answer;
+    if (next !== null && Number(next) <= after) {
+      throw new VenueUnreachable("the venue's open withdrawals do not advance");
+    }
+    return { rows, next: next === null ? null : Number(next) };
+  }
+
+  async submitOnWithdrawals(
+    votes: readonly SignedWithdrawalVote[],
+  ): Promise<readonly (string | null)[]> {
+    return this.send(
+      votes.map(({ vote, signature }) => ({ text: withdrawalVoteText(vote), signature })),
+    );
+  }
+
+  /** Signed, although it has no body: a signed read counts against the limit of attestors. */
+  private signedRead(): Readonly<Record<string, string>> {
+    const [key] = this.options.keys.values();
+    return key === undefined ? {} : signatureOf("", key);
   }
 
   private async page(
@@ -212,14 +255,14 @@ export class RemoteVenue implements DepositPort {
   private async ask(
     url: string,
     { method, path }: Operation,
-    { body, headers = {}, isVote = false }: RequestParts,
+    { body, query = "", headers = {}, isVote = false }: RequestParts,
   ): Promise<{ readonly status: number; readonly answer: unknown }> {
     const { timeoutMs, stop } = this.options;
     if (stop?.aborted === true) throw new VenueUnreachable("the attestor stops");
     const { status, text } = await fetchWithin(
       { timeoutMs, maxBytes: MAX_RESPONSE_BYTES, signal: isVote ? undefined : stop },
       (signal) =>
-        fetch(addressOf(url, path), {
+        fetch(addressOf(url, path, query), {
           method,
           headers:
             body === undefined ? headers : { "content-type": "application/json", ...headers },
@@ -253,8 +296,9 @@ function signatureOf(body: string, key: KeyObject): Readonly<Record<string, stri
 }
 
 /** Below the venue's address, which may have a path of its own. */
-function addressOf(url: string, path: string): URL {
+function addressOf(url: string, path: string, query: string): URL {
   const address = new URL(url);
+  address.search = query;
   address.pathname = address.pathname.replace(/\/+$/, "") + path;
   return address;
 }
@@ -310,12 +354,11 @@ interface WireVote {
 }
 
 /** Splits votes into requests within the size limit. */
-function batchesOf(votes: readonly SignedVote[]): WireVote[][] {
+function batchesOf(votes: readonly WireVote[]): WireVote[][] {
   const batches: WireVote[][] = [];
   let open: WireVote[] = [];
   let bytes = 0;
-  for (const { vote, signature } of votes) {
-    const entry = { text: voteText(vote), signature };
+  for (const entry of votes) {
     // Including the comma.
     const size = Buffer.byteLength(JSON.stringify(entry)) + 1;
     if (

@@ -24,6 +24,7 @@ export function observeBridge(
   const quiet = new RepeatFilter(clock);
   // Apart, because a successful poll ends the other repetitions.
   const disagreements = new RepeatFilter(clock);
+  const failures = new RepeatFilter(clock);
   return (event: BridgeEvent): void => {
     const { kind, chain, ...fields } = event;
     metrics(event, clock());
@@ -74,6 +75,17 @@ export function observeBridge(
         log.error({ chain, depositId, retryAtMs, err: error }, "a deposit could not be judged");
         return;
       }
+      case "WithdrawalFailed":
+        if (event.isAlarm) {
+          log.error({ chain, ...fields }, "ALARM: the vault has a payment that the log has not");
+        } else if (!failures.isRepeated({ attestor: event.withdrawalId, chain }, event.reason)) {
+          log.warn({ chain, ...fields }, "a withdrawal was not judged or not signed");
+        }
+        return;
+      case "WithdrawalVoted":
+        if (event.reason === null) log.info({ chain, ...fields }, "voted on a withdrawal");
+        else log.warn({ chain, ...fields }, "the venue refused a vote on a withdrawal");
+        return;
       case "PollFailed":
         reportPollFailure(log, quiet, event);
         return;
@@ -175,11 +187,23 @@ function bridgeMetrics(
       "perpgate_bridge_reorgs_total",
       "Deposits that lost confirmations before they were credited.",
     ),
+    WithdrawalFailed: counter(
+      "perpgate_bridge_withdrawal_failures_total",
+      "Times that a withdrawal was not judged or not signed.",
+    ),
     CreditReorged: counter(
       "perpgate_bridge_credited_reorgs_total",
       "ALARM: credited deposits whose transaction left its block.",
     ),
   };
+  const otherPayments = counter(
+    "perpgate_bridge_other_payments_total",
+    "ALARM: the vault has a payment under an id for which the log has another, or none.",
+  );
+  const withdrawalVotes = counter(
+    "perpgate_bridge_withdrawal_votes_total",
+    "Votes on withdrawals that the venue accepted.",
+  );
   const votes = counter("perpgate_bridge_votes_total", "Votes that the venue accepted.");
   const pending = gauge(
     "perpgate_bridge_pending_deposits",
@@ -210,6 +234,8 @@ function bridgeMetrics(
   return (event, nowMs) => {
     const { chain } = event;
     counters[event.kind]?.inc({ chain });
+    if (event.kind === "WithdrawalFailed" && event.isAlarm) otherPayments.inc({ chain });
+    if (event.kind === "WithdrawalVoted" && event.reason === null) withdrawalVotes.inc({ chain });
     if (event.kind === "ConfigurationDiffers") differs.set({ chain, attestor: event.attestor }, 1);
     if (event.kind !== "Polled") return;
     const { attestor, isHeadOld } = event;

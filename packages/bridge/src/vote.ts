@@ -5,6 +5,8 @@ import { promisify } from "node:util";
 import type { Vote } from "@perpgate/protocol";
 import { hexFromBytes, isWellFormedVote, voteText } from "@perpgate/protocol/core";
 
+import { publicKeyFromHex } from "./attestor-key.js";
+
 export {
   isSameOutcome,
   VOTE_FORMAT,
@@ -23,6 +25,12 @@ export async function isSignedText(
 ): Promise<boolean> {
   if (!/^[0-9a-f]{128}$/.test(signature)) return false;
   return verifyOnThreadPool(null, Buffer.from(text, "latin1"), key, Buffer.from(signature, "hex"));
+}
+
+/** Ed25519 by a raw public key: how proofs are checked. */
+export function verifyText(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) {
+  const key = publicKeyFromHex(hexFromBytes(publicKey));
+  return verifyOnThreadPool(null, message, key, signature);
 }
 
 export interface SignedVote {

@@ -10,17 +10,21 @@ import {
   Bridge,
   type BridgeConfig,
   type BridgeEvent,
+  type ChainBridgeConfig,
   observeBridge,
   publicKeyHex,
   RemoteVenue,
+  type SigningConfig,
+  SigningRecord,
 } from "@perpgate/bridge";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { StartError, UsageError } from "../cli/start-error.js";
+import { reasonOf, StartError, UsageError } from "../cli/start-error.js";
 import { bridgeOf } from "../serve/bridge/settings-bridge.js";
 import { readConfiguration } from "../serve/configuration.js";
 import { ProcessExit } from "../serve/exit/process-exit.js";
 import { measureProcessLog, openProcessLog } from "../serve/process-log.js";
 import { onStopSignal } from "../serve/stop-signals.js";
+import { readWallet } from "../trader/wallet-key.js";
 import { serveAttestorStatus } from "./attestor-status.js";
 
 const TIMEOUT_MS = 10_000;
@@ -66,7 +70,9 @@ export async function attest(options: AttestOptions): Promise<number> {
     report(event);
   };
   const status = await serveAttestorStatus(settings.metrics.host, port, metrics, health);
-  const running = new Bridge(bridge, venue, { clock, observe });
+  const signing = signingOf(bridge);
+  const withdrawals = signing === undefined ? {} : { withdrawals: { port: venue, signing } };
+  const running = new Bridge(bridge, venue, { clock, observe, ...withdrawals });
   onStopSignal(() => {
     stopping.abort();
     exit.stop(() => running.stop(), STOP_MS);
@@ -77,9 +83,25 @@ export async function attest(options: AttestOptions): Promise<number> {
     process.stdout.write(
       `attestor ${index} (${publicKeyHex(privateKey)}) watches ${names} for ${urls.join(", ")}\n`,
     );
+    if (signing !== undefined) {
+      process.stdout.write(`it signs withdrawals as ${signing.account.address}\n`);
+    }
   }
   process.stdout.write(`metrics ${status}/metrics\n`);
   return 0;
+}
+
+/** Opens the record before anything is signed; the key is in no message. */
+function signingOf({ signing }: ChainBridgeConfig): SigningConfig | undefined {
+  if (signing === undefined) return undefined;
+  const { keyFile, record, logKey, witnessKeys, require } = signing;
+  const account = readWallet(keyFile);
+  try {
+    const proofKeys = { logKey: logKey.trim(), witnessKeys, require };
+    return { account, record: new SigningRecord(record), proofKeys };
+  } catch (error) {
+    throw new StartError(`"bridge.signing.record": ${reasonOf(error)}`);
+  }
 }
 
 function attestorsIn(bridge: BridgeConfig): Extract<BridgeConfig, { kind: "chain" }> {

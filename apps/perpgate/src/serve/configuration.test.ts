@@ -125,7 +125,7 @@ test("every pattern and every union of the settings says in words what it takes"
 });
 
 test("every key of the file is documented", () => {
-  const pages = ["configuration", "deposits", "receipts"].map((name) =>
+  const pages = ["configuration", "deposits", "receipts", "withdrawals"].map((name) =>
     readFileSync(new URL(`../../../../docs/${name}.md`, import.meta.url), "utf8"),
   );
   const text = pages.join("\n");

@@ -5,9 +5,19 @@ import type { Chain } from "@perpgate/protocol";
 import type { BridgeObserver } from "../bridge-event.js";
 import type { ChainBridgeConfig } from "../config/bridge-config.js";
 import type { DepositPort } from "../venue-port.js";
+import { type SigningConfig, WithdrawalAttestor } from "../withdraw/withdrawal-attestor.js";
+import type { WithdrawalPort } from "../withdraw/withdrawal-port.js";
 import { ChainAttestor } from "./chain-attestor.js";
 
+/** What an attestor needs to sign withdrawals. */
+export interface WithdrawalOptions {
+  readonly port: WithdrawalPort;
+  readonly signing: SigningConfig;
+}
+
 export interface BridgeOptions {
+  /** Missing: deposits alone. */
+  readonly withdrawals?: WithdrawalOptions;
   readonly clock: () => number;
   readonly observe: BridgeObserver;
   /** Uniform in [0, 1); default: `Math.random`. */
@@ -19,7 +29,7 @@ export class Bridge {
   private readonly stopping = new AbortController();
 
   constructor(config: ChainBridgeConfig, port: DepositPort, options: BridgeOptions) {
-    const { clock, observe, uniform = Math.random } = options;
+    const { clock, observe, uniform = Math.random, withdrawals } = options;
     // Every request in flight adds a listener.
     setMaxListeners(0, this.stopping.signal);
     this.loops = config.attestors.flatMap((attestor) =>
@@ -34,7 +44,10 @@ export class Bridge {
           uniform,
           observe,
         };
-        return new AttestorLoop(new ChainAttestor(parts), loop);
+        const work: Poll[] = [new ChainAttestor(parts)];
+        if (withdrawals !== undefined)
+          work.push(new WithdrawalAttestor({ ...parts, ...withdrawals }));
+        return new AttestorLoop(work, loop);
       }),
     );
   }
@@ -48,6 +61,10 @@ export class Bridge {
     this.stopping.abort();
     await Promise.all(this.loops.map((loop) => loop.stop()));
   }
+}
+
+interface Poll {
+  poll(): Promise<void>;
 }
 
 interface LoopOptions {
@@ -66,7 +83,7 @@ class AttestorLoop {
   private isStopped = true;
 
   constructor(
-    private readonly attestor: ChainAttestor,
+    private readonly work: readonly Poll[],
     private readonly options: LoopOptions,
   ) {}
 
@@ -83,10 +100,15 @@ class AttestorLoop {
     await this.polling;
   }
 
+  /** All of the work; rejects with the first failure. */
+  private async poll(): Promise<void> {
+    const results = await Promise.allSettled(this.work.map((each) => each.poll()));
+    for (const result of results) if (result.status === "rejected") throw result.reason;
+  }
+
   private run(): void {
     const { chain, attestor, observe, intervalMs, uniform } = this.options;
-    this.polling = this.attestor
-      .poll()
+    this.polling = this.poll()
       .catch((error: unknown) => {
         // The stop has aborted its requests.
         if (!this.isStopped) observe({ kind: "PollFailed", chain, attestor, error });

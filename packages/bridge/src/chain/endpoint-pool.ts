@@ -17,6 +17,9 @@ interface Member {
   isBusy: boolean;
 }
 
+type HeadView = Pick<ChainView, "endpoint" | "head">;
+type Query<V> = (endpoint: RpcEndpoint, name: string) => Promise<V>;
+
 export interface PoolOptions {
   readonly clock: () => number;
   /** Uniform in [0, 1). */
@@ -42,10 +45,15 @@ export class EndpointPool {
   }
 
   /** The views of the endpoints that responded in time. */
-  async read(txHashes: readonly string[]): Promise<readonly ChainView[]> {
+  read(txHashes: readonly string[]): Promise<readonly ChainView[]> {
+    return this.ask((endpoint, name) => readChain(endpoint, name, this.config, txHashes));
+  }
+
+  /** What a query reads from each endpoint, of those that responded in time and have a recent head. */
+  async ask<V extends HeadView>(query: Query<V>): Promise<readonly V[]> {
     const nowMs = this.options.clock();
     const queried = this.members.filter(({ isBusy, backoff }) => !isBusy && backoff.isReady(nowMs));
-    const views: ChainView[] = [];
+    const views: V[] = [];
     if (queried.length === 0) return views;
     let isOver = false;
     await new Promise<void>((resolve) => {
@@ -57,7 +65,7 @@ export class EndpointPool {
         resolve();
       };
       for (const member of queried) {
-        void this.query(member, txHashes, () => isOver).then((view) => {
+        void this.query(member, query, () => isOver).then((view) => {
           if (isOver) return;
           if (view !== undefined) views.push(view);
           if (--open === 0) end();
@@ -71,7 +79,7 @@ export class EndpointPool {
   }
 
   /** Removes endpoints with an old head. */
-  private fresh(views: readonly ChainView[]): readonly ChainView[] {
+  private fresh<V extends HeadView>(views: readonly V[]): readonly V[] {
     const { chain, minAgreeing, maxHeadLagMs } = this.config;
     const reachedMs = reachedHeadMs(views, minAgreeing);
     if (reachedMs === null) return views;
@@ -84,14 +92,14 @@ export class EndpointPool {
   }
 
   /** Never rejects: a failure is reported and the endpoint skipped for a while. */
-  private async query(
+  private async query<V>(
     member: Member,
-    txHashes: readonly string[],
+    query: Query<V>,
     isOver: () => boolean,
-  ): Promise<ChainView | undefined> {
+  ): Promise<V | undefined> {
     member.isBusy = true;
     try {
-      const view = await readChain(member.endpoint, member.name, this.config, txHashes);
+      const view = await query(member.endpoint, member.name);
       if (isOver()) this.fail(member, "slow");
       else member.backoff.succeeded();
       return view;
@@ -116,7 +124,7 @@ export class EndpointPool {
  * The time of the head that `minAgreeing` endpoints have reached, or null. One endpoint with an
  * invented head cannot change it.
  */
-export function reachedHeadMs(views: readonly ChainView[], minAgreeing: number): number | null {
+export function reachedHeadMs(views: readonly HeadView[], minAgreeing: number): number | null {
   const times = views.map(({ head }) => head.timeMs).sort((a, b) => b - a);
   return times[minAgreeing - 1] ?? null;
 }

@@ -6,6 +6,7 @@
 import type { KeyObject } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { CHAINS } from "@perpgate/protocol/core";
+import { parseLogKey, witnessPolicy } from "@perpgate/protocol/receipts";
 import { Ajv } from "ajv";
 import {
   privateKeyFromSeed,
@@ -30,6 +31,7 @@ export interface ChainBridgeConfig {
   readonly quorum: number;
   readonly attestors: readonly LocalAttestor[];
   readonly chains: readonly ChainConfig[];
+  readonly signing?: NonNullable<BridgeSettings["signing"]>;
 }
 
 export type BridgeConfig = { readonly kind: "dev" } | ChainBridgeConfig;
@@ -77,7 +79,21 @@ export function resolveBridge(value: unknown, sources: KeySources = {}): BridgeC
       return { index, privateKey };
     }),
     chains,
+    ...signingOf(settings, keys.length),
   };
+}
+
+/** Two attestors with one key of the vault, or one record, would be one. */
+function signingOf({ signing }: BridgeSettings, keys: number): Pick<ChainBridgeConfig, "signing"> {
+  if (signing === undefined) return {};
+  if (keys > 1) throw new BridgeConfigError("signing: for one attestor a process");
+  const { logKey, witnessKeys, require } = signing;
+  if (parseLogKey(logKey.trim()) === undefined) {
+    throw new BridgeConfigError("signing.logKey: not the verifier key of a log");
+  }
+  const policy = witnessPolicy({ witnessKeys, require });
+  if (typeof policy === "string") throw new BridgeConfigError(`signing: ${policy}`);
+  return { signing };
 }
 
 function checkSettings(value: unknown): BridgeSettings {

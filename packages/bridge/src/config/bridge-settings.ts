@@ -78,6 +78,20 @@ export const BridgeSettings = Closed({
   quorum: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
   /** Files with the private keys of the attestors that run in this process. */
   keyFiles: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 16 })),
+  /** Of `perpgate attest`: what an attestor signs withdrawals with. Missing: it signs none. */
+  signing: Type.Optional(
+    Closed({
+      /** The key of the vault's attestor, as of `perpgate keygen wallet`. */
+      keyFile: Type.String({ minLength: 1 }),
+      /** The file with what was signed, which must not be lost. */
+      record: Type.String({ minLength: 1 }),
+      /** The venue's log key, and those of its witnesses, from elsewhere than the venue. */
+      logKey: Type.String({ minLength: 1 }),
+      witnessKeys: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 32 })),
+      /** Cosignatures that a proof needs; default: of all witnesses. */
+      require: Type.Optional(Type.Integer({ minimum: 0, maximum: 32 })),
+    }),
+  ),
   chains: Type.Optional(
     Closed({
       ethereum: Type.Optional(ChainSettings),

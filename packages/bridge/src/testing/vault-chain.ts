@@ -111,6 +111,7 @@ export class VaultChain {
   constructor(
     readonly node: EvmNode,
     readonly token: Address,
+    readonly venueId: Hex = VENUE_ID,
   ) {}
 
   /** Ascending; unlocked accounts of the node. */
@@ -119,12 +120,12 @@ export class VaultChain {
   }
 
   get domain(): VaultDomain {
-    return { venueId: VENUE_ID, chainId: this.chainId, vault: this.vault };
+    return { venueId: this.venueId, chainId: this.chainId, vault: this.vault };
   }
 
   setup(changes: Partial<SetupArgument> = {}): SetupArgument {
     return {
-      venue: VENUE_ID,
+      venue: this.venueId,
       disputeSeconds: DISPUTE_SECONDS,
       disputeBlocks: DISPUTE_BLOCKS,
       attestors: addressesOf(ATTESTORS),

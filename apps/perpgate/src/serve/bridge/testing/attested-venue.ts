@@ -63,7 +63,10 @@ export class AttestedVenue {
   deposits!: VenueDeposits;
   private signed = 0;
 
-  private constructor(readonly at: RunningVenue) {}
+  private constructor(
+    readonly at: RunningVenue,
+    readonly bridge: ChainBridgeConfig,
+  ) {}
 
   static async run(
     directory?: string,
@@ -72,24 +75,25 @@ export class AttestedVenue {
     limits: NonNullable<Parameters<typeof runVenue>[0]>["limits"] = {},
     withdrawals?: WithdrawalParameters,
     witnesses: readonly WitnessSetting[] = [],
+    bridge = BRIDGE,
   ): Promise<AttestedVenue> {
     let deposits: VenueDeposits | undefined;
-    const keys = attestorKeysOf(BRIDGE);
+    const keys = attestorKeysOf(bridge);
     const at = await runVenue({
       ...(directory === undefined ? {} : { directory }),
       ...(startMs === undefined ? {} : { startMs }),
-      parameters: { ...attestationParameters(BRIDGE), withdrawals },
+      parameters: { ...attestationParameters(bridge), withdrawals },
       ...(keys === null ? {} : { attestors: keys }),
       limits,
       ...(withdrawals === undefined
         ? {}
         : { promises: { logKey: LOG_KEY, witnesses, checkpointMs: 60_000 } }),
       attestation: (venue) => {
-        deposits = new VenueDeposits(venue, BRIDGE);
+        deposits = new VenueDeposits(venue, bridge);
         return new VoteIntake(venue, deposits, budget);
       },
     });
-    const attested = new AttestedVenue(at);
+    const attested = new AttestedVenue(at, bridge);
     if (deposits !== undefined) attested.deposits = deposits;
     return attested;
   }
@@ -134,7 +138,7 @@ export class AttestedVenue {
         venue: this.venueId,
         attestor: 0,
         depositId: 0,
-        ...scopeOf(BRIDGE.chains[0]!),
+        ...scopeOf(this.bridge.chains[0]!),
         txHash: "ab".repeat(32),
         verdict,
         confirmations: 64,
@@ -203,9 +207,18 @@ export async function withdrawing(
   budget?: VoteBudget,
   deposited = 40,
   witnesses: readonly WitnessSetting[] = [],
+  { bridge, startMs }: { readonly bridge?: ChainBridgeConfig; readonly startMs?: number } = {},
 ) {
   const withdrawals = { ...WITHDRAWALS, ...terms };
-  const venue = await AttestedVenue.run(undefined, undefined, budget, {}, withdrawals, witnesses);
+  const venue = await AttestedVenue.run(
+    undefined,
+    startMs,
+    budget,
+    {},
+    withdrawals,
+    witnesses,
+    bridge,
+  );
   const trader = await Trader.enter(venue.at);
   const depositId = Number((await venue.register(trader)).body.depositId);
   const address = trader.wallet.address.slice(2).toLowerCase();

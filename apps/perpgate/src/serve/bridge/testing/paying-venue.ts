@@ -1,0 +1,162 @@
+/**
+ * A venue that pays out through a vault on a real local chain: three attestors, each with two endpoints of its
+ * own, and a witness. Time is in the test's hands, on both sides.
+ */
+
+import { join } from "node:path";
+import {
+  type BridgeEvent,
+  type ChainBridgeConfig,
+  privateKeyFromSeed,
+  RemoteVenue,
+  resolveBridge,
+  SigningRecord,
+  WithdrawalAttestor,
+} from "@perpgate/bridge";
+import { ATTESTORS, type EvmNode, RpcProxy, VaultChain } from "@perpgate/bridge/testing";
+import type { AttestedWithdrawal } from "@perpgate/protocol";
+import { noteKeyText, type ProofKeys } from "@perpgate/protocol/receipts";
+import { StubWitness } from "@perpgate/venue/testing";
+import { type Address, getContractAddress } from "viem";
+import { onTestFinished } from "vitest";
+import { temporaryFolder } from "../../../testing/perpgate-process.js";
+import { LOG_KEY, MEMBERS, SEEDS, type WithdrawingVenue, withdrawing } from "./attested-venue.js";
+
+/** Sends the transactions of a VaultChain. */
+const DEPLOYER = 2;
+const FINAL_BLOCKS = 3;
+
+export interface PayingAttestor {
+  readonly attestor: WithdrawalAttestor;
+  readonly proxies: readonly [RpcProxy, RpcProxy];
+  readonly record: SigningRecord;
+  readonly recordPath: string;
+}
+
+export class PayingVenue {
+  readonly events: BridgeEvent[] = [];
+
+  private constructor(
+    readonly node: EvmNode,
+    readonly chain: VaultChain,
+    readonly at: WithdrawingVenue,
+    readonly witness: StubWitness,
+    readonly bridge: ChainBridgeConfig,
+  ) {}
+
+  /** The trader has 400 dollars in the venue, and the vault has them. */
+  static async start(node: EvmNode): Promise<PayingVenue> {
+    const token = await node.token("USDC", 6);
+    const from = node.account(DEPLOYER);
+    const nonce = BigInt(String(await node.rpc("eth_getTransactionCount", [from, "latest"])));
+    const vault = getContractAddress({ from, nonce });
+    const witness = await StubWitness.start("witness.example/w1");
+    onTestFinished(() => witness.close());
+    const bridge = bridgeAt([node.url], vault, token);
+    const setting = { url: witness.url, key: witness.key };
+    const startMs = await node.timeMs();
+    const at = await withdrawing({}, undefined, 400, [setting], { bridge, startMs });
+    const chain = new VaultChain(node, token, `0x${at.venue.venueId}`);
+    const deployed = await chain.deploy();
+    if (deployed.result !== "ok" || chain.vault !== vault) throw new Error(deployed.result);
+    await node.mint(token, vault, 400_000_000n);
+    return new PayingVenue(node, chain, at, witness, bridge);
+  }
+
+  get proofKeys(): ProofKeys {
+    return { logKey: LOG_KEY.text, witnessKeys: [noteKeyText(this.witness.key)] };
+  }
+
+  /** An attestor with endpoints and a record of its own; with another's record it is that one, started again. */
+  async attestor(
+    index: number,
+    { proofKeys = this.proofKeys, recordPath = join(temporaryFolder(), "signed.jsonl") } = {},
+  ): Promise<PayingAttestor> {
+    const proxies = [
+      await RpcProxy.start(this.node.url),
+      await RpcProxy.start(this.node.url),
+    ] as const;
+    for (const proxy of proxies) onTestFinished(() => proxy.stop());
+    const urls = proxies.map(({ url }) => url);
+    const chain = bridgeAt(urls, this.chain.vault, this.chain.token).chains[0]!;
+    const record = new SigningRecord(recordPath);
+    onTestFinished(() => record.close());
+    const privateKey = privateKeyFromSeed(SEEDS[index]!);
+    const clock = () => this.at.venue.at.nowMs();
+    const port = new RemoteVenue({
+      urls: [this.at.venue.at.url],
+      keys: new Map([[index, privateKey]]),
+      clock,
+      timeoutMs: 60_000,
+    });
+    const attestor = new WithdrawalAttestor({
+      attestor: { index, privateKey },
+      chain,
+      port,
+      signing: { account: ATTESTORS[index]!, record, proofKeys },
+      clock,
+      uniform: () => 0.5,
+      observe: (event) => this.events.push(event),
+    });
+    return { attestor, proxies, record, recordPath };
+  }
+
+  async ask(amount: number, nonce = 1): Promise<number> {
+    const { status, body, text } = await this.at.ask({ amount, nonce });
+    if (status !== 202) throw new Error(text);
+    return Number(body.withdrawalId);
+  }
+
+  /** Seals the block and publishes a checkpoint. */
+  async seal(): Promise<void> {
+    await this.at.venue.at.advance(200);
+    await this.at.venue.at.venue.promises?.log.advance();
+  }
+
+  async read(id: number): Promise<AttestedWithdrawal> {
+    return JSON.parse((await this.at.trader.get(`/v1/bridge/withdrawals/${id}`)).text);
+  }
+
+  async balance(): Promise<unknown> {
+    return (await this.at.trader.get("/v1/account")).body.balance;
+  }
+
+  /** Lets venue and chain pass the dispute period together. */
+  async passDispute(): Promise<void> {
+    await this.chain.passDispute();
+    await this.follow();
+  }
+
+  /** Moves the venue's time to the chain's. */
+  async follow(): Promise<void> {
+    const { at } = this.at.venue;
+    const aheadMs = (await this.node.timeMs()) - at.nowMs();
+    if (aheadMs > 0) await at.advance(aheadMs);
+    await this.node.mine(FINAL_BLOCKS);
+  }
+
+  failures(): string[] {
+    return this.events.flatMap((event) =>
+      event.kind === "WithdrawalFailed" ? [event.reason] : [],
+    );
+  }
+}
+
+function bridgeAt(rpc: string[], vault: Address, token: Address): ChainBridgeConfig {
+  const bridge = resolveBridge({
+    venue: "test-venue",
+    members: MEMBERS,
+    quorum: 2,
+    chains: {
+      ethereum: {
+        rpc,
+        vault,
+        tokens: { USDC: { contract: token } },
+        timeoutMs: 60_000,
+        minAgreeing: rpc.length,
+      },
+    },
+  });
+  if (bridge.kind !== "chain") throw new Error("no chain");
+  return bridge;
+}

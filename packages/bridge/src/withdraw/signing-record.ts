@@ -1,0 +1,109 @@
+/**
+ * What an attestor has signed for vaults, on its disk before any signature leaves. An id has one data for good,
+ * and the amounts of the last hour and day are kept within the vault's caps also across restarts. One line of
+ * JSON for each id; a line without an end was never acted upon.
+ */
+
+import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+
+export interface SignedPayment {
+  readonly id: number;
+  /** The hash that was signed, 0x and 64 digits. */
+  readonly digest: string;
+  /** Chain id, vault and contract. */
+  readonly scope: string;
+  /** In the token's smallest units, as decimal digits. */
+  readonly amount: string;
+  readonly atMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+export class SigningRecordDamaged extends Error {
+  override readonly name = "SigningRecordDamaged";
+}
+
+export class SigningRecord {
+  private readonly byId = new Map<string, SignedPayment>();
+  private readonly file: number;
+
+  /** Creates the file for its owner alone. @throws SigningRecordDamaged if a whole line cannot be read. */
+  constructor(path: string) {
+    this.file = openSync(path, "a+", 0o600);
+    const text = readFileSync(this.file, "utf8");
+    const whole = text.slice(0, text.lastIndexOf("\n") + 1);
+    for (const line of whole.split("\n").filter((each) => each !== "")) {
+      const payment = paymentOf(line);
+      if (payment === undefined) throw new SigningRecordDamaged(`${path}: a line cannot be read`);
+      this.byId.set(keyOf(payment), payment);
+    }
+    ftruncateSync(this.file, Buffer.byteLength(whole));
+    syncFolder(dirname(path));
+  }
+
+  close(): void {
+    closeSync(this.file);
+  }
+
+  /** The digest that was signed for an id of a scope's vault. */
+  digestOf(payment: Pick<SignedPayment, "id" | "scope">): string | undefined {
+    return this.byId.get(keyOf(payment))?.digest;
+  }
+
+  /** Signed amounts of a scope in the hour, and in the day, before `nowMs`. */
+  signed(scope: string, nowMs: number): { readonly hour: bigint; readonly day: bigint } {
+    let [hour, day] = [0n, 0n];
+    for (const payment of this.byId.values()) {
+      const ageMs = nowMs - payment.atMs;
+      if (payment.scope !== scope || ageMs >= DAY_MS) continue;
+      day += BigInt(payment.amount);
+      if (ageMs < HOUR_MS) hour += BigInt(payment.amount);
+    }
+    return { hour, day };
+  }
+
+  /** Returns once it is on the disk. @throws if the id has another digest. */
+  add(payment: SignedPayment): void {
+    const known = this.digestOf(payment);
+    if (known === payment.digest) return;
+    if (known !== undefined) {
+      throw new Error(`withdrawal ${payment.id} was signed with other data before`);
+    }
+    writeSync(this.file, `${JSON.stringify(payment)}\n`);
+    fsyncSync(this.file);
+    this.byId.set(keyOf(payment), payment);
+  }
+}
+
+/** So that a power cut does not lose the file's name. */
+function syncFolder(path: string): void {
+  const folder = openSync(path, "r");
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+/** An id is signed once for a vault, whatever its token. */
+function keyOf({ id, scope }: Pick<SignedPayment, "id" | "scope">): string {
+  return `${scope.split(" ").slice(0, 2).join(" ")} ${id}`;
+}
+
+function paymentOf(line: string): SignedPayment | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  const { id, digest, scope, amount, atMs }: Partial<Record<string, unknown>> = Object(value);
+  if (typeof digest !== "string" || typeof scope !== "string" || typeof amount !== "string") {
+    return undefined;
+  }
+  const isRead =
+    Number.isSafeInteger(id) &&
+    Number.isSafeInteger(atMs) &&
+    /^0x[0-9a-f]{64}$/.test(digest) &&
+    /^\d+$/.test(amount);
+  return isRead ? { id: Number(id), digest, scope, amount, atMs: Number(atMs) } : undefined;
+}
