@@ -1,14 +1,25 @@
 /**
  * The store of the past: its size, how fast it is rebuilt from a log, what a page costs, and what it costs
- * the main thread. With `--before FOLDER` the same of another release that is built in that folder.
+ * the main thread; then as a venue that has run: how it starts, and the slowest page of every list.
+ * `--commands 30000000` makes a large one. With `--postgres URL` also how fast an empty database becomes its
+ * archive, with `--before FOLDER` the same of another release that is built in that folder.
  */
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { LOG_START, LogReader, nodeDisk } from "@perpgate/journal";
+import { fileURLToPath } from "node:url";
+import { FileSnapshots, inspectLog, LOG_START, LogReader, nodeDisk } from "@perpgate/journal";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { Replica, Venue } from "@perpgate/venue";
-import { dataFolder, editStore, newReplicaState, observe, prepare } from "@perpgate/venue/testing";
+import {
+  dataFolder,
+  editStore,
+  encodeReplicaState,
+  newReplicaState,
+  observe,
+  prepare,
+} from "@perpgate/venue/testing";
 import { ThreadClock } from "./engine/thread-clock.js";
 import { CONFIG, VenueFlow } from "./engine/venue-flow.js";
 import { inFolder } from "./harness/gateway.js";
@@ -19,9 +30,16 @@ import { recordLog } from "./recovery/recorded-log.js";
 
 const PAGE = 100;
 const PAGES = 2_000;
+const PAGES_OF_EACH = 200;
 const BYTES_BAR = 200;
 const REBUILD_BAR = 40_000;
 const SHARE_BAR = 5;
+const START_BAR_MS = 10_000;
+const PAGE_BAR_MS = 50;
+const ARCHIVE_BAR = 20_000;
+/** What docs/store.md says of an order. */
+const DOCUMENTED_BYTES = 190;
+const MAIN = fileURLToPath(new URL("../../apps/perpgate/bin/perpgate.js", import.meta.url));
 
 const options = parseOptions({
   command: "npm run bench -- store",
@@ -30,7 +48,10 @@ const options = parseOptions({
     commands: ["commands in the log", 1_000_000, 100_000],
     accounts: ["accounts that trade", 10_000, 2_000],
   },
-  texts: { before: "the folder of another built release" },
+  texts: {
+    before: "the folder of another built release",
+    postgres: "the address of an empty database",
+  },
 });
 const report = new Report("store");
 const clock = new ThreadClock();
@@ -100,7 +121,79 @@ async function measure(
     "bar 200",
     bytes / BYTES_BAR,
   );
+  report.add("  of the size that the docs say", bytes / DOCUMENTED_BYTES, "", "0.8 to 1.2");
   report.add("  the outbox, which does not grow further", outbox / 1e6, "MB");
+}
+
+/** Of the log's end, as the checkpoint thread makes it. */
+function writeSnapshot(journal: string, until: number): void {
+  const state = newReplicaState();
+  const replica = new Replica(state.engine, [
+    {
+      onCommand: (applied) => {
+        const sealed = observe(state, applied);
+        state.rows.onCommand(applied, state.blocks.currentNumber, sealed);
+      },
+    },
+  ]);
+  const reader = new LogReader(nodeDisk, journal, LOG_START);
+  for (let batch = reader.next(until); batch !== undefined; batch = reader.next(until)) {
+    replica.applyBatch(batch);
+  }
+  const log = inspectLog(nodeDisk, journal);
+  if (log === undefined) throw new Error("there is no log");
+  const snapshots = new FileSnapshots(nodeDisk, journal, log.logId);
+  snapshots.write(reader.seq, encodeReplicaState(state, state.engine.snapshot()));
+  reader.close();
+}
+
+/** With a snapshot at the end of the log: the start, and pages of every list at places all over it. */
+async function measureVenue(directory: string, until: number, accounts: number): Promise<void> {
+  writeSnapshot(dataFolder(directory).journal, until);
+  const basis = { directory, config: CONFIG, listing: DEFAULT_MARKETS };
+  const started = performance.now();
+  const venue = await Venue.open({ ...basis, cohort: "open", checkpoints: null });
+  const opened = performance.now() - started;
+  report.add("a start with a snapshot", opened, "ms", "bar 10,000", opened / START_BAR_MS);
+  const { views } = venue;
+  const [market] = DEFAULT_MARKETS;
+  const symbol = market?.symbol ?? "";
+  type Page = { readonly limit: number; readonly before: string };
+  const lists: Readonly<Record<string, (account: number, page: Page, ms: number) => unknown>> = {
+    fills: (account, page) => views.fills(account, page),
+    "fills of a market": (account, page) => views.fills(account, { ...page, symbol }),
+    orders: (account, page) => views.orders(account, page),
+    ledger: (account, page) => views.ledger(account, page),
+    "payments of funding": (account, page) => views.fundingPayments(account, page),
+    deposits: (account, page) => views.deposits(account, page),
+    trades: (_account, page) => views.trades(symbol, page),
+    "trades by time": (_account, { limit }, to) => views.trades(symbol, { limit, to }),
+    candles: (_account, { limit }, before) => views.candles(symbol, "1m", { limit, before }),
+  };
+  const beginsMs = views.block(1)?.time ?? 0;
+  const spanMs = views.timeMs - beginsMs;
+  for (const [name, read] of Object.entries(lists)) {
+    let slowest = 0;
+    for (let i = 0; i < PAGES_OF_EACH; i++) {
+      const place = (i + 0.5) / PAGES_OF_EACH;
+      const page = { limit: PAGE, before: String(Math.ceil(place * venue.seq)) };
+      const from = performance.now();
+      read(1 + ((i * 7) % accounts), page, Math.floor(beginsMs + place * spanMs));
+      slowest = Math.max(slowest, performance.now() - from);
+    }
+    report.add(`  ${name}, the slowest page`, slowest, "ms", "bar 50", slowest / PAGE_BAR_MS);
+  }
+  await venue.close();
+}
+
+/** The whole log into an empty database. */
+function measureArchive(directory: string, commands: number, url: string): void {
+  const started = performance.now();
+  const args = [MAIN, "archive", "--once", "--data", directory, "--postgres", url];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`perpgate archive ended with ${status}: ${stderr}`);
+  const rate = commands / ((performance.now() - started) / 1_000);
+  report.add("archive into PostgreSQL", rate, "commands/s", "bar 20,000", rate / ARCHIVE_BAR);
 }
 
 /** In its thread, while the venue trades: how soon that opens, and the processor time of all threads. */
@@ -157,7 +250,11 @@ await inFolder("store", async (folder) => {
       const { commands, end } = await recordLog(journal, flow);
       const replay = replayMicros(journal, end.batch);
       await measure(name, open, directory, { orders, commands, replay });
-      if (i === 0) await measureRebuild(directory, commands);
+      if (i > 0) return;
+      const postgres = options.text("postgres");
+      if (postgres !== undefined) measureArchive(directory, commands, postgres);
+      await measureRebuild(directory, commands);
+      await measureVenue(directory, end.batch, options.number("accounts"));
     });
   }
 });

@@ -6,7 +6,7 @@ import { until } from "@perpgate/journal/testing";
 import { type ArchiveTable, archiveTables } from "@perpgate/venue";
 import { busyVenue, editStore, prepare, type TestVenue } from "@perpgate/venue/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { PerpgateProcess } from "../testing/perpgate-process.js";
+import { configurationFile, PerpgateProcess } from "../testing/perpgate-process.js";
 import { PostgresServer, postgresPrograms } from "../testing/postgres-server.js";
 
 const programs = postgresPrograms();
@@ -141,6 +141,25 @@ describe.skipIf(programs === undefined)("an archive in PostgreSQL", () => {
     expect((await second.ended).code).toBe(0);
     await expectSameRows(server, data);
     await driver.venue.close();
+  });
+
+  test("archive.postgres of a configuration names the database; without one: a wrong use", async () => {
+    const server = await PostgresServer.start(programs ?? "");
+    const data = newFolder();
+    await (await busyVenue(data)).driver.venue.close();
+    const config = configurationFile({ archive: { postgres: server.url } });
+    const done = await new PerpgateProcess([
+      "archive",
+      "--once",
+      "--config",
+      config,
+      "--data",
+      data,
+    ]).ended;
+    expect(done).toMatchObject({ code: 0, stderr: "" });
+    await expectSameRows(server, data);
+    const wrong = await new PerpgateProcess(["archive", "--data", data]).ended;
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("archive.postgres")]);
   });
 
   test("a folder of another log: refused, and the archive stays as it is", async () => {

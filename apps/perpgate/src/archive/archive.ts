@@ -15,14 +15,16 @@ import {
   NothingToVerify,
   UnknownToRelease,
 } from "@perpgate/venue";
-import { isSystemError, StartError } from "../cli/start-error.js";
+import { isSystemError, StartError, UsageError } from "../cli/start-error.js";
 import { dataFolderOf } from "../operator/data-option.js";
 import { endSteps, showStep } from "../operator/verify.js";
+import { readConfiguration } from "../serve/configuration.js";
 import { onStopSignal } from "../serve/stop-signals.js";
 import { ArchiveDatabase } from "./archive-database.js";
 
 export interface ArchiveOptions {
-  readonly postgres: string;
+  readonly postgres?: string;
+  readonly config?: string;
   readonly data?: string;
   readonly once?: boolean;
   /** Of a transaction, about. */
@@ -38,11 +40,20 @@ const RETRY_MS = 1_000;
 export async function archive(options: ArchiveOptions): Promise<number> {
   const stopped = new AbortController();
   onStopSignal(() => stopped.abort());
-  const held = await new Indexer(options, stopped.signal).run();
+  const held = await new Indexer(addressOf(options), options, stopped.signal).run();
   endSteps();
   const text = `archived up to position ${held.position}`;
   process.stdout.write(`${options.json === true ? JSON.stringify(held) : text}\n`);
   return 0;
+}
+
+/** @throws {UsageError} */
+function addressOf({ postgres, config }: ArchiveOptions): string {
+  if (postgres !== undefined) return postgres;
+  const settings = readConfiguration(config === undefined ? {} : { config }, process.env);
+  const address = settings.archive?.postgres;
+  if (address !== undefined) return address;
+  throw new UsageError("give --postgres URL, or archive.postgres in a configuration");
 }
 
 class Indexer {
@@ -53,6 +64,7 @@ class Indexer {
   private readonly directory: string;
 
   constructor(
+    private readonly postgres: string,
     private readonly options: ArchiveOptions,
     private readonly signal: AbortSignal,
   ) {
@@ -78,7 +90,7 @@ class Indexer {
   /** Returns whether it is done. */
   private async follow(): Promise<boolean> {
     const { directory, options } = this;
-    const database = await ArchiveDatabase.open(options.postgres, ArchiveFeed.logOf(directory));
+    const database = await ArchiveDatabase.open(this.postgres, ArchiveFeed.logOf(directory));
     if (database === undefined) {
       showStep("another process feeds the archive");
       return false;

@@ -86,17 +86,19 @@ second call goes on with the same copy. The venue does not wait for it.`,
     .action(exitWith(async (options) => (await import("./backup.js")).backup(options)));
   addCommand(program, "archive", {
     summary: "keep an archive in PostgreSQL up to date with a data folder",
-    usage: ["--postgres URL [--data DIR] [--once] [--commands N] [--json]"],
+    usage: ["--postgres URL | --config FILE [--data DIR] [--once] [--commands N] [--json]"],
     about: `Writes the tables of the history into a PostgreSQL database, as the log of a data folder goes on,
 until a signal; makes them first if they are not there. It may be ended, or killed, at any moment: rows and
 the position in the log are one transaction. The venue does not wait for it. One process writes an archive;
-another waits until that ends. Give a password in PGPASSWORD or ~/.pgpass, not in the URL.`,
+another waits until that ends. The database is --postgres or
+archive.postgres of the configuration; give a password in PGPASSWORD or ~/.pgpass, not in the URL.`,
     examples: [
       ["archive --postgres 'postgresql:///perpgate?host=/run/postgresql'", "through the socket"],
       ["archive --once --postgres postgresql://db.example/perpgate", "up to the log's end now"],
     ],
   })
-    .requiredOption("--postgres <URL>", "the database")
+    .option("--postgres <URL>", "the database")
+    .option("--config <FILE>", "JSON configuration file with archive.postgres")
     .option("--data <DIR>", DATA_HELP)
     .option("--once", "end with the log, instead of following it")
     .option(

@@ -17,7 +17,10 @@ import { expect, test } from "vitest";
 import { MAIN, PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
 
 const DEPLOY = new URL("../../../../deploy/", import.meta.url);
-const UNITS = ["perpgate.service", "perpgate-gateway.service", "nats-server.service"] as const;
+const UNITS = [
+  ...["perpgate.service", "perpgate-gateway.service", "nats-server.service"],
+  ...["perpgate-archive.service", "perpgate-publish.service", "perpgate-publish.timer"],
+];
 
 function textOf(path: string): string {
   return readFileSync(new URL(path, DEPLOY), "utf8");
@@ -56,6 +59,16 @@ test.skipIf(isWithoutSystemd())("units: systemd-analyze verify finds nothing", (
   expect(stderr.split("\n").filter((line) => /perpgate|nats/.test(line))).toEqual([]);
   expect(status).toBe(0);
 });
+
+test.each(["perpgate-archive.service", "perpgate-publish.service"])(
+  "%s: its command and options are those of this release",
+  async (unit) => {
+    const words = commandOf(unit, "ExecStart");
+    const program = words.findIndex((word) => word.endsWith("perpgate.js"));
+    const run = new PerpgateProcess([...words.slice(program + 1), "--help"]);
+    expect((await run.ended).code).toBe(0);
+  },
+);
 
 test("units of the gateway: the settings that doctor is asked about are those of the start", async () => {
   const folder = temporaryFolder();

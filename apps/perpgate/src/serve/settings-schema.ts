@@ -331,6 +331,8 @@ export const SettingsSchema = Type.Partial(
     cohort: Cohort,
     risk: Risk,
     snapshots: Snapshots,
+    /** What `perpgate archive` writes. */
+    archive: section({ postgres: Type.String({ minLength: 1 }) }),
     receipts: Receipts,
     index: Index,
     bridge: BridgeSettings,

@@ -78,6 +78,7 @@ export interface Settings {
   };
   readonly risk: Partial<VenueParameters>;
   readonly snapshots: CheckpointOptions;
+  readonly archive?: { readonly postgres?: string };
   readonly receipts: {
     readonly issue: boolean;
     /** Undefined: `log.key` in the data folder, which a new venue makes. */
