@@ -30,6 +30,7 @@ import {
 import { EXTENDED_ROW, EXTENDED_ROW_WORDS, ORDER_ROW, ORDER_ROW_WORDS } from "./order-row.js";
 import { decodeResult, encodeResult } from "./result-projection.js";
 import { bytesOfWords, wordsOfBytes } from "./rows.js";
+import { ACK_LEAVES } from "./schema.js";
 import { decodeSessionKey, encodeSessionKey } from "./session-projection.js";
 import type { Cell } from "./sqlite.js";
 import { decodeWithdrawal, encodeWithdrawal, isWithdrawalRow } from "./withdrawal-projection.js";
@@ -296,7 +297,7 @@ export function ackCells(key: Buffer, value: Buffer): AckCells {
 
 const acks: RowCodec = {
   table: "ack_rows",
-  from: "ack_leaves",
+  from: `(${ACK_LEAVES})`,
   keys: ["seq"],
   columns: ACK_COLUMNS,
   keyCells: one("seq").cells,

@@ -13,6 +13,24 @@ import { EMPTY_DIGEST } from "../blocks/merkle.js";
 /** Another number: the store is rebuilt from the log. */
 export const HISTORY_FORMAT = 13;
 
+/**
+ * All acknowledgements by position. Equal columns of both halves must have one affinity: otherwise SQLite does
+ * not merge their indexes, but sorts all rows for the first one.
+ */
+export const ACK_LEAVES = `
+SELECT
+  id AS seq, ack_type AS type, ack_status AS status, ack_reason AS reason, ack_filled_lots AS filled_lots,
+  ack_filled_micros AS filled_micros, ack_fee AS fee, ack_remaining AS remaining,
+  ack_position_lots AS position_lots, ack_position_cost AS position_cost,
+  ack_unrealized AS unrealized, ack_block AS block, ack_digest AS digest, created AS time,
+  id AS order_id, account, market, side, session, nonce, client_order_id, CAST(NULL AS BLOB) AS withdrawal_leaf
+FROM order_rows WHERE ack_status IS NOT NULL
+UNION ALL SELECT
+  a.seq, a.type, a.status, a.reason, a.filled_lots, a.filled_micros, a.fee, a.remaining,
+  a.position_lots, a.position_cost, a.unrealized, a.block, a.digest, a.time,
+  o.id, o.account, o.market, o.side, a.session, a.nonce, o.client_order_id, a.withdrawal_leaf
+FROM ack_rows a LEFT JOIN order_rows o ON o.id = a.order_id`;
+
 const TABLES_SQL = `
 CREATE TABLE store (
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -77,19 +95,7 @@ CREATE TABLE ack_rows (
   filled_lots INTEGER, filled_micros INTEGER, fee INTEGER, remaining INTEGER, position_lots INTEGER,
   position_cost INTEGER, unrealized INTEGER, block INTEGER, digest BLOB, time INTEGER, withdrawal_leaf BLOB
 );
-CREATE VIEW ack_leaves AS
-SELECT
-  id AS seq, ack_type AS type, ack_status AS status, ack_reason AS reason, ack_filled_lots AS filled_lots,
-  ack_filled_micros AS filled_micros, ack_fee AS fee, ack_remaining AS remaining,
-  ack_position_lots AS position_lots, ack_position_cost AS position_cost,
-  ack_unrealized AS unrealized, ack_block AS block, ack_digest AS digest, created AS time,
-  id AS order_id, account, market, side, session, nonce, client_order_id, NULL AS withdrawal_leaf
-FROM order_rows WHERE ack_status IS NOT NULL
-UNION ALL SELECT
-  a.seq, a.type, a.status, a.reason, a.filled_lots, a.filled_micros, a.fee, a.remaining,
-  a.position_lots, a.position_cost, a.unrealized, a.block, a.digest, a.time,
-  o.id, o.account, o.market, o.side, a.session, a.nonce, o.client_order_id, a.withdrawal_leaf
-FROM ack_rows a LEFT JOIN order_rows o ON o.id = a.order_id;
+CREATE VIEW ack_leaves AS ${ACK_LEAVES};
 CREATE TABLE result_rows (seq INTEGER PRIMARY KEY, words BLOB, digest BLOB);
 CREATE TABLE change_rows_0 (
   account INTEGER, seq INTEGER, ordinal INTEGER, order_id INTEGER, words BLOB,
