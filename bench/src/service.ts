@@ -3,6 +3,10 @@
  * as it always is, a feed lets its index fall through all of their stops, and honest traders send orders, are
  * liquidated, have a stop and a dead-man's switch. Compared with the same venue before the fall.
  */
+
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
@@ -13,7 +17,32 @@ import { type LoadLane, withLoad } from "./harness/load.js";
 import { parseOptions } from "./harness/options.js";
 import { progress, Report } from "./harness/report.js";
 import { appendCrowd } from "./service/crowd-log.js";
-import { PriceFeed } from "./service/price-feed.js";
+
+/** A web feed of one price that the bench sets: the index of the venue under test. */
+class PriceFeed {
+  private constructor(
+    private readonly server: Server,
+    public price: number,
+  ) {
+    server.on("request", (_, response) => response.end(JSON.stringify({ price: this.price })));
+  }
+
+  static async open(price: number): Promise<PriceFeed> {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return new PriceFeed(server, price);
+  }
+
+  get url(): string {
+    const { port } = this.server.address() as AddressInfo;
+    return `http://127.0.0.1:${port}/`;
+  }
+
+  close(): void {
+    this.server.close();
+    this.server.closeAllConnections();
+  }
+}
 
 const options = parseOptions({
   command: "npm run bench -- service",

@@ -2,12 +2,25 @@
 
 import { type FormEvent, useMemo, useState } from "react";
 import { formatPercent, percentTone } from "../format/numbers.js";
-import { useStore } from "../state/store.js";
+import { readPreference, writePreference } from "../state/preferences.js";
+import { Store, useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
 import { Icon } from "../ui/icons.js";
 import { type MarketView, priceText } from "../venue/market-view.js";
-import { favourites, switchFavourite } from "./favourites.js";
 import { interestText, openInterestOf, volumeText } from "./market-figures.js";
+
+/** Markets that the user has marked; they are listed first. */
+const favourites = new Store<readonly string[]>(
+  (readPreference("favourites") ?? "").split(" ").filter(Boolean),
+  "immediate",
+);
+
+function switchFavourite(symbol: string): void {
+  favourites.update((known) =>
+    known.includes(symbol) ? known.filter((each) => each !== symbol) : [...known, symbol],
+  );
+  writePreference("favourites", favourites.get().join(" "));
+}
 
 const COLUMNS = ["Market", "Mark", "24h", "Volume", "Open interest", "Funding"] as const;
 type ColumnName = (typeof COLUMNS)[number];

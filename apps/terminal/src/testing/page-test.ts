@@ -1,13 +1,33 @@
 /** `test` with the built page, one venue with running bots and one browser, shared by all suites. */
 
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { StubWitness } from "@perpgate/venue/testing";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, test } from "vitest";
-import { buildPage } from "./built-page.js";
 import { launchChromium } from "./chromium.js";
 import { GatewayProcess } from "./gateway-process.js";
 import { type PageOptions, TradingPage } from "./trading-page.js";
 import { untilTraded } from "./venue-reads.js";
+
+const SCRIPT = fileURLToPath(new URL("../../../../scripts/build-page.mjs", import.meta.url));
+
+/**
+ * Builds the page from the current sources into a temporary folder, as `npm start` does. With
+ * `PERPGATE_PAGE` the tests run against that folder, to see which of them fail on another page.
+ */
+async function buildPage(): Promise<{ folder: string; remove(): void }> {
+  const given = process.env.PERPGATE_PAGE;
+  if (given !== undefined) return { folder: given, remove: () => undefined };
+  const parent = mkdtempSync(join(tmpdir(), "perpgate-page-"));
+  const folder = join(parent, "page");
+  await promisify(execFile)(process.execPath, [SCRIPT, folder]);
+  return { folder, remove: () => rmSync(parent, { recursive: true, force: true }) };
+}
 
 interface PageFixtures {
   /** Opens the page as a first visit. */

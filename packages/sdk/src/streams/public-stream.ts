@@ -12,12 +12,32 @@ import {
 } from "@perpgate/protocol";
 import type { Static, TSchema } from "typebox";
 import { hasShape } from "../http/answer-shape.js";
-import { ChannelRegistry } from "./channel-registry.js";
+import type { Channel, Channels } from "./channels.js";
 import type { MirroredBook } from "./mirrored-book.js";
 import { BookChannel, SimpleChannel } from "./public-channels.js";
 import type { StreamState } from "./socket-link.js";
 import type { StreamSocket } from "./stream-socket.js";
 import type { Subscription, WatchOptions } from "./subscription.js";
+
+/** Channels by stream name: the first watch of a stream creates its channel, the last one ends it. */
+class ChannelRegistry<C extends Channel> {
+  private readonly byStream = new Map<string, C>();
+
+  constructor(private readonly channels: Channels) {}
+
+  /** The channel of the stream. `create` gets a callback for when the last watch has ended. */
+  getOrCreate(stream: string, create: (onEmpty: () => void) => C): C {
+    const known = this.byStream.get(stream);
+    if (known !== undefined) return known;
+    const created = create(() => {
+      this.byStream.delete(stream);
+      this.channels.remove(created);
+    });
+    this.byStream.set(stream, created);
+    this.channels.add(created);
+    return created;
+  }
+}
 
 export class PublicStream {
   private readonly books: ChannelRegistry<BookChannel>;

@@ -3,14 +3,15 @@
  * over the sealed blocks that they must appear in.
  */
 import type { Honesty } from "@perpgate/protocol";
-import { TILE_HASHES } from "@perpgate/protocol/receipts";
+import { hexFromBytes } from "@perpgate/protocol/core";
+import { type NoteKey, noteKeyText, TILE_HASHES } from "@perpgate/protocol/receipts";
 import type { DataFolder } from "../recovery/data-folder.js";
 import { BlockTree } from "../tlog/block-tree.js";
 import { CheckpointStore } from "../tlog/checkpoint-store.js";
 import { PublishedNotes } from "../tlog/published-notes.js";
 import { keysOfLog, readSuccessors } from "../tlog/successor-store.js";
 import { TransparencyLog } from "../tlog/transparency-log.js";
-import { policyText } from "../tlog/witness-policy.js";
+import type { WitnessSetting } from "../tlog/witness.js";
 import { type PromiseOptions, SILENT, type VenueLogger } from "../venue-options.js";
 import { isOrder, sealedAck } from "../views/chain-view.js";
 import { HonestyView } from "./honesty-view.js";
@@ -18,6 +19,28 @@ import { blockPath, orderProofText } from "./promise-proofs.js";
 import type { ReceiptSigner } from "./receipt-batch.js";
 import { type ReceiptSource, Receipts } from "./receipts.js";
 import { WithdrawalProofs } from "./withdrawal-proofs.js";
+
+/** `required`: of the witnesses; 0: a checkpoint without cosignatures is published too. */
+function policyText(
+  logKeys: readonly NoteKey[],
+  witnesses: readonly WitnessSetting[],
+  required: number,
+): string {
+  const names = witnesses.map((_, i) => `w${i + 1}`);
+  const lines = [
+    ...distinctKeys(logKeys).map((key) => `log ${noteKeyText(key)}`),
+    ...witnesses.map(({ key, url }, i) => `witness ${names[i]} ${noteKeyText(key)} ${url}`),
+    ...(required === 0 ? [] : [`group required ${required} ${names.join(" ")}`]),
+    `quorum ${required === 0 ? "none" : "required"}`,
+  ];
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** The format permits a public key under one name. */
+function distinctKeys(keys: readonly NoteKey[]): readonly NoteKey[] {
+  const byKey = new Map(keys.map((key) => [hexFromBytes(key.publicKey), key]));
+  return [...byKey.values()];
+}
 
 const CHECKPOINT_MS = 1_000;
 /** Below the minute after which a judge calls a receipt overdue. */

@@ -13,12 +13,30 @@ import { Engine, type HashSeed, RULE_SETS } from "@perpgate/engine";
 import { BlockBuilder } from "../blocks/block-builder.js";
 import { HASH_BYTES } from "../blocks/block-header.js";
 import { HISTORY_FORMAT } from "../history/history-environment.js";
-import { HistoryRows } from "../history/history-rows.js";
+import { type HistoryContext, HistoryRows } from "../history/history-rows.js";
 import { type AttestorHistory, isAttestorHistory } from "../listing/attestor-history.js";
 import { decodeListing, Listing } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 import { hasFields, isHex, isInteger, isOptional, isText } from "../stored-json.js";
-import { historyContextOf } from "./history-context.js";
+import { bookedBalance, moneyOf } from "../views/account-view.js";
+
+/** What the projections of the history read from an engine. */
+function historyContextOf({ state }: Engine): HistoryContext {
+  return {
+    unitMicros: (market) => state.markets[market]?.microsPerTickLot ?? 0,
+    markTicks: (market) => state.markets[market]?.mark ?? 0,
+    deposit: (depositId) => state.deposits.byId.get(depositId),
+    writeMoney: (account, words, at) => {
+      const { wallet, reserved, margin, equity } = moneyOf(state, account);
+      words[at] = wallet;
+      words[at + 1] = reserved;
+      words[at + 2] = margin;
+      words[at + 3] = equity;
+    },
+    balanceMicros: (account) => bookedBalance(state, account),
+    accountOfSession: (session) => state.sessions.get(session)?.account ?? 0,
+  };
+}
 
 export interface ReplicaState {
   readonly engine: Engine;

@@ -6,14 +6,34 @@
 
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { getOpenApi } from "@perpgate/protocol/operations";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { AddressLimits } from "../../limits/limits.js";
 import { RequestClient } from "../client.js";
 import type { Json } from "../schema-components.js";
 import { guideList, guidesIn } from "./guides.js";
-import { REST_PAGE, UI_FOLDER, UI_START } from "./rest-reference.js";
-import { NAV_STYLE, PAGE_POLICY, STYLE, STYLE_PATH } from "./shell.js";
+import { NAV_STYLE, PAGE_POLICY, pageOf, STYLE, STYLE_PATH } from "./shell.js";
 import { streamReference } from "./stream-reference.js";
+
+/** Where its script and style are served. */
+const UI_FOLDER = "/docs/static";
+
+const REST_PAGE = pageOf(
+  "REST",
+  `<div id="swagger-ui"></div>
+<script src="${UI_FOLDER}/swagger-ui-bundle.js"></script>
+<script src="${UI_FOLDER}/start.js"></script>`,
+  [`${UI_FOLDER}/nav.css`, `${UI_FOLDER}/swagger-ui.css`],
+);
+
+/** Without a validator, which would be another host. */
+const UI_START = `SwaggerUIBundle(${JSON.stringify({
+  url: getOpenApi.path,
+  dom_id: "#swagger-ui",
+  deepLinking: true,
+  validatorUrl: null,
+})});
+`;
 
 /** Swagger UI styles elements itself and runs from files of this process. */
 const UI_POLICY =

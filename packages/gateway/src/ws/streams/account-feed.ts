@@ -14,12 +14,27 @@
 import type { AnswerBodies, EdgeLink, NoticeBodies, PrivateUpdate } from "@perpgate/link";
 import type { PrivateStream } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
-import { AddressChecksums } from "../../operations/address-checksums.js";
+import { AddressChecksums, withChecksums } from "../../operations/address-checksums.js";
 import { CLOSE, type CloseReason } from "../close-codes.js";
 import type { Connection, ConnectionSession } from "../connection.js";
-import type { WireFrame } from "../wire-frame.js";
-import { gapFrame, privateFrame } from "./private-frames.js";
+import { streamFrame, type WireFrame, wireFrame } from "../wire-frame.js";
 import { type AccountReader, StreamReads } from "./stream-reads.js";
+
+/**
+ * The frames of the private streams: one per stream and log seq, with the same bytes whether it is sent
+ * live or to a client that resumes.
+ */
+function privateFrame(update: PrivateUpdate, checksums: AddressChecksums): WireFrame {
+  const { name: t, value } = update;
+  if (t !== "deposits") return wireFrame({ t, d: value });
+  const deposits = value.deposits.map((one) => withChecksums(one, checksums));
+  return streamFrame(t, { ...value, deposits });
+}
+
+/** Tells the client that changes between `since` and `seq` cannot be sent. */
+function gapFrame(stream: PrivateStream, since: number, seq: number): WireFrame {
+  return streamFrame(stream, { type: "gap", since, seq });
+}
 
 /** What a reader begins with. */
 export interface Beginning {

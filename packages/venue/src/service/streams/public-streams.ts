@@ -10,11 +10,29 @@ import type { StreamName, Trade } from "@perpgate/protocol";
 import { parseStreamName } from "@perpgate/protocol/core";
 import type { Venue } from "../../venue.js";
 import { BookSource } from "./book-source.js";
-import { EventSource } from "./event-source.js";
-import type { Follower, Followers } from "./followers.js";
+import { type Follower, Followers } from "./followers.js";
 import { LatestSource, type State } from "./latest-source.js";
 import { Rounds, type Source } from "./rounds.js";
 import { candlesOf, marketsOf, sendBlocks, sendTrades, statusOf, tickerOf } from "./states.js";
+
+/** Public streams of which nothing may be left out: trades and blocks, those of a round together. */
+class EventSource<Event> implements Source {
+  readonly followers = new Followers();
+  private events: Event[] = [];
+
+  constructor(private readonly sendTo: (to: Follower, events: readonly Event[]) => void) {}
+
+  add(event: Event): void {
+    this.events.push(event);
+  }
+
+  send(): boolean {
+    const { events } = this;
+    this.events = [];
+    if (events.length > 0) this.followers.sendAll((follower) => this.sendTo(follower, events));
+    return false;
+  }
+}
 
 /** Of tickers, candles and status. */
 const LATEST_INTERVAL_MS = 100;
