@@ -36,13 +36,11 @@ const SEEDED_TESTS =
     ? []
     : [
         "packages/engine/src/testing/agreement.test.ts",
-        "packages/engine/src/testing/rules/rules.test.ts",
         "packages/simulator/src/cluster/cluster-seeds.test.ts",
       ];
 const SHORT_COUNTS = {
   PERPGATE_FLOW_EACH: "600",
   PERPGATE_FLOW_COMMANDS: "600",
-  PERPGATE_RULE_SEEDS: "3",
   PERPGATE_CLUSTER_SEEDS: "200",
 };
 

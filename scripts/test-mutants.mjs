@@ -138,7 +138,6 @@ function generator(seed) {
 
 async function run(tests, mutate) {
   process.env.PERPGATE_MUTANT_TESTS = tests;
-  process.env.PERPGATE_RULE_SEEDS = "2";
   const results = await new Stryker({
     testRunner: "vitest",
     vitest: { configFile: "scripts/mutants.vitest.config.mjs", related: false },

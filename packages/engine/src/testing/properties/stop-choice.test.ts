@@ -40,7 +40,7 @@ function manyAccounts(venue: LightVenue, random: Random): void {
 function sorted(venue: LightVenue): number[] {
   const view = readView(venue.engine);
   const isOther = ({ account, remaining }: OrderView): boolean =>
-    remaining > (view.markets[0]!.positions.get(account)?.lots ?? 0);
+    remaining > (view.positions.get(account)?.lots ?? 0);
   const byWeight = (a: OrderView, b: OrderView): number => b.remaining - a.remaining || a.id - b.id;
   const turns = new Map<string, number>();
   return view.orders

@@ -31,9 +31,9 @@ import { RULE_SETS } from "../../versions.js";
 import { addressOf, genesis, openSession, PLAIN_EXTRAS, plainOrder } from "../commands.js";
 import { describeDerived } from "../derived.js";
 import { indexSlot } from "../index-slot.js";
-import { unitsOf } from "../rules/limits.js";
 import { BTC, MICROS, venueConfig } from "../scenarios/listing.js";
 import { START_MS } from "../scenarios/venue.js";
+import { unitsOf } from "../work/limits.js";
 
 const SEEDS = Number(process.env.PERPGATE_TIGHT_SEEDS ?? 5);
 const ROUNDS = 40;

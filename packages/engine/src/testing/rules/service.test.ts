@@ -6,21 +6,32 @@
 import { Random } from "@perpgate/protocol/random";
 import { describe, expect, test } from "vitest";
 import { BTC } from "../scenarios/listing.js";
-import { maintenanceOf } from "./arithmetic.js";
 import { LightVenue } from "./light-venue.js";
 import { type OrderView, readView, type View } from "./view.js";
 
 const SERVED_PER_TICK = 256;
 
+/** "Maintenance is marginal over the tiers …, at mark, rounded up": whole tiers, then a part of one. */
+function maintenanceOf(notional: bigint): bigint {
+  let lower = 0n;
+  let sum = 0n;
+  for (const { upToMicros, maintenancePpm } of BTC.config.tiers) {
+    const upper = notional < BigInt(upToMicros) ? notional : BigInt(upToMicros);
+    if (upper > lower) sum += (upper - lower) * BigInt(maintenancePpm);
+    lower = BigInt(upToMicros);
+  }
+  return (sum + 999_999n) / 1_000_000n;
+}
+
 /** Maintenance − equity of every position, at a mark. */
 function shortfalls(view: View, mark: number): Map<number, bigint> {
   const found = new Map<number, bigint>();
-  for (const [account, { lots, cost, margin }] of view.markets[0]!.positions) {
+  for (const [account, { lots, cost, margin }] of view.positions) {
     if (lots === 0) continue;
     const value = BigInt(lots) * BigInt(mark);
     const notional = value < 0n ? -value : value;
     const equity = BigInt(margin) + value - BigInt(cost);
-    found.set(account, maintenanceOf(BTC.config, notional) - equity);
+    found.set(account, maintenanceOf(notional) - equity);
   }
   return found;
 }
@@ -79,7 +90,7 @@ function expectedStops(view: View, mark: number): number[] {
     ({ isStop, side, price }) => isStop && (side > 0 ? mark >= price : mark <= price),
   );
   const isClosing = ({ account, side }: OrderView): boolean =>
-    (view.markets[0]!.positions.get(account)?.lots ?? 0) * side < 0;
+    (view.positions.get(account)?.lots ?? 0) * side < 0;
   const turns = new Map<number, number>();
   const ranked = [...reached]
     .sort((a, b) => b.remaining - a.remaining)

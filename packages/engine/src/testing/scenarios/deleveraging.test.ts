@@ -1,6 +1,9 @@
 /** Auto-deleveraging and losses that no account can cover. The backstop's cap is 0 here. */
 import { describe, expect, test } from "vitest";
+import { Engine } from "../../engine.js";
 import { END_REASONS } from "../../reasons.js";
+import { RULE_SETS } from "../../versions.js";
+import { unitsOf } from "../work/limits.js";
 import { DUST } from "./listing.js";
 import type { Trader } from "./trader.js";
 import { Venue } from "./venue.js";
@@ -243,6 +246,24 @@ describe("beyond bankruptcy", () => {
     ]);
     expect(bob.position().size).toBe(-1);
     expect(venue.happened("LossSocialised")).toEqual([]);
+  });
+
+  test.each([
+    { makers: 6, bobs: 1 },
+    { makers: 9, bobs: 0 },
+  ])("passed over, in a tick of $makers makers: what its units leave is the fund's", (row) => {
+    const { venue, bob } = gap(20);
+    const dan = venue.trader("dan", 100_000);
+    const eve = venue.trader("eve", 100_000);
+    dan.sells("limit", { margin: 50_000, leverage: 1, price: 50_000 });
+    eve.buys("limit", { margin: 50_000, leverage: 1, price: 50_000 });
+    const tight = RULE_SETS.map((rules) => ({ ...rules, ...unitsOf(row.makers) }));
+    venue.engine = Engine.restore(venue.engine.snapshot(), tight);
+    venue.tick();
+    const [first, second] = deleveraged(venue);
+    expect(first).toEqual([dan.account, 50_000]);
+    expect(second).toEqual([row.bobs === 1 ? bob.account : dan.account, 50_000]);
+    expect(venue.happened("LossSocialised")).toHaveLength(row.bobs);
   });
 
   test("passed over for a rounding, he gives fewer lots later, and nothing is socialised", () => {

@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { RULE_SETS } from "../../versions.js";
-import { unitsOf } from "../rules/limits.js";
+import { unitsOf } from "./limits.js";
 import { type Goal, search } from "./search.js";
 import type { Trial } from "./world.js";
 
