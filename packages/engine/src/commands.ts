@@ -43,6 +43,7 @@ import type { AttestWithdrawal, Withdraw } from "./commands/withdrawal-commands.
 export * from "./commands/deposit-commands.js";
 export * from "./commands/operator-commands.js";
 export * from "./commands/order-commands.js";
+export * from "./commands/request-terms.js";
 export * from "./commands/session-commands.js";
 export * from "./commands/venue-commands.js";
 export * from "./commands/withdrawal-commands.js";

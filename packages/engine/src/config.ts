@@ -144,6 +144,8 @@ export const DISCONNECT_LOOKS_PER_COMMAND = 4_096;
 export const MAX_LIVE_WRITERS = 64;
 /** Accepted ticks in a row without a batch of its own after which a writer is gone. */
 export const TICKS_MISSED = 25;
+/** For how long an unsigned request is known that was executed or refused, in log time. */
+export const REQUEST_KEPT_MS = 30_000;
 /** Asks for a time jump, of one other writer, after which one that sent no batch is gone. */
 export const ASKS_MISSED = 5;
 /** Accepted ticks for which an ask for a time jump is kept. */

@@ -41,6 +41,7 @@ import { fireIfDue } from "./orders/over.js";
 import { acknowledge, placeOrder } from "./orders/place.js";
 import { REFUSAL } from "./reasons.js";
 import { refuse } from "./refuse.js";
+import { isAnswered, keepRequest } from "./requests.js";
 import { Scratch } from "./scratch.js";
 import {
   concludeConnect,
@@ -133,7 +134,7 @@ export class Engine {
       refuse(s, REFUSAL.not_started);
       return s.events;
     }
-    if (!this.advanceTime(command)) return s.events;
+    if (!this.advanceTime(command) || isAnswered(s, command)) return s.events;
     for (;;) {
       const mark = s.events.length;
       const { config, reaches, carriedDisconnects, behind } = s;
@@ -143,6 +144,7 @@ export class Engine {
       beginWork(s, command);
       try {
         this.run(command);
+        keepRequest(s, command);
         return s.events;
       } catch (error) {
         const invariant = invariantOf(error);
@@ -214,6 +216,7 @@ export class Engine {
     creditDevDeposits(s);
     forgetDeposits(s);
     expireSessions(s);
+    s.requests.forget(s.timeMs);
     countTick(s);
     countReturn(s);
     ageAsks(s);

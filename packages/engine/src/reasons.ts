@@ -92,6 +92,7 @@ export const REFUSALS = [
   "withdrawal_limit",
   "withdrawal_unknown",
   "withdrawal_not_due",
+  "request_too_late",
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

@@ -78,6 +78,8 @@ export interface RuleSet {
   readonly hasWithdrawals: boolean;
   /** Whether one core may lead: from then on the log has its batches alone (writers/leader.ts). */
   readonly hasLeader: boolean;
+  /** Whether an unsigned request that is sent again is executed once (requests.ts). */
+  readonly keepsRequests: boolean;
 }
 
 /** Release 0.2.0-testnet; frozen. Version 1 was release 0.1, whose logs do not record a version. */
@@ -114,6 +116,7 @@ const VERSION_2: RuleSet = {
   settlesJumps: false,
   hasWithdrawals: false,
   hasLeader: false,
+  keepsRequests: false,
 };
 
 /** Release 0.3.0-testnet. It may change until that release. */
@@ -148,6 +151,7 @@ const VERSION_3: RuleSet = {
   settlesJumps: true,
   hasWithdrawals: true,
   hasLeader: true,
+  keepsRequests: true,
 };
 
 /** The rule sets that this release knows, ascending without gaps. */

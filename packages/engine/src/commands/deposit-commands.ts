@@ -1,6 +1,8 @@
 /** Deposits of the bridge, and the votes on them. */
 
-export interface RegisterDeposit {
+import type { Unsigned } from "./request-terms.js";
+
+export interface RegisterDeposit extends Unsigned {
   readonly kind: "RegisterDeposit";
   readonly stampMs: number;
   readonly session: number;

@@ -1,5 +1,7 @@
 /** What traders do: orders, their changes and cancels, the margin of a position. */
 
+import type { Unsigned } from "./request-terms.js";
+
 export const LONG = 1;
 export const SHORT = -1;
 export type Side = typeof LONG | typeof SHORT;
@@ -128,7 +130,7 @@ export interface ChangeMargin {
   readonly amountMicros: number;
 }
 
-export interface CancelOrder {
+export interface CancelOrder extends Unsigned {
   readonly kind: "CancelOrder";
   readonly stampMs: number;
   readonly session: number;
@@ -140,7 +142,7 @@ export interface CancelOrder {
   readonly batch?: BatchPlace;
 }
 
-export interface CancelAll {
+export interface CancelAll extends Unsigned {
   readonly kind: "CancelAll";
   readonly stampMs: number;
   readonly session: number;
@@ -149,7 +151,7 @@ export interface CancelAll {
 }
 
 /** The dead-man's switch: cancels everything at that time unless set again; 0 disarms. */
-export interface CancelAfter {
+export interface CancelAfter extends Unsigned {
   readonly kind: "CancelAfter";
   readonly stampMs: number;
   readonly session: number;

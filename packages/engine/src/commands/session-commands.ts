@@ -1,6 +1,8 @@
 /** Sign-ins, and the connections of their sessions. */
 
-export interface OpenSession {
+import type { Unsigned } from "./request-terms.js";
+
+export interface OpenSession extends Unsigned {
   readonly kind: "OpenSession";
   readonly stampMs: number;
   /** Lower-case hex, 40 digits. */
@@ -23,7 +25,7 @@ export interface OpenSession {
   readonly contractChainId?: number;
 }
 
-export interface RotateSession {
+export interface RotateSession extends Unsigned {
   readonly kind: "RotateSession";
   readonly stampMs: number;
   readonly session: number;
@@ -32,14 +34,14 @@ export interface RotateSession {
   readonly newKey: string;
 }
 
-export interface CloseSession {
+export interface CloseSession extends Unsigned {
   readonly kind: "CloseSession";
   readonly stampMs: number;
   readonly session: number;
 }
 
 /** Sets what happens to a session's orders when its last connection is gone. */
-export interface SetSessionOption {
+export interface SetSessionOption extends Unsigned {
   readonly kind: "SetSessionOption";
   readonly stampMs: number;
   readonly session: number;

@@ -180,6 +180,8 @@ export const EVENT_FIELDS = {
   LeaderChanged: ["epoch", "leader"],
   /** Follows WithdrawalRequested: its leaf in the tree of the block. */
   WithdrawalAcknowledged: WITHDRAWAL_LEAF_FIELDS,
+  /** The only event of an unsigned request that is in the log already, at that position. */
+  RequestRepeated: ["position"],
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

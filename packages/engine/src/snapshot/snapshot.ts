@@ -28,6 +28,7 @@ import {
   writeDeposits,
 } from "./deposit-bytes.js";
 import { rebuildIndexes } from "./rebuild.js";
+import { readRequests, writeRequests } from "./request-bytes.js";
 import { readSessions, writeSessions } from "./session-bytes.js";
 import { hasWithdrawals, readWithdrawals, writeWithdrawals } from "./withdrawal-bytes.js";
 import { readWriters, writeWriters } from "./writer-bytes.js";
@@ -79,6 +80,7 @@ export function writeSnapshot(s: VenueState): Uint8Array {
     w.numbers(s.ends.again);
     for (const { number } of s.markets) w.numbers(s.behind[number] ?? []);
   }
+  if (s.rules.keepsRequests) writeRequests(w, s);
   const withWithdrawals = hasWithdrawals(s);
   writeDepositAdditions(w, s, withWithdrawals);
   if (withWithdrawals) writeWithdrawals(w, s);
@@ -146,6 +148,7 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[], seed: HashSe
     s.ends.again = r.numbers();
     s.behind = s.markets.map(() => r.numbers());
   }
+  if (s.rules.keepsRequests) readRequests(r, s);
   readDepositAdditions(r, s);
   for (const deposit of s.deposits.byId.values()) {
     s.deposits.note(deposit);

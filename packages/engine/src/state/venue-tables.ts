@@ -11,6 +11,7 @@ import { BatchProgress } from "./batch-progress.js";
 import { DepositBook } from "./deposits.js";
 import { EndQueue } from "./end-queue.js";
 import { ExitPairs } from "./exit-pairs.js";
+import { KeptRequests } from "./kept-requests.js";
 import { FIGURE_WORDS, type Market } from "./market.js";
 import { OrderStore } from "./orders.js";
 import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
@@ -45,6 +46,8 @@ export class VenueTables {
   readonly sessions: SessionBook;
   readonly deposits: DepositBook;
   readonly withdrawals = new WithdrawalBook();
+  /** From version 3 on. */
+  readonly requests = new KeptRequests();
   /** Accounts with orders that are over; from version 3 on. */
   readonly ends: EndQueue;
   /** Dead-man's switches by account; derived. */

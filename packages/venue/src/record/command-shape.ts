@@ -71,6 +71,7 @@ const isConfig = shaped({
 const isFirstConfig = shaped({ markets: isListOf(isObject) });
 const OPERATOR: Shape = { stampMs: isInteger, expiresAtMs: isInteger };
 const OF_SESSION: Shape = { stampMs: isInteger, session: isInteger };
+const request = isOptional(shaped({ id: isHex(32), notAfterMs: isInteger }));
 const SIGNED: Shape = { ...OF_SESSION, key: isKey, nonce: isInteger, market: isInteger };
 const batch = isOptional(
   shaped({ index: isInteger, count: isInteger, key: isKey, nonce: isInteger }),
@@ -153,10 +154,11 @@ const SHAPES: Readonly<Record<CommandKind, Shape>> = {
     maxNotionalMicros: isInteger,
     markets: isListOf(isInteger),
     contractChainId: isOptional(isInteger),
+    request,
   },
-  RotateSession: { ...OF_SESSION, oldKey: isKey, newKey: isKey },
-  CloseSession: OF_SESSION,
-  SetSessionOption: { ...OF_SESSION, cancelOnDisconnect: isFlag },
+  RotateSession: { ...OF_SESSION, oldKey: isKey, newKey: isKey, request },
+  CloseSession: { ...OF_SESSION, request },
+  SetSessionOption: { ...OF_SESSION, cancelOnDisconnect: isFlag, request },
   SessionConnected: OF_SESSION,
   SessionDisconnected: OF_SESSION,
   PlaceOrder: {
@@ -190,9 +192,10 @@ const SHAPES: Readonly<Record<CommandKind, Shape>> = {
     clientOrderId: isOptional(isText),
     validUntilMs: isOptional(isInteger),
     batch,
+    request,
   },
-  CancelAll: { ...OF_SESSION, market: isInteger },
-  CancelAfter: { ...OF_SESSION, afterMs: isInteger },
+  CancelAll: { ...OF_SESSION, market: isInteger, request },
+  CancelAfter: { ...OF_SESSION, afterMs: isInteger, request },
   SetCohort: {
     ...OPERATOR,
     stage: isCohort,
@@ -200,7 +203,7 @@ const SHAPES: Readonly<Record<CommandKind, Shape>> = {
     disallow: isListOf(isAddress),
   },
   ControlMarket: { ...OPERATOR, market: isInteger, action: isText, priceTicks: isInteger },
-  RegisterDeposit: { ...OF_SESSION, chain: isText, txHash: isText, token: isText },
+  RegisterDeposit: { ...OF_SESSION, chain: isText, txHash: isText, token: isText, request },
   AttestDeposit: {
     stampMs: isInteger,
     attestor: isInteger,

@@ -66,6 +66,16 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       fc.nat().map((id) => id + 1.5),
     ),
   }),
+  fc.record({
+    kind: fc.constant("CancelOrder" as const),
+    stampMs: count,
+    session: count,
+    orderId: fc.oneof(
+      count,
+      fc.nat().map((id) => id + 1.25),
+    ),
+    request: fc.record({ id: hash.map((digits) => digits.slice(32)), notAfterMs: count }),
+  }),
   fc.record({ kind: fc.constant("Tick" as const), slot: count }),
   fc.record({
     kind: fc.constant("UpdateIndex" as const),

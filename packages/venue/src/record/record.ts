@@ -60,6 +60,10 @@ const KIND_PLACE = 1;
 const KIND_CANCEL = 2;
 const KIND_TICK = 3;
 const KIND_INDEX = 4;
+/** A plain cancel with the terms of its request. */
+const KIND_CANCEL_ONCE = 5;
+const CANCEL_BYTES = 2 + 3 * 8;
+const REQUEST_ID_BYTES = 16;
 /** Bytes of a key's fingerprint (SHA-256). */
 const FINGERPRINT_BYTES = 32;
 const ORDER_TYPES: readonly OrderType[] = [MARKET_ORDER, LIMIT_ORDER, STOP_ORDER];
@@ -70,9 +74,7 @@ export function encodeRecord(command: Command, evidence: Evidence = NO_EVIDENCE)
     case "PlaceOrder":
       return isPlain(command) ? encodePlace(command, evidence) : encodeJson(command, evidence);
     case "CancelOrder":
-      return isPlain(command)
-        ? encodeNumbers(KIND_CANCEL, [command.stampMs, command.session, command.orderId], evidence)
-        : encodeJson(command, evidence);
+      return isPlain(command) ? encodeCancel(command, evidence) : encodeJson(command, evidence);
     case "Tick":
       return encodeNumbers(KIND_TICK, [command.slot], evidence);
     case "UpdateIndex":
@@ -121,7 +123,9 @@ export function decodeRecord(record: Uint8Array): LogRecord {
     case KIND_PLACE:
       return decodePlace(bytes);
     case KIND_CANCEL:
-      return { command: decodeCancel(bytes), evidence: readEvidence(bytes, 2 + 24) };
+      return { command: decodeCancel(bytes), evidence: readEvidence(bytes, CANCEL_BYTES) };
+    case KIND_CANCEL_ONCE:
+      return decodeCancelOnce(bytes);
     case KIND_TICK:
       return { command: decodeTick(bytes), evidence: readEvidence(bytes, 2 + 8) };
     case KIND_INDEX:
@@ -236,6 +240,37 @@ function decodeCancel(bytes: Buffer): CancelOrder {
     session: integerAt(bytes, 10),
     orderId: integerAt(bytes, 18),
   };
+}
+
+function encodeCancel(
+  { stampMs, session, orderId, request }: CancelOrder,
+  evidence: Evidence,
+): Uint8Array {
+  const numbers = [stampMs, session, orderId];
+  if (request === undefined) return encodeNumbers(KIND_CANCEL, numbers, evidence);
+  const id = Buffer.from(request.id, "hex");
+  if (id.length !== REQUEST_ID_BYTES)
+    throw new CommandUnwritable("a request's id is 32 hex digits");
+  const bytes = Buffer.allocUnsafe(CANCEL_BYTES + 8 + REQUEST_ID_BYTES + evidenceBytes(evidence));
+  begin(bytes, KIND_CANCEL_ONCE);
+  [...numbers, request.notAfterMs].forEach((value, i) => {
+    writeInteger(bytes, value, 2 + i * 8);
+  });
+  bytes.set(id, CANCEL_BYTES + 8);
+  writeEvidence(bytes, CANCEL_BYTES + 8 + REQUEST_ID_BYTES, evidence);
+  return bytes;
+}
+
+function decodeCancelOnce(bytes: Buffer): LogRecord {
+  const idAt = CANCEL_BYTES + 8;
+  const end = idAt + REQUEST_ID_BYTES;
+  const request = {
+    id: bytes.toString("hex", idAt, end),
+    notAfterMs: integerAt(bytes, CANCEL_BYTES),
+  };
+  const command = { ...decodeCancel(bytes), request };
+  if (end > bytes.length) throw new RecordUnreadable("it is cut short");
+  return { command, evidence: readEvidence(bytes, end) };
 }
 
 function decodeTick(bytes: Buffer): Tick {

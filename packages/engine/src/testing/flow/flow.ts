@@ -32,6 +32,7 @@ import { Margins } from "./margins.js";
 import { Orders } from "./orders.js";
 import { PROFILES, type Profile, type ProfileName } from "./profiles.js";
 import { Protection } from "./protection.js";
+import { asRequests } from "./requests.js";
 import { Scenes } from "./scenes.js";
 import { type Signed, type Trader, Traders } from "./traders.js";
 import { Weather } from "./weather.js";
@@ -58,7 +59,9 @@ export function* batches(
   const leader = new Random(seed, `${name} leader`);
   const ledFromMs = leader.chance(0.5) ? leader.int(0, 120_000) : Number.POSITIVE_INFINITY;
   const gateways = new Gateways(random, venue.state, count, versions, ledFromMs);
-  for (const batch of gateways.batches(flow.run())) {
+  const requests = new Random(seed, `${name} requests`);
+  const happenings = asRequests(requests, venue.state, flow.run());
+  for (const batch of gateways.batches(happenings)) {
     yield batch;
     if (venue.state.position >= length) return;
   }

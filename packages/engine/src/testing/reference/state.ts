@@ -220,6 +220,8 @@ export interface Rules {
   readonly jumpsAreSettled: boolean;
   /** One core may lead. */
   readonly coresLead: boolean;
+  /** Unsigned requests that are sent again are executed once. */
+  readonly requestsAreKept: boolean;
 }
 
 /** A signed batch, as far as its operations have come. */
@@ -282,6 +284,8 @@ export interface State {
   batch: Batch | null;
   /** When operator commands were executed. */
   operations: number[];
+  /** Unsigned requests by id: where each was executed or refused first. */
+  requests: Map<string, { readonly position: number; readonly time: number }>;
   block: { number: number; firstPosition: number; acks: number; executed: boolean };
   /** State of the current command. */
   events: VenueEvent[];
@@ -335,6 +339,7 @@ const VERSION_2: Rules = {
   ordersNeedEquity: false,
   jumpsAreSettled: false,
   coresLead: false,
+  requestsAreKept: false,
 };
 
 const VERSION_3: Rules = {
@@ -353,6 +358,7 @@ const VERSION_3: Rules = {
   ordersNeedEquity: true,
   jumpsAreSettled: true,
   coresLead: true,
+  requestsAreKept: true,
 };
 
 export const VERSIONS: ReadonlyMap<number, Rules> = new Map([
@@ -406,6 +412,7 @@ export function newState(versions: ReadonlyMap<number, Rules>): State {
     ticksOfBatch: null,
     batch: null,
     operations: [],
+    requests: new Map(),
     block: { number: 1, firstPosition: 1, acks: 0, executed: false },
     events: [],
     touched: [],

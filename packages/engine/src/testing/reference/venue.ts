@@ -21,6 +21,7 @@ import { operate } from "./operations.js";
 import { placeOrder } from "./placement.js";
 import { changeMargin } from "./position-margin.js";
 import { type Refused, refused } from "./refusal.js";
+import { answerOf, keepRequest } from "./requests.js";
 import { closeSession, openSession, rotateSession, setCohort } from "./sessions.js";
 import { configure, genesis, upgrade } from "./setup.js";
 import { newState, type Rules, type State, VERSIONS } from "./state.js";
@@ -72,7 +73,8 @@ export class ReferenceVenue {
     state.work.account = accountOfCommand(state, command);
     beginWork(state, 8_000);
     state.liquidatedOrders = 0;
-    const refusal = this.execute(command);
+    const answer = this.answer(command);
+    const refusal = answer === undefined ? this.execute(command) : answer;
     if (refusal !== null) {
       if (state.events.length > 0) throw new Error("a refused command has no other event");
       emit(state, {
@@ -82,21 +84,28 @@ export class ReferenceVenue {
         detail2: refusal.details[1] ?? 0,
       });
       reportWork(state);
-    } else if (!SAY_THEMSELVES.includes(command.kind)) {
+    } else if (answer === undefined && !SAY_THEMSELVES.includes(command.kind)) {
       state.block.executed = true;
     }
+    if (answer === undefined) keepRequest(state, command);
     const { batch } = state;
     if (batch?.last === state.position) batch.unitsLeft = unitsLeft(state);
     if (state.position % this.checkEvery === 0) assertIdentity(state);
     return state.events;
   }
 
-  private execute(command: Command): Refused | null {
-    const { state } = this;
-    if (!state.started) {
-      return command.kind === "Genesis" ? genesis(state, command) : refused("not_started");
+  /** Of a command that is not executed, undefined otherwise. */
+  private answer(command: Command): Refused | null | undefined {
+    if (!this.state.started) {
+      return command.kind === "Genesis" ? undefined : refused("not_started");
     }
     this.moveTime(command);
+    return answerOf(this.state, command);
+  }
+
+  private execute(command: Command): Refused | null {
+    const { state } = this;
+    if (!state.started && command.kind === "Genesis") return genesis(state, command);
     switch (command.kind) {
       case "Genesis":
         return refused("already_started");
