@@ -18,6 +18,7 @@ const handlers = {
         window: 100_000,
         isReplicated: false,
         position: () => 2 ** 32,
+        timeMs: () => 0,
         onFault: (error) => {
           throw error;
         },

@@ -152,7 +152,8 @@ function sizesOf(sample: Sample): { readonly asked: number; readonly answered: n
   const notes = { counted: undefined, rows: 0, work: 0, isReplay: false };
   const [request, answer] = [new FrameEncoder(), new FrameEncoder()];
   const head = { ...STAMP, id: 1_000, name: sample };
-  request.add({ ...head, kind: "request", body: SAMPLES[sample].body });
+  const once = { isAgain: false, terms: undefined };
+  request.add({ ...head, ...once, kind: "request", body: SAMPLES[sample].body });
   answer.add({ ...head, kind: "answer", notes, body: SAMPLES[sample].answer });
   return { asked: request.length, answered: answer.length };
 }

@@ -11,6 +11,7 @@ export { settledFigures } from "./money/owed-funding.js";
 export { openOrdersOf } from "./orders/open-orders.js";
 export { namedOrder } from "./orders/placement-terms.js";
 export { creditsAgain, type Deposit, depositKey, isUnseen } from "./state/deposits.js";
+export type { KeptRequest } from "./state/kept-requests.js";
 export { Ladder } from "./state/ladder.js";
 export { MARKET_STATUSES, type Market } from "./state/market.js";
 export { NONE, OrderStore } from "./state/orders.js";

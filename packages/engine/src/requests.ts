@@ -21,6 +21,7 @@ const KEPT_EVENTS: ReadonlySet<number> = new Set([
   EVENT.CommandRefused,
   EVENT.OrderEnded,
   EVENT.SessionOpened,
+  EVENT.SessionClosed,
 ]);
 const ID = /^[0-9a-f]{32}$/;
 

@@ -83,10 +83,18 @@ function framesOf(random: () => number): { from: Side; frame: Frame }[] {
     notice(name, NOTICES[name].body),
   );
   for (const name of Object.keys(REQUESTS) as RequestName[]) {
-    const { body, answer } = REQUESTS[name];
+    const { body, answer, isUnsigned } = REQUESTS[name];
     frames.push({
       from: "edge",
-      frame: framed({ kind: "request", name, id, ...stamp, body: randomOf<unknown>(body, random) }),
+      frame: framed({
+        kind: "request",
+        name,
+        id,
+        ...stamp,
+        isAgain: random() < 0.5,
+        terms: isUnsigned ? { id: "0123456789abcdef".repeat(2), notAfterMs: id } : undefined,
+        body: randomOf<unknown>(body, random),
+      }),
     });
     frames.push({
       from: "core",
@@ -281,7 +289,8 @@ test("a frame of the other side: refused", () => {
   const stamp = { epoch: 0, position: 0 };
   const hello = encode({ kind: "notice", name: "hello", ...stamp, body: { version: 1 } });
   expect(() => decoded(hello, "core")).toThrow("hello is not for a side that is a core to send");
-  const ask = encode({ kind: "request", name: "tlogPolicy", id: 1, ...stamp, body: {} });
+  const once = { isAgain: false, terms: undefined };
+  const ask = encode({ kind: "request", name: "tlogPolicy", id: 1, ...stamp, ...once, body: {} });
   expect(() => decoded(ask, "core")).toThrow("tlogPolicy is not for a side that is a core to send");
 });
 

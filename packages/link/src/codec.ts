@@ -1,9 +1,9 @@
 /**
  * Frames as bytes:
  *
- *   u32 length of what follows │ u16 type │ u32 epoch │ count position │ id, notes │ fields
+ *   u32 length of what follows │ u16 type │ u32 epoch │ count position │ id, again, terms, notes │ fields
  *
- * A request has an id; an answer and a refusal have the id of their request, and notes. What is wrong
+ * A request has an id, says whether it was sent before, and has terms if it is unsigned; an answer and a refusal have the id of their request, and notes. What is wrong
  * with a frame is reported with the names of frame and field, and ends the link.
  */
 
@@ -26,10 +26,11 @@ import {
   type RequestBodies,
   type RequestFrame,
   type RequestName,
+  type RequestTerms,
   type Side,
   type Stamp,
 } from "./frames.js";
-import type { Kind } from "./kinds.js";
+import { bytes, flag, type Kind } from "./kinds.js";
 
 /** Bytes that are no frame of this version of the link, or of the other side. */
 export class FrameRefused extends Error {
@@ -51,6 +52,24 @@ interface Rule<B> {
 
 const NOTICE_NAMES = namesByType<NoticeName>(NOTICE_RULES);
 const REQUEST_NAMES = namesByType<RequestName>(REQUEST_RULES);
+
+const IS_UNSIGNED: ReadonlySet<string> = new Set(
+  Object.entries(REQUESTS).flatMap(([name, { isUnsigned }]) => (isUnsigned ? [name] : [])),
+);
+const REQUEST_ID_BYTES = 16;
+const REQUEST_ID = bytes(REQUEST_ID_BYTES);
+
+function writeTerms(to: ByteWriter, terms: RequestTerms | undefined): void {
+  if (terms === undefined) throw new WrongValue(".terms are missing");
+  REQUEST_ID.write(to, Buffer.from(terms.id, "hex"));
+  to.count(terms.notAfterMs);
+}
+
+function readTerms(from: ByteReader): RequestTerms {
+  const id = Buffer.from(REQUEST_ID.read(from));
+  if (id.length !== REQUEST_ID_BYTES) throw new WrongValue(`.terms.id has ${id.length} bytes`);
+  return { id: id.toString("hex"), notAfterMs: from.count() };
+}
 
 function namesByType<N extends string>(
   rules: Readonly<Record<N, { readonly type: number }>>,
@@ -119,6 +138,8 @@ export class FrameEncoder {
     const { type, body } = REQUEST_RULES[frame.name];
     this.stamp(type, frame);
     this.writer.u32(frame.id);
+    flag.write(this.writer, frame.isAgain);
+    if (IS_UNSIGNED.has(frame.name)) writeTerms(this.writer, frame.terms);
     body.write(this.writer, frame.body);
   }
 
@@ -241,7 +262,10 @@ function readRequest<N extends RequestName>(
   reader: ByteReader,
 ): RequestFrame<N> {
   const id = reader.u32();
-  return { kind: "request", ...stamp, id, name, body: REQUEST_RULES[name].body.read(reader) };
+  const isAgain = flag.read(reader);
+  const terms = IS_UNSIGNED.has(name) ? readTerms(reader) : undefined;
+  const body = REQUEST_RULES[name].body.read(reader);
+  return { kind: "request", ...stamp, id, isAgain, terms, name, body };
 }
 
 function readAnswer<N extends RequestName>(

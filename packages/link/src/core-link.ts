@@ -32,8 +32,10 @@ const ROOM_BYTES = 1 << 20;
 /** What may wait for an edge at all. */
 const MAX_WAITING_BYTES = 1 << 27;
 
-/** What a handler adds to its answer or refusal. */
-export type NotesInMaking = { -readonly [K in keyof Notes]: Notes[K] };
+/** What a handler adds to its answer or refusal, and what the request says besides its fields. */
+export type NotesInMaking = { -readonly [K in keyof Notes]: Notes[K] } & {
+  readonly asked: Pick<RequestFrame, "isAgain" | "terms">;
+};
 
 /** Returned by a handler that calls `reply` instead of making a promise. */
 export const LATER: unique symbol = Symbol("later");
@@ -62,6 +64,8 @@ export interface CoreLinkOptions {
   readonly isReplicated: boolean;
   /** The last position that is applied. */
   readonly position: () => number;
+  /** The venue's time. */
+  readonly timeMs: () => number;
   /** A request failed with what is no `ApiError`: a fault of the core. */
   readonly onFault: (error: unknown, request: RequestName) => void;
 }
@@ -152,10 +156,12 @@ export class CoreLink implements Receiver {
     }
     this.isGreeted = true;
     const { window, isReplicated } = this.options;
-    this.tell("welcome", { version: LINK_VERSION, window, isReplicated });
+    const timeMs = this.options.timeMs();
+    this.tell("welcome", { version: LINK_VERSION, window, isReplicated, timeMs });
   }
 
-  private receiveRequest<N extends RequestName>({ name, id, body }: RequestFrame<N>): void {
+  private receiveRequest<N extends RequestName>(request: RequestFrame<N>): void {
+    const { name, id, body } = request;
     const { window, handlers } = this.options;
     if (!this.isGreeted) {
       this.close(`the edge sends ${name} before hello`);
@@ -169,7 +175,7 @@ export class CoreLink implements Receiver {
       return;
     }
     this.inFlight.add(id);
-    const notes: NotesInMaking = { counted: undefined, rows: 0, work: 0, isReplay: false };
+    const notes = notesOf(request);
     this.running++;
     const finish = (): void => {
       this.running--;
@@ -202,7 +208,14 @@ export class CoreLink implements Receiver {
     body: AnswerBodies[N],
   ): void {
     if (this.reason !== undefined) return;
-    const frame: AnswerFrame<N> = { kind: "answer", name, id, ...this.stamp(), notes, body };
+    const frame: AnswerFrame<N> = {
+      kind: "answer",
+      name,
+      id,
+      ...this.stamp(),
+      notes: saidOf(notes),
+      body,
+    };
     try {
       this.send(frame);
       this.inFlight.delete(id);
@@ -216,7 +229,13 @@ export class CoreLink implements Receiver {
     if (this.reason !== undefined) return;
     this.inFlight.delete(id);
     const body = refusalOf(error);
-    const frame: RefusalFrame = { kind: "refusal", id, ...this.stamp(), notes, body };
+    const frame: RefusalFrame = {
+      kind: "refusal",
+      id,
+      ...this.stamp(),
+      notes: saidOf(notes),
+      body,
+    };
     this.send(frame);
   }
 
@@ -248,4 +267,15 @@ export class CoreLink implements Receiver {
   private finishIfDone(): void {
     if (this.reason !== undefined && this.running === 0) this.onFinished();
   }
+}
+
+export function notesOf({
+  isAgain,
+  terms,
+}: Pick<RequestFrame, "isAgain" | "terms">): NotesInMaking {
+  return { counted: undefined, rows: 0, work: 0, isReplay: false, asked: { isAgain, terms } };
+}
+
+function saidOf({ counted, rows, work, isReplay }: Notes): Notes {
+  return { counted, rows, work, isReplay };
 }

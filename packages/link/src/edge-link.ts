@@ -19,11 +19,14 @@ import {
   type NoticeFrame,
   type NoticeHandlers,
   type NoticeName,
+  REQUESTS,
   type RequestBodies,
   type RequestFrame,
   type RequestName,
+  type RequestTerms,
 } from "./frames.js";
 import { errorOf } from "./refusal.js";
+import { RequestClock } from "./request-terms.js";
 import type { Receiver, Transport } from "./transport.js";
 
 /** Requests that the core has not read; more is refused. */
@@ -37,6 +40,12 @@ export interface Outcome<N extends RequestName> {
   answered(body: AnswerBodies[N], notes: Notes): void;
   /** Without notes if the link has ended: the request may have been executed. */
   refused(error: Error, notes: Notes | undefined): void;
+}
+
+/** Of a request that was sent before and has no answer. */
+export interface SentBefore {
+  /** Those that it was sent with. */
+  readonly terms: RequestTerms | undefined;
 }
 
 interface Pending {
@@ -56,6 +65,7 @@ export class EdgeLink implements Receiver {
   private readonly pending = new Map<number, Pending>();
   private handlers: Partial<NoticeHandlers> = {
     welcome: (terms) => this.begin(terms),
+    clock: ({ timeMs }) => this.clock.learn(timeMs),
     bye: ({ reason }) => this.end(new Error(reason)),
   };
   private lastId = 0;
@@ -63,12 +73,17 @@ export class EdgeLink implements Receiver {
     version: LINK_VERSION,
     window: 0,
     isReplicated: false,
+    timeMs: 0,
   };
   private reason: Error | undefined;
   private onReady: () => void = () => undefined;
   private onClosed: (reason: Error) => void = () => undefined;
 
-  constructor(connect: (receiver: Receiver) => Transport) {
+  /** `clock`: of the edge's process. */
+  constructor(
+    connect: (receiver: Receiver) => Transport,
+    private readonly clock = new RequestClock(),
+  ) {
     this.closed = new Promise((resolve) => {
       this.onClosed = resolve;
     });
@@ -112,10 +127,16 @@ export class EdgeLink implements Receiver {
 
   /**
    * As `request`, without a promise: `outcome` is called before any later frame of the core is received.
+   * Returns the terms that it was sent with.
    *
    * @throws ApiError if the request cannot be sent.
    */
-  ask<N extends RequestName>(name: N, body: RequestBodies[N], outcome: Outcome<N>): void {
+  ask<N extends RequestName>(
+    name: N,
+    body: RequestBodies[N],
+    outcome: Outcome<N>,
+    before?: SentBefore,
+  ): RequestTerms | undefined {
     if (this.reason !== undefined) throw new ApiError("stopped", {});
     const { waitingBytes } = this.transport;
     if (this.pending.size >= this.terms.window || waitingBytes > MAX_WAITING_BYTES) {
@@ -123,7 +144,8 @@ export class EdgeLink implements Receiver {
     }
     const id = this.nextId();
     // Before it is counted: a frame that cannot be sent is not in flight.
-    this.send(name, id, body);
+    const terms = before === undefined ? this.termsOf(name) : before.terms;
+    this.send(name, id, body, before !== undefined, terms);
     this.pending.set(id, {
       answered: (frame) => {
         if (isAnswerTo(frame, name)) {
@@ -135,6 +157,7 @@ export class EdgeLink implements Receiver {
       },
       refused: (error, notes) => outcome.refused(error, notes),
     });
+    return terms;
   }
 
   /** No-op after the link has ended. */
@@ -189,6 +212,7 @@ export class EdgeLink implements Receiver {
       return;
     }
     this.terms = terms;
+    this.clock.learn(terms.timeMs);
     this.onReady();
   }
 
@@ -202,9 +226,20 @@ export class EdgeLink implements Receiver {
     return pending;
   }
 
-  private send<N extends RequestName>(name: N, id: number, body: RequestBodies[N]): void {
+  private termsOf(name: RequestName): RequestTerms | undefined {
+    return REQUESTS[name].isUnsigned ? this.clock.next() : undefined;
+  }
+
+  private send<N extends RequestName>(
+    name: N,
+    id: number,
+    body: RequestBodies[N],
+    isAgain: boolean,
+    terms: RequestTerms | undefined,
+  ): void {
     const { epoch, position } = this;
-    const frame: RequestFrame<N> = { kind: "request", name, id, epoch, position, body };
+    const kind = "request";
+    const frame: RequestFrame<N> = { kind, name, id, epoch, position, isAgain, terms, body };
     this.transport.send(frame);
   }
 

@@ -18,6 +18,8 @@ export interface RequestRule<B, A> {
   readonly body: Kind<B>;
   readonly answer: Kind<A>;
   readonly summary: string;
+  /** Whether it changes the venue without a signature: then it carries terms (`RequestTerms`). */
+  readonly isUnsigned: boolean;
 }
 
 export function notice<const S extends Side | "either", F extends Fields>(
@@ -35,7 +37,17 @@ export function request<F extends Fields, A extends Fields>(
   answer: A,
   summary: string,
 ): RequestRule<ValuesOf<F>, ValuesOf<A>> {
-  return { type, body: record(fields), answer: record(answer), summary };
+  return { type, body: record(fields), answer: record(answer), summary, isUnsigned: false };
+}
+
+/** A request that changes the venue, and that nobody signs. */
+export function unsigned<F extends Fields, A extends Fields>(
+  type: number,
+  fields: F,
+  answer: A,
+  summary: string,
+): RequestRule<ValuesOf<F>, ValuesOf<A>> {
+  return { ...request(type, fields, answer, summary), isUnsigned: true };
 }
 
 /** A read that anybody may make: the contract has the shapes. */

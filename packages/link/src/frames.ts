@@ -47,7 +47,7 @@ import {
   getWithdrawals,
 } from "@perpgate/protocol/operations";
 import { Type } from "typebox";
-import { accountRead, notice, publicRead, request, type Side } from "./frame-rules.js";
+import { accountRead, notice, publicRead, request, type Side, unsigned } from "./frame-rules.js";
 import { bytes, count, flag, list, oneOf, optional, record, text, type ValueOf } from "./kinds.js";
 import { ORDER_REQUESTS } from "./order-frames.js";
 import type { Refusal } from "./refusal-kind.js";
@@ -75,8 +75,14 @@ export const NOTICES = {
   welcome: notice(
     2,
     "core",
-    { version: count(65_535), window: count(1_000_000), isReplicated: flag },
-    "The core's answer to `hello`: how many requests may be in flight, and whether the log has other writers.",
+    { version: count(65_535), window: count(1_000_000), isReplicated: flag, timeMs: count() },
+    "The core's answer to `hello`: how many requests may be in flight, whether the log has other writers, and the venue's time.",
+  ),
+  clock: notice(
+    6,
+    "core",
+    { timeMs: count() },
+    "The venue's time, once a second: the edge says by it until when a request may be executed.",
   ),
   bye: notice(3, "either", { reason: text(1_024) }, "The last frame: why the link ends."),
   ping: notice(
@@ -161,7 +167,7 @@ export const REQUESTS = {
   getDeposits: accountRead(84, getDeposits),
   getDeposit: accountRead(86, getDeposit),
 
-  registerDeposit: request(
+  registerDeposit: unsigned(
     96,
     { session: count(), chain: shaped(Chain), txHash: text(64), token: shaped(Token) },
     { result: shaped(Deposit) },
@@ -248,9 +254,21 @@ export interface NoticeFrame<N extends NoticeName = NoticeName> extends Stamp {
   readonly body: NoticeBodies[N];
 }
 
+/** Of a request that changes the venue and that nobody signs: the engine executes an id once. */
+export interface RequestTerms {
+  /** Lower-case hex, 32 digits. */
+  readonly id: string;
+  /** By the venue's time. */
+  readonly notAfterMs: number;
+}
+
 export interface RequestFrame<N extends RequestName = RequestName> extends Stamp {
   readonly kind: "request";
   readonly id: number;
+  /** Sent before, to this core or another, and not answered. */
+  readonly isAgain: boolean;
+  /** Of an unsigned request. */
+  readonly terms: RequestTerms | undefined;
   readonly name: N;
   readonly body: RequestBodies[N];
 }

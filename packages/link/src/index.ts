@@ -4,10 +4,11 @@ export {
   type CoreLinkOptions,
   LATER,
   type NotesInMaking,
+  notesOf,
   type Reply,
   type RequestHandlers,
 } from "./core-link.js";
-export { EdgeLink, type OnNotes, type Outcome } from "./edge-link.js";
+export { EdgeLink, type OnNotes, type Outcome, type SentBefore } from "./edge-link.js";
 export type {
   AnswerBodies,
   CoreNotice,
@@ -18,10 +19,12 @@ export type {
   Refusal,
   RequestBodies,
   RequestName,
+  RequestTerms,
 } from "./frames.js";
 export { type Levels, PUBLISHED_LEVELS, PublishedSide } from "./published-side.js";
 export { type ReadinessProbe, refuseUnready } from "./readiness.js";
 export { errorOf, refusalOf } from "./refusal.js";
+export { RequestClock } from "./request-terms.js";
 export { MAX_TRADES, type PrivateUpdate } from "./stream-frames.js";
 export { type MemoryOptions, memoryTransport, type Receiver, type Transport } from "./transport.js";
 export { connectToCore, type EdgeListener, listenForEdges } from "./unix-socket.js";

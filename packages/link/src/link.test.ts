@@ -17,6 +17,7 @@ async function linked(changes: Partial<CoreLinkOptions> = {}, isCoded = false) {
     window: 2,
     isReplicated: false,
     position: () => 7,
+    timeMs: () => 0,
     onFault: (error, name) => faults.push(`${name}: ${error}`),
     ...changes,
   });
@@ -156,6 +157,7 @@ async function dialed(...frames: object[]): Promise<string> {
     window: 1,
     isReplicated: false,
     position: () => 0,
+    timeMs: () => 0,
     onFault: () => undefined,
   });
   const told: string[] = [];
@@ -209,7 +211,7 @@ async function offered(...frames: object[]) {
 const WELCOME = {
   kind: "notice",
   name: "welcome",
-  body: { version: LINK_VERSION, window: 4, isReplicated: true },
+  body: { version: LINK_VERSION, window: 4, isReplicated: true, timeMs: 0 },
 };
 const NOTES = { counted: undefined, rows: 0, work: 0, isReplay: false };
 
@@ -263,6 +265,7 @@ test("an edge that does not read: no room first, then its link ends", async () =
       window: 1,
       isReplicated: false,
       position: () => 0,
+      timeMs: () => 0,
       onFault: () => undefined,
     },
   );

@@ -15,7 +15,7 @@ import {
   WithdrawalBody,
 } from "@perpgate/protocol";
 import { type Static, type TSchema, Type } from "typebox";
-import { request } from "./frame-rules.js";
+import { request, unsigned } from "./frame-rules.js";
 import { bytes, count, type Kind, list, optional, record, text } from "./kinds.js";
 import { REFUSAL } from "./refusal-kind.js";
 import { shaped } from "./schema-kind.js";
@@ -55,19 +55,19 @@ const OPERATION_RESULT = record({
 });
 
 export const ORDER_REQUESTS = {
-  cancelOrder: request(
+  cancelOrder: unsigned(
     160,
     { session: count(), body: shaped(CancelOrderBody) },
     { result: CANCELED },
     "Cancels one order, by its id or the client's.",
   ),
-  cancelAllOrders: request(
+  cancelAllOrders: unsigned(
     162,
     { session: count(), symbol: optional(text(256)) },
     { result: shaped(CanceledOrders) },
     "Cancels all orders, or those of one market.",
   ),
-  cancelOrdersAfter: request(
+  cancelOrdersAfter: unsigned(
     164,
     { session: count(), afterMs: count() },
     { result: shaped(CancelTimer) },

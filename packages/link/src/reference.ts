@@ -22,7 +22,7 @@ with a frame ends the link with a \`bye\` that names frame and field; an unknown
 ends it with a message that names both. Values are in the order of the table, without names.
 
 \`\`\`
-u32 length │ u16 type │ u32 epoch │ count position │ request, answer, refusal: u32 id │ answer, refusal: notes │ fields
+u32 length │ u16 type │ u32 epoch │ count position │ request, answer, refusal: u32 id │ request: flag again, terms │ answer, refusal: notes │ fields
 \`\`\`
 
 Integers are little endian. \`count\` is a whole number from 0 to 2^53 − 1 in groups of seven bits, the lowest
@@ -31,6 +31,11 @@ byte; a word of a list is the count of its index. Of an object of the contract a
 may be missing comes first. A core's frame has at most ${MAX_FRAME_BYTES} bytes, an edge's ${MAX_EDGE_FRAME_BYTES}. Every frame
 has the epoch and the position of its sender: an edge ignores older epochs, and shows clients no position
 below the last.
+
+A request that was sent before, to this core or another, and has no answer, says so (\`again\`); it is
+otherwise the same to the byte. The requests marked with * change the venue and nobody signs them: their
+terms are an id of 16 bytes and, as count, the last moment by the venue's time at which they may be executed.
+The engine executes an id once. Of others there are no terms.
 `;
 
 const STREAMS = `## Streams, and an edge that does not read
@@ -62,8 +67,8 @@ export function linkReference(): string {
       `| ${type} | \`${name}\` | ${from} | ${summary} | ${body.words || "–"} |`,
   );
   const requests = Object.entries(REQUESTS).map(
-    ([name, { type, summary, body, answer }]) =>
-      `| ${type} | \`${name}\` | ${summary} | ${body.words || "–"} | ${answer.words || "–"} |`,
+    ([name, { type, summary, body, answer, isUnsigned }]) =>
+      `| ${type} | \`${name}\`${isUnsigned ? " *" : ""} | ${summary} | ${body.words || "–"} | ${answer.words || "–"} |`,
   );
   return [
     INTRODUCTION,

@@ -1,7 +1,7 @@
 /** The requests about sessions: signing in, changing and ending them, and what an edge knows of one. */
 
 import { EndedSession, EndedSessions } from "@perpgate/protocol";
-import { request } from "./frame-rules.js";
+import { request, unsigned } from "./frame-rules.js";
 import { bytes, count, flag, list, optional, record, text, whole } from "./kinds.js";
 import { shaped } from "./schema-kind.js";
 
@@ -44,7 +44,7 @@ export const SESSION_REQUESTS = {
     { markets: list(count(), 65_536), unlisted: optional(text(256)), isGranted: flag },
     "Before the proofs of a sign-in: refuses a used nonce; finds the markets of its resource, and whether the account gets test money.",
   ),
-  signIn: request(
+  signIn: unsigned(
     134,
     {
       address: text(40),
@@ -71,7 +71,7 @@ export const SESSION_REQUESTS = {
     { current: record(SESSION) },
     "Counts a signed change of sessions, finds the other session that it ends, and gives the caller's as the whole log has it.",
   ),
-  rotateSession: request(
+  rotateSession: unsigned(
     138,
     {
       session: count(),
@@ -83,20 +83,20 @@ export const SESSION_REQUESTS = {
     { expiresAt: whole },
     "Ties a session to a new key; the old one may have signed the body.",
   ),
-  endSession: request(140, { session: count() }, { result: shaped(EndedSession) }, "Signs out."),
-  endSessionById: request(
+  endSession: unsigned(140, { session: count() }, { result: shaped(EndedSession) }, "Signs out."),
+  endSessionById: unsigned(
     142,
     { session: count(), id: text(20), proof: optional(record(PROOF)) },
     { result: shaped(EndedSession) },
     "Ends a session of the account; another than the caller's with proof.",
   ),
-  endOtherSessions: request(
+  endOtherSessions: unsigned(
     144,
     { session: count(), proof: record(PROOF) },
     { result: shaped(EndedSessions) },
     "Ends all sessions of the account but the caller's.",
   ),
-  setSessionOptions: request(
+  setSessionOptions: unsigned(
     146,
     { session: count(), cancelOnDisconnect: flag },
     {},

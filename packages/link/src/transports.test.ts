@@ -85,7 +85,8 @@ const STAMP = { epoch: 3, position: 2 ** 40 };
 const NOTES = { counted: undefined, rows: 0, work: 0, isReplay: false };
 
 function ask(id: number): Frame {
-  return { kind: "request", name: "tlogAcks", id, ...STAMP, body: { block: id } };
+  const once = { isAgain: false, terms: undefined };
+  return { kind: "request", name: "tlogAcks", id, ...STAMP, ...once, body: { block: id } };
 }
 
 function answer(id: number, bytes: number): Frame {

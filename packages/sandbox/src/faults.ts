@@ -9,6 +9,8 @@ import {
   type Outcome,
   type RequestBodies,
   type RequestName,
+  type RequestTerms,
+  type SentBefore,
 } from "@perpgate/link";
 import {
   ApiError,
@@ -135,21 +137,25 @@ export class FaultyLink extends EdgeLink {
     super(connect);
   }
 
-  override ask<N extends RequestName>(name: N, body: RequestBodies[N], outcome: Outcome<N>): void {
+  override ask<N extends RequestName>(
+    name: N,
+    body: RequestBodies[N],
+    outcome: Outcome<N>,
+    before?: SentBefore,
+  ): RequestTerms | undefined {
     const fault = this.faults.take(name);
     if (fault === undefined) {
-      super.ask(name, body, outcome);
-      return;
+      return super.ask(name, body, outcome, before);
     }
     const { error } = fault;
     if (error !== undefined) {
       const notes = error.code === "rate_limited" ? SPENT : undefined;
       queueMicrotask(() => outcome.refused(error, notes));
-      return;
+      return undefined;
     }
     // As when the link ends before the answer: the gateway cannot know.
     const lost = (): void => outcome.refused(new ApiError("stopped", {}), undefined);
-    super.ask(name, body, { answered: lost, refused: lost });
+    return super.ask(name, body, { answered: lost, refused: lost }, before);
   }
 }
 

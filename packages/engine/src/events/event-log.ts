@@ -19,6 +19,14 @@ export class EventLog {
   words = new Float64Array(1 << 12);
   length = 0;
 
+  /** The events that these words are. */
+  static of(words: Float64Array<ArrayBuffer>): EventLog {
+    const log = new EventLog();
+    log.words = words;
+    log.length = words.length;
+    return log;
+  }
+
   reset(): void {
     this.length = 0;
   }

@@ -14,7 +14,7 @@ export interface KeptRequest {
   readonly position: number;
   readonly timeMs: number;
   /** Events, in the form of the event log. */
-  readonly words: Float64Array;
+  readonly words: Float64Array<ArrayBuffer>;
 }
 
 export class KeptRequests {

@@ -148,6 +148,7 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
     window: 1_000,
     isReplicated: false,
     position: () => 1,
+    timeMs: () => 0,
     onFault: (error) => faults.push(error),
   });
   const link = new EdgeLink(transport.connectEdge);

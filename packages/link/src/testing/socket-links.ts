@@ -13,6 +13,8 @@ import { connectToCore, LINK_SOCKET, listenForEdges } from "../unix-socket.js";
 import { handlersWith, NO_NOTICES } from "./handlers.js";
 
 const STAMP = { epoch: 0, position: 0 };
+/** Of a request that is signed, or reads, and is sent for the first time. */
+export const PLAIN = { kind: "request", ...STAMP, isAgain: false, terms: undefined } as const;
 export const HELLO = helloOf(LINK_VERSION);
 export const PING: Frame = { kind: "notice", name: "ping", ...STAMP, body: {} };
 export const FILE = { file: Buffer.alloc(100) };
@@ -37,6 +39,7 @@ export async function startCore(options: Partial<CoreLinkOptions> = {}, folder =
       window: 1_000,
       isReplicated: false,
       position: () => 0,
+      timeMs: () => 0,
       onFault: (error) => {
         throw error;
       },
@@ -78,7 +81,7 @@ export function encoded(...frames: Frame[]): Buffer {
 export function asks(from: number, frames: number): Buffer {
   const encoder = new FrameEncoder();
   for (let id = from; id < from + frames; id++) {
-    encoder.add({ kind: "request", name: "tlogPolicy", id, ...STAMP, body: {} });
+    encoder.add({ ...PLAIN, name: "tlogPolicy", id, body: {} });
   }
   return encoder.take();
 }

@@ -39,7 +39,8 @@ export class SessionProjection {
   }
 
   onCommand({ command, evidence, seq }: Applied, firstEvent: number): void {
-    if (command.kind === "OpenSession" && firstEvent !== EVENT.CommandRefused) {
+    const isNew = firstEvent !== EVENT.CommandRefused && firstEvent !== EVENT.RequestRepeated;
+    if (command.kind === "OpenSession" && isNew) {
       this.keep(seq, {
         publicKey: Buffer.from(evidence.publicKey),
         message: Buffer.from(evidence.signed),

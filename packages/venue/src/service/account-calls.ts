@@ -5,7 +5,7 @@ import type { NotesInMaking } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import type { Venue } from "../venue.js";
 import type { AccountLimit } from "./account-limits.js";
-import { caughtUp } from "./execution.js";
+import { caughtUp, isExecuted } from "./execution.js";
 
 const NOT_FOUND = 404;
 
@@ -19,7 +19,8 @@ export class AccountCalls {
 
   /**
    * Runs `attempt` for the session. What is not found here may be known to another core: it is looked for
-   * again once everything is applied that any core has answered; the limit is not charged again.
+   * again once everything is applied that any core has answered; the limit is not charged again. A request
+   * that is in the log already is not charged either.
    *
    * @throws ApiError `invalid_token`, `rate_limited`
    */
@@ -29,7 +30,7 @@ export class AccountCalls {
     attempt: (session: Session) => T | Promise<T>,
   ): T | Promise<T> {
     const session = liveSession(this.venue, number);
-    this.limit.take(session.account, notes);
+    if (!isExecuted(this.venue, notes)) this.limit.take(session.account, notes);
     return this.venue.isReplicated ? this.judged(number, attempt) : attempt(session);
   }
 

@@ -1,9 +1,9 @@
-import type { NotesInMaking } from "@perpgate/link";
+import { notesOf } from "@perpgate/link";
 import { expect, test } from "vitest";
 import { AccountLimit } from "./account-limits.js";
 
 test("deposits: ten a minute, by account; the notes say what remains, also of a refusal", () => {
-  const notes: NotesInMaking = { counted: undefined, rows: 0, work: 0, isReplay: false };
+  const notes = notesOf({ isAgain: false, terms: undefined });
   let nowMs = 0;
   const deposits = new AccountLimit("deposits", 10 / 60, 10, () => nowMs);
   for (let i = 0; i < 10; i++) deposits.take(1, notes);
@@ -24,7 +24,7 @@ test("deposits: ten a minute, by account; the notes say what remains, also of a 
 });
 
 test("orders: a burst of 200, then 100 a second, by account", () => {
-  const notes: NotesInMaking = { counted: undefined, rows: 0, work: 0, isReplay: false };
+  const notes = notesOf({ isAgain: false, terms: undefined });
   const limited = expect.objectContaining({ code: "rate_limited", status: 429 });
   let nowMs = 0;
   const orders = new AccountLimit("orders", 100, 200, () => nowMs);
@@ -41,7 +41,7 @@ test("orders: a burst of 200, then 100 a second, by account", () => {
 });
 
 test("several together: all or none; what they need may be asked for without counting", () => {
-  const notes: NotesInMaking = { counted: undefined, rows: 0, work: 0, isReplay: false };
+  const notes = notesOf({ isAgain: false, terms: undefined });
   const limited = expect.objectContaining({ code: "rate_limited" });
   const cancels = new AccountLimit("cancels", 100, 10, () => 0);
   cancels.refuseIfFewer(1, 10, notes);
@@ -52,7 +52,7 @@ test("several together: all or none; what they need may be asked for without cou
 });
 
 test("work: noted, and every 80 units of a command count as one more", () => {
-  const notes: NotesInMaking = { counted: undefined, rows: 0, work: 0, isReplay: false };
+  const notes = notesOf({ isAgain: false, terms: undefined });
   const orders = new AccountLimit("orders", 100, 200, () => 0);
   orders.countWork(1, 79, notes);
   orders.countWork(1, 161, notes);

@@ -9,7 +9,14 @@ import type { Venue } from "../venue.js";
 import type { AccountCalls } from "./account-calls.js";
 import type { AccountLimit } from "./account-limits.js";
 import { isOpen, namedOrder, numberOf, requireOneName } from "./amend-target.js";
-import { execute, executeTaking, sessionRefusal, type VenueCommand } from "./execution.js";
+import {
+  execute,
+  executeTaking,
+  isExecuted,
+  sessionRefusal,
+  termsOf,
+  type VenueCommand,
+} from "./execution.js";
 import { about } from "./order-refusals.js";
 
 export type Cancels = Pick<
@@ -31,10 +38,10 @@ export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimi
       commands.run(number, notes, async (session) => {
         const { account } = session;
         requireOneName(body);
-        // One that is not open is refused before the command reaches the log.
+        // One that is not open is refused before the command reaches the log, unless that ended it.
         const order = namedOrder(venue, account, body);
         const { orderId: seen, status } = order;
-        if (!isOpen(order)) throw notCancelable(seen, status);
+        if (!isOpen(order) && !isExecuted(venue, notes)) throw notCancelable(seen, status);
         const { validUntil, clientOrderId } = body;
         const command = {
           kind: "CancelOrder",
@@ -45,6 +52,7 @@ export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimi
             ? { orderId: numberOf(seen) }
             : { orderId: 0, clientOrderId }),
           ...(validUntil === undefined ? {} : { validUntilMs: validUntil }),
+          ...termsOf(venue, notes),
         } as const;
         const { outcome, ended } = await canceling(session, notes, command);
         if (outcome.kind === "refused") {
@@ -68,7 +76,8 @@ export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimi
           throw about("symbol", "unknown_symbol", { symbol: symbol ?? "" });
         }
         const stampMs = venue.nowMs();
-        const command = { kind: "CancelAll", stampMs, session: number, market } as const;
+        const terms = termsOf(venue, notes);
+        const command = { kind: "CancelAll", stampMs, session: number, market, ...terms } as const;
         // From the command's own events: orders that end for another reason are not part of the answer.
         const { outcome, ended } = await canceling(session, notes, command);
         if (outcome.kind === "refused") throw sessionRefusal("CancelAll", outcome);
@@ -77,7 +86,8 @@ export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimi
     cancelOrdersAfter: ({ session, afterMs }, notes) =>
       commands.run(session, notes, async () => {
         const stampMs = venue.nowMs();
-        const command = { kind: "CancelAfter", stampMs, session, afterMs } as const;
+        const terms = termsOf(venue, notes);
+        const command = { kind: "CancelAfter", stampMs, session, afterMs, ...terms } as const;
         const { outcome, timeMs } = await execute(venue, command);
         if (outcome.kind === "refused") throw sessionRefusal("CancelAfter", outcome);
         return { result: { cancelAt: afterMs === 0 ? null : timeMs + afterMs } };

@@ -30,6 +30,9 @@ import { withdrawals } from "./withdrawals.js";
 /** Requests of one edge in flight. Its budgets and limits admit far fewer. */
 const WINDOW = 100_000;
 
+/** Of the venue's time, between two notices of it. */
+const CLOCK_MS = 1_000;
+
 export interface CoreOptions {
   readonly venue: Venue;
   readonly limits: AccountLimitSettings;
@@ -48,6 +51,7 @@ export class Core implements SessionSink {
   private readonly links = new Set<CoreLink>();
   private readonly streams: EdgeStreams;
   private readonly presence: Presence;
+  private toldMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: CoreOptions) {
     const { venue, clusterStatus, limits, readiness } = options;
@@ -79,7 +83,12 @@ export class Core implements SessionSink {
         maxUnseen: unseenDeposits,
       }),
     };
-    venue.observe({ onCommand: (applied) => emitSessionChanges(applied, this) });
+    venue.observe({
+      onCommand: (applied) => {
+        emitSessionChanges(applied, this);
+        this.tellTime(applied.timeMs);
+      },
+    });
   }
 
   onSessionChanged(session: number, publicKey: Uint8Array): void {
@@ -88,6 +97,12 @@ export class Core implements SessionSink {
 
   onSessionEnded(session: number): void {
     for (const link of this.links) link.notify("sessionEnded", { session });
+  }
+
+  private tellTime(timeMs: number): void {
+    if (timeMs - this.toldMs < CLOCK_MS) return;
+    this.toldMs = timeMs;
+    for (const link of this.links) link.notify("clock", { timeMs });
   }
 
   connect(transport: (receiver: Receiver) => Transport): CoreLink {
@@ -102,6 +117,7 @@ export class Core implements SessionSink {
       window: WINDOW,
       isReplicated: venue.isReplicated,
       position: () => venue.seq,
+      timeMs: () => venue.views.timeMs,
       onFault,
     });
     this.links.add(link);

@@ -7,7 +7,7 @@ import type { Venue } from "../venue.js";
 import { liveSession } from "./account-calls.js";
 import type { AccountLimit } from "./account-limits.js";
 import type { Attestation } from "./attestation.js";
-import { answered, execute, sessionRefusal } from "./execution.js";
+import { answered, execute, isExecuted, sessionRefusal, termsOf } from "./execution.js";
 
 export type Deposits = Pick<
   RequestHandlers,
@@ -43,9 +43,10 @@ export function deposits({ venue, attestation, limit, maxUnseen }: DepositServic
   return {
     registerDeposit: async ({ session, chain, txHash, token }, notes) => {
       const { account } = liveSession(venue, session);
-      limit.take(account, notes);
+      const isCopy = isExecuted(venue, notes);
+      if (!isCopy) limit.take(account, notes);
       if (!isAccepted(chain, token)) throw new ApiError("token_not_on_chain", { chain, token });
-      refuseTooManyUnseen(account, chain, txHash);
+      if (!isCopy) refuseTooManyUnseen(account, chain, txHash);
       const command = {
         kind: "RegisterDeposit",
         stampMs: venue.nowMs(),
@@ -53,6 +54,7 @@ export function deposits({ venue, attestation, limit, maxUnseen }: DepositServic
         chain,
         txHash,
         token,
+        ...termsOf(venue, notes),
       } as const;
       const { outcome } = await execute(venue, command);
       if (outcome.kind === "refused") {

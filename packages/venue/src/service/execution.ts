@@ -1,11 +1,13 @@
 /** Submits a command of an edge, and says what its sender is answered. */
 
+import type { Unsigned } from "@perpgate/engine";
+import type { NotesInMaking } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import { NotApplied, type Unanswered } from "../pending-batches.js";
 import { type Evidence, NO_EVIDENCE } from "../record/record.js";
-import type { Applied } from "../replica.js";
 import type { Venue } from "../venue.js";
-import type { Outcome } from "../views/outcome.js";
+import { cameTooLate, type Outcome } from "../views/outcome.js";
+import type { KeptApplied } from "../views/views.js";
 
 export type VenueCommand = Parameters<Venue["submit"]>[0];
 export type CommandOf<Kind extends VenueCommand["kind"]> = Extract<VenueCommand, { kind: Kind }>;
@@ -36,14 +38,36 @@ export function execute(
   }));
 }
 
-/** Resolves with the result of `take`, which runs inside the apply callback and must not throw. */
-export function executeTaking<T>(
+/**
+ * Resolves with the result of `take`, which runs inside the apply callback and must not throw. An unsigned
+ * request that is in the log already has the result of the first; one that comes too late is not executed.
+ */
+export async function executeTaking<T>(
   venue: Venue,
   command: VenueCommand,
   evidence: Evidence,
-  take: (applied: Applied) => T,
+  take: (applied: KeptApplied) => T,
 ): Promise<T> {
-  return answered(venue.submitted(command, evidence, take));
+  const { views } = venue;
+  const terms = "request" in command ? command.request : undefined;
+  const first = views.keptRequest(terms);
+  if (first !== undefined) return take(first);
+  const submitted = venue.submitted(command, evidence, (applied) =>
+    cameTooLate(applied) ? undefined : { taken: take(views.originalOf(applied, terms)) },
+  );
+  const result = await answered(submitted);
+  if (result === undefined) throw unanswered("not_executed");
+  return result.taken;
+}
+
+/** The terms of an unsigned request as fields of its command, under rules that know them. */
+export function termsOf({ views }: Venue, { asked }: Pick<NotesInMaking, "asked">): Unsigned {
+  return asked.terms === undefined || !views.keepsRequests ? {} : { request: asked.terms };
+}
+
+/** Whether an unsigned request is in the log already: then its answer is that of the first. */
+export function isExecuted({ views }: Venue, { asked }: Pick<NotesInMaking, "asked">): boolean {
+  return views.keptRequest(asked.terms) !== undefined;
 }
 
 /** What the venue resolves with; rejects with what a client is answered if it applied nothing. */

@@ -4,13 +4,22 @@
  */
 
 import { hash } from "node:crypto";
+import type { RequestTerms, Unsigned } from "@perpgate/engine";
 import type { Session } from "@perpgate/engine/reading";
 import type { NotesInMaking, RequestHandlers } from "@perpgate/link";
 import { ApiError, bindsSessionKey, endSessionText } from "@perpgate/protocol/core";
 import { type Evidence, NO_EVIDENCE } from "../record/record.js";
 import type { Venue } from "../venue.js";
+import { closedSessionsIn } from "../views/outcome.js";
 import { type AccountCalls, liveSession } from "./account-calls.js";
-import { caughtUp, execute, isSessionGone, sessionRefusal } from "./execution.js";
+import {
+  caughtUp,
+  execute,
+  isExecuted,
+  isSessionGone,
+  sessionRefusal,
+  termsOf,
+} from "./execution.js";
 import { wallTimeOf } from "./wall-time.js";
 
 export type Sessions = Pick<
@@ -45,7 +54,10 @@ export function sessions(venue: Venue, commands: AccountCalls): Sessions {
         await caughtUp(venue);
         return { current: knownOf(venue, liveSession(venue, session)) };
       }),
-    rotateSession: async ({ session, key, newPublicKey, bytes, signature = NO_SIGNATURE }) => {
+    rotateSession: async (
+      { session, key, newPublicKey, bytes, signature = NO_SIGNATURE },
+      notes,
+    ) => {
       const { expiresAtMs } = liveSession(venue, session);
       const { outcome } = await execute(
         venue,
@@ -55,6 +67,7 @@ export function sessions(venue: Venue, commands: AccountCalls): Sessions {
           session,
           oldKey: key,
           newKey: fingerprintOf(newPublicKey),
+          ...termsOf(venue, notes),
         },
         { signed: bytes, signature, publicKey: newPublicKey },
       );
@@ -62,31 +75,39 @@ export function sessions(venue: Venue, commands: AccountCalls): Sessions {
       if (outcome.refusal === "session_key_rotated") throw new ApiError("session_key_rotated", {});
       throw sessionRefusal("RotateSession", outcome);
     },
-    endSession: async ({ session }) => {
-      const endedAt = await close(venue, session, NO_EVIDENCE);
+    endSession: async ({ session }, notes) => {
+      const endedAt = await close(venue, session, NO_EVIDENCE, termsOf(venue, notes));
       if (endedAt === undefined) throw new ApiError("invalid_token", {});
       return { result: { endedAt } };
     },
-    endSessionById: async ({ session, id, proof }) => {
-      const caller = liveSession(venue, session);
-      const { number } = sessionOfAccount(venue, caller.account, id);
-      const evidence =
-        proof === undefined ? NO_EVIDENCE : evidenceOf(venue, caller, endSessionText(id), proof);
-      const endedAt = await close(venue, number, evidence);
+    endSessionById: async ({ session, id, proof }, notes) => {
+      const terms = termsOf(venue, notes);
+      let evidence = NO_EVIDENCE;
+      // A copy may name a session that the first has ended.
+      if (!isExecuted(venue, notes)) {
+        const caller = liveSession(venue, session);
+        sessionOfAccount(venue, caller.account, id);
+        if (proof !== undefined) evidence = evidenceOf(venue, caller, endSessionText(id), proof);
+      }
+      const endedAt = await close(venue, Number(id), evidence, terms);
       // It ended before this command.
       if (endedAt === undefined) throw new ApiError("session_not_found", { id });
       return { result: { endedAt } };
     },
-    endOtherSessions: async ({ session, proof }) => {
+    endOtherSessions: async ({ session, proof }, notes) => {
       const caller = liveSession(venue, session);
       const evidence = evidenceOf(venue, caller, endSessionText(), proof);
+      const { request } = termsOf(venue, notes);
+      const before = endedBefore(venue, request);
       const others = views.sessions(caller.account).filter(({ number }) => number !== session);
       const ended = await Promise.all(
-        others.map(async ({ number }) =>
-          (await close(venue, number, evidence)) === undefined ? [] : [String(number)],
-        ),
+        others.map(async ({ number }, index) => {
+          const terms = request && { request: partOf(request, before.parts + index) };
+          const endedAt = await close(venue, number, evidence, terms ?? {});
+          return endedAt === undefined ? [] : [String(number)];
+        }),
       );
-      return { result: { ended: ended.flat() } };
+      return { result: { ended: [...before.sessions, ...ended.flat()] } };
     },
     setSessionOptions: ({ session, cancelOnDisconnect }, notes) =>
       commands.run(session, notes, async () => {
@@ -95,6 +116,7 @@ export function sessions(venue: Venue, commands: AccountCalls): Sessions {
           stampMs: venue.nowMs(),
           session,
           cancelOnDisconnect,
+          ...termsOf(venue, notes),
         });
         if (outcome.kind === "refused") throw sessionRefusal("SetSessionOption", outcome);
         return {};
@@ -133,13 +155,31 @@ function evidenceOf(
   return { signed: Buffer.from(text, "utf8"), signature: proof.signature, publicKey };
 }
 
+/** The terms of one of the commands of a request; the request's own id is that of none of them. */
+function partOf({ id, notAfterMs }: RequestTerms, part: number): RequestTerms {
+  return { id: hash("sha256", `${id} ${part}`, "hex").slice(0, id.length), notAfterMs };
+}
+
+/** What the parts of an earlier copy have ended. */
+function endedBefore({ views }: Venue, request: RequestTerms | undefined) {
+  const sessions: string[] = [];
+  let parts = 0;
+  for (;;) {
+    const kept = views.keptRequest(request && partOf(request, parts));
+    if (kept === undefined) return { parts, sessions };
+    sessions.push(...closedSessionsIn(kept).map(String));
+    parts++;
+  }
+}
+
 /** Resolves with the time, or undefined if the session was gone. */
 async function close(
   venue: Venue,
   session: number,
   evidence: Evidence,
+  terms: Unsigned,
 ): Promise<number | undefined> {
-  const command = { kind: "CloseSession", stampMs: venue.nowMs(), session } as const;
+  const command = { kind: "CloseSession", stampMs: venue.nowMs(), session, ...terms } as const;
   const { outcome, timeMs } = await execute(venue, command, evidence);
   if (outcome.kind !== "refused") return timeMs;
   if (isSessionGone(outcome)) return undefined;

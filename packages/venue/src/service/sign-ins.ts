@@ -3,7 +3,7 @@
 import type { RequestBodies, RequestHandlers } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import type { Venue } from "../venue.js";
-import { executeTaking, unexpectedRefusal } from "./execution.js";
+import { executeTaking, termsOf, unexpectedRefusal } from "./execution.js";
 import { fingerprintOf } from "./sessions.js";
 
 export type SignIns = Pick<RequestHandlers, "prepareSignIn" | "signIn">;
@@ -22,7 +22,7 @@ export function signIns(venue: Venue): SignIns {
       if (views.isSignInNonceUsed(address, nonce)) throw nonceUsed();
       return { markets, unlisted: undefined, isGranted: views.grantsAtSignIn(address) };
     },
-    signIn: async (request) => {
+    signIn: async (request, notes) => {
       const { publicKey, message, signature, address } = request;
       const stampMs = venue.nowMs();
       const { outcome, session, account } = await executeTaking(
@@ -41,6 +41,7 @@ export function signIns(venue: Venue): SignIns {
           ...(request.contractChainId === undefined
             ? {}
             : { contractChainId: request.contractChainId }),
+          ...termsOf(venue, notes),
         },
         { signed: message, signature, publicKey },
         (applied) => ({

@@ -3,6 +3,9 @@
  *
  *   session → its key → rate limit → repeated nonce → body → funds → log
  *
+ * One that its edge sends again, because a core or link was lost, is looked up first: an answer that is
+ * there is given whatever has become of key and limits meanwhile, and nothing is counted.
+ *
  * A nonce that was used with the same body returns the first answer, also after a restart and also without
  * a signature that holds, so that a retry is always safe. With another body it is a conflict, which is
  * revealed only with one. Once a command is submitted, its answer is its outcome.
@@ -68,7 +71,7 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
     protected readonly notes: NotesInMaking,
     private readonly reply: SignedReply<Answer>,
   ) {
-    this.session = this.judgedSession();
+    this.session = notes.asked.isAgain ? this.formerSession() : this.judgedSession();
   }
 
   /** Counts the request. @throws ApiError `rate_limited` */
@@ -85,10 +88,15 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
 
   /** @throws ApiError */
   begin(): void {
-    this.count();
     const { venue } = this.services;
+    const { isAgain } = this.notes.asked;
+    if (!isAgain) this.count();
     const usedBy = this.usedBy();
     if (usedBy !== 0 && this.answerAsBefore(usedBy)) return;
+    if (isAgain) {
+      this.judgedSession();
+      this.count();
+    }
     if (venue.isReplicated) {
       this.refuseIfTimeIsBehind();
       this.isLocal = true;
@@ -144,6 +152,13 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
   /** Whether the log's time is so far behind this machine's clock that orders would be misjudged. */
   private refuseIfTimeIsBehind(): void {
     if (this.services.venue.logLeadMs > MAX_LAG_MS) throw unanswered("not_executed");
+  }
+
+  /** With a session go its nonces: what the request has done then is not known. */
+  private formerSession(): Session {
+    const session = this.services.venue.views.session(this.request.session);
+    if (session === undefined) throw unanswered("outcome_unknown");
+    return session;
   }
 
   /** The session, if its key is the one that the edge has judged with. */

@@ -1,7 +1,16 @@
 /** The result of a submitted command, for the response to a client. */
 import { EVENT, REFUSALS, type Refusal } from "@perpgate/engine";
 import type { LoggedAcknowledgement } from "@perpgate/protocol";
-import { ENDED, eventWords, firstOwnEvent, REFUSED, REPLAYED, WORK_DONE } from "../event-fields.js";
+import {
+  ENDED,
+  eventWords,
+  firstOwnEvent,
+  REFUSED,
+  REPLAYED,
+  refusalIn,
+  SESSION_CLOSED,
+  WORK_DONE,
+} from "../event-fields.js";
 import type { Listing } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 import { acknowledgementIn } from "./acknowledgement.js";
@@ -41,6 +50,16 @@ export function outcomeOf(applied: Pick<Applied, "events" | "timeMs">, listing: 
     : { kind: "acknowledged", acknowledgement };
 }
 
+/** Whether the command came after the last moment at which it might be executed. */
+export function cameTooLate({ events }: Pick<Applied, "events">): boolean {
+  return refusalIn(events) === "request_too_late";
+}
+
+/** Whether the command is a copy of one that is in the log already. */
+export function isCopy({ events }: Pick<Applied, "events">): boolean {
+  return events.length > 0 && events.words[0] === EVENT.RequestRepeated;
+}
+
 /** The work units that the command reports; 0 if it took no more than an ordinary one. */
 export function workUnitsIn({ events }: Pick<Applied, "events">): number {
   const { words, length } = events;
@@ -51,7 +70,7 @@ export function workUnitsIn({ events }: Pick<Applied, "events">): number {
 }
 
 /** Orders of the account that the command ended, in order. Must be called within the submitter. */
-export function endedOrdersIn({ events }: Applied, account: number): number[] {
+export function endedOrdersIn({ events }: Pick<Applied, "events">, account: number): number[] {
   const { words, length } = events;
   const ids: number[] = [];
   for (let at = 0; at < length; at += eventWords(words[at]!)) {
@@ -59,4 +78,14 @@ export function endedOrdersIn({ events }: Applied, account: number): number[] {
     ids.push(words[at + ENDED.orderId]!);
   }
   return ids;
+}
+
+/** The sessions that the command ended. */
+export function closedSessionsIn({ events }: Pick<Applied, "events">): number[] {
+  const { words, length } = events;
+  const numbers: number[] = [];
+  for (let at = 0; at < length; at += eventWords(words[at]!)) {
+    if (words[at] === EVENT.SessionClosed) numbers.push(words[at + SESSION_CLOSED.session]!);
+  }
+  return numbers;
 }

@@ -3,7 +3,7 @@
  * commands, so it is consistent and shows only durable commands. An unknown symbol, order or account
  * gives undefined.
  */
-import type { CohortStage } from "@perpgate/engine";
+import { type CohortStage, EventLog, type RequestTerms } from "@perpgate/engine";
 import {
   COHORT_STAGES,
   exposure,
@@ -64,7 +64,7 @@ import {
   ordersNamedView,
   orderView,
 } from "./order-view.js";
-import { endedOrdersIn, type Outcome, outcomeOf, workUnitsIn } from "./outcome.js";
+import { endedOrdersIn, isCopy, type Outcome, outcomeOf, workUnitsIn } from "./outcome.js";
 import {
   type PastBatch,
   type PastMarginChange,
@@ -95,6 +95,9 @@ export interface PastAcknowledgement {
   readonly acknowledgement: LoggedAcknowledgement;
 }
 
+/** What answers are made of: of a copy, that of the first. */
+export type KeptApplied = Pick<Applied, "seq" | "timeMs" | "events">;
+
 export class Views {
   private readonly bookView: BookView;
   /** Deposits as attestors see them. */
@@ -116,6 +119,25 @@ export class Views {
     return stateOf(this.source).timeMs;
   }
 
+  /** Whether the rules in force know copies of unsigned requests. */
+  get keepsRequests(): boolean {
+    return stateOf(this.source).rules.keepsRequests;
+  }
+
+  /** What became of an unsigned request that is in the log, for its answer; undefined for others. */
+  keptRequest(terms: RequestTerms | undefined): KeptApplied | undefined {
+    if (terms === undefined) return undefined;
+    const { requests, timeMs } = stateOf(this.source);
+    const kept = requests.get(terms.id, timeMs);
+    if (kept === undefined) return undefined;
+    return { seq: kept.position, timeMs: kept.timeMs, events: EventLog.of(kept.words) };
+  }
+
+  /** The command itself, or the first one if it is a copy. Must be called within the submitter. */
+  originalOf(applied: KeptApplied, terms: RequestTerms | undefined): KeptApplied {
+    return isCopy(applied) ? (this.keptRequest(terms) ?? applied) : applied;
+  }
+
   /** Whether the past is being rebuilt: reads of it throw `history_rebuilding`. */
   get isRebuilding(): boolean {
     return this.source.history.isRebuilding;
@@ -126,17 +148,17 @@ export class Views {
     return stateOf(this.source).rules.version;
   }
 
-  outcome(applied: Applied): Outcome {
+  outcome(applied: KeptApplied): Outcome {
     return outcomeOf(applied, this.source.listing);
   }
 
   /** Ids of the account's orders that the command ended. Must be called within the submitter. */
-  endedOrders(applied: Applied, account: number): number[] {
+  endedOrders(applied: KeptApplied, account: number): number[] {
     return endedOrdersIn(applied, account);
   }
 
   /** Must be called within the submitter. */
-  workUnits(applied: Applied): number {
+  workUnits(applied: KeptApplied): number {
     return workUnitsIn(applied);
   }
 
