@@ -19,6 +19,8 @@ const handlers = {
         isReplicated: false,
         position: () => 2 ** 32,
         timeMs: () => 0,
+        epoch: () => 0,
+        isLeading: () => true,
         onFault: (error) => {
           throw error;
         },

@@ -62,6 +62,9 @@ export interface CoreLinkOptions {
   /** Requests of the edge that may be in flight. */
   readonly window: number;
   readonly isReplicated: boolean;
+  /** The epoch of the core that leads, as far as this core has applied the log. */
+  readonly epoch: () => number;
+  readonly isLeading: () => boolean;
   /** The last position that is applied. */
   readonly position: () => number;
   /** The venue's time. */
@@ -76,8 +79,6 @@ export class CoreLink implements Receiver {
   /** Resolves once the link has ended and every request of the edge has been executed or refused. */
   readonly finished: Promise<void>;
   private readonly transport: Transport;
-  /** Until another core leads the log there is one. */
-  private readonly epoch = 0;
   private readonly inFlight = new Set<number>();
   private readonly notices: Partial<NoticeHandlers>;
   /** Requests whose handlers have not settled, also after the end. */
@@ -156,8 +157,8 @@ export class CoreLink implements Receiver {
     }
     this.isGreeted = true;
     const { window, isReplicated } = this.options;
-    const timeMs = this.options.timeMs();
-    this.tell("welcome", { version: LINK_VERSION, window, isReplicated, timeMs });
+    const [isLeading, timeMs] = [this.options.isLeading(), this.options.timeMs()];
+    this.tell("welcome", { version: LINK_VERSION, window, isReplicated, isLeading, timeMs });
   }
 
   private receiveRequest<N extends RequestName>(request: RequestFrame<N>): void {
@@ -252,7 +253,7 @@ export class CoreLink implements Receiver {
   }
 
   private stamp(): { epoch: number; position: number } {
-    return { epoch: this.epoch, position: this.options.position() };
+    return { epoch: this.options.epoch(), position: this.options.position() };
   }
 
   private end(reason: Error): void {

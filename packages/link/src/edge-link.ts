@@ -66,6 +66,10 @@ export class EdgeLink implements Receiver {
   private handlers: Partial<NoticeHandlers> = {
     welcome: (terms) => this.begin(terms),
     clock: ({ timeMs }) => this.clock.learn(timeMs),
+    role: ({ isLeading }) => {
+      this.terms = { ...this.terms, isLeading };
+      this.onRole();
+    },
     bye: ({ reason }) => this.end(new Error(reason)),
   };
   private lastId = 0;
@@ -73,8 +77,11 @@ export class EdgeLink implements Receiver {
     version: LINK_VERSION,
     window: 0,
     isReplicated: false,
+    isLeading: false,
     timeMs: 0,
   };
+  /** Called when the core has said whether it leads. */
+  onRole: () => void = () => undefined;
   private reason: Error | undefined;
   private onReady: () => void = () => undefined;
   private onClosed: (reason: Error) => void = () => undefined;
@@ -94,6 +101,11 @@ export class EdgeLink implements Receiver {
     this.ready.catch(() => undefined);
     this.transport = connect(this);
     this.tell("hello", { version: LINK_VERSION });
+  }
+
+  /** Whether the core leads, as it said last. */
+  get isLeading(): boolean {
+    return this.terms.isLeading;
   }
 
   /** Whether other cores write to the log, so that this one may be behind what they answered. */

@@ -20,6 +20,8 @@ export interface RequestRule<B, A> {
   readonly summary: string;
   /** Whether it changes the venue without a signature: then it carries terms (`RequestTerms`). */
   readonly isUnsigned: boolean;
+  /** Whether it changes the venue and is signed: a nonce makes it act once. */
+  readonly isSigned: boolean;
 }
 
 export function notice<const S extends Side | "either", F extends Fields>(
@@ -37,7 +39,8 @@ export function request<F extends Fields, A extends Fields>(
   answer: A,
   summary: string,
 ): RequestRule<ValuesOf<F>, ValuesOf<A>> {
-  return { type, body: record(fields), answer: record(answer), summary, isUnsigned: false };
+  const bodies = { body: record(fields), answer: record(answer) };
+  return { type, ...bodies, summary, isUnsigned: false, isSigned: false };
 }
 
 /** A request that changes the venue, and that nobody signs. */
@@ -48,6 +51,16 @@ export function unsigned<F extends Fields, A extends Fields>(
   summary: string,
 ): RequestRule<ValuesOf<F>, ValuesOf<A>> {
   return { ...request(type, fields, answer, summary), isUnsigned: true };
+}
+
+/** A request that changes the venue, with a body that the session's key has signed. */
+export function signedRequest<F extends Fields, A extends Fields>(
+  type: number,
+  fields: F,
+  answer: A,
+  summary: string,
+): RequestRule<ValuesOf<F>, ValuesOf<A>> {
+  return { ...request(type, fields, answer, summary), isSigned: true };
 }
 
 /** A read that anybody may make: the contract has the shapes. */

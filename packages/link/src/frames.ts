@@ -75,8 +75,14 @@ export const NOTICES = {
   welcome: notice(
     2,
     "core",
-    { version: count(65_535), window: count(1_000_000), isReplicated: flag, timeMs: count() },
-    "The core's answer to `hello`: how many requests may be in flight, whether the log has other writers, and the venue's time.",
+    {
+      version: count(65_535),
+      window: count(1_000_000),
+      isReplicated: flag,
+      isLeading: flag,
+      timeMs: count(),
+    },
+    "The core's answer to `hello`: how many requests may be in flight, whether the log has other writers, whether this core leads, and the venue's time.",
   ),
   clock: notice(
     6,
@@ -90,6 +96,12 @@ export const NOTICES = {
     "either",
     {},
     "Sent every 200 ms between processes; 2 s of silence end the link.",
+  ),
+  role: notice(
+    8,
+    "core",
+    { isLeading: flag },
+    "Whether this core leads from now on, in the epoch of the frame. One that leads no more answers nothing that is in flight.",
   ),
   sessionChanged: notice(
     104,
@@ -231,6 +243,11 @@ type NoticeFrom<S extends Side> = {
 /** What edges, and cores, tell each other besides what the link itself needs. */
 export type EdgeNotice = Exclude<NoticeFrom<"edge">, "hello">;
 export type CoreNotice = Exclude<NoticeFrom<"core">, "welcome">;
+
+/** Whether the request changes the venue. */
+export function isCommand(name: RequestName): boolean {
+  return REQUESTS[name].isUnsigned || REQUESTS[name].isSigned;
+}
 
 /** By name, so that a generic function over the names keeps the fields of each. */
 export type NoticeBodies = { [N in NoticeName]: ValueOf<(typeof NOTICES)[N]["body"]> };

@@ -8,6 +8,7 @@ export {
   type Reply,
   type RequestHandlers,
 } from "./core-link.js";
+export { CoreRouter, type RoutedCore, type RouterEvents } from "./core-router.js";
 export { EdgeLink, type OnNotes, type Outcome, type SentBefore } from "./edge-link.js";
 export type {
   AnswerBodies,

@@ -18,6 +18,8 @@ async function linked(changes: Partial<CoreLinkOptions> = {}, isCoded = false) {
     isReplicated: false,
     position: () => 7,
     timeMs: () => 0,
+    epoch: () => 0,
+    isLeading: () => true,
     onFault: (error, name) => faults.push(`${name}: ${error}`),
     ...changes,
   });
@@ -158,6 +160,8 @@ async function dialed(...frames: object[]): Promise<string> {
     isReplicated: false,
     position: () => 0,
     timeMs: () => 0,
+    epoch: () => 0,
+    isLeading: () => true,
     onFault: () => undefined,
   });
   const told: string[] = [];
@@ -211,7 +215,7 @@ async function offered(...frames: object[]) {
 const WELCOME = {
   kind: "notice",
   name: "welcome",
-  body: { version: LINK_VERSION, window: 4, isReplicated: true, timeMs: 0 },
+  body: { version: LINK_VERSION, window: 4, isReplicated: true, isLeading: true, timeMs: 0 },
 };
 const NOTES = { counted: undefined, rows: 0, work: 0, isReplay: false };
 
@@ -266,6 +270,8 @@ test("an edge that does not read: no room first, then its link ends", async () =
       isReplicated: false,
       position: () => 0,
       timeMs: () => 0,
+      epoch: () => 0,
+      isLeading: () => true,
       onFault: () => undefined,
     },
   );

@@ -15,7 +15,7 @@ import {
   WithdrawalBody,
 } from "@perpgate/protocol";
 import { type Static, type TSchema, Type } from "typebox";
-import { request, unsigned } from "./frame-rules.js";
+import { signedRequest, unsigned } from "./frame-rules.js";
 import { bytes, count, type Kind, list, optional, record, text } from "./kinds.js";
 import { REFUSAL } from "./refusal-kind.js";
 import { shaped } from "./schema-kind.js";
@@ -73,31 +73,31 @@ export const ORDER_REQUESTS = {
     { result: shaped(CancelTimer) },
     "Sets the dead-man's switch; 0 switches it off.",
   ),
-  placeOrder: request(
+  placeOrder: signedRequest(
     176,
     signed(ExtendedOrderBody),
     { result: optional(ACK) },
     "Places an order. No result: its signature does not hold, and nothing was executed.",
   ),
-  amendOrder: request(
+  amendOrder: signedRequest(
     178,
     { id: text(64), ...signed(AmendOrderBody) },
     { result: optional(ACK) },
     "Amends the order that path and body name.",
   ),
-  changeMargin: request(
+  changeMargin: signedRequest(
     180,
     signed(MarginBody),
     { result: optional(shaped(MarginChange)) },
     "Moves money between the wallet and the margin of a position.",
   ),
-  requestWithdrawal: request(
+  requestWithdrawal: signedRequest(
     184,
     signed(WithdrawalBody),
     { result: optional(shaped(Withdrawal)) },
     "Has money paid to the account's own address on a chain.",
   ),
-  placeBatch: request(
+  placeBatch: signedRequest(
     182,
     signed(BatchBody),
     { result: optional(list(OPERATION_RESULT, MAX_OPERATIONS)) },

@@ -18,7 +18,7 @@
  * acknowledged; the next open recovers from a crash at any step.
  */
 import type { Command } from "@perpgate/engine";
-import { liveWriters, rankOf } from "@perpgate/engine/reading";
+import { epochOf, liveWriters, rankOf } from "@perpgate/engine/reading";
 import { type FileJournal, type LogSeq, PruneRefused, type SpareStatus } from "@perpgate/journal";
 import type { History } from "./history/history.js";
 import { checkConfig, checkContinuation } from "./listing/config-change.js";
@@ -222,6 +222,11 @@ export class Venue {
   }
 
   /** Why the log has refused the last join of this process; empty if it has not. */
+  /** Of the core that leads; 0 while the log has several writers, or one on this machine's disk. */
+  get epoch(): number {
+    return epochOf(this.state.engine.state);
+  }
+
   get joinRefusal(): string {
     return this.sequencer.joinRefusal;
   }

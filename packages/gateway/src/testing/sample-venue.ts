@@ -149,6 +149,8 @@ export async function sampleVenue(changes: Partial<RequestHandlers> = {}): Promi
     isReplicated: false,
     position: () => 1,
     timeMs: () => 0,
+    epoch: () => 0,
+    isLeading: () => true,
     onFault: (error) => faults.push(error),
   });
   const link = new EdgeLink(transport.connectEdge);

@@ -40,6 +40,8 @@ export async function startCore(options: Partial<CoreLinkOptions> = {}, folder =
       isReplicated: false,
       position: () => 0,
       timeMs: () => 0,
+      epoch: () => 0,
+      isLeading: () => true,
       onFault: (error) => {
         throw error;
       },

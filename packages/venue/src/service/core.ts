@@ -118,6 +118,9 @@ export class Core implements SessionSink {
       isReplicated: venue.isReplicated,
       position: () => venue.seq,
       timeMs: () => venue.views.timeMs,
+      epoch: () => venue.epoch,
+      // Until the log has one writer, every core is asked.
+      isLeading: () => true,
       onFault,
     });
     this.links.add(link);
