@@ -28,4 +28,4 @@ export { errorOf, refusalOf } from "./refusal.js";
 export { RequestClock } from "./request-terms.js";
 export { MAX_TRADES, type PrivateUpdate } from "./stream-frames.js";
 export { type MemoryOptions, memoryTransport, type Receiver, type Transport } from "./transport.js";
-export { connectToCore, type EdgeListener, listenForEdges } from "./unix-socket.js";
+export { connectLater, connectToCore, type EdgeListener, listenForEdges } from "./unix-socket.js";

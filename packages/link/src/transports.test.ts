@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { FrameRefused } from "./codec.js";
 import type { Frame } from "./frames.js";
 import { memoryTransport, type Receiver, type Transport } from "./transport.js";
-import { type Connect, connectToCore, listenForEdges } from "./unix-socket.js";
+import { type Connect, connectLater, connectToCore, listenForEdges } from "./unix-socket.js";
 
 interface Ends {
   readonly connectEdge: Connect;
@@ -24,6 +24,13 @@ async function unixSocket(): Promise<Ends> {
   return { connectEdge, connectCore };
 }
 
+/** The edge sends before it has reached the core. */
+async function reachedLater(): Promise<Ends> {
+  const { connectEdge, connectCore } = await unixSocket();
+  const later = new Promise<Connect>((resolve) => setImmediate(() => resolve(connectEdge)));
+  return { connectEdge: connectLater(later), connectCore };
+}
+
 function newPromise<T>() {
   let resolve: (value: T) => void = () => undefined;
   const promise = new Promise<T>((done) => {
@@ -36,6 +43,7 @@ const TRANSPORTS: Readonly<Record<string, () => Ends | Promise<Ends>>> = {
   memory: () => memoryTransport(),
   "coded memory": () => memoryTransport({ isCoded: true }),
   "Unix socket": unixSocket,
+  "Unix socket, reached later": reachedLater,
 };
 const CHECKED = ["coded memory", "Unix socket"];
 
@@ -181,3 +189,13 @@ test.each(CHECKED)(
     expect(received.core.frames).toEqual([ask(1)]);
   },
 );
+
+test("a core that cannot be reached: the link ends with the reason, once", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "perpgate-link-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const edge = new Recorder();
+  const transport = connectLater(connectToCore(folder))(edge);
+  await edge.until(() => edge.ends.length > 0);
+  transport.end();
+  expect(edge.ends).toEqual([expect.objectContaining({ code: "ENOENT" })]);
+});

@@ -11,7 +11,7 @@ import {
   RpcContractWallets,
   StreamServer,
 } from "@perpgate/gateway";
-import { connectToCore, EdgeLink } from "@perpgate/link";
+import { connectLater, connectToCore, EdgeLink } from "@perpgate/link";
 import type { Logger } from "pino";
 import { watchHeap } from "./exit/heap-watch.js";
 import { guidesFolder, packageFilesFolder } from "./page-folder.js";
@@ -21,11 +21,9 @@ import type { EdgeData } from "./processes/messages.js";
 import { measureEdgeQueues } from "./queue-metrics.js";
 import { rpcAddressesOf } from "./sign-in-settings.js";
 
-const CONNECT_AGAIN_MS = 100;
-
 export interface EdgeSettings extends EdgeData {
-  /** Of the core. */
-  readonly folder: string;
+  /** Of the core, once that is ready. */
+  readonly folder: Promise<string>;
 }
 
 export interface RunningEdge {
@@ -52,8 +50,15 @@ export async function startEdge(
   const nonces = new NonceIssuer(nonceKey);
   const { limits } = settings;
   const contracts = new RpcContractWallets(rpcAddressesOf(settings));
-  const edge = await linkedEdge(folder, { limits, signIn, services: { nonces, contracts } });
-  const { link } = edge;
+  const link = new EdgeLink(connectLater(folder.then(connectToCore)));
+  const edge = new Edge({ link, limits, signIn, services: { nonces, contracts } });
+  const streams = new StreamServer({
+    edge,
+    seq: () => edge.position,
+    log,
+    limits: settings.sockets,
+    release: version,
+  });
   measureEdgeQueues(metrics, edge);
   const gateway = await buildGateway({
     version,
@@ -75,14 +80,10 @@ export async function startEdge(
     clientLimits: limits,
     edge,
     readiness: [],
-    streams: await StreamServer.open({
-      edge,
-      seq: () => edge.position,
-      log,
-      limits: settings.sockets,
-      release: version,
-    }),
+    streams,
   });
+  await link.ready;
+  await streams.ready;
   const url = await gateway
     .listen({ host: settings.host, port: settings.port })
     .catch((error: unknown) => {
@@ -100,20 +101,4 @@ export async function startEdge(
     drain: () => cut(settings.http.drainGraceMs),
     cut,
   };
-}
-
-/** Again while the core does not answer: its supervisor ends this process if it has ended. */
-async function linkedEdge(
-  folder: string,
-  options: Omit<ConstructorParameters<typeof Edge>[0], "link">,
-): Promise<Edge> {
-  for (;;) {
-    try {
-      const edge = new Edge({ ...options, link: new EdgeLink(await connectToCore(folder)) });
-      await edge.link.ready;
-      return edge;
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, CONNECT_AGAIN_MS));
-    }
-  }
 }

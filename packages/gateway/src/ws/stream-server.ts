@@ -76,7 +76,7 @@ export class StreamServer {
   private origins: AllowedOrigins = "*";
   private isStopping = false;
 
-  private constructor({ edge, seq, log, limits, release }: StreamServerOptions) {
+  constructor({ edge, seq, log, limits, release }: StreamServerOptions) {
     this.limits = { ...DEFAULT_SOCKET_LIMITS, ...limits };
     const problem = socketLimitsProblem(this.limits);
     if (problem !== undefined) throw new RangeError(problem);
@@ -110,11 +110,15 @@ export class StreamServer {
     this.heartbeat = setInterval(check, this.limits.pingIntervalMs).unref();
   }
 
-  /** Rejects if the link ends before the core has named its markets. */
   static async open(options: StreamServerOptions): Promise<StreamServer> {
     const server = new StreamServer(options);
-    await server.hub.ready;
+    await server.ready;
     return server;
+  }
+
+  /** Rejects if the link ends before the core has named its markets, without which no socket is served. */
+  get ready(): Promise<void> {
+    return this.hub.ready;
   }
 
   /** Open sockets. */

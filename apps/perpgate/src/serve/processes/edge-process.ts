@@ -56,9 +56,8 @@ class EdgeProcess {
 
   private async run(): Promise<void> {
     const { startEdge } = await loaded;
-    const folder = await this.folder;
     const edge = await startEdge(
-      { ...this.data, folder },
+      { ...this.data, folder: this.folder },
       () => this.page(),
       (error) => this.fail(error),
     );
