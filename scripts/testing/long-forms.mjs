@@ -59,6 +59,12 @@ export const LONG_FORMS = {
       PERPGATE_HISTORY_COMMANDS: "2000",
     },
   },
+  edges: {
+    about: "20 edges with 1,000 sockets killed, 20 stopped",
+    files: ["apps/perpgate/src/serve/processes"],
+    names: "an edge with sockets",
+    env: { PERPGATE_EDGE_RUNS: "20", PERPGATE_EDGE_SOCKETS: "1000" },
+  },
   page: {
     about: "the trading page open for 30 minutes: frames and memory",
     files: ["apps/terminal/src/page-venues"],

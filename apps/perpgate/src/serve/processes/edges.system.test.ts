@@ -17,12 +17,21 @@ import {
 } from "../../testing/perpgate-process.js";
 
 const TWO_EDGES = { PERPGATE_EDGES: "2" };
-const SOCKETS = 12;
+/** The long form (`npm test -- --long edges`) has 1,000 and 20. */
+const SOCKETS = Number(process.env.PERPGATE_EDGE_SOCKETS ?? 12);
+const RUNS = Number(process.env.PERPGATE_EDGE_RUNS ?? 1);
+const ENDS = Array.from({ length: RUNS }, (_, run) => run + 1).flatMap((run) => [
+  ["SIGKILL", run] as const,
+  ["SIGSTOP", run] as const,
+]);
 const REST = { symbol: "BTCUSD", side: "long", type: "limit", margin: 5, leverage: 2 };
 /** Rests, and is within the band of the market. */
 const BELOW = 0.9;
-/** Of 25 ticks: what is lost with an edge counts as connected so long. */
-const GRACE_MS = 5_000;
+const TICK_MS = 200;
+/** Without their supervisor. */
+const ORPHANS_MS = 5_000;
+/** For so long a session that is lost with an edge counts as connected. */
+const GRACE_MS = 25 * TICK_MS;
 
 function start(data: string, port = "0", environment: NodeJS.ProcessEnv = TWO_EDGES) {
   const config = configurationFile({ limits: UNLIMITED, http: { drainGraceMs: 5_000 } });
@@ -86,9 +95,12 @@ async function holder(url: string, price: number) {
   return { client, stream };
 }
 
-async function openOrders(client: ProcessClient): Promise<number> {
-  const { body } = await client.request("GET", "/v1/orders");
-  return Array.isArray(body) ? body.length : Number.NaN;
+/** Newest first. */
+async function ordersOf(
+  client: ProcessClient,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const { body } = await client.request("GET", "/v1/orders?status=all");
+  return Array.isArray(body) ? body.map(fieldsOf) : [];
 }
 
 async function restingPrice(client: ProcessClient): Promise<number> {
@@ -114,8 +126,7 @@ class TradingOn {
   async stop(): Promise<void> {
     this.isOver = true;
     await this.ended;
-    const { body } = await this.client.request("GET", "/v1/orders?status=all");
-    expect(Array.isArray(body) ? body.length : 0).toBe(this.acknowledged);
+    expect(await ordersOf(this.client)).toHaveLength(this.acknowledged);
   }
 
   private async run(): Promise<void> {
@@ -163,7 +174,7 @@ describe.skipIf(process.platform !== "linux")("the processes of a venue (needs /
         expect(await other.ask({ op: "order", body, sig })).toMatchObject({ t: "ok" });
       }
     }
-    expect(await openOrders(client)).toBe(streams.length);
+    expect(await ordersOf(client)).toHaveLength(streams.length);
     const text = await metricsText(url);
     for (const name of ["core", "edge-1", "edge-2", "supervisor"]) {
       expect(text).toContain(`process_resident_memory_bytes{process="${name}"}`);
@@ -173,45 +184,54 @@ describe.skipIf(process.platform !== "linux")("the processes of a venue (needs /
     expect(await perpgate.ended).toMatchObject({ code: 0 });
   });
 
-  test("an edge killed with sockets and orders: the others trade on, and it is started again", async () => {
-    const perpgate = start(newData());
-    const url = await perpgate.url();
-    const busy = await trader(url);
-    const price = await restingPrice(busy);
-    const trading = new TradingOn(busy);
-    const holders = await Promise.all(Array.from({ length: SOCKETS }, () => holder(url, price)));
-    const [killed = 0, kept = 0] = perpgate.edges;
-    await trading.more(20);
-    process.kill(killed, "SIGKILL");
-    // The kernel closes its sockets; those of the other edge stay.
-    await perpgate.printed(/an edge has ended; it is started again/, "stderr");
-    const isOpen = ({ stream }: { stream: StreamClient }) => stream.socket.readyState === 1;
-    await expect.poll(() => perpgate.edges.length, POLL).toBe(2);
-    const [open, lost] = [holders.filter(isOpen), holders.filter((each) => !isOpen(each))];
-    expect(open.length + lost.length).toBe(SOCKETS);
-    // Half of the lost come back, wherever they are accepted.
-    const back = lost.slice(0, Math.ceil(lost.length / 2));
-    for (const each of back) each.stream = await StreamClient.connect(url, each.client.token);
-    for (const each of [...open, ...back]) await each.stream.settled();
-    const gone = lost.slice(back.length);
-    for (const { client } of gone) expect(await openOrders(client)).toBe(1);
-    for (const { client } of gone) await expect.poll(() => openOrders(client), POLL).toBe(0);
-    for (const { client } of [...open, ...back]) expect(await openOrders(client)).toBe(1);
-    expect(isRunning(kept)).toBe(true);
-    const restarts = new MetricsReading(await metricsText(url));
-    await trading.more(20);
-    await trading.stop();
-    const counts = ["edge-1", "edge-2"].map((name) =>
-      restarts.value(`perpgate_edge_restarts_total{edge="${name}"}`),
-    );
-    expect(counts.sort()).toEqual([0, 1]);
-    await expect
-      .poll(
-        async () => new MetricsReading(await metricsText(url)).value("perpgate_edges_listening"),
-        POLL,
-      )
-      .toBe(2);
-  });
+  test.each(ENDS)(
+    "an edge with sockets gets %s (%i): the others trade on, and it is started again",
+    async (signal) => {
+      const perpgate = start(newData());
+      const url = await perpgate.url();
+      const busy = await trader(url);
+      const price = await restingPrice(busy);
+      const trading = new TradingOn(busy);
+      const holders = await Promise.all(Array.from({ length: SOCKETS }, () => holder(url, price)));
+      const [ending = 0, kept = 0] = perpgate.edges;
+      await trading.more(20);
+      const endedAtMs = Date.now();
+      process.kill(ending, signal);
+      // The system closes its sockets; those of the other edge stay.
+      await perpgate.printed(/an edge has ended; it is started again/, "stderr");
+      const isOpen = ({ stream }: { stream: StreamClient }) => stream.socket.readyState === 1;
+      const [open, lost] = [holders.filter(isOpen), holders.filter((each) => !isOpen(each))];
+      expect(open.length + lost.length).toBe(SOCKETS);
+      // Half of the lost come back, wherever they are accepted.
+      const back = lost.slice(0, Math.ceil(lost.length / 2));
+      await Promise.all(
+        back.map(async (each) => {
+          each.stream = await StreamClient.connect(url, each.client.token);
+          await each.stream.settled();
+        }),
+      );
+      await expect.poll(() => perpgate.edges.length, POLL).toBe(2);
+      for (const { client } of lost.slice(back.length)) {
+        await expect.poll(() => ordersOf(client), POLL).toMatchObject([{ reason: "disconnected" }]);
+        const [order] = await ordersOf(client);
+        expect(Number(order?.updatedAt)).toBeGreaterThan(endedAtMs + GRACE_MS - TICK_MS);
+      }
+      for (const { client } of [...open, ...back]) {
+        await expect.poll(() => ordersOf(client), POLL).toMatchObject([{ status: "resting" }]);
+      }
+      expect(isRunning(kept)).toBe(true);
+      await trading.more(20);
+      await trading.stop();
+      const listening = async () =>
+        new MetricsReading(await metricsText(url)).value("perpgate_edges_listening");
+      await expect.poll(listening, POLL).toBe(2);
+      const reading = new MetricsReading(await metricsText(url));
+      const restarts = ["edge-1", "edge-2"].map((name) =>
+        reading.value(`perpgate_edge_restarts_total{edge="${name}"}`),
+      );
+      expect(restarts.sort()).toEqual([0, 1]);
+    },
+  );
 
   test("an edge that is stopped: new connections go to the other, and it is replaced", async () => {
     const perpgate = start(newData());
@@ -259,9 +279,8 @@ describe.skipIf(process.platform !== "linux")("the processes of a venue (needs /
     const next = start(data, new URL(url).port);
     await expectAll(flow, await next.url());
     for (const client of new Set(flow.sent.map((each) => each.client))) {
-      const { body } = await client.request("GET", "/v1/orders?status=all");
       const own = flow.acknowledged.filter((each) => each.client === client);
-      expect(Array.isArray(body) ? body.length : 0).toBe(own.length);
+      expect(await ordersOf(client)).toHaveLength(own.length);
     }
   });
 
@@ -272,7 +291,7 @@ describe.skipIf(process.platform !== "linux")("the processes of a venue (needs /
     const pids = [perpgate.core, ...perpgate.edges];
     expect(pids.filter(isRunning)).toHaveLength(3);
     perpgate.signal("SIGKILL");
-    await expect.poll(() => pids.filter(isRunning), { ...POLL, timeout: GRACE_MS }).toEqual([]);
+    await expect.poll(() => pids.filter(isRunning), { ...POLL, timeout: ORPHANS_MS }).toEqual([]);
     const next = start(data, new URL(url).port);
     expect(await next.url()).toBe(url);
   });
