@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { until } from "@perpgate/journal/testing";
+import { processesOf, until } from "@perpgate/journal/testing";
 import { type ArchiveTable, archiveTables } from "@perpgate/venue";
 import { busyVenue, editStore, prepare, type TestVenue } from "@perpgate/venue/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -160,6 +160,28 @@ describe.skipIf(programs === undefined)("an archive in PostgreSQL", () => {
     await expectSameRows(server, data);
     const wrong = await new PerpgateProcess(["archive", "--data", data]).ended;
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("archive.postgres")]);
+  });
+
+  test("a venue with archive.postgres feeds it, through a kill of the indexer, and ends it", async () => {
+    const server = await PostgresServer.start(programs ?? "");
+    const data = newFolder();
+    const config = configurationFile({ archive: { postgres: server.url } });
+    const words = ["--port", "0", "--data", data, "--config", config, "--log-level", "info"];
+    const venue = new PerpgateProcess(words);
+    await venue.url();
+    await until(async () => (await positionIn(server)) > 20);
+    const pids = processesOf("archive-process.js", venue.pid);
+    expect(pids).toHaveLength(1);
+    const before = await positionIn(server);
+    for (const pid of pids) process.kill(pid, "SIGKILL");
+    await until(async () => (await positionIn(server)) > before + 20);
+    venue.signal("SIGTERM");
+    const { code, stderr } = await venue.ended;
+    expect(code).toBe(0);
+    expect(stderr).toContain("the archive is fed");
+    expect(stderr).toContain("the archive's process ended and is started again");
+    expect((await once(server, data)).code).toBe(0);
+    await expectSameRows(server, data);
   });
 
   test("a folder of another log: refused, and the archive stays as it is", async () => {

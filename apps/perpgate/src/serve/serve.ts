@@ -1,8 +1,9 @@
-/** The composition root: settings in; a supervisor with a core, edges, bots and metrics out. */
+/** The composition root: settings in; a supervisor with a core, edges, bots, the archive's indexer and metrics out. */
 
 import type { BotLog } from "@perpgate/bots/settings";
 import type { BridgeConfig } from "@perpgate/bridge";
 import type { Logger } from "pino";
+import { VenueArchive } from "../archive/venue-archive.js";
 import { StartError } from "../cli/start-error.js";
 import { bridgeOf } from "./bridge/settings-bridge.js";
 import { refuseMissingFeeds } from "./index-source.js";
@@ -54,7 +55,14 @@ export async function serve(
   const started = await supervisor.started();
   const place = { url: started.url, isOurs: () => supervisor.isFirst };
   const bots = VenueBots.start(settings, bridging, place, botLogOf(own.log));
-  supervisor.stopFirst((withinMs) => bots.stop(withinMs));
+  const postgres = settings.archive?.postgres;
+  const archive =
+    postgres === undefined
+      ? undefined
+      : VenueArchive.start({ directory: started.dataFolder, postgres }, own.log);
+  supervisor.stopFirst(async (withinMs) => {
+    await Promise.all([bots.stop(withinMs), archive?.stop(withinMs)]);
+  });
   const metricsServer = await listenForMetrics(settings, supervisor.metricsText, own.log).catch(
     (error: unknown) => {
       if (!(error instanceof StartError)) throw error;

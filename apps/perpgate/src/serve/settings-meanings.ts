@@ -125,7 +125,7 @@ export const SETTING_MEANINGS: Readonly<Record<string, string>> = {
   "risk.maxIndexJump":
     "an index further from those of the last ten seconds is held back, a fraction",
   "risk.maxOpenOrders": "open orders per account and market",
-  "archive.postgres": "address of the PostgreSQL database that `perpgate archive` writes",
+  "archive.postgres": "address of a PostgreSQL database that is fed with the tables of the history",
   "snapshots.everyCommands": "commands after which a snapshot of the state is taken",
   "snapshots.everyMs": "time after which one is taken, if there was a command",
   "snapshots.keep": "snapshots that stay on disk",

@@ -331,7 +331,7 @@ export const SettingsSchema = Type.Partial(
     cohort: Cohort,
     risk: Risk,
     snapshots: Snapshots,
-    /** What `perpgate archive` writes. */
+    /** Fed by a process of the venue, or by `perpgate archive`. */
     archive: section({ postgres: Type.String({ minLength: 1 }) }),
     receipts: Receipts,
     index: Index,

@@ -1,0 +1,145 @@
+/**
+ * Feeds an archive in PostgreSQL from the log of a data folder, until its signal is aborted.
+ *
+ * While PostgreSQL cannot be reached it tries again; while another process feeds the archive it waits, to
+ * go on if that one ends.
+ */
+import { setTimeout } from "node:timers/promises";
+import { JournalError } from "@perpgate/journal";
+import {
+  type ArchiveBatch,
+  ArchiveFeed,
+  type ArchiveHeld,
+  ArchiveRefused,
+  NothingToVerify,
+  UnknownToRelease,
+} from "@perpgate/venue";
+import { ArchiveDatabase } from "./archive-database.js";
+
+export interface IndexerSettings {
+  /** The data folder. */
+  readonly directory: string;
+  /** The address of the database. */
+  readonly postgres: string;
+  /** Ends with the log, instead of following it. */
+  readonly once?: boolean | undefined;
+  /** Of a transaction, about. */
+  readonly commands?: number | undefined;
+}
+
+export interface IndexerReport {
+  onProgress(held: ArchiveHeld): void;
+  /** Another process feeds the archive. */
+  onWait(): void;
+  /** It tries again. */
+  onFailure(reason: string): void;
+}
+
+/** Commands of a transaction: larger ones delay readers of the archive, smaller ones cost more. */
+const BATCH_COMMANDS = 10_000;
+const POLL_MS = 200;
+const RETRY_MS = 1_000;
+
+/** The archive cannot be fed from this folder; no later try changes that. */
+export class IndexerRefused extends Error {
+  override readonly name = "IndexerRefused";
+}
+
+export class Indexer {
+  private held: ArchiveHeld = { position: 0, batch: 0, record: 0 };
+  private feed: ArchiveFeed | undefined;
+  /** Read, and not known to be in the archive. */
+  private pending: ArchiveBatch | undefined;
+
+  constructor(
+    private readonly settings: IndexerSettings,
+    private readonly report: IndexerReport,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** Until the signal, or with `once` the end of the log. @throws {IndexerRefused} */
+  async run(): Promise<ArchiveHeld> {
+    for (;;) {
+      try {
+        if (await this.follow()) return this.held;
+      } catch (error) {
+        if (isRefusal(error)) throw new IndexerRefused(error.message);
+        // Whatever PostgreSQL says: its restart, a lock, or a full disk may be over soon.
+        this.report.onFailure(error instanceof Error ? error.message : String(error));
+      }
+      if (this.signal.aborted) return this.held;
+      await this.pause(RETRY_MS);
+    }
+  }
+
+  /** Returns whether it is done. */
+  private async follow(): Promise<boolean> {
+    const { directory, postgres, once } = this.settings;
+    const database = await ArchiveDatabase.open(postgres, ArchiveFeed.logOf(directory));
+    if (database === undefined) {
+      this.report.onWait();
+      return false;
+    }
+    try {
+      this.resume(await database.held());
+      while (!this.signal.aborted) {
+        this.pending ??= this.read();
+        if (this.pending === undefined) {
+          if (once === true) return true;
+          await this.pause(POLL_MS);
+          continue;
+        }
+        await database.write(this.held, this.pending);
+        this.held = this.pending.held;
+        this.pending = undefined;
+        this.report.onProgress(this.held);
+      }
+      return true;
+    } finally {
+      await database.close();
+    }
+  }
+
+  private read(): ArchiveBatch | undefined {
+    try {
+      return this.feed?.next(this.settings.commands ?? BATCH_COMMANDS);
+    } catch (error) {
+      this.closeFeed();
+      throw error;
+    }
+  }
+
+  /** A batch whose transaction had no answer may be in the archive, or not. */
+  private resume(held: ArchiveHeld): void {
+    const isKnown = this.feed !== undefined && held.batch === this.held.batch;
+    if (this.feed !== undefined && held.batch === this.pending?.held.batch) {
+      this.pending = undefined;
+    } else if (!isKnown) {
+      this.closeFeed();
+      this.feed = ArchiveFeed.open(this.settings.directory, held);
+    }
+    this.held = held;
+  }
+
+  private closeFeed(): void {
+    this.feed?.close();
+    this.feed = undefined;
+    this.pending = undefined;
+  }
+
+  private async pause(ms: number): Promise<void> {
+    await setTimeout(ms, undefined, { signal: this.signal }).catch(() => undefined);
+  }
+}
+
+/** Of the folder or the archive, not of PostgreSQL. */
+function isRefusal(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return (
+    error instanceof ArchiveRefused ||
+    error instanceof JournalError ||
+    error instanceof NothingToVerify ||
+    error instanceof UnknownToRelease ||
+    ("syscall" in error && error.syscall === "open")
+  );
+}
