@@ -15,11 +15,13 @@ export {
   type BridgeConfig,
   type ChainBridgeConfig,
   resolveBridge,
+  type WithdrawalTermsConfig,
 } from "./config/bridge-config.js";
 export type { ChainConfig } from "./config/chain-config.js";
 export { BridgeConfigError, termsOf } from "./config/chain-config.js";
 export { BridgeProcess } from "./process/bridge-process.js";
 export { checkPublishedDeposit, checkPublishedVote } from "./published-votes.js";
+export { type RelayEvent, Relayer, type RelayStep } from "./relay/relayer.js";
 export { RemoteVenue } from "./remote-venue.js";
 export { observeBridge } from "./telemetry.js";
 export {

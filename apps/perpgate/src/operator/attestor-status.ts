@@ -13,7 +13,7 @@ export async function serveAttestorStatus(
   host: string,
   port: number | undefined,
   metrics: Registry,
-  health: AttestorHealth,
+  health: Pick<AttestorHealth, "notReadyReason">,
 ): Promise<string> {
   const server = createServer((request, response) => {
     void answer(request, response, metrics, health);
@@ -42,7 +42,7 @@ async function answer(
   { url }: IncomingMessage,
   response: ServerResponse,
   metrics: Registry,
-  health: AttestorHealth,
+  health: Pick<AttestorHealth, "notReadyReason">,
 ): Promise<void> {
   switch (url) {
     case "/metrics":

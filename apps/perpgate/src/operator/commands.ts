@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { addCommand, exitWith } from "../cli/command.js";
-import { amount, oneOf, repeated, symbol, wholeNumberWithin } from "../cli/values.js";
+import { amount, durationMs, oneOf, repeated, symbol, wholeNumberWithin } from "../cli/values.js";
 import { addClusterCommands } from "../cluster/commands.js";
 import { addServeOptions, addSettingOptions } from "../serve/options.js";
 import { addDataFolderCommands } from "./data-commands.js";
@@ -113,6 +113,35 @@ and readiness are served on the address of metrics.host, which is loopback by de
       wholeNumberWithin("--metrics-port", 0, 65_535),
     )
     .action(exitWith(async (options) => (await import("./attest.js")).attest(options)));
+  addCommand(program, "relay", {
+    summary: "send attestors' signatures to a vault, and pay",
+    usage: ["--venue URL[,URL…] --chain CHAIN --rpc URL[,URL…] --key-file FILE [--max-fee GWEI]"],
+    about: `Sends the signatures of open withdrawals to the vault of a chain and finalizes them after their
+dispute period (docs/withdrawals.md). Anyone may run it with a key that has some ether for the gas; the key
+moves nothing else. It keeps nothing: stop, kill and start it at any moment.`,
+    examples: [
+      [
+        "relay --venue https://venue.example --chain arbitrum --rpc https://rpc.example --key-file gas.key",
+        "pays",
+      ],
+    ],
+  })
+    .requiredOption("--venue <URLs>", "the gateways, separated by commas")
+    .requiredOption(
+      "--chain <CHAIN>",
+      "ethereum or arbitrum",
+      oneOf("--chain", ["ethereum", "arbitrum"]),
+    )
+    .requiredOption("--rpc <URLs>", "endpoints of the chain, separated by commas")
+    .requiredOption("--key-file <FILE>", "a wallet's key that pays the gas")
+    .option("--max-fee <GWEI>", "nothing is sent while gas costs more", "100")
+    .option("--every <DURATION>", "pause between two polls", durationMs("--every"), 6_000)
+    .option(
+      "--metrics-port <PORT>",
+      "of /metrics, /healthz and /readyz (9465, or a free one)",
+      wholeNumberWithin("--metrics-port", 0, 65_535),
+    )
+    .action(exitWith(async (options) => (await import("./relay.js")).relay(options)));
 }
 
 function addControls(program: Command): void {

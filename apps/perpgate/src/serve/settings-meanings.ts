@@ -150,6 +150,16 @@ export const SETTING_MEANINGS: Readonly<Record<string, string>> = {
   "bridge.members": "Ed25519 public keys of all attestors, in order of their numbers",
   "bridge.quorum": "votes that settle a deposit",
   "bridge.keyFiles": "files with the private keys of the attestors that run here, one each",
+  "bridge.withdrawals.minWithdrawal": "dollars; without `bridge.withdrawals` the venue takes none",
+  "bridge.withdrawals.fee": "dollars of each withdrawal, on top of its amount",
+  "bridge.withdrawals.accountPerDay": "dollars of one account in a day",
+  "bridge.withdrawals.venuePerHour": "dollars of all accounts in an hour",
+  "bridge.withdrawals.venuePerDay": "dollars of all accounts in a day",
+  "bridge.withdrawals.lifeSeconds": "from the request to the deadline",
+  "bridge.withdrawals.maxUnpaid.ethereum":
+    "dollars that may wait to be paid there; turns the chain on",
+  "bridge.withdrawals.maxUnpaid.arbitrum":
+    "dollars that may wait to be paid there; turns the chain on",
   "bridge.signing.keyFile": "`perpgate attest`: the key of the vault's attestor",
   "bridge.signing.record": "the file with everything that was signed, on a disk that lasts",
   "bridge.signing.logKey": "the venue's log key, not taken from the venue",

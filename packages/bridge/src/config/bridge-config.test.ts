@@ -134,3 +134,54 @@ describe("refused", () => {
     expect(() => resolveBridge({}, { key: SEEDS[0]! })).toThrow("is configured, but no chain");
   });
 });
+
+describe("withdrawals", () => {
+  const seeds = ["a1", "b2"].map((byte) => byte.repeat(32));
+  const members = seeds.map((seed) => publicKeyHex(privateKeyFromSeed(seed)));
+  const chain = {
+    rpc: ["http://127.0.0.1:1"],
+    vault: `0x${"11".repeat(20)}`,
+    tokens: { USDC: { contract: `0x${"22".repeat(20)}` } },
+  };
+  const bounds = {
+    minWithdrawal: 10,
+    fee: 1,
+    accountPerDay: 100,
+    venuePerHour: 100,
+    venuePerDay: 100,
+  };
+  const settings = (changes: object = {}, withdrawals: object = {}) => ({
+    members,
+    chains: { ethereum: chain },
+    withdrawals: { ...bounds, maxUnpaid: { ethereum: 100 }, ...withdrawals },
+    ...changes,
+  });
+
+  test("the terms of the log: a day to live, and all tokens of the chains that are named", () => {
+    expect(resolveBridge(settings())).toMatchObject({
+      withdrawals: {
+        ...bounds,
+        lifeSeconds: 86_400,
+        chains: [{ chain: "ethereum", chainId: 1, tokens: ["USDC"], maxUnpaid: 100 }],
+      },
+    });
+  });
+
+  test.each([
+    ["quorum of two", settings({ quorum: 1 })],
+    ["arbitrum is no chain here", settings({}, { maxUnpaid: { arbitrum: 1 } })],
+    ["names no chain", settings({}, { maxUnpaid: {} })],
+    ["finalized block", settings({ chains: { ethereum: { ...chain, confirmations: 3 } } })],
+    ["above 0", settings({}, { minWithdrawal: 0 })],
+    [
+      "decimals",
+      settings({
+        chains: {
+          ethereum: { ...chain, tokens: { USDC: { ...chain.tokens.USDC, decimals: 5 } } },
+        },
+      }),
+    ],
+  ])("refused: %s", (problem, refused) => {
+    expect(() => resolveBridge(refused)).toThrow(problem);
+  });
+});

@@ -5,7 +5,8 @@
 
 import type { KeyObject } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { CHAINS } from "@perpgate/protocol/core";
+import type { Chain, Token } from "@perpgate/protocol";
+import { CHAINS, TOKENS, unitsOfMicros } from "@perpgate/protocol/core";
 import { parseLogKey, witnessPolicy } from "@perpgate/protocol/receipts";
 import { Ajv } from "ajv";
 import {
@@ -32,6 +33,23 @@ export interface ChainBridgeConfig {
   readonly attestors: readonly LocalAttestor[];
   readonly chains: readonly ChainConfig[];
   readonly signing?: NonNullable<BridgeSettings["signing"]>;
+  readonly withdrawals?: WithdrawalTermsConfig;
+}
+
+/** What a venue lets out, in dollars and seconds. */
+export interface WithdrawalTermsConfig {
+  readonly minWithdrawal: number;
+  readonly fee: number;
+  readonly accountPerDay: number;
+  readonly venuePerHour: number;
+  readonly venuePerDay: number;
+  readonly lifeSeconds: number;
+  readonly chains: readonly {
+    readonly chain: Chain;
+    readonly chainId: number;
+    readonly tokens: readonly Token[];
+    readonly maxUnpaid: number;
+  }[];
 }
 
 export type BridgeConfig = { readonly kind: "dev" } | ChainBridgeConfig;
@@ -80,7 +98,42 @@ export function resolveBridge(value: unknown, sources: KeySources = {}): BridgeC
     }),
     chains,
     ...signingOf(settings, keys.length),
+    ...withdrawalsOf(settings, chains, quorum),
   };
+}
+
+const DEFAULT_LIFE_SECONDS = 86_400;
+
+/** What is refused here could pay twice, or never. */
+function withdrawalsOf(
+  { withdrawals }: BridgeSettings,
+  chains: readonly ChainConfig[],
+  quorum: number,
+): Pick<ChainBridgeConfig, "withdrawals"> {
+  if (withdrawals === undefined) return {};
+  const refuse = (problem: string): never => {
+    throw new BridgeConfigError(`withdrawals: ${problem}`);
+  };
+  if (quorum < 2) refuse("need a quorum of two attestors or more");
+  if (withdrawals.minWithdrawal <= 0) refuse("minWithdrawal must be above 0");
+  const { maxUnpaid, lifeSeconds = DEFAULT_LIFE_SECONDS, ...bounds } = withdrawals;
+  const paying = CHAINS.flatMap((name) => {
+    const most = name === "tron" ? undefined : maxUnpaid[name];
+    if (most === undefined) return [];
+    const chain = chains.find((each) => each.chain === name) ?? refuse(`${name} is no chain here`);
+    if (chain.finality !== "finalized")
+      refuse(`${name} needs its finalized block: no confirmations`);
+    const tokens = TOKENS.filter((token) => {
+      const decimals = chain.tokens[token]?.decimals;
+      if (decimals === undefined) return false;
+      return unitsOfMicros(1, decimals) === undefined
+        ? refuse(`${token} has ${decimals} decimals`)
+        : true;
+    });
+    return [{ chain: name, chainId: chain.chainId, tokens, maxUnpaid: most }];
+  });
+  if (paying.length === 0) refuse("maxUnpaid names no chain");
+  return { withdrawals: { ...bounds, lifeSeconds, chains: paying } };
 }
 
 /** Two attestors with one key of the vault, or one record, would be one. */

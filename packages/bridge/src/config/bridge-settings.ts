@@ -9,6 +9,8 @@ function Closed<P extends TProperties>(properties: P) {
   return Type.Object(properties, { additionalProperties: false });
 }
 
+const WithdrawalDollars = Type.Number({ minimum: 0, maximum: 1_000_000_000 });
+
 const TokenSettings = Closed({
   /** The address of the contract. */
   contract: Type.String({ minLength: 1 }),
@@ -78,6 +80,23 @@ export const BridgeSettings = Closed({
   quorum: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
   /** Files with the private keys of the attestors that run in this process. */
   keyFiles: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 16 })),
+  /** Missing: the venue takes none. Dollars and seconds; in the log, the same for all gateways. */
+  withdrawals: Type.Optional(
+    Closed({
+      minWithdrawal: WithdrawalDollars,
+      fee: WithdrawalDollars,
+      accountPerDay: WithdrawalDollars,
+      venuePerHour: WithdrawalDollars,
+      venuePerDay: WithdrawalDollars,
+      /** From the request to the deadline. */
+      lifeSeconds: Type.Optional(Type.Integer({ minimum: 3_600, maximum: 604_800 })),
+      /** By chain: dollars that may wait to be paid there. */
+      maxUnpaid: Closed({
+        ethereum: Type.Optional(WithdrawalDollars),
+        arbitrum: Type.Optional(WithdrawalDollars),
+      }),
+    }),
+  ),
   /** Of `perpgate attest`: what an attestor signs withdrawals with. Missing: it signs none. */
   signing: Type.Optional(
     Closed({

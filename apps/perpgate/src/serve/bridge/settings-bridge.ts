@@ -31,6 +31,7 @@ export function attestationParameters(bridge: BridgeConfig): Partial<VenueParame
     attestors: bridge.members.length,
     attestorQuorum: bridge.quorum,
     devCredit: 0,
+    ...(bridge.withdrawals === undefined ? {} : { withdrawals: bridge.withdrawals }),
   };
 }
 

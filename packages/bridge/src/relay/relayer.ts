@@ -1,0 +1,247 @@
+/**
+ * Sends the signatures of attestors to a vault, and finalizes payments after their dispute period. Anyone may
+ * run one; it has no say in what is paid, and nothing depends on one alone. It keeps nothing: each poll reads
+ * what the chain knows of each open withdrawal, so a restart goes on where it was.
+ *
+ * One transaction at a time, always with the account's next nonce on the chain: one that an earlier process
+ * left unmined, or that is too cheap, is replaced. Two of them for one step cost gas, never money: the vault
+ * takes each id once.
+ */
+
+import type { Chain, OpenWithdrawal } from "@perpgate/protocol";
+import {
+  type Address,
+  BaseError,
+  ContractFunctionRevertedError,
+  encodeFunctionData,
+  type Hex,
+  type PublicClient,
+  type Transport,
+  type WalletClient,
+} from "viem";
+import type { PrivateKeyAccount } from "viem/accounts";
+import { Backoff } from "../backoff.js";
+import { requestOfVotes } from "../vault/request.js";
+import type { SignerGroup, VaultDomain } from "../vault/typed-data.js";
+import { VAULT_ABI, VAULT_CODE } from "../vault/vault-artifact.js";
+import { ENTRY_STATUS } from "../withdraw/vault-view.js";
+import type { WithdrawalPort } from "../withdraw/withdrawal-port.js";
+
+export type RelayStep = "request" | "finalize";
+
+export type RelayEvent =
+  | { readonly kind: "Mined"; readonly id: number; readonly step: RelayStep; readonly hash: Hex }
+  /** Refused before or after it was sent; tried again later. */
+  | {
+      readonly kind: "Refused";
+      readonly id: number;
+      readonly step: RelayStep;
+      readonly reason: string;
+    }
+  /** Sent, and in no block yet: replaced with a higher fee at the next poll. */
+  | { readonly kind: "Unmined"; readonly id: number; readonly step: RelayStep; readonly hash: Hex }
+  /** The chain asks for more than `maxFeePerGas`; nothing is sent. */
+  | { readonly kind: "GasTooHigh"; readonly feePerGas: bigint }
+  | { readonly kind: "VaultLocked" }
+  | { readonly kind: "Polled"; readonly open: number; readonly balance: bigint };
+
+export interface RelayerParts {
+  readonly chain: Chain;
+  readonly client: PublicClient<Transport>;
+  readonly wallet: WalletClient<Transport>;
+  readonly account: PrivateKeyAccount;
+  readonly port: Pick<WithdrawalPort, "terms" | "openWithdrawals">;
+  /** In wei. */
+  readonly maxFeePerGas: bigint;
+  /** For a transaction to be mined. */
+  readonly waitMs: number;
+  readonly clock: () => number;
+  readonly uniform: () => number;
+  readonly observe: (event: RelayEvent) => void;
+}
+
+interface VaultState {
+  readonly domain: VaultDomain;
+  readonly group: SignerGroup;
+}
+
+/** A replacement must offer a tenth more. */
+const RAISE = { times: 9n, of: 8n };
+/** Also where a call uses more at its second time, as after a reorganisation. */
+const GAS_MARGIN = { times: 5n, of: 4n };
+
+export class Relayer {
+  private readonly backoffs = new Map<string, Backoff>();
+  /** The fees that were offered for the next nonce. */
+  private offered:
+    | { readonly nonce: number; readonly maxFee: bigint; readonly tip: bigint }
+    | undefined;
+
+  constructor(private readonly parts: RelayerParts) {}
+
+  async poll(): Promise<void> {
+    const { client, account, observe } = this.parts;
+    const rows = await this.open();
+    const state = rows.length === 0 ? null : await this.vaultState();
+    for (const row of state === null ? [] : rows) {
+      if (!(await this.serve(row, state!))) break;
+    }
+    const balance = await client.getBalance({ address: account.address });
+    observe({ kind: "Polled", open: rows.length, balance });
+    const ids = new Set(rows.map(({ withdrawalId }) => withdrawalId));
+    for (const key of this.backoffs.keys()) {
+      if (!ids.has(key.split(" ")[1] ?? "")) this.backoffs.delete(key);
+    }
+  }
+
+  private async open(): Promise<readonly OpenWithdrawal[]> {
+    const { port, chain } = this.parts;
+    const rows: OpenWithdrawal[] = [];
+    for (let after: number | null = 0; after !== null; ) {
+      const page: Awaited<ReturnType<typeof port.openWithdrawals>> = await port.openWithdrawals(
+        chain,
+        after,
+      );
+      rows.push(...page.rows);
+      after = page.next;
+    }
+    return rows;
+  }
+
+  /** Null while it is locked. @throws if the venue's vault is none of this release, or another venue's. */
+  private async vaultState(): Promise<VaultState | null> {
+    const { port, chain, client, observe } = this.parts;
+    const terms = await port.terms();
+    const scope = terms.chains.find((each) => each.chain === chain);
+    if (scope === undefined) throw new Error(`the venue has no chain ${chain}`);
+    const vault: Address = `0x${scope.vault}`;
+    const at = { address: vault, abi: VAULT_ABI } as const;
+    const chainId = await client.getChainId();
+    if (chainId !== scope.chainId) throw new Error(`the endpoint serves chain ${chainId}`);
+    if ((await client.getCode({ address: vault })) !== VAULT_CODE) {
+      throw new Error(`${vault} is not a vault of this release`);
+    }
+    const venueId = await client.readContract({ ...at, functionName: "venue" });
+    if (venueId !== `0x${terms.venueId}`) throw new Error(`${vault} is another venue's`);
+    if (await client.readContract({ ...at, functionName: "isLocked" })) {
+      observe({ kind: "VaultLocked" });
+      return null;
+    }
+    const [members, quorum] = await client.readContract({ ...at, functionName: "attestorGroup" });
+    const group = { members, quorum: Number(quorum) };
+    return { domain: { venueId, chainId, vault }, group };
+  }
+
+  /** Returns whether there is time for another one. */
+  private async serve(row: OpenWithdrawal, { domain, group }: VaultState): Promise<boolean> {
+    const { client } = this.parts;
+    const id = Number(row.withdrawalId);
+    const at = { address: domain.vault, abi: VAULT_ABI } as const;
+    const args = [BigInt(id)] as const;
+    const { status, deadline } = await client.readContract({
+      ...at,
+      functionName: "withdrawal",
+      args,
+    });
+    if (status === ENTRY_STATUS.UNKNOWN) {
+      const made = await requestOfVotes(row, domain, group);
+      if (typeof made === "string") return true;
+      const functionName = "request";
+      const call = [made.withdrawal, made.signatures] as const;
+      const data = encodeFunctionData({ abi: VAULT_ABI, functionName, args: call });
+      return this.step(id, functionName, domain.vault, data);
+    }
+    if (status !== ENTRY_STATUS.PENDING) return true;
+    const [time, number] = await client.readContract({ ...at, functionName: "payableFrom", args });
+    const head = await client.getBlock();
+    const isDue = head.timestamp >= time && head.number >= number && head.timestamp <= deadline;
+    if (!isDue) return true;
+    const data = encodeFunctionData({ abi: VAULT_ABI, functionName: "finalize", args });
+    return this.step(id, "finalize", domain.vault, data);
+  }
+
+  /** Sends a call that would succeed now. Returns false if the next one must wait for a later poll. */
+  private async step(id: number, step: RelayStep, to: Address, data: Hex): Promise<boolean> {
+    const { client, account, wallet, observe, clock, uniform, waitMs } = this.parts;
+    const key = `${step} ${id}`;
+    const backoff =
+      this.backoffs.get(key) ?? new Backoff({ baseMs: 5_000, maxMs: 600_000 }, uniform);
+    this.backoffs.set(key, backoff);
+    if (!backoff.isReady(clock())) return true;
+    let gas: bigint;
+    try {
+      gas = await client.estimateGas({ account, to, data });
+    } catch (error) {
+      backoff.failed(clock());
+      observe({ kind: "Refused", id, step, reason: reasonOf(error) });
+      return true;
+    }
+    const nonce = await client.getTransactionCount({
+      address: account.address,
+      blockTag: "latest",
+    });
+    const fees = await this.fees(nonce);
+    if (fees === null) return false;
+    const hash = await wallet
+      .sendTransaction({
+        account,
+        chain: null,
+        to,
+        data,
+        nonce,
+        gas: (gas * GAS_MARGIN.times) / GAS_MARGIN.of,
+        ...fees,
+      })
+      .catch((error: unknown) => {
+        observe({ kind: "Refused", id, step, reason: reasonOf(error) });
+        return null;
+      });
+    // A refusal of the fees is answered with higher ones at the next poll.
+    if (hash === null) return false;
+    const receipt = await client
+      .waitForTransactionReceipt({ hash, timeout: waitMs })
+      .catch(() => null);
+    if (receipt === null) {
+      observe({ kind: "Unmined", id, step, hash });
+      return false;
+    }
+    if (receipt.status !== "success") {
+      backoff.failed(clock());
+      observe({ kind: "Refused", id, step, reason: `${hash} reverted` });
+      return true;
+    }
+    this.backoffs.delete(key);
+    observe({ kind: "Mined", id, step, hash });
+    return true;
+  }
+
+  /** Above what was offered for this nonce before; null if that is above the bound. */
+  private async fees(nonce: number) {
+    const { client, maxFeePerGas: bound, observe } = this.parts;
+    const { maxFeePerGas, maxPriorityFeePerGas } = await client.estimateFeesPerGas();
+    const before = this.offered?.nonce === nonce ? this.offered : undefined;
+    const raised = (fee: bigint): bigint => (fee * RAISE.times) / RAISE.of + 1n;
+    const maxFee = max(maxFeePerGas, before === undefined ? 0n : raised(before.maxFee));
+    const tip = max(maxPriorityFeePerGas, before === undefined ? 0n : raised(before.tip));
+    if (maxFee > bound) {
+      observe({ kind: "GasTooHigh", feePerGas: maxFee });
+      return null;
+    }
+    this.offered = { nonce, maxFee, tip };
+    return { maxFeePerGas: maxFee, maxPriorityFeePerGas: tip < maxFee ? tip : maxFee };
+  }
+}
+
+function max(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
+}
+
+/** The vault's name of what it refused, or the endpoint's reason without its URL. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof BaseError)) return error instanceof Error ? error.message : String(error);
+  const reverted = error.walk((cause) => cause instanceof ContractFunctionRevertedError);
+  if (reverted instanceof ContractFunctionRevertedError && reverted.data !== undefined) {
+    return reverted.data.errorName;
+  }
+  return error.shortMessage;
+}
