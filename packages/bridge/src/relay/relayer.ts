@@ -170,7 +170,8 @@ export class Relayer {
     if (!backoff.isReady(clock())) return true;
     let gas: bigint;
     try {
-      gas = await client.estimateGas({ account, to, data });
+      // Not the pending block: it may hold this very call, unmined.
+      gas = await client.estimateGas({ account, to, data, blockTag: "latest" });
     } catch (error) {
       backoff.failed(clock());
       observe({ kind: "Refused", id, step, reason: reasonOf(error) });
