@@ -1,34 +1,26 @@
 import { expect, test } from "vitest";
-import { TICS, ticsIn } from "./check-language.mjs";
+import { longSentences } from "./check-language.mjs";
+
+const words = (count) => Array(count).fill("word").join(" ");
 
 test.each([
-  ["a comment", "// served beside the orders"],
-  ["a string", 'throw new Error("no order is under way");'],
-  ["an identifier in camelCase", "const ordersUnderWay = 1;"],
-  ["a constant", "const AT_THE_DOOR = 1;"],
-  ["a class", "class FrontHouse {}"],
-  ["a phrase broken over two lines of a comment", "/**\n * orders that are under\n * way\n */"],
-])("%s: rejected", (_, text) => {
-  expect(ticsIn("a.ts", text)).toHaveLength(1);
-});
-
-test("a tic: reported with file, line and the plain alternative", () => {
-  expect(ticsIn("a.ts", "const a = 1;\n// built anew\n")).toEqual([
-    'a.ts:2: "anew": again; rebuilt, reloaded',
+  ["a sentence", `${words(31)}.`],
+  ["the second of a line", `Short. ${words(31)}.`],
+  ["an item of a list", `- ${words(31)}`],
+  ["a cell of a table", `| a | ${words(31)} |`],
+  ["with a link, whose text counts", `${words(29)} [two words](https://example.org/a-b).`],
+])("%s of 31 words: rejected with its place", (_, text) => {
+  expect(longSentences("a.md", `One.\n${text}`)).toEqual([
+    expect.stringMatching(/^a\.md:2: 31 words: /),
   ]);
 });
 
 test.each([
-  "Besides the order, the desktop, a clearinghouse and indoors.",
-  "the orders under a wayward name",
-  "let it be: a told story",
-])("%s: accepted, other words contain a tic's letters", (text) => {
-  expect(ticsIn("a.md", text)).toEqual([]);
-});
-
-test("the list: every entry has a plain alternative and matches lower-case words", () => {
-  for (const [words, plain] of TICS) {
-    expect(words).toMatch(/^[a-z ?:|()]+$/);
-    expect(plain, words).not.toBe("");
-  }
+  ["30 words", `${words(30)}.`],
+  ["two sentences", `${words(20)}. ${words(20)}.`],
+  ["code in a fence", `\`\`\`\n${words(40)}\n\`\`\``],
+  ["inline code, which is one word", `${words(29)} \`${words(9)}\`.`],
+  ["a list of fields", `${Array(9).fill(words(4)).join(", ")}.`],
+])("%s: accepted", (_, text) => {
+  expect(longSentences("a.md", text)).toEqual([]);
 });
