@@ -12,12 +12,15 @@ const COUNTED_ON_MS = 10_000;
 const HALF_BYTES = 8;
 
 export class RequestClock {
-  private readonly run = randomBytes(HALF_BYTES).toString("hex");
   private requests = 0;
   private timeMs = 0;
   private learntAtMs = 0;
 
-  constructor(private readonly nowMs: () => number = () => performance.now()) {}
+  /** `run`: what ids begin with, no other edge's; 16 digits of lower-case hex. */
+  constructor(
+    private readonly nowMs: () => number = () => performance.now(),
+    private readonly run: string = randomBytes(HALF_BYTES).toString("hex"),
+  ) {}
 
   learn(timeMs: number): void {
     this.timeMs = timeMs;

@@ -8,6 +8,7 @@ import {
   type Notes,
   type Outcome,
   type RequestBodies,
+  type RequestClock,
   type RequestName,
   type RequestTerms,
   type SentBefore,
@@ -133,8 +134,9 @@ export class FaultyLink extends EdgeLink {
   constructor(
     connect: ConstructorParameters<typeof EdgeLink>[0],
     private readonly faults: PlannedFaults,
+    clock: RequestClock,
   ) {
-    super(connect);
+    super(connect, clock);
   }
 
   override ask<N extends RequestName>(

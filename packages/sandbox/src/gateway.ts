@@ -15,7 +15,7 @@ import {
   DEFAULT_HTTP_LIMITS,
   DEFAULT_LIMITS,
 } from "@perpgate/gateway/limits";
-import { memoryTransport } from "@perpgate/link";
+import { memoryTransport, RequestClock } from "@perpgate/link";
 import type { Core } from "@perpgate/venue";
 import { pino } from "pino";
 import { Registry } from "prom-client";
@@ -61,7 +61,9 @@ export async function openGateway(options: GatewayOptions): Promise<SandboxGatew
   const nonces = new NonceIssuer(seedOf(seed, "nonce-key"), (bytes) => seed.bytes("nonce", bytes));
   const transport = memoryTransport();
   core.connect(transport.connectCore);
-  const link = new FaultyLink(transport.connectEdge, faults);
+  // Ids and times of requests are in the log: of the seed, and of the sandbox's time.
+  const run = seed.hex("request", 8);
+  const link = new FaultyLink(transport.connectEdge, faults, new RequestClock(nowMs, run));
   const edge = new Edge({
     link,
     limits,
