@@ -4,14 +4,67 @@
  * Starts three nats-servers (PERPGATE_NATS_SERVER, or on PATH) below TMPDIR that sync every write.
  * The probe publishes to a stream with the same settings and waits for its own push consumer.
  */
+
+import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { connect } from "@nats-io/transport-node";
-import { createStream } from "@perpgate/cluster";
+import { createStream, ReplicatedLog } from "@perpgate/cluster";
 import { NatsCluster } from "@perpgate/cluster/testing";
-import { LogWriter } from "./cluster/log-writer.js";
 import { Probe, rawMessagesPerSecond } from "./cluster/probe.js";
 import { parseOptions } from "./harness/options.js";
 import { inTurns, type LatencySummary, median, Report, repeat } from "./harness/report.js";
+
+/** A writer of the replicated log that applies nothing: the cost of the log alone. */
+class LogWriter {
+  private readonly writer = randomBytes(16).toString("hex");
+  private counter = -1;
+  private log: ReplicatedLog | undefined;
+  private resolve: () => void = () => undefined;
+
+  static async open(servers: readonly string[], stream: string): Promise<LogWriter> {
+    const self = new LogWriter();
+    let end = 0;
+    self.log = await ReplicatedLog.open({
+      servers,
+      stream,
+      name: "bench",
+      mirror: {
+        get end() {
+          return end;
+        },
+        chainTail: () => [],
+        append: (sequence) => {
+          end = sequence;
+          return Promise.resolve();
+        },
+      },
+      hooks: {
+        lastBlock: () => ({ number: 0, hash: new Uint8Array(32) }),
+        blockHash: () => undefined,
+        isLive: () => true,
+        room: () => undefined,
+      },
+      logger: { info: () => undefined, warn: () => undefined },
+    });
+    await self.log.start(({ id }) => {
+      if (id.writer === self.writer) self.resolve();
+    });
+    return self;
+  }
+
+  /** Resolves when the batch is delivered. */
+  publish(records: readonly Uint8Array[]): Promise<void> {
+    this.counter++;
+    return new Promise((resolve) => {
+      this.resolve = resolve;
+      this.log?.publish({ writer: this.writer, counter: this.counter }, records);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.log?.close();
+  }
+}
 
 const PER_MESSAGE = 64;
 const STREAM = "venue";

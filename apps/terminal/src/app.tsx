@@ -1,6 +1,13 @@
 /** The page: header, market bar and panels; on phones a bar chooses the panel. */
 
-import { type CSSProperties, Suspense, useEffect, useState } from "react";
+import {
+  Component,
+  type CSSProperties,
+  type ReactNode,
+  Suspense,
+  useEffect,
+  useState,
+} from "react";
 import { PortfolioPanel } from "./account/portfolio-panel.js";
 import { BookPanel } from "./book/book-panel.js";
 import { Header } from "./header.js";
@@ -15,11 +22,42 @@ import { useRemembered } from "./state/remembered.js";
 import { useStore } from "./state/store.js";
 import { TapePanel } from "./tape/tape-panel.js";
 import { type Terminal, TerminalContext } from "./terminal.js";
-import { Boundary } from "./ui/boundary.js";
 import { Icon } from "./ui/icons.js";
 import { later } from "./ui/later.js";
 import { Segments } from "./ui/segments.js";
 import { ToastList } from "./ui/toasts.js";
+
+interface Props {
+  /** What has failed, in words. */
+  readonly name: string;
+  /** Its place in the layout. */
+  readonly area?: string;
+  readonly children: ReactNode;
+}
+
+/** Keeps a failure inside its panel: a trader with an open position still has the rest of the page. */
+class Boundary extends Component<Props, { readonly hasFailed: boolean }> {
+  override state = { hasFailed: false };
+
+  static getDerivedStateFromError(): { readonly hasFailed: boolean } {
+    return { hasFailed: true };
+  }
+
+  override render(): ReactNode {
+    if (!this.state.hasFailed) return this.props.children;
+    const { name, area = "" } = this.props;
+    return (
+      <section className={`panel ${area}`} aria-label={name}>
+        <div className="notice bad" role="alert">
+          <p>{name} cannot be shown: the page has an error. Everything else goes on.</p>
+          <button type="button" className="button small" onClick={() => location.reload()}>
+            Reload
+          </button>
+        </div>
+      </section>
+    );
+  }
+}
 
 /** Not needed for the first paint. */
 const ChartPanel = later(async () => ({

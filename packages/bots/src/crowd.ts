@@ -9,10 +9,44 @@ import { type Market, PerpgateClient } from "@perpgate/sdk";
 import { BotAccount } from "./account/bot-account.js";
 import { SignInQueue } from "./account/sign-in-queue.js";
 import type { BotLog, BotSettings, BotVenue } from "./bot-settings.js";
-import { type CrowdAccounts, TradedMarket } from "./market/traded-market.js";
+import { MarketWatch } from "./market/market-watch.js";
+import { MarketMaker } from "./quoting/market-maker.js";
 import { sleepUnlessAborted } from "./sleep.js";
-import type { TakerAccounts } from "./takers/market-takers.js";
+import { MarketTakers, type TakerAccounts } from "./takers/market-takers.js";
 import { botWallet } from "./wallets.js";
+
+/** Every market has at least this part of the first market's trades. */
+const LEAST_SHARE = 0.25;
+
+interface CrowdAccounts {
+  readonly makers: readonly BotAccount[];
+  readonly takers: TakerAccounts;
+}
+
+class TradedMarket {
+  readonly maker: MarketMaker;
+  readonly takers: MarketTakers;
+  private readonly watch: MarketWatch;
+
+  /** `place`: in the venue's list, from 0 of `count`. */
+  constructor(
+    client: PerpgateClient,
+    market: Market,
+    { makers, takers }: CrowdAccounts,
+    { seed, levels, actionsPerSecond, tradesPerMinute }: BotSettings,
+    place: number,
+    count: number,
+  ) {
+    this.watch = new MarketWatch(client, market);
+    this.maker = new MarketMaker(this.watch, makers, seed, levels, actionsPerSecond / count);
+    const share = Math.max(LEAST_SHARE, 1 / (1 + 0.6 * place));
+    this.takers = new MarketTakers(this.watch, takers, seed, tradesPerMinute * share);
+  }
+
+  close(): void {
+    this.watch.close();
+  }
+}
 
 const MAKERS = 3;
 const NOISE_TRADERS = 2;

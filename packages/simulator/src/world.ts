@@ -8,12 +8,13 @@
  * starts.
  */
 
-import { JournalStopped } from "@perpgate/journal";
+import { Engine } from "@perpgate/engine";
+import { type FileJournal, JournalStopped, LOG_START } from "@perpgate/journal";
 import { FakeDisk, SimulatedCrash } from "@perpgate/journal/testing";
 import { Random } from "@perpgate/protocol/random";
+import { Replica } from "@perpgate/venue";
 import { Auditor } from "./auditor/auditor.js";
-import { takeCheckpoint } from "./checkpoint.js";
-import { SimulatedClock } from "./clock.js";
+import { batchesUpTo } from "./auditor/durable-log.js";
 import { type DamageOutcome, examineDamage } from "./damage.js";
 import { drawMisfortune, type Misfortune, prepare, prepareLastWrite } from "./faults.js";
 import { START_MS } from "./listing.js";
@@ -21,6 +22,57 @@ import type { Gateway } from "./traders/gateway.js";
 import { Operator } from "./traders/operator.js";
 import { Trader } from "./traders/trader.js";
 import { DIRECTORY, type ProcessOptions, VenueProcess } from "./venue-process.js";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/**
+ * The clock of a simulated machine, in milliseconds. It mostly advances in small steps; sometimes it
+ * is set back, does not change, or jumps ahead.
+ */
+class SimulatedClock {
+  private timeMs: number;
+
+  constructor(
+    private readonly random: Random,
+    startMs: number,
+  ) {
+    this.timeMs = startMs;
+  }
+
+  get nowMs(): number {
+    return this.timeMs;
+  }
+
+  /** One step, mostly forward. */
+  step(): void {
+    const random = this.random;
+    if (random.chance(0.03)) this.timeMs -= 1 + random.below(random.pick([300, 5_000, HOUR_MS]));
+    else if (random.chance(0.02))
+      this.timeMs += random.below(random.pick([MINUTE_MS, 3 * HOUR_MS]));
+    else this.timeMs += random.below(300);
+  }
+}
+
+/** Throws the errors of the disk; the log is not affected. */
+function takeCheckpoint(
+  disk: FakeDisk,
+  directory: string,
+  journal: FileJournal,
+  random: Random,
+): void {
+  const { snapshot } = journal.snapshots.newest();
+  const from = snapshot?.seq ?? LOG_START;
+  const behind = random.below(journal.end.batch - from.batch + 1);
+  const batches = batchesUpTo(disk, directory, from, journal.end.batch - behind);
+  const last = batches.at(-1);
+  if (last === undefined) return;
+  const follower = new Replica(
+    snapshot === undefined ? new Engine() : Engine.restore(snapshot.body),
+  );
+  for (const batch of batches) follower.applyBatch(batch);
+  journal.snapshots.write(last.end, [follower.engine.snapshot()]);
+}
 
 export interface WorldOptions extends ProcessOptions {
   readonly traders: number;

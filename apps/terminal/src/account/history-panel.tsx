@@ -8,12 +8,44 @@ import { formatDayAndClock } from "../format/text.js";
 import { priceOfOrder } from "../order/amendment.js";
 import { reasonText } from "../order/reasons.js";
 import { type Terminal, useTerminal } from "../terminal.js";
+import { saveFile } from "../ui/save-file.js";
 import { Segments } from "../ui/segments.js";
 import { priceText, sizeText } from "../venue/market-view.js";
+import { ActionButton } from "./action-button.js";
 import type { Column } from "./data-table.js";
 import { OrderTitle } from "./order-title.js";
 import { type ListQuery, PagedTable } from "./paged-table.js";
-import { ProofButton } from "./proof-button.js";
+
+/** Saves what proves an order of the history: its receipt, if this visit got one, and the proof of the log. */
+function ProofButton({ order: { orderId, parentOrderId } }: { readonly order: Order }) {
+  const terminal = useTerminal();
+  // An exit is in the acknowledgement of its order.
+  const ackNonce = parentOrderId ?? orderId;
+  const receipt = terminal.sessions.session?.receipts.of(ackNonce);
+  const saveProof = () =>
+    terminal.attempt(async (session) => {
+      saveFile(`order-${ackNonce}.proof`, await session.preconfirmProof(ackNonce));
+    });
+  const saveReceipt = () =>
+    saveFile(`order-${ackNonce}.receipt`, JSON.stringify(receipt, undefined, 2));
+  return (
+    <span className="row">
+      {receipt !== undefined && (
+        <button
+          type="button"
+          className="button small"
+          aria-label={`Save the receipt of order ${ackNonce}`}
+          onClick={saveReceipt}
+        >
+          Receipt
+        </button>
+      )}
+      <ActionButton label={`Save the proof of order ${orderId}`} act={saveProof}>
+        Proof
+      </ActionButton>
+    </span>
+  );
+}
 
 const LISTS = [
   ["orders", "Orders"],

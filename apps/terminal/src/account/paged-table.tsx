@@ -1,14 +1,49 @@
 /** A table of a list that is read in pages: of one market or all, also as a CSV file. */
 
 import type { Session } from "@perpgate/sdk";
-import { type ReactNode, useCallback, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
-import type { PageQuery } from "../venue/paged-list.js";
+import { PagedList, type PageQuery } from "../venue/paged-list.js";
 import { ActionButton } from "./action-button.js";
 import { saveCsv } from "./csv.js";
 import { type Column, DataTable } from "./data-table.js";
-import { usePages } from "./use-pages.js";
+
+/** A list of the account in pages, newest first. */
+interface Pages<Row> {
+  /** Undefined while the first page is loading. */
+  readonly rows: readonly Row[] | undefined;
+  readonly hasMore: boolean;
+  readonly more: () => void;
+}
+
+/** `load` must be the same function in each render. The newest page is read again after each change. */
+function usePages<Row>(
+  load: (session: Session, query: PageQuery) => Promise<readonly Row[]>,
+  idOf: (row: Row) => string,
+): Pages<Row> {
+  const terminal = useTerminal();
+  const pages = useMemo(() => {
+    const read = async (query: PageQuery) => {
+      const { session } = terminal.sessions;
+      return session === undefined ? [] : load(session, query);
+    };
+    return new PagedList(read, idOf);
+  }, [terminal, load, idOf]);
+  useEffect(() => {
+    pages.start();
+    const stop = terminal.account.account.watch(() => pages.reload());
+    return () => {
+      stop();
+      pages.close();
+    };
+  }, [terminal, pages]);
+  const list = useStore(pages.list);
+  const more = () => {
+    pages.more().catch((error: unknown) => terminal.report(error));
+  };
+  return { rows: list?.rows, hasMore: list?.hasMore ?? false, more };
+}
 
 export interface ListQuery extends PageQuery {
   readonly symbol?: string;

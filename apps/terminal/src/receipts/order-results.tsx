@@ -3,17 +3,48 @@
  * Screen readers hear the outcome, not the steps of the proof that follow it.
  */
 
+import "./receipts.css";
 import { formatFee, formatMs } from "../format/numbers.js";
 import { reasonText } from "../order/reasons.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { Fact } from "../ui/fact.js";
 import { Icon } from "../ui/icons.js";
+import { saveFile } from "../ui/save-file.js";
 import { priceText, sizeText } from "../venue/market-view.js";
 import type { OrderResult } from "../venue/order-result.js";
 import { ProofSteps, SealChip } from "./proof-steps.js";
-import { ReceiptFiles } from "./receipt-files.js";
-import "./receipts.css";
+
+/** Buttons that save the receipt and the proof of an order as files, for `perpgate judge` and `check`. */
+function ReceiptFiles({ result }: { readonly result: OrderResult }) {
+  const { sessions } = useTerminal();
+  const { ack, proofFile } = result;
+  const saveReceipt = () => {
+    const file = sessions.session?.receipts.of(ack.ackNonce);
+    if (file === undefined) return;
+    saveFile(`order-${ack.orderId}.receipt`, JSON.stringify(file, undefined, 2));
+  };
+  return (
+    <div className="receipt-files">
+      <button
+        type="button"
+        className="button small"
+        disabled={sessions.session?.receipts.of(ack.ackNonce) === undefined}
+        onClick={saveReceipt}
+      >
+        Save receipt
+      </button>
+      <button
+        type="button"
+        className="button small"
+        disabled={proofFile === undefined}
+        onClick={() => saveFile(`order-${ack.orderId}.proof`, proofFile ?? "")}
+      >
+        Save proof
+      </button>
+    </div>
+  );
+}
 
 export function OrderResults() {
   const { orders } = useTerminal();

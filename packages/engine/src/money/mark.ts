@@ -6,6 +6,9 @@ import { mulDivFloor, mulDivTrunc } from "@perpgate/protocol/integers";
 import type { UpdateIndex } from "../commands.js";
 import {
   DEPTH_REACH_PPM,
+  HOLD_CONFIRMATIONS,
+  HOLD_MS,
+  HOLD_NEAR_PPM,
   MARK_EMA_MS,
   MAX_LEAD_MS,
   MID_BOUND_PPM,
@@ -18,7 +21,51 @@ import { refuse } from "../refuse.js";
 import type { Ladder } from "../state/ladder.js";
 import type { Market } from "../state/market.js";
 import type { VenueState } from "../state/venue.js";
-import { acceptIndex } from "./index-guard.js";
+
+/** Whether the index is accepted now; otherwise it is held back. Changes the guard. */
+function acceptIndex(market: Market, ticks: number, timeMs: number): boolean {
+  const { guard } = market;
+  const isBack = isInRange(market, ticks, timeMs);
+  if (isBack || isConfirmed(market, ticks, timeMs)) {
+    // A confirmed jump is the price now: what was accepted before it says nothing any more.
+    if (!isBack) guard.forget();
+    if (guard.isHolding) guard.release();
+    guard.remember(ticks, timeMs);
+    return true;
+  }
+  if (guard.isHolding && isNear(guard.heldTicks, ticks, HOLD_NEAR_PPM)) guard.confirm();
+  else guard.hold(ticks, timeMs);
+  return false;
+}
+
+/** Near every accepted index of the last 10 s; during a hold near the last one, however old. */
+function isInRange(market: Market, ticks: number, timeMs: number): boolean {
+  const { guard } = market;
+  const jump = market.config.maxIndexJumpPpm;
+  let lowest = guard.lowest(timeMs);
+  let highest = guard.highest(timeMs);
+  if (highest === 0) {
+    if (!guard.isHolding) return true;
+    lowest = market.index;
+    highest = market.index;
+  }
+  return isNear(lowest, ticks, jump) && isNear(highest, ticks, jump);
+}
+
+/** Whether this update completes the confirmation of the held index. */
+function isConfirmed({ guard }: Market, ticks: number, timeMs: number): boolean {
+  return (
+    guard.isHolding &&
+    isNear(guard.heldTicks, ticks, HOLD_NEAR_PPM) &&
+    guard.confirmations + 1 >= HOLD_CONFIRMATIONS &&
+    timeMs - guard.heldSinceMs >= HOLD_MS
+  );
+}
+
+/** Whether `ticks` differs from `from` by no more than that part of `from`. */
+function isNear(from: number, ticks: number, ppm: number): boolean {
+  return Math.abs(ticks - from) <= mulDivFloor(from, ppm, PPM);
+}
 
 /** Fractions of a tick that the average is kept in. */
 export const SUBTICKS = 65_536;

@@ -23,7 +23,42 @@ import type { SessionKeyRing } from "../session-key/key-ring.js";
 import type { SessionKey } from "../session-key/session-key.js";
 import type { Nonces } from "./nonces.js";
 import { type NewOrder, orderText } from "./order-body.js";
-import { SharedLock } from "./shared-lock.js";
+
+/** A lock with many shared holders or one exclusive holder. A waiting exclusive holder goes first. */
+
+class SharedLock {
+  private holders = 0;
+  private waiting: (() => void)[] = [];
+  /** Settles when the last exclusive holder is done. */
+  private exclusiveEnd: Promise<unknown> | undefined;
+
+  async shared<T>(run: () => Promise<T>): Promise<T> {
+    while (this.exclusiveEnd !== undefined) await this.exclusiveEnd.catch(() => undefined);
+    this.holders++;
+    try {
+      return await run();
+    } finally {
+      this.holders--;
+      if (this.holders === 0) for (const resolve of this.waiting.splice(0)) resolve();
+    }
+  }
+
+  exclusive<T>(run: () => Promise<T>): Promise<T> {
+    const before = this.exclusiveEnd?.catch(() => undefined) ?? this.empty();
+    const mine = before.then(run);
+    this.exclusiveEnd = mine;
+    const done = () => {
+      if (this.exclusiveEnd === mine) this.exclusiveEnd = undefined;
+    };
+    mine.then(done, done);
+    return mine;
+  }
+
+  private empty(): Promise<void> {
+    if (this.holders === 0) return Promise.resolve();
+    return new Promise((resolve) => this.waiting.push(resolve));
+  }
+}
 
 /** The acknowledgement, and whether it is that of an earlier try. */
 export type PlacedOrder = PreconfirmAck & { readonly replayed: boolean };

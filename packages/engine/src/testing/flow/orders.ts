@@ -15,14 +15,51 @@ import {
   STOP_ORDER,
 } from "../../commands.js";
 import { plainOrder } from "../commands.js";
-import type { Account, Market, Order, Position } from "../reference/state.js";
-import { positionOf } from "../reference/state.js";
+import {
+  type Account,
+  type Market,
+  type Order,
+  type Position,
+  positionOf,
+} from "../reference/state.js";
 import type { ReferenceVenue } from "../reference/venue.js";
 import { withExits } from "./exits.js";
-import { spoil } from "./spoil.js";
 import { extendStop } from "./stop-terms.js";
 import { Terms } from "./terms.js";
 import type { Signed } from "./traders.js";
+
+/**
+ * Orders that are wrong on purpose.
+ */
+const NEVER = 2 ** 53;
+
+/** One field that a client should not send, or only rarely means. */
+function spoil(
+  random: Random,
+  venue: ReferenceVenue,
+  order: PlaceOrder,
+  session: Signed,
+): PlaceOrder {
+  const first = venue.state.markets[order.market]?.config.tiers[0]?.maxLeverage ?? 1;
+  const changes: readonly Partial<PlaceOrder>[] = [
+    { session: random.int(1, 50) },
+    { key: session.oldKey },
+    { key: "00" },
+    { market: random.pick([-1, 17, 0.5]) },
+    { market: random.int(0, venue.state.markets.length - 1) },
+    { marginMicros: random.pick([0, -1, 1.5, NEVER]) },
+    { leverage: random.pick([0, 2.5, -3]) },
+    { leverage: first + 1 },
+    { nonce: random.pick([-1, 0.5, NEVER]) },
+    { priceTicks: random.pick([-1, 0.25, NEVER]) },
+    { marginMicros: 10 ** 15 + 1, leverage: 1 },
+    { priceTicks: 0 },
+    { postOnly: true },
+    { reduceOnly: true },
+    { type: MARKET_ORDER, postOnly: true },
+  ];
+  return { ...order, ...random.pick(changes) };
+}
 
 export class Orders {
   private readonly terms: Terms;

@@ -11,10 +11,11 @@ import type { VenueEvent } from "../../events/event-table.js";
 import { REFUSAL } from "../../reasons.js";
 import type { DropReason } from "../../state/writers.js";
 import { amendOrder } from "./amendments.js";
+import { bestAsk, bestBid } from "./book.js";
 import { cancelAfter, cancelAll, cancelOrder } from "./cancels.js";
 import { setSessionOption } from "./disconnects.js";
-import { emit, reportWork } from "./end-events.js";
-import { assertIdentity } from "./identity.js";
+import { emit, reportWork, reservedIn } from "./end-events.js";
+import { unitOf } from "./margin.js";
 import { updateIndex } from "./mark.js";
 import { controlMarket } from "./market-control.js";
 import { operate } from "./operations.js";
@@ -36,6 +37,44 @@ import {
   writerJoined,
   writerLeft,
 } from "./writers.js";
+
+/**
+ * "The identity", recomputed from nothing over every account, and throwing when it fails.
+ */
+function assertIdentity(state: State): void {
+  let money = state.fees + state.fund + state.fundingPool;
+  let owed = state.deposits;
+  const lots = state.markets.map((market) => market.backstop.lots);
+  for (const account of state.accounts) {
+    if (account.wallet < 0n) throw new Error(`account ${account.number}: wallet below 0`);
+    money += account.wallet;
+    for (const position of account.positions) {
+      if (position.margin < 0n) throw new Error(`account ${account.number}: margin below 0`);
+      if (position.lots === 0n && (position.cost !== 0n || position.margin !== 0n)) {
+        throw new Error(`account ${account.number}: flat with cost or margin`);
+      }
+      money += position.margin + reservedIn(position);
+      owed += position.cost;
+      lots[position.market] = (lots[position.market] ?? 0n) + position.lots;
+    }
+  }
+  for (const market of state.markets) {
+    owed += market.backstop.cost;
+    const { settlement } = market;
+    if (settlement !== null) {
+      money += settlement.pool;
+      owed += settlement.lots * settlement.price * unitOf(market);
+      lots[market.number] = (lots[market.number] ?? 0n) + settlement.lots;
+    }
+    if (lots[market.number] !== 0n) throw new Error(`market ${market.number}: lots do not balance`);
+    const bid = bestBid(market);
+    const ask = bestAsk(market);
+    if (bid !== null && ask !== null && bid >= ask) {
+      throw new Error(`market ${market.number}: crossed, bid ${bid} ask ${ask}`);
+    }
+  }
+  if (money !== owed) throw new Error(`money not conserved: ${money} held, ${owed} owed`);
+}
 
 /** A tick is no work for a seal, and a replay of a signed command is not an execution. */
 const SAY_THEMSELVES: readonly Command["kind"][] = [
