@@ -22,6 +22,7 @@ import {
 } from "@perpgate/protocol/core";
 import { OPERATIONS } from "@perpgate/protocol/operations";
 import { rateLimitedError } from "@perpgate/protocol/token-buckets";
+import type { RunRecorder } from "./report/run-recorder.js";
 import type { Latency } from "./wire.js";
 
 export interface NextRequests {
@@ -48,6 +49,7 @@ interface Planned {
 const MAX_LATENCY_MS = 60_000;
 const NO_LATENCY = { ms: 0, jitter: 0 };
 const ORDERS = ["placeOrder", "placeBatch", "amendOrder"];
+const OPERATION_NAMES = new Set<string>(OPERATIONS.map(({ id }) => id));
 const RATE_LIMIT = { limit: "orders", quota: 200, windowSeconds: 2 } as const;
 
 /** The plan of a test; survives a restart of the gateway. */
@@ -134,6 +136,7 @@ export class FaultyLink extends EdgeLink {
   constructor(
     connect: ConstructorParameters<typeof EdgeLink>[0],
     private readonly faults: PlannedFaults,
+    private readonly recorder: RunRecorder,
     clock: RequestClock,
   ) {
     super(connect, clock);
@@ -145,19 +148,38 @@ export class FaultyLink extends EdgeLink {
     outcome: Outcome<N>,
     before?: SentBefore,
   ): RequestTerms | undefined {
+    const recorded = this.recorded(name, outcome);
     const fault = this.faults.take(name);
     if (fault === undefined) {
-      return super.ask(name, body, outcome, before);
+      return super.ask(name, body, recorded, before);
     }
     const { error } = fault;
     if (error !== undefined) {
       const notes = error.code === "rate_limited" ? SPENT : undefined;
-      queueMicrotask(() => outcome.refused(error, notes));
+      queueMicrotask(() => recorded.refused(error, notes));
       return undefined;
     }
     // As when the link ends before the answer: the gateway cannot know.
-    const lost = (): void => outcome.refused(new ApiError("stopped", {}), undefined);
+    const lost = (): void => recorded.refused(new ApiError("stopped", {}), undefined);
     return super.ask(name, body, { answered: lost, refused: lost }, before);
+  }
+
+  private recorded<N extends RequestName>(name: N, outcome: Outcome<N>): Outcome<N> {
+    if (!OPERATION_NAMES.has(name)) return outcome;
+    const startMs = performance.now();
+    if (ORDERS.includes(name)) this.recorder.noteMiddles();
+    const note = (refusal?: string) =>
+      this.recorder.noteRequest(name, performance.now() - startMs, refusal);
+    return {
+      answered: (body, notes) => {
+        note();
+        outcome.answered(body, notes);
+      },
+      refused: (error, notes) => {
+        note(error instanceof ApiError ? error.code : error.name);
+        outcome.refused(error, notes);
+      },
+    };
   }
 }
 

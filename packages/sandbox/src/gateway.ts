@@ -20,6 +20,7 @@ import type { Core } from "@perpgate/venue";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { FaultyLink, type PlannedFaults } from "./faults.js";
+import type { RunRecorder } from "./report/run-recorder.js";
 import { type Seed, seedOf } from "./seed.js";
 import { Wire } from "./wire.js";
 
@@ -37,6 +38,7 @@ export interface GatewayOptions {
   readonly onFault: (error: unknown) => void;
   readonly core: Core;
   readonly seq: () => number;
+  readonly recorder: RunRecorder;
   /** 0: any free one. */
   readonly port: number;
 }
@@ -45,11 +47,14 @@ export interface SandboxGateway {
   readonly url: string;
   readonly port: number;
   readonly streams: StreamServer;
+  /** Errors that it has sent to clients, by code. */
+  refusals(): Promise<ReadonlyMap<string, number>>;
   close(): Promise<void>;
 }
 
 const VERSION = "0.3.0-sandbox";
 const DRAIN_MS = 50;
+const REFUSALS = "perpgate_refusals_total";
 
 export function limitsOf({ hasLimits }: Pick<GatewayOptions, "hasLimits">): LimitSettings {
   return hasLimits ? DEFAULT_LIMITS : UNLIMITED;
@@ -63,7 +68,8 @@ export async function openGateway(options: GatewayOptions): Promise<SandboxGatew
   core.connect(transport.connectCore);
   // Ids and times of requests are in the log: of the seed, and of the sandbox's time.
   const run = seed.hex("request", 8);
-  const link = new FaultyLink(transport.connectEdge, faults, new RequestClock(nowMs, run));
+  const clock = new RequestClock(nowMs, run);
+  const link = new FaultyLink(transport.connectEdge, faults, options.recorder, clock);
   const edge = new Edge({
     link,
     limits,
@@ -82,6 +88,7 @@ export async function openGateway(options: GatewayOptions): Promise<SandboxGatew
   });
   await link.ready;
   const log = pino({ level: "silent" });
+  const metrics = new Registry();
   const streams = await StreamServer.open({
     edge,
     seq,
@@ -98,7 +105,7 @@ export async function openGateway(options: GatewayOptions): Promise<SandboxGatew
     addressLimits: new AddressLimits(limits),
     clientLimits: limits,
     readiness: [],
-    metrics: new Registry(),
+    metrics,
     trustProxy: false,
     origins: "*",
     page: options.page,
@@ -120,10 +127,21 @@ export async function openGateway(options: GatewayOptions): Promise<SandboxGatew
     url: `http://127.0.0.1:${wire.port}`,
     port: wire.port,
     streams,
+    refusals: () => refusalsIn(metrics),
     close: async () => {
       await gateway.drain(DRAIN_MS);
       link.close();
       await wire.close();
     },
   };
+}
+
+async function refusalsIn(metrics: Registry): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  const metric = await metrics.getSingleMetric(REFUSALS)?.get();
+  for (const { labels, value } of metric?.values ?? []) {
+    const code = String(labels.code);
+    if (value > 0) counts.set(code, (counts.get(code) ?? 0) + value);
+  }
+  return counts;
 }

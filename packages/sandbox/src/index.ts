@@ -10,6 +10,14 @@ export type {
   SavedVenue,
   TraderOptions,
 } from "./options.js";
+export { reportHtml } from "./report/report-html.js";
+export { type NamedReport, reportCsv, reportText } from "./report/report-text.js";
+export {
+  parseReport,
+  type RequestReport,
+  type RunReport,
+  type TraderReport,
+} from "./report/run-report.js";
 export type { SandboxVenue } from "./sandbox.js";
 export {
   namedScenario,

@@ -18,7 +18,7 @@ import { seedOf } from "./seed.js";
 export interface PartsOptions
   extends Pick<
     GatewayOptions,
-    "seed" | "nowMs" | "hasLimits" | "faults" | "page" | "control" | "onFault"
+    "seed" | "nowMs" | "hasLimits" | "faults" | "recorder" | "page" | "control" | "onFault"
   > {
   readonly directory: string;
   readonly markets: readonly MarketDefinition[];
@@ -28,6 +28,8 @@ export interface PartsOptions
 export interface Parts {
   readonly venue: Venue;
   readonly gateway: SandboxGateway;
+  /** Gives the recorder the errors that the gateway has sent to clients. */
+  countRefusals(): Promise<void>;
   /** 0: any free port. */
   openGateway(port: number): Promise<void>;
   /** As one that stops: answers what it has begun and closes its sockets. The venue goes on. */
@@ -77,10 +79,14 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
       if (gateway === undefined) throw new Error("the gateway is down");
       return gateway;
     },
+    countRefusals: async () => {
+      if (gateway !== undefined) options.recorder.noteRefusals(gateway, await gateway.refusals());
+    },
     openGateway: async (port) => {
       gateway = await openGateway({ ...options, port, core, seq: () => venue.seq });
     },
     closeGateway: async () => {
+      await parts.countRefusals();
       await gateway?.close();
       gateway = undefined;
     },

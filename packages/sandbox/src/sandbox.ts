@@ -37,6 +37,8 @@ import type {
   TraderOptions,
 } from "./options.js";
 import { openParts, type Parts } from "./parts.js";
+import { RunRecorder, type RunState } from "./report/run-recorder.js";
+import { type RunReport, reportOf } from "./report/run-report.js";
 import type { Stage } from "./scenario/actions.js";
 import { Playback, type PlaybackState } from "./scenario/playback.js";
 import { namedScenario, type Scenario } from "./scenario/scenario.js";
@@ -51,6 +53,7 @@ interface SavedState extends SavedVenue {
   readonly treasurer: SandboxAccount | undefined;
   readonly known: ReadonlySet<string>;
   readonly playback: PlaybackState | undefined;
+  readonly run: RunState;
 }
 
 /** Linux keeps this folder in memory: an hour has 18,000 batches, and a disk syncs each. */
@@ -91,6 +94,8 @@ export class SandboxVenue {
   private reopened: Promise<void> = Promise.resolve();
   private onReopened: () => void = () => undefined;
   private readonly planned = new PlannedFaults();
+  private readonly recorder: RunRecorder;
+  private readonly startMs: number;
   readonly faults: VenueFaults = new Faults(
     this.planned,
     () => this.parts,
@@ -104,6 +109,7 @@ export class SandboxVenue {
     this.port = options.port ?? 0;
     const begins = start ?? (time === "manual" ? MANUAL_START_MS : Date.now());
     this.nowMs = Math.floor(Number(begins) / TICK_MS) * TICK_MS;
+    this.startMs = this.nowMs;
     this.markets = new SandboxMarkets(
       options.markets ?? ["BTCUSD"],
       () => this.parts.venue,
@@ -111,6 +117,8 @@ export class SandboxVenue {
       (name) => this.random.fraction(name),
     );
     this.accounts = this.newAccounts();
+    const symbols = this.markets.definitions.map(({ symbol }) => symbol);
+    this.recorder = new RunRecorder(() => this.parts.venue, symbols);
   }
 
   /** `startControl` begins the control API, where the options ask for one. */
@@ -285,6 +293,7 @@ export class SandboxVenue {
         treasurer: this.accounts.state(),
         known: new Set(this.known),
         playback: this.playback?.state(),
+        run: this.recorder.state(),
         discard: () => {
           this.saved.delete(saved);
           rmSync(folder, { recursive: true, force: true });
@@ -308,10 +317,20 @@ export class SandboxVenue {
       this.accounts = this.newAccounts();
       this.accounts.restore(state.treasurer);
       this.known = new Set(state.known);
+      this.recorder.restore(state.run);
       this.playback = state.playback === undefined ? undefined : Playback.from(state.playback);
       this.downUntilMs = undefined;
       await this.open();
       this.markets.restore(state.markets);
+    });
+  }
+
+  /** What the run of each trader was worth so far. */
+  report(): Promise<RunReport> {
+    return this.exclusive(async () => {
+      const { seed, startMs, nowMs, recorder, parts } = this;
+      await parts.countRefusals();
+      return reportOf({ seed, startMs, nowMs, venue: parts.venue, recorder });
     });
   }
 
@@ -400,6 +419,7 @@ export class SandboxVenue {
       nowMs: () => this.nowMs,
       hasLimits: this.options.limits ?? false,
       faults: this.planned,
+      recorder: this.recorder,
       page: this.options.page,
       control: this.control,
       onFault: (error) => {
@@ -409,10 +429,12 @@ export class SandboxVenue {
     await this.runs.openGateway(this.port);
     this.port = this.runs.gateway.port;
     this.runs.venue.observe({
-      onCommand: ({ command }) => {
+      onCommand: (applied) => {
+        const { command } = applied;
         // The sandbox's own accounts sign in with a nonce of its own making.
-        if (command.kind !== "OpenSession" || command.siweNonce.startsWith(OWN_NONCE)) return;
-        this.grantTo(command.address);
+        const isOwn = command.kind === "OpenSession" && command.siweNonce.startsWith(OWN_NONCE);
+        this.recorder.onCommand(applied, isOwn);
+        if (command.kind === "OpenSession" && !isOwn) this.grantTo(command.address);
       },
     });
   }
@@ -456,6 +478,7 @@ export class SandboxVenue {
         await this.markets.follow(this.nowMs);
         await this.reopenIfDue();
         await this.playback?.follow(this.stage);
+        this.recorder.sample(this.nowMs);
         // The log takes one tick in a batch, and what is sent in one turn is one batch.
         await undefined;
       }

@@ -1,15 +1,16 @@
 /** The command that runs a venue for tests. */
 
-import type { Command } from "commander";
-import { addCommand, exitWith } from "../cli/command.js";
+import { type Command, Option } from "commander";
+import { addCommand, addSubcommand, exitWith } from "../cli/command.js";
 import { amount, repeated, wholeNumberWithin } from "../cli/values.js";
 
+const REPORT_FORMS = ["text", "json", "csv", "html"];
 const MAX_PORT = 65_535;
 const MAX_SEED = 2 ** 31 - 1;
 
 export function addSandboxCommand(program: Command): void {
   program.commandsGroup("Test a bot:");
-  addCommand(program, "sandbox", {
+  const sandbox = addCommand(program, "sandbox", {
     summary: "run a venue for tests, with its time and prices in your hands",
     usage: ["[--manual | --speed N] [--scenario NAME|FILE] [--market SYMBOL]… [options]"],
     about: `Runs a whole venue for tests: real REST and WebSocket, quotes around an index that moves only
@@ -48,6 +49,20 @@ API moves it; then the same seed and the same calls give the same log.`,
     .option("--market <SYMBOL>", "one of the default markets (default: BTCUSD)", repeated, [])
     .option("--scenario <NAME|FILE>", "what happens: crashes, faults, funding (docs/scenarios.md)")
     .option("--grant <DOLLARS>", "for each new account (default: 10000)", amount("grant"))
+    .option("--report <FILE>", "writes at the end what the run was worth, for `sandbox report`")
     .option("--json", "one line of JSON with the addresses, for programs")
     .action(exitWith(async (options) => (await import("./sandbox.js")).runSandbox(options)));
+  addSubcommand(
+    sandbox,
+    "report",
+    `Shows what runs were worth: PnL, drawdown, fees, funding, slippage, time in book, exposure of each
+trader, refusals and latency. A run is a file of --report, or the control API of a sandbox that still
+runs. Several are side by side.`,
+  )
+    .argument("<RUN...>", "FILE, or http://127.0.0.1:8091")
+    .addOption(new Option("--format <FORM>", "html is one page with charts").choices(REPORT_FORMS))
+    .option("--out <FILE>", "in place of standard output")
+    .action(
+      exitWith(async (runs, options) => (await import("./report.js")).runReport(runs, options)),
+    );
 }

@@ -1,11 +1,12 @@
 /** The command as a test in another language uses it: started, driven over HTTP, stopped. */
 
-import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFile, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
 import { expect, onTestFinished, test } from "vitest";
 
@@ -124,6 +125,31 @@ test("sandbox --scenario: says when it is over; a bad file is one line with its 
   const { status, stderr } = spawnSync(process.execPath, words, { encoding: "utf8" });
   expect(status).toBe(2);
   expect(stderr).toContain(`${file}:1:6: no action is called pryce`);
+});
+
+test("sandbox report: of one that runs, of a file, of both side by side", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "perpgate-report-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "first.json");
+  const words = ["--manual", "--port", "0", "--control", "0", "--report", file];
+  const { control, stop } = await started(...words);
+  await fetch(`${control}/traders`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: "{}",
+  });
+  const report = (...runs: string[]) =>
+    promisify(execFile)(process.execPath, [PROGRAM, "sandbox", "report", ...runs]);
+  const { stdout: live } = await report(control);
+  expect(live).toMatch(/^trader 1, \w{40}\n {2}PnL, dollars +0\n/);
+  expect(await stop()).toBe(0);
+  const page = join(folder, "runs.html");
+  await report(file, file, "--format", "html", "--out", page);
+  expect(readFileSync(page, "utf8")).toContain("<th>first</th><th>first</th>");
+  await expect(report(PROGRAM)).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("no JSON"),
+  });
 });
 
 const EXAMPLES = [

@@ -1,6 +1,6 @@
 /** Runs a sandbox until a signal ends it. */
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import {
   namedScenario,
   parseScenario,
@@ -23,6 +23,7 @@ export interface SandboxCommandOptions {
   readonly market: readonly string[];
   readonly scenario?: string;
   readonly grant?: number;
+  readonly report?: string;
   readonly json?: boolean;
 }
 
@@ -64,6 +65,9 @@ export async function runSandbox(options: SandboxCommandOptions): Promise<number
   }
   if (scenario !== undefined) playInBackground(venue, scenario, output, json);
   await new Promise<void>((resolve) => onStopSignal(resolve));
+  if (options.report !== undefined) {
+    writeFileSync(options.report, JSON.stringify(await venue.report()));
+  }
   await venue.stop();
   return 0;
 }

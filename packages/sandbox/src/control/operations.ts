@@ -314,6 +314,14 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   }),
   control({
     method: "GET",
+    path: "/report",
+    summary: "What the run of each trader was worth so far; perpgate sandbox report shows it.",
+    body: NOTHING,
+    answer: Type.Object({ format: Type.String(), seed: Type.Integer() }),
+    run: (sandbox) => sandbox.venue.report(),
+  }),
+  control({
+    method: "GET",
     path: "/log-hash",
     summary: "SHA-256 of the commands logged so far.",
     body: NOTHING,
