@@ -10,6 +10,9 @@ export type {
   SavedVenue,
   TraderOptions,
 } from "./options.js";
+export { RecordingError } from "./replay/events.js";
+export { openRecording, type Recording } from "./replay/recording.js";
+export type { ReplayOptions, ReplayResult } from "./replay/replay.js";
 export { reportHtml } from "./report/report-html.js";
 export { type NamedReport, reportCsv, reportText } from "./report/report-text.js";
 export {

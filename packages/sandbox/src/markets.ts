@@ -175,7 +175,8 @@ export class SandboxMarkets {
     return new Takers(number, options, rotation, random, (command) => this.send(command));
   }
 
-  private rotationOf(name: string, symbol: string): AccountRotation {
+  /** An account that trades in a market, and is replaced when its position has grown large. */
+  rotationOf(name: string, symbol: string): AccountRotation {
     return new AccountRotation(name, this.accounts, ({ session }) => {
       const { views } = this.venue();
       const live = views.session(session);

@@ -54,7 +54,7 @@ export interface KeyedTrader {
 }
 
 export interface PlayOptions {
-  /** Default: a second. */
+  /** Of the bot's turns. Default: a second. */
   readonly every?: Duration;
   /** The bot's turn, with the venue's time; in manual time only. */
   readonly each?: (nowMs: number) => unknown;

@@ -37,6 +37,8 @@ import type {
   TraderOptions,
 } from "./options.js";
 import { openParts, type Parts } from "./parts.js";
+import { openRecording } from "./replay/recording.js";
+import { Replay, type ReplayOptions, type ReplayResult } from "./replay/replay.js";
 import { RunRecorder, type RunState } from "./report/run-recorder.js";
 import { type RunReport, reportOf } from "./report/run-report.js";
 import type { Stage } from "./scenario/actions.js";
@@ -89,6 +91,7 @@ export class SandboxVenue {
   private traders = 0;
   private port: number;
   private playback: Playback | undefined;
+  private replaying: Replay | undefined;
   /** While the gateway is closed for a time. */
   private downUntilMs: number | undefined;
   private reopened: Promise<void> = Promise.resolve();
@@ -260,27 +263,61 @@ export class SandboxVenue {
    * Plays a scenario from now on; one after the other. In manual time this lets the time of the scenario
    * pass, and calls `each` after every part of it; otherwise it resolves at its end.
    */
-  async play(scenario: Scenario | string, { every = "1s", each }: PlayOptions = {}): Promise<void> {
+  async play(scenario: Scenario | string, turns: PlayOptions = {}): Promise<void> {
     const parsed = typeof scenario === "string" ? namedScenario(scenario) : scenario;
     for (const market of parsed.markets) this.markets.priceOf(market, this.nowMs);
     if (this.playback?.isOver === false) {
       throw new RangeError(`${this.playback.scenario.name} is not over yet`);
     }
-    const everyMs = millisecondsOf(every);
-    if (everyMs < TICK_MS) throw new RangeError(`every is at least ${TICK_MS} ms`);
     const playback = new Playback(parsed, this.nowMs);
     this.playback = playback;
-    if (!this.isManual) return playback.over;
-    while (!playback.isOver) {
+    return this.passed(playback, turns);
+  }
+
+  /**
+   * Plays recordings (docs/recordings.md) from now on, as `play` plays a scenario.
+   *
+   * @throws RecordingError with file and place.
+   */
+  async replay(
+    files: string | readonly string[],
+    { depth, ...turns }: ReplayOptions & PlayOptions = {},
+  ): Promise<ReplayResult> {
+    this.requireNoReplay();
+    const recording = await openRecording(typeof files === "string" ? [files] : files);
+    const parts = {
+      recording,
+      markets: this.markets,
+      venue: () => this.parts.venue,
+      send: (command: SandboxCommand<CommandKind>) => this.attempt(command),
+    };
+    const replay = new Replay(parts, this.nowMs, depth === undefined ? {} : { depth });
+    this.replaying = replay;
+    return this.passed(replay, turns);
+  }
+
+  /** In manual time: time passes until it is over. */
+  private async passed<T>(
+    playing: { readonly isOver: boolean; readonly over: Promise<T> },
+    { every = "1s", each }: PlayOptions,
+  ): Promise<T> {
+    const everyMs = millisecondsOf(every);
+    if (everyMs < TICK_MS) throw new RangeError(`every is at least ${TICK_MS} ms`);
+    while (this.isManual && !playing.isOver) {
       await this.advance(everyMs);
       await each?.(this.nowMs);
     }
-    await playback.over;
+    return playing.over;
+  }
+
+  private requireNoReplay(): void {
+    if (this.replaying?.isOver === false) throw new RangeError("a recording is not over yet");
   }
 
   /** A copy to go back to. */
   save(): Promise<SavedVenue> {
     return this.exclusive(async () => {
+      this.requireNoReplay();
       const folder = mkdtempSync(join(FOLDERS, "perpgate-sandbox-saved-"));
       await this.parts.close();
       cpSync(this.folder, folder, { recursive: true });
@@ -309,6 +346,7 @@ export class SandboxVenue {
     const state = [...this.saved].find((one) => one === saved);
     if (state === undefined) throw new Error("this copy was discarded, or is another sandbox's");
     return this.exclusive(async () => {
+      this.requireNoReplay();
       await this.parts.close();
       rmSync(this.folder, { recursive: true, force: true });
       cpSync(state.folder, this.folder, { recursive: true });
@@ -434,6 +472,7 @@ export class SandboxVenue {
         // The sandbox's own accounts sign in with a nonce of its own making.
         const isOwn = command.kind === "OpenSession" && command.siweNonce.startsWith(OWN_NONCE);
         this.recorder.onCommand(applied, isOwn);
+        this.replaying?.onCommand();
         if (command.kind === "OpenSession" && !isOwn) this.grantTo(command.address);
       },
     });
@@ -475,6 +514,8 @@ export class SandboxVenue {
       for (let tick = 0; tick < together; tick++) {
         this.nowMs += TICK_MS;
         applied = this.execute({ kind: "Tick", slot: Math.floor(this.nowMs / TICK_MS) });
+        // Before the index of this tick: until the next one has served it, the venue refuses orders.
+        await this.replaying?.follow(this.nowMs);
         await this.markets.follow(this.nowMs);
         await this.reopenIfDue();
         await this.playback?.follow(this.stage);
@@ -496,14 +537,29 @@ export class SandboxVenue {
     );
   }
 
+  /** Resolves with the command's position; rejects if it was refused. */
   private async execute<K extends CommandKind>(command: SandboxCommand<K>): Promise<number> {
+    const [seq, refusal] = await this.applied(command);
+    if (refusal === undefined) return seq;
+    throw new Error(`the sandbox's own ${command.kind} was refused: ${refusal}`);
+  }
+
+  /** The same; resolves with undefined if it was refused. */
+  private async attempt(command: SandboxCommand<CommandKind>): Promise<number | undefined> {
+    const [seq, refusal] = await this.applied(command);
+    return refusal === undefined ? seq : undefined;
+  }
+
+  private applied<K extends CommandKind>(
+    command: SandboxCommand<K>,
+  ): Promise<readonly [seq: number, refusal: string | undefined]> {
     const { venue } = this.parts;
-    const [seq, outcome] = await venue.submitted(
-      command,
-      NO_EVIDENCE,
-      (applied) => [applied.seq, venue.views.outcome(applied)] as const,
-    );
-    if (outcome.kind !== "refused") return seq;
-    throw new Error(`the sandbox's own ${command.kind} was refused: ${outcome.refusal}`);
+    return venue.submitted(command, NO_EVIDENCE, (applied) => {
+      const outcome = venue.views.outcome(applied);
+      return [
+        applied.seq,
+        outcome.kind === "refused" ? String(outcome.refusal) : undefined,
+      ] as const;
+    });
   }
 }

@@ -48,6 +48,12 @@ API moves it; then the same seed and the same calls give the same log.`,
     )
     .option("--market <SYMBOL>", "one of the default markets (default: BTCUSD)", repeated, [])
     .option("--scenario <NAME|FILE>", "what happens: crashes, faults, funding (docs/scenarios.md)")
+    .option(
+      "--replay <FILE>",
+      "plays a recorded market; repeat it (docs/recordings.md)",
+      repeated,
+      [],
+    )
     .option("--grant <DOLLARS>", "for each new account (default: 10000)", amount("grant"))
     .option("--report <FILE>", "writes at the end what the run was worth, for `sandbox report`")
     .option("--json", "one line of JSON with the addresses, for programs")

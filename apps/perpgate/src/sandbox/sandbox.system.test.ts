@@ -127,6 +127,30 @@ test("sandbox --scenario: says when it is over; a bad file is one line with its 
   expect(stderr).toContain(`${file}:1:6: no action is called pryce`);
 });
 
+test("sandbox --replay: plays as fast as it can, says how fast; a bad file is one line", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "perpgate-replay-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "trades.csv");
+  writeFileSync(
+    file,
+    "time_ms,symbol,price,size,taker_side\n0,BTC,61000,1,long\n60000,BTC,61500,1,long\n",
+  );
+  const words = [PROGRAM, "sandbox", "--port", "0", "--control", "0", "--replay"];
+  const child = spawn(process.execPath, [...words, file], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line);
+    if (line.startsWith("over")) break;
+  }
+  expect(lines.at(-1)).toMatch(/^over +0 book updates and 2 trades, \d+ times the clock/);
+  writeFileSync(file, "time_ms,symbol,price,size,taker_side\n0,BTC,cheap,1,long\n");
+  const { status, stderr } = spawnSync(process.execPath, [...words, file], { encoding: "utf8" });
+  expect([status, stderr]).toEqual([2, expect.stringContaining("trades.csv:2: price is a number")]);
+});
+
 test("sandbox report: of one that runs, of a file, of both side by side", async () => {
   const folder = mkdtempSync(join(tmpdir(), "perpgate-report-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import {
   namedScenario,
+  openRecording,
   parseScenario,
   type SandboxVenue,
   type Scenario,
@@ -23,6 +24,7 @@ export interface SandboxCommandOptions {
   readonly market: readonly string[];
   readonly scenario?: string;
   readonly grant?: number;
+  readonly replay: readonly string[];
   readonly report?: string;
   readonly json?: boolean;
 }
@@ -36,15 +38,23 @@ export async function runSandbox(options: SandboxCommandOptions): Promise<number
   if (manual && speed !== undefined) {
     throw new UsageError("--manual and --speed exclude each other: in manual time nothing is fast");
   }
+  if (manual && options.replay.length > 0) {
+    throw new UsageError("--manual and --replay exclude each other: a test calls venue.replay");
+  }
   if (manual && options.scenario !== undefined) {
     throw new UsageError("in manual time the control API plays scenarios: POST /play");
   }
+  const { replay } = options;
+  const startMs = replay.length === 0 ? undefined : await startOf(replay);
+  /** As fast as it goes, unless a speed was given. */
+  const isHurried = startMs !== undefined && speed === undefined;
   const scenario = options.scenario === undefined ? undefined : scenarioOf(options.scenario);
   const markets = scenario?.markets.length === 0 ? undefined : scenario?.markets;
   const page = builtPage();
   const venue = await startVenue({
     seed,
-    time: manual ? "manual" : { speed: speed ?? 1 },
+    time: manual || isHurried ? "manual" : { speed: speed ?? 1 },
+    ...(startMs === undefined ? {} : { start: startMs }),
     markets: options.market.length === 0 ? (markets ?? ["BTCUSD"]) : options.market.map(symbol),
     grant: options.grant ?? DEFAULT_GRANT,
     port: options.port ?? DEFAULT_PORT,
@@ -59,11 +69,13 @@ export async function runSandbox(options: SandboxCommandOptions): Promise<number
     output.line(`SANDBOX  a venue for tests, not for trading (seed ${seed})`);
     output.line(`venue    ${venue.url}${page === undefined ? "" : " (its page, too)"}`);
     output.line(`control  ${venue.control} (described by ${venue.control}/openapi.json)`);
-    output.line(
-      `time     ${manual ? "stands until /advance moves it" : `${speed ?? 1} times the clock`}`,
-    );
+    const pace = isHurried
+      ? "as fast as the recording can be played"
+      : `${speed ?? 1} times the clock`;
+    output.line(`time     ${manual ? "stands until /advance moves it" : pace}`);
   }
   if (scenario !== undefined) playInBackground(venue, scenario, output, json);
+  if (replay.length > 0) replayInBackground(venue, replay, output, json);
   await new Promise<void>((resolve) => onStopSignal(resolve));
   if (options.report !== undefined) {
     writeFileSync(options.report, JSON.stringify(await venue.report()));
@@ -80,6 +92,40 @@ function scenarioOf(nameOrFile: string): Scenario {
   } catch (error) {
     throw startErrorOf(error);
   }
+}
+
+/** When a recording begins. */
+async function startOf(files: readonly string[]): Promise<number> {
+  try {
+    return (await openRecording(files)).startMs;
+  } catch (error) {
+    throw startErrorOf(error);
+  }
+}
+
+/** Says how fast it was. */
+function replayInBackground(
+  venue: SandboxVenue,
+  files: readonly string[],
+  output: Output,
+  isJson: boolean,
+): void {
+  venue.replay(files).then(
+    (result) => {
+      const { bookUpdates, trades, recordedMs, elapsedMs } = result;
+      if (isJson) output.json({ replayed: result });
+      else {
+        const times = Math.round(recordedMs / elapsedMs);
+        const rate = Math.round((bookUpdates / elapsedMs) * 1_000);
+        output.line(
+          `over     ${bookUpdates} book updates and ${trades} trades, ${times} times the clock, ${rate} updates/s`,
+        );
+      }
+    },
+    (error: unknown) => {
+      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    },
+  );
 }
 
 function playInBackground(

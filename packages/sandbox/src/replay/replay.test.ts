@@ -1,0 +1,221 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { parquetWriteBuffer } from "hyparquet-writer";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openRecording, startVenue } from "../index.js";
+import type { RecordedEvent } from "./events.js";
+
+function fileOf(name: string, content: string | Uint8Array): string {
+  const folder = mkdtempSync(join(tmpdir(), "perpgate-recording-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+async function eventsOf(...files: string[]): Promise<RecordedEvent[]> {
+  const recording = await openRecording(files);
+  const events: RecordedEvent[] = [];
+  for (let event = await recording.next(); event !== undefined; event = await recording.next()) {
+    events.push(event);
+  }
+  return events;
+}
+
+const T = 1_767_225_600_000;
+const AT = { timeMs: T, symbol: "BTCUSDT" };
+const TRADE = { kind: "trade", ...AT, side: -1, price: 60_000.5, size: 0.25 };
+const BID = { kind: "level", ...AT, side: 1, price: 60_000, size: 2 };
+const ASK = { kind: "level", ...AT, side: -1, price: 60_001, size: 3 };
+const CLEARED = { kind: "cleared", ...AT };
+const INDEX = { kind: "index", ...AT, price: 60_000.5 };
+
+test.each<[string, string, object[]]>([
+  [
+    "trades.csv",
+    `time_at,time_ms,symbol,id,price,size,taker_side\nx,${T},BTCUSDT,1,60000.5,0.25,short`,
+    [TRADE],
+  ],
+  [
+    "book.csv",
+    `time_ms,symbol,side,price,size,snapshot\n${T},BTCUSDT,bid,60000,2,true\n${T},BTCUSDT,ask,60001,3,true`,
+    [CLEARED, BID, ASK],
+  ],
+  ["index.csv", `time_ms,symbol,index\n${T},BTCUSDT,60000.5`, [INDEX]],
+  [
+    "tardis-book.csv",
+    `exchange,symbol,timestamp,local_timestamp,is_snapshot,side,price,amount\nx,BTCUSDT,${T}000,0,true,bid,60000,2\nx,BTCUSDT,${T}000,0,false,ask,60001,3`,
+    [CLEARED, BID, ASK],
+  ],
+  [
+    "tardis-trades.csv",
+    `exchange,symbol,timestamp,local_timestamp,id,side,price,amount\nx,BTCUSDT,${T}000,0,1,unknown,1,1\nx,BTCUSDT,${T}000,0,1,sell,60000.5,0.25`,
+    [TRADE],
+  ],
+  [
+    "tardis-ticker.csv",
+    `exchange,symbol,timestamp,local_timestamp,funding_timestamp,funding_rate,predicted_funding_rate,open_interest,last_price,index_price,mark_price\nx,BTCUSDT,${T}000,0,,,,,,60000.5,`,
+    [INDEX],
+  ],
+  [
+    "BTCUSDT-aggTrades-2026-01-01.csv",
+    `agg_trade_id,price,quantity,first_trade_id,last_trade_id,transact_time,is_buyer_maker\n1,60000.5,0.25,1,1,${T},true`,
+    [TRADE],
+  ],
+  ["BTCUSDT-aggTrades-2026-01-02.csv", `1,60000.5,0.25,1,1,${T}000,True,True`, [TRADE]],
+  ["BTCUSDT-trades-2026-01-01.csv", `1,60000.5,0.25,15000.1,${T},true`, [TRADE]],
+  [
+    "BTCUSDT-bookTicker-2026-01-01.csv",
+    `update_id,best_bid_price,best_bid_qty,best_ask_price,best_ask_qty,transaction_time,event_time\n1,60000,2,60001,3,${T},${T}`,
+    [CLEARED, BID, ASK],
+  ],
+  [
+    "BTCUSDT-1m-2026-01.csv",
+    `open_time,open,high,low,close,volume,close_time\n${T},60000.5,1,1,1,0,${T}`,
+    [INDEX],
+  ],
+  [
+    "hyperliquid-book.json",
+    `{"time":"2026-01-01T00:00:00.1","ver_num":1,"raw":{"channel":"l2Book","data":{"coin":"BTCUSDT","time":${T},"levels":[[{"px":"60000","sz":"2","n":1}],[{"px":"60001","sz":"3","n":1}]]}}}`,
+    [CLEARED, BID, ASK],
+  ],
+  [
+    "hyperliquid-trades.json",
+    `{"coin":"BTCUSDT","side":"A","time":"2026-01-01T00:00:00.000000000","px":"60000.5","sz":"0.25"}`,
+    [TRADE],
+  ],
+  [
+    "asset_ctxs.csv",
+    "time,coin,funding,oracle_px,mark_px\n2026-01-01T00:00:00Z,BTCUSDT,0,60000.5,60000.5",
+    [INDEX],
+  ],
+])("%s", async (name, content, events) => {
+  expect(await eventsOf(fileOf(name, content))).toEqual(events);
+  expect(await eventsOf(fileOf(`${name}.gz`, gzipSync(content)))).toEqual(events);
+});
+
+test("Parquet: the same rows; several files come by time", async () => {
+  const column = (name: string, data: (string | number | bigint)[]) => ({ name, data });
+  const bytes = parquetWriteBuffer({
+    columnData: [
+      column("time_ms", [BigInt(T), BigInt(T + 2)]),
+      column("symbol", ["BTCUSDT", "BTCUSDT"]),
+      column("price", [60_000.5, 60_000.5]),
+      column("size", [0.25, 0.25]),
+      column("taker_side", ["short", "short"]),
+    ],
+  });
+  const index = fileOf("index.csv", `time_ms,symbol,index\n${T + 1},BTCUSDT,60000.5`);
+  expect(await eventsOf(index, fileOf("trades.parquet", new Uint8Array(bytes)))).toEqual([
+    TRADE,
+    { ...INDEX, timeMs: T + 1 },
+    { ...TRADE, timeMs: T + 2 },
+  ]);
+});
+
+test.each([
+  ["a.csv", "", "a.csv:1: the file is empty"],
+  ["a.csv", "when,what\n1,2", "a.csv:1: no layout has the columns when, what"],
+  ["a.csv", "1,2", "a.csv:1: the columns have no names"],
+  ["a.csv", "time_ms,symbol,index\n1,BTCUSD", "a.csv:2: 2 cells under 3 columns"],
+  [
+    "a.csv",
+    "time_ms,symbol,index\n1,BTCUSD,abc",
+    "a.csv:2: index is a number of at least 0, not abc",
+  ],
+  ["a.csv", "time_ms,symbol,index\n1,BTCUSD,0", "a.csv:2: index is a price above 0, not 0"],
+  ["a.csv", "time_ms,symbol,index\n2,B,1\n1,B,1", "a.csv:3: times never go back"],
+  ["a.json", '{"time":1,"raw":2}', "a.json:1: raw.data is a book"],
+  ["a.json", '{"time":1,\n', "a.json:1: no JSON object"],
+  ["a.parquet", "PAR1 and no more", "a.parquet:1: no Parquet file: "],
+])("%s, %j: %s", async (name, content, problem) => {
+  await expect(eventsOf(fileOf(name, content))).rejects.toThrow(problem);
+});
+
+describe("replay", () => {
+  const book = (rows: readonly string[]) =>
+    fileOf("book.csv", ["time_ms,symbol,side,price,size,snapshot", ...rows].join("\n"));
+  const trades = (rows: readonly string[]) =>
+    fileOf("trades.csv", ["time_ms,symbol,price,size,taker_side", ...rows].join("\n"));
+  const SNAPSHOT = [
+    "0,BTC,bid,60000,1,true",
+    "0,BTC,bid,59999,2,true",
+    "0,BTC,ask,60001,1,true",
+    "0,BTC,ask,60002,2,true",
+  ];
+
+  test("the book is that of the recording; an order waits behind what rested before it", async () => {
+    const venue = await startVenue({ until: onTestFinished });
+    const trader = await venue.trader();
+    const client = venue.client();
+    const files = [
+      book([...SNAPSHOT, "30000,BTC,bid,59999,1.5,false", "60000,BTC,ask,60002,0,false"]),
+      // The first meets what rested before, the second the trader's order, too.
+      trades(["20000,BTC,60000,0.5,short", "40000,BTC,60000,0.6,short"]),
+    ];
+    const seen: unknown[] = [];
+    let bid = "";
+    const result = await venue.replay(files, {
+      every: "10s",
+      each: async () => {
+        if (bid === "") {
+          const { bids, asks } = await client.book("BTCUSD");
+          seen.push({ bids, asks });
+          const order = { symbol: "BTCUSD", side: "long", type: "limit", leverage: 10 } as const;
+          ({ orderId: bid } = await trader.placeOrder({ ...order, price: 60_000, size: 0.2 }));
+        }
+        const { filledSize } = await trader.order(bid);
+        seen.push(filledSize);
+      },
+    });
+    expect(seen[0]).toEqual({
+      bids: [
+        [60_000, 1],
+        [59_999, 2],
+      ],
+      asks: [
+        [60_001, 1],
+        [60_002, 2],
+      ],
+    });
+    expect(seen.slice(1)).toEqual([0, 0, 0, 0.1, 0.1, 0.1]);
+    expect(result).toMatchObject({ bookUpdates: 6, trades: 2, recordedMs: 60_000 });
+    // The best bid was taken: the middle is that of the next one.
+    expect((await client.ticker("BTCUSD")).index).toBe(60_000);
+  });
+
+  test("trades alone: the index follows them, and the sandbox quotes around it", async () => {
+    const venue = await startVenue({ until: onTestFinished });
+    await venue.replay(trades(["0,BTC,61000,0.5,long", "2000,BTC,62000,0.5,long"]));
+    await venue.advance("1s");
+    const { index, bid } = await venue.client().ticker("BTCUSD");
+    expect(index).toBe(62_000);
+    expect(bid).toBeGreaterThan(61_900);
+  });
+
+  test("the same seed and recording: the same log", async () => {
+    const run = async () => {
+      const venue = await startVenue({ seed: 5, until: onTestFinished });
+      await venue.replay([book(SNAPSHOT), trades(["1000,BTC,60000,0.5,short"])]);
+      return venue.logHash();
+    };
+    expect(await run()).toBe(await run());
+  });
+
+  test("a market that the sandbox does not have; a saved moment while it plays", async () => {
+    const venue = await startVenue({ until: onTestFinished });
+    await expect(venue.replay(trades(["0,DOGEUSDT,1,1,long"]))).rejects.toThrow(
+      "the recording has DOGEUSDT, this sandbox has BTCUSD",
+    );
+    const file = trades(["0,BTC,61000,0.5,long", "9000,BTC,62000,0.5,long"]);
+    let turns = 0;
+    const saving = venue.replay(file, {
+      each: async () => {
+        if (turns++ === 0) await expect(venue.save()).rejects.toThrow("is not over yet");
+      },
+    });
+    expect(await saving).toMatchObject({ trades: 2 });
+  });
+});
