@@ -73,13 +73,29 @@ async function settle(level, slot) {
   if (!grid.has(next)) grid.set(next, { side });
 }
 
-let isStopped = false;
-process.once("SIGINT", () => {
-  isStopped = true;
-});
-const endsAt = Date.now() + Number(seconds) * 1000;
+const known = new Set();
+
+/** A position can end without an order of ours: by a liquidation, or by auto-deleveraging. */
+async function noteLosses() {
+  for (const { id, kind, side, size, price } of await session.fills({ limit: 100 })) {
+    if (kind !== "order" && !known.has(id)) {
+      console.log(`the venue closed ${side} ${size} at ${price}: ${kind}`);
+    }
+    known.add(id);
+  }
+}
+
+/** A refusal, or no answer, is no reason to end: the next round begins with what is open then. */
+async function attempt(work) {
+  try {
+    await work();
+  } catch (error) {
+    console.log(`${error.code ?? error.name}: ${error.message}`);
+  }
+}
+
 let isQuoting = false;
-while (!isStopped && fills < Number(maxFills) && Date.now() < endsAt) {
+async function round() {
   await session.cancelAfter(SWITCH_MS);
   const open = new Set((await session.openOrders()).map(({ orderId }) => orderId));
   for (const [level, slot] of [...grid]) {
@@ -89,13 +105,28 @@ while (!isStopped && fills < Number(maxFills) && Date.now() < endsAt) {
   if (!isQuoting)
     console.log(`quoting ${grid.size} levels from ${priceOf(-LEVELS)} to ${priceOf(LEVELS)}`);
   isQuoting = true;
+  await noteLosses();
+}
+
+let isStopped = false;
+process.once("SIGINT", () => {
+  isStopped = true;
+});
+const endsAt = Date.now() + Number(seconds) * 1000;
+while (!isStopped && fills < Number(maxFills) && Date.now() < endsAt) {
+  await attempt(round);
   await sleep(250);
 }
 
-const { canceled } = await session.cancelAll();
-await session.cancelAfter(0);
-const [position] = await session.positions();
-const { balance } = await session.account();
-console.log(`${fills} fills, ${canceled.length} orders canceled, position ${position?.size ?? 0}`);
-console.log(`wallet ${before} -> ${balance}`);
+await attempt(async () => {
+  const { canceled } = await session.cancelAll();
+  await session.cancelAfter(0);
+  await noteLosses();
+  const [position] = await session.positions();
+  const { balance } = await session.account();
+  console.log(
+    `${fills} fills, ${canceled.length} orders canceled, position ${position?.size ?? 0}`,
+  );
+  console.log(`wallet ${before} -> ${balance}`);
+});
 client.close();

@@ -45,11 +45,28 @@ function operationOf({ clientOrderId, side, distance, isOpen }, mark) {
   return { op: "place", clientOrderId, ...terms, size, price };
 }
 
-let isStopped = false;
-process.once("SIGINT", () => {
-  isStopped = true;
-});
-for (let round = 1; round <= Number(rounds) && !isStopped; round++) {
+const known = new Set();
+
+/** A position can end without an order of ours: by a liquidation, or by auto-deleveraging. */
+async function noteLosses() {
+  for (const { id, kind, side, size, price } of await session.fills({ limit: 100 })) {
+    if (kind !== "order" && !known.has(id)) {
+      console.log(`the venue closed ${side} ${size} at ${price}: ${kind}`);
+    }
+    known.add(id);
+  }
+}
+
+/** A refusal, or no answer, is no reason to end: the next round moves what is open then. */
+async function attempt(work) {
+  try {
+    await work();
+  } catch (error) {
+    console.log(`${error.code ?? error.name}: ${error.message}`);
+  }
+}
+
+async function quote(round) {
   await session.cancelAfter(30_000);
   const { mark } = await client.ticker(SYMBOL);
   const startedAt = performance.now();
@@ -67,11 +84,23 @@ for (let round = 1; round <= Number(rounds) && !isStopped; round++) {
     if (quote.isOpen) resting += 1;
   });
   console.log(`round ${round}: ${resting} quotes around ${mark} in ${elapsedMs.toFixed(1)} ms`);
+  await noteLosses();
+}
+
+let isStopped = false;
+process.once("SIGINT", () => {
+  isStopped = true;
+});
+for (let round = 1; round <= Number(rounds) && !isStopped; round++) {
+  await attempt(() => quote(round));
   await sleep(250);
 }
 
-const { canceled } = await session.cancelAll();
-await session.cancelAfter(0);
-const [position] = await session.positions();
-console.log(`${canceled.length} orders canceled, position ${position?.size ?? 0}`);
+await attempt(async () => {
+  const { canceled } = await session.cancelAll();
+  await session.cancelAfter(0);
+  await noteLosses();
+  const [position] = await session.positions();
+  console.log(`${canceled.length} orders canceled, position ${position?.size ?? 0}`);
+});
 client.close();

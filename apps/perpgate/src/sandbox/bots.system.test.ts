@@ -1,0 +1,84 @@
+/** The bots of the examples live through every scenario of the sandbox, faster than it is written. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { until } from "@perpgate/journal/testing";
+import { namedScenario, type Scenario, scenarioNames, startVenue } from "@perpgate/sandbox";
+import { describe, test } from "vitest";
+
+const EXAMPLES = fileURLToPath(new URL("../../../../examples/", import.meta.url));
+const SECONDS = 8;
+/** Fills, seconds and rounds that no bot comes to here. */
+const MANY = 1_000_000;
+
+/** Its lines come sooner, what they do takes the time that they say. */
+function hastened(scenario: Scenario): Scenario {
+  const times = Math.max(1, scenario.endMs / (SECONDS * 1_000));
+  return {
+    ...scenario,
+    steps: scenario.steps.map((step) => ({ ...step, atMs: step.atMs / times })),
+    endMs: scenario.endMs / times,
+  };
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Bot {
+  /** As Ctrl-C does. */
+  stop(): void;
+  readonly ended: Promise<Ended>;
+}
+
+function start(name: string, ...words: (string | number)[]): Bot {
+  const child = spawn(process.execPath, [`${EXAMPLES}${name}.mjs`, ...words.map(String)]);
+  const closed = once(child, "close");
+  const ended = async (): Promise<Ended> => {
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    const [code] = await closed;
+    return { code, stdout, stderr };
+  };
+  return { stop: () => child.kill("SIGINT"), ended: ended() };
+}
+
+describe.concurrent("bots of the examples", () => {
+  test.each(scenarioNames())(
+    "%s: both end without an error, and say it if the venue closed their position",
+    async (name) => {
+      const venue = await startVenue({ time: "real", grant: 10_000 });
+      try {
+        const bots = [
+          start("grid-bot", venue.url, MANY, MANY),
+          start("market-maker", venue.url, MANY),
+        ];
+        await until(async () => {
+          const { traders } = await venue.report();
+          return traders.filter(({ orders }) => orders > 0).length === bots.length;
+        });
+        await venue.play(hastened(namedScenario(name)));
+        // What happens from now on no bot could say.
+        venue.setTime("manual");
+        for (const bot of bots) bot.stop();
+        const ended = await Promise.all(bots.map((bot) => bot.ended));
+        const { traders } = await venue.report();
+        for (const { code, stdout, stderr } of ended) {
+          if (code !== 0 || stderr !== "") throw new Error(`${stdout}\n${stderr}`);
+          if (!/orders canceled, position/.test(stdout)) throw new Error(`no end:\n${stdout}`);
+        }
+        const lost = traders.filter(({ forcedFills }) => forcedFills > 0).length;
+        const said = ended.filter(({ stdout }) => stdout.includes("the venue closed")).length;
+        if (lost !== said)
+          throw new Error(
+            `${lost} lost, ${said} said so:\n${ended[0]?.stdout}\n${ended[1]?.stdout}`,
+          );
+      } finally {
+        await venue.stop();
+      }
+    },
+  );
+});
