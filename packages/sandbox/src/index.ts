@@ -1,3 +1,4 @@
+export { assertVenue, sandboxMatchers, type Wanted } from "./assertions.js";
 export { startVenue } from "./control/control-server.js";
 export type { Duration } from "./durations.js";
 export type { NextRequests, RefusalOptions } from "./faults.js";

@@ -1,0 +1,25 @@
+import { expect, onTestFinished, test } from "vitest";
+import { assertVenue, sandboxMatchers, startVenue } from "./index.js";
+
+test("assertions: what a trader has filled, has open and holds, and what was refused", async () => {
+  const venue = await startVenue({ until: onTestFinished });
+  const trader = await venue.trader();
+  const order = { symbol: "BTCUSD", side: "long", margin: 100, leverage: 5 } as const;
+  await trader.placeOrder({ ...order, type: "market" });
+  await trader.placeOrder({ ...order, type: "limit", price: 60_000 });
+  venue.faults.refuse("stale_index", { values: { symbol: "BTCUSD", maxAgeSeconds: 10 } });
+  await expect(trader.placeOrder({ ...order, type: "market" })).rejects.toThrow();
+  const that = assertVenue(venue);
+  await that.toHaveFilled(trader, { symbol: "BTCUSD", side: "long", kind: "order" });
+  await that.toHaveOpenOrder(trader, { price: 60_000, type: "limit" });
+  await that.toHavePosition(trader, { symbol: "BTCUSD" });
+  await that.toHaveRefused("stale_index", 1);
+  await expect(that.toHaveFilled(trader, { kind: "liquidation" })).rejects.toThrow(
+    '0 of 1 rows are a fill with {"kind":"liquidation"}; there is [{',
+  );
+  await expect(that.toHaveRefused("rate_limited")).rejects.toThrow(
+    'refused with rate_limited 0 times; by code: {"stale_index":1}',
+  );
+  const verdict = await sandboxMatchers.toHaveFilled(venue, trader, { side: "short" });
+  expect(verdict.pass).toBe(false);
+});
