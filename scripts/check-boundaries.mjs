@@ -247,9 +247,11 @@ function purityProblems(root, where, text) {
 function isPureProtocolPath(root, specifier) {
   const prefix = `${SCOPE}protocol/`;
   if (!specifier.startsWith(prefix)) return false;
-  const source = join(root, "packages/protocol/src");
+  const folder = join(root, "packages/protocol");
+  const name = specifier.slice(prefix.length);
+  const { exports = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const seen = new Set();
-  const pending = [join(source, `${specifier.slice(prefix.length)}.ts`)];
+  const pending = [join(folder, exports[`./${name}`]?.["perpgate-source"] ?? `src/${name}.ts`)];
   for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
     if (seen.has(file)) continue;
     seen.add(file);

@@ -131,7 +131,7 @@ export function errorsPage(table) {
   return [
     "# Errors",
     "",
-    "<!-- Made by `npm run docs -- errors` from packages/protocol/src/error-table.ts; not by hand. -->",
+    "<!-- Made by `npm run docs -- errors` from packages/protocol/src/errors/error-table.ts; not by hand. -->",
     "",
     "Every answer other than 2xx, and every `error` frame of a socket, has one shape:",
     "",

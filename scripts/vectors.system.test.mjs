@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const SUITES = [
   "packages/protocol/src/msgpack-suite.test.ts",
-  "packages/protocol/src/signing.test.ts",
+  "packages/protocol/src/accounts/signing.test.ts",
 ];
 
 /** Runs the suites without a folder of vectors; `required` as continuous integration says it. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { Random } from "../random.js";
+import { Random } from "../numbers/random.js";
+import { fromSteps, stepOf } from "../numbers/units.js";
 import { sampleBooks } from "../testing/sample-books.js";
-import { fromSteps, stepOf } from "../units.js";
 import type { BookSideData } from "./book-messages.js";
 import { BookMirror } from "./book-mirror.js";
 import { BookChecksum } from "./checksum.js";

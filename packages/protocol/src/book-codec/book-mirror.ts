@@ -6,7 +6,7 @@
  * the reason to subscribe again. No book is better for a trader than a wrong one.
  */
 
-import { fromSteps, NotInUnits, type Step, stepOf, toSteps } from "../units.js";
+import { fromSteps, NotInUnits, type Step, stepOf, toSteps } from "../numbers/units.js";
 import { type BookMessage, type BookSideData, readBookMessage } from "./book-messages.js";
 import { BookChecksum } from "./checksum.js";
 import { decodeSide } from "./decode-side.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Random } from "../random.js";
+import { Random } from "../numbers/random.js";
 import { sampleBooks } from "../testing/sample-books.js";
 import { BookChecksum, mix32 } from "./checksum.js";
 import type { BookSide, Level } from "./layout.js";

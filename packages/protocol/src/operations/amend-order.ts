@@ -1,5 +1,5 @@
-import { AmendOrderBody, AmendPath } from "../extended-order.js";
-import { PreconfirmAck } from "../preconfirm.js";
+import { PreconfirmAck } from "../blocks/preconfirm.js";
+import { AmendOrderBody, AmendPath } from "../orders/extended-order.js";
 import { type Operation, SIGNED_ORDER } from "./operation.js";
 import { ORDER_TERM_ERRORS } from "./place-order.js";
 

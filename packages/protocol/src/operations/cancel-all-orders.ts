@@ -1,4 +1,4 @@
-import { CancelAllBody, CanceledOrders } from "../order.js";
+import { CancelAllBody, CanceledOrders } from "../orders/order.js";
 import { CANCEL, type Operation } from "./operation.js";
 
 export const cancelAllOrders = {

@@ -1,5 +1,5 @@
-import { CancelOrderBody } from "../extended-order.js";
-import { CanceledOrder } from "../order.js";
+import { CancelOrderBody } from "../orders/extended-order.js";
+import { CanceledOrder } from "../orders/order.js";
 import { CANCEL, type Operation } from "./operation.js";
 
 export const cancelNamedOrder = {

@@ -1,4 +1,4 @@
-import { CanceledOrder, OrderIdPath } from "../order.js";
+import { CanceledOrder, OrderIdPath } from "../orders/order.js";
 import { CANCEL, type Operation } from "./operation.js";
 
 export const cancelOrder = {

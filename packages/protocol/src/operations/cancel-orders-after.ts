@@ -1,4 +1,4 @@
-import { CancelAfterBody, CancelTimer } from "../order.js";
+import { CancelAfterBody, CancelTimer } from "../orders/order.js";
 import { CANCEL, type Operation } from "./operation.js";
 
 export const cancelOrdersAfter = {

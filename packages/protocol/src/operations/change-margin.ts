@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { MarginBody, MarginChange } from "../extended-order.js";
-import { MarketSymbol } from "../scalar.js";
+import { MarginBody, MarginChange } from "../orders/extended-order.js";
+import { MarketSymbol } from "../text/scalar.js";
 import { type Operation, SIGNED_ORDER } from "./operation.js";
 
 export const changeMargin = {

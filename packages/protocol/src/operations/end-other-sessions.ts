@@ -1,4 +1,4 @@
-import { EndedSessions } from "../sign-in.js";
+import { EndedSessions } from "../accounts/sign-in.js";
 import { NO_INPUT, type Operation } from "./operation.js";
 
 export const endOtherSessions = {

@@ -1,5 +1,5 @@
-import { SessionIdPath } from "../account.js";
-import { EndedSession } from "../sign-in.js";
+import { SessionIdPath } from "../accounts/account.js";
+import { EndedSession } from "../accounts/sign-in.js";
 import { NO_INPUT, type Operation } from "./operation.js";
 
 export const endSessionById = {

@@ -1,4 +1,4 @@
-import { EndedSession } from "../sign-in.js";
+import { EndedSession } from "../accounts/sign-in.js";
 import { NO_INPUT, type Operation } from "./operation.js";
 
 export const endSession = {

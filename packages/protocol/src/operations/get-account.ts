@@ -1,4 +1,4 @@
-import { Account } from "../account.js";
+import { Account } from "../accounts/account.js";
 import { ACCOUNT_READ, type Operation } from "./operation.js";
 
 export const getAccount = {

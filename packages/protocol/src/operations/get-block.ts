@@ -1,4 +1,4 @@
-import { Block, BlockNumberPath } from "../block.js";
+import { Block, BlockNumberPath } from "../blocks/block.js";
 import { type Operation, PUBLIC_READ } from "./operation.js";
 
 export const getBlock = {

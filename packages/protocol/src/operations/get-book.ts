@@ -1,5 +1,5 @@
-import { Book, BookQuery } from "../book.js";
-import { SymbolPath } from "../market.js";
+import { Book, BookQuery } from "../markets/book.js";
+import { SymbolPath } from "../markets/market.js";
 import { type Operation, PUBLIC_READ } from "./operation.js";
 
 export const getBook = {

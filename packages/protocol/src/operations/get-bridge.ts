@@ -1,4 +1,4 @@
-import { BridgeInfo } from "../bridge.js";
+import { BridgeInfo } from "../bridge/bridge.js";
 import { type Operation, PUBLIC_READ } from "./operation.js";
 
 export const getBridge = {

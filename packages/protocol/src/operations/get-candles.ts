@@ -1,5 +1,5 @@
-import { SymbolPath } from "../market.js";
-import { Candles, CandlesQuery } from "../market-data.js";
+import { SymbolPath } from "../markets/market.js";
+import { Candles, CandlesQuery } from "../markets/market-data.js";
 import { type Operation, PUBLIC_READ } from "./operation.js";
 
 export const getCandles = {

@@ -1,4 +1,4 @@
-import { DepositQueue, DepositQueueBody } from "../attestor-requests.js";
+import { DepositQueue, DepositQueueBody } from "../bridge/attestor-requests.js";
 import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getDepositQueue = {

@@ -1,4 +1,4 @@
-import { AttestedDeposit, DepositIdPath } from "../deposit.js";
+import { AttestedDeposit, DepositIdPath } from "../bridge/deposit.js";
 import { ACCOUNT_READ, type Operation } from "./operation.js";
 
 export const getDeposit = {

@@ -1,4 +1,4 @@
-import { Deposits, DepositsQuery } from "../deposit.js";
+import { Deposits, DepositsQuery } from "../bridge/deposit.js";
 import { ACCOUNT_READ, type Operation } from "./operation.js";
 
 export const getDeposits = {

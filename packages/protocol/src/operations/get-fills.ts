@@ -1,4 +1,4 @@
-import { Fills, FillsQuery } from "../fill.js";
+import { Fills, FillsQuery } from "../orders/fill.js";
 import { ACCOUNT_READ, type Operation } from "./operation.js";
 
 export const getFills = {

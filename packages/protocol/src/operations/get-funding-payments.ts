@@ -1,4 +1,4 @@
-import { FundingPayments, LedgerQuery } from "../ledger.js";
+import { FundingPayments, LedgerQuery } from "../accounts/ledger.js";
 import { ACCOUNT_READ, type Operation } from "./operation.js";
 
 export const getFundingPayments = {

@@ -1,4 +1,4 @@
-import { Honesty } from "../honesty.js";
+import { Honesty } from "../blocks/honesty.js";
 import { type Operation, PUBLIC_READ } from "./operation.js";
 
 export const getHonesty = {

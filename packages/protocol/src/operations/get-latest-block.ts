@@ -1,4 +1,4 @@
-import { Block } from "../block.js";
+import { Block } from "../blocks/block.js";
 import { type Operation, PUBLIC_READ } from "./operation.js";
 
 export const getLatestBlock = {

@@ -1,4 +1,4 @@
-import { Ledger, LedgerQuery } from "../ledger.js";
+import { Ledger, LedgerQuery } from "../accounts/ledger.js";
 import { ACCOUNT_READ, type Operation } from "./operation.js";
 
 export const getLedger = {

@@ -1,4 +1,4 @@
-import { Markets } from "../market.js";
+import { Markets } from "../markets/market.js";
 import { GATEWAY_READ, type Operation } from "./operation.js";
 
 export const getMarkets = {

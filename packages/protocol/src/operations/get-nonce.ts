@@ -1,4 +1,4 @@
-import { Nonce } from "../sign-in.js";
+import { Nonce } from "../accounts/sign-in.js";
 import { GATEWAY_READ, type Operation } from "./operation.js";
 
 export const getNonce = {

@@ -1,4 +1,4 @@
-import { OpenWithdrawals, OpenWithdrawalsQuery } from "../withdrawal.js";
+import { OpenWithdrawals, OpenWithdrawalsQuery } from "../bridge/withdrawal.js";
 import { type Operation, PUBLIC_READ } from "./operation.js";
 
 export const getOpenWithdrawals = {

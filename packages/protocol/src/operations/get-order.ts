@@ -1,4 +1,4 @@
-import { Order, OrderIdPath } from "../order.js";
+import { Order, OrderIdPath } from "../orders/order.js";
 import { ACCOUNT_READ, type Operation } from "./operation.js";
 
 export const getOrder = {

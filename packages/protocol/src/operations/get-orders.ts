@@ -1,4 +1,4 @@
-import { Orders, OrdersQuery } from "../order.js";
+import { Orders, OrdersQuery } from "../orders/order.js";
 import { ACCOUNT_READ, type Operation } from "./operation.js";
 
 export const getOrders = {

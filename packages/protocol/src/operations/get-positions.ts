@@ -1,4 +1,4 @@
-import { Positions } from "../position.js";
+import { Positions } from "../accounts/position.js";
 import { ACCOUNT_READ, type Operation } from "./operation.js";
 
 export const getPositions = {

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { AckNoncePath } from "../preconfirm.js";
+import { AckNoncePath } from "../blocks/preconfirm.js";
 import { ACCOUNT_READ, type Operation } from "./operation.js";
 
 export const getPreconfirmProof = {

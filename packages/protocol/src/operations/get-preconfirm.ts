@@ -1,4 +1,4 @@
-import { AckNoncePath, PreconfirmProof } from "../preconfirm.js";
+import { AckNoncePath, PreconfirmProof } from "../blocks/preconfirm.js";
 import { ACCOUNT_READ, type Operation } from "./operation.js";
 
 export const getPreconfirm = {

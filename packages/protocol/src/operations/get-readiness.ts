@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { LogConflict } from "../venue-status.js";
+import { LogConflict } from "../markets/venue-status.js";
 import { NO_INPUT, type Operation } from "./operation.js";
 
 export const getReadiness = {

@@ -1,4 +1,4 @@
-import { Sessions } from "../account.js";
+import { Sessions } from "../accounts/account.js";
 import { ACCOUNT_READ, type Operation } from "./operation.js";
 
 export const getSessions = {

@@ -1,4 +1,4 @@
-import { VenueStatus } from "../venue-status.js";
+import { VenueStatus } from "../markets/venue-status.js";
 import { type Operation, PUBLIC_READ } from "./operation.js";
 
 export const getStatus = {

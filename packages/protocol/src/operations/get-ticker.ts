@@ -1,5 +1,5 @@
-import { SymbolPath } from "../market.js";
-import { Ticker } from "../market-data.js";
+import { SymbolPath } from "../markets/market.js";
+import { Ticker } from "../markets/market-data.js";
 import { type Operation, PUBLIC_READ } from "./operation.js";
 
 export const getTicker = {

@@ -1,4 +1,4 @@
-import { Tickers } from "../market-data.js";
+import { Tickers } from "../markets/market-data.js";
 import { type Operation, PUBLIC_READ } from "./operation.js";
 
 export const getTickers = {

@@ -1,4 +1,4 @@
-import { VenueTime } from "../venue-status.js";
+import { VenueTime } from "../markets/venue-status.js";
 import { type Operation, PUBLIC_READ } from "./operation.js";
 
 export const getTime = {

@@ -1,4 +1,4 @@
-import { AttestedWithdrawal, WithdrawalIdPath } from "../withdrawal.js";
+import { AttestedWithdrawal, WithdrawalIdPath } from "../bridge/withdrawal.js";
 import { ACCOUNT_READ, type Operation } from "./operation.js";
 
 export const getWithdrawal = {

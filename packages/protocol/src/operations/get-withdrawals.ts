@@ -1,4 +1,4 @@
-import { Withdrawals, WithdrawalsQuery } from "../withdrawal.js";
+import { Withdrawals, WithdrawalsQuery } from "../bridge/withdrawal.js";
 import { ACCOUNT_READ, type Operation } from "./operation.js";
 
 export const getWithdrawals = {

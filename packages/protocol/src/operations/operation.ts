@@ -7,7 +7,7 @@
  */
 
 import { type Static, type TObject, type TSchema, Type } from "typebox";
-import type { ErrorCode } from "../error-table.js";
+import type { ErrorCode } from "../errors/error-table.js";
 
 /** An operation without a body ignores the body of a request. */
 export const noBody = Type.Unknown();

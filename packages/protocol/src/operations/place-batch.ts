@@ -1,4 +1,4 @@
-import { BatchAnswer, BatchBody } from "../extended-order.js";
+import { BatchAnswer, BatchBody } from "../orders/extended-order.js";
 import { type Operation, SIGNED_ORDER } from "./operation.js";
 
 export const placeBatch = {

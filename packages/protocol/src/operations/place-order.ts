@@ -1,7 +1,7 @@
 import { Type } from "typebox";
-import { ExtendedOrderBody } from "../extended-order.js";
-import { PlaceOrderBody } from "../order.js";
-import { PreconfirmAck } from "../preconfirm.js";
+import { PreconfirmAck } from "../blocks/preconfirm.js";
+import { ExtendedOrderBody } from "../orders/extended-order.js";
+import { PlaceOrderBody } from "../orders/order.js";
 import { type Operation, SIGNED_ORDER } from "./operation.js";
 
 /** What the terms of an order may be refused for, whether it is placed or amended. */

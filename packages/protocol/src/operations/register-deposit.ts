@@ -1,4 +1,4 @@
-import { Deposit, DepositBody } from "../deposit.js";
+import { Deposit, DepositBody } from "../bridge/deposit.js";
 import { NO_INPUT, type Operation } from "./operation.js";
 
 export const registerDeposit = {

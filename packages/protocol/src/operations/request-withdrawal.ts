@@ -1,4 +1,4 @@
-import { Withdrawal, WithdrawalBody } from "../withdrawal.js";
+import { Withdrawal, WithdrawalBody } from "../bridge/withdrawal.js";
 import { type Operation, SIGNED_ORDER } from "./operation.js";
 
 export const requestWithdrawal = {

@@ -1,4 +1,4 @@
-import { RotateBody, RotatedSession } from "../sign-in.js";
+import { RotateBody, RotatedSession } from "../accounts/sign-in.js";
 import { NO_INPUT, type Operation } from "./operation.js";
 
 export const rotateSession = {

@@ -1,4 +1,4 @@
-import { SessionToken, SignInBody } from "../sign-in.js";
+import { SessionToken, SignInBody } from "../accounts/sign-in.js";
 import { NO_INPUT, type Operation } from "./operation.js";
 
 export const signIn = {

@@ -1,4 +1,4 @@
-import { VotesAnswer, VotesBody } from "../attestor-requests.js";
+import { VotesAnswer, VotesBody } from "../bridge/attestor-requests.js";
 import { NO_INPUT, type Operation } from "./operation.js";
 
 export const submitDepositVotes = {

@@ -1,7 +1,7 @@
 /** A block under a checkpoint: its header, its place among the entries of the log, and the path. */
 
-import { type BlockHeader, readBlockHeader } from "../block-header.js";
-import { rootFromLeafHash, treeLeafHash } from "../merkle-path.js";
+import { type BlockHeader, readBlockHeader } from "../blocks/block-header.js";
+import { rootFromLeafHash, treeLeafHash } from "../blocks/merkle-path.js";
 import { ackListHash, type ListedAck, parseAckList } from "./ack-list.js";
 import { equalBytes } from "./bytes.js";
 import type { Checkpoint } from "./checkpoint.js";

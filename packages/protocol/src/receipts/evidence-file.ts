@@ -4,7 +4,7 @@
  * number but an integer below 2^53 in plain digits, one encoding of all bytes.
  */
 
-import { bytesFromHex, hexFromBytes } from "../hex.js";
+import { bytesFromHex, hexFromBytes } from "../text/hex.js";
 import { base64, bytesFromBase64 } from "./bytes.js";
 import {
   type OpenedReceipt,

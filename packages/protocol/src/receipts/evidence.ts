@@ -12,7 +12,7 @@
  */
 
 import { sha256 } from "@noble/hashes/sha2.js";
-import type { BlockHeader } from "../block-header.js";
+import type { BlockHeader } from "../blocks/block-header.js";
 import { provenAcks, provenHeader } from "./block-proof.js";
 import { equalBytes } from "./bytes.js";
 import { type OpenedCheckpoint, openCheckpoint } from "./checkpoint.js";

@@ -1,6 +1,6 @@
 /** Receipts, the transparency log and what proves a broken promise: formats and checks, without schemas. */
 
-export { rootFromLeafHash, treeLeafHash } from "../merkle-path.js";
+export { rootFromLeafHash, treeLeafHash } from "../blocks/merkle-path.js";
 export * from "./ack-list.js";
 export * from "./block-proof.js";
 export * from "./bytes.js";

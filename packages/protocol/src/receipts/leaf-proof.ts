@@ -11,9 +11,9 @@
  *   <checkpoint>
  */
 
-import type { BlockHeader } from "../block-header.js";
-import { bytesFromHex, hexFromBytes } from "../hex.js";
-import { rootFromLeafHash, treeLeafHash } from "../merkle-path.js";
+import type { BlockHeader } from "../blocks/block-header.js";
+import { rootFromLeafHash, treeLeafHash } from "../blocks/merkle-path.js";
+import { bytesFromHex, hexFromBytes } from "../text/hex.js";
 import { provenHeader } from "./block-proof.js";
 import { base64, bytesFromBase64, equalBytes, isCount } from "./bytes.js";
 import { type OpenedCheckpoint, openCheckpoint } from "./checkpoint.js";

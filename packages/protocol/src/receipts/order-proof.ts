@@ -2,7 +2,7 @@
  * The proof that an order's acknowledgement is sealed (leaf-proof.ts). Its `extra` has the `market`, too.
  */
 
-import { type AcknowledgementLeaf, readLeaf } from "../acknowledgement-leaf.js";
+import { type AcknowledgementLeaf, readLeaf } from "../blocks/acknowledgement-leaf.js";
 import {
   encodeLeafProof,
   type LeafProof,

@@ -1,8 +1,8 @@
 /** What a proof or evidence proves, in words: the same for the command line and the page. */
 
-import { ORDER_TYPES } from "../acknowledgement-leaf.js";
-import { orderIdText } from "../order-id.js";
-import { fromMicros } from "../units.js";
+import { ORDER_TYPES } from "../blocks/acknowledgement-leaf.js";
+import { fromMicros } from "../numbers/units.js";
+import { orderIdText } from "../orders/order-id.js";
 import type { OpenedCheckpoint } from "./checkpoint.js";
 import type { CheckedEvidence } from "./evidence.js";
 import type { ProofKeys } from "./leaf-proof.js";

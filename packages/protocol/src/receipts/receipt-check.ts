@@ -1,7 +1,7 @@
 /** Checks a receipt without its venue: the certificate, the signature of its batch, its place in it. */
 
-import { rootFromLeafHash, treeLeafHash } from "../merkle-path.js";
-import { isSafePublicKey } from "../signing.js";
+import { isSafePublicKey } from "../accounts/signing.js";
+import { rootFromLeafHash, treeLeafHash } from "../blocks/merkle-path.js";
 import { certifiedBytes, type Receipt, signedRoot, statementBytes } from "./receipt.js";
 import type { VerifyEd25519 } from "./signed-note.js";
 

@@ -4,8 +4,8 @@
  * may be in it: the first two must have the hashes that are signed, the others show what was answered.
  */
 
-import { bytesFromHex, hexFromBytes } from "../hex.js";
-import { treeLeafHash } from "../merkle-path.js";
+import { treeLeafHash } from "../blocks/merkle-path.js";
+import { bytesFromHex, hexFromBytes } from "../text/hex.js";
 import { bytesFromBase64Url, equalBytes } from "./bytes.js";
 import { decodeReceipt, type Receipt, type ReceiptContext, requestHashOf } from "./receipt.js";
 import { type NoteKey, parseLogKey } from "./signed-note.js";

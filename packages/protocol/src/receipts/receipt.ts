@@ -7,7 +7,7 @@
  */
 
 import { sha256 } from "@noble/hashes/sha2.js";
-import { pathLength } from "../merkle-path.js";
+import { pathLength } from "../blocks/merkle-path.js";
 import {
   ByteReader,
   base64Url,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { rootFromLeafHash } from "../merkle-path.js";
+import { rootFromLeafHash } from "../blocks/merkle-path.js";
 import {
   ByteReader,
   base64,

@@ -1,9 +1,9 @@
 /** Compares an acknowledgement as it was shown with its leaf, which is what is sealed. */
 
-import type { AcknowledgementLeaf } from "../acknowledgement-leaf.js";
-import type { Acknowledgement } from "../preconfirm.js";
-import { acknowledgementOfLeaf } from "../sealed-acknowledgement.js";
-import { microsPerTickLot, stepOf } from "../units.js";
+import type { AcknowledgementLeaf } from "../blocks/acknowledgement-leaf.js";
+import type { Acknowledgement } from "../blocks/preconfirm.js";
+import { acknowledgementOfLeaf } from "../blocks/sealed-acknowledgement.js";
+import { microsPerTickLot, stepOf } from "../numbers/units.js";
 import type { ProofMarket } from "./order-proof.js";
 
 /** The acknowledgement of a leaf, as the venue writes it; or why the market's units do not fit it. */

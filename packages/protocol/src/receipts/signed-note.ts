@@ -1,8 +1,8 @@
 /** C2SP signed notes: a text with signature lines, and the keys that verify them. */
 
 import { sha256 } from "@noble/hashes/sha2.js";
-import { hexFromBytes } from "../hex.js";
-import { isSafePublicKey } from "../signing.js";
+import { isSafePublicKey } from "../accounts/signing.js";
+import { hexFromBytes } from "../text/hex.js";
 import { base64, bytesFromBase64, equalBytes, joinBytes } from "./bytes.js";
 
 /** Whether an Ed25519 signature is valid, by RFC 8032. */

@@ -5,7 +5,7 @@
  */
 
 import { sha256 } from "@noble/hashes/sha2.js";
-import { treeNodeHash } from "../merkle-path.js";
+import { treeNodeHash } from "../blocks/merkle-path.js";
 
 export const TREE_HASH_BYTES = 32;
 

@@ -5,7 +5,7 @@
  * operations.
  */
 
-import { readLeaf } from "../acknowledgement-leaf.js";
+import { readLeaf } from "../blocks/acknowledgement-leaf.js";
 import { equalBytes } from "./bytes.js";
 import type { OpenedReceipt } from "./receipt-file.js";
 

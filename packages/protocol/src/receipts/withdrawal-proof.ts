@@ -1,6 +1,6 @@
 /** The proof that a request of a withdrawal is sealed (leaf-proof.ts): what an attestor signs on. */
 
-import { readWithdrawalLeaf, type WithdrawalLeaf } from "../withdrawal-leaf.js";
+import { readWithdrawalLeaf, type WithdrawalLeaf } from "../bridge/withdrawal-leaf.js";
 import {
   encodeLeafProof,
   type LeafProof,

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import type { BookSide, Level } from "../book-codec/index.js";
-import type { Random } from "../random.js";
+import type { Random } from "../numbers/random.js";
 
 const MAX = Number.MAX_SAFE_INTEGER;
 const lots = fc.oneof(

@@ -4,7 +4,7 @@
  * forgery and confirm each piece that holds.
  */
 
-import { treeLeafHash } from "../merkle-path.js";
+import { treeLeafHash } from "../blocks/merkle-path.js";
 import { base64, joinBytes } from "../receipts/bytes.js";
 import { checkpointText } from "../receipts/checkpoint.js";
 import {

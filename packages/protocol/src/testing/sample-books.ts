@@ -8,7 +8,7 @@
  */
 
 import type { BookSide, Level } from "../book-codec/index.js";
-import { Random } from "../random.js";
+import { Random } from "../numbers/random.js";
 
 export interface SampleBook {
   readonly name: string;

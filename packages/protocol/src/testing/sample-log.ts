@@ -4,9 +4,9 @@
  */
 
 import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import { ACKNOWLEDGED_FIELDS, ACKNOWLEDGED_KIND } from "../acknowledgement-leaf.js";
-import { type BlockHeader, encodeBlockHeader } from "../block-header.js";
-import { treeLeafHash } from "../merkle-path.js";
+import { ACKNOWLEDGED_FIELDS, ACKNOWLEDGED_KIND } from "../blocks/acknowledgement-leaf.js";
+import { type BlockHeader, encodeBlockHeader } from "../blocks/block-header.js";
+import { treeLeafHash } from "../blocks/merkle-path.js";
 import { ackListHash, type ListedAck } from "../receipts/ack-list.js";
 import { base64Url, joinBytes, u64 } from "../receipts/bytes.js";
 import { checkpointText } from "../receipts/checkpoint.js";

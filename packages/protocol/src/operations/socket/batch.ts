@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { BatchAnswer } from "../../extended-order.js";
+import { BatchAnswer } from "../../orders/extended-order.js";
 import { placeBatch } from "../place-batch.js";
 import { AppliedSeq, Replayed, type SocketOperation, signedMessage } from "./socket-operation.js";
 

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { CancelAllBody, CanceledOrders } from "../../order.js";
+import { CancelAllBody, CanceledOrders } from "../../orders/order.js";
 import { cancelAllOrders } from "../cancel-all-orders.js";
 import { AppliedSeq, MessageId, type SocketOperation } from "./socket-operation.js";
 

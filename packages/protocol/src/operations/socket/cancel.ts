@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { CanceledOrder, ClientOrderId } from "../../order.js";
-import { OrderId } from "../../scalar.js";
+import { CanceledOrder, ClientOrderId } from "../../orders/order.js";
+import { OrderId } from "../../text/scalar.js";
 import { cancelNamedOrder } from "../cancel-named-order.js";
 import { AppliedSeq, MessageId, type SocketOperation } from "./socket-operation.js";
 

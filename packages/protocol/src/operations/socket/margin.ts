@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { MarginChange } from "../../extended-order.js";
+import { MarginChange } from "../../orders/extended-order.js";
 import { changeMargin } from "../change-margin.js";
 import { AppliedSeq, Replayed, type SocketOperation, signedMessage } from "./socket-operation.js";
 

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { PreconfirmAck } from "../../preconfirm.js";
+import { PreconfirmAck } from "../../blocks/preconfirm.js";
 import { placeOrder } from "../place-order.js";
 import { Replayed, type SocketOperation, signedMessage } from "./socket-operation.js";
 

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { TimeMs } from "../../scalar.js";
+import { TimeMs } from "../../text/scalar.js";
 import { MessageId, type SocketOperation } from "./socket-operation.js";
 
 export const socketPing = {

@@ -4,7 +4,7 @@
  */
 
 import { type Static, type TObject, Type } from "typebox";
-import type { ErrorCode } from "../../error-table.js";
+import type { ErrorCode } from "../../errors/error-table.js";
 import type { Operation } from "../operation.js";
 
 /** Where a gateway accepts WebSockets. */

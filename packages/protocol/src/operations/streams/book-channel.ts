@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { BookLevel } from "../../book.js";
 import type { BookSideData } from "../../book-codec/book-messages.js";
-import { BlockNumber, TimeMs } from "../../scalar.js";
+import { BookLevel } from "../../markets/book.js";
+import { BlockNumber, TimeMs } from "../../text/scalar.js";
 import { Seq, type StreamChannel } from "./stream-channel.js";
 
 /** `bin` in MessagePack, which JSON Schema has no word for. */

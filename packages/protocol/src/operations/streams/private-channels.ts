@@ -1,11 +1,11 @@
 import { type Static, Type } from "typebox";
-import { Account } from "../../account.js";
-import { Deposit } from "../../deposit.js";
-import { Fill } from "../../fill.js";
-import { Order } from "../../order.js";
-import { Position } from "../../position.js";
-import { LoggedAcknowledgement } from "../../preconfirm.js";
-import { MarketSymbol, TimeMs } from "../../scalar.js";
+import { Account } from "../../accounts/account.js";
+import { Position } from "../../accounts/position.js";
+import { LoggedAcknowledgement } from "../../blocks/preconfirm.js";
+import { Deposit } from "../../bridge/deposit.js";
+import { Fill } from "../../orders/fill.js";
+import { Order } from "../../orders/order.js";
+import { MarketSymbol, TimeMs } from "../../text/scalar.js";
 import { FrameType, GapFrame, Seq, type StreamChannel } from "./stream-channel.js";
 
 export const PreconfirmFrame = Type.Object(

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { Block } from "../../block.js";
-import { Candle, Ticker, Trade } from "../../market-data.js";
-import { VenueStatus } from "../../venue-status.js";
+import { Block } from "../../blocks/block.js";
+import { Candle, Ticker, Trade } from "../../markets/market-data.js";
+import { VenueStatus } from "../../markets/venue-status.js";
 import type { StreamChannel } from "./stream-channel.js";
 
 export const TradesFrame = Type.Array(Trade, { minItems: 1, title: "TradesFrame" });

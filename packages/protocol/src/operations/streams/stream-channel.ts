@@ -2,7 +2,7 @@
 
 import { type Static, type TSchema, Type } from "typebox";
 
-import type { StreamName } from "../../streams.js";
+import type { StreamName } from "../../streams/streams.js";
 
 export interface StreamChannel {
   /** The first word of the name, and the `t` of its frames. */

@@ -1,0 +1,57 @@
+/** What a venue says of itself. */
+
+import { type Static, Type } from "typebox";
+import { BlockNumber, Count, LogPosition, MarketSymbol, Nullable, TimeMs } from "../text/scalar.js";
+import { MarketStatus } from "./market.js";
+
+export const VenueTime = Type.Object({ time: TimeMs }, { title: "VenueTime" });
+export type VenueTime = Static<typeof VenueTime>;
+
+export const ClusterStatus = Type.Object(
+  {
+    gateway: Type.String({ description: "The name of this gateway in the log." }),
+    writers: Type.Array(Type.String(), {
+      description: "Names of the live gateways, in the order of joining; the first one ticks.",
+    }),
+    lagMessages: Count,
+    lagMs: Count,
+    clockLeadMs: Type.Integer({
+      description: "How far the clock of this gateway is ahead of the log's time.",
+    }),
+    server: Type.String({ description: "The server of the log that it is connected to." }),
+    leader: Type.String({ description: "The server that leads the stream." }),
+    replicasCurrent: Count,
+    dropped: Type.Object({ malformed: Count, chain: Count }),
+    disagreeing: Count,
+  },
+  {
+    title: "ClusterStatus",
+    description: "How this gateway sees the replicated log; missing in a venue of one machine.",
+  },
+);
+export type ClusterStatus = Static<typeof ClusterStatus>;
+
+/** In a status and a readiness: trading goes on, so neither is an error. */
+export const LogConflict = Type.String({
+  description:
+    "Why the transparency log signs no checkpoint any more: a witness, another gateway or its own last checkpoint contradicts it. Missing while nothing does.",
+});
+
+export const VenueStatus = Type.Object(
+  {
+    release: Type.String({ description: "The release of this gateway." }),
+    engineVersion: Count,
+    time: TimeMs,
+    stage: Type.Enum(["closed", "allowlist", "open"], {
+      description: "Who may open positions: nobody, the allowlist, everybody.",
+    }),
+    markets: Type.Array(Type.Object({ symbol: MarketSymbol, status: MarketStatus })),
+    /** The last sealed block. */
+    block: Nullable(BlockNumber),
+    position: LogPosition,
+    conflict: Type.Optional(LogConflict),
+    cluster: Type.Optional(ClusterStatus),
+  },
+  { title: "VenueStatus" },
+);
+export type VenueStatus = Static<typeof VenueStatus>;
