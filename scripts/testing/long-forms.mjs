@@ -78,6 +78,11 @@ export const LONG_FORMS = {
     names: "used at random",
     env: { PERPGATE_RANDOM_PAGE_MINUTES: "10" },
   },
+  sandbox: {
+    about: "1,000 seeds of the sandbox twice, compared with the hashes of another architecture",
+    files: ["packages/sandbox/src/seeds"],
+    env: { PERPGATE_SANDBOX_SEEDS: "1000" },
+  },
   simulator: {
     about: "50,000 seeds of one venue, 100,000 of a cluster, damage to every byte",
     files: ["packages/simulator"],
