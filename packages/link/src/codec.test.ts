@@ -16,8 +16,12 @@ import {
 } from "./frames.js";
 import { bytes, count, flag, type Kind, list, oneOf, optional, record, text } from "./kinds.js";
 
+const MANY = 300;
+
 /** Reads random values instead of bytes: what a kind reads of it, the kind may write. */
 class RandomReader extends ByteReader {
+  private counts = 0;
+
   constructor(private readonly random: () => number) {
     super(Buffer.alloc(0));
   }
@@ -31,6 +35,8 @@ class RandomReader extends ByteReader {
   }
 
   override count(): number {
+    // Lists within lists would multiply.
+    if (++this.counts > MANY) return this.byte();
     const sizes = [2, 4, 300, 2 ** 40];
     return Math.floor(this.random() ** 4 * sizes[Math.floor(this.random() ** 3 * sizes.length)]!);
   }
@@ -128,6 +134,15 @@ function decoded(encoded: Buffer, from: Side, cut = encoded.length): Frame[] {
   return [...frames, ...all(decoder)];
 }
 
+function refusalOf(part: Buffer, from: Side): Error | undefined {
+  try {
+    decoded(part, from);
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  return undefined;
+}
+
 function all(decoder: FrameDecoder): Frame[] {
   const frames: Frame[] = [];
   for (let frame = decoder.next(); frame !== undefined; frame = decoder.next()) frames.push(frame);
@@ -164,13 +179,14 @@ test("a frame that ends at any byte before its last field does: refused with its
       for (const { from, frame } of framesOf(draw(stream))) {
         const encoded = encode(frame);
         const name = frame.kind === "refusal" ? "refusal" : frame.name;
-        const step = Math.max(1, Math.floor(encoded.length / 200));
+        const step = Math.max(1, Math.floor(encoded.length / 100));
         for (let length = 4; length < encoded.length; length += step) {
           const part = Buffer.from(encoded.subarray(0, length));
           part.writeUInt32LE(length - 4, 0);
           const expected = length < 6 ? "a frame is cut off" : new RegExp(`^${name}`);
-          expect(() => decoded(part, from)).toThrow(expected);
-          expect(() => decoded(part, from)).toThrow(FrameRefused);
+          const refused = refusalOf(part, from);
+          expect(refused).toBeInstanceOf(FrameRefused);
+          expect(refused?.message).toMatch(expected);
         }
         const longer = Buffer.concat([encoded, Buffer.alloc(1)]);
         longer.writeUInt32LE(longer.length - 4, 0);
@@ -282,7 +298,10 @@ test("a long frame that arrives byte by byte: decoded in time linear in its leng
     decoder.push(bytes.subarray(at, at + 1));
   }
   expect(early).toBe(0);
-  expect(decoder.next()).toMatchObject({ body: { file: Buffer.from(body.file) } });
+  const arrived = decoder.next();
+  // An assertion that looks at a million elements takes seconds.
+  const file = arrived?.kind === "answer" && "file" in arrived.body ? arrived.body.file : undefined;
+  expect(file !== undefined && Buffer.from(body.file).equals(file)).toBe(true);
 });
 
 test("a frame of the other side: refused", () => {
