@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const SUITES = [
-  "packages/protocol/src/msgpack-suite.test.ts",
+  "packages/protocol/src/streams/msgpack-suite.test.ts",
   "packages/protocol/src/accounts/signing.test.ts",
 ];
 

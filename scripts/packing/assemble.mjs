@@ -79,6 +79,9 @@ const threads = {
   },
 };
 
+/** A package that is loaded only where it is used. */
+const REQUIRED = /\bcreateRequire\(import\.meta\.url\)\(\s*"([^"]+)"/g;
+
 /** Every source that the manifest exports is an entry. */
 async function bundleCode(name, manifest, lib) {
   const entries = sourcesIn(manifest.exports);
@@ -108,7 +111,11 @@ async function bundleCode(name, manifest, lib) {
   await build.close();
   const chunks = output.filter(({ type }) => type === "chunk");
   const files = new Set(chunks.map(({ fileName }) => fileName));
-  const imports = chunks.flatMap((chunk) => [...chunk.imports, ...chunk.dynamicImports]);
+  const imports = chunks.flatMap(({ imports, dynamicImports, code }) => [
+    ...imports,
+    ...dynamicImports,
+    ...[...code.matchAll(REQUIRED)].map(([, specifier]) => specifier),
+  ]);
   return {
     packages: chunks.map(({ fileName }) => fileName.split("/")[0]),
     externals: imports.filter((specifier) => !files.has(specifier)),

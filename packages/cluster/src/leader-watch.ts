@@ -10,7 +10,14 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import { CHAIN_START, type Chain, nextLink } from "./chain.js";
 import { ClusterError } from "./errors.js";
-import { lastMessage, type StoredMessage, storedMessage } from "./jetstream-api.js";
+import {
+  ApiError,
+  lastMessage,
+  STREAM_NOT_FOUND,
+  type StoredMessage,
+  storedMessage,
+  streamState,
+} from "./jetstream-api.js";
 
 /** What the stream's leader says, asked for the message at the sequence that was applied last then. */
 export interface LeaderAnswer {
@@ -87,17 +94,20 @@ export class LeaderWatch {
     const sequence = this.chain.last;
     try {
       const last = await lastMessage(connection, this.stream, ANSWER_MS);
-      const own =
-        last === undefined || last.sequence <= sequence
-          ? last
-          : await storedMessage(connection, this.stream, sequence, ANSWER_MS);
+      const isRead = sequence === 0 || last === undefined || last.sequence <= sequence;
+      const own = isRead ? last : await storedMessage(connection, this.stream, sequence, ANSWER_MS);
+      // Messages that have grown too old leave a stream that is empty and does not begin again.
+      const lastSequence =
+        last?.sequence ?? (await streamState(connection, this.stream, ANSWER_MS)).lastSeq;
       if (connection === this.asked) this.unansweredMs = 0;
       const has = sequence === 0 ? "same" : this.compare(sequence, own);
-      const lastSequence = last?.sequence ?? 0;
       this.judge(has === "none" && lastSequence < sequence, sequence, lastSequence, server);
       this.events.answered({ sequence, has, last: lastSequence, askedAtMs });
-    } catch {
-      // No leader, no stream, or a server that is gone.
+    } catch (error) {
+      // No leader, no stream, or a server that is gone. That there is no stream is an answer: to move on would
+      // only interrupt `StreamWatch`, which waits until it is certain.
+      const isMissing = error instanceof ApiError && error.code === STREAM_NOT_FOUND;
+      if (isMissing && connection === this.asked) this.unansweredMs = 0;
       this.events.unanswered();
     } finally {
       this.isAsking = false;

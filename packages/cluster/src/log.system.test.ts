@@ -183,9 +183,9 @@ describe.skipIf(isWithoutNatsServer())("replicated log", () => {
   test("a message of a newer release stops the gateway, and is not mirrored", async () => {
     const stream = await newStream();
     const gateway = await newGateway(stream);
-    await request(nats, subjectOf(stream, "c".repeat(32)), "PGM2 and more");
+    await request(nats, subjectOf(stream, "c".repeat(32)), "PGM3 and more");
     const error = await gateway.log.stopped;
-    expect(error.message).toContain("sequence 1: a message of format PGM2");
+    expect(error.message).toContain("sequence 1: a message of format PGM3");
     expect(gateway.mirror.end).toBe(0);
   });
 

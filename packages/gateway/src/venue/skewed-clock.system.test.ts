@@ -3,6 +3,7 @@
 import { verify } from "@perpgate/venue";
 import { describe, expect, test } from "vitest";
 import type { SiweFields } from "../auth/testing/siwe-text.js";
+import { recoverWallet } from "./testing/recover-wallet.js";
 import { newFolder, type RunningVenue, runVenue, START_MS } from "./testing/running-venue.js";
 import { newSessionKey, Trader } from "./testing/trader.js";
 
@@ -116,7 +117,7 @@ test.each([
     expect(answer.status, answer.text).toBe(200);
   }
   await at.stop();
-  const report = await verify(at.directory, { signatures: async () => null });
+  const report = await verify(at.directory, { signatures: recoverWallet });
   expect(report).toMatchObject({ fault: null, sessions: forms.length });
 });
 
@@ -134,6 +135,6 @@ test("verify --signatures: a clock set back between two sign-ins of one message:
   expect((await trader.submitSignIn(message)).status).toBe(200);
   const [, again] = await trader.list("/v1/auth/sessions");
   await at.stop();
-  const report = await verify(at.directory, { signatures: async () => null });
+  const report = await verify(at.directory, { signatures: recoverWallet });
   expect(report).toMatchObject({ fault: null, sessions: 2, repeatedMessages: [Number(again?.id)] });
 });
