@@ -122,17 +122,21 @@ function* withdrawals(engine: Engine): Generator<Command> {
   yield withdrawalVote({ stampMs, withdrawalId: first + 1, verdict: "unpaid" });
 }
 
-/** Settles every market that is not settled yet, each a tick below its mark. */
+/** Settles every market that is not settled yet, each a tick below its mark. A core leads if one has. */
 function* settlements({ state }: Engine): Generator<LogBatch> {
   const writer = writerId(1);
-  let counter = 0;
+  const isLed = state.writers.epoch > 0;
+  let counter = isLed ? state.writers.epoch + 1 : 0;
   const batch = (command: Command): LogBatch => ({
     writer,
-    counter: counter++,
+    counter: isLed ? counter : counter++,
     commands: [command],
   });
   const tick = (): LogBatch => batch({ kind: "Tick", slot: state.lastTickMs / 200 + 1 });
-  yield batch(joining(writer, "settler", state.timeMs));
+  const join = joining(writer, "settler", state.timeMs);
+  const { name: core, stampMs, versions, receiptKey, certificate } = join;
+  const claim = { stampMs, epoch: counter, run: writer, core, versions, receiptKey, certificate };
+  yield batch(isLed ? { kind: "CoreLeads", ...claim } : join);
   // A minute in which no operator commands came.
   for (let i = 0; i < 310; i++) yield tick();
   for (const { number: market, mark } of [...state.markets]) {
