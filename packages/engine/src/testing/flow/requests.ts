@@ -1,7 +1,7 @@
-/** Gives unsigned commands the terms of requests, and sends some of them again. */
+/** Gives unsigned commands the terms of requests, and sends some again where the rules know the terms. */
 import type { Random } from "@perpgate/protocol/random";
 import type { Command } from "../../commands.js";
-import type { State } from "../reference/state.js";
+import { rulesOf, type State } from "../reference/state.js";
 import type { Happening } from "./gateways.js";
 
 type Asked = Extract<Command, { readonly kind: (typeof UNSIGNED)[number] }>;
@@ -30,7 +30,7 @@ export function* asRequests(
     yield asked ?? happening;
     if (asked !== undefined) sent.push(asked);
     if (sent.length > REMEMBERED) sent.shift();
-    if (sent.length > 0 && random.chance(0.01)) {
+    if (sent.length > 0 && rulesOf(state).requestsAreKept && random.chance(0.01)) {
       yield { ...random.pick(sent), stampMs: state.lastTick };
     }
   }
