@@ -7,7 +7,7 @@
  */
 
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { builtinModules } from "node:module";
+import { isBuiltin } from "node:module";
 import { dirname, join, posix, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -192,8 +192,7 @@ function publishedManifest(name, source, inside, externals) {
   const peers = source.peerDependencies ?? {};
   const dependencies = {};
   for (const specifier of [...externals].sort()) {
-    if (specifier.startsWith("#") || builtinModules.includes(specifier.replace("node:", "")))
-      continue;
+    if (specifier.startsWith("#") || isBuiltin(specifier)) continue;
     const dependency = specifier
       .split("/")
       .slice(0, specifier.startsWith("@") ? 2 : 1)

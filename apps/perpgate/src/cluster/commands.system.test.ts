@@ -202,7 +202,7 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
     await nats.withManager((manager) => manager.streams.delete("deleted"));
     const { code, stderr } = await gateway.ended;
     expect(stderr).toMatch(
-      /^perpgate: the venue stopped: stream deleted has been missing for 10 s; .*cluster reseed`\n$/m,
+      /^perpgate: the venue stopped: stream deleted has been missing for 10 s; .*cluster reseed`$/m,
     );
     expect(code).toBe(1);
   });
