@@ -1,12 +1,13 @@
 /**
  * The edges of a venue: processes that share the listening socket, each accepting for itself
- * (`node:cluster`, `SCHED_NONE`). One that ends is started again, with a pause that grows; one that does
- * not answer is killed, so that the system closes its clients' sockets and they go on at another.
+ * (`node:cluster`, `SCHED_NONE`). One that ends is started again, with a pause that grows; one that hangs
+ * is killed, so that the system closes its clients' sockets and they go on at another.
  */
 
 import type { ChildProcess } from "node:child_process";
 import type { Logger } from "pino";
 import { forkEdge } from "./forked.js";
+import { HangWatch, PING_MS, processorQueueMs } from "./hang-watch.js";
 import type { EdgeData, FromEdge, ToEdge } from "./messages.js";
 import { SupervisedProcess } from "./supervised-process.js";
 
@@ -14,9 +15,6 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 /** An edge that ran this long resets the pause. */
 const RESET_AFTER_MS = 60_000;
-/** Own ticks, not time: a supervisor that was stopped counts one. */
-const PING_MS = 500;
-const LOST_PINGS = 4;
 
 export interface EdgesOptions {
   /** Begun, and waiting for their data. */
@@ -32,8 +30,8 @@ export interface EdgesOptions {
 interface Edge {
   readonly process: SupervisedProcess<ToEdge, FromEdge>;
   readonly startedAtMs: number;
+  readonly hangWatch: HangWatch;
   isListening: boolean;
-  unansweredPings: number;
 }
 
 export class Edges {
@@ -115,8 +113,8 @@ export class Edges {
         (message) => this.receive(edge, message),
       ),
       startedAtMs: performance.now(),
+      hangWatch: new HangWatch(() => processorQueueMs(child.pid)),
       isListening: false,
-      unansweredPings: 0,
     };
     this.edges.set(name, edge);
     if (this.folder !== undefined) edge.process.send({ kind: "connect", folder: this.folder });
@@ -126,7 +124,7 @@ export class Edges {
   private receive(edge: Edge, message: FromEdge): void {
     switch (message.kind) {
       case "pong":
-        edge.unansweredPings = 0;
+        edge.hangWatch.answered();
         return;
       case "page":
         void this.answerPage(edge, message.id);
@@ -179,11 +177,10 @@ export class Edges {
   private ping(): void {
     for (const edge of this.edges.values()) {
       if (!edge.isListening) continue;
-      if (edge.unansweredPings >= LOST_PINGS) {
+      if (edge.hangWatch.tick()) {
         this.options.log.warn({ edge: edge.process.name }, "an edge does not answer; it is killed");
         edge.process.kill();
       }
-      edge.unansweredPings++;
       edge.process.send({ kind: "ping" });
     }
   }
