@@ -96,11 +96,19 @@ async function holder(url: string, price: number) {
 }
 
 /** Newest first. */
+const PAGE = 1_000;
+
+/** All of them, newest first. */
 async function ordersOf(
   client: ProcessClient,
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  const { body } = await client.request("GET", "/v1/orders?status=all");
-  return Array.isArray(body) ? body.map(fieldsOf) : [];
+  const orders: Readonly<Record<string, unknown>>[] = [];
+  for (let before = ""; ; before = `&before=${orders.at(-1)?.orderId}`) {
+    const { body } = await client.request("GET", `/v1/orders?status=all&limit=${PAGE}${before}`);
+    const page = Array.isArray(body) ? body.map(fieldsOf) : [];
+    orders.push(...page);
+    if (page.length < PAGE) return orders;
+  }
 }
 
 async function restingPrice(client: ProcessClient): Promise<number> {
