@@ -5,7 +5,7 @@
 
 import type { Receiver, Transport } from "@perpgate/link";
 
-type Connect = (receiver: Receiver) => Transport;
+export type Connect = (receiver: Receiver) => Transport;
 
 export class HeldOrders {
   private readonly held: (() => void)[] = [];

@@ -38,7 +38,7 @@ import {
 } from "../../testing/running-gateway.js";
 import type { SocketLimits } from "../../ws/socket-limits.js";
 import { StreamServer } from "../../ws/stream-server.js";
-import type { HeldOrders } from "./held-orders.js";
+import type { Connect, HeldOrders } from "./held-orders.js";
 
 export const START_MS = Date.parse("2026-06-01T12:00:00Z");
 export const PRICES: Readonly<Record<string, number>> = { BTCUSD: 65_000, ETHUSD: 3_200 };
@@ -84,14 +84,16 @@ export interface VenueChanges {
   readonly promises?: PromiseOptions;
 }
 
+type Over = (connect: Connect) => Connect;
+
 export interface RunningVenue extends RunningGateway {
   readonly venue: Venue;
   readonly edge: Edge;
   readonly directory: string;
   readonly nonces: NonceIssuer;
   readonly streams: StreamServer;
-  /** A further link to the core, as another edge has. */
-  connect(): Promise<EdgeLink>;
+  /** A further link to the core, as another edge has. `over`: what its frames pass on their way. */
+  connect(over?: Over): Promise<EdgeLink>;
   /** What failed inside the streams. */
   readonly streamFaults: readonly object[];
   /** What failed in the core. */
@@ -150,11 +152,11 @@ export async function runVenue(
       else coreFaults.push(error);
     },
   });
-  const connect = (): EdgeLink => {
+  const { held } = changes;
+  const connect = (over: Over = (connectEdge) => held?.before(connectEdge) ?? connectEdge) => {
     const transport = memoryTransport({ isCoded: process.env.PERPGATE_CODED_LINK === "1" });
     core.connect(transport.connectCore);
-    const { held } = changes;
-    return new EdgeLink(held?.before(transport.connectEdge) ?? transport.connectEdge);
+    return new EdgeLink(over(transport.connectEdge));
   };
   const link = connect();
   const edge = new Edge({
@@ -229,8 +231,8 @@ export async function runVenue(
     directory,
     nonces,
     streams,
-    connect: async () => {
-      const other = connect();
+    connect: async (over) => {
+      const other = connect(over);
       other.on({ sessionChanged: () => undefined, sessionEnded: () => undefined });
       await other.ready;
       return other;

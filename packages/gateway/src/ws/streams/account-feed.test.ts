@@ -3,6 +3,7 @@
 import { getDefaultHighWaterMark } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { until } from "@perpgate/journal/testing";
+import type { Receiver, Transport } from "@perpgate/link";
 import type { Deposit } from "@perpgate/protocol";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { COST } from "../../limits/costs.js";
@@ -18,6 +19,8 @@ import { AccountFeed } from "./account-feed.js";
 /** Of the core. */
 const PAGE_ROWS = 64;
 const ROWS_PER_TURN = 256;
+
+type Frame = Parameters<Receiver["receive"]>[0];
 
 /** Orders, each two rows of the history: more than a page of it. */
 const ORDERS = 200;
@@ -89,6 +92,62 @@ describe("resume: a reader that stops and goes on", () => {
     }
     expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
     expect(connection.isOpen).toBe(true);
+  });
+});
+
+describe("an answer and changes after it that arrive in one read of the link", () => {
+  /** Keeps what the core sends until it is released, and then hands it over in one piece. */
+  function gathered() {
+    let kept: Frame[] | undefined = [];
+    let onFrame = (_: Frame): void => undefined;
+    const has = (name: string) => kept?.some((frame) => "name" in frame && frame.name === name);
+    return {
+      until: (name: string) => until(() => has(name) === true),
+      hold: () => {
+        kept = [];
+      },
+      release: () => {
+        const frames = kept ?? [];
+        kept = undefined;
+        for (const frame of frames) onFrame(frame);
+      },
+      over:
+        (connect: (receiver: Receiver) => Transport) =>
+        (receiver: Receiver): Transport => {
+          kept = undefined;
+          onFrame = (frame) => receiver.receive(frame);
+          return connect({
+            receive: (frame) => (kept === undefined ? onFrame(frame) : kept.push(frame)),
+            ended: (problem) => receiver.ended(problem),
+          });
+        },
+    };
+  }
+
+  test.each([
+    ["orders", "that begins"],
+    ["orders", "that resumes"],
+    ["preconfirms", "that begins"],
+    ["preconfirms", "that resumes"],
+  ] as const)("%s, a reader %s: none is missed", async (stream, kind) => {
+    const at = await runVenue();
+    const trader = await Trader.enter(at);
+    const frames = gathered();
+    const feed = new AccountFeed(await at.connect(frames.over), (error) => {
+      throw error;
+    });
+    onTestFinished(() => feed.stop());
+    const { connection, client } = await (await SocketPairs.open()).connect();
+    const from = at.venue.seq;
+    frames.hold();
+    const since = kind === "that resumes" ? from : undefined;
+    onTestFinished(feed.open(connection, stream, ownerOf(trader), { since, from }));
+    await frames.until("readStream");
+    const { body } = await trader.place(trader.limit("long", 60_000, { margin: 1 }));
+    await frames.until("privateUpdate");
+    frames.release();
+    const update = await client.take(({ t, d }) => t === stream && d.type !== "snapshot");
+    expect(update.d.seq).toBe(Number(body.orderId));
   });
 });
 

@@ -5,7 +5,7 @@
  * over budget.
  */
 
-import type { AnswerBodies, EdgeLink } from "@perpgate/link";
+import type { AnswerBodies, EdgeLink, Notes, Outcome } from "@perpgate/link";
 import type { PrivateStream } from "@perpgate/protocol";
 import { COST } from "../../limits/costs.js";
 import type { Connection } from "../connection.js";
@@ -74,31 +74,53 @@ export class StreamReads {
       this.queue.delete(reader);
       const { connection, isResumed } = reader;
       if (isResumed && !connection.hasRoom) void connection.room().then(() => this.enqueue(reader));
-      else void this.read(reader);
+      else this.read(reader);
     }
   }
 
-  private async read(reader: AccountReader): Promise<void> {
+  /** What the core sends after the answer may come with it, so the answer is taken in its own frame. */
+  private read(reader: AccountReader): void {
     const { session, stream, seq: since, connection, isResumed } = reader;
+    const isActive = () => this.active.has(reader);
+    const onNotes = ({ rows }: Notes) => {
+      connection.charge(COST.historyRow * rows);
+      if (isResumed && isActive()) connection.counts.backfilledRows += rows;
+    };
+    const over = (problem?: unknown) => {
+      this.inFlight--;
+      if (problem !== undefined && isActive()) this.events.fail(reader, problem);
+      if (this.queue.size > 0) this.turn ??= setImmediate(() => this.runTurn());
+    };
+    const outcome: Outcome<"readStream"> = {
+      answered: (answer, notes) => {
+        onNotes(notes);
+        try {
+          this.take(reader, answer);
+          over();
+        } catch (error) {
+          over(error);
+        }
+      },
+      refused: (error, notes) => {
+        if (notes !== undefined) onNotes(notes);
+        over(error);
+      },
+    };
     this.inFlight++;
     try {
-      const asked = { session, stream, since };
-      const answer = await this.link.request("readStream", asked, ({ rows }) => {
-        connection.charge(COST.historyRow * rows);
-        if (isResumed && this.active.has(reader)) connection.counts.backfilledRows += rows;
-      });
-      const hasPage = this.active.get(reader);
-      if (hasPage === undefined) return;
-      // A gap is counted as one: nothing was resumed.
-      if (isResumed && !hasPage && !answer.isGap) connection.counts.backfills++;
-      this.active.set(reader, true);
-      if (this.events.take(reader, answer)) this.enqueue(reader);
-      else this.end(reader);
+      this.link.ask("readStream", { session, stream, since }, outcome);
     } catch (error) {
-      if (this.active.has(reader)) this.events.fail(reader, error);
-    } finally {
-      this.inFlight--;
-      if (this.queue.size > 0) this.turn ??= setImmediate(() => this.runTurn());
+      over(error);
     }
+  }
+
+  private take(reader: AccountReader, answer: AnswerBodies["readStream"]): void {
+    const hasPage = this.active.get(reader);
+    if (hasPage === undefined) return;
+    // A gap is counted as one: nothing was resumed.
+    if (reader.isResumed && !hasPage && !answer.isGap) reader.connection.counts.backfills++;
+    this.active.set(reader, true);
+    if (this.events.take(reader, answer)) this.enqueue(reader);
+    else this.end(reader);
   }
 }
