@@ -29,6 +29,7 @@ const failed = {
   kind: "PollFailed",
   chain: "ethereum",
   attestor: 0,
+  of: "deposits",
   error: new VenueUnreachable("the venue cannot be reached: ECONNREFUSED"),
 } as const;
 const differs = (chain: "ethereum" | "tron", attestor = 0) =>
@@ -43,6 +44,32 @@ test("a failed poll: ready; failing for over a minute: not ready, with the reaso
   expect(health.notReadyReason()).toContain("ethereum are not attested: the venue cannot be");
   health.observe(polled("ethereum"));
   expect(health.notReadyReason()).toBeUndefined();
+});
+
+test("polls of withdrawals that fail: not ready after a minute, whatever polls of deposits do", () => {
+  const { time } = healthAt();
+  const health = new AttestorHealth({ ...ONE, signing: {} }, () => time.nowMs);
+  const error = new Error("1 endpoints answered, and 2 must agree");
+  const failing = { ...failed, of: "withdrawals", error } as const;
+  for (let minute = 0; minute < 2; minute++) {
+    health.observe(polled("ethereum"));
+    health.observe(failing);
+    time.nowMs += 60_001;
+  }
+  health.observe(polled("ethereum"));
+  expect(health.notReadyReason()).toBe(
+    "withdrawals of ethereum are not attested: 1 endpoints answered, and 2 must agree",
+  );
+  health.observe({ kind: "WithdrawalsPolled", chain: "ethereum", attestor: 0 });
+  expect(health.notReadyReason()).toBeUndefined();
+  time.nowMs += 600_001;
+  health.observe(polled("ethereum"));
+  expect(health.notReadyReason()).toContain("withdrawals of ethereum are not attested: no poll");
+  // A process that signs nothing watches no withdrawals.
+  const other = new AttestorHealth(ONE, () => time.nowMs);
+  other.observe(failing);
+  time.nowMs += 60_001;
+  expect(other.notReadyReason()).toBeUndefined();
 });
 
 test("a configuration that differs from the venue's: not ready after a minute", () => {

@@ -4,7 +4,7 @@
  */
 
 import type { Chain } from "@perpgate/protocol";
-import type { BridgeEvent } from "./bridge-event.js";
+import type { BridgeEvent, PollSubject } from "./bridge-event.js";
 
 /** Unready after failing for this long. */
 const FAILING_MS = 60_000;
@@ -15,9 +15,12 @@ const SILENT_MS = 600_000;
 interface Watched {
   readonly attestors: readonly { readonly index: number }[];
   readonly chains: readonly { readonly chain: Chain }[];
+  /** Set: withdrawals are watched, too. */
+  readonly signing?: object | undefined;
 }
 
 interface PollHealth {
+  readonly of: PollSubject;
   readonly chain: Chain;
   /** End of the last successful poll; initially the start. */
   goodAtMs: number;
@@ -28,17 +31,19 @@ interface PollHealth {
 }
 
 export class AttestorHealth {
-  /** Of each attestor on each chain. */
+  /** Of deposits, and of withdrawals, of each attestor on each chain. */
   private readonly polls: ReadonlyMap<string, PollHealth>;
 
   constructor(
-    { attestors, chains }: Watched,
+    { attestors, chains, signing }: Watched,
     private readonly clock: () => number,
     /** `polls`: neither an old head nor a configuration that differs is a reason. */
     private readonly by: "polls and heads" | "polls" = "polls and heads",
   ) {
     const nowMs = clock();
-    const fresh = (chain: Chain): PollHealth => ({
+    const subjects = signing === undefined ? ["deposits" as const] : SUBJECTS;
+    const fresh = (of: PollSubject, chain: Chain): PollHealth => ({
+      of,
       chain,
       goodAtMs: nowMs,
       endedAtMs: nowMs,
@@ -47,14 +52,16 @@ export class AttestorHealth {
     });
     this.polls = new Map(
       attestors.flatMap(({ index }) =>
-        chains.map(({ chain }) => [keyOf(index, chain), fresh(chain)] as const),
+        chains.flatMap(({ chain }) =>
+          subjects.map((of) => [keyOf(index, chain, of), fresh(of, chain)] as const),
+        ),
       ),
     );
   }
 
   observe(event: BridgeEvent): void {
     if (!("attestor" in event)) return;
-    const health = this.polls.get(keyOf(event.attestor, event.chain));
+    const health = this.polls.get(keyOf(event.attestor, event.chain, subjectOf(event)));
     if (health === undefined) return;
     const nowMs = this.clock();
     switch (event.kind) {
@@ -64,6 +71,11 @@ export class AttestorHealth {
         health.reason = undefined;
         if (event.headAgeMs === null || this.by === "polls") return;
         health.headAgeMs = event.isHeadOld ? event.headAgeMs : undefined;
+        return;
+      case "WithdrawalsPolled":
+        health.goodAtMs = nowMs;
+        health.endedAtMs = nowMs;
+        health.reason = undefined;
         return;
       case "PollFailed":
         health.endedAtMs = nowMs;
@@ -77,26 +89,33 @@ export class AttestorHealth {
     }
   }
 
-  /** Why deposits of some chain are not attested, or undefined. */
+  /** Why deposits or withdrawals of some chain are not attested, or undefined. */
   notReadyReason(): string | undefined {
     const nowMs = this.clock();
-    for (const { chain, goodAtMs, endedAtMs, reason, headAgeMs } of this.polls.values()) {
+    for (const { of, chain, goodAtMs, endedAtMs, reason, headAgeMs } of this.polls.values()) {
       if (reason !== undefined && nowMs - goodAtMs > FAILING_MS) {
-        return `deposits of ${chain} are not attested: ${reason}`;
+        return `${of} of ${chain} are not attested: ${reason}`;
       }
       if (nowMs - endedAtMs > SILENT_MS) {
         const seconds = Math.round((nowMs - endedAtMs) / 1_000);
-        return `deposits of ${chain} are not attested: no poll has ended for ${seconds} s`;
+        return `${of} of ${chain} are not attested: no poll has ended for ${seconds} s`;
       }
       if (headAgeMs !== undefined) {
         const seconds = Math.round(headAgeMs / 1_000);
-        return `deposits of ${chain} are not attested: the newest block of enough RPC endpoints is ${seconds} s old`;
+        return `${of} of ${chain} are not attested: the newest block of enough RPC endpoints is ${seconds} s old`;
       }
     }
     return undefined;
   }
 }
 
-function keyOf(attestor: number, chain: Chain): string {
-  return `${attestor} ${chain}`;
+const SUBJECTS = ["deposits", "withdrawals"] as const;
+
+function subjectOf(event: BridgeEvent): PollSubject {
+  if (event.kind === "PollFailed") return event.of;
+  return event.kind === "WithdrawalsPolled" ? "withdrawals" : "deposits";
+}
+
+function keyOf(attestor: number, chain: Chain, of: PollSubject): string {
+  return `${attestor} ${chain} ${of}`;
 }

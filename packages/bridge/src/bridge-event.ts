@@ -104,9 +104,16 @@ export type BridgeEvent =
       readonly kind: "PollFailed";
       readonly chain: Chain;
       readonly attestor: number;
+      readonly of: PollSubject;
       readonly error: unknown;
     }
   | {
+      readonly kind: "WithdrawalsPolled";
+      readonly chain: Chain;
+      readonly attestor: number;
+    }
+  | {
+      /** Of deposits. */
       readonly kind: "Polled";
       readonly chain: Chain;
       readonly attestor: number;
@@ -121,6 +128,8 @@ export type BridgeEvent =
       /** Older than `maxHeadAgeMs`: the endpoints are stuck, or the chain is. */
       readonly isHeadOld: boolean;
     };
+
+export type PollSubject = "deposits" | "withdrawals";
 
 /** `transaction_gone`: the transfer no longer exists; `transaction_moved`: it is in another block. */
 export type ReorgReason = "transaction_gone" | "transaction_moved";

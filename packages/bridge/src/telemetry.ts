@@ -25,6 +25,7 @@ export function observeBridge(
   // Apart, because a successful poll ends the other repetitions.
   const disagreements = new RepeatFilter(clock);
   const failures = new RepeatFilter(clock);
+  const withdrawals = new RepeatFilter(clock);
   return (event: BridgeEvent): void => {
     const { kind, chain, ...fields } = event;
     metrics(event, clock());
@@ -87,7 +88,10 @@ export function observeBridge(
         else log.warn({ chain, ...fields }, "the venue refused a vote on a withdrawal");
         return;
       case "PollFailed":
-        reportPollFailure(log, quiet, event);
+        reportPollFailure(log, event.of === "deposits" ? quiet : withdrawals, event);
+        return;
+      case "WithdrawalsPolled":
+        withdrawals.forget(event);
         return;
       default:
         throw new TypeError(`unknown event ${String(kind)}`);
@@ -95,20 +99,22 @@ export function observeBridge(
   };
 }
 
-/** Without a stack if the venue is unreachable. */
+const EXPECTED_FAILURES = ["VenueUnreachable", "TooFewEndpoints"];
+
+/** Without a stack if the venue or the endpoints are unreachable. */
 function reportPollFailure(
   log: BridgeLog,
   quiet: RepeatFilter,
   event: Extract<BridgeEvent, { kind: "PollFailed" }>,
 ): void {
-  const { chain, attestor, error } = event;
-  const isVenue = error instanceof Error && error.name === "VenueUnreachable";
-  if (!isVenue) {
-    log.error({ chain, attestor, err: error }, "a poll failed");
+  const { chain, attestor, of, error } = event;
+  const isExpected = error instanceof Error && EXPECTED_FAILURES.includes(error.name);
+  if (!isExpected) {
+    log.error({ chain, attestor, of, err: error }, "a poll failed");
     return;
   }
   if (quiet.isRepeated(event, error.message)) return;
-  log.warn({ chain, attestor, reason: error.message }, "a poll failed; polling continues");
+  log.warn({ chain, attestor, of, reason: error.message }, "a poll failed; polling continues");
 }
 
 function messageOf(error: unknown): string {

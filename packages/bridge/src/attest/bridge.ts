@@ -2,7 +2,7 @@
 
 import { setMaxListeners } from "node:events";
 import type { Chain } from "@perpgate/protocol";
-import type { BridgeObserver } from "../bridge-event.js";
+import type { BridgeObserver, PollSubject } from "../bridge-event.js";
 import type { ChainBridgeConfig } from "../config/bridge-config.js";
 import type { DepositPort } from "../venue-port.js";
 import { type SigningConfig, WithdrawalAttestor } from "../withdraw/withdrawal-attestor.js";
@@ -33,7 +33,7 @@ export class Bridge {
     // Every request in flight adds a listener.
     setMaxListeners(0, this.stopping.signal);
     this.loops = config.attestors.flatMap((attestor) =>
-      config.chains.map((chain) => {
+      config.chains.flatMap((chain) => {
         const stop = this.stopping.signal;
         const parts = { attestor, chain, port, clock, uniform, observe, stop };
         const intervalMs = chain.pollIntervalMs;
@@ -44,10 +44,12 @@ export class Bridge {
           uniform,
           observe,
         };
-        const work: Poll[] = [new ChainAttestor(parts)];
-        if (withdrawals !== undefined)
-          work.push(new WithdrawalAttestor({ ...parts, ...withdrawals }));
-        return new AttestorLoop(work, loop);
+        const loops = [new AttestorLoop(new ChainAttestor(parts), { ...loop, of: "deposits" })];
+        if (withdrawals !== undefined) {
+          const work = new WithdrawalAttestor({ ...parts, ...withdrawals });
+          loops.push(new AttestorLoop(work, { ...loop, of: "withdrawals" }));
+        }
+        return loops;
       }),
     );
   }
@@ -70,6 +72,7 @@ interface Poll {
 interface LoopOptions {
   readonly chain: Chain;
   readonly attestor: number;
+  readonly of: PollSubject;
   readonly intervalMs: number;
   /** Uniform in [0, 1). */
   readonly uniform: () => number;
@@ -83,7 +86,7 @@ class AttestorLoop {
   private isStopped = true;
 
   constructor(
-    private readonly work: readonly Poll[],
+    private readonly work: Poll,
     private readonly options: LoopOptions,
   ) {}
 
@@ -100,18 +103,13 @@ class AttestorLoop {
     await this.polling;
   }
 
-  /** All of the work; rejects with the first failure. */
-  private async poll(): Promise<void> {
-    const results = await Promise.allSettled(this.work.map((each) => each.poll()));
-    for (const result of results) if (result.status === "rejected") throw result.reason;
-  }
-
   private run(): void {
-    const { chain, attestor, observe, intervalMs, uniform } = this.options;
-    this.polling = this.poll()
+    const { chain, attestor, of, observe, intervalMs, uniform } = this.options;
+    this.polling = this.work
+      .poll()
       .catch((error: unknown) => {
         // The stop has aborted its requests.
-        if (!this.isStopped) observe({ kind: "PollFailed", chain, attestor, error });
+        if (!this.isStopped) observe({ kind: "PollFailed", chain, attestor, of, error });
       })
       .then(() => {
         if (this.isStopped) return;

@@ -60,6 +60,11 @@ export interface WithdrawalAttestorParts {
   readonly stop?: AbortSignal;
 }
 
+/** Nothing is signed and nothing said. */
+class TooFewEndpoints extends Error {
+  override readonly name = "TooFewEndpoints";
+}
+
 export class WithdrawalAttestor {
   private readonly pool: EndpointPool;
   private venueId = "";
@@ -69,20 +74,16 @@ export class WithdrawalAttestor {
   }
 
   async poll(): Promise<void> {
-    const { chain, port, attestor } = this.parts;
+    const { chain, port, attestor, observe } = this.parts;
     const terms = await port.terms();
     this.venueId = terms.venueId;
-    const difference = this.differenceFrom(terms);
-    if (difference !== null) {
-      const { index } = attestor;
-      this.parts.observe({
-        kind: "ConfigurationDiffers",
-        chain: chain.chain,
-        attestor: index,
-        difference,
-      });
-      return;
-    }
+    // The poll of deposits reports a difference.
+    if (this.hasSameTerms(terms)) await this.attestAll();
+    observe({ kind: "WithdrawalsPolled", chain: chain.chain, attestor: attestor.index });
+  }
+
+  private async attestAll(): Promise<void> {
+    const { chain, port } = this.parts;
     for (let after: number | null = 0; after !== null; ) {
       const page: Awaited<ReturnType<WithdrawalPort["openWithdrawals"]>> =
         await port.openWithdrawals(chain.chain, after);
@@ -91,11 +92,10 @@ export class WithdrawalAttestor {
     }
   }
 
-  private differenceFrom(terms: VenueTerms): string | null {
+  private hasSameTerms(terms: VenueTerms): boolean {
     const { index, privateKey } = this.parts.attestor;
-    const ours = publicKeyHex(privateKey);
-    if (terms.members[index]?.toLowerCase() !== ours) return `the key of attestor ${index}`;
-    return differenceFrom(terms, this.parts.chain);
+    const hasOurs = terms.members[index]?.toLowerCase() === publicKeyHex(privateKey);
+    return hasOurs && differenceFrom(terms, this.parts.chain) === null;
   }
 
   private async attest(rows: readonly OpenWithdrawal[]): Promise<void> {
@@ -103,7 +103,11 @@ export class WithdrawalAttestor {
     const { chain, observe, port } = this.parts;
     const ids = rows.map(({ withdrawalId }) => Number(withdrawalId));
     const views = await this.pool.ask((source, name) => readVault(source, name, chain, ids));
-    if (views.length < chain.minAgreeing) return;
+    if (views.length < chain.minAgreeing) {
+      throw new TooFewEndpoints(
+        `${views.length} endpoints answered, and ${chain.minAgreeing} must agree`,
+      );
+    }
     const votes: SignedWithdrawalVote[] = [];
     for (const row of rows) {
       try {

@@ -47,10 +47,16 @@ export function createVenueBridge(
   watchReorgs(venue, log, metrics);
   measureBridge(metrics, venue, deposits, config);
   const hasAttestors = config.attestors.length > 0;
+  // They judge deposits alone, whatever the file says of signing.
+  const { attestors: members, chains: watched } = config;
   // Monotonic: a wall clock that is set forward must not make the venue unready.
   // Trading goes on without deposits: an old head, and a configuration that differs since `perpgate
   // configure`, are alerts, not reasons to send traders away.
-  const health = new AttestorHealth(config, () => performance.now(), "polls");
+  const health = new AttestorHealth(
+    { attestors: members, chains: watched },
+    () => performance.now(),
+    "polls",
+  );
   const chains = hasAttestors ? config.chains.map(({ chain }) => chain) : [];
   const report = observeBridge(log, metrics, chains);
   const attestors = new BridgeProcess({

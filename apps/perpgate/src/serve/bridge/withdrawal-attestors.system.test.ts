@@ -150,7 +150,8 @@ describe("what an attestor does not sign", () => {
       await paying.seal();
       const one = await paying.attestor(0);
       one.proxies[1].behaviour = "down";
-      await one.attestor.poll();
+      // A failed poll: an attestor that only keeps silent looks healthy.
+      await expect(one.attestor.poll()).rejects.toThrow("1 endpoints answered, and 2 must agree");
       expect((await paying.read(id)).votes).toEqual([]);
       const other = await paying.attestor(1);
       // This endpoint says that the vault is locked.
