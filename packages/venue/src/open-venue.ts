@@ -10,8 +10,8 @@ import { type Machine, REAL_MACHINE, WRITER_ID_BYTES } from "./machine.js";
 import { NotApplied } from "./pending-batches.js";
 import type { LogKey } from "./receipts/log-key.js";
 import { Promises } from "./receipts/promises.js";
-import type { ReceiptSigner } from "./receipts/receipt-batch.js";
 import { newReceiptKey, refuseOtherLogKey } from "./receipts/receipt-key.js";
+import type { ReceiptSigner } from "./receipts/receipt-signer.js";
 import { dataFolder } from "./recovery/data-folder.js";
 import { type OpenData, openData } from "./recovery/open-data.js";
 import { Rebuilder } from "./recovery/rebuilder.js";
@@ -209,6 +209,7 @@ async function openWithin(
     if (stream !== undefined && promises !== null) {
       stream.onAnnouncement = (text) => void promises.log.adopt(text);
     }
+    if (promises !== null) observers.add(promises);
     live.onBatchEnd = (end) => {
       promises?.receipts?.onBatchEnd();
       later.rebuilder?.onBatchEnd(end);

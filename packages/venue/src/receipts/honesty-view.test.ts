@@ -48,6 +48,34 @@ test("issued: right after a start it reads no more of the history than the recor
   expect([view.issued, view.record.sealed]).toEqual([orders, orders - 1]);
 });
 
+test("blocks that are sealed while it watches: counted as those that are read, and not read", async () => {
+  const driver = await openVenue();
+  const session = await driver.signIn(1);
+  await driver.tick();
+  await driver.order(session, 1, "long", 600_000, 10);
+  const { history } = driver.venue;
+  const view = newView(driver);
+  while (view.advance(0));
+  // In the middle of a block: that one is read.
+  const stop = driver.venue.observe(view);
+  await driver.order(session, 2, "long", 600_000, 10);
+  await driver.tick();
+  expect(view.record.sealed).toBe(0);
+  while (view.advance(0));
+  const read = vi.spyOn(history, "acksBetween");
+  for (let nonce = 3; nonce <= 8; nonce++) {
+    await driver.order(session, nonce, "long", 600_000, 10);
+    if (nonce % 2 === 0) await driver.tick();
+  }
+  expect([view.advance(0), read.mock.calls]).toEqual([false, []]);
+  stop();
+  const other = newView(driver);
+  while (other.advance(0));
+  const { throughBlock, record } = other;
+  expect(record.sealed).toBe(8);
+  expect({ ...view }).toMatchObject({ throughBlock, record });
+});
+
 test("requests while there is much to read: one slice in 20 ms, however many they are", async () => {
   const driver = await openVenue();
   for (let i = 0; i < 5; i++) {

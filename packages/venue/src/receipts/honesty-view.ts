@@ -1,12 +1,15 @@
 /**
  * The honesty record of a running venue. It reads the history block by block in short slices, so that a
- * long history delays nobody; until it has caught up, `throughBlock` says how far it is. At a damaged row
- * it ends there and the venue goes on, since the log has what was promised and `perpgate verify` names the row.
+ * long history delays nobody; until it has caught up, `throughBlock` says how far it is. From then on it
+ * counts what is applied. At a damaged row it ends there and the venue goes on, since the log has what
+ * was promised and `perpgate verify` names the row.
  */
-import { promisedBlock } from "../event-fields.js";
+import { EVENT } from "@perpgate/engine";
+import { eventWords, promisedBlock, SEALED } from "../event-fields.js";
 import type { AckRow } from "../history/ack-row.js";
 import type { History } from "../history/history.js";
 import { wordsOfBytes } from "../history/rows.js";
+import type { Applied } from "../replica.js";
 import { SILENT, type VenueLogger } from "../venue-options.js";
 import { HonestyRecord, MillisecondCounts } from "./honesty-record.js";
 
@@ -34,6 +37,9 @@ export class HonestyView {
   throughBlock = 0;
   /** What was read of the block after `throughBlock`; counted once it is complete. */
   private partOfBlock: AckRow[] = [];
+  /** Of the open block; whether all of them are here. */
+  private openAcks: { readonly timeMs: number; readonly expected: number }[] = [];
+  private isOpenWhole = false;
   private witnessed: number | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isDamaged = false;
@@ -58,6 +64,28 @@ export class HonestyView {
       false,
     );
     return isThrough ? sealed + blocks.openAcks : sealed;
+  }
+
+  /** Every command, once this has begun. */
+  onCommand({ events: { words, length }, timeMs }: Pick<Applied, "events" | "timeMs">): void {
+    for (let at = 0; at < length; at += eventWords(words[at]!)) {
+      const expected = promisedBlock(words, at);
+      if (expected !== undefined) this.openAcks.push({ timeMs, expected });
+      else if (words[at] === EVENT.BlockSealed) {
+        this.onSealed(words[at + SEALED.number]!, words[at + SEALED.timeMs]!);
+      }
+    }
+  }
+
+  private onSealed(number: number, timeMs: number): void {
+    const acks = this.openAcks;
+    const isNext = this.isOpenWhole && this.throughBlock === number - 1;
+    this.openAcks = [];
+    this.isOpenWhole = true;
+    // Of another one what it has is read.
+    if (!isNext || this.partOfBlock.length > 0) return;
+    for (const ack of acks) this.record.onSealed(ack.timeMs, ack.expected, number, timeMs);
+    this.throughBlock = number;
   }
 
   /** A checkpoint over `size` blocks was cosigned. */

@@ -6,6 +6,7 @@ import type { Honesty } from "@perpgate/protocol";
 import { hexFromBytes } from "@perpgate/protocol/core";
 import { type NoteKey, noteKeyText, TILE_HASHES } from "@perpgate/protocol/receipts";
 import type { DataFolder } from "../recovery/data-folder.js";
+import type { Applied } from "../replica.js";
 import { BlockTree } from "../tlog/block-tree.js";
 import { CheckpointStore } from "../tlog/checkpoint-store.js";
 import { PublishedNotes } from "../tlog/published-notes.js";
@@ -16,7 +17,7 @@ import { type PromiseOptions, SILENT, type VenueLogger } from "../venue-options.
 import { isOrder, sealedAck } from "../views/chain-view.js";
 import { HonestyView } from "./honesty-view.js";
 import { blockPath, orderProofText } from "./promise-proofs.js";
-import type { ReceiptSigner } from "./receipt-batch.js";
+import type { ReceiptSigner } from "./receipt-signer.js";
 import { type ReceiptSource, Receipts } from "./receipts.js";
 import { WithdrawalProofs } from "./withdrawal-proofs.js";
 
@@ -99,6 +100,11 @@ export class Promises {
     const receipts = options.issueReceipts === false ? null : new Receipts(source, receiptKey);
     const policy = policyText(keys, witnesses, options.required ?? 0);
     return new Promises(source, logKey.text, receipts, log, tree, honesty, successors, policy);
+  }
+
+  /** Every command, before the next one is applied. */
+  onCommand(applied: Applied): void {
+    this.honestyView.onCommand(applied);
   }
 
   get venueId(): string {

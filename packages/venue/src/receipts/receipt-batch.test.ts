@@ -7,10 +7,19 @@ import {
 } from "@perpgate/protocol/receipts";
 import { expect, test } from "vitest";
 import { leafHash, MerkleTree } from "../blocks/merkle.js";
-import { ed25519Key, signWith } from "./log-key.js";
 import { signBatch } from "./receipt-batch.js";
+import { openSslSigner, receiptSigner, sodiumSigner } from "./receipt-signer.js";
 
-const signer = { ...ed25519Key(randomBytes(32)), certificate: randomBytes(64) };
+const seed = randomBytes(32);
+const signer = receiptSigner(seed, () => randomBytes(64));
+
+test("libsodium makes the signatures that OpenSSL makes", () => {
+  const [sodium, openSsl] = [sodiumSigner()(seed), openSslSigner(seed)];
+  for (const length of [0, 1, 44, 1_000]) {
+    const message = randomBytes(length);
+    expect(sodium(message)).toEqual(openSsl(message));
+  }
+});
 
 /** Numbers that take one byte to eight. */
 function statementOf(i: number) {
@@ -35,7 +44,7 @@ test.each([1, 2, 3, 7, 16, 129, 300])(
     const tree = new MerkleTree();
     for (const leaf of leaves) tree.add(leaf);
     const root = rootOfLeafHashes(leaves.map((leaf) => leafHash(leaf)));
-    const signature = signWith(signer.privateKey, signedRoot(size, root));
+    const signature = openSslSigner(seed)(signedRoot(size, root));
     const expected = statements.map((statement, index) =>
       encodeReceipt({
         ...{ statement, index, size, path: tree.path(index), signature },

@@ -1,15 +1,7 @@
 /** Signs the statements of one batch: one tree, one signature, a receipt for each. */
-import type { KeyObject } from "node:crypto";
-import { sign } from "node:crypto";
 import { STATEMENT, signedRoot } from "@perpgate/protocol/receipts";
 import { bytesOf, type HashText, leafText, nodeText } from "../blocks/merkle.js";
-
-/** What every receipt of a key ends with, and what signs. */
-export interface ReceiptSigner {
-  readonly privateKey: KeyObject;
-  readonly publicKey: Uint8Array;
-  readonly certificate: Uint8Array;
-}
+import type { ReceiptSigner } from "./receipt-signer.js";
 
 const HASH_BYTES = 32;
 const VERSION = 1;
@@ -25,7 +17,7 @@ export function signBatch(statements: readonly Buffer[], signer: ReceiptSigner):
   const levels = treeLevels(statements.map(leafText));
   const root = bytesOf(levels.at(-1)![0]!);
   const size = statements.length;
-  const signature = sign(null, signedRoot(size, root), signer.privateKey);
+  const signature = signer.sign(signedRoot(size, root));
   const ending = Buffer.concat([signature, signer.publicKey, signer.certificate]);
   const { session, leafHash, timeMs, lastBlockHash } = STATEMENT;
   return statements.map((statement, index) => {

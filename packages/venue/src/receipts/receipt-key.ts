@@ -9,8 +9,8 @@ import { liveWriters } from "@perpgate/engine/reading";
 import { certifiedBytes } from "@perpgate/protocol/receipts";
 import type { Listing } from "../listing/listing.js";
 import { ConfigRefused } from "../venue-errors.js";
-import { ed25519Key, type LogKey, signWith } from "./log-key.js";
-import type { ReceiptSigner } from "./receipt-batch.js";
+import { type LogKey, signWith } from "./log-key.js";
+import { type ReceiptSigner, receiptSigner } from "./receipt-signer.js";
 import { verifyEd25519 } from "./verify-ed25519.js";
 
 /** The venue must have its Genesis. */
@@ -19,9 +19,9 @@ export function newReceiptKey(
   logKey: LogKey,
   random: (bytes: number) => Uint8Array = randomBytes,
 ): ReceiptSigner {
-  const key = ed25519Key(random(32));
-  const certified = certifiedBytes(venueIdOf(listing), key.publicKey);
-  return { ...key, certificate: signWith(logKey.privateKey, certified) };
+  return receiptSigner(random(32), (publicKey) =>
+    signWith(logKey.privateKey, certifiedBytes(venueIdOf(listing), publicKey)),
+  );
 }
 
 export function venueIdOf({ venueId }: Listing): Buffer {

@@ -13,8 +13,9 @@ import { ACKNOWLEDGED } from "../event-fields.js";
 import type { Applied } from "../replica.js";
 import { acknowledgedAt } from "../views/acknowledgement.js";
 import type { VenueSource } from "../views/venue-source.js";
-import { type ReceiptSigner, signBatch } from "./receipt-batch.js";
+import { signBatch } from "./receipt-batch.js";
 import { venueIdOf } from "./receipt-key.js";
+import type { ReceiptSigner } from "./receipt-signer.js";
 import { statementBufferAt } from "./statement-view.js";
 
 /** Called once, with the receipt in base64url, or with undefined if the venue stopped. */
