@@ -1,3 +1,10 @@
+export {
+  CertificateUnusable,
+  type Identity,
+  issueCertificate,
+  newAuthority,
+} from "./certificates.js";
+export { clientKeyOf } from "./client-key.js";
 export { FrameDecoder, FrameEncoder, FrameRefused } from "./codec.js";
 export {
   CoreLink,
@@ -27,5 +34,14 @@ export { type ReadinessProbe, refuseUnready } from "./readiness.js";
 export { errorOf, refusalOf } from "./refusal.js";
 export { RequestClock } from "./request-terms.js";
 export { MAX_TRADES, type PrivateUpdate } from "./stream-frames.js";
+export {
+  connectToRemoteCore,
+  type LinkIdentity,
+  listenForRemoteEdges,
+  type Place,
+  type RemoteEdge,
+  secureContextOf,
+  type TlsListener,
+} from "./tls-socket.js";
 export { type MemoryOptions, memoryTransport, type Receiver, type Transport } from "./transport.js";
 export { connectLater, connectToCore, type EdgeListener, listenForEdges } from "./unix-socket.js";

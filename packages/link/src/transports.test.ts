@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { FrameRefused } from "./codec.js";
 import type { Frame } from "./frames.js";
+import { newVenueCertificates } from "./testing/venue-certificates.js";
+import { connectToRemoteCore, listenForRemoteEdges, secureContextOf } from "./tls-socket.js";
 import { memoryTransport, type Receiver, type Transport } from "./transport.js";
 import { type Connect, connectLater, connectToCore, listenForEdges } from "./unix-socket.js";
 
@@ -22,6 +24,20 @@ async function unixSocket(): Promise<Ends> {
   const connectEdge = await connectToCore(folder);
   const connectCore = await promise;
   return { connectEdge, connectCore };
+}
+
+async function tlsSocket(): Promise<Ends> {
+  const { identityOf } = newVenueCertificates();
+  const { promise, resolve } = newPromise<Connect>();
+  const { port, close } = await listenForRemoteEdges(
+    { host: "127.0.0.1", port: 0 },
+    identityOf("server"),
+    { edge: resolve, refused: (_, reason) => expect.unreachable(reason) },
+  );
+  onTestFinished(close);
+  const context = secureContextOf(identityOf("client"));
+  const connectEdge = await connectToRemoteCore({ host: "127.0.0.1", port }, context);
+  return { connectEdge, connectCore: await promise };
 }
 
 /** The edge sends before it has reached the core. */
@@ -44,8 +60,9 @@ const TRANSPORTS: Readonly<Record<string, () => Ends | Promise<Ends>>> = {
   "coded memory": () => memoryTransport({ isCoded: true }),
   "Unix socket": unixSocket,
   "Unix socket, reached later": reachedLater,
+  "TLS socket": tlsSocket,
 };
-const CHECKED = ["coded memory", "Unix socket"];
+const CHECKED = ["coded memory", "Unix socket", "TLS socket"];
 
 /** Writes down what arrives; `until` resolves with it once it is as long. */
 class Recorder implements Receiver {

@@ -22,7 +22,7 @@ export interface EdgeListener {
 export const LINK_SOCKET = "link.sock";
 const PRIVATE_FILE = 0o600;
 const MAX_NAME_BYTES = process.platform === "linux" ? 107 : 103;
-const MAX_EDGES = 256;
+export const MAX_EDGES = 256;
 
 /** The caller holds the lock of the folder: a socket that is found there is a killed core's. */
 export async function listenForEdges(

@@ -3,8 +3,8 @@
  * three calls to a chain's RPC, which the operator pays for and which may take seconds.
  */
 
+import { clientKeyOf } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
-import { clientKeyOf } from "../limits/client-key.js";
 import { Limit, type Monotonic } from "../limits/limits.js";
 import type { Client } from "../request.js";
 

@@ -1,10 +1,10 @@
 /** The Fastify instance and the Node server under it: limits, request ids, log lines, draining. */
 
 import { createServer, type Server as HttpServer, type RequestListener } from "node:http";
+import { clientKeyOf } from "@perpgate/link";
 import { ApiError, POSITION_HEADER } from "@perpgate/protocol/core";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { Edge } from "../edge.js";
-import { clientKeyOf } from "../limits/client-key.js";
 import { roundedMs } from "./client.js";
 import { type ClientAddressOf, proxyTrustOf, type TrustedProxies } from "./client-address.js";
 import { errorSender, pathOf } from "./errors.js";

@@ -9,8 +9,8 @@
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { clientKeyOf } from "@perpgate/link";
 import { AddressReaders } from "../limits/address-readers.js";
-import { clientKeyOf } from "../limits/client-key.js";
 import { COST } from "../limits/costs.js";
 import {
   ConnectionPlaces,

@@ -8,6 +8,7 @@
  */
 
 import type { Notes } from "@perpgate/link";
+import { clientKeyOf } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import {
   type BucketRule,
@@ -16,7 +17,6 @@ import {
   TokenBuckets,
 } from "@perpgate/protocol/token-buckets";
 import type { HeaderSink } from "../request.js";
-import { clientKeyOf } from "./client-key.js";
 import type { LimitSettings } from "./limit-settings.js";
 
 /** Milliseconds of a clock that never steps back: a wall clock set back would lock clients out. */

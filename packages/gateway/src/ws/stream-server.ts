@@ -10,6 +10,7 @@
 
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
+import { clientKeyOf } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import type { Registry } from "prom-client";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
@@ -22,7 +23,6 @@ import { refuseUpgrade } from "../http/refuse-directly.js";
 import { SampledLog } from "../http/request-log.js";
 import { AddressReaders } from "../limits/address-readers.js";
 import { overBudget } from "../limits/charge-operation.js";
-import { clientKeyOf } from "../limits/client-key.js";
 import { COST } from "../limits/costs.js";
 import { SocketCounts } from "../metrics/socket-counts.js";
 import { CLOSE } from "./close-codes.js";

@@ -9,7 +9,7 @@ import { FrameDecoder, FrameEncoder } from "../codec.js";
 import { CoreLink, type CoreLinkOptions } from "../core-link.js";
 import { EdgeLink } from "../edge-link.js";
 import { type Frame, LINK_VERSION } from "../frames.js";
-import { connectToCore, LINK_SOCKET, listenForEdges } from "../unix-socket.js";
+import { type Connect, connectToCore, LINK_SOCKET, listenForEdges } from "../unix-socket.js";
 import { handlersWith, NO_NOTICES } from "./handlers.js";
 
 const STAMP = { epoch: 0, position: 0 };
@@ -29,25 +29,32 @@ export function newFolder(): string {
   return folder;
 }
 
+/** A core's end of a link that answers one request. */
+export function newCoreLink(
+  connectCore: Connect,
+  options: Partial<CoreLinkOptions> = {},
+): CoreLink {
+  return new CoreLink(connectCore, {
+    handlers: handlersWith({ tlogPolicy: () => FILE }),
+    notices: NO_NOTICES,
+    window: 1_000,
+    isReplicated: false,
+    position: () => 0,
+    timeMs: () => 0,
+    epoch: () => 0,
+    isLeading: () => true,
+    onFault: (error) => {
+      throw error;
+    },
+    ...options,
+  });
+}
+
 /** A core, and its links in the order of their edges. */
 export async function startCore(options: Partial<CoreLinkOptions> = {}, folder = newFolder()) {
   const links: CoreLink[] = [];
   const listener = await listenForEdges(folder, (connectCore) => {
-    const link = new CoreLink(connectCore, {
-      handlers: handlersWith({ tlogPolicy: () => FILE }),
-      notices: NO_NOTICES,
-      window: 1_000,
-      isReplicated: false,
-      position: () => 0,
-      timeMs: () => 0,
-      epoch: () => 0,
-      isLeading: () => true,
-      onFault: (error) => {
-        throw error;
-      },
-      ...options,
-    });
-    links.push(link);
+    links.push(newCoreLink(connectCore, options));
   });
   onTestFinished(async () => {
     for (const link of links) link.close();
