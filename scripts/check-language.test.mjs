@@ -20,6 +20,7 @@ test.each([
   ["two sentences", `${words(20)}. ${words(20)}.`],
   ["code in a fence", `\`\`\`\n${words(40)}\n\`\`\``],
   ["inline code, which is one word", `${words(29)} \`${words(9)}\`.`],
+  ["fields in a cell", `| a | ${words(20)}; ${words(20)} |`],
   ["a list of fields", `${Array(9).fill(words(4)).join(", ")}.`],
 ])("%s: accepted", (_, text) => {
   expect(longSentences("a.md", text)).toEqual([]);
