@@ -2,7 +2,7 @@
  * Signed, durable orders end to end, compared with a floor in the same run.
  *
  * Every order has its own nonce and signature and trades or rests in a real venue, which ticks, takes
- * snapshots and streams its book to a reader. What is compared alternates in short turns over open
+ * snapshots as often as by default and streams its book to a reader. What is compared alternates in short turns over open
  * connections, because the speed of a shared machine changes within seconds.
  */
 import { generateKeyPairSync } from "node:crypto";
@@ -27,6 +27,8 @@ const CONNECTIONS = 16;
 /** Enough that a paced order seldom queues behind another on its connection. */
 const PACED_CONNECTIONS = 64;
 const WARM_UP_ORDERS = 4_000;
+/** The default. */
+const SETTINGS = { snapshots: { everyMs: 300_000 } };
 /** Orders in flight on a socket that has several. */
 const SEVERAL = 4;
 const report = new Report("orders");
@@ -159,6 +161,6 @@ async function orders(floor: Floor, gateway: Gateway): Promise<void> {
 }
 
 await report.step("floor and gateway", () =>
-  withFloor((floor) => withGateway((gateway) => orders(floor, gateway))),
+  withFloor((floor) => withGateway((gateway) => orders(floor, gateway), SETTINGS)),
 );
 report.print(options.has("json"));

@@ -29,6 +29,11 @@ export interface SandboxOptions {
   readonly parameters?: Partial<VenueParameters>;
   /** Whether clients have a venue's request limits, by the machine's clock. Default: false. */
   readonly limits?: boolean;
+  /**
+   * A new or empty folder for the venue's data, which stay after `stop`: `perpgate verify` and `export`
+   * read them. Default: in memory where there is such a folder, and removed.
+   */
+  readonly folder?: string;
   /** 0, the default: any free one. */
   readonly port?: number;
   /** Port of the control API, for other programs and the page; 0: any free one. Default: none. */

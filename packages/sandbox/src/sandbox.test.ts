@@ -1,5 +1,7 @@
-import { readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openJournal } from "@perpgate/journal";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type SandboxOptions, type SandboxVenue, startVenue } from "./index.js";
 
@@ -16,6 +18,20 @@ const BUY = {
   margin: 1_000,
   leverage: 10,
 } as const;
+
+test("a folder keeps the log after the stop; one with files is refused", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "perpgate-kept-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const venue = await started({ folder });
+  await venue.advance("1s");
+  const { position } = venue;
+  await venue.stop();
+  const journal = await openJournal({ directory: join(folder, "journal"), verify: "all" });
+  await journal.close();
+  expect(position).toBeGreaterThan(0);
+  expect(journal.recovery.end.record).toBeGreaterThanOrEqual(position);
+  await expect(startVenue({ folder })).rejects.toThrow(`${folder} is not empty`);
+});
 
 describe("a venue in manual time", () => {
   test("a trader with funds buys, the price rises, the position gains", async () => {

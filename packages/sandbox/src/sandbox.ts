@@ -9,7 +9,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -67,6 +67,17 @@ const TICKS_PER_STEP = 64;
 /** One gives the venue the index, the next serves what it has caused, and then the quotes follow. */
 const TICKS_OF_A_PRICE = 2;
 
+function newFolder(): string {
+  return mkdtempSync(join(FOLDERS, "perpgate-sandbox-"));
+}
+
+/** A log that is continued would be another one for the same seed. */
+function emptyFolder(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  if (readdirSync(folder).length === 0) return folder;
+  throw new RangeError(`${folder} is not empty: a sandbox begins with a new log`);
+}
+
 interface ControlServer {
   readonly url: string;
   close(): Promise<void>;
@@ -76,7 +87,7 @@ type StartControl = (venue: SandboxVenue, port: number) => Promise<ControlServer
 
 export class SandboxVenue {
   private random: Seed;
-  private readonly folder = mkdtempSync(join(FOLDERS, "perpgate-sandbox-"));
+  private readonly folder: string;
   private readonly markets: SandboxMarkets;
   private readonly clients = new Set<PerpgateClient>();
   private readonly saved = new Set<SavedState>();
@@ -107,7 +118,8 @@ export class SandboxVenue {
   private isStopping = false;
 
   private constructor(private readonly options: SandboxOptions) {
-    const { seed = 1, start, time = "manual" } = options;
+    const { seed = 1, start, time = "manual", folder } = options;
+    this.folder = folder === undefined ? newFolder() : emptyFolder(folder);
     this.random = new Seed(seed);
     this.port = options.port ?? 0;
     const begins = start ?? (time === "manual" ? MANUAL_START_MS : Date.now());
@@ -318,7 +330,7 @@ export class SandboxVenue {
   save(): Promise<SavedVenue> {
     return this.exclusive(async () => {
       this.requireNoReplay();
-      const folder = mkdtempSync(join(FOLDERS, "perpgate-sandbox-saved-"));
+      const folder = newFolder();
       await this.parts.close();
       cpSync(this.folder, folder, { recursive: true });
       await this.open();
@@ -389,7 +401,7 @@ export class SandboxVenue {
     });
   }
 
-  /** Closes clients, sockets, port and folder. */
+  /** Closes clients, sockets and port; removes the data, unless a folder was given for them. */
   async stop(): Promise<void> {
     this.isStopping = true;
     this.clock?.stop();
@@ -399,7 +411,7 @@ export class SandboxVenue {
     await this.runs?.close();
     this.runs = undefined;
     for (const saved of [...this.saved]) saved.discard();
-    rmSync(this.folder, { recursive: true, force: true });
+    if (this.options.folder === undefined) rmSync(this.folder, { recursive: true, force: true });
   }
 
   [Symbol.asyncDispose](): Promise<void> {

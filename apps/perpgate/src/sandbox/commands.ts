@@ -15,7 +15,7 @@ export function addSandboxCommand(program: Command): void {
     usage: ["[--manual | --speed N] [--scenario NAME|FILE] [--market SYMBOL]… [options]"],
     about: `Runs a whole venue for tests: real REST and WebSocket, quotes around an index that moves only
 when you say so, and a control API for programs in any language (docs/sandbox.md). Everything is
-gone when it stops. Not for trading: anyone on this machine can move its time and prices.
+gone when it stops, unless --data keeps it. Not for trading: anyone on this machine can move its time and prices.
 
 Time goes with the clock, or faster with --speed. With --manual it stands still until the control
 API moves it; then the same seed and the same calls give the same log.`,
@@ -55,6 +55,7 @@ API moves it; then the same seed and the same calls give the same log.`,
       [],
     )
     .option("--grant <DOLLARS>", "for each new account (default: 10000)", amount("grant"))
+    .option("--data <DIR>", "a new folder that keeps the log, for `verify` and `export`")
     .option("--report <FILE>", "writes at the end what the run was worth, for `sandbox report`")
     .option("--json", "one line of JSON with the addresses, for programs")
     .action(exitWith(async (options) => (await import("./sandbox.js")).runSandbox(options)));

@@ -24,6 +24,7 @@ export interface SandboxCommandOptions {
   readonly market: readonly string[];
   readonly scenario?: string;
   readonly grant?: number;
+  readonly data?: string;
   readonly replay: readonly string[];
   readonly report?: string;
   readonly json?: boolean;
@@ -57,6 +58,7 @@ export async function runSandbox(options: SandboxCommandOptions): Promise<number
     ...(startMs === undefined ? {} : { start: startMs }),
     markets: options.market.length === 0 ? (markets ?? ["BTCUSD"]) : options.market.map(symbol),
     grant: options.grant ?? DEFAULT_GRANT,
+    ...(options.data === undefined ? {} : { folder: options.data }),
     port: options.port ?? DEFAULT_PORT,
     control: options.control ?? DEFAULT_CONTROL,
     page,
