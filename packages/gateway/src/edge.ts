@@ -3,7 +3,7 @@
  * knows, and the checks that need no state of the venue.
  */
 
-import type { EdgeLink } from "@perpgate/link";
+import type { CoreAccess } from "@perpgate/link";
 import { EdgeSessions } from "./auth/edge-sessions.js";
 import { SessionChanges } from "./auth/session-changes.js";
 import type { SignInRules, SignInServices } from "./auth/sign-in.js";
@@ -17,14 +17,14 @@ import { BookReads } from "./operations/book-reads.js";
 
 export interface EdgeOptions {
   /** Before its first frame arrives: the core may send notices immediately. */
-  readonly link: EdgeLink;
+  readonly link: CoreAccess;
   readonly limits: LimitSettings;
   readonly signIn: SignInRules;
   readonly services: SignInServices;
 }
 
 export class Edge implements LogProgress {
-  readonly link: EdgeLink;
+  readonly link: CoreAccess;
   readonly sessions: EdgeSessions;
   readonly signIns: SignIns;
   readonly changes: SessionChanges;

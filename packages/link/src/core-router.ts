@@ -9,8 +9,10 @@
  */
 
 import { ApiError } from "@perpgate/protocol/core";
-import { EdgeLink, type Outcome } from "./edge-link.js";
+import type { CoreAccess, LeadEvents, OnNotes, Outcome } from "./core-access.js";
+import { EdgeLink, requested } from "./edge-link.js";
 import {
+  type AnswerBodies,
   type CoreNotice,
   type EdgeNotice,
   isCommand,
@@ -30,8 +32,8 @@ export interface RoutedCore {
 }
 
 export interface RouterEvents {
-  /** Another core leads, the first one included: streams and presence begin again over it. */
-  switched(link: EdgeLink): void;
+  /** Another core leads, the first one included. */
+  switched(core: string): void;
   /** A core cannot be reached, or its link has ended; called once until it is reached again. */
   lost(core: string, reason: Error): void;
 }
@@ -41,7 +43,17 @@ const UNSENT_MS = 5_000;
 /** What was sent waits for its answer for as long, from when it was asked. */
 const UNANSWERED_MS = 10_000;
 const CHECK_MS = 100;
+/** Between two attempts to reach a core: doubled after each that failed. */
 const CONNECT_AGAIN_MS = 200;
+const LONGEST_PAUSE_MS = 2_000;
+/** Parts of a client's request that waits for a leader itself, as commands do. */
+const STEPS: ReadonlySet<RequestName> = new Set([
+  "getSession",
+  "prepareSignIn",
+  "prepareSessionChange",
+  "connectSession",
+  "disconnectSession",
+]);
 
 interface Waiting {
   readonly isCommand: boolean;
@@ -53,7 +65,7 @@ interface Waiting {
   refuse(error: Error): void;
 }
 
-export class CoreRouter {
+export class CoreRouter implements CoreAccess {
   /** The highest epoch, and of its cores the highest position, that any core has named. */
   epoch = 0;
   private shown = 0;
@@ -63,6 +75,14 @@ export class CoreRouter {
   private readonly lostCores = new Set<string>();
   private leading: EdgeLink | undefined;
   private handlers: Partial<NoticeHandlers> = {};
+  private readonly leads = new Set<LeadEvents>();
+  /** Resolves once the first core leads. */
+  readonly ready: Promise<void>;
+  /** Resolves once `close` was called. */
+  readonly closed: Promise<Error>;
+  private onReady: () => void = () => undefined;
+  private onClosed: (reason: Error) => void = () => undefined;
+  private wasReplicated = false;
   private readonly checks: NodeJS.Timeout;
   private isClosed = false;
 
@@ -73,6 +93,12 @@ export class CoreRouter {
     private readonly nowMs: () => number = () => performance.now(),
   ) {
     this.clock = new RequestClock(nowMs);
+    this.ready = new Promise((resolve) => {
+      this.onReady = resolve;
+    });
+    this.closed = new Promise((resolve) => {
+      this.onClosed = resolve;
+    });
     this.checks = setInterval(() => this.check(), CHECK_MS);
     for (const core of cores) void this.keepLinked(core);
   }
@@ -87,14 +113,27 @@ export class CoreRouter {
     return Math.max(this.shown, this.leading?.position ?? 0);
   }
 
+  get isReplicated(): boolean {
+    return this.leading?.isReplicated ?? this.wasReplicated;
+  }
+
   get inFlight(): number {
     return this.waiting.size;
+  }
+
+  /** As `EdgeLink.request`. */
+  request<N extends RequestName>(
+    name: N,
+    body: RequestBodies[N],
+    onNotes?: OnNotes,
+  ): Promise<AnswerBodies[N]> {
+    return requested(this, name, body, onNotes);
   }
 
   /** As `EdgeLink.ask`; `outcome` is called once, whichever core answers. */
   ask<N extends RequestName>(name: N, body: RequestBodies[N], outcome: Outcome<N>): void {
     if (this.isClosed) throw new ApiError("stopped", {});
-    if (this.leading === undefined && !isCommand(name)) throw this.lagging();
+    if (this.leading === undefined && !isCommand(name) && !STEPS.has(name)) throw this.lagging();
     let terms: RequestTerms | undefined;
     const waiting: Waiting = {
       isCommand: isCommand(name),
@@ -146,6 +185,15 @@ export class CoreRouter {
     for (const link of this.links.keys()) this.listen(link);
   }
 
+  onLead(events: LeadEvents): void {
+    this.leads.add(events);
+  }
+
+  /** Links to the core that leads anew: what is known of its state is wrong. */
+  drop(reason: string): void {
+    this.leading?.close(reason);
+  }
+
   /** Ends all links; requests in flight are refused. */
   close(reason = "the edge stops"): void {
     if (this.isClosed) return;
@@ -154,17 +202,22 @@ export class CoreRouter {
     this.leading = undefined;
     for (const waiting of [...this.waiting]) waiting.refuse(new ApiError("stopped", {}));
     for (const link of this.links.keys()) link.close(reason);
+    this.onClosed(new Error(reason));
   }
 
   private async keepLinked(core: RoutedCore): Promise<void> {
+    let pauseMs = CONNECT_AGAIN_MS;
     while (!this.isClosed) {
       try {
         const reason = await this.linked(core);
-        if (!this.isClosed) this.say(core.name, reason);
+        pauseMs = CONNECT_AGAIN_MS;
+        this.say(core.name, reason);
       } catch (error) {
         this.say(core.name, error instanceof Error ? error : new Error(String(error)));
       }
-      if (!this.isClosed) await new Promise((resolve) => setTimeout(resolve, CONNECT_AGAIN_MS));
+      if (this.isClosed) return;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * pauseMs);
     }
   }
 
@@ -174,10 +227,13 @@ export class CoreRouter {
     const link = new EdgeLink(connect, this.clock);
     if (this.isClosed) link.close();
     link.onRole = () => this.choose();
+    // Before its first frame: the core may send notices immediately.
+    this.listen(link);
     try {
       await link.ready;
       this.lostCores.delete(core.name);
       this.links.set(link, core.name);
+      // Those that were given meanwhile.
       this.listen(link);
       this.choose();
       return await link.closed;
@@ -203,11 +259,16 @@ export class CoreRouter {
     const found = [...this.links.keys()].find(
       (link) => link.isLeading && link.epoch === this.epoch,
     );
-    if (found === this.leading) return;
+    if (found === this.leading || this.isClosed) return;
+    const before = this.leading;
     this.shown = this.position;
+    this.wasReplicated = this.isReplicated;
     this.leading = found;
-    if (found === undefined || this.isClosed) return;
-    this.events.switched(found);
+    if (before !== undefined) for (const { lost } of this.leads) lost();
+    if (found === undefined) return;
+    this.events.switched(this.links.get(found) ?? "");
+    for (const { begun } of this.leads) begun();
+    this.onReady();
     for (const waiting of this.waiting) this.send(waiting, found);
   }
 

@@ -7,6 +7,7 @@
  */
 
 import { ApiError } from "@perpgate/protocol/core";
+import type { CoreAccess, LeadEvents, OnNotes, Outcome } from "./core-access.js";
 import {
   type AnswerBodies,
   type AnswerFrame,
@@ -32,16 +33,6 @@ import type { Receiver, Transport } from "./transport.js";
 /** Requests that the core has not read; more is refused. */
 const MAX_WAITING_BYTES = 1 << 26;
 
-/** Called with what the answer or the refusal says besides itself, before the promise settles. */
-export type OnNotes = (notes: Notes) => void;
-
-/** What becomes of a request: one of the two is called once, never within the call that asks. */
-export interface Outcome<N extends RequestName> {
-  answered(body: AnswerBodies[N], notes: Notes): void;
-  /** Without notes if the link has ended: the request may have been executed. */
-  refused(error: Error, notes: Notes | undefined): void;
-}
-
 /** Of a request that was sent before and has no answer. */
 export interface SentBefore {
   /** Those that it was sent with. */
@@ -53,7 +44,7 @@ interface Pending {
   refused(error: Error, notes: Notes | undefined): void;
 }
 
-export class EdgeLink implements Receiver {
+export class EdgeLink implements Receiver, CoreAccess {
   /** The last lead and position that the core has shown. */
   epoch = 0;
   position = 0;
@@ -123,18 +114,7 @@ export class EdgeLink implements Receiver {
     body: RequestBodies[N],
     onNotes?: OnNotes,
   ): Promise<AnswerBodies[N]> {
-    return new Promise((resolve, reject) => {
-      this.ask(name, body, {
-        answered: (answer, notes) => {
-          onNotes?.(notes);
-          resolve(answer);
-        },
-        refused: (error, notes) => {
-          if (notes !== undefined) onNotes?.(notes);
-          reject(error);
-        },
-      });
-    });
+    return requested(this, name, body, onNotes);
   }
 
   /**
@@ -180,6 +160,13 @@ export class EdgeLink implements Receiver {
   /** One handler for each notice, before the core is asked for it. It must not throw. */
   on<N extends CoreNotice>(handlers: NoticeHandlers<N>): void {
     this.handlers = { ...this.handlers, ...handlers };
+  }
+
+  /** No-op: its core leads as long as the link lasts. */
+  onLead(_events: LeadEvents): void {}
+
+  drop(reason: string): void {
+    this.close(reason);
   }
 
   /** Ends the link; requests in flight reject. */
@@ -277,6 +264,27 @@ export class EdgeLink implements Receiver {
     for (const each of pending) each.refused(new ApiError("stopped", {}), undefined);
     this.onClosed(reason);
   }
+}
+
+/** What `ask` says, as a promise. */
+export function requested<N extends RequestName>(
+  access: Pick<CoreAccess, "ask">,
+  name: N,
+  body: RequestBodies[N],
+  onNotes: OnNotes | undefined,
+): Promise<AnswerBodies[N]> {
+  return new Promise((resolve, reject) => {
+    access.ask(name, body, {
+      answered: (answer, notes) => {
+        onNotes?.(notes);
+        resolve(answer);
+      },
+      refused: (error, notes) => {
+        if (notes !== undefined) onNotes?.(notes);
+        reject(error);
+      },
+    });
+  });
 }
 
 function isAnswerTo<N extends RequestName>(frame: AnswerFrame, name: N): frame is AnswerFrame<N> {

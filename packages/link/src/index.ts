@@ -6,6 +6,7 @@ export {
 } from "./certificates.js";
 export { clientKeyOf } from "./client-key.js";
 export { FrameDecoder, FrameEncoder, FrameRefused } from "./codec.js";
+export type { CoreAccess, LeadEvents, OnNotes, Outcome } from "./core-access.js";
 export {
   CoreLink,
   type CoreLinkOptions,
@@ -16,7 +17,7 @@ export {
   type RequestHandlers,
 } from "./core-link.js";
 export { CoreRouter, type RoutedCore, type RouterEvents } from "./core-router.js";
-export { EdgeLink, type OnNotes, type Outcome, type SentBefore } from "./edge-link.js";
+export { EdgeLink, type SentBefore } from "./edge-link.js";
 export type {
   AnswerBodies,
   CoreNotice,
@@ -44,4 +45,4 @@ export {
   type TlsListener,
 } from "./tls-socket.js";
 export { type MemoryOptions, memoryTransport, type Receiver, type Transport } from "./transport.js";
-export { connectLater, connectToCore, type EdgeListener, listenForEdges } from "./unix-socket.js";
+export { connectToCore, type EdgeListener, listenForEdges } from "./unix-socket.js";

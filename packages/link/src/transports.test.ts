@@ -8,7 +8,7 @@ import type { Frame } from "./frames.js";
 import { newVenueCertificates } from "./testing/venue-certificates.js";
 import { connectToRemoteCore, listenForRemoteEdges, secureContextOf } from "./tls-socket.js";
 import { memoryTransport, type Receiver, type Transport } from "./transport.js";
-import { type Connect, connectLater, connectToCore, listenForEdges } from "./unix-socket.js";
+import { type Connect, connectToCore, listenForEdges } from "./unix-socket.js";
 
 interface Ends {
   readonly connectEdge: Connect;
@@ -40,13 +40,6 @@ async function tlsSocket(): Promise<Ends> {
   return { connectEdge, connectCore: await promise };
 }
 
-/** The edge sends before it has reached the core. */
-async function reachedLater(): Promise<Ends> {
-  const { connectEdge, connectCore } = await unixSocket();
-  const later = new Promise<Connect>((resolve) => setImmediate(() => resolve(connectEdge)));
-  return { connectEdge: connectLater(later), connectCore };
-}
-
 function newPromise<T>() {
   let resolve: (value: T) => void = () => undefined;
   const promise = new Promise<T>((done) => {
@@ -59,7 +52,6 @@ const TRANSPORTS: Readonly<Record<string, () => Ends | Promise<Ends>>> = {
   memory: () => memoryTransport(),
   "coded memory": () => memoryTransport({ isCoded: true }),
   "Unix socket": unixSocket,
-  "Unix socket, reached later": reachedLater,
   "TLS socket": tlsSocket,
 };
 const CHECKED = ["coded memory", "Unix socket", "TLS socket"];
@@ -206,13 +198,3 @@ test.each(CHECKED)(
     expect(received.core.frames).toEqual([ask(1)]);
   },
 );
-
-test("a core that cannot be reached: the link ends with the reason, once", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "perpgate-link-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const edge = new Recorder();
-  const transport = connectLater(connectToCore(folder))(edge);
-  await edge.until(() => edge.ends.length > 0);
-  transport.end();
-  expect(edge.ends).toEqual([expect.objectContaining({ code: "ENOENT" })]);
-});

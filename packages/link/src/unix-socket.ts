@@ -8,7 +8,6 @@
 import { chmodSync, closeSync, openSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import type { Frame } from "./frames.js";
 import { SocketTransport } from "./socket-transport.js";
 import type { Receiver, Transport } from "./transport.js";
 
@@ -71,36 +70,6 @@ export async function connectToCore(folder: string): Promise<Connect> {
   } finally {
     place.release();
   }
-}
-
-/** Frames that are sent before the core is reached wait for it. The link ends if it cannot be reached. */
-export function connectLater(connecting: Promise<Connect>): Connect {
-  return (receiver) => {
-    const waiting: Frame[] = [];
-    let transport: Transport | undefined;
-    let hasEnded = false;
-    connecting.then(
-      (connect) => {
-        transport = connect(receiver);
-        for (const frame of waiting) transport.send(frame);
-        if (hasEnded) transport.end();
-      },
-      (error: Error) => receiver.ended(error),
-    );
-    return {
-      get waitingBytes() {
-        return transport?.waitingBytes ?? 0;
-      },
-      send: (frame) => {
-        if (transport !== undefined) transport.send(frame);
-        else if (!hasEnded) waiting.push(frame);
-      },
-      end: () => {
-        hasEnded = true;
-        transport?.end();
-      },
-    };
-  };
 }
 
 /** A name of the socket that is short enough, until it is released. */

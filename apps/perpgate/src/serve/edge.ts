@@ -11,7 +11,7 @@ import {
   RpcContractWallets,
   StreamServer,
 } from "@perpgate/gateway";
-import { connectLater, connectToCore, EdgeLink } from "@perpgate/link";
+import { CoreRouter, type ReadinessProbe, type RoutedCore } from "@perpgate/link";
 import type { Logger } from "pino";
 import { watchHeap } from "./exit/heap-watch.js";
 import { guidesFolder, packageFilesFolder } from "./page-folder.js";
@@ -22,26 +22,23 @@ import { measureEdgeQueues } from "./queue-metrics.js";
 import { rpcAddressesOf } from "./sign-in-settings.js";
 
 export interface EdgeSettings extends EdgeData {
-  /** Of the core, once that is ready. */
-  readonly folder: Promise<string>;
+  readonly cores: readonly RoutedCore[];
 }
 
 export interface RunningEdge {
   readonly url: string;
   readonly log: Logger;
-  /** Resolves with the reason. */
-  readonly linkEnded: Promise<Error>;
   /** The metrics of this process. */
   readonly metrics: () => Promise<string>;
   /** Answers the requests in flight, within the settings' time. */
   drain(): Promise<void>;
-  /** The same within another time. */
+  /** No core is left: refuses what has no answer, within this time. */
   cut(graceMs: number): Promise<void>;
 }
 
 /** `page` collects the metrics of all processes of the venue; `onFull` ends this one, whose heap is full. */
 export async function startEdge(
-  { name, settings, version, signIn, nonceKey, page, folder }: EdgeSettings,
+  { name, settings, version, signIn, nonceKey, page, cores }: EdgeSettings,
   metricsPage: () => Promise<Buffer>,
   onFull: (error: Error) => void,
 ): Promise<RunningEdge> {
@@ -50,7 +47,10 @@ export async function startEdge(
   const nonces = new NonceIssuer(nonceKey);
   const { limits } = settings;
   const contracts = new RpcContractWallets(rpcAddressesOf(settings));
-  const link = new EdgeLink(connectLater(folder.then(connectToCore)));
+  const link = new CoreRouter(cores, {
+    switched: (core) => log.info({ core }, "linked to the core that leads"),
+    lost: (core, { message }) => log.warn({ core, reason: message }, "a link to a core has ended"),
+  });
   const edge = new Edge({ link, limits, signIn, services: { nonces, contracts } });
   const streams = new StreamServer({
     edge,
@@ -79,7 +79,7 @@ export async function startEdge(
     addressLimits: new AddressLimits(limits),
     clientLimits: limits,
     edge,
-    readiness: [],
+    readiness: [linkProbe(link)],
     streams,
   });
   await link.ready;
@@ -89,16 +89,24 @@ export async function startEdge(
     .catch((error: unknown) => {
       throw mainPortError(settings, error);
     });
-  const cut = async (graceMs: number): Promise<void> => {
-    await gateway.drain(graceMs);
-    link.close();
-  };
   return {
     url,
     log,
-    linkEnded: link.closed,
     metrics: () => metrics.metrics(),
-    drain: () => cut(settings.http.drainGraceMs),
-    cut,
+    drain: async () => {
+      await gateway.drain(settings.http.drainGraceMs);
+      link.close();
+    },
+    cut: async (graceMs) => {
+      link.close("the core has ended");
+      await gateway.drain(graceMs);
+    },
+  };
+}
+
+function linkProbe(router: CoreRouter): ReadinessProbe {
+  return {
+    name: "link",
+    notReadyReason: () => (router.leader === undefined ? "no core leads" : undefined),
   };
 }

@@ -6,7 +6,7 @@
  * again by its number, and refuses what was judged with an older key.
  */
 
-import type { EdgeLink } from "@perpgate/link";
+import type { CoreAccess } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import { LRUCache } from "lru-cache";
 import { type SessionKey, sessionKeyOfRaw } from "./session-key.js";
@@ -37,7 +37,7 @@ export class EdgeSessions {
   private readonly loading = new Map<number, Promise<EdgeSession | undefined>>();
   private readonly endings = new Set<(session: number) => void>();
 
-  constructor(private readonly link: EdgeLink) {
+  constructor(private readonly link: CoreAccess) {
     link.on({
       sessionChanged: ({ session, publicKey }) => {
         const known = this.kept.get(session);
@@ -48,6 +48,12 @@ export class EdgeSessions {
         this.kept.delete(session);
         for (const onEnded of this.endings) onEnded(session);
       },
+    });
+    link.onLead({
+      // Until then they serve requests that wait for the next core, which checks them itself.
+      lost: () => undefined,
+      // What was changed or ended meanwhile is not known.
+      begun: () => this.kept.clear(),
     });
   }
 

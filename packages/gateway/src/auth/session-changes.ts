@@ -7,7 +7,7 @@
  * rotated elsewhere.
  */
 
-import type { EdgeLink, OnNotes } from "@perpgate/link";
+import type { CoreAccess, OnNotes } from "@perpgate/link";
 import type { EndedSession, EndedSessions, RotateBody, RotatedSession } from "@perpgate/protocol";
 import { ApiError, endSessionText, hexFromBytes } from "@perpgate/protocol/core";
 import { signedCost } from "../limits/costs.js";
@@ -20,7 +20,7 @@ import { proveKey } from "./sign-in.js";
 import type { SignatureCheck } from "./signature-check.js";
 
 export interface SignedServices {
-  readonly link: EdgeLink;
+  readonly link: CoreAccess;
   readonly sessions: EdgeSessions;
   readonly signatures: SignatureCheck;
   /** By session: signatures that do not verify, past which none is checked. */

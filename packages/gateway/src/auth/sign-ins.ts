@@ -1,6 +1,6 @@
 /** Signing in: the checks of the edge around those of the core. */
 
-import type { EdgeLink } from "@perpgate/link";
+import type { CoreAccess } from "@perpgate/link";
 import type { SessionToken, SignInBody } from "@perpgate/protocol";
 import { ApiError, bindsSessionKey } from "@perpgate/protocol/core";
 import type { NewAccountLimit } from "../limits/limits.js";
@@ -15,7 +15,7 @@ export class SignIns {
   private readonly contractChecks = new ContractChecks();
 
   constructor(
-    private readonly link: EdgeLink,
+    private readonly link: CoreAccess,
     private readonly sessions: EdgeSessions,
     private readonly rules: SignInRules,
     private readonly services: SignInServices,

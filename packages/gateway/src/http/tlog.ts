@@ -4,7 +4,7 @@
  * changes once it is served, so anyone may cache it for ever.
  */
 
-import type { AnswerBodies, EdgeLink } from "@perpgate/link";
+import type { AnswerBodies, CoreAccess } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import { parseTilePath } from "@perpgate/protocol/receipts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -20,7 +20,7 @@ const FOR_EVER = "public, max-age=31536000, immutable";
 const COST_MICROS = 500;
 
 export interface TlogOptions {
-  readonly link: EdgeLink;
+  readonly link: CoreAccess;
   readonly addressLimits: AddressLimits;
   readonly budgets: CostBudgets;
 }

@@ -5,7 +5,7 @@
  * however many clients read a book, the core is asked at most once a turn for each depth.
  */
 
-import type { EdgeLink } from "@perpgate/link";
+import type { CoreAccess } from "@perpgate/link";
 import type { Book } from "@perpgate/protocol";
 import type { getBook, ParamsOf, QueryOf } from "@perpgate/protocol/operations";
 
@@ -15,7 +15,7 @@ type Query = QueryOf<typeof getBook>;
 export class BookReads {
   private readonly turn = new Map<string, Promise<string>>();
 
-  constructor(private readonly link: Pick<EdgeLink, "request">) {}
+  constructor(private readonly link: Pick<CoreAccess, "request">) {}
 
   /** As one client asks; the text is shared. */
   text(params: Params, query: Query): Promise<string> {

@@ -3,7 +3,7 @@
  * request, type the handler and serialise its result.
  */
 
-import type { EdgeLink, OnNotes } from "@perpgate/link";
+import type { CoreAccess, OnNotes } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import type { BodyOf, Operation, ParamsOf, QueryOf, ResultOf } from "@perpgate/protocol/operations";
 import type { EdgeSession } from "../auth/edge-sessions.js";
@@ -74,7 +74,7 @@ export function handle<O extends Operation & { readonly needsVenue: false }>(
 /** Binds an operation that the core answers; it fails with `venue_unavailable` while none is linked. */
 export function handleByLink<O extends Operation>(
   operation: O,
-  run: (call: Call<O>, link: EdgeLink, context: GatewayContext) => Promise<Result<O>>,
+  run: (call: Call<O>, link: CoreAccess, context: GatewayContext) => Promise<Result<O>>,
 ): Handler {
   const decode = decoderOf(operation);
   return {
@@ -89,7 +89,7 @@ export function handleByLink<O extends Operation>(
 /** How the core is asked for a session, and what to do with the notes of its answer. */
 export interface Asking {
   readonly edge: Edge;
-  readonly link: EdgeLink;
+  readonly link: CoreAccess;
   readonly session: number;
   readonly known: EdgeSession;
   readonly onNotes: OnNotes;

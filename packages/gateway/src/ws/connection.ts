@@ -342,6 +342,11 @@ export class Connection implements Reader, PieceReader {
     this.socket.close(code, reason);
   }
 
+  endSubscriptions(): void {
+    for (const subscription of this.subscriptions.values()) subscription.end();
+    this.subscriptions.clear();
+  }
+
   /** Closes once every call in flight is answered. */
   closeWhenAnswered(reason: CloseReason): void {
     this.isStopping = true;
@@ -425,8 +430,7 @@ export class Connection implements Reader, PieceReader {
   }
 
   private endAll(): void {
-    for (const subscription of this.subscriptions.values()) subscription.end();
-    this.subscriptions.clear();
+    this.endSubscriptions();
     this.onRoom();
   }
 }

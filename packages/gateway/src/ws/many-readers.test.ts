@@ -1,5 +1,6 @@
 /** What readers of a public stream cost the core: the same, however many they are. */
 
+import { EdgeLink } from "@perpgate/link";
 import { expect, test, vi } from "vitest";
 import { runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
@@ -15,7 +16,7 @@ test("1,000 readers of a book: the core sends each change once, and is asked for
   });
   await at.setIndex("BTCUSD", 65_000);
   const trader = await Trader.enter(at);
-  const received = vi.spyOn(at.edge.link, "receive");
+  const received = vi.spyOn(EdgeLink.prototype, "receive");
   const asked = vi.spyOn(at.edge.link, "ask");
   const told = vi.spyOn(at.edge.link, "notify");
   const read = async () => {

@@ -8,7 +8,7 @@
  * `leave` tells the core again. If the link ends, the core counts all sessions of this edge as gone.
  */
 
-import type { EdgeLink } from "@perpgate/link";
+import type { CoreAccess } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import { TokenBuckets } from "@perpgate/protocol/token-buckets";
 import type { EdgeSessions } from "../auth/edge-sessions.js";
@@ -29,6 +29,7 @@ interface Bound {
   readonly sockets: Set<Connection>;
   /** Resolves once the log has the session as connected here. */
   readonly connected: Promise<void>;
+  isTaken: boolean;
 }
 
 export class SessionSockets {
@@ -38,7 +39,7 @@ export class SessionSockets {
   private readonly pending = new Set<Promise<void>>();
 
   constructor(
-    private readonly link: EdgeLink,
+    private readonly link: CoreAccess,
     private readonly sessions: EdgeSessions,
     private readonly onFault: (error: unknown) => void,
   ) {
@@ -106,6 +107,22 @@ export class SessionSockets {
     inPieces(connections, (connection) => connection.close(CLOSE.stopping));
   }
 
+  /**
+   * Without their core: its log keeps the connections for a while, for clients to come back. Takes the
+   * sessions from all sockets, which are the caller's to close. A session whose first socket the log may
+   * still take in the next lead has none here.
+   */
+  unbindAll(): void {
+    for (const [session, bound] of this.bound) {
+      this.unbind(session, bound);
+      if (bound.isTaken) continue;
+      const gone = bound.connected.then(async () => {
+        if (!this.bound.has(session)) await this.disconnect(session, false);
+      });
+      this.track(gone);
+    }
+  }
+
   /** Takes the session from sockets that the log does not have: what they still send needs a token. */
   private unbind(session: number, bound: Bound): Connection[] {
     if (this.bound.get(session) === bound) this.bound.delete(session);
@@ -131,8 +148,14 @@ export class SessionSockets {
 
   private connect(session: number): Bound {
     const connected = this.link.request("connectSession", { session }).then(() => undefined);
-    const bound = { sockets: new Set<Connection>(), connected };
+    const bound = { sockets: new Set<Connection>(), connected, isTaken: false };
     this.bound.set(session, bound);
+    void connected.then(
+      () => {
+        bound.isTaken = true;
+      },
+      () => undefined,
+    );
     this.track(
       connected.catch((error: unknown) => {
         // The log does not contain the command: the clients reconnect and it is submitted again.

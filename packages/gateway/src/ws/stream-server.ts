@@ -89,6 +89,7 @@ export class StreamServer {
     const onFault = (error: unknown): void => log.error({ err: error }, "a stream failed");
     this.hub = new StreamHub({ link, seq, onFault, release });
     void link.closed.then(() => this.closeAll());
+    link.onLead({ lost: () => this.beginAgain(), begun: () => undefined });
     const options: ServerOptions & FragmentLimits = {
       noServer: true,
       clientTracking: false,
@@ -187,6 +188,16 @@ export class StreamServer {
     this.hub.stop();
     await this.closeAll();
     await this.sessions.settled();
+  }
+
+  /** The streams of all sockets have a gap: they close, and clients resume over new ones. */
+  private beginAgain(): void {
+    this.sessions.unbindAll();
+    for (const connection of this.connections) {
+      connection.endSubscriptions();
+      connection.isStopping = true;
+    }
+    inPieces([...this.connections], (connection) => connection.closeWhenAnswered(CLOSE.stopping));
   }
 
   /** Closes sockets once their calls in flight are answered; resolves once they are closed. */

@@ -1,9 +1,9 @@
 /**
- * An edge's process: HTTP, sockets and the page, over a link to the core, started by the supervisor. It
- * ends with the supervisor or the link, and is started again: what it knows of sessions and streams
- * belongs to the link.
+ * An edge's process: HTTP, sockets and the page, over links to cores, started by the supervisor. It ends
+ * with the supervisor, and when that says that the core has ended.
  */
 
+import { connectToCore, type RoutedCore } from "@perpgate/link";
 import { StartError } from "../../cli/start-error.js";
 import type { RunningEdge } from "../edge.js";
 import { writeError } from "../exit/write-error.js";
@@ -39,6 +39,9 @@ class EdgeProcess {
       case "connect":
         this.onFolder(message.folder);
         return;
+      case "coreEnded":
+        if (!this.isEnding) this.end();
+        return;
       case "ping":
         this.send({ kind: "pong" });
         return;
@@ -57,16 +60,16 @@ class EdgeProcess {
   private async run(): Promise<void> {
     const { startEdge } = await loaded;
     const edge = await startEdge(
-      { ...this.data, folder: this.folder },
+      { ...this.data, cores: [this.ownCore] },
       () => this.page(),
       (error) => this.fail(error),
     );
     this.running = edge;
     this.send({ kind: "listening", url: edge.url });
-    const reason = await edge.linkEnded;
-    if (this.isEnding) return;
-    edge.log.info({ reason: reason.message }, "the link to the core has ended");
-    this.end();
+  }
+
+  private get ownCore(): RoutedCore {
+    return { name: "core", connect: () => this.folder.then(connectToCore) };
   }
 
   /** The metrics of all processes. */

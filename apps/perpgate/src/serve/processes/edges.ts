@@ -89,11 +89,14 @@ export class Edges {
     await Promise.all(all.map(({ process }) => process.endedWithin(withinMs)));
   }
 
-  /** Resolves once all have ended, which follows from the end of their core. */
-  async ended(withinMs: number): Promise<void> {
+  /** Their core has ended: resolves once all have refused what is left, and ended. */
+  async coreEnded(withinMs: number): Promise<void> {
     this.beginStop();
     const all = [...this.edges.values()];
-    for (const { process, isListening } of all) if (!isListening) process.kill();
+    for (const { process, isListening } of all) {
+      if (isListening) process.send({ kind: "coreEnded" });
+      else process.kill();
+    }
     await Promise.all(all.map(({ process }) => process.endedWithin(withinMs)));
   }
 

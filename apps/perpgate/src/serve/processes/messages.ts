@@ -62,6 +62,7 @@ export type ToEdge =
   | MetricsRequest
   /** The core that listens in this folder is ready. */
   | { readonly kind: "connect"; readonly folder: string }
+  | { readonly kind: "coreEnded" }
   | { readonly kind: "ping" }
   | { readonly kind: "stop" }
   /** The metrics of all processes, as asked for. */

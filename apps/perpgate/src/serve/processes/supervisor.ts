@@ -126,7 +126,7 @@ export class Supervisor {
   }
 
   private async onCoreEnd(ending: Ending): Promise<void> {
-    await this.edges.ended(FAILURE_MS);
+    await this.edges.coreEnded(FAILURE_MS);
     if (this.failedWith !== undefined) process.exit(this.failedWith);
     const { code, signal } = this.isStartStopped(ending) ? { code: 0, signal: null } : ending;
     if (signal !== null) endBy(signal);

@@ -6,7 +6,7 @@
  * in the period, `nextTime` is the newest one before it; without it there is nothing older.
  */
 
-import type { EdgeLink } from "@perpgate/link";
+import type { CoreAccess } from "@perpgate/link";
 import type { Candle, CandlesQuery, Resolution } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import { plainSymbol, resolutionNamed } from "./symbols.js";
@@ -29,7 +29,7 @@ export function feedError(errmsg: string): object {
   return { s: "error", errmsg };
 }
 
-export async function history(link: EdgeLink, query: FeedQuery): Promise<object> {
+export async function history(link: CoreAccess, query: FeedQuery): Promise<object> {
   const asked = readQuery(query);
   if (typeof asked === "string") return feedError(asked);
   try {
@@ -65,7 +65,7 @@ function millisOf(seconds: string): number {
   return Math.min(Math.max(Number(seconds) * 1_000, 0), Number.MAX_SAFE_INTEGER);
 }
 
-async function bars(link: EdgeLink, asked: HistoryQuery): Promise<object> {
+async function bars(link: CoreAccess, asked: HistoryQuery): Promise<object> {
   const { symbol, resolution, fromMs, toMs, countback } = asked;
   const limit = Math.min(countback ?? MAX_BARS, MAX_BARS);
   const from = countback === undefined ? { from: fromMs } : {};
@@ -76,7 +76,7 @@ async function bars(link: EdgeLink, asked: HistoryQuery): Promise<object> {
 }
 
 async function candlesOf(
-  link: EdgeLink,
+  link: CoreAccess,
   symbol: string,
   page: Omit<CandlesQuery, "price">,
 ): Promise<Candle[]> {

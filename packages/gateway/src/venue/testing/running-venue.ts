@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { EdgeLink, memoryTransport } from "@perpgate/link";
+import { type CoreLink, CoreRouter, EdgeLink, memoryTransport } from "@perpgate/link";
 import { DEFAULT_MARKETS, stepOf, toSteps } from "@perpgate/protocol";
 import {
   type Attestation,
@@ -75,6 +75,8 @@ export interface VenueChanges {
   readonly server?: Pick<GatewayChanges, "trustProxy" | "origins" | "udf" | "monotonic">;
   readonly http?: GatewayChanges["limits"];
   readonly metrics?: GatewayChanges["metrics"];
+  /** The edge has a router, and links again to the core. */
+  readonly isRouted?: boolean;
   /** Holds orders on their way to the core. */
   readonly held?: HeldOrders;
   /** Keys of the attestors, and the intake of their votes. */
@@ -92,6 +94,9 @@ export interface RunningVenue extends RunningGateway {
   readonly directory: string;
   readonly nonces: NonceIssuer;
   readonly streams: StreamServer;
+  /** Ends all links to the core. An edge with a router links again, once `join` was called. */
+  cut(): void;
+  join(): void;
   /** A further link to the core, as another edge has. `over`: what its frames pass on their way. */
   connect(over?: Over): Promise<EdgeLink>;
   /** What failed inside the streams. */
@@ -153,12 +158,24 @@ export async function runVenue(
     },
   });
   const { held } = changes;
+  const links: CoreLink[] = [];
   const connect = (over: Over = (connectEdge) => held?.before(connectEdge) ?? connectEdge) => {
     const transport = memoryTransport({ isCoded: process.env.PERPGATE_CODED_LINK === "1" });
-    core.connect(transport.connectCore);
-    return new EdgeLink(over(transport.connectEdge));
+    links.push(core.connect(transport.connectCore));
+    return over(transport.connectEdge);
   };
-  const link = connect();
+  let isCut = false;
+  const reconnect = async (): Promise<Connect> => {
+    if (isCut) throw new Error("cut");
+    return connect();
+  };
+  const link =
+    changes.isRouted === true
+      ? new CoreRouter([{ name: "core", connect: reconnect }], {
+          switched: () => undefined,
+          lost: () => undefined,
+        })
+      : new EdgeLink(connect());
   const edge = new Edge({
     link,
     limits,
@@ -219,6 +236,7 @@ export async function runVenue(
   };
   const stop = async () => {
     await gateway.gateway.drain(50);
+    link.close();
     core.stop();
     await venue.close();
   };
@@ -232,7 +250,7 @@ export async function runVenue(
     nonces,
     streams,
     connect: async (over) => {
-      const other = connect(over);
+      const other = new EdgeLink(connect(over));
       other.on({ sessionChanged: () => undefined, sessionEnded: () => undefined });
       await other.ready;
       return other;
@@ -244,6 +262,13 @@ export async function runVenue(
     execute,
     setIndex,
     stop,
+    join: () => {
+      isCut = false;
+    },
+    cut: () => {
+      isCut = true;
+      for (const each of links.splice(0)) each.close("cut");
+    },
     skip: (ms) => {
       time.nowMs += ms;
     },

@@ -11,7 +11,7 @@
  * miss it are closed before any later frame is sent, and resume from the last seq they have.
  */
 
-import type { AnswerBodies, EdgeLink, NoticeBodies, PrivateUpdate } from "@perpgate/link";
+import type { AnswerBodies, CoreAccess, NoticeBodies, PrivateUpdate } from "@perpgate/link";
 import type { PrivateStream } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import { AddressChecksums, withChecksums } from "../../operations/address-checksums.js";
@@ -58,7 +58,7 @@ export class AccountFeed {
   private readonly reads: StreamReads;
 
   constructor(
-    private readonly link: EdgeLink,
+    private readonly link: CoreAccess,
     private readonly onFault: (error: unknown) => void,
   ) {
     this.reads = new StreamReads(link, {
@@ -180,7 +180,10 @@ export class AccountFeed {
     // The core has reported what failed there.
     if (code === undefined) this.onFault(error);
     if (code === "invalid_token") this.close([reader], CLOSE.sessionEnded);
-    else this.close([reader], code === "stopped" ? CLOSE.stopping : CLOSE.internalError);
+    else {
+      const isWithoutCore = code === "stopped" || code === "lagging";
+      this.close([reader], isWithoutCore ? CLOSE.stopping : CLOSE.internalError);
+    }
   }
 
   private goLive(reader: AccountReader): void {

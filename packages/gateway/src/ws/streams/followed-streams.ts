@@ -3,7 +3,7 @@
  * they have read, so that readers who come and go cost the core nothing.
  */
 
-import type { EdgeLink } from "@perpgate/link";
+import type { CoreAccess } from "@perpgate/link";
 
 /** The core sends a stream for so long after its last reader has left. */
 const LINGER_MS = 10_000;
@@ -18,7 +18,7 @@ export class FollowedStreams {
   private readonly streams = new Map<string, Followed>();
 
   constructor(
-    private readonly link: Pick<EdgeLink, "notify">,
+    private readonly link: Pick<CoreAccess, "notify">,
     /** What the edge has of the stream is out of date from now on. */
     private readonly onUnfollowed: (stream: string) => void,
   ) {}
@@ -38,6 +38,16 @@ export class FollowedStreams {
       if (followed.readers > 0) return;
       followed.timer = setTimeout(() => this.unfollow(stream), LINGER_MS).unref();
     };
+  }
+
+  /** No core sends them. */
+  forgetAll(): void {
+    for (const stream of this.streams.keys()) this.onUnfollowed(stream);
+  }
+
+  /** To a core that has not been asked yet. */
+  followAll(): void {
+    for (const stream of this.streams.keys()) this.link.notify("follow", { stream });
   }
 
   stop(): void {

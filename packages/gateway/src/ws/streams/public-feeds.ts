@@ -3,7 +3,7 @@
  * core sends to this edge.
  */
 
-import type { EdgeLink, NoticeBodies } from "@perpgate/link";
+import type { CoreAccess, NoticeBodies } from "@perpgate/link";
 import type { GlobalStream, StreamName } from "@perpgate/protocol";
 import { formatStreamName, RESOLUTIONS } from "@perpgate/protocol/core";
 import type { Connection } from "../connection.js";
@@ -43,11 +43,11 @@ export class PublicFeeds {
   private statusNow: NoticeBodies["status"]["status"] | undefined;
   private onListed: () => void = () => undefined;
 
-  constructor(link: EdgeLink, onFault: (error: unknown) => void, release: string) {
+  constructor(link: CoreAccess, onFault: (error: unknown) => void, release: string) {
     const onRoundFault = (error: unknown): void => {
       onFault(error);
       // No book is better for a trader than a wrong one.
-      if (error instanceof BookDiffers) link.close(error.message);
+      if (error instanceof BookDiffers) link.drop(error.message);
     };
     const isAwaited = (): boolean => link.inFlight > 0;
     this.scheduler = new FrameScheduler(onRoundFault, () => performance.now(), isAwaited);
@@ -88,6 +88,11 @@ export class PublicFeeds {
     });
     this.ready.catch(() => undefined);
     this.followed.join("markets");
+    link.onLead({
+      // What the core would have sent is missing from now on.
+      lost: () => this.followed.forgetAll(),
+      begun: () => this.followed.followAll(),
+    });
   }
 
   /** Open subscriptions of all feeds. */

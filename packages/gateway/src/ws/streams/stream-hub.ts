@@ -1,6 +1,6 @@
 /** All feeds: those of the public streams and one for all private streams, from the core's notices. */
 
-import type { EdgeLink } from "@perpgate/link";
+import type { CoreAccess } from "@perpgate/link";
 import type { PrivateStream } from "@perpgate/protocol";
 import type { Connection, ConnectionSession } from "../connection.js";
 import { AccountFeed, type Beginning } from "./account-feed.js";
@@ -8,7 +8,7 @@ import type { ReadingOptions } from "./broadcast-feed.js";
 import { PublicFeeds, type PublicStreamName } from "./public-feeds.js";
 
 export interface StreamHubOptions {
-  readonly link: EdgeLink;
+  readonly link: CoreAccess;
   /** Log seq of the last command that an order was answered with. */
   readonly seq: () => number;
   readonly onFault: (error: unknown) => void;

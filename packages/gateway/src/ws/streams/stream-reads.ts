@@ -5,7 +5,7 @@
  * over budget.
  */
 
-import type { AnswerBodies, EdgeLink, Notes, Outcome } from "@perpgate/link";
+import type { AnswerBodies, CoreAccess, Notes, Outcome } from "@perpgate/link";
 import type { PrivateStream } from "@perpgate/protocol";
 import { COST } from "../../limits/costs.js";
 import type { Connection } from "../connection.js";
@@ -39,7 +39,7 @@ export class StreamReads {
   private turn: NodeJS.Immediate | undefined;
 
   constructor(
-    private readonly link: EdgeLink,
+    private readonly link: CoreAccess,
     private readonly events: ReadEvents,
   ) {}
 
