@@ -101,6 +101,12 @@ export type BridgeEvent =
       readonly reason: string | null;
     }
   | {
+      /** What the vault holds was not stated: endpoints, or the venue. */
+      readonly kind: "HoldingsNotStated";
+      readonly chain: Chain;
+      readonly reason: string;
+    }
+  | {
       readonly kind: "PollFailed";
       readonly chain: Chain;
       readonly attestor: number;

@@ -24,6 +24,7 @@ import {
   type PendingDeposit,
   type QueueOrder,
   SIGNATURE_HEADER,
+  type SubmittedVote,
   TimeLimitError,
   VotesAnswer,
   voteText,
@@ -203,6 +204,10 @@ export class RemoteVenue implements DepositPort, WithdrawalPort {
     return this.send(
       votes.map(({ vote, signature }) => ({ text: withdrawalVoteText(vote), signature })),
     );
+  }
+
+  submitHoldings(statements: readonly SubmittedVote[]): Promise<readonly (string | null)[]> {
+    return this.send(statements);
   }
 
   /** Signed, although it has no body: a signed read counts against the limit of attestors. */

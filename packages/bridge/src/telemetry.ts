@@ -87,6 +87,10 @@ export function observeBridge(
         if (event.reason === null) log.info({ chain, ...fields }, "voted on a withdrawal");
         else log.warn({ chain, ...fields }, "the venue refused a vote on a withdrawal");
         return;
+      case "HoldingsNotStated":
+        if (failures.isRepeated({ attestor: HOLDINGS, chain }, event.reason)) return;
+        log.warn({ chain, ...fields }, "what the vault holds was not stated");
+        return;
       case "PollFailed":
         reportPollFailure(log, event.of === "deposits" ? quiet : withdrawals, event);
         return;
@@ -99,6 +103,8 @@ export function observeBridge(
   };
 }
 
+/** In place of a withdrawal's id, which is never 0. */
+const HOLDINGS = 0;
 const EXPECTED_FAILURES = ["VenueUnreachable", "TooFewEndpoints"];
 
 /** Without a stack if the venue or the endpoints are unreachable. */
@@ -196,6 +202,10 @@ function bridgeMetrics(
     WithdrawalFailed: counter(
       "perpgate_bridge_withdrawal_failures_total",
       "Times that a withdrawal was not judged or not signed.",
+    ),
+    HoldingsNotStated: counter(
+      "perpgate_bridge_holdings_not_stated_total",
+      "Times that what the vault holds was not stated.",
     ),
     CreditReorged: counter(
       "perpgate_bridge_credited_reorgs_total",

@@ -47,7 +47,7 @@ async function chainVenue() {
   const at = await runVenue({
     startMs: startAheadOfClients(),
     parameters: { attestorKind: "chain", devCredit: 0, withdrawals: WITHDRAWALS },
-    attestation: () => ({ info: () => info, accept: nobody, queue: nobody }),
+    attestation: () => ({ info: () => info, holdings: () => [], accept: nobody, queue: nobody }),
   });
   const credit = (id: string | undefined, credits: readonly DepositCredit[]) =>
     at.execute({

@@ -21,6 +21,7 @@ import type {
   ChangeMargin,
   PlaceOrder,
 } from "./commands/order-commands.js";
+import type { CommitReserves } from "./commands/reserves-commands.js";
 import type {
   CloseSession,
   OpenSession,
@@ -44,6 +45,7 @@ export * from "./commands/deposit-commands.js";
 export * from "./commands/operator-commands.js";
 export * from "./commands/order-commands.js";
 export * from "./commands/request-terms.js";
+export * from "./commands/reserves-commands.js";
 export * from "./commands/session-commands.js";
 export * from "./commands/venue-commands.js";
 export * from "./commands/withdrawal-commands.js";
@@ -78,5 +80,6 @@ export type Command =
   | RejudgeDeposit
   | SettleReorgedDeposit
   | Withdraw
-  | AttestWithdrawal;
+  | AttestWithdrawal
+  | CommitReserves;
 export type CommandKind = Command["kind"];

@@ -69,6 +69,7 @@ import type { DropReason } from "./state/writers.js";
 import { runTick } from "./tick.js";
 import { knownVersions, RULE_SETS, type RuleSet, UnknownToRelease } from "./versions.js";
 import { attestWithdrawal, concludeAttestation, recountWithdrawals } from "./withdrawals/attest.js";
+import { commitReserves, reportReserves } from "./withdrawals/commit-reserves.js";
 import { reportWithdrawal, withdraw } from "./withdrawals/request.js";
 import { ageAsks, askTime, concludeAsk } from "./writers/asks.js";
 import { acceptBatch } from "./writers/batches.js";
@@ -286,6 +287,8 @@ export class Engine {
         return withdraw(s, command);
       case "AttestWithdrawal":
         return attestWithdrawal(s, command);
+      case "CommitReserves":
+        return commitReserves(s, command);
       default:
         return unknownCommand(s, command);
     }
@@ -340,6 +343,9 @@ function conclude(s: VenueState, command: Command): void {
       return;
     case "AttestWithdrawal":
       concludeAttestation(s, command);
+      return;
+    case "CommitReserves":
+      reportReserves(s, command);
       return;
     case "Upgrade":
     case "ControlMarket":

@@ -13,6 +13,8 @@ export * from "./blocks/block-header.js";
 export * from "./blocks/merkle-path.js";
 export * from "./blocks/sealed-acknowledgement.js";
 export * from "./book-codec/index.js";
+export * from "./bridge/holdings.js";
+export * from "./bridge/reserves-leaf.js";
 export * from "./bridge/vote.js";
 export * from "./bridge/vote-text.js";
 export * from "./bridge/withdrawal-leaf.js";

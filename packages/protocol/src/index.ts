@@ -11,6 +11,7 @@ export * from "./bridge/attestation.js";
 export * from "./bridge/attestor-requests.js";
 export * from "./bridge/bridge.js";
 export * from "./bridge/deposit.js";
+export * from "./bridge/reserves.js";
 export * from "./bridge/withdrawal.js";
 export * from "./core.js";
 export * from "./errors/error-body.js";

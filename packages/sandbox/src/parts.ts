@@ -122,6 +122,7 @@ function attestationOf(member: string): Attestation {
         },
       ],
     }),
+    holdings: () => [],
     accept: async (votes) => votes.map(() => "sandbox"),
     queue: async () => ({ deposits: [], next: null }),
   };

@@ -22,6 +22,7 @@ export type {
   FundingPayment,
   FundingPoint,
   LedgerEntry,
+  Liability,
   MarginChange,
   Market,
   Nonce,
@@ -31,6 +32,7 @@ export type {
   Position,
   PreconfirmAck,
   PreconfirmProof,
+  Reserves,
   Resolution,
   SelfTrade,
   SessionInfo,
@@ -121,6 +123,7 @@ export type {
   ReceiptProblem,
   ReceiptProblemKind,
 } from "./receipts/receipt-keeper.js";
+export { checkReserves } from "./receipts/reserves.js";
 export { verifyEd25519 } from "./receipts/verify-ed25519.js";
 export type { CallOptions, RetryRules } from "./retry.js";
 export type { SavedSession, StoredSession } from "./saved-session.js";

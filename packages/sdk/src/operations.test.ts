@@ -1,6 +1,6 @@
 /** Every operation of the interface once, against a real gateway. */
 
-import { checkOrderProof, type FetchLike, PerpgateClient } from "@perpgate/sdk";
+import { checkOrderProof, checkReserves, type FetchLike, PerpgateClient } from "@perpgate/sdk";
 import { newLogKey } from "@perpgate/venue";
 import { expect, test } from "vitest";
 import { ASK, BID, BUY, newClient, newSession, startVenue } from "./testing/venue.js";
@@ -145,6 +145,10 @@ test("every operation of the OpenAPI document: has a method that decodes its res
     code: "withdrawals_not_supported",
   });
   expect(await maker.withdrawals()).toEqual([]);
+  const reserves = await client.reserves();
+  expect(reserves).toMatchObject({ liabilities: null, vaults: [], pendingWithdrawals: 0 });
+  expect(await checkReserves(reserves)).toBe("the venue has committed to nothing yet");
+  await expect(maker.liability()).rejects.toMatchObject({ code: "liability_not_found" });
   await expect(maker.withdrawalById("1")).rejects.toMatchObject({ code: "withdrawal_not_found" });
 
   const proof = await taker.preconfirm(filled.ackNonce);

@@ -18,11 +18,13 @@ import type {
   FundingPoint,
   Honesty,
   LedgerEntry,
+  Liability,
   Market,
   Nonce,
   Order,
   Position,
   PreconfirmProof,
+  Reserves,
   Resolution,
   SessionInfo,
   Ticker,
@@ -46,6 +48,7 @@ import {
   getHonesty,
   getLatestBlock,
   getLedger,
+  getLiability,
   getMarkets,
   getNonce,
   getOpenApi,
@@ -55,6 +58,7 @@ import {
   getPreconfirm,
   getPreconfirmProof,
   getReadiness,
+  getReserves,
   getSessions,
   getStatus,
   getTicker,
@@ -265,6 +269,16 @@ export class MarketReader extends Caller {
    * console.log(await client.bridge());
    */
   readonly bridge: Read<BridgeInfo> = this.read(getBridge);
+
+  /**
+   * What the venue owes by its newest commitment, and what attestors have seen in its vaults.
+   * `checkReserves` checks it.
+   *
+   * @example
+   * const { liabilities, vaults, difference } = await client.reserves();
+   * console.log(liabilities?.sum, vaults.length, difference);
+   */
+  readonly reserves: Read<Reserves> = this.read(getReserves);
 
   /**
    * A sealed block.
@@ -515,6 +529,16 @@ export class AccountReader extends Caller {
    * console.log(status, txHash, votes.length);
    */
   readonly withdrawalById: NamedRead<AttestedWithdrawal> = this.read(getWithdrawal);
+
+  /**
+   * What the venue's newest commitment says that it owes this account, with the path to its root.
+   * `checkReserves` checks it.
+   *
+   * @example
+   * const { balanceMicros, path } = await session.liability();
+   * console.log(balanceMicros / 1e6, path.length);
+   */
+  readonly liability: Read<Liability> = this.read(getLiability);
 
   /**
    * An acknowledgement with the proof that its block contains it; `not_sealed` until it does.

@@ -90,6 +90,7 @@ export const DEPOSIT_REORGED = offsetsOf("DepositReorged");
 export const DEPOSIT_PART_CREDITED = offsetsOf("DepositPartCredited");
 export const WITHDRAWAL_REQUESTED = offsetsOf("WithdrawalRequested");
 export const WITHDRAWAL_ACKNOWLEDGED = offsetsOf("WithdrawalAcknowledged");
+export const RESERVES_COMMITTED = offsetsOf("ReservesCommitted");
 export const WITHDRAWAL_PROGRESSED = offsetsOf("WithdrawalProgressed");
 export const WITHDRAWAL_PAID = offsetsOf("WithdrawalPaid");
 export const WITHDRAWAL_EXPIRED = offsetsOf("WithdrawalExpired");
@@ -104,6 +105,8 @@ export function promisedBlock(words: ArrayLike<number>, at: number): number | un
       return words[at + ACKNOWLEDGED.block];
     case EVENT.WithdrawalAcknowledged:
       return words[at + WITHDRAWAL_ACKNOWLEDGED.block];
+    case EVENT.ReservesCommitted:
+      return words[at + RESERVES_COMMITTED.block];
     default:
       return undefined;
   }

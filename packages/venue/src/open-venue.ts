@@ -12,6 +12,7 @@ import type { LogKey } from "./receipts/log-key.js";
 import { Promises } from "./receipts/promises.js";
 import { newReceiptKey, refuseOtherLogKey } from "./receipts/receipt-key.js";
 import type { ReceiptSigner } from "./receipts/receipt-signer.js";
+import { NO_EVIDENCE } from "./record/record.js";
 import { dataFolder } from "./recovery/data-folder.js";
 import { type OpenData, openData } from "./recovery/open-data.js";
 import { Rebuilder } from "./recovery/rebuilder.js";
@@ -19,6 +20,7 @@ import type { Recovered, RecoveryReport } from "./recovery/recover.js";
 import type { ReplicaState } from "./recovery/replica-state.js";
 import type { CommandObserver } from "./replica.js";
 import { JournalMirror, ReplicatedLog, refuseOtherKind } from "./replicated-log.js";
+import { ReservesBook, reservesKeyOf } from "./reserves/reserves-book.js";
 import { type SequencedLog, Sequencer, type WriterIdentity } from "./sequencer.js";
 import { ClockRecorder, systemBootClock } from "./time/boot-clock.js";
 import { openClock } from "./time/open-clock.js";
@@ -40,6 +42,7 @@ export interface VenueParts {
   /** What begins once the history has its store. */
   readonly later: Later;
   readonly promises: Promises | null;
+  readonly reserves: ReservesBook | null;
   readonly observers: Set<CommandObserver>;
   readonly recovery: RecoveryReport;
   readonly failure: Failure;
@@ -173,6 +176,7 @@ async function openWithin(
       boot,
       (error) => logger.warn({ err: error }, "the clock's record could not be written"),
     );
+    const reservesKey = promised === undefined ? undefined : reservesKeyOf(promised.logKey);
     const checkpoints =
       options.checkpoints === undefined ? DEFAULT_CHECKPOINTS : options.checkpoints;
     if (checkpoints !== null) {
@@ -184,6 +188,8 @@ async function openWithin(
           history,
           logger,
           onFault,
+          reservesKey,
+          onReserves: (notice) => reserves?.onNotice(notice),
           exitDeadline: options.exitDeadline?.memory,
         });
       });
@@ -206,6 +212,24 @@ async function openWithin(
             receiptKeyOf(promised.logKey),
             logger,
           );
+    const reserves =
+      promises === null || reservesKey === undefined
+        ? null
+        : new ReservesBook({
+            folder: folder.reserves,
+            key: reservesKey,
+            listing: state.listing,
+            state: engineState,
+            promises,
+            isProposer: () => rankOf(engineState, sequencer.writer) === 0,
+            commit: ({ position, root, sumMicros, leaves }) => {
+              const stampMs = clock.nowMs();
+              const counted = { position, root, sumMicros, leaves };
+              const command = { kind: "CommitReserves", stampMs, ...counted } as const;
+              sequencer.submit(command, NO_EVIDENCE, () => undefined);
+            },
+            logger,
+          });
     if (stream !== undefined && promises !== null) {
       stream.onAnnouncement = (text) => void promises.log.adopt(text);
     }
@@ -220,6 +244,7 @@ async function openWithin(
       slotClock.start();
     }
     if (promises !== null) later.add(() => promises.log.follow());
+    if (reserves !== null && checkpoints !== null) later.add(() => reserves.resume());
     if (!history.isRebuilding) later.begin();
     return {
       journal,
@@ -232,6 +257,7 @@ async function openWithin(
       slotClock,
       later,
       promises,
+      reserves,
       observers,
       recovery: report,
       failure,

@@ -30,6 +30,7 @@ import type { Promises } from "./receipts/promises.js";
 import type { Evidence } from "./record/record.js";
 import type { RecoveryReport } from "./recovery/recover.js";
 import type { Applied, CommandObserver } from "./replica.js";
+import type { ReservesBook } from "./reserves/reserves-book.js";
 import type { BatchSubmitter, Sequencer } from "./sequencer.js";
 import type { ClockRecorder } from "./time/boot-clock.js";
 import type { SlotClock } from "./time/slot-clock.js";
@@ -45,6 +46,8 @@ export class Venue {
   readonly recovery: RecoveryReport;
   /** Receipts and the transparency log; null: none. */
   readonly promises: Promises | null;
+  /** What it owes, as committed; null: it has no transparency log. */
+  readonly reserves: ReservesBook | null;
   /** Resolves with the reason if a part of the venue fails. */
   readonly failed: Promise<Error>;
   private readonly journal: FileJournal;
@@ -65,6 +68,7 @@ export class Venue {
     this.history = parts.history;
     this.recovery = parts.recovery;
     this.promises = parts.promises;
+    this.reserves = parts.reserves;
     this.failure = parts.failure;
     this.state = parts.state;
     this.failed = parts.failure.promise;

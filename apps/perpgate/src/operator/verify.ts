@@ -162,6 +162,10 @@ export function reportText(
       lines.push(`  signed by nobody: the last ${uncoveredBlocks} blocks, after that checkpoint`);
     }
   }
+  const { commitments, roots } = report.reserves;
+  if (commitments > 0) {
+    lines.push(`  reserves: ${commitments} commitments, ${roots} of them also by their root`);
+  }
   if (givenUpBlocks !== null) {
     lines.push(
       `  given up: the last signed checkpoint covers ${givenUpBlocks} blocks, some of which were lost ` +

@@ -19,6 +19,24 @@ venue's transparency log, under the latest checkpoint. Waits some seconds for a 
         (await import("./receipts.js")).printProof(ackNonce, options),
       ),
     );
+  venueCommand(program, "reserves", {
+    summary: "what the venue owes and its vaults hold, and whether you are counted",
+    usage: ["[--key VKEY] [--witness VKEY]… [--require N] [--json]"],
+    about: `What the venue has committed to owe, what attestors have seen in its vaults, and whether your balance
+is among what it owes: the path from your leaf to the commitment, and from the commitment to a checkpoint of
+the log. With --key the log key must be the one that you pinned. Exit code 1 if you are not counted.`,
+    examples: [["reserves --key venue.example/log+c01c9b6b+AYqI…", "with a pinned key"]],
+  })
+    .option("--key <VKEY>", "the verifier key of the venue's log that you pinned")
+    .option("--witness <VKEY>", WITNESS_HELP, repeated, [])
+    .option("--require <N>", REQUIRE_HELP, wholeNumber("--require"))
+    .action(
+      exitWith(async (options) =>
+        (await import("./connection.js")).withSession(options, async (venue) =>
+          (await import("./reserves.js")).showReserves(venue, options),
+        ),
+      ),
+    );
   addCommand(program, "check", {
     summary: "check the proof of an order, or evidence of a broken promise, offline",
     usage: ["<FILE> [--key VKEY] [--witness VKEY]… [--require N] [--receipt FILE]"],

@@ -32,6 +32,7 @@ import {
 } from "../vault/typed-data.js";
 import type { VenueTerms } from "../venue-port.js";
 import { verifyText } from "../vote.js";
+import { HoldingsReporter } from "./holdings-reporter.js";
 import { agreedSighting, OtherPayment, type Sighting, sightingIn } from "./sighting.js";
 import type { SigningRecord } from "./signing-record.js";
 import { ENTRY_STATUS, readVault, type VaultView } from "./vault-view.js";
@@ -67,10 +68,12 @@ class TooFewEndpoints extends Error {
 
 export class WithdrawalAttestor {
   private readonly pool: EndpointPool;
+  private readonly holdings: HoldingsReporter;
   private venueId = "";
 
   constructor(private readonly parts: WithdrawalAttestorParts) {
     this.pool = new EndpointPool(parts.chain, parts);
+    this.holdings = new HoldingsReporter(parts, this.pool);
   }
 
   async poll(): Promise<void> {
@@ -78,8 +81,18 @@ export class WithdrawalAttestor {
     const terms = await port.terms();
     this.venueId = terms.venueId;
     // The poll of deposits reports a difference.
-    if (this.hasSameTerms(terms)) await this.attestAll();
+    if (this.hasSameTerms(terms)) {
+      await this.attestAll();
+      await this.reportHoldings();
+    }
     observe({ kind: "WithdrawalsPolled", chain: chain.chain, attestor: attestor.index });
+  }
+
+  /** Nothing waits for a statement: one that is not made is reported and tried again. */
+  private async reportHoldings(): Promise<void> {
+    const { chain, observe } = this.parts;
+    const reason = await this.holdings.report(this.venueId);
+    if (reason !== null) observe({ kind: "HoldingsNotStated", chain: chain.chain, reason });
   }
 
   private async attestAll(): Promise<void> {

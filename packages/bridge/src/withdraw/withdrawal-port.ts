@@ -1,7 +1,7 @@
 /** An attestor's, and a relayer's, interface to the venue for withdrawals. */
 
 import { type KeyObject, sign } from "node:crypto";
-import type { Chain, OpenWithdrawal } from "@perpgate/protocol";
+import type { Chain, OpenWithdrawal, SubmittedVote } from "@perpgate/protocol";
 import { hexFromBytes, type WithdrawalVote, withdrawalVoteText } from "@perpgate/protocol/core";
 import type { VenueTerms } from "../venue-port.js";
 
@@ -17,6 +17,8 @@ export interface WithdrawalPort {
   openWithdrawals(chain: Chain, after: number): Promise<OpenWithdrawalPage>;
   /** Returns for each vote why it was refused, or null. */
   submitOnWithdrawals(votes: readonly SignedWithdrawalVote[]): Promise<readonly (string | null)[]>;
+  /** Statements of what vaults hold, each a text and its signature. */
+  submitHoldings(statements: readonly SubmittedVote[]): Promise<readonly (string | null)[]>;
 }
 
 export interface SignedWithdrawalVote {

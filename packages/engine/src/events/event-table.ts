@@ -5,6 +5,7 @@
  * The number of a kind and the order of its fields are part of the log's meaning: append only.
  */
 import { ACKNOWLEDGED_FIELDS } from "@perpgate/protocol/acknowledgement-leaf";
+import { RESERVES_LEAF_FIELDS } from "@perpgate/protocol/reserves-leaf";
 import { WITHDRAWAL_LEAF_FIELDS } from "@perpgate/protocol/withdrawal-leaf";
 
 export const EVENT_FIELDS = {
@@ -182,6 +183,8 @@ export const EVENT_FIELDS = {
   WithdrawalAcknowledged: WITHDRAWAL_LEAF_FIELDS,
   /** The only event of an unsigned request that is in the log already, at that position. */
   RequestRepeated: ["position"],
+  /** What the venue owes: its leaf in the tree of the block. */
+  ReservesCommitted: RESERVES_LEAF_FIELDS,
 } as const;
 
 type Fields = typeof EVENT_FIELDS;

@@ -47,6 +47,8 @@ const ADDED = [
   "GET /v1/bridge/withdrawals",
   "GET /v1/bridge/withdrawals/open",
   "GET /v1/bridge/withdrawals/{id}",
+  "GET /v1/bridge/reserves",
+  "GET /v1/account/liability",
   "GET /v1/blocks/latest",
   "GET /v1/blocks/{number}",
   "GET /v1/status",

@@ -5,7 +5,9 @@ import {
   getDeposit,
   getDepositQueue,
   getDeposits,
+  getLiability,
   getOpenWithdrawals,
+  getReserves,
   getWithdrawal,
   getWithdrawals,
   registerDeposit,
@@ -63,6 +65,14 @@ export const BRIDGE_HANDLERS = [
       return { ...each, account: checksums.of(each.account) };
     });
     return { ...result, withdrawals };
+  }),
+  handleByLink(getReserves, async ({ params, query }, link) => {
+    const { result } = await link.request("getReserves", { params, query });
+    return result;
+  }),
+  handleForAccount(getLiability, async ({ params, query }, { link, session, onNotes }) => {
+    const { result } = await link.request("getLiability", { session, params, query }, onNotes);
+    return result;
   }),
   handleByLink(getBridge, async ({ params, query }, link) => {
     const { result } = await link.request("getBridge", { params, query });

@@ -212,6 +212,8 @@ const REQUESTS: Readonly<Record<string, Request>> = {
     path: "/v1/bridge/withdrawals/open?chain=ethereum&after=7",
     asked: asking("getOpenWithdrawals", {}, { chain: "ethereum", after: "7" }),
   },
+  getReserves: { asked: asking("getReserves") },
+  getLiability: { asked: askingFor("getLiability") },
   getBridge: { asked: asking("getBridge") },
   submitDepositVotes: {
     body: { votes: [{ text: "v", signature: "00" }] },

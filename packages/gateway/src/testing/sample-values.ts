@@ -12,11 +12,13 @@ import type {
   FundingPayment,
   Honesty,
   LedgerEntry,
+  Liability,
   LoggedAcknowledgement,
   MarginChange,
   OpenWithdrawal,
   Order,
   Position,
+  Reserves,
   SessionInfo,
   Ticker,
   VenueStatus,
@@ -339,4 +341,37 @@ export const OPEN_WITHDRAWAL: OpenWithdrawal = {
   requestedAt: 1_700_000_000_000,
   votes: [],
   proof: null,
+};
+
+export const RESERVES: Reserves = {
+  liabilities: {
+    position: "40",
+    committedAt: "43",
+    time: 1_700_000_000_000,
+    root: HASH,
+    sum: 1_000.5,
+    leaves: 5,
+    proof: "c2sp.org/tlog-proof@v1\n",
+  },
+  vaults: [
+    {
+      chain: "ethereum",
+      token: "USDC",
+      vault: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+      holds: 1_000,
+      statements: [
+        { attestor: 0, publicKey: "ab".repeat(32), text: "…", signature: "cd".repeat(64) },
+      ],
+    },
+  ],
+  pendingWithdrawals: 100.5,
+  difference: -0.5,
+};
+
+export const LIABILITY: Liability = {
+  position: "40",
+  address: `0x${"5a".repeat(20)}`,
+  salt: `0x${"ab".repeat(16)}`,
+  balanceMicros: 1_000_000,
+  path: [{ side: "left", hash: HASH, sumMicros: 2 }],
 };

@@ -422,6 +422,7 @@ const PRODUCERS: Partial<Record<ErrorCode, Producer>> = {
     return trader.signed("/v1/bridge/withdrawals", body);
   },
   withdrawal_not_found: get("/v1/bridge/withdrawals/999"),
+  liability_not_found: get("/v1/account/liability"),
   invalid_tx_hash: async () => {
     const { trader } = await entered();
     return trader.send("/v1/bridge/deposit", { chain: "tron", txHash: "0x12", token: "USDT" });

@@ -119,6 +119,12 @@ export function isPlainLeaf(orderId: number, ackNonce: number, client1: number):
   return ackNonce === orderId && client1 === 0;
 }
 
+/** Whether a leaf of a block is of this kind, and not of a withdrawal or a commitment. */
+export function isOrderLeaf(bytes: Uint8Array): boolean {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return bytes.length >= PLAIN_LEAF_BYTES && view.getFloat64(0, true) === ACKNOWLEDGED_KIND;
+}
+
 /** The fields of a leaf; undefined if the bytes are not one. */
 export function readLeaf(bytes: Uint8Array): AcknowledgementLeaf | undefined {
   const isPlain = bytes.length === PLAIN_LEAF_BYTES;

@@ -350,6 +350,10 @@ const RESOURCE = {
     message: "The amount is above the limits of an hour or a day; it fits {when}.",
   },
   withdrawal_not_found: { status: 404, message: "This account has no withdrawal {withdrawalId}." },
+  liability_not_found: {
+    status: 404,
+    message: "No commitment to what the venue owes has this account yet.",
+  },
   deposit_not_found: { status: 404, message: "This account has no deposit {depositId}." },
   invalid_tx_hash: { status: 400, message: "txHash must be 32 bytes of hex, 0x optional." },
   token_not_on_chain: { status: 400, message: "{token} on {chain} is not accepted here." },

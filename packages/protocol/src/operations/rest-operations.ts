@@ -25,6 +25,7 @@ import { getHealth } from "./get-health.js";
 import { getHonesty } from "./get-honesty.js";
 import { getLatestBlock } from "./get-latest-block.js";
 import { getLedger } from "./get-ledger.js";
+import { getLiability } from "./get-liability.js";
 import { getMarkets } from "./get-markets.js";
 import { getNonce } from "./get-nonce.js";
 import { getOpenWithdrawals } from "./get-open-withdrawals.js";
@@ -35,6 +36,7 @@ import { getPositions } from "./get-positions.js";
 import { getPreconfirm } from "./get-preconfirm.js";
 import { getPreconfirmProof } from "./get-preconfirm-proof.js";
 import { getReadiness } from "./get-readiness.js";
+import { getReserves } from "./get-reserves.js";
 import { getSessions } from "./get-sessions.js";
 import { getStatus } from "./get-status.js";
 import { getTicker } from "./get-ticker.js";
@@ -77,6 +79,7 @@ export const OPERATIONS: readonly Operation[] = [
   cancelAllOrders,
   cancelOrdersAfter,
   getAccount,
+  getLiability,
   getPositions,
   changeMargin,
   getFills,
@@ -90,6 +93,7 @@ export const OPERATIONS: readonly Operation[] = [
   getOpenWithdrawals,
   getWithdrawal,
   getBridge,
+  getReserves,
   submitDepositVotes,
   getDepositQueue,
   getLatestBlock,

@@ -12,9 +12,16 @@ import {
   isPlainLeaf,
   LEAF_BYTES,
   PLAIN_LEAF_BYTES,
+  RESERVES_LEAF_BYTES,
   WITHDRAWAL_LEAF_BYTES,
 } from "@perpgate/protocol/core";
-import { ACKNOWLEDGED, eventWords, SEALED, WITHDRAWAL_ACKNOWLEDGED } from "../event-fields.js";
+import {
+  ACKNOWLEDGED,
+  eventWords,
+  RESERVES_COMMITTED,
+  SEALED,
+  WITHDRAWAL_ACKNOWLEDGED,
+} from "../event-fields.js";
 import { AckList } from "./ack-list.js";
 import { NO_PARENT, type SealedBlock, seal } from "./block-header.js";
 import { type HashText, MerkleAccumulator } from "./merkle.js";
@@ -102,6 +109,8 @@ export class BlockBuilder {
         this.add(words, at, ACKNOWLEDGED.block, ACKNOWLEDGED.ackNonce);
       } else if (kind === EVENT.WithdrawalAcknowledged) {
         this.add(words, at, WITHDRAWAL_ACKNOWLEDGED.block, WITHDRAWAL_ACKNOWLEDGED.withdrawalId);
+      } else if (kind === EVENT.ReservesCommitted) {
+        this.add(words, at, RESERVES_COMMITTED.block, RESERVES_COMMITTED.commitment);
       } else if (kind === EVENT.BlockSealed) {
         sealedAt = at;
       }
@@ -173,6 +182,9 @@ export class BlockBuilder {
 export function leafAt(words: Float64Array, at: number): Uint8Array {
   if (words[at] === EVENT.WithdrawalAcknowledged) {
     return new Uint8Array(words.buffer, words.byteOffset + at * 8, WITHDRAWAL_LEAF_BYTES);
+  }
+  if (words[at] === EVENT.ReservesCommitted) {
+    return new Uint8Array(words.buffer, words.byteOffset + at * 8, RESERVES_LEAF_BYTES);
   }
   const { orderId, ackNonce, client1 } = ACKNOWLEDGED;
   const isPlain = isPlainLeaf(words[at + orderId]!, words[at + ackNonce]!, words[at + client1]!);

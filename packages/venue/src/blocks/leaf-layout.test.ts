@@ -17,6 +17,8 @@ import {
   LEAF_BYTES,
   ORDER_STATUSES,
   ORDER_TYPES,
+  RESERVES_LEAF_BYTES,
+  RESERVES_LEAF_KIND,
   readLeaf,
   WITHDRAWAL_LEAF_BYTES,
   WITHDRAWAL_LEAF_KIND,
@@ -30,6 +32,8 @@ test("leaf: clients read the engine's event, its kind and its words as the engin
   expect(8 * eventWords(EVENT.OrderAcknowledged)).toBe(LEAF_BYTES);
   expect(EVENT.WithdrawalAcknowledged).toBe(WITHDRAWAL_LEAF_KIND);
   expect(8 * eventWords(EVENT.WithdrawalAcknowledged)).toBe(WITHDRAWAL_LEAF_BYTES);
+  expect(EVENT.ReservesCommitted).toBe(RESERVES_LEAF_KIND);
+  expect(8 * eventWords(EVENT.ReservesCommitted)).toBe(RESERVES_LEAF_BYTES);
   expect([MARKET_ORDER, LIMIT_ORDER, STOP_ORDER].map((code) => ORDER_TYPES[code])).toEqual([
     "market",
     "limit",

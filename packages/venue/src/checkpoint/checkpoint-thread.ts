@@ -53,7 +53,7 @@ function run(data: ThreadData, post: (message: FromThread) => void): void {
   const turn = (): void => {
     scheduled = false;
     guarded(() => {
-      follower ??= new Follower(data);
+      follower ??= new Follower(data, post);
       const progress = follower.advance(target, TURN_MS, options.everyCommands);
       const isDue = follower.commandsSince >= options.everyCommands;
       const isTime = performance.now() - takenAt >= options.everyMs && follower.commandsSince > 0;

@@ -6,6 +6,7 @@
 import { startWorker, type WorkerThread } from "@perpgate/journal/worker";
 import type { History } from "../history/history.js";
 import type { DataFolder } from "../recovery/data-folder.js";
+import type { ReservesNotice } from "../reserves/counter.js";
 import type { CheckpointOptions, VenueLogger } from "../venue-options.js";
 import type { Checkpoint } from "./checkpoint-file.js";
 
@@ -15,6 +16,8 @@ export interface ThreadData {
   readonly options: CheckpointOptions;
   /** Batches that are durable in the log and in the history. */
   readonly batch: number;
+  /** Key of the salts; undefined: what the venue owes is not counted. */
+  readonly reservesKey: Uint8Array | undefined;
   /** Memory of an `ExitDeadline`, if a failure ends the process. */
   readonly exitDeadline: SharedArrayBuffer | undefined;
 }
@@ -32,6 +35,7 @@ export type FromThread =
     }
   /** The snapshot could not be written; the thread tries again later. */
   | { readonly kind: "unwritten"; readonly message: string }
+  | ReservesNotice
   /** The replica failed; the thread ends. */
   | { readonly kind: "fault"; readonly message: string };
 
@@ -42,6 +46,8 @@ export interface CheckpointerParts {
   readonly history: History;
   readonly logger: VenueLogger;
   readonly onFault: (error: Error) => void;
+  readonly reservesKey: Uint8Array | undefined;
+  readonly onReserves: (notice: ReservesNotice) => void;
   readonly exitDeadline: SharedArrayBuffer | undefined;
 }
 
@@ -55,9 +61,9 @@ export class Checkpointer {
   private isOver = false;
 
   constructor(private readonly parts: CheckpointerParts) {
-    const { folder, logId, options, history, exitDeadline } = parts;
+    const { folder, logId, options, history, exitDeadline, reservesKey } = parts;
     const { batch } = history.durable;
-    const workerData: ThreadData = { folder, logId, options, batch, exitDeadline };
+    const workerData: ThreadData = { folder, logId, options, batch, exitDeadline, reservesKey };
     this.thread = startWorker("checkpoint", "./checkpoint-thread.js", import.meta.url, {
       workerData,
     });
@@ -96,6 +102,11 @@ export class Checkpointer {
       }
       case "unwritten":
         logger.error({ reason: message.message }, "no snapshot could be written");
+        return;
+      case "counted":
+      case "uncountable":
+      case "differs":
+        this.parts.onReserves(message);
         return;
       case "fault":
         this.fail(message.message);

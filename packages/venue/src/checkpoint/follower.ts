@@ -18,6 +18,7 @@ import {
   type ReplicaState,
 } from "../recovery/replica-state.js";
 import { Replica } from "../replica.js";
+import { ReservesCounter, type ReservesNotice } from "../reserves/counter.js";
 import { type Checkpoint, CheckpointFile } from "./checkpoint-file.js";
 import type { ThreadData } from "./checkpointer.js";
 
@@ -46,13 +47,24 @@ export class Follower {
   private lastBlock: SealedBlock | undefined;
   private snapshotAt: number;
 
-  constructor({ folder, logId, batch }: ThreadData) {
+  constructor(
+    { folder, logId, batch, reservesKey }: ThreadData,
+    onReserves: (notice: ReservesNotice) => void = () => undefined,
+  ) {
     this.snapshots = new FileSnapshots(nodeDisk, folder.journal, logId);
     this.checkpoints = new CheckpointFile(folder.checkpoints);
     const newest = newestState(this.snapshots, batch);
     this.state = newest?.state ?? newReplicaState();
     this.snapshotAt = this.state.engine.seq;
     this.reader = new LogReader(nodeDisk, folder.journal, newest?.from ?? LOG_START);
+    const counter =
+      reservesKey === undefined
+        ? undefined
+        : new ReservesCounter(
+            this.state,
+            { folder: folder.reserves, key: reservesKey },
+            onReserves,
+          );
     this.replica = new Replica(this.state.engine, [
       {
         onCommand: (applied) => {
@@ -60,6 +72,7 @@ export class Follower {
           const { blocks, rows } = this.state;
           rows.onCommand(applied, blocks.currentNumber, sealed);
           this.lastBlock = sealed ?? this.lastBlock;
+          counter?.onCommand(applied);
         },
       },
     ]);

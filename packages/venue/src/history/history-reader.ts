@@ -5,7 +5,7 @@ import {
   ApiError,
   type CandlePrice,
   exitKindOf,
-  isWithdrawalLeaf,
+  isOrderLeaf,
   parentOf,
 } from "@perpgate/protocol/core";
 import { decodeBlock, type SealedBlock } from "../blocks/block-header.js";
@@ -94,10 +94,10 @@ export abstract class HistoryReader {
   /** An order's acknowledgement. */
   ack(seq: number): AckRow | undefined {
     const row = this.leaf(seq);
-    return row === undefined || isWithdrawalLeaf(row.leaf) ? undefined : row;
+    return row !== undefined && isOrderLeaf(row.leaf) ? row : undefined;
   }
 
-  /** What the command at a seq put into its block: an order's acknowledgement, or a withdrawal's leaf. */
+  /** What the command at a seq put into its block: an order's acknowledgement, or the leaf of another. */
   leaf(seq: number): AckRow | undefined {
     this.need(seq);
     const bytes = this.tables.acks.get(keyOf(seq));

@@ -5,7 +5,7 @@
 
 import { EVENT } from "@perpgate/engine";
 import { CLIENT_ID_WORDS, clientIdOf, clientIdWords } from "@perpgate/protocol/client-order-id";
-import { exitKindOf, isPlainLeaf, isWithdrawalLeaf, parentOf } from "@perpgate/protocol/core";
+import { exitKindOf, isOrderLeaf, isPlainLeaf, parentOf } from "@perpgate/protocol/core";
 import { decodeBlock, HASH_BYTES } from "../blocks/block-header.js";
 import { EMPTY_DIGEST } from "../blocks/merkle.js";
 import { ACKNOWLEDGED } from "../event-fields.js";
@@ -262,7 +262,7 @@ const ACK_COLUMNS = [
   ...["type", "status", "reason", "filled_lots", "filled_micros", "fee", "remaining"],
   ...["position_lots", "position_cost", "unrealized", "block", "digest", "time"],
   ...["order_id", "account", "market", "side", "session", "nonce", "client_order_id"],
-  "withdrawal_leaf",
+  "other_leaf",
 ];
 /** Columns at the end of `order_rows` for the acknowledgement of its placement. */
 export const PLACEMENT_COLUMNS = ACK_FIELDS.length + 1;
@@ -280,7 +280,7 @@ export interface AckCells {
 export function ackCells(key: Buffer, value: Buffer): AckCells {
   const seq = groupOf(key);
   const { leaf, digest, timeMs } = decodeAck(seq, value);
-  if (isWithdrawalLeaf(leaf)) {
+  if (!isOrderLeaf(leaf)) {
     const none = Array<null>(3 + ACK_FIELDS.length).fill(null);
     return { seq, isPlacement: false, fields: [], cells: [seq, ...none, digest, timeMs, leaf] };
   }
@@ -304,13 +304,13 @@ const acks: RowCodec = {
   cells: (key, value) => ackCells(key, value).cells,
   entry([seqCell, ...cells]) {
     const seq = numberOf(seqCell);
-    const withdrawal = cells.at(-1) ?? null;
-    if (withdrawal !== null) {
+    const other = cells.at(-1) ?? null;
+    if (other !== null) {
       const [digest, time] = [
         bytesAt(cells, ACK_FIELDS.length),
         numberAt(cells, ACK_FIELDS.length + 1),
       ];
-      return { key: keyOf(seq), value: encodeAck(bytesOf(withdrawal), digest, time) };
+      return { key: keyOf(seq), value: encodeAck(bytesOf(other), digest, time) };
     }
     const client = clientWordsOf(cells.at(-2));
     const words: number[] = Array(ACKNOWLEDGED.client1 + CLIENT_ID_WORDS).fill(0);

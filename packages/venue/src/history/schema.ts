@@ -11,7 +11,7 @@ import { CANDLE_PRICES, RESOLUTIONS, WITHDRAWAL_STATUSES } from "@perpgate/proto
 import { EMPTY_DIGEST } from "../blocks/merkle.js";
 
 /** Another number: the store is rebuilt from the log. */
-export const HISTORY_FORMAT = 13;
+export const HISTORY_FORMAT = 14;
 
 /**
  * All acknowledgements by position. Equal columns of both halves must have one affinity: otherwise SQLite does
@@ -23,12 +23,12 @@ SELECT
   ack_filled_micros AS filled_micros, ack_fee AS fee, ack_remaining AS remaining,
   ack_position_lots AS position_lots, ack_position_cost AS position_cost,
   ack_unrealized AS unrealized, ack_block AS block, ack_digest AS digest, created AS time,
-  id AS order_id, account, market, side, session, nonce, client_order_id, CAST(NULL AS BLOB) AS withdrawal_leaf
+  id AS order_id, account, market, side, session, nonce, client_order_id, CAST(NULL AS BLOB) AS other_leaf
 FROM order_rows WHERE ack_status IS NOT NULL
 UNION ALL SELECT
   a.seq, a.type, a.status, a.reason, a.filled_lots, a.filled_micros, a.fee, a.remaining,
   a.position_lots, a.position_cost, a.unrealized, a.block, a.digest, a.time,
-  o.id, o.account, o.market, o.side, a.session, a.nonce, o.client_order_id, a.withdrawal_leaf
+  o.id, o.account, o.market, o.side, a.session, a.nonce, o.client_order_id, a.other_leaf
 FROM ack_rows a LEFT JOIN order_rows o ON o.id = a.order_id`;
 
 const TABLES_SQL = `
@@ -93,7 +93,7 @@ CREATE TABLE position_rows (
 CREATE TABLE ack_rows (
   seq INTEGER PRIMARY KEY, order_id INTEGER, session INTEGER, nonce INTEGER, type INTEGER, status INTEGER, reason INTEGER,
   filled_lots INTEGER, filled_micros INTEGER, fee INTEGER, remaining INTEGER, position_lots INTEGER,
-  position_cost INTEGER, unrealized INTEGER, block INTEGER, digest BLOB, time INTEGER, withdrawal_leaf BLOB
+  position_cost INTEGER, unrealized INTEGER, block INTEGER, digest BLOB, time INTEGER, other_leaf BLOB
 );
 CREATE VIEW ack_leaves AS ${ACK_LEAVES};
 CREATE TABLE result_rows (seq INTEGER PRIMARY KEY, words BLOB, digest BLOB);
@@ -225,7 +225,7 @@ CREATE VIEW acknowledgements AS SELECT
   a.seq AS position, ${ORDER_ID("a.order_id")} AS order_id,
   ${named("a.status", ORDER_STATUSES)} AS status, nullif(${named("a.reason", END_REASONS)}, 'none') AS end_reason,
   a.block, lower(hex(coalesce(a.digest, x'${EMPTY_DIGEST.toString("hex")}'))) AS body_sha256, a.time AS time_ms, ${UTC("a.time")} AS time_at
-FROM ack_leaves a WHERE a.withdrawal_leaf IS NULL;
+FROM ack_leaves a WHERE a.other_leaf IS NULL;
 CREATE VIEW blocks AS SELECT
   number, first AS first_position, last AS last_position, acks AS acknowledgements, time AS time_ms,
   ${UTC("time")} AS time_at

@@ -4,12 +4,12 @@
  * evidence of `Genesis` and `Configure`, together with the attestors' keys if there are any. Tick and
  * lot of a listed market never change.
  */
-import { EVENT, type EventLog } from "@perpgate/engine";
+import { type CommitReserves, EVENT, type EventLog } from "@perpgate/engine";
 import { microsPerTickLot, type Step, stepOf } from "@perpgate/protocol/core";
-import { eventWords } from "../event-fields.js";
+import { eventWords, refusalIn } from "../event-fields.js";
 import type { Evidence } from "../record/record.js";
 import type { Applied } from "../replica.js";
-import { hasFields, isNumber, isText } from "../stored-json.js";
+import { hasFields, isHex, isInteger, isNumber, isText } from "../stored-json.js";
 import { type AttestorHistory, historyAfter, venueIdOf } from "./attestor-history.js";
 import { type AttestorKeys, isAttestorKeys } from "./attestor-keys.js";
 
@@ -20,6 +20,34 @@ export interface ListedMarket {
   readonly tickSize: number;
   readonly lotSize: number;
 }
+
+export interface CommittedReserves {
+  /** Of the commitment. */
+  readonly seq: number;
+  readonly timeMs: number;
+  /** After which the liabilities were counted. */
+  readonly position: number;
+  readonly root: string;
+  readonly sumMicros: number;
+  readonly leaves: number;
+}
+
+function committedReserves(
+  { position, root, sumMicros, leaves }: CommitReserves,
+  { seq, timeMs }: Applied,
+): CommittedReserves {
+  return { seq, timeMs, position, root, sumMicros, leaves };
+}
+
+export const isCommittedReserves = (field: unknown): field is CommittedReserves =>
+  hasFields(field, {
+    seq: isInteger,
+    timeMs: isInteger,
+    position: isInteger,
+    root: isHex(64),
+    sumMicros: isInteger,
+    leaves: isInteger,
+  });
 
 /** A listed market with its steps prepared. */
 export interface MarketUnits extends ListedMarket {
@@ -97,6 +125,8 @@ export class Listing {
   attestorHistory: AttestorHistory | null = null;
   /** SHA-256 of the log record of Genesis, 64 lower-case hex digits; null before it. */
   venueId: string | null = null;
+  /** The newest commitment to what the venue owes. */
+  reserves: CommittedReserves | null = null;
   private readonly bySymbol = new Map<string, MarketUnits>();
 
   constructor(markets: readonly ListedMarket[] = [], attestors: AttestorKeys | null = null) {
@@ -115,6 +145,10 @@ export class Listing {
 
   onCommand(applied: Applied): void {
     const { command, evidence, events } = applied;
+    if (command.kind === "CommitReserves") {
+      if (refusalIn(events) === "") this.reserves = committedReserves(command, applied);
+      return;
+    }
     if (command.kind !== "Genesis" && command.kind !== "Configure") return;
     if (!wasTaken(events)) return;
     if (command.kind === "Genesis") this.venueId = venueIdOf(command, evidence);

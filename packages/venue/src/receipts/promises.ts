@@ -4,7 +4,12 @@
  */
 import type { Honesty } from "@perpgate/protocol";
 import { hexFromBytes } from "@perpgate/protocol/core";
-import { type NoteKey, noteKeyText, TILE_HASHES } from "@perpgate/protocol/receipts";
+import {
+  type LeafProof,
+  type NoteKey,
+  noteKeyText,
+  TILE_HASHES,
+} from "@perpgate/protocol/receipts";
 import type { DataFolder } from "../recovery/data-folder.js";
 import type { Applied } from "../replica.js";
 import { BlockTree } from "../tlog/block-tree.js";
@@ -16,7 +21,7 @@ import type { WitnessSetting } from "../tlog/witness.js";
 import { type PromiseOptions, SILENT, type VenueLogger } from "../venue-options.js";
 import { isOrder, sealedAck } from "../views/chain-view.js";
 import { HonestyView } from "./honesty-view.js";
-import { blockPath, orderProofText } from "./promise-proofs.js";
+import { blockPath, leafProof, orderProofText } from "./promise-proofs.js";
 import type { ReceiptSigner } from "./receipt-signer.js";
 import { type ReceiptSource, Receipts } from "./receipts.js";
 import { WithdrawalProofs } from "./withdrawal-proofs.js";
@@ -165,6 +170,15 @@ export class Promises {
     if (sealed === undefined || sealed === "not_sealed") return undefined;
     const keys = { logKey, successors: this.successors };
     return orderProofText(source, tree, this.log.published, keys, sealed, onRead);
+  }
+
+  /** What leads from the leaf at a seq to the published checkpoint; undefined while none covers its block. */
+  async leafProof(seq: number): Promise<LeafProof | undefined> {
+    const { source, tree, logKey, successors, log } = this;
+    if (log.published === undefined) return undefined;
+    const sealed = await sealedAck(source.history, seq, () => undefined);
+    if (sealed === undefined || sealed === "not_sealed") return undefined;
+    return leafProof(tree, log.published, { logKey, successors }, sealed, () => undefined);
   }
 
   /** The proof of an open withdrawal; null while no checkpoint covers its block. */

@@ -237,6 +237,13 @@ const SHAPES: Readonly<Record<CommandKind, Shape>> = {
     txHash: isText,
     vaultSignature: isText,
   },
+  CommitReserves: {
+    stampMs: isInteger,
+    position: isInteger,
+    root: isHex(64),
+    sumMicros: isInteger,
+    leaves: isInteger,
+  },
 };
 
 const SHAPE_OF = new Map<string, Shape>(Object.entries(SHAPES));

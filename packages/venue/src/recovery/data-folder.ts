@@ -19,6 +19,8 @@ export interface DataFolder {
   readonly logPublished: string;
   /** Which key succeeded which. */
   readonly logSuccessors: string;
+  /** Trees of what the venue owes, of the last seven days. */
+  readonly reserves: string;
 }
 
 export function dataFolder(directory: string): DataFolder {
@@ -31,6 +33,7 @@ export function dataFolder(directory: string): DataFolder {
     logKey: join(directory, "log.key"),
     logPublished: join(directory, "log-published.json"),
     logSuccessors: join(directory, "log-successors.json"),
+    reserves: join(directory, "reserves"),
   };
 }
 

@@ -15,7 +15,12 @@ import { HASH_BYTES } from "../blocks/block-header.js";
 import { HISTORY_FORMAT } from "../history/history-environment.js";
 import { type HistoryContext, HistoryRows } from "../history/history-rows.js";
 import { type AttestorHistory, isAttestorHistory } from "../listing/attestor-history.js";
-import { decodeListing, Listing } from "../listing/listing.js";
+import {
+  type CommittedReserves,
+  decodeListing,
+  isCommittedReserves,
+  Listing,
+} from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 import { hasFields, isHex, isInteger, isOptional, isText } from "../stored-json.js";
 import { bookedBalance, moneyOf } from "../views/account-view.js";
@@ -79,6 +84,7 @@ export function encodeReplicaState(
       parentHash: open.parentHash.toString("hex"),
       rows: HISTORY_FORMAT,
       ...(listing.venueId === null ? {} : { venueId: listing.venueId }),
+      ...(listing.reserves === null ? {} : { reserves: listing.reserves }),
       ...(listing.attestorHistory === null ? {} : { attestorHistory: listing.attestorHistory }),
     }),
   );
@@ -107,6 +113,7 @@ export function decodeReplicaState(body: Uint8Array, seed = newSeed()): ReplicaS
   const listing = decodeListing(meta.listing);
   listing.attestorHistory = meta.attestorHistory ?? null;
   listing.venueId = meta.venueId ?? null;
+  listing.reserves = meta.reserves ?? null;
   if (listing.attestorHistory === null && engine.state.config?.attestorKind === "chain") {
     // The log has both: a snapshot of an older release is skipped once.
     throw new ReplicaSnapshotUnreadable("it lacks the venue's id and the history of attestors");
@@ -139,6 +146,7 @@ interface Meta {
   readonly rows: number;
   readonly venueId?: string;
   readonly attestorHistory?: AttestorHistory;
+  readonly reserves?: CommittedReserves;
 }
 
 function isMeta(value: unknown): value is Meta {
@@ -149,6 +157,7 @@ function isMeta(value: unknown): value is Meta {
     parentHash: (field) => typeof field === "string" && field.length === 2 * HASH_BYTES,
     rows: (field) => field === HISTORY_FORMAT,
     venueId: isOptional(isHex(64)),
+    reserves: isOptional(isCommittedReserves),
     attestorHistory: isOptional(isAttestorHistory),
   });
 }

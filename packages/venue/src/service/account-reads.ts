@@ -16,6 +16,7 @@ export type AccountReads = Pick<
   | "getOrders"
   | "getOrder"
   | "getAccount"
+  | "getLiability"
   | "getPositions"
   | "getFills"
   | "getLedger"
@@ -55,6 +56,12 @@ export function accountReads(venue: Venue, calls: AccountCalls): AccountReads {
         const { session, ...account } = views.account(live);
         const expiresAt = wallTimeOf(venue, session.expiresAt);
         return { result: { ...account, session: { ...session, expiresAt } } };
+      }),
+    getLiability: ({ session }, notes) =>
+      calls.run(session, notes, ({ account }) => {
+        const liability = venue.reserves?.liability(account);
+        if (liability === undefined) throw new ApiError("liability_not_found", {});
+        return { result: liability };
       }),
     getPositions: ({ session }, notes) =>
       calls.run(session, notes, ({ account }) => ({ result: views.positions(account) })),

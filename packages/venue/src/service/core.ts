@@ -21,6 +21,7 @@ import { marginChanges } from "./margin-changes.js";
 import { orders } from "./orders.js";
 import { Presence, type PresenceRequests } from "./presence.js";
 import { publicReads } from "./public-reads.js";
+import { reserves } from "./reserves.js";
 import { emitSessionChanges, type SessionSink } from "./session-notices.js";
 import { sessions } from "./sessions.js";
 import { signIns } from "./sign-ins.js";
@@ -76,6 +77,7 @@ export class Core implements SessionSink {
       ...marginChanges(signed),
       ...withdrawals(signed),
       ...cancels(venue, commands, canceling),
+      ...reserves(venue, options.attestation),
       ...deposits({
         venue,
         attestation: options.attestation,

@@ -26,6 +26,7 @@ import { EvidenceCheck, type RecoverWallet } from "./evidence-check.js";
 import { type FolderKeys, folderKeys } from "./folder-keys.js";
 import { PromiseCheck, type PromiseReport } from "./promise-check.js";
 import { prunedBlocksFault, surplusFault } from "./pruned-blocks.js";
+import { ReservesCheck, type ReservesReport, reservesKeyIn } from "./reserves-check.js";
 import { inspect, startingPoint, wasPruned } from "./starting-point.js";
 import { type SignedClaim, StoredClaims, signedClaim } from "./stored-claims.js";
 import { replacementFault } from "./vote-check.js";
@@ -73,6 +74,7 @@ export interface VerifyReport {
   /** Lines of checkpoints.jsonl that are no checkpoint and were skipped. */
   readonly badCheckpointLines: number;
   readonly receipts: PromiseReport;
+  readonly reserves: ReservesReport;
   /** With `signatures`. */
   readonly orderSignatures: number;
   readonly sessions: number;
@@ -128,7 +130,8 @@ async function verifyLog(
     const now = inspect(folder.journal);
     const { end } = now instanceof JournalDamaged ? log : now;
     claims.begin(start.state, start.from.batch);
-    const verification = new Verification(start.state, claims, options, keys);
+    const salts = reservesKeyIn(folder);
+    const verification = new Verification(start.state, claims, options, keys, salts);
     if (log.first.batch < start.from.batch) {
       verification.readUnreplayed(new LogReader(nodeDisk, folder.journal, log.first), start.from);
     }
@@ -149,6 +152,7 @@ class Verification {
   private lastBlock: SealedBlock | undefined;
   private fault: ReportedFault | null = null;
   private readonly promises: PromiseCheck;
+  private readonly reserves: ReservesCheck;
   private readonly checkpoints: CheckpointCheck;
 
   constructor(
@@ -156,9 +160,11 @@ class Verification {
     private readonly claims: StoredClaims,
     private readonly options: VerifyOptions,
     keys: FolderKeys,
+    reservesKey?: Uint8Array,
   ) {
     this.from = state.engine.seq;
     this.promises = new PromiseCheck(keys.pinned);
+    this.reserves = new ReservesCheck(state.engine.state, reservesKey);
     const { signatures, checkpoints = [], witnesses } = options;
     this.checkpoints = new CheckpointCheck(claims.signed, checkpoints, keys.pinned, witnesses);
     if (keys.fault !== null) this.fault = { position: null, reason: keys.fault };
@@ -245,6 +251,7 @@ class Verification {
     if (command.kind === "Configure" && length > 0 && words[0] !== EVENT.CommandRefused) {
       this.note(replacementFault(command, before, this.state.listing.attestors));
     }
+    this.note(this.reserves.onCommand(applied));
     this.evidence?.onCommand(applied, this.state);
   }
 
@@ -284,6 +291,7 @@ class Verification {
         givenUpBlocks: this.checkpoints.givenUpBlocks,
         checkpoint: this.checkpoints.report(),
       },
+      reserves: this.reserves.report(),
       orderSignatures: this.evidence?.orders ?? 0,
       sessions: this.evidence?.sessions ?? 0,
       voteSignatures: this.evidence?.votes ?? 0,

@@ -313,6 +313,11 @@ export class Views {
     return { withdrawal, address, paused: [...deposits.paused] };
   }
 
+  /** Dollars of withdrawals that are not paid yet, with their fees. */
+  get owedWithdrawals(): number {
+    return fromMicros(stateOf(this.source).withdrawals.owed);
+  }
+
   /** A page of a chain's open withdrawals. */
   openWithdrawals(chain: Chain, after: number) {
     return openWithdrawalsView(this.source, chain, after);

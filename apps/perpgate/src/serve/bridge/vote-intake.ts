@@ -17,12 +17,16 @@ import type {
   OwnVote,
   PendingDeposit,
   QueuedDeposit,
+  Reserves,
   SubmittedVote,
   Vote,
 } from "@perpgate/protocol";
 import {
   ApiError,
   bytesFromHex,
+  HOLDINGS_FORMAT,
+  type Holdings,
+  parseHoldings,
   parseVote,
   parseWithdrawalVote,
   WITHDRAWAL_VOTE_FORMAT,
@@ -30,18 +34,31 @@ import {
 } from "@perpgate/protocol/core";
 import type { Attestation, SignedQueueRequest, Venue } from "@perpgate/venue";
 import { bridgeInfoOf } from "./bridge-info.js";
+import { VaultHoldings } from "./vault-holdings.js";
 import type { VenueDeposits } from "./venue-deposits.js";
 import { VoteBudget } from "./vote-budget.js";
 
 const REQUEST_WINDOW_MS = 60_000;
 const verifyInPool = promisify(verify);
 
+type Submitted = Vote | WithdrawalVote | Holdings;
+
+function parsed(text: string): Submitted | undefined {
+  if (text.startsWith(`${WITHDRAWAL_VOTE_FORMAT}\n`)) return parseWithdrawalVote(text);
+  if (text.startsWith(`${HOLDINGS_FORMAT}\n`)) return parseHoldings(text);
+  return parseVote(text);
+}
+
 export class VoteIntake implements Attestation {
+  private readonly vaults: VaultHoldings;
+
   constructor(
     private readonly venue: Venue,
     private readonly deposits: VenueDeposits,
     private readonly budget = new VoteBudget(),
-  ) {}
+  ) {
+    this.vaults = new VaultHoldings(venue, deposits);
+  }
 
   info(): ReturnType<Attestation["info"]> {
     const { keys, history, chains } = this.deposits;
@@ -78,7 +95,14 @@ export class VoteIntake implements Attestation {
     return this.page(body);
   }
 
-  private async submit(vote: Vote | WithdrawalVote, signature: string): Promise<string | null> {
+  holdings(): Reserves["vaults"] {
+    return this.vaults.list();
+  }
+
+  private async submit(vote: Submitted, signature: string): Promise<string | null> {
+    if ("statedAtMs" in vote) {
+      return this.vaults.take(vote, signature, () => this.budget.take(vote.attestor));
+    }
     if ("withdrawalId" in vote) {
       return this.deposits.submitOnWithdrawal(vote, signature, this.budget);
     }
@@ -86,9 +110,8 @@ export class VoteIntake implements Attestation {
     return refusal;
   }
 
-  private read(text: string, index: number): Vote | WithdrawalVote {
-    const isOnWithdrawal = text.startsWith(`${WITHDRAWAL_VOTE_FORMAT}\n`);
-    const vote = isOnWithdrawal ? parseWithdrawalVote(text) : parseVote(text);
+  private read(text: string, index: number): Submitted {
+    const vote = parsed(text);
     if (vote === undefined) {
       throw new ApiError("invalid_vote", { index, problem: "its text is not that of a vote" });
     }

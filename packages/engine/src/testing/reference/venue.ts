@@ -202,6 +202,7 @@ export class ReferenceVenue {
       case "SettleReorgedDeposit":
       case "Withdraw":
       case "AttestWithdrawal":
+      case "CommitReserves":
         throw new Error(`${command.kind}: not part of the reference`);
     }
   }

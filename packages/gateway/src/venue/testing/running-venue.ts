@@ -14,6 +14,7 @@ import { DEFAULT_MARKETS, stepOf, toSteps } from "@perpgate/protocol";
 import {
   type Attestation,
   type AttestorKeys,
+  type CheckpointOptions,
   Core,
   DEFAULT_PARAMETERS,
   NO_EVIDENCE,
@@ -84,6 +85,8 @@ export interface VenueChanges {
   readonly attestation?: (venue: Venue) => Attestation;
   /** Receipts and the transparency log; none by default. */
   readonly promises?: PromiseOptions;
+  /** A second replica, which takes snapshots and counts what the venue owes; none by default. */
+  readonly checkpoints?: CheckpointOptions;
 }
 
 type Over = (connect: Connect) => Connect;
@@ -135,7 +138,7 @@ export async function runVenue(
     attestors: changes.attestors ?? null,
     clock,
     monotonic: () => time.nowMs,
-    checkpoints: null,
+    checkpoints: changes.checkpoints ?? null,
     ticks: false,
     // Starting two threads is half of the processor time that a venue takes to open.
     commit: "inline",

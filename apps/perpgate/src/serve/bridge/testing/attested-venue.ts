@@ -17,6 +17,7 @@ import {
 import { type Answer, ask, type RunningVenue, runVenue, Trader } from "@perpgate/gateway/testing";
 import { type AttestedDeposit, DEFAULT_MARKETS } from "@perpgate/protocol";
 import {
+  type CheckpointOptions,
   DEFAULT_PARAMETERS,
   newLogKey,
   venueConfigOf,
@@ -76,6 +77,7 @@ export class AttestedVenue {
     withdrawals?: WithdrawalParameters,
     witnesses: readonly WitnessSetting[] = [],
     bridge = BRIDGE,
+    checkpoints?: CheckpointOptions,
   ): Promise<AttestedVenue> {
     let deposits: VenueDeposits | undefined;
     const keys = attestorKeysOf(bridge);
@@ -88,6 +90,7 @@ export class AttestedVenue {
       ...(withdrawals === undefined
         ? {}
         : { promises: { logKey: LOG_KEY, witnesses, checkpointMs: 60_000 } }),
+      ...(checkpoints === undefined ? {} : { checkpoints }),
       attestation: (venue) => {
         deposits = new VenueDeposits(venue, bridge);
         return new VoteIntake(venue, deposits, budget);
@@ -207,7 +210,15 @@ export async function withdrawing(
   budget?: VoteBudget,
   deposited = 40,
   witnesses: readonly WitnessSetting[] = [],
-  { bridge, startMs }: { readonly bridge?: ChainBridgeConfig; readonly startMs?: number } = {},
+  {
+    bridge,
+    startMs,
+    checkpoints,
+  }: {
+    readonly bridge?: ChainBridgeConfig;
+    readonly startMs?: number;
+    readonly checkpoints?: CheckpointOptions;
+  } = {},
 ) {
   const withdrawals = { ...WITHDRAWALS, ...terms };
   const venue = await AttestedVenue.run(
@@ -218,6 +229,7 @@ export async function withdrawing(
     withdrawals,
     witnesses,
     bridge,
+    checkpoints,
   );
   const trader = await Trader.enter(venue.at);
   const depositId = Number((await venue.register(trader)).body.depositId);

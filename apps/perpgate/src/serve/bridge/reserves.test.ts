@@ -1,0 +1,240 @@
+/** What the venue owes, committed to in its log, against what attestors state about its vaults. */
+
+import { spawnSync } from "node:child_process";
+import { sign } from "node:crypto";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { privateKeyFromSeed } from "@perpgate/bridge";
+import { Trader } from "@perpgate/gateway/testing";
+import { until } from "@perpgate/journal/testing";
+import { Liability, Reserves } from "@perpgate/protocol";
+import { type Holdings, hexFromBytes, holdingsText } from "@perpgate/protocol/core";
+import { checkReservesProof, liabilityFault, parseLeafProof } from "@perpgate/protocol/receipts";
+import { verify, verifyEd25519 } from "@perpgate/venue";
+import { Value } from "typebox/value";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../testing/perpgate-process.js";
+import { LOG_KEY, SEEDS, type WithdrawingVenue, withdrawing } from "./testing/attested-venue.js";
+
+const EXAMPLE = fileURLToPath(
+  new URL("../../../../../examples/check_reserves.py", import.meta.url),
+);
+const HOUR_MS = 3_600_000;
+const CHECKPOINTS = { everyCommands: 100_000, everyMs: HOUR_MS, keep: 2 };
+/** Two seconds before the hour. */
+const BEFORE_MS = 500_000 * HOUR_MS - 2_000;
+
+async function reservesOf({ trader }: WithdrawingVenue): Promise<Reserves> {
+  const { text } = await trader.get("/v1/bridge/reserves");
+  const value: unknown = JSON.parse(text);
+  if (!Value.Check(Reserves, value)) throw new Error(text);
+  return value;
+}
+
+async function liabilityOf(trader: Trader): Promise<Liability> {
+  const { text } = await trader.get("/v1/account/liability");
+  const value: unknown = JSON.parse(text);
+  if (!Value.Check(Liability, value)) throw new Error(text);
+  return value;
+}
+
+/** A venue that has passed the hour and committed to what it owes. */
+async function committed() {
+  const at = await withdrawing({}, undefined, 40, [], {
+    startMs: BEFORE_MS,
+    checkpoints: CHECKPOINTS,
+  });
+  const other = await Trader.enter(at.venue.at);
+  expect((await at.ask({ amount: 12.5, nonce: 1 })).status).toBe(202);
+  expect(await reservesOf(at)).toMatchObject({ liabilities: null, difference: null });
+  await at.venue.at.advance(2_000);
+  const { venue } = at.venue.at;
+  await until(() => venue.listing.reserves !== null);
+  await at.venue.at.advance(200);
+  await venue.promises?.log.advance();
+  return { ...at, other };
+}
+
+function statement(at: WithdrawingVenue, attestor: number, changes: Partial<Holdings> = {}) {
+  const { chain, chainId, vault, tokens } = at.venue.bridge.chains[0]!;
+  const { contract, decimals } = tokens.USDC!;
+  const text = holdingsText({
+    venue: at.venue.venueId,
+    attestor,
+    chain,
+    chainId,
+    vault,
+    token: "USDC",
+    contract,
+    decimals,
+    amount: 60_000_000n,
+    block: { number: 7, hash: "cd".repeat(32) },
+    statedAtMs: at.venue.at.nowMs(),
+    ...changes,
+  });
+  const key = privateKeyFromSeed(SEEDS[attestor]!);
+  return { text, signature: hexFromBytes(sign(null, Buffer.from(text, "latin1"), key)) };
+}
+
+test("after each hour the venue commits to what it owes; each account finds itself in it", async () => {
+  const at = await committed();
+  const reserves = await reservesOf(at);
+  // 40 dollars deposited, of which 12.5 and the fee wait to be paid, and they are still owed.
+  expect(reserves).toMatchObject({
+    liabilities: { sum: 40, leaves: 5 },
+    pendingWithdrawals: 13,
+    difference: null,
+  });
+  const checked = await checkReservesProof(reserves.liabilities?.proof ?? "", verifyEd25519, {
+    logKey: LOG_KEY.text,
+  });
+  if (typeof checked === "string") throw new Error(checked);
+  expect(`0x${checked.leaf.root}`).toBe(reserves.liabilities?.root);
+  const own = await liabilityOf(at.trader);
+  expect(own).toMatchObject({ address: `0x${at.address}`, balanceMicros: 40_000_000 });
+  expect(liabilityFault(own, checked.leaf, `0x${at.address}`)).toBeNull();
+  // One that owns nothing is counted, too.
+  const empty = await liabilityOf(at.other);
+  expect(empty.balanceMicros).toBe(0);
+  expect(liabilityFault(empty, checked.leaf, at.other.wallet.address)).toBeNull();
+  expect(liabilityFault(own, checked.leaf, at.other.wallet.address)).toContain("is that of");
+  const [first] = own.path;
+  if (first === undefined) throw new Error("no path");
+  const rest = own.path.slice(1);
+  for (const forged of [
+    { ...own, balanceMicros: 39_999_999 },
+    { ...own, salt: `0x${"00".repeat(16)}` },
+    { ...own, path: [{ ...first, sumMicros: first.sumMicros + 1 }, ...rest] },
+    {
+      ...own,
+      path: [{ ...first, side: first.side === "left" ? "right" : "left" } as const, ...rest],
+    },
+    { ...own, path: rest },
+  ]) {
+    expect(liabilityFault(forged, checked.leaf, `0x${at.address}`)).toContain("does not lead");
+  }
+  for (const sumMicros of [-1, 2 ** 53]) {
+    const forged = { ...own, path: [{ ...first, sumMicros }, ...rest] };
+    expect(liabilityFault(forged, checked.leaf, `0x${at.address}`)).toContain("below zero");
+  }
+});
+
+test("examples/check_reserves.py, which shares no code with the project, finds each fault", async () => {
+  const at = await committed();
+  const reserves = await reservesOf(at);
+  const liability = await liabilityOf(at.trader);
+  const folder = temporaryFolder();
+  const check = (owed: object, own: object, address = `0x${at.address}`, dollars = "40") => {
+    const files = [
+      ["reserves.json", owed],
+      ["liability.json", own],
+    ] as const;
+    for (const [name, content] of files) writeFileSync(join(folder, name), JSON.stringify(content));
+    const paths = files.map(([name]) => join(folder, name));
+    const { stdout, stderr } = spawnSync("python3", [EXAMPLE, ...paths, address, dollars], {
+      encoding: "utf8",
+      timeout: 30_000,
+    });
+    return stdout.trim() + stderr;
+  };
+  expect(check(reserves, liability)).toBe("ok");
+  const { path, balanceMicros } = liability;
+  const [first, ...rest] = path;
+  const step = (changes: object) => ({ ...liability, path: [{ ...first, ...changes }, ...rest] });
+  const owed = reserves.liabilities;
+  const hidden = { ...reserves, liabilities: { ...owed, sum: 39 } };
+  const { code } = { code: "liability_not_found" };
+  for (const [changed, fault] of [
+    [{ ...liability, balanceMicros: balanceMicros + 1 }, "does not lead to the root"],
+    [{ ...liability, balanceMicros: -1 }, "owes you"],
+    [{ ...liability, balanceMicros: 39_000_000 }, "owes you 39.0 dollars"],
+    [{ ...liability, salt: `0x${"00".repeat(16)}` }, "does not lead to the root"],
+    [step({ sumMicros: -40_000_000 }), "not from 0 to 2^53"],
+    [step({ sumMicros: 2 ** 53 }), "not from 0 to 2^53"],
+    [step({ hash: `0x${"00".repeat(32)}` }), "does not lead to the root"],
+    [{ code }, "left out"],
+  ] as const) {
+    expect(check(reserves, changed)).toContain(fault);
+  }
+  expect(check(hidden, liability)).toContain("does not add up");
+  expect(check(reserves, await liabilityOf(at.other))).toContain("another account's");
+  const proof = owed?.proof?.replace(/^extra .*$/m, (line) => {
+    const extra = Buffer.from(line.slice(6), "base64").toString();
+    const { leaf } = JSON.parse(extra);
+    const forged = extra.replace(leaf, `${leaf.slice(0, 92)}01${leaf.slice(94)}`);
+    return `extra ${Buffer.from(forged).toString("base64")}`;
+  });
+  const forged = { ...reserves, liabilities: { ...owed, proof } };
+  expect(check(forged, liability)).toContain("another commitment");
+});
+
+test("a withdrawal's proof is none of reserves, and a changed leaf is in no block", async () => {
+  const at = await committed();
+  const proof = (await reservesOf(at)).liabilities?.proof ?? "";
+  const format = "perpgate-reserves-proof/1";
+  expect(parseLeafProof(proof, format)).toBeDefined();
+  const lines = proof.split("\n");
+  const extra = Buffer.from(lines[1]?.slice(6) ?? "", "base64").toString();
+  const forged = (changed: string) =>
+    [lines[0], `extra ${Buffer.from(changed).toString("base64")}`, ...lines.slice(2)].join("\n");
+  const other = forged(extra.replace("reserves-proof", "withdrawal-proof"));
+  expect(await checkReservesProof(other, verifyEd25519)).toContain("no proof of reserves");
+  const { leaf } = JSON.parse(extra);
+  const changed = forged(extra.replace(leaf, `${leaf.slice(0, 64)}ff${leaf.slice(66)}`));
+  expect(await checkReservesProof(changed, verifyEd25519)).toContain("not in block");
+});
+
+test("what the vaults hold: what a quorum of attestors has stated; forged statements end the request", async () => {
+  const at = await committed();
+  const state = (votes: object[]) => at.venue.post("/v1/bridge/votes", JSON.stringify({ votes }));
+  const usdc = async () => (await reservesOf(at)).vaults.find(({ token }) => token === "USDC");
+  expect(await usdc()).toMatchObject({ holds: null, statements: [] });
+  expect((await state([statement(at, 0)])).body).toEqual({ refusals: [null] });
+  expect(await usdc()).toMatchObject({ holds: null, statements: [{ attestor: 0 }] });
+  const second = statement(at, 1, { amount: 50_000_000n });
+  expect((await state([second])).body).toEqual({ refusals: [null] });
+  // Two of three: the second highest is what a quorum has seen at least.
+  expect(await usdc()).toMatchObject({ holds: 50 });
+  expect((await state([second])).body).toEqual({ refusals: ["vote_outdated"] });
+  const nowMs = at.venue.at.nowMs();
+  for (const [changes, refusal] of [
+    [{ vault: "ff".repeat(20) }, "other_scope"],
+    [{ decimals: 7 }, "other_scope"],
+    [{ statedAtMs: nowMs + 120_000 }, "vote_from_future"],
+    [{ statedAtMs: nowMs - 2 * HOUR_MS }, "vote_outdated"],
+  ] as const) {
+    expect((await state([statement(at, 2, changes)])).body).toEqual({ refusals: [refusal] });
+  }
+  const forged = { ...statement(at, 2), signature: "ab".repeat(64) };
+  expect((await state([forged])).status).toBe(401);
+  // The venue has two tokens, and difference needs both.
+  expect((await reservesOf(at)).difference).toBeNull();
+  const usdt = at.venue.bridge.chains[0]!.tokens.USDT!;
+  const none = { token: "USDT", contract: usdt.contract, amount: 0n } as const;
+  await state([statement(at, 0, none), statement(at, 1, none)]);
+  expect((await reservesOf(at)).difference).toBe(10);
+});
+
+test("verify recomputes the sum; a restart has the commitment and its tree", async () => {
+  const at = await committed();
+  const before = await liabilityOf(at.trader);
+  const { directory } = at.venue.at;
+  expect(readdirSync(join(directory, "reserves"))).toHaveLength(1);
+  expect(await verify(directory)).toMatchObject({
+    fault: null,
+    reserves: { commitments: 1, roots: 0 },
+  });
+  const { venue } = at.venue.at;
+  const { position = 0, root = "" } = venue.listing.reserves ?? {};
+  // A venue that hides 10 dollars of what it owes.
+  const hidden = { position, root, sumMicros: 30_000_000, leaves: 5 } as const;
+  await at.venue.at.execute({ kind: "CommitReserves", stampMs: venue.nowMs(), ...hidden });
+  const { fault } = await verify(directory);
+  expect(fault?.reason).toBe(
+    `reserves: 30000000 micro-dollars committed, 40000000 owed after ${position}`,
+  );
+  // The second replica says so at once, and no leaf is shown for a root that is not the tree's.
+  await until(() => venue.reserves?.differing === 1);
+  expect(before.position).toBe(String(position));
+});

@@ -1,0 +1,54 @@
+/**
+ * In the second replica: counts what the venue owes after the first command of each hour, writes the tree, and
+ * compares each commitment in the log with the own count of that position.
+ */
+
+import { refusalIn } from "../event-fields.js";
+import type { ReplicaState } from "../recovery/replica-state.js";
+import type { Applied } from "../replica.js";
+import { HourMarks } from "./hours.js";
+import { commitsReserves, liabilitiesOf } from "./liabilities.js";
+import type { TreeHead } from "./sum-tree-file.js";
+import { TreeFolder } from "./tree-folder.js";
+
+export type ReservesNotice =
+  /** A tree is on the disk. */
+  | { readonly kind: "counted"; readonly tree: TreeHead }
+  /** A balance below zero, or a sum of 2^53 and more: there is no tree. */
+  | { readonly kind: "uncountable"; readonly position: number }
+  /** The log has another commitment than this replica's count. */
+  | { readonly kind: "differs"; readonly position: number; readonly reason: string };
+
+export class ReservesCounter {
+  private readonly marks: HourMarks;
+  private readonly trees: TreeFolder;
+
+  constructor(
+    private readonly state: ReplicaState,
+    { folder, key }: { readonly folder: string; readonly key: Uint8Array },
+    private readonly report: (notice: ReservesNotice) => void,
+  ) {
+    this.marks = new HourMarks(state.engine.state.timeMs);
+    this.trees = new TreeFolder(folder, key);
+  }
+
+  /** After each command. */
+  onCommand(applied: Applied): void {
+    const { seq: position, timeMs } = applied;
+    this.compare(applied);
+    const { state } = this.state.engine;
+    if (!this.marks.isMark(timeMs) || !commitsReserves(state)) return;
+    const tree = this.trees.write({ position, timeMs }, liabilitiesOf(state));
+    this.report(tree === undefined ? { kind: "uncountable", position } : { kind: "counted", tree });
+  }
+
+  private compare({ command, events }: Applied): void {
+    if (command.kind !== "CommitReserves" || refusalIn(events) !== "") return;
+    const { position, root, sumMicros } = command;
+    const own = this.trees.head(position);
+    // Before the snapshot that this replica began with, or older than the trees that are kept.
+    if (own === undefined || (own.root === root && own.sumMicros === sumMicros)) return;
+    const reason = `${sumMicros} micro-dollars under ${root}, and here ${own.sumMicros} under ${own.root}`;
+    this.report({ kind: "differs", position, reason });
+  }
+}
