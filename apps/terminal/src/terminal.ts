@@ -41,7 +41,7 @@ import { TapeFeed } from "./venue/tape-feed.js";
 import { isUnknown, type Settlement } from "./venue/unsettled-requests.js";
 import { VenueClock } from "./venue/venue-clock.js";
 
-export type OpenDialog =
+type OpenDialog =
   | "none"
   | "sign-in"
   | "sign-out"

@@ -18,7 +18,7 @@ const FIRST_TRY_MS = 250;
 /** Between two messages of `AcceptanceGap`. */
 const EVERY_MS = 10;
 
-export interface ProbeOptions {
+interface ProbeOptions {
   /** Addresses of the servers. */
   readonly servers: readonly string[];
   /** Created if it is missing; not the venue's. */
@@ -162,7 +162,7 @@ function connectForEver(servers: readonly string[]): Promise<NatsConnection> {
   return connect({ servers: [...servers], maxReconnectAttempts: -1, reconnectTimeWait: 100 });
 }
 
-export interface RawLoad extends ProbeOptions {
+interface RawLoad extends ProbeOptions {
   readonly publishers: number;
   readonly milliseconds: number;
 }

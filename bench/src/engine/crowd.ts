@@ -18,7 +18,7 @@ export interface CrowdSize {
   readonly stops: number;
 }
 
-export type Apply = (engine: Engine, command: Command) => void;
+type Apply = (engine: Engine, command: Command) => void;
 
 export class Crowd {
   readonly engine = new Engine();

@@ -92,7 +92,7 @@ export function isOk(chunk: Buffer, at: number): boolean {
 }
 
 /** `at` is where the payload begins in `chunk`, which may end before the payload does. */
-export type OnFrame = (chunk: Buffer, at: number) => void;
+type OnFrame = (chunk: Buffer, at: number) => void;
 
 const LONGEST_HEADER = 10;
 const EMPTY = Buffer.alloc(0);

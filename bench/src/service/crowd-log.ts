@@ -57,7 +57,7 @@ export interface CrowdSize {
 }
 
 /** A session that was opened by the venue, and how many stops that nothing reaches it gets. */
-export interface Idle {
+interface Idle {
   readonly session: number;
   readonly stops: number;
 }

@@ -33,7 +33,7 @@ const ATTACK_LIMITS = { milliseconds: 4_000, maxBytes: 128e6 };
 const ATTACK_STRIDE = 37;
 const BLOCK_BYTES = 512;
 
-export interface SoakOptions {
+interface SoakOptions {
   readonly minutes: number;
   readonly withAttacks: boolean;
 }

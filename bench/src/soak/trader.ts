@@ -13,7 +13,7 @@ export interface Acknowledged {
   readonly nonce: number;
 }
 
-export type OnDone = (status: number, code: string) => void;
+type OnDone = (status: number, code: string) => void;
 
 interface Operation {
   readonly request: Buffer;

@@ -1,6 +1,6 @@
 /** Exponential backoff with jitter: for endpoints, and for deposits whose vote failed. */
 
-export interface BackoffOptions {
+interface BackoffOptions {
   readonly baseMs: number;
   readonly maxMs: number;
 }

@@ -9,7 +9,7 @@ import { parseVote } from "@perpgate/protocol/core";
 import { publicKeyFromHex } from "./attestor-key.js";
 import { isSignedText, type VoteProblem } from "./vote.js";
 
-export interface TrustedAttestors {
+interface TrustedAttestors {
   /** The hash of the venue's Genesis. */
   readonly venueId: string;
   /** Ed25519 public keys by attestor index, hex. */
@@ -17,7 +17,7 @@ export interface TrustedAttestors {
   readonly quorum: number;
 }
 
-export type PublishedVoteProblem = VoteProblem | "other_deposit" | "mislabelled";
+type PublishedVoteProblem = VoteProblem | "other_deposit" | "mislabelled";
 
 /** Why a published vote is invalid for the deposit, or null. */
 export async function checkPublishedVote(

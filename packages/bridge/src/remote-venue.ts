@@ -52,7 +52,7 @@ import type {
   WithdrawalPort,
 } from "./withdraw/withdrawal-port.js";
 
-export interface RemoteVenueOptions {
+interface RemoteVenueOptions {
   /** URLs of the gateways, such as `https://perpgate.example`. */
   readonly urls: readonly string[];
   /** Private keys of the local attestors, by index. */

@@ -4,7 +4,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { BridgeEvent, BridgeObserver } from "./bridge-event.js";
 
 /** The part of a logger that is used; pino fits. */
-export interface BridgeLog {
+interface BridgeLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;

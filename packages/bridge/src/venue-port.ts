@@ -35,7 +35,7 @@ export interface VenueTerms {
 }
 
 /** The venue may be in this process or remote. */
-export type Awaitable<T> = T | Promise<T>;
+type Awaitable<T> = T | Promise<T>;
 
 export interface DepositPort {
   terms(): Awaitable<VenueTerms>;

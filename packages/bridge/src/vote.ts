@@ -54,7 +54,7 @@ export function signVote(vote: Vote, privateKey: KeyObject): SignedVote {
 }
 
 /** The public key of an attestor by its index; undefined if there is none. */
-export type MemberKeys = (attestor: number) => KeyObject | undefined;
+type MemberKeys = (attestor: number) => KeyObject | undefined;
 
 /** Why a vote is invalid, or null. `venueId` is the hash of the venue's Genesis. */
 export async function verifyVote(

@@ -4,7 +4,7 @@ import type { Exit, NewOperation, NewOrder, TimeInForce, Trigger } from "@perpga
 import { type Dict, errors } from "ccxt";
 import { given, venueSide } from "./values.js";
 
-export interface OrderArguments {
+interface OrderArguments {
   /** The venue's symbol. */
   readonly symbol: string;
   readonly type: string;

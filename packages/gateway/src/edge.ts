@@ -15,7 +15,7 @@ import type { LimitSettings } from "./limits/limit-settings.js";
 import { failedSignatureLimit, type Limit, NewAccountLimit } from "./limits/limits.js";
 import { BookReads } from "./operations/book-reads.js";
 
-export interface EdgeOptions {
+interface EdgeOptions {
   /** Before its first frame arrives: the core may send notices immediately. */
   readonly link: CoreAccess;
   readonly limits: LimitSettings;

@@ -11,7 +11,7 @@ export interface ChildProgram {
   readonly exited: Promise<Error>;
 }
 
-export interface ChildOptions<FromChild> {
+interface ChildOptions<FromChild> {
   /** What the process begins with; it is cloned, as all messages are. */
   readonly data: object;
   readonly heapMb: number;

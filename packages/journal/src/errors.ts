@@ -82,11 +82,7 @@ export class LogBehind extends JournalError {
   }
 }
 
-export type BatchRule =
-  | "batch_empty"
-  | "batch_too_large"
-  | "writer_invalid"
-  | "counter_out_of_range";
+type BatchRule = "batch_empty" | "batch_too_large" | "writer_invalid" | "counter_out_of_range";
 
 /** The batch is invalid and would be refused every time. */
 export class BatchRefused extends JournalError {

@@ -11,7 +11,7 @@ import { inspectLog, listSegments, type SegmentFile } from "./log-state.js";
 import { CLAIM_WINDOW, MIRROR_WRITER } from "./mirrored.js";
 import { FileSnapshots } from "./snapshots.js";
 
-export interface PruneGuards {
+interface PruneGuards {
   readonly snapshots: FileSnapshots;
   /** Where readings are; they only move on. */
   readonly readers: Iterable<LogSeq>;

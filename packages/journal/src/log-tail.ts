@@ -21,7 +21,7 @@ import { endOfNonZero, FileWindow, firstNonZero } from "./file-window.js";
 import { selfValidLength } from "./segment-cursor.js";
 import { segmentSeed } from "./segment-format.js";
 
-export type Tail =
+type Tail =
   | { readonly kind: "clean" }
   /** `bytes` from the chain's end to the last byte that is not zero. */
   | { readonly kind: "torn"; readonly bytes: number }

@@ -29,7 +29,7 @@ import { FileSnapshots, isSnapshotName } from "./snapshots.js";
 import { allocateSegment } from "./spare-segments.js";
 import { ThreadCommitter } from "./thread/thread-committer.js";
 
-export interface JournalOptions {
+interface JournalOptions {
   readonly directory: string;
   /** Size of new segments. A batch must fit into one. */
   readonly segmentBytes?: number;

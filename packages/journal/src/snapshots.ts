@@ -40,7 +40,7 @@ export const isSnapshotName = (name: string): boolean => NAME.test(name);
 /** The number of batches before a snapshot, from its name. */
 const batchOfName = (file: string): number => Number.parseInt(basename(file), 10);
 
-export interface SnapshotInfo {
+interface SnapshotInfo {
   readonly file: string;
   readonly seq: LogSeq;
   readonly bytes: number;
@@ -55,7 +55,7 @@ export interface Snapshot extends SnapshotInfo {
   readonly body: Uint8Array;
 }
 
-export interface NewestSnapshot {
+interface NewestSnapshot {
   readonly snapshot: Snapshot | undefined;
   /** Newer files that were skipped because they are damaged. */
   readonly damaged: readonly string[];

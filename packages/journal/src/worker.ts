@@ -1,5 +1,5 @@
 /**
- * Starts and stops the worker threads of all server packages. It lives in the journal because that is
+ * Starts the worker threads of all server packages. It lives in the journal because that is
  * the lowest package that may use Node, and has an entry of its own: `@perpgate/journal/worker`.
  */
 import { getPriority, setPriority } from "node:os";
@@ -53,19 +53,6 @@ export function firstMessage<Message>({ worker, exited }: WorkerThread): Promise
     worker.once("message", resolve);
     void exited.then(reject);
   });
-}
-
-/** Sends `message`, waits until the thread has exited, and terminates it after `withinMs`. */
-export async function stopWorker(
-  { worker, exited }: WorkerThread,
-  message: unknown,
-  withinMs: number,
-): Promise<void> {
-  worker.ref();
-  worker.postMessage(message);
-  const timer = setTimeout(() => void worker.terminate(), withinMs);
-  await exited;
-  clearTimeout(timer);
 }
 
 const LOWEST_PRIORITY = 19;

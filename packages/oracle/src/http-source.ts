@@ -20,7 +20,7 @@ import {
   PriceFeed,
 } from "./price-feed.js";
 
-export interface HttpSourceMarket {
+interface HttpSourceMarket {
   readonly symbol: string;
   readonly tickSize: number;
 }

@@ -1,9 +1,5 @@
 /** RFC 6901: the path of a value in a JSON document, such as `/data/0/price`. */
 
-export function isJsonPointer(pointer: string): boolean {
-  return /^(?:\/(?:[^~/]|~[01])*)*$/.test(pointer);
-}
-
 /** The value, or undefined if the document has none at that path. */
 export function valueAt(document: unknown, pointer: string): unknown {
   let value = document;

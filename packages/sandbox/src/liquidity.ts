@@ -20,7 +20,7 @@ export interface LiquidityOptions {
   readonly premium?: number;
 }
 
-export const DEFAULT_LIQUIDITY: Required<LiquidityOptions> = {
+const DEFAULT_LIQUIDITY: Required<LiquidityOptions> = {
   levels: 20,
   notional: 50_000,
   spread: 0.0002,

@@ -15,7 +15,7 @@ import { CHAIN, TOKEN } from "./accounts.js";
 import { type GatewayOptions, limitsOf, openGateway, type SandboxGateway } from "./gateway.js";
 import { seedOf } from "./seed.js";
 
-export interface PartsOptions
+interface PartsOptions
   extends Pick<
     GatewayOptions,
     "seed" | "nowMs" | "hasLimits" | "faults" | "recorder" | "page" | "control" | "onFault"

@@ -15,7 +15,7 @@ export type AnyErrorCode = ErrorCode | (string & {});
  */
 export type Outcome = "refused" | "not_sent" | "unknown";
 
-export interface ErrorFacts {
+interface ErrorFacts {
   readonly status: number;
   readonly retryAfterMs?: number | undefined;
   readonly outcome?: Outcome;
@@ -69,7 +69,7 @@ export class PerpgateError extends Error {
   }
 }
 
-export interface ConnectionFacts {
+interface ConnectionFacts {
   readonly cause?: unknown;
   readonly outcome?: Outcome;
   readonly isFinal?: boolean;

@@ -28,7 +28,7 @@ import { createSessionKey, type SessionKey } from "./session-key/session-key.js"
 import { SessionStream } from "./streams/session-stream.js";
 import type { StreamSocket } from "./streams/stream-socket.js";
 
-export interface SessionParts {
+interface SessionParts {
   readonly http: HttpClient;
   readonly clock?: ClientClock | undefined;
   readonly address: string;

@@ -4,7 +4,7 @@ import { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
 
 export type SetCohort = Extract<Command, { kind: "SetCohort" }>;
 
-export interface CohortLists {
+interface CohortLists {
   readonly stage: CohortStage;
   /** Addresses, lower-case hex without `0x`. */
   readonly allow: readonly string[];

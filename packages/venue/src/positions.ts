@@ -6,7 +6,7 @@ const WITHIN_MS = 1_000;
 const OWN_BATCH_WITHIN_MS = 2_000;
 
 /** How far the log is applied, and the own batches in it: the sequencer. */
-export interface LogCounts {
+interface LogCounts {
   readonly seq: number;
   readonly published: number;
   readonly returned: number;

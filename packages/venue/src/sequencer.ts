@@ -60,7 +60,7 @@ export interface WriterLoss {
   readonly joinsAgainMs: number;
 }
 
-export interface SequencerHooks {
+interface SequencerHooks {
   /** The log or the engine failed. */
   onFailure(error: Error): void;
   /** Commands that go in front of the batch that is published now: a tick, or an ask for time. */

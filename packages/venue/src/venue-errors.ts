@@ -2,7 +2,7 @@
 
 import type { LogSeq } from "@perpgate/journal";
 
-export type ConfigRule =
+type ConfigRule =
   | "configuration_invalid"
   | "log_not_begun"
   | "log_key_differs"

@@ -10,7 +10,7 @@ import { MAX_CLOCK_LEAD_MS, type VoteJudgement } from "./deposit-votes.js";
 import type { Venue } from "./venue.js";
 
 /** Decimals of a token on a chain; undefined for one that is not configured. */
-export type DecimalsOf = (chain: string, token: Token) => number | undefined;
+type DecimalsOf = (chain: string, token: Token) => number | undefined;
 
 export class WithdrawalVotes {
   /** Votes that are not yet durable, by signature. */

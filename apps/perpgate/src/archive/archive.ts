@@ -9,7 +9,7 @@ import { readConfiguration } from "../serve/configuration.js";
 import { onStopSignal } from "../serve/stop-signals.js";
 import { Indexer, IndexerRefused } from "./indexer.js";
 
-export interface ArchiveOptions {
+interface ArchiveOptions {
   readonly postgres?: string;
   readonly config?: string;
   readonly data?: string;

@@ -27,7 +27,7 @@ export interface IndexerSettings {
   readonly commands?: number | undefined;
 }
 
-export interface IndexerReport {
+interface IndexerReport {
   onProgress(held: ArchiveHeld): void;
   /** Another process feeds the archive. */
   onWait(): void;

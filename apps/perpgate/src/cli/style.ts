@@ -17,7 +17,7 @@ export const noPaint: Paint = (text) => text;
 export const colours: Paint = (text, tone) =>
   tone === "plain" || text === "" ? text : `\x1b[${CODES[tone]}m${text}\x1b[0m`;
 
-export interface Surroundings {
+interface Surroundings {
   readonly isTerminal: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }

@@ -9,7 +9,7 @@ import type { Settings } from "../serve/settings.js";
 import { accessOf, logSettingsOf, streamNameOf } from "./log-access.js";
 import { beginningOf } from "./venue-beginning.js";
 
-export interface InitOptions extends ServeOptions {
+interface InitOptions extends ServeOptions {
   readonly replicas?: number;
   readonly maxBytes?: number;
   readonly json?: boolean;

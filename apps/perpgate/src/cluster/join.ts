@@ -6,7 +6,7 @@
 
 import { backup } from "../operator/backup.js";
 
-export interface JoinOptions {
+interface JoinOptions {
   readonly from: string;
   readonly data: string;
   readonly json?: boolean;

@@ -9,7 +9,7 @@ import type { Settings } from "../serve/settings.js";
 
 export type LogSettings = NonNullable<Settings["log"]>;
 
-export const DEFAULT_STREAM = "perpgate";
+const DEFAULT_STREAM = "perpgate";
 
 /** The settings' log; throws without one. */
 export function logSettingsOf({ log }: Pick<Settings, "log">): LogSettings {

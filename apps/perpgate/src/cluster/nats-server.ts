@@ -42,7 +42,7 @@ function isProgram(path: string): boolean {
 }
 
 /** The configuration file of a server that syncs every message and listens on the loopback address. */
-export function natsConfiguration({ name, folder, port, clusterPort, routes }: NatsPlace): string {
+function natsConfiguration({ name, folder, port, clusterPort, routes }: NatsPlace): string {
   return [
     `server_name: ${JSON.stringify(name)}`,
     `listen: "127.0.0.1:${port}"`,

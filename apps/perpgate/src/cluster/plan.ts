@@ -10,7 +10,7 @@ export interface GatewayPlace {
   readonly url: string;
 }
 
-export interface ClusterPlan {
+interface ClusterPlan {
   readonly servers: readonly NatsPlace[];
   readonly gateways: readonly GatewayPlace[];
   /** For `--log`. */

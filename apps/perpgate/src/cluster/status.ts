@@ -4,7 +4,7 @@ import { getReadiness, getStatus, pathOf } from "@perpgate/protocol/operations";
 import { Output } from "../cli/output.js";
 import { codeOf, reasonOf } from "../cli/start-error.js";
 
-export interface StatusOptions {
+interface StatusOptions {
   readonly url: readonly string[];
   readonly json?: boolean;
 }

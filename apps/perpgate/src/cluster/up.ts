@@ -20,7 +20,7 @@ import { findNatsServer, startNats } from "./nats-server.js";
 import { type GatewayPlace, planCluster } from "./plan.js";
 import { beginningOf } from "./venue-beginning.js";
 
-export interface UpOptions {
+interface UpOptions {
   readonly dir?: string;
   readonly config?: string;
   readonly port?: number;

@@ -34,7 +34,7 @@ import { checkControl, checkPorts, checkServers, controlProblem } from "./networ
 
 const TONES: Readonly<Record<Status, Tone>> = { ok: "good", warning: "strong", problem: "bad" };
 
-export interface DoctorOptions extends ServeOptions {
+interface DoctorOptions extends ServeOptions {
   readonly json?: boolean;
 }
 

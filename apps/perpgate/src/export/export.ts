@@ -62,7 +62,7 @@ async function* koinlyRows(
   }
 }
 
-export interface ExportOptions extends VenueOptions {
+interface ExportOptions extends VenueOptions {
   readonly from?: number;
   readonly to?: number;
   readonly symbol?: string;

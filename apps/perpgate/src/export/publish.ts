@@ -39,7 +39,7 @@ import { dataFolderOf } from "../operator/data-option.js";
 import { endSteps, showStep } from "../operator/verify.js";
 import { writeRows } from "./row-writer.js";
 
-export interface PublishOptions {
+interface PublishOptions {
   readonly to: string;
   readonly data?: string;
   readonly json?: boolean;

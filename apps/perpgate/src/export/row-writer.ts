@@ -8,7 +8,7 @@ import { pipeline } from "node:stream/promises";
 import type { ExportCell, ExportColumn, ExportRow } from "@perpgate/venue";
 import { type BasicType, fileWriter, parquetWriteRows } from "hyparquet-writer";
 
-export const FORMATS = ["csv", "ndjson", "parquet"] as const;
+const FORMATS = ["csv", "ndjson", "parquet"] as const;
 export type Format = (typeof FORMATS)[number];
 
 type Rows = AsyncIterable<ExportRow>;
@@ -56,7 +56,7 @@ function csvCell(cell: ExportCell): string {
 }
 
 /** Without an exponent, which some tools do not read. */
-export function plainNumber(value: number): string {
+function plainNumber(value: number): string {
   const text = String(value);
   return text.includes("e") ? value.toFixed(12).replace(/\.?0+$/, "") : text;
 }

@@ -31,7 +31,7 @@ const TIMEOUT_MS = 10_000;
 /** For votes in flight; other requests are aborted. */
 const STOP_MS = TIMEOUT_MS + 5_000;
 
-export interface AttestOptions {
+interface AttestOptions {
   readonly venue?: string;
   readonly config?: string;
   readonly metricsPort?: number;

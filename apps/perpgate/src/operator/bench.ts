@@ -8,7 +8,7 @@ import { packageFolder } from "../package-folder.js";
 
 const ROOT = new URL("../../", packageFolder());
 
-export interface BenchOptions {
+interface BenchOptions {
   readonly only?: string;
   readonly full?: boolean;
   readonly json?: boolean;

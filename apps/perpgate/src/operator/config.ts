@@ -14,7 +14,7 @@ const SECRETS: ReadonlySet<string> = new Set(["auth.nonceKey", "log.password", "
 const HIDDEN = "(hidden)";
 const WIDEST = 60;
 
-export interface ConfigOptions extends ServeOptions {
+interface ConfigOptions extends ServeOptions {
   readonly catalog?: boolean;
   readonly json?: boolean;
 }

@@ -14,7 +14,7 @@ import { askControl, Unreachable } from "../serve/control-socket.js";
 import { dataFolderOf } from "./data-option.js";
 
 const DEFAULT_KEEP = 2;
-export interface PruneOptions {
+interface PruneOptions {
   readonly data?: string;
   readonly keepSnapshots?: number;
   readonly dryRun?: boolean;

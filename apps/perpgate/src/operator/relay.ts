@@ -21,7 +21,7 @@ const WAIT_MS = 60_000;
 /** Not ready after failing for this long. */
 const FAILING_MS = 60_000;
 
-export interface RelayOptions {
+interface RelayOptions {
   readonly venue: string;
   readonly chain: Chain;
   readonly rpc: string;

@@ -11,7 +11,7 @@ import { copyProgress } from "./backup.js";
 import { dataFolderOf } from "./data-option.js";
 import { endSteps, reportText, showProgress, verified } from "./verify.js";
 
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly from: string;
   readonly to?: RestoreTarget;
   readonly data?: string;

@@ -22,7 +22,7 @@ import type { Column } from "../cli/table.js";
 import { dataFolderOf } from "./data-option.js";
 import { endSteps, showProgress } from "./verify.js";
 
-export interface StoreOptions {
+interface StoreOptions {
   readonly data?: string;
   readonly json?: boolean;
   readonly hashes?: boolean;

@@ -9,7 +9,7 @@ import { logKeyIn, OWN_KEY } from "../serve/log-key-file.js";
 import { createPrivateFile, readPrivateFile } from "../trader/private-file.js";
 import { dataFolderOf } from "./data-option.js";
 
-export interface SucceedOptions {
+interface SucceedOptions {
   readonly data?: string;
   readonly key?: string;
   readonly json?: boolean;

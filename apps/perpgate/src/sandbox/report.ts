@@ -11,9 +11,9 @@ import {
 } from "@perpgate/sandbox";
 import { StartError, UsageError } from "../cli/start-error.js";
 
-export type ReportFormat = "text" | "json" | "csv" | "html";
+type ReportFormat = "text" | "json" | "csv" | "html";
 
-export interface ReportOptions {
+interface ReportOptions {
   readonly format?: ReportFormat;
   readonly out?: string;
 }

@@ -15,7 +15,7 @@ import { symbol } from "../cli/values.js";
 import { builtPage } from "../serve/page-folder.js";
 import { onStopSignal } from "../serve/stop-signals.js";
 
-export interface SandboxCommandOptions {
+interface SandboxCommandOptions {
   readonly manual?: boolean;
   readonly speed?: number;
   readonly seed?: number;

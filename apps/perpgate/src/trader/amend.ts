@@ -9,7 +9,7 @@ import { withSender } from "./sender.js";
 import { expiryFor, howToSettleChange, signingOf } from "./signed-request.js";
 import type { VenueOptions } from "./venue-command.js";
 
-export interface AmendOptions extends VenueOptions {
+interface AmendOptions extends VenueOptions {
   readonly price?: number;
   readonly size?: number;
   readonly limit?: number;

@@ -31,7 +31,7 @@ interface BookView {
   readonly format: MarketFormat;
 }
 
-export interface BookOptions extends VenueOptions {
+interface BookOptions extends VenueOptions {
   readonly depth?: number;
   readonly once?: boolean;
 }

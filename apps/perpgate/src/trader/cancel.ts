@@ -41,7 +41,7 @@ async function cancelAll(
 /** Canceled by an earlier try, filled or triggered meanwhile. */
 const NO_LONGER_OPEN: ReadonlySet<string> = new Set(["order_not_cancelable", "order_not_found"]);
 
-export function isNoLongerOpen(error: unknown): boolean {
+function isNoLongerOpen(error: unknown): boolean {
   return error instanceof PerpgateError && NO_LONGER_OPEN.has(error.code);
 }
 

@@ -17,7 +17,7 @@ import { Interruption } from "./interruption.js";
 import { sendOnce } from "./sender.js";
 import type { VenueOptions } from "./venue-command.js";
 
-export interface DepositOptions extends VenueOptions {
+interface DepositOptions extends VenueOptions {
   readonly chain?: Chain;
   readonly tx?: string;
   readonly token?: Token;

@@ -12,7 +12,7 @@ import { readPrivateFile } from "./private-file.js";
 import type { VenueOptions } from "./venue-command.js";
 import { type ChosenWallet, chooseWallet } from "./wallet-key.js";
 
-export interface LoginOptions extends VenueOptions {
+interface LoginOptions extends VenueOptions {
   readonly keyFile?: string;
   readonly sessionKeyFile?: string;
   /** Milliseconds. */

@@ -24,7 +24,7 @@ export async function marketFormats(client: PerpgateClient): Promise<FormatOf> {
   return (symbol) => formatIn(listed, symbol);
 }
 
-export function formatIn(listed: readonly Market[], symbol: string): MarketFormat {
+function formatIn(listed: readonly Market[], symbol: string): MarketFormat {
   const market = listed.find((each) => each.symbol === symbol);
   return market === undefined ? UNLISTED : formatOf(market);
 }

@@ -14,7 +14,7 @@ import { type SendingVenue, withSender } from "./sender.js";
 import { expiryFor, howToSettleOrder, type Signing, signingOf } from "./signed-request.js";
 import type { VenueOptions } from "./venue-command.js";
 
-export interface OrderOptions extends VenueOptions {
+interface OrderOptions extends VenueOptions {
   readonly leverage?: number;
   readonly price?: number;
   readonly stop?: number;

@@ -10,7 +10,7 @@ import { withSender } from "./sender.js";
 import { signingOf } from "./signed-request.js";
 import type { VenueOptions } from "./venue-command.js";
 
-export interface ProtectOptions extends VenueOptions {
+interface ProtectOptions extends VenueOptions {
   /** False for `--no-tp`. */
   readonly tp?: number | false;
   /** False for `--no-sl`. */

@@ -65,7 +65,7 @@ function keysOf({ key, witness, require }: KeyOptions): ProofKeys {
   return { logKey: key, witnessKeys: witness, require };
 }
 
-export interface CheckOptions extends KeyOptions {
+interface CheckOptions extends KeyOptions {
   readonly receipt?: string;
   readonly json?: boolean;
 }
@@ -136,7 +136,7 @@ function receiptDifference(file: string | undefined, leafHash: Uint8Array): stri
   return isSame ? null : "the receipt is about another acknowledgement";
 }
 
-export interface JudgeCommandOptions extends VenueOptions, KeyOptions {
+interface JudgeCommandOptions extends VenueOptions, KeyOptions {
   readonly proof: readonly string[];
   readonly evidence?: string;
 }

@@ -8,7 +8,7 @@ import type { TradingVenue, Venue } from "./connection.js";
 import { type FormatOf, marketFormats } from "./market-format.js";
 import type { VenueOptions } from "./venue-command.js";
 
-export interface RowsOf<From extends Venue, Row, Args extends unknown[]> {
+interface RowsOf<From extends Venue, Row, Args extends unknown[]> {
   /** @throws UsageError, before the venue is asked. */
   check?(...args: Args): void;
   read(venue: From, ...args: Args): Promise<readonly Row[]>;

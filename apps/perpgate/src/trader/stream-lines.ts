@@ -29,7 +29,7 @@ export interface StreamLine {
   readonly text: string;
 }
 
-export interface StreamReader {
+interface StreamReader {
   readonly client: PerpgateClient;
   /** Needed for the account's own streams. */
   readonly session: Session | undefined;

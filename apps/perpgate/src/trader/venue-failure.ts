@@ -76,7 +76,7 @@ export class VenueFailure extends StartError {
 }
 
 /** How a failure is described: the address that was called, and commands that reach it. */
-export interface FailureContext {
+interface FailureContext {
   readonly url: string;
   readonly hint: Hint;
   /** For a request whose outcome is unknown: how to find it out. */

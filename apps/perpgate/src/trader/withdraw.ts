@@ -7,7 +7,7 @@ import { withSender } from "./sender.js";
 import { howToSettleChange, signingOf } from "./signed-request.js";
 import type { VenueOptions } from "./venue-command.js";
 
-export interface WithdrawOptions extends VenueOptions {
+interface WithdrawOptions extends VenueOptions {
   readonly chain?: Chain;
   readonly token?: Token;
   readonly nonce?: number;

@@ -2,7 +2,7 @@
 
 import type { LevelList } from "./aggregate.js";
 
-export interface DepthRange {
+interface DepthRange {
   readonly low: number;
   readonly high: number;
   readonly middle: number;
@@ -25,7 +25,7 @@ export function depthRange(bids: LevelList, asks: LevelList): DepthRange | undef
   return { low: Math.max(1, middle - reach), high: middle + reach, middle };
 }
 
-export interface CurvePoint {
+interface CurvePoint {
   readonly ticks: number;
   readonly sumLots: number;
 }

@@ -8,12 +8,12 @@
 
 import type { LadderRow } from "./aggregate.js";
 
-export interface LadderTexts {
+interface LadderTexts {
   price(ticks: number): string;
   size(lots: number): string;
 }
 
-export interface LadderSide {
+interface LadderSide {
   readonly rows: readonly LadderRow[];
   /** Ticks of rows with an order of the trader. */
   readonly own: ReadonlySet<number>;

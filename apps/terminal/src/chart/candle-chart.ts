@@ -38,7 +38,7 @@ const AVERAGES = [
   [25, "warn"],
 ] as const;
 
-export interface ChartCallbacks {
+interface ChartCallbacks {
   readonly onNeedOlder: () => void;
   readonly onCount: (count: number) => void;
   /** The time of the market's first candle, once it is loaded. */

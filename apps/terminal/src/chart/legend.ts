@@ -4,7 +4,7 @@ import type { Candle } from "@perpgate/protocol";
 import { formatCompact, formatFixed, formatPercent, percentTone } from "../format/numbers.js";
 import type { MarketView } from "../venue/market-view.js";
 
-export interface LegendAverage {
+interface LegendAverage {
   readonly length: number;
   readonly value: number | undefined;
   readonly colour: string;

@@ -68,7 +68,7 @@ function reducingMargin(intent: OrderIntent, context: FundsContext): number {
 }
 
 /** Whether the venue accepts the order, and fills, rests or keeps all of it. */
-export function isPaidFor(intent: OrderIntent, context: FundsContext): boolean {
+function isPaidFor(intent: OrderIntent, context: FundsContext): boolean {
   const { direction, type } = intent;
   const move = direction * mulDivCeil(context.markTicks, context.movePpm, PPM);
   // A mark that moved away from the book: fills begin with a larger loss.

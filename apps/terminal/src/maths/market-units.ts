@@ -6,7 +6,7 @@
 import type { Market } from "@perpgate/protocol";
 import { microsPerTickLot, PPM, type Step, stepOf, toMicrosFloor } from "@perpgate/protocol/core";
 
-export interface TierUnits {
+interface TierUnits {
   readonly upToMicros: number;
   readonly maxLeverage: number;
   readonly maintenancePpm: number;

@@ -19,7 +19,7 @@ export const NO_HOLDING: Holding = { lots: 0, costMicros: 0, marginMicros: 0 };
 /** 1 buys, −1 sells. */
 export type Direction = 1 | -1;
 
-export interface FillTerms {
+interface FillTerms {
   readonly direction: Direction;
   readonly lots: number;
   readonly ticks: number;
@@ -28,7 +28,7 @@ export interface FillTerms {
   readonly feePpm: number;
 }
 
-export interface FillEffect {
+interface FillEffect {
   readonly after: Holding;
   readonly feeMicros: number;
   /** Realised by the closing part. */

@@ -24,7 +24,7 @@ export function canAmend({ triggered = false }: Order): boolean {
 }
 
 /** What is wanted of an order; undefined leaves it as it is. */
-export interface WantedTerms {
+interface WantedTerms {
   readonly price?: number | undefined;
   /** The total, filled lots included. */
   readonly size?: number | undefined;

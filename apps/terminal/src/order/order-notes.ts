@@ -19,7 +19,7 @@ export interface AskedOrder {
   readonly estimate: FormEstimate;
 }
 
-export interface OrderNote {
+interface OrderNote {
   readonly text: string;
   readonly isWarning: boolean;
 }

@@ -5,7 +5,7 @@ import { readPreference, writePreference } from "../state/preferences.js";
 import { Store } from "../state/store.js";
 import { numberIn } from "./order-form-state.js";
 
-export interface OrderSettings {
+interface OrderSettings {
   /** Percent from the mark: the worst price of market orders. */
   readonly maxSlippage: string;
   /** Order value in dollars above which the form asks; empty for never. */

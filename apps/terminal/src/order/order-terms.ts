@@ -15,7 +15,7 @@ import { sideProblem, stepProblem, stepsIn } from "./typed-steps.js";
 
 export type FieldName = "amount" | "leverage" | "price" | "limitPrice" | "takeProfit" | "stopLoss";
 
-export interface FormContext {
+interface FormContext {
   readonly markTicks: number | undefined;
   /** Undefined if the setting cannot be read: then no market order is sent. */
   readonly maxSlippagePpm: number | undefined;

@@ -30,7 +30,7 @@ export interface ScaleContext {
   readonly held: Holding;
 }
 
-export interface ScaleRow {
+interface ScaleRow {
   readonly ticks: number;
   readonly lots: number;
 }
@@ -46,7 +46,7 @@ export interface ScalePlan {
   readonly after: Holding;
 }
 
-export type ScaleField = "amount" | "leverage" | "from" | "to" | "count";
+type ScaleField = "amount" | "leverage" | "from" | "to" | "count";
 
 export interface ReadScale {
   readonly problems: Readonly<Partial<Record<ScaleField, string>>>;
@@ -57,7 +57,7 @@ export interface ReadScale {
 /** The last order has three times the part of the first one, or a third of it. */
 const STEEPEST = 3;
 const FEWEST = 2;
-export const MOST = 50;
+const MOST = 50;
 
 export function readScale(view: MarketView, form: ScaleForm, context: ScaleContext): ReadScale {
   const problems = problemsOf(view, form, context);

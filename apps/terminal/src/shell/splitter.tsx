@@ -4,8 +4,8 @@ import { type KeyboardEvent, type PointerEvent, useRef } from "react";
 import { writePreference } from "../state/preferences.js";
 import "./shell.css";
 
-export const MIN_HEIGHT = 110;
-export const MAX_HEIGHT = 600;
+const MIN_HEIGHT = 110;
+const MAX_HEIGHT = 600;
 const STEP = 16;
 
 interface SplitterProps {

@@ -3,7 +3,7 @@
 import { readPreference, writePreference } from "./preferences.js";
 import { Store } from "./store.js";
 
-export interface UserSettings {
+interface UserSettings {
   /** Notifications of the browser while the page is not looked at. */
   readonly notifies: boolean;
   readonly sounds: boolean;

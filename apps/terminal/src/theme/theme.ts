@@ -6,7 +6,7 @@
 import { readPreference, writePreference } from "../state/preferences.js";
 import { Store } from "../state/store.js";
 
-export type Theme = "light" | "dark";
+type Theme = "light" | "dark";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 

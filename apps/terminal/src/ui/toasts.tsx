@@ -8,7 +8,7 @@ import { Store, useStore } from "../state/store.js";
 import { Icon } from "./icons.js";
 import "./toasts.css";
 
-export interface Toast {
+interface Toast {
   readonly id: number;
   readonly kind: "good" | "bad" | "info" | "alarm";
   /** Unix milliseconds, of this machine. */

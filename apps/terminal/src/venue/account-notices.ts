@@ -11,7 +11,7 @@ import { reasonText } from "../order/reasons.js";
 import type { Toasts } from "../ui/toasts.js";
 import { type MarketView, priceText, sizeText } from "./market-view.js";
 
-export interface NoticeSources {
+interface NoticeSources {
   readonly toasts: Pick<Toasts, "show">;
   view(symbol: string): MarketView | undefined;
   /** An order that is no longer among the open ones, as the venue has it. */

@@ -18,7 +18,7 @@
 import { privateKeyAccount, type StoredSession } from "@perpgate/sdk";
 import { endPreference, readPreference, writePreference } from "../state/preferences.js";
 
-export interface KeptSession {
+interface KeptSession {
   readonly stored: StoredSession;
   readonly kind: "burner" | "wallet";
   /** The wallet that signed, to notice when it changes its account. */

@@ -16,7 +16,7 @@ import { Store } from "../state/store.js";
 
 export type LineState = "live" | "stale" | "reconnecting" | "offline";
 
-export const STALE_MS = 2_000;
+const STALE_MS = 2_000;
 /** Options of the client: several pings are sent, and may be answered, before the line is stale. */
 export const LINE_TIMES = { heartbeatMs: 500, silenceMs: 6_000 };
 const LOOK_MS = 250;

@@ -35,7 +35,7 @@ const CANCEL_ALL = "Cancel of all orders";
 /** A press does not wait longer for the venue's time. */
 const TIME_RULES = { retries: 0, timeoutMs: 2_000 };
 
-export interface OrderServices extends ProofSources {
+interface OrderServices extends ProofSources {
   readonly client: ProofSources["client"] & Pick<PerpgateClient, "time">;
   readonly line: Pick<Line, "requireLive">;
   readonly clock: VenueClock;

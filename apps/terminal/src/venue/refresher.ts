@@ -13,7 +13,7 @@ const LONGEST_WAIT_MS = 10_000;
 /** For requests inside a refresher, which repeats them sooner than the client once the connection is back. */
 export const ONCE = { retries: 0 };
 
-export interface RefresherOptions {
+interface RefresherOptions {
   /** How long changes are collected, and the base of the backoff. */
   readonly afterMs?: number;
   /** The longest backoff. */

@@ -3,7 +3,7 @@
 import { Store } from "../state/store.js";
 import type { VenueClock } from "./venue-clock.js";
 
-export interface SandboxState {
+interface SandboxState {
   /** The venue's time, Unix milliseconds. */
   readonly time: number;
   /** Times that of the clock; 0: it stands. */

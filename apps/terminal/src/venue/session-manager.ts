@@ -13,9 +13,9 @@ import { type InjectedWallet, injectedWallets, type WalletProvider } from "./inj
 import { canKeep, KeptStore } from "./kept-store.js";
 import { endingWith, WalletCanceled } from "./wallet-request.js";
 
-export type SignInKind = "burner" | "wallet";
+type SignInKind = "burner" | "wallet";
 
-export type SessionState =
+type SessionState =
   | { readonly status: "out" }
   /** Reads what an earlier visit kept. */
   | { readonly status: "restoring" }
@@ -29,7 +29,7 @@ export type SessionState =
       readonly isKept: boolean;
     };
 
-export const SIGNED_OUT: SessionState = { status: "out" };
+const SIGNED_OUT: SessionState = { status: "out" };
 
 /** Not signed in: the browser keeps another burner wallet. */
 export class OtherBurnerError extends Error {
@@ -37,7 +37,7 @@ export class OtherBurnerError extends Error {
 }
 
 /** What the wallet of the session reports. */
-export interface WalletListener {
+interface WalletListener {
   /** Its account is another one now, or it has disconnected. */
   onOtherAccount(): void;
   onOtherChain(): void;

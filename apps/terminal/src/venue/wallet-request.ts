@@ -3,7 +3,7 @@
 import type { WalletProvider } from "./injected-wallets.js";
 
 /** Long enough to unlock a wallet and read what is to be signed. */
-export const WALLET_TIMEOUT_MS = 120_000;
+const WALLET_TIMEOUT_MS = 120_000;
 
 /** The user has canceled the request in the page. */
 export class WalletCanceled extends Error {

@@ -20,7 +20,7 @@ const WARM_MS = 10;
 const WARM_UP_MS = 1_500;
 const MAX_ROUNDS = 6;
 
-export interface TrialOptions {
+interface TrialOptions {
   readonly milliseconds: number;
   readonly maxBytes: number;
 }

@@ -25,7 +25,7 @@ import { BotFunds } from "./bot-funds.js";
 import { OpenOrders } from "./open-orders.js";
 import type { SignInQueue } from "./sign-in-queue.js";
 
-export interface BotAccountParts {
+interface BotAccountParts {
   readonly client: PerpgateClient;
   readonly venue: BotVenue;
   readonly log: BotLog;

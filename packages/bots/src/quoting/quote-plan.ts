@@ -51,7 +51,7 @@ export interface QuoteMove {
   readonly to?: NewQuote;
 }
 
-export interface PlanInput {
+interface PlanInput {
   readonly ladder: Ladder;
   /** Not rounded. */
   readonly fairTicks: number;

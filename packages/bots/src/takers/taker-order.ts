@@ -9,7 +9,7 @@ import {
   ticksOf,
 } from "../market/market-terms.js";
 
-export type TakerSide = "long" | "short";
+type TakerSide = "long" | "short";
 
 /** The default of `worst`. */
 const WORST = 0.003;

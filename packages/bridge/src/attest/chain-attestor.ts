@@ -24,7 +24,7 @@ import { judge } from "./judge.js";
 import { PollPlan } from "./poll-plan.js";
 import { VoteSender } from "./vote-sender.js";
 
-export interface ChainAttestorParts {
+interface ChainAttestorParts {
   readonly attestor: LocalAttestor;
   readonly chain: ChainConfig;
   readonly port: DepositPort;

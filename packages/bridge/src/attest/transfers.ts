@@ -15,7 +15,7 @@ import type { Receipt, TransactionLog } from "../chain/receipt.js";
 import type { ChainConfig } from "../config/chain-config.js";
 import type { VoteCredit } from "../vote.js";
 
-export type NoCreditReason =
+type NoCreditReason =
   | "transaction_failed"
   | "before_start_block"
   | "amount_too_large"

@@ -9,7 +9,7 @@ import type { BridgeObserver } from "../bridge-event.js";
 import { type DepositPort, VenueUnreachable } from "../venue-port.js";
 import type { SignedVote } from "../vote.js";
 
-export interface VoteSenderParts {
+interface VoteSenderParts {
   readonly chain: Chain;
   readonly port: DepositPort;
   readonly backoff: DepositBackoff;

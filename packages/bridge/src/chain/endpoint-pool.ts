@@ -20,7 +20,7 @@ interface Member {
 type HeadView = Pick<ChainView, "endpoint" | "head">;
 type Query<V> = (endpoint: RpcEndpoint, name: string) => Promise<V>;
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly clock: () => number;
   /** Uniform in [0, 1). */
   readonly uniform: () => number;

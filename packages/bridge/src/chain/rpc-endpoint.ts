@@ -19,7 +19,7 @@ import { TimeLimitError, withTimeLimit } from "@perpgate/protocol/core";
 import type { HttpRpcClient } from "viem/utils";
 import { isFields } from "./receipt.js";
 
-export interface RpcCall {
+interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
 }
@@ -45,7 +45,7 @@ class BatchFailure extends EndpointFailure {
 /** Status 429: too many calls in the batch, or too many requests. */
 class RateFailure extends EndpointFailure {}
 
-export interface RpcEndpointOptions {
+interface RpcEndpointOptions {
   /** From sending a batch to the last byte of its response. */
   readonly timeoutMs: number;
   readonly batchSize: number;

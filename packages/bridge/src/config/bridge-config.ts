@@ -56,7 +56,7 @@ export type BridgeConfig = { readonly kind: "dev" } | ChainBridgeConfig;
 
 const DEFAULT_VENUE = "perpgate-testnet";
 
-export interface KeySources {
+interface KeySources {
   /** The text of a key file. */
   readonly readKey?: (path: string) => string;
   /** A key from the environment. */

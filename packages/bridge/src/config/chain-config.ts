@@ -11,7 +11,7 @@ export class BridgeConfigError extends Error {
   override readonly name = "BridgeConfigError";
 }
 
-export interface TokenConfig {
+interface TokenConfig {
   /** 40 hex digits. */
   readonly contract: string;
   readonly decimals: number;

@@ -18,7 +18,7 @@ import type {
   ToAttestors,
 } from "./messages.js";
 
-export interface BridgeProcessParts extends Omit<BridgeOptions, "uniform"> {
+interface BridgeProcessParts extends Omit<BridgeOptions, "uniform"> {
   readonly config: ChainBridgeConfig;
   /** The hash of the venue's Genesis. */
   readonly venueId: string;

@@ -45,7 +45,7 @@ export type RelayEvent =
   | { readonly kind: "VaultLocked" }
   | { readonly kind: "Polled"; readonly open: number; readonly balance: bigint };
 
-export interface RelayerParts {
+interface RelayerParts {
   readonly chain: Chain;
   readonly client: PublicClient<Transport>;
   readonly wallet: WalletClient<Transport>;

@@ -143,7 +143,7 @@ export function signWithdrawal(
   return sign({ hash: vaultDigest(domain, "Withdrawal", withdrawal), privateKey, to: "hex" });
 }
 
-export type SignatureProblem = "malformed" | "too_few" | "repeated_signer" | "signer_unknown";
+type SignatureProblem = "malformed" | "too_few" | "repeated_signer" | "signer_unknown";
 
 export interface SignerGroup {
   readonly members: readonly Address[];

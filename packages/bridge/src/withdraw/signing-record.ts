@@ -7,7 +7,7 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
-export interface SignedPayment {
+interface SignedPayment {
   readonly id: number;
   /** The hash that was signed, 0x and 64 digits. */
   readonly digest: string;

@@ -52,7 +52,7 @@ export interface VaultView {
   readonly source: RpcEndpoint;
 }
 
-export interface VaultLog {
+interface VaultLog {
   readonly txHash: string;
   readonly block: BlockHeader;
 }

@@ -50,7 +50,7 @@ export interface SigningConfig {
   readonly proofKeys: ProofKeys;
 }
 
-export interface WithdrawalAttestorParts {
+interface WithdrawalAttestorParts {
   readonly attestor: { readonly index: number; readonly privateKey: KeyObject };
   readonly chain: ChainConfig;
   readonly port: WithdrawalPort;

@@ -100,10 +100,3 @@ export function decodeEvents(words: Float64Array, length: number): VenueEvent[] 
   }
   return events;
 }
-
-export function isKind<K extends EventKind>(
-  event: VenueEvent,
-  kind: K,
-): event is Extract<VenueEvent, { kind: K }> {
-  return event.kind === kind;
-}

@@ -52,9 +52,9 @@ export const LEVEL = 0;
 export const LEVEL_PREV = 1;
 export const LEVEL_NEXT = 2;
 export const LIST_PREV = 3;
-export const LIST_NEXT = 4;
+const LIST_NEXT = 4;
 export const KIND_PREV = 5;
-export const KIND_NEXT = 6;
+const KIND_NEXT = 6;
 
 export class OrderStore {
   readonly table: Table;

@@ -15,7 +15,7 @@ import type { HashSeed } from "./seeded-hash.js";
 import { Treap } from "./treap.js";
 
 /** Size classes of stops that close; turns of an account, by the number of its other stops. */
-export const SIZE_CLASSES = 7;
+const SIZE_CLASSES = 7;
 const TURNS = 5;
 /**
  * The lines in order of service: those that close, others, those that no longer close; then the same again

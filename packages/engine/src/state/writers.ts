@@ -34,7 +34,7 @@ export type DropReason =
   | "not_leading";
 
 /** What a join says of its writer. */
-export type WriterTerms = Omit<WriterJoined, "kind" | "stampMs">;
+type WriterTerms = Omit<WriterJoined, "kind" | "stampMs">;
 
 export class Writer {
   readonly id: string;

@@ -22,7 +22,7 @@ export interface EdgeSession {
   readonly isKeyBound: boolean;
 }
 
-export interface SessionFields extends Omit<EdgeSession, "number" | "key"> {
+interface SessionFields extends Omit<EdgeSession, "number" | "key"> {
   readonly publicKey: Uint8Array;
 }
 

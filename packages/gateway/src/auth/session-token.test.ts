@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { BearerToken, newSecret, sessionOfToken, tokenOf } from "./session-token.js";
+import { BearerToken, newSecret, tokenOf } from "./session-token.js";
 
 test("newSecret: 256 bits in base64url, never the same, known by its hash", () => {
   const secrets = Array.from({ length: 1_000 }, () => newSecret());
@@ -12,14 +12,17 @@ test("newSecret: 256 bits in base64url, never the same, known by its hash", () =
   }
 });
 
-test("sessionOfToken: the session at its position, if the hash is that session's", () => {
+test("a token: names its session, and matches the hash of that session alone", () => {
   const secret = newSecret();
   const sessions = new Map([
     [7, { number: 7, tokenHash: secret.tokenHash }],
     [8, { number: 8, tokenHash: newSecret().tokenHash }],
   ]);
-  const find = (text: string) =>
-    sessionOfToken(new BearerToken(text), (number) => sessions.get(number))?.number;
+  const find = (text: string) => {
+    const token = new BearerToken(text);
+    const session = sessions.get(token.session);
+    return session !== undefined && token.matches(session.tokenHash) ? session.number : undefined;
+  };
   expect(tokenOf(secret, 7)).toBe(`${secret.secret}.7`);
   expect(find(tokenOf(secret, 7))).toBe(7);
   for (const other of [

@@ -13,7 +13,7 @@ const SECRET_BYTES = 32;
 const SECRET_CHARACTERS = Math.ceil((SECRET_BYTES * 4) / 3);
 const POSITION = /^[1-9][0-9]{0,15}$/;
 
-export interface NewSecret {
+interface NewSecret {
   readonly secret: string;
   /** Lower-case hex. */
   readonly tokenHash: string;
@@ -55,13 +55,4 @@ export function newSecret(random: (bytes: number) => Uint8Array = randomBytes): 
 
 export function tokenOf({ secret }: NewSecret, session: number): string {
   return `${secret}.${session}`;
-}
-
-/** The live session of a token. */
-export function sessionOfToken<S extends { readonly tokenHash: string }>(
-  token: BearerToken,
-  find: (number: number) => S | undefined,
-): S | undefined {
-  const session = token.session === 0 ? undefined : find(token.session);
-  return session !== undefined && token.matches(session.tokenHash) ? session : undefined;
 }

@@ -13,7 +13,7 @@ import { createRequire } from "node:module";
 import { hasSmallOrderR } from "@perpgate/protocol/core";
 import type { SessionKey } from "./session-key.js";
 
-export type Ed25519Check = (signature: Uint8Array, message: Uint8Array, key: SessionKey) => boolean;
+type Ed25519Check = (signature: Uint8Array, message: Uint8Array, key: SessionKey) => boolean;
 
 const isEd25519Signature = process.arch === "x64" ? sodiumCheck() : openSslCheck;
 

@@ -15,7 +15,7 @@ export interface FaultyLine {
   readonly expected: string;
 }
 
-export interface SiweLines {
+interface SiweLines {
   /** The optional scheme before the domain. */
   readonly scheme: string | undefined;
   readonly domain: string;

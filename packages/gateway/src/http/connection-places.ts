@@ -16,7 +16,7 @@ export interface PlaceHolder {
 
 export type Evicted = "silent" | "idle";
 
-export interface PlaceEvents {
+interface PlaceEvents {
   onRefused(): void;
   onEvicted(why: Evicted): void;
 }

@@ -9,7 +9,7 @@ import { ApiError } from "@perpgate/protocol/core";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { RefusalCounts } from "../metrics/refusal-counts.js";
 
-export type SendError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+type SendError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
 export function errorSender(refusals: RefusalCounts): SendError {
   return (error, request, reply) => {

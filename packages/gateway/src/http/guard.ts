@@ -25,7 +25,7 @@ const ajv = new Ajv({
 });
 ajv.addKeyword(CLAMPED_TO);
 
-export interface Guard<T> {
+interface Guard<T> {
   (value: unknown): value is T;
   /** The violations of the last value. */
   errors?: ValidateFunction["errors"];

@@ -25,7 +25,7 @@ import { saneRequestId } from "./request-id.js";
 import type { RequestLog } from "./request-log.js";
 import { countRead, textOf } from "./routes.js";
 
-export interface LeanOptions {
+interface LeanOptions {
   readonly handlers: readonly Handler[];
   readonly context: GatewayContext;
   readonly metrics: RequestMetrics;

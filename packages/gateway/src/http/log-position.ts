@@ -19,7 +19,7 @@ export interface LogProgress {
   reachedIfAnswered(position: number): Promise<boolean>;
 }
 
-export interface NeededPositions {
+interface NeededPositions {
   /** What the client has seen applied. */
   readonly seen: number;
   /** What its token or its path names. */

@@ -11,7 +11,7 @@ import { ApiError } from "@perpgate/protocol/core";
 import type { MetricsPage } from "./metrics-text.js";
 import { newRequestId } from "./request-id.js";
 
-export interface MetricsAddress {
+interface MetricsAddress {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;

@@ -11,7 +11,7 @@ import { isForwarded, RequestClient } from "./client.js";
 import type { MetricsPage } from "./metrics-text.js";
 
 /** The part of `CostBudgets` that is measured. */
-export interface CostQueue {
+interface CostQueue {
   readonly totalWaiting: number;
 }
 

@@ -13,7 +13,7 @@ import { type Serialize, serializerOf } from "./serializers.js";
 type Texts = Readonly<Record<string, string>>;
 
 /** An operation that is served without Fastify. */
-export interface PlainTarget {
+interface PlainTarget {
   readonly handler: Handler;
   readonly operation: Operation;
   /** As in metrics: `/v1/orders/:id`. */

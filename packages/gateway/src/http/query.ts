@@ -10,7 +10,7 @@ import type { TObject } from "typebox";
 
 const INTEGER = /^-?(0|[1-9][0-9]*)$/;
 
-export type QueryDecoder = (raw: unknown) => Record<string, unknown>;
+type QueryDecoder = (raw: unknown) => Record<string, unknown>;
 
 export function queryDecoderOf(schema: TObject): QueryDecoder {
   const known = new Map<string, object>(Object.entries(schema.properties));

@@ -8,7 +8,7 @@
 
 import type { FastifyBaseLogger } from "fastify";
 
-export interface AnsweredRequest {
+interface AnsweredRequest {
   readonly requestId: string;
   readonly method: string;
   readonly path: string;

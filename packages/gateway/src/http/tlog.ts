@@ -19,7 +19,7 @@ const FOR_EVER = "public, max-age=31536000, immutable";
 /** Two for each hash or header of a tile. */
 const COST_MICROS = 500;
 
-export interface TlogOptions {
+interface TlogOptions {
   readonly link: CoreAccess;
   readonly addressLimits: AddressLimits;
   readonly budgets: CostBudgets;

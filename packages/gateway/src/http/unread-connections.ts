@@ -13,7 +13,7 @@
 import type { Socket } from "node:net";
 import { handleOf, inodeOf, readSendQueues, type SendQueues } from "./send-queues.js";
 
-export interface UnreadOptions {
+interface UnreadOptions {
   readonly timeoutMs: number;
   readonly bytesPerAddress: number;
   onClosed(): void;

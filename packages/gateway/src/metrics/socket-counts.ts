@@ -12,7 +12,7 @@ import { TimesByStatus, TimeTable } from "./time-table.js";
 const LAST_PROTOCOL_CODE = 1015;
 
 /** The open sockets, read when the metrics are. */
-export interface OpenSockets {
+interface OpenSockets {
   readonly size: number;
   readonly readerCount: number;
   readonly bufferedBytes: number;

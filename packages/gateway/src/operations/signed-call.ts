@@ -31,11 +31,11 @@ export interface Evidence {
 }
 
 /** The core's answer; without a result nothing was executed, and nothing is to be repeated. */
-export interface SignedAnswer<Result> {
+interface SignedAnswer<Result> {
   readonly result: Result | undefined;
 }
 
-export interface SignedOutcome<Result> {
+interface SignedOutcome<Result> {
   answered(answer: SignedAnswer<Result>, notes: Notes): void;
   refused(error: Error, notes: Notes | undefined): void;
 }

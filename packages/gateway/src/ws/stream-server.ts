@@ -35,12 +35,12 @@ import { DEFAULT_SOCKET_LIMITS, type SocketLimits, socketLimitsProblem } from ".
 import { StreamHub } from "./streams/stream-hub.js";
 import { isStreamPath, refuseForeignPage, serveWithoutUpgrade } from "./upgrade.js";
 
-export interface StreamLogger {
+interface StreamLogger {
   info(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-export interface StreamServerOptions {
+interface StreamServerOptions {
   readonly edge: Edge;
   /** Log seq of the last command that an order was answered with. */
   readonly seq: () => number;

@@ -3,7 +3,7 @@
 import type { KeyedTrader, SavedVenue } from "../options.js";
 import type { SandboxVenue } from "../sandbox.js";
 
-export interface NewTrader {
+interface NewTrader {
   readonly id: string;
   readonly address: string;
   readonly token: string;

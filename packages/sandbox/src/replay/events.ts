@@ -12,7 +12,7 @@ export interface BookLevel {
 }
 
 /** Begins a snapshot: what is not in the levels after it is gone. */
-export interface BookCleared {
+interface BookCleared {
   readonly kind: "cleared";
   readonly timeMs: number;
   readonly symbol: string;
@@ -28,7 +28,7 @@ export interface RecordedTrade {
   readonly size: number;
 }
 
-export interface IndexPrice {
+interface IndexPrice {
   readonly kind: "index";
   readonly timeMs: number;
   readonly symbol: string;

@@ -7,7 +7,7 @@ import { type RecordedEvent, RecordingError } from "./events.js";
 import type { Rows } from "./rows.js";
 
 /** Reads the cells of one row; `symbol` where the rows do not name theirs. */
-export type Convert = (cells: Cells) => readonly RecordedEvent[];
+type Convert = (cells: Cells) => readonly RecordedEvent[];
 
 export interface Layout {
   readonly name: string;
@@ -327,7 +327,7 @@ const HYPERLIQUID: readonly Layout[] = [
   },
 ];
 
-export const LAYOUTS: readonly Layout[] = [...TARDIS, ...BINANCE, ...HYPERLIQUID, ...OWN];
+const LAYOUTS: readonly Layout[] = [...TARDIS, ...BINANCE, ...HYPERLIQUID, ...OWN];
 
 /** Files of Binance that have no header, by the word in their name. */
 const HEADERLESS: readonly (readonly [word: string, columns: readonly string[]])[] = [

@@ -26,7 +26,7 @@ export interface ReplayResult {
   readonly elapsedMs: number;
 }
 
-export interface ReplayParts {
+interface ReplayParts {
   readonly recording: Recording;
   readonly markets: SandboxMarkets;
   readonly venue: () => Venue;

@@ -9,7 +9,7 @@ export interface NamedReport {
 }
 
 /** What a row of the summary is called, and how its value is written. */
-export const MEASURES: readonly (readonly [
+const MEASURES: readonly (readonly [
   name: keyof Omit<TraderReport, "curve" | "address">,
   label: string,
 ])[] = [
@@ -31,9 +31,9 @@ export const MEASURES: readonly (readonly [
   ["meanExposure", "mean exposure, dollars"],
 ];
 
-export type SummaryRow = readonly [label: string, ...values: string[]];
+type SummaryRow = readonly [label: string, ...values: string[]];
 
-export interface SummaryTable {
+interface SummaryTable {
   readonly title: string;
   readonly head: readonly string[];
   readonly rows: readonly SummaryRow[];

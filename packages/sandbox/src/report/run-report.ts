@@ -4,7 +4,7 @@ import type { Fill, LedgerEntry, Order } from "@perpgate/protocol";
 import type { Venue } from "@perpgate/venue";
 import type { RequestRecord, RunRecorder, TraderRecord } from "./run-recorder.js";
 
-export const REPORT_FORMAT = "perpgate-sandbox-run/1";
+const REPORT_FORMAT = "perpgate-sandbox-run/1";
 
 export interface RunReport {
   readonly format: typeof REPORT_FORMAT;

@@ -17,7 +17,7 @@ export interface Stage {
 
 export type Act = (stage: Stage) => unknown;
 
-export interface Action {
+interface Action {
   /** As it is written, for docs and problems. */
   readonly usage: string;
   readonly does: string;

@@ -22,7 +22,7 @@ export interface Scenario {
   readonly endMs: number;
 }
 
-export interface ScenarioStep {
+interface ScenarioStep {
   readonly atMs: number;
   /** `FILE:LINE`, for what is refused while it plays. */
   readonly place: string;

@@ -43,7 +43,7 @@ import {
 import { type HeadersLike, limitStateOf, retryAfterMsOf } from "./limit-headers.js";
 import { Pacer } from "./pacer.js";
 
-export interface HttpSettings {
+interface HttpSettings {
   /** Addresses without a slash at the end. */
   readonly gateways: Gateways;
   readonly fetch: FetchLike;

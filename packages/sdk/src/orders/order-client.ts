@@ -83,7 +83,7 @@ export interface SignedText {
 }
 
 /** A session that was renewed. */
-export interface EarlierSession {
+interface EarlierSession {
   /** The highest nonce that it used. */
   readonly lastNonce: number;
   /** Missing once it has ended, and if the renewed session was saved and restored since. */

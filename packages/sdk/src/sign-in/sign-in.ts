@@ -26,7 +26,7 @@ export interface SignInFields extends CallOptions {
   readonly expiresInMs?: number;
 }
 
-export interface SignedIn {
+interface SignedIn {
   readonly address: string;
   readonly token: string;
   readonly expiresAt: number;

@@ -114,7 +114,7 @@ function frameOf<S extends TSchema>(
 }
 
 /** The open items by key, from the first snapshot on. */
-export class OpenItems<F extends Frame, Item> implements StateKeeper<F> {
+class OpenItems<F extends Frame, Item> implements StateKeeper<F> {
   private items: Map<string, Item> | undefined;
   private seq = 0;
 

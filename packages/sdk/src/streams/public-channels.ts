@@ -84,7 +84,7 @@ export class BookChannel implements Channel {
 }
 
 /** Decodes a payload; undefined if it has another shape. */
-export type PayloadReader<T> = (payload: unknown) => T | undefined;
+type PayloadReader<T> = (payload: unknown) => T | undefined;
 
 /** Passes payloads on; if they are states, a later watch gets the latest one first. */
 export class SimpleChannel<T> implements Channel {

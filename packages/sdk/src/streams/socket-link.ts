@@ -38,7 +38,7 @@ export interface LinkSettings extends ConnectionSettings {
 }
 
 /** Which connection is open. */
-export type OpenConnection = Pick<SocketConnection, "url">;
+type OpenConnection = Pick<SocketConnection, "url">;
 
 /** Requests of a connection that the link has left. */
 export interface InFlight {

@@ -36,7 +36,7 @@ export interface Saved {
   readonly blocks: ReadonlyMap<number, Uint8Array>;
 }
 
-export interface GatewayParts {
+interface GatewayParts {
   readonly name: string;
   readonly time: VirtualTime;
   readonly stream: ModelStream;

@@ -31,7 +31,7 @@ export interface Network {
   late: number;
 }
 
-export interface LinkHooks {
+interface LinkHooks {
   lastBlock(): { readonly number: number; readonly hash: Uint8Array };
   blockHash(number: number): Uint8Array | undefined;
   isLive(writer: string): boolean;

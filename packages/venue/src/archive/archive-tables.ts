@@ -9,7 +9,7 @@ import { type Cell, type Database, openDatabase, prepare } from "../history/sqli
 
 export { HISTORY_FORMAT as ARCHIVE_FORMAT };
 
-export type ArchiveColumnType = "integer" | "number" | "text" | "bytes";
+type ArchiveColumnType = "integer" | "number" | "text" | "bytes";
 
 export interface ArchiveColumn {
   readonly name: string;

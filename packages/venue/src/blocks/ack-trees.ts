@@ -15,12 +15,12 @@ const KEPT_BLOCKS = 16;
 const ROWS_PER_TURN = 128;
 
 /** What is read of a history. */
-export interface AckSource {
+interface AckSource {
   readonly isClosed: boolean;
   acksBetween(first: number, last: number, limit: number): AckRow[];
 }
 
-export class AckTree {
+class AckTree {
   private readonly indexes = new Map<number, number>();
   private readonly tree = new MerkleTree();
   private readonly entries = new AckList();

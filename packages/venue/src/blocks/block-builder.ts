@@ -27,7 +27,7 @@ import { NO_PARENT, type SealedBlock, seal } from "./block-header.js";
 import { type HashText, MerkleAccumulator } from "./merkle.js";
 
 /** The open block as a snapshot holds it. */
-export interface OpenBlock {
+interface OpenBlock {
   readonly number: number;
   readonly firstPosition: number;
   readonly parentHash: Buffer;
@@ -35,7 +35,7 @@ export interface OpenBlock {
   readonly events: Uint8Array;
 }
 
-export class BlockFault extends Error {
+class BlockFault extends Error {
   override readonly name = "BlockFault";
 }
 

@@ -62,7 +62,7 @@ export class CheckpointFile {
   }
 }
 
-export interface CheckpointLines {
+interface CheckpointLines {
   /** In the order of the file, each with its text. */
   readonly lines: readonly { readonly checkpoint: Checkpoint; readonly text: string }[];
   /** Whole lines that are no checkpoint. */

@@ -39,7 +39,7 @@ export type FromThread =
   /** The replica failed; the thread ends. */
   | { readonly kind: "fault"; readonly message: string };
 
-export interface CheckpointerParts {
+interface CheckpointerParts {
   readonly folder: DataFolder;
   readonly logId: Uint8Array;
   readonly options: CheckpointOptions;
@@ -52,7 +52,7 @@ export interface CheckpointerParts {
 }
 
 /** The second replica failed, or has another state than the first. */
-export class CheckpointFault extends Error {
+class CheckpointFault extends Error {
   override readonly name = "CheckpointFault";
 }
 

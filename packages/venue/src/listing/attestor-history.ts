@@ -9,7 +9,7 @@ import type { Applied } from "../replica.js";
 import { hasFields, isHex, isInteger, isListOf, isText } from "../stored-json.js";
 import type { AttestorKeys } from "./attestor-keys.js";
 
-export interface AttestorsSince {
+interface AttestorsSince {
   /** Seq of the `Genesis` or `Configure` that set them, under its name in snapshots and on the wire. */
   readonly position: number;
   /** Ed25519 public keys in order of the attestors' numbers. */

@@ -8,7 +8,7 @@ import type { VoteScope } from "@perpgate/protocol";
 import { hasFields, isHex, isInteger, isListOf, isOptional, isText } from "../stored-json.js";
 
 /** Where deposits go on one chain. */
-export type DepositScope = Omit<VoteScope, "venue">;
+type DepositScope = Omit<VoteScope, "venue">;
 
 export interface AttestorKeys {
   /** This venue's name. */

@@ -25,7 +25,7 @@ const MAX_READ = 500;
 const READ_ROWS = 256;
 
 /** What is read of a venue. */
-export interface HonestySource {
+interface HonestySource {
   readonly history: History;
   readonly blocks: { readonly openAcks: number };
   readonly engine: { readonly state: { readonly timeMs: number } };

@@ -17,7 +17,7 @@ const NEAR_BATCHES = 2_000;
 const FOLLOW_EVERY_MS = 50;
 const LOG_EVERY_MS = 5_000;
 
-export interface RebuilderEvents {
+interface RebuilderEvents {
   /** The history has its store. */
   onRebuilt(): void;
   onFailure(error: Error): void;

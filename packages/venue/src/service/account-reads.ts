@@ -10,7 +10,7 @@ import { promisesOf } from "./public-reads.js";
 import { wallTimeOf } from "./wall-time.js";
 import { wholePage } from "./whole-page.js";
 
-export type AccountReads = Pick<
+type AccountReads = Pick<
   RequestHandlers,
   | "getSessions"
   | "getOrders"

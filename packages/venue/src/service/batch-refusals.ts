@@ -10,7 +10,7 @@ import { notCancelable, ownOrder, tooLate } from "./cancels.js";
 import { type RefusedOutcome, sessionRefusal } from "./execution.js";
 import { about, orderRefusal, signingRefusal } from "./order-refusals.js";
 
-export interface RefusedBatch {
+interface RefusedBatch {
   readonly session: Session;
   readonly body: BatchBody;
   readonly venue: Venue;

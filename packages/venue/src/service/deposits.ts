@@ -14,7 +14,7 @@ export type Deposits = Pick<
   "registerDeposit" | "getBridge" | "submitDepositVotes" | "getDepositQueue" | "getOpenWithdrawals"
 >;
 
-export interface DepositServices {
+interface DepositServices {
   readonly venue: Venue;
   /** Undefined under the `dev` attestor, which accepts any hash. */
   readonly attestation: Attestation | undefined;

@@ -4,7 +4,7 @@ import type { RequestHandlers } from "@perpgate/link";
 import { ACK_ENTRY_BYTES } from "@perpgate/protocol/receipts";
 import type { Venue } from "../venue.js";
 
-export type LogFiles = Pick<
+type LogFiles = Pick<
   RequestHandlers,
   "tlogCheckpoint" | "tlogSuccessors" | "tlogPolicy" | "tlogTile" | "tlogAcks"
 >;

@@ -24,7 +24,7 @@ import type { Views } from "../views/views.js";
 import { type RefusedOutcome, sessionRefusal } from "./execution.js";
 import { MAX_ORDER_NOTIONAL } from "./order-units.js";
 
-export interface RefusedOrder {
+interface RefusedOrder {
   readonly body: {
     readonly nonce: number;
     readonly validUntil?: number;

@@ -6,7 +6,7 @@ import { ApiError } from "@perpgate/protocol/core";
 import type { Promises } from "../receipts/promises.js";
 import type { Venue } from "../venue.js";
 
-export type PublicReads = Pick<
+type PublicReads = Pick<
   RequestHandlers,
   | "getMarkets"
   | "getBook"

@@ -53,7 +53,7 @@ export interface Signed<Body> {
 }
 
 /** Answers with undefined if nothing was executed for a request without a signature that holds. */
-export interface SignedReply<Answer> {
+interface SignedReply<Answer> {
   answer(body: { readonly result: Answer | undefined }): void;
   refuse(error: unknown): void;
 }

@@ -19,7 +19,7 @@ const ASK_EVERY_MS = 1_000;
 const SILENT_ASKS = 2;
 const NOTHING: readonly Command[] = [];
 
-export interface SlotClockParts {
+interface SlotClockParts {
   readonly clock: VenueClock;
   /** Milliseconds that never go back. */
   readonly monotonic: () => number;

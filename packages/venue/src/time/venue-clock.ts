@@ -17,7 +17,7 @@ import { MAX_LEAD_MS } from "@perpgate/engine";
 import type { BootClock, BootTime } from "./boot-clock.js";
 import { MAX_FOLLOWED_MS } from "./start-time.js";
 
-export interface Clocks {
+interface Clocks {
   /** Unix milliseconds. */
   readonly wall: () => number;
   /** Milliseconds from any origin, never back. */

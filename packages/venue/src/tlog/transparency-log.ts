@@ -44,7 +44,7 @@ import type { PublishedNotes } from "./published-notes.js";
 import type { WitnessSetting } from "./witness.js";
 import { type WitnessCounts, WitnessPanel } from "./witness-panel.js";
 
-export interface TransparencyOptions {
+interface TransparencyOptions {
   readonly logKey: LogKey;
   /** Keys that this one succeeded, whose checkpoints it continues; default: none. */
   readonly earlierKeys?: readonly NoteKey[];

@@ -2,14 +2,14 @@
 import type { VenueLogger } from "../venue-options.js";
 import { type Submission, Witness, type WitnessAnswer, type WitnessSetting } from "./witness.js";
 
-export interface Question extends Submission {
+interface Question extends Submission {
   /** Sealed blocks of this log that a witness may have seen. */
   blocks(): number;
   /** Resolves once `blocks` counts all that other gateways have signed before the call. */
   caughtUp(): Promise<void>;
 }
 
-export interface PanelAnswer {
+interface PanelAnswer {
   /** Whether a witness answered, in any way. */
   readonly isAnswered: boolean;
   readonly lines: readonly { readonly name: string; readonly line: string }[];

@@ -10,7 +10,7 @@ import type { Evidence } from "../record/record.js";
 import { fingerprintOf } from "./key-signature.js";
 
 /** The fingerprint of a session key in hex, or undefined if it is none. */
-export function fingerprintOfHex(text: string): string | undefined {
+function fingerprintOfHex(text: string): string | undefined {
   const key = parseSessionKey(text);
   return key === undefined ? undefined : fingerprintOf(compressedKey(key));
 }

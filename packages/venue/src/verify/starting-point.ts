@@ -35,7 +35,7 @@ export function wasPruned(journal: string, log: LogState | JournalDamaged): bool
   return now.first.batch > log.first.batch;
 }
 
-export interface StartingPoint {
+interface StartingPoint {
   readonly state: ReplicaState;
   readonly from: LogSeq;
 }

@@ -51,7 +51,7 @@ export interface VerifyProgress {
   readonly records: number;
 }
 
-export interface ReportedFault {
+interface ReportedFault {
   /** The seq of the command; null if the log is damaged so that no command can be read. */
   readonly position: number | null;
   readonly reason: string;

@@ -6,7 +6,7 @@ import { averagePrice, fromMicros, priceOf, ratio, sideOf, sizeOf } from "./figu
 import { stateOf, type VenueSource, type ViewedMarket, viewedMarkets } from "./venue-source.js";
 
 /** In the engine's integers. */
-export interface PositionFigures {
+interface PositionFigures {
   readonly lots: number;
   readonly cost: number;
   readonly margin: number;

@@ -54,7 +54,7 @@ export function requestedWithdrawalView(
   return { withdrawal: withdrawalOf(id, row), digest: Buffer.from(row.digest, "hex") };
 }
 
-export function withdrawalOf(id: number, row: WithdrawalRow): Withdrawal {
+function withdrawalOf(id: number, row: WithdrawalRow): Withdrawal {
   return {
     withdrawalId: String(id),
     chain: chainOf(row.chain),

@@ -51,7 +51,7 @@ const require = createRequire(import.meta.url);
 
 type Text = string | Buffer;
 
-export interface DocsOptions {
+interface DocsOptions {
   readonly asyncApi: Json;
   /** Folder of the guides; undefined: none are served. */
   readonly guides: string | undefined;

@@ -14,7 +14,7 @@ const NAME = /^[a-z0-9-]+\.md$/;
 /** First in the list, in the order in which a newcomer reads; the others follow by name. */
 const READING_ORDER = ["quick-start", "concepts", "orders", "api", "streams", "errors"];
 
-export interface Guide {
+interface Guide {
   /** Without the extension: `streams`, `adr/0043-orders-and-readers`. */
   readonly name: string;
   readonly url: string;

@@ -92,7 +92,7 @@ export function symbolTable(markets: readonly Market[]): object {
   };
 }
 
-export interface SymbolSearch {
+interface SymbolSearch {
   readonly query: string;
   readonly type: string;
   readonly exchange: string;

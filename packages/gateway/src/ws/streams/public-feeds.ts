@@ -19,7 +19,7 @@ import { FrameScheduler } from "./frame-scheduler.js";
 import { LatestFeed } from "./latest-feed.js";
 import { AsOf, candleState, MarketState, statusState, tickerState } from "./public-states.js";
 
-export type MarketStreamName = Extract<StreamName, { symbol: string }>;
+type MarketStreamName = Extract<StreamName, { symbol: string }>;
 export type PublicStreamName = MarketStreamName | { readonly stream: GlobalStream };
 
 interface MarketFeeds {

@@ -7,7 +7,7 @@ import { AccountFeed, type Beginning } from "./account-feed.js";
 import type { ReadingOptions } from "./broadcast-feed.js";
 import { PublicFeeds, type PublicStreamName } from "./public-feeds.js";
 
-export interface StreamHubOptions {
+interface StreamHubOptions {
   readonly link: CoreAccess;
   /** Log seq of the last command that an order was answered with. */
   readonly seq: () => number;

@@ -24,7 +24,7 @@ export interface AccountReader {
 
 const MAX_IN_FLIGHT = 64;
 
-export interface ReadEvents {
+interface ReadEvents {
   /** Sends what was read; returns whether the reader needs another page. */
   take(reader: AccountReader, answer: AnswerBodies["readStream"]): boolean;
   /** The core has refused the read, or `take` has failed. */

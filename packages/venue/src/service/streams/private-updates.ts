@@ -34,7 +34,7 @@ export function isOfStream(row: RowWords, stream: PrivateStream): boolean {
 }
 
 /** An update, and the rows that were read for it besides those of the changes. */
-export interface ReadUpdate {
+interface ReadUpdate {
   readonly update: PrivateUpdate;
   readonly rows: number;
 }
