@@ -29,6 +29,8 @@ export interface LeadEvents {
 }
 
 export interface CoreAccess {
+  /** The highest lead of the log that a core has named. */
+  readonly epoch: number;
   /** The last position that a core has shown. */
   readonly position: number;
   /** Whether other cores write to the log, so that the one that is asked may be behind what they answered. */

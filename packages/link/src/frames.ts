@@ -55,7 +55,7 @@ import { ORDER_REQUESTS } from "./order-frames.js";
 import type { Refusal } from "./refusal-kind.js";
 import { shaped } from "./schema-kind.js";
 import { MAX_KEY_BYTES, SESSION_REQUESTS } from "./session-frames.js";
-import { STREAM_NOTICES, STREAM_REQUESTS } from "./stream-frames.js";
+import { OF_THE_EDGE, STREAM_NOTICES, STREAM_REQUESTS } from "./stream-frames.js";
 
 export type { Side };
 
@@ -140,8 +140,8 @@ export const REQUESTS = {
   getStatus: request(
     38,
     {},
-    { status: shaped(Type.Omit(VenueStatus, ["release"])) },
-    "The venue's status; the edge adds its release.",
+    { status: shaped(Type.Omit(VenueStatus, OF_THE_EDGE)) },
+    "The venue's status; the edge adds its release, its region, and what it sees of the link.",
   ),
   getReadiness: request(
     50,

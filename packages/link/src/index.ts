@@ -45,4 +45,4 @@ export {
   type TlsListener,
 } from "./tls-socket.js";
 export { type MemoryOptions, memoryTransport, type Receiver, type Transport } from "./transport.js";
-export { connectToCore, type EdgeListener, listenForEdges } from "./unix-socket.js";
+export { type Connect, connectToCore, type EdgeListener, listenForEdges } from "./unix-socket.js";

@@ -61,6 +61,14 @@ with it; they count as disconnected there, once more after the edge's requests i
 | more than 128 MiB | ends the link: nothing else may be left out |
 `;
 
+const TRANSPORTS = `## Transports
+
+On one machine frames cross a Unix socket in the data folder, between machines TCP with TLS 1.3
+([decision](adr/0240-links-between-machines.md)). Both sides of a TLS connection have a certificate of the
+authority that the venue has for its links. Handshakes are bounded: 5 s, 16 of an address and 64 in all at
+a time. The rest is the same. A side that is silent, or reads nothing, for 2 s has lost its link.
+`;
+
 export function linkReference(): string {
   const notices = Object.entries(NOTICES).map(
     ([name, { type, from, summary, body }]) =>
@@ -95,5 +103,6 @@ export function linkReference(): string {
     `Refusal (type ${REFUSAL_TYPE}): ${REFUSAL.words}.`,
     "",
     STREAMS,
+    TRANSPORTS,
   ].join("\n");
 }

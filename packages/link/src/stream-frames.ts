@@ -71,6 +71,9 @@ const PRIVATE_STREAMS = [
 const privateUpdate = named(PRIVATE);
 export type PrivateUpdate = ValueOf<typeof privateUpdate>;
 
+/** What an edge adds to the venue's status. */
+export const OF_THE_EDGE = ["release", "region", "epoch", "linkMs"] as const;
+
 export const STREAM_NOTICES = {
   follow: notice(
     384,
@@ -125,7 +128,7 @@ export const STREAM_NOTICES = {
   status: notice(
     392,
     "core",
-    { status: shaped(Type.Omit(VenueStatus, ["release", "cluster"])) },
+    { status: shaped(Type.Omit(VenueStatus, [...OF_THE_EDGE, "cluster"])) },
     "The venue's status, as stage, version or the status of a market changes.",
   ),
   block: notice(393, "core", { block: shaped(Block) }, "A block that was sealed."),

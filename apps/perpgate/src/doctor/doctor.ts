@@ -13,6 +13,7 @@ import { accessOf, gatewayNameOf } from "../cluster/log-access.js";
 import { bridgeOf } from "../serve/bridge/settings-bridge.js";
 import { readConfiguration } from "../serve/configuration.js";
 import { refuseMissingFeeds } from "../serve/index-source.js";
+import { linkListenerOf } from "../serve/link-settings.js";
 import { refuseUnusablePromises } from "../serve/log-key-file.js";
 import { flagSettings, type ServeOptions } from "../serve/options.js";
 import { packageFilesFolder, pageFolderOf } from "../serve/page-folder.js";
@@ -30,7 +31,13 @@ import {
   checkOpenFiles,
   checkProcessors,
 } from "./machine-checks.js";
-import { checkControl, checkPorts, checkServers, controlProblem } from "./network-checks.js";
+import {
+  checkControl,
+  checkLink,
+  checkPorts,
+  checkServers,
+  controlProblem,
+} from "./network-checks.js";
 
 const TONES: Readonly<Record<Status, Tone>> = { ok: "good", warning: "strong", problem: "bad" };
 
@@ -76,6 +83,7 @@ async function examine(options: ServeOptions): Promise<readonly Finding[]> {
     ...checkDisk(settings, isRunning),
     ...(await checkPorts(settings, isRunning)),
     ...(await checkServers(settings)),
+    ...checkLink(settings),
   ];
 }
 
@@ -87,6 +95,7 @@ function checkSettings(settings: Settings): Finding {
     refuseMissingFeeds(settings);
     pageFolderOf(settings);
     refuseUnusablePromises(settings, resolve(settings.data));
+    linkListenerOf(settings);
     if (settings.log !== undefined) accessOf(settings.log, gatewayNameOf(settings));
   } catch (error) {
     return problem("settings", reasonOf(error), "see docs/configuration.md");

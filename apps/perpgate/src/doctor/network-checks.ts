@@ -3,10 +3,13 @@
 import { connect } from "node:net";
 import { addressOf, isAtLeast, MIN_SERVER } from "@perpgate/cluster";
 import { codeOf, reasonOf } from "../cli/start-error.js";
+import { linkIdentityUntil, linkListenerOf, placeText } from "../serve/link-settings.js";
 import { listenProblem, metricsPortOf } from "../serve/ports.js";
 import type { Settings } from "../serve/settings.js";
-import { type Finding, ok, problem } from "./finding.js";
+import { type Finding, ok, problem, warning } from "./finding.js";
 
+const DAY_MS = 86_400_000;
+const FEW_DAYS = 30;
 const ANSWER_MS = 3_000;
 const LEAST_PAYLOAD = 2 ** 20;
 
@@ -69,6 +72,25 @@ export function checkControl(error: unknown): readonly Finding[] {
   if (codeOf(error) !== "EACCES") return [];
   const advice = "a venue may be running: run doctor as its user";
   return [problem("control socket", reasonOf(error), advice)];
+}
+
+/** The certificate that edges on other machines are shown; problems are those of the settings. */
+export function checkLink(settings: Settings): readonly Finding[] {
+  const check = "link.listen";
+  try {
+    const listener = linkListenerOf(settings);
+    if (listener === undefined) return [];
+    const until = linkIdentityUntil(listener.identity);
+    const place = placeText(listener.place);
+    const days = Math.floor((until.getTime() - Date.now()) / DAY_MS);
+    const found = `edges may link at ${place}; the certificate ends in ${days} days`;
+    if (days >= FEW_DAYS) return [ok(check, found)];
+    const advice =
+      "make new certificates with perpgate keygen, and restart: no edge links after that";
+    return [days < 0 ? problem(check, found, advice) : warning(check, found, advice)];
+  } catch {
+    return [];
+  }
 }
 
 /** One finding per server, and one if no majority can be reached. */

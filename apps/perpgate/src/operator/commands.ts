@@ -12,6 +12,7 @@ import { addVaultCommands } from "./vault-commands.js";
 export function addOperatorCommands(program: Command): void {
   program.commandsGroup("Operate:");
   addServe(program);
+  addEdge(program);
   addDoctor(program);
   addConfig(program);
   addKeys(program);
@@ -32,6 +33,29 @@ function addServe(program: Command): void {
       "Runs the venue and its gateway. Every option but the last two is also an environment variable.",
     )
     .action(async (options) => (await import("../serve/run.js")).runServer(options));
+}
+
+function addEdge(program: Command): void {
+  const command = addCommand(program, "edge", {
+    summary: "run edges for a core on another machine",
+    usage: ["--core HOST:PORT[,HOST:PORT…] --ca FILE --cert FILE --key FILE [options of serve]"],
+    about: `Serves clients from this machine for a venue whose core is elsewhere: REST, sockets, the page. The
+core listens with link.listen; both sides show a certificate of the venue's own authority, which
+perpgate keygen makes. Several cores may be given, the one that leads is asked. It keeps nothing: stop,
+kill and start it at any moment. Options of serve that are the core's have no effect.`,
+    examples: [
+      [
+        "edge --core 10.0.0.1:7700 --ca ca.pem --cert edge.pem --key edge.key --region tokyo",
+        "until stopped",
+      ],
+    ],
+  });
+  addSettingOptions(command)
+    .option("--core <PLACES>", "where the cores listen for edges, separated by commas")
+    .option("--ca <FILE>", "the certificate of the venue's authority for links")
+    .option("--cert <FILE>", "the certificate of this edge")
+    .option("--key <FILE>", "its key")
+    .action(async (options) => (await import("../serve/run-edge.js")).runEdge(options));
 }
 
 function addDoctor(program: Command): void {
@@ -71,26 +95,44 @@ passwords and what of an address may hold one are hidden.`,
     .action(exitWith(async (options) => (await import("./config.js")).showConfig(options)));
 }
 
+const KEY_KINDS = ["wallet", "session", "attestor", "log", "authority", "core", "edge"] as const;
+
 function addKeys(program: Command): void {
   addCommand(program, "keygen", {
-    summary: "make a key: of a wallet, a session, an attestor or a log",
-    usage: ["wallet|session|attestor|log <file> [--name N] [--json]"],
+    summary: "make a key: of a wallet, a session, an attestor, a log or a link",
+    usage: [
+      "wallet|session|attestor|log <file> [--name N] [--json]",
+      "authority|core|edge <file> [--ca FILE] [--name N] [--days N] [--json]",
+    ],
     about: `Makes a key in a file of mode 0600 and prints its public part. A file that exists is
 never overwritten.
 
   wallet    an Ethereum account for perpgate login --key-file; prints its address
   session   an Ed25519 key for perpgate login --session-key-file; prints its public key
   attestor  an Ed25519 key for bridge.keyFiles of the configuration; prints its public key
-  log       the key of a transparency log, for receipts.logKey; prints its verifier key`,
-    examples: [["keygen wallet ~/perpgate-wallet.key", "an account of your own"]],
+  log       the key of a transparency log, for receipts.logKey; prints its verifier key
+
+Links between machines need certificates. These make two files, file.key and file.pem, for link.tls, and
+print the certificate's SHA-256:
+
+  authority the venue's own authority; its key stays off the venue's machines
+  core      of a core that listens for edges, by the authority of --ca
+  edge      of the edges of one machine, by the authority of --ca`,
+    examples: [
+      ["keygen wallet ~/perpgate-wallet.key", "an account of your own"],
+      ["keygen authority ca", "ca.key and ca.pem"],
+      ["keygen edge tokyo --ca ca", "tokyo.key and tokyo.pem"],
+    ],
   })
-    .argument(
-      "<kind>",
-      "wallet, session, attestor or log",
-      oneOf("kind", ["wallet", "session", "attestor", "log"]),
-    )
+    .argument("<kind>", KEY_KINDS.join(", "), oneOf("kind", KEY_KINDS))
     .argument("<file>", "must not exist")
-    .option("--name <N>", "of a log: a URL without https://, such as venue.example/log")
+    .option("--name <N>", "of a log: a URL without https://; of a certificate: its name")
+    .option("--ca <FILE>", "of a core or an edge: the authority's files, without .key and .pem")
+    .option(
+      "--days <N>",
+      "of a certificate: how long it is valid (825; an authority's 3650)",
+      wholeNumberWithin("--days", 1, 36_500),
+    )
     .option("--json", "JSON for programs")
     .action(
       exitWith(async (kind, file, options) =>

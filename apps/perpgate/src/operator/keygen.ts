@@ -10,22 +10,56 @@ const MAKERS = {
   session: newSessionKey,
   attestor: newAttestorKeyFile,
   log: newLogKeyFile,
+  authority: newLinkAuthority,
+  core: (file: string, options: KeyOptions) => newLinkCertificate("server", file, options),
+  edge: (file: string, options: KeyOptions) => newLinkCertificate("client", file, options),
 } as const;
 
-export async function keygen(
-  kind: keyof typeof MAKERS,
-  file: string,
-  options: { readonly json?: boolean; readonly name?: string },
-): Promise<number> {
+export type KeyKind = keyof typeof MAKERS;
+
+export interface KeyOptions {
+  readonly json?: boolean;
+  readonly name?: string;
+  readonly ca?: string;
+  readonly days?: number;
+}
+
+/** Options that not every kind has. */
+const KINDS_OF: Readonly<Record<"name" | "ca" | "days", readonly KeyKind[]>> = {
+  name: ["log", "authority", "core", "edge"],
+  ca: ["core", "edge"],
+  days: ["authority", "core", "edge"],
+};
+const PUBLIC_PARTS: Partial<Record<KeyKind, string>> = {
+  wallet: "address",
+  authority: "fingerprint",
+  core: "fingerprint",
+  edge: "fingerprint",
+};
+
+export async function keygen(kind: KeyKind, file: string, options: KeyOptions): Promise<number> {
   const output = new Output(options.json === true);
-  if (options.name !== undefined && kind !== "log") {
-    throw new StartError("--name is for a log key");
+  for (const option of ["name", "ca", "days"] as const) {
+    const kinds = KINDS_OF[option];
+    if (options[option] === undefined || kinds.includes(kind)) continue;
+    throw new StartError(`--${option} is for ${kinds.join(", ")}`);
   }
-  const publicPart = await MAKERS[kind](file, options.name);
-  if (output.isJson) {
-    output.json({ kind, file, [kind === "wallet" ? "address" : "publicKey"]: publicPart });
-  } else output.line(publicPart);
+  const publicPart = await MAKERS[kind](file, options);
+  if (output.isJson) output.json({ kind, file, [PUBLIC_PARTS[kind] ?? "publicKey"]: publicPart });
+  else output.line(publicPart);
   return 0;
+}
+
+async function newLinkAuthority(file: string, options: KeyOptions): Promise<string> {
+  return (await import("./link-keys.js")).newAuthorityFiles(file, options);
+}
+
+async function newLinkCertificate(
+  role: "server" | "client",
+  file: string,
+  options: KeyOptions,
+): Promise<string> {
+  return (await import("./link-keys.js")).newCertificateFiles(role, file, options);
 }
 
 async function newWallet(path: string): Promise<string> {
@@ -42,7 +76,7 @@ async function newSessionKey(path: string): Promise<string> {
 }
 
 /** The verifier key: the name of the log, and its public key. */
-async function newLogKeyFile(path: string, name?: string): Promise<string> {
+async function newLogKeyFile(path: string, { name }: KeyOptions): Promise<string> {
   const { LogKeyUnreadable, newLogKey } = await import("@perpgate/venue");
   try {
     const { key, secret } = newLogKey(name);

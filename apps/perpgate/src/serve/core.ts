@@ -7,9 +7,17 @@
  */
 
 import type { LogSeq } from "@perpgate/journal";
-import { listenForEdges, type ReadinessProbe } from "@perpgate/link";
+import {
+  type Connect,
+  listenForEdges,
+  listenForRemoteEdges,
+  type ReadinessProbe,
+  type RemoteEdge,
+  type TlsListener,
+} from "@perpgate/link";
 import { Core, type Venue } from "@perpgate/venue";
-import { StartError } from "../cli/start-error.js";
+import type { Logger } from "pino";
+import { reasonOf, StartError } from "../cli/start-error.js";
 import { clusterProbe, clusterStatusOf, measureCluster } from "../cluster/cluster-probe.js";
 import { ClusterLink, gatewayNameOf } from "../cluster/log-access.js";
 import { BridgeControl } from "./bridge/bridge-control.js";
@@ -23,6 +31,7 @@ import { closeToOthers, prepareDataFolder } from "./data-folder.js";
 import { heapNeedOf, heapProblem } from "./exit/heap-limit.js";
 import { watchHeap } from "./exit/heap-watch.js";
 import type { ProcessExit } from "./exit/process-exit.js";
+import { linkListenerOf, placeText } from "./link-settings.js";
 import { promisesOf } from "./log-key-file.js";
 import { MarketControl } from "./market-control.js";
 import { openProcess } from "./process-metrics.js";
@@ -55,6 +64,8 @@ export async function startCore(
   exit: ProcessExit,
 ): Promise<RunningCore> {
   refuseSmallHeap(settings.data);
+  // Before anything is opened.
+  linkListenerOf(settings);
   const { log, metrics } = openProcess("core", settings.logLevel);
   const bridging = bridgeOf(settings, attestorKey);
   const dataFolder = prepareDataFolder(settings.data);
@@ -133,18 +144,20 @@ export async function startCore(
   await feed.start(settings.index.intervalMs);
   await control.open();
   bridge?.start();
-  const edges = await listenForEdges(dataFolder, (transport) => {
+  const join = (transport: Connect, edge: object): void => {
     const link = core.connect(transport);
     void link.closed.then(({ message }) =>
-      log.info({ reason: message }, "a link to an edge ended"),
+      log.info({ ...edge, reason: message }, "a link to an edge ended"),
     );
-  });
+  };
+  const edges = await listenForEdges(dataFolder, (transport) => join(transport, {}));
+  const remoteEdges = await listenForRemote(settings, join, log);
   return {
     facts: { dataFolder, engineVersion: venue.views.engineVersion, logKey },
     metrics: () => metrics.metrics(),
     isFirst: () => venue.rank === 0,
     stop: async () => {
-      await edges.close();
+      await Promise.all([edges.close(), remoteEdges?.close()]);
       await control.close();
       await bridge?.stop();
       feed.stop();
@@ -153,6 +166,29 @@ export async function startCore(
       await venue.close();
     },
   };
+}
+
+/** Edges on other machines; undefined if the settings have none. */
+async function listenForRemote(
+  settings: CoreSettings["settings"],
+  join: (transport: Connect, edge: RemoteEdge) => void,
+  log: Logger,
+): Promise<TlsListener | undefined> {
+  const wanted = linkListenerOf(settings);
+  if (wanted === undefined) return undefined;
+  const { place, identity } = wanted;
+  const listener = await listenForRemoteEdges(place, identity, {
+    edge: (transport, edge) => {
+      log.info({ ...edge }, "an edge on another machine has linked");
+      join(transport, edge);
+    },
+    refused: (address, reason, count) =>
+      log.warn({ address, reason, count }, "connections to link.listen were refused"),
+  }).catch((error: unknown) => {
+    throw new StartError(`cannot listen for edges on ${placeText(place)}: ${reasonOf(error)}`);
+  });
+  log.info({ host: place.host, port: listener.port }, "edges on other machines may link");
+  return listener;
 }
 
 /** V8 would end the start, or the venue some minutes later, without a word about what to do. */

@@ -22,7 +22,7 @@ import { measureEdgeQueues } from "./queue-metrics.js";
 import { rpcAddressesOf } from "./sign-in-settings.js";
 
 export interface EdgeSettings extends EdgeData {
-  readonly cores: readonly RoutedCore[];
+  readonly routed: readonly RoutedCore[];
 }
 
 export interface RunningEdge {
@@ -38,7 +38,7 @@ export interface RunningEdge {
 
 /** `page` collects the metrics of all processes of the venue; `onFull` ends this one, whose heap is full. */
 export async function startEdge(
-  { name, settings, version, signIn, nonceKey, page, cores }: EdgeSettings,
+  { name, settings, version, signIn, nonceKey, page, routed }: EdgeSettings,
   metricsPage: () => Promise<Buffer>,
   onFull: (error: Error) => void,
 ): Promise<RunningEdge> {
@@ -47,7 +47,7 @@ export async function startEdge(
   const nonces = new NonceIssuer(nonceKey);
   const { limits } = settings;
   const contracts = new RpcContractWallets(rpcAddressesOf(settings));
-  const link = new CoreRouter(cores, {
+  const link = new CoreRouter(routed, {
     switched: (core) => log.info({ core }, "linked to the core that leads"),
     lost: (core, { message }) => log.warn({ core, reason: message }, "a link to a core has ended"),
   });
@@ -62,6 +62,7 @@ export async function startEdge(
   measureEdgeQueues(metrics, edge);
   const gateway = await buildGateway({
     version,
+    region: settings.region,
     clock: () => Date.now(),
     log,
     metrics,

@@ -58,6 +58,12 @@ const OPTIONS: Readonly<Record<string, ServeOption>> = {
     setting: "name",
     read: text,
   },
+  PERPGATE_REGION: {
+    flags: "--region <NAME>",
+    help: "where this gateway is, for clients to read",
+    setting: "region",
+    read: text,
+  },
   PERPGATE_CONFIG: {
     flags: "--config <FILE>",
     help: "JSON configuration file",

@@ -24,6 +24,6 @@ export async function runServer(options: ServeOptions): Promise<void> {
 }
 
 /** By default one for each processor that the core leaves. */
-function edgesOf({ edges }: Settings): number {
+export function edgesOf({ edges }: Settings): number {
   return edges ?? Math.min(MOST_EDGES, Math.max(1, availableParallelism() - 1));
 }

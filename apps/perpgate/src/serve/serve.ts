@@ -48,7 +48,7 @@ export async function serve(
   const own = openProcess("supervisor", settings.logLevel);
   const beginnings = {
     core: { settings, accepted, attestorKey },
-    edge: { settings, version, signIn, nonceKey: nonceKeyOf(settings), page },
+    edge: { settings, version, signIn, nonceKey: nonceKeyOf(settings), page, cores: undefined },
   };
   const supervisor = new Supervisor(forked, beginnings, own);
   onStopSignal(() => supervisor.stop());

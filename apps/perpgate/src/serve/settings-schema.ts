@@ -282,6 +282,20 @@ const Log = Type.Object(
   { additionalProperties: false },
 );
 
+const LinkPlace = Type.String({
+  pattern: "^(?:\\[[0-9A-Fa-f:.]+\\]|[^\\s:/\\[\\]]+):[0-9]{1,5}$",
+  description: "HOST:PORT, an address of IPv6 in brackets",
+});
+
+/** Between a core and edges on other machines. */
+const Link = section({
+  /** Of a core. */
+  listen: LinkPlace,
+  /** Of edges without a core of their own. */
+  cores: Type.Array(LinkPlace, { minItems: 1, maxItems: 16 }),
+  tls: section({ ca: File, cert: File, key: File }),
+});
+
 /** Of one market by its symbol: changes of a default market, or all of a new one. */
 const { symbol: _, index: MarketIndex, ...terms } = MarketDefinition.properties;
 const MarketChange = Type.Partial(
@@ -314,7 +328,13 @@ export const SettingsSchema = Type.Partial(
       pattern: "^[a-z0-9-]{1,64}$",
       description: "1 to 64 small letters, digits and -",
     }),
+    /** Of this gateway, for clients to read. */
+    region: Type.String({
+      pattern: "^[A-Za-z0-9 ._-]{1,64}$",
+      description: "1 to 64 letters, digits, spaces, points, _ and -",
+    }),
     log: Log,
+    link: Link,
     /** Of each new segment of the log; two are allocated ahead. */
     segmentMiB: Type.Integer({ minimum: 2, maximum: 1024 }),
     bots: Type.Union([Type.Boolean(), Bots], {

@@ -39,6 +39,10 @@ export interface Settings {
   readonly name?: string;
   /** Undefined: the log is in the data folder alone. */
   readonly log?: NonNullable<PartialSettings["log"]>;
+  /** Of this gateway, as it is named in its status. */
+  readonly region?: string;
+  /** To edges, or of edges to cores, on other machines. */
+  readonly link: NonNullable<PartialSettings["link"]>;
   /** Size of each new segment of the log. */
   readonly segmentMiB: number;
   readonly bots: BotSettings & { readonly areWanted: boolean };
@@ -111,6 +115,7 @@ export const DEFAULT_SETTINGS: Settings = {
   host: "127.0.0.1",
   port: 8080,
   data: ".data",
+  link: {},
   segmentMiB: DEFAULT_SEGMENT_BYTES / MIB,
   bots: { ...DEFAULT_BOTS, areWanted: true },
   logLevel: "info",
@@ -202,6 +207,7 @@ export function joinSettings(sources: readonly PartialSettings[]): Settings {
       receipts: { ...settings.receipts, ...source.receipts },
       index: { ...settings.index, ...source.index },
       bridge: { ...settings.bridge, ...source.bridge },
+      link: joinLink(settings.link, source.link),
       ...joinLog(settings.log, source.log),
     };
   }
@@ -209,6 +215,12 @@ export function joinSettings(sources: readonly PartialSettings[]): Settings {
   const problem = httpLimitsProblem(settings.http) ?? socketLimitsProblem(settings.sockets);
   if (problem !== undefined) throw new StartError(problem);
   return settings;
+}
+
+/** Files given by a flag replace those of the file one by one. */
+function joinLink(before: Settings["link"], source: PartialSettings["link"]): Settings["link"] {
+  const tls = { ...before.tls, ...source?.tls };
+  return { ...before, ...source, ...(Object.keys(tls).length === 0 ? {} : { tls }) };
 }
 
 /** Servers given by a flag keep the file's credentials. */

@@ -47,7 +47,7 @@ export function rpcAddressesOf({ auth }: Settings): ReadonlyMap<number, string> 
   return new Map(Object.entries(auth.rpc).map(([chainId, url]) => [Number(chainId), url]));
 }
 
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   const address = host.replace(/^\[(.*)\]$/, "$1");
   if (address === "localhost") return true;
   return isIP(address) === 6 ? address === "::1" : /^127\.\d+\.\d+\.\d+$/.test(address);

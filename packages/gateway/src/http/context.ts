@@ -10,6 +10,8 @@ import type { AddressChecksums } from "../operations/address-checksums.js";
 
 export interface GatewayContext {
   readonly version: string;
+  /** Where this gateway is, as its operator calls it. */
+  readonly region?: string | undefined;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly nonces: NonceIssuer;

@@ -14,9 +14,18 @@ export const SERVICE_HANDLERS = [
     const { result } = await link.request("getTime", { params, query });
     return result;
   }),
-  handleByLink(getStatus, async (_, link, { version }) => {
+  handleByLink(getStatus, async (_, link, { version, region }) => {
+    const askedAtMs = performance.now();
     const { status } = await link.request("getStatus", {});
-    return { release: version, ...status };
+    const linkMs = Math.round(1_000 * (performance.now() - askedAtMs)) / 1_000;
+    const { epoch } = link;
+    return {
+      release: version,
+      ...(region === undefined ? {} : { region }),
+      epoch,
+      linkMs,
+      ...status,
+    };
   }),
   handle(getOpenApi, (_, { openApi }) => new JsonText(openApi)),
   handle(getAsyncApi, (_, { asyncApi }) => new JsonText(asyncApi)),

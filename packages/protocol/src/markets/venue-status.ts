@@ -40,6 +40,18 @@ export const LogConflict = Type.String({
 export const VenueStatus = Type.Object(
   {
     release: Type.String({ description: "The release of this gateway." }),
+    region: Type.Optional(
+      Type.String({ description: "Where this gateway is; missing if its operator has not said." }),
+    ),
+    epoch: Type.Optional(
+      Type.Integer({ minimum: 0, description: "Which lead of the log the leading core is in." }),
+    ),
+    linkMs: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        description: "What this gateway has just waited for the leading core's answer.",
+      }),
+    ),
     engineVersion: Count,
     time: TimeMs,
     stage: Type.Enum(["closed", "allowlist", "open"], {

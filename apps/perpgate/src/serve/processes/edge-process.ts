@@ -3,10 +3,16 @@
  * with the supervisor, and when that says that the core has ended.
  */
 
-import { connectToCore, type RoutedCore } from "@perpgate/link";
+import {
+  connectToCore,
+  connectToRemoteCore,
+  type RoutedCore,
+  secureContextOf,
+} from "@perpgate/link";
 import { StartError } from "../../cli/start-error.js";
 import type { RunningEdge } from "../edge.js";
 import { writeError } from "../exit/write-error.js";
+import { placeText } from "../link-settings.js";
 import type { EdgeData, FromEdge, ToEdge } from "./messages.js";
 import { runSupervised } from "./supervised.js";
 
@@ -60,7 +66,7 @@ class EdgeProcess {
   private async run(): Promise<void> {
     const { startEdge } = await loaded;
     const edge = await startEdge(
-      { ...this.data, cores: [this.ownCore] },
+      { ...this.data, routed: this.routed() },
       () => this.page(),
       (error) => this.fail(error),
     );
@@ -68,8 +74,16 @@ class EdgeProcess {
     this.send({ kind: "listening", url: edge.url });
   }
 
-  private get ownCore(): RoutedCore {
-    return { name: "core", connect: () => this.folder.then(connectToCore) };
+  private routed(): readonly RoutedCore[] {
+    const { cores } = this.data;
+    if (cores === undefined) {
+      return [{ name: "core", connect: () => this.folder.then(connectToCore) }];
+    }
+    const context = secureContextOf(cores.identity);
+    return cores.places.map((place) => ({
+      name: placeText(place),
+      connect: () => connectToRemoteCore(place, context),
+    }));
   }
 
   /** The metrics of all processes. */

@@ -21,7 +21,11 @@ const OPTIONS: Pick<ForkOptions, "serialization"> & { stdio: ("ignore" | "inheri
 
 export function forkVenue(edges: number): ForkedVenue {
   const core = fork(venueModule("core", "./core-process.js", import.meta.url), OPTIONS);
-  return { core, edges: Array.from({ length: edges }, forkEdge) };
+  return { core, edges: forkEdges(edges) };
+}
+
+export function forkEdges(edges: number): readonly ChildProcess[] {
+  return Array.from({ length: edges }, forkEdge);
 }
 
 /** It shares the ports that edges listen on. */

@@ -1,6 +1,7 @@
 /** What the supervisor and the processes that it starts tell each other, over Node's channels. */
 
 import type { SignInRules } from "@perpgate/gateway";
+import type { LinkIdentity, Place } from "@perpgate/link";
 import type { Accepted } from "../options.js";
 import type { Settings } from "../settings.js";
 
@@ -56,6 +57,13 @@ export interface EdgeData {
   readonly nonceKey: Uint8Array;
   /** Folder of the trading page. */
   readonly page: string | undefined;
+  /** On other machines; undefined: the core of the same supervisor. */
+  readonly cores: RemoteCores | undefined;
+}
+
+export interface RemoteCores {
+  readonly places: readonly Place[];
+  readonly identity: LinkIdentity;
 }
 
 export type ToEdge =

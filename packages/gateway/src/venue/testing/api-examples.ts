@@ -25,6 +25,7 @@ const UNSTEADY: Readonly<Record<string, unknown>> = {
   account: "0x52c…",
   requestId: "7805d591-…",
   elapsedMs: 1.742,
+  linkMs: 0.413,
   hash: "0xb62f…",
   parentHash: "0xa266…",
   acksRoot: "0x91d0…",
