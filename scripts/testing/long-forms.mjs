@@ -46,8 +46,16 @@ export const LONG_FORMS = {
   },
   fence: {
     about: "100,000 clusters of cores on one fenced stream, a third as many with restored servers",
-    files: ["packages/cluster/src/simulation", "packages/cluster/src/fence.system"],
-    env: { PERPGATE_FENCE_SEEDS: "100000", PERPGATE_FENCE_FAULTS: "20" },
+    files: [
+      "packages/cluster/src/simulation",
+      "packages/cluster/src/fence.system",
+      "apps/perpgate/src/cluster/cores.system",
+    ],
+    env: {
+      PERPGATE_FENCE_SEEDS: "100000",
+      PERPGATE_FENCE_FAULTS: "20",
+      PERPGATE_CORE_FAULTS: "20",
+    },
   },
   flows: {
     about: "engine against reference model, and history against replay, over 25 long flows",

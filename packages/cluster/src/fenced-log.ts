@@ -32,7 +32,13 @@ import { checkMirror, checkSetup } from "./open-checks.js";
 import { Reader } from "./reader.js";
 import { checkServer } from "./stream-config.js";
 import { missingStream, StreamWatch } from "./stream-watch.js";
-import { checkStreamName, coreSubject, heartbeatSubject } from "./subjects.js";
+import {
+  announcementSubject,
+  checkStreamName,
+  coreSubject,
+  heartbeatSubject,
+  MAX_ANNOUNCEMENT_BYTES,
+} from "./subjects.js";
 
 export interface FencedLogOptions extends Access, Omit<LogCoreOptions, "chain"> {
   readonly mirror: Mirror;
@@ -57,10 +63,17 @@ const PULSE_MS = 50;
 const MAX_ELAPSED_MS = 100;
 const PATIENCE_MS = 60_000;
 const HEARTBEAT_MS = 250;
+/**
+ * A message in flight that is not read for as long: a stream's leader that is cut off from the others goes on
+ * answering for ten seconds and more, and can store nothing.
+ */
+const UNSTORED_MS = 1_000;
 
 export class FencedLog {
   /** Resolves when the log can go on no longer; the process must send no more answers, and exit. */
   readonly stopped: Promise<Error>;
+  /** What other cores announce; also this core's own texts. */
+  onAnnouncement: (text: string) => void = () => undefined;
   /** Why the servers refused the newest publish, other than for its place; "" if they did not. */
   refusal = "";
   private readonly core: LogCore;
@@ -75,6 +88,8 @@ export class FencedLog {
   private pulse: NodeJS.Timeout | undefined;
   private pulsedMs = performance.now();
   private sinceHeartbeatMs = 0;
+  /** For how long a message has been in flight over this connection. */
+  private unstoredMs = 0;
   private answers: { readonly inbox: string; readonly subscription: Subscription } | undefined;
   private streamEnd = 0;
   private isReading = false;
@@ -195,6 +210,18 @@ export class FencedLog {
     return name;
   }
 
+  /** Whether another core was heard lately that has the same wall clock. */
+  get isClockShared(): boolean {
+    return this.core.takeover.isClockShared;
+  }
+
+  /** Gives a text to the other cores that are connected now; nothing keeps it. */
+  announce(text: string): void {
+    const { connection } = this.link;
+    if (connection === undefined || connection.isClosed()) return;
+    connection.publish(announcementSubject(this.options.stream), text);
+  }
+
   status() {
     const { core, link, reader, chain } = this;
     return {
@@ -221,6 +248,7 @@ export class FencedLog {
 
   private connected(connection: NatsConnection): void {
     const { logger, stream } = this.options;
+    this.unstoredMs = 0;
     const { info } = connection;
     if (info !== undefined && this.watch !== undefined) {
       for (const text of checkServer(this.link.server, info).refused) logger.warn(text);
@@ -236,6 +264,13 @@ export class FencedLog {
       callback: (error, message) => {
         const heartbeat = error === null ? decodeHeartbeat(message.data) : undefined;
         if (heartbeat !== undefined) this.core.takeover.heard(heartbeat);
+      },
+    });
+    connection.subscribe(announcementSubject(stream), {
+      callback: (error, message) => {
+        if (error === null && message.data.length <= MAX_ANNOUNCEMENT_BYTES) {
+          this.onAnnouncement(message.string());
+        }
       },
     });
     if (!this.isReading) return;
@@ -269,6 +304,7 @@ export class FencedLog {
 
   private accept(message: Incoming): void {
     if (this.isStopped) return;
+    this.unstoredMs = 0;
     this.guard(() => this.core.accept(message));
     this.streamEnd = Math.max(this.streamEnd, message.sequence);
     this.checkCaughtUp();
@@ -291,11 +327,21 @@ export class FencedLog {
     if (this.watch === undefined || this.isStopped) return;
     this.watch.tick(elapsedMs, this.link.connection);
     this.leaderWatch.tick(elapsedMs, this.link.connection, this.link.server);
+    this.leaveIfUnstored(elapsedMs);
     this.sinceHeartbeatMs += elapsedMs;
     if (this.sinceHeartbeatMs >= HEARTBEAT_MS) this.say();
     if (!this.isReading || this.caughtUpAt !== undefined) return;
     this.guard(() => this.core.tick());
     if (this.mayPropose) this.options.hooks.mayPropose();
+  }
+
+  private leaveIfUnstored(elapsedMs: number): void {
+    const { core, link } = this;
+    const isWaiting = core.isInFlight && link.connection !== undefined && link.servers > 1;
+    this.unstoredMs = isWaiting ? this.unstoredMs + elapsedMs : 0;
+    if (this.unstoredMs < UNSTORED_MS) return;
+    this.unstoredMs = 0;
+    link.move("what is published through it is not stored");
   }
 
   private say(): void {

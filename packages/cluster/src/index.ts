@@ -1,5 +1,6 @@
 export type { Mirror } from "./batch.js";
 export { ClusterError } from "./errors.js";
+export { FencedLog } from "./fenced-log.js";
 export { addressOf } from "./greeting.js";
 export { createStream, publishGenesis } from "./init.js";
 export { type Access, connectToAny } from "./link.js";

@@ -125,6 +125,7 @@ export class LogCore {
       return;
     }
     if (!this.isHandingOver) this.handsTo = "";
+    if (this.leads && this.handsTo === "" && this.takeover.isClockWrong) this.handOver();
     if (this.leads || !this.isConfirmed || !this.takeover.isDue) return;
     const epoch = this.ports.leader().epoch + 1;
     const claim = this.ports.claim(epoch);

@@ -33,7 +33,7 @@ import type { LogStatus } from "./status.js";
 import { checkServer } from "./stream-config.js";
 import { StreamEnd } from "./stream-end.js";
 import { missingStream, StreamWatch } from "./stream-watch.js";
-import { announcementSubject, checkStreamName } from "./subjects.js";
+import { announcementSubject, checkStreamName, MAX_ANNOUNCEMENT_BYTES } from "./subjects.js";
 
 export interface LogOptions extends Access {
   readonly stream: string;
@@ -50,7 +50,6 @@ const PULSE_MS = 50;
 /** A longer pause between two pulses is this process's own: it counts as this much. */
 const MAX_ELAPSED_MS = 100;
 const PATIENCE_MS = 60_000;
-const MAX_ANNOUNCEMENT_BYTES = 65_536;
 
 export class ReplicatedLog {
   /** Resolves when the log can go on no longer; the process must send no more answers, and exit. */

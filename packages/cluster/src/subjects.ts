@@ -22,4 +22,6 @@ export const heartbeatSubject = (stream: string): string => `${stream}.cores`;
 /** Outside the stream: what is published here is not kept. */
 export const announcementSubject = (stream: string): string => `${stream}.announcements`;
 
+export const MAX_ANNOUNCEMENT_BYTES = 65_536;
+
 export const subjectFilter = (stream: string): string => `${stream}.log.*`;

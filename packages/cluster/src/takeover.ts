@@ -156,6 +156,11 @@ export class Takeover {
     return Math.abs(median) > MAX_CLOCK_MS;
   }
 
+  /** Whether another core has the same clock. */
+  get isClockShared(): boolean {
+    return [...this.heardNow()].some(({ aheadMs }) => Math.abs(aheadMs) <= MAX_CLOCK_MS);
+  }
+
   /** Other cores that were heard in the last seconds. */
   *heardNow(): Generator<Other> {
     const nowMs = this.nowMs();

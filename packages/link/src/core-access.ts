@@ -17,7 +17,7 @@ export type OnNotes = (notes: Notes) => void;
 /** What becomes of a request: one of the two is called once, never within the call that asks. */
 export interface Outcome<N extends RequestName> {
   answered(body: AnswerBodies[N], notes: Notes): void;
-  /** Without notes if the link has ended: the request may have been executed. */
+  /** Without notes if the link has ended, or the core leads no more: the request may have been executed. */
   refused(error: Error, notes: Notes | undefined): void;
 }
 

@@ -119,6 +119,16 @@ export class CoreLink implements Receiver {
     if (this.reason === undefined) this.tell(name, body);
   }
 
+  /**
+   * Says whether the core leads, when that has changed. One that leads no more answers nothing that it had
+   * in flight, and takes nothing: the edge asks the core that leads.
+   */
+  tellRole(): void {
+    const isLeading = this.options.isLeading();
+    if (!isLeading) this.inFlight.clear();
+    if (this.isGreeted) this.notify("role", { isLeading });
+  }
+
   close(reason = "the core stops"): void {
     if (this.reason !== undefined) return;
     this.tell("bye", { reason });
@@ -175,6 +185,8 @@ export class CoreLink implements Receiver {
       this.close(`the edge ${problem}`);
       return;
     }
+    // The edge did not know it when it asked; it learns it before any answer.
+    if (!this.options.isLeading()) return;
     this.inFlight.add(id);
     const notes = notesOf(request);
     this.running++;
@@ -208,7 +220,7 @@ export class CoreLink implements Receiver {
     notes: Notes,
     body: AnswerBodies[N],
   ): void {
-    if (this.reason !== undefined) return;
+    if (!this.inFlight.has(id)) return;
     const frame: AnswerFrame<N> = {
       kind: "answer",
       name,
@@ -227,8 +239,7 @@ export class CoreLink implements Receiver {
 
   private refuse(name: RequestName, id: number, notes: Notes, error: unknown): void {
     if (!(error instanceof ApiError)) this.options.onFault(error, name);
-    if (this.reason !== undefined) return;
-    this.inFlight.delete(id);
+    if (!this.inFlight.delete(id)) return;
     const body = refusalOf(error);
     const frame: RefusalFrame = {
       kind: "refusal",

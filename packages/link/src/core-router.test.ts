@@ -63,7 +63,7 @@ class TestCore {
   }
 
   tell(): void {
-    for (const link of this.links) link.notify("role", { isLeading: this.isLeading });
+    for (const link of this.links) link.tellRole();
   }
 
   ends(session: number): void {
@@ -225,6 +225,39 @@ describe("what has no answer when the leader is lost", () => {
     cores[0].answer();
     await settle();
     expect(outcomes).toHaveLength(1);
+  });
+
+  test("the core says that it leads no more: it answers nothing of before, and is asked again when it leads", async () => {
+    cores[0].leads(1);
+    await start();
+    const outcomes = asks("cancelAllOrders", ALL);
+    await settle();
+    cores[0].follows(2);
+    cores[0].answer();
+    await settle();
+    expect([outcomes, router.leader]).toEqual([[], undefined]);
+    cores[0].leads(3);
+    await settle();
+    expect(cores[0].asked.map(({ isAgain }) => isAgain)).toEqual([false, true]);
+    cores[0].answer();
+    await settle();
+    expect([outcomes, losses]).toEqual([[CANCELED], []]);
+  });
+
+  test("a core that has lost its lead takes nothing, and its link goes on", async () => {
+    cores[0].leads(1);
+    await start();
+    // The edge does not know yet.
+    cores[0].isLeading = false;
+    const outcomes = asks("cancelAllOrders", ALL);
+    await settle();
+    expect([outcomes, cores[0].asked]).toEqual([[], []]);
+    cores[0].follows(2);
+    cores[1].leads(2);
+    await settle();
+    cores[1].answer();
+    await settle();
+    expect([outcomes, losses]).toEqual([[CANCELED], []]);
   });
 
   test("the same core comes back, and leads: it is sent again to that one", async () => {

@@ -154,7 +154,7 @@ export class CoreRouter implements CoreAccess {
               outcome.answered(answer, notes);
             },
             refused: (error, notes) => {
-              // Without notes the link has ended: it is sent again.
+              // Without notes the link has ended, or the core leads no more: it is sent again.
               if (!isCurrent() || notes === undefined) return;
               this.waiting.delete(waiting);
               outcome.refused(error, notes);

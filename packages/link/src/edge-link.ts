@@ -1,8 +1,8 @@
 /**
  * An edge's end of a link: requests and their answers, the core's notices, what the core has applied.
  *
- * A request is answered or refused once. If the link ends first, it rejects with `stopped`: it may have
- * been executed. At most `window` requests are in flight, which the core says in its `welcome`; one more
+ * A request is answered or refused once. If the link ends first, or the core leads no more, it rejects with
+ * `stopped`: it may have been executed. At most `window` requests are in flight, which the core says in its `welcome`; one more
  * is refused here, before it costs the core anything.
  */
 
@@ -59,11 +59,14 @@ export class EdgeLink implements Receiver, CoreAccess {
     clock: ({ timeMs }) => this.clock.learn(timeMs),
     role: ({ isLeading }) => {
       this.terms = { ...this.terms, isLeading };
+      if (!isLeading) this.refuseAll();
       this.onRole();
     },
     bye: ({ reason }) => this.end(new Error(reason)),
   };
   private lastId = 0;
+  /** The last one that was sent before the core lost its lead. */
+  private lastRefusedId = 0;
   private terms: NoticeBodies["welcome"] = {
     version: LINK_VERSION,
     window: 0,
@@ -218,6 +221,8 @@ export class EdgeLink implements Receiver, CoreAccess {
   private take(id: number): Pending | undefined {
     const pending = this.pending.get(id);
     if (pending === undefined) {
+      // Sent before the core lost its lead, and received after it led again.
+      if (id <= this.lastRefusedId) return undefined;
       this.close(`the core answers ${id}, which is no request in flight`);
       return undefined;
     }
@@ -259,10 +264,16 @@ export class EdgeLink implements Receiver, CoreAccess {
     if (this.reason !== undefined) return;
     this.reason = reason;
     this.transport.end();
+    this.refuseAll();
+    this.onClosed(reason);
+  }
+
+  /** What the core has not answered it answers no more. */
+  private refuseAll(): void {
     const pending = [...this.pending.values()];
     this.pending.clear();
+    this.lastRefusedId = this.lastId;
     for (const each of pending) each.refused(new ApiError("stopped", {}), undefined);
-    this.onClosed(reason);
   }
 }
 

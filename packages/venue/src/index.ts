@@ -19,6 +19,7 @@ export {
 } from "./archive/archive-tables.js";
 export { type Backup, BackupRefused, backUp } from "./backup.js";
 export { cohortCommands } from "./cohort-commands.js";
+export type { CoreLog, CoreLogHooks, CoreRun, OpenCoreLog } from "./core-log.js";
 export { DepositVotes } from "./deposit-votes.js";
 export {
   type ColumnType,

@@ -1,12 +1,14 @@
 /** Opens the parts of a venue in order of dependence, and closes what is open if a step fails. */
 import type { Command } from "@perpgate/engine";
-import { rankOf, writerOf } from "@perpgate/engine/reading";
+import { epochOf, rankOf } from "@perpgate/engine/reading";
 import type { ExitDeadline, FileJournal } from "@perpgate/journal";
 import { Checkpointer } from "./checkpoint/checkpointer.js";
 import type { History } from "./history/history.js";
+import { Later } from "./later.js";
+import type { LeadSequencer } from "./lead-sequencer.js";
 import { checkConfig, checkContinuation, checkSameVenue } from "./listing/config-change.js";
 import type { Listing } from "./listing/listing.js";
-import { type Machine, REAL_MACHINE, WRITER_ID_BYTES } from "./machine.js";
+import { type OpenedLog, openLog } from "./open-log.js";
 import { NotApplied } from "./pending-batches.js";
 import type { LogKey } from "./receipts/log-key.js";
 import { Promises } from "./receipts/promises.js";
@@ -19,15 +21,15 @@ import { Rebuilder } from "./recovery/rebuilder.js";
 import type { Recovered, RecoveryReport } from "./recovery/recover.js";
 import type { ReplicaState } from "./recovery/replica-state.js";
 import type { CommandObserver } from "./replica.js";
-import { JournalMirror, ReplicatedLog, refuseOtherKind } from "./replicated-log.js";
+import { refuseOtherKind } from "./replicated-log.js";
 import { ReservesBook, reservesKeyOf } from "./reserves/reserves-book.js";
-import { type SequencedLog, Sequencer, type WriterIdentity } from "./sequencer.js";
+import type { WriterIdentity, WriterLoss } from "./sequencer.js";
+import type { Submissions } from "./submissions.js";
 import { ClockRecorder, systemBootClock } from "./time/boot-clock.js";
 import { openClock } from "./time/open-clock.js";
 import { SlotClock } from "./time/slot-clock.js";
 import type { VenueClock } from "./time/venue-clock.js";
-import { beginAlone, beginAmongOthers } from "./venue-beginning.js";
-import { DEFAULT_CHECKPOINTS, SILENT, type VenueOptions } from "./venue-options.js";
+import { DEFAULT_CHECKPOINTS, isMirror, SILENT, type VenueOptions } from "./venue-options.js";
 import { Views } from "./views/views.js";
 
 export interface VenueParts {
@@ -35,7 +37,9 @@ export interface VenueParts {
   readonly history: History;
   readonly listing: Listing;
   readonly views: Views;
-  readonly sequencer: Sequencer;
+  readonly sequencer: Submissions;
+  /** Present if the log is written by the core that leads. */
+  readonly lead: LeadSequencer | undefined;
   readonly clock: VenueClock;
   readonly clockRecorder: ClockRecorder;
   readonly slotClock: SlotClock;
@@ -86,9 +90,9 @@ async function openWithin(
   logger.info({ engineVersion, snapshotPosition, ...recovery }, "recovered");
   const later = new Later();
   const onFault = (error: Error): void => failure.report(error);
-  const begun: { log?: Promise<SequencedLog>; sequencer?: Sequencer } = {};
+  const begun: { log?: Promise<OpenedLog>; sequencer?: Submissions } = {};
   try {
-    refuseOtherKind(journal, folder.journal, options.openStream !== undefined);
+    refuseOtherKind(journal, folder.journal, isMirror(options));
     refuseOtherVenue(options, recovered);
     const source = { engine: state.engine, listing: state.listing, history };
     const views = new Views(source);
@@ -109,8 +113,6 @@ async function openWithin(
       const parts = { onRebuilt: () => later.begin(), onFailure: onFault };
       later.rebuilder = new Rebuilder(rebuild, history, parts, logger);
     }
-    begun.log = openLog(options, journal, recovered, later);
-    const log = await unlessAborted(begun.log, signal);
     // Opened below, once the log tells its time; the sequencer needs it only after that.
     const time: { clock?: VenueClock; slots?: SlotClock } = {};
     const { promises: promised } = options;
@@ -123,29 +125,33 @@ async function openWithin(
       name: options.name ?? SOLE_WRITER,
       ...(promised === undefined ? NO_RECEIPT_KEY : hexOf(receiptKeyOf(promised.logKey))),
     });
-    const sequencer = new Sequencer(
-      log,
-      recovered.replica,
-      identity,
-      {
-        onFailure: (error) => failure.report(error),
-        atPublish: () => time.slots?.due() ?? NOTHING,
-        nowMs: () => time.clock?.nowMs() ?? engineState.timeMs,
-        onWriterLost: ({ isReplaced, joinsAgainMs }) => {
-          logger.warn({ joinsAgainMs }, isReplaced ? NAME_IN_USE : WRITER_ENDED);
-          for (const observer of observers) observer.onWriterLost?.();
-        },
-        onJoinRefused: (reason) => logger.warn({ reason }, JOIN_REFUSED),
+    const onLost = (): void => {
+      for (const observer of observers) observer.onWriterLost?.();
+    };
+    const hooks = {
+      onFailure: (error: Error) => failure.report(error),
+      atPublish: () => time.slots?.due() ?? NOTHING,
+      nowMs: () => time.clock?.nowMs() ?? engineState.timeMs,
+      onWriterLost: ({ isReplaced, joinsAgainMs }: WriterLoss) => {
+        logger.warn({ joinsAgainMs }, isReplaced ? NAME_IN_USE : WRITER_ENDED);
+        onLost();
       },
-      machineOf(options),
-    );
+      onJoinRefused: (reason: string) => logger.warn({ reason }, JOIN_REFUSED),
+      onLeadLost: () => {
+        logger.info({ epoch: epochOf(engineState) }, LEAD_LOST);
+        onLost();
+      },
+    };
+    begun.log = openLog({ options, journal, recovered, later, identity, hooks });
+    const log = await unlessAborted(begun.log, signal);
+    const { sequencer, lead, others } = log;
     begun.sequencer = sequencer;
     failure.onReport = (error) => {
       logger.error({ err: error }, "the venue stops");
       sequencer.fail(error);
       history.halt();
     };
-    await unlessAborted(sequencer.start(recovered.end), signal);
+    await unlessAborted(log.start(), signal);
     refuseOtherVenue(options, recovered);
     if (promised !== undefined) {
       const name = options.name ?? SOLE_WRITER;
@@ -161,15 +167,13 @@ async function openWithin(
       monotonic: options.monotonic ?? (() => performance.now()),
       state: engineState,
       writer: () => sequencer.writer,
-      mayLeapAlone: options.openStream === undefined || options.acceptClock === true,
+      mayLeapAlone: () =>
+        others === undefined || options.acceptClock === true || others.isClockShared === true,
       wake: () => sequencer.publishSoon(),
     });
     time.clock = clock;
-    if (options.openStream === undefined) {
-      await beginAlone(options, log, state, sequencer, clock.nowMs());
-    } else {
-      await unlessAborted(beginAmongOthers(options, state, sequencer), signal);
-    }
+    const beginning = log.begin(clock.nowMs());
+    await (others === undefined ? beginning : unlessAborted(beginning, signal));
     const clockRecorder = new ClockRecorder(
       folder.clock,
       () => clock.nowMs(),
@@ -195,7 +199,6 @@ async function openWithin(
       });
     }
     live.onDurable = (held) => later.checkpointer?.follow(held);
-    const stream = log instanceof ReplicatedLog ? log.stream : undefined;
     const promises =
       promised === undefined
         ? null
@@ -205,8 +208,8 @@ async function openWithin(
             // Of the gateways of one venue the first signs.
             {
               isSigner: () => rankOf(engineState, sequencer.writer) === 0,
-              announce: (note) => stream?.announce(note),
-              ...(stream === undefined ? {} : { caughtUp: () => sequencer.caughtUp() }),
+              announce: (note) => others?.announce(note),
+              ...(others === undefined ? {} : { caughtUp: () => sequencer.caughtUp() }),
               ...promised,
             },
             receiptKeyOf(promised.logKey),
@@ -230,8 +233,8 @@ async function openWithin(
             },
             logger,
           });
-    if (stream !== undefined && promises !== null) {
-      stream.onAnnouncement = (text) => void promises.log.adopt(text);
+    if (others !== undefined && promises !== null) {
+      others.onAnnouncement = (text) => void promises.log.adopt(text);
     }
     if (promises !== null) observers.add(promises);
     live.onBatchEnd = (end) => {
@@ -246,12 +249,14 @@ async function openWithin(
     if (promises !== null) later.add(() => promises.log.follow());
     if (reserves !== null && checkpoints !== null) later.add(() => reserves.resume());
     if (!history.isRebuilding) later.begin();
+    lead?.stand();
     return {
       journal,
       history,
       listing: state.listing,
       views,
       sequencer,
+      lead,
       clock,
       clockRecorder,
       slotClock,
@@ -291,14 +296,10 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Pr
   });
 }
 
-function machineOf({ random }: VenueOptions): Machine {
-  if (random === undefined) return REAL_MACHINE;
-  return { ...REAL_MACHINE, newWriter: () => Buffer.from(random(WRITER_ID_BYTES)).toString("hex") };
-}
-
 const NOTHING: readonly Command[] = [];
 
 const WRITER_ENDED = "the log has ended this gateway's writer; it joins again";
+const LEAD_LOST = "another core leads; this one stands by";
 const JOIN_REFUSED =
   "the log refuses this gateway's join; it joins again, after pauses that grow to 30 s";
 const NAME_IN_USE =
@@ -317,79 +318,16 @@ function hexOf({ publicKey, certificate }: ReceiptSigner): typeof NO_RECEIPT_KEY
 }
 
 /** A start on a replicated log does not apply its configuration, so that may be an older or newer one. */
-function refuseOtherVenue(
-  { config, listing, openStream }: VenueOptions,
-  { state }: Recovered,
-): void {
+function refuseOtherVenue(options: VenueOptions, { state }: Recovered): void {
   const current = state.engine.state.config;
   if (current === null) return;
-  const check = openStream === undefined ? checkContinuation : checkSameVenue;
+  const { config, listing } = options;
+  const check = isMirror(options) ? checkSameVenue : checkContinuation;
   check({ config: current, listing: state.listing.markets }, config, listing);
-}
-
-/** The journal itself, or the replicated log whose mirror it is. */
-async function openLog(
-  { openStream, directory }: VenueOptions,
-  journal: FileJournal,
-  { state, history }: Recovered,
-  later: Later,
-): Promise<SequencedLog> {
-  if (openStream === undefined) return journal;
-  const { blocks, engine } = state;
-  const lastBlock = () => {
-    const { number, parentHash } = blocks.open();
-    return { number: number - 1, hash: parentHash };
-  };
-  const mirror = new JournalMirror(journal, dataFolder(directory).journal, (messages) => {
-    history.onLogOnDisk(messages);
-    later.rebuilder?.onLogOnDisk(messages);
-  });
-  const stream = await openStream(mirror, {
-    lastBlock,
-    blockHash(number) {
-      const last = lastBlock();
-      if (number === last.number) return last.hash;
-      // Of a block that is not in the store yet nothing is known.
-      return history.isRebuilding ? undefined : history.block(number)?.hash;
-    },
-    isLive: (writer) => writerOf(engine.state, writer) !== undefined,
-    room: () => history.room(),
-  });
-  return new ReplicatedLog(stream, journal);
 }
 
 /** For a test that sets its own clock: the machine's uptime says nothing about it. */
 const noBootClock = (): undefined => undefined;
-
-/** What needs the history's store, which may still be rebuilt. */
-export class Later {
-  rebuilder: Rebuilder | undefined;
-  checkpointer: Checkpointer | undefined;
-  private hasBegun = false;
-  private readonly steps: (() => void)[] = [];
-
-  /** Runs the step now or, if the store is not there yet, then. */
-  add(step: () => void): void {
-    if (this.hasBegun) step();
-    else this.steps.push(step);
-  }
-
-  begin(): void {
-    this.hasBegun = true;
-    for (const step of this.steps.splice(0)) step();
-  }
-
-  async close(): Promise<void> {
-    this.steps.splice(0);
-    await this.rebuilder?.close();
-    await this.checkpointer?.close();
-  }
-
-  async abandon(): Promise<void> {
-    this.steps.splice(0);
-    await this.rebuilder?.abandon();
-  }
-}
 
 /** Collects the failures of all parts; only the first counts. */
 export class Failure {

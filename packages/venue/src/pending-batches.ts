@@ -130,6 +130,11 @@ export class UnsentBatches {
     return this.batches.shift();
   }
 
+  /** A batch that was taken, and is in no log: the first to be published. */
+  putBack(batch: PendingBatch): void {
+    if (!batch.isEmpty) this.batches.unshift(batch);
+  }
+
   /** Whether a batch has as much as it may have, so that waiting for more is of no use. */
   get hasFull(): boolean {
     const { batches } = this;

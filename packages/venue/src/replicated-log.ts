@@ -32,7 +32,7 @@ export interface Mirror {
 }
 
 /** What the stream's reader asks about the replica. */
-interface StreamHooks {
+export interface StreamHooks {
   lastBlock(): { readonly number: number; readonly hash: Uint8Array };
   blockHash(number: number): Uint8Array | undefined;
   /** Whether the writer is live, as of the last message that was applied. */

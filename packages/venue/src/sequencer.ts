@@ -16,22 +16,11 @@ import { type Command, ENGINE_VERSION, RULE_SETS } from "@perpgate/engine";
 import { liveWriters, writerOf } from "@perpgate/engine/reading";
 import type { Batch, BatchId, LogSeq, Reading } from "@perpgate/journal";
 import { refusalIn } from "./event-fields.js";
-import { type Machine, REAL_MACHINE } from "./machine.js";
-import {
-  MAX_BATCH_BYTES,
-  type Marker,
-  NotApplied,
-  PendingBatch,
-  RecordTooLarge,
-  type Submitter,
-  type Unanswered,
-  UnsentBatches,
-} from "./pending-batches.js";
-import { type Evidence, encodeRecord, NO_EVIDENCE } from "./record/record.js";
-import type { Applied, Replica } from "./replica.js";
-
-/** As `Submitter`, once for each command of several that were submitted together. */
-export type BatchSubmitter = (applied: Applied | null, index: number, why: Unanswered) => void;
+import type { Machine } from "./machine.js";
+import { type Marker, NotApplied, PendingBatch, type Unanswered } from "./pending-batches.js";
+import { encodeRecord, NO_EVIDENCE } from "./record/record.js";
+import type { Replica } from "./replica.js";
+import { ignore, Submissions } from "./submissions.js";
 
 /** What the sequencer needs of a log: a `Journal`, or a replicated one. */
 export interface SequencedLog {
@@ -60,7 +49,7 @@ export interface WriterLoss {
   readonly joinsAgainMs: number;
 }
 
-interface SequencerHooks {
+export interface SequencerHooks {
   /** The log or the engine failed. */
   onFailure(error: Error): void;
   /** Commands that go in front of the batch that is published now: a tick, or an ask for time. */
@@ -72,6 +61,9 @@ interface SequencerHooks {
   /** The stamp of the commands that the sequencer itself writes. */
   nowMs(): number;
 }
+
+/** The oldest and the newest version of the rules that this release can read. */
+export const READABLE_VERSIONS = [RULE_SETS[0]?.version ?? ENGINE_VERSION, ENGINE_VERSION] as const;
 
 /** In a replicated log: an own batch at least this often, as a sign of life. */
 const HEARTBEAT_MS = 1_000;
@@ -90,22 +82,12 @@ const JOIN_AGAIN_MS = 250;
 const LONGEST_JOIN_AGAIN_MS = 30_000;
 const SETTLED_MS = 30_000;
 
-export class Sequencer {
-  /** Submitted commands whose submitters have not been called. */
-  waiting = 0;
-  /** The id of the own writer; empty before the first join. */
+export class Sequencer extends Submissions {
   writer = "";
-  /** Own batches that were published, joins included. */
-  published = 0;
-  /** The number of the last of them that the log has delivered. */
-  returned = 0;
-  /** Why the log has refused the last join; empty if it has not. */
-  joinRefusal = "";
   private counter = 0;
   private isJoined = false;
   private joinedAtMs = 0;
   private joinAgainMs = JOIN_AGAIN_MS;
-  private readonly unsent = new UnsentBatches();
   /**
    * Published batches that the log has not delivered, the oldest first. Not a Map: entries deleted
    * from a Map stay reachable in its outgrown hash tables until the next full garbage collection, and
@@ -116,24 +98,19 @@ export class Sequencer {
   private endChecks: (() => void) | undefined;
   private publishedAtMs = 0;
   private markersAtMs = Number.NEGATIVE_INFINITY;
-  private isPublishing = false;
-  private stopped = false;
   private isClosing = false;
   private onJoin: (error: Error | null) => void = ignore;
 
   constructor(
     private readonly log: SequencedLog,
-    private readonly replica: Replica,
+    replica: Replica,
     /** Asked at each join, and at each end of the writer. */
     private readonly identity: () => WriterIdentity,
     private readonly hooks: SequencerHooks,
-    private readonly machine: Machine = REAL_MACHINE,
+    machine?: Machine,
   ) {
+    super(replica, (error) => hooks.onFailure(error), machine);
     void log.stopped.then((error) => this.stop(error));
-  }
-
-  get isStopped(): boolean {
-    return this.stopped;
   }
 
   /** Whether the log may have other writers. */
@@ -144,11 +121,6 @@ export class Sequencer {
   /** False before the first join, while a new writer joins, and after a stop. */
   get isLive(): boolean {
     return this.isJoined && !this.stopped;
-  }
-
-  /** Seq of the last command applied. */
-  get seq(): number {
-    return this.replica.seq;
   }
 
   /** Applies the log from `from` to its end; resolves then, and goes on with new batches. */
@@ -169,58 +141,6 @@ export class Sequencer {
     await joined;
   }
 
-  submit(command: Command, evidence: Evidence = NO_EVIDENCE, submitter: Submitter = ignore): void {
-    if (this.stopped) {
-      submitter(null, "stopped");
-      return;
-    }
-    const record = encodeRecord(command, evidence);
-    if (record.length > MAX_BATCH_BYTES) throw new RecordTooLarge(record.length);
-    this.waiting++;
-    this.unsent.add(record, submitter, this.submittedAt());
-    this.publishSoon();
-  }
-
-  /**
-   * Submits several commands that take consecutive positions within one batch of the log: nothing is
-   * applied between them, and a crash keeps all of them or none. The evidence is stored with the first.
-   */
-  submitTogether(
-    commands: readonly Command[],
-    evidence: Evidence,
-    submitter: BatchSubmitter = ignore,
-  ): void {
-    const submitters = commands.map(
-      (_, index): Submitter =>
-        (applied, why) =>
-          submitter(applied, index, why),
-    );
-    if (this.stopped) {
-      for (const each of submitters) each(null, "stopped");
-      return;
-    }
-    let bytes = 0;
-    const records = commands.map((command, index) => {
-      const record = encodeRecord(command, index === 0 ? evidence : NO_EVIDENCE);
-      bytes += record.length;
-      return record;
-    });
-    if (bytes > MAX_BATCH_BYTES) throw new RecordTooLarge(bytes);
-    this.waiting += records.length;
-    this.unsent.addTogether(records, bytes, submitters, this.submittedAt());
-    this.publishSoon();
-  }
-
-  /** Submits, and resolves with what `take` returns; costs a promise per command. */
-  submitted<T>(command: Command, evidence: Evidence, take: (applied: Applied) => T): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.submit(command, evidence, (applied, why) => {
-        if (applied === null) reject(new NotApplied(why));
-        else resolve(take(applied));
-      });
-    });
-  }
-
   /**
    * Resolves once a batch that is published from now on has come back: then everything is applied that
    * any gateway had answered before the call. Immediately if no other writer exists. Rejects with
@@ -231,23 +151,7 @@ export class Sequencer {
     if (this.stopped) return Promise.reject(new NotApplied("stopped"));
     return new Promise((resolve, reject) => {
       const marker: Marker = (why) => (why === null ? resolve() : reject(new NotApplied(why)));
-      this.unsent.addMarker(marker, this.submittedAt());
-      this.publishSoon();
-    });
-  }
-
-  /** Publishes at the end of this turn if there is anything to publish, `atPublish` included. */
-  publishSoon(): void {
-    if (this.unsent.hasFull) {
-      this.publish();
-      return;
-    }
-    if (this.isPublishing) return;
-    this.isPublishing = true;
-    // Everything that arrives in this turn of the event loop shares the batch.
-    queueMicrotask(() => {
-      this.isPublishing = false;
-      this.publish();
+      this.addMarker(marker);
     });
   }
 
@@ -263,17 +167,11 @@ export class Sequencer {
     this.stop(new NotApplied("stopped"));
   }
 
-  /** Stops because another part that must keep up with the log has failed. */
-  fail(error: Error): void {
-    this.stop(error);
+  protected refusal(): Unanswered | undefined {
+    return this.stopped ? "stopped" : undefined;
   }
 
-  /** Only a replicated log gives commands up by their age. */
-  private submittedAt(): number {
-    return this.isReplicated ? this.machine.monotonic() : 0;
-  }
-
-  private publish(): void {
+  protected publish(): void {
     while (this.isLive && !(this.isReplicated && this.inFlight.length > 0)) {
       const first = this.hooks.atPublish();
       if (first.length === 0 && this.unsent.hasOnlyMarkers) {
@@ -306,13 +204,20 @@ export class Sequencer {
   private publishJoin(): void {
     if (this.stopped || this.isClosing) return;
     const { name, receiptKey, certificate } = this.identity();
-    const versions = [RULE_SETS[0]?.version ?? ENGINE_VERSION, ENGINE_VERSION] as const;
     const stampMs = this.hooks.nowMs();
     this.writer = this.machine.newWriter();
     this.counter = 0;
     const { writer } = this;
     this.send(new PendingBatch(), [
-      { kind: "WriterJoined", stampMs, writer, name, versions, receiptKey, certificate },
+      {
+        kind: "WriterJoined",
+        stampMs,
+        writer,
+        name,
+        versions: READABLE_VERSIONS,
+        receiptKey,
+        certificate,
+      },
     ]);
   }
 
@@ -417,24 +322,16 @@ export class Sequencer {
     if (this.unsent.hasOnlyMarkers) this.publish();
   }
 
-  /** A method, because submitters may submit: `this.waiting -= f()` reads `waiting` before it calls them. */
-  private onAnswered(count: number): void {
-    this.waiting -= count;
-  }
-
-  private giveUp(why: Unanswered): void {
+  protected giveUp(why: Unanswered): void {
     for (const batch of this.inFlight.splice(0)) this.onAnswered(batch.giveUp(why));
     this.onAnswered(this.unsent.giveUp(why));
   }
 
-  private stop(error: Error): void {
-    if (this.stopped) return;
-    this.stopped = true;
+  protected override stop(error: Error): boolean {
+    const isFirst = super.stop(error);
+    if (!isFirst) return false;
     this.endChecks?.();
-    this.giveUp("stopped");
     this.onJoin(error);
-    if (!(error instanceof NotApplied)) this.hooks.onFailure(error);
+    return true;
   }
 }
-
-function ignore(): void {}

@@ -16,6 +16,7 @@ import { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
 import { encodeRecord, NO_EVIDENCE } from "./record/record.js";
 import type { ReplicaState } from "./recovery/replica-state.js";
 import type { SequencedLog, Sequencer } from "./sequencer.js";
+import type { Submissions } from "./submissions.js";
 import { ConfigRefused } from "./venue-errors.js";
 import { SILENT, type VenueOptions } from "./venue-options.js";
 
@@ -63,10 +64,19 @@ export async function beginAlone(
  * changes the configuration, so a start only joins.
  */
 export async function beginAmongOthers(
-  { config, listing: markets, attestors = null, logger = SILENT }: VenueOptions,
-  { engine, listing }: ReplicaState,
+  options: VenueOptions,
+  state: ReplicaState,
   sequencer: Sequencer,
 ): Promise<void> {
+  refuseUnbegun(options, state);
+  await sequencer.join();
+}
+
+/** A replicated log has its Genesis, and its own configuration, which is in force. */
+export function refuseUnbegun(
+  { config, listing: markets, attestors = null, logger = SILENT }: VenueOptions,
+  { engine, listing }: ReplicaState,
+): void {
   const current = engine.state.config;
   if (current === null) {
     throw new ConfigRefused("log_not_begun", "the log is empty: `perpgate cluster init` begins it");
@@ -77,14 +87,13 @@ export async function beginAmongOthers(
       "the configuration file differs from the log's, which is in force: `perpgate configure` appends it",
     );
   }
-  await sequencer.join();
 }
 
 /** Appends the configuration if it differs from the log's. @throws {ConfigRefused} */
 export async function configure(
   { config, listing: markets, attestors = null }: VenueTerms,
   { engine, listing }: Pick<ReplicaState, "engine" | "listing">,
-  sequencer: Sequencer,
+  sequencer: Submissions,
   stampMs: number,
 ): Promise<void> {
   const isTaken = () => {

@@ -1,6 +1,7 @@
 /** The options of `Venue.open`. */
 import type { CohortStage, VenueConfig } from "@perpgate/engine";
 import type { ExitDeadline } from "@perpgate/journal";
+import type { OpenCoreLog } from "./core-log.js";
 import type { AttestorKeys } from "./listing/attestor-keys.js";
 import type { ListedMarket } from "./listing/listing.js";
 import type { LogKey } from "./receipts/log-key.js";
@@ -75,6 +76,8 @@ export interface VenueOptions {
   readonly name?: string;
   /** Connects to a replicated log; the data folder's log is then its mirror. */
   readonly openStream?: OpenStream;
+  /** The same, of a log that one core writes: this venue leads, or stands by. */
+  readonly openCoreLog?: OpenCoreLog;
   /** null: no second replica, no snapshots. */
   readonly checkpoints?: CheckpointOptions | null;
   /** false: no slot clock; time moves only by submitted ticks. */
@@ -114,3 +117,8 @@ export const SILENT: VenueLogger = {
   warn: () => undefined,
   error: () => undefined,
 };
+
+/** Whether the data folder's log is the mirror of a replicated one. */
+export function isMirror({ openStream, openCoreLog }: VenueOptions): boolean {
+  return openStream !== undefined || openCoreLog !== undefined;
+}

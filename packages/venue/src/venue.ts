@@ -21,6 +21,7 @@ import type { Command } from "@perpgate/engine";
 import { epochOf, liveWriters, rankOf } from "@perpgate/engine/reading";
 import { type FileJournal, type LogSeq, PruneRefused, type SpareStatus } from "@perpgate/journal";
 import type { History } from "./history/history.js";
+import type { LeadSequencer } from "./lead-sequencer.js";
 import { checkConfig, checkContinuation } from "./listing/config-change.js";
 import type { Listing } from "./listing/listing.js";
 import { type Failure, openVenue, type VenueParts } from "./open-venue.js";
@@ -31,10 +32,11 @@ import type { Evidence } from "./record/record.js";
 import type { RecoveryReport } from "./recovery/recover.js";
 import type { Applied, CommandObserver } from "./replica.js";
 import type { ReservesBook } from "./reserves/reserves-book.js";
-import type { BatchSubmitter, Sequencer } from "./sequencer.js";
+import type { BatchSubmitter, Submissions } from "./submissions.js";
 import type { ClockRecorder } from "./time/boot-clock.js";
 import type { SlotClock } from "./time/slot-clock.js";
-import type { JumpKind, VenueClock } from "./time/venue-clock.js";
+import { MAX_FOLLOWED_MS } from "./time/start-time.js";
+import { type JumpKind, MAX_LAG_MS, type VenueClock } from "./time/venue-clock.js";
 import { configure, type VenueTerms } from "./venue-beginning.js";
 import type { VenueOptions } from "./venue-options.js";
 import type { Views } from "./views/views.js";
@@ -51,7 +53,8 @@ export class Venue {
   /** Resolves with the reason if a part of the venue fails. */
   readonly failed: Promise<Error>;
   private readonly journal: FileJournal;
-  private readonly sequencer: Sequencer;
+  private readonly sequencer: Submissions;
+  private readonly lead: LeadSequencer | undefined;
   private readonly clock: VenueClock;
   private readonly clockRecorder: ClockRecorder;
   private readonly slotClock: SlotClock;
@@ -74,6 +77,7 @@ export class Venue {
     this.failed = parts.failure.promise;
     this.journal = parts.journal;
     this.sequencer = parts.sequencer;
+    this.lead = parts.lead;
     this.clock = parts.clock;
     this.clockRecorder = parts.clockRecorder;
     this.slotClock = parts.slotClock;
@@ -225,12 +229,33 @@ export class Venue {
     return this.sequencer.isLive;
   }
 
-  /** Why the log has refused the last join of this process; empty if it has not. */
+  /** Whether this core leads: always, unless cores of its log lead by turns. */
+  get isLeading(): boolean {
+    return this.lead?.isLive ?? true;
+  }
+
+  /** Has another core lead, the one named or any that is able; returns its name, empty if there is none. */
+  handOver(to?: string): string {
+    return this.lead?.handOver(to) ?? "";
+  }
+
+  /** Sets what this core writes first whenever it begins to lead, behind the time: the indexes. */
+  set firstOfEpoch(commands: () => readonly Command[]) {
+    if (this.lead !== undefined) this.lead.firstOfEpoch = commands;
+  }
+
+  /** Whether the log's time is so far behind this machine's clock that orders would be misjudged. */
+  get isTimeBehind(): boolean {
+    // A core that leads asks for the time before it writes anything else.
+    return this.logLeadMs > (this.lead === undefined ? MAX_LAG_MS : MAX_FOLLOWED_MS);
+  }
+
   /** Of the core that leads; 0 while the log has several writers, or one on this machine's disk. */
   get epoch(): number {
     return epochOf(this.state.engine.state);
   }
 
+  /** Why the log has refused the last join of this process; empty if it has not. */
   get joinRefusal(): string {
     return this.sequencer.joinRefusal;
   }

@@ -137,7 +137,7 @@ export class GatewayProcess extends SimulatedProcess {
       monotonic: () => this.time.nowMs,
       state: this.state.engine.state,
       writer: () => this.sequencer.writer,
-      mayLeapAlone: false,
+      mayLeapAlone: () => false,
       wake: () => this.sequencer.publishSoon(),
     });
     this.wake();

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { VenueState } from "@perpgate/engine/reading";
-import { liveWriters } from "@perpgate/engine/reading";
+import { epochOf, liveWriters } from "@perpgate/engine/reading";
 import { certifiedBytes } from "@perpgate/protocol/receipts";
 import type { Listing } from "../listing/listing.js";
 import { ConfigRefused } from "../venue-errors.js";
@@ -50,10 +50,12 @@ export async function refuseOtherLogKey(
       const certified = certifiedBytes(venueIdOf(listing), Buffer.from(receiptKey, "hex"));
       return !verifyEd25519(publicKey, certified, Buffer.from(certificate, "hex"));
     });
-  const before = new Map(others().map(({ number, counter }) => [number, counter]));
+  // The counter of a core that leads is its epoch.
+  const sign = (counter: number) => (epochOf(state) > 0 ? state.lastTickMs : counter);
+  const before = new Map(others().map(({ number, counter }) => [number, sign(counter)]));
   if (before.size === 0) return;
   await wait(HEARD_WITHIN_MS);
-  const heard = others().find(({ number, counter }) => counter !== before.get(number));
+  const heard = others().find(({ number, counter }) => sign(counter) !== before.get(number));
   if (heard === undefined) return;
   throw new ConfigRefused(
     "log_key_differs",

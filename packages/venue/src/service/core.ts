@@ -87,6 +87,7 @@ export class Core implements SessionSink {
     };
     venue.observe({
       onCommand: (applied) => {
+        if (applied.command.kind === "CoreLeads") this.tellRoles();
         emitSessionChanges(applied, this);
         this.tellTime(applied.timeMs);
       },
@@ -99,6 +100,11 @@ export class Core implements SessionSink {
 
   onSessionEnded(session: number): void {
     for (const link of this.links) link.notify("sessionEnded", { session });
+  }
+
+  /** Before what a lost lead had in flight is given up: its edges send that to the core that leads. */
+  private tellRoles(): void {
+    for (const link of this.links) link.tellRole();
   }
 
   private tellTime(timeMs: number): void {
@@ -121,8 +127,7 @@ export class Core implements SessionSink {
       position: () => venue.seq,
       timeMs: () => venue.views.timeMs,
       epoch: () => venue.epoch,
-      // Until the log has one writer, every core is asked.
-      isLeading: () => true,
+      isLeading: () => venue.isLeading,
       onFault,
     });
     this.links.add(link);

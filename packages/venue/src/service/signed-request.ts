@@ -19,7 +19,6 @@ import type { NotesInMaking } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import type { Evidence } from "../record/record.js";
 import type { Applied } from "../replica.js";
-import { MAX_LAG_MS } from "../time/venue-clock.js";
 import type { Venue } from "../venue.js";
 import { liveSession } from "./account-calls.js";
 import type { AccountLimit } from "./account-limits.js";
@@ -149,9 +148,8 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
     this.judge(usedBy);
   }
 
-  /** Whether the log's time is so far behind this machine's clock that orders would be misjudged. */
   private refuseIfTimeIsBehind(): void {
-    if (this.services.venue.logLeadMs > MAX_LAG_MS) throw unanswered("not_executed");
+    if (this.services.venue.isTimeBehind) throw unanswered("not_executed");
   }
 
   /** With a session go its nonces: what the request has done then is not known. */

@@ -1,6 +1,6 @@
 /** Opens the clock of a recovered venue: decides the start time, and logs jumps. */
 import type { VenueState } from "@perpgate/engine/reading";
-import { SILENT, type VenueOptions } from "../venue-options.js";
+import { isMirror, SILENT, type VenueOptions } from "../venue-options.js";
 import { type BootClock, readClockRecord } from "./boot-clock.js";
 import { startTime } from "./start-time.js";
 import { type ClockJump, VenueClock } from "./venue-clock.js";
@@ -16,7 +16,7 @@ export function openClock(
 ): VenueClock {
   const { logger = SILENT } = options;
   const { timeMs, config } = state;
-  const isShared = options.openStream !== undefined;
+  const isShared = isMirror(options);
   const { clock: wall = Date.now, monotonic = () => performance.now() } = options;
   const logMs = config === null ? undefined : timeMs;
   const startMs = startTime({

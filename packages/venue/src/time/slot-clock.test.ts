@@ -35,7 +35,7 @@ class Ticking {
       monotonic: clocks.monotonic,
       state: this.state,
       writer: () => writerId(rank + 1),
-      mayLeapAlone,
+      mayLeapAlone: () => mayLeapAlone,
       wake: () => undefined,
     });
     this.slots.due();
@@ -100,7 +100,7 @@ class Log {
       monotonic: clocks.monotonic,
       state: this.state,
       writer: () => id,
-      mayLeapAlone: false,
+      mayLeapAlone: () => false,
       wake: () => undefined,
     });
   }

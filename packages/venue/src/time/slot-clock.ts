@@ -30,7 +30,7 @@ interface SlotClockParts {
    * Whether a gateway that is the only one to run may ask for a time however far ahead. If not, it waits
    * for a second one when the log is more than a minute behind: alone it has nobody to agree with.
    */
-  readonly mayLeapAlone: boolean;
+  readonly mayLeapAlone: () => boolean;
   /** Called at every slot: publishes what `due` returns then. */
   readonly wake: () => void;
 }
@@ -92,7 +92,7 @@ export class SlotClock {
     if (atMs - this.askedAtMs < ASK_EVERY_MS) return NOTHING;
     const { state, mayLeapAlone } = this.parts;
     const furthestMs = state.lastTickMs + MAX_FOLLOWED_MS;
-    const isTooFar = nowMs > furthestMs && !mayLeapAlone && this.isAlone();
+    const isTooFar = nowMs > furthestMs && !mayLeapAlone() && this.isAlone();
     if (isTooFar && liveWriters(state).length === 1) return NOTHING;
     this.askedAtMs = atMs;
     return [{ kind: "AskTime", stampMs: isTooFar ? furthestMs : nowMs }];

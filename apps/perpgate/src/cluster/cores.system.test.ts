@@ -1,0 +1,168 @@
+/**
+ * Venues on the fenced log, three real servers, and edges that send to the core that leads: cores that die,
+ * hand over and are cut off, and stream leaders that are killed. PERPGATE_CORE_FAULTS repeats them that often.
+ *
+ * After each: every acknowledged order is in every mirror at its position, once; no nonce ran twice; what was
+ * answered `not_executed` never ran; all mirrors lead to the same state and blocks.
+ */
+
+import { isWithoutNatsServer, NatsCluster } from "@perpgate/cluster/testing";
+import { until } from "@perpgate/journal/testing";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { readConfiguration } from "../serve/configuration.js";
+import { temporaryFolder } from "../testing/perpgate-process.js";
+import { begin } from "./init.js";
+import { auditMirrors } from "./testing/audit.js";
+import { CoreInProcess } from "./testing/core-in-process.js";
+import { EdgeInProcess } from "./testing/edge-in-process.js";
+
+const TIMES = Number(process.env.PERPGATE_CORE_FAULTS ?? 1);
+const repeated = Array.from({ length: TIMES }, (_, index) => index + 1);
+/** While JetStream has a leader. */
+const TAKEOVER_MS = 3_000;
+/** While it elects, and what a takeover takes after that. */
+const ELECTION_MS = 12_000 + TAKEOVER_MS;
+
+describe.skipIf(isWithoutNatsServer())("cores on the fenced log, and edges", () => {
+  let nats: NatsCluster;
+  let streams = 0;
+  let cores: CoreInProcess[] = [];
+  let edges: EdgeInProcess[] = [];
+
+  beforeAll(async () => {
+    nats = await NatsCluster.start({ canCutOff: true });
+  }, 120_000);
+
+  afterAll(async () => {
+    await nats?.remove();
+  });
+
+  beforeEach(async () => {
+    await nats.restartAll();
+    const log = { servers: [...nats.urls()], stream: `venue${++streams}` };
+    const settings = readConfiguration({ log }, {});
+    await begin(settings, 3);
+    const folder = temporaryFolder();
+    cores = [0, 1, 2].map((rank) => CoreInProcess.in(folder, rank, settings, nats.urls(rank)));
+    await Promise.all(cores.map((core) => core.start()));
+    edges = [0, 1].map(() => new EdgeInProcess(cores));
+    await Promise.all(edges.map((edge) => edge.trade(4)));
+    await more(50, ELECTION_MS);
+    for (const edge of edges) edge.longestGapMs = 0;
+  }, 120_000);
+
+  afterEach(async () => {
+    nats.rejoin();
+    await Promise.all(edges.map((edge) => edge.end()));
+    await Promise.all(cores.map((core) => core.stop()));
+  }, 60_000);
+
+  async function more(count: number, withinMs: number): Promise<void> {
+    await Promise.all(edges.map((edge) => edge.more(count, withinMs)));
+  }
+
+  function leader(): CoreInProcess {
+    const found = cores.find(({ leads }) => leads);
+    if (found === undefined) throw new Error("no core leads");
+    return found;
+  }
+
+  async function audit(): Promise<void> {
+    await Promise.all(edges.map((edge) => edge.end()));
+    const last = Math.max(...cores.map(({ venue }) => venue.seq));
+    await until(() => cores.every(({ venue }) => venue.seq >= last), { withinMs: 15_000 });
+    await Promise.all(cores.map((core) => core.stop()));
+    for (const core of cores) expect(core.faults, core.name).toEqual([]);
+    await auditMirrors(
+      cores.map(({ data }) => data),
+      ...edges,
+    );
+    for (const { canceled } of edges) expect(new Set(canceled).size).toBe(canceled.length);
+  }
+
+  /** Whom no order was answered with an error. */
+  function expectNoErrors(): void {
+    for (const { refused } of edges) expect(Object.fromEntries(refused)).toEqual({});
+  }
+
+  test.each(repeated)(
+    "the leader dies (%i): another answers what it had in flight, once",
+    async () => {
+      const dead = leader();
+      await dead.kill();
+      await more(50, TAKEOVER_MS);
+      expect(leader()).not.toBe(dead);
+      expectNoErrors();
+      await dead.start();
+      await more(50, TAKEOVER_MS);
+      expect(dead.leads).toBe(false);
+      await audit();
+      expectNoErrors();
+    },
+    120_000,
+  );
+
+  test.each(repeated)(
+    "the leader hands over (%i): orders wait for less than a second",
+    async () => {
+      const before = leader();
+      expect(before.venue.handOver()).not.toBe("");
+      await more(50, 1_000);
+      expect(before.leads).toBe(false);
+      expect(Math.max(...edges.map(({ longestGapMs }) => longestGapMs))).toBeLessThan(1_000);
+      await audit();
+      expectNoErrors();
+    },
+    120_000,
+  );
+
+  test.each(repeated)(
+    "the leader stops (%i): it hands over first",
+    async () => {
+      const before = leader();
+      await before.stop();
+      await more(50, 1_000);
+      await before.start();
+      await audit();
+      expectNoErrors();
+    },
+    120_000,
+  );
+
+  test.each(repeated)(
+    "the leader loses its edges (%i): what they had in flight is answered, once",
+    async () => {
+      const before = leader();
+      before.cutEdges();
+      await more(50, TAKEOVER_MS);
+      await audit();
+      expectNoErrors();
+    },
+    120_000,
+  );
+
+  test.each(repeated)(
+    "the leader's server is cut off (%i): orders go on",
+    async () => {
+      const server = nats.servers.find(({ url }) => url === leader().log.status().server);
+      expect(server).toBeDefined();
+      nats.cutOff(server!);
+      await more(50, ELECTION_MS);
+      nats.rejoin();
+      await more(50, ELECTION_MS);
+      await audit();
+    },
+    120_000,
+  );
+
+  test.each(repeated)(
+    "the stream's leader is killed (%i): orders go on, each answer is true",
+    async () => {
+      const server = await nats.streamLeader(`venue${streams}`);
+      await server.kill();
+      await more(50, ELECTION_MS);
+      await audit();
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,49 @@
+/**
+ * A replicated log that one core writes, as the sequencer of a core uses it: `@perpgate/cluster` makes one
+ * (`FencedLog`), whose fence decides who may write. Messages come through the stream; a mirror in the data
+ * folder keeps each of them.
+ */
+import type { Batch } from "@perpgate/journal";
+import type { Mirror, StreamHooks } from "./replicated-log.js";
+
+/** Of the own batch in flight: it is the one delivered, or it is in no log and never will be. */
+export type Settled = "stored" | "never" | "none";
+
+export interface CoreLog {
+  /** Resolves once everything is delivered that the stream had at the call. `onBatch` must not throw. */
+  start(onBatch: (batch: Batch, settled: Settled) => void): Promise<void>;
+  /** Whether a batch may be proposed: this core leads, and none is in flight. */
+  readonly mayPropose: boolean;
+  /** Publishes a batch until it, or another one, is delivered in its place. Throws unless `mayPropose`. */
+  propose(records: readonly Uint8Array[]): void;
+  /** Has another core lead, the one named or any that is able; returns its name, empty if there is none. */
+  handOver(to?: string): string;
+  /** Gives a text to the other cores, at most once each; the log does not keep it. */
+  announce(text: string): void;
+  /** What others announce. */
+  onAnnouncement: (text: string) => void;
+  /** Whether another core that was heard lately has the same wall clock. */
+  readonly isClockShared: boolean;
+  readonly stopped: Promise<Error>;
+  close(): Promise<void>;
+}
+
+/** What the log asks about the core. */
+export interface CoreLogHooks extends Omit<StreamHooks, "isLive"> {
+  /** The epoch and the run that lead, as of the last message that was applied: 0 and "" before the first. */
+  leader(): { readonly epoch: number; readonly run: string };
+  /** The record of a claim to lead in this epoch; undefined if the rules in force know no leader. */
+  claim(epoch: number): Uint8Array | undefined;
+  /** A batch may be proposed. */
+  mayPropose(): void;
+}
+
+/** This run of the core's process. */
+export interface CoreRun {
+  /** 32 digits of lower-case hex, never used before. */
+  readonly run: string;
+  /** The oldest and the newest version of the rules that it can read. */
+  readonly versions: readonly [number, number];
+}
+
+export type OpenCoreLog = (mirror: Mirror, hooks: CoreLogHooks, run: CoreRun) => Promise<CoreLog>;

@@ -1,0 +1,259 @@
+/** The sequencer of a core on a log with a fence, of which the test decides what is stored. */
+import { type Command, ENGINE_VERSION, GENESIS_WRITER } from "@perpgate/engine";
+import type { Batch } from "@perpgate/journal";
+import { describe, expect, test } from "vitest";
+import type { CoreLog, Settled } from "./core-log.js";
+import { LeadSequencer } from "./lead-sequencer.js";
+import { venueConfigOf } from "./listing/venue-config.js";
+import type { Machine } from "./machine.js";
+import type { Unanswered } from "./pending-batches.js";
+import { decodeRecord, encodeRecord, NO_EVIDENCE } from "./record/record.js";
+import { Replica } from "./replica.js";
+import { READABLE_VERSIONS } from "./sequencer.js";
+import { START_MS, TEST_MARKETS } from "./testing/test-venue.js";
+
+const OWN = "1".repeat(32);
+const OTHER = "2".repeat(32);
+const GENESIS: Command = {
+  kind: "Genesis",
+  stampMs: START_MS,
+  config: venueConfigOf(TEST_MARKETS),
+  cohort: "open",
+  engineVersion: ENGINE_VERSION,
+};
+
+/** One list of batches; what this core proposes waits until the test stores it, or another batch. */
+class FencedList implements CoreLog {
+  proposed: readonly Uint8Array[] | undefined;
+  isReady = true;
+  isClosed = false;
+  onAnnouncement = (): void => undefined;
+  readonly isClockShared = true;
+  readonly stopped = new Promise<Error>(() => undefined);
+  private onBatch: (batch: Batch, settled: Settled) => void = () => undefined;
+  private batches = 0;
+  private records = 0;
+
+  async start(onBatch: (batch: Batch, settled: Settled) => void): Promise<void> {
+    this.onBatch = onBatch;
+  }
+
+  get mayPropose(): boolean {
+    return this.isReady && this.proposed === undefined;
+  }
+
+  propose(records: readonly Uint8Array[]): void {
+    this.proposed = records;
+  }
+
+  handOver(): string {
+    return "";
+  }
+
+  announce(): void {}
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+
+  /** Stores what is in flight. */
+  store(epoch: number): void {
+    this.deliver(OWN, epoch, this.proposed ?? [], "stored");
+  }
+
+  /** Stores a batch of somebody else. */
+  storeOther(writer: string, counter: number, ...commands: readonly Command[]): void {
+    const records = commands.map((command) => encodeRecord(command, NO_EVIDENCE));
+    this.deliver(writer, counter, records, this.proposed === undefined ? "none" : "never");
+  }
+
+  /** Stores bytes that nobody can read. */
+  storeRubbish(): void {
+    this.deliver(OTHER, 0, undefined, this.proposed === undefined ? "none" : "never");
+  }
+
+  private deliver(
+    writer: string,
+    counter: number,
+    records: readonly Uint8Array[] | undefined,
+    settled: Settled,
+  ): void {
+    this.proposed = undefined;
+    const seq = { batch: this.batches, record: this.records };
+    this.batches++;
+    this.records += records?.length ?? 0;
+    const end = { batch: this.batches, record: this.records };
+    const id = { writer, counter };
+    this.onBatch(
+      records === undefined
+        ? { id, seq, end, records: [], isUnfit: true }
+        : { id, seq, end, records },
+      settled,
+    );
+  }
+}
+
+async function begin() {
+  const log = new FencedList();
+  const replica = new Replica();
+  let nowMs = 0;
+  let check = (): void => undefined;
+  const machine: Machine = {
+    monotonic: () => nowMs,
+    after: (_ms, run) => setImmediate(run),
+    every: (_ms, run) => {
+      check = run;
+      return () => undefined;
+    },
+    newWriter: () => OWN,
+  };
+  const losses: number[] = [];
+  const lead = new LeadSequencer(
+    replica,
+    () => ({ name: "core-1", receiptKey: "", certificate: "" }),
+    { run: OWN, versions: READABLE_VERSIONS },
+    {
+      onFailure: (error) => {
+        throw error;
+      },
+      atPublish: () => [],
+      onLeadLost: () => losses.push(lead.leader().epoch),
+      nowMs: () => START_MS,
+    },
+    machine,
+  );
+  await lead.start(log, () => log.close());
+  log.storeOther(GENESIS_WRITER, 0, GENESIS);
+  lead.stand();
+  const leads = (run: string, epoch: number): Command => ({
+    kind: "CoreLeads",
+    stampMs: START_MS,
+    epoch,
+    run,
+    core: run === OWN ? "core-1" : "core-2",
+    versions: READABLE_VERSIONS,
+    receiptKey: "",
+    certificate: "",
+  });
+  const results: (number | Unanswered)[] = [];
+  return {
+    log,
+    lead,
+    losses,
+    results,
+    /** Another core, or this one, begins an epoch. */
+    begins: (run: string, epoch: number) => log.storeOther(run, epoch, leads(run, epoch)),
+    submit: (indexTicks: number) => {
+      const stampMs = START_MS;
+      const command = { kind: "UpdateIndex", stampMs, market: 0, indexTicks, slot: indexTicks };
+      lead.submit(command as Command, NO_EVIDENCE, (applied, why) =>
+        results.push(applied === null ? why : applied.seq),
+      );
+    },
+    turn: () => Promise.resolve(),
+    pass: (ms: number) => {
+      nowMs += ms;
+      check();
+    },
+  };
+}
+
+const kindsOf = (records: readonly Uint8Array[] | undefined) =>
+  records?.map((record) => decodeRecord(record).command.kind);
+
+describe("a core that stands by", () => {
+  test("takes no command, and claims when it is asked", async () => {
+    const { lead, submit, results } = await begin();
+    submit(1);
+    expect([results, lead.isLive]).toEqual([["not_executed"], false]);
+    const claim = lead.claim(1);
+    expect(claim && decodeRecord(claim).command).toMatchObject({ kind: "CoreLeads", run: OWN });
+  });
+
+  test("a log without its Genesis is claimed by nobody", async () => {
+    const log = new FencedList();
+    const hooks = { onFailure: () => undefined, atPublish: () => [], onLeadLost: () => undefined };
+    const identity = () => ({ name: "core-1", receiptKey: "", certificate: "" });
+    const lead = new LeadSequencer(
+      new Replica(),
+      identity,
+      { run: OWN, versions: READABLE_VERSIONS },
+      { ...hooks, nowMs: () => START_MS },
+    );
+    await lead.start(log, () => log.close());
+    lead.stand();
+    expect(lead.claim(1)).toBeUndefined();
+    await lead.close();
+    expect(log.isClosed).toBe(true);
+  });
+});
+
+describe("the core that leads", () => {
+  test("has one batch in flight, and answers when it is delivered", async () => {
+    const { log, lead, submit, results, begins, turn } = await begin();
+    begins(OWN, 1);
+    submit(1);
+    await turn();
+    submit(2);
+    submit(3);
+    await turn();
+    expect(kindsOf(log.proposed)).toHaveLength(1);
+    log.store(1);
+    expect(results).toEqual([3]);
+    lead.mayPropose();
+    expect(kindsOf(log.proposed)).toHaveLength(2);
+    log.store(1);
+    expect(results).toEqual([3, 4, 5]);
+  });
+
+  test("writes first what an epoch begins with, once", async () => {
+    const { log, lead, submit, begins, turn } = await begin();
+    lead.firstOfEpoch = () => [{ kind: "Tick", slot: START_MS / 200 + 1 }];
+    begins(OWN, 1);
+    submit(1);
+    await turn();
+    expect(kindsOf(log.proposed)).toEqual(["Tick", "UpdateIndex"]);
+    log.store(1);
+    submit(2);
+    await turn();
+    expect(kindsOf(log.proposed)).toEqual(["UpdateIndex"]);
+  });
+
+  test("a stranger's bytes are in its batch's place: the same commands go into the next, once", async () => {
+    const { log, submit, results, begins, turn, lead } = await begin();
+    begins(OWN, 1);
+    submit(1);
+    await turn();
+    log.storeRubbish();
+    expect(results).toEqual([]);
+    lead.mayPropose();
+    expect(kindsOf(log.proposed)).toEqual(["UpdateIndex"]);
+    log.store(1);
+    expect([results, lead.waiting]).toEqual([[3], 0]);
+  });
+
+  test("another core's claim is in its batch's place: nothing of it is executed, all of it given up", async () => {
+    const { log, submit, results, begins, turn, lead, losses } = await begin();
+    begins(OWN, 1);
+    submit(1);
+    await turn();
+    submit(2);
+    begins(OTHER, 2);
+    expect(results).toEqual(["not_executed", "not_executed"]);
+    expect([losses, lead.isLive, lead.waiting]).toEqual([[2], false, 0]);
+    lead.mayPropose();
+    expect(log.proposed).toBeUndefined();
+  });
+
+  test("nothing can be published for 8 s: not executed", async () => {
+    const { log, submit, results, begins, turn, pass } = await begin();
+    begins(OWN, 1);
+    log.isReady = false;
+    submit(1);
+    await turn();
+    pass(7_900);
+    expect(results).toEqual([]);
+    pass(200);
+    expect(results).toEqual(["not_executed"]);
+  });
+});

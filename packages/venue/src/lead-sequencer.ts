@@ -1,0 +1,218 @@
+/**
+ * The sequencer of a core: writes submitted commands to the log while this core leads, and applies every
+ * batch that the log delivers, whoever wrote it. One batch is in flight; the next is gathered meanwhile.
+ *
+ * What becomes of a batch is read, never assumed (docs/adr/0200-one-writer.md): it is delivered, and its
+ * submitters are called; or another message is in its place, and then it is in no log. If this core still
+ * leads, the same commands go into the next batch. If it does not, all that it had is given up as not
+ * executed: links to edges say first that this core leads no more, and answer nothing after that, so the
+ * edges send it to the core that leads.
+ */
+import type { Command } from "@perpgate/engine";
+import { epochOf, liveWriters, mayLead } from "@perpgate/engine/reading";
+import type { Batch } from "@perpgate/journal";
+import type { CoreLog, CoreRun, Settled } from "./core-log.js";
+import type { Machine } from "./machine.js";
+import { NotApplied, PendingBatch, type Unanswered } from "./pending-batches.js";
+import { encodeRecord, NO_EVIDENCE } from "./record/record.js";
+import type { Replica } from "./replica.js";
+import type { WriterIdentity } from "./sequencer.js";
+import { Submissions } from "./submissions.js";
+
+interface LeadHooks {
+  /** The log or the engine failed. */
+  onFailure(error: Error): void;
+  /** Commands that go in front of the batch that is published now: a tick, or an ask for time. */
+  atPublish(): readonly Command[];
+  /** Another core leads. */
+  onLeadLost(): void;
+  /** The stamp of a claim. */
+  nowMs(): number;
+}
+
+/** What was not published for as long, because the stream elects or is away, is given up. */
+const UNPUBLISHED_MS = 8_000;
+const CHECK_MS = 100;
+/** A core that stops waits for as long until the one that it hands over to leads. */
+const HANDOVER_MS = 1_500;
+
+export class LeadSequencer extends Submissions {
+  readonly isReplicated = true;
+  private log: CoreLog | undefined;
+  private closeLog: () => Promise<void> = () => Promise.resolve();
+  private mayClaim = false;
+  /**
+   * Commands of the first batch of an epoch, behind the time and before what clients ask for: with a claim
+   * every market awaits an index.
+   */
+  firstOfEpoch: () => readonly Command[] = () => [];
+  private begunEpoch = 0;
+  private inFlight: PendingBatch | undefined;
+  private wasLeading = false;
+  private endChecks: (() => void) | undefined;
+  private onHandedOver: () => void = () => undefined;
+
+  constructor(
+    replica: Replica,
+    private readonly identity: () => WriterIdentity,
+    private readonly own: CoreRun,
+    private readonly hooks: LeadHooks,
+    machine?: Machine,
+  ) {
+    super(replica, (error) => hooks.onFailure(error), machine);
+  }
+
+  get writer(): string {
+    return this.own.run;
+  }
+
+  get isLive(): boolean {
+    return !this.stopped && this.leader().run === this.own.run;
+  }
+
+  /** Applies the log to its end; resolves then, and goes on with new batches. */
+  async start(log: CoreLog, closeLog: () => Promise<void>): Promise<void> {
+    this.log = log;
+    this.closeLog = closeLog;
+    void log.stopped.then((error) => this.stop(error));
+    await log.start((batch, settled) => this.onBatch(batch, settled));
+    if (!this.stopped) this.endChecks = this.machine.every(CHECK_MS, () => this.check());
+  }
+
+  /** This core is ready to lead, from now on. */
+  stand(): void {
+    this.mayClaim = true;
+  }
+
+  /** A leader has applied all that any core has answered. */
+  caughtUp(): Promise<void> {
+    const refusal = this.refusal();
+    return refusal === undefined ? Promise.resolve() : Promise.reject(new NotApplied(refusal));
+  }
+
+  leader(): { readonly epoch: number; readonly run: string } {
+    const { state } = this.replica.engine;
+    const epoch = epochOf(state);
+    return { epoch, run: epoch === 0 ? "" : (liveWriters(state)[0]?.id ?? "") };
+  }
+
+  /** The record of a claim to lead in this epoch; undefined if the rules in force know no leader. */
+  claim(epoch: number): Uint8Array | undefined {
+    const { state } = this.replica.engine;
+    if (this.stopped || !this.mayClaim || state.config === null || !mayLead(state))
+      return undefined;
+    const { name, receiptKey, certificate } = this.identity();
+    const { run, versions } = this.own;
+    const stampMs = this.hooks.nowMs();
+    return encodeRecord(
+      { kind: "CoreLeads", stampMs, epoch, run, core: name, versions, receiptKey, certificate },
+      NO_EVIDENCE,
+    );
+  }
+
+  /** A batch may be proposed. */
+  mayPropose(): void {
+    this.publish();
+  }
+
+  /** Has another core lead; returns its name, empty if there is none. */
+  handOver(to?: string): string {
+    return this.log?.handOver(to) ?? "";
+  }
+
+  /** A leader hands over first: what it has not published then is the next leader's. */
+  async close(): Promise<void> {
+    this.mayClaim = false;
+    if (this.isLive && this.handOver() !== "") {
+      await new Promise<void>((resolve) => {
+        this.onHandedOver = resolve;
+        this.machine.after(HANDOVER_MS, resolve);
+      });
+    }
+    await this.closeLog();
+    this.stop(new NotApplied("stopped"));
+  }
+
+  protected refusal(): Unanswered | undefined {
+    if (this.stopped) return "stopped";
+    return this.isLive ? undefined : "not_executed";
+  }
+
+  protected publish(): void {
+    const { log } = this;
+    if (!this.isLive || log?.mayPropose !== true || this.inFlight !== undefined) return;
+    const first = [...this.hooks.atPublish(), ...this.beginEpoch()];
+    const taken = this.unsent.take();
+    if (taken === undefined && first.length === 0) return;
+    const batch = taken ?? new PendingBatch();
+    batch.lead = first.length;
+    batch.number = ++this.published;
+    this.inFlight = batch;
+    const records = first.map((command) => encodeRecord(command, NO_EVIDENCE));
+    log.propose(records.concat(batch.records));
+  }
+
+  protected giveUp(why: Unanswered): void {
+    const { inFlight } = this;
+    this.inFlight = undefined;
+    if (inFlight !== undefined) this.onAnswered(inFlight.giveUp(why));
+    this.onAnswered(this.unsent.giveUp(why));
+  }
+
+  protected override stop(error: Error): boolean {
+    const isFirst = super.stop(error);
+    if (isFirst) {
+      this.endChecks?.();
+      this.onHandedOver();
+    }
+    return isFirst;
+  }
+
+  private onBatch(batch: Batch, settled: Settled): void {
+    if (this.stopped) return;
+    const { inFlight } = this;
+    const own = settled === "stored" ? inFlight : undefined;
+    // Before it is applied: observers read it at the end of the batch.
+    if (own !== undefined) this.returned = own.number;
+    let isApplied: boolean;
+    try {
+      isApplied = this.replica.applyBatch(batch, (index, applied) => {
+        if (own !== undefined && index >= own.lead) this.onAnswered(own.notify(index, applied));
+      });
+    } catch (error) {
+      this.stop(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    if (own !== undefined) {
+      this.inFlight = undefined;
+      // Dropped whole, by every replica.
+      if (!isApplied) this.onAnswered(own.giveUp("not_executed"));
+      own.conclude();
+    }
+    const isLost = this.wasLeading && !this.isLive;
+    this.wasLeading = this.isLive;
+    if (isLost) this.onLost();
+    else if (settled === "never" && inFlight !== undefined) {
+      // A stranger's message is in its place.
+      this.inFlight = undefined;
+      this.unsent.putBack(inFlight);
+    }
+  }
+
+  private beginEpoch(): readonly Command[] {
+    const { epoch } = this.leader();
+    if (epoch === this.begunEpoch) return [];
+    this.begunEpoch = epoch;
+    return this.firstOfEpoch();
+  }
+
+  private onLost(): void {
+    this.hooks.onLeadLost();
+    this.giveUp("not_executed");
+    this.onHandedOver();
+  }
+
+  private check(): void {
+    this.onAnswered(this.unsent.giveUpBefore(this.machine.monotonic() - UNPUBLISHED_MS));
+  }
+}
