@@ -10,6 +10,7 @@ import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { decodeMessage } from "@perpgate/journal";
 import { until } from "@perpgate/journal/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { askThrough } from "./ask.js";
 import { createStream } from "./init.js";
 import { streamState } from "./jetstream-api.js";
 import { isWithoutNatsServer, MemoryMirror, NatsCluster } from "./testing/index.js";
@@ -91,11 +92,16 @@ describe.skipIf(isWithoutNatsServer())("one writer, fenced by the stream", () =>
     return found()!;
   }
 
+  /** A server that was cut off finds the stream's leader again moments later. */
+  function stateOnceLed(to: NatsConnection) {
+    return askThrough(to, ELECTION_MS, (through) => streamState(through, stream));
+  }
+
   async function audit(): Promise<void> {
     clearInterval(work);
     const alive = members.filter(({ stopped }) => stopped === undefined);
     expect(members.map(({ stopped }) => stopped?.message)).toEqual(members.map(() => undefined));
-    const last = (await withNats((to) => streamState(to, stream))).lastSeq;
+    const last = (await withNats(stateOnceLed)).lastSeq;
     await until(() => alive.every(({ mirror }) => mirror.end >= last), { withinMs: 15_000 });
     const end = Math.min(...alive.map(({ mirror }) => mirror.end));
     const at = new Map<string, number>();
