@@ -192,7 +192,8 @@ function publishedManifest(name, source, inside, externals) {
   const peers = source.peerDependencies ?? {};
   const dependencies = {};
   for (const specifier of [...externals].sort()) {
-    if (specifier.startsWith("#") || isBuiltin(specifier)) continue;
+    // Node 20 does not know all that later releases have, such as node:sqlite.
+    if (/^(#|node:)/.test(specifier) || isBuiltin(specifier)) continue;
     const dependency = specifier
       .split("/")
       .slice(0, specifier.startsWith("@") ? 2 : 1)
