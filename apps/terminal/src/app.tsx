@@ -69,6 +69,9 @@ const AccountDialog = later(async () => ({
 const DepositDialog = later(async () => ({
   default: (await import("./account/deposit-dialog.js")).DepositDialog,
 }));
+const WithdrawDialog = later(async () => ({
+  default: (await import("./account/withdraw-dialog.js")).WithdrawDialog,
+}));
 const SignInDialog = later(async () => ({
   default: (await import("./account/sign-in-dialog.js")).SignInDialog,
 }));
@@ -211,6 +214,7 @@ function Dialogs({ terminal }: { readonly terminal: Terminal }) {
   if (open === "scale") return <ScaleDialog />;
   if (open === "settings") return <SettingsDialog />;
   if (open === "shortcuts") return <ShortcutsDialog />;
+  if (open === "withdraw") return <WithdrawDialog />;
   if (open === "account") return <AccountDialog />;
   return open === "deposit" ? <DepositDialog /> : null;
 }

@@ -114,6 +114,18 @@ function ThemeButton() {
   );
 }
 
+/** Only of a venue that pays out. */
+function WithdrawButton() {
+  const { bridge, dialog } = useTerminal();
+  const isOn = useStore(bridge.info, (info) => (info?.withdrawals ?? null) !== null);
+  if (!isOn) return null;
+  return (
+    <button type="button" className="button" onClick={() => dialog.set("withdraw")}>
+      Withdraw
+    </button>
+  );
+}
+
 function AccountButtons() {
   const terminal = useTerminal();
   const state = useStore(terminal.sessions.state);
@@ -139,6 +151,7 @@ function AccountButtons() {
       <button type="button" className="button" onClick={() => terminal.dialog.set("deposit")}>
         Deposit
       </button>
+      <WithdrawButton />
       <button
         type="button"
         className="button bare who"

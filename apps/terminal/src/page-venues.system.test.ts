@@ -3,7 +3,7 @@
 import { describe } from "vitest";
 import { isWithoutChromium } from "./testing/chromium.js";
 import { createPageTest, PAGE_TESTS } from "./testing/page-test.js";
-import { chainTests } from "./testing/suites/account.js";
+import { chainTests, withdrawalTests } from "./testing/suites/account.js";
 import { frameTests } from "./testing/suites/frames.js";
 import { gatewayTests } from "./testing/suites/gateways.js";
 import { randomUseTests } from "./testing/suites/random-use.js";
@@ -14,6 +14,7 @@ const minutes = Number(process.env.PERPGATE_PAGE_MINUTES ?? 0);
 describe.skipIf(isWithoutChromium())("trading page, venues of their own", PAGE_TESTS, () => {
   const { test } = createPageTest();
   chainTests(test);
+  withdrawalTests(test);
   gatewayTests(test);
   randomUseTests(test);
   if (minutes > 0) frameTests(test, minutes);

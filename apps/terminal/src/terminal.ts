@@ -46,6 +46,7 @@ type OpenDialog =
   | "sign-in"
   | "sign-out"
   | "deposit"
+  | "withdraw"
   | "account"
   | "shortcuts"
   | "scale"

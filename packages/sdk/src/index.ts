@@ -26,6 +26,7 @@ export type {
   MarginChange,
   Market,
   Nonce,
+  OpenWithdrawals,
   Order,
   OrderStatus,
   OrderType,

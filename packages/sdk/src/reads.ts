@@ -12,6 +12,7 @@ import type {
   BridgeInfo,
   Candle,
   CandlePrice,
+  Chain,
   Deposit,
   Fill,
   FundingPayment,
@@ -21,6 +22,7 @@ import type {
   Liability,
   Market,
   Nonce,
+  OpenWithdrawals,
   Order,
   Position,
   PreconfirmProof,
@@ -52,6 +54,7 @@ import {
   getMarkets,
   getNonce,
   getOpenApi,
+  getOpenWithdrawals,
   getOrder,
   getOrders,
   getPositions,
@@ -269,6 +272,22 @@ export class MarketReader extends Caller {
    * console.log(await client.bridge());
    */
   readonly bridge: Read<BridgeInfo> = this.read(getBridge);
+
+  /**
+   * Withdrawals of a chain that are not paid yet, oldest first, each with its proof and the attestors' votes.
+   *
+   * @example
+   * const { withdrawals } = await client.openWithdrawals({ chain: "ethereum" });
+   * console.log(withdrawals.map(({ withdrawalId, status }) => [withdrawalId, status]));
+   */
+  openWithdrawals({
+    chain,
+    after,
+    ...options
+  }: CallOptions & { readonly chain: Chain; readonly after?: string }): Promise<OpenWithdrawals> {
+    const query = after === undefined ? { chain } : { chain, after };
+    return this.call(getOpenWithdrawals, { query, options });
+  }
 
   /**
    * What the venue owes by its newest commitment, and what attestors have seen in its vaults.

@@ -1,4 +1,4 @@
-/** Positions, open orders, fills and deposits of the account, one tab each. */
+/** Positions, open orders, fills, deposits and withdrawals of the account, one tab each. */
 
 import { type ReactNode, Suspense } from "react";
 import { useRemembered } from "../state/remembered.js";
@@ -13,8 +13,9 @@ import { PositionsTable } from "./positions-table.js";
 import "./portfolio-panel.css";
 
 const HistoryPanel = later(() => import("./history-panel.js"));
+const WithdrawalsTable = later(() => import("./withdrawals-table.js"));
 
-type Name = "positions" | "orders" | "fills" | "history" | "deposits";
+type Name = "positions" | "orders" | "fills" | "history" | "deposits" | "withdrawals";
 const PANEL = "portfolio-panel";
 
 const TABLES: Readonly<Record<Name, () => ReactNode>> = {
@@ -23,22 +24,33 @@ const TABLES: Readonly<Record<Name, () => ReactNode>> = {
   fills: FillsTable,
   history: History,
   deposits: DepositsTable,
+  withdrawals: Withdrawals,
 };
 
-const NAMES: readonly Name[] = ["positions", "orders", "fills", "history", "deposits"];
+const NAMES: readonly Name[] = [
+  "positions",
+  "orders",
+  "fills",
+  "history",
+  "deposits",
+  "withdrawals",
+];
 
 export function PortfolioPanel() {
-  const { account, sessions } = useTerminal();
+  const { account, bridge, sessions } = useTerminal();
   const isIn = useStore(sessions.state, ({ status }) => status === "in");
   const positions = useStore(account.positions, (all) => all?.size ?? 0);
   const orders = useStore(account.orders, (all) => all?.size ?? 0);
-  const [tab, setTab] = useRemembered("portfolio-tab", NAMES, "positions");
+  const paysOut = useStore(bridge.info, (info) => (info?.withdrawals ?? null) !== null);
+  const [chosen, setTab] = useRemembered("portfolio-tab", NAMES, "positions");
+  const tab = chosen === "withdrawals" && !paysOut ? "deposits" : chosen;
   const tabs: readonly Tab<Name>[] = [
     { name: "positions", label: counted("Positions", positions) },
     { name: "orders", label: counted("Open orders", orders) },
     { name: "fills", label: "Fills" },
     { name: "history", label: "History" },
     { name: "deposits", label: "Deposits" },
+    ...(paysOut ? [{ name: "withdrawals", label: "Withdrawals" } as const] : []),
   ];
   const Table = TABLES[tab];
   return (
@@ -57,6 +69,14 @@ function History() {
   return (
     <Suspense>
       <HistoryPanel />
+    </Suspense>
+  );
+}
+
+function Withdrawals() {
+  return (
+    <Suspense>
+      <WithdrawalsTable />
     </Suspense>
   );
 }

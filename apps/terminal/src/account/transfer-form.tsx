@@ -65,7 +65,7 @@ export function TransferForm({ bridge, isBusy, onRegister }: TransferFormProps) 
 }
 
 /** The wanted option if it is offered, otherwise the first. */
-function oneOf<T>(offered: readonly T[], wanted: T | undefined): T | undefined {
+export function oneOf<T>(offered: readonly T[], wanted: T | undefined): T | undefined {
   return offered.find((option) => option === wanted) ?? offered[0];
 }
 
@@ -115,7 +115,7 @@ interface ChoiceProps<T extends string> {
   readonly onChange: (value: T) => void;
 }
 
-function Choice<T extends string>({ label, options, value, onChange }: ChoiceProps<T>) {
+export function Choice<T extends string>({ label, options, value, onChange }: ChoiceProps<T>) {
   return (
     <label className="field">
       <span className="label">{label}</span>

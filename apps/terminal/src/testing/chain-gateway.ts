@@ -32,14 +32,17 @@ export class ChainGateway {
     readonly url: string,
   ) {}
 
-  static async start(page: string): Promise<ChainGateway> {
+  /** `bridge`: in place of one that takes deposits from two chains. */
+  static async start(
+    page: string,
+    bridge: object = { members: [newPublicKey()], chains: CHAINS },
+  ): Promise<ChainGateway> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
     if (address === null || typeof address === "string") throw new Error("no port");
     const host = `127.0.0.1:${address.port}`;
-    // The attestor runs elsewhere: this venue only counts votes and connects to no chain.
-    const bridge = { members: [newPublicKey()], chains: CHAINS };
+    // The attestors run elsewhere: this venue only counts votes and connects to no chain.
     const gateway = new GatewayProcess({ page, settings: { auth: { domains: [host] }, bridge } });
     const started = new ChainGateway(server, gateway, `http://${host}`);
     await gateway.start();

@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { CHAINS, ChainGateway } from "../chain-gateway.js";
 import type { PageTest } from "../page-test.js";
+import { PayingGateway } from "../paying-gateway.js";
 import { ICON, injectWallet, requestsOf } from "../test-wallet.js";
 import { intercept, OFFLINE, POLL } from "../trading-page.js";
 
@@ -360,6 +361,56 @@ export function chainTests(test: PageTest): void {
     await dialog.getByRole("button", { name: "Register the transfer" }).click();
     const row = table.getByRole("row").filter({ hasText: "arbitrum" });
     await row.filter({ hasText: "USDT" }).getByText("queued").waitFor();
+    opened.expectClean();
+  });
+}
+
+export function withdrawalTests(test: PageTest): void {
+  test("venue that pays: the most without the fee, to the own address, with its steps and its votes", async ({
+    open,
+    pageFolder,
+    onTestFinished,
+  }) => {
+    const venue = await PayingGateway.start(pageFolder);
+    onTestFinished(() => venue.gateway.remove());
+    const opened = await open({ url: venue.gateway.url });
+    const { page } = opened;
+    const banner = page.getByRole("banner");
+    await banner.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Create a burner key" }).click();
+    await banner.getByRole("button", { name: "Deposit" }).click();
+    const txHash = "7".repeat(64);
+    await page.getByRole("textbox", { name: "Transaction hash" }).fill(`0x${txHash}`);
+    await page.getByRole("button", { name: "Register the transfer" }).click();
+    const notice = page.getByText(/Number \d+\. See Deposits\./);
+    const [depositId = ""] = /\d+/.exec(await notice.innerText()) ?? [];
+    const address = (await banner.locator(".who").getAttribute("title")) ?? "";
+    await venue.credit(Number(depositId), txHash, address, 40);
+    await opened.untilAvailable((dollars) => dollars === 40);
+
+    await banner.getByRole("button", { name: "Withdraw" }).click();
+    const dialog = page.getByRole("dialog", { name: "Withdraw" });
+    expect(await dialog.getByTestId("payee").innerText()).toBe(address);
+    const amount = dialog.getByRole("textbox", { name: "Amount" });
+    await amount.fill("9");
+    await dialog.getByText("At least 10.00").waitFor();
+    await dialog.getByRole("button", { name: "Max" }).click();
+    expect(await amount.inputValue()).toBe("39.50");
+    await opened.inspect("withdraw", "dialog");
+    await amount.fill("12.5");
+    await dialog.getByRole("button", { name: "Withdraw 12.50" }).click();
+    await dialog.getByRole("list", { name: "Progress of the withdrawal" }).waitFor();
+    await opened.inspect("withdrawal-queued", "dialog");
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await opened.untilAvailable((dollars) => dollars === 27);
+
+    await opened.tab(/Withdrawals/);
+    const row = page.getByRole("table", { name: "Withdrawals" }).getByRole("row").last();
+    await row.getByText("queued").waitFor();
+    await row.getByText("12.50").waitFor();
+    const saving = page.waitForEvent("download");
+    await row.getByRole("button", { name: /Save the votes/ }).click();
+    expect((await saving).suggestedFilename()).toMatch(/^withdrawal-\d+\.json$/);
     opened.expectClean();
   });
 }

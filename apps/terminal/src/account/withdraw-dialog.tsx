@@ -1,0 +1,160 @@
+/**
+ * Withdrawals: an amount, paid by the vault to the account's own address. There is no field for another address, so
+ * whoever uses a stolen session can pay its owner alone.
+ */
+
+import type { Chain, Token, Withdrawal } from "@perpgate/protocol";
+import { CHAINS, fromMicros, TOKENS, toMicrosFloor } from "@perpgate/protocol/core";
+import { type FormEvent, useEffect, useMemo, useState } from "react";
+import { formatAvailable, formatDollars } from "../format/numbers.js";
+import {
+  amountProblem,
+  largestWithdrawal,
+  type WithdrawalRules,
+} from "../maths/withdrawal-terms.js";
+import { numberIn } from "../order/order-form-state.js";
+import { stepProblem } from "../order/typed-steps.js";
+import { useStore } from "../state/store.js";
+import { useTerminal } from "../terminal.js";
+import { Dialog } from "../ui/dialog.js";
+import { Fact } from "../ui/fact.js";
+import { NumberField } from "../ui/number-field.js";
+import { ONCE, Refresher } from "../venue/refresher.js";
+import { ReservesLine } from "./reserves-line.js";
+import { SendButton, useSend } from "./send-button.js";
+import { Choice, oneOf } from "./transfer-form.js";
+import { WithdrawalSteps } from "./withdrawal-steps.js";
+
+const POLL_MS = 5_000;
+
+export function WithdrawDialog() {
+  const { bridge, dialog } = useTerminal();
+  const rules = useStore(bridge.info, (info) => info?.withdrawals);
+  const [sent, setSent] = useState<Withdrawal>();
+  return (
+    <Dialog title="Withdraw" onClose={() => dialog.set("none")}>
+      <div className="dialog-body">
+        {rules === undefined && <p className="notice">Loading the terms of withdrawals…</p>}
+        {rules === null && <p className="notice">This venue takes no withdrawals.</p>}
+        {rules && sent === undefined && <WithdrawForm rules={rules} onSent={setSent} />}
+        {sent !== undefined && <Sent withdrawal={sent} />}
+        <ReservesLine />
+      </div>
+    </Dialog>
+  );
+}
+
+interface FormProps {
+  readonly rules: WithdrawalRules;
+  readonly onSent: (withdrawal: Withdrawal) => void;
+}
+
+function WithdrawForm({ rules, onSent }: FormProps) {
+  const { account, dialog, sessions } = useTerminal();
+  const available = useStore(account.account, (value) => value?.available) ?? 0;
+  const state = useStore(sessions.state);
+  const [wantedChain, setChain] = useState<Chain>();
+  const [wantedToken, setToken] = useState<Token>();
+  const [text, setText] = useState("");
+  // Its outcome may be unknown: the list of withdrawals shows it.
+  const { isSending, advice, send } = useSend(() => undefined);
+  const chains = CHAINS.filter((name) => rules.chains.some((each) => each.chain === name));
+  const chain = oneOf(chains, wantedChain);
+  const paid = rules.chains.find((each) => each.chain === chain)?.tokens ?? [];
+  const tokens = TOKENS.filter((name) => paid.includes(name));
+  const token = oneOf(tokens, wantedToken);
+  if (chain === undefined || token === undefined || state.status !== "in") {
+    return <p className="notice">Nothing can be withdrawn here now.</p>;
+  }
+  const most = largestWithdrawal(rules, available);
+  const amount = numberIn(text) ?? 0;
+  const problem =
+    stepProblem(text) ?? (amount > 0 ? amountProblem(rules, available, amount) : undefined);
+  const isReady = amount > 0 && problem === undefined;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isReady) return;
+    void send(async (session) => {
+      const made = await session.withdraw({ chain, token, amount });
+      account.refreshSoon();
+      onSent(made);
+    }).then(() => {
+      if (sessions.session === undefined) dialog.set("none");
+    });
+  };
+  const left = fromMicros(
+    toMicrosFloor(available) - toMicrosFloor(amount) - toMicrosFloor(rules.fee),
+  );
+  return (
+    <form className="stack" onSubmit={submit} noValidate aria-label="Withdraw">
+      <div className="pair">
+        <Choice label="Chain" options={chains} value={chain} onChange={setChain} />
+        <Choice label="Token" options={tokens} value={token} onChange={setToken} />
+      </div>
+      <NumberField
+        label="Amount"
+        aside={<span>Available {formatAvailable(available)}</span>}
+        value={text}
+        placeholder="0.00"
+        unit={token}
+        problem={problem}
+        onChange={setText}
+      >
+        <button type="button" className="inside" onClick={() => setText(most.toFixed(2))}>
+          Max
+        </button>
+      </NumberField>
+      <dl className="facts">
+        <Fact label="Fee">{formatDollars(rules.fee)}</Fact>
+        <Fact label="The vault pays">{isReady ? formatDollars(amount) : "…"}</Fact>
+        <Fact label="Available after it">{isReady ? formatDollars(left) : "…"}</Fact>
+      </dl>
+      <p>
+        Paid to the address that you signed in with, and to no other:{" "}
+        <span className="secret" data-testid="payee">
+          {state.address}
+        </span>
+      </p>
+      {state.kind === "burner" && (
+        <p className="notice warn">
+          You are signed in with a burner key. What is paid can be moved with that key alone: save
+          it under Account first.
+        </p>
+      )}
+      <SendButton isReady={isReady} isSending={isSending} advice={advice}>
+        Withdraw {isReady ? formatDollars(amount) : ""}
+      </SendButton>
+    </form>
+  );
+}
+
+/** Follows it while the dialog is open; afterwards it is in the list. */
+function Sent({ withdrawal }: { readonly withdrawal: Withdrawal }) {
+  const { sessions } = useTerminal();
+  const { withdrawalId } = withdrawal;
+  const [now, setNow] = useState(withdrawal);
+  const refresher = useMemo(
+    () =>
+      new Refresher(async () => {
+        const { session } = sessions;
+        if (session !== undefined) setNow(await session.withdrawalById(withdrawalId, ONCE));
+      }),
+    [sessions, withdrawalId],
+  );
+  const isOver = now.endedAt !== null;
+  useEffect(() => {
+    if (isOver) return;
+    const timer = setInterval(() => refresher.soon(), POLL_MS);
+    return () => clearInterval(timer);
+  }, [refresher, isOver]);
+  useEffect(() => () => refresher.close(), [refresher]);
+  return (
+    <section className="stack" aria-label="The withdrawal">
+      <p>
+        Withdrawal {now.withdrawalId}: {formatDollars(now.amount)} {now.token} on {now.chain}. You
+        can close this; the tab Withdrawals has it.
+      </p>
+      <WithdrawalSteps withdrawal={now} />
+    </section>
+  );
+}

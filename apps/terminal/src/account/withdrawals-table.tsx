@@ -1,0 +1,106 @@
+/** Withdrawals with their progress, votes and proofs, newest first. */
+
+import type { Withdrawal } from "@perpgate/protocol";
+import type { Session } from "@perpgate/sdk";
+import { useEffect } from "react";
+import { formatDollars, NONE } from "../format/numbers.js";
+import { formatDayAndClock, shortHex } from "../format/text.js";
+import { type Terminal, useTerminal } from "../terminal.js";
+import { saveFile } from "../ui/save-file.js";
+import { ActionButton } from "./action-button.js";
+import type { Column } from "./data-table.js";
+import { type ListQuery, PagedTable } from "./paged-table.js";
+
+const TONES: Readonly<Record<Withdrawal["status"], string>> = {
+  queued: "warn",
+  attested: "warn",
+  pending: "warn",
+  paid: "good",
+  expired: "bad",
+};
+const REFRESH_MS = 10_000;
+
+const load = (session: Session, { symbol, ...query }: ListQuery) => session.withdrawals(query);
+const idOf = ({ withdrawalId }: Withdrawal) => withdrawalId;
+const show = (rows: readonly Withdrawal[]) => rows;
+
+export default function WithdrawalsTable() {
+  const terminal = useTerminal();
+  useEffect(() => {
+    const timer = setInterval(() => terminal.account.refreshSoon(), REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [terminal]);
+  return (
+    <PagedTable
+      label="Withdrawals"
+      empty="No withdrawals yet."
+      columns={withdrawalColumns(terminal)}
+      load={load}
+      idOf={idOf}
+      show={show}
+      keyOf={idOf}
+    />
+  );
+}
+
+export function withdrawalColumns(terminal: Terminal): readonly Column<Withdrawal>[] {
+  return [
+    { title: "Time", isText: true, cell: ({ requestedAt }) => formatDayAndClock(requestedAt) },
+    { title: "Chain", isText: true, cell: ({ chain }) => chain },
+    { title: "Token", isText: true, cell: ({ token }) => token },
+    { title: "Amount", cell: ({ amount }) => formatDollars(amount) },
+    { title: "Fee", cell: ({ fee }) => formatDollars(fee) },
+    {
+      title: "Status",
+      isText: true,
+      cell: ({ status }) => <span className={`chip ${TONES[status]}`}>{status}</span>,
+    },
+    {
+      title: "Transaction",
+      isText: true,
+      cell: ({ txHash }) =>
+        txHash === null ? NONE : <span title={txHash}>{shortHex(txHash)}</span>,
+    },
+    {
+      title: "Evidence",
+      isActions: true,
+      cell: (withdrawal) => <Evidence terminal={terminal} withdrawal={withdrawal} />,
+    },
+  ];
+}
+
+interface EvidenceProps {
+  readonly terminal: Terminal;
+  readonly withdrawal: Withdrawal;
+}
+
+/** The attestors' signed votes; and while it is open the proof that the venue's log has it. */
+function Evidence({ terminal, withdrawal: { withdrawalId: id, chain, endedAt } }: EvidenceProps) {
+  const saveVotes = () =>
+    terminal.attempt(async (session) => {
+      const found = await session.withdrawalById(id);
+      saveFile(`withdrawal-${id}.json`, JSON.stringify(found, undefined, 2));
+    });
+  const saveProof = () =>
+    terminal.attempt(async () => {
+      const { withdrawals } = await terminal.client.openWithdrawals({
+        chain,
+        after: String(Number(id) - 1),
+      });
+      const proof = withdrawals.find(({ withdrawalId }) => withdrawalId === id)?.proof ?? null;
+      if (proof === null) throw new Error("No checkpoint covers it yet: try again in a second.");
+      saveFile(`withdrawal-${id}.proof`, proof);
+    });
+  return (
+    <span className="row">
+      <ActionButton label={`Save the votes on withdrawal ${id}`} act={saveVotes}>
+        Votes
+      </ActionButton>
+      {endedAt === null && (
+        <ActionButton label={`Save the proof of withdrawal ${id}`} act={saveProof}>
+          Proof
+        </ActionButton>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,30 @@
+/** What a withdrawal costs, and how much can leave. */
+
+import type { BridgeInfo } from "@perpgate/protocol";
+import { fromMicros, toMicrosFloor } from "@perpgate/protocol/core";
+import { floorToCents, formatDollars } from "../format/numbers.js";
+
+export type WithdrawalRules = NonNullable<BridgeInfo["withdrawals"]>;
+
+/** The most that the account can ask for at once; the venue's own bounds may leave less. */
+export function largestWithdrawal(
+  { fee, accountPerDay }: WithdrawalRules,
+  available: number,
+): number {
+  const room = fromMicros(Math.max(0, toMicrosFloor(available) - toMicrosFloor(fee)));
+  return floorToCents(Math.min(room, accountPerDay));
+}
+
+/** Why an amount cannot be asked for; undefined if it can. */
+export function amountProblem(
+  rules: WithdrawalRules,
+  available: number,
+  amount: number,
+): string | undefined {
+  const most = largestWithdrawal(rules, available);
+  if (most < rules.minWithdrawal) {
+    return `The least is ${formatDollars(rules.minWithdrawal)}, and the fee comes on top`;
+  }
+  if (amount < rules.minWithdrawal) return `At least ${formatDollars(rules.minWithdrawal)}`;
+  return amount > most ? `At most ${formatDollars(most)}` : undefined;
+}
