@@ -170,10 +170,20 @@ export class AccountData extends FundingData {
     await this.loadMarkets();
     const { address } = await this.session();
     const deposits = await this.askSession((session) => session.deposits());
+    const entries = deposits.reverse().flatMap((deposit) => this.depositsOf(deposit, address));
+    return this.transactionsIn(entries, code, since, limit, params);
+  }
+
+  /** Of entries, oldest first: those of the currency and the time, at most `limit`. */
+  protected transactionsIn(
+    entries: readonly Transaction[],
+    code: string | undefined,
+    since: Int,
+    limit: Int,
+    params: Dict,
+  ): Transaction[] {
     const [from, to] = [since ?? 0, untilOf(params) ?? Number.POSITIVE_INFINITY];
-    const found = deposits
-      .reverse()
-      .flatMap((deposit) => this.depositsOf(deposit, address))
+    const found = entries
       .filter(({ currency }) => code === undefined || currency === code)
       .filter(({ timestamp = 0 }) => timestamp >= from && timestamp < to);
     if (limit === undefined) return found;

@@ -5,7 +5,7 @@ import type { Withdrawal } from "@perpgate/sdk";
 import { type Dict, errors, type Int, type Transaction } from "ccxt";
 import { AccountData } from "./account-data.js";
 import { NETWORKS } from "./currencies.js";
-import { exact, isoOf, known, untilOf } from "./values.js";
+import { exact, isoOf, known } from "./values.js";
 
 const STATUS = {
   queued: "pending",
@@ -51,14 +51,8 @@ export class Withdrawing extends AccountData {
     await this.loadMarkets();
     const { address } = await this.session();
     const withdrawals = await this.askSession((session) => session.withdrawals());
-    const [from, to] = [since ?? 0, untilOf(params) ?? Number.POSITIVE_INFINITY];
-    const found = withdrawals
-      .reverse()
-      .map((withdrawal) => withdrawalEntry(withdrawal, address))
-      .filter(({ currency }) => code === undefined || currency === code)
-      .filter(({ timestamp = 0 }) => timestamp >= from && timestamp < to);
-    if (limit === undefined) return found;
-    return since === undefined ? found.slice(-limit) : found.slice(0, limit);
+    const entries = withdrawals.reverse().map((each) => withdrawalEntry(each, address));
+    return this.transactionsIn(entries, code, since, limit, params);
   }
 }
 

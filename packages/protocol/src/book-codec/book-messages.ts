@@ -3,6 +3,7 @@
  * `[[price, size]…]` if the subscription has the format `plain`. `readBookMessage` checks every field of
  * an untrusted payload.
  */
+import { isCount } from "../numbers/integers.js";
 
 export type PlainLevel = readonly [price: number, size: number];
 export type BookSideData = Uint8Array | readonly PlainLevel[];
@@ -47,10 +48,6 @@ export function readBookMessage(payload: unknown): BookMessage | undefined {
 
 function fieldsOf(payload: object): Readonly<Record<string, unknown>> {
   return { ...payload };
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
 function isStep(value: unknown): value is number {

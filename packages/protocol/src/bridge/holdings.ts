@@ -4,9 +4,10 @@
  */
 
 import { CHAINS, TOKENS } from "../markets/wire-names.js";
+import { isCount } from "../numbers/integers.js";
 import type { Chain, Token } from "./deposit.js";
 import type { VoteBlock } from "./vote.js";
-import { isAddress, isCount, isHash, wordOf } from "./vote-fields.js";
+import { isAddress, isHash, wordOf } from "./vote-fields.js";
 
 export interface Holdings {
   /** SHA-256 of the record that holds Genesis, 64 lower-case hex digits. */

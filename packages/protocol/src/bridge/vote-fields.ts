@@ -24,7 +24,3 @@ export function isHash(text: string): boolean {
 export function isAddress(text: string): boolean {
   return /^[0-9a-f]{40}$/.test(text);
 }
-
-export function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
-}

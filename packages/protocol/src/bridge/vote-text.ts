@@ -6,8 +6,9 @@
 
 import { MAX_VOTE_PARTS } from "../markets/rules.js";
 import { CHAINS, TOKENS, VERDICTS } from "../markets/wire-names.js";
+import { isCount } from "../numbers/integers.js";
 import { MAX_CREDITS_PER_VOTE, type Vote, type VoteCredit, type VoteToken } from "./vote.js";
-import { isAddress, isCount, isHash, isReasoned, linesOf, wordOf } from "./vote-fields.js";
+import { isAddress, isHash, isReasoned, linesOf, wordOf } from "./vote-fields.js";
 
 export const VOTE_FORMAT = "perpgate deposit vote v2";
 

@@ -5,6 +5,8 @@
  *
  * Block hashes depend on every byte: kind and order of fields never change.
  */
+
+import { isCount } from "../numbers/integers.js";
 import { clientIdOf } from "../orders/client-order-id.js";
 
 export const WITHDRAWAL_LEAF_KIND = 58;
@@ -63,7 +65,6 @@ export function readWithdrawalLeaf(bytes: Uint8Array): WithdrawalLeaf | undefine
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const word = (name: WithdrawalLeafField): number =>
     view.getFloat64(WORD_BYTES * (1 + WITHDRAWAL_LEAF_FIELDS.indexOf(name)), true);
-  const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
   if (!WITHDRAWAL_LEAF_FIELDS.every((name) => isCount(word(name)))) return undefined;
   const parts = ADDRESS_PARTS.map((name) => word(name).toString(16).padStart(PART_DIGITS, "0"));
   const address = parts.join("");

@@ -5,9 +5,10 @@
  */
 
 import { CHAINS, TOKENS, WITHDRAWAL_VERDICTS } from "../markets/wire-names.js";
+import { isCount } from "../numbers/integers.js";
 import type { Chain, Token } from "./deposit.js";
 import type { VoteBlock } from "./vote.js";
-import { isAddress, isCount, isHash, wordOf } from "./vote-fields.js";
+import { isAddress, isHash, wordOf } from "./vote-fields.js";
 
 export type WithdrawalVerdict = (typeof WITHDRAWAL_VERDICTS)[number];
 

@@ -17,6 +17,11 @@ const MAX_SAFE = Number.MAX_SAFE_INTEGER;
 /** Above this divisor the remainder might not fit a double; such divisors take the BigInt path. */
 const MAX_FAST_DIVISOR = 2 ** 50;
 
+/** Whether a value is a whole number from 0 to 2^53 − 1. */
+export function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
 export function assertSafe(value: number): number {
   if (!(value <= MAX_SAFE && value >= -MAX_SAFE)) {
     throw new IntegerOverflow(`${value} is outside the safe integers`);

@@ -1,5 +1,7 @@
 /** Bytes to text and back, comparison, and a reader and writer of binary formats; no platform needed. */
 
+import { isCount } from "../numbers/integers.js";
+
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const VALUES = new Map([...ALPHABET].map((character, value) => [character, value]));
 
@@ -63,10 +65,6 @@ export function u64(value: number): Uint8Array<ArrayBuffer> {
   if (!isCount(value)) throw new RangeError(`${value} is no count`);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(value), true);
   return bytes;
-}
-
-export function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
 }
 
 /** Seven bits a byte, the lowest first; the top bit says that more follow. */

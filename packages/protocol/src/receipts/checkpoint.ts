@@ -1,6 +1,7 @@
 /** C2SP checkpoints: the signed note with the size and the root of a log. */
 
-import { base64, bytesFromBase64, isCount } from "./bytes.js";
+import { isCount } from "../numbers/integers.js";
+import { base64, bytesFromBase64 } from "./bytes.js";
 import { cosignersUnder, NO_WITNESSES, type WitnessPolicy } from "./cosignatures.js";
 import {
   isNoteSignedBy,

@@ -13,9 +13,10 @@
 
 import type { BlockHeader } from "../blocks/block-header.js";
 import { rootFromLeafHash, treeLeafHash } from "../blocks/merkle-path.js";
+import { isCount } from "../numbers/integers.js";
 import { bytesFromHex, hexFromBytes } from "../text/hex.js";
 import { provenHeader } from "./block-proof.js";
-import { base64, bytesFromBase64, equalBytes, isCount } from "./bytes.js";
+import { base64, bytesFromBase64, equalBytes } from "./bytes.js";
 import { type OpenedCheckpoint, openCheckpoint } from "./checkpoint.js";
 import { type WitnessOptions, witnessPolicy } from "./cosignatures.js";
 import { parseLogKey, type VerifyEd25519 } from "./signed-note.js";

@@ -8,15 +8,8 @@
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { pathLength } from "../blocks/merkle-path.js";
-import {
-  ByteReader,
-  base64Url,
-  bytesFromBase64Url,
-  isCount,
-  joinBytes,
-  u64,
-  varint,
-} from "./bytes.js";
+import { isCount } from "../numbers/integers.js";
+import { ByteReader, base64Url, bytesFromBase64Url, joinBytes, u64, varint } from "./bytes.js";
 import { TREE_HASH_BYTES } from "./tree.js";
 
 export const STATEMENT_BYTES = 188;

@@ -3,15 +3,13 @@
 import { LATER, type RequestHandlers } from "@perpgate/link";
 import type { MarginBody, MarginChange } from "@perpgate/protocol";
 import { ApiError, fromMicros, INDEX_STALE_MS, toMicrosFloor } from "@perpgate/protocol/core";
-import type { Unanswered } from "../pending-batches.js";
 import type { Evidence } from "../record/record.js";
-import type { Applied } from "../replica.js";
-import { type RefusedOutcome, unanswered } from "./execution.js";
+import type { RefusedOutcome } from "./execution.js";
 import type { CommandOrigin } from "./order-command.js";
 import { wrongField } from "./order-extras.js";
 import { about, orderRefusal } from "./order-refusals.js";
 import { MAX_ORDER_NOTIONAL } from "./order-units.js";
-import { conflict, SignedRequest, type SignedServices } from "./signed-request.js";
+import { SignedRequest, type SignedServices } from "./signed-request.js";
 
 export function marginChanges(services: SignedServices): Pick<RequestHandlers, "changeMargin"> {
   return {
@@ -51,32 +49,15 @@ class MarginRequest extends SignedRequest<MarginBody, MarginChange> {
       market: market.number,
       amountMicros: microsOf(amount),
     } as const;
-    return () => venue.submit(command, evidence, (applied, why) => this.onApplied(applied, why));
+    const refusalOf = (outcome: RefusedOutcome) => this.refusal(outcome);
+    return () => this.submit(command, evidence, refusalOf, ({ seq }) => this.changeAt(seq));
   }
 
-  /** Runs inside the apply callback; must not throw. `applied` is null if there is no result. */
-  private onApplied(applied: Applied | null, why: Unanswered): void {
-    try {
-      if (applied === null) this.refuse(unanswered(why));
-      else this.settle(applied);
-    } catch (error) {
-      this.refuse(error);
-    }
-  }
-
-  private settle(applied: Applied): void {
-    const { views } = this.services.venue;
+  private changeAt(seq: number): MarginChange {
     const { nonce } = this.request.body;
-    this.countWork(applied);
-    const outcome = views.outcome(applied);
-    if (outcome.kind === "refused") throw this.refusal(outcome);
-    if (outcome.kind === "replayed") {
-      if (!this.answerAsBefore()) throw conflict(nonce, outcome.orderId);
-      return;
-    }
-    const made = views.marginChangeOf(this.session, nonce);
-    if (made === undefined) throw new Error(`the change of margin at ${applied.seq} is not stored`);
-    this.answer(made.change);
+    const made = this.services.venue.views.marginChangeOf(this.session, nonce);
+    if (made === undefined) throw new Error(`the change of margin at ${seq} is not stored`);
+    return made.change;
   }
 
   protected answerAsBefore(): boolean {

@@ -17,7 +17,7 @@ import { unanswered } from "./execution.js";
 import { type CommandOrigin, orderCommandOf } from "./order-command.js";
 import { about, orderRefusal } from "./order-refusals.js";
 import { type ReceiptedAck, withReceipt, withReceiptAgain } from "./receipts-of.js";
-import { conflict, type SignedBody, SignedRequest, type SignedServices } from "./signed-request.js";
+import { type SignedBody, SignedRequest, type SignedServices } from "./signed-request.js";
 
 export function orders(
   services: SignedServices,
@@ -70,10 +70,7 @@ abstract class Acknowledged<Body extends SignedBody> extends SignedRequest<Body,
         return;
       }
       case "replayed":
-        // Two submissions of one nonce were in flight: the second gets the first's acknowledgement.
-        if (!this.answerAsBefore(outcome.orderId)) {
-          throw conflict(this.request.body.nonce, outcome.orderId);
-        }
+        this.answerReplay(outcome.orderId);
         return;
       case "refused":
         throw orderRefusal(outcome, { body: this.request.body, terms, market, session, views });

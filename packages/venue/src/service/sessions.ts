@@ -10,6 +10,7 @@ import type { NotesInMaking, RequestHandlers } from "@perpgate/link";
 import { ApiError, bindsSessionKey, endSessionText } from "@perpgate/protocol/core";
 import { type Evidence, NO_EVIDENCE } from "../record/record.js";
 import type { Venue } from "../venue.js";
+import { fingerprintOf } from "../verify/key-signature.js";
 import { closedSessionsIn } from "../views/outcome.js";
 import { type AccountCalls, liveSession } from "./account-calls.js";
 import {
@@ -122,11 +123,6 @@ export function sessions(venue: Venue, commands: AccountCalls): Sessions {
         return {};
       }),
   };
-}
-
-/** SHA-256 of a public key in hex: the key's id in log and engine. */
-export function fingerprintOf(publicKey: Uint8Array): string {
-  return hash("sha256", publicKey, "hex");
 }
 
 function knownOf({ views }: Venue, { number, account, tokenHash }: Session) {

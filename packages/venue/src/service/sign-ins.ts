@@ -3,8 +3,8 @@
 import type { RequestBodies, RequestHandlers } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import type { Venue } from "../venue.js";
+import { fingerprintOf } from "../verify/key-signature.js";
 import { executeTaking, termsOf, unexpectedRefusal } from "./execution.js";
-import { fingerprintOf } from "./sessions.js";
 
 export type SignIns = Pick<RequestHandlers, "prepareSignIn" | "signIn">;
 

@@ -22,7 +22,7 @@ import type { Applied } from "../replica.js";
 import type { Venue } from "../venue.js";
 import { liveSession } from "./account-calls.js";
 import type { AccountLimit } from "./account-limits.js";
-import { caughtUp, unanswered } from "./execution.js";
+import { caughtUp, type RefusedOutcome, unanswered, type VenueCommand } from "./execution.js";
 import type { CommandOrigin } from "./order-command.js";
 import { about } from "./order-refusals.js";
 
@@ -196,6 +196,33 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
   protected countWork(applied: Applied): void {
     const { venue, orders } = this.services;
     orders.countWork(this.session.account, venue.views.workUnits(applied), this.notes);
+  }
+
+  /** Submits the command. The two functions run inside the apply callback. */
+  protected submit(
+    command: VenueCommand,
+    evidence: Evidence,
+    refusalOf: (outcome: RefusedOutcome) => Error,
+    answerTo: (applied: Applied) => Answer,
+  ): void {
+    const { venue } = this.services;
+    venue.submit(command, evidence, (applied, why) => {
+      try {
+        if (applied === null) throw unanswered(why);
+        this.countWork(applied);
+        const outcome = venue.views.outcome(applied);
+        if (outcome.kind === "refused") throw refusalOf(outcome);
+        if (outcome.kind === "replayed") this.answerReplay(outcome.orderId);
+        else this.answer(answerTo(applied));
+      } catch (error) {
+        this.refuse(error);
+      }
+    });
+  }
+
+  /** Two submissions of one nonce were in flight: the second gets the answer to the first. */
+  protected answerReplay(usedBy: number): void {
+    if (!this.answerAsBefore(usedBy)) throw conflict(this.request.body.nonce, usedBy);
   }
 
   protected answer(result: Answer): void {

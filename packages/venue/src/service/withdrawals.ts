@@ -4,13 +4,11 @@ import { REFUSALS } from "@perpgate/engine";
 import { LATER, type RequestHandlers } from "@perpgate/link";
 import type { Withdrawal, WithdrawalBody } from "@perpgate/protocol";
 import { ApiError, fromMicros, toMicrosFloor } from "@perpgate/protocol/core";
-import type { Unanswered } from "../pending-batches.js";
 import type { Evidence } from "../record/record.js";
-import type { Applied } from "../replica.js";
-import { type RefusedOutcome, sessionRefusal, unanswered } from "./execution.js";
+import { type RefusedOutcome, sessionRefusal } from "./execution.js";
 import type { CommandOrigin } from "./order-command.js";
 import { about, signingRefusal } from "./order-refusals.js";
-import { conflict, SignedRequest, type SignedServices } from "./signed-request.js";
+import { SignedRequest, type SignedServices } from "./signed-request.js";
 
 export function withdrawals(services: SignedServices): Pick<RequestHandlers, "requestWithdrawal"> {
   return {
@@ -39,31 +37,14 @@ class WithdrawalRequest extends SignedRequest<WithdrawalBody, Withdrawal> {
       throw this.refusal({ refusal: REFUSALS[refusal]!, detail1, detail2 });
     }
     const command = { kind: "Withdraw", stampMs, session, key, nonce, ...terms } as const;
-    return () => venue.submit(command, evidence, (applied, why) => this.onApplied(applied, why));
+    const refusalOf = (outcome: RefusedOutcome) => this.refusal(outcome);
+    return () => this.submit(command, evidence, refusalOf, ({ seq }) => this.madeAt(seq));
   }
 
-  /** Runs inside the apply callback; must not throw. `applied` is null if there is no result. */
-  private onApplied(applied: Applied | null, why: Unanswered): void {
-    try {
-      if (applied === null) this.refuse(unanswered(why));
-      else this.settle(applied);
-    } catch (error) {
-      this.refuse(error);
-    }
-  }
-
-  private settle(applied: Applied): void {
-    this.countWork(applied);
-    const outcome = this.services.venue.views.outcome(applied);
-    if (outcome.kind === "refused") throw this.refusal(outcome);
-    if (outcome.kind === "replayed") {
-      const { orderId } = outcome;
-      if (!this.answerAsBefore(orderId)) throw conflict(this.request.body.nonce, orderId);
-      return;
-    }
-    const made = this.requestedAt(applied.seq);
-    if (made === undefined) throw new Error(`the withdrawal at ${applied.seq} is not stored`);
-    this.answer(made);
+  private madeAt(seq: number): Withdrawal {
+    const made = this.requestedAt(seq);
+    if (made === undefined) throw new Error(`the withdrawal at ${seq} is not stored`);
+    return made;
   }
 
   protected answerAsBefore(usedBy: number): boolean {

@@ -2,7 +2,7 @@
  * Checks signatures of session keys from the bytes of the log: Ed25519 over the body's digest or the
  * body itself, secp256k1 over the digest. Runs in the thread pool.
  */
-import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
+import { createHash, createPublicKey, hash, type KeyObject, verify } from "node:crypto";
 import { derOfPublicKey, hasSmallOrderR } from "@perpgate/protocol/core";
 
 const ED25519_BYTES = 32;
@@ -19,8 +19,9 @@ export function verifyingKey(raw: Uint8Array): VerifyingKey {
   return { kind, object: createPublicKey({ key, format: "der", type: "spki" }) };
 }
 
-export function fingerprintOf(raw: Uint8Array): string {
-  return createHash("sha256").update(raw).digest("hex");
+/** SHA-256 of a public key in hex: the key's id in log and engine. */
+export function fingerprintOf(publicKey: Uint8Array): string {
+  return hash("sha256", publicKey, "hex");
 }
 
 /** Whether the key made the signature (64 bytes) over the body. */

@@ -5,6 +5,7 @@
  */
 import { EVENT } from "@perpgate/engine";
 import type { Ladder } from "@perpgate/engine/reading";
+import type { Levels } from "@perpgate/link";
 import type { Book } from "@perpgate/protocol";
 import {
   AMENDED,
@@ -20,13 +21,7 @@ import type { Applied } from "../replica.js";
 import { priceOf, sizeOf } from "./figures.js";
 import { stateOf, type VenueSource, type ViewedMarket } from "./venue-source.js";
 
-/** One side in ticks and lots, best first; valid until the next command. */
-export interface Levels {
-  readonly count: number;
-  ticksAt(index: number): number;
-  lotsAt(index: number): number;
-}
-
+/** Valid until the next command. */
 export interface BookLevels {
   readonly units: MarketUnits;
   /** Seq of the last command in the levels. */

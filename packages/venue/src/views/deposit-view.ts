@@ -100,7 +100,7 @@ function votesOn({ history, listing }: VenueSource, deposit: EngineDeposit): Dep
       if (row === undefined) return [];
       const isOfCredit = place !== "reorged" && place <= creditedParts;
       const isCurrent = votes.has(attestor) && row.registeredAtMs === registeredAtMs;
-      return isOfCredit || isCurrent ? [voteOf(attestor, row)] : [];
+      return isOfCredit || isCurrent ? [shownVote(attestor, row, parseVote)] : [];
     }),
   );
 }
@@ -109,9 +109,14 @@ function numbers(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, i) => from + i);
 }
 
-function voteOf(attestor: number, { publicKey, signature, signed }: VoteRow): DepositVote {
+/** A vote as it is shown: its signed text says what it means. */
+export function shownVote<Verdict>(
+  attestor: number,
+  { publicKey, signature, signed }: VoteRow,
+  parse: (text: string) => { readonly verdict: Verdict; readonly votedAtMs: number } | undefined,
+) {
   const text = signed.toString("latin1");
-  const vote = parseVote(text);
+  const vote = parse(text);
   if (vote === undefined) throw new Error("the history contains a vote that cannot be parsed");
   return {
     attestor,

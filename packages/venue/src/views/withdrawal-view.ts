@@ -1,10 +1,9 @@
 /** Withdrawals of an account, open and ended, from the history. */
 import type { VenueState } from "@perpgate/engine/reading";
 import type { AttestedWithdrawal, BridgeInfo, Chain, Withdrawal } from "@perpgate/protocol";
-import { hexFromBytes, parseWithdrawalVote, WITHDRAWAL_STATUSES } from "@perpgate/protocol/core";
-import type { VoteRow } from "../history/deposit-projection.js";
+import { parseWithdrawalVote, WITHDRAWAL_STATUSES } from "@perpgate/protocol/core";
 import { WITHDRAWAL_VOTE, type WithdrawalRow } from "../history/withdrawal-projection.js";
-import { chainOf, tokenOf } from "./deposit-view.js";
+import { chainOf, shownVote, tokenOf } from "./deposit-view.js";
 import { fromMicros } from "./figures.js";
 import { pageOf, type RowsQuery } from "./row-query.js";
 import { stateOf, type VenueSource } from "./venue-source.js";
@@ -103,24 +102,7 @@ export function votesOn(
   return Array.from({ length: attestors }, (_, attestor) => attestor).flatMap((attestor) =>
     [WITHDRAWAL_VOTE.SIGNED, WITHDRAWAL_VOTE.SIGHTING].flatMap((place) => {
       const row = history.withdrawalVote(id, attestor, place);
-      return row === undefined ? [] : [voteOf(attestor, row)];
+      return row === undefined ? [] : [shownVote(attestor, row, parseWithdrawalVote)];
     }),
   );
-}
-
-function voteOf(
-  attestor: number,
-  { publicKey, signature, signed }: VoteRow,
-): AttestedWithdrawal["votes"][number] {
-  const text = signed.toString("latin1");
-  const vote = parseWithdrawalVote(text);
-  if (vote === undefined) throw new Error("the history contains a vote that cannot be parsed");
-  return {
-    attestor,
-    publicKey: hexFromBytes(publicKey),
-    verdict: vote.verdict,
-    votedAt: vote.votedAtMs,
-    text,
-    signature: hexFromBytes(signature),
-  };
 }
