@@ -1,6 +1,6 @@
 /**
- * The candle chart, by TradingView's Lightweight Charts, with volume, moving averages, the trader's
- * fills and lines. Its logo needs an inline style, which the content security policy forbids; the
+ * The candle chart, by TradingView's Lightweight Charts, with volume, indicators, the trader's fills and
+ * lines. Its logo needs an inline style, which the content security policy forbids; the
  * attribution is in the page's footer.
  */
 
@@ -15,9 +15,7 @@ import {
   type IChartApi,
   type ISeriesApi,
   type ISeriesMarkersPluginApi,
-  LineSeries,
   type Time,
-  type UTCTimestamp,
 } from "lightweight-charts";
 import { formatCompact } from "../format/numbers.js";
 import type { Colours } from "../theme/theme.js";
@@ -28,15 +26,11 @@ import { chartOptions } from "./chart-options.js";
 import type { FillMark } from "./fill-markers.js";
 import type { Legend } from "./legend.js";
 import type { DragSurface } from "./line-drag.js";
-import { lastAverage, movingAverage } from "./moving-average.js";
 import { PriceLines, withPrices } from "./price-lines.js";
+import { type Point, Studies, secondsOf } from "./studies.js";
+import type { Reference } from "./study-names.js";
 
 const OLDER_WITHIN_BARS = 30;
-/** Lengths of the moving averages and their colours. */
-const AVERAGES = [
-  [7, "accent"],
-  [25, "warn"],
-] as const;
 
 interface ChartCallbacks {
   readonly onNeedOlder: () => void;
@@ -54,11 +48,10 @@ export class CandleChart implements CandleListener {
   private readonly chart: IChartApi;
   private readonly series: ISeriesApi<"Candlestick">;
   private readonly volumes: ISeriesApi<"Histogram">;
-  private readonly averages: readonly (readonly [length: number, ISeriesApi<"Line">])[];
+  private readonly studies: Studies;
   private readonly markers: ISeriesMarkersPluginApi<Time>;
   private candles: readonly Candle[] = [];
   private readonly lines: PriceLines;
-  private hasAverages = false;
   private pointedTime: number | undefined;
 
   private isFitted = false;
@@ -78,16 +71,13 @@ export class CandleChart implements CandleListener {
         withPrices(base(), this.lines.near(this.candles.at(-1)?.close ?? 0)),
     });
     this.lines = new PriceLines(this.series);
-    const quiet = { lastValueVisible: false, priceLineVisible: false } as const;
     this.volumes = this.chart.addSeries(HistogramSeries, {
-      ...quiet,
+      lastValueVisible: false,
+      priceLineVisible: false,
       priceFormat: { type: "volume" },
       priceScaleId: "volume",
     });
-    this.averages = AVERAGES.map(([length]) => [
-      length,
-      this.chart.addSeries(LineSeries, { ...quiet, lineWidth: 1, crosshairMarkerVisible: false }),
-    ]);
+    this.studies = new Studies(this.chart, colours);
     this.markers = createSeriesMarkers(this.series, []);
     this.volumes.priceScale().applyOptions({ scaleMargins: { top: 0.82, bottom: 0 } });
     this.series.priceScale().applyOptions({ scaleMargins: { top: 0.12, bottom: 0.22 } });
@@ -112,7 +102,7 @@ export class CandleChart implements CandleListener {
     this.candles = candles;
     this.series.setData(candles.map(barOf));
     this.volumes.setData(candles.map((candle) => this.volumeOf(candle)));
-    this.drawAverages();
+    this.studies.replaced(candles);
     // Keeps the visible range in place although candles were prepended.
     if (added > 0 && range !== null) {
       timeScale.setVisibleLogicalRange({ from: range.from + added, to: range.to + added });
@@ -131,10 +121,7 @@ export class CandleChart implements CandleListener {
     this.candles = isNew ? [...this.candles, candle] : this.candles.with(-1, candle);
     this.series.update(barOf(candle));
     this.volumes.update(this.volumeOf(candle));
-    for (const [length, series] of this.averages) {
-      const point = this.hasAverages ? lastAverage(this.candles, length) : undefined;
-      if (point !== undefined) series.update({ time: secondsOf(point.time), value: point.value });
-    }
+    this.studies.updated(this.candles, isNew);
     this.writeLegend();
     this.callbacks.onCount(1);
   }
@@ -149,15 +136,18 @@ export class CandleChart implements CandleListener {
       wickUpColor: colours.long,
       wickDownColor: colours.short,
     });
-    for (const [at, [, tone]] of AVERAGES.entries()) {
-      this.averages[at]?.[1].applyOptions({ color: colours[tone] });
-    }
+    this.studies.applyColours(colours);
     this.lines.forget();
   }
 
-  showAverages(isOn: boolean): void {
-    this.hasAverages = isOn;
-    this.drawAverages();
+  /** Names of indicators and of reference prices. */
+  choose(names: ReadonlySet<string>): void {
+    this.studies.choose(names);
+    this.writeLegend();
+  }
+
+  showReference(name: Reference, points: readonly Point[], isLast: boolean): void {
+    this.studies.showReference(name, points, isLast);
     this.writeLegend();
   }
 
@@ -202,22 +192,10 @@ export class CandleChart implements CandleListener {
     this.chart.remove();
   }
 
-  private drawAverages(): void {
-    for (const [length, series] of this.averages) {
-      const points = this.hasAverages ? movingAverage(this.candles, length) : [];
-      series.setData(points.map(({ time, value }) => ({ time: secondsOf(time), value })));
-    }
-  }
-
   private writeLegend(): void {
     const at = this.candles.findLastIndex(({ time }) => time === this.pointedTime);
-    const upTo = at < 0 ? this.candles : this.candles.slice(0, at + 1);
-    const averages = AVERAGES.map(([length, tone]) => ({
-      length,
-      value: lastAverage(upTo, length)?.value,
-      colour: this.colours[tone],
-    }));
-    this.legend.show(upTo.at(-1), this.hasAverages ? averages : []);
+    const shown = at < 0 ? this.candles.length - 1 : at;
+    this.legend.show(this.candles[shown], this.studies.legend(shown));
   }
 
   private volumeOf(candle: Candle) {
@@ -228,9 +206,4 @@ export class CandleChart implements CandleListener {
 
 function barOf({ time, open, high, low, close }: Candle) {
   return { time: secondsOf(time), open, high, low, close };
-}
-
-function secondsOf(timeMs: number): UTCTimestamp {
-  // The library's branded type for seconds.
-  return (timeMs / 1_000) as UTCTimestamp;
 }

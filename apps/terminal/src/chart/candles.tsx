@@ -18,18 +18,21 @@ import { linesOf } from "./chart-lines.js";
 import { CANDLE_MS, fillMarks } from "./fill-markers.js";
 import { Legend } from "./legend.js";
 import { dragLines } from "./line-drag.js";
+import { referenceFeed } from "./reference-feed.js";
+import { REFERENCES, type Reference } from "./study-names.js";
 
 interface CandlesProps {
   readonly view: MarketView;
   readonly resolution: Resolution;
-  readonly hasAverages: boolean;
+  /** Names of indicators and of reference prices. */
+  readonly studies: ReadonlySet<string>;
 }
 
-export default function Candles({ view, resolution, hasAverages }: CandlesProps) {
+export default function Candles({ view, resolution, studies }: CandlesProps) {
   const terminal = useTerminal();
   const box = useRef<HTMLDivElement>(null);
   const legend = useRef<HTMLDivElement>(null);
-  const shown = useRef<CandleChart>(undefined);
+  const shown = useRef<RunningChart>(undefined);
   const [count, setCount] = useState<number>();
   const [begin, setBegin] = useState<number>();
   const [asked, setAsked] = useState<AskedMove>();
@@ -44,18 +47,18 @@ export default function Candles({ view, resolution, hasAverages }: CandlesProps)
       onBegin: setBegin,
       onAsk: setAsked,
     };
-    const { chart, stop } = runChart(terminal, view, resolution, parts);
-    shown.current = chart;
+    const running = runChart(terminal, view, resolution, parts);
+    shown.current = running;
     return () => {
       shown.current = undefined;
-      stop();
+      running.stop();
     };
   }, [terminal, view, resolution]);
   useEffect(() => {
     // Again for another chart.
     void [view, resolution];
-    shown.current?.showAverages(hasAverages);
-  }, [view, resolution, hasAverages]);
+    shown.current?.choose(studies);
+  }, [view, resolution, studies]);
   return (
     <>
       <div
@@ -130,11 +133,23 @@ interface Parts {
   readonly onAsk: (asked: AskedMove) => void;
 }
 
-function runChart(terminal: Terminal, view: MarketView, resolution: Resolution, parts: Parts) {
-  const { client, line, account } = terminal;
+interface RunningChart {
+  choose(studies: ReadonlySet<string>): void;
+  stop(): void;
+}
+
+function runChart(
+  terminal: Terminal,
+  view: MarketView,
+  resolution: Resolution,
+  parts: Parts,
+): RunningChart {
+  const { client, line, account, marketFeed } = terminal;
   const { symbol } = view.market;
   const chart = new CandleChart(parts.box, view, readColours(), new Legend(parts.legend, view), {
-    onNeedOlder: () => void feed.loadOlder(),
+    onNeedOlder: () => {
+      for (const each of [feed, ...references.values()]) void each.loadOlder();
+    },
     onCount: (count) => {
       parts.onCount(count);
       if (count > 1) drawFills();
@@ -155,6 +170,26 @@ function runChart(terminal: Terminal, view: MarketView, resolution: Resolution, 
     },
   });
   const feed = new CandleFeed(client, symbol, resolution, chart);
+  const references = new Map<Reference, CandleFeed>();
+  const choose = (studies: ReadonlySet<string>) => {
+    for (const { name } of REFERENCES) {
+      const known = references.get(name);
+      if (studies.has(name) === (known !== undefined)) continue;
+      known?.close();
+      references.delete(name);
+      if (known !== undefined) continue;
+      const added = referenceFeed(
+        client,
+        marketFeed,
+        name,
+        { symbol, resolution },
+        (points, isLast) => chart.showReference(name, points, isLast),
+      );
+      references.set(name, added);
+      added.start();
+    }
+    chart.choose(studies);
+  };
   const drawLines = () =>
     chart.drawLines(linesOf(view, account.positions.get(), account.orders.get()));
   const drawFills = () => {
@@ -180,13 +215,17 @@ function runChart(terminal: Terminal, view: MarketView, resolution: Resolution, 
     account.positions.watch(drawLines),
     account.orders.watch(drawLines),
     account.fills.watch(drawFills),
-    line.onReturn(() => feed.reload()),
+    line.onReturn(() => {
+      for (const each of [feed, ...references.values()]) each.reload();
+    }),
     dragLines(parts.box, chart.surface()),
-    () => feed.close(),
+    () => {
+      for (const each of [feed, ...references.values()]) each.close();
+    },
     () => chart.remove(),
   ];
   return {
-    chart,
+    choose,
     stop: () => {
       for (const stop of stops) stop();
     },

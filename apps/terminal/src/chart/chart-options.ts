@@ -11,6 +11,7 @@ export function chartOptions(colours: Colours) {
       fontFamily: getComputedStyle(document.body).fontFamily,
       fontSize: Number.parseFloat(getComputedStyle(document.documentElement).fontSize) * 0.6875,
       attributionLogo: false,
+      panes: { separatorColor: colours.line, separatorHoverColor: colours["line-strong"] },
     },
     grid: { vertLines: { color: colours.line }, horzLines: { color: colours.line } },
     crosshair: { mode: 0 },

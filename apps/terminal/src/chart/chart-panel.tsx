@@ -1,13 +1,15 @@
-/** The chart panel: candles with volume, averages and the trader's lines, or the depth chart. */
+/** The chart panel: candles with volume, studies and the trader's lines, or the depth chart. */
 
 import { RESOLUTIONS, type Resolution } from "@perpgate/protocol/core";
 import { Suspense, useState } from "react";
 import { readPreference, writePreference } from "../state/preferences.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { Dialog } from "../ui/dialog.js";
 import { later } from "../ui/later.js";
 import { Segments } from "../ui/segments.js";
 import { Tabs, tabPanel } from "../ui/tabs.js";
+import { STUDIES } from "./study-names.js";
 import "./chart-panel.css";
 
 const Candles = later(() => import("./candles.js"));
@@ -25,10 +27,13 @@ export function ChartPanel() {
   const view = useStore(marketFeed.current);
   const [tab, setTab] = useState<"candles" | "depth">("candles");
   const [resolution, setResolution] = useState<Resolution>(rememberedResolution);
-  const [hasAverages, setAverages] = useState(() => readPreference("averages") === "on");
-  const toggleAverages = () => {
-    writePreference("averages", hasAverages ? "off" : "on");
-    setAverages(!hasAverages);
+  const [studies, setStudies] = useState(rememberedStudies);
+  const [isChoosing, setChoosing] = useState(false);
+  const toggle = (name: string) => {
+    const next = new Set(studies);
+    if (!next.delete(name)) next.add(name);
+    writePreference("studies", [...next].join());
+    setStudies(next);
   };
   const choose = (next: Resolution) => {
     writePreference("resolution", next);
@@ -43,11 +48,11 @@ export function ChartPanel() {
             <button
               type="button"
               className="button small bare"
-              aria-pressed={hasAverages}
-              title="Moving averages of 7 and 25 candles"
-              onClick={toggleAverages}
+              aria-haspopup="dialog"
+              title="Averages, bands, mark and index price"
+              onClick={() => setChoosing(true)}
             >
-              MA
+              Studies{studies.size === 0 ? "" : ` (${studies.size})`}
             </button>
             <Segments
               legend="Candle length"
@@ -67,7 +72,7 @@ export function ChartPanel() {
               key={`${view.market.symbol} ${resolution}`}
               view={view}
               resolution={resolution}
-              hasAverages={hasAverages}
+              studies={studies}
             />
           )}
           {view !== undefined && tab === "depth" && (
@@ -75,8 +80,25 @@ export function ChartPanel() {
           )}
         </Suspense>
       </div>
+      {isChoosing && (
+        <Dialog title="Studies" onClose={() => setChoosing(false)}>
+          <div className="dialog-body">
+            {STUDIES.map(({ name, title }) => (
+              <label className="check" key={name}>
+                <input type="checkbox" checked={studies.has(name)} onChange={() => toggle(name)} />
+                {title}
+              </label>
+            ))}
+          </div>
+        </Dialog>
+      )}
     </section>
   );
+}
+
+function rememberedStudies(): ReadonlySet<string> {
+  const stored = (readPreference("studies") ?? "").split(",");
+  return new Set(STUDIES.map(({ name }) => name).filter((name) => stored.includes(name)));
 }
 
 function rememberedResolution(): Resolution {

@@ -4,8 +4,8 @@ import type { Candle } from "@perpgate/protocol";
 import { formatCompact, formatFixed, formatPercent, percentTone } from "../format/numbers.js";
 import type { MarketView } from "../venue/market-view.js";
 
-interface LegendAverage {
-  readonly length: number;
+export interface LegendValue {
+  readonly label: string;
   readonly value: number | undefined;
   readonly colour: string;
 }
@@ -18,8 +18,8 @@ export class Legend {
     private readonly view: MarketView,
   ) {}
 
-  show(candle: Candle | undefined, averages: readonly LegendAverage[]): void {
-    const key = JSON.stringify([candle, averages]);
+  show(candle: Candle | undefined, studies: readonly LegendValue[]): void {
+    const key = JSON.stringify([candle, studies]);
     if (key === this.shown) return;
     this.shown = key;
     if (candle === undefined) {
@@ -38,10 +38,9 @@ export class Legend {
       figure("C", price(close), tone),
       figure("", formatPercent(change), tone),
       figure("Vol", `${formatCompact(volume)} ${base}`),
-      ...averages.map(({ length, value, colour }) => {
-        const text = value === undefined ? "—" : price(value);
-        return figure(`MA ${length}`, text, "", colour);
-      }),
+      ...studies.map(({ label, value, colour }) =>
+        figure(label, value === undefined ? "—" : price(value), "", colour),
+      ),
     );
   }
 }

@@ -13,7 +13,7 @@ export type PreferenceName =
   | "max-slippage"
   | "confirm-above"
   | "ask-first"
-  | "averages"
+  | "studies"
   | "favourites"
   | "notifies"
   | "sounds"

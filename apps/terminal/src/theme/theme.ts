@@ -50,6 +50,9 @@ const NAMES = [
   "short",
   "short-hint",
   "warn",
+  "study-a",
+  "study-b",
+  "study-c",
 ] as const;
 
 export type Colours = Readonly<Record<(typeof NAMES)[number], string>>;

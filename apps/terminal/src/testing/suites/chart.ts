@@ -1,4 +1,4 @@
-/** The candle chart: figures, averages, and orders that are dragged. */
+/** The candle chart: figures, studies, and orders that are dragged. */
 
 import type { CDPSession, Page } from "playwright-core";
 import { expect } from "vitest";
@@ -16,8 +16,18 @@ export function chartTests(test: PageTest): void {
     await opened.signInWithBurner();
     const legend = page.getByTestId("legend");
     await expect.poll(() => legend.innerText(), POLL).toMatch(/^O [\d,.]+\s+H .+L .+C .+Vol /s);
-    await page.getByRole("button", { name: "MA", exact: true }).click();
-    await expect.poll(() => legend.innerText(), POLL).toMatch(/MA 7 .+MA 25 /s);
+    await page.getByRole("button", { name: "Studies", exact: true }).click();
+    for (const name of [/^Moving averages/, /RSI/, "Mark price"]) {
+      await page.getByRole("checkbox", { name }).check();
+    }
+    await opened.inspect("studies", "dialog");
+    await page.getByRole("button", { name: "Close", exact: true }).click();
+    const chosen = /MA 7 .+MA 25 .+RSI 14 .+Mark [\d,.]+/s;
+    await expect.poll(() => legend.innerText(), POLL).toMatch(chosen);
+    await page.getByRole("button", { name: "Studies (3)" }).click();
+    await page.getByRole("checkbox", { name: /RSI/ }).uncheck();
+    await page.keyboard.press("Escape");
+    await expect.poll(() => legend.innerText(), POLL).not.toContain("RSI");
     await page
       .getByTestId("chart-begin")
       .getByText(/^From the first trade, \d/)
