@@ -62,10 +62,10 @@ function GatewayInUse() {
   const { gateways } = useTerminal();
   const inUse = useStore(gateways.inUse);
   if (inUse === undefined) return null;
-  const { url, roundTripMs } = inUse;
+  const { url, roundTripMs, region } = inUse;
   return (
     <span className="gateway" title={`Through the gateway ${url}`} data-testid="gateway">
-      {new URL(url).host}
+      {region ?? new URL(url).host}
       {roundTripMs !== undefined && <span className="faint"> {formatMs(roundTripMs)}</span>}
     </span>
   );

@@ -14,9 +14,15 @@ export function gatewaysInPage(): readonly string[] {
   return meta?.content.split(" ").filter((url) => URL.canParse(url)) ?? [];
 }
 
+export interface GatewayInUse extends GatewayState {
+  /** As it calls itself; undefined if it does not, or has not been asked yet. */
+  readonly region: string | undefined;
+}
+
 export class GatewayFeed {
   /** The gateway in use; undefined if there is only one. */
-  readonly inUse = new Store<GatewayState | undefined>(undefined);
+  readonly inUse = new Store<GatewayInUse | undefined>(undefined);
+  private readonly regions = new Map<string, string | undefined>();
 
   constructor(private readonly client: PerpgateClient) {}
 
@@ -28,6 +34,20 @@ export class GatewayFeed {
   }
 
   private read(): void {
-    this.inUse.set(this.client.gateways.find(({ isInUse }) => isInUse));
+    const state = this.client.gateways.find(({ isInUse }) => isInUse);
+    if (state === undefined) {
+      this.inUse.set(undefined);
+      return;
+    }
+    this.inUse.set({ ...state, region: this.regions.get(state.url) });
+    if (!this.regions.has(state.url)) void this.askRegion(state.url);
+  }
+
+  private async askRegion(url: string): Promise<void> {
+    const status = await this.client.status().catch(() => undefined);
+    // Another may have been used since, and have answered.
+    if (status === undefined || this.inUse.get()?.url !== url) return;
+    this.regions.set(url, status.region);
+    if (status.region !== undefined) this.read();
   }
 }

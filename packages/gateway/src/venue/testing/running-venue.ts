@@ -73,7 +73,7 @@ export interface VenueChanges {
   readonly parameters?: Partial<VenueParameters>;
   readonly rpc?: ReadonlyMap<number, string>;
   readonly sockets?: Partial<SocketLimits>;
-  readonly server?: Pick<GatewayChanges, "trustProxy" | "origins" | "udf" | "monotonic">;
+  readonly server?: Pick<GatewayChanges, "trustProxy" | "origins" | "udf" | "monotonic" | "region">;
   readonly http?: GatewayChanges["limits"];
   readonly metrics?: GatewayChanges["metrics"];
   /** The edge has a router, and links again to the core. */
