@@ -59,7 +59,7 @@ export async function startEdge(
     limits: settings.sockets,
     release: version,
   });
-  measureEdgeQueues(metrics, edge);
+  measureEdgeQueues(metrics, edge, link);
   const gateway = await buildGateway({
     version,
     region: settings.region,

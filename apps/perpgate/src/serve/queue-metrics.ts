@@ -1,11 +1,18 @@
-/** Metrics of what an order passes: admission, its signature, the history. */
+/** Metrics of what an order passes: admission, its signature, the link to a core, the history. */
 
 import type { Edge } from "@perpgate/gateway";
 import { gauged, summed } from "@perpgate/gateway/metrics";
+import type { CoreRouter } from "@perpgate/link";
 import type { Venue } from "@perpgate/venue";
 import type { Registry } from "prom-client";
 
-export function measureEdgeQueues(registry: Registry, edge: Edge): void {
+export function measureEdgeQueues(registry: Registry, edge: Edge, router: CoreRouter): void {
+  gauged(
+    registry,
+    "perpgate_edge_linked",
+    "Whether a core leads that this edge is linked to.",
+    () => (router.leader === undefined ? 0 : 1),
+  );
   gauged(
     registry,
     "perpgate_orders_in_flight",
