@@ -5,13 +5,14 @@ import {
   GENESIS_WRITER,
   MAX_LEAD_MS,
   TICK_MS,
+  type VenueConfig,
 } from "@perpgate/engine";
 import type { VenueState } from "@perpgate/engine/reading";
 import { cohortCommands } from "./cohort-commands.js";
 import { refusalIn } from "./event-fields.js";
 import { replacedAttestors } from "./listing/attestor-keys.js";
 import { isSameConfig } from "./listing/config-change.js";
-import { listingEvidence } from "./listing/listing.js";
+import { type Listing, listingEvidence } from "./listing/listing.js";
 import { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
 import { encodeRecord, NO_EVIDENCE } from "./record/record.js";
 import type { ReplicaState } from "./recovery/replica-state.js";
@@ -103,6 +104,7 @@ export async function configure(
     );
   };
   if (isTaken()) return;
+  refuseEarlyWithdrawals(engine.state, listing, config);
   const replaced = replacedAttestors(listing.attestors, attestors);
   const expiresAtMs = stampMs + OPERATOR_EXPIRY_MS;
   const command = { kind: "Configure", stampMs, expiresAtMs, config } as const;
@@ -112,6 +114,28 @@ export async function configure(
     ({ events }) => refusalIn(events),
   );
   if (!isTaken()) throw new ConfigRefused("configuration_invalid", refusalText(refusal));
+}
+
+/**
+ * A sign-in under version 2 does not say whether a contract confirmed it, and on which chain: the address of a
+ * contract may be another's elsewhere. So nobody is paid while a session of such a sign-in is live.
+ */
+function refuseEarlyWithdrawals(
+  { config: current, sessions, timeMs }: VenueState,
+  { upgradedAt }: Listing,
+  { withdrawals }: VenueConfig,
+): void {
+  if (withdrawals === undefined || current?.withdrawals !== undefined) return;
+  const old = sessions
+    .all()
+    .filter(({ number, expiresAtMs }) => number < upgradedAt && expiresAtMs > timeMs);
+  if (old.length === 0) return;
+  const lastMs = Math.max(...old.map(({ expiresAtMs }) => expiresAtMs));
+  throw new ConfigRefused(
+    "withdrawals_too_early",
+    `withdrawals cannot be turned on yet: ${old.length} sessions are live that were opened before the upgrade ` +
+      `and say nothing of a contract's chain; the last one ends at ${new Date(lastMs).toISOString()}`,
+  );
 }
 
 function refusalText(refusal: string): string {

@@ -12,7 +12,8 @@ type ConfigRule =
   | "market_removed"
   | "tick_fixed"
   | "lot_fixed"
-  | "raises_and_lists";
+  | "raises_and_lists"
+  | "withdrawals_too_early";
 
 /** The configuration does not fit the data folder. */
 export class ConfigRefused extends Error {

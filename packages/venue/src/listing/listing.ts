@@ -125,6 +125,8 @@ export class Listing {
   attestorHistory: AttestorHistory | null = null;
   /** SHA-256 of the log record of Genesis, 64 lower-case hex digits; null before it. */
   venueId: string | null = null;
+  /** Position of the upgrade to the version in force; 0 if the venue began under it. */
+  upgradedAt = 0;
   /** The newest commitment to what the venue owes. */
   reserves: CommittedReserves | null = null;
   private readonly bySymbol = new Map<string, MarketUnits>();
@@ -149,6 +151,7 @@ export class Listing {
       if (refusalIn(events) === "") this.reserves = committedReserves(command, applied);
       return;
     }
+    if (command.kind === "Upgrade" && refusalIn(events) === "") this.upgradedAt = applied.seq;
     if (command.kind !== "Genesis" && command.kind !== "Configure") return;
     if (!wasTaken(events)) return;
     if (command.kind === "Genesis") this.venueId = venueIdOf(command, evidence);

@@ -84,6 +84,7 @@ export function encodeReplicaState(
       parentHash: open.parentHash.toString("hex"),
       rows: HISTORY_FORMAT,
       ...(listing.venueId === null ? {} : { venueId: listing.venueId }),
+      ...(listing.upgradedAt === 0 ? {} : { upgradedAt: listing.upgradedAt }),
       ...(listing.reserves === null ? {} : { reserves: listing.reserves }),
       ...(listing.attestorHistory === null ? {} : { attestorHistory: listing.attestorHistory }),
     }),
@@ -113,6 +114,7 @@ export function decodeReplicaState(body: Uint8Array, seed = newSeed()): ReplicaS
   const listing = decodeListing(meta.listing);
   listing.attestorHistory = meta.attestorHistory ?? null;
   listing.venueId = meta.venueId ?? null;
+  listing.upgradedAt = meta.upgradedAt ?? 0;
   listing.reserves = meta.reserves ?? null;
   if (listing.attestorHistory === null && engine.state.config?.attestorKind === "chain") {
     // The log has both: a snapshot of an older release is skipped once.
@@ -146,6 +148,7 @@ interface Meta {
   readonly rows: number;
   readonly venueId?: string;
   readonly attestorHistory?: AttestorHistory;
+  readonly upgradedAt?: number;
   readonly reserves?: CommittedReserves;
 }
 
@@ -157,6 +160,7 @@ function isMeta(value: unknown): value is Meta {
     parentHash: (field) => typeof field === "string" && field.length === 2 * HASH_BYTES,
     rows: (field) => field === HISTORY_FORMAT,
     venueId: isOptional(isHex(64)),
+    upgradedAt: isOptional(isInteger),
     reserves: isOptional(isCommittedReserves),
     attestorHistory: isOptional(isAttestorHistory),
   });

@@ -1,10 +1,12 @@
 /** A folder that was begun under version 2 of the rules: opened, traded in, upgraded, replayed, verified. */
 import { ENGINE_VERSION } from "@perpgate/engine";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { DEFAULT_PARAMETERS, venueConfigOf } from "../listing/venue-config.js";
 import {
   acknowledged,
   removeFolder,
   START_MS,
+  TEST_MARKETS,
   TestVenue,
   temporaryFolder,
 } from "../testing/test-venue.js";
@@ -82,4 +84,52 @@ test("upgraded: positions, open orders and sessions stay, and it replays across 
   await again.tick();
   await again.venue.close();
   expect(await verify(folder)).toMatchObject({ fault: null });
+});
+
+const WITHDRAWALS = {
+  minMicros: 10_000_000,
+  feeMicros: 1_000_000,
+  accountDayMicros: 1_000_000_000,
+  venueHourMicros: 1_000_000_000,
+  venueDayMicros: 1_000_000_000,
+  lifeMs: 3_600_000,
+  chains: [{ chain: "ethereum", chainId: 1, tokens: ["USDC"], maxUnpaidMicros: 1_000_000_000 }],
+};
+
+/** Begun under version 2 with two attestors. */
+const ATTESTED = {
+  config: venueConfigOf(TEST_MARKETS, {
+    ...DEFAULT_PARAMETERS,
+    attestorKind: "chain",
+    attestors: 2,
+    attestorQuorum: 2,
+    devCredit: 0,
+  }),
+  attestors: { venue: "test", members: ["ab".repeat(32), "cd".repeat(32)] },
+};
+
+test("withdrawals: not turned on while a session of before the upgrade is live, also after a restart", async () => {
+  const folder = await temporaryFolder();
+  onTestFinished(() => removeFolder(folder));
+  await writeLog(folder, { ...GENESIS, config: ATTESTED.config, engineVersion: 2 });
+  const first = await TestVenue.open(folder, ATTESTED);
+  await first.index();
+  await first.signIn(1);
+  await upgrade(first, 3);
+  await first.signIn(2);
+  await first.venue.close();
+  const driver = await TestVenue.open(folder, ATTESTED);
+  const { config, listing } = driver.options;
+  const { attestors } = ATTESTED;
+  const paying = { config: { ...config, withdrawals: WITHDRAWALS }, listing, attestors };
+  await expect(driver.venue.configure(paying)).rejects.toMatchObject({
+    rule: "withdrawals_too_early",
+    message: expect.stringContaining("1 sessions are live that were opened before the upgrade"),
+  });
+  // Ended, or expired: the one of after the upgrade does not count.
+  const [old] = driver.venue.views.sessions(1);
+  await driver.submit({ kind: "CloseSession", stampMs: START_MS, session: Number(old?.number) });
+  await driver.venue.configure(paying);
+  await driver.venue.close();
+  expect((await verify(folder)).fault).toBeNull();
 });

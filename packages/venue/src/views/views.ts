@@ -9,6 +9,7 @@ import {
   exposure,
   fundBudget,
   fundLossUsed,
+  type OpenStatus,
   requestFault,
   type Session,
   type WithdrawalFault,
@@ -316,6 +317,12 @@ export class Views {
   /** Dollars of withdrawals that are not paid yet, with their fees. */
   get owedWithdrawals(): number {
     return fromMicros(stateOf(this.source).withdrawals.owed);
+  }
+
+  /** When the oldest open withdrawal of a chain in this status was asked for; undefined if there is none. */
+  oldestWithdrawalMs(chain: Chain, status: OpenStatus): number | undefined {
+    const open = stateOf(this.source).withdrawals.sorted();
+    return open.find((each) => each.chain === chain && each.status === status)?.requestedAtMs;
   }
 
   /** A page of a chain's open withdrawals. */
