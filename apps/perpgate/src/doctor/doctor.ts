@@ -38,6 +38,7 @@ import {
   checkServers,
   controlProblem,
 } from "./network-checks.js";
+import { checkVaults } from "./vault-checks.js";
 
 const TONES: Readonly<Record<Status, Tone>> = { ok: "good", warning: "strong", problem: "bad" };
 
@@ -84,6 +85,7 @@ async function examine(options: ServeOptions): Promise<readonly Finding[]> {
     ...(await checkPorts(settings, isRunning)),
     ...(await checkServers(settings)),
     ...checkLink(settings),
+    ...(await checkVaults(settings)),
   ];
 }
 

@@ -296,7 +296,7 @@ function administrationOf(
 }
 
 /** What the vault says about itself. @throws if its code is not that of this release. */
-async function readStatus(client: PublicClient, vault: Address) {
+export async function readStatus(client: PublicClient, vault: Address) {
   return attempt(async () => {
     const block = await client.getBlock();
     const at = { address: vault, abi: VAULT_ABI, blockNumber: block.number } as const;

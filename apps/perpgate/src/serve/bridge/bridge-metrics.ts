@@ -42,6 +42,30 @@ export function measureBridge(
       }
     },
   });
+  new Gauge({
+    name: "perpgate_withdrawals_oldest_seconds",
+    help: "How long ago the oldest open withdrawal of each status was asked for; 0: none.",
+    labelNames: ["chain", "status"],
+    registers,
+    collect() {
+      for (const { chain } of chains) {
+        for (const status of ["queued", "attested", "pending"] as const) {
+          const atMs = venue.views.oldestWithdrawalMs(chain, status);
+          const ageMs = atMs === undefined ? 0 : Math.max(0, venue.nowMs() - atMs);
+          this.set({ chain, status }, ageMs / 1_000);
+        }
+      }
+    },
+  });
+  new Gauge({
+    name: "perpgate_reserves_alarms",
+    help: "ALARM: commitments to what the venue owes that this process does not count, or could not make.",
+    registers,
+    collect() {
+      const { differing = 0, uncountable = 0 } = venue.reserves ?? {};
+      this.set(differing + uncountable);
+    },
+  });
   const perAttestor = (name: string, help: string, times: () => ReadonlyMap<number, number>) =>
     new Gauge({
       name,
