@@ -50,6 +50,7 @@ const MAY_IMPORT = {
 /** What a package's tests may import in addition: the real server behind a client. */
 const TESTS_MAY_IMPORT = {
   "packages/journal": ["protocol"],
+  "packages/cluster": ["link"],
   "packages/gateway": ["venue"],
   "packages/bridge": ["engine"],
   "packages/sdk": ["engine", "venue", "gateway", "oracle"],
