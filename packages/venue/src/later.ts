@@ -1,9 +1,7 @@
 /** What needs the history's store, which may still be rebuilt when the venue opens. */
 import type { Checkpointer } from "./checkpoint/checkpointer.js";
-import type { Rebuilder } from "./recovery/rebuilder.js";
 
 export class Later {
-  rebuilder: Rebuilder | undefined;
   checkpointer: Checkpointer | undefined;
   private hasBegun = false;
   private readonly steps: (() => void)[] = [];
@@ -21,12 +19,6 @@ export class Later {
 
   async close(): Promise<void> {
     this.steps.splice(0);
-    await this.rebuilder?.close();
     await this.checkpointer?.close();
-  }
-
-  async abandon(): Promise<void> {
-    this.steps.splice(0);
-    await this.rebuilder?.abandon();
   }
 }

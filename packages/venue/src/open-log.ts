@@ -2,7 +2,6 @@
 import type { Command } from "@perpgate/engine";
 import { writerOf } from "@perpgate/engine/reading";
 import type { FileJournal } from "@perpgate/journal";
-import type { Later } from "./later.js";
 import { LeadSequencer } from "./lead-sequencer.js";
 import { type Machine, REAL_MACHINE, WRITER_ID_BYTES } from "./machine.js";
 import { dataFolder } from "./recovery/data-folder.js";
@@ -44,7 +43,6 @@ interface LogParts {
   readonly options: VenueOptions;
   readonly journal: FileJournal;
   readonly recovered: Recovered;
-  readonly later: Later;
   readonly identity: () => WriterIdentity;
   readonly hooks: LogPartsHooks;
 }
@@ -130,11 +128,10 @@ function machineOf({ random }: VenueOptions): Machine {
   return { ...REAL_MACHINE, newWriter: () => Buffer.from(random(WRITER_ID_BYTES)).toString("hex") };
 }
 
-function mirrorOf({ options, journal, recovered, later }: LogParts): Mirror {
+function mirrorOf({ options, journal, recovered }: LogParts): Mirror {
   const { history } = recovered;
   return new JournalMirror(journal, dataFolder(options.directory).journal, (messages) => {
     history.onLogOnDisk(messages);
-    later.rebuilder?.onLogOnDisk(messages);
   });
 }
 

@@ -17,7 +17,6 @@ import type { ReceiptSigner } from "./receipts/receipt-signer.js";
 import { NO_EVIDENCE } from "./record/record.js";
 import { dataFolder } from "./recovery/data-folder.js";
 import { type OpenData, openData } from "./recovery/open-data.js";
-import { Rebuilder } from "./recovery/rebuilder.js";
 import type { Recovered, RecoveryReport } from "./recovery/recover.js";
 import type { ReplicaState } from "./recovery/replica-state.js";
 import type { CommandObserver } from "./replica.js";
@@ -29,6 +28,7 @@ import { ClockRecorder, systemBootClock } from "./time/boot-clock.js";
 import { openClock } from "./time/open-clock.js";
 import { SlotClock } from "./time/slot-clock.js";
 import type { VenueClock } from "./time/venue-clock.js";
+import { unlessAborted } from "./unless-aborted.js";
 import { DEFAULT_CHECKPOINTS, isMirror, SILENT, type VenueOptions } from "./venue-options.js";
 import { Views } from "./views/views.js";
 
@@ -76,7 +76,7 @@ export async function openVenue(options: VenueOptions): Promise<VenueParts> {
 
 async function openWithin(
   options: VenueOptions,
-  { journal, recovered, rebuild }: OpenData,
+  { journal, recovered, keeper }: OpenData,
   failure: Failure,
   live: Live,
 ): Promise<VenueParts> {
@@ -100,19 +100,10 @@ async function openWithin(
       views.onCommand(applied);
       for (const observer of observers) observer.onCommand(applied);
     };
-    live.onBatchEnd = (end) => {
-      later.rebuilder?.onBatchEnd(end);
-      for (const observer of observers) observer.onBatchEnd?.(end);
+    live.onBatchEnd = (end, batch) => {
+      keeper?.onBatchEnd(end);
+      for (const observer of observers) observer.onBatchEnd?.(end, batch);
     };
-    if (rebuild !== undefined) {
-      const { batch } = rebuild;
-      logger.warn(
-        { records: rebuild.record, batch },
-        "the history is rebuilt while the venue runs",
-      );
-      const parts = { onRebuilt: () => later.begin(), onFailure: onFault };
-      later.rebuilder = new Rebuilder(rebuild, history, parts, logger);
-    }
     // Opened below, once the log tells its time; the sequencer needs it only after that.
     const time: { clock?: VenueClock; slots?: SlotClock } = {};
     const { promises: promised } = options;
@@ -142,7 +133,7 @@ async function openWithin(
         onLost();
       },
     };
-    begun.log = openLog({ options, journal, recovered, later, identity, hooks });
+    begun.log = openLog({ options, journal, recovered, identity, hooks });
     const log = await unlessAborted(begun.log, signal);
     const { sequencer, lead, others } = log;
     begun.sequencer = sequencer;
@@ -237,10 +228,10 @@ async function openWithin(
       others.onAnnouncement = (text) => void promises.log.adopt(text);
     }
     if (promises !== null) observers.add(promises);
-    live.onBatchEnd = (end) => {
+    live.onBatchEnd = (end, batch) => {
       promises?.receipts?.onBatchEnd();
-      later.rebuilder?.onBatchEnd(end);
-      for (const observer of observers) observer.onBatchEnd?.(end);
+      keeper?.onBatchEnd(end);
+      for (const observer of observers) observer.onBatchEnd?.(end, batch);
     };
     if (options.ticks !== false) {
       time.slots = slotClock;
@@ -249,6 +240,8 @@ async function openWithin(
     if (promises !== null) later.add(() => promises.log.follow());
     if (reserves !== null && checkpoints !== null) later.add(() => reserves.resume());
     if (!history.isRebuilding) later.begin();
+    // A failure is reported by the history.
+    else void keeper?.live.then(() => later.begin()).catch(() => undefined);
     lead?.stand();
     return {
       journal,
@@ -283,17 +276,6 @@ async function openWithin(
     await history.close().catch(() => undefined);
     throw error;
   }
-}
-
-/** Rejects once the signal aborts; `work` goes on. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener("abort", abort, { once: true });
-    void work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }
 
 const NOTHING: readonly Command[] = [];

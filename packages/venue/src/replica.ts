@@ -23,7 +23,7 @@ export interface CommandObserver {
   /** Called for every command, in order, before the next one is applied. */
   onCommand(applied: Applied): void;
   /** Called after every batch, also a repeated one, with the position after it. */
-  onBatchEnd?(end: LogSeq): void;
+  onBatchEnd?(end: LogSeq, batch: Batch): void;
   /** The log has ended the writer of this process: it has its sockets as gone. A new one joins. */
   onWriterLost?(): void;
 }
@@ -75,7 +75,7 @@ export class Replica {
       this.drops++;
     }
     decoded.length = 0;
-    for (const observer of this.observers) observer.onBatchEnd?.(batch.end);
+    for (const observer of this.observers) observer.onBatchEnd?.(batch.end, batch);
     return dropped === null;
   }
 

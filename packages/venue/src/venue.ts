@@ -303,7 +303,6 @@ export class Venue {
     this.failure.ignore();
     this.sequencer.fail(new NotApplied("stopped"));
     this.promises?.stop();
-    await this.later.abandon();
     await this.history.abandon();
   }
 

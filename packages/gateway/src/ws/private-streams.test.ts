@@ -143,30 +143,36 @@ describe("private streams", () => {
     expect(after.streamFaults).toEqual([]);
   });
 
-  test("resume: while orders keep coming, live follows backfill without a gap or a repeat", async () => {
-    const at = await runVenue();
-    const trader = await Trader.enter(at);
-    const witness = await follow(at, trader.token, undefined, ["preconfirms", "orders"]);
-    const start = at.venue.seq;
-    const ROUNDS = 150;
-    const joined: StreamClient[] = [];
-    for (let i = 0; i < ROUNDS; i++) {
-      const placing = trader.place(trader.limit("long", 60_000 + i, { margin: 1 }));
-      if (i % 30 === 29)
-        joined.push(await follow(at, trader.token, start, ["preconfirms", "orders"]));
-      await placing;
-    }
-    const expected = (await received(witness, 2 * ROUNDS)).map(idOf);
-    expect(expected.length).toBe(2 * ROUNDS);
-    for (const client of joined) {
-      const seen = (await received(client, 2 * ROUNDS)).map(idOf);
-      for (const stream of ["preconfirms", "orders"]) {
-        expect(seen.filter((id) => id.startsWith(stream))).toEqual(
-          expected.filter((id) => id.startsWith(stream)),
-        );
+  test.each([
+    ["the caller's", {}],
+    ["another", { commit: "thread" }],
+  ] as const)(
+    "resume: while orders keep coming, rows made in %s thread: live follows backfill without a gap or a repeat",
+    async (_name, changes) => {
+      const at = await runVenue(changes);
+      const trader = await Trader.enter(at);
+      const witness = await follow(at, trader.token, undefined, ["preconfirms", "orders"]);
+      const start = at.venue.seq;
+      const ROUNDS = 150;
+      const joined: StreamClient[] = [];
+      for (let i = 0; i < ROUNDS; i++) {
+        const placing = trader.place(trader.limit("long", 60_000 + i, { margin: 1 }));
+        if (i % 30 === 29)
+          joined.push(await follow(at, trader.token, start, ["preconfirms", "orders"]));
+        await placing;
       }
-    }
-  });
+      const expected = (await received(witness, 2 * ROUNDS)).map(idOf);
+      expect(expected.length).toBe(2 * ROUNDS);
+      for (const client of joined) {
+        const seen = (await received(client, 2 * ROUNDS)).map(idOf);
+        for (const stream of ["preconfirms", "orders"]) {
+          expect(seen.filter((id) => id.startsWith(stream))).toEqual(
+            expected.filter((id) => id.startsWith(stream)),
+          );
+        }
+      }
+    },
+  );
 
   test("resume: more than a page of history arrives whole and in order", async () => {
     const at = await runVenue({ parameters: { maxOpenOrders: 500 } });

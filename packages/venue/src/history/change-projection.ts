@@ -84,14 +84,23 @@ export class ChangeProjection {
   private readonly flags = new Map<number, number>();
   /** The changes of earlier commands are not kept. */
   from = 1;
+  /** Whether rows are written, so that the changes of all accounts are made. */
+  isWhole = false;
+  /** Accounts whose changes are made otherwise. */
+  isTold: (account: number) => boolean = () => false;
 
   constructor(
     private readonly queue: RowSink,
     private readonly writeMoney: MoneyWriter,
   ) {}
 
+  isWanted(account: number): boolean {
+    return this.isWhole || this.isTold(account);
+  }
+
   /** Flags the account's rows of the command. */
   flag(account: number, flag: number): void {
+    if (!this.isWanted(account)) return;
     this.flags.set(account, (this.flags.get(account) ?? 0) | flag);
   }
 
@@ -105,6 +114,7 @@ export class ChangeProjection {
 
   /** Called once for every order that the command changed. */
   onOrder(account: number, order: Float64Array): void {
+    if (!this.isWanted(account)) return;
     const row = this.begin(account, CHANGED_ORDER + order.length);
     row[0] = CHANGE.ORDER;
     row.set(order, CHANGED_ORDER);
@@ -125,7 +135,7 @@ export class ChangeProjection {
   /** Events are read after the command was applied, so the first read gives the final state. */
   onDeposit(account: number, depositId: number, state: readonly number[]): void {
     const key = `${account}.${depositId}`;
-    if (this.seenDeposits.has(key)) return;
+    if (!this.isWanted(account) || this.seenDeposits.has(key)) return;
     this.seenDeposits.add(key);
     const row = this.begin(account, CHANGED_DEPOSIT + state.length);
     row[0] = CHANGE.DEPOSIT;
@@ -133,11 +143,11 @@ export class ChangeProjection {
     row.set(state, CHANGED_DEPOSIT);
   }
 
-  /** `isOn`: rows are written. */
-  endCommand(seq: number, isOn: boolean): void {
-    const isKept = isOn && seq >= this.from;
-    if (!isKept) this.flags.clear();
-    else if (this.flags.size > 0) this.setFlags();
+  endCommand(seq: number): void {
+    const { isWhole, flags } = this;
+    const isKept = isWhole && seq >= this.from;
+    if (isWhole && !isKept) flags.clear();
+    else if (flags.size > 0) this.setFlags();
     if (!this.hasRows) {
       this.count = 0;
       return;

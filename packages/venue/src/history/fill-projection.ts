@@ -42,6 +42,8 @@ export interface TradedOrders {
 
 /** Takes the rows of a command's fills, and writes them once the balances are known. */
 export interface FillSink {
+  /** Whether it needs the account's fills. */
+  wants(account: number): boolean;
   onFill(account: number, market: number, ordinal: number, row: number[]): void;
 }
 
@@ -68,7 +70,7 @@ export class FillProjection {
     const lots = words[at + TRADED.lots]!;
     const maker = words[at + TRADED.makerAccount]!;
     const makerOrder = words[at + TRADED.makerOrderId]!;
-    if (maker !== BACKSTOP_ACCOUNT) {
+    if (maker !== BACKSTOP_ACCOUNT && this.fills.wants(maker)) {
       const fee = words[at + TRADED.makerFeeMicros]!;
       const pnl = words[at + TRADED.makerPnlMicros]!;
       // A maker with a resting order has an ordinary fill, also if a liquidation took it.
@@ -79,7 +81,7 @@ export class FillProjection {
     }
     const taker = words[at + TRADED.takerAccount]!;
     const takerOrder = words[at + TRADED.takerOrderId]!;
-    if (taker !== BACKSTOP_ACCOUNT) {
+    if (taker !== BACKSTOP_ACCOUNT && this.fills.wants(taker)) {
       const fee = words[at + TRADED.takerFeeMicros]!;
       const pnl = words[at + TRADED.takerPnlMicros]!;
       const own = takerOrder === 0 ? kind : TRADE_ORDER;

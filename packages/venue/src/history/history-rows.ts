@@ -9,7 +9,6 @@
 import { EVENT } from "@perpgate/engine";
 import { leafAt } from "../blocks/block-builder.js";
 import { encodeHeader, type SealedBlock } from "../blocks/block-header.js";
-import { sha256 } from "../blocks/merkle.js";
 import {
   ACKNOWLEDGED,
   eventWords,
@@ -21,7 +20,6 @@ import {
 } from "../event-fields.js";
 import { decodeListing } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
-import { encodeAck } from "./ack-row.js";
 import { CandleProjection } from "./candle-projection.js";
 import { ChangeProjection, FLAG } from "./change-projection.js";
 import { DayStats } from "./day-stats.js";
@@ -34,7 +32,8 @@ import { OrderProjection } from "./order-projection.js";
 import { PositionProjection } from "./position-projection.js";
 import { ProjectedReader, ProjectedWriter, sortedEntries } from "./projected-state.js";
 import { ResultProjection } from "./result-projection.js";
-import { RowOutlet, type RowSink } from "./rows.js";
+import { RowOutlet } from "./row-outlet.js";
+import type { RowSink } from "./rows.js";
 import { SessionProjection } from "./session-projection.js";
 import { TreeProjection } from "./tree-projection.js";
 import { WithdrawalProjection } from "./withdrawal-projection.js";
@@ -82,9 +81,12 @@ export class HistoryRows {
     this.withdrawals = new WithdrawalProjection(sink, changes);
   }
 
-  /** Where the rows of the next commands go; undefined: nowhere, only what later rows build on is kept. */
-  attach(sink: RowSink | undefined): void {
-    this.sink.attach(sink);
+  /**
+   * Where the rows of the next commands go; undefined: nowhere, only what later rows build on is kept.
+   * `isWhole` is false for a sink that takes no fills, ledger and changes: they are not made.
+   */
+  attach(sink: RowSink | undefined, isWhole = true): void {
+    this.sink.attach(sink, isWhole);
   }
 
   /** The last 24 hours of a market. */
@@ -126,7 +128,8 @@ export class HistoryRows {
   onCommand(applied: Applied, block: number, sealed: SealedBlock | null): void {
     const { seq, timeMs, events } = applied;
     const { words, length } = events;
-    const { isOn } = this.sink;
+    const { isOn, isWhole } = this.sink;
+    this.changes.isWhole = isWhole;
     if (length > 0) this.sessions.onCommand(applied, words[0]!);
     if (isOn) this.onOwnRows(applied);
     let trades = 0;
@@ -145,7 +148,7 @@ export class HistoryRows {
       } else if (kind === EVENT.Traded) {
         const unit = this.context.unitMicros(words[at + TRADED.market]!);
         this.orders.onTraded(words, at, unit);
-        if (isOn) this.fills.onTraded(words, at, seq, trades++, block, timeMs, this.orders);
+        this.fills.onTraded(words, at, seq, trades++, block, timeMs, this.orders);
         this.onTraded(words, at, timeMs);
         continue;
       } else if (kind === EVENT.PositionSettled) {
@@ -154,8 +157,8 @@ export class HistoryRows {
       } else if (kind === EVENT.OrderAcknowledged) {
         if (isOn) {
           this.onAcknowledged(applied, words, at);
-          this.changes.flag(words[at + ACKNOWLEDGED.account]!, FLAG.ACK);
         }
+        this.changes.flag(words[at + ACKNOWLEDGED.account]!, FLAG.ACK);
       } else if (kind === EVENT.WithdrawalAcknowledged || kind === EVENT.ReservesCommitted) {
         if (isOn) this.onAcknowledged(applied, words, at);
       } else if (kind === EVENT.FundingApplied) {
@@ -165,13 +168,13 @@ export class HistoryRows {
       } else {
         this.deposits.onEvent(applied, kind, words, at);
         this.withdrawals.onEvent(applied, kind, words, at);
-        if (isOn) this.ledger.onEvent(kind, words, at, before);
+        if (isWhole) this.ledger.onEvent(kind, words, at, before);
       }
       this.orders.onEvent(kind, words, at);
     }
     this.orders.endCommand(timeMs);
     this.ledger.endCommand(seq, timeMs);
-    this.changes.endCommand(seq, isOn);
+    this.changes.endCommand(seq);
     if (sealed !== null) {
       const header = encodeHeader(sealed);
       this.sink.put(ROW_TABLES.blocks, keyOf(sealed.number), header);
@@ -190,8 +193,7 @@ export class HistoryRows {
   }
 
   private onAcknowledged({ seq, timeMs, evidence }: Applied, words: Float64Array, at: number) {
-    const row = encodeAck(leafAt(words, at), sha256(evidence.signed), timeMs);
-    this.sink.put(ROW_TABLES.acks, keyOf(seq), row);
+    this.sink.putAck(seq, leafAt(words, at), evidence.signed, timeMs);
   }
 
   /** Symbols and units, for readers of the file. */

@@ -16,8 +16,8 @@ let queue: WriteQueue;
 
 async function open(): Promise<void> {
   ({ store } = openHistoryStore(folder, LOG));
-  queue = new WriteQueue(store.held, store.recent, () => undefined, fail);
-  queue.start(store.held, store.writerData);
+  const events = { onDurable: () => undefined, onFailure: fail };
+  queue = new WriteQueue(store.held, store.recent, store.writerData, events);
 }
 
 async function close(): Promise<void> {

@@ -22,11 +22,11 @@ import type { Applied } from "../replica.js";
 import { NaiveHistory } from "../testing/naive-history.js";
 import { RESOLUTION_MS } from "./candle-projection.js";
 import { FILL_ROW } from "./fill-projection.js";
-import { History } from "./history.js";
 import type { TimeQuery } from "./history-reader.js";
 import { openHistoryStore } from "./history-store.js";
 import type { Place } from "./history-table.js";
 import { ORDER_ROW, ORDER_ROW_WORDS, plainTimeInForce } from "./order-row.js";
+import { WrittenHistory } from "./written-history.js";
 
 const LOG_ID = new Uint8Array(16);
 const ALL = 1_000_000;
@@ -41,10 +41,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function openHistory(rows: ReplicaState["rows"]): Promise<History> {
+async function openHistory(rows: ReplicaState["rows"]): Promise<WrittenHistory> {
   const { store, discarded } = await openHistoryStore(join(folder, "store"), LOG_ID);
   expect(discarded).toBeUndefined();
-  return History.open(store, rows, {
+  return WrittenHistory.open(store, rows, {
     onDurable: () => undefined,
     onFailure: (error) => {
       throw error;
@@ -130,7 +130,12 @@ describe("the history agrees with a recomputation from all events", () => {
   });
 });
 
-function compareAccount(naive: NaiveHistory, history: History, account: number, engine: Engine) {
+function compareAccount(
+  naive: NaiveHistory,
+  history: WrittenHistory,
+  account: number,
+  engine: Engine,
+) {
   const markets = engine.state.markets.length;
   const fills = naive.fills(account);
   const all = Array.from({ length: markets }, (_, market) => market);
@@ -187,7 +192,7 @@ function pages<T extends Place>(read: (last?: Place) => readonly T[]): T[] {
 
 /** Spans of time from and to the times of some fills, and a millisecond next to them. */
 function compareSpans(
-  history: History,
+  history: WrittenHistory,
   account: number,
   markets: readonly number[],
   fills: ReturnType<NaiveHistory["fills"]>,
@@ -206,7 +211,7 @@ function compareSpans(
   }
 }
 
-function compareMarket(naive: NaiveHistory, history: History, market: number): void {
+function compareMarket(naive: NaiveHistory, history: WrittenHistory, market: number): void {
   const tape = naive.tape(market);
   expectSame(
     history.trades(market, { limit: ALL }).map(({ row }) => [...row]),
@@ -247,6 +252,6 @@ function expectSame(found: readonly unknown[], expected: readonly unknown[]): vo
 }
 
 /** Without the balance: ledger.system.test.ts checks those. */
-function plain({ seq, ordinal, row }: ReturnType<History["fills"]>[number]) {
+function plain({ seq, ordinal, row }: ReturnType<WrittenHistory["fills"]>[number]) {
   return { seq, ordinal, row: [...row].filter((_, word) => word !== FILL_ROW.BALANCE) };
 }

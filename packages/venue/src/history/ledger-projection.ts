@@ -98,6 +98,10 @@ export class LedgerProjection implements FillSink {
     private readonly context: LedgerContext,
   ) {}
 
+  wants(account: number): boolean {
+    return this.changes.isWanted(account);
+  }
+
   onFill(account: number, market: number, ordinal: number, row: number[]): void {
     const amount = row[FILL_ROW.PNL]! - row[FILL_ROW.FEE]!;
     this.push(account, accountGroup(account, market), amount, ordinal, row, true);

@@ -28,11 +28,11 @@ import { NO_EVIDENCE } from "../record/record.js";
 import { newReplicaState, observe, type ReplicaState } from "../recovery/replica-state.js";
 import { START_MS, TEST_MARKETS } from "../testing/test-venue.js";
 import { bookedBalance } from "../views/account-view.js";
-import { History } from "./history.js";
 import { openHistoryStore } from "./history-store.js";
 import { NO_MARKET } from "./keys.js";
 import { LEDGER } from "./ledger-projection.js";
 import type { LedgerItem } from "./ledger-reader.js";
+import { WrittenHistory } from "./written-history.js";
 
 let folder = "";
 beforeEach(() => {
@@ -40,9 +40,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function openHistory(rows: ReplicaState["rows"]): Promise<History> {
+async function openHistory(rows: ReplicaState["rows"]): Promise<WrittenHistory> {
   const { store } = await openHistoryStore(join(folder, "store"), new Uint8Array(16));
-  return History.open(store, rows, {
+  return WrittenHistory.open(store, rows, {
     onDurable: () => undefined,
     onFailure: (error) => {
       throw error;

@@ -7,17 +7,17 @@ import { clientIdWords, NO_CLIENT_ID } from "@perpgate/protocol/client-order-id"
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { NO_EVIDENCE } from "../record/record.js";
 import { FILL_CLIENT } from "./fill-projection.js";
-import { History } from "./history.js";
 import { HistoryRows } from "./history-rows.js";
 import { openHistoryStore } from "./history-store.js";
 import { EXTENDED_ROW, ORDER_ROW, ORDER_ROW_WORDS } from "./order-row.js";
+import { WrittenHistory } from "./written-history.js";
 
 const ACCOUNT = 1;
 const ORDER = 10;
 const CLIENT = clientIdWords("grid_7-a") ?? NO_CLIENT_ID;
 
 let folder = "";
-let history: History;
+let history: WrittenHistory;
 let rows: HistoryRows;
 let seq = 0;
 beforeEach(async () => {
@@ -36,7 +36,7 @@ async function reopen(): Promise<void> {
   history = await openHistory(rows.save());
 }
 
-async function openHistory(saved?: Buffer): Promise<History> {
+async function openHistory(saved?: Buffer): Promise<WrittenHistory> {
   const { store } = await openHistoryStore(join(folder, "store"), new Uint8Array(16));
   const context = {
     unitMicros: () => 1,
@@ -48,7 +48,7 @@ async function openHistory(saved?: Buffer): Promise<History> {
   };
   rows = new HistoryRows(context);
   if (saved !== undefined) rows.load(saved);
-  return History.open(store, rows, {
+  return WrittenHistory.open(store, rows, {
     commit: "inline",
     onDurable: () => undefined,
     onFailure: (error) => {

@@ -58,7 +58,7 @@ export class PositionProjection {
     this.queue.overwrite(offset, ROW_TABLES.positions, account, market, row);
     if (lots === 0 && cost === 0 && margin === 0) this.kept.delete(index);
     else this.kept.set(index, kept);
-    if (account === BACKSTOP_ACCOUNT) return;
+    if (account === BACKSTOP_ACCOUNT || !this.changes.isWanted(account)) return;
     const change = this.changes.onPosition(account, market);
     change[CHANGED_POSITION.LOTS] = lots;
     change[CHANGED_POSITION.COST] = cost;

@@ -26,6 +26,8 @@ export function noOffset(): RowOffset {
 }
 
 export interface RowSink {
+  /** Puts an acknowledgement; `signed` is the body that was signed. Otherwise `put` gets its row. */
+  putAck?(seq: number, leaf: Uint8Array, signed: Uint8Array, timeMs: number): void;
   put(table: RowTable, key: Uint8Array, value: Uint8Array): void;
   /** Puts the first `length` words under a 20-byte key. */
   putWords(
@@ -45,45 +47,6 @@ export interface RowSink {
     words: ArrayLike<number>,
     ordinal?: number,
   ): void;
-}
-
-/** Passes rows on while a sink is attached, and drops them otherwise. */
-export class RowOutlet implements RowSink {
-  private sink: RowSink | undefined;
-
-  get isOn(): boolean {
-    return this.sink !== undefined;
-  }
-
-  attach(sink: RowSink | undefined): void {
-    this.sink = sink;
-  }
-
-  put(table: RowTable, key: Uint8Array, value: Uint8Array): void {
-    this.sink?.put(table, key, value);
-  }
-
-  putWords(
-    table: RowTable,
-    group: number,
-    place: number,
-    ordinal: number,
-    words: ArrayLike<number>,
-    length?: number,
-  ): void {
-    this.sink?.putWords(table, group, place, ordinal, words, length);
-  }
-
-  overwrite(
-    offset: RowOffset,
-    table: RowTable,
-    group: number,
-    place: number,
-    words: ArrayLike<number>,
-    ordinal?: number,
-  ): void {
-    this.sink?.overwrite(offset, table, group, place, words, ordinal);
-  }
 }
 
 export function bytesOfWords(words: RowWords): Buffer {

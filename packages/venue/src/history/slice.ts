@@ -1,8 +1,9 @@
 /**
  * A slice: history entries (table, key, value) one after another in memory.
  *
- * The main thread fills the open slice, posts a copy of it to the writing thread, and reads it until the
- * writer reports the commit; then the slice is reused. A crash loses the slice; its commands are in the log.
+ * The open slice is filled where rows are made. A closed one is copied to the writing thread, and to the venue's
+ * thread if that is another; it is read until the writer reports the commit, and then reused. A crash loses it;
+ * its commands are in the log.
  *
  * An order that trades makes a dozen rows. Stored as bytes in reused memory with one offset each they
  * cost little; as objects they took a fifth of an order's time, half of it in garbage collection.
@@ -25,12 +26,22 @@ export class Slice {
   private view!: DataView;
   /** By table number: offsets of its entries. */
   private readonly offsets: OffsetList[] = [];
+  /** Entries from here on have no offsets yet. */
+  private indexed = 0;
 
   constructor(
     public number: number,
     private memory = new ArrayBuffer(USUAL_BYTES),
   ) {
     this.use(memory);
+  }
+
+  /** One that another thread has filled. */
+  static of(number: number, bytes: Uint8Array<ArrayBuffer>, count: number): Slice {
+    const slice = new Slice(number, bytes.buffer);
+    slice.length = bytes.length;
+    slice.count = count;
+    return slice;
   }
 
   /** Its entries, in memory of their own. */
@@ -48,6 +59,7 @@ export class Slice {
     this.number = number;
     this.count = 0;
     this.length = 0;
+    this.indexed = 0;
     for (const offsets of this.offsets) offsets.clear();
   }
 
@@ -117,6 +129,11 @@ export class Slice {
   }
 
   private sortedOf(table: number): Int32Array {
+    while (this.indexed < this.length) {
+      const at = this.indexed;
+      this.offsetsIn(this.view.getUint16(at, true)).push(at);
+      this.indexed = this.valueAt(at) + padded(this.valueBytes(at));
+    }
     return this.offsetsIn(table).sorted(this.compareEntries);
   }
 
@@ -151,7 +168,6 @@ export class Slice {
     this.view.setUint32(at + 4, valueBytes, true);
     this.length = end;
     this.count++;
-    this.offsetsIn(table).push(at);
     return at;
   }
 

@@ -6,10 +6,8 @@
  * is on disk as far; its progress in `closed`, still readable in `recent`) → committed (`onWritten` removes it from `recent`) → `spare`. A crash
  * loses the slices that were not committed; the next start applies their commands from the log again.
  * A failed write is final: a gap could never be filled.
- *
- * While another thread rebuilds the store there is no writer. The last slices are kept for reads and the
- * others dropped, until `retain`: from then on all are kept, and `start` writes them.
  */
+import type { HistoryEvents } from "./history.js";
 import type { Held } from "./history-environment.js";
 import type { RowOffset, RowSink, RowTable } from "./rows.js";
 import { Slice } from "./slice.js";
@@ -36,8 +34,11 @@ const MOST_ENTRIES = 500_000;
 export const MAX_TAIL_BYTES = 256 * 1024 * 1024;
 /** Committed slices kept for reuse. */
 const SPARE_SLICES = 16;
-/** Slices kept without a writer: some five thousand orders, so that streams and retries find theirs. */
-const KEPT_SLICES = 16;
+
+export interface QueueEvents extends HistoryEvents {
+  /** A slice is closed, with the progress that it brings. */
+  readonly onSlice?: ((slice: Slice, held: Held) => void) | undefined;
+}
 
 export class WriteQueue implements RowSink {
   /** Progress of the last committed transaction. */
@@ -60,9 +61,7 @@ export class WriteQueue implements RowSink {
   /** All slices that are not on disk, the open one last; tables read them before the disk. */
   private readonly recent: Slice[];
   private readonly spare: Slice[] = [];
-  private writer: SliceWriter | undefined;
-  /** Without a writer: the first slice that it will have to write; undefined before `retain`. */
-  private retainedFrom: number | undefined;
+  private readonly writer: SliceWriter;
   private timer: NodeJS.Timeout | undefined;
   private failure: Error | undefined;
   private waiters: Waiter[] = [];
@@ -71,49 +70,19 @@ export class WriteQueue implements RowSink {
   constructor(
     held: Held,
     recent: Slice[],
-    private readonly onDurable: (held: Held) => void,
-    private readonly onFailure: (error: Error) => void,
+    writerData: WriterData,
+    private readonly events: QueueEvents,
   ) {
     this.durable = held;
     this.latest = held;
     this.recent = recent;
     this.open = this.nextSlice(1);
-  }
-
-  /** Whether a writer has begun. */
-  get isWriting(): boolean {
-    return this.writer !== undefined;
-  }
-
-  /** Without a writer: the rows of all commands after this seq are in memory. */
-  get keptAfter(): number {
-    return this.durable.position;
-  }
-
-  /** Keeps all rows from the next command on; returns what the store must have before they are written. */
-  retain(): Held {
-    this.closeSlice();
-    this.retainedFrom = this.open.number;
-    return this.latest;
-  }
-
-  /** Writes what is retained to a store that has what `retain` returned, and goes on. */
-  start(
-    held: Held,
-    writerData: WriterData,
-    exitDeadline?: SharedArrayBuffer,
-    commit: "thread" | "inline" = "thread",
-  ): void {
-    const first = this.retainedFrom ?? 0;
-    while (this.recent[0] !== undefined && this.recent[0].number < first) this.dropFirst();
-    this.durable = held;
-    const events = {
+    const writerEvents = {
       onWritten: (number: number, walBytes: number) => this.onWritten(number, walBytes),
       onFailure: (error: Error) => this.fail(error),
     };
-    const Writer = commit === "inline" ? InlineWriter : HistoryWriter;
-    this.writer = new Writer(writerData, events, exitDeadline);
-    this.writeReleased();
+    const Writer = events.commit === "inline" ? InlineWriter : HistoryWriter;
+    this.writer = new Writer(writerData, writerEvents, events.exitDeadline);
   }
 
   /** Entries that are not on disk. */
@@ -185,11 +154,17 @@ export class WriteQueue implements RowSink {
     return this.settle(0);
   }
 
+  cut(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.closeSlice();
+  }
+
   /** Resolves once at most `atMost` entries of closed slices are not on disk. */
   async settle(atMost: number): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
     if (this.isSettled(atMost)) return;
-    this.writer?.flush();
+    this.writer.flush();
     await new Promise<void>((resolve, reject) => {
       this.waiters.push({ atMost, resolve, reject });
     });
@@ -197,9 +172,7 @@ export class WriteQueue implements RowSink {
 
   /** With more than `MOST_ENTRIES` in memory: resolves once half of them are on disk. Otherwise undefined. */
   room(): Promise<void> | undefined {
-    return this.isWriting && this.backlog > MOST_ENTRIES
-      ? this.settle(MOST_ENTRIES / 2)
-      : undefined;
+    return this.backlog > MOST_ENTRIES ? this.settle(MOST_ENTRIES / 2) : undefined;
   }
 
   /** Writes nothing more. */
@@ -212,14 +185,14 @@ export class WriteQueue implements RowSink {
   /** Stops and closes the store; rejects pending `settle` calls. */
   async close(): Promise<void> {
     this.stop();
-    await this.writer?.close();
+    await this.writer.close();
     this.rejectWaiters(this.failure ?? new Error("the history is closed"));
   }
 
   /** Stops without writing closed slices; resolves once the thread has ended. */
   async abandon(): Promise<void> {
     this.stop();
-    await this.writer?.abandon();
+    await this.writer.abandon();
     this.rejectWaiters(this.failure ?? new Error("the history is closed"));
   }
 
@@ -237,11 +210,9 @@ export class WriteQueue implements RowSink {
     this.outstanding += open.count;
     this.outstandingBytes += open.length;
     this.heldBack.push({ slice: open, held: latest });
+    this.events.onSlice?.(open, latest);
     this.writeReleased();
     this.open = this.nextSlice(open.number + 1);
-    if (!this.isWriting && this.retainedFrom === undefined) {
-      while (this.closed.length > KEPT_SLICES) this.dropFirst();
-    }
     if (this.outstandingBytes <= MAX_TAIL_BYTES) return;
     const size = `${MAX_TAIL_BYTES / 2 ** 20} MiB`;
     this.fail(
@@ -251,7 +222,6 @@ export class WriteQueue implements RowSink {
 
   /** Posts the closed slices, in order, that need no more of the log than is on disk. */
   private writeReleased(): void {
-    if (this.writer === undefined) return;
     for (;;) {
       const next = this.heldBack[0];
       if (next === undefined || next.held.needs > this.logOnDisk) return;
@@ -267,12 +237,6 @@ export class WriteQueue implements RowSink {
     return slice;
   }
 
-  /** Without a writer: forgets the oldest closed slice, which the rebuilt store has. */
-  private dropFirst(): void {
-    this.heldBack.shift();
-    this.forgetFirst();
-  }
-
   private forgetFirst(): void {
     const slice = this.recent.shift()!;
     this.outstanding -= slice.count;
@@ -286,7 +250,7 @@ export class WriteQueue implements RowSink {
     while (this.recent[0] !== undefined && this.recent[0].number <= number) {
       this.forgetFirst();
     }
-    this.onDurable(this.durable);
+    this.events.onDurable(this.durable);
     const settled = this.waiters.filter(({ atMost }) => this.isSettled(atMost));
     if (settled.length === 0) return;
     this.waiters = this.waiters.filter((waiter) => !settled.includes(waiter));
@@ -303,7 +267,7 @@ export class WriteQueue implements RowSink {
     this.rejectWaiters(failure);
     if (this.failure !== undefined) return;
     this.failure = failure;
-    this.onFailure(failure);
+    this.events.onFailure(failure);
   }
 
   private rejectWaiters(reason: Error): void {

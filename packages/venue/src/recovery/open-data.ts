@@ -10,8 +10,8 @@
  *   4. replica   newest snapshot, then the log. A history that turns out to be damaged is set aside and
  *                rebuilt; if the log was pruned it stays as it is, and the start is refused.
  *
- * A history that lacks much of the log is not waited for: the replica begins without it, and the caller has it
- * rebuilt (rebuilder.ts).
+ * Unless the caller's thread makes the rows, the store's thread does (store-keeper.ts), and step 4 waits until
+ * it has reached the log's end. A history that lacks much of the log is not waited for.
  *
  * Nothing is changed before step 2 has passed.
  */
@@ -23,6 +23,7 @@ import {
   type SpareStatus,
 } from "@perpgate/journal";
 import { OUTBOX_COMMANDS } from "../history/change-projection.js";
+import { FollowedHistory } from "../history/followed-history.js";
 import { FoundHistory } from "../history/found-history.js";
 import type { HistoryEvents } from "../history/history.js";
 import {
@@ -32,6 +33,7 @@ import {
   type OpenedStore,
 } from "../history/history-store.js";
 import type { CommandObserver } from "../replica.js";
+import { unlessAborted } from "../unless-aborted.js";
 import { HistoryDamaged, HistoryLost } from "../venue-errors.js";
 import {
   DEFAULT_CHECKPOINTS,
@@ -43,14 +45,15 @@ import { type DataFolder, dataFolder } from "./data-folder.js";
 import { giveUp } from "./given-up.js";
 import { logProofs } from "./log-proofs.js";
 import { refuseUnknownLog } from "./log-version.js";
-import { type RebuildData, removeSavedStates, savedStates } from "./rebuild.js";
 import { type Recovered, recover } from "./recover.js";
+import { type FollowerData, removeSavedStates, savedStates } from "./store-follower.js";
+import { StoreKeeper } from "./store-keeper.js";
 
 export interface OpenData {
   readonly journal: FileJournal;
   readonly recovered: Recovered;
-  /** What a rebuild needs, if the history has no store yet. */
-  readonly rebuild: RebuildData | undefined;
+  /** Of a history whose rows the store's thread makes. */
+  readonly keeper: StoreKeeper | undefined;
 }
 
 /** Records that a history may lack without a rebuild: some seconds of replay. */
@@ -78,13 +81,14 @@ export async function openData(
     /** A pruned log cannot make the rows again, so its history is waited for. */
     const lacksMuch = ({ held }: HistoryStore) =>
       first.batch === 0 && journal.end.record - held.record > mayLack;
+    const isLater = lacksMuch(opened.store);
+    const isFollowed = isLater || options.commit !== "inline";
     const replay = (store: HistoryStore) => {
-      const isLater = lacksMuch(store);
-      if (isLater) store.environment.close();
+      if (isFollowed) store.environment.close();
       return recover(
         journal,
         folder.journal,
-        isLater ? undefined : store,
+        isFollowed ? undefined : store,
         saved,
         store.held,
         { ...events, commit: options.commit, outboxCommands: options.outboxCommands },
@@ -105,20 +109,34 @@ export async function openData(
       warnOfRebuild(options, rebuilt);
       return replay(rebuilt.store);
     });
-    if (!recovered.history.isRebuilding) {
+    const { history } = recovered;
+    if (!(history instanceof FollowedHistory)) {
       removeSavedStates(saved);
-      return { journal, recovered, rebuild: undefined };
+      return { journal, recovered, keeper: undefined };
     }
-    const rebuild: RebuildData = {
+    const data: FollowerData = {
       folder,
       logId,
+      first,
       ...recovered.end,
       outboxCommands: options.outboxCommands ?? OUTBOX_COMMANDS,
       commit: options.commit ?? "thread",
       saveEvery: (options.checkpoints ?? DEFAULT_CHECKPOINTS).everyCommands,
       exitDeadline: options.exitDeadline?.memory,
     };
-    return { journal, recovered, rebuild };
+    const keeper = new StoreKeeper(data, history, logger);
+    if (isLater) {
+      const { record, batch } = data;
+      const text = "the history is rebuilt while the venue runs";
+      logger.warn({ records: record, batch }, text);
+    } else {
+      keeper.hurry();
+      await unlessAborted(keeper.live, options.signal).catch(async (error: unknown) => {
+        await history.abandon();
+        throw error;
+      });
+    }
+    return { journal, recovered, keeper };
   } catch (error) {
     found.close();
     await journal.close();

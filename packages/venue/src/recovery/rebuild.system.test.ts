@@ -35,7 +35,7 @@ function emptyAndLocked(): () => void {
 test("a removed history: the venue trades immediately; the past is 503 with a fraction, then whole", async () => {
   const first = await TestVenue.open(folder);
   const { sessions, resting } = await traded(first);
-  const [past, present] = [pastOf(first), presentOf(first)];
+  const [past, present] = [await pastOf(first), presentOf(first)];
   await first.venue.close();
   const unlock = emptyAndLocked();
 
@@ -63,18 +63,18 @@ test("a removed history: the venue trades immediately; the past is 503 with a fr
   expect(venue.history.isRebuilding).toBe(true);
   unlock();
   await rebuilt(driver);
-  const now = pastOf(driver);
+  const now = await pastOf(driver);
   expect(now.trades?.slice(-(past.trades?.length ?? 0))).toEqual(past.trades);
   expect(now.fills[1]?.slice(-(past.fills[1]?.length ?? 0))).toEqual(past.fills[1]);
   expect(now.block).toEqual(past.block);
   expect(now.ledger.length).toBeGreaterThan(past.ledger.length);
   await trade(driver, sessions, 400);
-  const [later, current] = [pastOf(driver), presentOf(driver)];
+  const [later, current] = [await pastOf(driver), presentOf(driver)];
   await venue.close();
 
   expect((await verify(folder)).fault).toBeNull();
   const again = await TestVenue.open(folder);
-  expect(pastOf(again)).toEqual(later);
+  expect(await pastOf(again)).toEqual(later);
   expect(presentOf(again)).toEqual(current);
   await again.venue.close();
 });

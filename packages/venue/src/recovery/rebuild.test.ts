@@ -57,13 +57,13 @@ test("a history that another log has: set aside, and rebuilt while the venue run
   await stranger.venue.close();
   const first = await TestVenue.open(folder);
   await traded(first);
-  const past = pastOf(first);
+  const past = await pastOf(first);
   await first.venue.close();
   rmSync(join(folder, "history"), { recursive: true });
   cpSync(join(other, "history"), join(folder, "history"), { recursive: true });
   await removeFolder(other);
   const driver = await TestVenue.open(folder, NOTHING_WAITED);
   await rebuilt(driver);
-  expect(pastOf(driver)).toEqual(past);
+  expect(await pastOf(driver)).toEqual(past);
   await driver.venue.close();
 });

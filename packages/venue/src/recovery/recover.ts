@@ -4,7 +4,7 @@
  * and applies the log from there. It writes only to the history; after a crash the next start
  * continues from what the history has committed. On failure it closes the history.
  *
- * Without a store, because another thread rebuilds that (rebuild.ts), it starts from the newest snapshot.
+ * Without a store, because another thread makes its rows (store-follower.ts), it starts from the newest snapshot.
  */
 import { setImmediate } from "node:timers/promises";
 import {
@@ -17,10 +17,11 @@ import {
   type Snapshots,
 } from "@perpgate/journal";
 import type { SealedBlock } from "../blocks/block-header.js";
-import { History, type HistoryEvents } from "../history/history.js";
+import { FollowedHistory } from "../history/followed-history.js";
+import type { History, HistoryEvents } from "../history/history.js";
 import type { Held } from "../history/history-environment.js";
 import type { HistoryStore } from "../history/history-store.js";
-import { MAX_TAIL_BYTES } from "../history/write-queue.js";
+import { WrittenHistory } from "../history/written-history.js";
 import { type Applied, type CommandObserver, Replica } from "../replica.js";
 import { HistoryDamaged, HistoryLost } from "../venue-errors.js";
 import { newestOf } from "./newest-state.js";
@@ -44,19 +45,13 @@ export interface Recovered {
   readonly report: RecoveryReport;
 }
 
-/**
- * History entries not on disk, and their bytes, at which the replay waits. A transaction touches most pages
- * of the indexes by account, so fewer and larger ones write less: a third faster than with 100,000 entries.
- */
-const MAX_BACKLOG = 400_000;
-const MAX_BACKLOG_BYTES = MAX_TAIL_BYTES / 2;
 /** Batches between two checks of the backlog. */
 const CHECK_EVERY = 64;
 
 export async function recover(
   journal: FileJournal,
   journalDirectory: string,
-  /** Undefined: another thread rebuilds it. */
+  /** Undefined: another thread makes its rows. */
   store: HistoryStore | undefined,
   /** Of a rebuild that was not finished. */
   saved: Snapshots,
@@ -74,8 +69,8 @@ export async function recover(
     const first = state.engine.seq;
     history =
       store === undefined
-        ? History.rebuilding({ position: first, ...from }, state.rows, events)
-        : History.open(store, state.rows, events);
+        ? new FollowedHistory(first, state.rows, events)
+        : WrittenHistory.open(store, state.rows, events);
     const replica = new Replica(state.engine, [historyObserver(state, history), ...observers]);
     const end = journal.end;
     const reader = new LogReader(nodeDisk, journalDirectory, from);
@@ -85,6 +80,7 @@ export async function recover(
       reader.close();
     }
     refuseLoss(journalDirectory, journal.recovery, replica.seq, held);
+    if (history instanceof FollowedHistory) history.keep();
     const report = {
       snapshotSeq: first,
       applied: replica.seq - first,
@@ -110,7 +106,8 @@ async function replay(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if (reader.seq.batch < end.batch) onProgress(replica.seq, reader.seq.record, end.record);
-  history.beginReplay(end.record);
+  const written = history instanceof WrittenHistory ? history : undefined;
+  written?.beginReplay(end.record);
   try {
     for (let count = 1; ; count++) {
       const batch = reader.next(end.batch);
@@ -120,15 +117,13 @@ async function replay(
       // Lets the process receive signals.
       await setImmediate();
       signal?.throwIfAborted();
-      const { backlog, tailBytes } = history;
-      const isFar = !history.isRebuilding && isFarBehind(backlog, tailBytes);
-      if (isFar) await history.settle(Math.floor(backlog / 2));
+      if (written !== undefined) await written.settleFar();
       if (count % (64 * CHECK_EVERY) === 0) {
         onProgress(replica.seq, reader.seq.record, end.record);
       }
     }
   } finally {
-    history.endReplay();
+    written?.endReplay();
   }
 }
 
@@ -167,17 +162,14 @@ function refuseLoss(
   throw new LogBehind(directory, { batch: end.batch, record: seq }, [proof], first);
 }
 
-export function isFarBehind(backlog: number, tailBytes: number): boolean {
-  return backlog > MAX_BACKLOG || tailBytes > MAX_BACKLOG_BYTES;
-}
-
 /** Updates the blocks before the history: its rows contain the block number and the sealed block. */
 export function historyObserver(state: ReplicaState, history: History): CommandObserver {
   return {
     onCommand(applied: Applied): void {
       const sealed = observe(state, applied);
       try {
-        if (sealed !== null && applied.seq <= history.seq) compare(history, sealed);
+        if (sealed !== null && history instanceof WrittenHistory && applied.seq <= history.seq)
+          compare(history, sealed);
         history.onCommand(applied, state.blocks.currentNumber, sealed);
       } catch (error) {
         if (error instanceof HistoryDamaged) throw error;
@@ -185,7 +177,7 @@ export function historyObserver(state: ReplicaState, history: History): CommandO
         throw new HistoryDamaged(`at position ${applied.seq}: ${reason}`, { cause: error });
       }
     },
-    onBatchEnd: (end) => history.onBatchEnd(end),
+    onBatchEnd: (end, batch) => history.onBatchEnd(end, batch),
   };
 }
 

@@ -34,6 +34,19 @@ export class AccountCalls {
     return this.venue.isReplicated ? this.judged(number, attempt) : attempt(session);
   }
 
+  /** As `run`, for an attempt that reads lists of the past: it waits until they have all that is applied now. */
+  runPast<T>(
+    number: number,
+    notes: NotesInMaking,
+    attempt: (session: Session) => T | Promise<T>,
+  ): T | Promise<T> {
+    return this.run(number, notes, async (session) => {
+      const { history } = this.venue;
+      await history.reached();
+      return attempt(session);
+    });
+  }
+
   private async judged<T>(
     number: number,
     attempt: (session: Session) => T | Promise<T>,

@@ -5,7 +5,7 @@ import type { Order, PreconfirmProof } from "@perpgate/protocol";
 import { ApiError, hexFromBytes, parseOrderId } from "@perpgate/protocol/core";
 import type { Venue } from "../venue.js";
 import type { AccountCalls } from "./account-calls.js";
-import { ordersFor } from "./orders-query.js";
+import { ordersFor, readsPast } from "./orders-query.js";
 import { promisesOf } from "./public-reads.js";
 import { wallTimeOf } from "./wall-time.js";
 import { wholePage } from "./whole-page.js";
@@ -45,8 +45,9 @@ export function accountReads(venue: Venue, calls: AccountCalls): AccountReads {
         })),
       })),
     getOrders: ({ session, query }, notes) =>
-      calls.run(session, notes, ({ account }) => {
+      calls.run(session, notes, async ({ account }) => {
         checkSymbol(venue, query);
+        if (readsPast(query)) await venue.history.reached();
         return { result: ordersFor(views, account, query, noteRows(notes)) };
       }),
     getOrder: ({ session, params: { id } }, notes) =>
@@ -66,12 +67,12 @@ export function accountReads(venue: Venue, calls: AccountCalls): AccountReads {
     getPositions: ({ session }, notes) =>
       calls.run(session, notes, ({ account }) => ({ result: views.positions(account) })),
     getFills: ({ session, query }, notes) =>
-      calls.run(session, notes, ({ account }) => {
+      calls.runPast(session, notes, ({ account }) => {
         checkSymbol(venue, query);
         return { result: views.fills(account, query) };
       }),
     getLedger: ({ session, query }, notes) =>
-      calls.run(session, notes, ({ account }) => {
+      calls.runPast(session, notes, ({ account }) => {
         checkSymbol(venue, query);
         let read = 0;
         const result = views.ledger(account, query, (rows) => {
@@ -82,7 +83,7 @@ export function accountReads(venue: Venue, calls: AccountCalls): AccountReads {
         return { result };
       }),
     getFundingPayments: ({ session, query }, notes) =>
-      calls.run(session, notes, ({ account }) => {
+      calls.runPast(session, notes, ({ account }) => {
         checkSymbol(venue, query);
         return { result: views.fundingPayments(account, query) };
       }),

@@ -5,6 +5,11 @@ import { parseOrderId } from "@perpgate/protocol/core";
 import type { Views } from "../views/views.js";
 import { wholePage } from "./whole-page.js";
 
+/** Whether the orders are not those that are open now, which are in memory. */
+export function readsPast({ status = "open", nonce, clientOrderId }: OrdersQuery): boolean {
+  return status !== "open" || (nonce !== undefined && clientOrderId === undefined);
+}
+
 /** `onRead` gets the number of rows that were read: a filter may leave few of them. */
 export function ordersFor(
   views: Views,
@@ -13,7 +18,7 @@ export function ordersFor(
   onRead: (rows: number) => void,
 ): Order[] {
   const { status = "open", nonce, clientOrderId } = query;
-  if (status === "open" && (nonce === undefined || clientOrderId !== undefined)) {
+  if (!readsPast(query)) {
     const orders = openOrders(views, account, query);
     onRead(orders.length);
     return inPage(orders, query);

@@ -42,9 +42,10 @@ export function publicReads(
     }),
     getTicker: ({ params: { symbol } }) => ({ result: listed(symbol, views.ticker(symbol)) }),
     getTickers: () => ({ result: views.tickers() }),
-    getTrades: ({ params: { symbol }, query }) => ({
-      result: listed(symbol, views.trades(symbol, query)),
-    }),
+    getTrades: async ({ params: { symbol }, query }) => {
+      await venue.history.reached();
+      return { result: listed(symbol, views.trades(symbol, query)) };
+    },
     getCandles: ({ params: { symbol }, query }) => ({
       result: listed(symbol, views.candles(symbol, query.resolution, query, query.price)),
     }),

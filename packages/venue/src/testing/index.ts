@@ -1,4 +1,6 @@
 /** Parts of the venue, for tests and benches that use one part alone. */
+export { FollowedHistory } from "../history/followed-history.js";
+export { openHistoryStore } from "../history/history-store.js";
 export { prepare } from "../history/sqlite.js";
 export { dataFolder } from "../recovery/data-folder.js";
 export { recover } from "../recovery/recover.js";

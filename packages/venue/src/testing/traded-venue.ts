@@ -25,7 +25,8 @@ export async function trade(driver: TestVenue, sessions: readonly number[], from
   return (await driver.order(maker, from + 40, "long", 640_000, 10)).seq;
 }
 
-export function pastOf({ venue: { views } }: TestVenue) {
+export async function pastOf({ venue: { views, history } }: TestVenue) {
+  await history.reached();
   return {
     fills: [1, 2].map((account) => views.fills(account, { limit: 1_000 })),
     orders: [1, 2].map((account) => views.orders(account)),

@@ -63,6 +63,8 @@ export function startAheadOfClients(nowMs: number = Date.now()): number {
 
 export interface VenueChanges {
   readonly outboxCommands?: number;
+  /** Where log and history are written, and the history's rows made: in the caller's thread by default. */
+  readonly commit?: "thread";
   readonly directory?: string;
   readonly startMs?: number;
   /** What the wall clock says at a time; the same, unless it is wrong. */
@@ -141,7 +143,7 @@ export async function runVenue(
     checkpoints: changes.checkpoints ?? null,
     ticks: false,
     // Starting two threads is half of the processor time that a venue takes to open.
-    commit: "inline",
+    commit: changes.commit ?? "inline",
     segmentBytes: SEGMENT_BYTES,
     ...(changes.outboxCommands === undefined ? {} : { outboxCommands: changes.outboxCommands }),
     ...(changes.promises === undefined ? {} : { promises: changes.promises }),

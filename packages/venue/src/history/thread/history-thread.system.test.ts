@@ -36,13 +36,10 @@ afterEach(async () => {
 });
 
 function open(): void {
-  queue = new WriteQueue(
-    store.held,
-    store.recent,
-    (held) => reached.push(held.position),
-    (error) => failures.push(error.message),
-  );
-  queue.start(store.held, store.writerData);
+  queue = new WriteQueue(store.held, store.recent, store.writerData, {
+    onDurable: (held) => reached.push(held.position),
+    onFailure: (error) => failures.push(error.message),
+  });
 }
 
 /** Every write fails when its transaction commits, as on a full disk. */

@@ -40,6 +40,7 @@ export class AccountStreams {
     private readonly onFault: (error: unknown) => void,
   ) {
     this.resumptions = new Resumptions(venue);
+    venue.history.tell((account) => this.followed.has(account));
   }
 
   requestsOf(link: () => CoreLink): Pick<RequestHandlers, "readStream"> {
@@ -117,7 +118,9 @@ export class AccountStreams {
     for (const [account, rows] of byAccount) {
       const fills = rows.some(tellsOfFills) ? views.lastFills(account) : [];
       const ack = rows.some(tellsOfAck) ? views.acknowledgementIn(applied) : undefined;
-      this.pending.push({ account, seq, rows, fills: () => fills, ack: () => ack });
+      const change = { account, seq, rows, fills: () => fills, ack: () => ack };
+      this.pending.push(change);
+      this.resumptions.onChange(change);
     }
     this.turn ??= setImmediate(() => this.flush());
   }

@@ -4,8 +4,9 @@
  * All edges share about `ROWS_PER_TURN` rows of a turn of the event loop; within it each edge in turn has
  * one of its reads done. So a thousand that reconnect delay each other and no order.
  *
- * New changes need no buffer: they are in the history, and the last page ends at the present. A page is
- * read and answered in one turn, and what is applied afterwards is sent as a notice, after the answer.
+ * A read waits until the history has made the rows of everything that was applied when it came. What is applied
+ * after that is collected for it: the last page ends with it, at the present. A page is read and answered in one
+ * turn, and what is applied afterwards is sent as a notice, after the answer.
  */
 
 import type { AnswerBodies, NotesInMaking, PrivateUpdate } from "@perpgate/link";
@@ -14,7 +15,13 @@ import { ApiError } from "@perpgate/protocol/core";
 import type { RowWords } from "../../history/rows.js";
 import type { Venue } from "../../venue.js";
 import type { Follower } from "./followers.js";
-import { isOfStream, pastChange, stateOf, updateOf } from "./private-updates.js";
+import {
+  type CommandChange,
+  isOfStream,
+  pastChange,
+  stateOf,
+  updateOf,
+} from "./private-updates.js";
 
 export const PAGE_ROWS = 64;
 export const ROWS_PER_TURN = 256;
@@ -35,6 +42,8 @@ export interface Reading {
 
 interface Waiting extends Reading {
   pageRows: number;
+  /** What was applied since it came, oldest first. */
+  readonly tail: CommandChange[];
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -43,13 +52,34 @@ export class Resumptions {
   /** Reads that wait for their turn, by edge. */
   private readonly queues = new Map<Follower, Waiting[]>();
   private turn: NodeJS.Immediate | undefined;
+  /** The tails of the reads that are not answered, by account. */
+  private readonly tails = new Map<number, Set<CommandChange[]>>();
 
   constructor(private readonly venue: Venue) {}
 
-  read(follower: Follower, reading: Reading): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      this.enqueue(follower, { ...reading, pageRows: PAGE_ROWS, resolve, reject });
-    });
+  async read(follower: Follower, reading: Reading): Promise<Answer> {
+    const tail: CommandChange[] = [];
+    const tails = this.tails.get(reading.account) ?? new Set();
+    tails.add(tail);
+    this.tails.set(reading.account, tails);
+    try {
+      const { seq, history } = this.venue;
+      // Beyond the present there is only what is collected.
+      const needsRows = reading.since !== undefined && reading.since < seq;
+      const reached = needsRows ? history.reached() : undefined;
+      if (reached !== undefined) await reached;
+      return await new Promise((resolve, reject) => {
+        this.enqueue(follower, { ...reading, tail, pageRows: PAGE_ROWS, resolve, reject });
+      });
+    } finally {
+      tails.delete(tail);
+      if (tails.size === 0) this.tails.delete(reading.account);
+    }
+  }
+
+  /** Of an account that an edge follows. */
+  onChange(change: CommandChange): void {
+    for (const tail of this.tails.get(change.account) ?? []) tail.push(change);
   }
 
   /** The edge is gone: nothing is read for it any more. */
@@ -123,7 +153,8 @@ export class Resumptions {
 
   private page(waiting: Waiting, since: number): Answer | undefined {
     const { venue } = this;
-    const { stream, account, notes, pageRows } = waiting;
+    const { made } = venue.history;
+    const { stream, account, notes, pageRows, tail } = waiting;
     const page = venue.views.changesSince(account, since, pageRows);
     const isLast = page.length < pageRows;
     const end = isLast ? venue.seq : lastCompleteSeq(page);
@@ -151,6 +182,14 @@ export class Resumptions {
       from = to;
     }
     notes.rows += more;
+    for (const change of isLast ? tail : []) {
+      if (change.seq <= made || change.seq <= since) continue;
+      const rows = change.rows.filter((row) => isOfStream(row, stream));
+      if (rows.length === 0) continue;
+      const read = updateOf(venue, stream, { ...change, rows });
+      updates.push(read.update);
+      notes.rows += change.rows.length + read.rows;
+    }
     return { updates, seq: end, isLast, isGap: false };
   }
 }

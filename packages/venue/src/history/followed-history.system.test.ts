@@ -1,0 +1,68 @@
+/** A venue whose rows the store's thread makes: what is read right after a command, and what is on disk. */
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
+import { pastOf, trade, traded } from "../testing/traded-venue.js";
+import { verify } from "../verify/verify.js";
+import { openEnvironment } from "./history-environment.js";
+
+let folder = "";
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+afterEach(() => removeFolder(folder));
+
+const IN_THREAD = { commit: "thread" } as const;
+
+test("a list that is read right after an order has it, each time; a retry waits for nothing", async () => {
+  const driver = await TestVenue.open(folder, IN_THREAD);
+  const { sessions } = await traded(driver);
+  const [maker = 0, taker = 0] = sessions;
+  const { views, history } = driver.venue;
+  for (let nonce = 500; nonce < 560; nonce++) {
+    const resting = await driver.order(maker, nonce, "short", 650_010, 20);
+    const { seq } = await driver.order(taker, nonce, "long", 650_010, 20);
+    // In the same turn: the acknowledgement, and an order that has ended.
+    expect(views.acknowledgement(seq)?.acknowledgement.nonce).toBe(nonce);
+    expect(views.order(1, resting.seq)?.status).toBe("filled");
+    expect(views.order(2, seq)?.status).toBe("filled");
+    await history.reached();
+    expect(views.fills(2, { limit: 1 })[0]?.orderId).toBe(String(seq));
+    expect(views.orders(2, { limit: 1 })[0]?.orderId).toBe(String(seq));
+    expect(views.trades("BTCUSD", { limit: 1 })?.[0]?.id).toBe(`${seq}-0`);
+    expect(views.ledger(2, { limit: 1 })[0]?.time).toBe(views.timeMs);
+    expect(views.changesSince(2, seq - 1, 10).length).toBeGreaterThan(0);
+  }
+  const past = await pastOf(driver);
+  await driver.venue.close();
+  // Made by another replica, and written by this one, they are the same.
+  const again = await TestVenue.open(folder);
+  expect(await pastOf(again)).toEqual(past);
+  await again.venue.close();
+  expect((await verify(folder)).fault).toBeNull();
+});
+
+test("another tool locks the store: rows are read as before, and written once it is gone", async () => {
+  const driver = await TestVenue.open(folder, IN_THREAD);
+  const { sessions } = await traded(driver);
+  const { history, views } = driver.venue;
+  await history.flush();
+  const other = openEnvironment(join(folder, "history"), false);
+  onTestFinished(() => {
+    if (other.isOpen) other.close();
+  });
+  other.exec("BEGIN IMMEDIATE");
+  const { position } = history.durable;
+  await trade(driver, sessions, 300);
+  await history.reached();
+  expect(views.fills(2, { limit: 1_000 })).toHaveLength(80);
+  expect(history.durable.position).toBe(position);
+  expect(history.backlog).toBeGreaterThan(0);
+  other.close();
+  await history.flush();
+  expect(history.durable.position).toBe(driver.venue.seq);
+  expect(history.backlog).toBe(0);
+  expect(views.fills(2, { limit: 1_000 })).toHaveLength(80);
+  await driver.venue.close();
+  expect((await verify(folder)).fault).toBeNull();
+});

@@ -1,0 +1,148 @@
+/**
+ * Rows of the last commands in a venue whose rows another thread makes: those that a request must find at once,
+ * in the turn in which its command is applied. They are kept until the thread has made them.
+ *
+ * It takes what is rare or small: acknowledgements, results, orders that have ended, blocks, candles, deposits,
+ * withdrawals and votes. Fills, ledger, changes and lists of orders are read from what the thread has made.
+ */
+import { STATUS_PENDING, STATUS_RESTING } from "@perpgate/engine";
+import { sha256 } from "../blocks/merkle.js";
+import type { AckRow } from "./ack-row.js";
+import { TABLES, type TableName } from "./history-environment.js";
+import { ORDER_ROW } from "./order-row.js";
+import type { RowOffset, RowSink, RowTable } from "./rows.js";
+import { Slice } from "./slice.js";
+
+const TAKEN: ReadonlySet<TableName> = new Set([
+  "blocks",
+  "candles",
+  "funding",
+  "orders",
+  "deposits",
+  "watchers",
+  "votes",
+  "results",
+  "tree",
+  "clientIds",
+  "withdrawals",
+  "withdrawalVotes",
+]);
+const IS_TAKEN: readonly boolean[] = TABLES.map((name) => TAKEN.has(name));
+const ORDERS = TABLES.indexOf("orders");
+const ENTRIES_PER_SLICE = 2_048;
+const SPARE_SLICES = 4;
+
+interface KeptAck {
+  readonly leaf: Buffer;
+  readonly signed: Buffer;
+  readonly timeMs: number;
+}
+
+export class RowTail implements RowSink {
+  /** The oldest first; the last one is open. */
+  readonly slices: Slice[] = [];
+  /** The last command of each slice but the open one. */
+  private readonly ends: number[] = [];
+  private readonly acks = new Map<number, KeptAck>();
+  private readonly spare: Slice[] = [];
+
+  constructor(private readonly onSlices: () => void) {
+    this.slices.push(new Slice(1));
+  }
+
+  put(table: RowTable, key: Uint8Array, value: Uint8Array): void {
+    if (IS_TAKEN[table.number] === true) this.open.add(table.number, key, value);
+  }
+
+  putWords(
+    table: RowTable,
+    group: number,
+    place: number,
+    ordinal: number,
+    words: ArrayLike<number>,
+    length = words.length,
+  ): void {
+    if (IS_TAKEN[table.number] !== true) return;
+    this.open.addWords(table.number, group, place, ordinal, words, length);
+  }
+
+  overwrite(
+    offset: RowOffset,
+    table: RowTable,
+    group: number,
+    place: number,
+    words: ArrayLike<number>,
+    ordinal = 0,
+  ): void {
+    const { open } = this;
+    if (IS_TAKEN[table.number] !== true) return;
+    // The projection has those that are open.
+    if (table.number === ORDERS && isOpen(words[ORDER_ROW.STATUS])) return;
+    if (offset.slice === open.number) {
+      open.writeWords(offset.at, words, words.length);
+      return;
+    }
+    offset.at = open.addWords(table.number, group, place, ordinal, words, words.length);
+    offset.slice = open.number;
+  }
+
+  putAck(seq: number, leaf: Uint8Array, signed: Uint8Array, timeMs: number): void {
+    this.acks.set(seq, { leaf: Buffer.from(leaf), signed: Buffer.from(signed), timeMs });
+  }
+
+  /** The digest is made for those that are read. */
+  ack(seq: number): AckRow | undefined {
+    const kept = this.acks.get(seq);
+    return kept === undefined ? undefined : rowOf(seq, kept);
+  }
+
+  acksBetween(first: number, last: number, limit: number): AckRow[] {
+    const found: AckRow[] = [];
+    for (const [seq, kept] of this.acks) {
+      if (found.length >= limit || seq > last) break;
+      if (seq >= first) found.push(rowOf(seq, kept));
+    }
+    return found;
+  }
+
+  endCommand(seq: number): void {
+    if (this.open.count >= ENTRIES_PER_SLICE) this.close(seq);
+  }
+
+  /** The rows of all commands up to `made` are found elsewhere; `seq` is the last command. */
+  forget(made: number, seq: number): void {
+    for (const each of this.acks.keys()) {
+      if (each > made) break;
+      this.acks.delete(each);
+    }
+    let count = 0;
+    while (count < this.ends.length && this.ends[count]! <= made) count++;
+    this.ends.splice(0, count);
+    this.spare.push(...this.slices.splice(0, count));
+    this.spare.splice(SPARE_SLICES);
+    // So that it is forgotten the next time.
+    if (this.open.count > 0) this.close(seq);
+    else this.onSlices();
+  }
+
+  private get open(): Slice {
+    return this.slices.at(-1)!;
+  }
+
+  private close(seq: number): void {
+    const { number } = this.open;
+    this.ends.push(seq);
+    const next = this.spare.pop() ?? new Slice(number + 1);
+    next.begin(number + 1);
+    this.slices.push(next);
+    this.onSlices();
+  }
+}
+
+function rowOf(seq: number, { leaf, signed, timeMs }: KeptAck): AckRow {
+  return { seq, leaf, digest: sha256(signed), timeMs };
+}
+
+function isOpen(status: number | undefined): boolean {
+  return status === STATUS_RESTING || status === STATUS_PENDING;
+}
