@@ -50,11 +50,13 @@ export const LONG_FORMS = {
       "packages/cluster/src/simulation",
       "packages/cluster/src/fence.system",
       "apps/perpgate/src/cluster/cores.system",
+      "apps/perpgate/src/cluster/led.system",
     ],
     env: {
       PERPGATE_FENCE_SEEDS: "100000",
       PERPGATE_FENCE_FAULTS: "20",
       PERPGATE_CORE_FAULTS: "20",
+      PERPGATE_LED_FAULTS: "20",
     },
   },
   flows: {

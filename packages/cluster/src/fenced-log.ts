@@ -31,6 +31,7 @@ import { LogCore, type LogCoreOptions, type LogCorePorts } from "./log-core.js";
 import { checkMirror, checkSetup } from "./open-checks.js";
 import { Reader } from "./reader.js";
 import { checkServer } from "./stream-config.js";
+import { StreamEnd } from "./stream-end.js";
 import { missingStream, StreamWatch } from "./stream-watch.js";
 import {
   announcementSubject,
@@ -90,8 +91,10 @@ export class FencedLog {
   private sinceHeartbeatMs = 0;
   /** For how long a message has been in flight over this connection. */
   private unstoredMs = 0;
+  /** For how long over any. */
+  private waitedMs = 0;
   private answers: { readonly inbox: string; readonly subscription: Subscription } | undefined;
-  private streamEnd = 0;
+  private readonly streamEnd = new StreamEnd();
   private isReading = false;
   private isStopped = false;
   private caughtUpAt: { readonly target: number; readonly resolve: () => void } | undefined;
@@ -136,7 +139,7 @@ export class FencedLog {
     this.link = new Link(options, logger, (connection) => this.connected(connection));
     const leaderEvents = {
       answered: (answer: Parameters<LogCore["answered"]>[0]) => {
-        this.streamEnd = Math.max(this.streamEnd, answer.last);
+        this.streamEnd.learn(answer.last, this.chain.last);
         this.guard(() => this.core.answered(answer));
       },
       unanswered: () => this.core.unanswered(),
@@ -230,7 +233,9 @@ export class FencedLog {
       reconnects: link.moves,
       recoveries: reader.recoveries,
       lastSeq: chain.last,
-      streamLastSeq: Math.max(this.streamEnd, chain.last),
+      streamLastSeq: this.streamEnd.lastSeq,
+      lagMs: this.streamEnd.lagMs,
+      waitedMs: this.waitedMs,
       leads: core.leads,
       obstacle: core.leads ? undefined : core.takeover.obstacle,
       otherChain: core.takeover.otherChain,
@@ -274,7 +279,7 @@ export class FencedLog {
       },
     });
     if (!this.isReading) return;
-    this.reader.attach(connection, this.streamEnd - this.reader.last);
+    this.reader.attach(connection, this.streamEnd.lastSeq - this.reader.last);
     this.core.repeat();
   }
 
@@ -306,7 +311,8 @@ export class FencedLog {
     if (this.isStopped) return;
     this.unstoredMs = 0;
     this.guard(() => this.core.accept(message));
-    this.streamEnd = Math.max(this.streamEnd, message.sequence);
+    this.waitedMs = 0;
+    this.streamEnd.learn(message.sequence, this.chain.last);
     this.checkCaughtUp();
     this.options.hooks.mayPropose();
   }
@@ -337,6 +343,7 @@ export class FencedLog {
 
   private leaveIfUnstored(elapsedMs: number): void {
     const { core, link } = this;
+    this.waitedMs = core.isInFlight ? this.waitedMs + elapsedMs : 0;
     const isWaiting = core.isInFlight && link.connection !== undefined && link.servers > 1;
     this.unstoredMs = isWaiting ? this.unstoredMs + elapsedMs : 0;
     if (this.unstoredMs < UNSTORED_MS) return;
@@ -353,14 +360,14 @@ export class FencedLog {
   }
 
   private follow(state: StreamState): void {
-    this.streamEnd = state.lastSeq;
+    this.streamEnd.learn(state.lastSeq, this.chain.last);
     this.watch = new StreamWatch(
       this.options.stream,
       state,
       () => this.chain.last,
       (newer) => {
         this.fillAlarm.check(newer);
-        this.streamEnd = Math.max(this.streamEnd, newer.lastSeq);
+        this.streamEnd.learn(newer.lastSeq, this.chain.last);
       },
       (error) => this.fail(error),
     );

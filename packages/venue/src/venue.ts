@@ -234,6 +234,11 @@ export class Venue {
     return this.lead?.isLive ?? true;
   }
 
+  /** Whether this core only applies what another one writes, or may lead next. */
+  get isStandby(): boolean {
+    return this.lead?.isLive === false && !this.isStopped;
+  }
+
   /** Has another core lead, the one named or any that is able; returns its name, empty if there is none. */
   handOver(to?: string): string {
     return this.lead?.handOver(to) ?? "";

@@ -20,7 +20,7 @@ const STATUS: LogStatus = {
 };
 
 function reasonFor(logLeadMs: number, changes: Partial<LogStatus> = {}): string | undefined {
-  const venue = { isWriting: true, joinRefusal: "", logLeadMs };
+  const venue = { isStandby: false, isWriting: true, joinRefusal: "", logLeadMs };
   return clusterProbe(venue, { status: () => ({ ...STATUS, ...changes }) }).notReadyReason();
 }
 
@@ -38,7 +38,7 @@ describe("readiness of a gateway of a cluster", () => {
 
   test("a join waits: what keeps it from the log is named", () => {
     const reason = (changes: Partial<LogStatus>, joinRefusal = "") => {
-      const venue = { isWriting: false, joinRefusal, logLeadMs: 0 };
+      const venue = { isStandby: false, isWriting: false, joinRefusal, logLeadMs: 0 };
       return clusterProbe(venue, { status: () => ({ ...STATUS, ...changes }) }).notReadyReason();
     };
     expect(reason({})).toBe("this gateway joins the log");

@@ -13,14 +13,14 @@ const MOST_LAG_MS = 2_000;
 const LATE_BATCH_MS = 500;
 
 export function clusterProbe(
-  venue: Pick<Venue, "isWriting" | "joinRefusal" | "logLeadMs">,
+  venue: Pick<Venue, "isStandby" | "isWriting" | "joinRefusal" | "logLeadMs">,
   link: Pick<ClusterLink, "status">,
 ): ReadinessProbe {
   return {
     name: "cluster",
     notReadyReason: () => {
       const status = link.status();
-      if (!venue.isWriting) return joiningReason(venue, status);
+      if (!venue.isWriting && !venue.isStandby) return joiningReason(venue, status);
       if (status !== undefined && status.lagMs > MOST_LAG_MS) {
         return `the log is ${status.streamLastSeq - status.lastSeq} messages ahead of this gateway`;
       }

@@ -2,8 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { type Access, type LogStatus, ReplicatedLog } from "@perpgate/cluster";
-import type { OpenStream, VenueLogger } from "@perpgate/venue";
+import { type Access, FencedLog, type LogStatus, ReplicatedLog } from "@perpgate/cluster";
+import type { OpenCoreLog, OpenStream, VenueLogger } from "@perpgate/venue";
 import { reasonOf, StartError } from "../cli/start-error.js";
 import type { Settings } from "../serve/settings.js";
 
@@ -63,6 +63,7 @@ function readable(path: string): string {
 /** The stream that a venue was opened with, for readiness and metrics. */
 export class ClusterLink {
   private log: ReplicatedLog | undefined;
+  private coreLog: FencedLog | undefined;
 
   constructor(
     private readonly settings: LogSettings,
@@ -71,23 +72,39 @@ export class ClusterLink {
   ) {}
 
   status(): LogStatus | undefined {
-    return this.log?.status();
+    const status = this.coreLog?.status();
+    if (status === undefined) return this.log?.status();
+    const refusal = status.refusal === "" ? undefined : { code: 0, description: status.refusal };
+    return { ...status, refusal, republished: 0, malformed: 0, chainDrops: 0, writers: [] };
   }
 
   readonly open: OpenStream = async (mirror, hooks) => {
-    const { settings, name, logger } = this;
-    const log = await ReplicatedLog.open({
-      ...accessOf(settings, name),
-      stream: streamNameOf(settings),
-      mirror,
-      hooks,
-      logger: {
-        info: (text) => logger.info({}, text),
-        warn: (text) => logger.warn({}, text),
-      },
-      ...(settings.monitors === undefined ? {} : { monitors: settings.monitors }),
-    });
+    const log = await ReplicatedLog.open({ ...this.common(), mirror, hooks });
     this.log = log;
     return log;
   };
+
+  /** Of the log that the core of `log.cores` writes that leads. */
+  readonly openCore: OpenCoreLog = async (mirror, hooks, run) => {
+    const { name, settings } = this;
+    const rank = (settings.cores ?? []).indexOf(name);
+    if (rank === -1) throw new StartError(`the name of this core, ${name}, is not in log.cores`);
+    const core = { core: name, rank, ...run };
+    const log = await FencedLog.open({ ...this.common(), ...core, mirror, hooks });
+    this.coreLog = log;
+    return log;
+  };
+
+  private common() {
+    const { settings, name, logger } = this;
+    return {
+      ...accessOf(settings, name),
+      stream: streamNameOf(settings),
+      logger: {
+        info: (text: string) => logger.info({}, text),
+        warn: (text: string) => logger.warn({}, text),
+      },
+      ...(settings.monitors === undefined ? {} : { monitors: settings.monitors }),
+    };
+  }
 }

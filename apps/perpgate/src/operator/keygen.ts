@@ -11,7 +11,7 @@ const MAKERS = {
   attestor: newAttestorKeyFile,
   log: newLogKeyFile,
   authority: newLinkAuthority,
-  core: (file: string, options: KeyOptions) => newLinkCertificate("server", file, options),
+  core: (file: string, options: KeyOptions) => newLinkCertificate("either", file, options),
   edge: (file: string, options: KeyOptions) => newLinkCertificate("client", file, options),
 } as const;
 
@@ -55,7 +55,7 @@ async function newLinkAuthority(file: string, options: KeyOptions): Promise<stri
 }
 
 async function newLinkCertificate(
-  role: "server" | "client",
+  role: "either" | "client",
   file: string,
   options: KeyOptions,
 ): Promise<string> {

@@ -25,7 +25,7 @@ export function newAuthorityFiles(file: string, { name, days = AUTHORITY_DAYS }:
 }
 
 export function newCertificateFiles(
-  role: "server" | "client",
+  role: "either" | "client",
   file: string,
   { name, ca, days = CERTIFICATE_DAYS }: Terms,
 ): string {

@@ -22,6 +22,13 @@ export function coresOf({ link: { cores = [] } }: LinkSettings): readonly Place[
   return cores.map((core) => placeOf(core, "--core"));
 }
 
+/** Those that lead by turns with the core of this machine; undefined if there are none. @throws {StartError} */
+export function otherCoresOf(settings: Pick<Settings, "link" | "log">) {
+  const places = coresOf(settings);
+  if (settings.log?.cores === undefined || places.length === 0) return undefined;
+  return { places, identity: linkIdentityOf(settings) };
+}
+
 /** Refuses what TLS could not use. @throws {StartError} */
 export function linkIdentityOf({ link: { tls = {} } }: LinkSettings): LinkIdentity {
   const read = (name: "ca" | "cert" | "key"): string => {

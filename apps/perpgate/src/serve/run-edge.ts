@@ -39,6 +39,7 @@ export async function runEdge({ core, ca, cert, key, ...options }: EdgeOptions):
     nonceKey: nonceKeyOf(settings),
     page: pageFolderOf(settings),
     cores,
+    hasOwnCore: false,
   };
   await refuseTakenPorts(settings);
   const own = openProcess("supervisor", settings.logLevel);

@@ -7,6 +7,7 @@ import { VenueArchive } from "../archive/venue-archive.js";
 import { StartError } from "../cli/start-error.js";
 import { bridgeOf } from "./bridge/settings-bridge.js";
 import { refuseMissingFeeds } from "./index-source.js";
+import { otherCoresOf } from "./link-settings.js";
 import { listenForMetrics } from "./metrics-listener.js";
 import type { Accepted } from "./options.js";
 import { pageFolderOf } from "./page-folder.js";
@@ -46,9 +47,10 @@ export async function serve(
   await refuseTakenPorts(settings);
   // Standard output is for the banner.
   const own = openProcess("supervisor", settings.logLevel);
+  const edgeCores = { cores: otherCoresOf(settings), hasOwnCore: true };
   const beginnings = {
     core: { settings, accepted, attestorKey },
-    edge: { settings, version, signIn, nonceKey: nonceKeyOf(settings), page, cores: undefined },
+    edge: { settings, version, signIn, nonceKey: nonceKeyOf(settings), page, ...edgeCores },
   };
   const supervisor = new Supervisor(forked, beginnings, own);
   onStopSignal(() => supervisor.stop());

@@ -278,6 +278,16 @@ const Log = Type.Object(
     tls: Type.Optional(section({ ca: File, cert: File, key: File })),
     /** The servers' monitoring pages, where the sync interval can be seen. */
     monitors: Type.Optional(Type.Array(Url)),
+    /** In the order in which they take over. */
+    cores: Type.Optional(
+      Type.Array(
+        Type.String({
+          pattern: "^[a-z0-9-]{1,64}$",
+          description: "1 to 64 small letters, digits and -",
+        }),
+        { minItems: 1, maxItems: 16, uniqueItems: true },
+      ),
+    ),
   },
   { additionalProperties: false },
 );

@@ -47,6 +47,14 @@ export function createVenueIndex(
   const symbols = () => symbolsDue(venue, ticks);
   const turn = new IndexTurn(venue, source, settings.index.intervalMs);
   const publish = (observation: IndexObservation) => publishTo(venue, turn, observation);
+  venue.firstOfEpoch = () => {
+    try {
+      return turn.begin();
+    } catch (error) {
+      onFailure(error);
+      return [];
+    }
+  };
   const feed = new IndexFeed({ source, symbols, clock, publish, onFailure });
   const addMarkets = async (wanted: Settings): Promise<void> => {
     const next = wanted.markets.map(({ symbol }) => symbol);
@@ -154,17 +162,14 @@ function publishTo(
       resolve();
       return;
     }
-    const stampMs = venue.steadyMs();
-    const slot = Math.floor(observedAtMs / TICK_MS);
-    const command = {
-      kind: "UpdateIndex",
-      stampMs,
-      market,
-      indexTicks: priceTicks,
-      slot,
-    } as const;
+    const command = updateOf(market, priceTicks, observedAtMs, venue.steadyMs());
     venue.submit(command, NO_EVIDENCE, () => resolve());
   });
+}
+
+function updateOf(market: number, indexTicks: number, observedAtMs: number, stampMs: number) {
+  const slot = Math.floor(observedAtMs / TICK_MS);
+  return { kind: "UpdateIndex", stampMs, market, indexTicks, slot } as const;
 }
 
 /**
@@ -181,6 +186,21 @@ class IndexTurn {
     private readonly source: RunningSource,
     private readonly intervalMs: number,
   ) {}
+
+  /**
+   * This core begins to lead: the prices of its source, for its first batch. By the wall clock's time: the
+   * log's stood still while no core led.
+   */
+  begin() {
+    const { venue, source } = this;
+    const stampMs = venue.nowMs();
+    this.following.clear();
+    continueIndex(source, venue.views.markets());
+    return source.observe(stampMs).flatMap(({ symbol, priceTicks, observedAtMs }) => {
+      const market = venue.views.marketNumber(symbol);
+      return market === undefined ? [] : [updateOf(market, priceTicks, observedAtMs, stampMs)];
+    });
+  }
 
   isOurs(market: number, symbol: string): boolean {
     const { venue } = this;

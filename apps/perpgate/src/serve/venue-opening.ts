@@ -75,7 +75,9 @@ export async function openSettingsVenue(
 }
 
 function clustered(settings: Settings, cluster: ClusterLink) {
-  return { name: gatewayNameOf(settings), openStream: cluster.open };
+  const name = gatewayNameOf(settings);
+  const isOfCores = settings.log?.cores !== undefined;
+  return isOfCores ? { name, openCoreLog: cluster.openCore } : { name, openStream: cluster.open };
 }
 
 function adviceOn(error: Error): string {

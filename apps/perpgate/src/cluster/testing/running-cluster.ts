@@ -31,6 +31,8 @@ export interface ClusterChanges {
   /** For a gateway's process. */
   readonly environment?: (member: number) => NodeJS.ProcessEnv;
   readonly settings?: object;
+  /** Of one gateway, instead of those of all. */
+  readonly own?: (member: number) => object;
   /** Of the servers. */
   readonly nats?: ClusterSettings;
 }
@@ -132,6 +134,7 @@ export class RunningCluster {
     readonly nats: NatsCluster,
     /** The file that all gateways read. */
     readonly config: string,
+    private readonly content: object,
     private readonly folder: string,
     private readonly changes: ClusterChanges,
     private readonly atEnd: WhenDone,
@@ -156,7 +159,7 @@ export class RunningCluster {
     };
     const config = configurationFile(content, atEnd);
     await begin(readConfiguration({ config, log: { servers: nats.urls() } }, {}), 3);
-    const cluster = new RunningCluster(nats, config, folder, changes, atEnd);
+    const cluster = new RunningCluster(nats, config, content, folder, changes, atEnd);
     // Also those that a test starts: `afterAll` registers nothing once tests run.
     atEnd(() => cluster.end());
     // In order, so that the first one ticks.
@@ -169,7 +172,10 @@ export class RunningCluster {
     const { nats, changes } = this;
     const member = this.gateways.length;
     const servers = (await changes.servers?.(nats, member)) ?? nats.urls(member);
-    const args = ["--log", servers.join(","), "--config", this.config];
+    const own = changes.own?.(member);
+    const config =
+      own === undefined ? this.config : configurationFile({ ...this.content, ...own }, this.atEnd);
+    const args = ["--log", servers.join(","), "--config", config];
     const environment = changes.environment?.(member) ?? {};
     const name = `gateway-${member + 1}`;
     const gateway = new RunningGateway(name, this.folder, args, environment, this.atEnd);

@@ -75,15 +75,16 @@ class EdgeProcess {
   }
 
   private routed(): readonly RoutedCore[] {
-    const { cores } = this.data;
-    if (cores === undefined) {
-      return [{ name: "core", connect: () => this.folder.then(connectToCore) }];
-    }
+    const { cores, hasOwnCore } = this.data;
+    const own = { name: "core", connect: () => this.folder.then(connectToCore) };
+    const routed: RoutedCore[] = hasOwnCore ? [own] : [];
+    if (cores === undefined) return routed;
     const context = secureContextOf(cores.identity);
-    return cores.places.map((place) => ({
-      name: placeText(place),
-      connect: () => connectToRemoteCore(place, context),
-    }));
+    for (const place of cores.places) {
+      const connect = () => connectToRemoteCore(place, context);
+      routed.push({ name: placeText(place), connect });
+    }
+    return routed;
   }
 
   /** The metrics of all processes. */

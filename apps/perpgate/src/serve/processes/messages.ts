@@ -59,6 +59,8 @@ export interface EdgeData {
   readonly page: string | undefined;
   /** On other machines; undefined: the core of the same supervisor. */
   readonly cores: RemoteCores | undefined;
+  /** Whether one more core is this machine's, of which `connect` tells. */
+  readonly hasOwnCore: boolean;
 }
 
 export interface RemoteCores {
