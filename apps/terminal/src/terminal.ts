@@ -54,7 +54,7 @@ type OpenDialog =
   | "cancel-all";
 
 /** Of an action whose outcome is unknown the page learns the outcome later, and shows it. */
-export type Attempt = "done" | "failed" | "unknown";
+type Attempt = "done" | "failed" | "unknown";
 
 export class Terminal {
   readonly marketFeed: MarketFeed;

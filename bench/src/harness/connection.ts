@@ -7,7 +7,7 @@ import type { Address } from "./http.js";
 import { FrameCounter, isOk, upgrade } from "./wire.js";
 
 /** `body` is valid during the call only. An accepted operation of a socket has status 200. */
-export type OnAnswer = (status: number, body: Buffer) => void;
+type OnAnswer = (status: number, body: Buffer) => void;
 
 const HEADERS_END = Buffer.from("\r\n\r\n");
 const EMPTY = Buffer.alloc(0);

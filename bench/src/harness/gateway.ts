@@ -48,7 +48,7 @@ export const BENCH_SETTINGS = {
   },
 };
 
-export interface GatewayOptions {
+interface GatewayOptions {
   /** Holds the configuration and the data; a second start continues with the data. */
   readonly folder: string;
   readonly configuration: object;

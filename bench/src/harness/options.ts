@@ -5,7 +5,7 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { messageOf } from "./report.js";
 
-export interface Usage<N extends string, T extends string> {
+interface Usage<N extends string, T extends string> {
   readonly command: string;
   readonly about: string;
   /** Whole numbers above 0: what it is, its default, and its default with `--short`. */

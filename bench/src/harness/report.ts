@@ -8,7 +8,7 @@
 import { cpus, totalmem } from "node:os";
 import { build } from "hdr-histogram-js";
 
-export interface Row {
+interface Row {
   readonly metric: string;
   readonly value: number;
   readonly unit: string;

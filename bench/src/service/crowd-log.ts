@@ -41,7 +41,7 @@ const SIGNED: Evidence = {
   publicKey: new Uint8Array(0),
 };
 
-export interface CrowdSize {
+interface CrowdSize {
   /** Accounts, each with one stop that opens. */
   readonly accounts: number;
   /** Accounts among them that hold a position worth `closing` dollars, which their stop closes. */

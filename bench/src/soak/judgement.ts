@@ -208,7 +208,7 @@ function spanOf(points: readonly Point[]): number {
   return (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0);
 }
 
-export interface Point {
+interface Point {
   readonly x: number;
   readonly y: number;
 }

@@ -8,7 +8,7 @@ import { Connection } from "../harness/connection.js";
 import type { Account } from "../harness/http.js";
 import { cancelRequest, orderRequest, signatureOf } from "../harness/wire.js";
 
-export interface Acknowledged {
+interface Acknowledged {
   readonly orderId: string;
   readonly nonce: number;
 }

@@ -2,7 +2,7 @@
 
 import { errors } from "ccxt";
 
-export type Side = "long" | "short";
+type Side = "long" | "short";
 
 export function known<T>(value: T | null | undefined): T | undefined {
   return value === null ? undefined : value;

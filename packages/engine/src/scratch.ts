@@ -131,4 +131,3 @@ export class Scratch {
 }
 
 export type Placement = Scratch["placement"];
-export type Amendment = Scratch["amendment"];

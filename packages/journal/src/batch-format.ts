@@ -60,7 +60,7 @@ export function encodeBatch(
   bytes.fill(0, next);
 }
 
-export interface BatchPlace {
+interface BatchPlace {
   readonly previous: number;
   readonly segment: number;
   readonly commitStart: number;

@@ -21,7 +21,7 @@ import { FileSnapshots } from "./snapshots.js";
 
 const WRITER = /^[0-9a-f]{32}$/;
 
-export interface Recovery {
+interface Recovery {
   readonly logId: Uint8Array;
   readonly first: LogSeq;
   readonly end: LogSeq;

@@ -24,7 +24,7 @@ import { readU53, writeU53 } from "./u53.js";
 export const MAX_MESSAGE_BYTES = 1024 * 1024 - 4 * 1024;
 
 export const CHAIN_BYTES = 32;
-export const BLOCK_HASH_BYTES = 32;
+const BLOCK_HASH_BYTES = 32;
 
 const MAGIC = "PGM1";
 const FENCED_MAGIC = "PGM2";

@@ -51,7 +51,7 @@ interface CheckedInfo extends SnapshotInfo {
   readonly checksum: number;
 }
 
-export interface Snapshot extends SnapshotInfo {
+interface Snapshot extends SnapshotInfo {
   readonly body: Uint8Array;
 }
 

@@ -11,7 +11,7 @@
 import { fetchWithin } from "@perpgate/protocol/core";
 import { valueAt } from "./json-pointer.js";
 
-export interface FeedMarket {
+interface FeedMarket {
   readonly url: string;
   /** JSON pointer to the price. */
   readonly price: string;

@@ -2,7 +2,7 @@
 import type { CohortStage, Command } from "@perpgate/engine";
 import { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
 
-export type SetCohort = Extract<Command, { kind: "SetCohort" }>;
+type SetCohort = Extract<Command, { kind: "SetCohort" }>;
 
 interface CohortLists {
   readonly stage: CohortStage;

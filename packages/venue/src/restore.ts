@@ -25,7 +25,7 @@ export interface RestoreTarget {
   readonly timeMs?: number;
 }
 
-export interface Restored extends Backup {
+interface Restored extends Backup {
   /** Of the last command in the copy. */
   readonly position: number;
   readonly timeMs: number;

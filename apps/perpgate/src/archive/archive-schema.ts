@@ -32,7 +32,7 @@ export function migrations(tables: readonly ArchiveTable[]): readonly (readonly 
 }
 
 /** The columns that a row is found by; a divided table needs its day among them. */
-export function keyOf({ key, day }: ArchiveTable): readonly string[] {
+function keyOf({ key, day }: ArchiveTable): readonly string[] {
   return day === null || key.includes(day) ? key : [...key, day];
 }
 

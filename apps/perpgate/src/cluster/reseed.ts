@@ -21,7 +21,7 @@ import { MIB, type Settings } from "../serve/settings.js";
 import { journalFolderOf } from "./folders.js";
 import { accessOf, logSettingsOf, streamNameOf } from "./log-access.js";
 
-export interface ReseedOptions extends ServeOptions {
+interface ReseedOptions extends ServeOptions {
   readonly replicas?: number;
   readonly maxBytes?: number;
   readonly json?: boolean;

@@ -27,7 +27,7 @@ import { endSteps, reportText, showStep, verified } from "./verify.js";
 const STEP_MS = 1_000;
 const KEY_REMARK = `  not copied: ${OWN_KEY}, a secret that the venue needs; keep a copy apart\n`;
 
-export interface BackupOptions {
+interface BackupOptions {
   readonly to?: string;
   readonly follow?: string;
   readonly data?: string;

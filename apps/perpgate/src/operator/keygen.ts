@@ -15,9 +15,9 @@ const MAKERS = {
   edge: (file: string, options: KeyOptions) => newLinkCertificate("client", file, options),
 } as const;
 
-export type KeyKind = keyof typeof MAKERS;
+type KeyKind = keyof typeof MAKERS;
 
-export interface KeyOptions {
+interface KeyOptions {
   readonly json?: boolean;
   readonly name?: string;
   readonly ca?: string;

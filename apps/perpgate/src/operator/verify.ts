@@ -62,7 +62,7 @@ function partsOf(
 const MAX_POSITIONS = 20;
 const CLEAR_LINE = "\r\x1b[K";
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly data?: string;
   readonly signatures?: boolean;
   readonly key?: string;

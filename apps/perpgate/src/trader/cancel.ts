@@ -7,7 +7,7 @@ import { orderNamed } from "../cli/values.js";
 import { type SendingVenue, withSender } from "./sender.js";
 import type { VenueOptions } from "./venue-command.js";
 
-export interface CancelOptions extends VenueOptions {
+interface CancelOptions extends VenueOptions {
   readonly all?: boolean;
   readonly symbol?: string;
 }

@@ -8,7 +8,7 @@ import { type SendingVenue, withSender } from "./sender.js";
 import { howToSettleOrder, signingOf } from "./signed-request.js";
 import type { VenueOptions } from "./venue-command.js";
 
-export interface CloseOptions extends VenueOptions {
+interface CloseOptions extends VenueOptions {
   readonly price?: number;
   readonly worstPrice?: number;
   /** Above 0, at most 1. */

@@ -43,7 +43,7 @@ export function isClaimed(path: string, nonce: number): boolean {
 }
 
 /** Undefined if no intact line has the mark. */
-export function nonceOf(mark: string, lines: readonly string[]): number | undefined {
+function nonceOf(mark: string, lines: readonly string[]): number | undefined {
   for (const [found, nonce] of claims(lines)) if (found === mark) return nonce;
   return undefined;
 }

@@ -6,7 +6,7 @@ import { type Column, left, right } from "../cli/table.js";
 import type { TradingVenue } from "./connection.js";
 import type { VenueOptions } from "./venue-command.js";
 
-export interface ReservesOptions extends VenueOptions {
+interface ReservesOptions extends VenueOptions {
   readonly key?: string;
   readonly witness?: readonly string[];
   readonly require?: number;

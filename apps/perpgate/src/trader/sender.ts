@@ -11,7 +11,7 @@ import type { VenueOptions } from "./venue-command.js";
 import { failureOf } from "./venue-failure.js";
 
 /** A request as messages name it. */
-export interface Sent {
+interface Sent {
   /** Such as `buy BTCUSD, nonce 17`. */
   readonly what: string;
   /** How to learn what became of it. */

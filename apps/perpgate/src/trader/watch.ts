@@ -20,7 +20,7 @@ const REMARKS: Readonly<Record<StreamProblem["kind"], string>> = {
   refused: "refused",
 };
 
-export interface WatchOptions extends VenueOptions {
+interface WatchOptions extends VenueOptions {
   readonly count?: number;
   readonly depth?: number;
 }

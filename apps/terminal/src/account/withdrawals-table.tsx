@@ -43,7 +43,7 @@ export default function WithdrawalsTable() {
   );
 }
 
-export function withdrawalColumns(terminal: Terminal): readonly Column<Withdrawal>[] {
+function withdrawalColumns(terminal: Terminal): readonly Column<Withdrawal>[] {
   return [
     { title: "Time", isText: true, cell: ({ requestedAt }) => formatDayAndClock(requestedAt) },
     { title: "Chain", isText: true, cell: ({ chain }) => chain },

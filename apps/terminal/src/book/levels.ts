@@ -1,6 +1,6 @@
 /** A side of the book, copied into arrays that are reused by the next frame to avoid garbage. */
 
-export interface BookReader {
+interface BookReader {
   copyLevels(side: "bid" | "ask", ticks: Float64Array, lots: Float64Array): number;
   depth(side: "bid" | "ask"): number;
 }

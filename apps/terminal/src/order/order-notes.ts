@@ -28,7 +28,7 @@ interface OrderNote {
 const LARGE_SHARE = 0.002;
 const LARGE_PART_OF_MARGIN = 0.05;
 
-export interface Slippage {
+interface Slippage {
   /** Of the mark; negative if the fills are better than it. */
   readonly share: number;
   readonly dollars: number;

@@ -13,7 +13,7 @@ import { type ExitName, exitTicks } from "./exit-terms.js";
 import { type AmountUnit, numberIn, type OrderForm } from "./order-form-state.js";
 import { sideProblem, stepProblem, stepsIn } from "./typed-steps.js";
 
-export type FieldName = "amount" | "leverage" | "price" | "limitPrice" | "takeProfit" | "stopLoss";
+type FieldName = "amount" | "leverage" | "price" | "limitPrice" | "takeProfit" | "stopLoss";
 
 interface FormContext {
   readonly markTicks: number | undefined;

@@ -14,7 +14,7 @@ export function gatewaysInPage(): readonly string[] {
   return meta?.content.split(" ").filter((url) => URL.canParse(url)) ?? [];
 }
 
-export interface GatewayInUse extends GatewayState {
+interface GatewayInUse extends GatewayState {
   /** As it calls itself; undefined if it does not, or has not been asked yet. */
   readonly region: string | undefined;
 }

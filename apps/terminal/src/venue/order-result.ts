@@ -36,10 +36,7 @@ export type WitnessState =
   | "missing";
 
 /** The order as the streams show it now. */
-export type LiveOrder = Pick<
-  Order,
-  "status" | "filledSize" | "remainingSize" | "avgFillPrice" | "reason"
->;
+type LiveOrder = Pick<Order, "status" | "filledSize" | "remainingSize" | "avgFillPrice" | "reason">;
 
 export interface OrderResult {
   readonly ack: PreconfirmAck;

@@ -19,7 +19,7 @@ import type { VenueClock } from "./venue-clock.js";
 export const BUDGET_MS = 5_000;
 
 /** A signed request that was sent and has no answer. */
-export interface Unsettled {
+interface Unsettled {
   readonly key: string;
   /** Undefined for a cancel, which has none. */
   readonly nonce?: number;

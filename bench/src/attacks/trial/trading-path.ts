@@ -6,7 +6,7 @@ import { WebSocket } from "ws";
 import { type Address, askOnce } from "../../harness/http.js";
 import { messageOf } from "../../harness/report.js";
 
-export interface Outcome {
+interface Outcome {
   /** `200`, or the venue's refusal, or how the connection was lost. */
   readonly status: string;
   /** Of an order that rests. */

@@ -8,7 +8,7 @@ import type { Line, LineOptions } from "./line.js";
 import type { Network } from "./network.js";
 
 /** The bytes of every write, or a function that returns the next. */
-export type Source = Buffer | (() => Buffer);
+type Source = Buffer | (() => Buffer);
 
 export interface FloodOptions {
   readonly connections: number;

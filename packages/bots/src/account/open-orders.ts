@@ -8,7 +8,7 @@
 
 import type { Order, OrdersFrame, PlacedOrder } from "@perpgate/sdk";
 
-export interface OpenOrder {
+interface OpenOrder {
   readonly orderId: string;
   readonly side: "long" | "short";
   readonly price: number;

@@ -11,7 +11,7 @@ import type { ChainConfig } from "../config/chain-config.js";
 import { type BlockReference, isSameOutcome, type Statement, type VoteCredit } from "../vote.js";
 import { type Dust, hasSameLogs, transfersIn } from "./transfers.js";
 
-export interface Judgement {
+interface Judgement {
   readonly statement: Statement;
   readonly block: BlockReference | null;
   readonly dust: readonly Dust[];

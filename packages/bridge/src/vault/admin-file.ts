@@ -17,7 +17,7 @@ export const ADMIN_ACTIONS = [
   "SetCaps",
   "Invalidate",
 ] as const;
-export type AdminAction = (typeof ADMIN_ACTIONS)[number];
+type AdminAction = (typeof ADMIN_ACTIONS)[number];
 
 /** Data of any administration with its action. */
 export type Administration = {

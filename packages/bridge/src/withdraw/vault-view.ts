@@ -32,7 +32,7 @@ export interface VaultEntry {
   readonly requestedAt: number;
 }
 
-export interface TokenCaps {
+interface TokenCaps {
   readonly hourCap: bigint;
   readonly dayCap: bigint;
 }

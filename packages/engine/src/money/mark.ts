@@ -169,6 +169,6 @@ function isDeep(market: Market, ladder: Ladder): boolean {
   return missing <= 0;
 }
 
-export function median(a: number, b: number, c: number): number {
+function median(a: number, b: number, c: number): number {
   return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
 }

@@ -124,7 +124,7 @@ function openingCost(notionalMicros: number, leverage: number, feePpm: number): 
 }
 
 /** The largest margin m with m + ⌈m × leverage × fee⌉ ≤ wallet. */
-export function largestMargin(walletMicros: number, leverage: number, feePpm: number): number {
+function largestMargin(walletMicros: number, leverage: number, feePpm: number): number {
   let margin = mulDivFloor(walletMicros, PPM, PPM + leverage * feePpm);
   while (margin > 0 && margin + mulDivCeil(margin, leverage * feePpm, PPM) > walletMicros) margin--;
   return margin;

@@ -19,7 +19,7 @@ import { keyOfBytes, readKeyBytes, type SessionKey } from "./session-key.js";
 import { proveKey } from "./sign-in.js";
 import type { SignatureCheck } from "./signature-check.js";
 
-export interface SignedServices {
+interface SignedServices {
   readonly link: CoreAccess;
   readonly sessions: EdgeSessions;
   readonly signatures: SignatureCheck;

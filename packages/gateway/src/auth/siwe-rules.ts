@@ -9,7 +9,7 @@ import { ApiError } from "@perpgate/protocol/core";
 import type { SiweMessage } from "./siwe-message.js";
 
 const MAX_MESSAGE_AGE_MS = 600_000;
-export const MAX_CLOCK_LEAD_MS = 60_000;
+const MAX_CLOCK_LEAD_MS = 60_000;
 const MAX_SESSION_MS = 24 * 3_600_000;
 export const DEFAULT_BOUND_SESSION_MS = 30 * MAX_SESSION_MS;
 

@@ -23,7 +23,7 @@ import { showCounted, showRetryAfter } from "../limits/limits.js";
 import type { TimedClient } from "./handler.js";
 
 /** What a request says of its session and its signature. */
-export interface Evidence {
+interface Evidence {
   readonly session: number;
   readonly key: string;
   readonly bytes: Uint8Array;

@@ -46,7 +46,7 @@ export interface ConnectionSession {
   readonly account: number;
 }
 
-export interface Subscription {
+interface Subscription {
   readonly isPrivate: boolean;
   end(): void;
 }

@@ -21,7 +21,7 @@ export type CommitThreadMessage =
   | { readonly kind: "failed"; readonly failure: Failure };
 
 /** An error passed between threads: a cloned Error would lose the system's code. */
-export interface Failure {
+interface Failure {
   readonly message: string;
   readonly code: string | undefined;
 }

@@ -7,7 +7,7 @@
  */
 
 /** `digits × 10^-scale`, with no trailing zero in `digits` unless the value is zero. */
-export interface Decimal {
+interface Decimal {
   readonly digits: bigint;
   /** Negative for values with trailing zeros: 1200 is 12 × 10^2. */
   readonly scale: number;

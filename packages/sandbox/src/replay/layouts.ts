@@ -9,7 +9,7 @@ import type { Rows } from "./rows.js";
 /** Reads the cells of one row; `symbol` where the rows do not name theirs. */
 type Convert = (cells: Cells) => readonly RecordedEvent[];
 
-export interface Layout {
+interface Layout {
   readonly name: string;
   /** All of them must be there. */
   readonly columns: readonly string[];

@@ -7,7 +7,7 @@ import { brotliDecompressSync, createGunzip, gunzipSync, zstdDecompressSync } fr
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { RecordingError } from "./events.js";
 
-export interface Row {
+interface Row {
   /** Line or row, from 1. */
   readonly place: number;
   readonly cells: readonly unknown[];

@@ -6,7 +6,7 @@
 import type { Applied, Venue } from "@perpgate/venue";
 
 /** Milliseconds of the venue's time, dollars of equity, dollars of positions at mark (long above 0). */
-export type Sample = readonly [timeMs: number, equity: number, exposure: number];
+type Sample = readonly [timeMs: number, equity: number, exposure: number];
 
 export interface TraderRecord {
   readonly address: string;

@@ -53,7 +53,7 @@ export interface RequestReport {
   readonly maxMs: number;
 }
 
-export interface Run {
+interface Run {
   readonly seed: number;
   readonly startMs: number;
   readonly nowMs: number;

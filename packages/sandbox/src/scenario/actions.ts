@@ -26,7 +26,7 @@ interface Action {
 
 const SYMBOL = /^[A-Z0-9]{2,24}$/;
 
-export function symbolOf(words: Words): string {
+function symbolOf(words: Words): string {
   const { text, column } = words.next("a market, such as BTCUSD,");
   if (SYMBOL.test(text)) return text;
   throw words.problem(`expected a market such as BTCUSD, not ${text}`, column);

@@ -67,7 +67,7 @@ export interface Input<O extends Operation> {
   readonly options?: CallOptions | undefined;
 }
 
-export interface Answer<T> {
+interface Answer<T> {
   readonly value: T;
   readonly headers: HeadersLike;
 }

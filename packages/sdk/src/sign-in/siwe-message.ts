@@ -15,7 +15,7 @@ export interface SessionCaps {
   readonly symbols?: readonly string[];
 }
 
-export interface SiweFields {
+interface SiweFields {
   readonly domain: string;
   readonly address: string;
   readonly statement: string;

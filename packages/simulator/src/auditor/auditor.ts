@@ -22,7 +22,7 @@ import { type Entry, stateHashOf, Transcript } from "./transcript.js";
 import { mustHold, sameBytes } from "./violation.js";
 
 /** A venue that has just recovered, before it accepts commands. */
-export interface Recovered {
+interface Recovered {
   readonly engine: Engine;
   readonly first: LogSeq;
   readonly end: LogSeq;

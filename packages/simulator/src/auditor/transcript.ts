@@ -164,7 +164,7 @@ export function orderKey(session: number, nonce: number): string {
   return `session ${session} nonce ${nonce}`;
 }
 
-export function eventsOf({ words }: Entry): VenueEvent[] {
+function eventsOf({ words }: Entry): VenueEvent[] {
   return decodeEvents(new Float64Array(words.buffer, 0, words.length / 8), words.length / 8);
 }
 

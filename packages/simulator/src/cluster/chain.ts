@@ -12,7 +12,7 @@ import type { StoredMessage } from "./model-stream.js";
 
 const START = new Uint8Array(CHAIN_BYTES);
 
-export interface Judged {
+interface Judged {
   readonly batch: Batch;
   readonly message: Message | undefined;
   /** False: the writer had another log than this reader. */

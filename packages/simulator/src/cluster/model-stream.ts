@@ -12,7 +12,7 @@ export interface StoredMessage {
   readonly atMs: number;
 }
 
-export interface Publish {
+interface Publish {
   readonly writer: string;
   readonly bytes: Uint8Array;
   /** Sequence of the last message of the writer, as it knows it. */

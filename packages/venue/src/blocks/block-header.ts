@@ -5,7 +5,7 @@
 import { BLOCK_HASH_BYTES, encodeBlockHeader, readBlockHeader } from "@perpgate/protocol/core";
 import { sha256 } from "./merkle.js";
 
-export interface BlockHeader {
+interface BlockHeader {
   readonly number: number;
   readonly parentHash: Buffer;
   readonly firstPosition: number;

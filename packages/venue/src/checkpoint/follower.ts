@@ -22,7 +22,7 @@ import { ReservesCounter, type ReservesNotice } from "../reserves/counter.js";
 import { type Checkpoint, CheckpointFile } from "./checkpoint-file.js";
 import type { ThreadData } from "./checkpointer.js";
 
-export interface Taken {
+interface Taken {
   readonly checkpoint: Checkpoint;
   readonly bytes: number;
 }

@@ -17,7 +17,7 @@ import { TreeFolder } from "./tree-folder.js";
 
 const KEY_LABEL = "perpgate reserves v1";
 
-export interface ReservesParts {
+interface ReservesParts {
   readonly folder: string;
   readonly key: Uint8Array;
   readonly listing: Listing;

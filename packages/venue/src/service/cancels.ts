@@ -19,10 +19,7 @@ import {
 } from "./execution.js";
 import { about } from "./order-refusals.js";
 
-export type Cancels = Pick<
-  RequestHandlers,
-  "cancelOrder" | "cancelAllOrders" | "cancelOrdersAfter"
->;
+type Cancels = Pick<RequestHandlers, "cancelOrder" | "cancelAllOrders" | "cancelOrdersAfter">;
 
 const EVERY_MARKET = -1;
 

@@ -9,7 +9,7 @@ import type { AccountLimit } from "./account-limits.js";
 import type { Attestation } from "./attestation.js";
 import { answered, execute, isExecuted, sessionRefusal, termsOf } from "./execution.js";
 
-export type Deposits = Pick<
+type Deposits = Pick<
   RequestHandlers,
   "registerDeposit" | "getBridge" | "submitDepositVotes" | "getDepositQueue" | "getOpenWithdrawals"
 >;

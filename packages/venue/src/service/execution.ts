@@ -13,7 +13,7 @@ export type VenueCommand = Parameters<Venue["submit"]>[0];
 export type CommandOf<Kind extends VenueCommand["kind"]> = Extract<VenueCommand, { kind: Kind }>;
 export type RefusedOutcome = Extract<Outcome, { kind: "refused" }>;
 
-export interface Executed {
+interface Executed {
   /** The command's position in the log. */
   readonly seq: number;
   /** The venue's time at the command. */

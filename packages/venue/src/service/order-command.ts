@@ -84,10 +84,7 @@ function leverageOf({ leverage, closePosition }: OrderTerms): number {
 }
 
 /** The changes of an amendment, without its target. */
-export type AmendedTerms = Pick<
-  AmendOrder,
-  "priceTicks" | "sizeLots" | "limitTicks" | "expiresAtMs"
->;
+type AmendedTerms = Pick<AmendOrder, "priceTicks" | "sizeLots" | "limitTicks" | "expiresAtMs">;
 
 interface AmendBody {
   readonly price?: number;

@@ -23,7 +23,7 @@ import {
 } from "./execution.js";
 import { wallTimeOf } from "./wall-time.js";
 
-export type Sessions = Pick<
+type Sessions = Pick<
   RequestHandlers,
   | "awaitPosition"
   | "getSession"

@@ -6,7 +6,7 @@ import type { Venue } from "../venue.js";
 import { fingerprintOf } from "../verify/key-signature.js";
 import { executeTaking, termsOf, unexpectedRefusal } from "./execution.js";
 
-export type SignIns = Pick<RequestHandlers, "prepareSignIn" | "signIn">;
+type SignIns = Pick<RequestHandlers, "prepareSignIn" | "signIn">;
 
 export function signIns(venue: Venue): SignIns {
   const { views } = venue;

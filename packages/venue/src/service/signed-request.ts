@@ -40,7 +40,7 @@ export interface SignedBody {
 }
 
 /** What an edge sends. */
-export interface Signed<Body> {
+interface Signed<Body> {
   readonly session: number;
   /** Fingerprint of the key with which the edge has judged the signature. */
   readonly key: string;

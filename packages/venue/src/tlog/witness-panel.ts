@@ -17,7 +17,7 @@ interface PanelAnswer {
   readonly conflict: Conflict | null;
 }
 
-export interface Conflict {
+interface Conflict {
   readonly reason: string;
   /** Checkpoints over that many blocks or more are contradicted. */
   readonly fromSize: number;

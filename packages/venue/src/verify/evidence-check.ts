@@ -41,7 +41,7 @@ import { OpenWithdrawals, withdrawalBodyFault, withdrawalVoteFault } from "./wit
 /** The address that signed a message (EIP-191), lower-case hex; null if no key can have signed it. */
 export type RecoverWallet = (message: Uint8Array, signature: Uint8Array) => Promise<string | null>;
 
-export interface Fault {
+interface Fault {
   /** The seq of the command, under its name in the JSON report. */
   readonly position: number;
   readonly reason: string;

@@ -4,7 +4,7 @@ import type { Account } from "@perpgate/protocol";
 import { fromMicros } from "./figures.js";
 import { stateOf, unitsOf, type VenueSource } from "./venue-source.js";
 
-export interface Money {
+interface Money {
   readonly wallet: number;
   readonly reserved: number;
   readonly margin: number;

@@ -14,7 +14,7 @@ export function blockView({ history }: VenueSource, number: number): Block | und
   return block === undefined ? undefined : blockOf(block);
 }
 
-export function blockOf(block: SealedBlock): Block {
+function blockOf(block: SealedBlock): Block {
   return {
     number: block.number,
     hash: hex(block.hash),

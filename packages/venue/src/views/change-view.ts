@@ -18,7 +18,7 @@ import { positionOf } from "./position-view.js";
 import { unitsOf, type VenueSource, viewedMarket } from "./venue-source.js";
 
 /** A position that was closed. */
-export interface ClosedPosition {
+interface ClosedPosition {
   readonly symbol: string;
   readonly size: 0;
   readonly updatedAt: number;

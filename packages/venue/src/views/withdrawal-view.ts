@@ -93,10 +93,7 @@ export function openWithdrawalsView(source: VenueSource, chain: Chain, after: nu
 }
 
 /** Each attestor's signature and latest sighting. */
-export function votesOn(
-  { history, listing }: VenueSource,
-  id: number,
-): AttestedWithdrawal["votes"] {
+function votesOn({ history, listing }: VenueSource, id: number): AttestedWithdrawal["votes"] {
   const sets = listing.attestorHistory?.entries ?? [];
   const attestors = Math.max(0, ...sets.map(({ members }) => members.length));
   return Array.from({ length: attestors }, (_, attestor) => attestor).flatMap((attestor) =>

@@ -23,8 +23,8 @@ import {
   updateOf,
 } from "./private-updates.js";
 
-export const PAGE_ROWS = 64;
-export const ROWS_PER_TURN = 256;
+const PAGE_ROWS = 64;
+const ROWS_PER_TURN = 256;
 /** Rows read besides a page, such as fills, after which the rest of the page is another one. */
 const MORE_ROWS_PER_PAGE = 256;
 /** A state is read from indexes: in rows of the history, what reading none of its items costs. */
@@ -32,7 +32,7 @@ const STATE_ROWS = 16;
 
 type Answer = AnswerBodies["readStream"];
 
-export interface Reading {
+interface Reading {
   readonly stream: PrivateStream;
   readonly account: number;
   /** Undefined: from the present state on. */
