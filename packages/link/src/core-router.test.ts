@@ -17,6 +17,7 @@ class TestCore {
   epoch = 0;
   isLeading = false;
   isReachable = true;
+  connects = 0;
   readonly asked: NotesInMaking["asked"][] = [];
   private links: CoreLink[] = [];
   private answers: ((body: AnswerBodies["cancelAllOrders"]) => void)[] = [];
@@ -34,6 +35,10 @@ class TestCore {
             return new Promise((resolve) => this.answers.push(resolve));
           },
           tlogPolicy: () => FILE,
+          connectSession: () => {
+            this.connects++;
+            return new Promise(() => undefined);
+          },
         }),
         notices: NO_NOTICES,
         window: 2,
@@ -196,6 +201,20 @@ describe("what has no answer when the leader is lost", () => {
     expect([outcomes, later]).toEqual([[CANCELED], [CANCELED]]);
     expect(cores[1].asked.map(({ isAgain }) => isAgain)).toEqual([true, false]);
     expect(losses).toEqual(["a: killed"]);
+  });
+
+  test("the announcement of a session's first socket: refused, and not sent again", async () => {
+    cores[0].leads(1);
+    await start();
+    const lost = asks("connectSession", { session: 7 });
+    await settle();
+    cores[0].dies();
+    await settle();
+    expect(lost).toEqual(["stopped"]);
+    const later = asks("connectSession", { session: 7 });
+    cores[1].leads(2);
+    await settle(1_000);
+    expect([cores[0].connects, cores[1].connects, later]).toEqual([1, 1, []]);
   });
 
   test("nobody leads again: unknown after 10 s; what was never sent is not executed after 5 s", async () => {

@@ -55,7 +55,11 @@ const STEPS: ReadonlySet<RequestName> = new Set([
   "disconnectSession",
 ]);
 
+/** Says what an edge has over its link, which ends with that. */
+const OF_A_LINK: RequestName = "connectSession";
+
 interface Waiting {
+  readonly name: RequestName;
   readonly isCommand: boolean;
   readonly askedAtMs: number;
   isSent: boolean;
@@ -136,6 +140,7 @@ export class CoreRouter implements CoreAccess {
     if (this.leading === undefined && !isCommand(name) && !STEPS.has(name)) throw this.lagging();
     let terms: RequestTerms | undefined;
     const waiting: Waiting = {
+      name,
       isCommand: isCommand(name),
       askedAtMs: this.nowMs(),
       isSent: false,
@@ -264,12 +269,19 @@ export class CoreRouter implements CoreAccess {
     this.shown = this.position;
     this.wasReplicated = this.isReplicated;
     this.leading = found;
-    if (before !== undefined) for (const { lost } of this.leads) lost();
+    if (before !== undefined) this.tellLost();
     if (found === undefined) return;
     this.events.switched(this.links.get(found) ?? "");
     for (const { begun } of this.leads) begun();
     this.onReady();
     for (const waiting of this.waiting) this.send(waiting, found);
+  }
+
+  private tellLost(): void {
+    for (const { lost } of this.leads) lost();
+    for (const waiting of [...this.waiting]) {
+      if (waiting.isSent && waiting.name === OF_A_LINK) waiting.refuse(new ApiError("stopped", {}));
+    }
   }
 
   private send(waiting: Waiting, link: EdgeLink): void {

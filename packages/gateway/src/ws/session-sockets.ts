@@ -29,7 +29,6 @@ interface Bound {
   readonly sockets: Set<Connection>;
   /** Resolves once the log has the session as connected here. */
   readonly connected: Promise<void>;
-  isTaken: boolean;
 }
 
 export class SessionSockets {
@@ -109,18 +108,10 @@ export class SessionSockets {
 
   /**
    * Without their core: its log keeps the connections for a while, for clients to come back. Takes the
-   * sessions from all sockets, which are the caller's to close. A session whose first socket the log may
-   * still take in the next lead has none here.
+   * sessions from all sockets, which are the caller's to close.
    */
   unbindAll(): void {
-    for (const [session, bound] of this.bound) {
-      this.unbind(session, bound);
-      if (bound.isTaken) continue;
-      const gone = bound.connected.then(async () => {
-        if (!this.bound.has(session)) await this.disconnect(session, false);
-      });
-      this.track(gone);
-    }
+    for (const [session, bound] of this.bound) this.unbind(session, bound);
   }
 
   /** Takes the session from sockets that the log does not have: what they still send needs a token. */
@@ -148,14 +139,8 @@ export class SessionSockets {
 
   private connect(session: number): Bound {
     const connected = this.link.request("connectSession", { session }).then(() => undefined);
-    const bound = { sockets: new Set<Connection>(), connected, isTaken: false };
+    const bound = { sockets: new Set<Connection>(), connected };
     this.bound.set(session, bound);
-    void connected.then(
-      () => {
-        bound.isTaken = true;
-      },
-      () => undefined,
-    );
     this.track(
       connected.catch((error: unknown) => {
         // The log does not contain the command: the clients reconnect and it is submitted again.
