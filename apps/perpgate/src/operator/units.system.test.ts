@@ -19,6 +19,7 @@ import { MAIN, PerpgateProcess, temporaryFolder } from "../testing/perpgate-proc
 const DEPLOY = new URL("../../../../deploy/", import.meta.url);
 const UNITS = [
   ...["perpgate.service", "perpgate-gateway.service", "nats-server.service"],
+  "perpgate-edge.service",
   ...["perpgate-archive.service", "perpgate-publish.service", "perpgate-publish.timer"],
 ];
 
@@ -60,7 +61,7 @@ test.skipIf(isWithoutSystemd())("units: systemd-analyze verify finds nothing", (
   expect(status).toBe(0);
 });
 
-test.each(["perpgate-archive.service", "perpgate-publish.service"])(
+test.each(["perpgate-edge.service", "perpgate-archive.service", "perpgate-publish.service"])(
   "%s: its command and options are those of this release",
   async (unit) => {
     const words = commandOf(unit, "ExecStart");
