@@ -114,6 +114,8 @@ export async function listenForRemoteEdges(
     listener.once("error", reject);
     listener.listen(port, host, resolve);
   });
+  // Of one connection, such as when no descriptor is left for it.
+  listener.on("error", ({ message }) => refusals.add("", message));
   const bound = listener.address();
   return {
     port: bound !== null && typeof bound === "object" ? bound.port : port,
