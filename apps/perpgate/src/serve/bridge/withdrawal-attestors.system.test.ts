@@ -43,6 +43,11 @@ describe("a withdrawal", () => {
       const before = await paying.balance();
       const { id, poll, sent } = await requested(paying);
       expect(await paying.balance()).toBe(Number(before) - 100.5);
+      // Both attestors have stated what the vault holds at a finalized block.
+      expect(await paying.holdings()).toMatchObject({
+        holds: 400,
+        statements: [{ attestor: 0 }, { attestor: 1 }],
+      });
       await poll();
       expect(await paying.read(id)).toMatchObject({ status: "pending", txHash: sent.hash });
       await paying.passDispute();
@@ -54,6 +59,7 @@ describe("a withdrawal", () => {
       expect(await paying.chain.balance(paying.chain.vault)).toBe(300_000_000n);
       expect(await paying.chain.balance(`0x${paying.at.address}`)).toBe(100_000_000n);
       expect(paying.failures()).toEqual([]);
+      expect(await paying.holdings()).toMatchObject({ holds: 300 });
       const position = paying.at.venue.at.venue.seq;
       await poll();
       expect(paying.at.venue.at.venue.seq).toBe(position);

@@ -1,6 +1,6 @@
 /** Requests of withdrawals over HTTP on a real venue with attestors. */
 
-import type { Trader } from "@perpgate/gateway/testing";
+import { Trader } from "@perpgate/gateway/testing";
 import { verify, type WithdrawalParameters } from "@perpgate/venue";
 import { expect, test } from "vitest";
 import { type AttestedVenue, recoverWallet, withdrawing } from "./testing/attested-venue.js";
@@ -127,3 +127,28 @@ async function deposits(venue: AttestedVenue, trader: Trader, token: "USDT"): Pr
     await venue.submit(await venue.vote({ depositId, attestor, credits, txHash }));
   }
 }
+
+test("a flood: who has nothing writes nothing to the log, who has money as many as it pays for", async () => {
+  const { venue, trader, ask } = await withdrawing();
+  const strangers = await Promise.all(Array.from({ length: 10 }, () => Trader.enter(venue.at)));
+  const before = venue.at.venue.seq;
+  const body = { chain: "ethereum", token: "USDC", amount: 10 };
+  const answers = await Promise.all(
+    strangers.flatMap((each) =>
+      Array.from({ length: 20 }, (_, i) =>
+        each.signed("/v1/bridge/withdrawals", { ...body, nonce: i + 1 }),
+      ),
+    ),
+  );
+  expect(new Set(answers.map(({ body: { code } }) => code))).toEqual(
+    new Set(["insufficient_balance"]),
+  );
+  expect(venue.at.venue.seq).toBe(before);
+  // 40 dollars pay for three of 10.5; an honest request is not delayed by what was refused.
+  const own = await Promise.all(
+    Array.from({ length: 50 }, (_, i) => ask({ amount: 10, nonce: i + 1 })),
+  );
+  expect(own.filter(({ status }) => status === 202)).toHaveLength(3);
+  expect(venue.at.venue.seq).toBe(before + 3);
+  expect((await trader.get("/v1/account")).body.balance).toBe(8.5);
+});

@@ -14,7 +14,7 @@ import {
   WithdrawalAttestor,
 } from "@perpgate/bridge";
 import { ATTESTORS, type EvmNode, RpcProxy, VaultChain } from "@perpgate/bridge/testing";
-import type { AttestedWithdrawal } from "@perpgate/protocol";
+import type { AttestedWithdrawal, Reserves } from "@perpgate/protocol";
 import { noteKeyText, type ProofKeys } from "@perpgate/protocol/receipts";
 import { StubWitness } from "@perpgate/venue/testing";
 import { type Address, getContractAddress } from "viem";
@@ -115,6 +115,12 @@ export class PayingVenue {
 
   async read(id: number): Promise<AttestedWithdrawal> {
     return JSON.parse((await this.at.trader.get(`/v1/bridge/withdrawals/${id}`)).text);
+  }
+
+  /** What attestors have stated about the vault. */
+  async holdings(): Promise<Reserves["vaults"][number] | undefined> {
+    const reserves: Reserves = JSON.parse((await this.at.trader.get("/v1/bridge/reserves")).text);
+    return reserves.vaults.find(({ token }) => token === "USDC");
   }
 
   async balance(): Promise<unknown> {
