@@ -15,6 +15,7 @@ export interface PackedBatches {
 }
 
 const FIRST_BYTES = 64 * 1024;
+const KEPT_BYTES = 2 * 1024 * 1024;
 
 export class BatchPacker {
   private batches: PackedBatch[] = [];
@@ -39,8 +40,9 @@ export class BatchPacker {
 
   take(): PackedBatches {
     const { batches } = this;
-    // A copy: the memory is reused.
+    // A copy: the memory is reused, unless it has grown.
     const records = this.records.slice(0, this.bytes);
+    if (this.records.length > KEPT_BYTES) this.records = new Uint8Array(FIRST_BYTES);
     this.batches = [];
     this.bytes = 0;
     return { batches, records };

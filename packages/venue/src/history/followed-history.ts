@@ -187,6 +187,7 @@ export class FollowedHistory extends History {
   onBatchEnd(_end: LogSeq, batch: Batch): void {
     if (!this.isPassing || this.failure !== undefined) return;
     this.packer.add(batch);
+    this.checkBehind();
     if (this.isRebuilding) return;
     if (this.packer.bytes >= PASS_BYTES) this.passNow();
     else this.timer ??= setTimeout(() => this.passNow(), PASS_EVERY_MS);
@@ -283,7 +284,10 @@ export class FollowedHistory extends History {
     this.passed.push({ position: this.position, bytes });
     this.passedBytes += bytes;
     this.maker?.make(this.packer.take());
-    if (this.passedBytes <= MAX_PASSED_BYTES) return;
+  }
+
+  private checkBehind(): void {
+    if (this.passedBytes + this.packer.bytes <= MAX_PASSED_BYTES) return;
     const size = `${MAX_PASSED_BYTES / 2 ** 20} MiB`;
     this.fail(new Error(`the history is ${size} behind: its thread is too slow`));
   }
@@ -310,7 +314,8 @@ export class FollowedHistory extends History {
     clearTimeout(this.timer);
     this.timer = undefined;
     this.failure ??= error;
-    for (const { reject } of [...this.waiters.splice(0), ...this.flushes.splice(0)]) reject(error);
+    for (const { reject } of this.waiters.splice(0)) reject(new ApiError("stopped", {}));
+    for (const { reject } of this.flushes.splice(0)) reject(error);
   }
 
   private showSlices(): void {
