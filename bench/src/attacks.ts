@@ -10,9 +10,9 @@ import type { Attack } from "./attacks/attack.js";
 import { ATTACK_KINDS, ATTACKS } from "./attacks/table.js";
 import { SeededVenue } from "./attacks/trial/seeded-venue.js";
 import { Trials } from "./attacks/trial/trial.js";
-import { type Row, rowLine, tableOf } from "./attacks/trial/verdict.js";
+import { rowLine, tableOf, type VerdictRow } from "./attacks/trial/verdict.js";
 import { parseOptions } from "./harness/options.js";
-import { machine, messageOf, progress } from "./harness/report.js";
+import { errorText, machine, progress } from "./harness/report.js";
 
 const options = parseOptions({
   command: "npm run test:attacks --",
@@ -27,7 +27,7 @@ const options = parseOptions({
 });
 
 async function runAll(trials: Trials, attacks: readonly Attack[]): Promise<void> {
-  const rows: Row[] = [];
+  const rows: VerdictRow[] = [];
   /** Attacks that could not be run, which is a failure of the table. */
   const broken: string[] = [];
   for (const path of ["rest", "socket"] as const) {
@@ -42,7 +42,7 @@ async function runAll(trials: Trials, attacks: readonly Attack[]): Promise<void>
       rows.push(row);
       progress(`${place} ${rowLine(row)}`);
     } catch (error) {
-      broken.push(`${attack.name}: ${messageOf(error)}`);
+      broken.push(`${attack.name}: ${errorText(error)}`);
       progress(`${place} did not run: ${broken.at(-1)}`);
     }
   }

@@ -12,7 +12,7 @@ import {
   type VenueCluster,
   withVenueCluster,
 } from "./cluster/venue-cluster.js";
-import type { Gateway } from "./harness/gateway.js";
+import type { BenchGateway } from "./harness/gateway.js";
 import { signIn, signInMany } from "./harness/http.js";
 import { type LoadLane, type OpenLane, withLoad } from "./harness/load.js";
 import type { LoadResult } from "./harness/load-driver.js";
@@ -64,7 +64,11 @@ function middle(all: readonly Turn[], of: keyof Turn, point: Point): number {
 }
 
 /** With accounts of its own: nonces count from 1 in each lane. */
-async function lane({ open }: Bench, { port }: Gateway, connections: number): Promise<LoadLane> {
+async function lane(
+  { open }: Bench,
+  { port }: BenchGateway,
+  connections: number,
+): Promise<LoadLane> {
   const accounts = await signInMany({ port }, connections);
   return open({ address: { port }, send: accounts, connections });
 }

@@ -7,9 +7,9 @@ import { createPrivateKey } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DEEP_ARRAYS, filled, LONG_EXPONENT, manyKeys } from "./attacks/kinds/json.js";
 import { WRONG_SIGNATURE } from "./attacks/kinds/shared.js";
-import { Connection } from "./harness/connection.js";
-import { type Gateway, withGateway } from "./harness/gateway.js";
-import { type Account, askOnce, signIn, signInMany } from "./harness/http.js";
+import { RawConnection } from "./harness/connection.js";
+import { type BenchGateway, withGateway } from "./harness/gateway.js";
+import { askOnce, type BenchAccount, signIn, signInMany } from "./harness/http.js";
 import { parseOptions } from "./harness/options.js";
 import { Report, repeat } from "./harness/report.js";
 import {
@@ -50,7 +50,7 @@ interface Kind {
 
 /** Sends one request after the other on each connection; returns how many were answered. */
 async function send(port: number, { status = 200, next, socket }: Kind, ms: number) {
-  const opening = Array.from({ length: CONNECTIONS }, () => Connection.open({ port }, socket));
+  const opening = Array.from({ length: CONNECTIONS }, () => RawConnection.open({ port }, socket));
   const connections = await Promise.all(opening);
   const answers = repeat(ms, CONNECTIONS, (path) => answered(connections[path]!, next(), status));
   const { count } = await answers.finally(() => {
@@ -60,7 +60,7 @@ async function send(port: number, { status = 200, next, socket }: Kind, ms: numb
 }
 
 /** Rejects if the answer has another status, or the connection is lost. */
-function answered(connection: Connection, bytes: Buffer, expected = 200): Promise<void> {
+function answered(connection: RawConnection, bytes: Buffer, expected = 200): Promise<void> {
   return new Promise((resolve, reject) => {
     connection.onAnswer = (status, body) => {
       // A handler that resolves on a later turn lets the connection finish its read.
@@ -72,7 +72,7 @@ function answered(connection: Connection, bytes: Buffer, expected = 200): Promis
 }
 
 function signedOrders(
-  { token, privateKeyPem }: Account,
+  { token, privateKeyPem }: BenchAccount,
   { isResting = false, padTo = 0, isMessage = false } = {},
 ): () => Buffer {
   const key = createPrivateKey(privateKeyPem);
@@ -87,7 +87,7 @@ function signedOrders(
 }
 
 /** The messages of strangers and of a session. */
-function socketKinds(account: Account, secp: Account): readonly Kind[] {
+function socketKinds(account: BenchAccount, secp: BenchAccount): readonly Kind[] {
   const { token } = account;
   const refused = (name: string, text: string | object): Kind => {
     const bytes = message(text);
@@ -122,7 +122,7 @@ async function chargedSeconds(port: number): Promise<number> {
   return Number(/^perpgate_cost_seconds_total(?:\{[^}]*\})? (\S+)$/m.exec(text)?.[1]);
 }
 
-async function measure(gateway: Gateway): Promise<void> {
+async function measure(gateway: BenchGateway): Promise<void> {
   const { port } = gateway;
   const [trader, other, maker, padder, caller] = await signInMany({ port }, 5);
   const secp = await signIn({ port }, { keyKind: "secp256k1" });
@@ -130,7 +130,7 @@ async function measure(gateway: Gateway): Promise<void> {
   const [order, otherOrder] = [signedOrders(trader!), signedOrders(other!)];
   const restingOrder = signedOrders(maker!, { isResting: true });
   await report.step("history", async () => {
-    const connection = await Connection.open({ port });
+    const connection = await RawConnection.open({ port });
     for (let i = 0; i < options.number("rows"); i++) {
       await answered(connection, order());
       await answered(connection, otherOrder());

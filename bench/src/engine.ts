@@ -4,7 +4,7 @@
  */
 import { type BareBook, BookOperations, LadderBook, NodejsOrderBook } from "./engine/bare-books.js";
 import { againstBefore, applyAll, manyAccounts } from "./engine/comparisons.js";
-import { Crowd, type CrowdSize } from "./engine/crowd.js";
+import { type CrowdSize, EngineCrowd } from "./engine/crowd.js";
 import { memoryOfOrders } from "./engine/memory.js";
 import { fastest, Stopwatch } from "./engine/stopwatch.js";
 import { INDEX_TICKS, LEVELS, VenueFlow } from "./engine/venue-flow.js";
@@ -14,7 +14,7 @@ import { progress, Report } from "./harness/report.js";
 /** The largest single command in every phase in the life of a full venue. */
 async function largestCommands(report: Report, size: CrowdSize): Promise<void> {
   const stopwatch = new Stopwatch();
-  const phases: readonly [name: string, run: (crowd: Crowd) => void][] = [
+  const phases: readonly [name: string, run: (crowd: EngineCrowd) => void][] = [
     ["sign-ins", (crowd) => crowd.signIn()],
     [`${size.accounts} positions opened`, (crowd) => crowd.openPositions()],
     [`${size.orders} orders placed`, (crowd) => crowd.rest()],
@@ -27,9 +27,9 @@ async function largestCommands(report: Report, size: CrowdSize): Promise<void> {
   ];
   // A small venue first, so that no code is compiled for the first time.
   const smallSize = { accounts: 20_000, orders: 20_000, stops: 10_000 };
-  const small = new Crowd(smallSize, (engine, command) => engine.apply(command));
+  const small = new EngineCrowd(smallSize, (engine, command) => engine.apply(command));
   for (const [, run] of phases) run(small);
-  const crowd = new Crowd(size, (engine, command) => stopwatch.apply(engine, command));
+  const crowd = new EngineCrowd(size, (engine, command) => stopwatch.apply(engine, command));
   for (const [name, run] of phases) {
     progress(`engine:   ${name} …`);
     run(crowd);

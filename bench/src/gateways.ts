@@ -2,7 +2,7 @@
  * Two gateways in one run: this one, and one of another release or without readers, receipts or
  * snapshots.
  */
-import { type Gateway, withGateway } from "./harness/gateway.js";
+import { type BenchGateway, withGateway } from "./harness/gateway.js";
 import { askSigned, signIn, signInMany } from "./harness/http.js";
 import { type LoadLane, type OpenLane, startReaders, withLoad } from "./harness/load.js";
 import { exitWithUsageError, parseOptions } from "./harness/options.js";
@@ -45,7 +45,7 @@ const BATCH = 16;
 const report = new Report("gateways");
 
 /** What every release's harness says of a gateway that runs. */
-type BareGateway = Pick<Gateway, "port" | "processorMs">;
+type BareGateway = Pick<BenchGateway, "port" | "processorMs">;
 
 interface Side {
   readonly gateway: BareGateway;

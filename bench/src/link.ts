@@ -5,7 +5,7 @@
 import { Child } from "./harness/child.js";
 import { inFolder } from "./harness/gateway.js";
 import type { LinkCore } from "./harness/link-core.js";
-import { type Exchange, openExchange, SAMPLES, type Sample } from "./harness/link-exchange.js";
+import { type LinkExchange, openExchange, SAMPLES, type Sample } from "./harness/link-exchange.js";
 import { parseOptions } from "./harness/options.js";
 import { inTurns, median, medianRatio, Report } from "./harness/report.js";
 
@@ -27,7 +27,11 @@ interface Turn {
   readonly edge: number;
 }
 
-async function turnOf(exchange: Exchange, core: Child<LinkCore>, inFlight: number): Promise<Turn> {
+async function turnOf(
+  exchange: LinkExchange,
+  core: Child<LinkCore>,
+  inFlight: number,
+): Promise<Turn> {
   const count = inFlight === 1 ? options.number("count") / 4 : options.number("count");
   const before = await core.call("processorMicros");
   const own = process.cpuUsage();

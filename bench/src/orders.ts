@@ -6,7 +6,13 @@
  * connections, because the speed of a shared machine changes within seconds.
  */
 import { generateKeyPairSync } from "node:crypto";
-import { type Gateway, inFolder, processorMs, withGateway, withPeer } from "./harness/gateway.js";
+import {
+  type BenchGateway,
+  inFolder,
+  processorMs,
+  withGateway,
+  withPeer,
+} from "./harness/gateway.js";
 import { signInMany } from "./harness/http.js";
 import { type LoadLane, type OpenLane, startReaders, withLoad } from "./harness/load.js";
 import type { LaneOptions } from "./harness/load-driver.js";
@@ -149,7 +155,7 @@ async function halfOfSaturation(
   report.add("  lateness of the load, p99", late, "ms", against);
 }
 
-async function orders(floor: Floor, gateway: Gateway): Promise<void> {
+async function orders(floor: Floor, gateway: BenchGateway): Promise<void> {
   const address = { port: gateway.port };
   const server = { address, send: await signInMany(address, CONNECTIONS) };
   const reader = await startReaders(address, 1, "book.BTCUSD");

@@ -3,7 +3,7 @@
  * bytes from memory. The book does not change between two reads.
  */
 import { withGateway, withPeer } from "./harness/gateway.js";
-import { type Address, ask, askSigned, signIn } from "./harness/http.js";
+import { ask, askSigned, type GatewayAddress, signIn } from "./harness/http.js";
 import { withLoad } from "./harness/load.js";
 import { parseOptions } from "./harness/options.js";
 import { inTurns, median, medianRatio, Report } from "./harness/report.js";
@@ -22,7 +22,7 @@ const PATH = `/v1/markets/BTCUSD/book?depth=${DEPTH}`;
 const report = new Report("reads");
 
 /** One order on each of 50 prices a side, from one tick off the mark outward. */
-async function fillBook(address: Address): Promise<void> {
+async function fillBook(address: GatewayAddress): Promise<void> {
   const account = await signIn(address);
   for (let nonce = 1; nonce <= 2 * DEPTH; nonce++) {
     const isBid = nonce % 2 === 0;
@@ -33,7 +33,7 @@ async function fillBook(address: Address): Promise<void> {
   }
 }
 
-async function reads(gateway: Address): Promise<void> {
+async function reads(gateway: GatewayAddress): Promise<void> {
   await fillBook(gateway);
   const { text } = await ask(gateway, PATH);
   const [peer, ours] = await withPeer(["constant", text], (port) =>

@@ -11,8 +11,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DEFAULT_MARKETS } from "@perpgate/protocol";
 import { dataFolder } from "@perpgate/venue/testing";
-import { Gateway, inFolder } from "./harness/gateway.js";
-import { type Account, type Address, askOnce, askSigned, signInMany } from "./harness/http.js";
+import { BenchGateway, inFolder } from "./harness/gateway.js";
+import {
+  askOnce,
+  askSigned,
+  type BenchAccount,
+  type GatewayAddress,
+  signInMany,
+} from "./harness/http.js";
 import { type LoadLane, withLoad } from "./harness/load.js";
 import { parseOptions } from "./harness/options.js";
 import { progress, Report } from "./harness/report.js";
@@ -92,8 +98,8 @@ class Trader {
   private nonce = 1_000_000;
 
   constructor(
-    private readonly address: Address,
-    readonly account: Account,
+    private readonly address: GatewayAddress,
+    readonly account: BenchAccount,
   ) {}
 
   get session(): number {
@@ -142,7 +148,7 @@ function numberOf(item: unknown, field: string): number {
 }
 
 interface Cast {
-  readonly load: readonly Account[];
+  readonly load: readonly BenchAccount[];
   readonly maker: Trader;
   readonly due: Trader;
   readonly holder: Trader;
@@ -151,7 +157,7 @@ interface Cast {
   readonly idle: readonly Trader[];
 }
 
-async function castOf(address: Address): Promise<Cast> {
+async function castOf(address: GatewayAddress): Promise<Cast> {
   const accounts = await signInMany(address, TRADERS + 5 + options.number("switches"));
   const others = accounts.slice(TRADERS).map((account) => new Trader(address, account));
   const [maker, due, holder, switcher, killer, ...idle] = others;
@@ -162,7 +168,7 @@ async function castOf(address: Address): Promise<Cast> {
 }
 
 /** The same accounts at the gateway that was started again, each at an address of its own. */
-function at(address: Address, cast: Cast): Cast {
+function at(address: GatewayAddress, cast: Cast): Cast {
   let host = 1;
   const moved = ({ account }: Trader) => {
     return new Trader({ ...address, localAddress: `127.0.1.${++host}` }, account);
@@ -227,7 +233,7 @@ async function kills({ killer }: Cast, isOver: () => boolean): Promise<Record<st
   return answers;
 }
 
-async function measure(gateway: Gateway, feed: PriceFeed, cast: Cast): Promise<void> {
+async function measure(gateway: BenchGateway, feed: PriceFeed, cast: Cast): Promise<void> {
   await takePositions(cast);
   const rate = options.number("rate");
   const count = rate * options.number("seconds");
@@ -268,7 +274,7 @@ await inFolder("service", async (folder) => {
   const feed = await PriceFeed.open(INDEX);
   const configuration = settingsFor(feed);
   const flags = ["--no-bots", "--log-level", "error"];
-  const start = () => Gateway.start({ folder, configuration, flags });
+  const start = () => BenchGateway.start({ folder, configuration, flags });
   await report
     .step("a full venue", async () => {
       const first = await start();

@@ -7,7 +7,7 @@ import { BookChecksum, encodeSide } from "@perpgate/protocol/core";
 import { encodeFrame } from "@perpgate/protocol/stream-frame";
 import { type SampleBook, sampleBooks } from "@perpgate/protocol/testing";
 import type { Child } from "./harness/child.js";
-import { type Gateway, processorMs, withGateway, withPeer } from "./harness/gateway.js";
+import { type BenchGateway, processorMs, withGateway, withPeer } from "./harness/gateway.js";
 import { askSigned, signIn } from "./harness/http.js";
 import { startReaders } from "./harness/load.js";
 import { parseOptions } from "./harness/options.js";
@@ -71,7 +71,7 @@ async function levelChanger(port: number): Promise<ChangeLevel> {
   };
 }
 
-async function fanOut(gateway: Gateway, port: number, peer: Child<Peer>): Promise<void> {
+async function fanOut(gateway: BenchGateway, port: number, peer: Child<Peer>): Promise<void> {
   const change = await levelChanger(gateway.port);
   progress(`streams: connecting twice ${SOCKETS} readers …`);
   const readers = await startReaders({ port: gateway.port }, SOCKETS, "book.BTCUSD", false);

@@ -13,7 +13,7 @@ import { BookPanel } from "./book/book-panel.js";
 import { Header } from "./header.js";
 import { MarketBar } from "./market/market-bar.js";
 import { OrderPanel } from "./order/order-panel.js";
-import { HonestyRecord } from "./receipts/honesty.js";
+import { HonestyFigures } from "./receipts/honesty.js";
 import { SandboxBar } from "./shell/sandbox-bar.js";
 import { listenForShortcuts } from "./shell/shortcuts.js";
 import { Splitter } from "./shell/splitter.js";
@@ -191,7 +191,7 @@ function Foot() {
       <a href="/docs" target="_blank" rel="noreferrer">
         API
       </a>
-      <HonestyRecord />
+      <HonestyFigures />
       <a href="/check.html" target="_blank" rel="noreferrer">
         Check a proof
       </a>

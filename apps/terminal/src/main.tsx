@@ -10,7 +10,7 @@ import { gatewaysInPage } from "./venue/gateway-feed.js";
 import { findInjectedWallets } from "./venue/injected-wallets.js";
 import { LINE_TIMES } from "./venue/line.js";
 import { sandboxInPage } from "./venue/sandbox-feed.js";
-import { VenueClock } from "./venue/venue-clock.js";
+import { PageClock } from "./venue/venue-clock.js";
 import "./theme/tokens.css";
 import "./theme/base.css";
 import "./theme/controls.css";
@@ -22,7 +22,7 @@ if (root === null) throw new Error("#root is missing");
 startTheme();
 findInjectedWallets();
 const sandbox = sandboxInPage();
-const clock = new VenueClock();
+const clock = new PageClock();
 // A sandbox has a time of its own, which sign-in messages and nonces must have, too.
 const ownTime = { nowMs: () => clock.now() ?? Date.now(), random: Math.random };
 const terminal: Terminal = new Terminal(

@@ -10,7 +10,7 @@ import {
   type Session,
 } from "@perpgate/sdk";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { Levels } from "./book/levels.js";
+import { SortedLevels } from "./book/levels.js";
 import { closeAll, marketClose, sendClose } from "./order/closing.js";
 import { EMPTY_FORM, type OrderForm } from "./order/order-form-state.js";
 import { BEYOND_LIQUIDATION, orderNotes } from "./order/order-notes.js";
@@ -302,7 +302,7 @@ test.each([
 function readOrder(terminal: Terminal, form: Partial<OrderForm>) {
   const view = terminal.marketFeed.view("BTCUSD");
   if (view === undefined) throw new Error("no market");
-  return estimate(terminal, view, { ...EMPTY_FORM, ...form }, new Levels());
+  return estimate(terminal, view, { ...EMPTY_FORM, ...form }, new SortedLevels());
 }
 
 describe("a page that is loaded again before the answer", () => {

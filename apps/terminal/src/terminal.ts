@@ -17,7 +17,7 @@ import { adviceOn } from "./order/advice.js";
 import { type CancelPlan, cancelPlan } from "./order/cancel-plan.js";
 import { clearPrices } from "./order/order-form-state.js";
 import { orderSettings } from "./order/order-settings.js";
-import type { Outcome } from "./order/outcome.js";
+import type { ShownOutcome } from "./order/outcome.js";
 import { reasonText } from "./order/reasons.js";
 import { Store } from "./state/store.js";
 import { announcing } from "./ui/announce.js";
@@ -39,7 +39,7 @@ import { SandboxFeed } from "./venue/sandbox-feed.js";
 import { SessionManager } from "./venue/session-manager.js";
 import { TapeFeed } from "./venue/tape-feed.js";
 import { isUnknown, type Settlement } from "./venue/unsettled-requests.js";
-import { VenueClock } from "./venue/venue-clock.js";
+import { PageClock } from "./venue/venue-clock.js";
 
 type OpenDialog =
   | "none"
@@ -79,7 +79,7 @@ export class Terminal {
 
   constructor(
     readonly client: PerpgateClient,
-    readonly clock = new VenueClock(),
+    readonly clock = new PageClock(),
     control = "",
   ) {
     this.sandbox = control === "" ? undefined : new SandboxFeed(control, clock);
@@ -281,7 +281,7 @@ export class Terminal {
   }
 }
 
-function settlementText({ outcome, error, reason }: Outcome): string {
+function settlementText({ outcome, error, reason }: ShownOutcome): string {
   if (error?.code === "too_late") return "The line was down while it was valid.";
   if (error !== undefined) return adviceOn(error).text;
   if (outcome === "outcome unknown") {

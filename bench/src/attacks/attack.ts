@@ -1,24 +1,24 @@
 /**
- * An attack prepares once (signs in, builds buffers) and then sends over a `Network`, which counts,
+ * An attack prepares once (signs in, builds buffers) and then sends over a `AttackNetwork`, which counts,
  * records and bounds what it sends. The same attack runs for seconds in `npm run test:attacks`, for
  * minutes in the soak, and for a fixed number of bytes, writes or connections in a test of costs.
  */
-import type { Account, Address } from "../harness/http.js";
-import type { Network } from "./wire/network.js";
+import type { BenchAccount, GatewayAddress } from "../harness/http.js";
+import type { AttackNetwork } from "./wire/network.js";
 
 /** How the honest trader sends its orders while the attack is measured. */
 export type TraderPath = "rest" | "socket";
 
 /** The venue from the attacker's address. */
 export interface Target {
-  readonly address: Address;
+  readonly address: GatewayAddress;
   /** The attacker's accounts with thousands of fills and orders, the first with many deposits. */
-  readonly veterans: readonly Account[];
+  readonly veterans: readonly BenchAccount[];
 }
 
 /** Sends until the network is over. */
-export type Traffic = (network: Network) => Promise<void>;
-export type Prepare = (target: Target) => Promise<Traffic> | Traffic;
+export type Traffic = (network: AttackNetwork) => Promise<void>;
+export type PrepareAttack = (target: Target) => Promise<Traffic> | Traffic;
 
 export interface Attack {
   readonly name: string;
@@ -26,7 +26,7 @@ export interface Attack {
   readonly shows: string;
   readonly kind: string;
   readonly trader: TraderPath;
-  readonly prepare: Prepare;
+  readonly prepare: PrepareAttack;
 }
 
 /**
@@ -36,7 +36,7 @@ export interface Attack {
 export function attacksOf(
   kind: string,
   table: string,
-  traffic: Readonly<Record<string, Prepare>>,
+  traffic: Readonly<Record<string, PrepareAttack>>,
 ): readonly Attack[] {
   const attacks = table
     .trim()

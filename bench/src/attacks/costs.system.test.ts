@@ -6,12 +6,12 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Gateway } from "../harness/gateway.js";
-import { type Account, signInMany } from "../harness/http.js";
+import { BenchGateway } from "../harness/gateway.js";
+import { type BenchAccount, signInMany } from "../harness/http.js";
 import type { Attack } from "./attack.js";
 import { ATTACK_KINDS, ATTACKS, attackNamed } from "./table.js";
 import type { Tally } from "./wire/line.js";
-import { Network } from "./wire/network.js";
+import { AttackNetwork } from "./wire/network.js";
 
 /** Per attack: enough for every defence to take effect, little enough for all in a minute. */
 const BOUNDS = { bytes: 524_288, writes: 400, connections: 40, milliseconds: 120 };
@@ -30,8 +30,8 @@ const NEVER_PARSED = ["orders-without-token", "orders-wrong-token", "json-fracti
 
 let folder = "";
 let log = 0;
-let gateway: Gateway;
-let veterans: readonly Account[] = [];
+let gateway: BenchGateway;
+let veterans: readonly BenchAccount[] = [];
 let addresses = 1;
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ beforeAll(async () => {
   log = openSync(join(folder, "venue.log"), "a");
   // The budget of an address is each edge's.
   const configuration = { edges: 1, metrics: { port: false } };
-  gateway = await Gateway.start({ folder, log, configuration, flags: ["--no-bots"] });
+  gateway = await BenchGateway.start({ folder, log, configuration, flags: ["--no-bots"] });
   veterans = await signInMany({ port: gateway.port }, VETERANS);
 });
 
@@ -78,7 +78,7 @@ async function send({ prepare }: Attack, bounds = BOUNDS): Promise<BoundedResult
   const localAddress = `127.0.${addresses >> 8}.${addresses & 255}`;
   const address = { port: gateway.port, localAddress };
   const traffic = await prepare({ address, veterans });
-  const network = new Network(address, bounds);
+  const network = new AttackNetwork(address, bounds);
   await traffic(network);
   const leftOpen = await network.drain(DRAIN_MS);
   return { tally: network.tally, leftOpen };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ATTACK_KINDS, ATTACKS } from "./table.js";
-import { faultsOf, type Run, type VenueCost } from "./trial/verdict.js";
+import { faultsOf, type TrialRun, type VenueCost } from "./trial/verdict.js";
 import { newTally } from "./wire/line.js";
 
 test("the table: 149 attacks of every kind, each with one name and one sentence", () => {
@@ -10,7 +10,7 @@ test("the table: 149 attacks of every kind, each with one name and one sentence"
   for (const { name, shows } of ATTACKS) expect(shows, name).toMatch(/^[A-Z0-9].*\.$/);
 });
 
-const run = (changes: Partial<Run> = {}): Run => ({
+const run = (changes: Partial<TrialRun> = {}): TrialRun => ({
   tally: newTally(),
   medianMs: 3,
   maxMs: 50,
@@ -32,7 +32,7 @@ test("verdict: a venue that serves the trader as before passes", () => {
   expect(faultsOf(run({ medianMs: 14 }), run(), cost)).toEqual([]);
 });
 
-test.each<[string, Partial<Run>]>([
+test.each<[string, Partial<TrialRun>]>([
   ["a median of 5 times the discarded", { medianMs: 15 }],
   ["a median of 40 ms", { medianMs: 40 }],
   ["an order that waits a second", { maxMs: 1_000 }],

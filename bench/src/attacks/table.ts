@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { signIn, signInMany } from "../harness/http.js";
 import { request } from "../harness/wire.js";
-import { type Attack, attacksOf, type Prepare } from "./attack.js";
+import { type Attack, attacksOf, type PrepareAttack } from "./attack.js";
 import { CONNECTION_ATTACKS } from "./kinds/connections.js";
 import { HTTP_ATTACKS } from "./kinds/http.js";
 import { JSON_ATTACKS } from "./kinds/json.js";
@@ -73,7 +73,7 @@ const SINGLE: readonly Attack[] = [
   ...DEPOSIT_ATTACKS,
 ];
 
-function combined(...parts: readonly string[]): Prepare {
+function combined(...parts: readonly string[]): PrepareAttack {
   return async (target) => {
     const traffics = [];
     for (const part of parts) traffics.push(await named(SINGLE, part).prepare(target));

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { NatsCluster } from "@perpgate/cluster/testing";
 import { newLogKey } from "@perpgate/venue";
-import { BENCH_SETTINGS, Gateway, inFolder, MAIN } from "../harness/gateway.js";
-import { type Account, askOnce } from "../harness/http.js";
+import { BENCH_SETTINGS, BenchGateway, inFolder, MAIN } from "../harness/gateway.js";
+import { askOnce, type BenchAccount } from "../harness/http.js";
 import { orderBody, signatureOf } from "../harness/wire.js";
 
 const MEMBERS = 3;
@@ -17,14 +17,14 @@ export const STREAM = "perpgate";
 
 export interface VenueCluster {
   readonly nats: NatsCluster;
-  readonly gateways: readonly Gateway[];
+  readonly gateways: readonly BenchGateway[];
 }
 
 /** Runs with a cluster; ends its processes and removes its folders. */
 export function withVenueCluster<T>(run: (cluster: VenueCluster) => Promise<T>): Promise<T> {
   return inFolder("bench-cluster", async (folder) => {
     const nats = await NatsCluster.start();
-    const gateways: Gateway[] = [];
+    const gateways: BenchGateway[] = [];
     try {
       const logKey = join(folder, "log.key");
       writeFileSync(logKey, newLogKey().secret, { mode: 0o600 });
@@ -44,7 +44,7 @@ export function withVenueCluster<T>(run: (cluster: VenueCluster) => Promise<T>):
         mkdirSync(own);
         const log = ["--log", nats.urls(member).join(","), "--name", `gateway-${member + 1}`];
         const flags = ["--no-bots", "--log-level", "error", ...log];
-        gateways.push(await Gateway.start({ folder: own, configuration: settings, flags }));
+        gateways.push(await BenchGateway.start({ folder: own, configuration: settings, flags }));
       }
       return await run({ nats, gateways });
     } finally {
@@ -63,7 +63,7 @@ export class SteadyTrader {
   private isOver = false;
   private readonly ended: Promise<void>;
 
-  constructor(port: number, account: Account) {
+  constructor(port: number, account: BenchAccount) {
     this.ended = this.trade(port, account);
     // `more` rejects with it.
     this.ended.catch(() => undefined);
@@ -88,7 +88,7 @@ export class SteadyTrader {
     this.isOver = true;
   }
 
-  private async trade(port: number, { token, privateKeyPem }: Account): Promise<void> {
+  private async trade(port: number, { token, privateKeyPem }: BenchAccount): Promise<void> {
     const key = createPrivateKey(privateKeyPem);
     for (let nonce = 1; !this.isOver; nonce++) {
       const body = orderBody(nonce);

@@ -20,7 +20,7 @@ export interface CrowdSize {
 
 type Apply = (engine: Engine, command: Command) => void;
 
-export class Crowd {
+export class EngineCrowd {
   readonly engine = new Engine();
   private readonly random = new Random(SEED, "crowd");
   private readonly nonces: Uint32Array;

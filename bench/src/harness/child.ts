@@ -6,7 +6,7 @@ import { type ChildProcess, type ForkOptions, fork, spawnSync } from "node:child
 import { once } from "node:events";
 import { getPriority, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
-import { messageOf } from "./report.js";
+import { errorText } from "./report.js";
 
 /** What a script serves: functions by name. Arguments and results must survive JSON. */
 type Handlers<H> = { readonly [K in keyof H]: (...args: never[]) => unknown };
@@ -26,7 +26,7 @@ export function serve<H extends Handlers<H>>(handlers: H): void {
       const value: unknown = await Reflect.apply(Reflect.get(handlers, name), handlers, args);
       process.send?.({ id, value });
     } catch (error) {
-      process.send?.({ id, error: messageOf(error) });
+      process.send?.({ id, error: errorText(error) });
     }
   });
   process.once("disconnect", () => process.exit());

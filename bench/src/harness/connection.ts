@@ -3,7 +3,7 @@
  * order. A full HTTP or WebSocket client would take processor time from the server under test.
  */
 import { connect, type Socket } from "node:net";
-import type { Address } from "./http.js";
+import type { GatewayAddress } from "./http.js";
 import { FrameCounter, isOk, upgrade } from "./wire.js";
 
 /** `body` is valid during the call only. An accepted operation of a socket has status 200. */
@@ -14,7 +14,7 @@ const EMPTY = Buffer.alloc(0);
 /** All connections of a process read into one buffer, so that reading makes no garbage. */
 const READ_BUFFER = Buffer.allocUnsafe(65_536);
 
-export class Connection {
+export class RawConnection {
   /** Called for each answer, in the order of the requests. */
   onAnswer: OnAnswer = () => undefined;
   /** Of a WebSocket. */
@@ -26,7 +26,7 @@ export class Connection {
   private isClosed = false;
 
   /** `onLost` is called once if the server closes the connection or does not accept it. */
-  constructor(address: Address, onLost: (reason: Error) => void) {
+  constructor(address: GatewayAddress, onLost: (reason: Error) => void) {
     this.socket = connect({
       localAddress: "127.0.0.1",
       ...address,
@@ -50,9 +50,12 @@ export class Connection {
   }
 
   /** Resolves once connected, with `socket` as a WebSocket, of a session if it has a token. */
-  static open(address: Address, socket?: { readonly token?: string }): Promise<Connection> {
+  static open(
+    address: GatewayAddress,
+    socket?: { readonly token?: string },
+  ): Promise<RawConnection> {
     return new Promise((resolve, reject) => {
-      const connection = new Connection(address, (reason) => {
+      const connection = new RawConnection(address, (reason) => {
         reject(reason);
         connection.onAnswer(0, Buffer.from(reason.message));
       });

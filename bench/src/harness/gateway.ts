@@ -16,7 +16,7 @@ const READY_WITHIN_MS = 10_000;
 
 const MILLION = 1_000_000;
 /** Limits that no load here reaches; all of it comes from one address. */
-export const UNLIMITED = {
+export const UNLIMITED_GATEWAY = {
   signInsPerSecond: 1_000,
   ...Object.fromEntries(
     [
@@ -38,7 +38,7 @@ export const BENCH_SETTINGS = {
   })),
   // By default every five minutes; here so often that every turn of a bench has some.
   snapshots: { everyMs: 2_000 },
-  limits: UNLIMITED,
+  limits: UNLIMITED_GATEWAY,
   http: { connectionsPerAddress: 100_000 },
   sockets: {
     socketsPerAddress: 100_000,
@@ -58,7 +58,7 @@ interface GatewayOptions {
   readonly log?: number | "inherit";
 }
 
-export class Gateway {
+export class BenchGateway {
   readonly port: number;
   readonly dataFolder: string;
 
@@ -72,7 +72,7 @@ export class Gateway {
   }
 
   /** Resolves once the process is ready; the caller ends it. */
-  static async start(options: GatewayOptions): Promise<Gateway> {
+  static async start(options: GatewayOptions): Promise<BenchGateway> {
     const { folder, configuration, flags = [], log = "inherit" } = options;
     const config = join(folder, "bench.json");
     writeFileSync(config, JSON.stringify(configuration));
@@ -88,14 +88,14 @@ export class Gateway {
     const killWithThisProcess = (): void => void child.kill("SIGKILL");
     process.once("exit", killWithThisProcess);
     child.once("exit", () => process.off("exit", killWithThisProcess));
-    const gateway = new Gateway(options, await originOf(child), child);
+    const gateway = new BenchGateway(options, await originOf(child), child);
     await untilReady(gateway.origin);
     return gateway;
   }
 
   /** A new process on the same data. */
-  startAgain(): Promise<Gateway> {
-    return Gateway.start(this.options);
+  startAgain(): Promise<BenchGateway> {
+    return BenchGateway.start(this.options);
   }
 
   get isAlive(): boolean {
@@ -166,13 +166,13 @@ function taskMs(pid: number, task: number | string): number {
 
 /** Runs with a gateway of the bench's configuration; ends it and removes its folder. */
 export function withGateway<T>(
-  run: (gateway: Gateway) => Promise<T>,
+  run: (gateway: BenchGateway) => Promise<T>,
   settings: object = {},
 ): Promise<T> {
   return inFolder("bench", async (folder) => {
     const configuration = { ...BENCH_SETTINGS, ...settings };
     const flags = ["--no-bots", "--log-level", "error"];
-    const gateway = await Gateway.start({ folder, configuration, flags });
+    const gateway = await BenchGateway.start({ folder, configuration, flags });
     try {
       return await run(gateway);
     } finally {

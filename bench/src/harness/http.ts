@@ -8,7 +8,7 @@ import { createSiweMessage } from "viem/siwe";
 import { signatureOf } from "./wire.js";
 
 /** A server on this machine, and the client address that it sees. */
-export interface Address {
+export interface GatewayAddress {
   readonly port: number;
   readonly localAddress?: string;
 }
@@ -27,7 +27,7 @@ const MAX_TRIES = 40;
 
 /** A request with a body is a POST unless the method is given. */
 export function askOnce(
-  address: Address,
+  address: GatewayAddress,
   path: string,
   { body, token, signature, agent }: Ask = {},
   method = body === undefined ? "GET" : "POST",
@@ -48,7 +48,11 @@ export function askOnce(
 }
 
 /** Repeats a request that a rate limit refused. */
-export async function ask(address: Address, path: string, options: Ask = {}): Promise<Answer> {
+export async function ask(
+  address: GatewayAddress,
+  path: string,
+  options: Ask = {},
+): Promise<Answer> {
   for (let tries = 1; ; tries++) {
     const answer = await askOnce(address, path, options);
     if (answer.status !== 429 || tries === MAX_TRIES) return answer;
@@ -56,15 +60,15 @@ export async function ask(address: Address, path: string, options: Ask = {}): Pr
   }
 }
 
-export interface Account {
+export interface BenchAccount {
   readonly token: string;
   readonly privateKeyPem: string;
 }
 
 /** The answer to a signed request of an account; throws unless it is 200. */
 export async function askSigned(
-  address: Address,
-  { token, privateKeyPem }: Account,
+  address: GatewayAddress,
+  { token, privateKeyPem }: BenchAccount,
   path: string,
   content: object,
 ): Promise<string> {
@@ -75,7 +79,7 @@ export async function askSigned(
   return text;
 }
 
-export interface SignInOptions {
+export interface BenchSignIn {
   readonly keyKind?: "ed25519" | "secp256k1";
   /** Lines below `Resources:`; `{key}` is replaced by the session key in hex. */
   readonly resources?: readonly string[];
@@ -83,9 +87,9 @@ export interface SignInOptions {
 
 /** A sign-in of a new wallet with a new session key, signed and not sent. */
 export async function signInRequest(
-  { port }: Address,
-  { keyKind = "ed25519", resources }: SignInOptions = {},
-): Promise<Omit<Account, "token"> & { readonly body: string }> {
+  { port }: GatewayAddress,
+  { keyKind = "ed25519", resources }: BenchSignIn = {},
+): Promise<Omit<BenchAccount, "token"> & { readonly body: string }> {
   const wallet = privateKeyToAccount(generatePrivateKey());
   const isEd25519 = keyKind === "ed25519";
   const { publicKey, privateKey } = isEd25519
@@ -110,7 +114,10 @@ export async function signInRequest(
   return { privateKeyPem, body };
 }
 
-export async function signIn(server: Address, options: SignInOptions = {}): Promise<Account> {
+export async function signIn(
+  server: GatewayAddress,
+  options: BenchSignIn = {},
+): Promise<BenchAccount> {
   const { body, ...account } = await signInRequest(server, options);
   const { text } = await ask(server, "/v1/auth/siwe", { body });
   const token = /"token":"([^"]+)"/.exec(text)?.[1];
@@ -118,8 +125,8 @@ export async function signIn(server: Address, options: SignInOptions = {}): Prom
   return { ...account, token };
 }
 
-export async function signInMany(server: Address, count: number): Promise<Account[]> {
-  const accounts: Account[] = [];
+export async function signInMany(server: GatewayAddress, count: number): Promise<BenchAccount[]> {
+  const accounts: BenchAccount[] = [];
   for (let i = 0; i < count; i++) accounts.push(await signIn(server));
   return accounts;
 }

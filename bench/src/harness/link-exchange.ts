@@ -70,7 +70,7 @@ export const SAMPLES: {
   },
 };
 
-export interface Exchange {
+export interface LinkExchange {
   request(): Promise<unknown>;
   close(): void;
 }
@@ -79,11 +79,11 @@ export async function openExchange(
   folder: string,
   sample: Sample,
   isRaw: boolean,
-): Promise<Exchange> {
+): Promise<LinkExchange> {
   return isRaw ? openRaw(folder, sample) : openLink(folder, sample);
 }
 
-async function openLink(folder: string, sample: Sample): Promise<Exchange> {
+async function openLink(folder: string, sample: Sample): Promise<LinkExchange> {
   const link = new EdgeLink(await connectToCore(folder));
   await link.ready;
   const request =
@@ -93,7 +93,7 @@ async function openLink(folder: string, sample: Sample): Promise<Exchange> {
   return { request, close: () => link.close() };
 }
 
-async function openRaw(folder: string, sample: Sample): Promise<Exchange> {
+async function openRaw(folder: string, sample: Sample): Promise<LinkExchange> {
   const { asked, answered } = sizesOf(sample);
   const socket = connect(join(folder, RAW_SOCKET));
   await once(socket, "connect");

@@ -10,19 +10,19 @@ import { createPrivateKey, type KeyObject } from "node:crypto";
 import { writeSync } from "node:fs";
 import { isMainThread, Worker, workerData } from "node:worker_threads";
 import { raisePriority, serve } from "./child.js";
-import { Connection } from "./connection.js";
-import type { Account, Address } from "./http.js";
+import { RawConnection } from "./connection.js";
+import type { BenchAccount, GatewayAddress } from "./http.js";
 import { Latencies, type LatencySummary } from "./report.js";
 import { message, orderBody, orderRequest, request, signatureOf } from "./wire.js";
 
 export interface LaneOptions {
-  readonly address: Address;
+  readonly address: GatewayAddress;
   readonly isSocket?: boolean;
   readonly connections: number;
   /** Requests that each connection keeps in flight in the closed loop; 1 unless given. */
   readonly inFlight?: number;
   /** A path to read, or the accounts that send orders. */
-  readonly send: string | readonly Pick<Account, "token" | "privateKeyPem">[];
+  readonly send: string | readonly Pick<BenchAccount, "token" | "privateKeyPem">[];
 }
 
 export interface LoadResult {
@@ -47,7 +47,7 @@ interface Trader {
 /** By token: an account has one sequence of nonces in all lanes. */
 const tradersByToken = new Map<string, Trader>();
 
-function traderOf({ token, privateKeyPem }: Pick<Account, "token" | "privateKeyPem">): Trader {
+function traderOf({ token, privateKeyPem }: Pick<BenchAccount, "token" | "privateKeyPem">): Trader {
   const known = tradersByToken.get(token);
   const trader = known ?? { token, key: createPrivateKey(privateKeyPem), nonce: 1 };
   tradersByToken.set(token, trader);
@@ -55,7 +55,7 @@ function traderOf({ token, privateKeyPem }: Pick<Account, "token" | "privateKeyP
 }
 
 class Lane {
-  private readonly connections: Connection[] = [];
+  private readonly connections: RawConnection[] = [];
   private readonly traders: readonly Trader[];
 
   constructor(private readonly options: LaneOptions) {
@@ -68,7 +68,7 @@ class Lane {
       if (this.connections[i]?.isOpen === true) continue;
       const { token = "" } = this.traders[i % this.traders.length] ?? {};
       const socket = this.options.isSocket === true ? { token } : undefined;
-      this.connections[i] = await Connection.open(this.options.address, socket);
+      this.connections[i] = await RawConnection.open(this.options.address, socket);
     }
   }
 

@@ -1,6 +1,6 @@
 /** Starts processes of load and readers. */
 import { Child, idlePriority } from "./child.js";
-import type { Address } from "./http.js";
+import type { GatewayAddress } from "./http.js";
 import type { LaneOptions, LoadDriver, LoadResult } from "./load-driver.js";
 import type { ReadersHandlers } from "./readers.js";
 
@@ -37,7 +37,7 @@ export async function withLoad<T>(run: (open: OpenLane) => Promise<T>): Promise<
  * machines would use cores of those machines.
  */
 export async function startReaders(
-  address: Address,
+  address: GatewayAddress,
   sockets: number,
   stream: string | null,
   isIdle = true,

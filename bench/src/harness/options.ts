@@ -3,7 +3,7 @@
  * prints the reason and ends the process with code 2.
  */
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { messageOf } from "./report.js";
+import { errorText } from "./report.js";
 
 interface Usage<N extends string, T extends string> {
   readonly command: string;
@@ -73,6 +73,6 @@ function valuesOf(options: NonNullable<ParseArgsConfig["options"]>) {
   try {
     return parseArgs({ options }).values;
   } catch (error) {
-    return exitWithUsageError(messageOf(error));
+    return exitWithUsageError(errorText(error));
   }
 }

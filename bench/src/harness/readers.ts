@@ -1,13 +1,13 @@
 /** A process of sockets that subscribe to a stream, count frames, and report when all have one. */
 import { serve } from "./child.js";
-import { Connection } from "./connection.js";
-import type { Address } from "./http.js";
+import { RawConnection } from "./connection.js";
+import type { GatewayAddress } from "./http.js";
 import { message } from "./wire.js";
 
 /** The reply to the subscription, and the snapshot. */
 const FIRST_FRAMES = 2;
 
-const connections: Connection[] = [];
+const connections: RawConnection[] = [];
 /** Of all sockets. */
 let frameCount = 0;
 /** By socket, how many frames it lacks of what is awaited. */
@@ -36,9 +36,9 @@ function onFrame(socket: number): void {
 
 const handlers = {
   /** `stream` null: the server sends without a subscription. */
-  open: async (address: Address, sockets: number, stream: string | null): Promise<void> => {
+  open: async (address: GatewayAddress, sockets: number, stream: string | null): Promise<void> => {
     for (let i = 0; i < sockets; i++) {
-      const connection = await Connection.open(address, {});
+      const connection = await RawConnection.open(address, {});
       connection.onAnswer = () => onFrame(i);
       connections.push(connection);
       lacking.push(0);

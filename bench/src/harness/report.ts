@@ -44,8 +44,8 @@ export class Report {
       await work();
       return true;
     } catch (error) {
-      this.failures.push(`${name}: ${messageOf(error)}`);
-      progress(`${this.bench}: ${name} failed: ${messageOf(error)}`);
+      this.failures.push(`${name}: ${errorText(error)}`);
+      progress(`${this.bench}: ${name} failed: ${errorText(error)}`);
       return false;
     }
   }
@@ -108,7 +108,7 @@ export function progress(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-export function messageOf(error: unknown): string {
+export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

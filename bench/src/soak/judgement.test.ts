@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isFault, judge, lowest, type Restart, type Sample, slopeOf } from "./judgement.js";
+import { isFault, judgeSoak, lowest, type Restart, type SoakSample, slopeOf } from "./judgement.js";
 
 /** Samples of each process: two of ten minutes, and one of half an hour. */
 const LIVES = [120, 120, 360];
@@ -15,7 +15,7 @@ interface Shape {
   readonly p99?: (t: number) => number;
 }
 
-function samplesOf(shape: Shape = {}): Sample[] {
+function samplesOf(shape: Shape = {}): SoakSample[] {
   const ages = LIVES.flatMap((samples, life) =>
     Array.from({ length: samples }, (_, age) => ({ life, age })),
   );
@@ -47,8 +47,8 @@ function samplesOf(shape: Shape = {}): Sample[] {
   });
 }
 
-const growing = (samples: readonly Sample[], restarts: readonly Restart[] = []): string[] =>
-  judge(samples, restarts)
+const growing = (samples: readonly SoakSample[], restarts: readonly Restart[] = []): string[] =>
+  judgeSoak(samples, restarts)
     .filter(isFault)
     .map(({ what }) => what);
 
@@ -118,7 +118,7 @@ test("judge: a restart that loses an order, or a stop that is not clean, fails",
 test("judge: processes that lived for a minute say nothing about memory", () => {
   const anonymous = (t: number) => (200 + t) * MB;
   const samples = samplesOf({ anonymous }).filter(({ ageMs }) => ageMs < 60_000);
-  const memory = judge(samples, []).filter(({ what }) => what.startsWith("memory"));
+  const memory = judgeSoak(samples, []).filter(({ what }) => what.startsWith("memory"));
   expect(memory.map(({ isJudged }) => isJudged)).toEqual([false, false]);
 });
 

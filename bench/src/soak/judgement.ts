@@ -2,17 +2,20 @@
  * Whether something grew. Each quantity has a slope and a bound: a base that no healthy venue reaches,
  * plus the noise of a run of this length.
  */
-import type { Gateway } from "../harness/gateway.js";
+import type { BenchGateway } from "../harness/gateway.js";
 import { median } from "../harness/report.js";
 import type { Found, LoadWindow } from "./load.js";
 
-export interface Sample {
+export interface SoakSample {
   /** Since the soak began. */
   readonly atMs: number;
   /** Which process of the venue, from 0, and for how long it has run. */
   readonly life: number;
   readonly ageMs: number;
-  readonly venue: Gateway["figures"] & { readonly heapBytes: number; readonly folderBytes: number };
+  readonly venue: BenchGateway["figures"] & {
+    readonly heapBytes: number;
+    readonly folderBytes: number;
+  };
   readonly load: LoadWindow;
   /** Attacked within this window or the one before. */
   readonly isAttacked: boolean;
@@ -25,7 +28,7 @@ export interface Restart extends Found {
   readonly readyMs: number;
 }
 
-export interface Finding {
+export interface SoakFinding {
   readonly what: string;
   readonly level: string;
   readonly slope: string;
@@ -53,7 +56,7 @@ interface Judged {
   readonly what: string;
   readonly unit: string;
   readonly scale: number;
-  readonly of: (sample: Sample) => number;
+  readonly of: (sample: SoakSample) => number;
   readonly basePerHour: number;
   /** The error of one life's slope over its whole span. */
   readonly noise: number;
@@ -81,11 +84,14 @@ const WITHIN_A_LIFE: readonly Judged[] = [
 ];
 
 /** Whether the soak fails because of it. */
-export function isFault({ isGrowing, isJudged }: Finding): boolean {
+export function isFault({ isGrowing, isJudged }: SoakFinding): boolean {
   return isGrowing && isJudged;
 }
 
-export function judge(samples: readonly Sample[], restarts: readonly Restart[]): Finding[] {
+export function judgeSoak(
+  samples: readonly SoakSample[],
+  restarts: readonly Restart[],
+): SoakFinding[] {
   const lives = livesOf(samples);
   return [
     ...WITHIN_A_LIFE.map((judged) => withinLives(judged, lives)),
@@ -97,8 +103,8 @@ export function judge(samples: readonly Sample[], restarts: readonly Restart[]):
 }
 
 /** Of each process, the samples after its warm-up. */
-function livesOf(samples: readonly Sample[]): Sample[][] {
-  const lives = new Map<number, Sample[]>();
+function livesOf(samples: readonly SoakSample[]): SoakSample[][] {
+  const lives = new Map<number, SoakSample[]>();
   for (const sample of samples) {
     const life = lives.get(sample.life) ?? [];
     life.push(sample);
@@ -112,7 +118,7 @@ function livesOf(samples: readonly Sample[]): Sample[][] {
 }
 
 /** The middle of the slopes of all lives. */
-function withinLives(judged: Judged, lives: readonly (readonly Sample[])[]): Finding {
+function withinLives(judged: Judged, lives: readonly (readonly SoakSample[])[]): SoakFinding {
   const { what, unit, scale, of, basePerHour, noise, windowMs } = judged;
   const floors = lives
     .map((life) => life.map((sample) => ({ x: sample.ageMs, y: of(sample) })))
@@ -135,7 +141,7 @@ function withinLives(judged: Judged, lives: readonly (readonly Sample[])[]): Fin
 }
 
 /** The level of the last processes against that of the first. */
-function betweenLives(judged: Judged, lives: readonly (readonly Sample[])[]): Finding {
+function betweenLives(judged: Judged, lives: readonly (readonly SoakSample[])[]): SoakFinding {
   const { what, unit, scale, of, noise } = judged;
   const warm = lives.filter((life) => life.length > 0);
   const levels = warm.map((life, x) => ({ x, y: median(life.map(of)) }));
@@ -154,11 +160,11 @@ function betweenLives(judged: Judged, lives: readonly (readonly Sample[])[]): Fi
 }
 
 /** Bytes an order in the second half against the first; segments are allocated whole. */
-function folderPerOrder(samples: readonly Sample[]): Finding {
+function folderPerOrder(samples: readonly SoakSample[]): SoakFinding {
   const half = Math.floor(samples.length / 2);
-  const perOrder = (part: readonly Sample[]): number =>
+  const perOrder = (part: readonly SoakSample[]): number =>
     slopeOf(part.map(({ load, venue }) => ({ x: load.orders, y: venue.folderBytes })));
-  const ordersIn = (part: readonly Sample[]): number =>
+  const ordersIn = (part: readonly SoakSample[]): number =>
     Math.max(1, (part.at(-1)?.load.orders ?? 0) - (part[0]?.load.orders ?? 0));
   const [before, after] = [samples.slice(0, half), samples.slice(half)];
   const bound = 1.5 * perOrder(before) + SEGMENT_BYTES / ordersIn(after);
@@ -174,7 +180,7 @@ function folderPerOrder(samples: readonly Sample[]): Finding {
 }
 
 /** p99 over time, of the windows without an attack and of processes that are warm. */
-function tail(samples: readonly Sample[]): Finding {
+function tail(samples: readonly SoakSample[]): SoakFinding {
   const calm = livesOf(samples)
     .flat()
     .filter(({ isAttacked, load }) => !isAttacked && load.answered > 0)
@@ -192,7 +198,7 @@ function tail(samples: readonly Sample[]): Finding {
   };
 }
 
-function ofRestart({ signal, code, readyMs, looked, missing }: Restart, i: number): Finding {
+function ofRestart({ signal, code, readyMs, looked, missing }: Restart, i: number): SoakFinding {
   const isClean = signal === "SIGKILL" || code === 0;
   return {
     what: `restart ${i + 1}, ${signal}`,

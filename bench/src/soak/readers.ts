@@ -2,8 +2,8 @@
  * Readers of the soak, a process: sockets that connect, read the streams of a market for some seconds
  * and leave, and a few that subscribe and never read.
  */
-import type { Line } from "../attacks/wire/line.js";
-import { Network } from "../attacks/wire/network.js";
+import type { AttackLine } from "../attacks/wire/line.js";
+import { AttackNetwork } from "../attacks/wire/network.js";
 import { serve } from "../harness/child.js";
 import { message, upgrade } from "../harness/wire.js";
 
@@ -17,11 +17,11 @@ const STREAMS = ["BTCUSD", "ETHUSD", "SOLUSD"].map((symbol) =>
 const UNBOUNDED = { bytes: Number.POSITIVE_INFINITY };
 
 /** Reads for a while, then leaves; another takes its place. */
-function readForAWhile(network: Network, number: number): void {
+function readForAWhile(network: AttackNetwork, number: number): void {
   const again = (): void => {
     setTimeout(() => readForAWhile(network, number + 1), RECONNECT_MS);
   };
-  const leave = (line: Line): void => {
+  const leave = (line: AttackLine): void => {
     if (!line.isOpen) return;
     line.destroy();
     again();
@@ -38,7 +38,7 @@ function readForAWhile(network: Network, number: number): void {
 }
 
 /** Never reads; the venue closes it when too much is buffered, or because it is silent. */
-function readNothing(network: Network): void {
+function readNothing(network: AttackNetwork): void {
   const line = network.open({
     isUnread: true,
     onConnect: (opened) => {
@@ -55,13 +55,13 @@ function readNothing(network: Network): void {
   }, 4 * STAY_MS);
 }
 
-const networks: Network[] = [];
+const networks: AttackNetwork[] = [];
 const handlers = {
   /** Leaves the server before, if any. */
   connect: (port: number): void => {
     for (const network of networks.splice(0)) network.close();
-    const readers = new Network({ port, localAddress: "127.0.0.1" }, UNBOUNDED);
-    const slow = new Network({ port, localAddress: "127.3.0.1" }, UNBOUNDED);
+    const readers = new AttackNetwork({ port, localAddress: "127.0.0.1" }, UNBOUNDED);
+    const slow = new AttackNetwork({ port, localAddress: "127.3.0.1" }, UNBOUNDED);
     networks.push(readers, slow);
     for (let i = 0; i < SHORT_LIVED; i++) readForAWhile(readers, i);
     for (let i = 0; i < SLOW; i++) readNothing(slow);

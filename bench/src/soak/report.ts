@@ -1,14 +1,14 @@
 /** The table of a soak, in Markdown. */
 import { machine, markdownRow } from "../harness/report.js";
-import { type Finding, isFault, type Sample } from "./judgement.js";
+import { isFault, type SoakFinding, type SoakSample } from "./judgement.js";
 
 export interface SoakResult {
   readonly minutes: number;
   /** Operations a second: at saturation, and of the load. */
   readonly saturation: number;
   readonly rate: number;
-  readonly samples: readonly Sample[];
-  readonly findings: readonly Finding[];
+  readonly samples: readonly SoakSample[];
+  readonly findings: readonly SoakFinding[];
   /** By name, in the order in which they ran. */
   readonly attacks: readonly string[];
   readonly faults: readonly string[];
@@ -41,7 +41,7 @@ export function soakPage(result: SoakResult): string {
 }
 
 /** One sample as a line of progress. */
-export function progressLine({ atMs, life, venue, load }: Sample, running: string): string {
+export function progressLine({ atMs, life, venue, load }: SoakSample, running: string): string {
   const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
   return (
     `${(atMs / 60_000).toFixed(1)} min, process ${life + 1}: ${load.orders} orders, ` +
@@ -52,12 +52,12 @@ export function progressLine({ atMs, life, venue, load }: Sample, running: strin
   );
 }
 
-function verdictOf(finding: Finding): string {
+function verdictOf(finding: SoakFinding): string {
   if (!finding.isJudged) return "too short to say";
   return isFault(finding) ? "**fails**" : "holds";
 }
 
-function refusals(samples: readonly Sample[]): string[] {
+function refusals(samples: readonly SoakSample[]): string[] {
   const counts = new Map<string, number>();
   for (const { load } of samples) {
     for (const [kind, count] of Object.entries(load.refused)) {

@@ -9,10 +9,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ATTACKS } from "../attacks/table.js";
 import type { Attacker } from "../attacks/trial/attacker.js";
 import { Child } from "../harness/child.js";
-import { Gateway, inFolder, MAIN } from "../harness/gateway.js";
-import { type Account, signInMany } from "../harness/http.js";
-import { messageOf, progress } from "../harness/report.js";
-import { judge, type Restart, type Sample } from "./judgement.js";
+import { BenchGateway, inFolder, MAIN } from "../harness/gateway.js";
+import { type BenchAccount, signInMany } from "../harness/http.js";
+import { errorText, progress } from "../harness/report.js";
+import { judgeSoak, type Restart, type SoakSample } from "./judgement.js";
 import type { Load } from "./load.js";
 import type { SoakReaders } from "./readers.js";
 import { progressLine, type SoakResult } from "./report.js";
@@ -42,7 +42,7 @@ export function runSoak(options: SoakOptions): Promise<SoakResult> {
   return inFolder("soak", async (folder) => {
     const log = openSync(join(folder, "venue.log"), "a", 0o600);
     const start = { folder, log, configuration: CONFIGURATION };
-    const soak = new Soak(options, await Gateway.start(start));
+    const soak = new Soak(options, await BenchGateway.start(start));
     try {
       return await soak.run();
     } finally {
@@ -55,20 +55,20 @@ export function runSoak(options: SoakOptions): Promise<SoakResult> {
 class Soak {
   private readonly load = Child.start<Load>(new URL("./load.js", import.meta.url));
   private readonly readers = Child.start<SoakReaders>(new URL("./readers.js", import.meta.url));
-  private readonly samples: Sample[] = [];
+  private readonly samples: SoakSample[] = [];
   private readonly restarts: Restart[] = [];
   private readonly attacks: string[] = [];
   private readonly faults: string[] = [];
   private readonly startedMs = performance.now();
   /** Accounts of the attacker. */
-  private veterans: readonly Account[] = [];
+  private veterans: readonly BenchAccount[] = [];
   private attacksBegun = 0;
   private attack: Promise<void> | undefined;
   private attackEndedMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly options: SoakOptions,
-    private venue: Gateway,
+    private venue: BenchGateway,
   ) {}
 
   async run(): Promise<SoakResult> {
@@ -119,7 +119,7 @@ class Soak {
     await this.attack;
   }
 
-  private async sample(life: number, ageMs: number): Promise<Sample> {
+  private async sample(life: number, ageMs: number): Promise<SoakSample> {
     const load = await this.load.call("window");
     const heapBytes = await this.venue.heapBytes();
     const folderBytes = bytesIn(this.venue.dataFolder);
@@ -133,7 +133,7 @@ class Soak {
   private beginAttack(): void {
     if (!this.options.withAttacks || this.attack !== undefined) return;
     this.attack = this.runAttack(this.attacksBegun++)
-      .catch((error) => void this.faults.push(`an attack did not run: ${messageOf(error)}`))
+      .catch((error) => void this.faults.push(`an attack did not run: ${errorText(error)}`))
       .finally(() => {
         this.attack = undefined;
         this.attackEndedMs = performance.now();
@@ -182,7 +182,7 @@ class Soak {
     const verified = (status === 0 ? stdout : stdout + stderr).trim();
     const { samples, restarts, attacks, faults } = this;
     const { minutes } = this.options;
-    const findings = judge(samples, restarts);
+    const findings = judgeSoak(samples, restarts);
     return { minutes, saturation, rate, samples, findings, attacks, faults, verified };
   }
 }

@@ -4,8 +4,8 @@
  * same nonce, as a client does that relies on idempotency.
  */
 import { createPrivateKey, type KeyObject } from "node:crypto";
-import { Connection } from "../harness/connection.js";
-import type { Account } from "../harness/http.js";
+import { RawConnection } from "../harness/connection.js";
+import type { BenchAccount } from "../harness/http.js";
 import { cancelRequest, orderRequest, signatureOf } from "../harness/wire.js";
 
 interface Acknowledged {
@@ -33,7 +33,7 @@ export class SoakTrader {
   private readonly newest: Acknowledged[] = [];
   private readonly older: Acknowledged[] = [];
   private readonly key: KeyObject;
-  private connection: Connection | undefined;
+  private connection: RawConnection | undefined;
   private inFlight: (Operation & { readonly onDone: OnDone }) | undefined;
   private resting: string | undefined;
   private nonce = 1;
@@ -41,7 +41,7 @@ export class SoakTrader {
   private losses = 0;
 
   constructor(
-    private readonly account: Account,
+    private readonly account: BenchAccount,
     readonly localAddress: string,
   ) {
     this.key = createPrivateKey(account.privateKeyPem);
@@ -70,7 +70,7 @@ export class SoakTrader {
   /** Connects, and sends again what was not answered. */
   connect(port: number): void {
     this.connection?.close();
-    const connection = new Connection({ port, localAddress: this.localAddress }, () => {
+    const connection = new RawConnection({ port, localAddress: this.localAddress }, () => {
       if (this.connection !== connection) return;
       this.losses++;
       this.connection = undefined;

@@ -4,7 +4,7 @@ const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
 
 /** How long to wait after that many failures in a row before the next try. */
-export function backoffMs(failures: number): number {
+export function retryWaitMs(failures: number): number {
   return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10));
 }
 

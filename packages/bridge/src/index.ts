@@ -39,15 +39,15 @@ export {
   domainSeparatorOf,
   joinSignatures,
   type SignerGroup,
-  signerOf,
   signVaultData,
   signWithdrawal,
   VAULT_TYPES,
   type VaultAction,
   type VaultData,
   type VaultDomain,
+  type VaultWithdrawal,
   vaultDigest,
-  type Withdrawal,
+  vaultSignerOf,
 } from "./vault/typed-data.js";
 export { VAULT_ABI, VAULT_BYTECODE, VAULT_CODE } from "./vault/vault-artifact.js";
 export type { DepositPort, VenueTerms } from "./venue-port.js";

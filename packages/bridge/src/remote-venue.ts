@@ -103,7 +103,7 @@ export class RemoteVenue implements DepositPort, WithdrawalPort {
     }
     this.venueId = answer.venueId;
     const { venueId, members, chains } = answer;
-    return { venueId, members, chains: chains.map(chainTermsOf) };
+    return { venueId, members, chains: chains.map(termsOf) };
   }
 
   async pending(
@@ -324,7 +324,7 @@ function failureOf(error: unknown): string {
   return connectionErrorCode(error) ?? (error instanceof Error ? error.name : "unknown");
 }
 
-function chainTermsOf(info: BridgeInfo["chains"][number]): ChainTerms {
+function termsOf(info: BridgeInfo["chains"][number]): ChainTerms {
   const { chain, chainId, minDeposit } = info;
   const addressOf = (text: string): string => {
     const address = dialectOf(chain).configuredAddress(text);

@@ -2,7 +2,7 @@
 
 import type { NewOrder, Trigger } from "@perpgate/sdk";
 import { type Dict, errors, type Num, type Order, type OrderRequest } from "ccxt";
-import { type Line, OrderLines } from "./order-lines.js";
+import { type OrderLine, OrderLines } from "./order-lines.js";
 import {
   newOrderOf,
   placementsOf,
@@ -34,7 +34,7 @@ export class Creating extends OrderLines {
     return this.create("socket", await this.prepared(symbol, type, side, amount, price, params));
   }
 
-  private async create(line: Line, order: NewOrder): Promise<Order> {
+  private async create(line: OrderLine, order: NewOrder): Promise<Order> {
     const ack = await this.askLine(line, (orders) => orders.placeOrder(order));
     return this.parseAck(ack, order);
   }
@@ -47,7 +47,11 @@ export class Creating extends OrderLines {
     return this.createMany("socket", requests, shared);
   }
 
-  private async createMany(line: Line, requests: OrderRequest[], shared: Dict): Promise<Order[]> {
+  private async createMany(
+    line: OrderLine,
+    requests: OrderRequest[],
+    shared: Dict,
+  ): Promise<Order[]> {
     this.checkCount("createOrders", requests);
     const orders: NewOrder[] = [];
     for (const { symbol, type, side, amount, price, params: own } of requests) {

@@ -187,7 +187,7 @@ function implicitReads(access: Access): Record<string, number> {
   return Object.fromEntries(reads.map(({ path }) => [path.slice(1), 1]));
 }
 
-export const DEFAULT_URL = "http://127.0.0.1:8080";
+export const LOCAL_URL = "http://127.0.0.1:8080";
 
 export const DESCRIPTION = {
   id: "perpgate",
@@ -205,8 +205,8 @@ export const DESCRIPTION = {
     // An address here could not be distinguished from one that a program has set.
     api: {},
     // A venue that you run yourself; no public one is known to this package.
-    test: DEFAULT_URL,
-    doc: `${DEFAULT_URL}/docs`,
+    test: LOCAL_URL,
+    doc: `${LOCAL_URL}/docs`,
   },
   api: {
     public: { get: implicitReads("public") },

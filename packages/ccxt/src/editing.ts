@@ -4,7 +4,7 @@ import type { NewOperation, Order as VenueOrder } from "@perpgate/sdk";
 import { type Dict, errors, type Num, type Order, type OrderRequest } from "ccxt";
 import { Creating } from "./creating.js";
 import { clientIdIn } from "./order-data.js";
-import type { Line } from "./order-lines.js";
+import type { OrderLine } from "./order-lines.js";
 import { commonValidUntil, refuseOtherTriggers, triggerPriceOf } from "./order-request.js";
 import { given, venueSide } from "./values.js";
 
@@ -52,7 +52,7 @@ export class Editing extends Creating {
     return this.edit("socket", { id, symbol, type, side, amount, price, params });
   }
 
-  private async edit(line: Line, request: EditRequest): Promise<Order> {
+  private async edit(line: OrderLine, request: EditRequest): Promise<Order> {
     await this.loadMarkets();
     const { id = "", params = {} } = request;
     this.checkEditParameters(params);

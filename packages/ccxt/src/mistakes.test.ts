@@ -5,7 +5,7 @@ import { ERROR_TABLE } from "@perpgate/protocol";
 import { PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
 import { errors } from "ccxt";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { DEFAULT_URL } from "./describe.js";
+import { LOCAL_URL } from "./describe.js";
 import { exceptionOf } from "./exceptions.js";
 import { live, quote, SYMBOL } from "./testing/venue.js";
 
@@ -184,7 +184,7 @@ test("urls.api of one kind of call is that of all; two gateways are refused", as
     api[kind] = venue.url;
     expect(await exchange.fetchBalance()).toMatchObject({ free: {} });
   }
-  for (const other of ["http://127.0.0.1:9", DEFAULT_URL]) {
+  for (const other of ["http://127.0.0.1:9", LOCAL_URL]) {
     const two = newExchange({ urls: { api: { public: venue.url, private: other } } });
     await expect(two.fetchBalance(), other).rejects.toThrow(errors.NotSupported);
     await expect(two.fetchTime(), other).rejects.toThrow(errors.NotSupported);
@@ -212,7 +212,7 @@ test("setSandboxMode: the venue of urls.test, in either form, and back", async (
   expect(await testnet.fetchTime()).toBe(venue.nowMs());
   const plain = newExchange({ urls: {} });
   plain.setSandboxMode(true);
-  expect(plain.urls.api).toBe(DEFAULT_URL);
+  expect(plain.urls.api).toBe(LOCAL_URL);
 });
 
 test("setSandboxMode on an open exchange: watches end, the session and the markets are left", async () => {

@@ -188,7 +188,7 @@ export class OrderData extends Margin {
         remaining: order.remainingSize,
         average,
         cost: average === undefined ? 0 : exact(average * order.filledSize),
-        status: statusOf(order),
+        status: ccxtStatusOf(order),
         fee: undefined,
         trades: undefined,
       },
@@ -293,7 +293,7 @@ export function clientIdIn(params: Dict): string | undefined {
   return typeof name === "string" ? name : undefined;
 }
 
-export function statusOf({ status, reason }: Pick<VenueOrder, "status" | "reason">): string {
+export function ccxtStatusOf({ status, reason }: Pick<VenueOrder, "status" | "reason">): string {
   if (status === "filled") return "closed";
   if (status !== "canceled") return "open";
   return reason === "expired" ? "expired" : "canceled";

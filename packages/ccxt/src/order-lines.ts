@@ -5,7 +5,7 @@
 
 import type { BatchResult, NewOperation, NewOrder, Session, SessionStream } from "@perpgate/sdk";
 import { type Dict, errors, type Num, type Order } from "ccxt";
-import { OrderData, statusOf } from "./order-data.js";
+import { ccxtStatusOf, OrderData } from "./order-data.js";
 import { ccxtSide, exact, given, isoOf, known, priceOrNone } from "./values.js";
 
 /** Amounts and prices of orders on the market's lot and tick, also those inside `params`. */
@@ -51,7 +51,7 @@ class Rounding extends OrderData {
 export const BATCH = 50;
 
 /** How a call reaches the venue; those that end in `Ws` take the socket. */
-export type Line = "rest" | "socket";
+export type OrderLine = "rest" | "socket";
 
 /** What a session and its stream have in common. */
 type OrderSender = Pick<
@@ -61,14 +61,14 @@ type OrderSender = Pick<
 
 export class OrderLines extends Rounding {
   protected askLine<T>(
-    line: Line,
+    line: OrderLine,
     run: (orders: OrderSender, session: Session) => Promise<T>,
   ): Promise<T> {
     return this.askSession((session) => run(line === "rest" ? session : session.stream, session));
   }
 
   protected async batch(
-    line: Line,
+    line: OrderLine,
     operations: readonly NewOperation[],
     validUntil?: number,
   ): Promise<BatchResult[]> {
@@ -128,7 +128,7 @@ export class OrderLines extends Rounding {
         remaining: ack.remainingSize,
         average,
         cost: average === undefined ? 0 : exact(average * ack.filledSize),
-        status: statusOf(ack),
+        status: ccxtStatusOf(ack),
         fee: { cost: ack.feePaid, currency: market.quote },
       },
       market,

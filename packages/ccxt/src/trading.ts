@@ -4,7 +4,7 @@ import type { BatchResult } from "@perpgate/sdk";
 import { type Dict, errors, type Num, type Order } from "ccxt";
 import { Editing } from "./editing.js";
 import { clientIdIn } from "./order-data.js";
-import { BATCH, type Line } from "./order-lines.js";
+import { BATCH, type OrderLine } from "./order-lines.js";
 import { given } from "./values.js";
 
 export class Trading extends Editing {
@@ -17,7 +17,7 @@ export class Trading extends Editing {
   }
 
   private async cancel(
-    line: Line,
+    line: OrderLine,
     id: string,
     symbol: string | undefined,
     params: Dict,
@@ -40,7 +40,7 @@ export class Trading extends Editing {
 
   /** In batches; where one fails, the orders of those before it are canceled. */
   private async cancelMany(
-    line: Line,
+    line: OrderLine,
     ids: string[],
     symbol: string | undefined,
     { validUntil }: Dict,
@@ -66,7 +66,7 @@ export class Trading extends Editing {
     return this.cancelAll("socket", symbol);
   }
 
-  private async cancelAll(line: Line, symbol: string | undefined): Promise<Order[]> {
+  private async cancelAll(line: OrderLine, symbol: string | undefined): Promise<Order[]> {
     await this.loadMarkets();
     const id = symbol === undefined ? undefined : this.market(symbol).id;
     const answer = await this.askLine(line, (orders) => orders.cancelAll(given({ symbol: id })));

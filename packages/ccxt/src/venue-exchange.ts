@@ -14,7 +14,7 @@ import {
   type SessionCaps,
 } from "@perpgate/sdk";
 import { type Dict, Exchange, errors } from "ccxt";
-import { DEFAULT_URL, DESCRIPTION } from "./describe.js";
+import { DESCRIPTION, LOCAL_URL } from "./describe.js";
 import { exceptionOf } from "./exceptions.js";
 
 /** CCXT's own time-out ends a request before this. */
@@ -51,7 +51,7 @@ export class VenueExchange extends Exchange {
   private gatewayUrl(): string {
     const { api } = this.urls;
     if (typeof api === "string") return api;
-    const { public: first = api.private ?? DEFAULT_URL, private: second = first } = api;
+    const { public: first = api.private ?? LOCAL_URL, private: second = first } = api;
     if (first === second) return first;
     throw new errors.NotSupported(`${this.id} takes one gateway for public and private calls`);
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { valueAt } from "./json-pointer.js";
+import { valueAtPointer } from "./json-pointer.js";
 
 // The document and pointers of RFC 6901, section 5.
 const DOCUMENT = {
@@ -37,5 +37,5 @@ test.each<[string, unknown]>([
   ["/constructor", undefined],
   ["/__proto__", undefined],
 ])("%s", (pointer, value) => {
-  expect(valueAt(DOCUMENT, pointer)).toEqual(value);
+  expect(valueAtPointer(DOCUMENT, pointer)).toEqual(value);
 });

@@ -1,7 +1,7 @@
 /** RFC 6901: the path of a value in a JSON document, such as `/data/0/price`. */
 
 /** The value, or undefined if the document has none at that path. */
-export function valueAt(document: unknown, pointer: string): unknown {
+export function valueAtPointer(document: unknown, pointer: string): unknown {
   let value = document;
   for (const token of pointer.split("/").slice(1)) {
     const key = token.replaceAll("~1", "/").replaceAll("~0", "~");

@@ -9,7 +9,7 @@
  */
 
 import { fetchWithin } from "@perpgate/protocol/core";
-import { valueAt } from "./json-pointer.js";
+import { valueAtPointer } from "./json-pointer.js";
 
 interface FeedMarket {
   readonly url: string;
@@ -118,9 +118,11 @@ export class PriceFeed {
     const market = this.settings.markets[symbol];
     if (market === undefined) return;
     try {
-      const price = priceIn(valueAt(document, market.price), market.price);
+      const price = priceIn(valueAtPointer(document, market.price), market.price);
       const statedMs =
-        market.time === undefined ? undefined : timeIn(valueAt(document, market.time), market.time);
+        market.time === undefined
+          ? undefined
+          : timeIn(valueAtPointer(document, market.time), market.time);
       this.prices.set(symbol, { price, statedMs, observedAtMs: this.heldAt(symbol, statedMs) });
     } catch (error) {
       this.report(market.url, error);

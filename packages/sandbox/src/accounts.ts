@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import type { CommandKind, SandboxCommand } from "./commands.js";
+import type { SandboxCommand, SandboxCommandKind } from "./commands.js";
 import type { Seed } from "./seed.js";
 
 export interface SandboxAccount {
@@ -19,7 +19,7 @@ const NEVER_MS = 2 ** 43;
 const MICROS = 1_000_000;
 
 /** Resolves with the command's position once it is applied; rejects with why it was refused. */
-type Execute = <K extends CommandKind>(command: SandboxCommand<K>) => Promise<number>;
+type Execute = <K extends SandboxCommandKind>(command: SandboxCommand<K>) => Promise<number>;
 
 export class SandboxAccounts {
   private treasurer: SandboxAccount | undefined;

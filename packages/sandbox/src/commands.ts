@@ -3,5 +3,5 @@
 import type { Venue } from "@perpgate/venue";
 
 type Command = Parameters<Venue["submit"]>[0];
-export type CommandKind = Command["kind"];
-export type SandboxCommand<K extends CommandKind> = Extract<Command, { kind: K }>;
+export type SandboxCommandKind = Command["kind"];
+export type SandboxCommand<K extends SandboxCommandKind> = Extract<Command, { kind: K }>;

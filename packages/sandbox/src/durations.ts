@@ -14,7 +14,7 @@ const PART = /(\d{1,9}(?:\.\d{1,6})?)(ms|[smhd])/y;
 const MAX_MS = 366 * 86_400_000;
 
 /** @throws RangeError for a text that is no duration. */
-export function millisecondsOf(duration: Duration): number {
+export function durationMs(duration: Duration): number {
   const ms = typeof duration === "number" ? duration : parsed(duration);
   if (!(ms >= 0 && ms <= MAX_MS)) {
     throw new RangeError(`a duration is 0 to 366 days, not ${String(duration)}`);

@@ -24,7 +24,7 @@ import type { RunRecorder } from "./report/run-recorder.js";
 import { type Seed, seedOf } from "./seed.js";
 import { Wire } from "./wire.js";
 
-export interface GatewayOptions {
+export interface SandboxGatewayOptions {
   readonly seed: Seed;
   readonly nowMs: () => number;
   /** Whether clients have a venue's request limits, by the machine's clock. */
@@ -56,11 +56,11 @@ const VERSION = "0.3.0-sandbox";
 const DRAIN_MS = 50;
 const REFUSALS = "perpgate_refusals_total";
 
-export function limitsOf({ hasLimits }: Pick<GatewayOptions, "hasLimits">): LimitSettings {
+export function limitsOf({ hasLimits }: Pick<SandboxGatewayOptions, "hasLimits">): LimitSettings {
   return hasLimits ? DEFAULT_LIMITS : UNLIMITED;
 }
 
-export async function openGateway(options: GatewayOptions): Promise<SandboxGateway> {
+export async function openGateway(options: SandboxGatewayOptions): Promise<SandboxGateway> {
   const { core, seed, nowMs, faults, onFault, seq } = options;
   const limits = limitsOf(options);
   const nonces = new NonceIssuer(seedOf(seed, "nonce-key"), (bytes) => seed.bytes("nonce", bytes));

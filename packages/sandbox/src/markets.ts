@@ -3,7 +3,7 @@
 import { DEFAULT_MARKETS, type MarketDefinition } from "@perpgate/protocol";
 import { NO_EVIDENCE, TICK_MS, type Venue } from "@perpgate/venue";
 import { AccountRotation, type SandboxAccounts } from "./accounts.js";
-import type { CommandKind, SandboxCommand } from "./commands.js";
+import type { SandboxCommand, SandboxCommandKind } from "./commands.js";
 import { Liquidity, type LiquidityOptions, type LiquidityState } from "./liquidity.js";
 import { PricePath } from "./price-path.js";
 import { type TakerOptions, Takers, type TakersState } from "./takers.js";
@@ -27,7 +27,7 @@ interface SandboxMarket {
 }
 
 /** What a saved moment has of a market. */
-export interface MarketState {
+export interface SandboxMarketState {
   readonly path: PricePath;
   readonly index: number | undefined;
   readonly isStuck: boolean;
@@ -121,7 +121,7 @@ export class SandboxMarkets {
     }
   }
 
-  state(): MarketState[] {
+  state(): SandboxMarketState[] {
     return this.markets.map(({ path, index, isStuck, liquidity, takers }) => ({
       path: path.copy(),
       index,
@@ -131,7 +131,7 @@ export class SandboxMarkets {
     }));
   }
 
-  restore(states: readonly MarketState[]): void {
+  restore(states: readonly SandboxMarketState[]): void {
     this.markets.forEach((market, number) => {
       const state = states[number];
       if (state === undefined) return;
@@ -186,7 +186,7 @@ export class SandboxMarkets {
   }
 
   /** Resolves once it is applied, also if it is refused. */
-  private async send<K extends CommandKind>(command: SandboxCommand<K>): Promise<void> {
+  private async send<K extends SandboxCommandKind>(command: SandboxCommand<K>): Promise<void> {
     await this.venue().submitted(command, NO_EVIDENCE, () => undefined);
   }
 

@@ -12,12 +12,17 @@ import {
   venueConfigOf,
 } from "@perpgate/venue";
 import { CHAIN, TOKEN } from "./accounts.js";
-import { type GatewayOptions, limitsOf, openGateway, type SandboxGateway } from "./gateway.js";
+import {
+  limitsOf,
+  openGateway,
+  type SandboxGateway,
+  type SandboxGatewayOptions,
+} from "./gateway.js";
 import { seedOf } from "./seed.js";
 
 interface PartsOptions
   extends Pick<
-    GatewayOptions,
+    SandboxGatewayOptions,
     "seed" | "nowMs" | "hasLimits" | "faults" | "recorder" | "page" | "control" | "onFault"
   > {
   readonly directory: string;

@@ -22,12 +22,12 @@ import {
 } from "@perpgate/sdk";
 import { NO_EVIDENCE, TICK_MS } from "@perpgate/venue";
 import { OWN_NONCE, type SandboxAccount, SandboxAccounts } from "./accounts.js";
-import type { CommandKind, SandboxCommand } from "./commands.js";
-import { type Duration, millisecondsOf } from "./durations.js";
+import type { SandboxCommand, SandboxCommandKind } from "./commands.js";
+import { type Duration, durationMs } from "./durations.js";
 import { PlannedFaults } from "./faults.js";
 import { FollowedClock } from "./followed-clock.js";
 import type { LiquidityOptions } from "./liquidity.js";
-import { type MarketState, SandboxMarkets } from "./markets.js";
+import { type SandboxMarketState, SandboxMarkets } from "./markets.js";
 import type {
   KeyedTrader,
   PlayOptions,
@@ -51,7 +51,7 @@ import { Faults, type VenueFaults } from "./venue-faults.js";
 interface SavedState extends SavedVenue {
   readonly folder: string;
   readonly seed: ReadonlyMap<string, number>;
-  readonly markets: readonly MarketState[];
+  readonly markets: readonly SandboxMarketState[];
   readonly treasurer: SandboxAccount | undefined;
   readonly known: ReadonlySet<string>;
   readonly playback: PlaybackState | undefined;
@@ -225,7 +225,7 @@ export class SandboxVenue {
   /** Sets the index, or moves it there evenly within a time; `advance` then takes it along the way. */
   price(symbol: string, price: number, { within = 0 }: { within?: Duration } = {}): Promise<void> {
     return this.exclusive(async () => {
-      const withinMs = millisecondsOf(within);
+      const withinMs = durationMs(within);
       this.markets.move(symbol, price, this.nowMs, withinMs);
       if (withinMs === 0) await this.step(TICKS_OF_A_PRICE);
     });
@@ -245,7 +245,7 @@ export class SandboxVenue {
 
   /** Lets time pass with everything that happens in it: ticks, funding, expiries, switches. */
   advance(duration: Duration): Promise<void> {
-    const ms = millisecondsOf(duration);
+    const ms = durationMs(duration);
     if (!this.isManual)
       throw new RangeError("time passes without a call here: advance is for manual time");
     return this.exclusive(() => this.step(Math.round(ms / TICK_MS)));
@@ -301,7 +301,7 @@ export class SandboxVenue {
       recording,
       markets: this.markets,
       venue: () => this.parts.venue,
-      send: (command: SandboxCommand<CommandKind>) => this.attempt(command),
+      send: (command: SandboxCommand<SandboxCommandKind>) => this.attempt(command),
     };
     const replay = new Replay(parts, this.nowMs, depth === undefined ? {} : { depth });
     this.replaying = replay;
@@ -313,7 +313,7 @@ export class SandboxVenue {
     playing: { readonly isOver: boolean; readonly over: Promise<T> },
     { every = "1s", each }: PlayOptions,
   ): Promise<T> {
-    const everyMs = millisecondsOf(every);
+    const everyMs = durationMs(every);
     if (everyMs < TICK_MS) throw new RangeError(`every is at least ${TICK_MS} ms`);
     while (this.isManual && !playing.isOver) {
       await this.advance(everyMs);
@@ -550,19 +550,19 @@ export class SandboxVenue {
   }
 
   /** Resolves with the command's position; rejects if it was refused. */
-  private async execute<K extends CommandKind>(command: SandboxCommand<K>): Promise<number> {
+  private async execute<K extends SandboxCommandKind>(command: SandboxCommand<K>): Promise<number> {
     const [seq, refusal] = await this.applied(command);
     if (refusal === undefined) return seq;
     throw new Error(`the sandbox's own ${command.kind} was refused: ${refusal}`);
   }
 
   /** The same; resolves with undefined if it was refused. */
-  private async attempt(command: SandboxCommand<CommandKind>): Promise<number | undefined> {
+  private async attempt(command: SandboxCommand<SandboxCommandKind>): Promise<number | undefined> {
     const [seq, refusal] = await this.applied(command);
     return refusal === undefined ? seq : undefined;
   }
 
-  private applied<K extends CommandKind>(
+  private applied<K extends SandboxCommandKind>(
     command: SandboxCommand<K>,
   ): Promise<readonly [seq: number, refusal: string | undefined]> {
     const { venue } = this.parts;

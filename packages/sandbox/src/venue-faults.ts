@@ -1,6 +1,6 @@
 /** The calls of a test that let something go wrong between clients and the venue. */
 
-import { type Duration, millisecondsOf } from "./durations.js";
+import { type Duration, durationMs } from "./durations.js";
 import type { NextRequests, PlannedFaults, RefusalOptions } from "./faults.js";
 import type { Parts } from "./parts.js";
 import type { Latency } from "./wire.js";
@@ -45,7 +45,7 @@ export class Faults implements VenueFaults {
   }
 
   restartGateway({ downFor = 0 }: { downFor?: Duration } = {}): Promise<void> {
-    return this.restart(millisecondsOf(downFor));
+    return this.restart(durationMs(downFor));
   }
 
   clear(): void {

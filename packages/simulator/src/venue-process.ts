@@ -17,7 +17,7 @@ import type { FakeDisk } from "@perpgate/journal/testing";
 import { encodeRecord, NO_EVIDENCE, REAL_MACHINE, Replica, Sequencer } from "@perpgate/venue";
 import type { Auditor } from "./auditor/auditor.js";
 import { GENESIS } from "./listing.js";
-import type { Gateway } from "./traders/gateway.js";
+import type { SimulatedGateway } from "./traders/gateway.js";
 import { WatchedDisk } from "./watched-disk.js";
 
 export const DIRECTORY = "/venue";
@@ -106,7 +106,7 @@ export class VenueProcess {
    * Submits a burst in one turn and waits until it is processed. Returns false once the venue has
    * stopped, for any reason.
    */
-  async burst(handIn: (gateway: Gateway) => void): Promise<boolean> {
+  async burst(handIn: (gateway: SimulatedGateway) => void): Promise<boolean> {
     this.bursts += 1;
     handIn(this.gateway(this.bursts));
     return this.settle();
@@ -134,7 +134,7 @@ export class VenueProcess {
     return true;
   }
 
-  private gateway(burst: number): Gateway {
+  private gateway(burst: number): SimulatedGateway {
     return {
       submit: (command, evidence, onAnswer) => {
         const submission = this.auditor.submitted(burst, command, evidence);

@@ -18,7 +18,7 @@ import { batchesUpTo } from "./auditor/durable-log.js";
 import { type DamageOutcome, examineDamage } from "./damage.js";
 import { drawMisfortune, type Misfortune, prepare, prepareLastWrite } from "./faults.js";
 import { START_MS } from "./listing.js";
-import type { Gateway } from "./traders/gateway.js";
+import type { SimulatedGateway } from "./traders/gateway.js";
 import { Operator } from "./traders/operator.js";
 import { Trader } from "./traders/trader.js";
 import { DIRECTORY, type ProcessOptions, VenueProcess } from "./venue-process.js";
@@ -226,7 +226,7 @@ export class World {
     return up;
   }
 
-  private hand(venue: VenueProcess, handIn: (gateway: Gateway) => void): Promise<boolean> {
+  private hand(venue: VenueProcess, handIn: (gateway: SimulatedGateway) => void): Promise<boolean> {
     return this.checked(venue, venue.burst(handIn));
   }
 

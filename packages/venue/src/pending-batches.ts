@@ -29,12 +29,14 @@ export type Marker = (why: Unanswered | null) => void;
  * with its header and its last record, stays below the megabyte that a log accepts.
  */
 const MAX_BATCH_RECORDS = 512;
-export const MAX_BATCH_BYTES = 256 * 1024;
+export const MAX_OPEN_BATCH_BYTES = 256 * 1024;
 
 export class RecordTooLarge extends RangeError {
   override readonly name = "RecordTooLarge";
   constructor(readonly bytes: number) {
-    super(`a command takes ${bytes} bytes in the log, at most ${MAX_BATCH_BYTES} are possible`);
+    super(
+      `a command takes ${bytes} bytes in the log, at most ${MAX_OPEN_BATCH_BYTES} are possible`,
+    );
   }
 }
 
@@ -141,7 +143,7 @@ export class UnsentBatches {
     if (batches.length > 1) return true;
     const [only] = batches;
     if (only === undefined) return false;
-    return only.records.length >= MAX_BATCH_RECORDS || only.bytes >= MAX_BATCH_BYTES;
+    return only.records.length >= MAX_BATCH_RECORDS || only.bytes >= MAX_OPEN_BATCH_BYTES;
   }
 
   /** Whether there is nothing to publish but for callers that wait until it comes back. */
@@ -173,7 +175,7 @@ export class UnsentBatches {
     if (
       last !== undefined &&
       last.records.length + records <= MAX_BATCH_RECORDS &&
-      (last.bytes + bytes <= MAX_BATCH_BYTES || last.records.length === 0)
+      (last.bytes + bytes <= MAX_OPEN_BATCH_BYTES || last.records.length === 0)
     ) {
       return last;
     }

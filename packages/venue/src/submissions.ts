@@ -5,7 +5,7 @@
 import type { Command } from "@perpgate/engine";
 import { type Machine, REAL_MACHINE } from "./machine.js";
 import {
-  MAX_BATCH_BYTES,
+  MAX_OPEN_BATCH_BYTES,
   type Marker,
   NotApplied,
   RecordTooLarge,
@@ -79,7 +79,7 @@ export abstract class Submissions {
       return;
     }
     const record = encodeRecord(command, evidence);
-    if (record.length > MAX_BATCH_BYTES) throw new RecordTooLarge(record.length);
+    if (record.length > MAX_OPEN_BATCH_BYTES) throw new RecordTooLarge(record.length);
     this.waiting++;
     this.unsent.add(record, submitter, this.submittedAt());
     this.publishSoon();
@@ -110,7 +110,7 @@ export abstract class Submissions {
       bytes += record.length;
       return record;
     });
-    if (bytes > MAX_BATCH_BYTES) throw new RecordTooLarge(bytes);
+    if (bytes > MAX_OPEN_BATCH_BYTES) throw new RecordTooLarge(bytes);
     this.waiting += records.length;
     this.unsent.addTogether(records, bytes, submitters, this.submittedAt());
     this.publishSoon();

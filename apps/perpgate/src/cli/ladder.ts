@@ -6,7 +6,7 @@
 import type { PriceLevel } from "@perpgate/sdk";
 import type { Paint, Tone } from "./style.js";
 
-export interface LadderBook {
+export interface PrintedBook {
   readonly bids: readonly PriceLevel[];
   readonly asks: readonly PriceLevel[];
 }
@@ -29,7 +29,7 @@ interface Rung {
 const TITLES: Rung = { price: "price", size: "size", total: "total", share: 0 };
 const BLOCKS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-export function ladderLines({ bids, asks }: LadderBook, style: LadderStyle): string[] {
+export function ladderLines({ bids, asks }: PrintedBook, style: LadderStyle): string[] {
   const deepest = Math.max(depthOf(bids), depthOf(asks));
   const [askRungs, bidRungs] = [rungs(asks, deepest, style), rungs(bids, deepest, style)];
   const widths = widthsOf([TITLES, ...askRungs, ...bidRungs]);

@@ -4,7 +4,7 @@
  */
 
 import { type Paint, paintFor } from "./style.js";
-import { type Cell, type Column, listText, tableText } from "./table.js";
+import { type Column, listText, type TableCell, tableText } from "./table.js";
 
 export class Output {
   readonly paint: Paint;
@@ -37,7 +37,7 @@ export class Output {
     else this.line(rows.length === 0 ? none : tableText(columns, rows, this.paint));
   }
 
-  list(entries: readonly (readonly [string, Cell])[]): void {
+  list(entries: readonly (readonly [string, TableCell])[]): void {
     this.line(listText(entries, this.paint));
   }
 }

@@ -8,22 +8,22 @@
 import { printable } from "./printable.js";
 import type { Paint, Tone } from "./style.js";
 
-export type Cell = string | { readonly text: string; readonly tone: Tone };
+export type TableCell = string | { readonly text: string; readonly tone: Tone };
 
 export interface Column<Row> {
   readonly title: string;
   /** `right` for numbers; `left` by default. */
   readonly align?: "left" | "right";
-  readonly cell: (row: Row) => Cell;
+  readonly cell: (row: Row) => TableCell;
 }
 
 /** A column of words. */
-export function left<Row>(title: string, cell: (row: Row) => Cell): Column<Row> {
+export function left<Row>(title: string, cell: (row: Row) => TableCell): Column<Row> {
   return { title, cell };
 }
 
 /** A column of numbers. */
-export function right<Row>(title: string, cell: (row: Row) => Cell): Column<Row> {
+export function right<Row>(title: string, cell: (row: Row) => TableCell): Column<Row> {
   return { title, align: "right", cell };
 }
 
@@ -54,7 +54,7 @@ export function tableText<Row>(
 }
 
 /** Names and values, one per line. */
-export function listText(entries: readonly (readonly [string, Cell])[], paint: Paint): string {
+export function listText(entries: readonly (readonly [string, TableCell])[], paint: Paint): string {
   const width = Math.max(...entries.map(([name]) => name.length));
   return entries
     .map(([name, value]) => {
@@ -64,7 +64,7 @@ export function listText(entries: readonly (readonly [string, Cell])[], paint: P
     .join("\n");
 }
 
-function plain(cell: Cell): { readonly text: string; readonly tone: Tone } {
+function plain(cell: TableCell): { readonly text: string; readonly tone: Tone } {
   if (typeof cell === "string") return { text: printable(cell), tone: "plain" };
   return { text: printable(cell.text), tone: cell.tone };
 }

@@ -23,7 +23,7 @@ import {
 import { isSystemError, StartError, UsageError } from "../cli/start-error.js";
 import { endSteps, showStep } from "../operator/verify.js";
 import { withSession, withVenue } from "../trader/connection.js";
-import type { VenueOptions } from "../trader/venue-command.js";
+import type { VenueCommandOptions } from "../trader/venue-command.js";
 import { ownRows, publicRows } from "./gateway-rows.js";
 import { type Format, writeRows } from "./row-writer.js";
 
@@ -62,7 +62,7 @@ async function* koinlyRows(
   }
 }
 
-interface ExportOptions extends VenueOptions {
+interface ExportOptions extends VenueCommandOptions {
   readonly from?: number;
   readonly to?: number;
   readonly symbol?: string;

@@ -17,12 +17,12 @@ import { printable } from "../cli/printable.js";
 import { duration, fee, fixed, money, signed, time } from "../cli/quantities.js";
 import { StartError, UsageError } from "../cli/start-error.js";
 import { signTone } from "../cli/style.js";
-import { type Cell, type Column, left, right } from "../cli/table.js";
+import { type Column, left, right, type TableCell } from "../cli/table.js";
 import { orderNamed, symbol, wholeNumber } from "../cli/values.js";
 import type { TradingVenue } from "./connection.js";
 import { type FormatOf, sideCell } from "./market-format.js";
-import { accountRows, MAX_PAGE, type PageOptions, pageOptions } from "./rows-command.js";
-import { type VenueOptions, venueCommand } from "./venue-command.js";
+import { accountRows, MAX_PAGE, pageOptions, type RowsOptions } from "./rows-command.js";
+import { type VenueCommandOptions, venueCommand } from "./venue-command.js";
 
 const DEFAULT_LIMIT = 20;
 
@@ -36,13 +36,13 @@ export function addAccountReads(program: Command): void {
     about: "Your balance, the part of it that is free, and the limits and expiry of this session.",
     examples: [["account", "your balance and your session"]],
   }).action(
-    exitWith(async (options: VenueOptions) =>
+    exitWith(async (options: VenueCommandOptions) =>
       (await import("./connection.js")).withSession(options, showAccount),
     ),
   );
 }
 
-interface OrdersOptions extends PageOptions {
+interface OrdersOptions extends RowsOptions {
   readonly all?: boolean;
   readonly nonce?: number;
 }
@@ -127,7 +127,7 @@ function addPositions(program: Command): void {
 loss.`,
     examples: [["positions", "your positions"]],
   });
-  accountRows<Position, VenueOptions>(command, {
+  accountRows<Position, VenueCommandOptions>(command, {
     read: ({ session }) => session.positions(),
     columns: (formatOf) => {
       const price = (field: "avgEntry" | "markPrice" | "liquidationPrice") => (row: Position) =>
@@ -150,11 +150,11 @@ loss.`,
   });
 }
 
-function gainCell(value: number): Cell {
+function gainCell(value: number): TableCell {
   return { text: signed(value, money), tone: signTone(value) };
 }
 
-interface FillsOptions extends PageOptions {
+interface FillsOptions extends RowsOptions {
   readonly order?: string;
 }
 
@@ -251,7 +251,7 @@ async function showAccount({ session, output, profile, url }: TradingVenue): Pro
   return 0;
 }
 
-function sessionLines({ session }: Account): (readonly [string, Cell])[] {
+function sessionLines({ session }: Account): (readonly [string, TableCell])[] {
   const { expiresAt, kind, scope } = session;
   const limits = [
     scope.maxOrderNotional === null ? "" : `${money(scope.maxOrderNotional)} per order`,
@@ -265,7 +265,7 @@ function sessionLines({ session }: Account): (readonly [string, Cell])[] {
   ];
 }
 
-interface LedgerOptions extends PageOptions {
+interface LedgerOptions extends RowsOptions {
   readonly symbol?: string;
 }
 
@@ -293,7 +293,7 @@ fees, profit and loss, funding, liquidations. --before continues from the last o
   });
 }
 
-interface WithdrawalsOptions extends PageOptions {
+interface WithdrawalsOptions extends RowsOptions {
   readonly id?: string;
 }
 

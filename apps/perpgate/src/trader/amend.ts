@@ -7,9 +7,9 @@ import { marketFormats } from "./market-format.js";
 import { show } from "./order-text.js";
 import { withSender } from "./sender.js";
 import { expiryFor, howToSettleChange, signingOf } from "./signed-request.js";
-import type { VenueOptions } from "./venue-command.js";
+import type { VenueCommandOptions } from "./venue-command.js";
 
-interface AmendOptions extends VenueOptions {
+interface AmendOptions extends VenueCommandOptions {
   readonly price?: number;
   readonly size?: number;
   readonly limit?: number;
@@ -58,7 +58,7 @@ export function changeMargin(
   symbol: string,
   direction: "add" | "remove",
   dollars: number,
-  options: VenueOptions & { readonly nonce?: number },
+  options: VenueCommandOptions & { readonly nonce?: number },
 ): Promise<number> {
   return withSender(options, async (venue) => {
     const { session, output, sender } = venue;

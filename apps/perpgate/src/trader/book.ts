@@ -7,15 +7,15 @@
  */
 
 import type { Market, MirroredBook, PerpgateClient, Ticker } from "@perpgate/sdk";
-import { type LadderBook, ladderLines } from "../cli/ladder.js";
+import { ladderLines, type PrintedBook } from "../cli/ladder.js";
 import type { Output } from "../cli/output.js";
 import { percent, time } from "../cli/quantities.js";
 import { Screen } from "../cli/screen.js";
 import { StartError } from "../cli/start-error.js";
-import { type Venue, withVenue } from "./connection.js";
+import { type VenueAccess, withVenue } from "./connection.js";
 import { Interruption } from "./interruption.js";
 import { formatOf, type MarketFormat } from "./market-format.js";
-import type { VenueOptions } from "./venue-command.js";
+import type { VenueCommandOptions } from "./venue-command.js";
 
 const DEFAULT_DEPTH = 10;
 const REDRAW_MS = 100;
@@ -31,7 +31,7 @@ interface BookView {
   readonly format: MarketFormat;
 }
 
-interface BookOptions extends VenueOptions {
+interface BookOptions extends VenueCommandOptions {
   readonly depth?: number;
   readonly once?: boolean;
 }
@@ -44,7 +44,7 @@ export function book(symbol: string, options: BookOptions): Promise<number> {
   });
 }
 
-async function listed({ client }: Venue, symbol: string): Promise<MarketFormat> {
+async function listed({ client }: VenueAccess, symbol: string): Promise<MarketFormat> {
   const markets = await client.markets();
   const market = markets.find((candidate: Market) => candidate.symbol === symbol);
   if (market !== undefined) return formatOf(market);
@@ -97,7 +97,7 @@ async function live(client: PerpgateClient, view: BookView): Promise<number> {
   return 0;
 }
 
-function levelsOf(mirror: MirroredBook, depth: number): LadderBook {
+function levelsOf(mirror: MirroredBook, depth: number): PrintedBook {
   return { bids: mirror.bids(depth), asks: mirror.asks(depth) };
 }
 
@@ -128,7 +128,7 @@ function screenLines(
 
 function pageLines(
   { output, symbol, format }: BookView,
-  book: LadderBook,
+  book: PrintedBook,
   ticker: Ticker | undefined,
   barWidth: number,
 ): string[] {

@@ -5,9 +5,9 @@ import { printable } from "../cli/printable.js";
 import { UsageError } from "../cli/start-error.js";
 import { orderNamed } from "../cli/values.js";
 import { type SendingVenue, withSender } from "./sender.js";
-import type { VenueOptions } from "./venue-command.js";
+import type { VenueCommandOptions } from "./venue-command.js";
 
-interface CancelOptions extends VenueOptions {
+interface CancelOptions extends VenueCommandOptions {
   readonly all?: boolean;
   readonly symbol?: string;
 }

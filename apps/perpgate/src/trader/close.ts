@@ -6,9 +6,9 @@ import { StartError, UsageError } from "../cli/start-error.js";
 import { placed } from "./order.js";
 import { type SendingVenue, withSender } from "./sender.js";
 import { howToSettleOrder, signingOf } from "./signed-request.js";
-import type { VenueOptions } from "./venue-command.js";
+import type { VenueCommandOptions } from "./venue-command.js";
 
-interface CloseOptions extends VenueOptions {
+interface CloseOptions extends VenueCommandOptions {
   readonly price?: number;
   readonly worstPrice?: number;
   /** Above 0, at most 1. */

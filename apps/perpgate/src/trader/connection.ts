@@ -11,10 +11,10 @@ import { nearest } from "../cli/similar.js";
 import { reasonOf, StartError, UsageError } from "../cli/start-error.js";
 import { type Hint, hintFor } from "./hint.js";
 import { Profile, type ProfileContent } from "./profile.js";
-import { DEFAULT_URL, type VenueOptions } from "./venue-command.js";
+import { DEFAULT_URL, type VenueCommandOptions } from "./venue-command.js";
 import { failureOf } from "./venue-failure.js";
 
-export interface Venue {
+export interface VenueAccess {
   /** One address, or several with commas. */
   readonly url: string;
   readonly client: PerpgateClient;
@@ -24,7 +24,7 @@ export interface Venue {
   readonly hint: Hint;
 }
 
-export interface TradingVenue extends Venue {
+export interface TradingVenue extends VenueAccess {
   readonly session: Session;
 }
 
@@ -36,8 +36,8 @@ const RETRY_RULES = { timeoutMs: 5_000, retries: 3, budgetMs: 20_000 };
 
 /** Runs against the gateway that the call names. Errors become failures with advice. */
 export async function withVenue(
-  options: VenueOptions,
-  run: (venue: Venue) => Promise<number>,
+  options: VenueCommandOptions,
+  run: (venue: VenueAccess) => Promise<number>,
 ): Promise<number> {
   const venue = venueOf(options);
   try {
@@ -51,13 +51,13 @@ export async function withVenue(
 
 /** The same with the profile's session; throws, with the command to run, if there is none. */
 export function withSession(
-  options: VenueOptions,
+  options: VenueCommandOptions,
   run: (venue: TradingVenue) => Promise<number>,
 ): Promise<number> {
   return withVenue(options, (venue) => run({ ...venue, session: sessionOf(venue) }));
 }
 
-function venueOf(options: VenueOptions): Venue {
+function venueOf(options: VenueCommandOptions): VenueAccess {
   const profile = new Profile(options.profile ?? process.env.PERPGATE_PROFILE ?? "default");
   const known = profile.read();
   const url = givenUrl(options) ?? known?.url ?? DEFAULT_URL;
@@ -67,7 +67,7 @@ function venueOf(options: VenueOptions): Venue {
 }
 
 /** For a symbol that the venue does not know: the one that may have been meant. */
-async function marketMeant({ client }: Venue, error: unknown): Promise<string | undefined> {
+async function marketMeant({ client }: VenueAccess, error: unknown): Promise<string | undefined> {
   if (!(error instanceof PerpgateError) || !UNKNOWN_MARKET.has(error.code)) return undefined;
   const [, symbol = ""] = /^No market (\w+)/.exec(error.message) ?? [];
   const listed = await client.markets({ retries: 0 }).catch(() => []);
@@ -77,7 +77,7 @@ async function marketMeant({ client }: Venue, error: unknown): Promise<string | 
   );
 }
 
-function sessionOf({ profile, known, url, client, hint }: Venue): Session {
+function sessionOf({ profile, known, url, client, hint }: VenueAccess): Session {
   if (known === undefined || known.session === null) {
     throw new StartError(`you are not logged in; run: ${hint("login")}`);
   }
@@ -97,7 +97,7 @@ function sessionOf({ profile, known, url, client, hint }: Venue): Session {
 }
 
 /** Normalised, so that equal addresses compare as equal. */
-function givenUrl(options: VenueOptions): string | undefined {
+function givenUrl(options: VenueCommandOptions): string | undefined {
   const text = options.url ?? process.env.PERPGATE_URL;
   if (text === undefined || text === "") return undefined;
   return urlsOf(text).map(normalised).join(",");

@@ -15,9 +15,9 @@ import { type Column, left, right } from "../cli/table.js";
 import { type TradingVenue, withSession } from "./connection.js";
 import { Interruption } from "./interruption.js";
 import { sendOnce } from "./sender.js";
-import type { VenueOptions } from "./venue-command.js";
+import type { VenueCommandOptions } from "./venue-command.js";
 
-interface DepositOptions extends VenueOptions {
+interface DepositOptions extends VenueCommandOptions {
   readonly chain?: Chain;
   readonly tx?: string;
   readonly token?: Token;

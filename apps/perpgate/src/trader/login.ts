@@ -7,12 +7,12 @@ import { rmSync } from "node:fs";
 import { PerpgateError, type SessionKey, sessionKeyFromSecret } from "@perpgate/sdk";
 import { duration, money } from "../cli/quantities.js";
 import { StartError } from "../cli/start-error.js";
-import { type TradingVenue, type Venue, withSession, withVenue } from "./connection.js";
+import { type TradingVenue, type VenueAccess, withSession, withVenue } from "./connection.js";
 import { readPrivateFile } from "./private-file.js";
-import type { VenueOptions } from "./venue-command.js";
+import type { VenueCommandOptions } from "./venue-command.js";
 import { type ChosenWallet, chooseWallet } from "./wallet-key.js";
 
-interface LoginOptions extends VenueOptions {
+interface LoginOptions extends VenueCommandOptions {
   readonly keyFile?: string;
   readonly sessionKeyFile?: string;
   /** Milliseconds. */
@@ -30,7 +30,7 @@ export async function login(options: LoginOptions): Promise<number> {
 }
 
 async function signIn(
-  venue: Venue,
+  venue: VenueAccess,
   keyFile: string | undefined,
   fields: ReturnType<typeof limitsOf> & { readonly sessionKey?: SessionKey },
 ): Promise<number> {
@@ -86,7 +86,7 @@ function sessionKeyOf({ sessionKeyFile: path }: LoginOptions): SessionKey | unde
 }
 
 /** A live session of another wallet would be overwritten. */
-function refuseOtherWallet({ profile, known, hint }: Venue, { account }: ChosenWallet): void {
+function refuseOtherWallet({ profile, known, hint }: VenueAccess, { account }: ChosenWallet): void {
   if (known?.session == null || known.session.expiresAt < Date.now()) return;
   if (known.address === account.address) return;
   throw new StartError(
@@ -103,7 +103,7 @@ interface LoginFacts {
   readonly cohort: boolean;
 }
 
-function show(venue: Venue, { isNew, place }: ChosenWallet, facts: LoginFacts): void {
+function show(venue: VenueAccess, { isNew, place }: ChosenWallet, facts: LoginFacts): void {
   const { output, profile, url } = venue;
   const { address, expiresAt, balance, cohort } = facts;
   if (output.isJson) {
@@ -122,7 +122,9 @@ function show(venue: Venue, { isNew, place }: ChosenWallet, facts: LoginFacts): 
   ]);
 }
 
-export function logout(options: VenueOptions & { readonly cancelAll?: boolean }): Promise<number> {
+export function logout(
+  options: VenueCommandOptions & { readonly cancelAll?: boolean },
+): Promise<number> {
   return withSession(options, (venue) => signOut(venue, options.cancelAll === true));
 }
 

@@ -16,23 +16,25 @@ import { decimalsOf, fixed, percent, time } from "../cli/quantities.js";
 import { signTone } from "../cli/style.js";
 import { type Column, left, right } from "../cli/table.js";
 import { oneOf, symbol, wholeNumber, wholeNumberWithin } from "../cli/values.js";
-import type { Venue } from "./connection.js";
+import type { VenueAccess } from "./connection.js";
 import { formatOf, marketFormats, sideCell } from "./market-format.js";
 import { marketRows } from "./rows-command.js";
-import { type VenueOptions, venueCommand } from "./venue-command.js";
+import { type VenueCommandOptions, venueCommand } from "./venue-command.js";
 
 const DEFAULT_LIMIT = 20;
 
 export function addMarketReads(program: Command): void {
-  const withVenue = async (options: VenueOptions, run: (venue: Venue) => Promise<number>) =>
-    (await import("./connection.js")).withVenue(options, run);
+  const withVenue = async (
+    options: VenueCommandOptions,
+    run: (venue: VenueAccess) => Promise<number>,
+  ) => (await import("./connection.js")).withVenue(options, run);
   venueCommand(program, "markets", {
     summary: "every market with its prices and rules",
     usage: ["[--json]"],
     about: `Every market: its prices, tick and lot size, maximum leverage, maker and taker fees, the
 funding rate per hour and the time of the next funding.`,
     examples: [["markets --json", "all fields, tiers included"]],
-  }).action(exitWith((options: VenueOptions) => withVenue(options, showMarkets)));
+  }).action(exitWith((options: VenueCommandOptions) => withVenue(options, showMarkets)));
   venueCommand(program, "ticker", {
     summary: "the prices of a market, or of all",
     usage: ["[symbol] [--json]"],
@@ -41,7 +43,7 @@ funding rate per hour and the time of the next funding.`,
   })
     .argument("[symbol]", "the market (all)", symbol)
     .action(
-      exitWith((market: string | undefined, options: VenueOptions) =>
+      exitWith((market: string | undefined, options: VenueCommandOptions) =>
         withVenue(options, (venue) => showTickers(venue, market)),
       ),
     );
@@ -84,7 +86,7 @@ and your own streams resume without a gap.
     .action(exitWith(async (names, options) => (await import("./watch.js")).watch(names, options)));
 }
 
-async function showMarkets({ client, output }: Venue): Promise<number> {
+async function showMarkets({ client, output }: VenueAccess): Promise<number> {
   output.rows(MARKETS, await client.markets(), "no markets");
   return 0;
 }
@@ -103,7 +105,7 @@ const MARKETS: readonly Column<Market>[] = [
   left("status", ({ status }) => ({ text: status, tone: status === "active" ? "plain" : "bad" })),
 ];
 
-async function showTickers({ client, output }: Venue, market: string | undefined) {
+async function showTickers({ client, output }: VenueAccess, market: string | undefined) {
   const [rows, format] = await Promise.all([
     market === undefined ? client.tickers() : client.ticker(market).then((one) => [one]),
     marketFormats(client),
@@ -127,7 +129,7 @@ async function showTickers({ client, output }: Venue, market: string | undefined
   return 0;
 }
 
-interface ListOptions extends VenueOptions {
+interface ListOptions extends VenueCommandOptions {
   readonly limit?: number;
 }
 

@@ -2,7 +2,7 @@
 
 import type { Market, PerpgateClient } from "@perpgate/sdk";
 import { decimalsOf, fixed } from "../cli/quantities.js";
-import type { Cell } from "../cli/table.js";
+import type { TableCell } from "../cli/table.js";
 
 export interface MarketFormat {
   readonly base: string;
@@ -38,6 +38,6 @@ export function formatOf({ base, tickSize, lotSize }: Market): MarketFormat {
   };
 }
 
-export function sideCell({ side }: { readonly side: "long" | "short" }): Cell {
+export function sideCell({ side }: { readonly side: "long" | "short" }): TableCell {
   return { text: side, tone: side === "long" ? "good" : "bad" };
 }

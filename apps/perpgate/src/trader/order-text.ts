@@ -4,7 +4,7 @@ import type { BatchAnswer, BatchResult, PlacedOrder, Replayable } from "@perpgat
 import { printable } from "../cli/printable.js";
 import { fee, latency, money, signed } from "../cli/quantities.js";
 import { signTone } from "../cli/style.js";
-import type { Cell } from "../cli/table.js";
+import type { TableCell } from "../cli/table.js";
 import type { TradingVenue } from "./connection.js";
 import type { MarketFormat } from "./market-format.js";
 import { withoutPaths } from "./venue-failure.js";
@@ -55,7 +55,7 @@ function sentence(type: string, ack: PlacedOrder, { size, price, base }: MarketF
   return printable(`${parts.join(", ")} (${symbol}, ${type})`);
 }
 
-function positionCell(ack: PlacedOrder, { size, price, base }: MarketFormat): Cell {
+function positionCell(ack: PlacedOrder, { size, price, base }: MarketFormat): TableCell {
   const { size: held, avgEntry, unrealizedPnl } = ack.positionAfter;
   if (held === 0) return "flat";
   const side = held > 0 ? "long" : "short";

@@ -12,9 +12,9 @@ import { show } from "./order-text.js";
 import { receiptsChecked, requireWritable, saveReceipt } from "./receipts.js";
 import { type SendingVenue, withSender } from "./sender.js";
 import { expiryFor, howToSettleOrder, type Signing, signingOf } from "./signed-request.js";
-import type { VenueOptions } from "./venue-command.js";
+import type { VenueCommandOptions } from "./venue-command.js";
 
-interface OrderOptions extends VenueOptions {
+interface OrderOptions extends VenueCommandOptions {
   readonly leverage?: number;
   readonly price?: number;
   readonly stop?: number;

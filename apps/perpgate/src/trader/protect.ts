@@ -8,9 +8,9 @@ import { formatOf, UNLISTED } from "./market-format.js";
 import { showResults } from "./order-text.js";
 import { withSender } from "./sender.js";
 import { signingOf } from "./signed-request.js";
-import type { VenueOptions } from "./venue-command.js";
+import type { VenueCommandOptions } from "./venue-command.js";
 
-interface ProtectOptions extends VenueOptions {
+interface ProtectOptions extends VenueCommandOptions {
   /** False for `--no-tp`. */
   readonly tp?: number | false;
   /** False for `--no-sl`. */

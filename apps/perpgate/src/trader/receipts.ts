@@ -29,13 +29,13 @@ import { Output } from "../cli/output.js";
 import { reasonOf, StartError } from "../cli/start-error.js";
 import { urlsOf, withSession, withVenue } from "./connection.js";
 import { Interruption } from "./interruption.js";
-import type { VenueOptions } from "./venue-command.js";
+import type { VenueCommandOptions } from "./venue-command.js";
 
 /** A checkpoint covers a block within a second or two. */
 const PROOF_TRIES = 20;
 const PROOF_PAUSE_MS = 500;
 
-export function printProof(ackNonce: number, options: VenueOptions): Promise<number> {
+export function printProof(ackNonce: number, options: VenueCommandOptions): Promise<number> {
   return withSession(options, async ({ session }) => {
     process.stdout.write(await proofOf(session, String(ackNonce)));
     return 0;
@@ -136,7 +136,7 @@ function receiptDifference(file: string | undefined, leafHash: Uint8Array): stri
   return isSame ? null : "the receipt is about another acknowledgement";
 }
 
-interface JudgeCommandOptions extends VenueOptions, KeyOptions {
+interface JudgeCommandOptions extends VenueCommandOptions, KeyOptions {
   readonly proof: readonly string[];
   readonly evidence?: string;
 }

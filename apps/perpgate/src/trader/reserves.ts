@@ -4,9 +4,9 @@ import { checkReserves, type Liability, PerpgateError, type Reserves } from "@pe
 import { money, time } from "../cli/quantities.js";
 import { type Column, left, right } from "../cli/table.js";
 import type { TradingVenue } from "./connection.js";
-import type { VenueOptions } from "./venue-command.js";
+import type { VenueCommandOptions } from "./venue-command.js";
 
-interface ReservesOptions extends VenueOptions {
+interface ReservesOptions extends VenueCommandOptions {
   readonly key?: string;
   readonly witness?: readonly string[];
   readonly require?: number;

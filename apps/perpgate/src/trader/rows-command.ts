@@ -4,11 +4,11 @@ import type { Command } from "commander";
 import { exitWith } from "../cli/command.js";
 import type { Column } from "../cli/table.js";
 import { wholeNumber } from "../cli/values.js";
-import type { TradingVenue, Venue } from "./connection.js";
+import type { TradingVenue, VenueAccess } from "./connection.js";
 import { type FormatOf, marketFormats } from "./market-format.js";
-import type { VenueOptions } from "./venue-command.js";
+import type { VenueCommandOptions } from "./venue-command.js";
 
-interface RowsOf<From extends Venue, Row, Args extends unknown[]> {
+interface RowsOf<From extends VenueAccess, Row, Args extends unknown[]> {
   /** @throws UsageError, before the venue is asked. */
   check?(...args: Args): void;
   read(venue: From, ...args: Args): Promise<readonly Row[]>;
@@ -18,7 +18,7 @@ interface RowsOf<From extends Venue, Row, Args extends unknown[]> {
   none(...args: Args): string;
 }
 
-export interface PageOptions extends VenueOptions {
+export interface RowsOptions extends VenueCommandOptions {
   readonly limit?: number;
   readonly before?: string;
 }
@@ -35,7 +35,7 @@ export function pageOptions(command: Command, rows: string, limit: number, given
 }
 
 /** Rows of the profile's account. */
-export function accountRows<Row, Options extends VenueOptions>(
+export function accountRows<Row, Options extends VenueCommandOptions>(
   command: Command,
   rows: RowsOf<TradingVenue, Row, [Options]>,
 ): void {
@@ -49,9 +49,9 @@ export function accountRows<Row, Options extends VenueOptions>(
 }
 
 /** Rows of a market, or of all where the symbol is left out. */
-export function marketRows<Row, Options extends VenueOptions>(
+export function marketRows<Row, Options extends VenueCommandOptions>(
   command: Command,
-  rows: RowsOf<Venue, Row, [string, Options]>,
+  rows: RowsOf<VenueAccess, Row, [string, Options]>,
 ): void {
   command.action(
     exitWith(async (symbol: string, options: Options) => {
@@ -61,7 +61,7 @@ export function marketRows<Row, Options extends VenueOptions>(
   );
 }
 
-async function print<From extends Venue, Row, Args extends unknown[]>(
+async function print<From extends VenueAccess, Row, Args extends unknown[]>(
   venue: From,
   { read, columns, none }: RowsOf<From, Row, Args>,
   args: Args,

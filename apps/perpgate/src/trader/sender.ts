@@ -7,7 +7,7 @@ import { type CallOptions, ConnectionError, PerpgateError } from "@perpgate/sdk"
 import { StartError } from "../cli/start-error.js";
 import { type TradingVenue, withSession } from "./connection.js";
 import { Interruption } from "./interruption.js";
-import type { VenueOptions } from "./venue-command.js";
+import type { VenueCommandOptions } from "./venue-command.js";
 import { failureOf } from "./venue-failure.js";
 
 /** A request as messages name it. */
@@ -24,7 +24,7 @@ export interface SendingVenue extends TradingVenue {
 
 /** `withSession` for a command that changes something. */
 export function withSender(
-  options: VenueOptions,
+  options: VenueCommandOptions,
   run: (venue: SendingVenue) => Promise<number>,
 ): Promise<number> {
   return withSession(options, async (venue) => {

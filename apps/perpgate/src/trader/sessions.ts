@@ -7,9 +7,9 @@ import { duration, money } from "../cli/quantities.js";
 import { UsageError } from "../cli/start-error.js";
 import { type Column, left, right } from "../cli/table.js";
 import { type TradingVenue, withSession } from "./connection.js";
-import type { VenueOptions } from "./venue-command.js";
+import type { VenueCommandOptions } from "./venue-command.js";
 
-interface SessionsOptions extends VenueOptions {
+interface SessionsOptions extends VenueCommandOptions {
   readonly end?: readonly string[];
   readonly endOthers?: boolean;
 }

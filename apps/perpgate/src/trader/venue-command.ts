@@ -6,7 +6,7 @@ import { addCommand, type CommandText } from "../cli/command.js";
 /** Where `npm start` listens. */
 export const DEFAULT_URL = "http://127.0.0.1:8080";
 
-export interface VenueOptions {
+export interface VenueCommandOptions {
   readonly url?: string;
   readonly profile?: string;
   readonly json?: boolean;

@@ -4,11 +4,11 @@ import { isPrivateStream, parseStreamName, type StreamName } from "@perpgate/pro
 import type { StreamProblem } from "@perpgate/sdk";
 import { printable } from "../cli/printable.js";
 import { UsageError } from "../cli/start-error.js";
-import { type TradingVenue, type Venue, withSession, withVenue } from "./connection.js";
+import { type TradingVenue, type VenueAccess, withSession, withVenue } from "./connection.js";
 import { Interruption } from "./interruption.js";
 import { marketFormats } from "./market-format.js";
 import { readStream, type StreamLine } from "./stream-lines.js";
-import type { VenueOptions } from "./venue-command.js";
+import type { VenueCommandOptions } from "./venue-command.js";
 
 const DEFAULT_DEPTH = 10;
 
@@ -20,7 +20,7 @@ const REMARKS: Readonly<Record<StreamProblem["kind"], string>> = {
   refused: "refused",
 };
 
-interface WatchOptions extends VenueOptions {
+interface WatchOptions extends VenueCommandOptions {
   readonly count?: number;
   readonly depth?: number;
 }
@@ -43,7 +43,7 @@ interface WatchRules {
 }
 
 async function follow(
-  { client, output, session }: Venue & Partial<Pick<TradingVenue, "session">>,
+  { client, output, session }: VenueAccess & Partial<Pick<TradingVenue, "session">>,
   { names, count, depth }: WatchRules,
 ): Promise<number> {
   // Fails fast without a gateway; a stream would keep trying without a message.

@@ -5,9 +5,9 @@ import { printable } from "../cli/printable.js";
 import { money } from "../cli/quantities.js";
 import { withSender } from "./sender.js";
 import { howToSettleChange, signingOf } from "./signed-request.js";
-import type { VenueOptions } from "./venue-command.js";
+import type { VenueCommandOptions } from "./venue-command.js";
 
-interface WithdrawOptions extends VenueOptions {
+interface WithdrawOptions extends VenueCommandOptions {
   readonly chain?: Chain;
   readonly token?: Token;
   readonly nonce?: number;

@@ -2,7 +2,7 @@
 
 import { fromSteps } from "@perpgate/protocol/core";
 import { type FormEvent, useState } from "react";
-import { formatSigned, NONE, toneOf } from "../format/numbers.js";
+import { formatSigned, NO_VALUE, toneOf } from "../format/numbers.js";
 import { closeSubject, limitClose, marketClose, sendClose } from "../order/closing.js";
 import { numberIn } from "../order/order-form-state.js";
 import { stepProblem, stepsIn } from "../order/typed-steps.js";
@@ -101,7 +101,7 @@ export function CloseForm({ view, position, onDone }: PositionFormProps) {
       </div>
       <dl className="facts">
         <Fact label="PnL of this part, before fees" className={toneOf(pnl, 2)}>
-          {isReady ? formatSigned(pnl, 2) : NONE}
+          {isReady ? formatSigned(pnl, 2) : NO_VALUE}
         </Fact>
       </dl>
       <SendButton isReady={isReady} isSending={isSending} advice={advice}>

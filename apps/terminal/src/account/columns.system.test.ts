@@ -9,7 +9,7 @@ import { formatDayAndClock } from "../format/text.js";
 import { Terminal, TerminalContext } from "../terminal.js";
 import { GatewayProcess } from "../testing/gateway-process.js";
 import { viewOf } from "../venue/market-view.js";
-import { type Column, DataTable } from "./data-table.js";
+import { type DataColumn, DataTable } from "./data-table.js";
 import { fillsByOrder, single } from "./fill-groups.js";
 import { fillColumns } from "./fills-table.js";
 import { LEDGER_COLUMNS, orderColumns } from "./history-panel.js";
@@ -77,7 +77,7 @@ function tableOf(component: FunctionComponent): readonly ReadonlyMap<string, str
   return rowsIn(renderToStaticMarkup(createElement(TerminalContext, { value: terminal }, inside)));
 }
 
-function rowsOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]) {
+function rowsOf<Row>(columns: readonly DataColumn<Row>[], rows: readonly Row[]) {
   const keyOf = (row: Row) => String(rows.indexOf(row));
   const props = { label: "table", columns, rows, keyOf, empty: "" };
   return tableOf(() => DataTable(props));

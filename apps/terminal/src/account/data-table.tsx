@@ -3,7 +3,7 @@
 import type { ReactNode } from "react";
 import { useIsLive } from "../state/use-is-live.js";
 
-export interface Column<Row> {
+export interface DataColumn<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
   /** Aligned left; numbers are aligned right. */
@@ -14,7 +14,7 @@ export interface Column<Row> {
 
 interface Props<Row> {
   readonly label: string;
-  readonly columns: readonly Column<Row>[];
+  readonly columns: readonly DataColumn<Row>[];
   /** Undefined while loading. */
   readonly rows: readonly Row[] | undefined;
   readonly keyOf: (row: Row) => string;

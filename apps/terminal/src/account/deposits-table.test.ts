@@ -2,7 +2,7 @@ import type { Deposit } from "@perpgate/protocol";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, test } from "vitest";
-import { creditedText, DepositStatus } from "./deposits-table.js";
+import { creditedText, DepositStatusCell } from "./deposits-table.js";
 
 const OWN = `0x${"aB".repeat(20)}`;
 const CREDITED: Deposit = {
@@ -36,7 +36,7 @@ describe("deposits table", () => {
 
   test("a credited deposit that left its chain: shown until the operator settles it", () => {
     const shown = (changes: Partial<Deposit>) =>
-      renderToStaticMarkup(createElement(DepositStatus, { ...CREDITED, ...changes }));
+      renderToStaticMarkup(createElement(DepositStatusCell, { ...CREDITED, ...changes }));
     const reorged = "transaction_gone";
     expect(shown({ reorged })).toMatch(/class="chip bad".*>left its chain<.*transaction_gone/);
     expect(shown({})).not.toContain("chip bad");

@@ -1,11 +1,11 @@
 /** Deposits with their progress, newest first. */
 
 import type { Deposit } from "@perpgate/protocol";
-import { formatDollars, NONE } from "../format/numbers.js";
+import { formatDollars, NO_VALUE } from "../format/numbers.js";
 import { shortHex } from "../format/text.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
-import { type Column, DataTable } from "./data-table.js";
+import { type DataColumn, DataTable } from "./data-table.js";
 
 const TONES: Readonly<Record<Deposit["status"], string>> = {
   queued: "warn",
@@ -18,7 +18,7 @@ const LEFT_CHAIN =
   "Its transaction left the chain after it was credited. Until the operator settles this, the credited " +
   "accounts open no positions.";
 
-function columnsFor(address: string): readonly Column<Deposit>[] {
+function columnsFor(address: string): readonly DataColumn<Deposit>[] {
   return [
     {
       title: "Transaction",
@@ -27,7 +27,7 @@ function columnsFor(address: string): readonly Column<Deposit>[] {
     },
     { title: "Chain", isText: true, cell: ({ chain }) => chain },
     { title: "Token", isText: true, cell: ({ token }) => token },
-    { title: "Status", isText: true, cell: (deposit) => <DepositStatus {...deposit} /> },
+    { title: "Status", isText: true, cell: (deposit) => <DepositStatusCell {...deposit} /> },
     { title: "Confirmations", cell: (deposit) => <Progress {...deposit} /> },
     { title: "Credited", cell: ({ credits }) => creditedText(address, credits) },
   ];
@@ -60,7 +60,7 @@ export function DepositsTable() {
   );
 }
 
-export function DepositStatus({ status, reason, reorged, reorgSettled }: Deposit) {
+export function DepositStatusCell({ status, reason, reorged, reorgSettled }: Deposit) {
   return (
     <>
       <span className={`chip ${TONES[status]}`}>{status}</span>
@@ -79,7 +79,7 @@ export function DepositStatus({ status, reason, reorged, reorgSettled }: Deposit
 }
 
 function Progress({ confirmations, required, status }: Deposit) {
-  if (required === 0) return status === "credited" ? "done" : NONE;
+  if (required === 0) return status === "credited" ? "done" : NO_VALUE;
   return (
     <span className="progress">
       <progress max={required} value={Math.min(confirmations, required)} aria-hidden="true" />
@@ -99,7 +99,7 @@ export function creditedText(address: string, credits: readonly Credit[]): strin
     ...(own.length === 0 ? [] : [sumText(own)]),
     ...(others.length === 0 ? [] : [`${sumText(others)} to other accounts`]),
   ];
-  return texts.length === 0 ? NONE : texts.join(", ");
+  return texts.length === 0 ? NO_VALUE : texts.join(", ");
 }
 
 function sumText(credits: readonly Credit[]): string {

@@ -3,14 +3,14 @@
 import type { Fill } from "@perpgate/protocol";
 import type { Session } from "@perpgate/sdk";
 import { useState } from "react";
-import { formatFee, formatSigned, NONE, toneOf } from "../format/numbers.js";
+import { formatFee, formatSigned, NO_VALUE, toneOf } from "../format/numbers.js";
 import { formatDayAndClock } from "../format/text.js";
 import { type Terminal, useTerminal } from "../terminal.js";
 import { Segments } from "../ui/segments.js";
 import { priceText, sizeText } from "../venue/market-view.js";
-import type { Column } from "./data-table.js";
+import type { DataColumn } from "./data-table.js";
 import { type FillGroup, fillsByOrder, single } from "./fill-groups.js";
-import { type ListQuery, PagedTable } from "./paged-table.js";
+import { type ListQuery, PagedDataTable } from "./paged-table.js";
 
 const KIND_LABELS: Readonly<Record<Fill["kind"], string>> = {
   order: "",
@@ -36,7 +36,7 @@ export function FillsTable() {
   const terminal = useTerminal();
   const [view, setView] = useState<keyof typeof SHOWN>("each");
   return (
-    <PagedTable
+    <PagedDataTable
       label="Fills"
       empty="No fills yet."
       columns={fillColumns(terminal)}
@@ -54,13 +54,13 @@ export function FillsTable() {
         selected={view}
         onSelect={setView}
       />
-    </PagedTable>
+    </PagedDataTable>
   );
 }
 
 export function fillColumns({
   marketFeed,
-}: Pick<Terminal, "marketFeed">): readonly Column<FillGroup>[] {
+}: Pick<Terminal, "marketFeed">): readonly DataColumn<FillGroup>[] {
   return [
     { title: "Time", isText: true, cell: ({ time }) => formatDayAndClock(time) },
     { title: "Market", isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
@@ -83,7 +83,7 @@ export function fillColumns({
         <span className={toneOf(realizedPnl, 2) || "faint"}>{formatSigned(realizedPnl, 2)}</span>
       ),
     },
-    { title: "Order", cell: ({ orderId }) => orderId ?? NONE },
+    { title: "Order", cell: ({ orderId }) => orderId ?? NO_VALUE },
     { title: "Fills", cell: ({ count }) => String(count) },
   ];
 }

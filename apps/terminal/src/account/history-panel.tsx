@@ -3,7 +3,7 @@
 import type { FundingPayment, LedgerEntry, Order } from "@perpgate/protocol";
 import type { Session } from "@perpgate/sdk";
 import { useState } from "react";
-import { formatDollars, formatSigned, NONE, toneOf } from "../format/numbers.js";
+import { formatDollars, formatSigned, NO_VALUE, toneOf } from "../format/numbers.js";
 import { formatDayAndClock } from "../format/text.js";
 import { priceOfOrder } from "../order/amendment.js";
 import { reasonText } from "../order/reasons.js";
@@ -12,9 +12,9 @@ import { saveFile } from "../ui/save-file.js";
 import { Segments } from "../ui/segments.js";
 import { priceText, sizeText } from "../venue/market-view.js";
 import { ActionButton } from "./action-button.js";
-import type { Column } from "./data-table.js";
+import type { DataColumn } from "./data-table.js";
 import { OrderTitle } from "./order-title.js";
-import { type ListQuery, PagedTable } from "./paged-table.js";
+import { type ListQuery, PagedDataTable } from "./paged-table.js";
 
 /** Saves what proves an order of the history: its receipt, if this visit got one, and the proof of the log. */
 function ProofButton({ order: { orderId, parentOrderId } }: { readonly order: Order }) {
@@ -85,7 +85,7 @@ const idOfOrder = ({ orderId }: Order) => orderId;
 
 export function orderColumns({
   marketFeed,
-}: Pick<Terminal, "marketFeed">): readonly Column<Order>[] {
+}: Pick<Terminal, "marketFeed">): readonly DataColumn<Order>[] {
   return [
     { title: "Time", isText: true, cell: ({ createdAt }) => formatDayAndClock(createdAt) },
     { title: "Market", isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
@@ -120,7 +120,7 @@ export function orderColumns({
     {
       title: "Average fill",
       cell: ({ symbol, filledSize, avgFillPrice }) =>
-        filledSize === 0 ? NONE : priceText(marketFeed.view(symbol), avgFillPrice),
+        filledSize === 0 ? NO_VALUE : priceText(marketFeed.view(symbol), avgFillPrice),
     },
     { title: "Evidence", isActions: true, cell: (order) => <ProofButton order={order} /> },
   ];
@@ -128,7 +128,7 @@ export function orderColumns({
 
 function OrderHistory() {
   return (
-    <PagedTable
+    <PagedDataTable
       label="Order history"
       empty="No orders yet."
       columns={orderColumns(useTerminal())}
@@ -143,7 +143,7 @@ function OrderHistory() {
 const loadFunding = (session: Session, query: ListQuery) => session.fundingPayments(query);
 const idOfEntry = ({ id }: { readonly id: string }) => id;
 
-const FUNDING_COLUMNS: readonly Column<FundingPayment>[] = [
+const FUNDING_COLUMNS: readonly DataColumn<FundingPayment>[] = [
   { title: "Time", isText: true, cell: ({ time }) => formatDayAndClock(time) },
   { title: "Market", isText: true, cell: ({ symbol }) => <strong>{symbol}</strong> },
   { title: "Amount", cell: ({ amount }) => <Amount value={amount} digits={6} /> },
@@ -151,7 +151,7 @@ const FUNDING_COLUMNS: readonly Column<FundingPayment>[] = [
 
 function FundingHistory() {
   return (
-    <PagedTable
+    <PagedDataTable
       label="Funding history"
       empty="No funding yet."
       columns={FUNDING_COLUMNS}
@@ -179,10 +179,10 @@ const KINDS: Readonly<Record<LedgerEntry["kind"], string>> = {
   withdrawalFee: "Withdrawal fee",
 };
 
-export const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
+export const LEDGER_COLUMNS: readonly DataColumn<LedgerEntry>[] = [
   { title: "Time", isText: true, cell: ({ time }) => formatDayAndClock(time) },
   { title: "Kind", isText: true, cell: ({ kind }) => KINDS[kind] },
-  { title: "Market", isText: true, cell: ({ symbol }) => symbol ?? NONE },
+  { title: "Market", isText: true, cell: ({ symbol }) => symbol ?? NO_VALUE },
   {
     title: "Amount",
     cell: ({ amount, marginMoved }) =>
@@ -198,7 +198,7 @@ export const LEDGER_COLUMNS: readonly Column<LedgerEntry>[] = [
 
 function LedgerHistory() {
   return (
-    <PagedTable
+    <PagedDataTable
       label="Ledger"
       empty="No changes of the balance yet."
       columns={LEDGER_COLUMNS}

@@ -7,7 +7,7 @@ import {
   formatAvailable,
   formatDollars,
   formatFixed,
-  NONE,
+  NO_VALUE,
 } from "../format/numbers.js";
 import { largestRemoval } from "../maths/margin-change.js";
 import { liquidationTicks } from "../maths/position-maths.js";
@@ -87,7 +87,7 @@ export function MarginForm({ view, position, onDone }: PositionFormProps) {
         <Fact label="Liquidation price" className="warn-text">
           {priceText(view, position.liquidationPrice)}
           {isReady &&
-            ` → ${after === null ? NONE : formatFixed(fromSteps(after, units.tick), priceDigits)}`}
+            ` → ${after === null ? NO_VALUE : formatFixed(fromSteps(after, units.tick), priceDigits)}`}
         </Fact>
       </dl>
       <SendButton isReady={isReady} isSending={isSending} advice={advice}>

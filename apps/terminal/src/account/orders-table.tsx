@@ -2,14 +2,14 @@
 
 import type { Order } from "@perpgate/protocol";
 import { useEffect, useRef, useState } from "react";
-import { formatDollars, NONE } from "../format/numbers.js";
+import { formatDollars, NO_VALUE } from "../format/numbers.js";
 import { formatDayAndClock } from "../format/text.js";
 import { canAmend, canResize, priceOfOrder } from "../order/amendment.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 import { priceText, sizeText } from "../venue/market-view.js";
 import { ActionButton } from "./action-button.js";
-import { type Column, DataTable } from "./data-table.js";
+import { type DataColumn, DataTable } from "./data-table.js";
 import { type Draft, DraftActions, DraftCell, type OnDraft } from "./order-draft.js";
 import { OrderTitle, triggerSign } from "./order-title.js";
 
@@ -40,7 +40,7 @@ export function newestFirst(orders: readonly Order[]): Order[] {
   );
 }
 
-function useColumns(draft: Draft | undefined, setDraft: OnDraft): readonly Column<Order>[] {
+function useColumns(draft: Draft | undefined, setDraft: OnDraft): readonly DataColumn<Order>[] {
   const { marketFeed } = useTerminal();
   const ownDraft = ({ orderId }: Order) => (draft?.orderId === orderId ? draft : undefined);
   return [
@@ -72,11 +72,11 @@ function useColumns(draft: Draft | undefined, setDraft: OnDraft): readonly Colum
     {
       title: "Margin",
       cell: ({ margin, leverage, closePosition }) =>
-        closePosition ? NONE : `${formatDollars(margin)} · ${leverage}×`,
+        closePosition ? NO_VALUE : `${formatDollars(margin)} · ${leverage}×`,
     },
     {
       title: "Expires",
-      cell: ({ expiresAt }) => (expiresAt === null ? NONE : formatDayAndClock(expiresAt)),
+      cell: ({ expiresAt }) => (expiresAt === null ? NO_VALUE : formatDayAndClock(expiresAt)),
     },
     { title: "Placed", cell: ({ createdAt }) => formatDayAndClock(createdAt) },
     {

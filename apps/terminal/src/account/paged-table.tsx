@@ -7,7 +7,7 @@ import { useTerminal } from "../terminal.js";
 import { PagedList, type PageQuery } from "../venue/paged-list.js";
 import { ActionButton } from "./action-button.js";
 import { saveCsv } from "./csv.js";
-import { type Column, DataTable } from "./data-table.js";
+import { type DataColumn, DataTable } from "./data-table.js";
 
 /** A list of the account in pages, newest first. */
 interface Pages<Row> {
@@ -52,7 +52,7 @@ export interface ListQuery extends PageQuery {
 interface Props<Row extends object, Shown> {
   readonly label: string;
   readonly empty: string;
-  readonly columns: readonly Column<Shown>[];
+  readonly columns: readonly DataColumn<Shown>[];
   /** `load`, `idOf` and `show` must be the same functions in each render. */
   readonly load: (session: Session, query: ListQuery) => Promise<readonly Row[]>;
   readonly idOf: (row: Row) => string;
@@ -65,7 +65,7 @@ interface Props<Row extends object, Shown> {
   readonly children?: ReactNode;
 }
 
-export function PagedTable<Row extends object, Shown>(props: Props<Row, Shown>) {
+export function PagedDataTable<Row extends object, Shown>(props: Props<Row, Shown>) {
   const { label, empty, columns, load, idOf, show, keyOf, partly, children } = props;
   const terminal = useTerminal();
   const [symbol, setSymbol] = useState("");

@@ -7,7 +7,7 @@ import {
   formatFixed,
   formatPercent,
   formatSigned,
-  NONE,
+  NO_VALUE,
   toneOf,
 } from "../format/numbers.js";
 import { RISK_TONES } from "../maths/position-risk.js";
@@ -19,7 +19,7 @@ import { later } from "../ui/later.js";
 import { type LivePosition, livePosition } from "../venue/live-position.js";
 import { priceText, sizeText } from "../venue/market-view.js";
 import { ActionButton } from "./action-button.js";
-import { type Column, DataTable } from "./data-table.js";
+import { type DataColumn, DataTable } from "./data-table.js";
 import { useRefresh } from "./live-pnl.js";
 
 const PositionDialog = later(() => import("./position-dialog.js"));
@@ -68,7 +68,7 @@ export function PositionsTable() {
 function useColumns(
   onManage: (symbol: string) => void,
   onClose: (symbol: string) => Promise<void>,
-): readonly Column<Position>[] {
+): readonly DataColumn<Position>[] {
   const terminal = useTerminal();
   const { account, marketFeed } = terminal;
   const orders = useStore(account.orders);
@@ -164,7 +164,7 @@ function exitsText(
 ): string {
   const [profit, loss] = (["takeProfit", "stop"] as const).map((trigger) => {
     const price = exitOrder(orders, position, trigger)?.price;
-    const whole = price === undefined ? NONE : priceOf(position, price);
+    const whole = price === undefined ? NO_VALUE : priceOf(position, price);
     const { length } = attachedExits(orders, position, trigger);
     return length === 0 ? whole : `${price === undefined ? "" : `${whole} `}+${length}`;
   });

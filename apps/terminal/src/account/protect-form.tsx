@@ -3,7 +3,7 @@
 import type { Trigger } from "@perpgate/protocol";
 import { protectionOf } from "@perpgate/sdk";
 import { type FormEvent, useState } from "react";
-import { formatSigned, NONE, toneOf } from "../format/numbers.js";
+import { formatSigned, NO_VALUE, toneOf } from "../format/numbers.js";
 import { isBeyondLiquidation } from "../maths/position-maths.js";
 import { exitOrder } from "../order/closing.js";
 import { markOf } from "../order/order-context.js";
@@ -118,7 +118,7 @@ function ExpectedPnl({ label, text, position: { size, avgEntry } }: ExpectedProp
   const pnl = price === undefined ? undefined : size * (price - avgEntry);
   return (
     <Fact label={label} className={toneOf(pnl, 2)}>
-      {pnl === undefined ? NONE : formatSigned(pnl, 2)}
+      {pnl === undefined ? NO_VALUE : formatSigned(pnl, 2)}
     </Fact>
   );
 }

@@ -3,13 +3,13 @@
 import type { Withdrawal } from "@perpgate/protocol";
 import type { Session } from "@perpgate/sdk";
 import { useEffect } from "react";
-import { formatDollars, NONE } from "../format/numbers.js";
+import { formatDollars, NO_VALUE } from "../format/numbers.js";
 import { formatDayAndClock, shortHex } from "../format/text.js";
 import { type Terminal, useTerminal } from "../terminal.js";
 import { saveFile } from "../ui/save-file.js";
 import { ActionButton } from "./action-button.js";
-import type { Column } from "./data-table.js";
-import { type ListQuery, PagedTable } from "./paged-table.js";
+import type { DataColumn } from "./data-table.js";
+import { type ListQuery, PagedDataTable } from "./paged-table.js";
 
 const TONES: Readonly<Record<Withdrawal["status"], string>> = {
   queued: "warn",
@@ -31,7 +31,7 @@ export default function WithdrawalsTable() {
     return () => clearInterval(timer);
   }, [terminal]);
   return (
-    <PagedTable
+    <PagedDataTable
       label="Withdrawals"
       empty="No withdrawals yet."
       columns={withdrawalColumns(terminal)}
@@ -43,7 +43,7 @@ export default function WithdrawalsTable() {
   );
 }
 
-function withdrawalColumns(terminal: Terminal): readonly Column<Withdrawal>[] {
+function withdrawalColumns(terminal: Terminal): readonly DataColumn<Withdrawal>[] {
   return [
     { title: "Time", isText: true, cell: ({ requestedAt }) => formatDayAndClock(requestedAt) },
     { title: "Chain", isText: true, cell: ({ chain }) => chain },
@@ -59,7 +59,7 @@ function withdrawalColumns(terminal: Terminal): readonly Column<Withdrawal>[] {
       title: "Transaction",
       isText: true,
       cell: ({ txHash }) =>
-        txHash === null ? NONE : <span title={txHash}>{shortHex(txHash)}</span>,
+        txHash === null ? NO_VALUE : <span title={txHash}>{shortHex(txHash)}</span>,
     },
     {
       title: "Evidence",

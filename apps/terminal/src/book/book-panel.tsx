@@ -2,7 +2,7 @@
 
 import { fromSteps, toSteps } from "@perpgate/protocol/core";
 import { useEffect, useRef, useState } from "react";
-import { digitsOfStep, formatFixed, NONE } from "../format/numbers.js";
+import { digitsOfStep, formatFixed, NO_VALUE } from "../format/numbers.js";
 import { pickPrice } from "../order/order-form-state.js";
 import { forgetFrame, onNextFrame } from "../state/frame.js";
 import { useStore } from "../state/store.js";
@@ -10,8 +10,8 @@ import { type Terminal, useTerminal } from "../terminal.js";
 import type { BookState } from "../venue/book-feed.js";
 import type { MarketView } from "../venue/market-view.js";
 import { aggregate, type LadderRow, stepOfRow, stepsFor } from "./aggregate.js";
-import { Ladder } from "./ladder.js";
-import { Levels } from "./levels.js";
+import { BookLadder } from "./ladder.js";
+import { SortedLevels } from "./levels.js";
 import "./book-panel.css";
 
 /** In ticks. */
@@ -150,8 +150,10 @@ function runLadder(
     price: (ticks: number) => formatFixed(fromSteps(ticks, units.tick), rowDigits),
     size: (lots: number) => formatFixed(fromSteps(lots, units.lot), sizeDigits),
   };
-  const ladder = new Ladder(askBox, bidBox, texts, (text) => pickPrice(text.replaceAll(",", "")));
-  const levels = new Levels();
+  const ladder = new BookLadder(askBox, bidBox, texts, (text) =>
+    pickPrice(text.replaceAll(",", "")),
+  );
+  const levels = new SortedLevels();
   let rowCount = 0;
   const draw = () => {
     const state = book.state.get();
@@ -191,7 +193,7 @@ function rowsThatFit(body: HTMLElement, spread: HTMLElement): number {
 /** Reads only as many levels as the rows need. */
 function rowsOf(
   { book }: BookState,
-  levels: Levels,
+  levels: SortedLevels,
   side: "bid" | "ask",
   step: number,
   rowCount: number,
@@ -222,7 +224,7 @@ function spreadText({ book }: BookState, { units, priceDigits }: MarketView): st
   const bid = book.bestBid?.[0];
   const ask = book.bestAsk?.[0];
   if (bid === undefined && ask === undefined) return "The book is empty";
-  if (bid === undefined || ask === undefined) return `Spread ${NONE}`;
+  if (bid === undefined || ask === undefined) return `Spread ${NO_VALUE}`;
   // Rounded to whole ticks to remove floating-point noise.
   const ticks = Math.round((ask - bid) / units.tick.size);
   const spread = formatFixed(fromSteps(ticks, units.tick), priceDigits);

@@ -12,7 +12,7 @@ import { type Colours, readColours, theme } from "../theme/theme.js";
 import type { BookState } from "../venue/book-feed.js";
 import type { MarketView } from "../venue/market-view.js";
 import { type Curve, curveOf, depthRange } from "./depth-curve.js";
-import { Levels } from "./levels.js";
+import { SortedLevels } from "./levels.js";
 
 const REDRAW_MS = 200;
 /** Height of the axis in pixels. */
@@ -57,8 +57,8 @@ export default function DepthChart({ view }: { readonly view: MarketView }) {
 
 class DepthPicture {
   pointerX: number | undefined;
-  private readonly bids = new Levels();
-  private readonly asks = new Levels();
+  private readonly bids = new SortedLevels();
+  private readonly asks = new SortedLevels();
 
   constructor(
     private readonly canvas: HTMLCanvasElement,

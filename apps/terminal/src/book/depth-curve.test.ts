@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { curveOf, depthRange } from "./depth-curve.js";
-import { Levels } from "./levels.js";
+import { SortedLevels } from "./levels.js";
 
 test("levels: at most the requested depth, or all", () => {
   const book = {
@@ -11,7 +11,7 @@ test("levels: at most the requested depth, or all", () => {
       return count;
     },
   };
-  const levels = new Levels();
+  const levels = new SortedLevels();
   expect([...levels.read(book, "bid", 2)]).toEqual([
     [5_000, 1],
     [4_999, 2],

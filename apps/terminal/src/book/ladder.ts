@@ -66,7 +66,7 @@ class Line {
   }
 }
 
-export class Ladder {
+export class BookLadder {
   private readonly asks: Line[] = [];
   private readonly bids: Line[] = [];
   private focused: Line | undefined;

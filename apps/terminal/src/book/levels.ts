@@ -7,7 +7,7 @@ interface BookReader {
 
 const FIRST_DEPTH = 256;
 
-export class Levels {
+export class SortedLevels {
   ticks = new Float64Array(FIRST_DEPTH);
   lots = new Float64Array(FIRST_DEPTH);
   count = 0;

@@ -14,7 +14,7 @@ import { Fact } from "../ui/fact.js";
 import { CandleFeed } from "../venue/candle-feed.js";
 import { type MarketView, priceText } from "../venue/market-view.js";
 import { CandleChart } from "./candle-chart.js";
-import { linesOf } from "./chart-lines.js";
+import { chartLinesOf } from "./chart-lines.js";
 import { CANDLE_MS, fillMarks } from "./fill-markers.js";
 import { Legend } from "./legend.js";
 import { dragLines } from "./line-drag.js";
@@ -28,7 +28,7 @@ interface CandlesProps {
   readonly studies: ReadonlySet<string>;
 }
 
-export default function Candles({ view, resolution, studies }: CandlesProps) {
+export default function CandlesView({ view, resolution, studies }: CandlesProps) {
   const terminal = useTerminal();
   const box = useRef<HTMLDivElement>(null);
   const legend = useRef<HTMLDivElement>(null);
@@ -191,7 +191,7 @@ function runChart(
     chart.choose(studies);
   };
   const drawLines = () =>
-    chart.drawLines(linesOf(view, account.positions.get(), account.orders.get()));
+    chart.drawLines(chartLinesOf(view, account.positions.get(), account.orders.get()));
   const drawFills = () => {
     const fills = account.fills.get();
     if (fills === undefined) chart.drawFills([]);

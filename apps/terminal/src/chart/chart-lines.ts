@@ -12,7 +12,7 @@ export interface ChartLine {
   readonly orderId?: string;
 }
 
-export function linesOf(
+export function chartLinesOf(
   { market }: MarketView,
   positions: ReadonlyMap<string, Position> | undefined,
   orders: ReadonlyMap<string, Order> | undefined,

@@ -21,7 +21,7 @@ function withDigits(minimum: number, maximum: number): Intl.NumberFormat {
 }
 
 /** Shown where there is no number. */
-export const NONE = "—";
+export const NO_VALUE = "—";
 const MINUS = "−";
 
 function signed(text: string): string {
@@ -37,7 +37,7 @@ export function digitsOfStep(step: number): number {
 }
 
 export function formatFixed(value: number | null | undefined, digits: number): string {
-  if (value === null || value === undefined || !Number.isFinite(value)) return NONE;
+  if (value === null || value === undefined || !Number.isFinite(value)) return NO_VALUE;
   const text = withDigits(digits, digits).format(value);
   // What rounds to zero has no sign.
   return signed(isZero(text) ? text.replace("-", "") : text);
@@ -72,7 +72,7 @@ export function formatSigned(value: number | null | undefined, digits: number): 
 }
 
 export function formatPercent(fraction: number | null | undefined, digits = 2): string {
-  if (fraction === null || fraction === undefined) return NONE;
+  if (fraction === null || fraction === undefined) return NO_VALUE;
   return `${formatSigned(fraction * 100, digits)}%`;
 }
 
@@ -83,7 +83,7 @@ const COMPACT = new Intl.NumberFormat("en-US", {
 });
 
 export function formatCompact(value: number | null | undefined): string {
-  return value === null || value === undefined ? NONE : signed(COMPACT.format(value));
+  return value === null || value === undefined ? NO_VALUE : signed(COMPACT.format(value));
 }
 
 export function formatMs(ms: number): string {

@@ -2,7 +2,7 @@
 
 import type { Ticker } from "@perpgate/protocol";
 import { type ReactNode, useEffect, useState } from "react";
-import { formatPercent, NONE, percentTone, toneOf } from "../format/numbers.js";
+import { formatPercent, NO_VALUE, percentTone, toneOf } from "../format/numbers.js";
 import { formatCountdown } from "../format/text.js";
 import { type Store, useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
@@ -133,7 +133,7 @@ function Funding({ ticker }: TickerProps) {
   return (
     <Figure label="Funding / countdown">
       <span className={percentTone(rate, 4)}>{formatPercent(rate, 4)}</span>{" "}
-      <span className="soft">{nextAt === undefined ? NONE : <Countdown to={nextAt} />}</span>
+      <span className="soft">{nextAt === undefined ? NO_VALUE : <Countdown to={nextAt} />}</span>
     </Figure>
   );
 }

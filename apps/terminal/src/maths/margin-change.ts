@@ -1,11 +1,11 @@
 /** Moving margin into a position and out of it (docs/engine.md, "ChangeMargin"). */
 
 import { divCeil, type Holding } from "@perpgate/protocol/core";
-import type { MarketUnits } from "./market-units.js";
+import type { MarketInUnits } from "./market-units.js";
 import { maintenanceOf } from "./position-maths.js";
 
 /** The most that can be taken out of a position, in micros. */
-export function largestRemoval(units: MarketUnits, held: Holding, markTicks: number): number {
+export function largestRemoval(units: MarketInUnits, held: Holding, markTicks: number): number {
   const value = held.lots * markTicks * units.unit;
   const notional = Math.abs(value);
   const tier = units.tiers.find(({ upToMicros }) => notional <= upToMicros) ?? units.tiers.at(-1);

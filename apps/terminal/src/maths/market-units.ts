@@ -12,7 +12,7 @@ interface TierUnits {
   readonly maintenancePpm: number;
 }
 
-export interface MarketUnits {
+export interface MarketInUnits {
   readonly tick: Step;
   readonly lot: Step;
   /** Micros per tick and lot. */
@@ -24,7 +24,7 @@ export interface MarketUnits {
 
 type ListedMarket = Pick<Market, "tickSize" | "lotSize" | "makerFee" | "takerFee" | "tiers">;
 
-export function unitsOfMarket(market: ListedMarket): MarketUnits {
+export function unitsOfMarket(market: ListedMarket): MarketInUnits {
   const tick = stepOf(market.tickSize);
   const lot = stepOf(market.lotSize);
   return {

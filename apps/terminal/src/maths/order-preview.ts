@@ -8,7 +8,7 @@
 
 import type { OrderType, TimeInForce } from "@perpgate/protocol";
 import { divFloor, type Holding, MAX_ORDER_NOTIONAL_MICROS } from "@perpgate/protocol/core";
-import type { MarketUnits } from "./market-units.js";
+import type { MarketInUnits } from "./market-units.js";
 import { applyFill, closableLots, type Direction, liquidationTicks } from "./position-maths.js";
 
 export interface OrderIntent {
@@ -27,7 +27,7 @@ export interface OrderIntent {
 }
 
 export interface PreviewContext {
-  readonly units: MarketUnits;
+  readonly units: MarketInUnits;
   readonly markTicks: number;
   /** Levels of the opposite side, best first, without the trader's own orders. */
   readonly opposite: Iterable<readonly [ticks: number, lots: number]>;
@@ -75,7 +75,11 @@ export function previewOrder(
 }
 
 /** The value of the whole order, however much of it the book could fill now. */
-export function valueMicros(intent: OrderIntent, markTicks: number, { unit }: MarketUnits): number {
+export function valueMicros(
+  intent: OrderIntent,
+  markTicks: number,
+  { unit }: MarketInUnits,
+): number {
   const { direction, type, priceTicks, sizeLots = 0 } = intent;
   if (sizeLots === 0) return intent.marginMicros * intent.leverage;
   if (type === "market") return sizeLots * markTicks * unit;

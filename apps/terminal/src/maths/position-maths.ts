@@ -12,7 +12,7 @@ import {
   mulDivFloor,
   PPM,
 } from "@perpgate/protocol/core";
-import type { MarketUnits } from "./market-units.js";
+import type { MarketInUnits } from "./market-units.js";
 
 export const NO_HOLDING: Holding = { lots: 0, costMicros: 0, marginMicros: 0 };
 
@@ -45,7 +45,7 @@ export function closableLots(held: Holding, direction: Direction): number {
   return held.lots * direction < 0 ? Math.abs(held.lots) : 0;
 }
 
-export function applyFill(market: MarketUnits, held: Holding, terms: FillTerms): FillEffect {
+export function applyFill(market: MarketInUnits, held: Holding, terms: FillTerms): FillEffect {
   const closing = Math.min(terms.lots, closableLots(held, terms.direction));
   const closed = closePart(market, held, terms, closing);
   const opened = openPart(market, closed.after, terms, terms.lots - closing);
@@ -59,7 +59,7 @@ export function applyFill(market: MarketUnits, held: Holding, terms: FillTerms):
 }
 
 function closePart(
-  market: MarketUnits,
+  market: MarketInUnits,
   held: Holding,
   { direction, ticks, feePpm }: FillTerms,
   lots: number,
@@ -86,7 +86,7 @@ function closePart(
 }
 
 function openPart(
-  market: MarketUnits,
+  market: MarketInUnits,
   held: Holding,
   { direction, ticks, markTicks, leverage, feePpm }: FillTerms,
   lots: number,
@@ -111,7 +111,7 @@ function openPart(
 }
 
 /** Maintenance margin in micros, marginal over the tiers, rounded up once. */
-export function maintenanceOf(market: MarketUnits, notionalMicros: number): number {
+export function maintenanceOf(market: MarketInUnits, notionalMicros: number): number {
   let kept = 0;
   let lower = 0;
   const last = market.tiers.length - 1;
@@ -137,6 +137,6 @@ export function isBeyondLiquidation(
 }
 
 /** The mark at which the position is liquidated, in ticks; null if there is none. */
-export function liquidationTicks(market: MarketUnits, held: Holding): number | null {
+export function liquidationTicks(market: MarketInUnits, held: Holding): number | null {
   return liquidationMark(held, market.unit, (micros) => maintenanceOf(market, micros));
 }

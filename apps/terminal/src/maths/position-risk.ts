@@ -1,7 +1,7 @@
 /** How close a position is to its liquidation. */
 
 import type { Holding } from "@perpgate/protocol/core";
-import type { MarketUnits } from "./market-units.js";
+import type { MarketInUnits } from "./market-units.js";
 import { liquidationTicks, maintenanceOf } from "./position-maths.js";
 
 export interface Risk {
@@ -17,7 +17,7 @@ export type RiskLevel = "low" | "raised" | "high";
 const RAISED = 0.6;
 const HIGH = 0.8;
 
-export function riskOf(units: MarketUnits, held: Holding, markTicks: number): Risk | undefined {
+export function riskOf(units: MarketInUnits, held: Holding, markTicks: number): Risk | undefined {
   if (held.lots === 0 || markTicks <= 0) return undefined;
   const value = held.lots * markTicks * units.unit;
   const equity = held.marginMicros + value - held.costMicros;

@@ -3,7 +3,7 @@
 import { fromMicros, fromSteps } from "@perpgate/protocol/core";
 import { useEffect, useState } from "react";
 import { useRefresh } from "../account/live-pnl.js";
-import { Levels } from "../book/levels.js";
+import { SortedLevels } from "../book/levels.js";
 import { floorToCents, formatAvailable } from "../format/numbers.js";
 import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
@@ -37,7 +37,7 @@ interface Props {
 export function AmountField({ view, form, problem, isWrong }: Props) {
   const terminal = useTerminal();
   const available = useStore(terminal.account.account, (value) => value?.available);
-  const [levels] = useState(() => new Levels());
+  const [levels] = useState(() => new SortedLevels());
   useFollowedShare(terminal, view, form, levels);
   const choose = (share: number) => {
     if (share === 0) {
@@ -112,7 +112,7 @@ function useFollowedShare(
   terminal: Terminal,
   view: MarketView,
   form: OrderForm,
-  levels: Levels,
+  levels: SortedLevels,
 ): void {
   useRefresh();
   const amount = form.share === 0 ? undefined : amountOf(terminal, view, form, levels);
@@ -126,7 +126,7 @@ function amountOf(
   terminal: Terminal,
   view: MarketView,
   form: OrderForm,
-  levels: Levels,
+  levels: SortedLevels,
 ): string | undefined {
   const largest = largestNow(terminal, view, form, levels);
   if (largest === undefined) return undefined;

@@ -1,7 +1,7 @@
 /** Asks before an order above the trader's own threshold is sent. */
 
 import { fromMicros, fromSteps } from "@perpgate/protocol/core";
-import { formatDollars, formatFixed, formatPercent, NONE } from "../format/numbers.js";
+import { formatDollars, formatFixed, formatPercent, NO_VALUE } from "../format/numbers.js";
 import { Dialog } from "../ui/dialog.js";
 import { Fact } from "../ui/fact.js";
 import type { MarketView } from "../venue/market-view.js";
@@ -41,7 +41,7 @@ export default function ConfirmOrder({ view, asked, onConfirm, onClose }: Props)
             </Fact>
           )}
           <Fact label="Cost">
-            {preview === undefined ? NONE : formatDollars(fromMicros(preview.walletMicros))}
+            {preview === undefined ? NO_VALUE : formatDollars(fromMicros(preview.walletMicros))}
           </Fact>
           {order.takeProfit !== undefined && (
             <Fact label="Take profit">{formatFixed(order.takeProfit.price, priceDigits)}</Fact>
@@ -51,7 +51,7 @@ export default function ConfirmOrder({ view, asked, onConfirm, onClose }: Props)
           )}
           <Fact label="Liquidation price" className="warn-text">
             {liquidation === null
-              ? NONE
+              ? NO_VALUE
               : formatFixed(fromSteps(liquidation, units.tick), priceDigits)}
           </Fact>
         </dl>

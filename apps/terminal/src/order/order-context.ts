@@ -9,7 +9,7 @@ import {
   toMicrosFloor,
   toSteps,
 } from "@perpgate/protocol/core";
-import type { Levels } from "../book/levels.js";
+import type { SortedLevels } from "../book/levels.js";
 import type { FundsContext } from "../maths/largest-order.js";
 import { type Direction, NO_HOLDING } from "../maths/position-maths.js";
 import type { Terminal } from "../terminal.js";
@@ -23,7 +23,7 @@ export function readContext(
   { account, book, marketFeed }: Terminal,
   view: MarketView,
   direction: Direction,
-  levels: Levels,
+  levels: SortedLevels,
 ): FundsContext | undefined {
   const { market, units } = view;
   const markTicks = markOf(marketFeed, view);
@@ -76,7 +76,7 @@ function restingTicks({ type, price, limitPrice }: Order, { units }: MarketView)
 
 /** The venue cancels the trader's own orders instead of filling them. */
 function withoutOwn(
-  levels: Levels,
+  levels: SortedLevels,
   own: readonly Order[],
   direction: Direction,
   view: MarketView,

@@ -9,13 +9,13 @@ import type { MarketView } from "../venue/market-view.js";
 import { exitTicks } from "./exit-terms.js";
 import type { OrderForm } from "./order-form-state.js";
 import { orderSettings } from "./order-settings.js";
-import { canHaveExits, canRest, directionOf, exitBase, type OrderTerms } from "./order-terms.js";
+import { canHaveExits, canRest, directionOf, exitBase, type FormTerms } from "./order-terms.js";
 import type { FormEstimate } from "./use-preview.js";
 
 /** The order that waits for a confirmation, as it was estimated. */
 export interface AskedOrder {
   readonly form: OrderForm;
-  readonly terms: OrderTerms;
+  readonly terms: FormTerms;
   readonly estimate: FormEstimate;
 }
 

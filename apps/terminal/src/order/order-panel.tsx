@@ -2,7 +2,7 @@
 
 import { type FormEvent, Suspense, useRef, useState } from "react";
 import { AccountSummary } from "../account/account-summary.js";
-import { Levels } from "../book/levels.js";
+import { SortedLevels } from "../book/levels.js";
 import { OrderResults } from "../receipts/order-results.js";
 import { useStore } from "../state/store.js";
 import { useIsShown } from "../state/use-is-shown.js";
@@ -19,7 +19,7 @@ import { FlagFields, LeverageField } from "./order-fields.js";
 import { changeForm, type OrderForm, orderForm } from "./order-form-state.js";
 import type { AskedOrder } from "./order-notes.js";
 import { needsConfirmation } from "./order-settings.js";
-import { canHaveExits, type OrderTerms } from "./order-terms.js";
+import { canHaveExits, type FormTerms } from "./order-terms.js";
 import { OrderNotes, PreviewFacts } from "./preview-facts.js";
 import { PriceField } from "./price-field.js";
 import { estimate, useEstimate } from "./use-preview.js";
@@ -138,7 +138,7 @@ function useSending(terminal: Terminal, view: MarketView) {
   const cause = causeOf(useStore(orderForm), view);
   const advice = refused?.of === cause ? refused.advice : undefined;
   const [asked, setAsked] = useState<AskedOrder>();
-  const [levels] = useState(() => new Levels());
+  const [levels] = useState(() => new SortedLevels());
   const isShown = useIsShown();
   const guard = useRef({ isSending: false, sent: "", sentAt: 0 });
   const showFailure = (error: unknown) => {
@@ -150,7 +150,7 @@ function useSending(terminal: Terminal, view: MarketView) {
     setRefused({ advice: adviceOn(error), of: causeOf(orderForm.get(), view) });
     terminal.noteEndOfSession(error);
   };
-  const send = async (terms: OrderTerms) => {
+  const send = async (terms: FormTerms) => {
     const { session } = terminal.sessions;
     if (session === undefined || guard.current.isSending) return;
     guard.current.isSending = true;

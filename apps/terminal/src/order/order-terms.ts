@@ -24,7 +24,7 @@ interface FormContext {
   readonly now: number;
 }
 
-export interface OrderTerms {
+export interface FormTerms {
   readonly intent: OrderIntent;
   readonly order: NewOrder;
 }
@@ -33,7 +33,7 @@ export interface ReadForm {
   readonly problems: Readonly<Partial<Record<FieldName, string>>>;
   /** Why there is no order yet: the text of the button. */
   readonly missing: string | undefined;
-  readonly terms: OrderTerms | undefined;
+  readonly terms: FormTerms | undefined;
 }
 
 const MISSING_AMOUNT: Readonly<Record<AmountUnit, string>> = {

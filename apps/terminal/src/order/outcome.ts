@@ -4,7 +4,7 @@ import type { BatchResult, Order } from "@perpgate/protocol";
 import { type BatchAnswer, PerpgateError } from "@perpgate/sdk";
 
 /** What came of a request. */
-export interface Outcome {
+export interface ShownOutcome {
   readonly outcome:
     | "executed"
     | "partly executed"
@@ -30,7 +30,7 @@ export function requireAll({ results }: Pick<BatchAnswer, "results">): void {
 }
 
 /** An order that the book could not fill is acknowledged too, as canceled. */
-export function outcomeOf(parts: readonly Part[]): Outcome {
+export function outcomeOf(parts: readonly Part[]): ShownOutcome {
   const short = parts.filter(({ ack, canceled }) =>
     ack === undefined ? canceled === undefined : ack.status === "canceled",
   );

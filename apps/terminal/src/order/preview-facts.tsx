@@ -7,7 +7,7 @@ import {
   formatFee,
   formatFixed,
   formatPercent,
-  NONE,
+  NO_VALUE,
 } from "../format/numbers.js";
 import type { OrderPreview } from "../maths/order-preview.js";
 import { RISK_TONES, type Risk, riskOf } from "../maths/position-risk.js";
@@ -50,7 +50,7 @@ export function PreviewFacts({ view, form, estimate }: Props) {
           className={slippage?.isLarge === true ? "warn-text" : ""}
         >
           {slippage === undefined
-            ? NONE
+            ? NO_VALUE
             : `${formatPercent(slippage.share, 3)} · ${formatDollars(slippage.dollars)}`}
         </Fact>
       )}
@@ -65,14 +65,14 @@ export function PreviewFacts({ view, form, estimate }: Props) {
         testId="preview-left"
         className={left !== undefined && left < 0 ? "short" : ""}
       >
-        {left === undefined ? NONE : formatAvailable(left)} {quote}
+        {left === undefined ? NO_VALUE : formatAvailable(left)} {quote}
       </Fact>
       <Fact label="Liquidation price" testId="preview-liquidation" className={tone}>
         {facts.liquidation}
         {risk !== undefined && risk.distance !== null && ` (${formatPercent(risk.distance, 1)})`}
       </Fact>
       <Fact label="Margin ratio" testId="preview-ratio" className={tone}>
-        {risk === undefined ? NONE : `${formatFixed(risk.ratio * 100, 1)}%`}
+        {risk === undefined ? NO_VALUE : `${formatFixed(risk.ratio * 100, 1)}%`}
       </Fact>
     </dl>
   );
@@ -97,7 +97,14 @@ export function OrderNotes({ view, form, estimate }: Props) {
 
 function factsOf(view: MarketView, preview: OrderPreview | undefined) {
   if (preview === undefined) {
-    return { size: NONE, notional: NONE, average: NONE, fee: NONE, cost: NONE, liquidation: NONE };
+    return {
+      size: NO_VALUE,
+      notional: NO_VALUE,
+      average: NO_VALUE,
+      fee: NO_VALUE,
+      cost: NO_VALUE,
+      liquidation: NO_VALUE,
+    };
   }
   const { units, priceDigits, sizeDigits } = view;
   const lots = preview.takingLots + preview.waitingLots;
@@ -105,9 +112,10 @@ function factsOf(view: MarketView, preview: OrderPreview | undefined) {
   return {
     size: formatFixed(fromSteps(lots, units.lot), sizeDigits),
     notional: formatDollars(fromMicros(preview.notionalMicros)),
-    average: lots === 0 ? NONE : formatFixed(preview.averageTicks * units.tick.size, priceDigits),
+    average:
+      lots === 0 ? NO_VALUE : formatFixed(preview.averageTicks * units.tick.size, priceDigits),
     fee: formatFee(fromMicros(preview.feeMicros)),
     cost: formatDollars(fromMicros(preview.walletMicros)),
-    liquidation: ticks === null ? NONE : formatFixed(fromSteps(ticks, units.tick), priceDigits),
+    liquidation: ticks === null ? NO_VALUE : formatFixed(fromSteps(ticks, units.tick), priceDigits),
   };
 }

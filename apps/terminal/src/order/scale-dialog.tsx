@@ -5,7 +5,13 @@ import type { Session } from "@perpgate/sdk";
 import { type FormEvent, useState } from "react";
 import { useRefresh } from "../account/live-pnl.js";
 import { SendButton, useSend } from "../account/send-button.js";
-import { formatAvailable, formatDollars, formatFee, formatFixed, NONE } from "../format/numbers.js";
+import {
+  formatAvailable,
+  formatDollars,
+  formatFee,
+  formatFixed,
+  NO_VALUE,
+} from "../format/numbers.js";
 import { countOf } from "../format/text.js";
 import { liquidationTicks } from "../maths/position-maths.js";
 import { useStore } from "../state/store.js";
@@ -172,7 +178,7 @@ function Preview({ view, plan, available }: PreviewProps) {
         <Fact label="Fees">{formatFee(fromMicros(plan.feeMicros))}</Fact>
         <Fact label="Cost, all filled">{formatDollars(cost)}</Fact>
         <Fact label="Liquidation price, all filled" className="warn-text">
-          {liquidation === null ? NONE : price(liquidation)}
+          {liquidation === null ? NO_VALUE : price(liquidation)}
         </Fact>
       </dl>
       {available !== undefined && cost > available && (

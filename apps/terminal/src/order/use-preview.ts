@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import { useRefresh } from "../account/live-pnl.js";
-import { Levels } from "../book/levels.js";
+import { SortedLevels } from "../book/levels.js";
 import { type FundsContext, largestMargin } from "../maths/largest-order.js";
 import { type OrderPreview, previewOrder, valueMicros } from "../maths/order-preview.js";
 import { useStore } from "../state/store.js";
@@ -27,7 +27,7 @@ export function useEstimate(view: MarketView): FormEstimate {
   const form = useStore(orderForm);
   useStore(orderSettings);
   useStore(terminal.account.positions);
-  const [levels] = useState(() => new Levels());
+  const [levels] = useState(() => new SortedLevels());
   useRefresh();
   return estimate(terminal, view, form, levels);
 }
@@ -36,7 +36,7 @@ export function estimate(
   terminal: Terminal,
   view: MarketView,
   form: OrderForm,
-  levels: Levels,
+  levels: SortedLevels,
 ): FormEstimate {
   const known = formContext(terminal, view);
   const read = readForm(view, form, known);
@@ -58,7 +58,7 @@ export function largestNow(
   terminal: Terminal,
   view: MarketView,
   form: OrderForm,
-  levels: Levels,
+  levels: SortedLevels,
 ): { readonly marginMicros: number; readonly lots: number } | undefined {
   const context = readContext(terminal, view, directionOf(form), levels);
   if (context === undefined) return undefined;

@@ -5,7 +5,7 @@ import { getHonesty } from "@perpgate/protocol/operations";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
 
-export function HonestyRecord() {
+export function HonestyFigures() {
   const { honesty } = useTerminal();
   const record = useStore(honesty.record);
   if (record === undefined) return null;

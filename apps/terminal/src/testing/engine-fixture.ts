@@ -3,11 +3,11 @@
 import type { Tier } from "@perpgate/engine";
 import { type Listing, type Trader, Venue } from "@perpgate/engine/testing";
 import type { Holding } from "@perpgate/protocol/core";
-import { type MarketUnits, unitsOfMarket } from "../maths/market-units.js";
+import { type MarketInUnits, unitsOfMarket } from "../maths/market-units.js";
 import { type OrderIntent, type PreviewContext, previewOrder } from "../maths/order-preview.js";
 import { NO_HOLDING } from "../maths/position-maths.js";
 
-export function unitsOf({ config, ticksPerDollar, lotsPerCoin }: Listing): MarketUnits {
+export function unitsOf({ config, ticksPerDollar, lotsPerCoin }: Listing): MarketInUnits {
   return unitsOfMarket({
     tickSize: 1 / ticksPerDollar,
     lotSize: 1 / lotsPerCoin,
@@ -24,7 +24,7 @@ export function unitsOf({ config, ticksPerDollar, lotsPerCoin }: Listing): Marke
 /** A book with one order per level, and the trader whose orders are estimated. */
 export class Fixture {
   readonly venue: Venue;
-  readonly units: MarketUnits;
+  readonly units: MarketInUnits;
   readonly trader: Trader;
 
   constructor(

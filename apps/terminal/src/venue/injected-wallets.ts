@@ -7,7 +7,7 @@ import { createStore } from "mipd";
 import { Store } from "../state/store.js";
 
 /** The part of EIP-1193 that the page uses. */
-export interface WalletProvider {
+export interface InjectedProvider {
   request(call: {
     readonly method: string;
     readonly params?: readonly unknown[];
@@ -22,7 +22,7 @@ export interface InjectedWallet {
   readonly name: string;
   /** A `data:` URL. */
   readonly icon: string | undefined;
-  readonly provider: WalletProvider;
+  readonly provider: InjectedProvider;
 }
 
 export const injectedWallets = new Store<readonly InjectedWallet[]>([], "immediate");
@@ -55,7 +55,7 @@ function withLegacy(wallets: readonly InjectedWallet[]): readonly InjectedWallet
   return [...wallets, { id: "window.ethereum", name: "Browser wallet", icon: undefined, provider }];
 }
 
-function isProvider(value: unknown): value is WalletProvider {
+function isProvider(value: unknown): value is InjectedProvider {
   return isRecord(value) && typeof value.request === "function";
 }
 

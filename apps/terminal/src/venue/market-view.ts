@@ -2,11 +2,11 @@
 
 import type { Market } from "@perpgate/protocol";
 import { digitsOfStep, formatFixed } from "../format/numbers.js";
-import { type MarketUnits, unitsOfMarket } from "../maths/market-units.js";
+import { type MarketInUnits, unitsOfMarket } from "../maths/market-units.js";
 
 export interface MarketView {
   readonly market: Market;
-  readonly units: MarketUnits;
+  readonly units: MarketInUnits;
   readonly priceDigits: number;
   readonly sizeDigits: number;
 }

@@ -4,7 +4,7 @@ import { runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
 import { type FetchLike, newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
 import { expect, onTestFinished, test } from "vitest";
 import { OrderClient } from "./order-client.js";
-import { VenueClock } from "./venue-clock.js";
+import { PageClock } from "./venue-clock.js";
 
 const [FIRST, SECOND] = ["http://a.test", "http://b.test"] as const;
 
@@ -21,7 +21,7 @@ test("settle: refused by another gateway than the first, unknown once its time i
   onTestFinished(() => client.close());
   client.useGateway(FIRST);
   const session = client.restore(signedIn.save());
-  const clock = new VenueClock();
+  const clock = new PageClock();
   const line = { requireLive: () => undefined };
   const orders = new OrderClient({ client, markets: () => [], line, clock });
   orders.unsettled.resume(session);

@@ -26,7 +26,7 @@ import type { Line } from "./line.js";
 import { newResult, type OrderResult } from "./order-result.js";
 import { type ProofSources, ReceiptBook } from "./receipt-book.js";
 import { BUDGET_MS, EXECUTED, type SendOptions, UnsettledRequests } from "./unsettled-requests.js";
-import type { VenueClock } from "./venue-clock.js";
+import type { PageClock } from "./venue-clock.js";
 
 /** A request is not executed after this time, which leaves the last try within `BUDGET_MS` its time. */
 const VALID_MS = 10_000;
@@ -38,7 +38,7 @@ const TIME_RULES = { retries: 0, timeoutMs: 2_000 };
 interface OrderServices extends ProofSources {
   readonly client: ProofSources["client"] & Pick<PerpgateClient, "time">;
   readonly line: Pick<Line, "requireLive">;
-  readonly clock: VenueClock;
+  readonly clock: PageClock;
 }
 
 export class OrderClient {

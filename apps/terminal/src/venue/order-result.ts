@@ -85,6 +85,6 @@ export function newResult(
   };
 }
 
-export function isOpen({ live }: OrderResult): boolean {
+export function isLive({ live }: OrderResult): boolean {
   return live.status === "resting" || live.status === "pending";
 }

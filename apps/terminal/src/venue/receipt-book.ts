@@ -21,7 +21,7 @@ import {
   type Session,
 } from "@perpgate/sdk";
 import { Store } from "../state/store.js";
-import { isOpen, type OrderResult, type SignedState } from "./order-result.js";
+import { isLive, type OrderResult, type SignedState } from "./order-result.js";
 
 /** Sources for verifying proofs. */
 export interface ProofSources {
@@ -102,7 +102,7 @@ export class ReceiptBook {
   openOrderIds(): readonly string[] {
     return this.results
       .get()
-      .filter(isOpen)
+      .filter(isLive)
       .map(({ ack }) => ack.orderId);
   }
 

@@ -1,7 +1,7 @@
 /** What a sandbox tells its page, and how the page moves its time. */
 
 import { Store } from "../state/store.js";
-import type { VenueClock } from "./venue-clock.js";
+import type { PageClock } from "./venue-clock.js";
 
 interface SandboxState {
   /** The venue's time, Unix milliseconds. */
@@ -24,7 +24,7 @@ export class SandboxFeed {
 
   constructor(
     private readonly control: string,
-    private readonly clock: VenueClock,
+    private readonly clock: PageClock,
   ) {}
 
   start(): void {

@@ -9,7 +9,7 @@
 import { newPrivateKey, type PerpgateClient, privateKeyAccount, type Session } from "@perpgate/sdk";
 import { readPreference, writePreference } from "../state/preferences.js";
 import { Store } from "../state/store.js";
-import { type InjectedWallet, injectedWallets, type WalletProvider } from "./injected-wallets.js";
+import { type InjectedProvider, type InjectedWallet, injectedWallets } from "./injected-wallets.js";
 import { canKeep, KeptStore } from "./kept-store.js";
 import { endingWith, WalletCanceled } from "./wallet-request.js";
 
@@ -232,7 +232,7 @@ export class SessionManager {
     look();
   }
 
-  private listenTo(provider: WalletProvider): () => void {
+  private listenTo(provider: InjectedProvider): () => void {
     const onAccounts = (accounts: unknown) => {
       const [first]: unknown[] = Array.isArray(accounts) ? accounts : [];
       const current = this.session?.address.toLowerCase();

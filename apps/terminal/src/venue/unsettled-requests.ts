@@ -10,10 +10,10 @@
  */
 
 import { ConnectionError, PerpgateError, type Session } from "@perpgate/sdk";
-import { type Outcome, outcomeOf } from "../order/outcome.js";
+import { outcomeOf, type ShownOutcome } from "../order/outcome.js";
 import { Store } from "../state/store.js";
 import { type SentRequest, SentRequests } from "./sent-requests.js";
-import type { VenueClock } from "./venue-clock.js";
+import type { PageClock } from "./venue-clock.js";
 
 /** A request is not retried after this time: the market has moved on. */
 export const BUDGET_MS = 5_000;
@@ -30,15 +30,15 @@ interface Unsettled {
   /** What it does, in words. */
   readonly title: string;
   /** Sends the same bytes again. */
-  repeat(): Promise<Outcome>;
+  repeat(): Promise<ShownOutcome>;
   /** Asks in a later session of the account, for which the same bytes would be another request. */
-  lookUp(session: Session): Promise<Outcome>;
+  lookUp(session: Session): Promise<ShownOutcome>;
 }
 
 /** Without its bytes: a later session of the account asks for it. */
 type Left = Omit<Unsettled, "repeat">;
 
-export interface Settlement extends Outcome {
+export interface Settlement extends ShownOutcome {
   readonly title: string;
 }
 
@@ -66,11 +66,11 @@ interface SignedRequest<T> {
   /** How many orders it places; undefined for what the orders with its nonce do not show. */
   readonly places?: number | undefined;
   send(terms: Terms, options: SendOptions): Promise<T>;
-  outcomeIn(answer: T): Outcome;
+  outcomeIn(answer: T): ShownOutcome;
 }
 
-export const EXECUTED: Outcome = { outcome: "executed" };
-const UNKNOWN: Outcome = { outcome: "outcome unknown" };
+export const EXECUTED: ShownOutcome = { outcome: "executed" };
+const UNKNOWN: ShownOutcome = { outcome: "outcome unknown" };
 
 export class UnsettledRequests {
   readonly list = new Store<readonly Unsettled[]>([], "immediate");
@@ -87,7 +87,7 @@ export class UnsettledRequests {
    * `askTime` notes the venue's time in `clock`.
    */
   constructor(
-    private readonly clock: VenueClock,
+    private readonly clock: PageClock,
     private readonly validity: () => Promise<{ readonly validUntil: number }>,
     private readonly askTime: () => Promise<unknown>,
   ) {
@@ -190,7 +190,7 @@ export class UnsettledRequests {
   }
 
   /** @throws ConnectionError, of unknown outcome, while the orders may still appear or cannot be read. */
-  private async lookUp(session: Session, sent: SentRequest): Promise<Outcome> {
+  private async lookUp(session: Session, sent: SentRequest): Promise<ShownOutcome> {
     const { nonce, places } = sent;
     const isOver = await this.isOver(sent);
     if (places === undefined) {

@@ -3,7 +3,7 @@
  * clock that the user cannot set. Undefined until there is a sample.
  */
 
-export class VenueClock {
+export class PageClock {
   private sample: { readonly time: number; readonly at: number } | undefined;
   private speed = 1;
 

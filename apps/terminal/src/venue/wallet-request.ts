@@ -1,6 +1,6 @@
 /** Requests to a wallet that may never answer: they end when they are canceled, or after a time. */
 
-import type { WalletProvider } from "./injected-wallets.js";
+import type { InjectedProvider } from "./injected-wallets.js";
 
 /** Long enough to unlock a wallet and read what is to be signed. */
 const WALLET_TIMEOUT_MS = 120_000;
@@ -20,10 +20,10 @@ export class WalletSilent extends Error {
 
 /** The wallet, whose answers after the signal's end are ignored. */
 export function endingWith(
-  wallet: Pick<WalletProvider, "request">,
+  wallet: Pick<InjectedProvider, "request">,
   signal: AbortSignal,
   timeoutMs = WALLET_TIMEOUT_MS,
-): Pick<WalletProvider, "request"> {
+): Pick<InjectedProvider, "request"> {
   return {
     request: (call) =>
       new Promise((resolve, reject) => {

@@ -1,8 +1,8 @@
 /** Connections that are opened and dropped, held, or fed one byte at a time. */
 import { request, upgrade } from "../../harness/wire.js";
-import { attacksOf, type Prepare } from "../attack.js";
-import type { Line } from "../wire/line.js";
-import { type Crowd, openMany } from "../wire/patterns.js";
+import { attacksOf, type PrepareAttack } from "../attack.js";
+import type { AttackLine } from "../wire/line.js";
+import { type AttackCrowd, openMany } from "../wire/patterns.js";
 import { hundredAddresses, ORDER } from "./shared.js";
 
 /** More than the venue accepts in all. */
@@ -10,14 +10,19 @@ const HELD = 11_000;
 const CLIENT_HELLO = Buffer.concat([Buffer.from("16030102000100", "hex"), Buffer.alloc(505, 3)]);
 
 /** A hundred addresses that fill every place in four seconds, with a quarter of a core. */
-function crowd(network: string): Crowd {
+function crowd(network: string): AttackCrowd {
   return { addresses: hundredAddresses(network), perSecond: 2_500 };
 }
 
 /** Each connection sends `opening`, then `drop` every few milliseconds, so that it never ends. */
-function dripping(connections: number, opening: Buffer, drop: Buffer, everyMs: number): Prepare {
+function dripping(
+  connections: number,
+  opening: Buffer,
+  drop: Buffer,
+  everyMs: number,
+): PrepareAttack {
   return () => async (network) => {
-    const lines = new Set<Line>();
+    const lines = new Set<AttackLine>();
     const traffic = openMany(connections, { onLost: (line) => lines.delete(line) }, (line) => {
       line.write(opening);
       lines.add(line);

@@ -1,7 +1,7 @@
 /** HTTP that is odd, malformed or refused, pipelined without end. */
 import { randomBytes } from "node:crypto";
 import { type RequestParts, request, upgrade } from "../../harness/wire.js";
-import { attacksOf, type Prepare } from "../attack.js";
+import { attacksOf, type PrepareAttack } from "../attack.js";
 import { flood, openMany, pipeline, repeated, volleys } from "../wire/patterns.js";
 import { FEW, MANY } from "./shared.js";
 
@@ -12,11 +12,11 @@ function headers(count: number, value: string): Readonly<Record<string, string>>
 }
 
 const send =
-  (bytes: Buffer): Prepare =>
+  (bytes: Buffer): PrepareAttack =>
   () =>
     flood(bytes, FEW);
-const pipelined = (parts: RequestParts): Prepare => send(pipeline(request(parts)));
-const sendHeaders = (count: number, value: string): Prepare =>
+const pipelined = (parts: RequestParts): PrepareAttack => send(pipeline(request(parts)));
+const sendHeaders = (count: number, value: string): PrepareAttack =>
   pipelined({ path: "/v1/markets", headers: headers(count, value) });
 const order = (contentType: string, length: number): Buffer =>
   Buffer.from(

@@ -4,7 +4,7 @@
  */
 import { signIn } from "../../harness/http.js";
 import { request } from "../../harness/wire.js";
-import { attacksOf, type Prepare } from "../attack.js";
+import { attacksOf, type PrepareAttack } from "../attack.js";
 import { flood, repeated } from "../wire/patterns.js";
 import { FEW } from "./shared.js";
 
@@ -33,11 +33,11 @@ const NEST = "[".repeat(20) + "]".repeat(20);
 export const DEEP_ARRAYS = filled("[0", `,${NEST}`, "]", MESSAGE_BYTES);
 const LONG_MARGIN = filled('{"symbol":"BTCUSD","margin":1.', "0", "1}", 4_000);
 
-function send(body: string | Buffer, path = "/v1/orders"): Prepare {
+function send(body: string | Buffer, path = "/v1/orders"): PrepareAttack {
   return () => flood(request({ path, body }), FEW);
 }
 
-function sendWithToken(body: string, copies: number): Prepare {
+function sendWithToken(body: string, copies: number): PrepareAttack {
   return async ({ address }) => {
     const { token } = await signIn(address);
     const headers = { "x-service-sig": "A".repeat(86) };

@@ -1,7 +1,7 @@
 /** Orders and cancels: refused in every way, repeated, and valid at the rate that limits allow. */
 import { signIn, signInMany } from "../../harness/http.js";
 import { request } from "../../harness/wire.js";
-import { attacksOf, type Prepare } from "../attack.js";
+import { attacksOf, type PrepareAttack } from "../attack.js";
 import { flood, paced, pipeline, rotating } from "../wire/patterns.js";
 import { FEW, MANY, ORDER, OrderMaker, times, WRONG_SIGNATURE, WRONG_TOKEN } from "./shared.js";
 
@@ -9,7 +9,7 @@ import { FEW, MANY, ORDER, OrderMaker, times, WRONG_SIGNATURE, WRONG_TOKEN } fro
 const ORDERS_PER_SECOND = 100;
 
 /** Rightly signed orders that the engine refuses. */
-function refusedByEngine(fields: Readonly<Record<string, unknown>>): Prepare {
+function refusedByEngine(fields: Readonly<Record<string, unknown>>): PrepareAttack {
   return async (target) => {
     const maker = await OrderMaker.of(target);
     return flood(rotating(times(500, () => maker.request(maker.body(fields)))), MANY);
@@ -17,7 +17,7 @@ function refusedByEngine(fields: Readonly<Record<string, unknown>>): Prepare {
 }
 
 /** Valid orders of several accounts, each at its limit. */
-function atTheLimit(accounts: number, each: number, padTo = 0): Prepare {
+function atTheLimit(accounts: number, each: number, padTo = 0): PrepareAttack {
   return async ({ address }) => {
     const makers = (await signInMany(address, accounts)).map((account) => new OrderMaker(account));
     const requests = times(each, () =>
@@ -28,7 +28,7 @@ function atTheLimit(accounts: number, each: number, padTo = 0): Prepare {
 }
 
 /** One request over and over with the token of a new account. */
-function repeatedly(path: string, body: string): Prepare {
+function repeatedly(path: string, body: string): PrepareAttack {
   return async ({ address }) => {
     const { token } = await signIn(address);
     return flood(pipeline(request({ path, token, body })), FEW);

@@ -1,7 +1,7 @@
 /** Reads whose answers are larger or more expensive than their requests. */
 import { ask } from "../../harness/http.js";
 import { request } from "../../harness/wire.js";
-import { attacksOf, type Prepare } from "../attack.js";
+import { attacksOf, type PrepareAttack } from "../attack.js";
 import { type FloodOptions, flood, paced, pipeline, repeated, rotating } from "../wire/patterns.js";
 import { FEW, MANY } from "./shared.js";
 
@@ -16,19 +16,19 @@ const BOOK = "/v1/markets/BTCUSD/book?depth=5000";
 
 const flooding =
   (options: FloodOptions) =>
-  (path: string): Prepare =>
+  (path: string): PrepareAttack =>
   () =>
     flood(pipeline(request({ path })), options);
 const read = flooding(FEW);
 const unread = flooding(UNREAD);
 const atTheLimit =
-  (path: string): Prepare =>
+  (path: string): PrepareAttack =>
   () =>
     paced(request({ path }), READS_PER_SECOND, FEW);
 
 /** Reads of every veteran at the limit of its account. */
 const ofAccounts =
-  (path: string): Prepare =>
+  (path: string): PrepareAttack =>
   ({ veterans }) => {
     const reads = veterans.map(({ token }) => request({ path, token }));
     return paced(rotating(reads), reads.length * ACCOUNT_READS_PER_SECOND, MANY);

@@ -1,6 +1,6 @@
 /** What several kinds share: numbers of connections, and orders of an attacker's account, rightly signed or not. */
 import { createPrivateKey, type KeyObject } from "node:crypto";
-import { type Account, type SignInOptions, signIn } from "../../harness/http.js";
+import { type BenchAccount, type BenchSignIn, signIn } from "../../harness/http.js";
 import { message, orderRequest, signatureOf } from "../../harness/wire.js";
 import type { Target } from "../attack.js";
 
@@ -27,11 +27,11 @@ export class OrderMaker {
   private readonly key: KeyObject;
   private nonce = Date.now();
 
-  constructor(private readonly account: Account) {
+  constructor(private readonly account: BenchAccount) {
     this.key = createPrivateKey(account.privateKeyPem);
   }
 
-  static async of({ address }: Target, options: SignInOptions = {}): Promise<OrderMaker> {
+  static async of({ address }: Target, options: BenchSignIn = {}): Promise<OrderMaker> {
     return new OrderMaker(await signIn(address, options));
   }
 

@@ -1,8 +1,8 @@
 /** Sign-ins, rotations and nonces: what a client may request without a session. */
 import { generateKeyPairSync } from "node:crypto";
-import { type Account, ask, signIn, signInRequest } from "../../harness/http.js";
+import { ask, type BenchAccount, signIn, signInRequest } from "../../harness/http.js";
 import { request } from "../../harness/wire.js";
-import { attacksOf, type Prepare, type Target } from "../attack.js";
+import { attacksOf, type PrepareAttack, type Target } from "../attack.js";
 import { flood, paced, pipeline, rotating } from "../wire/patterns.js";
 import { FEW, times, WRONG_TOKEN } from "./shared.js";
 
@@ -17,7 +17,7 @@ function manyResources(count = MANY_RESOURCES): string[] {
 }
 
 /** A session with the longest list of resources that the venue accepts. */
-async function accountWithResources({ address }: Target): Promise<Account> {
+async function accountWithResources({ address }: Target): Promise<BenchAccount> {
   for (const count of [MANY_RESOURCES, 250, 100, 32, 16, 8]) {
     const resources = manyResources(count);
     const { body, ...account } = await signInRequest(address, { resources });
@@ -54,7 +54,7 @@ function rotation(token: string): Buffer {
 }
 
 const rotateUnsigned =
-  (send: (rotation: Buffer) => ReturnType<typeof flood>): Prepare =>
+  (send: (rotation: Buffer) => ReturnType<typeof flood>): PrepareAttack =>
   async (target) =>
     send(rotation((await accountWithResources(target)).token));
 

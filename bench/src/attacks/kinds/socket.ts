@@ -1,7 +1,7 @@
 /** Frames and messages of a WebSocket: control frames, fragments, garbage, refused operations. */
 import { randomBytes } from "node:crypto";
 import { frame, message, OPCODE, upgrade } from "../../harness/wire.js";
-import { attacksOf, type Prepare } from "../attack.js";
+import { attacksOf, type PrepareAttack } from "../attack.js";
 import { flood, openMany, paced, pipeline, repeated, volleys } from "../wire/patterns.js";
 import { DEEP_ARRAYS, filled, HUGE_FRACTION, LONG_EXPONENT, manyKeys } from "./json.js";
 import { MANY, OrderMaker, WRONG_SIGNATURE, WRONG_TOKEN } from "./shared.js";
@@ -17,7 +17,7 @@ const PING = frame(OPCODE.ping, "x".repeat(125));
 const UNFINISHED = { isFinal: false };
 
 const send =
-  (bytes: Buffer): Prepare =>
+  (bytes: Buffer): PrepareAttack =>
   () =>
     flood(bytes, { ...MANY, socket: {} });
 

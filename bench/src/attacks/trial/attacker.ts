@@ -1,10 +1,10 @@
 /** One attacker, a process at normal priority. */
 import { serve } from "../../harness/child.js";
-import type { Account } from "../../harness/http.js";
+import type { BenchAccount } from "../../harness/http.js";
 import type { Traffic } from "../attack.js";
 import { attackNamed } from "../table.js";
 import type { Tally } from "../wire/line.js";
-import { Network, replay, type WireStep } from "../wire/network.js";
+import { AttackNetwork, replay, type WireStep } from "../wire/network.js";
 
 export interface AttackPlan {
   readonly attack: string;
@@ -13,7 +13,7 @@ export interface AttackPlan {
   readonly localAddress: string;
   readonly milliseconds: number;
   readonly maxBytes: number;
-  readonly veterans: readonly Account[];
+  readonly veterans: readonly BenchAccount[];
 }
 
 export class Attacker {
@@ -31,7 +31,7 @@ export class Attacker {
     const { port = 0, localAddress = "", milliseconds = 0, maxBytes = 0 } = this.plan ?? {};
     this.steps = [];
     const limits = { milliseconds, bytes: maxBytes };
-    const network = new Network({ port, localAddress }, limits, this.steps);
+    const network = new AttackNetwork({ port, localAddress }, limits, this.steps);
     const ended = new Promise((resolve) => setTimeout(resolve, milliseconds));
     await this.traffic(network);
     // An attack that has used up its bytes keeps its connections for the rest of the time.

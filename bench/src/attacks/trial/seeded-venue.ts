@@ -6,8 +6,14 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Gateway, inFolder, UNLIMITED } from "../../harness/gateway.js";
-import { type Account, type Address, ask, askOnce, signInMany } from "../../harness/http.js";
+import { BenchGateway, inFolder, UNLIMITED_GATEWAY } from "../../harness/gateway.js";
+import {
+  ask,
+  askOnce,
+  type BenchAccount,
+  type GatewayAddress,
+  signInMany,
+} from "../../harness/http.js";
 import { withLoad } from "../../harness/load.js";
 import { progress } from "../../harness/report.js";
 
@@ -22,7 +28,7 @@ const SEEDING = {
   // Keeps the price of the orders near the market, and leaves room for those that rest.
   index: { gustsPerHour: 0 },
   risk: { maxOpenOrders: 5_000 },
-  limits: UNLIMITED,
+  limits: UNLIMITED_GATEWAY,
 };
 const BOOK_DEADLINE_MS = 90_000;
 /** A venue that answers this many health checks in a row, each within this time, has settled. */
@@ -32,18 +38,18 @@ const LOOK_MS = 50;
 
 export class SeededVenue {
   private constructor(
-    public gateway: Gateway,
+    public gateway: BenchGateway,
     private readonly log: number,
-    readonly veterans: readonly Account[],
+    readonly veterans: readonly BenchAccount[],
   ) {}
 
   static run<T>(run: (venue: SeededVenue) => Promise<T>): Promise<T> {
     return inFolder("attacks", async (folder) => {
       const log = openSync(join(folder, "venue.log"), "a", 0o600);
       progress("attacks: making a book and accounts with a history …");
-      const seeding = await Gateway.start({ folder, log, configuration: SEEDING });
+      const seeding = await BenchGateway.start({ folder, log, configuration: SEEDING });
       const veterans = await seed({ port: seeding.port }).finally(() => seeding.end());
-      const gateway = await Gateway.start({ folder, log, configuration: {} });
+      const gateway = await BenchGateway.start({ folder, log, configuration: {} });
       const venue = new SeededVenue(gateway, log, veterans);
       try {
         return await run(venue);
@@ -97,7 +103,7 @@ export class SeededVenue {
   }
 }
 
-async function seed(address: Address): Promise<Account[]> {
+async function seed(address: GatewayAddress): Promise<BenchAccount[]> {
   const veterans = await signInMany(address, VETERANS);
   await withLoad(async (open) => {
     const lane = await open({ address, send: veterans, connections: 2 * VETERANS });
@@ -118,14 +124,14 @@ async function seed(address: Address): Promise<Account[]> {
   return veterans;
 }
 
-async function deposit(address: Address, token: string, number: number): Promise<void> {
+async function deposit(address: GatewayAddress, token: string, number: number): Promise<void> {
   const txHash = `0x${number.toString(16).padStart(64, "0")}`;
   const body = JSON.stringify({ chain: "ethereum", txHash, token: "USDC" });
   const { status } = await askOnce(address, "/v1/bridge/deposit", { body, token });
   if (status !== 202) throw new Error(`a deposit was answered ${status}`);
 }
 
-async function untilBookIsFull(address: Address): Promise<void> {
+async function untilBookIsFull(address: GatewayAddress): Promise<void> {
   const untilMs = performance.now() + BOOK_DEADLINE_MS;
   for (let levels = 0; levels < LEVELS; await sleep(LOOK_MS)) {
     if (performance.now() > untilMs) throw new Error(`the book has only ${levels} levels`);

@@ -7,7 +7,7 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { raisePriority, serve } from "../../harness/child.js";
-import { type Account, type Address, signIn } from "../../harness/http.js";
+import { type BenchAccount, type GatewayAddress, signIn } from "../../harness/http.js";
 import { median } from "../../harness/report.js";
 import { signatureOf } from "../../harness/wire.js";
 import type { TraderPath } from "../attack.js";
@@ -26,8 +26,8 @@ class Trader {
   private readonly key: KeyObject;
 
   constructor(
-    private readonly address: Address,
-    private readonly account: Account,
+    private readonly address: GatewayAddress,
+    private readonly account: BenchAccount,
   ) {
     this.key = createPrivateKey(account.privateKeyPem);
   }

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { Agent } from "node:http";
 import { decodeFrame } from "@perpgate/protocol/stream-frame";
 import { WebSocket } from "ws";
-import { type Address, askOnce } from "../../harness/http.js";
-import { messageOf } from "../../harness/report.js";
+import { askOnce, type GatewayAddress } from "../../harness/http.js";
+import { errorText } from "../../harness/report.js";
 
 interface Outcome {
   /** `200`, or the venue's refusal, or how the connection was lost. */
@@ -28,7 +28,7 @@ export class RestPath implements TradingPath {
   private operations = 0;
 
   constructor(
-    private readonly address: Address,
+    private readonly address: GatewayAddress,
     private readonly token: string,
   ) {}
 
@@ -53,7 +53,7 @@ export class RestPath implements TradingPath {
       if (status === 200) return { status: "200", ...restingIn(answer) };
       return { status: `${status} ${String(fieldsOf(answer).code)}` };
     } catch (error) {
-      return { status: `${isNew ? "new connection: " : ""}${messageOf(error)}` };
+      return { status: `${isNew ? "new connection: " : ""}${errorText(error)}` };
     }
   }
 }
@@ -71,7 +71,7 @@ export class SocketPath implements TradingPath {
     socket.on("error", () => undefined);
   }
 
-  static async open({ port }: Address, token: string): Promise<SocketPath> {
+  static async open({ port }: GatewayAddress, token: string): Promise<SocketPath> {
     const headers = { authorization: `Bearer ${token}` };
     const socket = new WebSocket(`ws://127.0.0.1:${port}/ws/v1`, { headers });
     await once(socket, "open");

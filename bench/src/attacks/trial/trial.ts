@@ -9,7 +9,7 @@ import type { Attack, TraderPath } from "../attack.js";
 import type { Attacker, AttackPlan } from "./attacker.js";
 import type { SeededVenue } from "./seeded-venue.js";
 import type { TraderHandlers } from "./trader.js";
-import { faultsOf, type Measured, type Row } from "./verdict.js";
+import { faultsOf, type Measured, type VerdictRow } from "./verdict.js";
 
 /** The trader's connections are open and warm before an attack begins. */
 const LEAD_MS = 300;
@@ -58,7 +58,7 @@ export class Trials {
     return this.measure(path, () => sleep(this.options.milliseconds));
   }
 
-  async attack(attack: Attack): Promise<Row> {
+  async attack(attack: Attack): Promise<VerdictRow> {
     const { venue } = this;
     const attacker = Child.start<Attacker>(new URL("./attacker.js", import.meta.url));
     try {

@@ -13,7 +13,7 @@ export interface Measured {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-export interface Run extends Measured {
+export interface TrialRun extends Measured {
   readonly tally: Tally;
 }
 
@@ -28,13 +28,13 @@ export interface VenueCost {
   readonly isAlive: boolean;
 }
 
-export interface Row {
+export interface VerdictRow {
   readonly attack: string;
   readonly kind: string;
   readonly trader: string;
   readonly shows: string;
-  readonly discarded: Run;
-  readonly attacked: Run;
+  readonly discarded: TrialRun;
+  readonly attacked: TrialRun;
   readonly ratio: number;
   readonly venue: VenueCost;
   /** Empty if the venue passes. */
@@ -46,7 +46,7 @@ const MAX_RATIO = 5;
 const MAX_MEDIAN_MS = 40;
 const MAX_WAIT_MS = 1_000;
 
-export function faultsOf(attacked: Run, discarded: Run, venue: VenueCost): string[] {
+export function faultsOf(attacked: TrialRun, discarded: TrialRun, venue: VenueCost): string[] {
   const { medianMs, maxMs, unanswered } = attacked;
   const ratio = medianMs / discarded.medianMs;
   const refused = Object.entries(attacked.refused).map(([why, count]) => `${count} × ${why}`);
@@ -62,7 +62,7 @@ export function faultsOf(attacked: Run, discarded: Run, venue: VenueCost): strin
 }
 
 /** By column: its heading and its cell. */
-const COLUMNS: readonly (readonly [string, (row: Row) => string | number])[] = [
+const COLUMNS: readonly (readonly [string, (row: VerdictRow) => string | number])[] = [
   ["attack", ({ attack }) => attack],
   ["trader", ({ trader }) => trader],
   ["discarded ms", ({ discarded }) => discarded.medianMs.toFixed(2)],
@@ -80,7 +80,7 @@ const COLUMNS: readonly (readonly [string, (row: Row) => string | number])[] = [
   ["verdict", ({ faults }) => (faults.length === 0 ? "PASS" : "FAIL")],
 ];
 
-export function tableOf(rows: readonly Row[]): string {
+export function tableOf(rows: readonly VerdictRow[]): string {
   const failed = rows.filter(({ faults }) => faults.length > 0);
   const headings = COLUMNS.map(([heading]) => heading);
   const cells = rows.map((row) => COLUMNS.map(([, cell]) => String(cell(row))));
@@ -92,7 +92,7 @@ export function tableOf(rows: readonly Row[]): string {
 }
 
 /** One attack as a line of progress, with the answers it got. */
-export function rowLine({ attack, attacked, discarded, ratio, faults }: Row): string {
+export function rowLine({ attack, attacked, discarded, ratio, faults }: VerdictRow): string {
   const answers = Object.entries(attacked.tally.answers).map(([kind, n]) => `${kind}: ${n}`);
   const verdict = faults.length === 0 ? "pass" : `FAIL ${faults.join("; ")}`;
   return (

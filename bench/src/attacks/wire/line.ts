@@ -1,6 +1,6 @@
 /** One connection of an attack: raw bytes out, counted answers in. */
 import { connect, type Socket } from "node:net";
-import type { Address } from "../../harness/http.js";
+import type { GatewayAddress } from "../../harness/http.js";
 import { FrameCounter, isOk } from "../../harness/wire.js";
 
 /** What an attack sent and what came back. */
@@ -28,13 +28,13 @@ export interface LineOptions {
   readonly isUnread?: boolean;
   /** Keeps the sending side open after the server has closed its own. */
   readonly isHalfOpen?: boolean;
-  readonly onConnect?: (line: Line) => void;
+  readonly onConnect?: (line: AttackLine) => void;
   /** All that was written has left this process, after a `write` that returned false. */
-  readonly onDrain?: (line: Line) => void;
+  readonly onDrain?: (line: AttackLine) => void;
   /** The status of each HTTP answer; after a 101, frames are counted instead. */
-  readonly onStatus?: (line: Line, status: string) => void;
+  readonly onStatus?: (line: AttackLine, status: string) => void;
   /** The server closed or reset it, or it was never established. */
-  readonly onLost?: (line: Line) => void;
+  readonly onLost?: (line: AttackLine) => void;
 }
 
 /** The network of a line, which is notified of what happens to it. */
@@ -43,10 +43,10 @@ interface LineOwner {
   readonly readBuffer: Buffer;
   onWrite(line: number, bytes: Buffer): void;
   onEnd(line: number): void;
-  onGone(line: Line): void;
+  onGone(line: AttackLine): void;
 }
 
-export class Line {
+export class AttackLine {
   isOpen = true;
   private readonly socket: Socket;
   private isConnected = false;
@@ -54,7 +54,7 @@ export class Line {
 
   constructor(
     readonly number: number,
-    address: Address,
+    address: GatewayAddress,
     private readonly options: LineOptions,
     private readonly network: LineOwner,
   ) {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { request } from "../../harness/wire.js";
-import { Network, type NetworkLimits, replay, type WireStep } from "./network.js";
+import { AttackNetwork, type NetworkLimits, replay, type WireStep } from "./network.js";
 import { flood, openMany, paced, pipeline } from "./patterns.js";
 
 const LOCAL = "127.0.0.7";
@@ -39,8 +39,8 @@ async function listen(onSocket: (socket: Socket) => void = () => undefined): Pro
   return { port: address.port, read: () => bytes, clients };
 }
 
-const networkTo = ({ port }: Listening, limits: NetworkLimits, steps?: WireStep[]): Network =>
-  new Network({ port, localAddress: LOCAL }, { milliseconds: LONG_MS, ...limits }, steps);
+const networkTo = ({ port }: Listening, limits: NetworkLimits, steps?: WireStep[]): AttackNetwork =>
+  new AttackNetwork({ port, localAddress: LOCAL }, { milliseconds: LONG_MS, ...limits }, steps);
 
 test("flood: ends at its bytes, and all of them arrive from the attacker's address", async () => {
   const server = await listen();

@@ -4,8 +4,8 @@
  * nothing, whatever the attack still tries.
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import type { Address } from "../../harness/http.js";
-import { Line, type LineOptions, newTally, type Tally } from "./line.js";
+import type { GatewayAddress } from "../../harness/http.js";
+import { AttackLine, type LineOptions, newTally, type Tally } from "./line.js";
 
 export interface NetworkLimits {
   readonly bytes: number;
@@ -25,11 +25,11 @@ export interface WireStep {
 const READ_BYTES = 65_536;
 const UNLIMITED = Number.POSITIVE_INFINITY;
 
-export class Network {
+export class AttackNetwork {
   /** Resolves when a limit is reached or `stop` is called. */
   readonly over: Promise<void>;
   readonly tally = newTally();
-  private readonly lines = new Set<Line>();
+  private readonly lines = new Set<AttackLine>();
   /** All lines read into it. */
   readonly readBuffer = Buffer.allocUnsafe(READ_BYTES);
   private readonly startedMs = performance.now();
@@ -38,7 +38,7 @@ export class Network {
   private onOver: () => void = () => undefined;
 
   constructor(
-    private readonly address: Address,
+    private readonly address: GatewayAddress,
     private readonly limits: NetworkLimits,
     /** Receives every step. */
     private readonly steps?: WireStep[],
@@ -61,12 +61,12 @@ export class Network {
   }
 
   /** Undefined once the network is over; opening one line too many ends it. */
-  open(options: LineOptions): Line | undefined {
+  open(options: LineOptions): AttackLine | undefined {
     if (this.tally.connections >= (this.limits.connections ?? UNLIMITED)) this.stop();
     if (this.isStopped) return undefined;
     const number = this.tally.connections++;
     this.record({ line: number, act: "open" });
-    const line = new Line(number, this.address, options, this);
+    const line = new AttackLine(number, this.address, options, this);
     this.lines.add(line);
     return line;
   }
@@ -113,7 +113,7 @@ export class Network {
     this.record({ line, act: "end" });
   }
 
-  onGone(line: Line): void {
+  onGone(line: AttackLine): void {
     this.lines.delete(line);
     this.record({ line: line.number, act: "destroy" });
   }
@@ -128,11 +128,11 @@ const STEPS_PER_TURN = 64;
 /** Sends recorded bytes over the same number of connections at the same times. */
 export async function replay(
   steps: readonly WireStep[],
-  address: Address,
+  address: GatewayAddress,
   lastsMs: number,
 ): Promise<Tally> {
-  const network = new Network(address, { bytes: UNLIMITED });
-  const lines = new Map<number, Line | undefined>();
+  const network = new AttackNetwork(address, { bytes: UNLIMITED });
+  const lines = new Map<number, AttackLine | undefined>();
   const take = ({ line: number, act, bytes }: WireStep): void => {
     const line = lines.get(number);
     if (act === "open") lines.set(number, network.open({}));

@@ -4,8 +4,8 @@
  */
 import { upgrade } from "../../harness/wire.js";
 import type { Traffic } from "../attack.js";
-import type { Line, LineOptions } from "./line.js";
-import type { Network } from "./network.js";
+import type { AttackLine, LineOptions } from "./line.js";
+import type { AttackNetwork } from "./network.js";
 
 /** The bytes of every write, or a function that returns the next. */
 type Source = Buffer | (() => Buffer);
@@ -42,7 +42,7 @@ export function repeated(bytes: Buffer, count: number): Buffer {
 /** Writes as fast as the server reads, on all connections. */
 export function flood(source: Source, options: FloodOptions): Traffic {
   return async (network) => {
-    const pump = (line: Line): void => {
+    const pump = (line: AttackLine): void => {
       if (network.isOver || !line.isOpen) return;
       // One write per event-loop turn, so that all connections progress.
       if (line.write(nextOf(source))) setImmediate(pump, line);
@@ -55,7 +55,7 @@ export function flood(source: Source, options: FloodOptions): Traffic {
 /** A fixed number of writes a second over all connections together, whatever the answers. */
 export function paced(source: Source, perSecond: number, options: FloodOptions): Traffic {
   return async (network) => {
-    const ready: Line[] = [];
+    const ready: AttackLine[] = [];
     keepOpen(network, options, (line) => ready.push(line));
     const startedMs = performance.now();
     let sent = 0;
@@ -76,7 +76,7 @@ export function paced(source: Source, perSecond: number, options: FloodOptions):
 /** Rests, then writes once on every connection in the same moment; again and again. */
 export function volleys(source: Source, options: FloodOptions): Traffic {
   return async (network) => {
-    const ready = new Set<Line>();
+    const ready = new Set<AttackLine>();
     keepOpen(network, options, (line) => ready.add(line));
     const timer = setInterval(() => {
       for (const line of ready) {
@@ -90,7 +90,7 @@ export function volleys(source: Source, options: FloodOptions): Traffic {
 }
 
 /** Where connections come from, in turn, and how many are opened a second over all. */
-export interface Crowd {
+export interface AttackCrowd {
   readonly addresses: readonly string[];
   readonly perSecond: number;
 }
@@ -99,8 +99,8 @@ export interface Crowd {
 export function openMany(
   count: number,
   options: LineOptions,
-  onOpen: (line: Line) => void,
-  { addresses, perSecond }: Crowd = { addresses: [], perSecond: Number.POSITIVE_INFINITY },
+  onOpen: (line: AttackLine) => void,
+  { addresses, perSecond }: AttackCrowd = { addresses: [], perSecond: Number.POSITIVE_INFINITY },
 ): Traffic {
   return async (network) => {
     let next = 0;
@@ -141,15 +141,15 @@ function nextOf(source: Source): Buffer {
 
 /** `onReady` is called for each connection that can send, `onDrain` when it has drained. */
 function keepOpen(
-  network: Network,
+  network: AttackNetwork,
   options: FloodOptions,
-  onReady: (line: Line) => void,
-  onDrain: (line: Line) => void = () => undefined,
+  onReady: (line: AttackLine) => void,
+  onDrain: (line: AttackLine) => void = () => undefined,
 ): void {
   const { socket, opening, isUnread = false, isHalfOpen = false } = options;
   const openOne = (): void => {
     let wasConnected = false;
-    const begin = (line: Line): void => {
+    const begin = (line: AttackLine): void => {
       if (opening !== undefined) line.write(opening);
       onReady(line);
     };

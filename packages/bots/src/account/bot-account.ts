@@ -20,7 +20,7 @@ import {
 } from "@perpgate/sdk";
 import type { PrivateKeyAccount } from "viem/accounts";
 import type { BotLog, BotVenue } from "../bot-settings.js";
-import { backoffMs, sleepUnlessAborted } from "../sleep.js";
+import { retryWaitMs, sleepUnlessAborted } from "../sleep.js";
 import { BotFunds } from "./bot-funds.js";
 import { OpenOrders } from "./open-orders.js";
 import type { SignInQueue } from "./sign-in-queue.js";
@@ -196,7 +196,7 @@ export class BotAccount {
         if (failures === 0) {
           log.warn("a bot lost its session", { bot: name, reason: textOf(error) });
         }
-        const waitMs = backoffMs(failures);
+        const waitMs = retryWaitMs(failures);
         failures++;
         await sleepUnlessAborted(waitMs, this.stopping.signal);
       }

@@ -7,7 +7,7 @@
 
 import { type ChildProgram, startChild, stopChild } from "@perpgate/journal/child";
 import type { BotLog, BotSettings, BotVenue } from "../bot-settings.js";
-import { backoffMs } from "../sleep.js";
+import { retryWaitMs } from "../sleep.js";
 import type { CrowdData, FromCrowd, ToCrowd } from "./crowd-process.js";
 
 /** A process that ran this long resets the backoff. */
@@ -54,7 +54,7 @@ export class BotsProcess {
   private onExit(reason: string): void {
     this.process = undefined;
     if (this.isStopping) return;
-    const waitMs = backoffMs(this.failures);
+    const waitMs = retryWaitMs(this.failures);
     this.failures++;
     this.log.warn("the bots ended and are started again", { reason, waitMs });
     this.restart = setTimeout(() => this.start(), waitMs);

@@ -26,7 +26,7 @@ const NEAREST = 0.7;
 /** A best quote is about this part of the largest level. */
 const TOUCH_PART = 1 / 12;
 
-export interface Ladder {
+export interface QuoteLadder {
   readonly key: number;
   readonly cellTicks: number;
   /** How many cells it reaches on each side. */
@@ -41,7 +41,7 @@ export function ladderOf(
   fairTicks: number,
   levels: number,
   cell = NARROWEST_CELL,
-): Ladder {
+): QuoteLadder {
   const cellTicks = Math.max(1, Math.round(fairTicks * cell));
   const cellsIn = (part: number) => Math.max(FEWEST_CELLS, (fairTicks * part) / cellTicks);
   const reachCells = Math.floor(Math.min(cellsIn(LONGEST_REACH), Math.max(cellsIn(REACH), levels)));
@@ -50,39 +50,44 @@ export function ladderOf(
 }
 
 /** The probability that a cell at this distance has a level. */
-export function density({ reachCells, fullCells }: Ladder, distanceCells: number): number {
+export function density({ reachCells, fullCells }: QuoteLadder, distanceCells: number): number {
   if (distanceCells > reachCells) return 0;
   return distanceCells <= fullCells ? 1 : fullCells / distanceCells;
 }
 
-export function cellOf({ cellTicks }: Ladder, ticks: number): number {
+export function cellOf({ cellTicks }: QuoteLadder, ticks: number): number {
   return Math.floor(ticks / cellTicks);
 }
 
 /** The tick of the cell's level. */
-export function tickOfCell({ key, cellTicks }: Ladder, cell: number): number {
+export function tickOfCell({ key, cellTicks }: QuoteLadder, cell: number): number {
   return cell * cellTicks + Math.floor(randomAt(key ^ 0x1, cell) * cellTicks);
 }
 
 /** The cell has its level where the density is above this. */
-export function rankOfCell({ key }: Ladder, cell: number): number {
+export function rankOfCell({ key }: QuoteLadder, cell: number): number {
   return randomAt(key ^ 0x2, cell);
 }
 
 /** Which of the makers quotes at this tick. */
-export function ownerOf({ key }: Ladder, ticks: number, makers: number): number {
+export function ownerOf({ key }: QuoteLadder, ticks: number, makers: number): number {
   return Math.floor(randomAt(key ^ 0x3, ticks) * makers);
 }
 
 /** Dollars of a level: over three orders of magnitude, the largest not next to the fair price. */
-export function dollarsOf(ladder: Ladder, terms: MarketTerms, ticks: number, gap: number): number {
+export function dollarsOf(
+  ladder: QuoteLadder,
+  terms: MarketTerms,
+  ticks: number,
+  gap: number,
+): number {
   const nearness = Math.min(1, NEAREST + gap / (ladder.cellTicks * ladder.fullCells));
   const u = randomAt(ladder.key ^ 0x4, ticks) ** SMALLNESS * nearness;
   return (terms.largest / SIZE_RANGE) * SIZE_RANGE ** u;
 }
 
 /** Dollars of the best quote: larger than most trades. */
-export function touchDollarsOf(ladder: Ladder, terms: MarketTerms, ticks: number): number {
+export function touchDollarsOf(ladder: QuoteLadder, terms: MarketTerms, ticks: number): number {
   return terms.largest * TOUCH_PART * (0.5 + randomAt(ladder.key ^ 0x5, ticks));
 }
 

@@ -16,7 +16,7 @@ import {
 } from "../market/market-terms.js";
 import type { MarketWatch } from "../market/market-watch.js";
 import { CellWidth } from "./cell-width.js";
-import { dollarsOf, type Ladder, ladderOf, touchDollarsOf } from "./ladder.js";
+import { dollarsOf, ladderOf, type QuoteLadder, touchDollarsOf } from "./ladder.js";
 import {
   canceling,
   type NewQuote,
@@ -73,7 +73,7 @@ export class MarketMaker {
   private placed = 0;
   private readonly fair = new FairPrice();
   private readonly cellWidth: CellWidth;
-  private ladder: Ladder | undefined;
+  private ladder: QuoteLadder | undefined;
   private cell = 0;
   /** By maker, then by side. */
   private readonly pausedUntilMs: { bid: number; ask: number }[];
@@ -112,7 +112,7 @@ export class MarketMaker {
     return Math.min(plan.crossed, cancel.length) + moves.length;
   }
 
-  private ladderAt(fairTicks: number, nowMs: number): Ladder {
+  private ladderAt(fairTicks: number, nowMs: number): QuoteLadder {
     const cell = this.cellWidth.observe(fairTicks, nowMs);
     if (this.ladder === undefined || cell !== this.cell) {
       this.cell = cell;
@@ -121,7 +121,7 @@ export class MarketMaker {
     return this.ladder;
   }
 
-  private plan(ladder: Ladder, fairTicks: number, nowMs: number): QuotePlan {
+  private plan(ladder: QuoteLadder, fairTicks: number, nowMs: number): QuotePlan {
     return planQuotes({
       ladder,
       fairTicks,
@@ -153,7 +153,7 @@ export class MarketMaker {
   }
 
   /** One batch per account, which the venue executes with one signature and in one round trip. */
-  private async send(ladder: Ladder, moves: readonly QuoteMove[]): Promise<void> {
+  private async send(ladder: QuoteLadder, moves: readonly QuoteMove[]): Promise<void> {
     await Promise.all(
       this.accounts.map(async (account, maker) => {
         const own = moves.filter((move) => move.maker === maker);
@@ -167,7 +167,7 @@ export class MarketMaker {
     );
   }
 
-  private changeOf(ladder: Ladder, { from, to }: QuoteMove): QuoteChange {
+  private changeOf(ladder: QuoteLadder, { from, to }: QuoteMove): QuoteChange {
     if (to === undefined) return { op: "cancel", orderId: from?.orderId ?? "0" };
     const { terms } = this;
     const price = priceOf(terms, to.ticks);

@@ -3,7 +3,7 @@ import { randomKey } from "@perpgate/protocol/random";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { marketTerms } from "../market/market-terms.js";
-import { dollarsOf, type Ladder, ladderOf } from "./ladder.js";
+import { dollarsOf, ladderOf, type QuoteLadder } from "./ladder.js";
 import { type NewQuote, planQuotes, type QuotePlan, type StandingQuote } from "./quote-plan.js";
 
 const KEY = randomKey(1, "ladder/BTCUSD");
@@ -11,7 +11,11 @@ const LEVELS = 300;
 const MAKERS = 3;
 const NOBODY = { bidBelowTicks: Number.POSITIVE_INFINITY, askAboveTicks: 0 };
 
-function plan(ladder: Ladder, fairTicks: number, standing: readonly StandingQuote[]): QuotePlan {
+function plan(
+  ladder: QuoteLadder,
+  fairTicks: number,
+  standing: readonly StandingQuote[],
+): QuotePlan {
   return planQuotes({ ladder, fairTicks, makers: MAKERS, standing, ...NOBODY });
 }
 
@@ -27,7 +31,7 @@ function carriedOut(before: readonly StandingQuote[], { cancel, place }: QuotePl
   return [...before.filter(({ orderId }) => !gone.has(orderId)), ...placed];
 }
 
-function quotesAt(ladder: Ladder, fairTicks: number): StandingQuote[] {
+function quotesAt(ladder: QuoteLadder, fairTicks: number): StandingQuote[] {
   return carriedOut([], plan(ladder, fairTicks, []));
 }
 

@@ -10,8 +10,8 @@
 import {
   cellOf,
   density,
-  type Ladder,
   ownerOf,
+  type QuoteLadder,
   type QuoteSide,
   rankOfCell,
   tickOfCell,
@@ -52,7 +52,7 @@ export interface QuoteMove {
 }
 
 interface PlanInput {
-  readonly ladder: Ladder;
+  readonly ladder: QuoteLadder;
   /** Not rounded. */
   readonly fairTicks: number;
   readonly makers: number;
@@ -161,7 +161,7 @@ function newQuote(input: PlanInput, side: QuoteSide, ticks: number): NewQuote | 
   return { side, ticks, gap, maker: ownerOf(ladder, ticks, makers), isTouch: false };
 }
 
-function isWanted(ladder: Ladder, cell: number, gap: number): boolean {
+function isWanted(ladder: QuoteLadder, cell: number, gap: number): boolean {
   return rankOfCell(ladder, cell) < density(ladder, gap / ladder.cellTicks);
 }
 

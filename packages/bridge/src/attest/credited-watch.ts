@@ -10,7 +10,7 @@
 
 import type { CreditedDeposit } from "@perpgate/protocol";
 import type { ReorgReason } from "../bridge-event.js";
-import type { Agreement } from "../chain/agreement.js";
+import type { EndpointAgreement } from "../chain/agreement.js";
 import type { ChainConfig } from "../config/chain-config.js";
 import { hasSameLogs, type Transfers, transfersIn } from "./transfers.js";
 
@@ -41,13 +41,13 @@ export class CreditedWatch {
   }
 
   /** Why the credit is no longer backed by the same block; null if it is, or the reason was reported. */
-  check(deposit: CreditedDeposit, agreement: Agreement): ReorgReason | null {
+  check(deposit: CreditedDeposit, agreement: EndpointAgreement): ReorgReason | null {
     const reason = this.reasonOf(deposit, agreement);
     const said = this.reported.get(deposit.depositId) ?? deposit.ownVote?.reason;
     return reason === said ? null : reason;
   }
 
-  private reasonOf(deposit: CreditedDeposit, agreement: Agreement): ReorgReason | null {
+  private reasonOf(deposit: CreditedDeposit, agreement: EndpointAgreement): ReorgReason | null {
     if (agreement.kind === "silent" || agreement.kind === "disagreed") return null;
     // The node has not reached the time of the credit.
     if (agreement.headTimeMs < deposit.creditedAtMs) return null;

@@ -3,7 +3,7 @@ import { keccak_256 } from "@noble/hashes/sha3.js";
 import type { OwnVote, PendingDeposit } from "@perpgate/protocol";
 import { hexFromBytes } from "@perpgate/protocol/core";
 import { expect, test } from "vitest";
-import type { Receipt } from "../chain/receipt.js";
+import type { ChainReceipt } from "../chain/receipt.js";
 import { type ChainConfig, resolveChain } from "../config/chain-config.js";
 import type { VoteCredit } from "../vote.js";
 import { judge } from "./judge.js";
@@ -24,7 +24,7 @@ function config(minDeposit = 1): ChainConfig {
 }
 
 /** Every transfer from another sender, of one and two dollars in turn. */
-function receiptAt(firstLog: number, blockHash: string): Receipt {
+function receiptAt(firstLog: number, blockHash: string): ChainReceipt {
   const word = (value: string) => value.padStart(64, "0");
   return {
     succeeded: true,
@@ -39,7 +39,7 @@ function receiptAt(firstLog: number, blockHash: string): Receipt {
   };
 }
 
-function creditsIn(deposit: PendingDeposit, receipt: Receipt, terms: ChainConfig) {
+function creditsIn(deposit: PendingDeposit, receipt: ChainReceipt, terms: ChainConfig) {
   const agreement = { kind: "mined", receipt, confirmations: 1_000, headTimeMs: 2_000 } as const;
   return judge(deposit, agreement, terms)?.statement.credits;
 }

@@ -5,8 +5,8 @@
 
 import type { OwnVote, PendingDeposit } from "@perpgate/protocol";
 import { MAX_CREDITS_PER_VOTE } from "@perpgate/protocol/core";
-import type { Agreement } from "../chain/agreement.js";
-import type { Receipt } from "../chain/receipt.js";
+import type { EndpointAgreement } from "../chain/agreement.js";
+import type { ChainReceipt } from "../chain/receipt.js";
 import type { ChainConfig } from "../config/chain-config.js";
 import { type BlockReference, isSameOutcome, type Statement, type VoteCredit } from "../vote.js";
 import { type Dust, hasSameLogs, transfersIn } from "./transfers.js";
@@ -23,7 +23,7 @@ const PROGRESS_STEPS = 8;
 /** The next statement, or null if it is unknown, undecided, or equal to the last vote. */
 export function judge(
   deposit: PendingDeposit,
-  agreement: Agreement,
+  agreement: EndpointAgreement,
   config: ChainConfig,
 ): Judgement | null {
   const judgement = judgementOn(deposit, agreement, config);
@@ -33,7 +33,7 @@ export function judge(
 
 function judgementOn(
   deposit: PendingDeposit,
-  agreement: Agreement,
+  agreement: EndpointAgreement,
   config: ChainConfig,
 ): Judgement | null {
   const required = config.confirmations;
@@ -90,7 +90,7 @@ function judgementOn(
 function creditsLeft(
   { creditedParts, lastCreditedLog, ownVote }: PendingDeposit,
   credits: readonly VoteCredit[],
-  receipt: Receipt,
+  receipt: ChainReceipt,
 ): readonly VoteCredit[] {
   const end = creditedParts * MAX_CREDITS_PER_VOTE;
   const afterCount = credits.slice(end);

@@ -11,7 +11,7 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import type { Token } from "@perpgate/protocol";
 import { hexFromBytes, TOKENS } from "@perpgate/protocol/core";
-import type { Receipt, TransactionLog } from "../chain/receipt.js";
+import type { ChainReceipt, TransactionLog } from "../chain/receipt.js";
 import type { ChainConfig } from "../config/chain-config.js";
 import type { VoteCredit } from "../vote.js";
 
@@ -53,7 +53,7 @@ const TRANSFER = hexFromBytes(keccak_256(Buffer.from("Transfer(address,address,u
 const MICRO_DECIMALS = 6;
 const ZERO_ADDRESS = "0".repeat(40);
 
-export function transfersIn(receipt: Receipt, config: ChainConfig): Transfers {
+export function transfersIn(receipt: ChainReceipt, config: ChainConfig): Transfers {
   const refuse = (reason: NoCreditReason): Transfers => ({ credits: null, reason });
   if (receipt.blockNumber < config.startBlock) return refuse("before_start_block");
   if (!receipt.succeeded) return refuse("transaction_failed");
@@ -97,7 +97,7 @@ export function transfersIn(receipt: Receipt, config: ChainConfig): Transfers {
  * vault and contracts are configured now.
  */
 export function hasSameLogs(
-  { succeeded, logs }: Receipt,
+  { succeeded, logs }: ChainReceipt,
   credited: readonly { readonly address: string; readonly logIndex: number }[],
 ): boolean {
   if (!succeeded) return false;

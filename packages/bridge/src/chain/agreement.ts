@@ -6,9 +6,9 @@
 
 import type { ChainConfig } from "../config/chain-config.js";
 import type { ChainView } from "./chain-view.js";
-import { isSameReceipt, type Receipt } from "./receipt.js";
+import { type ChainReceipt, isSameReceipt } from "./receipt.js";
 
-export type Agreement =
+export type EndpointAgreement =
   | { readonly kind: "silent" }
   | { readonly kind: "disagreed"; readonly endpoints: readonly string[] }
   /** In no block up to a head of this time. */
@@ -16,14 +16,18 @@ export type Agreement =
   /** `confirmations` is 0 if any endpoint has another canonical block at this number. */
   | {
       readonly kind: "mined";
-      readonly receipt: Receipt;
+      readonly receipt: ChainReceipt;
       readonly confirmations: number;
       readonly headTimeMs: number;
     };
 
 type Rules = Pick<ChainConfig, "minAgreeing" | "finality" | "confirmations">;
 
-export function agreementOn(txHash: string, views: readonly ChainView[], rules: Rules): Agreement {
+export function agreementOn(
+  txHash: string,
+  views: readonly ChainView[],
+  rules: Rules,
+): EndpointAgreement {
   const responding = views.filter(({ receipts }) => receipts.has(txHash));
   if (responding.length < rules.minAgreeing) return { kind: "silent" };
   const groups = groupsOf(txHash, responding);
@@ -36,7 +40,7 @@ export function majorityOn(
   txHash: string,
   views: readonly ChainView[],
   rules: Rules,
-): { readonly agreement: Agreement; readonly dissenting: readonly string[] } {
+): { readonly agreement: EndpointAgreement; readonly dissenting: readonly string[] } {
   const responding = views.filter(({ receipts }) => receipts.has(txHash));
   if (responding.length < rules.minAgreeing)
     return { agreement: { kind: "silent" }, dissenting: [] };
@@ -64,7 +68,7 @@ function groupsOf(txHash: string, responding: readonly ChainView[]): ChainView[]
 }
 
 /** The combined view of endpoints with equal responses. */
-function joined(txHash: string, responding: readonly ChainView[], rules: Rules): Agreement {
+function joined(txHash: string, responding: readonly ChainView[], rules: Rules): EndpointAgreement {
   const receipt = responding[0]?.receipts.get(txHash) ?? null;
   const headTimeMs = Math.min(...responding.map(({ head }) => head.timeMs));
   if (receipt === null) return { kind: "unknown", headTimeMs };
@@ -74,7 +78,7 @@ function joined(txHash: string, responding: readonly ChainView[], rules: Rules):
   return { kind: "mined", receipt, confirmations, headTimeMs };
 }
 
-function isSame(a: Receipt | null, b: Receipt | null): boolean {
+function isSame(a: ChainReceipt | null, b: ChainReceipt | null): boolean {
   return a === null || b === null ? a === b : isSameReceipt(a, b);
 }
 
@@ -84,7 +88,7 @@ function isSame(a: Receipt | null, b: Receipt | null): boolean {
  */
 function confirmationsIn(
   { head, canonical, finalized }: ChainView,
-  receipt: Receipt,
+  receipt: ChainReceipt,
   { finality, confirmations: required }: Rules,
 ): number {
   if (canonical.get(receipt.blockNumber) !== receipt.blockHash) return 0;

@@ -6,16 +6,22 @@
 
 import { setImmediate } from "node:timers/promises";
 import type { ChainConfig } from "../config/chain-config.js";
-import { type BlockHeader, type Receipt, readBlock, readQuantity, readReceipt } from "./receipt.js";
+import {
+  type ChainBlock,
+  type ChainReceipt,
+  readBlock,
+  readQuantity,
+  readReceipt,
+} from "./receipt.js";
 import { EndpointFailure, type RpcEndpoint, type RpcResult } from "./rpc-endpoint.js";
 
 export interface ChainView {
   readonly endpoint: string;
-  readonly head: BlockHeader;
+  readonly head: ChainBlock;
   /** The chain's finalized block; null if not requested. */
-  readonly finalized: BlockHeader | null;
+  readonly finalized: ChainBlock | null;
   /** By transaction: null is "in no block", missing is "no response". */
-  readonly receipts: ReadonlyMap<string, Receipt | null>;
+  readonly receipts: ReadonlyMap<string, ChainReceipt | null>;
   /** Canonical hash by block number; missing if the node does not have the block. */
   readonly canonical: ReadonlyMap<number, string>;
 }
@@ -38,7 +44,7 @@ export async function readChain(
   // Every time: the node behind a URL can change.
   const served = readQuantity(resultOf(chain));
   if (served !== chainId) throw new EndpointFailure(`serves chain ${String(served)}`);
-  const receipts = new Map<string, Receipt | null>();
+  const receipts = new Map<string, ChainReceipt | null>();
   for (const [i, txHash] of txHashes.entries()) {
     // Yields, so that a thousand receipts do not block the event loop.
     if (i % RECEIPTS_PER_TURN === 0) await setImmediate();
@@ -63,7 +69,7 @@ interface Blocks extends Pick<ChainView, "head" | "finalized" | "canonical"> {
 
 async function readBlocks(
   endpoint: RpcEndpoint,
-  receipts: ReadonlyMap<string, Receipt | null>,
+  receipts: ReadonlyMap<string, ChainReceipt | null>,
   needsFinalized: boolean,
 ): Promise<Blocks> {
   const named = [...receipts.values()].flatMap((receipt) => receipt?.blockNumber ?? []);

@@ -15,7 +15,7 @@ export interface TransactionLog {
   readonly logIndex: number;
 }
 
-export interface Receipt {
+export interface ChainReceipt {
   readonly succeeded: boolean;
   readonly blockNumber: number;
   readonly blockHash: string;
@@ -23,7 +23,7 @@ export interface Receipt {
   readonly logs: readonly TransactionLog[];
 }
 
-export interface BlockHeader {
+export interface ChainBlock {
   readonly number: number;
   readonly hash: string;
   readonly timeMs: number;
@@ -36,7 +36,7 @@ export function readReceipt(
   value: unknown,
   txHash: string,
   dialect: Dialect,
-): Receipt | null | undefined {
+): ChainReceipt | null | undefined {
   if (value === null) return null;
   if (!isFields(value) || hashDigits(value.transactionHash) !== txHash) return undefined;
   // Some nodes return receipts of pending transactions.
@@ -60,7 +60,7 @@ export function readReceipt(
 }
 
 /** The header, null for an unknown block, undefined for a malformed response. */
-export function readBlock(value: unknown): BlockHeader | null | undefined {
+export function readBlock(value: unknown): ChainBlock | null | undefined {
   if (value === null) return null;
   if (!isFields(value)) return undefined;
   const number = readQuantity(value.number);
@@ -77,11 +77,11 @@ export function readQuantity(value: unknown): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-export function isSameReceipt(a: Receipt, b: Receipt): boolean {
+export function isSameReceipt(a: ChainReceipt, b: ChainReceipt): boolean {
   return JSON.stringify(comparable(a)) === JSON.stringify(comparable(b));
 }
 
-function comparable({ succeeded, blockNumber, blockHash, logs }: Receipt): unknown {
+function comparable({ succeeded, blockNumber, blockHash, logs }: ChainReceipt): unknown {
   const rows = logs.map(({ logIndex, address, topics, data }) => [logIndex, address, topics, data]);
   return [succeeded, blockNumber, blockHash, rows];
 }

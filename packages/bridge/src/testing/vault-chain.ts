@@ -19,7 +19,7 @@ import {
   type VaultAction,
   type VaultData,
   type VaultDomain,
-  type Withdrawal,
+  type VaultWithdrawal,
 } from "../vault/typed-data.js";
 import { VAULT_ABI, VAULT_BYTECODE } from "../vault/vault-artifact.js";
 import type { EvmNode } from "./evm-node.js";
@@ -160,14 +160,14 @@ export class VaultChain {
   }
 
   /** A withdrawal of one dollar to account 1 that lives for an hour. */
-  async withdrawal(changes: Partial<Withdrawal> = {}): Promise<Withdrawal> {
+  async withdrawal(changes: Partial<VaultWithdrawal> = {}): Promise<VaultWithdrawal> {
     const deadline = (await this.now()) + 3_600n;
     const account = this.node.account(1);
     return { token: this.token, account, amount: 1_000_000n, id: 1n, deadline, ...changes };
   }
 
   /** With the signatures of the first two attestors. */
-  async request(data: Withdrawal, signatures?: Hex): Promise<Outcome> {
+  async request(data: VaultWithdrawal, signatures?: Hex): Promise<Outcome> {
     const signed = signatures ?? (await this.sign("Withdrawal", data, ATTESTORS.slice(0, 2)));
     return this.call("request", [data, signed]);
   }

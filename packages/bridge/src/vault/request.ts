@@ -9,14 +9,14 @@ import { type Hex, isAddressEqual } from "viem";
 import {
   joinSignatures,
   type SignerGroup,
-  signerOf,
   type VaultDomain,
+  type VaultWithdrawal,
   vaultDigest,
-  type Withdrawal,
+  vaultSignerOf,
 } from "./typed-data.js";
 
 export interface VaultRequest {
-  readonly withdrawal: Withdrawal;
+  readonly withdrawal: VaultWithdrawal;
   /** Exactly a quorum, as the vault takes them. */
   readonly signatures: Hex;
 }
@@ -33,7 +33,7 @@ export async function requestOfVotes(
   const { votes } = Object(value);
   if (!Array.isArray(votes)) return "it is no withdrawal with votes";
   if (votes.length > MAX_VOTES) return `it has more than ${MAX_VOTES} votes`;
-  const byDigest = new Map<Hex, { withdrawal: Withdrawal; bySigner: Map<string, Hex> }>();
+  const byDigest = new Map<Hex, { withdrawal: VaultWithdrawal; bySigner: Map<string, Hex> }>();
   for (const each of votes) {
     const { text } = Object(each);
     const vote = typeof text === "string" ? parseWithdrawalVote(text) : undefined;
@@ -41,7 +41,7 @@ export async function requestOfVotes(
     const withdrawal = signedBy(vote);
     const digest = vaultDigest(domain, "Withdrawal", withdrawal);
     const signature: Hex = `0x${vote.vaultSignature}`;
-    const signer = await signerOf(digest, signature);
+    const signer = await vaultSignerOf(digest, signature);
     if (signer === undefined || !group.members.some((each) => isAddressEqual(each, signer))) {
       continue;
     }
@@ -65,7 +65,7 @@ function isFor({ venue, chainId, vault }: WithdrawalVote, domain: VaultDomain): 
   );
 }
 
-function signedBy(vote: WithdrawalVote): Withdrawal {
+function signedBy(vote: WithdrawalVote): VaultWithdrawal {
   return {
     token: `0x${vote.contract}`,
     account: `0x${vote.account}`,

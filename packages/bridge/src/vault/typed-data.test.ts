@@ -10,11 +10,11 @@ import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import {
   joinSignatures,
-  signerOf,
   signVaultData,
   signWithdrawal,
   type VaultDomain,
   vaultDigest,
+  vaultSignerOf,
 } from "./typed-data.js";
 
 const DOMAIN: VaultDomain = {
@@ -98,7 +98,9 @@ test("signWithdrawal: the signature of an account's own signing", async () => {
   const account = privateKeyToAccount(KEYS[1]!);
   const one = await signWithdrawal(DOMAIN, WITHDRAWAL, KEYS[1]!);
   expect(await signVaultData(DOMAIN, "Withdrawal", WITHDRAWAL, account)).toBe(one);
-  expect(await signerOf(vaultDigest(DOMAIN, "Withdrawal", WITHDRAWAL), one)).toBe(account.address);
+  expect(await vaultSignerOf(vaultDigest(DOMAIN, "Withdrawal", WITHDRAWAL), one)).toBe(
+    account.address,
+  );
 });
 
 test("joinSignatures: ascending signers, exactly a quorum, whatever order they came in", async () => {

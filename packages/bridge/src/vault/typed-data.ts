@@ -63,7 +63,7 @@ export const VAULT_TYPES = {
 } as const;
 
 /** Signed by attestors. */
-export interface Withdrawal {
+export interface VaultWithdrawal {
   readonly token: Address;
   readonly account: Address;
   /** In the token's smallest units. */
@@ -83,7 +83,7 @@ interface Administration {
 
 /** What is signed, by the name of its type. All but `Withdrawal` are signed by cold keys. */
 export interface VaultData {
-  readonly Withdrawal: Withdrawal;
+  readonly Withdrawal: VaultWithdrawal;
   readonly Unlock: Administration;
   readonly SetAttestors: Administration & {
     readonly attestors: readonly Address[];
@@ -137,7 +137,7 @@ export async function signVaultData<A extends VaultAction>(
 /** The signature of an attestor under a withdrawal. */
 export function signWithdrawal(
   domain: VaultDomain,
-  withdrawal: Withdrawal,
+  withdrawal: VaultWithdrawal,
   privateKey: Hex,
 ): Promise<Hex> {
   return sign({ hash: vaultDigest(domain, "Withdrawal", withdrawal), privateKey, to: "hex" });
@@ -161,7 +161,7 @@ export async function joinSignatures(
 ): Promise<{ readonly joined: Hex } | { readonly problem: SignatureProblem }> {
   const bySigner = new Map<string, Hex>();
   for (const signature of signatures) {
-    const signer = await signerOf(digest, signature);
+    const signer = await vaultSignerOf(digest, signature);
     if (signer === undefined) return { problem: "malformed" };
     const key = signer.toLowerCase();
     if (bySigner.has(key)) return { problem: "repeated_signer" };
@@ -178,7 +178,7 @@ export async function joinSignatures(
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /** Who signed, by the vault's rules; undefined for what the vault would refuse as malformed. */
-export async function signerOf(digest: Hex, signature: Hex): Promise<Address | undefined> {
+export async function vaultSignerOf(digest: Hex, signature: Hex): Promise<Address | undefined> {
   if (!isHex(signature) || size(signature) !== 65) return undefined;
   try {
     const { s, v } = parseSignature(signature);

@@ -14,7 +14,7 @@ import {
   keysOf,
   VaultChain,
 } from "../testing/vault-chain.js";
-import { signVaultData, type VaultData, type Withdrawal } from "./typed-data.js";
+import { signVaultData, type VaultData, type VaultWithdrawal } from "./typed-data.js";
 
 const SEED = Number(process.env.PERPGATE_VAULT_SEED ?? 40);
 const SIGNATURE_ROUNDS = 150;
@@ -81,7 +81,7 @@ function pickKeys(
 
 async function signedSomehow(
   random: Random,
-  data: Withdrawal,
+  data: VaultWithdrawal,
   key: PrivateKeyAccount,
 ): Promise<{ readonly bytes: Hex; readonly fault: string }> {
   const { domain } = chain;
@@ -102,7 +102,7 @@ async function signedSomehow(
   return { bytes: await signVaultData(other, "Withdrawal", changed, key), fault: "other data" };
 }
 
-interface ModelRequest extends Withdrawal {
+interface ModelRequest extends VaultWithdrawal {
   readonly time: bigint;
   readonly block: bigint;
   status: "pending" | "paid" | "invalid";
@@ -139,7 +139,7 @@ class Model {
     };
   }
 
-  request(data: Withdrawal, keys: readonly PrivateKeyAccount[], time: bigint): string {
+  request(data: VaultWithdrawal, keys: readonly PrivateKeyAccount[], time: bigint): string {
     if (this.isLocked) return "VaultLocked";
     if (this.requests.has(data.id) || this.invalid.has(data.id)) return "IdUsed";
     if (time + BigInt(DISPUTE_SECONDS) > data.deadline) return "DeadlinePassed";

@@ -19,7 +19,7 @@ import {
   VaultChain,
 } from "../testing/vault-chain.js";
 import { vaultBranches } from "./testing/branches.js";
-import { domainSeparatorOf, type VaultDomain, type Withdrawal } from "./typed-data.js";
+import { domainSeparatorOf, type VaultDomain, type VaultWithdrawal } from "./typed-data.js";
 import { VAULT_CODE } from "./vault-artifact.js";
 
 const [FIRST, SECOND, THIRD] = ATTESTORS as unknown as readonly [
@@ -70,13 +70,13 @@ async function expectError(outcome: Promise<Outcome>, name: string): Promise<voi
 }
 
 /** A withdrawal in its dispute period. */
-async function pending(changes: Partial<Withdrawal> = {}): Promise<Withdrawal> {
+async function pending(changes: Partial<VaultWithdrawal> = {}): Promise<VaultWithdrawal> {
   const data = await chain.withdrawal(changes);
   await expectOk(chain.request(data));
   return data;
 }
 
-const signed = (data: Withdrawal, keys: readonly PrivateKeyAccount[], domain?: VaultDomain) =>
+const signed = (data: VaultWithdrawal, keys: readonly PrivateKeyAccount[], domain?: VaultDomain) =>
   chain.sign("Withdrawal", data, keys, domain);
 
 describe("request and finalize", () => {

@@ -7,7 +7,7 @@ import { type KeyObject, sign } from "node:crypto";
 import { type Holdings, hexFromBytes, holdingsText } from "@perpgate/protocol/core";
 import { encodeFunctionData, erc20Abi, hexToBigInt, isHex, numberToHex, size } from "viem";
 import type { EndpointPool } from "../chain/endpoint-pool.js";
-import { type BlockHeader, readBlock, readQuantity } from "../chain/receipt.js";
+import { type ChainBlock, readBlock, readQuantity } from "../chain/receipt.js";
 import { EndpointFailure, type RpcEndpoint, type RpcResult } from "../chain/rpc-endpoint.js";
 import type { ChainConfig } from "../config/chain-config.js";
 import type { WithdrawalPort } from "./withdrawal-port.js";
@@ -17,7 +17,7 @@ const WORD_BYTES = 32;
 
 interface FinalView {
   readonly endpoint: string;
-  readonly head: BlockHeader;
+  readonly head: ChainBlock;
 }
 
 interface BalanceView extends FinalView {

@@ -13,7 +13,7 @@ import {
   numberToHex,
 } from "viem";
 import { hashDigits } from "../chain/dialect.js";
-import { type BlockHeader, isFields, readBlock, readQuantity } from "../chain/receipt.js";
+import { type ChainBlock, isFields, readBlock, readQuantity } from "../chain/receipt.js";
 import { EndpointFailure, type RpcEndpoint, type RpcResult } from "../chain/rpc-endpoint.js";
 import type { ChainConfig } from "../config/chain-config.js";
 import { VAULT_ABI } from "../vault/vault-artifact.js";
@@ -39,8 +39,8 @@ interface TokenCaps {
 
 export interface VaultView {
   readonly endpoint: string;
-  readonly head: BlockHeader;
-  readonly finalized: BlockHeader;
+  readonly head: ChainBlock;
+  readonly finalized: ChainBlock;
   readonly isLocked: boolean;
   readonly domainSeparator: Hex;
   /** Lower-case hex with 0x. */
@@ -54,7 +54,7 @@ export interface VaultView {
 
 interface VaultLog {
   readonly txHash: string;
-  readonly block: BlockHeader;
+  readonly block: ChainBlock;
 }
 
 /** Blocks of one search: endpoints refuse wide ones. */

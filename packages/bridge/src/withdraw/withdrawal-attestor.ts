@@ -27,8 +27,8 @@ import { type ChainConfig, differenceFrom } from "../config/chain-config.js";
 import {
   domainSeparatorOf,
   signVaultData,
+  type VaultWithdrawal,
   vaultDigest,
-  type Withdrawal,
 } from "../vault/typed-data.js";
 import type { VenueTerms } from "../venue-port.js";
 import { verifyText } from "../vote.js";
@@ -205,7 +205,7 @@ export class WithdrawalAttestor {
     await this.refuseUnproven(proof, terms);
     const vault: Address = `0x${terms.vault}`;
     const domain = { venueId: `0x${terms.venue}`, chainId: terms.chainId, vault } as const;
-    const payment: Withdrawal = {
+    const payment: VaultWithdrawal = {
       token: `0x${terms.contract}`,
       account: `0x${terms.account}`,
       amount: terms.amount,

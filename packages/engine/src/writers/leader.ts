@@ -13,7 +13,7 @@ import { refuse } from "../refuse.js";
 import { carryOverLost } from "../sessions/disconnect.js";
 import type { VenueState } from "../state/venue.js";
 import { type DropReason, FORMER_PLACE } from "../state/writers.js";
-import { isWellFormed } from "./life.js";
+import { isWriterWellFormed } from "./life.js";
 
 const RUN = /^[0-9a-f]{32}$/;
 
@@ -40,7 +40,7 @@ export function claim(
 export function leadLog(s: VenueState, command: CoreLeads): boolean {
   const { writers } = s;
   const isExpected = writers.isJoining && command.run === writers.current;
-  if (!isExpected || !isWellFormed({ ...command, name: command.core })) {
+  if (!isExpected || !isWriterWellFormed({ ...command, name: command.core })) {
     return refuse(s, REFUSAL.invalid_command);
   }
   // Nobody was there to see the prices in between.

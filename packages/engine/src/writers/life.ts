@@ -14,7 +14,7 @@ import type { Writer } from "../state/writers.js";
 
 export function joinWriter(s: VenueState, command: WriterJoined): boolean {
   const { writers } = s;
-  if (!(writers.isJoining && command.writer === writers.current && isWellFormed(command))) {
+  if (!(writers.isJoining && command.writer === writers.current && isWriterWellFormed(command))) {
     return refuse(s, REFUSAL.invalid_command);
   }
   const replaced = writers.named(command.name);
@@ -76,7 +76,7 @@ export function endWriter(s: VenueState, writer: Writer, reason: number): void {
   emit.WriterEnded(s.events, { writer: writer.number, reason });
 }
 
-export function isWellFormed(
+export function isWriterWellFormed(
   command: Pick<WriterJoined, "name" | "versions" | "receiptKey" | "certificate">,
 ): boolean {
   const [oldest, newest] = command.versions;

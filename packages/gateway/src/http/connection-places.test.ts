@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ConnectionPlaces, type PlaceHolder, REQUEST_MS } from "./connection-places.js";
+import { ConnectionPlaces, MAX_REQUEST_MS, type PlaceHolder } from "./connection-places.js";
 
 function run(places: number) {
   const events: string[] = [];
@@ -38,7 +38,7 @@ test("all taken: the oldest that has not sent a request in time leaves, before a
   const [answered] = [enter("answered")!, enter("oldest"), enter("younger")];
   room.onRequest(answered);
   room.onIdle(answered);
-  clock.nowMs = REQUEST_MS;
+  clock.nowMs = MAX_REQUEST_MS;
   expect(enter("newcomer")).toBeDefined();
   expect(events).toEqual(["evicted silent", "oldest left"]);
   expect(room.taken).toBe(3);
@@ -52,7 +52,7 @@ test("all taken: one that has just connected stays, those that were answered lea
     room.onIdle(each);
   }
   enter("just connected");
-  clock.nowMs = REQUEST_MS - 1;
+  clock.nowMs = MAX_REQUEST_MS - 1;
   const next = enter("next")!;
   room.onRequest(next);
   enter("third");

@@ -2,7 +2,7 @@
  * The places for connections, and who leaves when they are taken.
  *
  * A tenth of the places is kept for addresses with a live session, a few for each. When the others are
- * taken, a newcomer gets the place of the connection that has waited longest, and at least `REQUEST_MS`,
+ * taken, a newcomer gets the place of the connection that has waited longest, and at least `MAX_REQUEST_MS`,
  * without sending a request; if there is none, of the one that has been idle longest since its last answer
  * and whose address has no live session; then of the oldest that has not sent a request yet. Holding places
  * thus needs work, which is charged. If no connection can leave, the newcomer is refused. What was refused
@@ -29,7 +29,7 @@ const KEPT_SHARE = 0.1;
 /** Connections of one address, past which it does not get a place that is kept. */
 export const KEPT_PER_ADDRESS = 16;
 /** A client that has just connected sends its request within this time. */
-export const REQUEST_MS = 1_000;
+export const MAX_REQUEST_MS = 1_000;
 const LOG_MS = 10_000;
 
 export class ConnectionPlaces {
@@ -89,7 +89,7 @@ export class ConnectionPlaces {
   private evictOne(): boolean {
     const [[silent, sinceMs] = []] = this.silent;
     const [idle] = this.idle;
-    const isOverdue = sinceMs !== undefined && this.nowMs() - sinceMs >= REQUEST_MS;
+    const isOverdue = sinceMs !== undefined && this.nowMs() - sinceMs >= MAX_REQUEST_MS;
     const holder = isOverdue ? silent : (idle ?? silent);
     if (holder === undefined) return false;
     this.delete(holder);

@@ -16,7 +16,7 @@ import type { ApiError } from "@perpgate/protocol/core";
 import { type BearerToken, bearerTokenOf } from "../auth/session-token.js";
 import type { AddressReaders, Reader } from "../limits/address-readers.js";
 import {
-  MAX_WAITING,
+  MAX_WAITING_CHARGES,
   overBudget,
   type Payer,
   type PossibleExit,
@@ -215,7 +215,7 @@ export class HttpConnection implements Reader, PlaceHolder {
       this.begin(exchange);
       return;
     }
-    if (budgets.waitingCount(key) >= MAX_WAITING) {
+    if (budgets.waitingCount(key) >= MAX_WAITING_CHARGES) {
       budgets.charge(key, COST.request);
       refuseDirectly(exchange, overBudget(), this.options);
       this.closeAfterAnswer();

@@ -30,7 +30,7 @@ export interface Payer {
 export type OverBudget = "address" | "account";
 
 /** Items of one address that may wait for its budget; more are refused. */
-export const MAX_WAITING = 64;
+export const MAX_WAITING_CHARGES = 64;
 
 /** The error for work that may not wait until its sender's budget allows it. */
 export function overBudget(header?: HeaderSink, retryAfterMs = 1_000): ApiError {
@@ -125,7 +125,7 @@ export async function orderWithinBudget(
   if (exceeded === undefined) return;
   if (isReduction && (asExit === undefined || asExit(addedMicros))) return;
   if (exceeded === "account" && !isReduction) throw overBudget(header);
-  if (budgets.waitingCount(key) >= MAX_WAITING) throw overBudget(header);
+  if (budgets.waitingCount(key) >= MAX_WAITING_CHARGES) throw overBudget(header);
   await new Promise<void>((resolve) => {
     budgets.whenPaid(key, resolve);
   });

@@ -1,6 +1,6 @@
 /** What a recording says, whatever it was written by. */
 
-export interface BookLevel {
+export interface RecordedLevel {
   readonly kind: "level";
   readonly timeMs: number;
   readonly symbol: string;
@@ -35,7 +35,7 @@ interface IndexPrice {
   readonly price: number;
 }
 
-export type RecordedEvent = BookLevel | BookCleared | RecordedTrade | IndexPrice;
+export type RecordedEvent = RecordedLevel | BookCleared | RecordedTrade | IndexPrice;
 
 /** One line: the file, the place in it, and what is wrong there. */
 export class RecordingError extends RangeError {

@@ -6,7 +6,7 @@
 import type { MarketUnits, Venue } from "@perpgate/venue";
 import type { AccountRotation, SandboxAccount } from "../accounts.js";
 import type { SandboxCommand } from "../commands.js";
-import type { BookLevel } from "./events.js";
+import type { RecordedLevel } from "./events.js";
 
 type Quote = SandboxCommand<"PlaceOrder" | "AmendOrder" | "CancelOrder" | "CancelAll">;
 
@@ -76,7 +76,7 @@ export class ReplayedBook {
     this.isChanged = true;
   }
 
-  set({ side, price, size }: BookLevel): void {
+  set({ side, price, size }: RecordedLevel): void {
     const ticks = Math.round(price / this.market.tickSize);
     const lots = size === 0 ? 0 : Math.max(1, Math.round(size / this.market.lotSize));
     const levels = this.recorded[side];

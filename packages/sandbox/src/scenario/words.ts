@@ -1,6 +1,6 @@
 /** A line of a scenario, word by word. Every problem names file, line and column. */
 
-import { millisecondsOf } from "../durations.js";
+import { durationMs } from "../durations.js";
 
 export class ScenarioError extends RangeError {
   override readonly name = "ScenarioError";
@@ -93,7 +93,7 @@ export class Words {
   }
 
   durationIn(text: string, column: number): number {
-    return this.within(column, () => millisecondsOf(text));
+    return this.within(column, () => durationMs(text));
   }
 
   end(): void {

@@ -12,7 +12,7 @@ import { GENESIS, START_MS } from "../listing.js";
 import { DIRECTORY, VenueProcess } from "../venue-process.js";
 import { World, type WorldOptions } from "../world.js";
 import { Auditor } from "./auditor.js";
-import { Submissions } from "./submissions.js";
+import { AuditedSubmissions } from "./submissions.js";
 import { Violation } from "./violation.js";
 
 const SMALL: Partial<WorldOptions> = { segmentBytes: 4096, checkpoints: false };
@@ -123,7 +123,7 @@ describe("interference in the venue", () => {
   });
 
   test("a batch with half of a burst: refused, at either end", () => {
-    const submissions = new Submissions();
+    const submissions = new AuditedSubmissions();
     const records = [1, 2, 3].map(() => submissions.add(1, TICK, NO_EVIDENCE).record);
     const seq = { batch: 0, record: 0 };
     const batch = { id: { writer: WRITER, counter: 0 }, seq, end: { batch: 1, record: 3 } };
@@ -137,7 +137,7 @@ describe("interference in the venue", () => {
 function anApplied(): Applied {
   const seen: Applied[] = [];
   const replica = new Replica(undefined, [{ onCommand: (applied) => seen.push(applied) }]);
-  const submissions = new Submissions();
+  const submissions = new AuditedSubmissions();
   const genesis = submissions.add(1, GENESIS, NO_EVIDENCE);
   const id = { writer: GENESIS_WRITER, counter: 0 };
   const ends = { seq: { batch: 0, record: 0 }, end: { batch: 1, record: 1 } };

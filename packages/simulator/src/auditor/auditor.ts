@@ -17,8 +17,8 @@ import type { FakeDisk } from "@perpgate/journal/testing";
 import type { Applied, Evidence } from "@perpgate/venue";
 import { batchesUpTo, durableBatches } from "./durable-log.js";
 import { OrderLedger } from "./order-ledger.js";
-import { type Submission, Submissions } from "./submissions.js";
-import { type Entry, stateHashOf, Transcript } from "./transcript.js";
+import { type AuditedSubmission, AuditedSubmissions } from "./submissions.js";
+import { stateHashOf, Transcript, type TranscriptEntry } from "./transcript.js";
 import { mustHold, sameBytes } from "./violation.js";
 
 /** A venue that has just recovered, before it accepts commands. */
@@ -35,7 +35,7 @@ export class Auditor {
   transcript = new Transcript();
   readonly orders = new OrderLedger();
   readonly counts = { recoveries: 0, deliveries: 0, acknowledged: 0, lost: 0 };
-  private submissions = new Submissions();
+  private submissions = new AuditedSubmissions();
   /** The highest seq that was answered or shown. */
   private promised = 0;
   /** Batches in the log when the current process started. */
@@ -55,13 +55,13 @@ export class Auditor {
     private readonly directory: string,
   ) {}
 
-  submitted(burst: number, command: Command, evidence: Evidence): Submission {
+  submitted(burst: number, command: Command, evidence: Evidence): AuditedSubmission {
     this.orders.sent(command);
     return this.submissions.add(burst, command, evidence);
   }
 
   /** A submitter gets its answer: its command as applied, or null because the venue has stopped. */
-  answered(submission: Submission, applied: Applied | null): void {
+  answered(submission: AuditedSubmission, applied: Applied | null): void {
     this.guard(() => {
       const { command } = submission;
       mustHold(!submission.answered, () => `${command.kind} was answered twice`);
@@ -129,7 +129,7 @@ export class Auditor {
     this.counts.lost += this.submissions.unmatched();
     this.counts.recoveries += 1;
     this.transcript = found;
-    this.submissions = new Submissions();
+    this.submissions = new AuditedSubmissions();
     this.batchesBefore = found.end.batch;
     this.mayBeTorn = false;
     // Everything found counts as shown: recovery made it durable before it could be read.
@@ -174,7 +174,7 @@ export class Auditor {
     if (this.violation !== undefined) throw this.violation.reason;
   }
 
-  private durableEntry(applied: Applied, verb: string): Entry {
+  private durableEntry(applied: Applied, verb: string): TranscriptEntry {
     const { seq } = applied;
     if (seq > this.transcript.entries.length) this.lookAtDisk();
     const entry = this.transcript.entries[seq - 1];
@@ -215,7 +215,7 @@ export class Auditor {
   }
 }
 
-function mustBeSame(promised: Entry, found: Entry | undefined): void {
+function mustBeSame(promised: TranscriptEntry, found: TranscriptEntry | undefined): void {
   const { seq } = promised;
   mustHold(found !== undefined, () => `seq ${seq} was promised and is gone`);
   mustHold(sameBytes(promised.record, found.record), () => `the record at ${seq} changed`);

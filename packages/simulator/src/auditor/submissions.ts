@@ -10,7 +10,7 @@ import type { Batch } from "@perpgate/journal";
 import { decodeRecord, type Evidence, encodeRecord } from "@perpgate/venue";
 import { mustHold, sameBytes } from "./violation.js";
 
-export interface Submission {
+export interface AuditedSubmission {
   readonly burst: number;
   readonly command: Command;
   readonly evidence: Evidence;
@@ -26,13 +26,13 @@ export interface Submission {
 /** What the process writes without a submission. */
 const OWN: readonly string[] = ["Genesis", "WriterJoined", "WriterLeft"];
 
-export class Submissions {
-  private readonly submissions: Submission[] = [];
+export class AuditedSubmissions {
+  private readonly submissions: AuditedSubmission[] = [];
   private matched = 0;
 
-  add(burst: number, command: Command, evidence: Evidence): Submission {
+  add(burst: number, command: Command, evidence: Evidence): AuditedSubmission {
     const record = encodeRecord(command, evidence);
-    const submission: Submission = {
+    const submission: AuditedSubmission = {
       burst,
       command,
       evidence,
@@ -101,7 +101,7 @@ export class Submissions {
   }
 }
 
-function sameEvidence(read: Evidence, { evidence }: Submission): boolean {
+function sameEvidence(read: Evidence, { evidence }: AuditedSubmission): boolean {
   return (
     sameBytes(read.signed, evidence.signed) &&
     sameBytes(read.signature, evidence.signature) &&

@@ -65,7 +65,7 @@ class TimeRule {
   }
 }
 
-export interface Entry {
+export interface TranscriptEntry {
   readonly seq: number;
   readonly record: Uint8Array;
   readonly command: Command;
@@ -77,7 +77,7 @@ export interface Entry {
 export class Transcript {
   readonly engine = new Engine();
   /** By seq − 1. */
-  readonly entries: Entry[] = [];
+  readonly entries: TranscriptEntry[] = [];
   /** All batches of the log, repetitions included. */
   readonly batches: Batch[] = [];
   /** Order id by session and nonce. */
@@ -88,7 +88,7 @@ export class Transcript {
   private readonly counters = new Map<string, number>();
 
   /** Applies the next batch; returns its entries, or none if it repeats an earlier batch. */
-  append(batch: Batch): Entry[] {
+  append(batch: Batch): TranscriptEntry[] {
     const { id, seq, records } = batch;
     mustHold(
       seq.batch === this.end.batch && seq.record === this.end.record,
@@ -117,7 +117,7 @@ export class Transcript {
     return stateHashOf(this.engine);
   }
 
-  private apply(record: Uint8Array): Entry {
+  private apply(record: Uint8Array): TranscriptEntry {
     const { command } = decodeRecord(record);
     const events = this.engine.apply(command);
     const seq = this.entries.length + 1;
@@ -164,7 +164,7 @@ export function orderKey(session: number, nonce: number): string {
   return `session ${session} nonce ${nonce}`;
 }
 
-function eventsOf({ words }: Entry): VenueEvent[] {
+function eventsOf({ words }: TranscriptEntry): VenueEvent[] {
   return decodeEvents(new Float64Array(words.buffer, 0, words.length / 8), words.length / 8);
 }
 

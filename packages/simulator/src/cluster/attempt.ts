@@ -5,7 +5,7 @@ import type { Unanswered } from "@perpgate/venue";
 /** `lost`: the gateway died, and the client learned nothing. */
 export type Answer = Unanswered | "applied" | "lost" | "waiting";
 
-export interface Attempt {
+export interface TraderAttempt {
   readonly number: number;
   readonly command: Command;
   readonly sentAtMs: number;

@@ -4,9 +4,9 @@ import { liveWriters } from "@perpgate/engine/reading";
 import { type Applied, Replica } from "@perpgate/venue";
 import { newReplicaState, observe } from "@perpgate/venue/testing";
 import { mustHold, sameBytes } from "../auditor/violation.js";
-import type { Attempt } from "./attempt.js";
+import type { TraderAttempt } from "./attempt.js";
 import { ChainedReader } from "./chain.js";
-import type { StoredMessage } from "./model-stream.js";
+import type { ModelMessage } from "./model-stream.js";
 
 interface Run {
   readonly seq: number;
@@ -37,7 +37,7 @@ export class AuditedReplay {
     this.replica = new Replica(this.state.engine, [{ onCommand: (applied) => this.note(applied) }]);
   }
 
-  take(stored: StoredMessage): void {
+  take(stored: ModelMessage): void {
     const { batch } = this.reader.next(stored);
     this.writer = batch.id.writer;
     if (this.replica.applyBatch(batch)) return;
@@ -50,7 +50,7 @@ export class AuditedReplay {
     return this.runs.get(number)?.sequence ?? 0;
   }
 
-  check({ number, command, answer, seq, events }: Attempt): void {
+  check({ number, command, answer, seq, events }: TraderAttempt): void {
     const run = this.runs.get(number);
     const what = `${command.kind} (attempt ${number})`;
     mustHold(answer !== "waiting", () => `${what} never got an answer`);

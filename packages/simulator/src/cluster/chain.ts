@@ -8,7 +8,7 @@ import {
   type Message,
   mirroredId,
 } from "@perpgate/journal";
-import type { StoredMessage } from "./model-stream.js";
+import type { ModelMessage } from "./model-stream.js";
 
 const START = new Uint8Array(CHAIN_BYTES);
 
@@ -27,9 +27,9 @@ interface Link {
 }
 
 /** By message, for the readers that have the same log before it: nearly all of them. */
-const links = new WeakMap<StoredMessage, Link>();
+const links = new WeakMap<ModelMessage, Link>();
 
-function linkOf(before: Uint8Array, stored: StoredMessage): Link {
+function linkOf(before: Uint8Array, stored: ModelMessage): Link {
   const known = links.get(stored);
   if (known?.before === before) return known;
   const { writer, bytes } = stored;
@@ -46,7 +46,7 @@ export class ChainedReader {
   constructor(
     values: readonly Uint8Array[] = [START],
     /** The message at its end. */
-    public lastRead?: StoredMessage,
+    public lastRead?: ModelMessage,
   ) {
     this.values = [...values];
   }
@@ -64,7 +64,7 @@ export class ChainedReader {
   }
 
   /** Judges the next message and adds it. */
-  next(stored: StoredMessage): Judged {
+  next(stored: ModelMessage): Judged {
     const { sequence, bytes } = stored;
     if (sequence !== this.last + 1) throw new Error(`${sequence} follows ${this.last}`);
     this.lastRead = stored;

@@ -6,10 +6,10 @@ import { encodeMessage } from "@perpgate/journal";
 import { type Evidence, encodeRecord } from "@perpgate/venue";
 import { expect, test } from "vitest";
 import { START_TICKS } from "../listing.js";
-import type { Attempt } from "./attempt.js";
+import type { TraderAttempt } from "./attempt.js";
 import { AuditedReplay } from "./audited-replay.js";
 import { ClusterWorld } from "./cluster-world.js";
-import type { StoredMessage } from "./model-stream.js";
+import type { ModelMessage } from "./model-stream.js";
 
 const SEED = 11;
 /** Of no trader of the cluster. */
@@ -24,11 +24,11 @@ async function ended(): Promise<ClusterWorld> {
   return world;
 }
 
-function audit(world: ClusterWorld, messages: readonly StoredMessage[] = world.stream.messages) {
+function audit(world: ClusterWorld, messages: readonly ModelMessage[] = world.stream.messages) {
   return () => world.auditor.audit(messages, world.processes);
 }
 
-function applied(world: ClusterWorld): Attempt {
+function applied(world: ClusterWorld): TraderAttempt {
   const found = world.auditor.attempts.findLast(
     ({ answer, command }) => answer === "applied" && command.kind === "PlaceOrder",
   );
@@ -44,7 +44,7 @@ interface Step {
 }
 
 /** What the log would have next if these writers published it, whatever they have read. */
-function nextMessages(world: ClusterWorld, ...steps: readonly Step[]): StoredMessage[] {
+function nextMessages(world: ClusterWorld, ...steps: readonly Step[]): ModelMessage[] {
   const { stream, time, processes } = world;
   const published = new Map<string, number>();
   return steps.map(({ by, command, evidence }, index) => {
@@ -62,7 +62,7 @@ function nextMessages(world: ClusterWorld, ...steps: readonly Step[]): StoredMes
 /** A replay of the cluster's log and these messages; `breakEngine` is called before the last of them. */
 function replay(
   world: ClusterWorld,
-  added: readonly StoredMessage[],
+  added: readonly ModelMessage[],
   breakEngine: (log: AuditedReplay) => void = () => undefined,
 ): () => void {
   return () => {

@@ -7,10 +7,10 @@ import type { Applied, Evidence } from "@perpgate/venue";
 import type { ReplicaState } from "@perpgate/venue/testing";
 import { stateHashOf } from "../auditor/transcript.js";
 import { mustHold } from "../auditor/violation.js";
-import type { Answer, Attempt } from "./attempt.js";
+import type { Answer, TraderAttempt } from "./attempt.js";
 import { AuditedReplay } from "./audited-replay.js";
 import type { GatewayProcess } from "./gateway-process.js";
-import type { StoredMessage } from "./model-stream.js";
+import type { ModelMessage } from "./model-stream.js";
 
 /** From its arrival at the gateway: ten seconds in flight, what was before it, and the checks. */
 const MOST_MS = 12_500;
@@ -18,7 +18,7 @@ const MOST_MS = 12_500;
 const NOTHING = new Uint8Array(0);
 
 export class ClusterAuditor {
-  readonly attempts: Attempt[] = [];
+  readonly attempts: TraderAttempt[] = [];
   /** Attempts without an answer. */
   waiting = 0;
   private isAhead: ((process: GatewayProcess) => boolean) | undefined;
@@ -54,9 +54,9 @@ export class ClusterAuditor {
     this.isAhead = undefined;
   }
 
-  attempt(command: Command, nowMs: number, { pausedMs }: GatewayProcess): Attempt {
+  attempt(command: Command, nowMs: number, { pausedMs }: GatewayProcess): TraderAttempt {
     const number = this.attempts.length;
-    const attempt: Attempt = {
+    const attempt: TraderAttempt = {
       number,
       command,
       sentAtMs: nowMs,
@@ -71,14 +71,14 @@ export class ClusterAuditor {
     return attempt;
   }
 
-  evidenceOf({ number }: Attempt): Evidence {
+  evidenceOf({ number }: TraderAttempt): Evidence {
     const signed = new Uint8Array(4);
     new DataView(signed.buffer).setUint32(0, number + 1);
     return { signed, signature: NOTHING, publicKey: NOTHING };
   }
 
   answered(
-    attempt: Attempt,
+    attempt: TraderAttempt,
     applied: Applied | null,
     why: Answer,
     nowMs: number,
@@ -108,7 +108,7 @@ export class ClusterAuditor {
   }
 
   /** The log, once everything is at rest, against the answers and the gateways. */
-  audit(messages: readonly StoredMessage[], gateways: readonly GatewayProcess[]): void {
+  audit(messages: readonly ModelMessage[], gateways: readonly GatewayProcess[]): void {
     const log = new AuditedReplay();
     for (const message of messages) log.take(message);
     for (const attempt of this.attempts) {
@@ -133,7 +133,7 @@ export class ClusterAuditor {
    * A batch was stored, and lost before its gateway read it; the other history ended the writer. Only a
    * message that `reseed` brought back can have executed what was answered `not_executed` there.
    */
-  private isUndone({ number, answer, isForked }: Attempt, log: AuditedReplay): boolean {
+  private isUndone({ number, answer, isForked }: TraderAttempt, log: AuditedReplay): boolean {
     const { after, upTo } = this.lost;
     const sequence = log.sequenceOf(number);
     return isForked && answer === "not_executed" && sequence > after && sequence <= upTo;

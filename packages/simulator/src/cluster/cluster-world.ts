@@ -17,7 +17,7 @@ import { ClusterTrader, type OnAnswer, type TraderWorld } from "./cluster-trader
 import { GatewayProcess, type Saved } from "./gateway-process.js";
 import { ModelStream } from "./model-stream.js";
 import { Diverged, type Network } from "./stream-link.js";
-import { VirtualTime } from "./virtual-time.js";
+import { SimulatedTime } from "./virtual-time.js";
 
 interface Machine {
   readonly name: string;
@@ -41,7 +41,7 @@ const LONE_LEAPS_MS = 5 * 60_000;
 
 export class ClusterWorld implements TraderWorld {
   readonly random: Random;
-  readonly time = new VirtualTime();
+  readonly time = new SimulatedTime();
   readonly auditor = new ClusterAuditor();
   readonly options: ClusterOptions;
   readonly stream: ModelStream;

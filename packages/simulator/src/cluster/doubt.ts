@@ -3,24 +3,24 @@
  * places have been filled since: then the message that was read last must first be found in the stream.
  */
 import type { ChainedReader } from "./chain.js";
-import type { ModelStream, StoredMessage } from "./model-stream.js";
-import type { VirtualTime } from "./virtual-time.js";
+import type { ModelMessage, ModelStream } from "./model-stream.js";
+import type { SimulatedTime } from "./virtual-time.js";
 
 const SILENCE_MS = 300;
 
-export class Doubt {
+export class ModelDoubt {
   private isOpen = false;
   private readAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
-    private readonly time: VirtualTime,
+    private readonly time: SimulatedTime,
     private readonly stream: ModelStream,
     private readonly reader: ChainedReader,
     private readonly onContradiction: (sequence: number) => void,
   ) {}
 
   /** Whether `next` may be taken. A late read hides a silence, but not the times that were stored. */
-  admits(next: StoredMessage): boolean {
+  admits(next: ModelMessage): boolean {
     const { lastRead } = this.reader;
     const apartMs = lastRead === undefined ? 0 : Math.abs(next.atMs - lastRead.atMs);
     if (apartMs >= SILENCE_MS) this.isOpen = true;

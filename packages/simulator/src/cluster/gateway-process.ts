@@ -27,7 +27,7 @@ import { ChainedReader } from "./chain.js";
 import type { ModelStream } from "./model-stream.js";
 import { SimulatedProcess } from "./process.js";
 import { type Network, StreamLink } from "./stream-link.js";
-import type { VirtualTime } from "./virtual-time.js";
+import type { SimulatedTime } from "./virtual-time.js";
 
 /** What a process finds on its disk. */
 export interface Saved {
@@ -38,7 +38,7 @@ export interface Saved {
 
 interface GatewayParts {
   readonly name: string;
-  readonly time: VirtualTime;
+  readonly time: SimulatedTime;
   readonly stream: ModelStream;
   readonly network: Network;
   readonly random: Random;

@@ -3,9 +3,9 @@
  * writers, more than once or never, and that all readers get in one order. It can stall (an election),
  * and lose its end (servers restored from an older copy).
  */
-import type { VirtualTime } from "./virtual-time.js";
+import type { SimulatedTime } from "./virtual-time.js";
 
-export interface StoredMessage {
+export interface ModelMessage {
   readonly sequence: number;
   readonly writer: string;
   readonly bytes: Uint8Array;
@@ -21,7 +21,7 @@ interface Publish {
 }
 
 export class ModelStream {
-  messages: StoredMessage[] = [];
+  messages: ModelMessage[] = [];
   /** Arrivals are lost: the run is over. */
   isClosed = false;
   /** Publishes, answers to them that were slow or late included. */
@@ -31,7 +31,7 @@ export class ModelStream {
   private readonly readers = new Set<() => void>();
 
   constructor(
-    private readonly time: VirtualTime,
+    private readonly time: SimulatedTime,
     /** Whether the server compares the expected sequence; without it the log has duplicates. */
     readonly isStrict: boolean,
   ) {}
@@ -80,7 +80,7 @@ export class ModelStream {
   }
 
   /** `cluster reseed`: the messages of a mirror. */
-  replace(messages: readonly StoredMessage[]): void {
+  replace(messages: readonly ModelMessage[]): void {
     this.messages = [...messages];
     this.lastOf.clear();
     for (const { writer, sequence } of messages) this.lastOf.set(writer, sequence);

@@ -1,5 +1,5 @@
 /** A process of the simulated cluster: it can be paused, as by SIGSTOP, and killed. */
-import type { VirtualTime } from "./virtual-time.js";
+import type { SimulatedTime } from "./virtual-time.js";
 
 export class SimulatedProcess {
   isAlive = true;
@@ -7,7 +7,7 @@ export class SimulatedProcess {
   private pausedUntilMs = 0;
   private readonly stopped: (() => void)[] = [];
 
-  constructor(readonly time: VirtualTime) {}
+  constructor(readonly time: SimulatedTime) {}
 
   /** How long it was paused, until now. */
   get pausedMs(): number {

@@ -14,8 +14,8 @@ import {
 import type { Random } from "@perpgate/protocol/random";
 import type { SequencedLog } from "@perpgate/venue";
 import type { ChainedReader } from "./chain.js";
-import { Doubt } from "./doubt.js";
-import type { ModelStream, StoredMessage } from "./model-stream.js";
+import { ModelDoubt } from "./doubt.js";
+import type { ModelMessage, ModelStream } from "./model-stream.js";
 import type { SimulatedProcess } from "./process.js";
 
 const REPUBLISH_MS = 250;
@@ -60,7 +60,7 @@ export class StreamLink implements SequencedLog {
   private liveAt = 0;
   private onLive: () => void = () => undefined;
   private readonly heard = new Map<string, { atMs: number; agrees: boolean }>();
-  private readonly doubt: Doubt;
+  private readonly doubt: ModelDoubt;
   private cutUntilMs = 0;
   private belowSinceMs: number | undefined;
   private readonly ends: (() => void)[] = [];
@@ -76,7 +76,7 @@ export class StreamLink implements SequencedLog {
     this.stopped = new Promise((resolve) => {
       this.stop = resolve;
     });
-    this.doubt = new Doubt(process.time, stream, reader, (sequence) =>
+    this.doubt = new ModelDoubt(process.time, stream, reader, (sequence) =>
       this.diverge(`message ${sequence} is not the one that was read`),
     );
   }
@@ -206,7 +206,7 @@ export class StreamLink implements SequencedLog {
     }
   }
 
-  private take(stored: StoredMessage): void {
+  private take(stored: ModelMessage): void {
     const { batch, message, isSound } = this.reader.next(stored);
     if (stored.writer === this.writer) this.ownLast = stored.sequence;
     if (message !== undefined) {

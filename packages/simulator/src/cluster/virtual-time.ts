@@ -9,7 +9,7 @@ interface Due {
 /** Turns of the microtask queue after an event: longer than any chain of promises in the venue. */
 const TURNS = 6;
 
-export class VirtualTime {
+export class SimulatedTime {
   nowMs = 0;
   private scheduled = 0;
   /** A binary heap, the earliest first. */

@@ -14,7 +14,7 @@ import { LogBehind } from "@perpgate/journal";
 import { Random } from "@perpgate/protocol/random";
 import { encodeRecord, systemBootClock, Venue } from "@perpgate/venue";
 import { LISTED, LISTING } from "../listing.js";
-import type { Gateway } from "../traders/gateway.js";
+import type { SimulatedGateway } from "../traders/gateway.js";
 import { Operator } from "../traders/operator.js";
 import { Trader } from "../traders/trader.js";
 import { isPlan, type LifePlan } from "./life-plan.js";
@@ -67,7 +67,7 @@ class AnswerCount {
   }
 }
 
-function gatewayOf(venue: Venue, answers: AnswerCount): Gateway {
+function gatewayOf(venue: Venue, answers: AnswerCount): SimulatedGateway {
   return {
     submit: (command, evidence, onAnswer) => {
       const record = hashOf(encodeRecord(command, evidence));

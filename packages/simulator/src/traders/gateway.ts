@@ -3,7 +3,7 @@
 import type { Command, VenueEvent } from "@perpgate/engine";
 import type { Evidence } from "@perpgate/venue";
 
-export interface Gateway {
+export interface SimulatedGateway {
   /** `onAnswer` gets null when the venue stopped and the outcome is unknown. */
   submit(
     command: Command,

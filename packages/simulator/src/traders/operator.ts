@@ -6,7 +6,7 @@
 import type { Random } from "@perpgate/protocol/random";
 import { NO_EVIDENCE } from "@perpgate/venue";
 import { LISTING, START_TICKS } from "../listing.js";
-import type { Gateway } from "./gateway.js";
+import type { SimulatedGateway } from "./gateway.js";
 
 const SLOT_MS = 200;
 const PAUSE_MS = 1_000;
@@ -22,12 +22,12 @@ export class Operator {
   constructor(private readonly random: Random) {}
 
   /** What a process does first. */
-  start(gateway: Gateway, nowMs: number): void {
+  start(gateway: SimulatedGateway, nowMs: number): void {
     this.askTime(gateway, nowMs);
     for (const market of this.ticks.keys()) this.updateIndex(gateway, nowMs, market);
   }
 
-  act(gateway: Gateway, nowMs: number): void {
+  act(gateway: SimulatedGateway, nowMs: number): void {
     const random = this.random;
     if (nowMs - this.lastTickMs > PAUSE_MS) this.askTime(gateway, nowMs);
     if (random.chance(0.8)) {
@@ -38,12 +38,12 @@ export class Operator {
     if (random.chance(0.02)) this.configure(gateway, nowMs);
   }
 
-  private askTime(gateway: Gateway, nowMs: number): void {
+  private askTime(gateway: SimulatedGateway, nowMs: number): void {
     this.lastTickMs = nowMs;
     submit(gateway, { kind: "AskTime", stampMs: nowMs });
   }
 
-  private updateIndex(gateway: Gateway, nowMs: number, market: number): void {
+  private updateIndex(gateway: SimulatedGateway, nowMs: number, market: number): void {
     const random = this.random;
     const start = START_TICKS[market] ?? START_TICKS[0];
     const move = random.chance(0.1) ? 0.12 : 0.004;
@@ -63,7 +63,7 @@ export class Operator {
     return slot;
   }
 
-  private configure(gateway: Gateway, stampMs: number): void {
+  private configure(gateway: SimulatedGateway, stampMs: number): void {
     const takerFeePpm = this.random.pick([0, 500, 900]);
     const markets = LISTING.markets.map((market) => ({ ...market, takerFeePpm }));
     submit(gateway, {
@@ -75,6 +75,9 @@ export class Operator {
   }
 }
 
-function submit(gateway: Gateway, command: Parameters<Gateway["submit"]>[0]): void {
+function submit(
+  gateway: SimulatedGateway,
+  command: Parameters<SimulatedGateway["submit"]>[0],
+): void {
   gateway.submit(command, NO_EVIDENCE, () => undefined);
 }

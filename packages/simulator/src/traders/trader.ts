@@ -19,7 +19,7 @@ import {
 import type { Random } from "@perpgate/protocol/random";
 import { type Evidence, NO_EVIDENCE } from "@perpgate/venue";
 import { START_TICKS } from "../listing.js";
-import type { Gateway } from "./gateway.js";
+import type { SimulatedGateway } from "./gateway.js";
 
 const USD = 1_000_000;
 const DAY_MS = 86_400_000;
@@ -47,7 +47,7 @@ export class Trader {
   }
 
   /** Does one thing. */
-  act(gateway: Gateway, nowMs: number): void {
+  act(gateway: SimulatedGateway, nowMs: number): void {
     const session = this.session;
     if (session === undefined) this.signIn(gateway, nowMs);
     else if (this.random.chance(0.72)) this.send(gateway, this.order(session, nowMs));
@@ -58,20 +58,20 @@ export class Trader {
    * After a restart of the venue: resends at most `most` unanswered orders. Returns whether there
    * are more.
    */
-  resend(gateway: Gateway, nowMs: number, most: number): boolean {
+  resend(gateway: SimulatedGateway, nowMs: number, most: number): boolean {
     const again = this.unanswered.splice(0, most);
     for (const order of again) this.send(gateway, { ...order, stampMs: nowMs });
     return this.unanswered.length > 0;
   }
 
   /** Resends some of the orders that it knows to be executed, the latest first. */
-  repeat(gateway: Gateway, nowMs: number, from: number, most: number): boolean {
+  repeat(gateway: SimulatedGateway, nowMs: number, from: number, most: number): boolean {
     const known = this.executed.toReversed().slice(from, from + most);
     for (const order of known) this.send(gateway, { ...order, stampMs: nowMs });
     return from + most < this.executed.length;
   }
 
-  private signIn(gateway: Gateway, nowMs: number): void {
+  private signIn(gateway: SimulatedGateway, nowMs: number): void {
     if (this.signingIn) return;
     this.signingIn = true;
     const random = this.random;
@@ -97,7 +97,7 @@ export class Trader {
   }
 
   /** Everything but placing orders. */
-  private manage(gateway: Gateway, session: Session, nowMs: number): void {
+  private manage(gateway: SimulatedGateway, session: Session, nowMs: number): void {
     const command = this.lesserCommand(session, nowMs);
     gateway.submit(command, this.evidence(), (events) => {
       if (events === null || hasRefusal(events, SESSION_OVER)) this.forget(session);
@@ -106,7 +106,7 @@ export class Trader {
     });
   }
 
-  private send(gateway: Gateway, order: PlaceOrder): void {
+  private send(gateway: SimulatedGateway, order: PlaceOrder): void {
     gateway.submit(order, this.evidence(), (events) => this.onAnswer(order, events));
   }
 

@@ -18,7 +18,7 @@ import { dataFolder } from "../recovery/data-folder.js";
 import { newestOf } from "../recovery/newest-state.js";
 import { newReplicaState, observe, type ReplicaState } from "../recovery/replica-state.js";
 import { Replica } from "../replica.js";
-import { inspect } from "../verify/starting-point.js";
+import { inspectStart } from "../verify/starting-point.js";
 import { ArchiveRows, type CollectedRows } from "./archive-rows.js";
 
 /** How far an archive is. */
@@ -126,7 +126,7 @@ export class ArchiveFeed {
 }
 
 function logIn(directory: string): LogState {
-  const log = inspect(dataFolder(directory).journal);
+  const log = inspectStart(dataFolder(directory).journal);
   if (log instanceof JournalDamaged) throw log;
   return log;
 }

@@ -6,7 +6,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { ExitDeadline } from "@perpgate/journal";
 import { lowerPriority } from "@perpgate/journal/worker";
-import type { FromThread, ThreadData, ToThread } from "./checkpointer.js";
+import type { CheckpointThreadData, FromThread, ToThread } from "./checkpointer.js";
 import { AuditFailed, Follower } from "./follower.js";
 
 /** Orders come before snapshots. */
@@ -21,7 +21,7 @@ const REST_MS = 2;
 const NEAR_BATCHES = 5_000;
 const TIMER_MS = 1_000;
 
-function run(data: ThreadData, post: (message: FromThread) => void): void {
+function run(data: CheckpointThreadData, post: (message: FromThread) => void): void {
   const { options } = data;
   let target = data.batch;
   let scheduled = false;

@@ -10,7 +10,7 @@ import type { ReservesNotice } from "../reserves/counter.js";
 import type { CheckpointOptions, VenueLogger } from "../venue-options.js";
 import type { Checkpoint } from "./checkpoint-file.js";
 
-export interface ThreadData {
+export interface CheckpointThreadData {
   readonly folder: DataFolder;
   readonly logId: Uint8Array;
   readonly options: CheckpointOptions;
@@ -63,7 +63,14 @@ export class Checkpointer {
   constructor(private readonly parts: CheckpointerParts) {
     const { folder, logId, options, history, exitDeadline, reservesKey } = parts;
     const { batch } = history.durable;
-    const workerData: ThreadData = { folder, logId, options, batch, exitDeadline, reservesKey };
+    const workerData: CheckpointThreadData = {
+      folder,
+      logId,
+      options,
+      batch,
+      exitDeadline,
+      reservesKey,
+    };
     this.thread = startWorker("checkpoint", "./checkpoint-thread.js", import.meta.url, {
       workerData,
     });

@@ -20,7 +20,7 @@ import {
 import { Replica } from "../replica.js";
 import { ReservesCounter, type ReservesNotice } from "../reserves/counter.js";
 import { type Checkpoint, CheckpointFile } from "./checkpoint-file.js";
-import type { ThreadData } from "./checkpointer.js";
+import type { CheckpointThreadData } from "./checkpointer.js";
 
 interface Taken {
   readonly checkpoint: Checkpoint;
@@ -48,7 +48,7 @@ export class Follower {
   private snapshotAt: number;
 
   constructor(
-    { folder, logId, batch, reservesKey }: ThreadData,
+    { folder, logId, batch, reservesKey }: CheckpointThreadData,
     onReserves: (notice: ReservesNotice) => void = () => undefined,
   ) {
     this.snapshots = new FileSnapshots(nodeDisk, folder.journal, logId);

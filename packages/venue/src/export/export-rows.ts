@@ -9,7 +9,7 @@ import type { ReadStore } from "../history/history-store.js";
 import { AT_FILL, FILL_STEP } from "../history/ledger-projection.js";
 import { type Cell, type Database, prepare } from "../history/sqlite.js";
 import { dataFolder } from "../recovery/data-folder.js";
-import { inspect } from "../verify/starting-point.js";
+import { inspectStart } from "../verify/starting-point.js";
 import { openStore } from "../verify/stored-tables.js";
 import {
   type ExportColumn,
@@ -107,7 +107,7 @@ export function exportSpan(directory: string): ExportSpan {
 
 function storeOf(directory: string): ReadStore {
   const folder = dataFolder(directory);
-  const log = inspect(folder.journal);
+  const log = inspectStart(folder.journal);
   if (log instanceof JournalDamaged) throw log;
   return openStore(folder.history, log.logId);
 }

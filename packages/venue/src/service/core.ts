@@ -19,7 +19,7 @@ import { deposits } from "./deposits.js";
 import { logFiles } from "./log-files.js";
 import { marginChanges } from "./margin-changes.js";
 import { orders } from "./orders.js";
-import { Presence, type PresenceRequests } from "./presence.js";
+import { EdgePresence, type PresenceRequests } from "./presence.js";
 import { publicReads } from "./public-reads.js";
 import { reserves } from "./reserves.js";
 import { emitSessionChanges, type SessionSink } from "./session-notices.js";
@@ -51,7 +51,7 @@ export class Core implements SessionSink {
   private readonly handlers: Omit<RequestHandlers, keyof (StreamRequests & PresenceRequests)>;
   private readonly links = new Set<CoreLink>();
   private readonly streams: EdgeStreams;
-  private readonly presence: Presence;
+  private readonly presence: EdgePresence;
   private toldMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: CoreOptions) {
@@ -64,7 +64,7 @@ export class Core implements SessionSink {
     const commands = new AccountCalls(venue, canceling, false);
     const signed = { venue, orders: ordering, cancels: canceling };
     const onFault = (error: unknown): void => options.onFault(error, "streams");
-    this.presence = new Presence(venue, onFault);
+    this.presence = new EdgePresence(venue, onFault);
     this.streams = new EdgeStreams(venue, onFault);
     this.handlers = {
       ...publicReads(venue, clusterStatus, readiness),

@@ -44,7 +44,7 @@ interface Ending {
   doubted: string | undefined;
 }
 
-export class Presence {
+export class EdgePresence {
   private readonly bound = new Map<number, Bound>();
   /** Edges that are gone, while their sessions count as connected there, and the ticks left. */
   private readonly lost = new Map<Edge, number>();

@@ -5,11 +5,11 @@
 
 import type { Listing } from "../listing/listing.js";
 import type { Evidence } from "../record/record.js";
-import { type BatchBody, type BatchCommand, batchBodyOf, operationFault } from "./order-body.js";
+import { type BatchCommand, batchBodyOf, operationFault, type SignedBatch } from "./order-body.js";
 
 interface OpenBatch {
   readonly first: number;
-  readonly body: BatchBody;
+  readonly body: SignedBatch;
   readonly session: number;
   readonly key: string;
   /** Index of the operation that must come next. */

@@ -36,7 +36,7 @@ import { rotationFault } from "./rotation-body.js";
 import { type OwnedSession, SessionOwners } from "./session-owners.js";
 import { boundKeyOf, signInFault } from "./sign-in-message.js";
 import { voteFault } from "./vote-check.js";
-import { OpenWithdrawals, withdrawalBodyFault, withdrawalVoteFault } from "./withdrawal-check.js";
+import { WithdrawalCheck, withdrawalBodyFault, withdrawalVoteFault } from "./withdrawal-check.js";
 
 /** The address that signed a message (EIP-191), lower-case hex; null if no key can have signed it. */
 export type RecoverWallet = (message: Uint8Array, signature: Uint8Array) => Promise<string | null>;
@@ -61,7 +61,7 @@ export class EvidenceCheck {
   prunedKeySignatures = 0;
   private fault: Fault | undefined;
   private readonly batches = new BatchCheck();
-  private readonly withdrawals = new OpenWithdrawals();
+  private readonly withdrawals = new WithdrawalCheck();
   private readonly owners: SessionOwners;
   private readonly keys = new Map<string, VerifyingKey>();
   /** Fingerprints of keys from before the log's start whose bytes are unknown. */

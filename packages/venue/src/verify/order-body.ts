@@ -27,8 +27,8 @@ import {
 } from "@perpgate/protocol/core";
 import type { Listing, MarketUnits } from "../listing/listing.js";
 import {
-  type Fields,
-  fieldsOf,
+  type BodyFields,
+  bodyFieldsOf,
   firstDifference,
   microsIn,
   objectFields,
@@ -60,7 +60,7 @@ export function bodyFault(
   command: PlaceOrder | AmendOrder | ChangeMargin,
   listing: Listing,
 ): string | null {
-  const fields = fieldsOf(body);
+  const fields = bodyFieldsOf(body);
   if (typeof fields === "string") return fields;
   const units = listing.markets[command.market];
   if (units === undefined) return `market ${command.market} is not listed`;
@@ -87,22 +87,22 @@ export function bodyFault(
 }
 
 /** A signed batch: what each of its operations says. */
-export interface BatchBody {
+export interface SignedBatch {
   readonly nonce: unknown;
   readonly validUntil: unknown;
-  readonly operations: readonly Fields[];
+  readonly operations: readonly BodyFields[];
 }
 
 /** The batch that a body signs, or why it signs none. */
-export function batchBodyOf(body: Uint8Array): BatchBody | string {
-  const fields = fieldsOf(body);
+export function batchBodyOf(body: Uint8Array): SignedBatch | string {
+  const fields = bodyFieldsOf(body);
   if (typeof fields === "string") return fields;
   for (const name of fields.keys()) {
     if (!BATCH_FIELDS.has(name)) return `the signed body has "${name}"`;
   }
   const list = fields.get("operations");
   if (!Array.isArray(list)) return "the signed body has no operations";
-  const operations: Fields[] = [];
+  const operations: BodyFields[] = [];
   for (const each of list) {
     const operation = objectFields(each);
     if (operation === undefined) return "an operation of the signed body is not an object";
@@ -113,7 +113,7 @@ export function batchBodyOf(body: Uint8Array): BatchBody | string {
 
 /** The first difference between an operation of a signed batch and its command, or null. */
 export function operationFault(
-  batch: BatchBody,
+  batch: SignedBatch,
   index: number,
   command: BatchCommand,
   listing: Listing,
@@ -144,7 +144,7 @@ function namesNoOrder(command: BatchCommand): boolean {
 }
 
 function saidOfOperation(
-  fields: Fields,
+  fields: BodyFields,
   command: BatchCommand,
   listing: Listing,
   validUntil: unknown,
@@ -168,7 +168,7 @@ function saidOfOperation(
 }
 
 function saidOfOrder(
-  fields: Fields,
+  fields: BodyFields,
   order: PlaceOrder,
   units: MarketUnits,
   validUntil: unknown,
@@ -202,7 +202,11 @@ function saidOfOrder(
 }
 
 /** What the body says of each exit; 0: it has none. */
-function saidOfExits(fields: Fields, { exits }: PlaceOrder, units: MarketUnits): readonly Said[] {
+function saidOfExits(
+  fields: BodyFields,
+  { exits }: PlaceOrder,
+  units: MarketUnits,
+): readonly Said[] {
   const kept = [
     [exits?.takeProfitTicks ?? 0, exits?.takeProfitLimitTicks ?? 0],
     [exits?.stopLossTicks ?? 0, exits?.stopLossLimitTicks ?? 0],
@@ -237,18 +241,18 @@ function plainExtras({ type }: PlaceOrder): OrderExtras {
 }
 
 /** −1 for a word that is not known. */
-function typeOf(fields: Fields): number {
+function typeOf(fields: BodyFields): number {
   const words: readonly unknown[] = ORDER_TYPES;
   return words.indexOf(fields.get("type"));
 }
 
 /** The code of a word, by default the first; −1 for one that is not known. */
-function codeOf(fields: Fields, name: string, words: readonly string[]): number {
+function codeOf(fields: BodyFields, name: string, words: readonly string[]): number {
   return words.indexOf(String(fields.get(name) ?? words[0]));
 }
 
 /** What rests by default: limit orders, and stops with a limit. */
-function timeInForceOf(fields: Fields, hasLimitPrice: boolean): number {
+function timeInForceOf(fields: BodyFields, hasLimitPrice: boolean): number {
   if (fields.get("timeInForce") !== undefined) {
     return codeOf(fields, "timeInForce", TIMES_IN_FORCE);
   }
@@ -258,7 +262,7 @@ function timeInForceOf(fields: Fields, hasLimitPrice: boolean): number {
 }
 
 function saidOfAmendment(
-  fields: Fields,
+  fields: BodyFields,
   command: AmendOrder,
   units: MarketUnits,
   validUntil: unknown,
@@ -274,7 +278,7 @@ function saidOfAmendment(
   ];
 }
 
-function saidOfTarget(fields: Fields, orderId: number, clientOrderId: string): readonly Said[] {
+function saidOfTarget(fields: BodyFields, orderId: number, clientOrderId: string): readonly Said[] {
   return [
     ["orderId", fields.get("orderId") ?? "0", orderIdText(orderId)],
     ["clientOrderId", fields.get("clientOrderId") ?? "", clientOrderId],

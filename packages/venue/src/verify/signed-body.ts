@@ -7,13 +7,13 @@ import {
   toSteps,
 } from "@perpgate/protocol/core";
 
-export type Fields = ReadonlyMap<string, unknown>;
+export type BodyFields = ReadonlyMap<string, unknown>;
 
 /** A field's name, what is signed and what is logged. */
 export type Said = readonly [name: string, signed: unknown, logged: unknown];
 
 /** The fields of a signed body, or why it has none. */
-export function fieldsOf(body: Uint8Array): Fields | string {
+export function bodyFieldsOf(body: Uint8Array): BodyFields | string {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
     return objectFields(parseStrictJson(text, LOCAL_BOUNDS)) ?? "the signed body is not an object";
@@ -22,14 +22,14 @@ export function fieldsOf(body: Uint8Array): Fields | string {
   }
 }
 
-export function objectFields(value: unknown): Fields | undefined {
+export function objectFields(value: unknown): BodyFields | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   return new Map(Object.entries(value));
 }
 
 /** The first difference, or null. `say` may throw for figures that are out of units. */
 export function firstDifference(
-  fields: Fields,
+  fields: BodyFields,
   known: ReadonlySet<string>,
   say: () => readonly Said[],
 ): string | null {

@@ -17,7 +17,7 @@ export class NothingToVerify extends Error {
 }
 
 /** The log as it is now, or what is damaged of it. @throws {NothingToVerify} */
-export function inspect(journal: string): LogState | JournalDamaged {
+export function inspectStart(journal: string): LogState | JournalDamaged {
   try {
     const log = inspectLog(nodeDisk, journal, "tail");
     if (log !== undefined) return log;
@@ -30,7 +30,7 @@ export function inspect(journal: string): LogState | JournalDamaged {
 
 /** Whether the log was pruned meanwhile: then a fault may come from the removed segments. */
 export function wasPruned(journal: string, log: LogState | JournalDamaged): boolean {
-  const now = inspect(journal);
+  const now = inspectStart(journal);
   if (log instanceof JournalDamaged || now instanceof JournalDamaged) return false;
   return now.first.batch > log.first.batch;
 }

@@ -5,7 +5,7 @@ import { JournalDamaged } from "@perpgate/journal";
 import { HISTORY_FORMAT, TABLES } from "../history/history-environment.js";
 import { STORE_FILE } from "../history/sqlite.js";
 import { dataFolder } from "../recovery/data-folder.js";
-import { inspect } from "./starting-point.js";
+import { inspectStart } from "./starting-point.js";
 import { hashOfTable, openStore, type TableReport } from "./stored-tables.js";
 
 export interface StoreStatus {
@@ -29,7 +29,7 @@ export async function storeStatus(
   { hashes }: { readonly hashes: boolean },
 ): Promise<StoreStatus> {
   const folder = dataFolder(directory);
-  const log = inspect(folder.journal);
+  const log = inspectStart(folder.journal);
   if (log instanceof JournalDamaged) throw log;
   const store = openStore(folder.history, log.logId);
   try {

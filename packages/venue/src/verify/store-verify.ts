@@ -10,7 +10,7 @@ import { observe } from "../recovery/replica-state.js";
 import { ReplayFailed, Replica } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { HistoryCheck } from "./history-check.js";
-import { inspect, startingPoint } from "./starting-point.js";
+import { inspectStart, startingPoint } from "./starting-point.js";
 import { hashOfTable, openStore, type VerifiedTable } from "./stored-tables.js";
 import type { VerifyProgress } from "./verify.js";
 
@@ -34,7 +34,7 @@ export async function verifyStore(
 ): Promise<StoreReport> {
   const folder = dataFolder(directory);
   refuseUnknownLog(folder.journal);
-  const log = inspect(folder.journal);
+  const log = inspectStart(folder.journal);
   if (log instanceof JournalDamaged) throw log;
   const { state, from } = startingPoint(folder.journal, log.logId, log.first);
   const store = openStore(folder.history, log.logId);
@@ -50,7 +50,7 @@ export async function verifyStore(
   ]);
   const { position } = store.held;
   // Looked up after the store was opened, which a venue may write meanwhile: the log has all of it.
-  const now = inspect(folder.journal);
+  const now = inspectStart(folder.journal);
   const end = now instanceof JournalDamaged ? log.end : now.end;
   const until = Math.min(store.held.needs, end.batch);
   const reader = new LogReader(nodeDisk, folder.journal, from);

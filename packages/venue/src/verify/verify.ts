@@ -27,7 +27,7 @@ import { type FolderKeys, folderKeys } from "./folder-keys.js";
 import { PromiseCheck, type PromiseReport } from "./promise-check.js";
 import { prunedBlocksFault, surplusFault } from "./pruned-blocks.js";
 import { ReservesCheck, type ReservesReport, reservesKeyIn } from "./reserves-check.js";
-import { inspect, startingPoint, wasPruned } from "./starting-point.js";
+import { inspectStart, startingPoint, wasPruned } from "./starting-point.js";
 import { type SignedClaim, StoredClaims, signedClaim } from "./stored-claims.js";
 import { replacementFault } from "./vote-check.js";
 
@@ -98,7 +98,7 @@ export async function verify(
   const folder = dataFolder(directory);
   refuseUnknownLog(folder.journal);
   for (let tries = 1; ; tries++) {
-    const log = inspect(folder.journal);
+    const log = inspectStart(folder.journal);
     const isPruned = () => tries < MAX_TRIES && wasPruned(folder.journal, log);
     try {
       const report = await verifyLog(folder, log, options);
@@ -127,7 +127,7 @@ async function verifyLog(
   const claims = await StoredClaims.open(folder, log, signed);
   try {
     // After the claims were read: everything a live venue had claimed by then is in its log.
-    const now = inspect(folder.journal);
+    const now = inspectStart(folder.journal);
     const { end } = now instanceof JournalDamaged ? log : now;
     claims.begin(start.state, start.from.batch);
     const salts = reservesKeyIn(folder);

@@ -7,13 +7,13 @@ import type { VenueState, Withdrawal } from "@perpgate/engine/reading";
 import { hexFromBytes, parseWithdrawalVote, unitsOfMicros } from "@perpgate/protocol/core";
 import type { Listing } from "../listing/listing.js";
 import type { Evidence } from "../record/record.js";
-import { fieldsOf, firstDifference, microsIn } from "./signed-body.js";
+import { bodyFieldsOf, firstDifference, microsIn } from "./signed-body.js";
 
 const FIELDS: ReadonlySet<string> = new Set(["chain", "token", "amount", "nonce"]);
 
 /** The first difference between the body and the command, or null. */
 export function withdrawalBodyFault(body: Uint8Array, command: Withdraw): string | null {
-  const fields = fieldsOf(body);
+  const fields = bodyFieldsOf(body);
   if (typeof fields === "string") return fields;
   return firstDifference(fields, FIELDS, () => [
     ["chain", fields.get("chain"), command.chain],
@@ -24,7 +24,7 @@ export function withdrawalBodyFault(body: Uint8Array, command: Withdraw): string
 }
 
 /** What a vote is about, as it was before the vote: the engine forgets a withdrawal that ends. */
-export class OpenWithdrawals {
+export class WithdrawalCheck {
   private readonly known = new Map<number, Withdrawal>();
 
   /** Call after each command that may open it, or end it. */

@@ -16,20 +16,20 @@ import type { Applied } from "../../replica.js";
 import type { Venue } from "../../venue.js";
 import { changedDeposit, tellsOfAck, tellsOfFills } from "../../views/change-view.js";
 import { liveSession } from "../account-calls.js";
-import type { Follower } from "./followers.js";
+import type { EdgeFollower } from "./followers.js";
 import { type CommandChange, isOfStream, updateOf } from "./private-updates.js";
 import { Resumptions } from "./resumptions.js";
 
 /** Of one command: updates that many accounts get, as those of a deposit with a thousand senders. */
 interface Shared {
   readonly update: PrivateUpdate;
-  readonly accounts: Map<Follower, number[]>;
+  readonly accounts: Map<EdgeFollower, number[]>;
 }
 
-type Followed = ReadonlyMap<Follower, ReadonlySet<PrivateStream>>;
+type Followed = ReadonlyMap<EdgeFollower, ReadonlySet<PrivateStream>>;
 
 export class AccountStreams {
-  private readonly followed = new Map<number, Map<Follower, Set<PrivateStream>>>();
+  private readonly followed = new Map<number, Map<EdgeFollower, Set<PrivateStream>>>();
   /** Changes applied and not yet sent, in log order. */
   private pending: CommandChange[] = [];
   private turn: NodeJS.Immediate | undefined;
@@ -59,7 +59,7 @@ export class AccountStreams {
   }
 
   /** The edge is gone. */
-  leave(follower: Follower): void {
+  leave(follower: EdgeFollower): void {
     this.resumptions.leave(follower);
     for (const [account, edges] of this.followed) {
       if (edges.delete(follower) && edges.size === 0) this.followed.delete(account);
@@ -84,7 +84,7 @@ export class AccountStreams {
     this.resumptions.stop();
   }
 
-  private follow(follower: Follower, account: number, stream: PrivateStream): void {
+  private follow(follower: EdgeFollower, account: number, stream: PrivateStream): void {
     let edges = this.followed.get(account);
     if (edges === undefined) {
       edges = new Map();
@@ -95,7 +95,7 @@ export class AccountStreams {
     else streams.add(stream);
   }
 
-  private unfollow(follower: Follower, account: number, stream: PrivateStream): void {
+  private unfollow(follower: EdgeFollower, account: number, stream: PrivateStream): void {
     const edges = this.followed.get(account);
     const streams = edges?.get(follower);
     if (edges === undefined || streams === undefined) return;
@@ -173,7 +173,7 @@ export class AccountStreams {
     const known = shared.get(key);
     if (known !== undefined) return known;
     const { update } = updateOf(this.venue, "deposits", change);
-    const made = { update, accounts: new Map<Follower, number[]>() };
+    const made = { update, accounts: new Map<EdgeFollower, number[]>() };
     shared.set(key, made);
     return made;
   }

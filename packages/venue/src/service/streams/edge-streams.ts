@@ -9,7 +9,7 @@ import type { CoreLink, EdgeNotice, NoticeHandlers, RequestHandlers } from "@per
 import type { Applied } from "../../replica.js";
 import type { Venue } from "../../venue.js";
 import { AccountStreams } from "./account-streams.js";
-import type { Follower } from "./followers.js";
+import type { EdgeFollower } from "./followers.js";
 import { PublicStreams } from "./public-streams.js";
 
 export type StreamRequests = Pick<RequestHandlers, "readStream">;
@@ -37,7 +37,7 @@ export class EdgeStreams {
   }
 
   /** The edge is gone. */
-  leave(follower: Follower): void {
+  leave(follower: EdgeFollower): void {
     this.publics.leave(follower);
     this.accounts.leave(follower);
   }

@@ -2,7 +2,7 @@
 
 import type { CoreLink } from "@perpgate/link";
 
-export type Follower = Pick<CoreLink, "hasRoom" | "notify">;
+export type EdgeFollower = Pick<CoreLink, "hasRoom" | "notify">;
 
 /**
  * Of a stream that shows the latest state: an edge that has no room is left out, and has to get the
@@ -10,21 +10,21 @@ export type Follower = Pick<CoreLink, "hasRoom" | "notify">;
  */
 export class Followers {
   /** Whether each has the state up to the last change. */
-  private readonly current = new Map<Follower, boolean>();
+  private readonly current = new Map<EdgeFollower, boolean>();
 
   get size(): number {
     return this.current.size;
   }
 
-  add(follower: Follower): void {
+  add(follower: EdgeFollower): void {
     this.current.set(follower, false);
   }
 
-  delete(follower: Follower): void {
+  delete(follower: EdgeFollower): void {
     this.current.delete(follower);
   }
 
-  has(follower: Follower): boolean {
+  has(follower: EdgeFollower): boolean {
     return this.current.has(follower);
   }
 
@@ -35,7 +35,7 @@ export class Followers {
   }
 
   /** To those that have the state `change`, if there is one, to the others the state. */
-  send(state: (to: Follower) => void, change: ((to: Follower) => void) | undefined): void {
+  send(state: (to: EdgeFollower) => void, change: ((to: EdgeFollower) => void) | undefined): void {
     for (const [follower, isCurrent] of this.current) {
       if (isCurrent && change === undefined) continue;
       const { hasRoom } = follower;
@@ -45,7 +45,7 @@ export class Followers {
   }
 
   /** What may not be left out. */
-  sendAll(send: (to: Follower) => void): void {
+  sendAll(send: (to: EdgeFollower) => void): void {
     for (const follower of this.current.keys()) send(follower);
   }
 }

@@ -3,13 +3,13 @@
  * gets the state when it follows, then each change that a round finds once `isDue` was set.
  */
 
-import { type Follower, Followers } from "./followers.js";
+import { type EdgeFollower, Followers } from "./followers.js";
 import type { Source } from "./rounds.js";
 
 export interface State {
   /** Two states with the same fingerprint are sent once. */
   readonly fingerprint: string;
-  send(to: Follower): void;
+  send(to: EdgeFollower): void;
 }
 
 export class LatestSource implements Source {
@@ -24,7 +24,7 @@ export class LatestSource implements Source {
   send(): boolean {
     const state = this.read();
     if (state === undefined) return false;
-    const send = (to: Follower): void => state.send(to);
+    const send = (to: EdgeFollower): void => state.send(to);
     const isFirst = this.fingerprint === "";
     const isChanged = this.isDue && state.fingerprint !== this.fingerprint;
     if (this.isDue || isFirst) this.fingerprint = state.fingerprint;

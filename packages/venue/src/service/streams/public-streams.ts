@@ -10,7 +10,7 @@ import type { StreamName, Trade } from "@perpgate/protocol";
 import { parseStreamName } from "@perpgate/protocol/core";
 import type { Venue } from "../../venue.js";
 import { BookSource } from "./book-source.js";
-import { type Follower, Followers } from "./followers.js";
+import { type EdgeFollower, Followers } from "./followers.js";
 import { LatestSource, type State } from "./latest-source.js";
 import { Rounds, type Source } from "./rounds.js";
 import { candlesOf, marketsOf, sendBlocks, sendTrades, statusOf, tickerOf } from "./states.js";
@@ -20,7 +20,7 @@ class EventSource<Event> implements Source {
   readonly followers = new Followers();
   private events: Event[] = [];
 
-  constructor(private readonly sendTo: (to: Follower, events: readonly Event[]) => void) {}
+  constructor(private readonly sendTo: (to: EdgeFollower, events: readonly Event[]) => void) {}
 
   add(event: Event): void {
     this.events.push(event);
@@ -78,7 +78,7 @@ export class PublicStreams {
   }
 
   /** The edge is gone. */
-  leave(follower: Follower): void {
+  leave(follower: EdgeFollower): void {
     for (const stream of [...this.sources.keys()]) this.unfollow(follower, stream);
   }
 
@@ -136,14 +136,14 @@ export class PublicStreams {
   private sendTime(): boolean {
     const { views } = this.venue;
     const asOf = { position: this.venue.seq, time: views.timeMs, block: views.lastBlock };
-    const followers = new Set<Follower>();
+    const followers = new Set<EdgeFollower>();
     for (const source of this.timed) source.followers.sendAll((each) => followers.add(each));
     for (const follower of followers) if (follower.hasRoom) follower.notify("asOf", asOf);
     return false;
   }
 
   /** Returns false for what is no stream. */
-  private follow(follower: Follower, stream: string): boolean {
+  private follow(follower: EdgeFollower, stream: string): boolean {
     const source = this.sources.get(stream) ?? this.open(stream);
     if (source === undefined) return false;
     this.sources.set(stream, source);
@@ -153,7 +153,7 @@ export class PublicStreams {
     return true;
   }
 
-  private unfollow(follower: Follower, stream: string): void {
+  private unfollow(follower: EdgeFollower, stream: string): void {
     const source = this.sources.get(stream);
     if (source === undefined) return;
     source.followers.delete(follower);

@@ -14,7 +14,7 @@ import type { PrivateStream } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import type { RowWords } from "../../history/rows.js";
 import type { Venue } from "../../venue.js";
-import type { Follower } from "./followers.js";
+import type { EdgeFollower } from "./followers.js";
 import {
   type CommandChange,
   isOfStream,
@@ -50,14 +50,14 @@ interface Waiting extends Reading {
 
 export class Resumptions {
   /** Reads that wait for their turn, by edge. */
-  private readonly queues = new Map<Follower, Waiting[]>();
+  private readonly queues = new Map<EdgeFollower, Waiting[]>();
   private turn: NodeJS.Immediate | undefined;
   /** The tails of the reads that are not answered, by account. */
   private readonly tails = new Map<number, Set<CommandChange[]>>();
 
   constructor(private readonly venue: Venue) {}
 
-  async read(follower: Follower, reading: Reading): Promise<Answer> {
+  async read(follower: EdgeFollower, reading: Reading): Promise<Answer> {
     const tail: CommandChange[] = [];
     const tails = this.tails.get(reading.account) ?? new Set();
     tails.add(tail);
@@ -83,7 +83,7 @@ export class Resumptions {
   }
 
   /** The edge is gone: nothing is read for it any more. */
-  leave(follower: Follower): void {
+  leave(follower: EdgeFollower): void {
     this.refuse(this.queues.get(follower) ?? []);
     this.queues.delete(follower);
   }
@@ -98,7 +98,7 @@ export class Resumptions {
     for (const { reject } of queue) reject(new ApiError("stopped", {}));
   }
 
-  private enqueue(follower: Follower, waiting: Waiting): void {
+  private enqueue(follower: EdgeFollower, waiting: Waiting): void {
     const queue = this.queues.get(follower);
     if (queue === undefined) this.queues.set(follower, [waiting]);
     else queue.push(waiting);
@@ -119,7 +119,7 @@ export class Resumptions {
   }
 
   /** Returns the rows that it has read. */
-  private answer(follower: Follower, waiting: Waiting): number {
+  private answer(follower: EdgeFollower, waiting: Waiting): number {
     const before = waiting.notes.rows;
     try {
       const answer = this.answerTo(waiting);

@@ -5,7 +5,7 @@ import type { Resolution, Trade } from "@perpgate/protocol";
 import type { Venue } from "../../venue.js";
 import type { Views } from "../../views/views.js";
 import { conflictOf } from "../public-reads.js";
-import type { Follower } from "./followers.js";
+import type { EdgeFollower } from "./followers.js";
 import type { State } from "./latest-source.js";
 
 export function tickerOf(views: Views, symbol: string): State | undefined {
@@ -44,13 +44,13 @@ export function marketsOf({ listing }: Venue): State {
   return { fingerprint: symbols.join(), send: (to) => to.notify("markets", { symbols }) };
 }
 
-export function sendTrades(to: Follower, symbol: string, trades: readonly Trade[]): void {
+export function sendTrades(to: EdgeFollower, symbol: string, trades: readonly Trade[]): void {
   for (let from = 0; from < trades.length; from += MAX_TRADES) {
     to.notify("trades", { symbol, trades: trades.slice(from, from + MAX_TRADES) });
   }
 }
 
-export function sendBlocks(to: Follower, views: Views, numbers: readonly number[]): void {
+export function sendBlocks(to: EdgeFollower, views: Views, numbers: readonly number[]): void {
   for (const number of numbers) {
     const block = views.block(number);
     if (block !== undefined) to.notify("block", { block });
