@@ -39,6 +39,8 @@ export async function listenForEdges(
       server.once("error", reject);
       server.listen(place.name, resolve);
     });
+    // Of one connection, such as when no descriptor is left for it: its edge tries again.
+    server.on("error", () => undefined);
     chmodSync(place.name, PRIVATE_FILE);
   } catch (error) {
     place.release();
