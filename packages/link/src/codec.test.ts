@@ -18,41 +18,53 @@ import { bytes, count, flag, type Kind, list, oneOf, optional, record, text } fr
 
 const MANY = 300;
 
+/** Fields of a value: a million orders would fill the heap. */
+const MANY_FIELDS = 20_000;
+const MANY_BYTES = 100_000;
+
 /** Reads random values instead of bytes: what a kind reads of it, the kind may write. */
 class RandomReader extends ByteReader {
   private counts = 0;
+  private fields = 0;
 
   constructor(private readonly random: () => number) {
     super(Buffer.alloc(0));
   }
 
   override byte(): number {
-    return this.random() < 0.6 ? 1 : 0;
+    return this.next() < 0.6 ? 1 : 0;
   }
 
   override u32(): number {
-    return Math.floor(this.random() * 2 ** 32);
+    return Math.floor(this.next() * 2 ** 32);
   }
 
   override count(): number {
     // Lists within lists would multiply.
     if (++this.counts > MANY) return this.byte();
     const sizes = [2, 4, 300, 2 ** 40];
-    return Math.floor(this.random() ** 4 * sizes[Math.floor(this.random() ** 3 * sizes.length)]!);
+    return Math.floor(this.next() ** 4 * sizes[Math.floor(this.random() ** 3 * sizes.length)]!);
   }
 
   override number(): number {
-    return Math.round((this.random() - 0.5) * 1e9);
+    return Math.round((this.next() - 0.5) * 1e9);
   }
 
   override raw(length: number): Buffer {
+    if (length > MANY_BYTES) throw new WrongValue("too long for a test");
     return Buffer.from(Array.from({ length }, () => Math.floor(this.random() * 256)));
   }
 
   override text(length: number): string {
+    this.next();
     return Array.from({ length: Math.min(length, 20) }, () =>
       "aZ9 é€".charAt(this.random() * 6),
     ).join("");
+  }
+
+  private next(): number {
+    if (++this.fields > MANY_FIELDS) throw new WrongValue("too many fields for a test");
+    return this.random();
   }
 }
 
@@ -61,7 +73,7 @@ function randomOf<T>(kind: Kind<T>, random: () => number): T {
     try {
       return kind.read(new RandomReader(random));
     } catch (error) {
-      // A count beyond the bound of its kind.
+      // A count beyond the bound of its kind, or of this test.
       if (!(error instanceof WrongValue)) throw error;
     }
   }
