@@ -20,7 +20,10 @@ class TestCore {
   connects = 0;
   readonly asked: NotesInMaking["asked"][] = [];
   private links: CoreLink[] = [];
-  private answers: ((body: AnswerBodies["cancelAllOrders"]) => void)[] = [];
+  private answers: {
+    resolve(body: AnswerBodies["cancelAllOrders"]): void;
+    reject(error: Error): void;
+  }[] = [];
 
   constructor(readonly name: string) {}
 
@@ -32,7 +35,7 @@ class TestCore {
         handlers: handlersWith({
           cancelAllOrders: (_, notes) => {
             this.asked.push(notes.asked);
-            return new Promise((resolve) => this.answers.push(resolve));
+            return new Promise((resolve, reject) => this.answers.push({ resolve, reject }));
           },
           tlogPolicy: () => FILE,
           connectSession: () => {
@@ -76,7 +79,12 @@ class TestCore {
   }
 
   answer(): void {
-    for (const answer of this.answers.splice(0)) answer(CANCELED);
+    for (const { resolve } of this.answers.splice(0)) resolve(CANCELED);
+  }
+
+  /** As a core that stops, and still says that it leads. */
+  refuses(): void {
+    for (const { reject } of this.answers.splice(0)) reject(new ApiError("stopped", {}));
   }
 
   dies(): void {
@@ -184,6 +192,34 @@ describe("what has no answer when the leader is lost", () => {
     cores[1].answer();
     await settle();
     expect([outcomes, router.inFlight]).toEqual([[CANCELED], 0]);
+  });
+
+  test("refused by a core that stops: the next one answers", async () => {
+    cores[0].leads(1);
+    await start();
+    const outcomes = asks("cancelAllOrders", ALL);
+    await settle();
+    cores[0].refuses();
+    await settle();
+    cores[0].dies();
+    cores[1].leads(2);
+    await settle();
+    cores[1].answer();
+    await settle();
+    expect([outcomes, router.inFlight]).toEqual([[CANCELED], 0]);
+    expect(cores[1].asked).toMatchObject([{ isAgain: true }]);
+  });
+
+  test("refused by a core that stops, and no other leads: unknown after 10 s", async () => {
+    cores[0].leads(1);
+    await start();
+    const outcomes = asks("cancelAllOrders", ALL);
+    await settle();
+    cores[0].refuses();
+    await settle(9_000);
+    expect(outcomes).toEqual([]);
+    await settle(1_100);
+    expect(outcomes).toEqual(["outcome_unknown"]);
   });
 
   test("killed, and another leads 3 s later: no error", async () => {

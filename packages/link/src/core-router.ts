@@ -69,6 +69,11 @@ interface Waiting {
   refuse(error: Error): void;
 }
 
+/** The refusal of a core that stops: it may have executed what it refuses. */
+function isStopping(error: Error): boolean {
+  return error instanceof ApiError && error.code === "stopped";
+}
+
 export class CoreRouter implements CoreAccess {
   /** The highest epoch, and of its cores the highest position, that any core has named. */
   epoch = 0;
@@ -161,6 +166,11 @@ export class CoreRouter implements CoreAccess {
             refused: (error, notes) => {
               // Without notes the link has ended, or the core leads no more: it is sent again.
               if (!isCurrent() || notes === undefined) return;
+              if (waiting.isCommand && isStopping(error)) {
+                // The core that leads next answers.
+                waiting.link = undefined;
+                return;
+              }
               this.waiting.delete(waiting);
               outcome.refused(error, notes);
             },

@@ -37,6 +37,8 @@ const DISHONEST = (globalThis.dishonest ??= {
 const hook = `
 const ACTS = ${JSON.stringify(ACTS)};
 const CHANGES = [
+  // Its threads break the same promises.
+  [/execArgv: \\[\\]/, ${JSON.stringify(`execArgv: ${JSON.stringify(["--import", import.meta.url])}`)}],
   [
     /this\\.lastLeafHash = this\\.acks\\.add\\(leafAt\\(words, at\\)\\);\\s*this\\.list\\.add\\(([^;]*), this\\.lastLeafHash\\);/,
     "for (const [place, leaf] of DISHONEST.sealed($1, leafAt(words, at))) this.list.add(place, this.acks.add(leaf));" +
@@ -47,8 +49,8 @@ const CHANGES = [
   // The store leaves out of a leaf what its place says.
   [/isPlainLeaf\\(order, seq,/, "isPlainLeaf(order, DISHONEST.seen[2] === seq - 1 ? order : seq,"],
   [
-    /const row = encodeAck\\(leafAt\\(words, at\\), ([^;]*)\\);\\s*this\\.sink\\.put\\((\\w+\\.acks), (\\w+)\\(seq\\), row\\);/,
-    "for (const [place, leaf] of DISHONEST.sealed(seq, leafAt(words, at))) this.sink.put($2, $3(place), encodeAck(leaf, $1));",
+    /this\\.sink\\.putAck\\(seq, leafAt\\(words, at\\), ([^;]*)\\);/,
+    "for (const [place, leaf] of DISHONEST.sealed(seq, leafAt(words, at))) this.sink.putAck(place, leaf, $1);",
   ],
 ];
 export async function load(url, context, next) {

@@ -350,7 +350,7 @@ test("after every step each account is owed what the ledger says, and the vault 
       // Behind every deadline, with a final chain, the honest attestors end whatever is open.
       world.take({ kind: "wait", minutes: 120 });
       world.take({ kind: "finalize" });
-      for (const attestor of [...world.entries.keys()].flatMap(() => [0, 1])) {
+      for (const attestor of [...world.entries.keys()].flatMap(() => [0, 1] as const)) {
         world.take({ kind: "look", attestor, which: 0 });
         world.check();
       }
