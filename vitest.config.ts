@@ -38,11 +38,6 @@ const SEEDED_TESTS =
         "packages/engine/src/testing/agreement.test.ts",
         "packages/simulator/src/cluster/cluster-seeds.test.ts",
       ];
-/**
- * In a process of its own: the timers that it fakes and lets pass are also those of what other files have
- * left running, and there were thousands.
- */
-const ALONE = ["packages/link/src/core-router.test.ts"];
 const SHORT_COUNTS = {
   PERPGATE_FLOW_EACH: "600",
   PERPGATE_FLOW_COMMANDS: "600",
@@ -64,12 +59,11 @@ export default defineConfig({
         test: {
           name: "fast",
           include: TESTS,
-          exclude: [...SYSTEM_TESTS, ...ALONE],
+          exclude: SYSTEM_TESTS,
           // A count that is set for a long form wins.
           env: { ...SHORT_COUNTS, ...process.env },
         },
       },
-      { extends: true, test: { name: "fast, alone", include: ALONE, isolate: true } },
       { extends: true, test: { name: "system", include: [...SYSTEM_TESTS, ...SEEDED_TESTS] } },
     ],
     // For what hangs, not for what is slow: on a busy machine a test of several processes took 35 s.

@@ -19,6 +19,9 @@ export async function live(): Promise<Live> {
   const client = new PerpgateClient({ url: venue.url });
   afterAll(() => client.close());
   const maker = await client.signIn({ account: privateKeyAccount(newPrivateKey()) });
+  const exchanges: Perpgate[] = [];
+  // A hook that a test registers while it runs is never called.
+  afterAll(() => Promise.all(exchanges.map((exchange) => exchange.close())));
   const newExchange = (config: object = {}): Perpgate => {
     const exchange = new Perpgate({
       privateKey: newPrivateKey(),
@@ -26,7 +29,7 @@ export async function live(): Promise<Live> {
       enableRateLimit: false,
       ...config,
     });
-    afterAll(() => exchange.close());
+    exchanges.push(exchange);
     return exchange;
   };
   return { venue, maker, newExchange };
