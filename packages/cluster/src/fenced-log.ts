@@ -118,7 +118,7 @@ export class FencedLog {
         clockMs,
         blocks: hooks,
         leader: () => hooks.leader(),
-        claim: (epoch) => hooks.claim(epoch),
+        claim: () => hooks.claim(),
         publish: (message, expectedLast) => this.publish(message, expectedLast),
         mirror: (sequence, record) => this.keep(sequence, record),
         deliver: (batch, settled) => this.onBatch(batch, settled),

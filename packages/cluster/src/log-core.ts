@@ -22,11 +22,20 @@ export interface LogCorePorts extends Omit<FencePorts, "deliver"> {
   deliver(batch: Batch, settled: Settled): void;
   /** The epoch and the run that lead, by what was applied: 0 and "" before the first. */
   leader(): { readonly epoch: number; readonly run: string };
-  /** The record of a claim to lead in this epoch; undefined if the rules in force know no leader. */
-  claim(epoch: number): Uint8Array | undefined;
+  /**
+   * The next batch on this core's way to lead: its claim; before that, in a log whose rules know no leader,
+   * what upgrades them. Undefined if there is none now.
+   */
+  claim(): OwnBatch | undefined;
   /** Monotonic, and the wall clock, in milliseconds. */
   nowMs(): number;
   clockMs(): number;
+}
+
+/** A batch of this run that is not of an epoch which it leads. */
+export interface OwnBatch {
+  readonly counter: number;
+  readonly records: readonly Uint8Array[];
 }
 
 export interface LogCoreOptions {
@@ -44,6 +53,8 @@ export class LogCore {
   readonly takeover: Takeover;
   private readonly fence: Fence;
   private publishedAtMs = Number.NEGATIVE_INFINITY;
+  /** Whether the message that was applied last is this run's. */
+  private hasWrittenLast = false;
   private confirmedAtMs = Number.NEGATIVE_INFINITY;
   private handsTo = "";
   private handsOverUntilMs = Number.NEGATIVE_INFINITY;
@@ -61,6 +72,7 @@ export class LogCore {
         ports.publish(message, expectedLast);
       },
       deliver: (batch, settled) => {
+        this.hasWrittenLast = settled === "stored";
         ports.deliver(batch, settled);
       },
     });
@@ -126,10 +138,16 @@ export class LogCore {
     }
     if (!this.isHandingOver) this.handsTo = "";
     if (this.leads && this.handsTo === "" && this.takeover.isClockWrong) this.handOver();
-    if (this.leads || !this.isConfirmed || !this.takeover.isDue) return;
-    const epoch = this.ports.leader().epoch + 1;
-    const claim = this.ports.claim(epoch);
-    if (claim !== undefined) this.fence.propose(epoch, [claim]);
+    if (this.leads || !this.isConfirmed || !this.isDue) return;
+    const claim = this.ports.claim();
+    if (claim !== undefined) this.fence.propose(claim.counter, claim.records);
+  }
+
+  /** Whether to claim now. What this core wrote itself on the way to the first epoch is no other's sign of life. */
+  private get isDue(): boolean {
+    const { obstacle } = this.takeover;
+    if (obstacle === undefined) return true;
+    return obstacle === "not_silent" && this.hasWrittenLast && this.ports.leader().epoch === 0;
   }
 
   /** Publishes what is in flight once more, as on a new connection. */

@@ -32,10 +32,19 @@ export interface CoreLog {
 export interface CoreLogHooks extends Omit<StreamHooks, "isLive"> {
   /** The epoch and the run that lead, as of the last message that was applied: 0 and "" before the first. */
   leader(): { readonly epoch: number; readonly run: string };
-  /** The record of a claim to lead in this epoch; undefined if the rules in force know no leader. */
-  claim(epoch: number): Uint8Array | undefined;
+  /**
+   * The next batch on this core's way to lead: its claim; before that, in a log whose rules know no leader,
+   * what upgrades them. Undefined if there is none now.
+   */
+  claim(): OwnBatch | undefined;
   /** A batch may be proposed. */
   mayPropose(): void;
+}
+
+/** A batch of this run that is not of an epoch which it leads. */
+export interface OwnBatch {
+  readonly counter: number;
+  readonly records: readonly Uint8Array[];
 }
 
 /** This run of the core's process. */

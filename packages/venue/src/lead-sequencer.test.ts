@@ -2,7 +2,7 @@
 import { type Command, ENGINE_VERSION, GENESIS_WRITER } from "@perpgate/engine";
 import type { Batch } from "@perpgate/journal";
 import { describe, expect, test } from "vitest";
-import type { CoreLog, Settled } from "./core-log.js";
+import type { CoreLog, OwnBatch, Settled } from "./core-log.js";
 import { LeadSequencer } from "./lead-sequencer.js";
 import { venueConfigOf } from "./listing/venue-config.js";
 import type { Machine } from "./machine.js";
@@ -14,13 +14,12 @@ import { START_MS, TEST_MARKETS } from "./testing/test-venue.js";
 
 const OWN = "1".repeat(32);
 const OTHER = "2".repeat(32);
-const GENESIS: Command = {
+const GENESIS = {
   kind: "Genesis",
   stampMs: START_MS,
   config: venueConfigOf(TEST_MARKETS),
   cohort: "open",
-  engineVersion: ENGINE_VERSION,
-};
+} as const;
 
 /** One list of batches; what this core proposes waits until the test stores it, or another batch. */
 class FencedList implements CoreLog {
@@ -67,6 +66,11 @@ class FencedList implements CoreLog {
     this.deliver(writer, counter, records, this.proposed === undefined ? "none" : "never");
   }
 
+  /** Stores what this core claims with. */
+  storeOwn({ counter, records }: OwnBatch): void {
+    this.deliver(OWN, counter, records, "stored");
+  }
+
   /** Stores bytes that nobody can read. */
   storeRubbish(): void {
     this.deliver(OTHER, 0, undefined, this.proposed === undefined ? "none" : "never");
@@ -93,7 +97,7 @@ class FencedList implements CoreLog {
   }
 }
 
-async function begin() {
+async function begin(engineVersion = ENGINE_VERSION) {
   const log = new FencedList();
   const replica = new Replica();
   let nowMs = 0;
@@ -108,6 +112,7 @@ async function begin() {
     newWriter: () => OWN,
   };
   const losses: number[] = [];
+  const time: Command[] = [];
   const lead = new LeadSequencer(
     replica,
     () => ({ name: "core-1", receiptKey: "", certificate: "" }),
@@ -116,14 +121,14 @@ async function begin() {
       onFailure: (error) => {
         throw error;
       },
-      atPublish: () => [],
+      atPublish: () => time,
       onLeadLost: () => losses.push(lead.leader().epoch),
       nowMs: () => START_MS,
     },
     machine,
   );
   await lead.start(log, () => log.close());
-  log.storeOther(GENESIS_WRITER, 0, GENESIS);
+  log.storeOther(GENESIS_WRITER, 0, { ...GENESIS, engineVersion });
   lead.stand();
   const leads = (run: string, epoch: number): Command => ({
     kind: "CoreLeads",
@@ -141,6 +146,9 @@ async function begin() {
     lead,
     losses,
     results,
+    /** What moves the log's time, with the next batch. */
+    time,
+    state: replica.engine.state,
     /** Another core, or this one, begins an epoch. */
     begins: (run: string, epoch: number) => log.storeOther(run, epoch, leads(run, epoch)),
     submit: (indexTicks: number) => {
@@ -161,13 +169,74 @@ async function begin() {
 const kindsOf = (records: readonly Uint8Array[] | undefined) =>
   records?.map((record) => decodeRecord(record).command.kind);
 
+const commandsOf = (batch: OwnBatch | undefined) =>
+  batch?.records.map((record) => decodeRecord(record).command);
+
+describe("the first core of a log that release 0.2 has written", () => {
+  const OLD_GATEWAY: Command = {
+    kind: "WriterJoined",
+    stampMs: START_MS,
+    writer: OTHER,
+    name: "gateway-1",
+    versions: [2, 2],
+    receiptKey: "",
+    certificate: "",
+  };
+
+  test("joins, upgrades the rules, leaves, and claims", async () => {
+    const { log, lead, state } = await begin(2);
+    const written: unknown[] = [];
+    while (!lead.isLive) {
+      const batch = lead.claim();
+      written.push([batch?.counter, kindsOf(batch?.records)]);
+      log.storeOwn(batch!);
+    }
+    expect(written).toEqual([
+      [0, ["WriterJoined"]],
+      [1, ["Upgrade"]],
+      [2, ["WriterLeft"]],
+      [1, ["CoreLeads"]],
+    ]);
+    expect(state.rules.version).toBe(ENGINE_VERSION);
+    expect(lead.leader()).toEqual({ epoch: 1, run: OWN });
+  });
+
+  test("waits for the end of gateways that cannot read the next version", async () => {
+    const { log, lead, time, state } = await begin(2);
+    log.storeOther(OTHER, 0, OLD_GATEWAY);
+    log.storeOwn(lead.claim()!);
+    expect(lead.claim()).toBeUndefined();
+    const first = START_MS / 200 + 1;
+    for (let slot = first; slot < first + 26; slot++) {
+      time[0] = { kind: "Tick", slot };
+      const batch = lead.claim();
+      expect(kindsOf(batch?.records)).toEqual(["Tick"]);
+      log.storeOwn(batch!);
+    }
+    time.length = 0;
+    expect(kindsOf(lead.claim()?.records)).toEqual(["Upgrade"]);
+    log.storeOwn(lead.claim()!);
+    expect(state.rules.version).toBe(ENGINE_VERSION);
+  });
+
+  test("goes on where another core ended on the way", async () => {
+    const { log, lead } = await begin(2);
+    log.storeOther(OTHER, 0, { ...OLD_GATEWAY, name: "core-2", versions: READABLE_VERSIONS });
+    const upgrade = { kind: "Upgrade", stampMs: START_MS, expiresAtMs: START_MS, version: 3 };
+    log.storeOther(OTHER, 1, upgrade as Command);
+    const claim = lead.claim();
+    expect(kindsOf(claim?.records)).toEqual(["CoreLeads"]);
+    log.storeOwn(claim!);
+    expect(lead.isLive).toBe(true);
+  });
+});
+
 describe("a core that stands by", () => {
   test("takes no command, and claims when it is asked", async () => {
     const { lead, submit, results } = await begin();
     submit(1);
     expect([results, lead.isLive]).toEqual([["not_executed"], false]);
-    const claim = lead.claim(1);
-    expect(claim && decodeRecord(claim).command).toMatchObject({ kind: "CoreLeads", run: OWN });
+    expect(commandsOf(lead.claim())).toMatchObject([{ kind: "CoreLeads", run: OWN, epoch: 1 }]);
   });
 
   test("a log without its Genesis is claimed by nobody", async () => {
@@ -182,7 +251,7 @@ describe("a core that stands by", () => {
     );
     await lead.start(log, () => log.close());
     lead.stand();
-    expect(lead.claim(1)).toBeUndefined();
+    expect(lead.claim()).toBeUndefined();
     await lead.close();
     expect(log.isClosed).toBe(true);
   });

@@ -9,9 +9,10 @@
  * edges send it to the core that leads.
  */
 import type { Command } from "@perpgate/engine";
-import { epochOf, liveWriters, mayLead } from "@perpgate/engine/reading";
+import { epochOf, liveWriters } from "@perpgate/engine/reading";
 import type { Batch } from "@perpgate/journal";
-import type { CoreLog, CoreRun, Settled } from "./core-log.js";
+import type { CoreLog, CoreRun, OwnBatch, Settled } from "./core-log.js";
+import { beforeClaim } from "./first-epoch.js";
 import type { Machine } from "./machine.js";
 import { NotApplied, PendingBatch, type Unanswered } from "./pending-batches.js";
 import { encodeRecord, NO_EVIDENCE } from "./record/record.js";
@@ -96,18 +97,21 @@ export class LeadSequencer extends Submissions {
     return { epoch, run: epoch === 0 ? "" : (liveWriters(state)[0]?.id ?? "") };
   }
 
-  /** The record of a claim to lead in this epoch; undefined if the rules in force know no leader. */
-  claim(epoch: number): Uint8Array | undefined {
+  /** The next batch on the way to lead: a claim, or what has to be in the log before it. */
+  claim(): OwnBatch | undefined {
     const { state } = this.replica.engine;
-    if (this.stopped || !this.mayClaim || state.config === null || !mayLead(state))
-      return undefined;
+    if (this.stopped || !this.mayClaim || state.config === null) return undefined;
     const { name, receiptKey, certificate } = this.identity();
     const { run, versions } = this.own;
-    const stampMs = this.hooks.nowMs();
-    return encodeRecord(
-      { kind: "CoreLeads", stampMs, epoch, run, core: name, versions, receiptKey, certificate },
-      NO_EVIDENCE,
-    );
+    const nowMs = this.hooks.nowMs();
+    const time = () => this.hooks.atPublish();
+    const newcomer = { name, receiptKey, certificate, run, versions, nowMs, time };
+    const before = beforeClaim(state, newcomer);
+    if (before === undefined) return undefined;
+    if (before !== "claim") return encoded(before.counter, before.commands);
+    const epoch = epochOf(state) + 1;
+    const core = { core: name, run, versions, receiptKey, certificate };
+    return encoded(epoch, [{ kind: "CoreLeads", stampMs: nowMs, epoch, ...core }]);
   }
 
   /** A batch may be proposed. */
@@ -215,4 +219,8 @@ export class LeadSequencer extends Submissions {
   private check(): void {
     this.onAnswered(this.unsent.giveUpBefore(this.machine.monotonic() - UNPUBLISHED_MS));
   }
+}
+
+function encoded(counter: number, commands: readonly Command[]): OwnBatch {
+  return { counter, records: commands.map((command) => encodeRecord(command, NO_EVIDENCE)) };
 }

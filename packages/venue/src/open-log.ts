@@ -96,7 +96,7 @@ async function openOfCore(
     {
       ...streamHooks(parts),
       leader: () => lead.leader(),
-      claim: (epoch) => lead.claim(epoch),
+      claim: () => lead.claim(),
       mayPropose: () => lead.mayPropose(),
     },
     run,

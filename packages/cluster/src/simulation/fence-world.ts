@@ -140,7 +140,10 @@ class CoreProcess {
         blocks: ONE_BLOCK,
         deliver: (batch, settled) => this.deliver(batch, settled),
         leader: () => this.state,
-        claim: (epoch) => Buffer.from(`${CLAIM}${epoch} ${run}`),
+        claim: () => {
+          const counter = this.state.epoch + 1;
+          return { counter, records: [Buffer.from(`${CLAIM}${counter} ${run}`)] };
+        },
         nowMs: () => time.nowMs,
         clockMs: () => time.nowMs + machine.skewMs,
       },

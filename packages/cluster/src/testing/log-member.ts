@@ -56,7 +56,10 @@ export class LogMember {
         blockHash: () => NO_BLOCK.hash,
         room: () => undefined,
         leader: () => ({ epoch: member.epoch, run: member.leader }),
-        claim: (epoch) => Buffer.from(`${CLAIM}${epoch}`),
+        claim: () => {
+          const counter = member.epoch + 1;
+          return { counter, records: [Buffer.from(`${CLAIM}${counter}`)] };
+        },
         mayPropose: () => member.propose(),
       },
       patienceMs: 30_000,
