@@ -84,7 +84,6 @@ function replayMicros(journal: string, until: number): number {
 async function liveMicros(journal: string, until: number, folder: string): Promise<number> {
   const state = newReplicaState();
   const history = new FollowedHistory(0, state.rows, {
-    onDurable: () => undefined,
     onFailure: (error) => {
       throw error;
     },
@@ -92,7 +91,10 @@ async function liveMicros(journal: string, until: number, folder: string): Promi
   const { store } = openHistoryStore(folder, new Uint8Array(LOG_ID_BYTES));
   const bytes = new Uint8Array(0);
   history.use({
-    make: () => history.onMade({ bytes, count: 0, held: { ...store.held, position: history.seq } }),
+    make: () => {
+      const held = { ...store.held, position: history.seq };
+      history.onMade({ bytes, count: 0, held, block: 0, blockHash: "" });
+    },
     flush: () => undefined,
     onLogOnDisk: () => undefined,
     close: async () => undefined,
@@ -175,7 +177,7 @@ async function measure(
   report.add("  the outbox, which does not grow further", outbox / 1e6, "MB");
 }
 
-/** Of the log's end, as the checkpoint thread makes it. */
+/** Of the log's end, as the thread that takes snapshots makes it. */
 function writeSnapshot(journal: string, until: number): void {
   const state = newReplicaState();
   const replica = new Replica(state.engine, [

@@ -1,8 +1,5 @@
 /** What needs the history's store, which may still be rebuilt when the venue opens. */
-import type { Checkpointer } from "./checkpoint/checkpointer.js";
-
 export class Later {
-  checkpointer: Checkpointer | undefined;
   private hasBegun = false;
   private readonly steps: (() => void)[] = [];
 
@@ -17,8 +14,7 @@ export class Later {
     for (const step of this.steps.splice(0)) step();
   }
 
-  async close(): Promise<void> {
+  cancel(): void {
     this.steps.splice(0);
-    await this.checkpointer?.close();
   }
 }

@@ -2,7 +2,7 @@
 import type { Command } from "@perpgate/engine";
 import { epochOf, rankOf } from "@perpgate/engine/reading";
 import type { ExitDeadline, FileJournal } from "@perpgate/journal";
-import { Checkpointer } from "./checkpoint/checkpointer.js";
+import type { SnapshotNotice, SnapshotTaker } from "./checkpoint/snapshot-taker.js";
 import type { History } from "./history/history.js";
 import { Later } from "./later.js";
 import type { LeadSequencer } from "./lead-sequencer.js";
@@ -29,7 +29,7 @@ import { openClock } from "./time/open-clock.js";
 import { SlotClock } from "./time/slot-clock.js";
 import type { VenueClock } from "./time/venue-clock.js";
 import { unlessAborted } from "./unless-aborted.js";
-import { DEFAULT_CHECKPOINTS, isMirror, SILENT, type VenueOptions } from "./venue-options.js";
+import { isMirror, SILENT, type VenueOptions } from "./venue-options.js";
 import { Views } from "./views/views.js";
 
 export interface VenueParts {
@@ -45,6 +45,8 @@ export interface VenueParts {
   readonly slotClock: SlotClock;
   /** What begins once the history has its store. */
   readonly later: Later;
+  /** In the caller's thread. */
+  readonly snapshots: SnapshotTaker | undefined;
   readonly promises: Promises | null;
   readonly reserves: ReservesBook | null;
   readonly observers: Set<CommandObserver>;
@@ -60,7 +62,8 @@ export async function openVenue(options: VenueOptions): Promise<VenueParts> {
   const data = await openData(
     options,
     {
-      onDurable: (held) => live.onDurable(held),
+      // Not within the command that is applied: it may submit another one.
+      onSnapshot: (notice) => queueMicrotask(() => live.onSnapshot(notice)),
       onFailure: (error) => failure.report(error),
       exitDeadline: options.exitDeadline?.memory,
     },
@@ -83,13 +86,12 @@ async function openWithin(
   const { logger = SILENT, signal } = options;
   const folder = dataFolder(options.directory);
   const observers = new Set<CommandObserver>();
-  const { state, history, report } = recovered;
+  const { state, history, report, taker } = recovered;
   const { snapshotSeq: snapshotPosition, ...recovery } = report;
   const engineState = state.engine.state;
   const engineVersion = engineState.rules.version;
   logger.info({ engineVersion, snapshotPosition, ...recovery }, "recovered");
   const later = new Later();
-  const onFault = (error: Error): void => failure.report(error);
   const begun: { log?: Promise<OpenedLog>; sequencer?: Submissions } = {};
   try {
     refuseOtherKind(journal, folder.journal, isMirror(options));
@@ -172,24 +174,6 @@ async function openWithin(
       (error) => logger.warn({ err: error }, "the clock's record could not be written"),
     );
     const reservesKey = promised === undefined ? undefined : reservesKeyOf(promised.logKey);
-    const checkpoints =
-      options.checkpoints === undefined ? DEFAULT_CHECKPOINTS : options.checkpoints;
-    if (checkpoints !== null) {
-      later.add(() => {
-        later.checkpointer = new Checkpointer({
-          folder,
-          logId: journal.recovery.logId,
-          options: checkpoints,
-          history,
-          logger,
-          onFault,
-          reservesKey,
-          onReserves: (notice) => reserves?.onNotice(notice),
-          exitDeadline: options.exitDeadline?.memory,
-        });
-      });
-    }
-    live.onDurable = (held) => later.checkpointer?.follow(held);
     const promises =
       promised === undefined
         ? null
@@ -224,6 +208,15 @@ async function openWithin(
             },
             logger,
           });
+    live.onSnapshot = (notice) => {
+      if (notice.kind === "checkpoint") {
+        const { checkpoint, bytes, elapsedMs } = notice;
+        logger.info({ checkpoint, bytes, elapsedMs }, "snapshot taken");
+      } else if (notice.kind === "unwritten") {
+        logger.error({ reason: notice.message }, "no snapshot could be written");
+      } else reserves?.onNotice(notice);
+    };
+    for (const notice of live.early.splice(0)) live.onSnapshot(notice);
     if (others !== undefined && promises !== null) {
       others.onAnnouncement = (text) => void promises.log.adopt(text);
     }
@@ -238,10 +231,11 @@ async function openWithin(
       slotClock.start();
     }
     if (promises !== null) later.add(() => promises.log.follow());
-    if (reserves !== null && checkpoints !== null) later.add(() => reserves.resume());
+    if (reserves !== null && options.checkpoints !== null) later.add(() => reserves.resume());
     if (!history.isRebuilding) later.begin();
     // A failure is reported by the history.
     else void keeper?.live.then(() => later.begin()).catch(() => undefined);
+    taker?.start();
     lead?.stand();
     return {
       journal,
@@ -254,6 +248,7 @@ async function openWithin(
       clockRecorder,
       slotClock,
       later,
+      snapshots: taker,
       promises,
       reserves,
       observers,
@@ -267,7 +262,8 @@ async function openWithin(
     begun.sequencer?.fail(new NotApplied("stopped"));
     // Not awaited: a server that does not answer would delay it.
     void begun.log?.then((log) => log.close()).catch(() => undefined);
-    await later.close();
+    later.cancel();
+    taker?.stop();
     if (signal?.aborted === true) {
       // The history waits for a mirror that gets nothing more.
       await history.abandon();
@@ -343,5 +339,7 @@ export class Failure {
 class Live implements CommandObserver {
   onCommand: CommandObserver["onCommand"] = () => undefined;
   onBatchEnd: NonNullable<CommandObserver["onBatchEnd"]> = () => undefined;
-  onDurable: (held: { readonly batch: number; readonly record: number }) => void = () => undefined;
+  /** Notices of the replay, until somebody takes them. */
+  readonly early: SnapshotNotice[] = [];
+  onSnapshot: (notice: SnapshotNotice) => void = (notice) => this.early.push(notice);
 }

@@ -1,6 +1,6 @@
 /**
  * A replica: an engine that applies the log's durable batches in order and passes each applied
- * command to its observers. It never writes to the log. The venue, the checkpoint thread and the
+ * command to its observers. It never writes to the log. The venue, the store's thread and the
  * verifier use this same class.
  */
 import { type Command, Engine, type EventLog, UnknownToRelease } from "@perpgate/engine";

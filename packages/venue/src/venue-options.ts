@@ -78,7 +78,7 @@ export interface VenueOptions {
   readonly openStream?: OpenStream;
   /** The same, of a log that one core writes: this venue leads, or stands by. */
   readonly openCoreLog?: OpenCoreLog;
-  /** null: no second replica, no snapshots. */
+  /** null: no snapshots. */
   readonly checkpoints?: CheckpointOptions | null;
   /** false: no slot clock; time moves only by submitted ticks. */
   readonly ticks?: boolean;

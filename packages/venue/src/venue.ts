@@ -10,10 +10,10 @@
  *   5. beginning   Genesis on an empty log; this process joins as a writer; the time, the configuration
  *                  and the first allowlist, where they have changed
  *   6. slot clock  a Tick every 200 ms                          time/slot-clock.ts
- *   7. checkpoints snapshots and state hashes, another thread   checkpoint/checkpointer.ts
+ *   7. checkpoints snapshots and state hashes, another thread   checkpoint/snapshot-taker.ts
  *   8. promises    receipts and the transparency log            receipts/promises.ts
  *
- * If the log, the engine, the history or the second replica fails, every submitter is called with
+ * If the log, the engine, the history or the replica of its thread fails, every submitter is called with
  * null, `failed` resolves, and the process must exit with an error. The log decides what was
  * acknowledged; the next open recovers from a crash at any step.
  */
@@ -59,6 +59,7 @@ export class Venue {
   private readonly clockRecorder: ClockRecorder;
   private readonly slotClock: SlotClock;
   private readonly later: VenueParts["later"];
+  private readonly snapshots: VenueParts["snapshots"];
   private readonly observers: Set<CommandObserver>;
   private readonly failure: Failure;
   private readonly state: VenueParts["state"];
@@ -82,6 +83,7 @@ export class Venue {
     this.clockRecorder = parts.clockRecorder;
     this.slotClock = parts.slotClock;
     this.later = parts.later;
+    this.snapshots = parts.snapshots;
     this.observers = parts.observers;
     this.positions = new Positions(this.sequencer);
     this.observers.add(this.positions);
@@ -314,7 +316,8 @@ export class Venue {
   private async closeOnce(): Promise<void> {
     this.slotClock.stop();
     this.clockRecorder.close();
-    await this.later.close();
+    this.later.cancel();
+    this.snapshots?.stop();
     await this.sequencer.close();
     await this.promises?.close();
     await this.history.close().catch(() => undefined);

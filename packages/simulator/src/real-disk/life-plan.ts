@@ -3,7 +3,7 @@
 import type { Random } from "@perpgate/protocol/random";
 
 /** In the order in which a venue starts its threads. */
-const THREADS = ["commit", "history", "checkpoint"] as const;
+const THREADS = ["commit", "store"] as const;
 
 export interface LifePlan {
   readonly directory: string;

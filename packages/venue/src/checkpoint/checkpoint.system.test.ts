@@ -41,7 +41,7 @@ async function snapshots(): Promise<string[]> {
   return names.filter((name) => name.endsWith(".snapshot")).sort();
 }
 
-/** Polls until the thread has written `count` checkpoints; it reports nothing to wait on. */
+/** Polls until it has written `count` checkpoints; it reports nothing to wait on. */
 async function checkpointed(count: number, directory = folder): Promise<void> {
   while (readCheckpointLines(join(directory, "checkpoints.jsonl")).lines.length < count) {
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -58,7 +58,7 @@ async function trade(driver: TestVenue, first: number, count: number): Promise<v
   }
 }
 
-describe("the checkpoint thread", () => {
+describe("snapshots", () => {
   test("commands: snapshots are taken, old ones removed, and a restart uses the newest", async () => {
     const before = await TestVenue.open(folder, { checkpoints: EVERY });
     await trade(before, 1, 200);
@@ -81,6 +81,27 @@ describe("the checkpoint thread", () => {
     expect(report.fault).toBeNull();
     expect(report.checkpoints).toBeGreaterThanOrEqual(7);
     expect(report.snapshots).toBe(2);
+  });
+
+  test("rows in a thread: it takes them while it makes rows, and a restart uses the newest", async () => {
+    const inThread = { checkpoints: EVERY, commit: "thread" } as const;
+    const before = await TestVenue.open(folder, inThread);
+    await trade(before, 1, 150);
+    await checkpointed(1);
+    await trade(before, 151, 100);
+    await checkpointed(2);
+    const { views, history, seq } = before.venue;
+    await history.reached();
+    const orders = views.orders(1);
+    await before.venue.close();
+    const after = await TestVenue.open(folder, inThread);
+    const { snapshotSeq, applied } = after.venue.recovery;
+    expect(snapshotSeq).toBeGreaterThan(40);
+    // With the WriterLeft of the close.
+    expect(snapshotSeq + applied).toBe(seq + 1);
+    expect(after.venue.views.orders(1)).toEqual(orders);
+    await after.venue.close();
+    expect((await verify(folder)).fault).toBeNull();
   });
 
   test("a history behind every snapshot: a restart replays from the beginning and shows the same", async () => {
@@ -151,7 +172,7 @@ describe("the checkpoint thread", () => {
     expect((await verify(folder)).fault).toBeNull();
   });
 
-  test("a snapshot of another release: skipped by the venue and by the thread", async () => {
+  test("a snapshot of another release: skipped, and new ones are taken", async () => {
     const before = await TestVenue.open(folder);
     await trade(before, 1, 30);
     const { seq } = before.venue;

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 import { pastOf, trade, traded } from "../testing/traded-venue.js";
 import { verify } from "../verify/verify.js";
+import { FollowedHistory } from "./followed-history.js";
 import { openEnvironment } from "./history-environment.js";
 
 let folder = "";
@@ -40,6 +41,33 @@ test("a list that is read right after an order has it, each time; a retry waits 
   expect(await pastOf(again)).toEqual(past);
   await again.venue.close();
   expect((await verify(folder)).fault).toBeNull();
+});
+
+test("a block that the thread has with another hash: the venue stops and names it", async () => {
+  const driver = await TestVenue.open(folder, IN_THREAD);
+  const { venue } = driver;
+  const { history } = venue;
+  if (!(history instanceof FollowedHistory)) throw new Error("its rows are made here");
+  let number = 0;
+  let own = "";
+  venue.observe({
+    onCommand: () => {
+      const { hash } = history.block(number + 1) ?? {};
+      if (hash === undefined) return;
+      number++;
+      own = hash.toString("hex");
+    },
+  });
+  await driver.signIn(1);
+  await driver.tick();
+  expect(number).toBeGreaterThan(0);
+  const slice = { bytes: new Uint8Array(0), count: 0, held: history.durable };
+  const blockHash = "ab".repeat(32);
+  history.onMade({ ...slice, block: number, blockHash });
+  expect((await venue.failed).message).toBe(
+    `the replicas differ: block ${number} is ${own} here and ${blockHash} in the store's thread`,
+  );
+  await venue.abandon();
 });
 
 test("another tool locks the store: rows are read as before, and written once it is gone", async () => {

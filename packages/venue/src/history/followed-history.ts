@@ -30,6 +30,9 @@ export interface MadeSlice {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly count: number;
   readonly held: Held;
+  /** The last block sealed by then, and its hash in hex. */
+  readonly block: number;
+  readonly blockHash: string;
 }
 
 /** What the history asks of the thread while it is live. */
@@ -79,6 +82,8 @@ export class FollowedHistory extends History {
   private receivedRows = 0;
   private sliceNumber = 0;
   private keptFrom: number;
+  /** Blocks that were sealed since the thread's were last compared with them. */
+  private sealed: SealedBlock[] = [];
   private readonly tail = new RowTail(() => this.showSlices());
   private readonly recent: Slice[];
   private waiters: Waiter[] = [];
@@ -172,13 +177,13 @@ export class FollowedHistory extends History {
     this.madeHeld = held;
     this.changesKeptFrom = held.changesFrom;
     this.passNow();
-    this.events.onDurable(held);
   }
 
   onCommand(applied: Applied, block: number, sealed: SealedBlock | null): void {
     this.rows.onCommand(applied, block, sealed);
     this.position = applied.seq;
     this.tail.endCommand(applied.seq);
+    if (sealed !== null && this.isPassing) this.sealed.push(sealed);
     if (!this.isRebuilding || this.position - this.keptFrom < 2 * KEPT_COMMANDS) return;
     this.keptFrom = this.position - KEPT_COMMANDS;
     this.tail.forget(this.keptFrom, this.position);
@@ -193,7 +198,8 @@ export class FollowedHistory extends History {
     else this.timer ??= setTimeout(() => this.passNow(), PASS_EVERY_MS);
   }
 
-  onMade({ bytes, count, held }: MadeSlice): void {
+  onMade({ bytes, count, held, block, blockHash }: MadeSlice): void {
+    this.compare(block, blockHash);
     this.madeHeld = held;
     this.sliceNumber++;
     if (count > 0) {
@@ -217,7 +223,6 @@ export class FollowedHistory extends History {
       this.receivedRows -= slice.count;
     }
     this.showSlices();
-    this.events.onDurable(held);
     this.flushes = settled(this.flushes, held.position);
   }
 
@@ -274,6 +279,15 @@ export class FollowedHistory extends History {
 
   private closeStore(): void {
     if (this.environment?.isOpen === true) this.environment.close();
+  }
+
+  /** Two replicas of one log that seal different blocks: neither can be trusted. */
+  private compare(block: number, blockHash: string): void {
+    const own = this.sealed.find(({ number }) => number === block)?.hash.toString("hex");
+    this.sealed = this.sealed.filter(({ number }) => number > block);
+    if (own === undefined || own === blockHash) return;
+    const text = `block ${block} is ${own} here and ${blockHash} in the store's thread`;
+    this.fail(new Error(`the replicas differ: ${text}`));
   }
 
   private passNow(): void {

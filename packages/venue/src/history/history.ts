@@ -16,8 +16,6 @@ import { HistoryReader } from "./history-reader.js";
 import type { PlacedRow } from "./row-pages.js";
 
 export interface HistoryEvents {
-  /** More is on disk. */
-  onDurable(held: Held): void;
   /** A write failed; nothing more is written. */
   onFailure(error: Error): void;
   /** Memory of an `ExitDeadline`, which the writing thread sets when it fails. */

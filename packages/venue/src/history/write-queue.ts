@@ -7,6 +7,11 @@
  * loses the slices that were not committed; the next start applies their commands from the log again.
  * A failed write is final: a gap could never be filled.
  */
+import type {
+  SnapshotFiles,
+  SnapshotOutcome,
+  TakenSnapshot,
+} from "../checkpoint/snapshot-writer.js";
 import type { HistoryEvents } from "./history.js";
 import type { Held } from "./history-environment.js";
 import type { RowOffset, RowSink, RowTable } from "./rows.js";
@@ -36,6 +41,10 @@ export const MAX_TAIL_BYTES = 256 * 1024 * 1024;
 const SPARE_SLICES = 16;
 
 export interface QueueEvents extends HistoryEvents {
+  /** More is on disk. */
+  onDurable(held: Held): void;
+  /** Unset: no snapshots are written. */
+  readonly snapshots?: SnapshotFiles | undefined;
   /** A slice is closed, with the progress that it brings. */
   readonly onSlice?: ((slice: Slice, held: Held) => void) | undefined;
 }
@@ -65,6 +74,8 @@ export class WriteQueue implements RowSink {
   private timer: NodeJS.Timeout | undefined;
   private failure: Error | undefined;
   private waiters: Waiter[] = [];
+  /** What became of the last snapshot. */
+  onSnapshotWritten: (outcome: SnapshotOutcome) => void = () => undefined;
 
   /** `held`: what the rows begin after. */
   constructor(
@@ -79,10 +90,12 @@ export class WriteQueue implements RowSink {
     this.open = this.nextSlice(1);
     const writerEvents = {
       onWritten: (number: number, walBytes: number) => this.onWritten(number, walBytes),
+      onSnapshot: (outcome: SnapshotOutcome) => this.onSnapshotWritten(outcome),
       onFailure: (error: Error) => this.fail(error),
     };
     const Writer = events.commit === "inline" ? InlineWriter : HistoryWriter;
-    this.writer = new Writer(writerData, writerEvents, events.exitDeadline);
+    const data = { ...writerData, snapshots: events.snapshots };
+    this.writer = new Writer(data, writerEvents, events.exitDeadline);
   }
 
   /** Entries that are not on disk. */
@@ -158,6 +171,11 @@ export class WriteQueue implements RowSink {
     clearTimeout(this.timer);
     this.timer = undefined;
     this.closeSlice();
+  }
+
+  /** The rows of everything in it must be on disk. */
+  writeSnapshot(snapshot: TakenSnapshot): void {
+    if (this.failure === undefined) this.writer.writeSnapshot(snapshot);
   }
 
   /** Resolves once at most `atMost` entries of closed slices are not on disk. */

@@ -4,6 +4,7 @@
  */
 import type { LogSeq } from "@perpgate/journal";
 import type { SealedBlock } from "../blocks/block-header.js";
+import type { SnapshotOutcome, TakenSnapshot } from "../checkpoint/snapshot-writer.js";
 import type { Applied } from "../replica.js";
 import { OUTBOX_COMMANDS, outboxStart } from "./change-projection.js";
 import { History } from "./history.js";
@@ -142,6 +143,15 @@ export class WrittenHistory extends History {
   /** Closes the open slice, which `onSlice` gets. */
   cut(): void {
     this.queue.cut();
+  }
+
+  /** The rows of everything in it must be on disk. */
+  writeSnapshot(snapshot: TakenSnapshot): void {
+    this.queue.writeSnapshot(snapshot);
+  }
+
+  set onSnapshotWritten(take: (outcome: SnapshotOutcome) => void) {
+    this.queue.onSnapshotWritten = take;
   }
 
   flush(): Promise<void> {

@@ -22,10 +22,11 @@ import {
   openJournal,
   type SpareStatus,
 } from "@perpgate/journal";
+import { HOUR_MS } from "@perpgate/protocol/rules";
+import type { SnapshotTerms } from "../checkpoint/snapshot-taker.js";
 import { OUTBOX_COMMANDS } from "../history/change-projection.js";
 import { FollowedHistory } from "../history/followed-history.js";
 import { FoundHistory } from "../history/found-history.js";
-import type { HistoryEvents } from "../history/history.js";
 import {
   adoptHistory,
   type HistoryStore,
@@ -33,6 +34,7 @@ import {
   type OpenedStore,
 } from "../history/history-store.js";
 import type { CommandObserver } from "../replica.js";
+import { reservesKeyOf } from "../reserves/reserves-book.js";
 import { unlessAborted } from "../unless-aborted.js";
 import { HistoryDamaged, HistoryLost } from "../venue-errors.js";
 import {
@@ -45,7 +47,7 @@ import { type DataFolder, dataFolder } from "./data-folder.js";
 import { giveUp } from "./given-up.js";
 import { logProofs } from "./log-proofs.js";
 import { refuseUnknownLog } from "./log-version.js";
-import { type Recovered, recover } from "./recover.js";
+import { type Recovered, type RecoveryEvents, recover } from "./recover.js";
 import { type FollowerData, removeSavedStates, savedStates } from "./store-follower.js";
 import { StoreKeeper } from "./store-keeper.js";
 
@@ -61,7 +63,7 @@ const WAITED_RECORDS = 100_000;
 
 export async function openData(
   options: VenueOptions,
-  events: HistoryEvents,
+  events: RecoveryEvents,
   observers: readonly CommandObserver[],
 ): Promise<OpenData> {
   const { logger = SILENT } = options;
@@ -83,6 +85,7 @@ export async function openData(
       first.batch === 0 && journal.end.record - held.record > mayLack;
     const isLater = lacksMuch(opened.store);
     const isFollowed = isLater || options.commit !== "inline";
+    const snapshots = snapshotTermsOf(options, folder);
     const replay = (store: HistoryStore) => {
       if (isFollowed) store.environment.close();
       return recover(
@@ -92,6 +95,7 @@ export async function openData(
         saved,
         store.held,
         { ...events, commit: options.commit, outboxCommands: options.outboxCommands },
+        snapshots,
         observers,
         (seq, record, records) => logger.info({ position: seq, record, records }, "recovering"),
         options.signal,
@@ -114,6 +118,7 @@ export async function openData(
       removeSavedStates(saved);
       return { journal, recovered, keeper: undefined };
     }
+    const { timeMs } = recovered.state.engine.state;
     const data: FollowerData = {
       folder,
       logId,
@@ -121,10 +126,12 @@ export async function openData(
       ...recovered.end,
       outboxCommands: options.outboxCommands ?? OUTBOX_COMMANDS,
       commit: options.commit ?? "thread",
+      // The hours before were counted, or are not committed any more.
+      snapshots: snapshots && { ...snapshots, countsFromMs: timeMs - HOUR_MS },
       saveEvery: (options.checkpoints ?? DEFAULT_CHECKPOINTS).everyCommands,
       exitDeadline: options.exitDeadline?.memory,
     };
-    const keeper = new StoreKeeper(data, history, logger);
+    const keeper = new StoreKeeper(data, history, logger, (notice) => events.onSnapshot(notice));
     if (isLater) {
       const { record, batch } = data;
       const text = "the history is rebuilt while the venue runs";
@@ -142,6 +149,15 @@ export async function openData(
     await journal.close();
     throw error;
   }
+}
+
+function snapshotTermsOf(
+  { checkpoints = DEFAULT_CHECKPOINTS, promises }: VenueOptions,
+  folder: DataFolder,
+): SnapshotTerms | undefined {
+  if (checkpoints === null) return undefined;
+  const reservesKey = promises === undefined ? undefined : reservesKeyOf(promises.logKey);
+  return { folder, options: checkpoints, reservesKey, countsFromMs: 0 };
 }
 
 /** Steps 1 to 3. On return the history is open, if there is a usable one. */

@@ -17,6 +17,12 @@ import {
   type Snapshots,
 } from "@perpgate/journal";
 import type { SealedBlock } from "../blocks/block-header.js";
+import {
+  type SnapshotNotice,
+  SnapshotTaker,
+  type SnapshotTerms,
+  snapshotFilesOf,
+} from "../checkpoint/snapshot-taker.js";
 import { FollowedHistory } from "../history/followed-history.js";
 import type { History, HistoryEvents } from "../history/history.js";
 import type { Held } from "../history/history-environment.js";
@@ -43,6 +49,14 @@ export interface Recovered {
   readonly replica: Replica;
   readonly end: LogSeq;
   readonly report: RecoveryReport;
+  /** Of a venue that makes its rows itself; a thread that does takes the snapshots, too. */
+  readonly taker: SnapshotTaker | undefined;
+}
+
+export interface RecoveryEvents extends HistoryEvents {
+  /** Of a history that this thread writes: more is on disk. */
+  onDurable?(held: Held): void;
+  onSnapshot(notice: SnapshotNotice): void;
 }
 
 /** Batches between two checks of the backlog. */
@@ -57,21 +71,36 @@ export async function recover(
   saved: Snapshots,
   /** What the store had on disk before. */
   held: Held,
-  events: HistoryEvents,
+  events: RecoveryEvents,
+  /** Undefined: no snapshots are taken. */
+  snapshots: SnapshotTerms | undefined,
   observers: readonly CommandObserver[],
   onProgress: (seq: number, record: number, records: number) => void = () => undefined,
   signal?: AbortSignal,
 ): Promise<Recovered> {
   const started = performance.now();
   let history: History | undefined;
+  let taker: SnapshotTaker | undefined;
   try {
     const { state, from, damaged } = startingState(journal, store, saved);
     const first = state.engine.seq;
     history =
       store === undefined
         ? new FollowedHistory(first, state.rows, events)
-        : WrittenHistory.open(store, state.rows, events);
-    const replica = new Replica(state.engine, [historyObserver(state, history), ...observers]);
+        : WrittenHistory.open(store, state.rows, {
+            ...events,
+            onDurable: (held) => {
+              taker?.onDurable(held);
+              events.onDurable?.(held);
+            },
+            snapshots: snapshots === undefined ? undefined : snapshotFilesOf(snapshots),
+          });
+    if (history instanceof WrittenHistory && snapshots !== undefined) {
+      const { onSnapshot: onNotice, onFailure } = events;
+      taker = new SnapshotTaker(state, from, history, snapshots, { onNotice, onFailure });
+    }
+    const own = [historyObserver(state, history), ...(taker === undefined ? [] : [taker])];
+    const replica = new Replica(state.engine, [...own, ...observers]);
     const end = journal.end;
     const reader = new LogReader(nodeDisk, journalDirectory, from);
     try {
@@ -87,7 +116,7 @@ export async function recover(
       elapsedMs: performance.now() - started,
       damagedSnapshots: damaged,
     };
-    return { state, history, replica, end, report };
+    return { state, history, replica, end, report, taker };
   } catch (error) {
     if (signal?.aborted === true) await history?.abandon();
     history?.halt();

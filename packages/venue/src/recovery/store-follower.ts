@@ -4,7 +4,8 @@
  *
  *   1. follow   apply the log from where the store is, or was at the last kill, up to the venue's end
  *   2. live     the venue names a batch: apply the log up to it, write everything, and then apply the batches
- *               that the venue passes; each piece of them makes a slice of rows, which the venue gets
+ *               that the venue passes; each piece of them makes a slice of rows, which the venue gets. Its replica
+ *               is also the one of which snapshots are taken
  *
  * A kill at any moment leaves a store whose rows and progress agree. While it follows, the replica's state is
  * saved in the store's folder now and then, so the next start goes on there and not at the log's beginning.
@@ -19,6 +20,12 @@ import {
   type LogSeq,
   nodeDisk,
 } from "@perpgate/journal";
+import {
+  type SnapshotNotice,
+  SnapshotTaker,
+  type SnapshotTerms,
+  snapshotFilesOf,
+} from "../checkpoint/snapshot-taker.js";
 import { type PackedBatches, unpacked } from "../history/batch-packer.js";
 import type { MadeSlice } from "../history/followed-history.js";
 import { FoundHistory } from "../history/found-history.js";
@@ -45,6 +52,8 @@ export interface FollowerData {
   readonly commit: "thread" | "inline";
   /** Commands between two saved states. */
   readonly saveEvery: number;
+  /** Of the snapshots that it takes once it is live; undefined: none. */
+  readonly snapshots: SnapshotTerms | undefined;
   /** Memory of an `ExitDeadline`, if a failure ends the process. */
   readonly exitDeadline: SharedArrayBuffer | undefined;
 }
@@ -68,6 +77,7 @@ export type FromFollower =
   | { readonly kind: "live"; readonly held: Held }
   | ({ readonly kind: "made" } & MadeSlice)
   | { readonly kind: "written"; readonly held: Held; readonly walBytes: number }
+  | { readonly kind: "snapshot"; readonly notice: SnapshotNotice }
   /** `isLost`: the rows cannot be made again. */
   | { readonly kind: "failed"; readonly message: string; readonly isLost: boolean };
 
@@ -158,27 +168,39 @@ export class StoreFollower {
 
   private async build(): Promise<void> {
     const { folder, logId, first, outboxCommands, commit, exitDeadline, record } = this.data;
+    const { snapshots } = this.data;
     const { store } = adoptHistory(FoundHistory.find(folder.history), logId, first, Date.now());
     const { state, from } = this.startingState(store.held);
+    const onFailure = (error: Error): void => {
+      this.failure ??= error;
+      this.wake();
+    };
+    let taker: SnapshotTaker | undefined;
     const history = WrittenHistory.open(store, state.rows, {
       onDurable: (held) => {
+        taker?.onDurable(held);
         if (this.isLive) this.report({ kind: "written", held, walBytes: history.walBytes });
       },
       onSlice: (slice, held) => {
         if (!this.isLive) return;
-        this.report({ kind: "made", bytes: slice.copy(), count: slice.count, held });
+        const { number, parentHash } = state.blocks.open();
+        const sealed = { block: number - 1, blockHash: parentHash.toString("hex") };
+        this.report({ kind: "made", bytes: slice.copy(), count: slice.count, held, ...sealed });
       },
-      onFailure: (error) => {
-        this.failure ??= error;
-        this.wake();
-      },
+      onFailure,
+      snapshots: snapshots === undefined ? undefined : snapshotFilesOf(snapshots),
       exitDeadline,
       commit,
       outboxCommands,
     });
     const reader = new LogReader(nodeDisk, folder.journal, from);
     history.beginReplay(record);
-    const replica = new Replica(state.engine, [historyObserver(state, history)]);
+    if (snapshots !== undefined) {
+      const onNotice = (notice: SnapshotNotice) => this.report({ kind: "snapshot", notice });
+      taker = new SnapshotTaker(state, from, history, snapshots, { onNotice, onFailure });
+    }
+    const observer = historyObserver(state, history);
+    const replica = new Replica(state.engine, taker === undefined ? [observer] : [observer, taker]);
     try {
       if (!(await this.follow(reader, state, replica, history))) return;
       history.endReplay();
@@ -186,8 +208,10 @@ export class StoreFollower {
       removeSavedStates(this.saved);
       this.report({ kind: "live", held: history.durable });
       this.isLive = true;
+      taker?.start();
       await this.make(replica, history);
     } finally {
+      taker?.stop();
       reader.close();
       if (!this.isLive || this.failure !== undefined) await history.abandon();
       await history.close().catch(() => undefined);

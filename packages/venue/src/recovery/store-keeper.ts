@@ -5,6 +5,7 @@
  */
 import type { LogSeq } from "@perpgate/journal";
 import { startWorker } from "@perpgate/journal/worker";
+import type { SnapshotNotice } from "../checkpoint/snapshot-taker.js";
 import type { PackedBatches } from "../history/batch-packer.js";
 import type { FollowedHistory, RowMaker } from "../history/followed-history.js";
 import { FoundHistory } from "../history/found-history.js";
@@ -47,6 +48,7 @@ export class StoreKeeper implements RowMaker {
     private readonly data: FollowerData,
     private readonly history: FollowedHistory,
     private readonly logger: VenueLogger,
+    private readonly onSnapshot: (notice: SnapshotNotice) => void,
   ) {
     this.end = { batch: data.batch, record: data.record };
     this.live = new Promise((resolve, reject) => {
@@ -149,6 +151,9 @@ export class StoreKeeper implements RowMaker {
         return;
       case "written":
         this.history.onWritten(message.held, message.walBytes);
+        return;
+      case "snapshot":
+        this.onSnapshot(message.notice);
         return;
       case "failed":
         this.fail(message.message, message.isLost);

@@ -1,5 +1,5 @@
 /**
- * In the second replica: counts what the venue owes after the first command of each hour, writes the tree, and
+ * In the replica that makes the store's rows: counts what the venue owes after the first command of each hour, writes the tree, and
  * compares each commitment in the log with the own count of that position.
  */
 
@@ -27,6 +27,8 @@ export class ReservesCounter {
     private readonly state: ReplicaState,
     { folder, key }: { readonly folder: string; readonly key: Uint8Array },
     private readonly report: (notice: ReservesNotice) => void,
+    /** Earlier hours are not counted again. */
+    private readonly fromMs = 0,
   ) {
     this.marks = new HourMarks(state.engine.state.timeMs);
     this.trees = new TreeFolder(folder, key);
@@ -37,7 +39,7 @@ export class ReservesCounter {
     const { seq: position, timeMs } = applied;
     this.compare(applied);
     const { state } = this.state.engine;
-    if (!this.marks.isMark(timeMs) || !commitsReserves(state)) return;
+    if (!this.marks.isMark(timeMs) || timeMs < this.fromMs || !commitsReserves(state)) return;
     const tree = this.trees.write({ position, timeMs }, liabilitiesOf(state));
     this.report(tree === undefined ? { kind: "uncountable", position } : { kind: "counted", tree });
   }

@@ -1,5 +1,5 @@
 /**
- * The venue's side of its reserves: proposes what the second replica has counted, reads commitments and paths, and
+ * The venue's side of its reserves: proposes what the store's thread has counted, reads commitments and paths, and
  * proves the newest under the published checkpoint.
  */
 import { createHmac } from "node:crypto";

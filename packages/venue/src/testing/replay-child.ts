@@ -17,6 +17,7 @@ const { recovered } = await openData(
       writeSync(1, `${position}\n`);
       process.kill(process.pid, "SIGKILL");
     },
+    onSnapshot: () => undefined,
     onFailure: (error) => writeSync(2, `${error.message}\n`),
   },
   [

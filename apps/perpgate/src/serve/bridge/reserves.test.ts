@@ -234,7 +234,7 @@ test("verify recomputes the sum; a restart has the commitment and its tree", asy
   expect(fault?.reason).toBe(
     `reserves: 30000000 micro-dollars committed, 40000000 owed after ${position}`,
   );
-  // The second replica says so at once, and no leaf is shown for a root that is not the tree's.
+  // The replica that counts says so at once, and no leaf is shown for a root that is not the tree's.
   await until(() => venue.reserves?.differing === 1);
   expect(before.position).toBe(String(position));
 });

@@ -87,7 +87,7 @@ export interface VenueChanges {
   readonly attestation?: (venue: Venue) => Attestation;
   /** Receipts and the transparency log; none by default. */
   readonly promises?: PromiseOptions;
-  /** A second replica, which takes snapshots and counts what the venue owes; none by default. */
+  /** Snapshots, and the count of what the venue owes; none by default. */
   readonly checkpoints?: CheckpointOptions;
 }
 

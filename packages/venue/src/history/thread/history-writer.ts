@@ -1,5 +1,6 @@
 /** The main thread's side of the writing thread; see history-thread.ts. */
 import { startWorker, type WorkerThread } from "@perpgate/journal/worker";
+import type { SnapshotOutcome, TakenSnapshot } from "../../checkpoint/snapshot-writer.js";
 import type { Held } from "../history-environment.js";
 import type { Slice } from "../slice.js";
 import type { FromWriter, ThreadData, ToWriter, WriterData } from "./messages.js";
@@ -8,6 +9,7 @@ import { StoreWriter } from "./store-writer.js";
 export interface WriterEvents {
   /** The slice of this number and all before it are on disk. */
   onWritten(number: number, walBytes: number): void;
+  onSnapshot(outcome: SnapshotOutcome): void;
   /** Nothing more is written. */
   onFailure(error: Error): void;
 }
@@ -15,6 +17,8 @@ export interface WriterEvents {
 /** Writes slices in order, in a thread or in the caller's. */
 export interface SliceWriter {
   write(slice: Slice, held: Held): void;
+  /** The memory of its pieces moves. */
+  writeSnapshot(snapshot: TakenSnapshot): void;
   /** Makes it write all posted slices now. */
   flush(): void;
   /** Resolves once all posted slices are committed or have failed, and the store is closed. */
@@ -39,7 +43,8 @@ export class HistoryWriter implements SliceWriter {
     const { worker, exited } = this.thread;
     worker.on("message", (message: FromWriter) => {
       if (message.kind === "written") this.onWritten(message.number, message.walBytes);
-      else this.fail(message.message);
+      else if (message.kind === "failed") this.fail(message.message);
+      else this.events.onSnapshot(message);
     });
     void exited.then(({ message }) => this.fail(message));
     // Keeps the process alive only while a slice is not committed.
@@ -53,6 +58,15 @@ export class HistoryWriter implements SliceWriter {
     const bytes = slice.copy();
     const message: ToWriter = { kind: "write", number: slice.number, bytes, held };
     this.thread.worker.postMessage(message, [bytes.buffer]);
+  }
+
+  writeSnapshot(snapshot: TakenSnapshot): void {
+    if (this.isOver) return;
+    const message: ToWriter = { kind: "snapshot", snapshot };
+    this.thread.worker.postMessage(
+      message,
+      snapshot.body.map(({ buffer }) => buffer),
+    );
   }
 
   flush(): void {
@@ -107,6 +121,10 @@ export class InlineWriter implements SliceWriter {
     void this.post({ kind: "write", number: slice.number, bytes: slice.copy(), held });
   }
 
+  writeSnapshot(snapshot: TakenSnapshot): void {
+    void this.post({ kind: "snapshot", snapshot });
+  }
+
   flush(): void {
     void this.post({ kind: "flush" });
   }
@@ -127,6 +145,7 @@ export class InlineWriter implements SliceWriter {
 
   private onMessage(message: FromWriter): void {
     if (message.kind === "written") this.events.onWritten(message.number, message.walBytes);
+    else if (message.kind !== "failed") this.events.onSnapshot(message);
     else this.events.onFailure(new Error(`the history cannot be written: ${message.message}`));
   }
 }

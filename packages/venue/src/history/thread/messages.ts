@@ -1,4 +1,9 @@
 /** Messages between the history and its writing thread. */
+import type {
+  SnapshotFiles,
+  SnapshotOutcome,
+  TakenSnapshot,
+} from "../../checkpoint/snapshot-writer.js";
 import type { Held } from "../history-environment.js";
 
 export interface WriterData {
@@ -7,6 +12,8 @@ export interface WriterData {
   readonly logId: string;
   /** See change-projection.ts. */
   readonly outboxCommands: number;
+  /** Unset: no snapshots. */
+  readonly snapshots?: SnapshotFiles | undefined;
 }
 
 export interface ThreadData extends WriterData {
@@ -24,6 +31,8 @@ export interface WriteSlice {
 
 export type ToWriter =
   | WriteSlice
+  /** The rows of everything in it are on disk. */
+  | { readonly kind: "snapshot"; readonly snapshot: TakenSnapshot }
   /** Write everything posted so far now. */
   | { readonly kind: "flush" }
   | { readonly kind: "close" };
@@ -31,5 +40,6 @@ export type ToWriter =
 export type FromWriter =
   /** This slice and all before it are on disk. */
   | { readonly kind: "written"; readonly number: number; readonly walBytes: number }
+  | SnapshotOutcome
   /** A write failed; nothing more is written. */
   | { readonly kind: "failed"; readonly message: string };

@@ -1,5 +1,5 @@
 /**
- * Writes slices to the store, in the writing thread or in the caller's. Slices arrive in order; all that
+ * Writes slices to the store, and snapshots next to the log, in the writing thread or in the caller's. Slices arrive in order; all that
  * arrive before the next transaction is due share it, so a slow disk makes transactions larger, not the queue
  * longer. Each transaction also writes the progress it reaches, so a crash never leaves half a command.
  *
@@ -9,6 +9,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { ExitDeadline } from "@perpgate/journal";
+import { SnapshotWriter, type TakenSnapshot } from "../../checkpoint/snapshot-writer.js";
 import { openEnvironment, readHeldRow, TABLES, writeHeld } from "../history-environment.js";
 import { CODECS, type RowCodec } from "../row-codecs.js";
 import { eachEntry } from "../slice.js";
@@ -33,6 +34,7 @@ export class StoreWriter {
   /** By table number. */
   private readonly tables: readonly PutRow[];
   private readonly outbox: OutboxWriter;
+  private readonly snapshots: SnapshotWriter | undefined;
   /** Seq of the last command in the store. */
   private written: number;
   private readonly walFile: string;
@@ -55,6 +57,10 @@ export class StoreWriter {
       if (name === "orders") return (_, value) => orders.putOrder(value);
       return writing(this.database, CODECS[name]);
     });
+    const { snapshots, logId } = data;
+    if (snapshots !== undefined) {
+      this.snapshots = new SnapshotWriter(snapshots, Buffer.from(logId, "hex"));
+    }
     this.written = readHeldRow(this.database)?.position ?? 0;
     this.walFile = join(data.directory, `${STORE_FILE}-wal`);
   }
@@ -70,6 +76,9 @@ export class StoreWriter {
         this.schedule(isDue ? 0 : this.begunAt + MIN_INTERVAL_MS - performance.now());
         return;
       }
+      case "snapshot":
+        this.writeSnapshot(message.snapshot);
+        return;
       case "flush":
         this.isFlushing = true;
         this.writeWaiting();
@@ -84,6 +93,7 @@ export class StoreWriter {
   stop(): void {
     clearTimeout(this.timer);
     this.hasFailed = true;
+    this.snapshots?.close();
     if (this.database.isOpen) this.database.close();
   }
 
@@ -125,6 +135,15 @@ export class StoreWriter {
       if (isBusy(error)) this.schedule(RETRY_MS);
       else this.fail(error);
       return false;
+    }
+  }
+
+  private writeSnapshot(snapshot: TakenSnapshot): void {
+    try {
+      const outcome = this.snapshots?.write(snapshot);
+      if (outcome !== undefined) this.post(outcome);
+    } catch (error) {
+      this.fail(error);
     }
   }
 
