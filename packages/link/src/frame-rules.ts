@@ -70,7 +70,7 @@ export function publicRead<P extends TObject, Q extends TObject, R extends TSche
 ) {
   const { params, query, success, summary } = operation;
   const fields = { params: shaped(params), query: shaped(query) };
-  return request(type, fields, { result: shaped(success.schema) }, summary);
+  return read(request(type, fields, { result: shaped(success.schema) }, summary));
 }
 
 /** A read of a session's own account. */
@@ -80,7 +80,11 @@ export function accountRead<P extends TObject, Q extends TObject, R extends TSch
 ) {
   const { params, query, success, summary } = operation;
   const fields = { session: count(), params: shaped(params), query: shaped(query) };
-  return request(type, fields, { result: shaped(success.schema) }, summary);
+  return read(request(type, fields, { result: shaped(success.schema) }, summary));
+}
+
+function read<B, A>(rule: RequestRule<B, A>) {
+  return { ...rule, isRead: true as const };
 }
 
 interface ReadOperation<P, Q, R> {

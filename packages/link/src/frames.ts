@@ -258,6 +258,15 @@ export type NoticeBodies = { [N in NoticeName]: ValueOf<(typeof NOTICES)[N]["bod
 export type RequestBodies = { [N in RequestName]: ValueOf<(typeof REQUESTS)[N]["body"]> };
 export type AnswerBodies = { [N in RequestName]: ValueOf<(typeof REQUESTS)[N]["answer"]> };
 
+/** A read of the contract that the core answers; its request has the operation's id. */
+export type ReadName = {
+  [N in RequestName]: (typeof REQUESTS)[N] extends { readonly isRead: true } ? N : never;
+}[RequestName];
+
+export function isReadName(id: string): id is ReadName {
+  return Object.entries(REQUESTS).some(([name, rule]) => name === id && "isRead" in rule);
+}
+
 export type NoticeHandlers<N extends NoticeName = NoticeName> = {
   readonly [M in N]: (body: NoticeBodies[M]) => void;
 };

@@ -18,17 +18,18 @@ export {
 } from "./core-link.js";
 export { CoreRouter, type RoutedCore, type RouterEvents } from "./core-router.js";
 export { EdgeLink, type SentBefore } from "./edge-link.js";
-export type {
-  AnswerBodies,
-  CoreNotice,
-  EdgeNotice,
-  Notes,
-  NoticeBodies,
-  NoticeHandlers,
-  Refusal,
-  RequestBodies,
-  RequestName,
-  RequestTerms,
+export {
+  type AnswerBodies,
+  type CoreNotice,
+  type EdgeNotice,
+  isReadName,
+  type Notes,
+  type NoticeBodies,
+  type NoticeHandlers,
+  type Refusal,
+  type RequestBodies,
+  type RequestName,
+  type RequestTerms,
 } from "./frames.js";
 export { type Levels, PUBLISHED_LEVELS, PublishedSide } from "./published-side.js";
 export { type ReadinessProbe, refuseUnready } from "./readiness.js";

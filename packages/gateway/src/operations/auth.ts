@@ -3,6 +3,7 @@ import {
   endOtherSessions,
   endSession,
   endSessionById,
+  getAccount,
   getNonce,
   getSessions,
   rotateSession,
@@ -13,6 +14,7 @@ import type { Changing } from "../auth/session-changes.js";
 import { isFaulty, siweLinesOf } from "../auth/siwe-lines.js";
 import type { GatewayContext } from "../http/context.js";
 import { chargeBoth } from "../limits/charge-operation.js";
+import { checksummed } from "./address-checksums.js";
 import {
   type Asking,
   type Call,
@@ -38,6 +40,10 @@ export const AUTH_HANDLERS = [
   }),
   handleForAccount(endSession, async (_, { link, session }) => {
     return (await link.request("endSession", { session })).result;
+  }),
+  handleForAccount(getAccount, async ({ params, query }, { link, session, onNotes }) => {
+    const { result } = await link.request("getAccount", { session, params, query }, onNotes);
+    return { ...result, address: checksummed(result.address) };
   }),
   handleForAccount(getSessions, async (_, { link, session, onNotes }) => {
     const { sessions } = await link.request("getSessions", { session }, onNotes);

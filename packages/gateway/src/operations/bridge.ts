@@ -1,15 +1,10 @@
 import type { Withdrawal } from "@perpgate/protocol";
 import { ApiError, withoutHexPrefix } from "@perpgate/protocol/core";
 import {
-  getBridge,
   getDeposit,
   getDepositQueue,
   getDeposits,
-  getLiability,
   getOpenWithdrawals,
-  getReserves,
-  getWithdrawal,
-  getWithdrawals,
   registerDeposit,
   requestWithdrawal,
   submitDepositVotes,
@@ -51,32 +46,12 @@ export const BRIDGE_HANDLERS = [
       edge.link.ask("requestWithdrawal", { body, ...evidence }, outcome);
     });
   }),
-  handleForAccount(getWithdrawals, async ({ params, query }, { link, session, onNotes }) => {
-    const { result } = await link.request("getWithdrawals", { session, params, query }, onNotes);
-    return result;
-  }),
-  handleForAccount(getWithdrawal, async ({ params, query }, { link, session, onNotes }) => {
-    const { result } = await link.request("getWithdrawal", { session, params, query }, onNotes);
-    return result;
-  }),
   handleByLink(getOpenWithdrawals, async ({ params, query }, link, { checksums }) => {
     const { result } = await link.request("getOpenWithdrawals", { params, query });
     const withdrawals = result.withdrawals.map((each) => {
       return { ...each, account: checksums.of(each.account) };
     });
     return { ...result, withdrawals };
-  }),
-  handleByLink(getReserves, async ({ params, query }, link) => {
-    const { result } = await link.request("getReserves", { params, query });
-    return result;
-  }),
-  handleForAccount(getLiability, async ({ params, query }, { link, session, onNotes }) => {
-    const { result } = await link.request("getLiability", { session, params, query }, onNotes);
-    return result;
-  }),
-  handleByLink(getBridge, async ({ params, query }, link) => {
-    const { result } = await link.request("getBridge", { params, query });
-    return result;
   }),
   handleByLink(submitDepositVotes, async ({ body, client }, link, { addressLimits }) => {
     addressLimits.takeAttestor(client.address, client.header);

@@ -3,7 +3,7 @@
  * request, type the handler and serialise its result.
  */
 
-import type { CoreAccess, OnNotes } from "@perpgate/link";
+import { type CoreAccess, isReadName, type OnNotes } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import type { BodyOf, Operation, ParamsOf, QueryOf, ResultOf } from "@perpgate/protocol/operations";
 import type { EdgeSession } from "../auth/edge-sessions.js";
@@ -120,6 +120,22 @@ export function handleForAccount<O extends Operation>(
       throw error;
     }
   });
+}
+
+/** Binds a read to the core's answer as it is. */
+export function handleRead(operation: Operation): Handler {
+  const { id, access, success } = operation;
+  if (!isReadName(id)) throw new TypeError(`the core has no request ${id}`);
+  const shown = (result: unknown) =>
+    success.type === "text/plain" ? new PlainText(String(result)) : result;
+  if (access === "public") {
+    return handleByLink(operation, async ({ params, query }, link) =>
+      shown((await link.request(id, { params, query })).result),
+    );
+  }
+  return handleForAccount(operation, async ({ params, query }, { link, session, onNotes }) =>
+    shown((await link.request(id, { session, params, query }, onNotes)).result),
+  );
 }
 
 /** @throws ApiError `venue_unavailable` */

@@ -15,8 +15,6 @@ import {
   cancelOrder,
   cancelOrdersAfter,
   changeMargin,
-  getOrder,
-  getOrders,
   placeBatch,
   placeOrder,
 } from "@perpgate/protocol/operations";
@@ -132,14 +130,6 @@ export const ORDER_HANDLERS = [
   handleForAccount(cancelOrder, async ({ params }, { link, session, onNotes }) => {
     const body = { orderId: params.id };
     return (await link.request("cancelOrder", { session, body }, onNotes)).result;
-  }),
-  handleForAccount(getOrders, async ({ params, query }, { link, session, onNotes }) => {
-    const { result } = await link.request("getOrders", { session, params, query }, onNotes);
-    return result;
-  }),
-  handleForAccount(getOrder, async ({ params, query }, { link, session, onNotes }) => {
-    const { result } = await link.request("getOrder", { session, params, query }, onNotes);
-    return result;
   }),
   cancelAllOrdersHandler,
   handleForAccount(cancelOrdersAfter, async ({ body }, { link, session, onNotes }) => {

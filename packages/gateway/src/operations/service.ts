@@ -5,15 +5,10 @@ import {
   getOpenApi,
   getReadiness,
   getStatus,
-  getTime,
 } from "@perpgate/protocol/operations";
 import { handle, handleByLink, JsonText } from "./handler.js";
 
 export const SERVICE_HANDLERS = [
-  handleByLink(getTime, async ({ params, query }, link) => {
-    const { result } = await link.request("getTime", { params, query });
-    return result;
-  }),
   handleByLink(getStatus, async (_, link, { version, region }) => {
     const askedAtMs = performance.now();
     const { status } = await link.request("getStatus", {});

@@ -1,6 +1,6 @@
 /** What a test in any language may do with a sandbox. */
 
-import { Type } from "typebox";
+import { type Static, type TObject, type TProperties, Type } from "typebox";
 import { parseScenario } from "../scenario/scenario.js";
 import { type ControlOperation, control } from "./control-operation.js";
 import type { ControlledSandbox } from "./controlled-sandbox.js";
@@ -30,6 +30,25 @@ const NEXT = {
 };
 const strict = { additionalProperties: false };
 
+/** Changes the venue, and answers where it is then. */
+function change<F extends TProperties>(operation: {
+  readonly path: string;
+  readonly summary: string;
+  readonly body: F;
+  run(sandbox: ControlledSandbox, body: Static<TObject<F>>): unknown;
+}): ControlOperation {
+  return control({
+    ...operation,
+    method: "POST",
+    body: Type.Object(operation.body, strict),
+    answer: STATE,
+    run: async (sandbox, body) => {
+      await operation.run(sandbox, body);
+      return stateOf(sandbox);
+    },
+  });
+}
+
 export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   control({
     method: "GET",
@@ -39,108 +58,66 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
     answer: STATE,
     run: async (sandbox) => stateOf(sandbox),
   }),
-  control({
-    method: "POST",
+  change({
     path: "/advance",
     summary: "Lets time pass; in manual time only.",
-    body: Type.Object({ duration: DURATION }, strict),
-    answer: STATE,
-    run: async (sandbox, { duration }) => {
-      await sandbox.venue.advance(duration);
-      return stateOf(sandbox);
-    },
+    body: { duration: DURATION },
+    run: (sandbox, { duration }) => sandbox.venue.advance(duration),
   }),
-  control({
-    method: "POST",
+  change({
     path: "/time",
     summary: "Lets time go at a speed of the clock's from now on; 0: it stands until `advance`.",
-    body: Type.Object({ speed: Type.Number({ minimum: 0, maximum: 10_000 }) }, strict),
-    answer: STATE,
-    run: async (sandbox, { speed }) => {
-      sandbox.venue.setTime(speed === 0 ? "manual" : { speed });
-      return stateOf(sandbox);
-    },
+    body: { speed: Type.Number({ minimum: 0, maximum: 10_000 }) },
+    run: (sandbox, { speed }) => sandbox.venue.setTime(speed === 0 ? "manual" : { speed }),
   }),
-  control({
-    method: "POST",
+  change({
     path: "/price",
     summary: "Sets an index, or moves it there evenly within a time.",
-    body: Type.Object(
-      {
-        symbol: SYMBOL,
-        price: Type.Number({ exclusiveMinimum: 0 }),
-        within: Type.Optional(DURATION),
-      },
-      strict,
-    ),
-    answer: STATE,
-    run: async (sandbox, { symbol, price, within = 0 }) => {
-      await sandbox.venue.price(symbol, price, { within });
-      return stateOf(sandbox);
+    body: {
+      symbol: SYMBOL,
+      price: Type.Number({ exclusiveMinimum: 0 }),
+      within: Type.Optional(DURATION),
     },
+    run: (sandbox, { symbol, price, within = 0 }) => sandbox.venue.price(symbol, price, { within }),
   }),
-  control({
-    method: "POST",
+  change({
     path: "/crash",
     summary: "Lets an index fall by a part within a time, which passes in manual time.",
-    body: Type.Object(
-      {
-        symbol: SYMBOL,
-        by: Type.Number({ exclusiveMaximum: 1, description: "0.15 is 15 %; below 0 it rises." }),
-        within: Type.Optional(DURATION),
-      },
-      strict,
-    ),
-    answer: STATE,
-    run: async (sandbox, { symbol, by, within = "2s" }) => {
-      await sandbox.venue.crash(symbol, { by, within });
-      return stateOf(sandbox);
+    body: {
+      symbol: SYMBOL,
+      by: Type.Number({ exclusiveMaximum: 1, description: "0.15 is 15 %; below 0 it rises." }),
+      within: Type.Optional(DURATION),
     },
+    run: (sandbox, { symbol, by, within = "2s" }) => sandbox.venue.crash(symbol, { by, within }),
   }),
-  control({
-    method: "POST",
+  change({
     path: "/liquidity",
     summary: "Replaces the quotes of a market; without options: takes them away.",
-    body: Type.Object(
-      {
-        symbol: SYMBOL,
-        options: Type.Optional(
-          Type.Object(
-            {
-              levels: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
-              notional: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-              spread: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-              step: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-              premium: Type.Optional(Type.Number()),
-            },
-            strict,
-          ),
+    body: {
+      symbol: SYMBOL,
+      options: Type.Optional(
+        Type.Object(
+          {
+            levels: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+            notional: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+            spread: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+            step: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+            premium: Type.Optional(Type.Number()),
+          },
+          strict,
         ),
-      },
-      strict,
-    ),
-    answer: STATE,
-    run: async (sandbox, { symbol, options }) => {
-      await sandbox.venue.liquidity(symbol, options ?? false);
-      return stateOf(sandbox);
+      ),
     },
+    run: (sandbox, { symbol, options }) => sandbox.venue.liquidity(symbol, options ?? false),
   }),
-  control({
-    method: "POST",
+  change({
     path: "/fund",
     summary: "Credits an account with dollars.",
-    body: Type.Object(
-      {
-        address: Type.String({ pattern: "^(0x)?[0-9a-fA-F]{40}$" }),
-        dollars: Type.Number({ exclusiveMinimum: 0, maximum: 1e9 }),
-      },
-      strict,
-    ),
-    answer: STATE,
-    run: async (sandbox, { address, dollars }) => {
-      await sandbox.venue.fund(address, dollars);
-      return stateOf(sandbox);
+    body: {
+      address: Type.String({ pattern: "^(0x)?[0-9a-fA-F]{40}$" }),
+      dollars: Type.Number({ exclusiveMinimum: 0, maximum: 1e9 }),
     },
+    run: (sandbox, { address, dollars }) => sandbox.venue.fund(address, dollars),
   }),
   control({
     method: "POST",
@@ -164,123 +141,78 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
     answer: Type.Object({ signature: Type.String() }),
     run: async (sandbox, { trader, body }) => ({ signature: await sandbox.sign(trader, body) }),
   }),
-  control({
-    method: "POST",
+  change({
     path: "/play",
     summary: "Plays a scenario, by its name or its text; in manual time it passes.",
-    body: Type.Object(
-      {
-        name: Type.Optional(Type.String({ maxLength: 64 })),
-        text: Type.Optional(Type.String({ maxLength: 60_000 })),
-      },
-      strict,
-    ),
-    answer: STATE,
+    body: {
+      name: Type.Optional(Type.String({ maxLength: 64 })),
+      text: Type.Optional(Type.String({ maxLength: 60_000 })),
+    },
     run: async (sandbox, { name, text }) => {
       if ((name === undefined) === (text === undefined)) {
         throw new RangeError("give either the name of a scenario or its text");
       }
       const scenario = text === undefined ? (name ?? "") : parseScenario(text, "text");
       await sandbox.venue.play(scenario);
-      return stateOf(sandbox);
     },
   }),
-  control({
-    method: "POST",
+  change({
     path: "/takers",
     summary: "Has others send market orders at random moments; without options: none do.",
-    body: Type.Object(
-      {
-        symbol: SYMBOL,
-        options: Type.Optional(
-          Type.Object(
-            {
-              rate: Type.Number({ exclusiveMinimum: 0, maximum: 100 }),
-              notional: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-              side: Type.Optional(Type.Union([Type.Literal("long"), Type.Literal("short")])),
-            },
-            strict,
-          ),
+    body: {
+      symbol: SYMBOL,
+      options: Type.Optional(
+        Type.Object(
+          {
+            rate: Type.Number({ exclusiveMinimum: 0, maximum: 100 }),
+            notional: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+            side: Type.Optional(Type.Union([Type.Literal("long"), Type.Literal("short")])),
+          },
+          strict,
         ),
-      },
-      strict,
-    ),
-    answer: STATE,
-    run: async (sandbox, { symbol, options }) => {
-      await sandbox.venue.takers(symbol, options ?? false);
-      return stateOf(sandbox);
+      ),
     },
+    run: (sandbox, { symbol, options }) => sandbox.venue.takers(symbol, options ?? false),
   }),
-  control({
-    method: "POST",
+  change({
     path: "/drop-sockets",
     summary: "Cuts every WebSocket without a close frame.",
-    body: NOTHING,
-    answer: STATE,
-    run: async (sandbox) => {
-      sandbox.venue.faults.dropSockets();
-      return stateOf(sandbox);
-    },
+    body: {},
+    run: (sandbox) => sandbox.venue.faults.dropSockets(),
   }),
-  control({
-    method: "POST",
+  change({
     path: "/latency",
     summary: "Delays every byte, by half of it each way.",
-    body: Type.Object(
-      { ms: Type.Number({ minimum: 0 }), jitter: Type.Optional(Type.Number({ minimum: 0 })) },
-      strict,
-    ),
-    answer: STATE,
-    run: async (sandbox, latency) => {
-      sandbox.venue.faults.latency(latency);
-      return stateOf(sandbox);
-    },
+    body: { ms: Type.Number({ minimum: 0 }), jitter: Type.Optional(Type.Number({ minimum: 0 })) },
+    run: (sandbox, latency) => sandbox.venue.faults.latency(latency),
   }),
-  control({
-    method: "POST",
+  change({
     path: "/refuse",
     summary: "Refuses the next requests with a code of the error table, without executing them.",
-    body: Type.Object(
-      {
-        code: Type.String({ maxLength: 64 }),
-        ...NEXT,
-        values: Type.Optional(
-          Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
-            description: "Those of the code's message.",
-          }),
-        ),
-        field: Type.Optional(Type.String({ maxLength: 64 })),
-        details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-      },
-      strict,
-    ),
-    answer: STATE,
-    run: async (sandbox, { code, ...options }) => {
-      sandbox.venue.faults.refuse(code, options);
-      return stateOf(sandbox);
+    body: {
+      code: Type.String({ maxLength: 64 }),
+      ...NEXT,
+      values: Type.Optional(
+        Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
+          description: "Those of the code's message.",
+        }),
+      ),
+      field: Type.Optional(Type.String({ maxLength: 64 })),
+      details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     },
+    run: (sandbox, { code, ...options }) => sandbox.venue.faults.refuse(code, options),
   }),
-  control({
-    method: "POST",
+  change({
     path: "/lose-answers",
     summary: "Executes the next requests, and answers `stopped`, as a gateway that lost its core.",
-    body: Type.Object(NEXT, strict),
-    answer: STATE,
-    run: async (sandbox, options) => {
-      sandbox.venue.faults.loseAnswers(options);
-      return stateOf(sandbox);
-    },
+    body: NEXT,
+    run: (sandbox, options) => sandbox.venue.faults.loseAnswers(options),
   }),
-  control({
-    method: "POST",
+  change({
     path: "/restart-gateway",
     summary: "Stops the gateway, while the venue goes on, and starts it again on the same port.",
-    body: Type.Object({ downFor: Type.Optional(DURATION) }, strict),
-    answer: STATE,
-    run: async (sandbox, options) => {
-      await sandbox.venue.faults.restartGateway(options);
-      return stateOf(sandbox);
-    },
+    body: { downFor: Type.Optional(DURATION) },
+    run: (sandbox, options) => sandbox.venue.faults.restartGateway(options),
   }),
   control({
     method: "POST",
@@ -290,27 +222,17 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
     answer: Type.Object({ id: ID }),
     run: async (sandbox) => ({ id: await sandbox.save() }),
   }),
-  control({
-    method: "POST",
+  change({
     path: "/restore",
     summary: "Goes back to a saved moment.",
-    body: Type.Object({ id: ID }, strict),
-    answer: STATE,
-    run: async (sandbox, { id }) => {
-      await sandbox.restore(id);
-      return stateOf(sandbox);
-    },
+    body: { id: ID },
+    run: (sandbox, { id }) => sandbox.restore(id),
   }),
-  control({
-    method: "POST",
+  change({
     path: "/discard",
     summary: "Forgets a saved moment.",
-    body: Type.Object({ id: ID }, strict),
-    answer: STATE,
-    run: async (sandbox, { id }) => {
-      sandbox.discard(id);
-      return stateOf(sandbox);
-    },
+    body: { id: ID },
+    run: (sandbox, { id }) => sandbox.discard(id),
   }),
   control({
     method: "GET",
