@@ -1,7 +1,7 @@
 /** New orders. */
 
 import type { NewOrder, Trigger } from "@perpgate/sdk";
-import { type Dict, errors, type Num, type Order, type OrderRequest } from "ccxt";
+import { type Dict, type Exchange, errors, type Num, type Order, type OrderRequest } from "ccxt";
 import { type OrderLine, OrderLines } from "./order-lines.js";
 import {
   newOrderOf,
@@ -12,26 +12,12 @@ import {
 } from "./order-request.js";
 
 export class Creating extends OrderLines {
-  override async createOrder(
-    symbol: string,
-    type: string,
-    side: string,
-    amount: number,
-    price?: Num,
-    params: Dict = {},
-  ): Promise<Order> {
-    return this.create("rest", await this.prepared(symbol, type, side, amount, price, params));
+  override async createOrder(...order: Parameters<Exchange["createOrder"]>): Promise<Order> {
+    return this.create("rest", await this.prepared(...order));
   }
 
-  override async createOrderWs(
-    symbol: string,
-    type: string,
-    side: string,
-    amount: number,
-    price?: Num,
-    params: Dict = {},
-  ): Promise<Order> {
-    return this.create("socket", await this.prepared(symbol, type, side, amount, price, params));
+  override async createOrderWs(...order: Parameters<Exchange["createOrderWs"]>): Promise<Order> {
+    return this.create("socket", await this.prepared(...order));
   }
 
   private async create(line: OrderLine, order: NewOrder): Promise<Order> {
@@ -69,8 +55,8 @@ export class Creating extends OrderLines {
     type: string,
     side: string | undefined,
     amount: number | undefined,
-    price: Num,
-    given: Dict,
+    price?: Num,
+    given: Dict = {},
   ): Promise<NewOrder> {
     const { id, market } = await this.located(symbol);
     const params = this.triggersOnTick(symbol, given);

@@ -1,7 +1,7 @@
 /** Changes of open orders. */
 
 import type { NewOperation, Order as VenueOrder } from "@perpgate/sdk";
-import { type Dict, errors, type Num, type Order, type OrderRequest } from "ccxt";
+import { type Dict, type Exchange, errors, type Order, type OrderRequest } from "ccxt";
 import { Creating } from "./creating.js";
 import { clientIdIn } from "./order-data.js";
 import type { OrderLine } from "./order-lines.js";
@@ -23,31 +23,20 @@ const EDIT_PARAMETERS = [
 
 /** CCXT's type of a request has no id. */
 type EditRequest = Partial<OrderRequest> & { readonly id?: string; readonly symbol: string };
+type EditArguments = Parameters<Exchange["editOrder"]>;
 type Amend = Extract<NewOperation, { op: "amend" }>;
 
 const NOT_OPEN = { code: "order_not_found", message: "no open order has this name" };
 
 export class Editing extends Creating {
   override editOrder(
-    id: string,
-    symbol: string,
-    type: string,
-    side: string,
-    amount?: Num,
-    price?: Num,
-    params: Dict = {},
+    ...[id, symbol, type, side, amount, price, params = {}]: EditArguments
   ): Promise<Order> {
     return this.edit("rest", { id, symbol, type, side, amount, price, params });
   }
 
   override editOrderWs(
-    id: string,
-    symbol: string,
-    type: string,
-    side: string,
-    amount?: Num,
-    price?: Num,
-    params: Dict = {},
+    ...[id, symbol, type, side, amount, price, params = {}]: EditArguments
   ): Promise<Order> {
     return this.edit("socket", { id, symbol, type, side, amount, price, params });
   }

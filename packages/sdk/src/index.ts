@@ -48,6 +48,15 @@ export type {
   Withdrawal,
 } from "@perpgate/protocol";
 export type {
+  AccountFrame,
+  ClosedPosition,
+  DepositsFrame,
+  FillsFrame,
+  OrdersFrame,
+  PositionsFrame,
+  PreconfirmFrame,
+} from "@perpgate/protocol/operations";
+export type {
   BatchOptions,
   CancelAllOptions,
   CancelOptions,
@@ -140,15 +149,6 @@ export type { SessionCaps } from "./sign-in/siwe-message.js";
 export type { MessageSigner, SignerChoice, WalletProvider } from "./sign-in/wallet.js";
 export type { MirroredBook, MirrorSide } from "./streams/mirrored-book.js";
 export type { PrivateWatchOptions, StreamGap } from "./streams/private-channel.js";
-export type {
-  AccountFrame,
-  ClosedPosition,
-  DepositsFrame,
-  FillsFrame,
-  OrdersFrame,
-  PositionsFrame,
-  PreconfirmFrame,
-} from "./streams/private-frames.js";
 export type { PublicStream } from "./streams/public-stream.js";
 export type { SessionStream } from "./streams/session-stream.js";
 export type { StreamState } from "./streams/socket-link.js";

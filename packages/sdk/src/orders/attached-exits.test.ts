@@ -1,9 +1,9 @@
+import type { OrdersFrame } from "@perpgate/protocol/operations";
 import { proofSummary } from "@perpgate/protocol/receipts";
 import { checkOrderProof } from "@perpgate/sdk";
 import { newLogKey } from "@perpgate/venue";
 import { expect, test } from "vitest";
 import type { ReceiptProblem } from "../receipts/receipt-keeper.js";
-import type { OrdersFrame } from "../streams/private-frames.js";
 import { ASK, BUY, eventually, newClient, newSession, startVenue } from "../testing/venue.js";
 
 const EXITS = { takeProfit: { price: 66_000 }, stopLoss: { price: 64_000, limitPrice: 63_900 } };

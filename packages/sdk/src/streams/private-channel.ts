@@ -6,7 +6,7 @@
  * are notified of a gap.
  */
 
-import type { Channel } from "./channels.js";
+import type { Channel, Channels } from "./channels.js";
 import { fieldsOf } from "./requests.js";
 import {
   callSafely,
@@ -28,9 +28,6 @@ export interface PrivateWatchOptions extends WatchOptions {
   readonly onGap?: (gap: StreamGap) => void;
 }
 
-/** Decodes a payload; undefined if it has another shape. */
-export type FrameReader<T> = (payload: unknown) => T | undefined;
-
 interface Sequenced {
   readonly seq: number;
 }
@@ -41,7 +38,7 @@ export interface StateKeeper<T> {
   snapshot(): T | undefined;
 }
 
-export class PrivateChannel<T extends Sequenced> implements Channel {
+class PrivateChannel<T extends Sequenced> implements Channel {
   private readonly watchers: Watchers<T>;
   private readonly gapWatchers = new Set<(gap: StreamGap) => void>();
   private lastSeq: number | undefined;
@@ -52,7 +49,7 @@ export class PrivateChannel<T extends Sequenced> implements Channel {
 
   constructor(
     readonly stream: string,
-    private readonly read: FrameReader<T>,
+    private readonly isFrame: (payload: unknown) => payload is T,
     private readonly state: StateKeeper<T> | undefined,
     since: number | undefined,
     onEmpty: () => void,
@@ -106,15 +103,14 @@ export class PrivateChannel<T extends Sequenced> implements Channel {
     }
     // A snapshot has the seq that the stream starts with; any other frame with a known seq is a repeat.
     if (type !== "snapshot" && this.lastSeq !== undefined && seq <= this.lastSeq) return;
-    const frame = this.read(payload);
-    if (frame === undefined) {
+    if (!this.isFrame(payload)) {
       this.watchers.report("malformed");
       return;
     }
     this.lastSeq = seq;
     if (type === "snapshot") this.awaitsSnapshot = false;
-    this.state?.apply(frame);
-    this.watchers.notify(frame);
+    this.state?.apply(payload);
+    this.watchers.notify(payload);
   }
 
   onRefused(error: Error): void {
@@ -130,5 +126,40 @@ export class PrivateChannel<T extends Sequenced> implements Channel {
   private startAt(seq: number): void {
     this.lastSeq = seq;
     this.awaitsSnapshot = this.state !== undefined;
+  }
+}
+
+/** One private stream of a session. All watches of it share one channel. */
+export class PrivateStream<T extends Sequenced> {
+  /** Open while there is a watch. */
+  private channel: PrivateChannel<T> | undefined;
+
+  constructor(
+    private readonly channels: Channels,
+    private readonly name: string,
+    private readonly isFrame: (payload: unknown) => payload is T,
+    /** For a stream that begins with a snapshot. */
+    private readonly newState?: () => StateKeeper<T>,
+  ) {}
+
+  /** @throws TypeError for a `since` while another watch is open: both would share its start. */
+  watch(callback: (frame: T) => void, options: PrivateWatchOptions): Subscription {
+    const { since, onGap } = options;
+    if (this.channel !== undefined && (since !== undefined || !this.channel.canBeJoined)) {
+      throw new TypeError(
+        `${this.name} is watched already; close that watch before resuming another`,
+      );
+    }
+    this.channel ??= this.open(since);
+    return this.channel.watch({ callback, options }, onGap);
+  }
+
+  private open(since: number | undefined): PrivateChannel<T> {
+    const opened = new PrivateChannel(this.name, this.isFrame, this.newState?.(), since, () => {
+      this.channel = undefined;
+      this.channels.remove(opened);
+    });
+    this.channels.add(opened);
+    return opened;
   }
 }

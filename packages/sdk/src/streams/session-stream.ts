@@ -1,33 +1,30 @@
 /** `session.stream`: the account's streams, and orders over the same socket. */
 
 import type { BatchAnswer, CanceledOrder, CanceledOrders } from "@perpgate/protocol";
+import {
+  AccountFrame,
+  DepositsFrame,
+  FillsFrame,
+  OrdersFrame,
+  PositionsFrame,
+  PreconfirmFrame,
+} from "@perpgate/protocol/operations";
+import type { Static, TSchema } from "typebox";
 import type { BatchOptions, CancelAllOptions, CancelOptions } from "../account-trader.js";
+import { hasShape } from "../http/answer-shape.js";
 import type { NewOperation, NewOrder, OrderAmendment, OrderName } from "../orders/order-body.js";
 import type { PlacedOrder, Replayable } from "../orders/order-client.js";
 import { backoffMs, type CallOptions, pause, RECONNECT_BACKOFF } from "../retry.js";
-import type { PrivateWatchOptions } from "./private-channel.js";
-import {
-  type AccountFrame,
-  allDeposits,
-  type DepositsFrame,
-  type FillsFrame,
-  latestAccount,
-  type OrdersFrame,
-  openOrders,
-  openPositions,
-  type PositionsFrame,
-  type PreconfirmFrame,
-  readAccount,
-  readDeposits,
-  readFills,
-  readOrders,
-  readPositions,
-  readPreconfirm,
-} from "./private-frames.js";
-import { PrivateStream } from "./private-stream.js";
+import { PrivateStream, type PrivateWatchOptions } from "./private-channel.js";
+import { allDeposits, latestAccount, openOrders, openPositions } from "./private-frames.js";
 import type { StreamState } from "./socket-link.js";
 import { SocketOrders, type SocketOrdersContext } from "./socket-orders.js";
 import type { Subscription } from "./subscription.js";
+
+const shapedAs =
+  <S extends TSchema>(schema: S) =>
+  (payload: unknown): payload is Static<S> =>
+    hasShape(schema, payload);
 
 export class SessionStream {
   private readonly preconfirms: PrivateStream<PreconfirmFrame>;
@@ -46,12 +43,17 @@ export class SessionStream {
   /** @internal */
   constructor(private readonly context: SocketOrdersContext) {
     const { channels } = context.socket;
-    this.preconfirms = new PrivateStream(channels, "preconfirms", readPreconfirm);
-    this.orders = new PrivateStream(channels, "orders", readOrders, openOrders);
-    this.positions = new PrivateStream(channels, "positions", readPositions, openPositions);
-    this.fills = new PrivateStream(channels, "fills", readFills);
-    this.account = new PrivateStream(channels, "account", readAccount, latestAccount);
-    this.deposits = new PrivateStream(channels, "deposits", readDeposits, allDeposits);
+    this.preconfirms = new PrivateStream(channels, "preconfirms", shapedAs(PreconfirmFrame));
+    this.orders = new PrivateStream(channels, "orders", shapedAs(OrdersFrame), openOrders);
+    this.positions = new PrivateStream(
+      channels,
+      "positions",
+      shapedAs(PositionsFrame),
+      openPositions,
+    );
+    this.fills = new PrivateStream(channels, "fills", shapedAs(FillsFrame));
+    this.account = new PrivateStream(channels, "account", shapedAs(AccountFrame), latestAccount);
+    this.deposits = new PrivateStream(channels, "deposits", shapedAs(DepositsFrame), allDeposits);
     this.trading = new SocketOrders(context);
     context.socket.onState((state) => {
       if (state === "open") void this.keepSettingOption();

@@ -24,6 +24,7 @@ export const ClosedPosition = Type.Object(
   { symbol: MarketSymbol, size: Type.Literal(0), updatedAt: TimeMs },
   { title: "ClosedPosition" },
 );
+export type ClosedPosition = Static<typeof ClosedPosition>;
 export const PositionsFrame = Type.Object(
   { type: FrameType, seq: Seq, positions: Type.Array(Type.Union([Position, ClosedPosition])) },
   { title: "PositionsFrame" },
