@@ -15,8 +15,6 @@ import { sharedGateway } from "./testing/trader-shell.js";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const EXAMPLES = join(ROOT, "examples/");
-/** For process starts on a busy machine. */
-const TIMEOUT_MS = 180_000;
 const SIDES = { symbol: "BTCUSD", type: "limit", margin: 1000, leverage: 5 } as const;
 
 let url = "";
@@ -28,7 +26,7 @@ beforeAll(async () => {
   folder = temporaryFolder(afterAll);
   await install();
   return gateway.stop;
-}, TIMEOUT_MS);
+});
 
 /** What `npm install http://…/sdk.tgz viem` does, with this repository's copies of public packages. */
 async function install(): Promise<void> {
@@ -87,7 +85,7 @@ async function quoting(): Promise<Counterparty> {
   return other;
 }
 
-describe("examples", { timeout: TIMEOUT_MS }, () => {
+describe("examples", () => {
   test("first-trade: buys at the market and closes again", async () => {
     await quoting();
     expect(await outputOf(example("first-trade", url))).toMatch(

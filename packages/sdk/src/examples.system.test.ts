@@ -133,5 +133,5 @@ describe("documentation", () => {
       [],
     );
     expect(errors.join("\n")).toContain("wrong(");
-  }, 180_000);
+  });
 });

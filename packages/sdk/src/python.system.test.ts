@@ -71,7 +71,7 @@ describe.runIf(hasPython)("the Python package", () => {
       made,
       JSON.stringify({ ...(await pythonVectors()), proof: await proofVectors(at) }),
     );
-  }, 180_000);
+  });
 
   test.each([
     ["with cryptography, if it is installed", "0", "test_*.py"],

@@ -18,7 +18,6 @@ type Row = Readonly<Record<string, unknown>>;
 const PUBLIC = [["trades"], ["candles"], ["candles", "--price", "mark"], ["funding"]];
 const OWN = [["fills"], ["orders"], ["ledger"]];
 const HOUR_MS = 3_600_000;
-const TIMEOUT_MS = 120_000;
 
 let at: RunningVenue;
 let shell: TraderShell;
@@ -60,7 +59,7 @@ beforeAll(async () => {
     await shell.text("export", "fills", "--data", at.directory, "--format", "ndjson"),
   );
   account = String(fills.find(({ role }) => role === "taker")?.account);
-}, TIMEOUT_MS);
+});
 
 function rowsOf(ndjson: string): Row[] {
   return ndjson
@@ -101,7 +100,6 @@ test.each([...PUBLIC, ...OWN].map((words) => [words.join(" "), words] as const))
     expect(ofGateway.length).toBeGreaterThan(0);
     expect(await exported(...words, ...own, "--data", at.directory)).toEqual(ofGateway);
   },
-  TIMEOUT_MS,
 );
 
 describe("formats", () => {
@@ -122,7 +120,6 @@ describe("formats", () => {
       const sql = `SELECT * FROM read_csv('${csv}', header = true, types = {${types}})`;
       expect(await readBack(sql)).toEqual(rows);
     },
-    TIMEOUT_MS,
   );
 
   /** DuckDB guesses times and ids. */

@@ -44,7 +44,7 @@ test("a venue that is down: failed polls are counted, and the log has one line a
     chain: "ethereum",
     reason: "the venue responded 502: no code",
   });
-}, 120_000);
+});
 
 test("SIGTERM while the venue does not answer: code 0, and no further request", async () => {
   const { at } = await AttestedVenue.run();
@@ -73,4 +73,4 @@ test("SIGTERM while the venue does not answer: code 0, and no further request", 
   attestor.signal("SIGTERM");
   expect(await attestor.ended).toMatchObject({ code: 0, stderr: "" });
   expect(asked).toEqual(["/v1/bridge/queue"]);
-}, 120_000);
+});

@@ -158,7 +158,7 @@ describe("perpgate backup", () => {
     expect((await restored.ended).code).toBe(0);
     const after = await perpgate("verify", "--data", data, "--signatures");
     expect([after.code, after.stdout]).toEqual([0, expect.stringContaining("verified")]);
-  }, 180_000);
+  });
 
   test.each([
     ["backup", ["backup", "--data"], "--to"],

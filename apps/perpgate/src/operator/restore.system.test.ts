@@ -63,4 +63,4 @@ test("a live venue followed, stopped and followed again: restored to its end and
     expect(venue.venue.views.orders(1)).toHaveLength(position === middle ? 20 : 21);
     await venue.venue.close();
   }
-}, 120_000);
+});

@@ -31,41 +31,37 @@ async function sealedOrder(session: Session, url: string, path: string): Promise
     .not.toBe("pending");
 }
 
-test(
-  "a build that seals something else: each broken promise is judged, and its evidence confirmed",
-  async () => {
-    const command = [process.execPath, "--import", DISHONEST, MAIN] as const;
-    const url = await startGateway([], onTestFinished, command);
-    const client = new PerpgateClient({ url });
-    onTestFinished(() => client.close());
-    const session = await client.signIn({ account: privateKeyToAccount(generatePrivateKey()) });
-    const folder = temporaryFolder();
-    const verdicts = ["kept", "absent", "elsewhere", "different", "forked"];
-    const files = verdicts.map((verdict) => join(folder, `${verdict}.receipt`));
-    for (const file of files) await sealedOrder(session, url, file);
+test("a build that seals something else: each broken promise is judged, and its evidence confirmed", async () => {
+  const command = [process.execPath, "--import", DISHONEST, MAIN] as const;
+  const url = await startGateway([], onTestFinished, command);
+  const client = new PerpgateClient({ url });
+  onTestFinished(() => client.close());
+  const session = await client.signIn({ account: privateKeyToAccount(generatePrivateKey()) });
+  const folder = temporaryFolder();
+  const verdicts = ["kept", "absent", "elsewhere", "different", "forked"];
+  const files = verdicts.map((verdict) => join(folder, `${verdict}.receipt`));
+  for (const file of files) await sealedOrder(session, url, file);
 
-    const evidence = join(folder, "evidence.json");
-    const judged = await new TraderShell(url).run("judge", ...files, "--evidence", evidence);
-    expect(judged.stdout.split("\n").map((line) => line.split("  ")[0])).toEqual([
-      "kept",
-      "broken: absent",
-      "broken: elsewhere",
-      "broken: different",
-      "broken: forked",
-      "",
-    ]);
-    expect(judged.code).toBe(1);
-    const names = ["evidence.json", "evidence-2.json", "evidence-3.json", "evidence-4.json"];
-    const { logKey } = await client.honesty();
-    const confirmed = names.map((name) =>
-      promisify(execFile)(process.execPath, [CHECKER, join(folder, name), logKey]),
-    );
-    expect((await Promise.all(confirmed)).map(({ stdout }) => stdout.trim())).toEqual([
-      "proven: absent",
-      "proven: elsewhere",
-      "proven: different",
-      "proven: forked",
-    ]);
-  },
-  TIMEOUT_MS,
-);
+  const evidence = join(folder, "evidence.json");
+  const judged = await new TraderShell(url).run("judge", ...files, "--evidence", evidence);
+  expect(judged.stdout.split("\n").map((line) => line.split("  ")[0])).toEqual([
+    "kept",
+    "broken: absent",
+    "broken: elsewhere",
+    "broken: different",
+    "broken: forked",
+    "",
+  ]);
+  expect(judged.code).toBe(1);
+  const names = ["evidence.json", "evidence-2.json", "evidence-3.json", "evidence-4.json"];
+  const { logKey } = await client.honesty();
+  const confirmed = names.map((name) =>
+    promisify(execFile)(process.execPath, [CHECKER, join(folder, name), logKey]),
+  );
+  expect((await Promise.all(confirmed)).map(({ stdout }) => stdout.trim())).toEqual([
+    "proven: absent",
+    "proven: elsewhere",
+    "proven: different",
+    "proven: forked",
+  ]);
+});

@@ -9,8 +9,6 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { TraderShell } from "../testing/trader-shell.js";
 
-const TIMEOUT_MS = 60_000;
-
 let at: RunningVenue;
 let maker: Trader;
 let shell: TraderShell;
@@ -18,7 +16,7 @@ let shell: TraderShell;
 beforeAll(async () => {
   at = await runVenue({ startMs: startAheadOfClients() }, afterAll);
   maker = await Trader.enter(at);
-}, TIMEOUT_MS);
+});
 beforeEach(async () => {
   await at.setIndex("BTCUSD", 65_000);
   // Orders wait for the liquidations of a jump.
@@ -28,7 +26,7 @@ beforeEach(async () => {
   await quote("long", 64_990, 2_000);
   shell = new TraderShell(at.url);
   await shell.text("login");
-}, TIMEOUT_MS);
+});
 
 function quote(side: "long" | "short", price: number, margin: number) {
   return maker.place(maker.order({ side, type: "limit", price, margin, leverage: 1 }));
@@ -43,7 +41,7 @@ async function openOrders(): Promise<Record<string, unknown>[]> {
   return JSON.parse(await shell.text("orders", "--json"));
 }
 
-describe("close", { timeout: TIMEOUT_MS }, () => {
+describe("close", () => {
   test("the whole position, long or short, whatever its size", async () => {
     for (const open of ["buy", "sell"]) {
       await shell.text(open, "BTCUSD", "--size", "0.012", "--leverage", "10");
@@ -86,7 +84,7 @@ describe("close", { timeout: TIMEOUT_MS }, () => {
   });
 });
 
-describe("protect", { timeout: TIMEOUT_MS }, () => {
+describe("protect", () => {
   test("sets both exits, replaces them, removes one", async () => {
     await shell.text("buy", "BTCUSD", "--size", "0.01");
     const set = await shell.text("protect", "BTCUSD", "--tp", "70000", "--sl", "60000");
@@ -121,7 +119,7 @@ describe("protect", { timeout: TIMEOUT_MS }, () => {
   });
 });
 
-describe("entries", { timeout: TIMEOUT_MS }, () => {
+describe("entries", () => {
   test.each([
     ["buy", ["--tp", "64000"], "takeProfit of a long order must be above the mark"],
     ["buy", ["--sl", "66000"], "stopLoss of a long order must be below the mark"],
@@ -208,52 +206,40 @@ describe("entries", { timeout: TIMEOUT_MS }, () => {
   });
 });
 
-test(
-  "ticker, trades, candles, funding: once, as a table and as JSON",
-  async () => {
-    await shell.text("buy", "BTCUSD", "--size", "0.001");
-    expect(await shell.text("ticker", "BTCUSD")).toMatch(/^symbol +bid +ask .*\nBTCUSD +64,990\.0/);
-    expect(await shell.json("ticker", "BTCUSD")).toMatchObject({ symbol: "BTCUSD", last: 65_010 });
-    expect(await shell.text("ticker")).toContain("\nETHUSD");
-    expect(await shell.text("trades", "BTCUSD", "--limit", "1")).toMatch(
-      /^time .*\n\d{4}-\d\d-\d\d .* long +65,010\.0 +0\.00100 /,
-    );
-    expect(await shell.text("candles", "BTCUSD", "--resolution", "1h")).toMatch(
-      /^time \(UTC\) +open +high .* +volume +trades\n/,
-    );
-    expect(await shell.text("candles", "BTCUSD", "--price", "index", "--limit", "1")).toMatch(
-      /^time \(UTC\) +open +high +low +close\n\S+ \S+( +6\d,\d{3}\.0){4}\n$/,
-    );
-    expect(await shell.text("funding", "BTCUSD")).toBe("no funding\n");
-  },
-  TIMEOUT_MS,
-);
+test("ticker, trades, candles, funding: once, as a table and as JSON", async () => {
+  await shell.text("buy", "BTCUSD", "--size", "0.001");
+  expect(await shell.text("ticker", "BTCUSD")).toMatch(/^symbol +bid +ask .*\nBTCUSD +64,990\.0/);
+  expect(await shell.json("ticker", "BTCUSD")).toMatchObject({ symbol: "BTCUSD", last: 65_010 });
+  expect(await shell.text("ticker")).toContain("\nETHUSD");
+  expect(await shell.text("trades", "BTCUSD", "--limit", "1")).toMatch(
+    /^time .*\n\d{4}-\d\d-\d\d .* long +65,010\.0 +0\.00100 /,
+  );
+  expect(await shell.text("candles", "BTCUSD", "--resolution", "1h")).toMatch(
+    /^time \(UTC\) +open +high .* +volume +trades\n/,
+  );
+  expect(await shell.text("candles", "BTCUSD", "--price", "index", "--limit", "1")).toMatch(
+    /^time \(UTC\) +open +high +low +close\n\S+ \S+( +6\d,\d{3}\.0){4}\n$/,
+  );
+  expect(await shell.text("funding", "BTCUSD")).toBe("no funding\n");
+});
 
-test(
-  "a symbol that is not listed: the one that may have been meant, and no path of the API",
-  async () => {
-    for (const words of [
-      ["ticker", "BTCUDS"],
-      ["buy", "BTC", "100"],
-      ["close", "btcusdt"],
-    ]) {
-      const { code, stderr } = await shell.run(...words, "--profile", "default");
-      expect([code, stderr]).toEqual([1, expect.stringContaining("Did you mean BTCUSD?\n")]);
-      expect(stderr).not.toContain("/v1/");
-    }
-  },
-  TIMEOUT_MS,
-);
+test("a symbol that is not listed: the one that may have been meant, and no path of the API", async () => {
+  for (const words of [
+    ["ticker", "BTCUDS"],
+    ["buy", "BTC", "100"],
+    ["close", "btcusdt"],
+  ]) {
+    const { code, stderr } = await shell.run(...words, "--profile", "default");
+    expect([code, stderr]).toEqual([1, expect.stringContaining("Did you mean BTCUSD?\n")]);
+    expect(stderr).not.toContain("/v1/");
+  }
+});
 
-test(
-  "a hint: names the profile and the address that the call named",
-  async () => {
-    const flags = ["--profile", "bot", "--url", at.url];
-    const hint = `perpgate login --profile bot --url ${at.url}`;
-    expect((await shell.run("orders", ...flags)).stderr).toContain(`run: ${hint}\n`);
-    await shell.text("login", ...flags);
-    const missing = await shell.run("cancel", "999999", ...flags);
-    expect(missing.stderr).toContain(`Your open orders: perpgate orders --profile bot --url`);
-  },
-  TIMEOUT_MS,
-);
+test("a hint: names the profile and the address that the call named", async () => {
+  const flags = ["--profile", "bot", "--url", at.url];
+  const hint = `perpgate login --profile bot --url ${at.url}`;
+  expect((await shell.run("orders", ...flags)).stderr).toContain(`run: ${hint}\n`);
+  await shell.text("login", ...flags);
+  const missing = await shell.run("cancel", "999999", ...flags);
+  expect(missing.stderr).toContain(`Your open orders: perpgate orders --profile bot --url`);
+});

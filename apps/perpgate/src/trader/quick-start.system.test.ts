@@ -69,7 +69,7 @@ beforeAll(async () => {
   const gateway = await sharedGateway();
   ({ url } = gateway);
   return gateway.stop;
-}, 180_000);
+});
 
 async function newMaker(): Promise<Maker> {
   const maker = new Maker(url);
@@ -98,7 +98,7 @@ test("the commands of docs/quick-start.md do what the page says", async () => {
     expect.stringMatching(/^symbol .*\nBTCUSD {2}long/),
     expect.stringMatching(/^filled {2}sold 0\.0150\d BTC at 64,000\.0/),
   ]);
-}, 180_000);
+});
 
 test("the programs of README.md and docs/quick-start.md do what the pages say, in an empty folder", async () => {
   expect([...shownPrograms().keys()]).toEqual(["first.mjs", "trade.mjs", "follow.mjs", "rest.mjs"]);
@@ -128,7 +128,7 @@ test("the programs of README.md and docs/quick-start.md do what the pages say, i
     /^resting: 0\.00\d+ BTC at 6\d+, order \d+\ncanceled\nprice_not_on_tick: Price 6\d+\.05 is not on the tick 0\.1/,
   );
   await expectTypeScript(folder);
-}, 180_000);
+});
 
 /** The programs are TypeScript too, with the types of the installed package. */
 async function expectTypeScript(folder: string): Promise<void> {

@@ -18,8 +18,6 @@ import {
 } from "../testing/perpgate-process.js";
 import { sharedGateway, startGateway, TraderShell } from "../testing/trader-shell.js";
 
-/** For process starts on a busy machine. */
-const TIMEOUT_MS = 180_000;
 const ADDRESS = /0x[0-9a-fA-F]{40}/;
 
 let url = "";
@@ -28,7 +26,7 @@ beforeAll(async () => {
   const gateway = await sharedGateway();
   ({ url } = gateway);
   return gateway.stop;
-}, TIMEOUT_MS);
+});
 
 async function closedPort(): Promise<number> {
   const server = createServer();
@@ -55,7 +53,7 @@ function abovePrice(markets: unknown): string {
   return String(Math.ceil((market?.markPrice ?? 0) * 1.002));
 }
 
-describe("trading", { timeout: TIMEOUT_MS }, () => {
+describe("trading", () => {
   test("commands whose output is read in this process elsewhere: each ends as a process of its own", async () => {
     const shell = new TraderShell(url);
     await shell.text("login");
@@ -318,7 +316,7 @@ describe("trading", { timeout: TIMEOUT_MS }, () => {
   });
 });
 
-describe("errors", { timeout: TIMEOUT_MS }, () => {
+describe("errors", () => {
   test("no gateway: advice to start one, for people and for programs", async () => {
     const nowhere = `http://127.0.0.1:${await closedPort()}`;
     const shell = new TraderShell(nowhere);
@@ -389,147 +387,119 @@ describe("errors", { timeout: TIMEOUT_MS }, () => {
 });
 
 describe("receipts", () => {
-  test(
-    "an order's receipt is saved and judged, its proof is checked without a network",
-    async () => {
-      const shell = new TraderShell(url);
-      await shell.text("login");
-      const folder = temporaryFolder();
-      const receipt = join(folder, "order.receipt");
-      const words = ["BTCUSD", "100", "--price", "1", "--receipt", receipt];
-      const { code } = await shell.run("buy", ...words);
-      expect(code).toBe(1);
-      const ack = Object(
-        await shell.json("buy", "BTCUSD", "100", "--stop", "99000", "--receipt", receipt),
+  test("an order's receipt is saved and judged, its proof is checked without a network", async () => {
+    const shell = new TraderShell(url);
+    await shell.text("login");
+    const folder = temporaryFolder();
+    const receipt = join(folder, "order.receipt");
+    const words = ["BTCUSD", "100", "--price", "1", "--receipt", receipt];
+    const { code } = await shell.run("buy", ...words);
+    expect(code).toBe(1);
+    const ack = Object(
+      await shell.json("buy", "BTCUSD", "100", "--stop", "99000", "--receipt", receipt),
+    );
+    const proof = join(folder, "order.proof");
+    writeFileSync(proof, await shell.text("proof", ack.ackNonce));
+    const offline = new TraderShell("http://127.0.0.1:1");
+    const sealed = `acknowledgement ${ack.ackNonce} is sealed\n`;
+    expect(await offline.text("check", proof, "--receipt", receipt)).toMatch(
+      new RegExp(`^consistent, key not pinned {2}${sealed}`),
+    );
+    const key = String(Object(JSON.parse(readFileSync(receipt, "utf8"))).logKey);
+    const proven = await offline.text("check", proof, "--key", key);
+    expect(proven).toMatch(new RegExp(`^proven {2}${sealed}`));
+    for (const row of [/side +long, stop/, /size +0 filled/, /fee +0 dollars/, /status +pending/]) {
+      expect(proven).toMatch(row);
+    }
+    expect(await shell.text("judge", receipt, "--proof", proof, "--key", key)).toMatch(
+      /^kept {2}.*: in block \d+, under a checkpoint of \d+\n$/,
+    );
+    const foreign = await offline.run("check", proof, "--key", `x${key}`);
+    expect([foreign.code, foreign.stdout]).toEqual([1, "not proven  the log key cannot be read\n"]);
+  });
+
+  test("judge with two gateways: kept", async () => {
+    const shell = new TraderShell(`http://127.0.0.1:9,${url}`);
+    await shell.text("login");
+    const folder = temporaryFolder();
+    const receipt = join(folder, "order.receipt");
+    const order = ["buy", "BTCUSD", "100", "--stop", "99000", "--receipt", receipt];
+    const { ackNonce } = Object(await shell.json(...order));
+    const proof = join(folder, "order.proof");
+    writeFileSync(proof, await shell.processText("proof", ackNonce));
+    expect(await shell.processText("judge", receipt, "--proof", proof)).toMatch(/^kept {2}/);
+    expect(await shell.text("judge", receipt)).toMatch(/^kept {2}/);
+  });
+
+  test("buy --receipt to a reader that is gone: the receipt is saved", async () => {
+    const shell = new TraderShell(url);
+    await shell.text("login");
+    const receipt = join(temporaryFolder(), "order.receipt");
+    const environment = { XDG_CONFIG_HOME: shell.folder, PERPGATE_URL: url };
+    const piped = ["sh", "-c", '"$@" | true', "sh", process.execPath, MAIN] as const;
+    const words = ["buy", "BTCUSD", "100", "--stop", "99000", "--receipt", receipt];
+    await new PerpgateProcess(words, environment, piped).ended;
+    expect(JSON.parse(readFileSync(receipt, "utf8"))).toHaveProperty("receipt");
+  });
+
+  test("buy --receipt into a missing folder: nothing is placed; onto a full disk: the acknowledgement, and a remark", async () => {
+    const shell = new TraderShell(url);
+    await shell.text("login");
+    const folder = temporaryFolder();
+    const order = ["buy", "BTCUSD", "100", "--stop", "99000", "--receipt"];
+    const missing = await shell.run(...order, join(folder, "missing", "r"));
+    expect([missing.code, missing.stdout]).toEqual([1, ""]);
+    expect(missing.stderr).toMatch(/^perpgate: cannot write \S+missing\/r: .*\n$/);
+    expect(await shell.text("orders")).toBe("no open orders\n");
+    const placed = await shell.start(...order, "/dev/full").ended;
+    expect(placed).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^pending {2}/),
+      stderr: expect.stringMatching(/^the receipt was not saved: .*ENOSPC/),
+    });
+  });
+
+  test("check: each witness of a proof is verified under a given key, or said not to be; a forgery fails", async () => {
+    const shell = new TraderShell(url);
+    await shell.text("login");
+    const ack = Object(await shell.json("buy", "BTCUSD", "100", "--stop", "99000"));
+    const alone = await shell.text("proof", ack.ackNonce);
+    const checkpoint = `${alone.split("\n\n")[1]}\n`;
+    const one = new TestCosigner("w1.example");
+    const two = new TestCosigner("w2.example");
+    const away = new TestCosigner("w3.example");
+    const proof = join(temporaryFolder(), "order.proof");
+    const offline = new TraderShell("http://127.0.0.1:1");
+    const witnessRows = async (...words: readonly string[]) =>
+      [...(await offline.text("check", proof, ...words)).matchAll(/^ *witness +(.+)$/gm)].map(
+        ([, row]) => row,
       );
-      const proof = join(folder, "order.proof");
-      writeFileSync(proof, await shell.text("proof", ack.ackNonce));
-      const offline = new TraderShell("http://127.0.0.1:1");
-      const sealed = `acknowledgement ${ack.ackNonce} is sealed\n`;
-      expect(await offline.text("check", proof, "--receipt", receipt)).toMatch(
-        new RegExp(`^consistent, key not pinned {2}${sealed}`),
-      );
-      const key = String(Object(JSON.parse(readFileSync(receipt, "utf8"))).logKey);
-      const proven = await offline.text("check", proof, "--key", key);
-      expect(proven).toMatch(new RegExp(`^proven {2}${sealed}`));
-      for (const row of [
-        /side +long, stop/,
-        /size +0 filled/,
-        /fee +0 dollars/,
-        /status +pending/,
-      ]) {
-        expect(proven).toMatch(row);
-      }
-      expect(await shell.text("judge", receipt, "--proof", proof, "--key", key)).toMatch(
-        /^kept {2}.*: in block \d+, under a checkpoint of \d+\n$/,
-      );
-      const foreign = await offline.run("check", proof, "--key", `x${key}`);
-      expect([foreign.code, foreign.stdout]).toEqual([
-        1,
-        "not proven  the log key cannot be read\n",
-      ]);
-    },
-    TIMEOUT_MS,
-  );
-
-  test(
-    "judge with two gateways: kept",
-    async () => {
-      const shell = new TraderShell(`http://127.0.0.1:9,${url}`);
-      await shell.text("login");
-      const folder = temporaryFolder();
-      const receipt = join(folder, "order.receipt");
-      const order = ["buy", "BTCUSD", "100", "--stop", "99000", "--receipt", receipt];
-      const { ackNonce } = Object(await shell.json(...order));
-      const proof = join(folder, "order.proof");
-      writeFileSync(proof, await shell.processText("proof", ackNonce));
-      expect(await shell.processText("judge", receipt, "--proof", proof)).toMatch(/^kept {2}/);
-      expect(await shell.text("judge", receipt)).toMatch(/^kept {2}/);
-    },
-    TIMEOUT_MS,
-  );
-
-  test(
-    "buy --receipt to a reader that is gone: the receipt is saved",
-    async () => {
-      const shell = new TraderShell(url);
-      await shell.text("login");
-      const receipt = join(temporaryFolder(), "order.receipt");
-      const environment = { XDG_CONFIG_HOME: shell.folder, PERPGATE_URL: url };
-      const piped = ["sh", "-c", '"$@" | true', "sh", process.execPath, MAIN] as const;
-      const words = ["buy", "BTCUSD", "100", "--stop", "99000", "--receipt", receipt];
-      await new PerpgateProcess(words, environment, piped).ended;
-      expect(JSON.parse(readFileSync(receipt, "utf8"))).toHaveProperty("receipt");
-    },
-    TIMEOUT_MS,
-  );
-
-  test(
-    "buy --receipt into a missing folder: nothing is placed; onto a full disk: the acknowledgement, and a remark",
-    async () => {
-      const shell = new TraderShell(url);
-      await shell.text("login");
-      const folder = temporaryFolder();
-      const order = ["buy", "BTCUSD", "100", "--stop", "99000", "--receipt"];
-      const missing = await shell.run(...order, join(folder, "missing", "r"));
-      expect([missing.code, missing.stdout]).toEqual([1, ""]);
-      expect(missing.stderr).toMatch(/^perpgate: cannot write \S+missing\/r: .*\n$/);
-      expect(await shell.text("orders")).toBe("no open orders\n");
-      const placed = await shell.start(...order, "/dev/full").ended;
-      expect(placed).toMatchObject({
-        code: 0,
-        stdout: expect.stringMatching(/^pending {2}/),
-        stderr: expect.stringMatching(/^the receipt was not saved: .*ENOSPC/),
-      });
-    },
-    TIMEOUT_MS,
-  );
-
-  test(
-    "check: each witness of a proof is verified under a given key, or said not to be; a forgery fails",
-    async () => {
-      const shell = new TraderShell(url);
-      await shell.text("login");
-      const ack = Object(await shell.json("buy", "BTCUSD", "100", "--stop", "99000"));
-      const alone = await shell.text("proof", ack.ackNonce);
-      const checkpoint = `${alone.split("\n\n")[1]}\n`;
-      const one = new TestCosigner("w1.example");
-      const two = new TestCosigner("w2.example");
-      const away = new TestCosigner("w3.example");
-      const proof = join(temporaryFolder(), "order.proof");
-      const offline = new TraderShell("http://127.0.0.1:1");
-      const witnessRows = async (...words: readonly string[]) =>
-        [...(await offline.text("check", proof, ...words)).matchAll(/^ *witness +(.+)$/gm)].map(
-          ([, row]) => row,
-        );
-      writeFileSync(proof, alone);
-      expect(await witnessRows()).toEqual(["none"]);
-      writeFileSync(proof, alone + one.line(checkpoint) + two.line(checkpoint));
-      const both = ["--witness", one.text, "--witness", away.text];
-      expect(await offline.run("check", proof, ...both)).toMatchObject({
-        code: 1,
-        stdout: "not proven  the checkpoint has 1 of the 2 cosignatures that are required\n",
-      });
-      expect(await witnessRows(...both, "--require", "1")).toEqual([
-        "w1.example: verified",
-        "w2.example: not checked: no key given",
-        "w3.example: did not cosign this checkpoint",
-      ]);
-      const namesake = new TestCosigner("w1.example").text;
-      expect(await witnessRows("--witness", namesake, "--require", "0")).toEqual([
-        "w1.example: not checked: it signed with another key than the one given",
-        "w2.example: not checked: no key given",
-      ]);
-      expect(await offline.json("check", proof, "--witness", two.text)).toMatchObject({
-        witnesses: ["w1.example", "w2.example"],
-        cosigners: ["w2.example"],
-      });
-      writeFileSync(proof, alone + two.line(checkpoint, one.key));
-      expect(await offline.run("check", proof, "--witness", one.text)).toMatchObject({
-        code: 1,
-        stdout: "not proven  the cosignature of w1.example does not hold\n",
-      });
-    },
-    TIMEOUT_MS,
-  );
+    writeFileSync(proof, alone);
+    expect(await witnessRows()).toEqual(["none"]);
+    writeFileSync(proof, alone + one.line(checkpoint) + two.line(checkpoint));
+    const both = ["--witness", one.text, "--witness", away.text];
+    expect(await offline.run("check", proof, ...both)).toMatchObject({
+      code: 1,
+      stdout: "not proven  the checkpoint has 1 of the 2 cosignatures that are required\n",
+    });
+    expect(await witnessRows(...both, "--require", "1")).toEqual([
+      "w1.example: verified",
+      "w2.example: not checked: no key given",
+      "w3.example: did not cosign this checkpoint",
+    ]);
+    const namesake = new TestCosigner("w1.example").text;
+    expect(await witnessRows("--witness", namesake, "--require", "0")).toEqual([
+      "w1.example: not checked: it signed with another key than the one given",
+      "w2.example: not checked: no key given",
+    ]);
+    expect(await offline.json("check", proof, "--witness", two.text)).toMatchObject({
+      witnesses: ["w1.example", "w2.example"],
+      cosigners: ["w2.example"],
+    });
+    writeFileSync(proof, alone + two.line(checkpoint, one.key));
+    expect(await offline.run("check", proof, "--witness", one.text)).toMatchObject({
+      code: 1,
+      stdout: "not proven  the cosignature of w1.example does not hold\n",
+    });
+  });
 });

@@ -64,7 +64,7 @@ beforeAll(async () => {
   const stop = { ...btc, side: "short", type: "stop" } as const;
   await session.placeOrder({ ...stop, size: 0.01, price: at(0.97), limitPrice: at(0.965) });
   await session.placeOrder({ ...stop, leverage: 1, closePosition: true, price: at(0.93) });
-}, 60_000);
+});
 
 afterAll(async () => {
   client?.close();

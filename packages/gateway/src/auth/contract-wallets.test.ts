@@ -33,7 +33,7 @@ beforeAll(async () => {
   const { contractAddress } = await reader.waitForTransactionReceipt({ hash });
   if (!contractAddress) throw new Error("the factory has no address");
   factory = contractAddress;
-}, 120_000);
+});
 afterAll(() => chain?.stop());
 
 async function clients() {

@@ -136,7 +136,7 @@ describe("a reader that stops reading", () => {
     expect([...reader.verdicts]).toEqual(["applied"]);
     expect(reader.snapshots).toBe(1);
     expect(at.streamFaults).toEqual([]);
-  }, 120_000);
+  });
 
   test("book: back again, it gets a snapshot and the deltas after it", async () => {
     const { at, flow } = await runDeepVenue(8);
@@ -152,7 +152,7 @@ describe("a reader that stops reading", () => {
     await until(() => back.mirror.seq > position);
     expect([...back.verdicts]).toEqual(["applied"]);
     await back.client.close();
-  }, 120_000);
+  });
 
   test("private: above the cap the socket is closed, and resumes without a gap", async () => {
     const cap = { maxBufferedBytes: 524_288, closeTimeoutMs: 60_000 };
@@ -189,7 +189,7 @@ describe("a reader that stops reading", () => {
     await back.ask({ op: "subscribe", streams: ["orders"], since: start });
     await back.take(({ d }) => d.seq === expected.at(-1)?.seq);
     expect(back.frames.map(({ d }) => d)).toEqual(expected.slice(0, -1));
-  }, 120_000);
+  });
 
   test("pings: the buffer of a client that does not read its pongs is bounded", async () => {
     const maxBufferedBytes = 65_536;
@@ -202,7 +202,7 @@ describe("a reader that stops reading", () => {
       expect(at.streams.bufferedBytes).toBeLessThanOrEqual(maxBufferedBytes);
     }
     expect(at.streamFaults).toEqual([]);
-  }, 120_000);
+  });
 
   test("pings: one that does not read and sends too many is closed", async () => {
     const rate = { messagesPerSecond: 0.001, messagesBurst: 50 };

@@ -76,7 +76,7 @@ beforeAll(async () => {
   honestCheckpoint = published!.note;
   honest = await publishedBlocks(url, published!);
   proof = await session.preconfirmProof(ackNonce);
-}, 120_000);
+});
 
 /** Judges against a changed copy of the log. */
 async function judged(

@@ -30,7 +30,7 @@ beforeAll(async () => {
   alone = await session.preconfirmProof(ackNonce);
   checkpoint = `${alone.split("\n\n")[1]}\n`;
   named = (await client.honesty()).witnesses;
-}, 120_000);
+});
 
 test("honesty: names the keys of the witnesses, under which a proof is checked", async () => {
   expect(named).toEqual([witness.text]);

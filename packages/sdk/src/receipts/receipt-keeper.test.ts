@@ -13,7 +13,7 @@ let url: string;
 beforeAll(async () => {
   const at = await startVenue({ promises: { logKey, checkpointMs: 60_000 } }, afterAll);
   url = at.url;
-}, 120_000);
+});
 
 interface Faults {
   /** Another venue than that of the file. */

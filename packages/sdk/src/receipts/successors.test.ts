@@ -55,7 +55,7 @@ beforeAll(async () => {
   proof = await session.preconfirmProof(ackNonce);
   notes = at.venue.promises!.successors;
   honest = await publishedBlocks(url, at.venue.promises!.log.published!);
-}, 120_000);
+});
 
 test("a session with the old key pinned: keeps receipts that the new one certified", () => {
   expect(early?.logKey).toBe(old.text);
