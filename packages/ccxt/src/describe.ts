@@ -5,6 +5,31 @@ import { type Access, OPERATIONS } from "@perpgate/protocol/operations";
 import { functions } from "ccxt";
 import { EXCEPTIONS } from "./exceptions.js";
 
+/** Each has a version over the socket, with the suffix `Ws`. */
+const ORDER_CALLS = {
+  cancelAllOrders: true,
+  cancelOrders: true,
+  cancelOrder: true,
+  createLimitBuyOrder: true,
+  createLimitOrder: true,
+  createLimitSellOrder: true,
+  createMarketBuyOrder: true,
+  createMarketOrder: true,
+  createMarketSellOrder: true,
+  createOrder: true,
+  createOrders: true,
+  createOrderWithTakeProfitAndStopLoss: true,
+  createPostOnlyOrder: true,
+  createReduceOnlyOrder: true,
+  createStopLimitOrder: true,
+  createStopLossOrder: true,
+  createStopMarketOrder: true,
+  createStopOrder: true,
+  createTakeProfitOrder: true,
+  createTriggerOrder: true,
+  editOrder: true,
+};
+
 /** Every method that works; `emulated`: the venue has no such call, and the class does it with others. */
 const HAS = {
   CORS: true,
@@ -14,51 +39,9 @@ const HAS = {
   future: false,
   option: false,
   addMargin: true,
-  cancelAllOrders: true,
   cancelAllOrdersAfter: true,
-  cancelAllOrdersWs: true,
-  cancelOrder: true,
-  cancelOrders: true,
-  cancelOrdersWs: true,
-  cancelOrderWs: true,
   closePosition: true,
-  createLimitBuyOrder: true,
-  createLimitBuyOrderWs: true,
-  createLimitOrder: true,
-  createLimitOrderWs: true,
-  createLimitSellOrder: true,
-  createLimitSellOrderWs: true,
-  createMarketBuyOrder: true,
-  createMarketBuyOrderWs: true,
-  createMarketOrder: true,
-  createMarketOrderWs: true,
-  createMarketSellOrder: true,
-  createMarketSellOrderWs: true,
-  createOrder: true,
-  createOrderWs: true,
-  createOrders: true,
-  createOrdersWs: true,
-  createOrderWithTakeProfitAndStopLoss: true,
-  createOrderWithTakeProfitAndStopLossWs: true,
-  createPostOnlyOrder: true,
-  createPostOnlyOrderWs: true,
-  createReduceOnlyOrder: true,
-  createReduceOnlyOrderWs: true,
-  createStopLimitOrder: true,
-  createStopLimitOrderWs: true,
-  createStopLossOrder: true,
-  createStopLossOrderWs: true,
-  createStopMarketOrder: true,
-  createStopMarketOrderWs: true,
-  createStopOrder: true,
-  createStopOrderWs: true,
-  createTakeProfitOrder: true,
-  createTakeProfitOrderWs: true,
-  createTriggerOrder: true,
-  createTriggerOrderWs: true,
-  editOrder: true,
   editOrders: true,
-  editOrderWs: true,
   fetchBalance: true,
   fetchBidsAsks: true,
   fetchCanceledAndClosedOrders: true,
@@ -137,9 +120,11 @@ const HAS = {
   // True once the venue is known to take withdrawals; see `fetchCurrencies`.
   withdraw: false,
   ws: true,
+  ...ORDER_CALLS,
+  ...Object.fromEntries(Object.entries(ORDER_CALLS).map(([name, has]) => [`${name}Ws`, has])),
   // A default of the base class that does not hold here.
   fetchCurrenciesWs: false,
-} as const;
+};
 
 const LISTS = { marginMode: false, trigger: false, trailing: false, symbolRequired: false };
 const WHOLE_HISTORY = { daysBack: undefined, untilDays: undefined };

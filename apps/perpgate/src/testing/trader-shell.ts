@@ -16,6 +16,12 @@ export class TraderShell {
     this.folder = join(temporaryFolder(whenDone), "config");
   }
 
+  static async signedIn(url: string): Promise<TraderShell> {
+    const shell = new TraderShell(url);
+    await shell.text("login");
+    return shell;
+  }
+
   /** The built command as a process of its own. */
   start(...words: string[]): PerpgateProcess {
     return new PerpgateProcess(words, this.environment);

@@ -72,8 +72,7 @@ test("Ctrl-C before an order is sent: the message says so, also as JSON", async 
 });
 
 test("buy --expires-in repeated with --nonce: the first acknowledgement", async () => {
-  const shell = new TraderShell(url);
-  await shell.text("login");
+  const shell = await TraderShell.signedIn(url);
   const expiring = ["--expires-in", "1h"];
   const again = (words: readonly string[]) => shell.json(...words, "--nonce", shell.lastNonce());
   const buy = ["buy", "BTCUSD", "10", "--price", "60000", ...expiring];
@@ -92,8 +91,7 @@ test("buy --expires-in repeated with --nonce: the first acknowledgement", async 
 });
 
 test("buy repeated with --nonce after another login: refused, not placed twice", async () => {
-  const shell = new TraderShell(url);
-  await shell.text("login");
+  const shell = await TraderShell.signedIn(url);
   const buy = ["buy", "BTCUSD", "10", "--price", "60000"];
   const { orderId, nonce } = Object(await shell.json(...buy));
   await shell.text("login");

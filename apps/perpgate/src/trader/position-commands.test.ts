@@ -24,8 +24,7 @@ beforeEach(async () => {
   await maker.send("/v1/orders/cancel-all", {});
   await quote("short", 65_010, 2_000);
   await quote("long", 64_990, 2_000);
-  shell = new TraderShell(at.url);
-  await shell.text("login");
+  shell = await TraderShell.signedIn(at.url);
 });
 
 function quote(side: "long" | "short", price: number, margin: number) {

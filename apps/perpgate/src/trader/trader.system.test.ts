@@ -55,8 +55,7 @@ function abovePrice(markets: unknown): string {
 
 describe("trading", () => {
   test("commands whose output is read in this process elsewhere: each ends as a process of its own", async () => {
-    const shell = new TraderShell(url);
-    await shell.text("login");
+    const shell = await TraderShell.signedIn(url);
     const calls = ["markets", "account", "orders", "fills", "cancel --all", "logout --cancel-all"];
     const [last = "", ...reads] = [...calls].reverse();
     await Promise.all(reads.map((call) => shell.processText(...call.split(" "))));
@@ -161,8 +160,7 @@ describe("trading", () => {
   }
 
   test("sessions --end: one that has ended does not keep the others", async () => {
-    const shell = new TraderShell(url);
-    await shell.text("login");
+    const shell = await TraderShell.signedIn(url);
     const [first] = await sessionIds(shell);
     await shell.text("login");
     await shell.text("login");
@@ -180,8 +178,7 @@ describe("trading", () => {
   }
 
   test("orders --all and deposit --list: pages, the newest first", async () => {
-    const shell = new TraderShell(url);
-    await shell.text("login");
+    const shell = await TraderShell.signedIn(url);
     const ids: string[] = [];
     for (const price of ["60000", "60001", "60002"]) {
       const order = await shell.text("buy", "BTCUSD", "10", "--price", price, "--json");
@@ -388,8 +385,7 @@ describe("errors", () => {
 
 describe("receipts", () => {
   test("an order's receipt is saved and judged, its proof is checked without a network", async () => {
-    const shell = new TraderShell(url);
-    await shell.text("login");
+    const shell = await TraderShell.signedIn(url);
     const folder = temporaryFolder();
     const receipt = join(folder, "order.receipt");
     const words = ["BTCUSD", "100", "--price", "1", "--receipt", receipt];
@@ -419,8 +415,7 @@ describe("receipts", () => {
   });
 
   test("judge with two gateways: kept", async () => {
-    const shell = new TraderShell(`http://127.0.0.1:9,${url}`);
-    await shell.text("login");
+    const shell = await TraderShell.signedIn(`http://127.0.0.1:9,${url}`);
     const folder = temporaryFolder();
     const receipt = join(folder, "order.receipt");
     const order = ["buy", "BTCUSD", "100", "--stop", "99000", "--receipt", receipt];
@@ -432,8 +427,7 @@ describe("receipts", () => {
   });
 
   test("buy --receipt to a reader that is gone: the receipt is saved", async () => {
-    const shell = new TraderShell(url);
-    await shell.text("login");
+    const shell = await TraderShell.signedIn(url);
     const receipt = join(temporaryFolder(), "order.receipt");
     const environment = { XDG_CONFIG_HOME: shell.folder, PERPGATE_URL: url };
     const piped = ["sh", "-c", '"$@" | true', "sh", process.execPath, MAIN] as const;
@@ -443,8 +437,7 @@ describe("receipts", () => {
   });
 
   test("buy --receipt into a missing folder: nothing is placed; onto a full disk: the acknowledgement, and a remark", async () => {
-    const shell = new TraderShell(url);
-    await shell.text("login");
+    const shell = await TraderShell.signedIn(url);
     const folder = temporaryFolder();
     const order = ["buy", "BTCUSD", "100", "--stop", "99000", "--receipt"];
     const missing = await shell.run(...order, join(folder, "missing", "r"));
@@ -460,8 +453,7 @@ describe("receipts", () => {
   });
 
   test("check: each witness of a proof is verified under a given key, or said not to be; a forgery fails", async () => {
-    const shell = new TraderShell(url);
-    await shell.text("login");
+    const shell = await TraderShell.signedIn(url);
     const ack = Object(await shell.json("buy", "BTCUSD", "100", "--stop", "99000"));
     const alone = await shell.text("proof", ack.ackNonce);
     const checkpoint = `${alone.split("\n\n")[1]}\n`;
