@@ -3,7 +3,7 @@
  * `useTerminal`, read its stores and call its methods.
  */
 
-import type { Order } from "@perpgate/protocol";
+import type { BridgeInfo, Order } from "@perpgate/protocol";
 import {
   type PerpgateClient,
   PerpgateError,
@@ -25,7 +25,6 @@ import { Toasts } from "./ui/toasts.js";
 import { AccountFeed, type AccountListener } from "./venue/account-feed.js";
 import { AccountNotices } from "./venue/account-notices.js";
 import { BookFeed } from "./venue/book-feed.js";
-import { BridgeFeed } from "./venue/bridge-feed.js";
 import { GatewayFeed } from "./venue/gateway-feed.js";
 import { HonestyFeed } from "./venue/honesty-feed.js";
 import { Line } from "./venue/line.js";
@@ -33,13 +32,31 @@ import { LiveMarks } from "./venue/live-marks.js";
 import { MarketFeed } from "./venue/market-feed.js";
 import { OrderClient } from "./venue/order-client.js";
 import { shownProblem } from "./venue/receipt-book.js";
-import { Refresher } from "./venue/refresher.js";
+import { ONCE, Refresher } from "./venue/refresher.js";
 import { RiskWatch } from "./venue/risk-watch.js";
 import { SandboxFeed } from "./venue/sandbox-feed.js";
 import { SessionManager } from "./venue/session-manager.js";
 import { TapeFeed } from "./venue/tape-feed.js";
 import { isUnknown, type Settlement } from "./venue/unsettled-requests.js";
 import { PageClock } from "./venue/venue-clock.js";
+
+/**
+ * How this venue takes deposits: vault and tokens of each chain, or the dev attestor. Loaded again
+ * after every reconnection, because the venue may have been restarted with another configuration.
+ */
+class BridgeFeed {
+  /** Undefined until loaded. */
+  readonly info = new Store<BridgeInfo | undefined>(undefined);
+  private readonly refresher: Refresher;
+
+  constructor(client: PerpgateClient) {
+    this.refresher = new Refresher(async () => this.info.set(await client.bridge(ONCE)));
+  }
+
+  load(): void {
+    this.refresher.soon();
+  }
+}
 
 type OpenDialog =
   | "none"

@@ -5,11 +5,10 @@ import { type ChildProgram, startChild } from "@perpgate/journal/child";
 import type { Fill, Order, Session } from "@perpgate/sdk";
 import { expect, onTestFinished, test } from "vitest";
 import { type BotSettings, DEFAULT_BOTS } from "./bot-settings.js";
-import { Crowd } from "./crowd.js";
+import { botWallet, Crowd } from "./crowd.js";
 import { BotsProcess } from "./process/bots-process.js";
 import type { CrowdData, FromCrowd } from "./process/crowd-process.js";
 import { eventually, LivingVenue } from "./testing/living-venue.js";
-import { botWallet } from "./wallets.js";
 
 const FAST: BotSettings = {
   ...DEFAULT_BOTS,

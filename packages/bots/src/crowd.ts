@@ -4,8 +4,10 @@
  * not answer and signs in again when a session ends. Once stopped, it leaves no orders.
  */
 
+import { createHash } from "node:crypto";
 import { TokenBucket } from "@perpgate/protocol/core";
 import { type Market, PerpgateClient } from "@perpgate/sdk";
+import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { BotAccount } from "./account/bot-account.js";
 import { SignInQueue } from "./account/sign-in-queue.js";
 import type { BotLog, BotSettings, BotVenue } from "./bot-settings.js";
@@ -13,7 +15,6 @@ import { MarketWatch } from "./market/market-watch.js";
 import { MarketMaker } from "./quoting/market-maker.js";
 import { sleepUnlessAborted } from "./sleep.js";
 import { MarketTakers, type TakerAccounts } from "./takers/market-takers.js";
-import { botWallet } from "./wallets.js";
 
 /** Every market has at least this part of the first market's trades. */
 const LEAST_SHARE = 0.25;
@@ -240,4 +241,14 @@ function inStartOrder(makers: readonly BotAccount[], takers: TakerAccounts): Bot
   const first = [firstMaker, firstNoise].filter((account) => account !== undefined);
   const last = [takers.momentum, takers.arbitrage, ...takers.gamblers];
   return [...first, ...otherMakers, ...otherNoise, ...last];
+}
+
+/**
+ * The bots' wallets. Their keys are derived from the seed, so that a restarted crowd has the same
+ * accounts. The seed is public: anyone can sign for them. They must never own anything but a testnet's
+ * credit.
+ */
+export function botWallet(seed: number, name: string): PrivateKeyAccount {
+  const label = `perpgate testnet bot, worthless: ${seed}/${name}`;
+  return privateKeyToAccount(`0x${createHash("sha256").update(label).digest("hex")}`);
 }

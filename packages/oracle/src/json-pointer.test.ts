@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { valueAtPointer } from "./json-pointer.js";
+import { valueAtPointer } from "./price-feed.js";
 
 // The document and pointers of RFC 6901, section 5.
 const DOCUMENT = {

@@ -9,7 +9,6 @@
  */
 
 import { fetchWithin } from "@perpgate/protocol/core";
-import { valueAtPointer } from "./json-pointer.js";
 
 interface FeedMarket {
   readonly url: string;
@@ -165,4 +164,17 @@ function timeIn(value: unknown, pointer: string): number {
 
 function describe(value: unknown): string {
   return (JSON.stringify(value) ?? "nothing").slice(0, 100);
+}
+
+/** The value, or undefined if the document has none at that path. */
+export function valueAtPointer(document: unknown, pointer: string): unknown {
+  let value = document;
+  for (const token of pointer.split("/").slice(1)) {
+    const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (typeof value !== "object" || value === null) return undefined;
+    if (Array.isArray(value) && !/^(?:0|[1-9][0-9]*)$/.test(key)) return undefined;
+    if (!Object.hasOwn(value, key)) return undefined;
+    value = Reflect.get(value, key);
+  }
+  return value;
 }

@@ -1,8 +1,8 @@
 /** Deposits of a bot against a real gateway. */
 
 import { expect, test } from "vitest";
+import { botWallet } from "../crowd.js";
 import { eventually, LivingVenue } from "../testing/living-venue.js";
-import { botWallet } from "../wallets.js";
 import { BotFunds } from "./bot-funds.js";
 
 test("below its capital: deposits until it has it, and no more", async () => {

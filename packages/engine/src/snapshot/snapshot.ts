@@ -5,6 +5,7 @@
  * state.
  */
 import { isOrderId, parentOf } from "@perpgate/protocol/order-id";
+import { REQUEST_KEPT_MS } from "../config.js";
 import { adopt } from "../genesis.js";
 import { Scratch } from "../scratch.js";
 import { BATCH_WORDS } from "../state/batch-progress.js";
@@ -19,7 +20,7 @@ import { TOTALS_WORDS } from "../state/totals.js";
 import { VenueState } from "../state/venue.js";
 import { ACCOUNT_WORDS, FUND_SAMPLES } from "../state/venue-tables.js";
 import { RULE_SETS, type RuleSet, ruleSetOf, UnknownToRelease } from "../versions.js";
-import { ByteReader, ByteWriter } from "./bytes.js";
+import { ByteReader, BytesUnreadable, ByteWriter } from "./bytes.js";
 import { readConfig, writeConfig } from "./config-bytes.js";
 import {
   readDepositAdditions,
@@ -28,10 +29,36 @@ import {
   writeDeposits,
 } from "./deposit-bytes.js";
 import { rebuildIndexes } from "./rebuild.js";
-import { readRequests, writeRequests } from "./request-bytes.js";
 import { readSessions, writeSessions } from "./session-bytes.js";
 import { hasWithdrawals, readWithdrawals, writeWithdrawals } from "./withdrawal-bytes.js";
 import { readWriters, writeWriters } from "./writer-bytes.js";
+
+const REQUEST_ID = /^[0-9a-f]{32}$/;
+
+/** The unsigned requests that are kept, by position. */
+function writeRequests(w: ByteWriter, s: VenueState): void {
+  const kept = s.requests.entries(s.timeMs);
+  w.number(kept.length);
+  for (const { id, position, timeMs, words } of kept) {
+    w.text(id);
+    w.numbers([position, timeMs, ...words]);
+  }
+}
+
+function readRequests(r: ByteReader, s: VenueState): void {
+  let last = 0;
+  r.repeat(() => {
+    const id = r.text();
+    const [position = 0, timeMs = 0, ...words] = r.numbers();
+    const isNext = position > last && position <= s.seq && Number.isSafeInteger(position);
+    const isYoung = timeMs <= s.timeMs && timeMs + REQUEST_KEPT_MS > s.timeMs;
+    if (!isNext || !isYoung || !REQUEST_ID.test(id) || s.requests.get(id, s.timeMs) !== undefined) {
+      throw new BytesUnreadable("a request that is kept is damaged");
+    }
+    last = position;
+    s.requests.keep({ id, position, timeMs, words: Float64Array.from(words) });
+  });
+}
 
 /** The format of the bytes. Another format gives the same state another hash. */
 export const STATE_FORMAT = 6;

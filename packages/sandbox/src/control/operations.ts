@@ -1,8 +1,8 @@
 /** What a test in any language may do with a sandbox. */
 
+import type { TSchema } from "typebox";
 import { type Static, type TObject, type TProperties, Type } from "typebox";
 import { parseScenario } from "../scenario/scenario.js";
-import { type ControlOperation, control } from "./control-operation.js";
 import type { ControlledSandbox } from "./controlled-sandbox.js";
 
 const NOTHING = Type.Object({}, { additionalProperties: false });
@@ -255,4 +255,20 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
 function stateOf({ venue }: ControlledSandbox) {
   const { url, time, isManual, speed, position, seed } = venue;
   return { url, time, isManual, speed, position, seed };
+}
+
+/** One operation of the control API: its route, its checks, its page in OpenAPI and what it does. */
+interface ControlOperation<B extends TObject = TObject> {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly summary: string;
+  /** An empty object: the operation takes nothing. */
+  readonly body: B;
+  readonly answer: TSchema;
+  run(sandbox: ControlledSandbox, body: Static<B>): Promise<object>;
+}
+
+/** Keeps the type of the body between its schema and `run`. */
+function control<B extends TObject>(operation: ControlOperation<B>): ControlOperation<B> {
+  return operation;
 }

@@ -18,7 +18,6 @@ import { emit, reportWork, reservedIn } from "./end-events.js";
 import { unitOf } from "./margin.js";
 import { updateIndex } from "./mark.js";
 import { controlMarket } from "./market-control.js";
-import { operate } from "./operations.js";
 import { placeOrder } from "./placement.js";
 import { changeMargin } from "./position-margin.js";
 import { type Refused, refused } from "./refusal.js";
@@ -37,6 +36,28 @@ import {
   writerJoined,
   writerLeft,
 } from "./writers.js";
+
+/**
+ * "Operator commands": they expire, and at most ten are executed in a minute.
+ */
+const MINUTE_MS = 60_000;
+const PER_MINUTE = 10;
+
+/** Runs the command if it may run now, and counts it if it was executed. */
+function operate(
+  state: State,
+  { expiresAtMs }: { expiresAtMs: number },
+  run: () => Refused | null,
+): Refused | null {
+  if (state.time > expiresAtMs) return refused("command_expired");
+  const recent = state.operations.filter((time) => time + MINUTE_MS > state.time);
+  if (recent.length >= PER_MINUTE) {
+    return refused("operator_rate_limit", (recent.at(-PER_MINUTE) ?? 0) + MINUTE_MS);
+  }
+  const refusal = run();
+  if (refusal === null) state.operations.push(state.time);
+  return refusal;
+}
 
 /**
  * "The identity", recomputed from nothing over every account, and throwing when it fails.
