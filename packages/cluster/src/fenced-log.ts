@@ -16,7 +16,7 @@ import { Chain } from "./chain.js";
 import { NO_DOUBT } from "./doubt.js";
 import { ClusterError, textOf } from "./errors.js";
 import { FillAlarm } from "./fill-alarm.js";
-import { decodeHeartbeat, encodeHeartbeat } from "./heartbeat.js";
+import { decodeHeartbeat, encodeHeartbeat, type Heartbeat } from "./heartbeat.js";
 import type { Incoming } from "./incoming.js";
 import {
   errorIn,
@@ -30,6 +30,7 @@ import { type Access, Link, type Logger } from "./link.js";
 import { LogCore, type LogCoreOptions, type LogCorePorts } from "./log-core.js";
 import { checkMirror, checkSetup } from "./open-checks.js";
 import { Reader } from "./reader.js";
+import type { CoreLogStatus } from "./status.js";
 import { checkServer } from "./stream-config.js";
 import { StreamEnd } from "./stream-end.js";
 import { missingStream, StreamWatch } from "./stream-watch.js";
@@ -44,6 +45,8 @@ import {
 export interface FencedLogOptions extends Access, Omit<LogCoreOptions, "chain"> {
   readonly mirror: Mirror;
   readonly hooks: FencedHooks;
+  /** Of this core; others show it. */
+  readonly release: string;
   readonly logger: Logger;
   /** Addresses of the servers' monitoring pages. */
   readonly monitors?: readonly string[];
@@ -225,7 +228,7 @@ export class FencedLog {
     connection.publish(announcementSubject(this.options.stream), text);
   }
 
-  status() {
+  status(): CoreLogStatus {
     const { core, link, reader, chain } = this;
     return {
       server: link.server,
@@ -240,7 +243,10 @@ export class FencedLog {
       obstacle: core.leads ? undefined : core.takeover.obstacle,
       otherChain: core.takeover.otherChain,
       isClockWrong: core.takeover.isClockWrong,
-      cores: [...core.takeover.heardNow()].map(({ heartbeat }) => heartbeat),
+      cores: [
+        { heartbeat: this.heartbeat(), aheadMs: 0 },
+        ...[...core.takeover.heardNow()].map(({ heartbeat, aheadMs }) => ({ heartbeat, aheadMs })),
+      ],
       refusal: this.refusal,
       stream: this.watch?.state,
     };
@@ -355,8 +361,13 @@ export class FencedLog {
     this.sinceHeartbeatMs = 0;
     const { connection } = this.link;
     if (connection === undefined || connection.isClosed()) return;
-    const text = encodeHeartbeat(this.core.heartbeat());
+    const text = encodeHeartbeat(this.heartbeat());
     connection.publish(heartbeatSubject(this.options.stream), text);
+  }
+
+  private heartbeat(): Heartbeat {
+    const { release } = this.options;
+    return { ...this.core.heartbeat(), server: this.link.server, release };
   }
 
   private follow(state: StreamState): void {

@@ -5,7 +5,8 @@
 
 import { numberOf, parse, stringOf } from "./jetstream-api.js";
 
-export interface Heartbeat {
+/** What the rules of taking over need. */
+export interface CoreSays {
   /** The core's name, and the run of its process. */
   readonly core: string;
   readonly run: string;
@@ -21,6 +22,14 @@ export interface Heartbeat {
   /** Of a leader that writes nothing more, for this core to claim; empty otherwise. */
   readonly handsTo: string;
 }
+
+export interface Heartbeat extends CoreSays {
+  /** For operators: the server that it is connected to, and its release; empty if it does not say. */
+  readonly server: string;
+  readonly release: string;
+}
+
+const MOST_TEXT = 256;
 
 const CHAIN = /^[0-9a-f]{64}$/;
 const RUN = /^[0-9a-f]{32}$/;
@@ -52,5 +61,7 @@ export function decodeHeartbeat(data: Uint8Array): Heartbeat | undefined {
     clockMs,
     versions: [oldest, newest],
     handsTo,
+    server: stringOf(fields, "server").slice(0, MOST_TEXT),
+    release: stringOf(fields, "release").slice(0, MOST_TEXT),
   };
 }

@@ -6,6 +6,6 @@ export { createStream, publishGenesis } from "./init.js";
 export { type Access, connectToAny } from "./link.js";
 export { ReplicatedLog } from "./replicated-log.js";
 export { type ReseedOptions, reseed } from "./reseed.js";
-export type { LogStatus } from "./status.js";
+export type { CoreLogStatus, CoreView, LogStatus, StreamStatus } from "./status.js";
 export { isAtLeast, MIN_SERVER, type StreamOptions } from "./stream-config.js";
 export { subjectOf } from "./subjects.js";

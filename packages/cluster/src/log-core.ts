@@ -7,7 +7,7 @@
 import type { Batch } from "@perpgate/journal";
 import type { Chain } from "./chain.js";
 import { Fence, type FencePorts, type Settled } from "./fence.js";
-import type { Heartbeat } from "./heartbeat.js";
+import type { CoreSays } from "./heartbeat.js";
 import type { Incoming } from "./incoming.js";
 import { contradiction, type LeaderAnswer } from "./leader-watch.js";
 import { type Applied, BREAK_MS, type Highest, Takeover } from "./takeover.js";
@@ -187,7 +187,7 @@ export class LogCore {
     return chosen;
   }
 
-  heartbeat(): Heartbeat {
+  heartbeat(): CoreSays {
     const { core, run, versions, chain } = this.options;
     return {
       core,

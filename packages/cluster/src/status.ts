@@ -1,10 +1,13 @@
 /** What the log reports for readiness, metrics and the operator. */
 
 import type { WriterView } from "./agreement.js";
+import type { Heartbeat } from "./heartbeat.js";
 import type { StreamState } from "./jetstream-api.js";
 import type { Refusal } from "./publisher.js";
+import type { Obstacle } from "./takeover.js";
 
-export interface LogStatus {
+/** Whoever writes the log. */
+export interface StreamStatus {
   /** Address of the connected server; "" without a connection. */
   readonly server: string;
   /** Why no server is connected: the newest error of each; "" while one is, and before the first try. */
@@ -21,6 +24,12 @@ export interface LogStatus {
   readonly lagMs: number;
   /** How long the batch in flight has waited for its delivery; 0 if there is none. */
   readonly waitedMs: number;
+  /** As the stream's leader has described it; undefined before the first answer, and 5 s after the last. */
+  readonly stream: StreamState | undefined;
+}
+
+/** Of a log that several gateways write. */
+export interface LogStatus extends StreamStatus {
   readonly republished: number;
   /** Dropped messages since the log was opened. */
   readonly malformed: number;
@@ -29,6 +38,24 @@ export interface LogStatus {
   readonly writers: readonly (WriterView & { readonly isLive: boolean })[];
   /** Why the server refuses the batch in flight, for example a full stream. */
   readonly refusal: Refusal | undefined;
-  /** As the stream's leader has described it; undefined before the first answer, and 5 s after the last. */
-  readonly stream: StreamState | undefined;
+}
+
+/** Of a log that the core writes that leads. */
+export interface CoreLogStatus extends StreamStatus {
+  readonly leads: boolean;
+  /** Why a core that does not lead would not claim now. */
+  readonly obstacle: Obstacle | undefined;
+  /** Which core has another log; empty: none. */
+  readonly otherChain: string;
+  readonly isClockWrong: boolean;
+  /** This one first, then those heard in the last 5 s. */
+  readonly cores: readonly CoreView[];
+  /** Why the servers refused the newest publish, other than for its place; empty if they did not. */
+  readonly refusal: string;
+}
+
+export interface CoreView {
+  readonly heartbeat: Heartbeat;
+  /** How far its clock is ahead of this core's. */
+  readonly aheadMs: number;
 }

@@ -8,7 +8,7 @@ const ASK_MS = 250;
 function heartbeat(changes: Partial<Heartbeat> = {}): Heartbeat {
   const who = { core: "core-2", run: "b".repeat(32), epoch: 1, leads: false };
   const log = { sequence: 0, chain: CHAIN_START, clockMs: 0, versions: [2, 3] as const };
-  return { ...who, ...log, handsTo: "", ...changes };
+  return { ...who, ...log, handsTo: "", server: "nats://n1:4222", release: "1.2.3", ...changes };
 }
 
 /** A core that has applied three messages, and the leader of the stream, which answers. */

@@ -1,8 +1,9 @@
-import type { LogStatus } from "@perpgate/cluster";
+import type { CoreView } from "@perpgate/cluster";
 import { describe, expect, test } from "vitest";
-import { clusterProbe, replicasCurrent } from "./cluster-probe.js";
+import { clusterProbe, clusterStatusOf, replicasCurrent } from "./cluster-probe.js";
+import type { LinkStatus } from "./log-access.js";
 
-const STATUS: LogStatus = {
+const STATUS: LinkStatus = {
   server: "nats://127.0.0.1:4222",
   connectionProblem: "",
   reconnects: 0,
@@ -11,15 +12,11 @@ const STATUS: LogStatus = {
   streamLastSeq: 1,
   lagMs: 0,
   waitedMs: 0,
-  republished: 0,
-  malformed: 0,
-  chainDrops: 0,
-  writers: [],
-  refusal: undefined,
+  refusal: "",
   stream: undefined,
 };
 
-function reasonFor(logLeadMs: number, changes: Partial<LogStatus> = {}): string | undefined {
+function reasonFor(logLeadMs: number, changes: Partial<LinkStatus> = {}): string | undefined {
   const venue = { isStandby: false, isWriting: true, joinRefusal: "", logLeadMs };
   return clusterProbe(venue, { status: () => ({ ...STATUS, ...changes }) }).notReadyReason();
 }
@@ -37,14 +34,15 @@ describe("readiness of a gateway of a cluster", () => {
   });
 
   test("a join waits: what keeps it from the log is named", () => {
-    const reason = (changes: Partial<LogStatus>, joinRefusal = "") => {
+    const reason = (changes: Partial<LinkStatus>, joinRefusal = "") => {
       const venue = { isStandby: false, isWriting: false, joinRefusal, logLeadMs: 0 };
       return clusterProbe(venue, { status: () => ({ ...STATUS, ...changes }) }).notReadyReason();
     };
     expect(reason({})).toBe("this gateway joins the log");
     expect(reason({ server: "" })).toBe(UNCONNECTED);
-    const refusal = { code: 10_077, description: "maximum bytes exceeded" };
-    expect(reason({ refusal })).toBe("the log refuses messages: maximum bytes exceeded");
+    expect(reason({ refusal: "maximum bytes exceeded" })).toBe(
+      "the log refuses messages: maximum bytes exceeded",
+    );
     expect(reason({}, "too_many_writers")).toMatch(/join: too_many_writers$/);
   });
 
@@ -57,6 +55,54 @@ describe("readiness of a gateway of a cluster", () => {
     expect(reasonFor(3_600_000, { waitedMs: 20 })).toMatch(/is 3600 s ahead of the time/);
     expect(reasonFor(-3_000, { waitedMs: 600 })).toMatch(/is 3 s behind the time/);
     expect(reasonFor(1_000)).toBeUndefined();
+  });
+});
+
+const LEADS = { logLeadMs: 12, writers: ["b"] };
+
+function coreView(core: string, leads: boolean, aheadMs: number): CoreView {
+  const log = { epoch: 3, sequence: 90, chain: new Uint8Array(32), versions: [3, 3] as const };
+  const server = "nats://n1:4222";
+  const who = {
+    core,
+    run: "a".repeat(32),
+    leads,
+    clockMs: 0,
+    handsTo: "",
+    server,
+    release: "1.2.3",
+  };
+  return { heartbeat: { ...who, ...log }, aheadMs };
+}
+
+describe("a core of a cluster", () => {
+  const cores = [coreView("b", true, 0), coreView("c", false, -7.4)];
+  const ofCores = {
+    ...{ ...STATUS, leads: true, obstacle: undefined, otherChain: "", isClockWrong: false },
+    cores,
+  };
+
+  test("its status: every core of the configuration, no writers; one that is not heard is silent", () => {
+    const link = { cores: ["a", "b", "c"], status: () => ({ ...STATUS, ofCores }) };
+    const heard = { epoch: 3, sequence: 90, server: "nats://n1:4222", release: "1.2.3" };
+    const status = clusterStatusOf("b", LEADS, link);
+    expect(status).toMatchObject({
+      gateway: "b",
+      cores: [
+        { name: "a", state: "silent" },
+        { name: "b", state: "leads", clockAheadMs: 0, ...heard },
+        { name: "c", state: "standby", clockAheadMs: -7, ...heard },
+      ],
+    });
+    expect(status).not.toHaveProperty("writers");
+    expect(status?.cores?.[0]).toEqual({ name: "a", state: "silent" });
+  });
+
+  test("another core has another log: it is named before all else", () => {
+    const otherChain = "c has another log up to sequence 4 than this core";
+    const status = { ...STATUS, ofCores: { ...ofCores, otherChain }, waitedMs: 9_000 };
+    const venue = { isStandby: true, isWriting: false, joinRefusal: "", logLeadMs: 0 };
+    expect(clusterProbe(venue, { status: () => status }).notReadyReason()).toBe(otherChain);
   });
 });
 

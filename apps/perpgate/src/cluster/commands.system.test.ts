@@ -173,7 +173,7 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
     expect(end).toMatchObject({ dropped: null });
     const alone = await command("status", ...urls, "--json");
     expect(alone).toMatchObject({ code: 1, stderr: "" });
-    expect(JSON.parse(alone.stdout)).toMatchObject([
+    expect(JSON.parse(alone.stdout).gateways).toMatchObject([
       { url: first, state: "ready", position: expect.stringMatching(/^\d+$/) },
       { url: second, state: expect.stringContaining("ECONNREFUSED"), position: "" },
     ]);
@@ -198,7 +198,9 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
     // With the slash that a browser adds.
     const asked = new PerpgateProcess(["cluster", "status", "--url", `${url}/`, "--json"]);
     const { stdout } = await asked.ended;
-    expect(JSON.parse(stdout)).toMatchObject([{ url, position: expect.stringMatching(/^\d+$/) }]);
+    expect(JSON.parse(stdout).gateways).toMatchObject([
+      { url, position: expect.stringMatching(/^\d+$/) },
+    ]);
     await nats.withManager((manager) => manager.streams.delete("deleted"));
     const { code, stderr } = await gateway.ended;
     expect(stderr).toMatch(

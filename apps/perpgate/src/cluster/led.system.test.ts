@@ -4,56 +4,22 @@
  * core takes over. PERPGATE_LED_FAULTS repeats the faults.
  */
 
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { isWithoutNatsServer } from "@perpgate/cluster/testing";
 import { until } from "@perpgate/journal/testing";
-import { freePort } from "@perpgate/venue/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
+import { describe, expect, test } from "vitest";
+import { PerpgateProcess } from "../testing/perpgate-process.js";
 import { auditMirrors } from "./testing/audit.js";
 import { ClusterLoad } from "./testing/cluster-load.js";
 import { RunningCluster } from "./testing/running-cluster.js";
 
 const TIMES = Number(process.env.PERPGATE_LED_FAULTS ?? 1);
 const repeated = Array.from({ length: TIMES }, (_, index) => index + 1);
-const NAMES = ["gateway-1", "gateway-2", "gateway-3"];
-const HOST = "127.0.0.1";
 
 describe.skipIf(isWithoutNatsServer())("gateways whose cores lead by turns", () => {
-  let folder = "";
-
-  beforeAll(async () => {
-    folder = temporaryFolder(afterAll);
-    const ca = join(folder, "ca");
-    await keygen("authority", ca);
-    await keygen("core", join(folder, "core"), "--ca", ca);
-    await keygen("edge", join(folder, "edge"), "--ca", ca);
-  });
-
-  async function keygen(...args: readonly string[]): Promise<void> {
-    const { code, stderr } = await new PerpgateProcess(["keygen", ...args], {}, undefined, afterAll)
-      .ended;
-    expect([code, stderr]).toEqual([0, ""]);
-  }
-
   async function start(): Promise<RunningCluster> {
-    const places = await Promise.all(NAMES.map(async () => `${HOST}:${await freePort()}`));
-    const tls = {
-      ca: join(folder, "ca.pem"),
-      cert: join(folder, "core.pem"),
-      key: join(folder, "core.key"),
-    };
-    const cluster = await RunningCluster.start({
-      settings: { bots: false, edges: 1 },
-      own: (member) => ({
-        log: { servers: ["nats://replaced"], cores: NAMES },
-        link: {
-          listen: places[member],
-          cores: places.filter((_, index) => index !== member),
-          tls,
-        },
-      }),
-    });
+    const settings = { bots: false, edges: 1 };
+    const cluster = await RunningCluster.start({ settings, cores: 3 });
     await cluster.ready();
     return cluster;
   }
@@ -127,4 +93,55 @@ describe.skipIf(isWithoutNatsServer())("gateways whose cores lead by turns", () 
     },
     180_000,
   );
+
+  test("the operator: who leads, another core leads, a core on an empty folder, all without an error", async () => {
+    const cluster = await start();
+    const load = await ClusterLoad.start(cluster.urls, 3);
+    await load.more(20);
+    const command = (...words: string[]) =>
+      new PerpgateProcess(["cluster", ...words, "--json"]).ended;
+    const coresNow = async () => {
+      const urls = cluster.urls.flatMap((url) => ["--url", url]);
+      const { code, stdout, stderr } = await command("status", ...urls);
+      expect(code, stdout + stderr).toBe(0);
+      return JSON.parse(stdout);
+    };
+    const server = expect.stringMatching(/^nats:/);
+    const release = expect.stringMatching(/^\d+\./);
+    const numbers = { sequence: expect.stringMatching(/^\d+$/), clockAheadMs: expect.anything() };
+    const heard = { epoch: "1", server, release, ...numbers };
+    expect(await coresNow()).toMatchObject({
+      gateways: cluster.urls.map((url) => ({ url, state: "ready" })),
+      cores: [
+        { name: "gateway-1", state: "leads", ...heard },
+        { name: "gateway-2", state: "standby", ...heard },
+        { name: "gateway-3", state: "standby", ...heard },
+      ],
+    });
+    const stepDown = (member: number, ...words: string[]) =>
+      command("step-down", "--data", cluster.gateway(member).data, ...words);
+    const elsewhere = await stepDown(1);
+    expect(elsewhere.code).toBe(1);
+    expect(elsewhere.stderr).toContain("this core does not lead: gateway-1 does");
+    const unknown = await stepDown(0, "--to", "gateway-9");
+    expect(unknown.code).toBe(1);
+    expect(unknown.stderr).toContain("no core gateway-9 was heard in the last seconds");
+    const done = await stepDown(0, "--to", "gateway-3");
+    expect(done, done.stderr).toMatchObject({ code: 0 });
+    const { leader, epoch, tookMs } = JSON.parse(done.stdout);
+    expect([leader, epoch]).toEqual(["gateway-3", 2]);
+    expect(tookMs).toBeLessThan(1_500);
+    await load.more(20);
+    expect((await cluster.leader()).name).toBe("gateway-3");
+    // Edges of this machine end with its core.
+    await load.only([cluster.gateway(0).url, cluster.gateway(2).url]);
+    await cluster.gateway(1).stop();
+    rmSync(cluster.gateway(1).data, { recursive: true });
+    await cluster.gateway(1).start();
+    await load.more(20);
+    const { cores } = await coresNow();
+    expect(cores).toMatchObject([{ state: "standby" }, { state: "standby" }, { state: "leads" }]);
+    expectNoRefusals(load);
+    await audit(cluster, load);
+  }, 180_000);
 });

@@ -2,10 +2,18 @@
 
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { type Access, FencedLog, type LogStatus, ReplicatedLog } from "@perpgate/cluster";
+import {
+  type Access,
+  type CoreLogStatus,
+  FencedLog,
+  type LogStatus,
+  ReplicatedLog,
+  type StreamStatus,
+} from "@perpgate/cluster";
 import type { OpenCoreLog, OpenStream, VenueLogger } from "@perpgate/venue";
 import { reasonOf, StartError } from "../cli/start-error.js";
 import type { Settings } from "../serve/settings.js";
+import { readVersion } from "../version.js";
 
 export type LogSettings = NonNullable<Settings["log"]>;
 
@@ -60,22 +68,36 @@ function readable(path: string): string {
   }
 }
 
+export interface LinkStatus extends StreamStatus {
+  /** Why the servers refuse what is published; empty if they do not. */
+  readonly refusal: string;
+  /** Of a log that several gateways write. */
+  readonly ofWriters?: LogStatus;
+  /** Of a log that the core writes that leads. */
+  readonly ofCores?: CoreLogStatus;
+}
+
 /** The stream that a venue was opened with, for readiness and metrics. */
 export class ClusterLink {
   private log: ReplicatedLog | undefined;
   private coreLog: FencedLog | undefined;
+  /** Those that lead by turns, in that order; empty if several gateways write the log. */
+  readonly cores: readonly string[];
 
   constructor(
     private readonly settings: LogSettings,
     private readonly name: string,
     private readonly logger: VenueLogger,
-  ) {}
+  ) {
+    this.cores = settings.cores ?? [];
+  }
 
-  status(): LogStatus | undefined {
-    const status = this.coreLog?.status();
-    if (status === undefined) return this.log?.status();
-    const refusal = status.refusal === "" ? undefined : { code: 0, description: status.refusal };
-    return { ...status, refusal, republished: 0, malformed: 0, chainDrops: 0, writers: [] };
+  status(): LinkStatus | undefined {
+    const ofCores = this.coreLog?.status();
+    if (ofCores !== undefined) return { ...ofCores, ofCores };
+    const ofWriters = this.log?.status();
+    if (ofWriters === undefined) return undefined;
+    return { ...ofWriters, refusal: ofWriters.refusal?.description ?? "", ofWriters };
   }
 
   readonly open: OpenStream = async (mirror, hooks) => {
@@ -86,10 +108,10 @@ export class ClusterLink {
 
   /** Of the log that the core of `log.cores` writes that leads. */
   readonly openCore: OpenCoreLog = async (mirror, hooks, run) => {
-    const { name, settings } = this;
-    const rank = (settings.cores ?? []).indexOf(name);
+    const { name } = this;
+    const rank = this.cores.indexOf(name);
     if (rank === -1) throw new StartError(`the name of this core, ${name}, is not in log.cores`);
-    const core = { core: name, rank, ...run };
+    const core = { core: name, rank, release: readVersion(), ...run };
     const log = await FencedLog.open({ ...this.common(), ...core, mirror, hooks });
     this.coreLog = log;
     return log;

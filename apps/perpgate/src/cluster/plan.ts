@@ -8,9 +8,11 @@ export interface GatewayPlace {
   readonly folder: string;
   readonly port: number;
   readonly url: string;
+  /** Where its core listens for the edges of the other gateways. */
+  readonly link: string;
 }
 
-interface ClusterPlan {
+export interface ClusterPlan {
   readonly servers: readonly NatsPlace[];
   readonly gateways: readonly GatewayPlace[];
   /** For `--log`. */
@@ -38,6 +40,7 @@ export function planCluster(folder: string, port: number, natsPort: number): Clu
       folder: join(folder, `gateway-${member}`),
       port: port + member - 1,
       url: `http://127.0.0.1:${port + member - 1}`,
+      link: `127.0.0.1:${port + MEMBERS.length + member - 1}`,
     })),
   };
 }

@@ -105,7 +105,7 @@ describe.skipIf(isWithoutNatsServer())("cluster up", { timeout: TIMEOUT }, () =>
     expect(servers.filter(isRunning)).toEqual([]);
   });
 
-  test("bots: at one gateway, after its end at another. Ctrl-C: servers end last", async () => {
+  test("one core leads, two stand by; bots at its gateway, after its end at another. Ctrl-C: servers end last", async () => {
     const folder = join(temporaryFolder(), "cluster");
     const bots = { levels: 2, actionsPerSecond: 10, tradesPerMinute: 6, gamblers: 0 };
     const cluster = up({ bots }, { folder, hasBots: true });
@@ -123,6 +123,14 @@ describe.skipIf(isWithoutNatsServer())("cluster up", { timeout: TIMEOUT }, () =>
     const gateways = await pidsOf("gateway");
     endAtLast(gateways);
     await Promise.all([1, 2, 3].map((member) => cluster.line(new RegExp(`-${member} .* ready`))));
+    const [, url] = await cluster.line(/gateway-1 +(http:\S+) ready/);
+    const coresNow = async () => {
+      const status = await (await fetch(`${url}/v1/status`)).text();
+      const seen: { readonly cluster: { readonly cores: readonly { readonly state: string }[] } } =
+        JSON.parse(status);
+      return seen.cluster.cores.map(({ state }) => state).toSorted();
+    };
+    await expect.poll(coresNow, POLL).toEqual(["leads", "standby", "standby"]);
     const tradingAt = () =>
       [1, 2, 3].filter((member) => logOf(folder, member).includes("bots trade"));
     await expect.poll(tradingAt, POLL).toHaveLength(1);

@@ -1,23 +1,32 @@
 /**
- * `perpgate cluster up`: three NATS servers and three gateways on this machine, for trying out and for
- * tests. One process each, so that each can be killed. A process that ends is started again after a
+ * `perpgate cluster up`: three NATS servers, and three gateways with a core each, on this machine, for trying
+ * out and for tests. A group of processes each, so that each can be killed. A process that ends is started again after a
  * second; Ctrl-C ends all of them, the gateways first.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { newLogKey } from "@perpgate/venue";
 import { Output } from "../cli/output.js";
 import { StartError } from "../cli/start-error.js";
+import { newAuthorityFiles, newCertificateFiles } from "../operator/link-keys.js";
 import { readConfiguration, readSettingsFile } from "../serve/configuration.js";
 import type { Settings } from "../serve/settings.js";
 import type { PartialSettings } from "../serve/settings-schema.js";
 import { createPrivateFile } from "../trader/private-file.js";
 import { begin } from "./init.js";
 import { findNatsServer, startNats } from "./nats-server.js";
-import { type GatewayPlace, planCluster } from "./plan.js";
+import { type ClusterPlan, type GatewayPlace, planCluster } from "./plan.js";
 import { beginningOf } from "./venue-beginning.js";
 
 interface UpOptions {
@@ -41,9 +50,8 @@ export async function up(options: UpOptions): Promise<number> {
   const given = options.config === undefined ? {} : readSettingsFile(options.config);
   const plan = planCluster(folder, options.port ?? 8080, options.natsPort ?? 4222);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const urls = plan.gateways.map(({ url }) => url);
-  const config = sharedConfiguration(folder, urls, given);
-  const settings = readConfiguration({ config, log: { servers: plan.log.split(",") } }, {});
+  const config = sharedConfiguration(folder, plan, given);
+  const settings = readConfiguration({ config }, {});
   // Throws for settings that no venue can begin with.
   beginningOf(settings, Date.now());
   const cluster = new RunningCluster(output);
@@ -61,7 +69,8 @@ export async function up(options: UpOptions): Promise<number> {
       process.exit(0);
     }
     for (const place of plan.gateways) {
-      cluster.keep(place.name, () => startGateway(place, config, plan.log, options.bots));
+      const own = ownConfiguration(folder, plan, place);
+      cluster.keep(place.name, () => startGateway(place, own, plan.log, options.bots));
     }
     const watching = setInterval(() => void cluster.show(plan.gateways), WATCH_MS);
     await stop;
@@ -73,28 +82,65 @@ export async function up(options: UpOptions): Promise<number> {
 }
 
 /**
- * The gateways' settings: those of the given file, the venue's log key, a key with which they recognise
- * each other's sign-in nonces, and their addresses for the trading page.
+ * The gateways' settings: those of the given file, the log and who leads it by turns, the venue's log key, a
+ * key with which they recognise each other's sign-in nonces, and their addresses for the trading page.
  */
 function sharedConfiguration(
   folder: string,
-  gateways: readonly string[],
+  { gateways, log }: ClusterPlan,
   settings: PartialSettings,
 ): string {
-  const file = join(folder, "perpgate.json");
   const keyFile = join(folder, "nonce.key");
   if (!existsSync(keyFile)) {
     writeFileSync(keyFile, randomBytes(32).toString("hex"), { mode: 0o600 });
   }
   const logKey = join(folder, "log.key");
   if (!existsSync(logKey)) createPrivateFile(logKey, `${newLogKey().secret}\n`);
-  const receipts = { logKey, ...settings.receipts };
-  const auth = { nonceKey: readFileSync(keyFile, "utf8"), ...settings.auth };
-  const metrics = { port: false, ...settings.metrics };
-  const server = { gateways, ...settings.server };
-  const content = JSON.stringify({ ...settings, auth, metrics, receipts, server });
-  writeFileSync(file, content, { mode: 0o600 });
+  const file = join(folder, "perpgate.json");
+  write(file, {
+    edges: 1,
+    ...settings,
+    log: { ...settings.log, servers: log.split(","), cores: gateways.map(({ name }) => name) },
+    receipts: { logKey, ...settings.receipts },
+    auth: { nonceKey: readFileSync(keyFile, "utf8"), ...settings.auth },
+    metrics: { port: false, ...settings.metrics },
+    server: { gateways: gateways.map(({ url }) => url), ...settings.server },
+  });
   return file;
+}
+
+/** The shared settings, and how the gateway's edges reach the other cores. */
+function ownConfiguration(
+  folder: string,
+  { gateways }: ClusterPlan,
+  { name, link }: GatewayPlace,
+): string {
+  const others = gateways.filter((other) => other.name !== name);
+  const shared = readSettingsFile(join(folder, "perpgate.json"));
+  const file = join(folder, `${name}.json`);
+  write(file, {
+    ...shared,
+    link: { listen: link, cores: others.map((other) => other.link), tls: linkFiles(folder) },
+  });
+  return file;
+}
+
+/** Certificates of the links between the gateways, by an authority of this cluster. */
+function linkFiles(folder: string) {
+  const ca = join(folder, "ca");
+  const core = join(folder, "core");
+  if (!existsSync(`${core}.pem`)) {
+    // What a start left that was interrupted.
+    for (const file of [ca, core])
+      for (const end of [".key", ".pem"]) rmSync(file + end, { force: true });
+    newAuthorityFiles(ca, {});
+    newCertificateFiles("either", core, { ca });
+  }
+  return { ca: `${ca}.pem`, cert: `${core}.pem`, key: `${core}.key` };
+}
+
+function write(file: string, settings: PartialSettings): void {
+  writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
 }
 
 /** Returns false: nothing stopped it. */

@@ -23,7 +23,7 @@ import {
   checkNode,
   checkOpenFiles,
 } from "./machine-checks.js";
-import { checkControl, checkServers } from "./network-checks.js";
+import { checkControl, checkCores, checkServers } from "./network-checks.js";
 
 function findings({ stdout }: Ended): readonly Finding[] {
   return JSON.parse(stdout).checks;
@@ -222,6 +222,27 @@ test("servers of a log: too old, without JetStream, or fine; a majority is enoug
   const most = await check(servers.slice(0, 3));
   expect(most.map(({ status }) => status)).toEqual(["ok", "ok", "warning"]);
   expect(await checkServers(DEFAULT_SETTINGS)).toEqual([]);
+});
+
+test("cores that lead by turns: a name that is none of them, edges that would not reach the others", () => {
+  const servers = ["nats://127.0.0.1:1"];
+  const cores = ["a", "b", "c"];
+  const of = (name: string, link: object = {}) =>
+    checkCores({ ...DEFAULT_SETTINGS, name, log: { servers, cores }, link });
+  expect(checkCores(DEFAULT_SETTINGS)).toEqual([]);
+  expect(checkCores({ ...DEFAULT_SETTINGS, log: { servers } })).toMatchObject([
+    { status: "warning", found: "every gateway writes the log" },
+  ]);
+  expect(of("d")).toMatchObject([{ status: "problem", found: "d is not in log.cores" }]);
+  const listen = "10.0.0.2:7700";
+  expect(of("b", { listen, cores: ["10.0.0.1:7700"] })).toMatchObject([
+    { status: "problem", found: "b is number 2 of 3; links lead to 1 of 2 others" },
+  ]);
+  const others = ["10.0.0.1:7700", "10.0.0.3:7700"];
+  expect(of("b", { cores: others })).toMatchObject([{ status: "problem" }]);
+  expect(of("b", { listen, cores: others })).toMatchObject([
+    { status: "ok", found: "b is number 2 of 3" },
+  ]);
 });
 
 test("a server of a log with an IPv6 address: connected to without its brackets", async () => {

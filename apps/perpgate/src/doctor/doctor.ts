@@ -33,6 +33,7 @@ import {
 } from "./machine-checks.js";
 import {
   checkControl,
+  checkCores,
   checkLink,
   checkPorts,
   checkServers,
@@ -84,6 +85,7 @@ async function examine(options: ServeOptions): Promise<readonly Finding[]> {
     ...checkDisk(settings, isRunning),
     ...(await checkPorts(settings, isRunning)),
     ...(await checkServers(settings)),
+    ...checkCores(settings),
     ...checkLink(settings),
     ...(await checkVaults(settings)),
   ];

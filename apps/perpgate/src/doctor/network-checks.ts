@@ -3,6 +3,7 @@
 import { connect } from "node:net";
 import { addressOf, isAtLeast, MIN_SERVER } from "@perpgate/cluster";
 import { codeOf, reasonOf } from "../cli/start-error.js";
+import { gatewayNameOf } from "../cluster/log-access.js";
 import { linkIdentityUntil, linkListenerOf, placeText } from "../serve/link-settings.js";
 import { listenProblem, metricsPortOf } from "../serve/ports.js";
 import type { Settings } from "../serve/settings.js";
@@ -91,6 +92,32 @@ export function checkLink(settings: Settings): readonly Finding[] {
   } catch {
     return [];
   }
+}
+
+/** Whether this machine's core is one of those that lead by turns, and its edges reach the others. */
+export function checkCores(settings: Settings): readonly Finding[] {
+  const { log, link } = settings;
+  if (log === undefined) return [];
+  const check = "cores";
+  const { cores } = log;
+  if (cores === undefined) {
+    return [
+      warning(check, "every gateway writes the log", "set log.cores, so that one core leads"),
+    ];
+  }
+  const name = gatewayNameOf(settings);
+  const place = cores.indexOf(name) + 1;
+  if (place === 0) {
+    const advice = "add it on every machine, or start with the --name that is there";
+    return [problem(check, `${name} is not in log.cores`, advice)];
+  }
+  const found = `${name} is number ${place} of ${cores.length}`;
+  const others = cores.length - 1;
+  const linked = link.listen === undefined ? 0 : (link.cores ?? []).length;
+  if (linked >= others) return [ok(check, found)];
+  const advice =
+    "set link.listen, link.cores and link.tls, so that all edges reach the core that leads";
+  return [problem(check, `${found}; links lead to ${linked} of ${others} others`, advice)];
 }
 
 /** One finding per server, and one if no majority can be reached. */

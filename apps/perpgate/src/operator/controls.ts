@@ -9,6 +9,7 @@ import { type BridgeChange, PAUSE_SCOPES } from "../serve/bridge/bridge-control.
 import { type CohortChange, isCohortChange, isCohortShown } from "../serve/cohort-control.js";
 import { askControl, type ControlRequest } from "../serve/control-socket.js";
 import type { MarketChange } from "../serve/market-control.js";
+import { isSteppedDown } from "../serve/step-down-control.js";
 import { dataFolderOf } from "./data-option.js";
 
 interface ControlOptions {
@@ -127,6 +128,18 @@ export async function leave(options: ControlOptions): Promise<number> {
   process.stdout.write(
     options.json === true ? `${JSON.stringify({ leaves: true })}\n` : `${sentence}\n`,
   );
+  return 0;
+}
+
+export async function stepDown(
+  options: ControlOptions & { readonly to?: string },
+): Promise<number> {
+  const done = await send(options, { stepDown: options.to ?? "" });
+  if (!isSteppedDown(done))
+    throw new StartError("the perpgate that is running is of another release");
+  const { leader, epoch, tookMs } = done;
+  const sentence = `${leader} leads, epoch ${epoch}, after ${tookMs} ms`;
+  process.stdout.write(options.json === true ? `${JSON.stringify(done)}\n` : `${sentence}\n`);
   return 0;
 }
 

@@ -11,6 +11,7 @@ import { BridgeControl } from "../serve/bridge/bridge-control.js";
 import { CohortControl } from "../serve/cohort-control.js";
 import { ControlSocket } from "../serve/control-socket.js";
 import { MarketControl } from "../serve/market-control.js";
+import { stepDown } from "../serve/step-down-control.js";
 import { UpgradeControl } from "../serve/upgrade-control.js";
 import { commandHere } from "../testing/command-here.js";
 import { PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";
@@ -85,6 +86,7 @@ describe("perpgate prune", () => {
         upgrade: new UpgradeControl(venue),
         configure: async () => undefined,
         leave: () => undefined,
+        stepDown: (to) => stepDown(venue, to),
         prune: (below) => venue.pruneBelow(below),
       },
       pino({ enabled: false }),

@@ -11,6 +11,7 @@ import { BridgeControl } from "./bridge/bridge-control.js";
 import { CohortControl } from "./cohort-control.js";
 import { askControl, type ControlRequest, ControlSocket, Unreachable } from "./control-socket.js";
 import { MarketControl } from "./market-control.js";
+import { stepDown } from "./step-down-control.js";
 import { UpgradeControl } from "./upgrade-control.js";
 
 const CLOSED: ControlRequest = { cohort: { stage: "closed", allow: [], disallow: [] } };
@@ -29,6 +30,7 @@ async function controlled(idleMs = LONG_MS) {
     configure: async () => undefined,
     leave: () => undefined,
     prune: async () => 0,
+    stepDown: (to: string) => stepDown(venue, to),
   };
   const control = new ControlSocket(folder, controls, log, idleMs);
   await control.open();

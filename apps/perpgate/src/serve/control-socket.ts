@@ -15,6 +15,7 @@ import { codeOf, reasonOf, StartError } from "../cli/start-error.js";
 import type { BridgeChange, BridgeControl } from "./bridge/bridge-control.js";
 import { type CohortChange, type CohortControl, isCohortChange } from "./cohort-control.js";
 import type { MarketChange, MarketControl } from "./market-control.js";
+import type { SteppedDown } from "./step-down-control.js";
 import type { UpgradeControl } from "./upgrade-control.js";
 
 const SOCKET_NAME = "control.sock";
@@ -35,6 +36,8 @@ export type ControlRequest =
   | { readonly configure: string }
   /** Ends the process as SIGTERM does. */
   | { readonly leave: true }
+  /** Has this core lead, or any that is able if it is empty; the result is a `SteppedDown`. */
+  | { readonly stepDown: string }
   /** Removes the log below this place. */
   | { readonly prune: LogSeq };
 
@@ -50,6 +53,8 @@ export interface Controls {
   configure(file: string): Promise<void>;
   /** Begins to end the process. */
   leave(): void;
+  /** Resolves once another core leads: the one named, or any if the name is empty. */
+  stepDown(to: string): Promise<SteppedDown>;
 }
 
 export class ControlSocket {
@@ -76,7 +81,7 @@ export class ControlSocket {
       this.server.once("error", (error) => {
         this.log.warn(
           { err: error },
-          "no control socket; perpgate cohort, bridge, market, configure, upgrade, prune and cluster leave will not work",
+          "no control socket; perpgate cohort, bridge, market, configure, upgrade, prune, cluster leave and step-down will not work",
         );
         resolve();
       });
@@ -118,6 +123,7 @@ export class ControlSocket {
     const request: unknown = JSON.parse(text);
     if (typeof request !== "object" || request === null) throw new Error("unknown request");
     if ("upgrade" in request) return this.upgrade();
+    if ("stepDown" in request) return this.stepDown(request.stepDown);
     if ("showCohort" in request) return this.controls.cohort.show();
     if ("cohort" in request) await this.changeCohort(request.cohort);
     else if ("bridge" in request) await this.changeBridge(request.bridge);
@@ -133,6 +139,13 @@ export class ControlSocket {
     const version = await this.controls.upgrade.upgrade();
     this.log.info({ version }, "engine upgraded");
     return version;
+  }
+
+  private async stepDown(to: unknown): Promise<SteppedDown> {
+    if (typeof to !== "string") throw new Error("not the name of a core");
+    const done = await this.controls.stepDown(to);
+    this.log.warn({ ...done }, "another core leads, as the operator asked");
+    return done;
   }
 
   private async changeBridge(change: unknown): Promise<void> {

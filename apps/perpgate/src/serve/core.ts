@@ -39,6 +39,7 @@ import type { CoreData, CoreFacts } from "./processes/messages.js";
 import { measurePromises } from "./promise-metrics.js";
 import { measureHistoryQueue } from "./queue-metrics.js";
 import { watchRisk } from "./risk-watch.js";
+import { stepDown } from "./step-down-control.js";
 import { UpgradeControl } from "./upgrade-control.js";
 import { createVenueIndex } from "./venue-index.js";
 import { measureVenue } from "./venue-metrics.js";
@@ -51,7 +52,7 @@ export interface CoreSettings extends CoreData {
 
 export interface RunningCore {
   readonly facts: CoreFacts;
-  /** Whether this core joined before the others of its cluster that run. */
+  /** Whether it is this core of its cluster that has what there is once: it leads, or joined first. */
   readonly isFirst: () => boolean;
   /** The metrics of this process. */
   readonly metrics: () => Promise<string>;
@@ -118,6 +119,7 @@ export async function startCore(
     prune: (below: LogSeq) => venue.pruneBelow(below),
     configure: (file: string) => configureVenue(venue, index, file, atStart),
     leave,
+    stepDown: (to: string) => stepDown(venue, to),
   };
   const control = new ControlSocket(dataFolder, controls, log);
   const bridge = createVenueBridge(bridging, venue, log, metrics);

@@ -332,7 +332,7 @@ class CoreProcess {
   private say(): void {
     const { world } = this;
     if (world.time.nowMs < this.sendsFromMs) return;
-    const data = Buffer.from(encodeHeartbeat(this.log.heartbeat()));
+    const data = Buffer.from(encodeHeartbeat({ ...this.log.heartbeat(), server: "", release: "" }));
     for (const { process } of world.machines) {
       if (process === undefined || process === this || world.dice.chance(world.network.lost))
         continue;

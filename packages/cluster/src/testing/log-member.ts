@@ -47,6 +47,7 @@ export class LogMember {
       core: member.core,
       run: member.run,
       versions: [3, 3],
+      release: "test",
       logger: {
         info: (text) => member.lines.push(text),
         warn: (text) => member.lines.push(text),

@@ -7,12 +7,46 @@ import { MarketStatus } from "./market.js";
 export const VenueTime = Type.Object({ time: TimeMs }, { title: "VenueTime" });
 export type VenueTime = Static<typeof VenueTime>;
 
+export const ClusterCore = Type.Object(
+  {
+    name: Type.String(),
+    state: Type.Enum(["leads", "standby", "silent"], {
+      description: "Whether it leads or stands by; silent: it was not heard in the last 5 s.",
+    }),
+    epoch: Type.Optional(
+      Type.Integer({ minimum: 0, description: "Which lead of the log it has applied last." }),
+    ),
+    sequence: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: "The last message of the stream that it has applied.",
+      }),
+    ),
+    clockAheadMs: Type.Optional(
+      Type.Integer({ description: "How far its clock is ahead of that of the core that leads." }),
+    ),
+    server: Type.Optional(Type.String({ description: "The server that it is connected to." })),
+    release: Type.Optional(Type.String()),
+  },
+  {
+    title: "ClusterCore",
+    description: "A core of the venue; the other fields are missing of a silent one.",
+  },
+);
+export type ClusterCore = Static<typeof ClusterCore>;
+
 export const ClusterStatus = Type.Object(
   {
-    gateway: Type.String({ description: "The name of this gateway in the log." }),
-    writers: Type.Array(Type.String(), {
-      description: "Names of the live gateways, in the order of joining; the first one ticks.",
-    }),
+    gateway: Type.String({ description: "The name of the core that answers." }),
+    cores: Type.Optional(
+      Type.Array(ClusterCore, { description: "In the order in which they take over." }),
+    ),
+    writers: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          "Of a log that several gateways write: the live ones, in the order of joining; the first one ticks.",
+      }),
+    ),
     lagMessages: Count,
     lagMs: Count,
     clockLeadMs: Type.Integer({
@@ -21,12 +55,13 @@ export const ClusterStatus = Type.Object(
     server: Type.String({ description: "The server of the log that it is connected to." }),
     leader: Type.String({ description: "The server that leads the stream." }),
     replicasCurrent: Count,
-    dropped: Type.Object({ malformed: Count, chain: Count }),
-    disagreeing: Count,
+    dropped: Type.Optional(Type.Object({ malformed: Count, chain: Count })),
+    disagreeing: Type.Optional(Count),
   },
   {
     title: "ClusterStatus",
-    description: "How this gateway sees the replicated log; missing in a venue of one machine.",
+    description:
+      "How the core that answers sees the replicated log; missing in a venue of one machine.",
   },
 );
 export type ClusterStatus = Static<typeof ClusterStatus>;

@@ -118,6 +118,7 @@ export class CoreInProcess implements RoutedCore {
       servers,
       mirror,
       hooks,
+      release: "test",
       logger: { info: () => undefined, warn: () => undefined },
       patienceMs: 30_000,
     });

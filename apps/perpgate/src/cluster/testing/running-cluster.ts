@@ -6,7 +6,9 @@ import { fileURLToPath } from "node:url";
 import { type ClusterSettings, NatsCluster } from "@perpgate/cluster/testing";
 import { until } from "@perpgate/journal/testing";
 import { newLogKey } from "@perpgate/venue";
+import { freePort } from "@perpgate/venue/testing";
 import { onTestFinished } from "vitest";
+import { newAuthorityFiles, newCertificateFiles } from "../../operator/link-keys.js";
 import { readConfiguration } from "../../serve/configuration.js";
 import {
   configurationFile,
@@ -24,6 +26,8 @@ const NEWER_RELEASE = fileURLToPath(new URL("../../testing/newer-release.mjs", i
 
 export interface ClusterChanges {
   readonly gateways?: number;
+  /** How many cores there may be, which lead by turns; otherwise every gateway writes the log. */
+  readonly cores?: number;
   /** Servers that a gateway is given; by default all, each gateway from another one on. */
   readonly servers?: (nats: NatsCluster, member: number) => Promise<readonly string[]>;
   /** By how much a gateway's wall clock is wrong. */
@@ -97,6 +101,7 @@ export class RunningGateway {
       readonly time: number;
       readonly cluster: {
         readonly writers: readonly string[];
+        readonly cores: readonly { readonly name: string; readonly state: string }[];
         readonly lagMessages: number;
         readonly replicasCurrent: number;
       };
@@ -130,6 +135,9 @@ export class RunningGateway {
 export class RunningCluster {
   readonly gateways: RunningGateway[] = [];
 
+  /** Of each core, for the edges of other gateways. */
+  private readonly links: string[] = [];
+
   private constructor(
     readonly nats: NatsCluster,
     /** The file that all gateways read. */
@@ -162,7 +170,8 @@ export class RunningCluster {
     const cluster = new RunningCluster(nats, config, content, folder, changes, atEnd);
     // Also those that a test starts: `afterAll` registers nothing once tests run.
     atEnd(() => cluster.end());
-    // In order, so that the first one ticks.
+    await cluster.prepareLinks();
+    // In order, so that the first one ticks, or leads.
     for (let member = 0; member < (changes.gateways ?? 3); member++) await cluster.add();
     return cluster;
   }
@@ -172,13 +181,14 @@ export class RunningCluster {
     const { nats, changes } = this;
     const member = this.gateways.length;
     const servers = (await changes.servers?.(nats, member)) ?? nats.urls(member);
-    const own = changes.own?.(member);
+    const own = { ...this.linked(member), ...changes.own?.(member) };
     const config =
-      own === undefined ? this.config : configurationFile({ ...this.content, ...own }, this.atEnd);
+      Object.keys(own).length === 0
+        ? this.config
+        : configurationFile({ ...this.content, ...own }, this.atEnd);
     const args = ["--log", servers.join(","), "--config", config];
     const environment = changes.environment?.(member) ?? {};
-    const name = `gateway-${member + 1}`;
-    const gateway = new RunningGateway(name, this.folder, args, environment, this.atEnd);
+    const gateway = new RunningGateway(nameOf(member), this.folder, args, environment, this.atEnd);
     gateway.clockShiftMs = changes.clockShiftMs?.(member) ?? 0;
     this.gateways.push(gateway);
     await gateway.start();
@@ -205,7 +215,51 @@ export class RunningCluster {
     await Promise.all(this.gateways.map((gateway) => gateway.stop()));
   }
 
+  /** The gateway whose core leads, as the others know it. */
+  async leader(): Promise<RunningGateway> {
+    return until(
+      async () => {
+        for (const gateway of this.gateways) {
+          const seen = await gateway.status().catch(() => undefined);
+          const name = seen?.cluster.cores.find(({ state }) => state === "leads")?.name;
+          const found = this.gateways.find((each) => each.name === name);
+          if (found !== undefined) return found;
+        }
+        return undefined;
+      },
+      { everyMs: 50 },
+    );
+  }
+
+  /** Authority, certificate and addresses of the links between the gateways. */
+  private async prepareLinks(): Promise<void> {
+    for (let core = 0; core < (this.changes.cores ?? 0); core++) {
+      this.links.push(`127.0.0.1:${await freePort()}`);
+    }
+    if (this.links.length === 0) return;
+    const ca = join(this.folder, "ca");
+    newAuthorityFiles(ca, {});
+    newCertificateFiles("either", join(this.folder, "core"), { ca });
+  }
+
+  private linked(member: number): object {
+    if (this.links.length === 0) return {};
+    const [ca, core] = [join(this.folder, "ca"), join(this.folder, "core")];
+    return {
+      log: { servers: this.nats.urls(), cores: this.links.map((_, at) => nameOf(at)) },
+      link: {
+        listen: this.links[member],
+        cores: this.links.filter((_, at) => at !== member),
+        tls: { ca: `${ca}.pem`, cert: `${core}.pem`, key: `${core}.key` },
+      },
+    };
+  }
+
   private end(): void {
     for (const gateway of this.gateways) gateway.end();
   }
+}
+
+function nameOf(member: number): string {
+  return `gateway-${member + 1}`;
 }
