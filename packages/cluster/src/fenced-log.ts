@@ -8,6 +8,7 @@ import {
   headers,
   type Msg,
   type NatsConnection,
+  PermissionViolationError,
   type Subscription,
 } from "@nats-io/transport-node";
 import { ask, NOT_FOUND_MS } from "./ask.js";
@@ -41,6 +42,7 @@ import {
   heartbeatSubject,
   MAX_ANNOUNCEMENT_BYTES,
 } from "./subjects.js";
+import type { Obstacle } from "./takeover.js";
 
 export interface FencedLogOptions extends Access, Omit<LogCoreOptions, "chain"> {
   readonly mirror: Mirror;
@@ -72,6 +74,18 @@ const HEARTBEAT_MS = 250;
  * answering for ten seconds and more, and can store nothing.
  */
 const UNSTORED_MS = 1_000;
+/** Between two warnings that the log has no new message: a leader writes five times a second. */
+const WARN_MS = 10_000;
+const NO_RESPONDERS = 503;
+const NO_LEADER = "no leader of the stream answers";
+const OBSTACLES: Readonly<Record<Obstacle, string>> = {
+  not_silent: "this core waits until it has been silent for long enough",
+  no_stream_leader: NO_LEADER,
+  behind: "the stream has messages that this core has not read",
+  higher_known: "another core has read more than the stream has",
+  other_chain: "another core has another log",
+  clock: "the clock of this core is wrong",
+};
 
 export class FencedLog {
   /** Resolves when the log can go on no longer; the process must send no more answers, and exit. */
@@ -96,6 +110,8 @@ export class FencedLog {
   private unstoredMs = 0;
   /** For how long over any. */
   private waitedMs = 0;
+  /** For how long no message has come. */
+  private silentMs = 0;
   private answers: { readonly inbox: string; readonly subscription: Subscription } | undefined;
   private readonly streamEnd = new StreamEnd();
   private isReading = false;
@@ -271,6 +287,7 @@ export class FencedLog {
       },
     });
     this.answers = { inbox, subscription };
+    void this.watchRights(connection);
     connection.subscribe(heartbeatSubject(stream), {
       callback: (error, message) => {
         const heartbeat = error === null ? decodeHeartbeat(message.data) : undefined;
@@ -306,8 +323,22 @@ export class FencedLog {
     }
   }
 
+  /** A server does not answer what it refuses for want of a right. */
+  private async watchRights(connection: NatsConnection): Promise<void> {
+    for await (const status of connection.status()) {
+      if (status.type !== "error" || !(status.error instanceof PermissionViolationError)) continue;
+      const { operation, subject, message } = status.error;
+      const isOurs = operation === "publish" && subject === coreSubject(this.options.stream);
+      if (isOurs) this.refusal = message;
+    }
+  }
+
   /** For the status alone: what the servers say settles nothing. */
-  private publishAnswered({ data }: Msg): void {
+  private publishAnswered({ data, headers: head }: Msg): void {
+    if (head?.code === NO_RESPONDERS) {
+      this.refusal = NO_LEADER;
+      return;
+    }
     const error = errorIn(parse(data));
     if (error === undefined) this.refusal = "";
     else if (error.code !== WRONG_LAST_SEQUENCE) this.refusal = error.message;
@@ -318,6 +349,7 @@ export class FencedLog {
     this.unstoredMs = 0;
     this.guard(() => this.core.accept(message));
     this.waitedMs = 0;
+    this.silentMs = 0;
     this.streamEnd.learn(message.sequence, this.chain.last);
     this.checkCaughtUp();
     this.options.hooks.mayPropose();
@@ -340,6 +372,7 @@ export class FencedLog {
     this.watch.tick(elapsedMs, this.link.connection);
     this.leaderWatch.tick(elapsedMs, this.link.connection, this.link.server);
     this.leaveIfUnstored(elapsedMs);
+    this.warnIfSilent(elapsedMs);
     this.sinceHeartbeatMs += elapsedMs;
     if (this.sinceHeartbeatMs >= HEARTBEAT_MS) this.say();
     if (!this.isReading || this.caughtUpAt !== undefined) return;
@@ -355,6 +388,28 @@ export class FencedLog {
     if (this.unstoredMs < UNSTORED_MS) return;
     this.unstoredMs = 0;
     link.move("what is published through it is not stored");
+  }
+
+  private warnIfSilent(elapsedMs: number): void {
+    const before = Math.floor(this.silentMs / WARN_MS);
+    this.silentMs += elapsedMs;
+    const periods = Math.floor(this.silentMs / WARN_MS);
+    if (periods === before) return;
+    const seconds = (periods * WARN_MS) / 1_000;
+    this.options.logger.warn(`no message of the log for ${seconds} s: ${this.silenceReason()}`);
+  }
+
+  private silenceReason(): string {
+    const { core, link, refusal } = this;
+    if (link.connection === undefined) {
+      return ["no server is connected", link.problem].filter(Boolean).join(": ");
+    }
+    if (core.isInFlight) {
+      return refusal === "" ? "what this core has published is not stored" : refusal;
+    }
+    const { obstacle, otherChain } = core.takeover;
+    if (otherChain !== "") return otherChain;
+    return obstacle === undefined ? "this core is not ready to lead" : OBSTACLES[obstacle];
   }
 
   private say(): void {

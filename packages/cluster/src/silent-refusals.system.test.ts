@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, type TestContext, test } from "vitest";
 import { createStream } from "./init.js";
 import { connectToAny } from "./link.js";
 import { isWithoutNatsServer, LogGateway, NatsCluster } from "./testing/index.js";
+import { LogMember } from "./testing/log-member.js";
 
 const TIMEOUT = 60_000;
 const USERS = `authorization {
@@ -53,6 +54,21 @@ describe.skipIf(isWithoutNatsServer())("refusals without an answer", { timeout: 
     expect(warnings()[0]).toMatch(/^a batch of this gateway has waited for the log for 10 s: /);
     expect(warnings()[1]).toMatch(/^a batch of this gateway has waited for the log for 20 s: /);
     expect(gateway.log.status().waitedMs).toBeGreaterThanOrEqual(20_000);
+  });
+
+  test.concurrent("a core without the right to publish: it never leads, and its log says why every 10 s", async (context) => {
+    const { expect } = context;
+    const access = { servers: cluster.urls(), name: "test", user: "reader", password: "secret" };
+    const connection = await connectToAny({ ...access, user: "gateway" });
+    await createStream(connection, { stream: "core-rights", replicas: 1 });
+    await connection.close();
+    const member = await LogMember.start({ ...access, stream: "core-rights", rank: 0 });
+    context.onTestFinished(() => member.log.close());
+    const text =
+      /^no message of the log for [12]0 s: .*permissions violation for publish to "core-rights.log.core"/i;
+    const warnings = () => member.lines.filter((line) => text.test(line));
+    await expect.poll(warnings, POLL).toHaveLength(2);
+    expect(member.log.status()).toMatchObject({ leads: false });
   });
 
   test.concurrent("the stream is deleted: in the status, and after 10 s the log stops", async (context) => {
