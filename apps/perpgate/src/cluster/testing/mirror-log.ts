@@ -33,9 +33,9 @@ export interface WriterLife {
   end?: { readonly position: number; readonly by: Command["kind"] };
 }
 
-interface Tick {
-  readonly position: number;
-  readonly timeMs: number;
+interface Lead {
+  readonly name: string;
+  readonly epoch: number;
 }
 
 /** Equal in all mirrors that are replayed to the same place. */
@@ -46,9 +46,6 @@ export interface ReplayedState {
   readonly dropped: readonly number[];
 }
 
-/** Ticks after a writer's last batch in which the longest time between two is looked for. */
-const TICKS_AFTER = 5;
-
 export class MirrorLog {
   /** Batches that it has. */
   readonly end: number;
@@ -57,8 +54,10 @@ export class MirrorLog {
   /** Position of an order's end, by its id. */
   readonly orderEnds = new Map<number, number>();
   readonly lives: WriterLife[] = [];
-  private readonly ticks: Tick[] = [];
-  private readonly dropped: number[] = [];
+  /** Claims that were accepted, in their order. */
+  readonly leads: Lead[] = [];
+  /** Numbers of the batches that were not applied. */
+  readonly dropped: number[] = [];
   private readonly byId = new Map<string, WriterLife>();
   private readonly state = newReplicaState();
   private readonly replica = new Replica(this.state.engine, [
@@ -95,28 +94,6 @@ export class MirrorLog {
     this.reader.close();
   }
 
-  /** The writer of that gateway that was live at the position. */
-  lifeAt(name: string, position: number): WriterLife {
-    const found = this.lives.find(
-      (life) => life.name === name && life.joined <= position && !hasEnded(life, position),
-    );
-    if (found === undefined) throw new Error(`no writer of ${name} is live at ${position}`);
-    return found;
-  }
-
-  /** The writers that ended after `from`, up to `to`. */
-  endedWithin({ from, to }: { readonly from: number; readonly to: number }): WriterLife[] {
-    return this.lives.filter((life) => !hasEnded(life, from) && hasEnded(life, to));
-  }
-
-  /** From the last tick before a writer fell silent on: the longest time between ticks, by the log. */
-  longestTickGapAfter({ lastBatch }: WriterLife): number {
-    const next = this.ticks.findIndex(({ position }) => position > lastBatch);
-    if (next < 1) return Number.POSITIVE_INFINITY;
-    const around = this.ticks.slice(next - 1, next + TICKS_AFTER);
-    return Math.max(...around.slice(1).map(({ timeMs }, at) => timeMs - around[at]!.timeMs));
-  }
-
   private take(batch: Batch): void {
     this.writer = batch.id.writer;
     this.isNoted = false;
@@ -134,7 +111,8 @@ export class MirrorLog {
     this.hear();
     const { seq, command, events } = applied;
     const { lastTickMs } = this.state.engine.state;
-    if (command.kind === "Tick" && lastTickMs > this.lastTickMs) this.countTick(seq, lastTickMs);
+    if (command.kind === "CoreLeads") this.leads.push({ name: command.core, epoch: command.epoch });
+    if (command.kind === "Tick" && lastTickMs > this.lastTickMs) this.countTick();
     this.lastTickMs = lastTickMs;
     for (const event of events.decode()) this.noteEvent(seq, command, event);
   }
@@ -147,8 +125,7 @@ export class MirrorLog {
     if (life !== undefined) life.isHeard = true;
   }
 
-  private countTick(position: number, timeMs: number): void {
-    this.ticks.push({ position, timeMs });
+  private countTick(): void {
     for (const life of this.byId.values()) {
       life.ticksMissed = life.isHeard ? 0 : life.ticksMissed + 1;
       life.mostMissed = Math.max(life.mostMissed, life.ticksMissed);
@@ -182,8 +159,4 @@ export class MirrorLog {
       this.byId.delete(id);
     }
   }
-}
-
-function hasEnded({ end }: WriterLife, position: number): boolean {
-  return end !== undefined && end.position <= position;
 }
