@@ -200,12 +200,17 @@ const SMALL_ORDER = new Set([
 
 function checkKey(publicKey, what) {
   need(publicKey.length === 32, `${what} does not have 32 bytes`);
-  const y = BigInt(`0x${Buffer.from(publicKey).reverse().toString("hex")}`) % 2n ** 255n;
+  const y = yOf(publicKey);
   need(y < PRIME && !SMALL_ORDER.has(y), `${what} is one under which anyone can sign`);
 }
 
+/** y of an encoded point, without the sign of x. */
+function yOf(point) {
+  return BigInt(`0x${Buffer.from(point).reverse().toString("hex")}`) % 2n ** 255n;
+}
+
 function isSigned(publicKey, message, signature) {
-  if (signature.length !== 64) return false;
+  if (signature.length !== 64 || SMALL_ORDER.has(yOf(signature.subarray(0, 32)))) return false;
   const der = Buffer.concat([Buffer.from("302a300506032b6570032100", "hex"), publicKey]);
   const key = createPublicKey({ key: der, format: "der", type: "spki" });
   return verify(null, message, key, signature);

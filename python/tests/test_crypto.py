@@ -45,6 +45,17 @@ class Ed25519(unittest.TestCase):
             self.assertFalse(ed25519.verify(key, b"m", forged))
             self.assertFalse(ed25519.verify_in_python(key, b"m", forged))
 
+    def test_an_r_of_small_order_is_refused(self):
+        key = ed25519.SigningKey(bytes(31) + b"\x07")
+        digest = hashlib.sha512(key.seed).digest()
+        scalar = int.from_bytes(digest[:32], "little") & ((1 << 254) - 8) | (1 << 254)
+        r = b"\x01" + bytes(31)
+        order = 2**252 + 27742317777372353535851937790883648493
+        h = int.from_bytes(hashlib.sha512(r + key.public_key + b"m").digest(), "little")
+        signature = r + (h * scalar % order).to_bytes(32, "little")
+        self.assertFalse(ed25519.verify(key.public_key, b"m", signature))
+        self.assertFalse(ed25519.verify_in_python(key.public_key, b"m", signature))
+
 
 class Secp256k1(unittest.TestCase):
     def test_wycheproof(self):

@@ -16,7 +16,8 @@ _L = 2**252 + 27742317777372353535851937790883648493
 _D = -121665 * pow(121666, -1, _P) % _P
 _SQRT_MINUS_1 = pow(2, (_P - 1) // 4, _P)
 _SIGN = 1 << 255
-# y of the points whose order divides 8: such a key verifies signatures that nobody made.
+# y of the points whose order divides 8: such a key verifies signatures that nobody made, and verifiers
+# disagree about signatures with such an R.
 _SMALL_ORDER_Y = frozenset(
     {
         0,
@@ -63,7 +64,7 @@ class SigningKey:
 
 
 def verify(public_key: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether the signature holds. Keys of small order and non-canonical keys verify nothing."""
+    """Whether the signature holds. A key or an R of small order, or a non-canonical key, verifies nothing."""
     if not _is_usable(public_key, signature):
         return False
     if _Public is None:
@@ -83,7 +84,10 @@ def _is_usable(public_key: bytes, signature: bytes) -> bool:
     if len(public_key) != 32 or len(signature) != 64:
         return False
     y = int.from_bytes(public_key, "little") & (_SIGN - 1)
-    return y < _P and y not in _SMALL_ORDER_Y and int.from_bytes(signature[32:], "little") < _L
+    r = int.from_bytes(signature[:32], "little") & (_SIGN - 1)
+    if y >= _P or y in _SMALL_ORDER_Y or r in _SMALL_ORDER_Y:
+        return False
+    return int.from_bytes(signature[32:], "little") < _L
 
 
 def _verify_point(public_key: bytes, message: bytes, signature: bytes) -> bool:

@@ -353,6 +353,9 @@ function otherReceipts(makers: EvidenceMaker): Forgery[] {
   const identity = joinBytes(Uint8Array.of(1), new Uint8Array(31));
   // Under the identity as a key, R = S·B with S = 0 is a signature of everything.
   const anyone = { publicKey: identity, sign: () => joinBytes(identity, new Uint8Array(32)) };
+  // The owner of the key can sign so, and part of the world's verifiers refuses it: no promise rests on it.
+  const { publicKey } = log.receiptKey;
+  const evasive = { publicKey, sign: (m: Uint8Array) => log.receiptKey.signWithNeutralR(m) };
   const weakKey = { name: log.key.name, algorithm: log.key.algorithm, publicKey: identity };
   const theirs = makers.log.file(statement, {}, stranger.receipt(statement));
   return [
@@ -380,6 +383,10 @@ function otherReceipts(makers: EvidenceMaker): Forgery[] {
       ),
     ],
     ["a receipt key of small order", of(encodeReceipt(log.receipt(statement, anyone)))],
+    [
+      "a receipt signed with an R of small order",
+      of(encodeReceipt(log.receipt(statement, evasive))),
+    ],
     ["a cut path", of(encodeReceipt({ ...receipt, path: [one!] }))],
     ["a longer path", of(encodeReceipt({ ...receipt, path: [one!, two!, two!] }))],
     ["a swapped path", of(encodeReceipt({ ...receipt, path: [two!, one!] }))],

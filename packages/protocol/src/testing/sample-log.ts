@@ -60,6 +60,28 @@ export class SampleKey implements NoteKey {
   sign(message: Uint8Array): Uint8Array {
     return new Uint8Array(sign(null, message, this.privateKey));
   }
+
+  /** What only the key's owner can make: R is the neutral element and S = h·a, so S·B = R + h·A holds. */
+  signWithNeutralR(message: Uint8Array): Uint8Array {
+    const pkcs8 = this.privateKey.export({ format: "der", type: "pkcs8" });
+    const secret = createHash("sha512").update(pkcs8.subarray(-32)).digest().subarray(0, 32);
+    secret[0] = (secret[0] ?? 0) & 0xf8;
+    secret[31] = ((secret[31] ?? 0) & 0x3f) | 0x40;
+    const r = Uint8Array.of(1, ...new Uint8Array(31));
+    const digest = createHash("sha512").update(r).update(this.publicKey).update(message).digest();
+    let s = (littleEndian(digest) * littleEndian(secret)) % GROUP_ORDER;
+    const signature = new Uint8Array(64);
+    signature.set(r);
+    for (let at = 32; at < 64; at++, s >>= 8n) signature[at] = Number(s & 255n);
+    return signature;
+  }
+}
+
+/** Of Ed25519's base point. */
+const GROUP_ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
+
+function littleEndian(bytes: Uint8Array): bigint {
+  return bytes.reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n);
 }
 
 export class SampleLog {

@@ -1,11 +1,12 @@
 /** Verifies Ed25519 signatures with the platform's WebCrypto, or without it where it lacks the algorithm. */
 
 import { ed25519 } from "@noble/curves/ed25519.js";
+import { hasSmallOrderR } from "@perpgate/protocol/core";
 
 const ED25519 = { name: "Ed25519" };
 
 /**
- * Whether a signature is valid, by RFC 8032.
+ * Whether a signature is valid, by RFC 8032, and its R is not of small order: verifiers disagree about those.
  *
  * @example
  * const isValid = await verifyEd25519(new Uint8Array(32), new Uint8Array(0), new Uint8Array(64));
@@ -16,6 +17,7 @@ export async function verifyEd25519(
   message: Uint8Array,
   signature: Uint8Array,
 ): Promise<boolean> {
+  if (hasSmallOrderR(signature)) return false;
   const { crypto }: { readonly crypto?: Partial<Crypto> } = globalThis;
   try {
     if (crypto?.subtle !== undefined) {
