@@ -21,7 +21,8 @@ import type { Recovered, RecoveryReport } from "./recovery/recover.js";
 import type { ReplicaState } from "./recovery/replica-state.js";
 import type { CommandObserver } from "./replica.js";
 import { refuseOtherKind } from "./replicated-log.js";
-import { ReservesBook, reservesKeyOf } from "./reserves/reserves-book.js";
+import { ReservesBook } from "./reserves/reserves-book.js";
+import { reservesKeyOf } from "./reserves/reserves-key.js";
 import type { WriterIdentity, WriterLoss } from "./sequencer.js";
 import type { Submissions } from "./submissions.js";
 import { ClockRecorder, systemBootClock } from "./time/boot-clock.js";
@@ -195,7 +196,7 @@ async function openWithin(
         ? null
         : new ReservesBook({
             folder: folder.reserves,
-            key: reservesKey,
+            key: reservesKey.secret,
             listing: state.listing,
             state: engineState,
             promises,

@@ -11,6 +11,7 @@ import type { DataFolder } from "../recovery/data-folder.js";
 import { encodeReplicaState, type ReplicaState } from "../recovery/replica-state.js";
 import type { Applied, CommandObserver } from "../replica.js";
 import { ReservesCounter, type ReservesNotice } from "../reserves/counter.js";
+import type { ReservesKey } from "../reserves/reserves-key.js";
 import type { CheckpointOptions } from "../venue-options.js";
 import type { Checkpoint } from "./checkpoint-file.js";
 import type { SnapshotFiles, SnapshotOutcome, TakenSnapshot } from "./snapshot-writer.js";
@@ -19,7 +20,7 @@ export interface SnapshotTerms {
   readonly folder: DataFolder;
   readonly options: CheckpointOptions;
   /** Key of the salts; undefined: what the venue owes is not counted. */
-  readonly reservesKey: Uint8Array | undefined;
+  readonly reservesKey: ReservesKey | undefined;
   /** What was owed before is not counted. */
   readonly countsFromMs: number;
 }

@@ -29,6 +29,26 @@ export function venueIdOf({ venueId }: Listing): Buffer {
   return Buffer.from(venueId, "hex");
 }
 
+/** Live gateways that have a log key, by whether it is this one: their receipt keys are certified by it. */
+export function gatewaysByLogKey(
+  state: VenueState,
+  listing: Listing,
+  publicKey: Uint8Array,
+): { readonly own: LiveWriter[]; readonly other: LiveWriter[] } {
+  const own: LiveWriter[] = [];
+  const other: LiveWriter[] = [];
+  for (const writer of liveWriters(state)) {
+    const { receiptKey, certificate } = writer;
+    if (receiptKey === "") continue;
+    const certified = certifiedBytes(venueIdOf(listing), Buffer.from(receiptKey, "hex"));
+    const isOwn = verifyEd25519(publicKey, certified, Buffer.from(certificate, "hex"));
+    (isOwn ? own : other).push(writer);
+  }
+  return { own, other };
+}
+
+type LiveWriter = ReturnType<typeof liveWriters>[number];
+
 /** A gateway that runs sends a batch each second, unless the stream elects a leader: up to 9 s. */
 const HEARD_WITHIN_MS = 15_000;
 
@@ -45,11 +65,7 @@ export async function refuseOtherLogKey(
   wait: (ms: number) => Promise<unknown> = (ms) => delay(ms, undefined, { ref: false }),
 ): Promise<void> {
   const others = () =>
-    liveWriters(state).filter(({ name, receiptKey, certificate }) => {
-      if (receiptKey === "" || name === ownName) return false;
-      const certified = certifiedBytes(venueIdOf(listing), Buffer.from(receiptKey, "hex"));
-      return !verifyEd25519(publicKey, certified, Buffer.from(certificate, "hex"));
-    });
+    gatewaysByLogKey(state, listing, publicKey).other.filter(({ name }) => name !== ownName);
   // The counter of a core that leads is its epoch.
   const sign = (counter: number) => (epochOf(state) > 0 ? state.lastTickMs : counter);
   const before = new Map(others().map(({ number, counter }) => [number, sign(counter)]));

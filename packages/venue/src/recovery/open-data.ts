@@ -34,7 +34,7 @@ import {
   type OpenedStore,
 } from "../history/history-store.js";
 import type { CommandObserver } from "../replica.js";
-import { reservesKeyOf } from "../reserves/reserves-book.js";
+import { reservesKeyOf } from "../reserves/reserves-key.js";
 import { unlessAborted } from "../unless-aborted.js";
 import { HistoryDamaged, HistoryLost } from "../venue-errors.js";
 import {

@@ -4,10 +4,12 @@
  */
 
 import { refusalIn } from "../event-fields.js";
+import { gatewaysByLogKey } from "../receipts/receipt-key.js";
 import type { ReplicaState } from "../recovery/replica-state.js";
 import type { Applied } from "../replica.js";
 import { HourMarks } from "./hours.js";
 import { commitsReserves, liabilitiesOf } from "./liabilities.js";
+import type { ReservesKey } from "./reserves-key.js";
 import type { TreeHead } from "./sum-tree-file.js";
 import { TreeFolder } from "./tree-folder.js";
 
@@ -22,16 +24,18 @@ export type ReservesNotice =
 export class ReservesCounter {
   private readonly marks: HourMarks;
   private readonly trees: TreeFolder;
+  private readonly logKey: Uint8Array;
 
   constructor(
     private readonly state: ReplicaState,
-    { folder, key }: { readonly folder: string; readonly key: Uint8Array },
+    { folder, key }: { readonly folder: string; readonly key: ReservesKey },
     private readonly report: (notice: ReservesNotice) => void,
     /** Earlier hours are not counted again. */
     private readonly fromMs = 0,
   ) {
     this.marks = new HourMarks(state.engine.state.timeMs);
-    this.trees = new TreeFolder(folder, key);
+    this.logKey = key.logKey;
+    this.trees = new TreeFolder(folder, key.secret);
   }
 
   /** After each command. */
@@ -46,11 +50,20 @@ export class ReservesCounter {
 
   private compare({ command, events }: Applied): void {
     if (command.kind !== "CommitReserves" || refusalIn(events) !== "") return;
-    const { position, root, sumMicros } = command;
+    const { position, root, sumMicros, leaves } = command;
     const own = this.trees.head(position);
     // Before the snapshot that this replica began with, or older than the trees that are kept.
-    if (own === undefined || (own.root === root && own.sumMicros === sumMicros)) return;
-    const reason = `${sumMicros} micro-dollars under ${root}, and here ${own.sumMicros} under ${own.root}`;
+    if (own === undefined) return;
+    const isSameSum = own.sumMicros === sumMicros && own.leaves === leaves;
+    if (isSameSum && (own.root === root || this.isOfEarlierKey())) return;
+    const reason = `${sumMicros} micro-dollars of ${leaves} under ${root}, and here ${own.sumMicros} of ${own.leaves} under ${own.root}`;
     this.report({ kind: "differs", position, reason });
+  }
+
+  /** Whether the gateways of that time had another log key, which was replaced: their salts were others. */
+  private isOfEarlierKey(): boolean {
+    const { engine, listing } = this.state;
+    const { own, other } = gatewaysByLogKey(engine.state, listing, this.logKey);
+    return own.length === 0 && other.length > 0;
   }
 }

@@ -2,20 +2,16 @@
  * The venue's side of its reserves: proposes what the store's thread has counted, reads commitments and paths, and
  * proves the newest under the published checkpoint.
  */
-import { createHmac } from "node:crypto";
 import type { VenueState } from "@perpgate/engine/reading";
 import type { Liability } from "@perpgate/protocol";
 import { encodeReservesProof } from "@perpgate/protocol/receipts";
 import type { CommittedReserves, Listing } from "../listing/listing.js";
-import type { LogKey } from "../receipts/log-key.js";
 import type { Promises } from "../receipts/promises.js";
 import type { VenueLogger } from "../venue-options.js";
 import type { ReservesNotice } from "./counter.js";
 import { commitsReserves, VENUE_LEAVES } from "./liabilities.js";
 import type { TreeHead } from "./sum-tree-file.js";
 import { TreeFolder } from "./tree-folder.js";
-
-const KEY_LABEL = "perpgate reserves v1";
 
 interface ReservesParts {
   readonly folder: string;
@@ -27,12 +23,6 @@ interface ReservesParts {
   readonly isProposer: () => boolean;
   readonly commit: (tree: TreeHead) => void;
   readonly logger: VenueLogger;
-}
-
-/** The key of the salts, which all gateways of a venue have: it follows from the log's. */
-export function reservesKeyOf({ privateKey }: LogKey): Uint8Array {
-  const der = privateKey.export({ format: "der", type: "pkcs8" });
-  return createHmac("sha256", der).update(KEY_LABEL).digest();
 }
 
 export class ReservesBook {
@@ -81,7 +71,7 @@ export class ReservesBook {
     if (newest === null || address === undefined) return undefined;
     const { position } = newest;
     const number = account + VENUE_LEAVES - 1;
-    const found = this.trees.accountPath(position, number, address);
+    const found = this.trees.accountPath(position, number);
     // A tree that is not the committed one proves nothing.
     const head = this.trees.head(position);
     const isCommitted = head?.root === newest.root && head.sumMicros === newest.sumMicros;
@@ -107,6 +97,7 @@ export class ReservesBook {
   private propose(tree: TreeHead): void {
     const { state, isProposer, commit } = this.parts;
     const { position = 0 } = this.newest ?? {};
-    if (tree.position > position && isProposer() && commitsReserves(state)) commit(tree);
+    const isNew = tree.position > position && this.trees.isOwn(tree);
+    if (isNew && isProposer() && commitsReserves(state)) commit(tree);
   }
 }

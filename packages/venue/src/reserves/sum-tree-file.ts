@@ -1,12 +1,13 @@
 /**
  * The tree of one commitment on the disk, so that the path of an account costs a few short reads. The order of its
  * leaves and their salts are HMACs of address and position with a key of the venue, new for each tree: neighbours
- * learn nothing over time.
+ * learn nothing over time. The salts are in the file, so that it holds when the venue has another key.
  *
- *    0  u32  magic "PGR1"        24  f64  leaves
+ *    0  u32  magic "PGR2"        24  f64  leaves
  *    8  f64  position            32  f64  sum
  *   16  f64  time                40  root, 32 bytes
- *   72  u32 × leaves  each leaf's place in the tree, in the order of the liabilities
+ *   72  which key: the first 8 bytes of its SHA-256
+ *   80  20 × leaves   each leaf's place in the tree (u32) and its salt, in the order of the liabilities
  *       40 × nodes    hash and f64 sum of each node, the leaves first, then level by level
  *
  * Little-endian.
@@ -16,9 +17,12 @@ import { closeSync, fsyncSync, openSync, readSync, renameSync, writeSync } from 
 import { SALT_BYTES, sumLeafBytes, sumNodeBytes } from "@perpgate/protocol/receipts";
 import { type Liabilities, sumOf } from "./liabilities.js";
 
-const MAGIC = 0x31524750;
-const HEAD_BYTES = 72;
+const MAGIC = 0x32524750;
+const ROOT_AT = 40;
+const KEY_AT = 72;
+const HEAD_BYTES = 80;
 const PLACE_BYTES = 4;
+const LEAF_BYTES = PLACE_BYTES + SALT_BYTES;
 const HASH_BYTES = 32;
 const NODE_BYTES = HASH_BYTES + 8;
 
@@ -29,6 +33,13 @@ export interface TreeHead {
   readonly sumMicros: number;
   /** 64 lower-case hex digits. */
   readonly root: string;
+  /** Of the key of order and salts: `keyIdOf`. */
+  readonly keyId: string;
+}
+
+/** 16 lower-case hex digits. */
+export function keyIdOf(key: Uint8Array): string {
+  return hash("sha256", key).slice(0, 16);
 }
 
 export interface AccountPath {
@@ -53,7 +64,7 @@ function leafSecret(key: Uint8Array, address: string, position: number): Buffer 
 interface SumTree {
   /** 64 lower-case hex digits. */
   readonly root: string;
-  /** Each leaf's place, in the order of the liabilities. */
+  /** Each leaf's place and salt, in the order of the liabilities. */
   readonly places: Buffer;
   readonly nodes: Buffer;
 }
@@ -70,10 +81,11 @@ export function sumTreeOf(
   order.sort((a, b) => secrets[a]!.compare(secrets[b]!, SALT_BYTES, 32, SALT_BYTES, 32));
   const sizes = levelsOf(leaves);
   const nodes = Buffer.alloc(NODE_BYTES * sizes.reduce((sum, size) => sum + size, 0));
-  const places = Buffer.alloc(PLACE_BYTES * leaves);
+  const places = Buffer.alloc(LEAF_BYTES * leaves);
   for (const [place, i] of order.entries()) {
-    places.writeUInt32LE(place, PLACE_BYTES * i);
     const salt = secrets[i]!.subarray(0, SALT_BYTES);
+    places.writeUInt32LE(place, LEAF_BYTES * i);
+    places.set(salt, LEAF_BYTES * i + PLACE_BYTES);
     const leaf = sumLeafBytes(Buffer.from(addresses[i]!, "hex"), salt, balances[i]!);
     writeNode(nodes, place, hash("sha256", leaf, "buffer"), balances[i]!);
   }
@@ -107,9 +119,11 @@ export function writeSumTree(
   for (const [i, word] of [at.position, at.timeMs, leaves, sumMicros].entries()) {
     head.writeDoubleLE(word, 8 + 8 * i);
   }
-  head.write(root, 40, "hex");
+  const keyId = keyIdOf(key);
+  head.write(root, ROOT_AT, "hex");
+  head.write(keyId, KEY_AT, "hex");
   writeDurably(path, [head, places, nodes]);
-  return { ...at, leaves, sumMicros, root };
+  return { ...at, leaves, sumMicros, root, keyId };
 }
 
 /** Of a file that is whole; undefined for another. */
@@ -118,21 +132,17 @@ export function readTreeHead(path: string): TreeHead | undefined {
 }
 
 /** The path of the leaf with this number in the order of the liabilities; undefined if there is none. */
-export function readAccountPath(
-  path: string,
-  key: Uint8Array,
-  number: number,
-  address: string,
-): AccountPath | undefined {
+export function readAccountPath(path: string, number: number): AccountPath | undefined {
   return withFile(path, (file) => {
     const head = headIn(file);
     if (head === undefined || number >= head.leaves) return undefined;
-    const { position, leaves } = head;
-    const first = HEAD_BYTES + PLACE_BYTES * leaves;
+    const { leaves } = head;
+    const first = HEAD_BYTES + LEAF_BYTES * leaves;
     const nodeAt = (index: number) =>
       readNode(readAt(file, first + NODE_BYTES * index, NODE_BYTES), 0);
-    let place = readAt(file, HEAD_BYTES + PLACE_BYTES * number, PLACE_BYTES).readUInt32LE(0);
-    const salt = leafSecret(key, address, position).subarray(0, SALT_BYTES);
+    const leaf = readAt(file, HEAD_BYTES + LEAF_BYTES * number, LEAF_BYTES);
+    let place = leaf.readUInt32LE(0);
+    const salt = leaf.subarray(PLACE_BYTES);
     const balanceMicros = nodeAt(place).sumMicros;
     const nodes = [];
     let below = 0;
@@ -191,7 +201,8 @@ function headIn(file: number): TreeHead | undefined {
     timeMs: head.readDoubleLE(16),
     leaves: head.readDoubleLE(24),
     sumMicros: head.readDoubleLE(32),
-    root: head.toString("hex", 40, HEAD_BYTES),
+    root: head.toString("hex", ROOT_AT, KEY_AT),
+    keyId: head.toString("hex", KEY_AT, HEAD_BYTES),
   };
 }
 

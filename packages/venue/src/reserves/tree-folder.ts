@@ -2,9 +2,10 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { HOUR_MS } from "@perpgate/protocol/rules";
-import type { Liabilities } from "./liabilities.js";
+import { type Liabilities, sumOf } from "./liabilities.js";
 import {
   type AccountPath,
+  keyIdOf,
   readAccountPath,
   readTreeHead,
   type TreeHead,
@@ -20,9 +21,19 @@ export class TreeFolder {
     private readonly key: Uint8Array,
   ) {}
 
-  /** Writes a tree and removes those that are over; undefined if the liabilities have no place in one. */
+  /**
+   * Writes a tree and removes those that are over; undefined if the liabilities have no place in one. A tree of the
+   * same sum that was made with another key stays: the commitment in the log is to that one.
+   */
   write(at: Pick<TreeHead, "position" | "timeMs">, liabilities: Liabilities): TreeHead | undefined {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    const before = this.head(at.position);
+    const isKept =
+      before !== undefined &&
+      !this.isOwn(before) &&
+      before.sumMicros === sumOf(liabilities) &&
+      before.leaves === liabilities.addresses.length;
+    if (isKept) return before;
     const head = writeSumTree(this.pathOf(at.position), this.key, at, liabilities);
     for (const position of this.positions()) {
       const { timeMs = 0 } = readTreeHead(this.pathOf(position)) ?? {};
@@ -40,8 +51,13 @@ export class TreeFolder {
     return position === 0 ? undefined : this.head(position);
   }
 
-  accountPath(position: number, number: number, address: string): AccountPath | undefined {
-    return readAccountPath(this.pathOf(position), this.key, number, address);
+  accountPath(position: number, number: number): AccountPath | undefined {
+    return readAccountPath(this.pathOf(position), number);
+  }
+
+  /** Whether its order and salts are of this key. */
+  isOwn({ keyId }: TreeHead): boolean {
+    return keyId === keyIdOf(this.key);
   }
 
   private positions(): number[] {

@@ -4,14 +4,15 @@
  */
 import { existsSync, readFileSync } from "node:fs";
 import type { CommitReserves } from "@perpgate/engine";
-import type { VenueState } from "@perpgate/engine/reading";
 import { refusalIn } from "../event-fields.js";
 import { LogKeyUnreadable, readLogKey } from "../receipts/log-key.js";
+import { gatewaysByLogKey } from "../receipts/receipt-key.js";
 import type { DataFolder } from "../recovery/data-folder.js";
+import type { ReplicaState } from "../recovery/replica-state.js";
 import type { Applied } from "../replica.js";
 import { HourMarks } from "../reserves/hours.js";
 import { commitsReserves, liabilitiesOf, sumOf } from "../reserves/liabilities.js";
-import { reservesKeyOf } from "../reserves/reserves-book.js";
+import { type ReservesKey, reservesKeyOf } from "../reserves/reserves-key.js";
 import { sumTreeOf } from "../reserves/sum-tree-file.js";
 
 export interface ReservesReport {
@@ -35,16 +36,17 @@ export class ReservesCheck {
   private readonly counted = new Map<number, Counted>();
 
   constructor(
-    private readonly state: VenueState,
-    private readonly key: Uint8Array | undefined,
+    private readonly replica: ReplicaState,
+    private readonly key: ReservesKey | undefined,
   ) {
-    this.marks = new HourMarks(state.timeMs);
-    this.firstSeq = state.seq;
+    const { timeMs, seq } = replica.engine.state;
+    this.marks = new HourMarks(timeMs);
+    this.firstSeq = seq;
   }
 
   /** After each command: what is wrong with a commitment, or null. */
   onCommand({ seq, timeMs, command, events }: Applied): string | null {
-    if (this.marks.isMark(timeMs) && commitsReserves(this.state)) this.count(seq);
+    if (this.marks.isMark(timeMs) && commitsReserves(this.replica.engine.state)) this.count(seq);
     if (command.kind !== "CommitReserves" || refusalIn(events) !== "") return null;
     return this.compare(command);
   }
@@ -54,12 +56,12 @@ export class ReservesCheck {
   }
 
   private count(position: number): void {
-    const liabilities = liabilitiesOf(this.state);
+    const liabilities = liabilitiesOf(this.replica.engine.state);
     const sumMicros = sumOf(liabilities);
     const root =
       this.key === undefined || sumMicros === undefined
         ? undefined
-        : sumTreeOf(this.key, position, liabilities).root;
+        : sumTreeOf(this.key.secret, position, liabilities).root;
     this.counted.set(position, { sumMicros, leaves: liabilities.addresses.length, root });
   }
 
@@ -73,18 +75,26 @@ export class ReservesCheck {
     }
     if (own.leaves !== leaves)
       return `reserves: ${leaves} leaves committed, ${own.leaves} accounts`;
-    if (own.root !== undefined && own.root !== root) {
+    const isSameKey = own.root !== undefined && this.isOfKey();
+    if (isSameKey && own.root !== root) {
       return `reserves: the root committed is ${root}, that of the accounts ${own.root}`;
     }
     this.commitments++;
-    if (own.root !== undefined) this.roots++;
+    if (isSameKey) this.roots++;
     return null;
+  }
+
+  /** Whether a gateway that lives now has the folder's log key: before it was replaced, the salts were others. */
+  private isOfKey(): boolean {
+    const { engine, listing } = this.replica;
+    const { logKey } = this.key ?? {};
+    return logKey !== undefined && gatewaysByLogKey(engine.state, listing, logKey).own.length > 0;
   }
 }
 
-/** From the log's key in the folder; undefined if it is elsewhere, or was another when the log began. */
-export function reservesKeyIn({ logKey, logSuccessors }: DataFolder): Uint8Array | undefined {
-  if (existsSync(logSuccessors) || !existsSync(logKey)) return undefined;
+/** From the log's key in the folder; undefined if it is elsewhere. */
+export function reservesKeyIn({ logKey }: DataFolder): ReservesKey | undefined {
+  if (!existsSync(logKey)) return undefined;
   try {
     return reservesKeyOf(readLogKey(readFileSync(logKey, "utf8")));
   } catch (error) {

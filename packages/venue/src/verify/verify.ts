@@ -20,6 +20,7 @@ import { type DataFolder, dataFolder } from "../recovery/data-folder.js";
 import { refuseUnknownLog } from "../recovery/log-version.js";
 import { newReplicaState, observe, type ReplicaState } from "../recovery/replica-state.js";
 import { type Applied, ReplayFailed, Replica } from "../replica.js";
+import type { ReservesKey } from "../reserves/reserves-key.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { CheckpointCheck } from "./checkpoint-check.js";
 import { EvidenceCheck, type RecoverWallet } from "./evidence-check.js";
@@ -160,11 +161,11 @@ class Verification {
     private readonly claims: StoredClaims,
     private readonly options: VerifyOptions,
     keys: FolderKeys,
-    reservesKey?: Uint8Array,
+    reservesKey?: ReservesKey,
   ) {
     this.from = state.engine.seq;
     this.promises = new PromiseCheck(keys.pinned);
-    this.reserves = new ReservesCheck(state.engine.state, reservesKey);
+    this.reserves = new ReservesCheck(state, reservesKey);
     const { signatures, checkpoints = [], witnesses } = options;
     this.checkpoints = new CheckpointCheck(claims.signed, checkpoints, keys.pinned, witnesses);
     if (keys.fault !== null) this.fault = { position: null, reason: keys.fault };

@@ -2,7 +2,7 @@
 
 import { spawnSync } from "node:child_process";
 import { sign } from "node:crypto";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { privateKeyFromSeed } from "@perpgate/bridge";
@@ -11,7 +11,7 @@ import { until } from "@perpgate/journal/testing";
 import { Liability, Reserves } from "@perpgate/protocol";
 import { type Holdings, hexFromBytes, holdingsText } from "@perpgate/protocol/core";
 import { checkReservesProof, liabilityFault, parseLeafProof } from "@perpgate/protocol/receipts";
-import { verify, verifyEd25519 } from "@perpgate/venue";
+import { newLogKey, succeed, successorsFile, verify, verifyEd25519 } from "@perpgate/venue";
 import { Value } from "typebox/value";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../testing/perpgate-process.js";
@@ -238,3 +238,33 @@ test("verify recomputes the sum; a restart has the commitment and its tree", asy
   await until(() => venue.reserves?.differing === 1);
   expect(before.position).toBe(String(position));
 });
+
+test.each(["with the trees of before", "without them"])(
+  "another log key, %s: earlier commitments are no alarm, and later ones are of the new key",
+  async (trees) => {
+    const at = await committed();
+    const { directory } = at.venue.at;
+    const { position: earlier = 0 } = at.venue.at.venue.listing.reserves ?? {};
+    const next = newLogKey("venue.example/log-2");
+    await succeed(successorsFile(directory), LOG_KEY, next.key);
+    writeFileSync(join(directory, "log.key"), next.secret);
+    if (trees === "without them") rmSync(join(directory, "reserves"), { recursive: true });
+    // No snapshot was taken: the second replica counts again what was committed to under the first key.
+    const restarted = await at.venue.restart({
+      logKey: next.key,
+      checkpoints: CHECKPOINTS,
+      afterMs: HOUR_MS,
+    });
+    const { venue } = restarted.at;
+    await restarted.at.advance(400);
+    await until(() => (venue.listing.reserves?.position ?? 0) > earlier);
+    await restarted.at.advance(200);
+    await until(() => venue.reserves?.liability(1) !== undefined);
+    expect(venue.reserves?.differing).toBe(0);
+    await restarted.at.stop();
+    expect(await verify(directory)).toMatchObject({
+      fault: null,
+      reserves: { commitments: 2, roots: 1 },
+    });
+  },
+);

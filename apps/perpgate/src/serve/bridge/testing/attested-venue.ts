@@ -19,6 +19,7 @@ import { type AttestedDeposit, DEFAULT_MARKETS } from "@perpgate/protocol";
 import {
   type CheckpointOptions,
   DEFAULT_PARAMETERS,
+  type LogKey,
   newLogKey,
   venueConfigOf,
   type WithdrawalParameters,
@@ -78,6 +79,7 @@ export class AttestedVenue {
     witnesses: readonly WitnessSetting[] = [],
     bridge = BRIDGE,
     checkpoints?: CheckpointOptions,
+    logKey = LOG_KEY,
   ): Promise<AttestedVenue> {
     let deposits: VenueDeposits | undefined;
     const keys = attestorKeysOf(bridge);
@@ -89,7 +91,7 @@ export class AttestedVenue {
       limits,
       ...(withdrawals === undefined
         ? {}
-        : { promises: { logKey: LOG_KEY, witnesses, checkpointMs: 60_000 } }),
+        : { promises: { logKey, witnesses, checkpointMs: 60_000 } }),
       ...(checkpoints === undefined ? {} : { checkpoints }),
       attestation: (venue) => {
         deposits = new VenueDeposits(venue, bridge);
@@ -101,10 +103,29 @@ export class AttestedVenue {
     return attested;
   }
 
-  /** Stops this one and opens its folder again, at the same time. */
-  async restart(): Promise<AttestedVenue> {
+  /** Stops this one and opens its folder again, at the same time or later. */
+  async restart({
+    afterMs = 1,
+    checkpoints,
+    logKey,
+  }: {
+    readonly afterMs?: number;
+    readonly checkpoints?: CheckpointOptions;
+    readonly logKey?: LogKey;
+  } = {}): Promise<AttestedVenue> {
     await this.at.stop();
-    return AttestedVenue.run(this.at.directory, this.at.nowMs() + 1, undefined, {}, WITHDRAWALS);
+    const { directory } = this.at;
+    return AttestedVenue.run(
+      directory,
+      this.at.nowMs() + afterMs,
+      undefined,
+      {},
+      WITHDRAWALS,
+      [],
+      BRIDGE,
+      checkpoints,
+      logKey,
+    );
   }
 
   /** Appends a configuration with other attestors, another vault or another quorum to the log. */
