@@ -133,7 +133,7 @@ export type {
   ReceiptProblem,
   ReceiptProblemKind,
 } from "./receipts/receipt-keeper.js";
-export { checkReserves } from "./receipts/reserves.js";
+export { checkReserves, checkReservesFile } from "./receipts/reserves.js";
 export { verifyEd25519 } from "./receipts/verify-ed25519.js";
 export type { CallOptions, RetryRules } from "./retry.js";
 export type { SavedSession, StoredSession } from "./saved-session.js";

@@ -75,6 +75,7 @@ export { type SequencedLog, Sequencer } from "./sequencer.js";
 export type { Attestation, SignedQueueRequest } from "./service/attestation.js";
 export { Core, type CoreOptions } from "./service/core.js";
 export { answered, type VenueCommand } from "./service/execution.js";
+export { reservesDifference } from "./service/reserves.js";
 export { systemBootClock } from "./time/boot-clock.js";
 export { SlotClock, STEP_IN_MS } from "./time/slot-clock.js";
 export { MAX_LAG_MS, VenueClock } from "./time/venue-clock.js";

@@ -1,6 +1,7 @@
 /** Checks of what pays withdrawals: each chain's vault as its endpoints show it, against the terms of the settings. */
 
 import type { ChainConfig, WithdrawalTermsConfig } from "@perpgate/bridge";
+import { getReserves } from "@perpgate/protocol/operations";
 import { createPublicClient, fallback, http } from "viem";
 import { reasonOf } from "../cli/start-error.js";
 import { readStatus } from "../operator/vault.js";
@@ -24,6 +25,33 @@ export async function checkVaults(settings: Settings): Promise<readonly Finding[
     // The check of the settings says what is wrong with them.
     return [];
   }
+}
+
+/** What the venue that runs with these settings says of its reserves; nothing if it does not answer. */
+export async function checkReserves({ host, port }: Settings): Promise<readonly Finding[]> {
+  const check = "reserves";
+  let difference: unknown;
+  try {
+    const origin = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+    const answer = await fetch(origin + getReserves.path, {
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const reserves: unknown = await answer.json();
+    const liabilities = Object(reserves).liabilities ?? null;
+    if (!answer.ok || liabilities === null) return [];
+    ({ difference } = Object(reserves));
+  } catch {
+    return [];
+  }
+  if (typeof difference !== "number") {
+    const advice = "a quorum of attestors with bridge.signing states it each minute";
+    return [warning(check, "what the vaults hold is not known", advice)];
+  }
+  if (difference >= 0) {
+    return [ok(check, `the vaults hold ${difference} dollars more than the venue owes`)];
+  }
+  const found = `the vaults hold ${-difference} dollars less than the venue owes`;
+  return [problem(check, found, "pause withdrawals, then docs/withdrawals.md, Reserves")];
 }
 
 async function checkVault(

@@ -21,15 +21,20 @@ venue's transparency log, under the latest checkpoint. Waits some seconds for a 
     );
   venueCommand(program, "reserves", {
     summary: "what the venue owes and its vaults hold, and whether you are counted",
-    usage: ["[--key VKEY] [--witness VKEY]… [--require N] [--json]"],
+    usage: ["[--key VKEY] [--witness VKEY]… [--require N] [--save FILE] [--json]"],
     about: `What the venue has committed to owe, what attestors have seen in its vaults, and whether your balance
 is among what it owes: the path from your leaf to the commitment, and from the commitment to a checkpoint of
-the log. With --key the log key must be the one that you pinned. Exit code 1 if you are not counted.`,
-    examples: [["reserves --key venue.example/log+c01c9b6b+AYqI…", "with a pinned key"]],
+the log. With --key the log key must be the one that you pinned. With --save a file keeps what was proven,
+which perpgate check reads without any network. Exit code 1 if you are not counted.`,
+    examples: [
+      ["reserves --key venue.example/log+c01c9b6b+AYqI…", "with a pinned key"],
+      ["reserves --save mine.reserves", "keep it: it binds the venue"],
+    ],
   })
     .option("--key <VKEY>", "the verifier key of the venue's log that you pinned")
     .option("--witness <VKEY>", WITNESS_HELP, repeated, [])
     .option("--require <N>", REQUIRE_HELP, wholeNumber("--require"))
+    .option("--save <FILE>", "where to write the leaf of the account and the proof")
     .action(
       exitWith(async (options) =>
         (await import("./connection.js")).withSession(options, async (venue) =>
@@ -38,10 +43,11 @@ the log. With --key the log key must be the one that you pinned. Exit code 1 if 
       ),
     );
   addCommand(program, "check", {
-    summary: "check the proof of an order, or evidence of a broken promise, offline",
-    usage: ["<FILE> [--key VKEY] [--witness VKEY]… [--require N] [--receipt FILE]"],
+    summary: "check the proof of an order or of reserves, or evidence of a broken promise, offline",
+    usage: ["<FILE> [--key VKEY] [--witness VKEY]… [--require N] [--receipt FILE] [--address 0x…]"],
     about: `Checks without any network. A proof: the log's signature, the block under the checkpoint, the
-acknowledgement in the block. Evidence: that it proves its verdict. With --key the log key must be the one
+acknowledgement in the block. Reserves, as perpgate reserves --save writes them: also the path from the
+account's leaf to the sum that the venue owes; with --address it must be that account's. Evidence: that it proves its verdict. With --key the log key must be the one
 that you pinned; without it nothing is proven, only consistent. With --witness a checkpoint counts only
 with the cosignatures of all these witnesses, or of --require of them; other signatures are named as
 not checked. With --receipt the acknowledgement must be the one that the receipt is about. Exit code 1 if
@@ -49,6 +55,7 @@ anything is wrong.`,
     examples: [
       ["check order.proof --key venue.example/log+c01c9b6b+AYqI…", "with a pinned key"],
       ["check order.proof --witness witness.example/w1+…", "and the key of a witness"],
+      ["check mine.reserves --key venue.example/log+c01c9b6b+AYqI…", "what the venue owed you"],
       ["check broken.json --key venue.example/log+c01c9b6b+AYqI…", "evidence that judge wrote"],
     ],
   })
@@ -57,6 +64,7 @@ anything is wrong.`,
     .option("--witness <VKEY>", WITNESS_HELP, repeated, [])
     .option("--require <N>", REQUIRE_HELP, wholeNumber("--require"))
     .option("--receipt <FILE>", "the receipt of the same acknowledgement")
+    .option("--address <ADDRESS>", "the account whose leaf it must be")
     .option("--json", "JSON for programs")
     .action(
       exitWith(async (file, options) => (await import("./receipts.js")).check(file, options)),

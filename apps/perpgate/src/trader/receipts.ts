@@ -4,19 +4,24 @@ import { closeSync, existsSync, openSync, readFileSync, unlinkSync, writeFileSyn
 import { join, parse } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import {
+  type CheckedReservesFile,
   equalBytes,
   evidenceSummary,
   isEvidenceText,
+  isReservesText,
   openReceiptFile,
   parseOrderProof,
   proofHeading,
   proofSummary,
+  reservesSummary,
+  reservesText,
   signersOf,
 } from "@perpgate/protocol/receipts";
 import {
   type CheckedEvidence,
   checkEvidence,
   checkOrderProof,
+  checkReservesFile,
   type JudgeOptions,
   judgeReceipt,
   LogReader,
@@ -67,14 +72,18 @@ function keysOf({ key, witness, require }: KeyOptions): ProofKeys {
 
 interface CheckOptions extends KeyOptions {
   readonly receipt?: string;
+  readonly address?: string;
   readonly json?: boolean;
 }
 
-/** Checks a proof, or evidence: a proof does not begin as JSON does. */
+/** Checks the proof of an order or of reserves, or evidence. */
 export async function check(file: string, options: CheckOptions): Promise<number> {
   const output = new Output(options.json === true);
   const text = textOf(file);
   const keys = keysOf(options);
+  if (isReservesText(text)) {
+    return printReserves(await checkReservesFile(text, keys, options.address), keys, output);
+  }
   if (isEvidenceText(text)) return printEvidence(await checkEvidence(text, keys), keys, output);
   const checked = await checkOrderProof(text, keys);
   const problem =
@@ -112,6 +121,31 @@ function printEvidence(checked: CheckedEvidence | string, keys: ProofKeys, outpu
   }
   printHeading(`the promise of position ${position} is broken: ${verdict}`, keys, output);
   output.list(evidenceSummary(checked, keys));
+  return 0;
+}
+
+function printReserves(
+  checked: CheckedReservesFile | string,
+  keys: ProofKeys,
+  output: Output,
+): number {
+  if (typeof checked === "string") return printProblem(checked, output);
+  const { leaf, liability, block, checkpoint } = checked;
+  if (output.isJson) {
+    output.json({
+      isProven: keys.logKey !== undefined,
+      isConsistent: true,
+      reserves: leaf,
+      liability,
+      block: block.number,
+      time: block.timeMs,
+      witnesses: signersOf(checkpoint),
+      cosigners: checkpoint.cosigners,
+    });
+    return 0;
+  }
+  printHeading(reservesText(checked), keys, output);
+  output.list(reservesSummary(checked, keys));
   return 0;
 }
 
@@ -219,7 +253,7 @@ export function saveReceipt(
 }
 
 /** A failure is a remark: what was printed before holds without the file. */
-function save(path: string, content: unknown, what: string, output: Output): void {
+export function save(path: string, content: unknown, what: string, output: Output): void {
   try {
     writeFileSync(path, `${JSON.stringify(content, null, 1)}\n`);
   } catch (error) {

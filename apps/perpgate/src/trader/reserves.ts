@@ -1,20 +1,23 @@
 /** `reserves`: what the venue owes and what its vaults hold, checked here. */
 
+import { liabilityFile } from "@perpgate/protocol/receipts";
 import { checkReserves, type Liability, PerpgateError, type Reserves } from "@perpgate/sdk";
 import { money, time } from "../cli/quantities.js";
 import { type Column, left, right } from "../cli/table.js";
 import type { TradingVenue } from "./connection.js";
+import { save } from "./receipts.js";
 import type { VenueCommandOptions } from "./venue-command.js";
 
 interface ReservesOptions extends VenueCommandOptions {
   readonly key?: string;
   readonly witness?: readonly string[];
   readonly require?: number;
+  readonly save?: string;
 }
 
 export async function showReserves(
   { client, session, output }: TradingVenue,
-  { key, witness, require }: ReservesOptions,
+  { key, witness, require, save: file }: ReservesOptions,
 ): Promise<number> {
   const reserves = await client.reserves();
   const liability = await ownLiability(session);
@@ -28,6 +31,10 @@ export async function showReserves(
   const checked = await checkReserves(reserves, own, keys);
   const fault = typeof checked === "string" ? checked : null;
   const isIncluded = fault === null && liability !== null;
+  const proof = reserves.liabilities?.proof ?? null;
+  if (file !== undefined && isIncluded && proof !== null) {
+    save(file, liabilityFile(proof, liability), "proof", output);
+  }
   if (output.isJson) output.json({ ...reserves, liability, fault });
   else {
     output.rows(VAULTS, reserves.vaults, "no vaults");

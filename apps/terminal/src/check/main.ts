@@ -1,15 +1,18 @@
 /**
- * A page that checks the proof of an order, or evidence of a broken promise, without any network. The
+ * A page that checks the proof of an order or of reserves, or evidence of a broken promise, without any network. The
  * build puts this script, with everything that it needs, into one file; its policy allows no request.
  */
 
 import {
   evidenceSummary,
   isEvidenceText,
+  isReservesText,
   proofHeading,
   proofSummary,
+  reservesSummary,
+  reservesText,
 } from "@perpgate/protocol/receipts";
-import { checkEvidence, checkOrderProof } from "@perpgate/sdk";
+import { checkEvidence, checkOrderProof, checkReservesFile } from "@perpgate/sdk";
 
 const proof = element("proof", HTMLTextAreaElement);
 const result = element("result", HTMLElement);
@@ -30,6 +33,14 @@ async function check(): Promise<void> {
   const require = required === undefined ? undefined : Number(required);
   const keys = { logKey, witnessKeys: linesOf("witnesses"), require };
   const heading = proofHeading(logKey !== undefined);
+  const tone = logKey === undefined ? "warn" : "good";
+  if (isReservesText(proof.value)) {
+    const reserves = await checkReservesFile(proof.value, keys);
+    if (typeof reserves === "string") show("bad", "Not proven", reserves, []);
+    else
+      show(tone, heading, `${sentence(reservesText(reserves))}.`, reservesSummary(reserves, keys));
+    return;
+  }
   if (isEvidenceText(proof.value)) {
     const evidence = await checkEvidence(proof.value, keys);
     if (typeof evidence === "string") show("bad", "Not proven", evidence, []);
@@ -46,7 +57,6 @@ async function check(): Promise<void> {
     return;
   }
   const text = `Acknowledgement ${checked.leaf.ackNonce} is sealed.`;
-  const tone = logKey === undefined ? "warn" : "good";
   show(tone, heading, text, proofSummary(checked, keys));
 }
 
@@ -66,6 +76,10 @@ function show(
   result.replaceChildren(made("h2", verdict), made("p", text), ...(rows.length > 0 ? [list] : []));
   result.dataset.verdict = verdict;
   result.dataset.tone = tone;
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function made(name: string, text: string): HTMLElement {

@@ -7,6 +7,7 @@ import type { OpenedCheckpoint } from "./checkpoint.js";
 import type { CheckedEvidence } from "./evidence.js";
 import type { ProofKeys } from "./leaf-proof.js";
 import type { CheckedProof } from "./order-proof.js";
+import type { CheckedReservesFile } from "./reserves-proof.js";
 import { sealedAcknowledgement } from "./shown-acknowledgement.js";
 import { type NoteKey, parseWitnessKey } from "./signed-note.js";
 
@@ -56,6 +57,31 @@ export function evidenceSummary(checked: CheckedEvidence, keys: ProofKeys): Row[
     ["time", timeText(statement.timeMs)],
     ...(checkpoint === undefined ? [logKeyRow(keys)] : trustRows(checkpoint, logKey, keys)),
   ];
+}
+
+export function reservesSummary(checked: CheckedReservesFile, keys: ProofKeys): Row[] {
+  const { leaf, block, checkpoint, liability } = checked;
+  const own =
+    liability &&
+    ([
+      ["account", liability.address],
+      ["balance", `${fromMicros(liability.balanceMicros)} dollars`],
+    ] satisfies Row[]);
+  return [
+    ["owed", `${fromMicros(leaf.sumMicros)} dollars to ${leaf.leaves} accounts`],
+    ...(own ?? []),
+    ["counted", `after position ${leaf.position}`],
+    ["block", `${block.number}, sealed ${timeText(block.timeMs)}`],
+    ...trustRows(checkpoint, checkpoint.logKey, keys),
+  ];
+}
+
+/** What a file of reserves says, in a sentence without its end. */
+export function reservesText({ leaf, liability }: CheckedReservesFile): string {
+  const owed = `the ${fromMicros(leaf.sumMicros)} dollars that the venue owed`;
+  return liability === null
+    ? `${owed} are sealed`
+    : `${fromMicros(liability.balanceMicros)} dollars of ${liability.address} are among ${owed}`;
 }
 
 function timeText(timeMs: number): string {

@@ -2,6 +2,8 @@
 
 import type { Liability, Reserves } from "@perpgate/protocol";
 import {
+  type CheckedReservesFile,
+  checkReservesFile as check,
   checkReservesProof,
   liabilityFault,
   type ProofKeys,
@@ -37,4 +39,20 @@ export async function checkReserves(
   if (!isShown) return "the proof is of another commitment";
   if (own === undefined) return leaf;
   return liabilityFault(own.liability, leaf, own.address) ?? leaf;
+}
+
+/**
+ * Checks a file of `perpgate reserves --save`, or the proof of a commitment alone, without any network. With
+ * `address` the leaf must be that account's.
+ *
+ * @example
+ * const checked = await checkReservesFile(text, { logKey }, address);
+ * console.log(typeof checked === "string" ? checked : checked.liability?.balanceMicros);
+ */
+export function checkReservesFile(
+  text: string,
+  keys: ProofKeys = {},
+  address?: string,
+): Promise<CheckedReservesFile | string> {
+  return check(text, verifyEd25519, keys, address);
 }

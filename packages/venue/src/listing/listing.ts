@@ -6,7 +6,7 @@
  */
 import { type CommitReserves, EVENT, type EventLog } from "@perpgate/engine";
 import { microsPerTickLot, type Step, stepOf } from "@perpgate/protocol/core";
-import { eventWords, refusalIn } from "../event-fields.js";
+import { eventWords, refusalIn, WITHDRAWAL_PAID } from "../event-fields.js";
 import type { Evidence } from "../record/record.js";
 import type { Applied } from "../replica.js";
 import { hasFields, isHex, isInteger, isNumber, isText } from "../stored-json.js";
@@ -48,6 +48,18 @@ export const isCommittedReserves = (field: unknown): field is CommittedReserves 
     sumMicros: isInteger,
     leaves: isInteger,
   });
+
+/** A withdrawal that a quorum has seen paid. */
+interface Payment {
+  readonly seq: number;
+  readonly micros: number;
+}
+
+export const isPayment = (field: unknown): field is Payment =>
+  hasFields(field, { seq: isInteger, micros: isInteger });
+
+/** Of a venue that makes no commitments; one that does drops them each hour. */
+const KEPT_PAYMENTS = 10_000;
 
 /** A listed market with its steps prepared. */
 export interface MarketUnits extends ListedMarket {
@@ -129,6 +141,8 @@ export class Listing {
   upgradedAt = 0;
   /** The newest commitment to what the venue owes. */
   reserves: CommittedReserves | null = null;
+  /** Payments after the position at which the liabilities of the newest commitment were counted. */
+  payments: readonly Payment[] = [];
   private readonly bySymbol = new Map<string, MarketUnits>();
 
   constructor(markets: readonly ListedMarket[] = [], attestors: AttestorKeys | null = null) {
@@ -149,8 +163,10 @@ export class Listing {
     const { command, evidence, events } = applied;
     if (command.kind === "CommitReserves") {
       if (refusalIn(events) === "") this.reserves = committedReserves(command, applied);
+      this.payments = this.payments.filter(({ seq }) => seq > (this.reserves?.position ?? 0));
       return;
     }
+    if (command.kind === "AttestWithdrawal" && command.verdict === "paid") this.onPaid(applied);
     if (command.kind === "Upgrade" && refusalIn(events) === "") this.upgradedAt = applied.seq;
     if (command.kind !== "Genesis" && command.kind !== "Configure") return;
     if (!wasTaken(events)) return;
@@ -160,6 +176,19 @@ export class Listing {
     this.attestors = next.attestors;
     this.attestorHistory = historyAfter(this.attestorHistory, applied, next.attestors);
     this.adopt(next.markets);
+  }
+
+  /** What left the vaults since the count: micro-dollars that the venue owed then, and has paid. */
+  get paidSinceCount(): number {
+    return this.payments.reduce((sum, { micros }) => sum + micros, 0);
+  }
+
+  private onPaid({ seq, events: { words, length } }: Applied): void {
+    for (let at = 0; at < length; at += eventWords(words[at]!)) {
+      if (words[at] !== EVENT.WithdrawalPaid) continue;
+      const paid = { seq, micros: words[at + WITHDRAWAL_PAID.amountMicros]! };
+      this.payments = [...this.payments, paid].slice(-KEPT_PAYMENTS);
+    }
   }
 
   private adopt(markets: readonly ListedMarket[]): void {

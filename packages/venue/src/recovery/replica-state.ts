@@ -19,6 +19,7 @@ import {
   type CommittedReserves,
   decodeListing,
   isCommittedReserves,
+  isPayment,
   Listing,
 } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
@@ -86,6 +87,7 @@ export function encodeReplicaState(
       ...(listing.venueId === null ? {} : { venueId: listing.venueId }),
       ...(listing.upgradedAt === 0 ? {} : { upgradedAt: listing.upgradedAt }),
       ...(listing.reserves === null ? {} : { reserves: listing.reserves }),
+      ...(listing.payments.length === 0 ? {} : { payments: listing.payments }),
       ...(listing.attestorHistory === null ? {} : { attestorHistory: listing.attestorHistory }),
     }),
   );
@@ -116,6 +118,7 @@ export function decodeReplicaState(body: Uint8Array, seed = newSeed()): ReplicaS
   listing.venueId = meta.venueId ?? null;
   listing.upgradedAt = meta.upgradedAt ?? 0;
   listing.reserves = meta.reserves ?? null;
+  listing.payments = meta.payments ?? [];
   if (listing.attestorHistory === null && engine.state.config?.attestorKind === "chain") {
     // The log has both: a snapshot of an older release is skipped once.
     throw new ReplicaSnapshotUnreadable("it lacks the venue's id and the history of attestors");
@@ -150,6 +153,7 @@ interface Meta {
   readonly attestorHistory?: AttestorHistory;
   readonly upgradedAt?: number;
   readonly reserves?: CommittedReserves;
+  readonly payments?: Listing["payments"];
 }
 
 function isMeta(value: unknown): value is Meta {
@@ -162,6 +166,7 @@ function isMeta(value: unknown): value is Meta {
     venueId: isOptional(isHex(64)),
     upgradedAt: isOptional(isInteger),
     reserves: isOptional(isCommittedReserves),
+    payments: isOptional((field) => Array.isArray(field) && field.every(isPayment)),
     attestorHistory: isOptional(isAttestorHistory),
   });
 }

@@ -14,15 +14,12 @@ export function reserves(
   return {
     getReserves: async () => {
       const vaults = attestation?.holdings() ?? [];
-      const newest = venue.reserves?.newest ?? null;
-      const held = heldMicros(vaults);
-      const isKnown = held !== null && newest !== null;
       return {
         result: {
           liabilities: await liabilitiesOf(venue),
           vaults,
           pendingWithdrawals: venue.views.owedWithdrawals,
-          difference: isKnown ? fromMicros(held - newest.sumMicros) : null,
+          difference: reservesDifference(venue, vaults),
         },
       };
     },
@@ -42,6 +39,17 @@ async function liabilitiesOf({ reserves: book }: Venue): Promise<Reserves["liabi
     leaves,
     proof: await book.proof(),
   };
+}
+
+/**
+ * Dollars that the vaults hold above what the venue owes by its newest commitment, less what it has paid since; null
+ * while one of them is not known.
+ */
+export function reservesDifference({ listing }: Venue, vaults: Reserves["vaults"]): number | null {
+  const { reserves: newest, paidSinceCount } = listing;
+  const held = heldMicros(vaults);
+  if (held === null || newest === null) return null;
+  return fromMicros(held + paidSinceCount - newest.sumMicros);
 }
 
 /** Null while what some vault holds is not known, or there is none. */

@@ -4,7 +4,13 @@
  */
 
 import type { ChainBridgeConfig } from "@perpgate/bridge";
-import type { Applied, Venue, VenueLogger } from "@perpgate/venue";
+import {
+  type Applied,
+  type Attestation,
+  reservesDifference,
+  type Venue,
+  type VenueLogger,
+} from "@perpgate/venue";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { VenueDeposits } from "./venue-deposits.js";
 
@@ -96,6 +102,22 @@ export function measureBridge(
     registers,
     collect() {
       this.set(attestation.paused.length);
+    },
+  });
+}
+
+/** What a quorum of attestors has seen in the vaults, against what the venue owes. */
+export function measureReserves(
+  registry: Registry,
+  venue: Venue,
+  { holdings }: Pick<Attestation, "holdings">,
+): void {
+  new Gauge({
+    name: "perpgate_reserves_difference_dollars",
+    help: "What the vaults hold above what the venue owes, below zero if they hold less; 0 while it is not known.",
+    registers: [registry],
+    collect() {
+      this.set(reservesDifference(venue, holdings()) ?? 0);
     },
   });
 }

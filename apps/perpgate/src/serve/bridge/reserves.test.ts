@@ -10,11 +10,21 @@ import { Trader } from "@perpgate/gateway/testing";
 import { until } from "@perpgate/journal/testing";
 import { Liability, Reserves } from "@perpgate/protocol";
 import { type Holdings, hexFromBytes, holdingsText } from "@perpgate/protocol/core";
-import { checkReservesProof, liabilityFault, parseLeafProof } from "@perpgate/protocol/receipts";
+import {
+  checkReservesProof,
+  liabilityFault,
+  liabilityFile,
+  parseLeafProof,
+} from "@perpgate/protocol/receipts";
 import { newLogKey, succeed, successorsFile, verify, verifyEd25519 } from "@perpgate/venue";
+import { Registry } from "prom-client";
 import { Value } from "typebox/value";
 import { expect, test } from "vitest";
+import { checkReserves } from "../../doctor/vault-checks.js";
+import { commandHere } from "../../testing/command-here.js";
 import { temporaryFolder } from "../../testing/perpgate-process.js";
+import { DEFAULT_SETTINGS } from "../settings.js";
+import { measureReserves } from "./bridge-metrics.js";
 import { LOG_KEY, SEEDS, type WithdrawingVenue, withdrawing } from "./testing/attested-venue.js";
 
 const EXAMPLE = fileURLToPath(
@@ -46,14 +56,15 @@ async function committed() {
     checkpoints: CHECKPOINTS,
   });
   const other = await Trader.enter(at.venue.at);
-  expect((await at.ask({ amount: 12.5, nonce: 1 })).status).toBe(202);
+  const asked = await at.ask({ amount: 12.5, nonce: 1 });
+  expect(asked.status).toBe(202);
   expect(await reservesOf(at)).toMatchObject({ liabilities: null, difference: null });
   await at.venue.at.advance(2_000);
   const { venue } = at.venue.at;
   await until(() => venue.listing.reserves !== null);
   await at.venue.at.advance(200);
   await venue.promises?.log.advance();
-  return { ...at, other };
+  return { ...at, other, withdrawalId: Number(asked.body.withdrawalId) };
 }
 
 function statement(at: WithdrawingVenue, attestor: number, changes: Partial<Holdings> = {}) {
@@ -216,6 +227,50 @@ test("what the vaults hold: what a quorum of attestors has stated; forged statem
   expect((await reservesOf(at)).difference).toBe(10);
 });
 
+test("the vaults hold less than is owed: the metric and doctor say so, and a payment is no shortage", async () => {
+  const at = await committed();
+  const { venue } = at.venue.at;
+  const { hostname: host, port } = new URL(at.venue.at.url);
+  const doctor = () => checkReserves({ ...DEFAULT_SETTINGS, host, port: Number(port) });
+  expect(await doctor()).toMatchObject([{ status: "warning" }]);
+  const usdt = at.venue.bridge.chains[0]!.tokens.USDT!;
+  let later = 0;
+  const hold = async (dollars: number) => {
+    const statedAtMs = at.venue.at.nowMs() + ++later;
+    const amount = BigInt(dollars * 1e6);
+    const votes = [0, 1].flatMap((attestor) => [
+      statement(at, attestor, { amount, statedAtMs }),
+      statement(at, attestor, { token: "USDT", contract: usdt.contract, amount: 0n, statedAtMs }),
+    ]);
+    expect((await at.venue.post("/v1/bridge/votes", JSON.stringify({ votes }))).body).toEqual({
+      refusals: [null, null, null, null],
+    });
+  };
+  const registry = new Registry();
+  measureReserves(registry, venue, { holdings: () => at.venue.intake.holdings() });
+  const measured = async () =>
+    Number(/^perpgate_reserves_difference_dollars (\S+)$/m.exec(await registry.metrics())?.[1]);
+  await hold(40);
+  expect(await measured()).toBe(0);
+  expect(await doctor()).toMatchObject([{ status: "ok" }]);
+  // The 12.5 dollars that wait to be paid were owed at the commitment.
+  await hold(27.5);
+  expect(await measured()).toBe(-12.5);
+  expect(await doctor()).toMatchObject([
+    { status: "problem", found: "the vaults hold 12.5 dollars less than the venue owes" },
+  ]);
+  const txHash = "ef".repeat(32);
+  for (const attestor of [0, 1]) {
+    const seen = { attestor, withdrawalId: at.withdrawalId, verdict: "paid", txHash } as const;
+    const stampMs = at.venue.at.nowMs();
+    const vote = { ...seen, stampMs, votedAtMs: stampMs, vaultSignature: "" } as const;
+    await at.venue.at.execute({ kind: "AttestWithdrawal", ...vote });
+  }
+  expect((await reservesOf(at)).difference).toBe(0);
+  expect(await measured()).toBe(0);
+  expect(await doctor()).toMatchObject([{ status: "ok" }]);
+});
+
 test("verify recomputes the sum; a restart has the commitment and its tree", async () => {
   const at = await committed();
   const before = await liabilityOf(at.trader);
@@ -268,3 +323,80 @@ test.each(["with the trees of before", "without them"])(
     });
   },
 );
+
+test("perpgate check: what a saved file proves; every forged one is refused", async () => {
+  const at = await committed();
+  const { liabilities } = await reservesOf(at);
+  const text = liabilities?.proof ?? "";
+  const own = await liabilityOf(at.trader);
+  const other = await liabilityOf(at.other);
+  const file = liabilityFile(text, own);
+  const path = join(temporaryFolder(), "mine.reserves");
+  const checked = async (content: unknown, ...options: readonly string[]) => {
+    writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+    const { code, stdout } = await commandHere(["check", path, "--json", ...options]);
+    return { code, ...Object(JSON.parse(stdout)) };
+  };
+  const pinned = ["--key", LOG_KEY.text];
+  const mine = [...pinned, "--address", `0x${at.address}`];
+  expect(await checked(file, ...mine)).toMatchObject({
+    code: 0,
+    isProven: true,
+    liability: { balanceMicros: 40_000_000 },
+    reserves: { sumMicros: 40_000_000, leaves: 5 },
+  });
+  expect(await checked(text, ...pinned)).toMatchObject({
+    code: 0,
+    isProven: true,
+    liability: null,
+  });
+  expect(await checked(file)).toMatchObject({ code: 0, isProven: false, isConsistent: true });
+  const shown = await commandHere(["check", path, ...mine]);
+  expect(shown.stdout).toContain(`40 dollars of 0x${at.address} are among`);
+  const [first, ...rest] = own.path;
+  if (first === undefined) throw new Error("no path");
+  const leaf = (changes: object) => ({ ...file, liability: { ...own, ...changes } });
+  const step = (changes: object) => leaf({ path: [{ ...first, ...changes }, ...rest] });
+  const forged: readonly unknown[] = [
+    leaf({ balanceMicros: 41_000_000 }),
+    leaf({ balanceMicros: -1 }),
+    leaf({ balanceMicros: "40000000" }),
+    leaf({ balanceMicros: 40_000_000.5 }),
+    leaf({ salt: `0x${"00".repeat(16)}` }),
+    leaf({ salt: "0x" }),
+    leaf({ address: at.other.wallet.address }),
+    leaf({ position: String(Number(own.position) + 1) }),
+    leaf({ path: rest }),
+    leaf({ path: [first, ...own.path] }),
+    leaf({ path: [...rest, first].reverse().concat(first) }),
+    leaf({ path: "none" }),
+    leaf({ more: 1 }),
+    step({ sumMicros: first.sumMicros + 1 }),
+    step({ sumMicros: -40_000_000 }),
+    step({ sumMicros: 2 ** 53 }),
+    step({ hash: `0x${"00".repeat(32)}` }),
+    step({ hash: "0x00" }),
+    step({ side: first.side === "left" ? "right" : "left" }),
+    step({ side: "above" }),
+    liabilityFile(text, other),
+    { ...file, format: "perpgate-liability/2" },
+    { ...file, more: 1 },
+    { ...file, proof: "" },
+    { ...file, proof: text.slice(0, -2) },
+    { ...file, proof: text.replace(/^index (\d+)$/m, (_, entry) => `index ${Number(entry) + 1}`) },
+    { ...file, proof: text.slice(0, text.indexOf("\n\n") + 2) },
+    { ...file, liability: null },
+    JSON.stringify(file).slice(0, -1),
+    text,
+    "",
+  ];
+  for (const content of forged) {
+    const verdict = await checked(content, ...mine);
+    expect(
+      { code: verdict.code, isConsistent: verdict.isConsistent },
+      JSON.stringify(content),
+    ).toEqual({ code: 1, isConsistent: false });
+  }
+  const stranger = newLogKey("venue.example/log").key.text;
+  expect(await checked(file, "--key", stranger)).toMatchObject({ code: 1, isConsistent: false });
+});

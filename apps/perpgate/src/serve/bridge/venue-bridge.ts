@@ -14,7 +14,7 @@ import {
 import type { ReadinessProbe } from "@perpgate/link";
 import type { Venue, VenueLogger } from "@perpgate/venue";
 import type { Registry } from "prom-client";
-import { measureBridge, watchReorgs } from "./bridge-metrics.js";
+import { measureBridge, measureReserves, watchReorgs } from "./bridge-metrics.js";
 import { VenueDeposits } from "./venue-deposits.js";
 import { VoteIntake } from "./vote-intake.js";
 
@@ -46,6 +46,8 @@ export function createVenueBridge(
   const deposits = new VenueDeposits(venue, config);
   watchReorgs(venue, log, metrics);
   measureBridge(metrics, venue, deposits, config);
+  const intake = new VoteIntake(venue, deposits);
+  measureReserves(metrics, venue, intake);
   const hasAttestors = config.attestors.length > 0;
   // They judge deposits alone, whatever the file says of signing.
   const { attestors: members, chains: watched } = config;
@@ -73,7 +75,7 @@ export function createVenueBridge(
       log.error({ err: error }, "the attestors' process ended and is started again"),
   });
   return {
-    intake: new VoteIntake(venue, deposits),
+    intake,
     probe: { name: "bridge", notReadyReason: () => health.notReadyReason() },
     start: () => {
       if (hasAttestors) attestors.start();

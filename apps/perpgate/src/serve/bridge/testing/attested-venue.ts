@@ -63,6 +63,7 @@ function chainBridge(members = MEMBERS, vault = VAULT, quorum = 2): ChainBridgeC
 
 export class AttestedVenue {
   deposits!: VenueDeposits;
+  intake!: VoteIntake;
   private signed = 0;
 
   private constructor(
@@ -82,6 +83,7 @@ export class AttestedVenue {
     logKey = LOG_KEY,
   ): Promise<AttestedVenue> {
     let deposits: VenueDeposits | undefined;
+    let intake: VoteIntake | undefined;
     const keys = attestorKeysOf(bridge);
     const at = await runVenue({
       ...(directory === undefined ? {} : { directory }),
@@ -95,11 +97,13 @@ export class AttestedVenue {
       ...(checkpoints === undefined ? {} : { checkpoints }),
       attestation: (venue) => {
         deposits = new VenueDeposits(venue, bridge);
-        return new VoteIntake(venue, deposits, budget);
+        intake = new VoteIntake(venue, deposits, budget);
+        return intake;
       },
     });
     const attested = new AttestedVenue(at, bridge);
     if (deposits !== undefined) attested.deposits = deposits;
+    if (intake !== undefined) attested.intake = intake;
     return attested;
   }
 
