@@ -81,6 +81,11 @@ export const LONG_FORMS = {
     names: "frames:",
     env: { PERPGATE_PAGE_MINUTES: "30" },
   },
+  payouts: {
+    about: "100 rounds of deposits, trades and withdrawals over two chains, with a kill in each",
+    files: ["apps/perpgate/src/operator/withdrawals"],
+    env: { PERPGATE_PAYOUT_ROUNDS: "100" },
+  },
   "random-page": {
     about:
       "the trading page used at random for 10 minutes over a bad network, compared with the interface",
