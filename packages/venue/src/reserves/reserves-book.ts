@@ -30,6 +30,8 @@ export class ReservesBook {
   differing = 0;
   uncountable = 0;
   private readonly trees: TreeFolder;
+  /** A tree may be found at the start and be reported a moment later. */
+  private proposed = 0;
 
   constructor(private readonly parts: ReservesParts) {
     this.trees = new TreeFolder(parts.folder, parts.key);
@@ -97,7 +99,9 @@ export class ReservesBook {
   private propose(tree: TreeHead): void {
     const { state, isProposer, commit } = this.parts;
     const { position = 0 } = this.newest ?? {};
-    const isNew = tree.position > position && this.trees.isOwn(tree);
-    if (isNew && isProposer() && commitsReserves(state)) commit(tree);
+    const isNew = tree.position > Math.max(position, this.proposed) && this.trees.isOwn(tree);
+    if (!isNew || !isProposer() || !commitsReserves(state)) return;
+    this.proposed = tree.position;
+    commit(tree);
   }
 }
