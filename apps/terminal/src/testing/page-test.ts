@@ -32,6 +32,10 @@ async function buildPage(): Promise<{ folder: string; remove(): void }> {
 interface PageFixtures {
   /** Opens the page as a first visit. */
   readonly open: (options?: Partial<PageOptions>) => Promise<TradingPage>;
+  /** The same, signed in with a new burner wallet. */
+  readonly enter: (
+    options?: Partial<PageOptions>,
+  ) => Promise<{ readonly opened: TradingPage; readonly page: Page }>;
   readonly browser: Browser;
   readonly venueUrl: string;
   readonly pageFolder: string;
@@ -104,6 +108,12 @@ export function createPageTest() {
       }
       await visits.end();
     },
+    enter: ({ open }, use) =>
+      use(async (options) => {
+        const opened = await open(options);
+        await opened.signInWithBurner();
+        return { opened, page: opened.page };
+      }),
   });
   return { test: extended };
 }

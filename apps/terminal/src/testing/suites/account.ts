@@ -116,11 +116,9 @@ export function accountTests(test: PageTest): void {
   });
 
   test("reload: stays signed in, by keys that cannot be read; the burner wallet is exported, forgotten, imported", async ({
-    open,
+    enter,
   }) => {
-    const opened = await open();
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter();
     const address = (await page.locator(".who").getAttribute("title")) ?? "";
     await page.reload();
     await opened.untilLive();
@@ -172,11 +170,9 @@ export function accountTests(test: PageTest): void {
   });
 
   test("the page is left before it has deleted what it forgot: signed out, the burner wallet gone", async ({
-    open,
+    enter,
   }) => {
-    const opened = await open();
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter();
     const address = (await page.locator(".who").getAttribute("title")) ?? "";
     // From here on no transaction of this visit ends.
     await page.evaluate("indexedDB.open = () => ({})");
@@ -204,11 +200,9 @@ export function accountTests(test: PageTest): void {
   });
 
   test("the page is left while it keeps a burner wallet that is kept already: none of it is lost", async ({
-    open,
+    enter,
   }) => {
-    const opened = await open();
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter();
     const address = (await page.locator(".who").getAttribute("title")) ?? "";
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("button", { name: "Sign in to trade" }).click();

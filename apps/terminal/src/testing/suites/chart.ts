@@ -8,12 +8,10 @@ import { tickerOf } from "../venue-reads.js";
 
 export function chartTests(test: PageTest): void {
   test("chart: shows the candle's figures; an order is amended by dragging its line", async ({
-    open,
+    enter,
     venueUrl,
   }) => {
-    const opened = await open();
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter();
     const legend = page.getByTestId("legend");
     await expect.poll(() => legend.innerText(), POLL).toMatch(/^O [\d,.]+\s+H .+L .+C .+Vol /s);
     await page.getByRole("button", { name: "Studies", exact: true }).click();

@@ -8,14 +8,12 @@ import { OFFLINE, POLL } from "../trading-page.js";
 export function gatewayTests(test: PageTest): void {
   test.skipIf(isWithoutNats())(
     "gateways: the one in use is killed, and the page goes on at another without a reload",
-    async ({ open, pageFolder, onTestFinished }) => {
+    async ({ enter, pageFolder, onTestFinished }) => {
       const cluster = new ClusterProcess(pageFolder);
       onTestFinished(() => cluster.remove());
       await cluster.ready();
       const [url = ""] = cluster.urls;
-      const opened = await open({ url, gateways: cluster.urls });
-      const { page } = opened;
-      await opened.signInWithBurner();
+      const { opened, page } = await enter({ url, gateways: cluster.urls });
       await opened.order("Limit", "Buy / Long", { margin: "100", price: "60000" });
       await opened.result().locator('[data-seal="proven"]').waitFor();
       await page.evaluate("window.wasNotReloaded = true");

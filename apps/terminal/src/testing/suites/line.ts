@@ -55,15 +55,13 @@ export function lineTests(test: PageTest): void {
   });
 
   test("line: messages that keep arriving late are stale, of the public and of the session's socket", async ({
-    open,
+    enter,
     venueUrl,
   }) => {
     const late = { ms: 0, isPrivate: false };
     const prepare = (page: Page) =>
       page.routeWebSocket(/\/ws\//, (socket) => delayAnswers(socket, late));
-    const opened = await open({ url: venueUrl, prepare });
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter({ url: venueUrl, prepare });
     for (const isPrivate of [false, true]) {
       Object.assign(late, { ms: 4_000, isPrivate });
       await opened.untilLine("stale");
@@ -81,13 +79,11 @@ export function lineTests(test: PageTest): void {
   });
 
   test("line: an order and a cancel whose answers are lost are shown as unknown, then settled; also by the next session", async ({
-    open,
+    enter,
     quiet,
   }) => {
     const cut = new AnswerCut();
-    const opened = await open({ url: quiet.url, prepare: (page) => cut.install(page) });
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter({ url: quiet.url, prepare: (page) => cut.install(page) });
     cut.isArmed = true;
     await opened.order("Limit", "Buy / Long", { margin: "100", price: "60000" });
     await page.getByTestId("unsettled").waitFor();
@@ -127,13 +123,11 @@ export function lineTests(test: PageTest): void {
   });
 
   test("line: a change whose answer is lost is not sent twice; then it is settled", async ({
-    open,
+    enter,
     quiet,
     onTestFinished,
   }) => {
-    const opened = await open({ url: quiet.url });
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter({ url: quiet.url });
     await opened.order("Limit", "Buy / Long", { margin: "100", price: "64000" });
     await opened.tab(/Open orders \(1\)/);
     await Promise.all([
@@ -186,13 +180,11 @@ export function lineTests(test: PageTest): void {
   });
 
   test("line: a close of all positions that never arrived and is settled too late: not executed, the position stays", async ({
-    open,
+    enter,
     quiet,
     onTestFinished,
   }) => {
-    const opened = await open({ url: quiet.url });
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter({ url: quiet.url });
     await opened.order("Limit", "Buy / Long", { margin: "100", price: "64000" });
     await opened.tab(/Open orders \(1\)/);
     const venue = await sellTo(quiet.url, onTestFinished);
@@ -219,12 +211,10 @@ export function lineTests(test: PageTest): void {
   });
 
   test("order: Enter twice, the second right after the answer, makes one order", async ({
-    open,
+    enter,
     quiet,
   }) => {
-    const opened = await open({ url: quiet.url });
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter({ url: quiet.url });
     const sent: string[] = [];
     page.on("websocket", (socket) =>
       socket.on("framesent", ({ payload }) => sent.push(String(payload))),

@@ -75,10 +75,8 @@ export function marketTests(test: PageTest): void {
     opened.expectClean();
   });
 
-  test("keyboard only: market, ladder, tabs and order", async ({ open }) => {
-    const opened = await open();
-    const { page } = opened;
-    await opened.signInWithBurner();
+  test("keyboard only: market, ladder, tabs and order", async ({ enter }) => {
+    const { opened, page } = await enter();
     await page.getByRole("button", { name: /Market: BTCUSD/ }).focus();
     await page.keyboard.press("Enter");
     await page.keyboard.press("ArrowDown");

@@ -53,11 +53,9 @@ export function orderFormTests(test: PageTest): void {
   });
 
   test("market order: shows its slippage and ends at the trader's worst price", async ({
-    open,
+    enter,
   }) => {
-    const opened = await open();
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter();
     await page.getByRole("textbox", { name: "Leverage ×" }).fill("50");
     await page.getByRole("textbox", { name: "Margin" }).fill("9000");
     const slippage = page.getByTestId("preview-slippage");
@@ -87,11 +85,9 @@ export function orderFormTests(test: PageTest): void {
   });
 
   test("form: marks what is no number or between two steps; asks above the trader's threshold", async ({
-    open,
+    enter,
   }) => {
-    const opened = await open();
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter();
     const button = page.getByRole("form", { name: "Order" }).locator("button[type=submit]");
     const margin = page.getByRole("textbox", { name: "Margin" });
     await margin.fill("abc");
@@ -145,12 +141,10 @@ export function orderFormTests(test: PageTest): void {
   });
 
   test("price buttons, exits in percent and scale orders: what is shown is what the venue has", async ({
-    open,
+    enter,
     venueUrl,
   }) => {
-    const opened = await open();
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter();
     const form = page.getByRole("form", { name: "Order" });
     await form.getByText("Limit", { exact: true }).click();
     const price = form.getByRole("textbox", { name: "Price", exact: true });
@@ -208,7 +202,7 @@ export function orderFormTests(test: PageTest): void {
   });
 
   test("limit order with expiry, take profit and stop loss: exits of its own; refused while another market is shown: a toast says so", async ({
-    open,
+    enter,
     venueUrl,
   }) => {
     let isHeld = false;
@@ -222,9 +216,7 @@ export function orderFormTests(test: PageTest): void {
           else send();
         });
       });
-    const opened = await open({ prepare });
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter({ prepare });
     // An expiry counts from the venue's time, not from a clock that the user may set.
     await page.evaluate("{ const now = Date.now; Date.now = () => now() - 172_800_000; }");
     const { mark } = await tickerOf(venueUrl);

@@ -129,10 +129,8 @@ export function positionTests(test: PageTest): void {
     opened.expectClean();
   });
 
-  test("orders: amended in place; orders, funding and ledger in the history", async ({ open }) => {
-    const opened = await open();
-    const { page } = opened;
-    await opened.signInWithBurner();
+  test("orders: amended in place; orders, funding and ledger in the history", async ({ enter }) => {
+    const { opened, page } = await enter();
     await opened.order("Limit", "Buy / Long", { margin: "100", price: "60000" });
     await opened.tab(/Open orders \(1\)/);
     await page.getByRole("button", { name: /Amend order/ }).click();

@@ -38,12 +38,10 @@ export function receiptTests(test: PageTest): void {
   });
 
   test("result: signed, sealed and witnessed; receipt and proof are files that hold", async ({
-    open,
+    enter,
     quiet,
   }) => {
-    const opened = await open({ url: quiet.url });
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter({ url: quiet.url });
     await opened.order("Limit", "Buy / Long", { margin: "100", price: "60000" });
     const result = opened.result();
     await result.locator('[data-signed="held"]').waitFor();
@@ -72,12 +70,10 @@ export function receiptTests(test: PageTest): void {
   });
 
   test("result: logged while the venue names no key of the witness; a forged cosignature is shown", async ({
-    open,
+    enter,
     quiet,
   }) => {
-    const opened = await open({ url: quiet.url });
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter({ url: quiet.url });
     const result = opened.result();
     const endNameless = await intercept(page, "**/v1/honesty", async (route) => {
       const response = await route.fetch();
@@ -106,7 +102,7 @@ export function receiptTests(test: PageTest): void {
   });
 
   test("result: a receipt and a proof that do not hold are shown, as is one changed bit; a proof is checked again", async ({
-    open,
+    enter,
     quiet,
   }) => {
     const prepare = async (page: Page) => {
@@ -117,9 +113,7 @@ export function receiptTests(test: PageTest): void {
         await route.fulfill({ response, json: { ...record, venueId: "00".repeat(32) } });
       });
     };
-    const opened = await open({ url: quiet.url, prepare });
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter({ url: quiet.url, prepare });
     const endRefusals = await intercept(page, "**/v1/preconfirms/*", (route) =>
       route.fulfill({
         status: 404,

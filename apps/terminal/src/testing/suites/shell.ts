@@ -98,11 +98,9 @@ export function shellTests(test: PageTest): void {
   });
 
   test("phone: the account is in reach, an order is placed and its position closed, nothing scrolls sideways", async ({
-    open,
+    enter,
   }) => {
-    const opened = await open({ width: 390, height: 844 });
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter({ width: 390, height: 844 });
     await page.getByRole("button", { name: /^Account/ }).click();
     const account = page.getByRole("dialog", { name: "Account" });
     await account.getByText("Session ends").waitFor();

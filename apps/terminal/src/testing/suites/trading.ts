@@ -6,12 +6,10 @@ import { tickerOf } from "../venue-reads.js";
 
 export function tradingTests(test: PageTest): void {
   test("estimate: equals the placed order; a rejected one: a button applies the correction", async ({
-    open,
+    enter,
     venueUrl,
   }) => {
-    const opened = await open();
-    const { page } = opened;
-    await opened.signInWithBurner();
+    const { opened, page } = await enter();
     const { mark } = await tickerOf(venueUrl);
     // Far from the market it rests completely, so nothing changes between estimate and order.
     const price = (Math.round(mark * 0.9) - 0.5).toFixed(1);
