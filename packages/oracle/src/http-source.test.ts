@@ -1,6 +1,7 @@
-import { createServer, type RequestListener } from "node:http";
+import type { RequestListener } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { serve } from "@perpgate/protocol/testing/serve";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { DEFAULT_HTTP_SOURCE, HttpIndexSource, type HttpSourceSettings } from "./http-source.js";
 import type { FeedProblem } from "./price-feed.js";
@@ -20,18 +21,11 @@ interface Feed {
 
 /** A web feed on a free port whose answer can be changed. */
 async function serveFeed(answer: RequestListener): Promise<Feed> {
-  const server = createServer((request, reply) => {
+  const url = await serve((request, reply) => {
     feed.asked++;
     feed.answer(request, reply);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = address !== null && typeof address === "object" ? address.port : 0;
-  const feed: Feed = { url: `http://127.0.0.1:${port}/`, asked: 0, answer };
+  const feed: Feed = { url: `${url}/`, asked: 0, answer };
   return feed;
 }
 

@@ -1,8 +1,8 @@
 /** Retries on a bad network, one failure at a time. */
 
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { CuttingProxy, type Direction, type Fate } from "@perpgate/gateway/testing";
+import { listening } from "@perpgate/protocol/testing";
 import { ConnectionError, type RequestLike, TimeoutError } from "@perpgate/sdk";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
@@ -377,10 +377,8 @@ describe("other requests without a response", () => {
 });
 
 async function listen(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
     server.close();
   });
-  const { port } = server.address() as AddressInfo;
-  return `http://127.0.0.1:${port}`;
+  return `http://127.0.0.1:${await listening(server)}`;
 }

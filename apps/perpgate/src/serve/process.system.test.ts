@@ -6,6 +6,7 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openJournal } from "@perpgate/journal";
 import { descendantsOf, POLL } from "@perpgate/journal/testing";
+import { listening } from "@perpgate/protocol/testing";
 import { NO_EVIDENCE, newLogKey, Venue } from "@perpgate/venue";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { coarseMarket } from "../testing/coarse-market.js";
@@ -36,10 +37,7 @@ async function takenPort(): Promise<number> {
   onTestFinished(() => {
     server.close();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
+  return listening(server);
 }
 
 /** Sends the signal; expects a drain and exit code 0; returns standard error. */

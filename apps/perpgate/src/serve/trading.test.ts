@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { createServer } from "node:http";
 import { join } from "node:path";
 import { POLL } from "@perpgate/journal/testing";
+import { serve } from "@perpgate/protocol/testing/serve";
 import { judgeReceipt } from "@perpgate/sdk";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { BatchFlow, expectWholeBatches } from "../testing/batch-flow.js";
 import { ProcessClient } from "../testing/client.js";
 import {
@@ -115,14 +115,10 @@ describe("a process that trades", () => {
 
   test("an index from web feeds: the median, and not ready while they are down", async () => {
     let price = 50_000;
-    const feed = createServer((_request, reply) => {
+    const feed = await serve((_request, reply) => {
       reply.setHeader("content-type", "application/json").end(JSON.stringify({ usd: price }));
     });
-    await new Promise<void>((resolve) => feed.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void feed.close());
-    const address = feed.address();
-    const port = address !== null && typeof address === "object" ? address.port : 0;
-    const market = { url: `http://127.0.0.1:${port}/`, price: "/usd" };
+    const market = { url: `${feed}/`, price: "/usd" };
     const markets = { BTCUSD: market, ETHUSD: market, SOLUSD: market };
     const feeds = ["a", "b"].map((name) => ({ name, markets }));
     const { url } = await start(join(temporaryFolder(), "data"), {

@@ -1,7 +1,7 @@
 /** The address of a gateway at which requests for some paths arrive and are never answered. */
 
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import { onTestFinished } from "vitest";
+import { type IncomingMessage, request, type ServerResponse } from "node:http";
+import { serve } from "@perpgate/protocol/testing/serve";
 
 export class SilentProxy {
   url = "";
@@ -20,15 +20,7 @@ export class SilentProxy {
 
   static async start(gateway: string, path: RegExp): Promise<SilentProxy> {
     const proxy = new SilentProxy(gateway, path);
-    const server = createServer((incoming, answer) => proxy.pass(incoming, answer));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => {
-      server.close();
-      server.closeAllConnections();
-    });
-    const address = server.address();
-    if (address === null || typeof address === "string") throw new Error("no port");
-    proxy.url = `http://127.0.0.1:${address.port}`;
+    proxy.url = await serve((incoming, answer) => proxy.pass(incoming, answer));
     return proxy;
   }
 

@@ -1,9 +1,7 @@
 /** `perpgate judge` on the receipts of docs/receipts-vectors.json, against servers with part of a log. */
 
 import { createPrivateKey, sign } from "node:crypto";
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { join } from "node:path";
 import { bytesFromHex } from "@perpgate/protocol/core";
 import {
@@ -13,7 +11,8 @@ import {
   receiptFile,
   signatureLine,
 } from "@perpgate/protocol/receipts";
-import { expect, onTestFinished, test } from "vitest";
+import { serve } from "@perpgate/protocol/testing/serve";
+import { expect, test } from "vitest";
 import { temporaryFolder } from "../testing/perpgate-process.js";
 import { TraderShell } from "../testing/trader-shell.js";
 
@@ -66,28 +65,21 @@ function shortCheckpoint(): string {
 }
 
 /** Serves these bodies under `/tlog`; `asked` are the paths of all requests. */
-async function serve(
+async function serveFiles(
   bodies: Readonly<Record<string, string | Uint8Array>>,
 ): Promise<{ readonly url: string; readonly asked: readonly string[] }> {
   const asked: string[] = [];
-  const server = createServer(({ url = "" }, reply) => {
-    asked.push(url);
-    const body = bodies[url.replace("/tlog/", "")];
+  const url = await serve(({ url: path = "" }, reply) => {
+    asked.push(path);
+    const body = bodies[path.replace("/tlog/", "")];
     reply.writeHead(body === undefined ? 404 : 200).end(body);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
   });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return { url: `http://127.0.0.1:${address.port}`, asked };
+  return { url, asked };
 }
 
 test("two gateways, one behind and one without a valid checkpoint: overdue in either order", async () => {
-  const behind = await serve({ checkpoint: shortCheckpoint() });
-  const rubbish = await serve({ checkpoint: "x" });
+  const behind = await serveFiles({ checkpoint: shortCheckpoint() });
+  const rubbish = await serveFiles({ checkpoint: "x" });
   const [file = ""] = receiptFiles();
   for (const urls of [`${behind.url},${rubbish.url}`, `${rubbish.url},${behind.url}`]) {
     const { code, stdout } = await new TraderShell(urls).run("judge", file);
@@ -98,7 +90,7 @@ test("two gateways, one behind and one without a valid checkpoint: overdue in ei
 test("several receipts: what never changes is read once", async () => {
   const headers = log.entries.map(hex);
   const bundle = headers.flatMap((header) => [Buffer.of(0, header.length), header]);
-  const { url, asked } = await serve({
+  const { url, asked } = await serveFiles({
     checkpoint: log.checkpoint,
     "tile/entries/000.p/2": Buffer.concat(bundle),
     "tile/0/000.p/2": Buffer.alloc(64),

@@ -4,10 +4,9 @@
  */
 
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { TestCosigner } from "@perpgate/protocol/testing";
+import { freePort, TestCosigner } from "@perpgate/protocol/testing";
 import { beforeAll, describe, expect, test } from "vitest";
 import { chainSettings, newKeyFile } from "../serve/bridge/testing/chain-process.js";
 import {
@@ -27,15 +26,6 @@ beforeAll(async () => {
   ({ url } = gateway);
   return gateway.stop;
 });
-
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
-}
 
 function modes(folder: string): Record<string, string> {
   const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
@@ -267,7 +257,7 @@ describe("trading", () => {
 
   test("real chains: prints where to send tokens, registers a hash; login needs the domain", async () => {
     const chain = {
-      rpc: `http://127.0.0.1:${await closedPort()}`,
+      rpc: `http://127.0.0.1:${await freePort()}`,
       vault: "0x1111111111111111111111111111111111111111",
       usdc: "0x2222222222222222222222222222222222222222",
     } as const;
@@ -294,7 +284,7 @@ describe("trading", () => {
   test("deposit: the session ends while it waits: exit code 1 and why", async () => {
     const settings = chainSettings(
       {
-        rpc: `http://127.0.0.1:${await closedPort()}`,
+        rpc: `http://127.0.0.1:${await freePort()}`,
         vault: "0x1111111111111111111111111111111111111111",
         usdc: "0x2222222222222222222222222222222222222222",
       },
@@ -315,7 +305,7 @@ describe("trading", () => {
 
 describe("errors", () => {
   test("no gateway: advice to start one, for people and for programs", async () => {
-    const nowhere = `http://127.0.0.1:${await closedPort()}`;
+    const nowhere = `http://127.0.0.1:${await freePort()}`;
     const shell = new TraderShell(nowhere);
     const [people, programs] = await Promise.all([
       shell.start("login").ended,

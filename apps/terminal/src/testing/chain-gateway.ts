@@ -6,6 +6,7 @@
 
 import { generateKeyPairSync } from "node:crypto";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { listening } from "@perpgate/protocol/testing";
 import { GatewayProcess } from "./gateway-process.js";
 
 export const CHAINS = {
@@ -38,10 +39,7 @@ export class ChainGateway {
     bridge: object = { members: [newPublicKey()], chains: CHAINS },
   ): Promise<ChainGateway> {
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const address = server.address();
-    if (address === null || typeof address === "string") throw new Error("no port");
-    const host = `127.0.0.1:${address.port}`;
+    const host = `127.0.0.1:${await listening(server)}`;
     // The attestors run elsewhere: this venue only counts votes and connects to no chain.
     const gateway = new GatewayProcess({ page, settings: { auth: { domains: [host] }, bridge } });
     const started = new ChainGateway(server, gateway, `http://${host}`);

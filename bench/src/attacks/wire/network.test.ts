@@ -1,5 +1,5 @@
-import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
+import { listening } from "@perpgate/protocol/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { request } from "../../harness/wire.js";
 import { AttackNetwork, type NetworkLimits, replay, type WireStep } from "./network.js";
@@ -28,15 +28,11 @@ async function listen(onSocket: (socket: Socket) => void = () => undefined): Pro
     });
     onSocket(socket);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return { port: address.port, read: () => bytes, clients };
+  return { port: await listening(server), read: () => bytes, clients };
 }
 
 const networkTo = ({ port }: Listening, limits: NetworkLimits, steps?: WireStep[]): AttackNetwork =>

@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { serve } from "@perpgate/protocol/testing/serve";
 import {
   type Address,
   createPublicClient,
@@ -11,7 +11,7 @@ import {
 } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { hardhat } from "viem/chains";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
 import { RpcContractWallets } from "./contract-wallets.js";
@@ -211,18 +211,11 @@ describe("contract wallets on a real chain", () => {
 /** An RPC that answers its n-th request with the n-th entry, and not at all if that is undefined. */
 async function fakeRpc(answer: (asked: number) => object | undefined): Promise<RpcContractWallets> {
   let asked = 0;
-  const server = createServer((_request, reply) => {
+  const url = await serve((_request, reply) => {
     asked++;
     const body = answer(asked);
     if (body === undefined) return;
     reply.setHeader("content-type", "application/json").end(JSON.stringify(body));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = address !== null && typeof address === "object" ? address.port : 0;
-  return new RpcContractWallets(new Map([[LOCAL_CHAIN_ID, `http://127.0.0.1:${port}`]]), 100);
+  return new RpcContractWallets(new Map([[LOCAL_CHAIN_ID, url]]), 100);
 }

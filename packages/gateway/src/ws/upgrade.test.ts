@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError } from "@perpgate/protocol/core";
+import { listening } from "@perpgate/protocol/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { refuseUpgrade } from "../http/refuse-directly.js";
 import { readUntilClose } from "../testing/running-gateway.js";
@@ -180,13 +181,11 @@ describe("an upgrade behind another request in the same read", () => {
 });
 
 test("refuseUpgrade: a client that has reset its connection: no unhandled error", async () => {
-  const server = createServer({ pauseOnConnect: true }).listen(0, "127.0.0.1");
+  const server = createServer({ pauseOnConnect: true });
   onTestFinished(() => void server.close());
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("not listening");
+  const port = await listening(server);
   const accepted = once(server, "connection");
-  const client = connect(address.port, "127.0.0.1");
+  const client = connect(port, "127.0.0.1");
   await once(client, "connect");
   const [socket]: Socket[] = await accepted;
   if (socket === undefined) throw new Error("not accepted");

@@ -1,7 +1,7 @@
-import { createServer } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
+import { freePort } from "../testing/listening.js";
 import { serve } from "../testing/serve.js";
 import { boundedBytes, connectionErrorCode, fetchWithin, withTimeLimit } from "./fetch-within.js";
 
@@ -76,11 +76,7 @@ test("withTimeLimit: a limit beyond the longest timer: does not fire immediately
 });
 
 test("connectionErrorCode: a port without a listener, and another error", async () => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  const port = address !== null && typeof address === "object" ? address.port : 0;
-  await new Promise((resolve) => server.close(resolve));
+  const port = await freePort();
   const refused = await fetch(`http://127.0.0.1:${port}/`).catch((error: unknown) => error);
   expect(connectionErrorCode(refused)).toBe("ECONNREFUSED");
   expect(connectionErrorCode(new Error("other"))).toBeUndefined();

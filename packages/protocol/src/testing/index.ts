@@ -2,6 +2,7 @@
 
 export * from "./bitstamp-book.js";
 export * from "./forged-evidence.js";
+export * from "./listening.js";
 export * from "./sample-books.js";
 export { SampleKey } from "./sample-log.js";
 export * from "./test-cosigner.js";

@@ -5,9 +5,7 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { newFolder } from "@perpgate/gateway/testing";
@@ -26,6 +24,7 @@ import {
   rootOfLeafHashes,
 } from "@perpgate/protocol/receipts";
 import { TestCosigner } from "@perpgate/protocol/testing";
+import { serve } from "@perpgate/protocol/testing/serve";
 import {
   checkEvidence,
   checkOrderProof,
@@ -108,18 +107,6 @@ function openReceipt(receipt: ReceiptFile): OpenedReceipt {
   const opened = openReceiptFile(receipt);
   if (typeof opened === "string") throw new Error(opened);
   return opened;
-}
-
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return `http://127.0.0.1:${address.port}`;
 }
 
 describe("an honest venue", () => {

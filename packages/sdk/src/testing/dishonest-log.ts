@@ -5,7 +5,6 @@
  */
 
 import { createHash, type KeyObject, sign } from "node:crypto";
-import { once } from "node:events";
 import { createServer } from "node:http";
 import { type BlockHeader, encodeBlockHeader } from "@perpgate/protocol";
 import {
@@ -20,6 +19,7 @@ import {
   treeLeafHash,
   u64,
 } from "@perpgate/protocol/receipts";
+import { listening } from "@perpgate/protocol/testing";
 import { LogReader } from "@perpgate/sdk";
 
 export interface DishonestBlock {
@@ -91,12 +91,8 @@ export async function publish(
     response.statusCode = body === undefined ? 404 : 200;
     response.end(body);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${await listening(server)}`,
     checkpoint,
     close: () => {
       server.close();

@@ -1,11 +1,12 @@
 /** Edges on another machine than their core, here two sets of processes joined by TLS alone. */
 
 import { readFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { fieldsOf, StreamClient } from "@perpgate/gateway/testing";
 import { POLL } from "@perpgate/journal/testing";
+import { freePort } from "@perpgate/protocol/testing";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ProcessClient } from "../../testing/client.js";
 import {
@@ -49,15 +50,6 @@ beforeAll(async () => {
   await keygen("authority", join(folder, "other-ca"));
   await keygen("edge", join(folder, "stranger"), "--ca", join(folder, "other-ca"));
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
-}
 
 class Venue {
   private readonly data = join(temporaryFolder(), "data");

@@ -3,8 +3,8 @@
  * reads them.
  */
 
-import { once } from "node:events";
 import { createServer } from "node:http";
+import { listening } from "@perpgate/protocol/testing";
 import { onTestFinished } from "vitest";
 import { WebSocketServer } from "ws";
 import { SocketCounts } from "../../metrics/socket-counts.js";
@@ -36,15 +36,11 @@ export class SocketPairs {
     budgets = budgetsWith(),
   ): Promise<SocketPairs> {
     const server = createServer();
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
     onTestFinished(() => {
       server.closeAllConnections();
       server.close();
     });
-    const address = server.address();
-    if (address === null || typeof address === "string") throw new Error("no port");
-    const pairs = new SocketPairs(`http://127.0.0.1:${address.port}`);
+    const pairs = new SocketPairs(`http://127.0.0.1:${await listening(server)}`);
     server.on("upgrade", (request, socket, head) => {
       pairs.sockets.handleUpgrade(request, socket, head, (webSocket) => {
         const id = `ws${++pairs.count}`;
