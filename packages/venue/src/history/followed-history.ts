@@ -239,7 +239,8 @@ export class FollowedHistory extends History {
   reached(): Promise<void> | undefined {
     const { position } = this;
     if (this.isRebuilding || this.made >= position) return undefined;
-    this.passNow();
+    // Also if there is nothing to pass: the thread makes rows without rests then.
+    this.passNow(true);
     return this.whenMade(position, REACH_MS);
   }
 
@@ -290,10 +291,11 @@ export class FollowedHistory extends History {
     this.fail(new Error(`the replicas differ: ${text}`));
   }
 
-  private passNow(): void {
+  private passNow(isAwaited = false): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    if (this.isRebuilding || this.packer.isEmpty || this.failure !== undefined) return;
+    if (this.isRebuilding || this.failure !== undefined) return;
+    if (this.packer.isEmpty && !isAwaited) return;
     const { bytes } = this.packer;
     this.passed.push({ position: this.position, bytes });
     this.passedBytes += bytes;

@@ -31,6 +31,7 @@ import type { MadeSlice } from "../history/followed-history.js";
 import { FoundHistory } from "../history/found-history.js";
 import type { Held } from "../history/history-environment.js";
 import { adoptHistory, newHistory } from "../history/history-store.js";
+import { Pacer } from "../history/thread/pacer.js";
 import { WrittenHistory } from "../history/written-history.js";
 import { Replica } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
@@ -260,8 +261,14 @@ export class StoreFollower {
     return reader.next(Math.min(this.until, this.liveAfter ?? Number.POSITIVE_INFINITY));
   }
 
-  /** Makes the rows of what the venue passes, until it is closed. */
+  /** In a thread of its own, while nobody waits: the next message means that somebody does, or that it is behind. */
+  private get mayRest(): boolean {
+    return this.data.commit === "thread" && this.inbox.length === 0 && !this.isOver;
+  }
+
+  /** Makes the rows of what the venue passes, in short turns, until it is closed. */
   private async make(replica: Replica, history: WrittenHistory): Promise<void> {
+    const pacer = new Pacer();
     for (;;) {
       if (this.failure !== undefined) throw this.failure;
       const message = this.inbox.shift();
@@ -271,7 +278,14 @@ export class StoreFollower {
         continue;
       }
       if (message.kind === "make") {
-        for (const batch of unpacked(message.batches)) replica.applyBatch(batch);
+        pacer.begin();
+        for (const batch of unpacked(message.batches)) {
+          replica.applyBatch(batch);
+          const restMs = this.mayRest ? pacer.restMs() : 0;
+          if (restMs === 0) continue;
+          await this.woken(restMs);
+          pacer.resume();
+        }
         history.cut();
       } else if (message.kind === "onDisk") history.onLogOnDisk(message.batches);
       // A failure is reported by the history.
@@ -281,12 +295,15 @@ export class StoreFollower {
     }
   }
 
-  /** There is nothing to do now. */
-  private async woken(): Promise<void> {
+  /** There is nothing to do until a message comes, or for so long. */
+  private async woken(withinMs?: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
     const woken = new Promise<void>((resolve) => {
       this.wake = resolve;
+      if (withinMs !== undefined) timer = setTimeout(resolve, withinMs);
     });
     await woken;
+    clearTimeout(timer);
     this.wake = () => undefined;
   }
 

@@ -4,6 +4,7 @@ import type { SnapshotOutcome, TakenSnapshot } from "../../checkpoint/snapshot-w
 import type { Held } from "../history-environment.js";
 import type { Slice } from "../slice.js";
 import type { FromWriter, ThreadData, ToWriter, WriterData } from "./messages.js";
+import { endRests } from "./pacer.js";
 import { StoreWriter } from "./store-writer.js";
 
 export interface WriterEvents {
@@ -32,13 +33,15 @@ export class HistoryWriter implements SliceWriter {
   /** Number of the last slice posted; 0 if all are committed. */
   private awaited = 0;
   private isOver = false;
+  private readonly hurry = new SharedArrayBuffer(4);
 
   constructor(
     data: WriterData,
     private readonly events: WriterEvents,
     exitDeadline?: SharedArrayBuffer,
   ) {
-    const workerData: ThreadData = { ...data, exitDeadline };
+    const { hurry } = this;
+    const workerData: ThreadData = { ...data, exitDeadline, hurry };
     this.thread = startWorker("history", "./history-thread.js", import.meta.url, { workerData });
     const { worker, exited } = this.thread;
     worker.on("message", (message: FromWriter) => {
@@ -70,12 +73,15 @@ export class HistoryWriter implements SliceWriter {
   }
 
   flush(): void {
-    if (!this.isOver) this.post({ kind: "flush" });
+    if (this.isOver) return;
+    endRests(this.hurry);
+    this.post({ kind: "flush" });
   }
 
   async close(): Promise<void> {
     this.isOver = true;
     this.thread.worker.ref();
+    endRests(this.hurry);
     this.post({ kind: "close" });
     await this.thread.exited;
   }

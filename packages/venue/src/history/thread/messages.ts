@@ -17,6 +17,8 @@ export interface WriterData {
 }
 
 export interface ThreadData extends WriterData {
+  /** Memory of a `BlockingPacer`; unset in the caller's thread, which does not rest. */
+  readonly hurry?: SharedArrayBuffer;
   /** Memory of an `ExitDeadline`, if a failure ends the process. */
   readonly exitDeadline: SharedArrayBuffer | undefined;
 }

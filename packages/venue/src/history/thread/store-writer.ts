@@ -3,6 +3,8 @@
  * arrive before the next transaction is due share it, so a slow disk makes transactions larger, not the queue
  * longer. Each transaction also writes the progress it reaches, so a crash never leaves half a command.
  *
+ * In its own thread it puts rows in short turns, unless they are so many, or awaited, that it has to go on.
+ *
  * While another tool holds the write lock the slices wait. Any other failure is reported once, and nothing is
  * written after it: a later slice without an earlier one would be an undetected gap.
  */
@@ -17,6 +19,7 @@ import { type Database, inTransaction, isBusy, prepare, STORE_FILE } from "../sq
 import type { FromWriter, ThreadData, ToWriter, WriteSlice } from "./messages.js";
 import { OrderWriter } from "./order-writer.js";
 import { OutboxWriter } from "./outbox-writer.js";
+import { BlockingPacer } from "./pacer.js";
 
 /** Between two transactions, unless a flush is requested: the log's syncs queue behind each. */
 const MIN_INTERVAL_MS = 250;
@@ -26,6 +29,11 @@ const RETRY_MS = 50;
 const CLOSE_TRIES = 20;
 /** Bounds a transaction during a replay. */
 const SLICES_PER_TRANSACTION = 64;
+
+/** Of a transaction that is spread by rests: more than a quarter of a second has at the highest load. */
+const MOST_PACED_BYTES = 1024 * 1024;
+/** Rows between two looks at the clock. */
+const LOOK_EVERY = 16;
 
 type PutRow = (key: Buffer, value: Buffer) => void;
 
@@ -43,6 +51,7 @@ export class StoreWriter {
   private begunAt = Number.NEGATIVE_INFINITY;
   private isFlushing = false;
   private hasFailed = false;
+  private readonly pacer: BlockingPacer | undefined;
 
   constructor(
     private readonly data: ThreadData,
@@ -57,7 +66,8 @@ export class StoreWriter {
       if (name === "orders") return (_, value) => orders.putOrder(value);
       return writing(this.database, CODECS[name]);
     });
-    const { snapshots, logId } = data;
+    const { snapshots, logId, hurry } = data;
+    if (hurry !== undefined) this.pacer = new BlockingPacer(hurry);
     if (snapshots !== undefined) {
       this.snapshots = new SnapshotWriter(snapshots, Buffer.from(logId, "hex"));
     }
@@ -81,9 +91,11 @@ export class StoreWriter {
         return;
       case "flush":
         this.isFlushing = true;
+        this.pacer?.calm();
         this.writeWaiting();
         return;
       case "close":
+        this.isFlushing = true;
         for (let i = 0; i < CLOSE_TRIES && this.waiting.length > 0; i++) this.writeWaiting();
         this.stop();
     }
@@ -122,10 +134,14 @@ export class StoreWriter {
   private write(slices: readonly WriteSlice[]): boolean {
     const last = slices.at(-1);
     if (last === undefined) return true;
+    const length = slices.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    const isPaced = !this.isFlushing && length <= MOST_PACED_BYTES;
+    const pacer = isPaced ? this.pacer : undefined;
     try {
       inTransaction(this.database, () => {
+        pacer?.begin();
         this.outbox.beginTransaction(this.written, last.held.position);
-        for (const { bytes } of slices) this.put(bytes);
+        for (const { bytes } of slices) this.put(bytes, pacer);
         writeHeld(this.database, this.data.logId, last.held);
       });
       this.written = last.held.position;
@@ -147,9 +163,13 @@ export class StoreWriter {
     }
   }
 
-  private put(bytes: Uint8Array): void {
+  private put(bytes: Uint8Array, pacer: BlockingPacer | undefined): void {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    eachEntry(buffer, (table, key, value) => this.tables[table]!(key, value));
+    let count = 0;
+    eachEntry(buffer, (table, key, value) => {
+      this.tables[table]!(key, value);
+      if (++count % LOOK_EVERY === 0) pacer?.pause();
+    });
   }
 
   private fail(error: unknown): void {
