@@ -1,3 +1,4 @@
+import { Random } from "@perpgate/protocol/random";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ByteReader, ByteWriter, WrongValue } from "./bytes.js";
@@ -167,16 +168,18 @@ function encode(...frames: Frame[]): Buffer {
   return encoder.take();
 }
 
-const seeds = fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }));
+/** A stream of fast-check keeps each of a million values, and shrinks them for hours. */
+const seeds = fc.integer();
 
-function draw(stream: Iterator<number>): () => number {
-  return () => stream.next().value ?? 0;
+function draw(seed: number): () => number {
+  const random = new Random(seed);
+  return () => random.next();
 }
 
 test("every frame of the table, with random values: decoded as it was, however it is cut", () => {
   fc.assert(
-    fc.property(seeds, fc.nat(), (stream, at) => {
-      for (const { from, frame } of framesOf(draw(stream))) {
+    fc.property(seeds, fc.nat(), (seed, at) => {
+      for (const { from, frame } of framesOf(draw(seed))) {
         const encoded = encode(frame);
         expect(decoded(encoded, from, at % (encoded.length + 1))).toEqual([frame]);
       }
@@ -187,8 +190,8 @@ test("every frame of the table, with random values: decoded as it was, however i
 
 test("a frame that ends at any byte before its last field does: refused with its name", () => {
   fc.assert(
-    fc.property(seeds, (stream) => {
-      for (const { from, frame } of framesOf(draw(stream))) {
+    fc.property(seeds, (seed) => {
+      for (const { from, frame } of framesOf(draw(seed))) {
         const encoded = encode(frame);
         const name = frame.kind === "refusal" ? "refusal" : frame.name;
         const step = Math.max(1, Math.floor(encoded.length / 100));
@@ -234,8 +237,8 @@ test("random bytes, and frames with a random byte changed: refused, or frames wi
     { numRuns: 2_000 },
   );
   fc.assert(
-    fc.property(seeds, fc.nat(), fc.nat(255), (stream, at, byte) => {
-      for (const { from, frame } of framesOf(draw(stream))) {
+    fc.property(seeds, fc.nat(), fc.nat(255), (seed, at, byte) => {
+      for (const { from, frame } of framesOf(draw(seed))) {
         const encoded = encode(frame);
         encoded[4 + (at % (encoded.length - 4))] = byte;
         check(encoded, from);
@@ -262,8 +265,8 @@ test("frames behind each other, cut into pieces of any size: all arrive, in orde
     fc.property(
       seeds,
       fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1 }),
-      (stream, sizes) => {
-        const frames = framesOf(draw(stream)).filter(({ from }) => from === "core");
+      (seed, sizes) => {
+        const frames = framesOf(draw(seed)).filter(({ from }) => from === "core");
         const bytes = encode(...frames.map(({ frame }) => frame));
         const decoder = new FrameDecoder("core");
         const arrived: Frame[] = [];
