@@ -3,7 +3,7 @@
 import { createServer, type Server } from "node:http";
 import { CuttingProxy, type Direction, type Fate } from "@perpgate/gateway/testing";
 import { listening } from "@perpgate/protocol/testing";
-import { ConnectionError, type RequestLike, TimeoutError } from "@perpgate/sdk";
+import { ConnectionError, createSessionKey, type RequestLike, TimeoutError } from "@perpgate/sdk";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import {
@@ -317,6 +317,25 @@ describe("other requests without a response", () => {
     await Promise.all([rotating, again]);
     expect(new Set(acks.map(({ orderId }) => orderId)).size).toBe(40);
     expect(await session.placeOrder(BID)).toMatchObject({ status: "resting" });
+  });
+
+  test("rotate by another holder of the session, whose keys are learned: no order is refused", async () => {
+    const session = await newSession(newClient(at));
+    const other = newClient(at).restore(session.save());
+    const next = await createSessionKey({ saveable: true });
+    const saved = other.save();
+    const { kind, publicKey, secret = "" } = next;
+    session.learnKeys({ ...saved, nextSessionKey: { kind, publicKey, secret } });
+    // The venue still has the old key.
+    expect(await session.placeOrder(BID)).toMatchObject({ status: "resting" });
+    await other.rotate({ sessionKey: next });
+    const acks = await Promise.all([session.placeOrder(BID), session.stream.placeOrder(BID)]);
+    expect(acks).toMatchObject([{ status: "resting" }, { status: "resting" }]);
+    expect(session.sessionKey).toBe(next.publicKey);
+    await session.rotate();
+    other.learnKeys(session.save());
+    expect(await other.placeOrder(BID)).toMatchObject({ status: "resting" });
+    expect(() => session.learnKeys({ ...saved, token: "other.1" })).toThrow(TypeError);
   });
 
   test("signOut: ended, a repeat succeeds", async () => {

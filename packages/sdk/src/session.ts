@@ -22,7 +22,13 @@ import { type ClientClock, Nonces } from "./orders/nonces.js";
 import { OrderClient } from "./orders/order-client.js";
 import type { ReceiptKeeper } from "./receipts/receipt-keeper.js";
 import { type CallOptions, startTimer } from "./retry.js";
-import { type SavedSession, type StoredSession, savedKey, storedKey } from "./saved-session.js";
+import {
+  restoredKeys,
+  type SavedSession,
+  type StoredSession,
+  savedKey,
+  storedKey,
+} from "./saved-session.js";
 import { SessionKeyRing } from "./session-key/key-ring.js";
 import { createSessionKey, type SessionKey } from "./session-key/session-key.js";
 import { SessionStream } from "./streams/session-stream.js";
@@ -379,6 +385,23 @@ export class Session extends AccountTrader {
     const { known, candidate } = this.keys;
     const next = candidate === undefined ? {} : { nextSessionKey: storedKey(candidate) };
     return { ...this.savedFields(), sessionKey: storedKey(known), ...next };
+  }
+
+  /**
+   * Takes the keys of this session as another holder of it has stored them, such as another tab of the
+   * browser that rotates the key. Call it before that rotation is sent: then no signature of this holder is
+   * refused for it.
+   *
+   * @throws TypeError if it is another session.
+   * @example
+   * const stored = session.store();
+   * // In another tab, with the same session restored:
+   * session.learnKeys(stored);
+   */
+  learnKeys(saved: SavedSession | StoredSession): void {
+    if (saved.token !== this.token) throw new TypeError("this is another session");
+    const { key, nextKey } = restoredKeys(saved);
+    this.keys.learn(nextKey === undefined ? [key] : [key, nextKey]);
   }
 
   private savedFields(): Omit<SavedSession, "sessionKey" | "nextSessionKey"> {

@@ -14,7 +14,7 @@ const ALREADY_ROTATED: ReadonlySet<string> = new Set(["invalid_signature", "sess
 
 export class SessionKeyRing {
   private settling: Promise<void> | undefined;
-  /** The new keys of rotations of unknown outcome. Once one is executed, the others cannot be. */
+  /** New keys that the venue may have by now. Once it has one, it cannot have the others. */
   private candidates: readonly SessionKey[];
   /** Whether the venue's key must be read before the next signature. */
   private isUnconfirmed: boolean;
@@ -82,6 +82,14 @@ export class SessionKeyRing {
       const now = await this.current().catch(() => undefined);
       if (now !== next) throw error;
     }
+  }
+
+  /** Keys that another holder of the session rotates to: the venue's is read before the next signature. */
+  learn(keys: readonly SessionKey[]): void {
+    const known = new Set([this.key, ...this.candidates].map(({ publicKey }) => publicKey));
+    const added = keys.filter(({ publicKey }) => !known.has(publicKey));
+    this.candidates = [...this.candidates, ...added];
+    this.isUnconfirmed ||= this.candidates.length > 0;
   }
 
   private async settle(): Promise<void> {
