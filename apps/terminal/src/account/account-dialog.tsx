@@ -8,23 +8,29 @@ import { Fact } from "../ui/fact.js";
 import { BurnerKey } from "./burner-key.js";
 import { SessionList } from "./session-list.js";
 
+const SIGNED_IN_WITH = { burner: "Burner key", wallet: "Wallet", file: "Key file" } as const;
+
 export function AccountDialog() {
   const { dialog, sessions } = useTerminal();
   const state = useStore(sessions.state);
   const burner = useStore(sessions.burner);
   if (state.status !== "in") return null;
+  const close = () => {
+    sessions.cancelSignIn();
+    dialog.set("none");
+  };
   return (
-    <Dialog title="Account" onClose={() => dialog.set("none")}>
+    <Dialog title="Account" onClose={close}>
       <div className="dialog-body">
         <dl className="facts">
-          <Fact label="Signed in with">{state.kind === "burner" ? "Burner key" : "Wallet"}</Fact>
+          <Fact label="Signed in with">{SIGNED_IN_WITH[state.kind]}</Fact>
           <Fact label="Session ends">{formatDayAndClock(state.session.expiresAt)}</Fact>
           <Fact label="After a reload">
             {state.isKept && sessions.isStaying ? "Stays signed in" : "Signed out"}
           </Fact>
         </dl>
         <p className="secret">{state.address}</p>
-        <SessionList session={state.session} />
+        <SessionList session={state.session} hasWallet={state.kind !== "file"} />
         <button type="button" className="button" onClick={() => dialog.set("settings")}>
           Settings
         </button>

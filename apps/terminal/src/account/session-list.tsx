@@ -1,4 +1,4 @@
-/** The live sessions of the account: who may trade with it, and an end to each. */
+/** The live sessions of the account: who may trade with it, an end to each, and a new key for this one. */
 
 import type { SessionInfo } from "@perpgate/protocol";
 import type { Session } from "@perpgate/sdk";
@@ -7,10 +7,18 @@ import { formatDollars } from "../format/numbers.js";
 import { formatDayAndClock, shortHex } from "../format/text.js";
 import { useTerminal } from "../terminal.js";
 import { ActionButton } from "./action-button.js";
+import { MakeKeyFile } from "./make-key-file.js";
 
-export function SessionList({ session }: { readonly session: Session }) {
+interface Props {
+  readonly session: Session;
+  /** Whether this browser has what signs for the account. */
+  readonly hasWallet: boolean;
+}
+
+export function SessionList({ session, hasWallet }: Props) {
   const terminal = useTerminal();
   const [sessions, setSessions] = useState<readonly SessionInfo[] | "failed">();
+  const [isMaking, setMaking] = useState(false);
   const read = useCallback(
     () =>
       session.sessions().then(setSessions, (error: unknown) => {
@@ -24,6 +32,8 @@ export function SessionList({ session }: { readonly session: Session }) {
     await terminal.attempt(action);
     await read();
   };
+  const newKey = (own: Session) =>
+    terminal.sessions.newKey(own).then(() => terminal.toasts.show("good", "New session key"));
   if (sessions === undefined) return <p className="notice">Reading the sessions…</p>;
   if (sessions === "failed") {
     return (
@@ -57,8 +67,32 @@ export function SessionList({ session }: { readonly session: Session }) {
           </li>
         ))}
       </ul>
-      {sessions.length > 1 && (
-        <ActionButton act={() => end((own) => own.endOtherSessions())}>End all others</ActionButton>
+      <div className="button-row">
+        {sessions.length > 1 && (
+          <ActionButton act={() => end((own) => own.endOtherSessions())}>
+            End all others
+          </ActionButton>
+        )}
+        <ActionButton act={() => end(newKey)}>New key</ActionButton>
+        {hasWallet && (
+          <button
+            type="button"
+            className="button small"
+            aria-expanded={isMaking}
+            onClick={() => setMaking(!isMaking)}
+          >
+            Make a key file
+          </button>
+        )}
+      </div>
+      {isMaking && (
+        <MakeKeyFile
+          session={session}
+          onMade={() => {
+            setMaking(false);
+            void read();
+          }}
+        />
       )}
     </section>
   );

@@ -1,4 +1,4 @@
-/** Sign-in with a burner key made in this page or with a browser wallet. */
+/** Sign-in with a burner key made in this page, a browser wallet, or a key file. */
 
 import { privateKeyAccount } from "@perpgate/sdk";
 import { type FormEvent, type ReactNode, useState } from "react";
@@ -12,6 +12,8 @@ import { type InjectedWallet, injectedWallets } from "../venue/injected-wallets.
 import { OtherBurnerError } from "../venue/session-manager.js";
 import { WalletCanceled, WalletSilent } from "../venue/wallet-request.js";
 import { BurnerKey } from "./burner-key.js";
+import { KeyFileError } from "./key-file.js";
+import { OpenKeyFile } from "./open-key-file.js";
 
 export function SignInDialog() {
   const { dialog, sessions } = useTerminal();
@@ -67,6 +69,12 @@ export function SignInDialog() {
                 <p>No wallet found. Install one as a browser extension and reload this page.</p>
               )}
             </Choice>
+            <Choice
+              title="Key file"
+              text="Of a machine that is signed in: Account, Make a key file. Each file works once."
+            >
+              <OpenKeyFile isBusy={isBusy} onSignIn={run} />
+            </Choice>
             <StayChoice />
           </>
         )}
@@ -79,6 +87,7 @@ export function SignInDialog() {
 function signInAdvice(error: unknown): Advice | undefined {
   if (error instanceof WalletCanceled) return undefined;
   if (error instanceof WalletSilent) return { title: "No answer", text: error.message };
+  if (error instanceof KeyFileError) return { title: error.title, text: error.message };
   if (error instanceof OtherBurnerError) return { title: "Not replaced", text: error.message };
   if (error instanceof RangeError) {
     return { title: "Not a private key", text: "It has 64 hex digits, with or without 0x." };

@@ -20,7 +20,7 @@ import { endPreference, readPreference, writePreference } from "../state/prefere
 
 interface KeptSession {
   readonly stored: StoredSession;
-  readonly kind: "burner" | "wallet";
+  readonly kind: "burner" | "wallet" | "file";
   /** The wallet that signed, to notice when it changes its account. */
   readonly walletId: string | undefined;
 }
@@ -52,12 +52,21 @@ export class KeptStore {
     await inTable(true, (table) => resultOf(table.put(session, "session")));
   }
 
-  /** Names the session by the public key of its session key. */
-  async forgetSession(publicKey: string): Promise<void> {
-    writePreference("forget-session", publicKey);
+  /** The same session with other keys. Not if the browser keeps another one by now. */
+  async updateSession(stored: StoredSession): Promise<void> {
     await inTable(false, async (table) => {
       const kept: unknown = await resultOf(table.get("session"));
-      const isOwn = isKeptSession(kept) && kept.stored.sessionKey.publicKey === publicKey;
+      if (!isKeptSession(kept) || kept.stored.token !== stored.token) return;
+      await resultOf(table.put({ ...kept, stored }, "session"));
+    });
+  }
+
+  /** By its id: another tab may have replaced its key. */
+  async forgetSession(id: string): Promise<void> {
+    writePreference("forget-session", id);
+    await inTable(false, async (table) => {
+      const kept: unknown = await resultOf(table.get("session"));
+      const isOwn = isKeptSession(kept) && sessionIdOf(kept.stored) === id;
       if (isOwn) await resultOf(table.delete("session"));
     });
     endPreference("forget-session");
@@ -134,6 +143,11 @@ async function opened({ nonce, bytes }: SealedKey, key: unknown): Promise<string
   const opening = crypto.subtle.decrypt({ name: AES, iv: nonce }, key, bytes);
   const text = await opening.catch(() => undefined);
   return text === undefined ? undefined : new TextDecoder().decode(text);
+}
+
+/** The last part of a token, which is no secret. */
+export function sessionIdOf({ token }: Pick<StoredSession, "token">): string {
+  return token.slice(token.lastIndexOf(".") + 1);
 }
 
 /** Whether this page can keep a key: only a page that was loaded securely has WebCrypto. */

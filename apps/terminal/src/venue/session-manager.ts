@@ -1,19 +1,27 @@
 /**
  * Signing in and out: with a browser wallet, or with a burner key made here. Either signs one message;
- * then a session key signs the orders.
+ * then a session key signs the orders. Or with a key file, which another machine has made.
  *
  * With "Stay signed in" the session and the burner key survive a reload (see `kept-store.ts`); without
  * it nothing is stored, and what was is deleted.
  */
 
-import { newPrivateKey, type PerpgateClient, privateKeyAccount, type Session } from "@perpgate/sdk";
+import {
+  createSessionKey,
+  newPrivateKey,
+  type PerpgateClient,
+  privateKeyAccount,
+  type Session,
+  type SignerChoice,
+  type StoredSession,
+} from "@perpgate/sdk";
 import { readPreference, writePreference } from "../state/preferences.js";
 import { Store } from "../state/store.js";
 import { type InjectedProvider, type InjectedWallet, injectedWallets } from "./injected-wallets.js";
-import { canKeep, KeptStore } from "./kept-store.js";
+import { canKeep, KeptStore, sessionIdOf } from "./kept-store.js";
 import { endingWith, WalletCanceled } from "./wallet-request.js";
 
-type SignInKind = "burner" | "wallet";
+type SignInKind = "burner" | "wallet" | "file";
 
 type SessionState =
   | { readonly status: "out" }
@@ -59,6 +67,10 @@ export class SessionManager {
   private readonly kept = new KeptStore();
   private signing: AbortController | undefined;
   private stopWallet: () => void = () => undefined;
+  /** The wallet of the session. */
+  private walletId: string | undefined;
+  /** To the other tabs: what is kept of the session has changed. */
+  private tabs: BroadcastChannel | undefined;
 
   constructor(
     private readonly client: PerpgateClient,
@@ -85,6 +97,8 @@ export class SessionManager {
 
   /** Goes on with the session of an earlier visit, if one was kept. */
   async restore(): Promise<void> {
+    this.tabs = new BroadcastChannel("perpgate.session");
+    this.tabs.onmessage = () => void this.learnKeys().catch(() => undefined);
     if (!this.isStaying) {
       // A page that was left may not have deleted it.
       if (this.canStay) void this.kept.forgetAll().catch(() => undefined);
@@ -132,6 +146,52 @@ export class SessionManager {
     this.watchWallet(id);
   }
 
+  /** With the session of a key file; `open` replaces its key, and has the new one kept before. */
+  async signInWithFile(
+    open: (keep: (stored: StoredSession) => Promise<void>) => Promise<Session>,
+  ): Promise<void> {
+    const keep = async (stored: StoredSession) => {
+      if (!this.isStaying) return;
+      const kept = { stored, kind: "file", walletId: undefined } as const;
+      // Not if the browser forbids storage.
+      await this.kept.writeSession(kept).catch(() => undefined);
+    };
+    await this.signIn({ kind: "file", open: () => open(keep) });
+  }
+
+  /** What signs for the account, to open another session. @throws Error if this browser does not have it. */
+  signer(): SignerChoice {
+    const state = this.state.get();
+    if (state.status === "in" && state.kind === "burner") {
+      const account = privateKeyAccount(this.burner.get() ?? "");
+      if (account.address === state.address) return { account };
+    }
+    const found = injectedWallets.get().find(({ id }) => id === this.walletId);
+    if (found === undefined) throw new Error("This browser does not have the account's wallet.");
+    this.signing = new AbortController();
+    return { wallet: endingWith(found.provider, this.signing.signal) };
+  }
+
+  /**
+   * Replaces the session's key; streams and orders go on. What is kept, and the other tabs, have the new
+   * key before the venue does: a page that is left in between is still signed in.
+   */
+  async newKey(session: Session): Promise<void> {
+    const next = await createSessionKey();
+    const { kind, publicKey, handle } = next;
+    const state = this.state.get();
+    const isKept = state.status === "in" && state.isKept && handle !== undefined;
+    if (isKept) {
+      const nextSessionKey = { kind, publicKey, handle };
+      await this.shareKeys({ ...session.store(), nextSessionKey });
+    }
+    try {
+      await session.rotate({ sessionKey: next });
+    } finally {
+      if (isKept) await this.shareKeys(session.store()).catch(() => undefined);
+    }
+  }
+
   /** Gives up a wallet that does not answer; a late answer is ignored. */
   cancelSignIn(): void {
     this.signing?.abort();
@@ -149,7 +209,7 @@ export class SessionManager {
     this.stopWallet();
     this.state.set(SIGNED_OUT);
     if (session === undefined) return;
-    void this.kept.forgetSession(session.sessionKey).catch(() => undefined);
+    void this.kept.forgetSession(sessionIdOf(session)).catch(() => undefined);
   }
 
   /** Removes the burner wallet from this browser; without a copy of its key, its funds are lost. */
@@ -159,6 +219,19 @@ export class SessionManager {
     this.burner.set(undefined);
     const { address } = privateKeyAccount(privateKey);
     void this.kept.forgetBurner(address).catch(() => undefined);
+  }
+
+  private async shareKeys(stored: StoredSession): Promise<void> {
+    await this.kept.updateSession(stored);
+    this.tabs?.postMessage("keys");
+  }
+
+  private async learnKeys(): Promise<void> {
+    const found = await this.kept.readSession();
+    const { session } = this;
+    if (found !== undefined && session?.token === found.stored.token) {
+      session.learnKeys(found.stored);
+    }
   }
 
   /** What `forgetKept` may have deleted, or a wallet that was never kept. */
@@ -218,6 +291,7 @@ export class SessionManager {
   /** An extension may announce itself after a restored page has started. */
   private watchWallet(id: string): void {
     this.stopWallet();
+    this.walletId = id;
     let stopListening: (() => void) | undefined;
     const look = () => {
       const found = injectedWallets.get().find((wallet) => wallet.id === id);
@@ -227,6 +301,7 @@ export class SessionManager {
     this.stopWallet = () => {
       stopLooking();
       stopListening?.();
+      this.walletId = undefined;
       this.stopWallet = () => undefined;
     };
     look();

@@ -1,0 +1,91 @@
+/** A file with a session for another machine, under a passphrase that is typed twice. */
+
+import type { Session } from "@perpgate/sdk";
+import { type FormEvent, useId, useState } from "react";
+import { shortHex } from "../format/text.js";
+import { useTerminal } from "../terminal.js";
+import { saveFile } from "../ui/save-file.js";
+import { WalletCanceled } from "../venue/wallet-request.js";
+import { ActionButton } from "./action-button.js";
+import { LEAST_PASSPHRASE, makeKeyFile } from "./key-file.js";
+
+interface Props {
+  readonly session: Session;
+  readonly onMade: () => void;
+}
+
+export function MakeKeyFile({ session: { address }, onMade }: Props) {
+  const terminal = useTerminal();
+  const { client, sessions, toasts } = terminal;
+  const [passphrase, setPassphrase] = useState("");
+  const [again, setAgain] = useState("");
+  const [isTold, setTold] = useState(false);
+  const problem = problemOf(passphrase, again);
+  const report = (error: unknown) => {
+    if (!(error instanceof WalletCanceled)) terminal.report(error);
+  };
+  const make = async () => {
+    setTold(true);
+    if (problem !== undefined) return;
+    const done = await terminal.attempt(async () => {
+      const text = await makeKeyFile(client, sessions.signer(), address, passphrase);
+      saveFile(`perpgate-key-${shortHex(address).replace("…", "-")}.json`, text);
+    }, report);
+    if (done !== "done") return;
+    toasts.show("good", "Key file saved", "Open it on the other machine under Sign in.");
+    onMade();
+  };
+  const submit = (event: FormEvent) => event.preventDefault();
+  return (
+    <form className="key-file" onSubmit={submit}>
+      <p>
+        The file signs one other machine in, once, with a session of its own: opening it replaces
+        the key in it. Your wallet signs for that session now. It is listed here, and its{" "}
+        <em>End</em> makes a file worthless that you did not open.
+      </p>
+      <Passphrase label="Passphrase" value={passphrase} onChange={setPassphrase} />
+      <Passphrase label="The same again" value={again} onChange={setAgain} />
+      {isTold && problem !== undefined && (
+        <p className="notice warn" role="alert">
+          {problem}
+        </p>
+      )}
+      <ActionButton isSubmit busyText="Saving…" act={make}>
+        Save the key file
+      </ActionButton>
+    </form>
+  );
+}
+
+function problemOf(passphrase: string, again: string): string | undefined {
+  if (passphrase.length < LEAST_PASSPHRASE) {
+    return `The passphrase needs ${LEAST_PASSPHRASE} characters or more, such as five words.`;
+  }
+  return passphrase === again ? undefined : "The two are not the same.";
+}
+
+interface PassphraseProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+}
+
+export function Passphrase({ label, value, onChange }: PassphraseProps) {
+  const id = useId();
+  return (
+    <div className="field">
+      <label className="label" htmlFor={id}>
+        {label}
+      </label>
+      <span className="box">
+        <input
+          id={id}
+          type="password"
+          autoComplete="off"
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      </span>
+    </div>
+  );
+}
