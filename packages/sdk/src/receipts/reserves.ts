@@ -46,7 +46,11 @@ export async function checkReserves(
  * `address` the leaf must be that account's.
  *
  * @example
- * const checked = await checkReservesFile(text, { logKey }, address);
+ * import { readFile } from "node:fs/promises";
+ * import { checkReservesFile } from "@perpgate/sdk";
+ *
+ * const text = await readFile("reserves.json", "utf8");
+ * const checked = await checkReservesFile(text);
  * console.log(typeof checked === "string" ? checked : checked.liability?.balanceMicros);
  */
 export function checkReservesFile(
