@@ -110,14 +110,14 @@ export function measureBridge(
 export function measureReserves(
   registry: Registry,
   venue: Venue,
-  { holdings }: Pick<Attestation, "holdings">,
+  attestation: Pick<Attestation, "holdings">,
 ): void {
   new Gauge({
     name: "perpgate_reserves_difference_dollars",
     help: "What the vaults hold above what the venue owes, below zero if they hold less; 0 while it is not known.",
     registers: [registry],
     collect() {
-      this.set(reservesDifference(venue, holdings()) ?? 0);
+      this.set(reservesDifference(venue, attestation.holdings()) ?? 0);
     },
   });
 }

@@ -21,3 +21,11 @@ export function writeError(text: string): void {
     }
   }
 }
+
+export function writeStack(error: unknown): void {
+  writeError(`${stackOf(error)}\n`);
+}
+
+export function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

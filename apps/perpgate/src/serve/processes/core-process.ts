@@ -4,6 +4,7 @@
  */
 
 import { ProcessExit } from "../exit/process-exit.js";
+import { writeStack } from "../exit/write-error.js";
 import type { CoreData, FromCore, ToCore } from "./messages.js";
 import { runSupervised } from "./supervised.js";
 
@@ -43,9 +44,9 @@ runSupervised<CoreData, ToCore, FromCore>((data, send) => {
       else if (message.kind === "edgesEnded") onEdgesEnded();
       else {
         const { kind, id } = message;
-        const answer = (text?: string): void =>
-          send({ kind, id, ...(text === undefined ? {} : { text }) });
-        metrics().then(answer, () => answer());
+        void metrics()
+          .catch(writeStack)
+          .then((text) => send({ kind, id, ...(typeof text === "string" ? { text } : {}) }));
       }
     },
     // As if it had been killed too: no edge is left that would need an answer.

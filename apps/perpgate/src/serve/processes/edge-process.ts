@@ -11,7 +11,7 @@ import {
 } from "@perpgate/link";
 import { StartError } from "../../cli/start-error.js";
 import type { RunningEdge } from "../edge.js";
-import { writeError } from "../exit/write-error.js";
+import { stackOf, writeError, writeStack } from "../exit/write-error.js";
 import { placeText } from "../link-settings.js";
 import type { EdgeData, FromEdge, ToEdge } from "./messages.js";
 import { runSupervised } from "./supervised.js";
@@ -99,15 +99,15 @@ class EdgeProcess {
   }
 
   private async sendMetrics(id: number): Promise<void> {
-    const text = await this.running?.metrics().catch(() => undefined);
-    this.send({ kind: "metrics", id, ...(text === undefined ? {} : { text }) });
+    const text = await this.running?.metrics().catch(writeStack);
+    this.send({ kind: "metrics", id, ...(typeof text === "string" ? { text } : {}) });
   }
 
   /** Answers the requests in flight first. */
   private async stop(): Promise<void> {
     if (this.isEnding) return;
     this.isEnding = true;
-    await this.running?.drain().catch((error) => writeError(`${stackOf(error)}\n`));
+    await this.running?.drain().catch(writeStack);
     // In the next turn the link has sent why it ends.
     setImmediate(() => setImmediate(() => process.exit(0)));
   }
@@ -128,10 +128,6 @@ class EdgeProcess {
     // Not immediately: the channel sends the last message in a later turn.
     drained.catch(() => undefined).then(() => setImmediate(() => process.exit(1)));
   }
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 runSupervised<EdgeData, ToEdge, FromEdge>((data, send) => {
