@@ -275,7 +275,11 @@ export class FollowedHistory extends History {
     this.halt();
     // First: the last connection that closes moves the write-ahead file into the store's, and may write.
     this.closeStore();
-    await this.maker?.close();
+    try {
+      await this.maker?.close();
+    } catch (error) {
+      this.events.onFailure(error instanceof Error ? error : new Error(String(error)));
+    }
   }
 
   private closeStore(): void {

@@ -202,6 +202,7 @@ export class StoreFollower {
     }
     const observer = historyObserver(state, history);
     const replica = new Replica(state.engine, taker === undefined ? [observer] : [observer, taker]);
+    let isWhole = false;
     try {
       if (!(await this.follow(reader, state, replica, history))) return;
       history.endReplay();
@@ -211,11 +212,14 @@ export class StoreFollower {
       this.isLive = true;
       taker?.start();
       await this.make(replica, history);
+      isWhole = true;
     } finally {
       taker?.stop();
       reader.close();
-      if (!this.isLive || this.failure !== undefined) await history.abandon();
-      await history.close().catch(() => undefined);
+      if (!isWhole) await history.abandon();
+      const closed = history.close();
+      // What is abandoned is not written, which is no failure.
+      await (isWhole ? closed : closed.catch(() => undefined));
     }
   }
 

@@ -41,6 +41,8 @@ export class StoreKeeper implements RowMaker {
   private isNamed = false;
   private isLive = false;
   private isOver = false;
+  /** Why it could not write everything while it was closed. */
+  private closeFailure: Error | undefined;
   private loggedAtMs = performance.now();
 
   /** The history has applied the log up to `data.batch`. */
@@ -111,12 +113,16 @@ export class StoreKeeper implements RowMaker {
     this.post({ kind: "flush" });
   }
 
-  /** Once it is live, it ends when it has written everything. Otherwise the next start goes on there. */
+  /**
+   * Once it is live, it ends when it has written everything, or rejects. Otherwise the next start goes on where
+   * it was.
+   */
   async close(): Promise<void> {
     if (this.isOver) return;
     this.stop();
     this.post({ kind: "close" });
     await this.ended;
+    if (this.closeFailure !== undefined) throw this.closeFailure;
   }
 
   /** For a process that has failed: ends the thread, whatever it does. */
@@ -133,7 +139,10 @@ export class StoreKeeper implements RowMaker {
   }
 
   private onMessage(message: FromFollower): void {
-    if (this.isOver) return;
+    if (this.isOver) {
+      if (message.kind === "failed") this.closeFailure = new Error(message.message);
+      return;
+    }
     switch (message.kind) {
       case "progress":
         this.onProgress(message);
