@@ -222,7 +222,7 @@ const CLOSE = 8;
 const PING = 9;
 const NORMAL_CLOSE = frame(CLOSE, Uint8Array.of(0x03, 0xe8));
 
-/** Frames by name, sent after the upgrade; a normal close follows those that do not end the socket. */
+/** Frames by name, sent after the upgrade, each when the one before is answered; a normal close follows those that do not end the socket. */
 function framesOf(client: Client): Readonly<Record<string, readonly Buffer[]>> {
   const text = (message: unknown) => frame(TEXT, JSON.stringify(message));
   const order = JSON.stringify({ ...ORDER, nonce: 9 });
@@ -314,12 +314,15 @@ async function answersOf(url: string): Promise<Map<string, string>> {
     answers.set(name, undeclared(await exchange(url, bytes, endKept)));
   }
   for (const [name, frames] of Object.entries(framesOf(client))) {
-    const sent = Buffer.concat([Buffer.from(upgrade()), ...frames]);
-    let isClosing = false;
-    const answer = await exchange(url, sent, (received, socket) => {
-      if (isClosing || framesIn(received) < frames.length) return;
-      isClosing = true;
-      socket.write(NORMAL_CLOSE);
+    // One at a time: requests that are in flight together may be answered in any order.
+    const turns = [...frames, NORMAL_CLOSE];
+    const first = Buffer.concat([Buffer.from(upgrade()), ...turns.slice(0, frames.length && 1)]);
+    let sent = frames.length && 1;
+    const answer = await exchange(url, first, (received, socket) => {
+      const next = turns[sent];
+      if (next === undefined || framesIn(received) < sent) return;
+      sent++;
+      socket.write(next);
     });
     answers.set(`socket: ${name}`, undeclared(answer));
   }
