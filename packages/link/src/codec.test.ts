@@ -58,9 +58,14 @@ class RandomReader extends ByteReader {
 
   override text(length: number): string {
     this.next();
-    return Array.from({ length: Math.min(length, 20) }, () =>
-      "aZ9 é€".charAt(this.random() * 6),
-    ).join("");
+    const most = Math.min(length, 20);
+    let made = "";
+    for (let bytes = 0; bytes < most; ) {
+      const next = "aZ9 é€".charAt(this.random() * 6);
+      bytes += Buffer.byteLength(next);
+      if (bytes <= most) made += next;
+    }
+    return made;
   }
 
   private next(): number {
