@@ -77,6 +77,7 @@ const SignInDialog = later(async () => ({
 }));
 const CancelAllDialog = later(() => import("./account/cancel-all-dialog.js"));
 const ScaleDialog = later(() => import("./order/scale-dialog.js"));
+const AlertsDialog = later(() => import("./market/alerts-dialog.js"));
 const SettingsDialog = later(() => import("./shell/settings-dialog.js"));
 const SignOutDialog = later(() => import("./account/sign-out-dialog.js"));
 const ShortcutsDialog = later(async () => ({
@@ -213,6 +214,7 @@ function Dialogs({ terminal }: { readonly terminal: Terminal }) {
   if (open === "cancel-all") return <CancelAllDialog />;
   if (open === "scale") return <ScaleDialog />;
   if (open === "settings") return <SettingsDialog />;
+  if (open === "alerts") return <AlertsDialog />;
   if (open === "shortcuts") return <ShortcutsDialog />;
   if (open === "withdraw") return <WithdrawDialog />;
   if (open === "account") return <AccountDialog />;

@@ -30,7 +30,9 @@ import { HonestyFeed } from "./venue/honesty-feed.js";
 import { Line } from "./venue/line.js";
 import { LiveMarks } from "./venue/live-marks.js";
 import { MarketFeed } from "./venue/market-feed.js";
+import { priceText } from "./venue/market-view.js";
 import { OrderClient } from "./venue/order-client.js";
+import { alertText, type PriceAlert, PriceAlerts } from "./venue/price-alerts.js";
 import { shownProblem } from "./venue/receipt-book.js";
 import { ONCE, Refresher } from "./venue/refresher.js";
 import { RiskWatch } from "./venue/risk-watch.js";
@@ -68,6 +70,7 @@ type OpenDialog =
   | "shortcuts"
   | "scale"
   | "settings"
+  | "alerts"
   | "cancel-all";
 
 /** Of an action whose outcome is unknown the page learns the outcome later, and shows it. */
@@ -87,9 +90,11 @@ export class Terminal {
   readonly account: AccountFeed;
   readonly orders: OrderClient;
   readonly toasts = new Toasts();
+  readonly alerts: PriceAlerts;
   readonly dialog = new Store<OpenDialog>("none", "immediate");
   /** Undefined: no sandbox, or one without a control API. */
   readonly sandbox: SandboxFeed | undefined;
+  private readonly announced = announcing(this.toasts);
   private readonly notices: AccountNotices;
   private readonly risk: RiskWatch;
   private readonly settler = new Refresher(() => this.settle());
@@ -100,7 +105,8 @@ export class Terminal {
     control = "",
   ) {
     this.sandbox = control === "" ? undefined : new SandboxFeed(control, clock);
-    this.marketFeed = new MarketFeed(client);
+    this.alerts = new PriceAlerts((alert, price, isHere) => this.showAlert(alert, price, isHere));
+    this.marketFeed = new MarketFeed(client, (ticker) => this.alerts.check(ticker));
     this.line = new Line(client);
     this.marks = new LiveMarks(this.marketFeed);
     this.orders = new OrderClient({
@@ -121,10 +127,9 @@ export class Terminal {
         this.toasts.show("info", "The wallet has changed its chain", text, "chain");
       },
     });
-    const announced = announcing(this.toasts);
-    this.risk = new RiskWatch(this, announced);
+    this.risk = new RiskWatch(this, this.announced);
     this.notices = new AccountNotices({
-      toasts: announced,
+      toasts: this.announced,
       view: (symbol) => this.marketFeed.view(symbol),
       readOrder: async (orderId) => this.sessions.session?.order(orderId),
       readLedger: async () => (await this.sessions.session?.ledger()) ?? [],
@@ -177,6 +182,7 @@ export class Terminal {
     this.line.start();
     this.readClock();
     window.addEventListener("hashchange", () => this.marketFeed.select(symbolInLink() ?? ""));
+    this.alerts.start();
     this.marketFeed.load();
     this.marks.start();
     this.marks.sample.watch(() => this.risk.check());
@@ -259,6 +265,14 @@ export class Terminal {
   /** Signs out if the error says that the session has ended. */
   noteEndOfSession(error: unknown): void {
     if (error instanceof PerpgateError && error.code === "invalid_token") this.endSession();
+  }
+
+  /** Another tab that has noticed it notifies. */
+  private showAlert(alert: PriceAlert, price: number, isHere: boolean): void {
+    const view = this.marketFeed.view(alert.symbol);
+    const text = `It is ${priceText(view, price)} now.`;
+    const toasts = isHere ? this.announced : this.toasts;
+    toasts.show("alarm", alertText(alert, view), text, `alert ${alert.id}`);
   }
 
   /** The wallet's user means another account than the one on the screen. */

@@ -144,7 +144,7 @@ function runChart(
   resolution: Resolution,
   parts: Parts,
 ): RunningChart {
-  const { client, line, account, marketFeed } = terminal;
+  const { client, line, account, alerts, marketFeed } = terminal;
   const { symbol } = view.market;
   const chart = new CandleChart(parts.box, view, readColours(), new Legend(parts.legend, view), {
     onNeedOlder: () => {
@@ -191,7 +191,9 @@ function runChart(
     chart.choose(studies);
   };
   const drawLines = () =>
-    chart.drawLines(chartLinesOf(view, account.positions.get(), account.orders.get()));
+    chart.drawLines(
+      chartLinesOf(view, account.positions.get(), account.orders.get(), alerts.list.get()),
+    );
   const drawFills = () => {
     const fills = account.fills.get();
     if (fills === undefined) chart.drawFills([]);
@@ -214,6 +216,7 @@ function runChart(
     theme.watch(applyColours),
     account.positions.watch(drawLines),
     account.orders.watch(drawLines),
+    alerts.list.watch(drawLines),
     account.fills.watch(drawFills),
     line.onReturn(() => {
       for (const each of [feed, ...references.values()]) each.reload();

@@ -1,8 +1,9 @@
-/** The trader's lines: entry, liquidation price and open orders. */
+/** The trader's lines: entry, liquidation price, open orders and price alerts. */
 
 import type { Order, Position } from "@perpgate/protocol";
 import { canAmend, isAtLimit, priceOfOrder } from "../order/amendment.js";
 import type { MarketView } from "../venue/market-view.js";
+import type { PriceAlert } from "../venue/price-alerts.js";
 
 export interface ChartLine {
   readonly price: number;
@@ -16,6 +17,7 @@ export function chartLinesOf(
   { market }: MarketView,
   positions: ReadonlyMap<string, Position> | undefined,
   orders: ReadonlyMap<string, Order> | undefined,
+  alerts: readonly PriceAlert[],
 ): ChartLine[] {
   const lines: ChartLine[] = [];
   const position = positions?.get(market.symbol);
@@ -25,6 +27,10 @@ export function chartLinesOf(
     if (liquidationPrice !== null) {
       lines.push({ price: liquidationPrice, title: "Liq.", tone: "warn" });
     }
+  }
+  for (const { symbol, price, source } of alerts) {
+    if (symbol !== market.symbol) continue;
+    lines.push({ price, title: `Alert: ${source}`, tone: "accent" });
   }
   for (const order of orders?.values() ?? []) {
     const price = priceOfOrder(order);

@@ -23,8 +23,9 @@ const RESOLUTION_OPTIONS = RESOLUTIONS.map((resolution) => [resolution, resoluti
 const PANEL = "chart-panel";
 
 export function ChartPanel() {
-  const { marketFeed } = useTerminal();
+  const { alerts, dialog, marketFeed } = useTerminal();
   const view = useStore(marketFeed.current);
+  const alertCount = useStore(alerts.list, (list) => list.length);
   const [tab, setTab] = useState<"candles" | "depth">("candles");
   const [resolution, setResolution] = useState<Resolution>(rememberedResolution);
   const [studies, setStudies] = useState(rememberedStudies);
@@ -45,6 +46,15 @@ export function ChartPanel() {
         <Tabs label="Chart" tabs={TABS} selected={tab} panelId={PANEL} onSelect={setTab} />
         {tab === "candles" && (
           <div className="chart-choices">
+            <button
+              type="button"
+              className="button small bare"
+              aria-haspopup="dialog"
+              title="Be told when a price is reached"
+              onClick={() => dialog.set("alerts")}
+            >
+              Alerts{alertCount === 0 ? "" : ` (${alertCount})`}
+            </button>
             <button
               type="button"
               className="button small bare"

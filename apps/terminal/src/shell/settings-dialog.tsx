@@ -10,32 +10,14 @@ import { NumberField } from "../ui/number-field.js";
 
 export default function SettingsDialog() {
   const { dialog } = useTerminal();
-  const { notifies, sounds, hotkeys, warnsAt } = useStore(userSettings);
-  const [permission, setPermission] = useState(notificationPermission);
-  const switchNotifications = async (isOn: boolean) => {
-    if (isOn) setPermission(await Notification.requestPermission());
-    changeUserSettings({ notifies: isOn });
-  };
-  const switchSounds = (isOn: boolean) => {
-    changeUserSettings({ sounds: isOn });
-    if (isOn) playTone(880);
-  };
+  const { hotkeys, warnsAt } = useStore(userSettings);
   return (
     <Dialog title="Settings" onClose={() => dialog.set("none")}>
       <div className="dialog-body">
-        <Choice
-          label="Notifications of the browser while this page is not in front"
-          isOn={notifies}
-          isOff={permission === undefined}
-          onChange={(isOn) => void switchNotifications(isOn)}
-        />
-        {notifies && permission === "denied" && (
-          <p className="notice warn">The browser refuses notifications of this page.</p>
-        )}
-        <Choice label="Sounds" isOn={sounds} onChange={switchSounds} />
+        <NoticeChoices />
         <p className="notice">
           Both tell of fills, triggered stops, cancels and liquidations that no press of a button
-          here caused, and of positions close to their liquidation.
+          here caused, of positions close to their liquidation, and of price alerts.
         </p>
         <NumberField
           label="Warn of a position from a margin ratio of"
@@ -51,6 +33,34 @@ export default function SettingsDialog() {
         />
       </div>
     </Dialog>
+  );
+}
+
+/** The browser is asked for its permission when notifications are turned on. */
+export function NoticeChoices() {
+  const { notifies, sounds } = useStore(userSettings);
+  const [permission, setPermission] = useState(notificationPermission);
+  const switchNotifications = async (isOn: boolean) => {
+    if (isOn) setPermission(await Notification.requestPermission());
+    changeUserSettings({ notifies: isOn });
+  };
+  const switchSounds = (isOn: boolean) => {
+    changeUserSettings({ sounds: isOn });
+    if (isOn) playTone(880);
+  };
+  return (
+    <>
+      <Choice
+        label="Notifications of the browser while this page is not in front"
+        isOn={notifies}
+        isOff={permission === undefined}
+        onChange={(isOn) => void switchNotifications(isOn)}
+      />
+      {notifies && permission === "denied" && (
+        <p className="notice warn">The browser refuses notifications of this page.</p>
+      )}
+      <Choice label="Sounds" isOn={sounds} onChange={switchSounds} />
+    </>
   );
 }
 

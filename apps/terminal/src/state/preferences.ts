@@ -15,6 +15,7 @@ export type PreferenceName =
   | "ask-first"
   | "studies"
   | "favourites"
+  | "alerts"
   | "notifies"
   | "sounds"
   | "hotkeys"

@@ -27,7 +27,11 @@ export class MarketFeed {
     this.show(await this.client.markets(ONCE));
   });
 
-  constructor(private readonly client: PerpgateClient) {}
+  constructor(
+    private readonly client: PerpgateClient,
+    /** Called with every frame, also while the page is hidden. */
+    private readonly onTicker: (ticker: Ticker) => void = () => undefined,
+  ) {}
 
   load(): void {
     void this.refresher.now();
@@ -92,6 +96,7 @@ export class MarketFeed {
       symbol,
       this.client.stream.watchTicker(symbol, (ticker) => {
         store.set(ticker);
+        this.onTicker(ticker);
         this.noteFunding(ticker);
       }),
     );

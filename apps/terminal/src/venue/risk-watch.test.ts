@@ -5,6 +5,7 @@ import { PerpgateClient } from "@perpgate/sdk";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { changeUserSettings } from "../state/user-settings.js";
 import { Terminal } from "../terminal.js";
+import { LISTED } from "../testing/listed-market.js";
 import { viewOf } from "./market-view.js";
 import { RiskWatch } from "./risk-watch.js";
 
@@ -31,27 +32,7 @@ function start() {
   });
   // Nothing is sent: neither is started.
   const terminal = new Terminal(new PerpgateClient({ url: "http://127.0.0.1:1" }));
-  const tier = { notionalUpTo: 1e6, maxLeverage: 50, maintenanceRate: 0.01 };
-  const view = viewOf({
-    symbol: "BTCUSD",
-    base: "BTC",
-    quote: "USD",
-    maxLeverage: 50,
-    tickSize: 0.1,
-    lotSize: 0.00001,
-    markPrice: 50_000,
-    indexPrice: 50_000,
-    fundingRate: 0,
-    nextFundingAt: null,
-    makerFee: 0,
-    takerFee: 0,
-    tiers: [tier],
-    minNotional: 1,
-    minSize: 0.00001,
-    maxSize: null,
-    maxOpenInterest: 1e9,
-    status: "active",
-  });
+  const view = viewOf({ ...LISTED, markPrice: 50_000, indexPrice: 50_000 });
   terminal.marketFeed.markets.set([view]);
   terminal.account.positions.set(new Map([["BTCUSD", POSITION]]));
   const watch = new RiskWatch(terminal, terminal.toasts);

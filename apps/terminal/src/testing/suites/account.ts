@@ -4,6 +4,7 @@ import { newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk"
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { CHAINS, ChainGateway } from "../chain-gateway.js";
+import { HEARD_NOTIFICATIONS } from "../heard.js";
 import type { PageTest } from "../page-test.js";
 import { PayingGateway } from "../paying-gateway.js";
 import { ICON, injectWallet, requestsOf } from "../test-wallet.js";
@@ -443,13 +444,3 @@ const KEPT = `(async () => {
     value instanceof CryptoKey ? "CryptoKey:" + value.extractable
     : value instanceof ArrayBuffer ? "bytes" : value);
 })()`;
-
-/** Runs before the page's scripts: notifications of the browser, which a headless one does not show. */
-const HEARD_NOTIFICATIONS = `
-  window.heard = [];
-  window.Notification = class {
-    static permission = "granted";
-    static requestPermission = async () => "granted";
-    constructor(title) { window.heard.push(title); }
-  };
-`;

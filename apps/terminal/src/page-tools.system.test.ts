@@ -1,11 +1,13 @@
-/** The page in Chromium: new keys, key files. */
+/** The page in Chromium: new keys and key files, price alerts. */
 
 import { describe } from "vitest";
 import { isWithoutChromium } from "./testing/chromium.js";
 import { createPageTest, PAGE_TESTS } from "./testing/page-test.js";
+import { alertTests } from "./testing/suites/alerts.js";
 import { keyTests } from "./testing/suites/keys.js";
 
-describe.skipIf(isWithoutChromium())("trading page, keys", PAGE_TESTS, () => {
+describe.skipIf(isWithoutChromium())("trading page, keys and alerts", PAGE_TESTS, () => {
   const { test } = createPageTest();
   keyTests(test);
+  alertTests(test);
 });
