@@ -82,13 +82,7 @@ export class RequestMetrics {
   }
 
   /** What waits for a budget now. */
-  measureBudgets(budgets: CostQueue, load: { readonly value: number }): void {
-    gauged(
-      this.registry,
-      "perpgate_cost_factor",
-      "Multiple of the table of costs that addresses pay now; above 1 while the event loop is busy.",
-      () => load.value,
-    );
+  measureBudgets(budgets: CostQueue): void {
     gauged(
       this.registry,
       "perpgate_cost_waiting",

@@ -17,7 +17,6 @@ import type { PossibleExit } from "../limits/charge-operation.js";
 import { CostBudgets } from "../limits/cost-budget.js";
 import type { LimitSettings } from "../limits/limit-settings.js";
 import type { Monotonic } from "../limits/limits.js";
-import { LoadFactor } from "../limits/load-factor.js";
 import { AddressChecksums } from "../operations/address-checksums.js";
 import { HANDLERS } from "../operations/index.js";
 import type { StreamServer } from "../ws/stream-server.js";
@@ -94,9 +93,8 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   const { openApi, asyncApi } = documentsOf(options.version);
   const metrics = new RequestMetrics(options.metrics);
   const { refusals } = metrics;
-  const load = new LoadFactor();
-  const budgets = new CostBudgets(options.clientLimits, metrics, load, options.monotonic);
-  metrics.measureBudgets(budgets, load);
+  const budgets = new CostBudgets(options.clientLimits, metrics, options.monotonic);
+  metrics.measureBudgets(budgets);
   options.streams?.measure(options.metrics);
   const { signedBytes, batchBytes } = options.clientLimits;
   const context = {
@@ -136,7 +134,7 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   refuseUnserved(app);
   const stopping = refuseWhileStopping(app);
   readJsonBodies(app, budgets);
-  answerUnknownRoutes(app);
+  answerUnknownRoutes(app, budgets);
   const metricsText = options.metricsText ?? new MetricsText(options.metrics);
   serveMetrics(app, metrics, metricsText, options.addressLimits);
   await serveDocs(app, {
@@ -166,14 +164,12 @@ export async function buildGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     listen: async (address) => {
       const url = await app.listen({ ...address, backlog: BACKLOG });
-      load.start();
       compileSoon();
       return url;
     },
     drain: async (graceMs) => {
       lean.close();
       stopping.begin();
-      load.stop();
       budgets.close();
       connections.close();
       const cut = setTimeout(() => {

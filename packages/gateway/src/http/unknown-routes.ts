@@ -3,13 +3,15 @@
 import { ApiError } from "@perpgate/protocol/core";
 import type { FastifyInstance } from "fastify";
 import { LRUCache } from "lru-cache";
+import type { CostBudgets } from "../limits/cost-budget.js";
+import { COST } from "../limits/costs.js";
 import { pathOf } from "./errors.js";
 
 /** Paths of which the methods are kept, since a flood of 405s must not try a hundred patterns each. */
 const KEPT_PATHS = 1_000;
 
 /** Must be called before any route is registered. */
-export function answerUnknownRoutes(app: FastifyInstance): void {
+export function answerUnknownRoutes(app: FastifyInstance, budgets: CostBudgets): void {
   const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
   const allowedMethods = new LRUCache<string, string>({
     max: KEPT_PATHS,
@@ -36,6 +38,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
       done();
       return;
     }
+    if (request.exchange !== null) budgets.charge(request.exchange.key, COST.unknownPath);
     const path = pathOf(request);
     if (!anyRoute.test(path)) {
       done(new ApiError("not_found", { path }));

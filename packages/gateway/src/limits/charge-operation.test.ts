@@ -8,7 +8,7 @@ const METRICS = { onCharged: () => {}, onHeld: () => {}, onParsed: () => {} };
 test.each<OverBudget>(["address", "account"])(
   "a reduction that finds the reserve used up, %s over budget: waits and is not refused",
   async (overBudget) => {
-    const budgets = new CostBudgets(DEFAULT_LIMITS, METRICS, { value: 1 }, () => 0);
+    const budgets = new CostBudgets(DEFAULT_LIMITS, METRICS, () => 0);
     onTestFinished(() => budgets.close());
     budgets.charge("a", 1e12);
     const asExit = budgets.takeAttempt("a", 1, 1);
@@ -22,7 +22,7 @@ test.each<OverBudget>(["address", "account"])(
 );
 
 test("work units: charged to address and account, and to the reserve if that let the order pass", () => {
-  const budgets = new CostBudgets(DEFAULT_LIMITS, METRICS, { value: 1 }, () => 0);
+  const budgets = new CostBudgets(DEFAULT_LIMITS, METRICS, () => 0);
   onTestFinished(() => budgets.close());
   chargeWork(budgets, { key: "a", account: 1, overBudget: undefined }, 8_000);
   expect(budgets.takeReserve("a", 1, 1)).toBe(true);

@@ -1,5 +1,7 @@
+import { cancelOrder, placeOrder } from "@perpgate/protocol/operations";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { CostBudgets } from "./cost-budget.js";
+import { answerCost, COST, readCost } from "./costs.js";
 import { DEFAULT_LIMITS, type LimitSettings } from "./limit-settings.js";
 
 const MS = 1_000;
@@ -241,4 +243,25 @@ test("close: what waits runs immediately, and nothing waits afterwards", async (
   budgets.whenPaid("a", () => ran.push("later"));
   await Promise.resolve();
   expect(ran).toEqual(["waited", "later"]);
+});
+
+test("a market maker at its limits, its burst used up: never waits again", () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  const metrics = {
+    onCharged: () => undefined,
+    onHeld: () => undefined,
+    onParsed: () => undefined,
+  };
+  const budgets = new CostBudgets(DEFAULT_LIMITS, metrics);
+  budgets.charge("maker", 1e12);
+  vi.advanceTimersByTime(2_500);
+  const [order, cancel] = [placeOrder, cancelOrder].map(({ costMicros }) => {
+    // The bytes of a request, and of its answer.
+    return COST.request + costMicros + readCost(600) + answerCost(700, false);
+  });
+  for (let i = 0; i < 1_000; i++) {
+    vi.advanceTimersByTime(1_000 / DEFAULT_LIMITS.ordersPerSecond);
+    expect(budgets.mustWait("maker")).toBe(false);
+    budgets.charge("maker", order! + cancel!);
+  }
 });

@@ -21,7 +21,6 @@ import { TokenBuckets } from "@perpgate/protocol/token-buckets";
 import { LRUCache } from "lru-cache";
 import type { LimitSettings } from "./limit-settings.js";
 import type { Monotonic } from "./limits.js";
-import type { LoadFactor } from "./load-factor.js";
 
 const MICROS_PER_MS = 1_000;
 const MS_PER_SECOND = 1_000;
@@ -97,7 +96,6 @@ export class CostBudgets {
   constructor(
     settings: LimitSettings,
     private readonly metrics: CostMetrics,
-    private readonly load: Pick<LoadFactor, "value"> = { value: 1 },
     private readonly monotonic: Monotonic = () => performance.now(),
   ) {
     const { costMsPerSecond, costBurstMs, reserveMsPerSecond, reserveBurstMs } = settings;
@@ -109,10 +107,10 @@ export class CostBudgets {
     this.accounts = new Budget("cost", accountCostMsPerSecond, accountCostBurstMs, monotonic);
   }
 
-  /** `micros` by the table of costs; while the event loop is busy the address pays a multiple of it. */
+  /** `micros` by the table of costs. */
   charge(address: string, micros: number): void {
     this.metrics.onCharged(micros);
-    this.addresses.charge(address, micros * this.load.value);
+    this.addresses.charge(address, micros);
     if (this.turn.size === 0) setImmediate(() => this.turn.clear());
     this.turn.set(address, (this.turn.get(address) ?? 0) + micros);
   }
@@ -128,7 +126,7 @@ export class CostBudgets {
    * repaid the charge, and refunds kept for later would add up to a second burst.
    */
   chargeInAdvance(address: string, micros: number): () => void {
-    let taken = this.addresses.charge(address, micros * this.load.value);
+    let taken = this.addresses.charge(address, micros);
     const untilMs = this.monotonic() + REFUND_MS;
     return () => {
       if (this.monotonic() > untilMs) return;

@@ -24,7 +24,9 @@ export const COST = {
   /** What a cancel or a reduction costs in addition to its request or message, paid by the reserve. */
   exit: 170,
   /** Checking a signature of secp256k1, beyond what one of Ed25519 costs. */
-  secp256k1: 400,
+  secp256k1: 750,
+  /** The error for a path that does not exist, in addition to its request. */
+  unknownPath: 40,
   /** A request that is parsed and dropped, because its connection is closing. */
   droppedRequest: 15,
   /** The handshake of a WebSocket, its objects and its close. */
@@ -33,9 +35,9 @@ export const COST = {
   message: 15,
   errorFrame: 30,
   /** Finding the session of a token in a message. */
-  token: 15,
+  token: 30,
   /** A command of the log about a session, its options or its presence: as much as a cancel's. */
-  sessionCommand: 60,
+  sessionCommand: 150,
   /** A ping, a pong, or a close frame. */
   controlFrame: 4,
   /** Opening one stream, without its first frame. */
@@ -65,7 +67,7 @@ const MICROS_PER_KIB_SIGNED = 45;
 /** A body may arrive in chunks of one byte, with an event each. */
 const MICROS_PER_KIB_CHUNKED = 340;
 /** Responses are built row by row and serialised, which costs far more than copying. */
-const MICROS_PER_KIB_COMPUTED = 36;
+const MICROS_PER_KIB_COMPUTED = 56;
 /** Most of it is the system call that copies them to the socket. */
 const MICROS_PER_KIB_STORED = 5;
 /** Frames are encoded once and copied to each reader. */

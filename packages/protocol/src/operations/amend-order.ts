@@ -9,7 +9,7 @@ export const amendOrder = {
   path: "/v1/orders/{id}/amend",
   tag: "orders",
   summary: "Change the price, size, limit or expiry of an open order, which keeps its id",
-  costMicros: 200,
+  costMicros: 550,
   params: AmendPath,
   body: AmendOrderBody,
   success: { status: 200, description: "Amended and durable", schema: PreconfirmAck },

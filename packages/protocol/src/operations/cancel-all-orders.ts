@@ -7,7 +7,7 @@ export const cancelAllOrders = {
   path: "/v1/orders/cancel-all",
   tag: "orders",
   summary: "Cancel all open orders, of one market or of all",
-  costMicros: 150,
+  costMicros: 480,
   body: CancelAllBody,
   success: { status: 200, description: "The ids that were canceled", schema: CanceledOrders },
   errors: ["unknown_symbol"],

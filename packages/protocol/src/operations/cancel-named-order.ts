@@ -8,7 +8,7 @@ export const cancelNamedOrder = {
   path: "/v1/orders/cancel",
   tag: "orders",
   summary: "Cancel one order by its id or by your own",
-  costMicros: 60,
+  costMicros: 150,
   body: CancelOrderBody,
   success: { status: 200, description: "The order, canceled", schema: CanceledOrder },
   errors: ["order_not_found", "order_not_cancelable", "too_late"],

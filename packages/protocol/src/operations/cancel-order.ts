@@ -7,7 +7,7 @@ export const cancelOrder = {
   path: "/v1/orders/{id}/cancel",
   tag: "orders",
   summary: "Cancel one order",
-  costMicros: 60,
+  costMicros: 150,
   params: OrderIdPath,
   success: { status: 200, description: "The order, canceled", schema: CanceledOrder },
   errors: ["order_not_found", "order_not_cancelable"],

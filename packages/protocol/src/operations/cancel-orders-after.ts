@@ -7,7 +7,7 @@ export const cancelOrdersAfter = {
   path: "/v1/orders/cancel-after",
   tag: "orders",
   summary: "Dead-man's switch: cancel all orders unless armed again in time",
-  costMicros: 60,
+  costMicros: 300,
   body: CancelAfterBody,
   success: { status: 200, description: "When the switch acts; null when off", schema: CancelTimer },
   errors: [],

@@ -9,7 +9,7 @@ export const changeMargin = {
   path: "/v1/positions/{symbol}/margin",
   tag: "account",
   summary: "Move money between the wallet and the margin of a position",
-  costMicros: 170,
+  costMicros: 500,
   params: Type.Object({ symbol: MarketSymbol }),
   body: MarginBody,
   success: { status: 200, description: "Moved and durable", schema: MarginChange },

@@ -15,7 +15,7 @@ export const endSessionById = {
   },
   needsVenue: true,
   limit: "cancels",
-  costMicros: 200,
+  costMicros: 500,
   bodyBytes: 1_024,
   ...NO_INPUT,
   params: SessionIdPath,

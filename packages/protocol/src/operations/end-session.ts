@@ -9,7 +9,7 @@ export const endSession = {
   summary: "Sign out: the token stops working",
   access: "bearer",
   needsVenue: true,
-  costMicros: 60,
+  costMicros: 300,
   bodyBytes: 1_024,
   ...NO_INPUT,
   success: { status: 200, description: "When the session ended", schema: EndedSession },

@@ -7,7 +7,7 @@ export const placeBatch = {
   path: "/v1/orders/batch",
   tag: "orders",
   summary: "Place, amend and cancel up to 50 orders with one signature; each succeeds on its own",
-  costMicros: 170,
+  costMicros: 520,
   bodyBytes: "batch",
   body: BatchBody,
   success: { status: 200, description: "Executed and durable", schema: BatchAnswer },

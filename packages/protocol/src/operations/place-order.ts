@@ -54,7 +54,7 @@ export const placeOrder = {
   path: "/v1/orders",
   tag: "orders",
   summary: "Place an order; the answer is its preconfirmation",
-  costMicros: 200,
+  costMicros: 550,
   body: Type.Union([PlaceOrderBody, ExtendedOrderBody]),
   success: { status: 200, description: "Executed and durable", schema: PreconfirmAck },
   errors: [

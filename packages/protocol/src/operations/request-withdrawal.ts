@@ -7,7 +7,7 @@ export const requestWithdrawal = {
   path: "/v1/bridge/withdrawals",
   tag: "bridge",
   summary: "Have money paid to the account's own address on a chain",
-  costMicros: 170,
+  costMicros: 500,
   body: WithdrawalBody,
   success: {
     status: 202,

@@ -14,7 +14,7 @@ export const rotateSession = {
   },
   needsVenue: true,
   limit: "cancels",
-  costMicros: 200,
+  costMicros: 500,
   bodyBytes: "signed",
   ...NO_INPUT,
   body: RotateBody,
