@@ -22,6 +22,11 @@ const BY_STATUS = {
   405: ["Wrong method", "", "Use one of the methods in the `Allow` header."],
   408: ["Too slow", "", "Send the whole request faster; retry."],
   409: ["Conflict", "Something else has already happened.", "Read the state first."],
+  410: [
+    "No longer kept",
+    "The venue keeps its history of the last days.",
+    "Ask the operator, who has the log.",
+  ],
   413: ["Too large", "", "Send less."],
   415: ["Wrong media type", "", "Set `content-type: application/json`."],
   429: [

@@ -149,7 +149,7 @@ function exchangeRaw(
 }
 
 function sizesOf(sample: Sample): { readonly asked: number; readonly answered: number } {
-  const notes = { counted: undefined, rows: 0, work: 0, isReplay: false };
+  const notes = { counted: undefined, rows: 0, work: 0, isReplay: false, historyBefore: 0 };
   const [request, answer] = [new FrameEncoder(), new FrameEncoder()];
   const head = { ...STAMP, id: 1_000, name: sample };
   const once = { isAgain: false, terms: undefined };

@@ -64,6 +64,7 @@ export const EXCEPTIONS: Readonly<Record<string, ExceptionClass>> = {
   not_executed: ExchangeNotAvailable,
   lagging: ExchangeNotAvailable,
   history_rebuilding: ExchangeNotAvailable,
+  history_not_kept: BadRequest,
   // After these a request may have been executed, as after any NetworkError.
   outcome_unknown: RequestTimeout,
   internal_error: ExchangeNotAvailable,

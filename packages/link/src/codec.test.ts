@@ -309,7 +309,7 @@ test("a value beyond its bound: what was added before it is sent as it was", () 
 test("a long frame that arrives byte by byte: decoded in time linear in its length", () => {
   const stamp = { epoch: 0, position: 0 };
   const body = { file: new Uint8Array(1 << 20).fill(7) };
-  const notes = { counted: undefined, rows: 0, work: 0, isReplay: false };
+  const notes = { counted: undefined, rows: 0, work: 0, isReplay: false, historyBefore: 0 };
   const bytes = encode({ kind: "answer", name: "tlogPolicy", id: 1, ...stamp, notes, body });
   const decoder = new FrameDecoder("core");
   let early = 0;

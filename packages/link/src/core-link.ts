@@ -285,9 +285,10 @@ export function notesOf({
   isAgain,
   terms,
 }: Pick<RequestFrame, "isAgain" | "terms">): NotesInMaking {
-  return { counted: undefined, rows: 0, work: 0, isReplay: false, asked: { isAgain, terms } };
+  const asked = { isAgain, terms };
+  return { counted: undefined, rows: 0, work: 0, isReplay: false, historyBefore: 0, asked };
 }
 
-function saidOf({ counted, rows, work, isReplay }: Notes): Notes {
-  return { counted, rows, work, isReplay };
+function saidOf({ counted, rows, work, isReplay, historyBefore }: Notes): Notes {
+  return { counted, rows, work, isReplay, historyBefore };
 }

@@ -232,6 +232,7 @@ export const NOTES = record({
   rows: count(),
   work: count(),
   isReplay: flag,
+  historyBefore: count(),
 });
 export type Notes = ValueOf<typeof NOTES>;
 

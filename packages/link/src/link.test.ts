@@ -43,7 +43,9 @@ test.each([false, true])(
     const tile = { level: 3, index: 9, width: 256, isEntries: false };
     const { file } = await edge.request("tlogTile", tile, (each) => notes.push(each));
     expect(file).toEqual(Buffer.from([3]));
-    expect(notes).toEqual([{ counted: undefined, rows: 256, work: 0, isReplay: false }]);
+    expect(notes).toEqual([
+      { counted: undefined, rows: 256, work: 0, isReplay: false, historyBefore: 0 },
+    ]);
     expect(edge.position).toBe(7);
     expect(edge.inFlight).toBe(0);
   },
@@ -217,7 +219,7 @@ const WELCOME = {
   name: "welcome",
   body: { version: LINK_VERSION, window: 4, isReplicated: true, isLeading: true, timeMs: 0 },
 };
-const NOTES = { counted: undefined, rows: 0, work: 0, isReplay: false };
+const NOTES = { counted: undefined, rows: 0, work: 0, isReplay: false, historyBefore: 0 };
 
 test("a core of another version: the edge's link ends, and names both", async () => {
   const edge = await offered({ ...WELCOME, body: { ...WELCOME.body, version: 2 } });

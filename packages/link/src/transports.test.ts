@@ -99,7 +99,7 @@ async function connected(name: string) {
 }
 
 const STAMP = { epoch: 3, position: 2 ** 40 };
-const NOTES = { counted: undefined, rows: 0, work: 0, isReplay: false };
+const NOTES = { counted: undefined, rows: 0, work: 0, isReplay: false, historyBefore: 0 };
 
 function ask(id: number): Frame {
   const once = { isAgain: false, terms: undefined };

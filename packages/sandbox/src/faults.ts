@@ -188,4 +188,5 @@ const SPENT: Notes = {
   rows: 0,
   work: 0,
   isReplay: false,
+  historyBefore: 0,
 };

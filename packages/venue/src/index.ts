@@ -11,6 +11,7 @@ export {
   type ArchiveHeld,
   ArchiveRefused,
 } from "./archive/archive-feed.js";
+export { noteArchived } from "./archive/archive-note.js";
 export {
   ARCHIVE_FORMAT,
   type ArchiveColumn,

@@ -2,6 +2,7 @@
 import type { CohortStage, VenueConfig } from "@perpgate/engine";
 import type { ExitDeadline } from "@perpgate/journal";
 import type { OpenCoreLog } from "./core-log.js";
+import type { RetentionOptions } from "./history/retention.js";
 import type { AttestorKeys } from "./listing/attestor-keys.js";
 import type { ListedMarket } from "./listing/listing.js";
 import type { LogKey } from "./receipts/log-key.js";
@@ -83,6 +84,8 @@ export interface VenueOptions {
   /** false: no slot clock; time moves only by submitted ticks. */
   readonly ticks?: boolean;
   readonly segmentBytes?: number;
+  /** Rows of the history that are kept; by default all. */
+  readonly retention?: RetentionOptions;
   /** Private streams resume from this many of the last commands at least; `OUTBOX_COMMANDS` by default. */
   readonly outboxCommands?: number;
   /**

@@ -31,14 +31,15 @@ export class ArchiveDatabase {
     private readonly logId: string,
   ) {}
 
-  /** Undefined while another process writes the archive. @throws {ArchiveRefused} */
-  static async open(url: string, logId: string): Promise<ArchiveDatabase | undefined> {
+  /** While another process writes the archive: the last position that it has of the log. @throws {ArchiveRefused} */
+  static async open(url: string, logId: string): Promise<ArchiveDatabase | number> {
     const postgres = await Postgres.connect(url);
     try {
       const [row] = await postgres.query("SELECT pg_try_advisory_lock($1) AS locked", [LOCK]);
       if (row?.locked !== true) {
+        const found = await header(postgres);
         await postgres.close();
-        return undefined;
+        return found?.log === logId ? Number(found.position) : 0;
       }
       const database = new ArchiveDatabase(postgres, archiveTables(), logId);
       await postgres.within(() => database.migrate());
@@ -86,9 +87,7 @@ export class ArchiveDatabase {
   private async migrate(): Promise<void> {
     const { postgres, logId } = this;
     const steps = migrations(this.tables);
-    const [exists] = await postgres.query("SELECT to_regclass('archive') IS NOT NULL AS found");
-    const [row]: readonly Row[] =
-      exists?.found === true ? await postgres.query("SELECT * FROM archive") : [];
+    const row = await header(postgres);
     const version = Number(row?.version ?? 0);
     if (version > steps.length)
       throw new ArchiveRefused("the archive was written by a later release");
@@ -136,6 +135,14 @@ function* pieces(rows: readonly Cells[]): Generator<string> {
       .map(lineOf)
       .join("");
   }
+}
+
+/** Undefined where there is no archive. */
+async function header(postgres: Postgres): Promise<Row | undefined> {
+  const [exists] = await postgres.query("SELECT to_regclass('archive') IS NOT NULL AS found");
+  if (exists?.found !== true) return undefined;
+  const [row] = await postgres.query("SELECT * FROM archive");
+  return row;
 }
 
 /** A row in the text format of COPY. */

@@ -28,7 +28,8 @@ const HEADER = `CREATE TABLE archive (
  * what does the same here; what is there is never changed.
  */
 export function migrations(tables: readonly ArchiveTable[]): readonly (readonly string[])[] {
-  return [[HEADER, ...tables.map(declaration), ...INDEXES]];
+  // 2: the store's header changed alone (format 15).
+  return [[HEADER, ...tables.map(declaration), ...INDEXES], []];
 }
 
 /** The columns that a row is found by; a divided table needs its day among them. */

@@ -12,6 +12,7 @@ import {
   type ArchiveHeld,
   ArchiveRefused,
   NothingToVerify,
+  noteArchived,
   UnknownToRelease,
 } from "@perpgate/venue";
 import { ArchiveDatabase } from "./archive-database.js";
@@ -25,6 +26,8 @@ export interface IndexerSettings {
   readonly once?: boolean | undefined;
   /** Of a transaction, about. */
   readonly commands?: number | undefined;
+  /** Writes how far the archive is into the data folder: the venue there drops no row before. */
+  readonly isNoted?: boolean | undefined;
 }
 
 interface IndexerReport {
@@ -75,13 +78,16 @@ export class Indexer {
   /** Returns whether it is done. */
   private async follow(): Promise<boolean> {
     const { directory, postgres, once } = this.settings;
-    const database = await ArchiveDatabase.open(postgres, ArchiveFeed.logOf(directory));
-    if (database === undefined) {
+    const log = ArchiveFeed.logOf(directory);
+    const database = await ArchiveDatabase.open(postgres, log);
+    if (typeof database === "number") {
+      this.note(log, database);
       this.report.onWait();
       return false;
     }
     try {
       this.resume(await database.held());
+      this.note(log, this.held.position);
       while (!this.signal.aborted) {
         this.pending ??= this.read();
         if (this.pending === undefined) {
@@ -92,12 +98,18 @@ export class Indexer {
         await database.write(this.held, this.pending);
         this.held = this.pending.held;
         this.pending = undefined;
+        this.note(log, this.held.position);
         this.report.onProgress(this.held);
       }
       return true;
     } finally {
       await database.close();
     }
+  }
+
+  private note(log: string, position: number): void {
+    const { directory, isNoted } = this.settings;
+    if (isNoted === true) noteArchived(directory, { log, position });
   }
 
   private read(): ArchiveBatch | undefined {

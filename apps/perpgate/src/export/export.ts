@@ -117,7 +117,11 @@ async function exportFolder(
   options: ExportOptions,
 ): Promise<number> {
   try {
-    const { columns, rows, close } = openExport(resolve(data), query);
+    const { columns, rows, keptFromMs, close } = openExport(resolve(data), query);
+    if (query.fromMs < keptFromMs) {
+      const from = new Date(keptFromMs).toISOString();
+      process.stderr.write(`rows before ${from} are not kept in this folder any more\n`);
+    }
     try {
       return await write(columns, asynchronous(rows), options);
     } finally {

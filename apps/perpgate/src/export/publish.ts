@@ -94,11 +94,13 @@ export async function publish(options: PublishOptions): Promise<number> {
 
 /** Returns the days that were made. */
 async function publishDays(data: string, to: string): Promise<readonly string[]> {
-  const { symbols, fromMs, toMs } = exportSpan(data);
+  const { symbols, fromMs, toMs, keptFromMs } = exportSpan(data);
   mkdirSync(to, { recursive: true });
   const made: string[] = [];
+  // The day in which the history's window begins is not whole.
+  const first = keptFromMs > 0 ? Math.ceil(keptFromMs / DAY_MS) : Math.floor(fromMs / DAY_MS);
   // The last day is not over before a block of the next one is stored.
-  for (let day = Math.floor(fromMs / DAY_MS); (day + 1) * DAY_MS <= toMs; day++) {
+  for (let day = first; (day + 1) * DAY_MS <= toMs; day++) {
     const name = new Date(day * DAY_MS).toISOString().slice(0, 10);
     if (existsSync(join(to, name))) continue;
     showStep(name);

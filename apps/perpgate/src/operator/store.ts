@@ -38,13 +38,20 @@ export async function status(options: StoreOptions): Promise<number> {
 }
 
 function showStatus(output: Output, found: StoreStatus): void {
-  const { file, bytes, walBytes, format, position, behind } = found;
+  const { file, bytes, walBytes, format, position, behind, historyBefore } = found;
   output.line(
     `${file}: ${bytes} bytes, ${walBytes} more in its write-ahead file, format ${format}`,
   );
   const lag = behind === 0 ? "the whole log" : `${behind} records of the log are missing`;
   output.line(`up to position ${position}: ${lag}`);
+  output.line(windowOf(historyBefore));
   output.rows([TABLE, rows("rows"), HASH], found.tables, "no tables");
+}
+
+function windowOf(before: StoreStatus["historyBefore"]): string {
+  if (before === null) return "every row of the log up to there";
+  const { position, time } = before;
+  return `orders, fills, trades and ledger from position ${position} on, ${new Date(time).toISOString()}`;
 }
 
 export async function verifyTables(options: StoreOptions): Promise<number> {

@@ -61,7 +61,7 @@ export async function serve(
   const archive =
     postgres === undefined
       ? undefined
-      : VenueArchive.start({ directory: started.dataFolder, postgres }, own.log);
+      : VenueArchive.start({ directory: started.dataFolder, postgres, isNoted: true }, own.log);
   supervisor.stopFirst(async (withinMs) => {
     await Promise.all([bots.stop(withinMs), archive?.stop(withinMs)]);
   });

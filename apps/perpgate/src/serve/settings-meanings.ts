@@ -133,6 +133,8 @@ export const SETTING_MEANINGS: Readonly<Record<string, string>> = {
   "risk.maxIndexJump":
     "an index further from those of the last ten seconds is held back, a fraction",
   "risk.maxOpenOrders": "open orders per account and market",
+  "history.hotDays": "days whose orders, fills, trades and entries of the ledger are kept",
+  "history.maxMiB": "size of the history in MiB above which it keeps fewer days",
   "archive.postgres": "address of a PostgreSQL database that is fed with the tables of the history",
   "snapshots.everyCommands": "commands after which a snapshot of the state is taken",
   "snapshots.everyMs": "time after which one is taken, if there was a command",

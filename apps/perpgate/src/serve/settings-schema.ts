@@ -187,6 +187,12 @@ const Snapshots = section({
   keep: Type.Integer({ minimum: 1, maximum: 1_000 }),
 });
 
+/** What the store keeps of orders, fills, trades and the ledger. */
+const History = section({
+  hotDays: Type.Number({ minimum: 1, maximum: 36_500 }),
+  maxMiB: Type.Integer({ minimum: 64 }),
+});
+
 /** Receipts and the transparency log. */
 const Receipts = section({
   /** False: acknowledgements carry none; the log stays. */
@@ -361,6 +367,7 @@ export const SettingsSchema = Type.Partial(
     cohort: Cohort,
     risk: Risk,
     snapshots: Snapshots,
+    history: History,
     /** Fed by a process of the venue, or by `perpgate archive`. */
     archive: section({ postgres: Type.String({ minLength: 1 }) }),
     receipts: Receipts,

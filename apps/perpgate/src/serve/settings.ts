@@ -82,6 +82,7 @@ export interface Settings {
   };
   readonly risk: Partial<VenueParameters>;
   readonly snapshots: CheckpointOptions;
+  readonly history: { readonly hotDays: number; readonly maxMiB?: number };
   readonly archive?: { readonly postgres?: string };
   readonly receipts: {
     readonly issue: boolean;
@@ -135,6 +136,7 @@ export const DEFAULT_SETTINGS: Settings = {
   risk: {},
   bridge: {},
   snapshots: DEFAULT_CHECKPOINTS,
+  history: { hotDays: 30 },
   receipts: { issue: true, witnesses: [], checkpointMs: 1_000, policy: "lenient" },
   index: {
     source: "simulated",
@@ -204,6 +206,7 @@ export function joinSettings(sources: readonly PartialSettings[]): Settings {
       cohort: { ...settings.cohort, ...source.cohort },
       risk: { ...settings.risk, ...source.risk },
       snapshots: { ...settings.snapshots, ...source.snapshots },
+      history: { ...settings.history, ...source.history },
       receipts: { ...settings.receipts, ...source.receipts },
       index: { ...settings.index, ...source.index },
       bridge: { ...settings.bridge, ...source.bridge },

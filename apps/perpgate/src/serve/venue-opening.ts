@@ -24,6 +24,8 @@ import { plainAddress } from "./cohort-control.js";
 import type { Accepted } from "./options.js";
 import { MIB, type Settings } from "./settings.js";
 
+const DAY_MS = 86_400_000;
+
 /** What the log records of the settings. */
 export function venueTermsOf({ markets, risk }: Settings, bridge: BridgeConfig) {
   const parameters = { ...DEFAULT_PARAMETERS, ...risk, ...attestationParameters(bridge) };
@@ -51,7 +53,8 @@ export async function openSettingsVenue(
   accepted: Accepted = { loss: false, clock: false },
   { promises, cluster, signal }: VenueExtras = {},
 ): Promise<Venue> {
-  const { cohort, snapshots, segmentMiB } = settings;
+  const { cohort, snapshots, segmentMiB, history } = settings;
+  const { hotDays, maxMiB } = history;
   try {
     return await Venue.open({
       directory,
@@ -60,6 +63,11 @@ export async function openSettingsVenue(
       cohort: cohort.stage,
       allow: cohort.allow.map(plainAddress),
       checkpoints: snapshots,
+      retention: {
+        hotMs: hotDays * DAY_MS,
+        waitsForArchive: settings.archive?.postgres !== undefined,
+        ...(maxMiB === undefined ? {} : { maxBytes: maxMiB * MIB }),
+      },
       segmentBytes: segmentMiB * MIB,
       logger,
       exitDeadline,

@@ -115,9 +115,21 @@ function normalised(text: string): string {
   return origin + pathname.replace(/\/+$/, "");
 }
 
+/** Once a command: pages are read one after the other. */
+function sayOnce(): (position: number) => void {
+  let isSaid = false;
+  return (position) => {
+    if (isSaid) return;
+    isSaid = true;
+    process.stderr.write(
+      `older rows are not kept: the venue's history begins at log position ${position}\n`,
+    );
+  };
+}
+
 function clientOf(url: string): PerpgateClient {
   try {
-    return new PerpgateClient({ url: urlsOf(url), ...RETRY_RULES });
+    return new PerpgateClient({ url: urlsOf(url), ...RETRY_RULES, onHistoryBefore: sayOnce() });
   } catch (error) {
     throw new UsageError(reasonOf(error));
   }

@@ -105,6 +105,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   stopped: () => ({ title: "Gateway is restarting", action: RETRY }),
   not_executed: () => ({ title: "Not executed", action: RETRY }),
   lagging: () => ({ title: "Gateway is behind", action: RETRY }),
+  history_not_kept: () => ({ title: "Too long ago: no longer kept" }),
   history_rebuilding: () => ({ title: "History is being rebuilt", action: RETRY }),
   not_ready: () => ({ title: "Venue is not ready", action: RETRY }),
   invalid_token: () => ({ title: "Signed out", action: SIGN_IN }),

@@ -14,7 +14,8 @@ const METHODS = "GET, HEAD, POST, DELETE";
 const REQUEST_HEADERS =
   "authorization, content-type, x-service-sig, x-request-id, perpgate-min-position";
 const EXPOSED_HEADERS =
-  "x-request-id, ratelimit, ratelimit-policy, retry-after, idempotent-replay, allow, perpgate-position";
+  "x-request-id, ratelimit, ratelimit-policy, retry-after, idempotent-replay, allow, perpgate-position, " +
+  "perpgate-history-before";
 const PREFLIGHT_SECONDS = "86400";
 
 export function allowOrigins(app: FastifyInstance, allowed: AllowedOrigins): void {

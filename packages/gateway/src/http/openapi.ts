@@ -96,11 +96,19 @@ const MIN_POSITION: Json = {
   schema: { type: "integer", minimum: 0 },
 };
 
-function successHeaders({ limit, access, needsVenue }: Operation): Json {
+function successHeaders({ limit, access, needsVenue, endsAtEdge = false }: Operation): Json {
   return {
     "X-Request-Id": text("The request's id, as in logs and errors."),
     ...(needsVenue
       ? { "Perpgate-Position": text("The log position that the gateway had applied, in decimal.") }
+      : {}),
+    ...(endsAtEdge
+      ? {
+          "Perpgate-History-Before": text(
+            "Where older rows belong to the page and are not kept any more: the first log position " +
+              "whose rows are, in decimal.",
+          ),
+        }
       : {}),
     ...(limit === undefined ? {} : LIMIT_HEADERS),
     ...(access === "signed"

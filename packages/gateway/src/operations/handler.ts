@@ -4,7 +4,7 @@
  */
 
 import { type CoreAccess, isReadName, type OnNotes } from "@perpgate/link";
-import { ApiError } from "@perpgate/protocol/core";
+import { ApiError, HISTORY_HEADER } from "@perpgate/protocol/core";
 import type { BodyOf, Operation, ParamsOf, QueryOf, ResultOf } from "@perpgate/protocol/operations";
 import type { EdgeSession } from "../auth/edge-sessions.js";
 import type { BearerToken } from "../auth/session-token.js";
@@ -105,7 +105,8 @@ export function handleForAccount<O extends Operation>(
     const edge = edgeOf(context, operation.id);
     const known = await edge.sessions.of(call.token());
     const session = known.number;
-    const onNotes: OnNotes = ({ counted, rows, work }) => {
+    const onNotes: OnNotes = ({ counted, rows, work, historyBefore }) => {
+      showEdge(historyBefore, client);
       if (counted !== undefined) showCounted(counted, client.header);
       if (rows > 0) chargeRows(context.budgets, client, rows);
       if (work > 0) chargeWork(context.budgets, client, work);
@@ -129,13 +130,19 @@ export function handleRead(operation: Operation): Handler {
   const shown = (result: unknown) =>
     success.type === "text/plain" ? new PlainText(String(result)) : result;
   if (access === "public") {
-    return handleByLink(operation, async ({ params, query }, link) =>
-      shown((await link.request(id, { params, query })).result),
-    );
+    return handleByLink(operation, async ({ params, query, client }, link) => {
+      const onNotes: OnNotes = ({ historyBefore }) => showEdge(historyBefore, client);
+      return shown((await link.request(id, { params, query }, onNotes)).result);
+    });
   }
   return handleForAccount(operation, async ({ params, query }, { link, session, onNotes }) =>
     shown((await link.request(id, { session, params, query }, onNotes)).result),
   );
+}
+
+/** Says that the page ends, or begins, where the history's window does; 0: it does not. */
+function showEdge(historyBefore: number, client: Client): void {
+  if (historyBefore > 0) client.header(HISTORY_HEADER, String(historyBefore));
 }
 
 /** @throws ApiError `venue_unavailable` */

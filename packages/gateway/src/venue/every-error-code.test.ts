@@ -27,6 +27,7 @@ const RECEIPTS = "packages/gateway/src/venue/receipts.test.ts";
 const EXTENDED_ORDERS = "packages/gateway/src/venue/extended-orders.test.ts";
 const EXITS = "packages/gateway/src/venue/attached-exits.test.ts";
 const REBUILDS = "packages/venue/src/recovery/rebuild.system.test.ts";
+const WINDOW = "packages/gateway/src/venue/history-window.test.ts";
 const WITHDRAWALS = "apps/perpgate/src/serve/bridge/withdrawal-requests.test.ts";
 const CONTRACTS = "packages/gateway/src/auth/contract-wallets.test.ts";
 const ATTESTORS = "apps/perpgate/src/serve/bridge/vote-intake.test.ts";
@@ -52,6 +53,7 @@ const ELSEWHERE: Partial<Record<ErrorCode, string>> = {
   exit_price: EXITS,
   exits_not_supported: EXITS,
   history_rebuilding: REBUILDS,
+  history_not_kept: WINDOW,
   contract_wallet_elsewhere: CONTRACTS,
   withdrawal_too_small: WITHDRAWALS,
   insufficient_balance: WITHDRAWALS,

@@ -309,6 +309,10 @@ const ORDER = {
 
 const RESOURCE = {
   market_not_found: { status: 404, message: "No market {symbol}; GET /v1/markets lists them." },
+  history_not_kept: {
+    status: 410,
+    message: "The venue keeps its history from position {position} on; {seq} is before it.",
+  },
   block_not_found: { status: 404, message: "Block {number} has not been sealed." },
   preconfirm_not_found: { status: 404, message: "This account has no acknowledgement {ackNonce}." },
   not_sealed: { status: 404, message: "Acknowledgement {ackNonce} is not in a sealed block yet." },

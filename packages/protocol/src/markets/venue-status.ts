@@ -66,6 +66,15 @@ export const ClusterStatus = Type.Object(
 );
 export type ClusterStatus = Static<typeof ClusterStatus>;
 
+export const HistoryBefore = Type.Object(
+  { position: LogPosition, time: TimeMs },
+  {
+    title: "HistoryBefore",
+    description:
+      "The first log position whose orders, fills, trades and entries of the ledger are all kept, and its time. Lists end there, with the header Perpgate-History-Before. Missing while all are kept.",
+  },
+);
+
 /** In a status and a readiness: trading goes on, so neither is an error. */
 export const LogConflict = Type.String({
   description:
@@ -96,6 +105,7 @@ export const VenueStatus = Type.Object(
     /** The last sealed block. */
     block: Nullable(BlockNumber),
     position: LogPosition,
+    historyBefore: Type.Optional(HistoryBefore),
     conflict: Type.Optional(LogConflict),
     cluster: Type.Optional(ClusterStatus),
   },

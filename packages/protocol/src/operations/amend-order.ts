@@ -13,5 +13,11 @@ export const amendOrder = {
   params: AmendPath,
   body: AmendOrderBody,
   success: { status: 200, description: "Amended and durable", schema: PreconfirmAck },
-  errors: [...ORDER_TERM_ERRORS, "order_not_found", "order_not_amendable", "history_rebuilding"],
+  errors: [
+    ...ORDER_TERM_ERRORS,
+    "order_not_found",
+    "order_not_amendable",
+    "history_rebuilding",
+    "history_not_kept",
+  ],
 } satisfies Operation;

@@ -29,5 +29,6 @@ export const changeMargin = {
     "nonce_too_old",
     "nonce_conflict",
     "history_rebuilding",
+    "history_not_kept",
   ],
 } satisfies Operation;

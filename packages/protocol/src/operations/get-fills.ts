@@ -8,6 +8,7 @@ export const getFills = {
   tag: "account",
   summary: "Own fills, newest first",
   costMicros: 60,
+  endsAtEdge: true,
   query: FillsQuery,
   success: { status: 200, description: "Fills", schema: Fills },
   errors: ["unknown_symbol", "history_rebuilding"],

@@ -8,6 +8,7 @@ export const getFundingPayments = {
   tag: "account",
   summary: "Funding paid and received, newest first",
   costMicros: 60,
+  endsAtEdge: true,
   query: LedgerQuery,
   success: { status: 200, description: "Funding payments", schema: FundingPayments },
   errors: ["unknown_symbol", "history_rebuilding"],

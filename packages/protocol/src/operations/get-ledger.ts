@@ -8,6 +8,7 @@ export const getLedger = {
   tag: "account",
   summary: "Every change of the balance, newest first",
   costMicros: 100,
+  endsAtEdge: true,
   query: LedgerQuery,
   success: { status: 200, description: "Ledger", schema: Ledger },
   errors: ["unknown_symbol", "history_rebuilding"],

@@ -10,5 +10,5 @@ export const getOrder = {
   costMicros: 40,
   params: OrderIdPath,
   success: { status: 200, description: "The order", schema: Order },
-  errors: ["order_not_found", "history_rebuilding"],
+  errors: ["order_not_found", "history_rebuilding", "history_not_kept"],
 } satisfies Operation;

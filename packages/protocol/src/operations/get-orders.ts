@@ -8,6 +8,7 @@ export const getOrders = {
   tag: "orders",
   summary: "Own orders: all open ones, oldest first, or those in any state, newest first",
   costMicros: 60,
+  endsAtEdge: true,
   query: OrdersQuery,
   success: { status: 200, description: "Orders", schema: Orders },
   errors: ["unknown_symbol", "too_many_rows", "history_rebuilding"],

@@ -22,5 +22,6 @@ export const getPreconfirmProof = {
     "not_in_checkpoint",
     "no_transparency_log",
     "history_rebuilding",
+    "history_not_kept",
   ],
 } satisfies Operation;

@@ -10,5 +10,5 @@ export const getPreconfirm = {
   costMicros: 120,
   params: AckNoncePath,
   success: { status: 200, description: "Acknowledgement and proof", schema: PreconfirmProof },
-  errors: ["preconfirm_not_found", "not_sealed", "history_rebuilding"],
+  errors: ["preconfirm_not_found", "not_sealed", "history_rebuilding", "history_not_kept"],
 } satisfies Operation;

@@ -9,6 +9,7 @@ export const getTrades = {
   tag: "markets",
   summary: "Latest trades, newest first",
   costMicros: 60,
+  endsAtEdge: true,
   params: SymbolPath,
   query: TradesQuery,
   success: { status: 200, description: "Trades", schema: Trades },

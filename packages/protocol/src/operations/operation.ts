@@ -92,6 +92,8 @@ export interface Operation {
   readonly costMicros: number;
   /** Maximum bytes of the body if below the server's maximum; `signed` and `batch` are those of the settings. */
   readonly bodyBytes?: number | "signed" | "batch";
+  /** Whether it lists rows of which a venue may keep those of the last days alone. */
+  readonly endsAtEdge?: boolean;
   readonly params: TObject;
   readonly query: TObject;
   readonly body: TSchema;

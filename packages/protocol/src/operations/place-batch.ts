@@ -19,5 +19,6 @@ export const placeBatch = {
     "nonce_conflict",
     "too_late",
     "history_rebuilding",
+    "history_not_kept",
   ],
 } satisfies Operation;

@@ -63,5 +63,6 @@ export const placeOrder = {
     "close_position_in_use",
     "exits_not_supported",
     "history_rebuilding",
+    "history_not_kept",
   ],
 } satisfies Operation;

@@ -30,5 +30,6 @@ export const requestWithdrawal = {
     "nonce_too_old",
     "nonce_conflict",
     "history_rebuilding",
+    "history_not_kept",
   ],
 } satisfies Operation;

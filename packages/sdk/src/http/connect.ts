@@ -20,6 +20,11 @@ export interface ConnectionOptions {
   readonly retries?: number;
   /** Milliseconds after the start of the first try from which no other starts. Default: 30,000. */
   readonly budgetMs?: number;
+  /**
+   * Called when a list ends because the venue does not keep older rows: with the first log position whose
+   * rows it keeps. Without it such a list looks like one that ends with the first row of all.
+   */
+  readonly onHistoryBefore?: (position: number) => void;
   /** Whether to stay within the limits that the gateway announces. Default: true. */
   readonly pacing?: boolean;
 }
@@ -51,9 +56,10 @@ export function connect(options: ConnectionOptions): Connection {
   }
   const fetch = options.fetch ?? ((target, init) => globalThis.fetch(target, init));
   const rules = { timeoutMs, retries, budgetMs };
+  const { onHistoryBefore } = options;
   const gateways = new Gateways(urls, fetch);
   return {
-    http: new HttpClient({ gateways, fetch, rules, isPaced: pacing }),
+    http: new HttpClient({ gateways, fetch, rules, isPaced: pacing, onHistoryBefore }),
     get url() {
       return gateways.url;
     },

@@ -2,7 +2,7 @@
 
 import { type FetchLike, type NewOrder, PerpgateError } from "@perpgate/sdk";
 import { afterAll, describe, expect, test } from "vitest";
-import { BID, newClient, newSession, startVenue } from "../testing/venue.js";
+import { ASK, BID, BUY, newClient, newSession, startVenue } from "../testing/venue.js";
 
 const at = await startVenue({}, afterAll);
 
@@ -123,4 +123,26 @@ describe("errors", () => {
       await expect(session.placeOrder({ ...BID, nonce: wrong })).rejects.toThrow(RangeError);
     }
   });
+});
+
+test("a list that ends where the venue's history begins: told, and not of one that goes on", async () => {
+  const windowed = await startVenue({ retention: { hotMs: 60_000 }, outboxCommands: 4 });
+  const told: number[] = [];
+  const client = newClient(windowed, { onHistoryBefore: (position) => told.push(position) });
+  const maker = await newSession(client);
+  const taker = await newSession(client);
+  const trade = async () => {
+    await windowed.setIndex("BTCUSD", 65_000);
+    await maker.placeOrder({ ...ASK, price: 65_010, margin: 1_000 });
+    await taker.placeOrder(BUY);
+  };
+  await trade();
+  expect(await taker.fills()).toHaveLength(1);
+  expect(told).toEqual([]);
+  await windowed.advance(90_000);
+  await trade();
+  expect(await taker.fills({ limit: 1 })).toHaveLength(1);
+  expect(told).toEqual([]);
+  expect(await taker.fills()).toHaveLength(1);
+  expect(told).toEqual([windowed.venue.history.historyBefore]);
 });

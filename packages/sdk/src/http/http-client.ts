@@ -10,6 +10,7 @@
 import {
   ErrorBody,
   fetchWithin,
+  HISTORY_HEADER,
   MIN_POSITION_HEADER,
   SIGNATURE_HEADER,
   TimeLimitError,
@@ -49,6 +50,7 @@ interface HttpSettings {
   readonly fetch: FetchLike;
   readonly rules: RetryRules;
   readonly isPaced: boolean;
+  readonly onHistoryBefore?: ((position: number) => void) | undefined;
 }
 
 /** The account that a request is made for. */
@@ -201,6 +203,8 @@ export class HttpClient {
       if (!hasShape<O["success"]["schema"]>(operation.success.schema, value)) {
         throw unexpectedOf(name, status, "another shape");
       }
+      const before = headers.get(HISTORY_HEADER);
+      if (before !== null) this.settings.onHistoryBefore?.(Number(before));
       return { value, headers };
     }
     const error = errorOf(name, status, headers, text);

@@ -78,6 +78,8 @@ function sourceOf({ kind, price }: ExportQuery): { from: string; order: string; 
 export interface OpenExport {
   readonly columns: readonly ExportColumn[];
   readonly rows: Iterable<ExportRow>;
+  /** The store has no such rows of times before; 0: it has all. */
+  readonly keptFromMs: number;
   close(): void;
 }
 
@@ -88,18 +90,21 @@ export interface ExportSpan {
   /** Of the first sealed block, and of the last: rows before the last one's time are complete. */
   readonly fromMs: number;
   readonly toMs: number;
+  /** Trades before this time are not kept; 0: all are. */
+  readonly keptFromMs: number;
 }
 
 /** @throws {StoreUnusable} */
 export function exportSpan(directory: string): ExportSpan {
   const store = storeOf(directory);
   try {
-    const { environment } = store;
+    const { environment, held } = store;
     const timeOf = (which: string) => {
       const sql = `SELECT time FROM block_rows ORDER BY number ${which} LIMIT 1`;
       return Number(prepare(environment, sql).get()?.[0] ?? 0);
     };
-    return { symbols: symbolsOf(environment), fromMs: timeOf("ASC"), toMs: timeOf("DESC") };
+    const span = { fromMs: timeOf("ASC"), toMs: timeOf("DESC"), keptFromMs: held.keptFromMs };
+    return { symbols: symbolsOf(environment), ...span };
   } finally {
     store.close();
   }
@@ -137,8 +142,12 @@ function firstBlockFrom(database: Database, timeMs: number): readonly Cell[] | u
 export function openExport(directory: string, query: ExportQuery): OpenExport {
   const store = storeOf(directory);
   const columns = exportColumns(query.kind, isOwn(query.kind) && query.account === undefined);
-  const rows = rowsOf(store.environment, query, columns);
-  return { columns, rows, close: () => store.close() };
+  const isWindowed = query.kind !== "candles" && query.kind !== "funding";
+  const keptFromMs = isWindowed ? store.held.keptFromMs : 0;
+  // Some of the rows before may be there still.
+  const fromMs = Math.max(query.fromMs, keptFromMs);
+  const rows = rowsOf(store.environment, { ...query, fromMs }, columns);
+  return { columns, rows, keptFromMs, close: () => store.close() };
 }
 
 /** Public data market by market, in the order of their listing; an account's over all markets. */

@@ -20,6 +20,7 @@ import { History, type HistoryEvents } from "./history.js";
 import { type Held, TABLES } from "./history-environment.js";
 import type { HistoryRows } from "./history-rows.js";
 import { type HistoryStore, NOTHING_HELD, tablesOf } from "./history-store.js";
+import type { HistoryEdge } from "./retention.js";
 import { RowTail } from "./row-tail.js";
 import { Slice } from "./slice.js";
 import type { Database } from "./sqlite.js";
@@ -141,6 +142,10 @@ export class FollowedHistory extends History {
 
   protected get keptAfter(): number {
     return this.keptFrom;
+  }
+
+  get edge(): HistoryEdge {
+    return this.madeHeld;
   }
 
   override leaf(seq: number): AckRow | undefined {

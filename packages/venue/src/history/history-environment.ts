@@ -45,6 +45,10 @@ export interface Held {
   readonly needs: number;
   /** The first seq of the outbox: the changes of earlier commands are not kept. */
   readonly changesFrom: number;
+  /** Where the window begins (retention.ts): the rows of this seq and of all after it are kept. */
+  readonly keptFrom: number;
+  /** No row from there on is older, and none before is newer. */
+  readonly keptFromMs: number;
 }
 
 export function openEnvironment(directory: string, readOnly: boolean): Database {
@@ -91,8 +95,8 @@ export const ROW_TABLES: Readonly<Record<TableName, RowTable>> = eachTable((name
 
 /** Must be called within a transaction. */
 export function writeHeld(database: Database, logId: string, held: Held): void {
-  const { position, batch, record, needs, changesFrom } = held;
-  prepare(database, "INSERT OR REPLACE INTO store VALUES (1, ?, ?, ?, ?, ?, ?, ?)").run(
+  const { position, batch, record, needs, changesFrom, keptFrom, keptFromMs } = held;
+  prepare(database, "INSERT OR REPLACE INTO store VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)").run(
     HISTORY_FORMAT,
     logId,
     position,
@@ -100,6 +104,8 @@ export function writeHeld(database: Database, logId: string, held: Held): void {
     record,
     needs,
     changesFrom,
+    keptFrom,
+    keptFromMs,
   );
 }
 
@@ -119,9 +125,14 @@ export function readHeldRow(database: Database): HeldRow | undefined {
   const [format = 0, position = 0, batch = 0, record = 0, needs] = rest;
   if (needs === undefined) return undefined;
   const held = { log, format, position, batch, record, needs };
-  if (format !== HISTORY_FORMAT) return { ...held, changesFrom: position + 1 };
-  const [changesFrom = null] = prepare(database, "SELECT changes_from FROM store").get() ?? [];
-  return isInteger(changesFrom) ? { ...held, changesFrom } : undefined;
+  if (format !== HISTORY_FORMAT) {
+    return { ...held, changesFrom: position + 1, keptFrom: 1, keptFromMs: 0 };
+  }
+  const kept = "SELECT changes_from, kept_from, kept_from_ms FROM store";
+  const cells = prepare(database, kept).get() ?? [];
+  if (!cells.every(isInteger)) return undefined;
+  const [changesFrom = 1, keptFrom = 1, keptFromMs = 0] = cells;
+  return { ...held, changesFrom, keptFrom, keptFromMs };
 }
 
 function isInteger(cell: Cell): cell is number {

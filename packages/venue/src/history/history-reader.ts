@@ -24,6 +24,7 @@ import { type LedgerItem, readLedger } from "./ledger-reader.js";
 import { EXTENDED_ROW, ORDER_ROW, ORDER_ROW_LENGTHS } from "./order-row.js";
 import { type PagedTables, pagedTables } from "./paged-tables.js";
 import { decodeResult, type ResultRow } from "./result-projection.js";
+import { type HistoryEdge, outlivesEdge } from "./retention.js";
 import { LAST, type PageQuery, type PlacedRow, placedRow, rangeOf, readPage } from "./row-pages.js";
 import { storedRow } from "./rows.js";
 import type { SessionKeyRow } from "./session-projection.js";
@@ -71,6 +72,13 @@ export abstract class HistoryReader {
   abstract get rebuilt(): number;
   /** The rows of all commands after this seq can be read. */
   protected abstract get keptAfter(): number;
+  /** Where the window begins (retention.ts). */
+  abstract get edge(): HistoryEdge;
+
+  /** The first seq whose rows are all kept; 1: nothing was dropped. */
+  get historyBefore(): number {
+    return this.edge.keptFrom;
+  }
 
   /** @throws {ApiError} `history_rebuilding` unless the rows of that command, or of all, can be read. */
   private need(seq = 0): void {
@@ -79,6 +87,14 @@ export abstract class HistoryReader {
     const fraction = Math.floor(Math.min(this.rebuilt, 0.999) * 1_000) / 1_000;
     const percent = Math.floor(fraction * 100);
     throw new ApiError("history_rebuilding", { percent }, { details: { fraction } });
+  }
+
+  /** @throws {ApiError} `history_not_kept` unless the row of that command is kept, if there was one. */
+  private needKept(seq: number): void {
+    const { keptFrom, keptFromMs } = this.edge;
+    if (seq >= keptFrom || seq < 1) return;
+    const details = { historyBefore: keptFrom, time: keptFromMs };
+    throw new ApiError("history_not_kept", { position: keptFrom, seq }, { details });
   }
 
   /** Of a session that is not closed. */
@@ -100,6 +116,7 @@ export abstract class HistoryReader {
   /** What the command at a seq put into its block: an order's acknowledgement, or the leaf of another. */
   leaf(seq: number): AckRow | undefined {
     this.need(seq);
+    this.needKept(seq);
     const bytes = this.tables.acks.get(keyOf(seq));
     return bytes === undefined ? undefined : decodeAck(seq, bytes);
   }
@@ -107,6 +124,7 @@ export abstract class HistoryReader {
   /** The result of an operation of a batch, or of a change of margin. */
   result(seq: number): ResultRow | undefined {
     this.need(seq);
+    this.needKept(seq);
     const bytes = this.tables.results.get(keyOf(seq));
     return bytes === undefined ? undefined : decodeResult(seq, bytes);
   }
@@ -114,6 +132,7 @@ export abstract class HistoryReader {
   /** The leaves of a range of the log, in order. */
   acksBetween(first: number, last: number, limit = last - first + 1): AckRow[] {
     this.need(first);
+    this.needKept(first);
     const entries = this.tables.acks.ascending(keyOf(first), keyOf(last + 1), limit);
     return entries.map(({ key, value }) => decodeAck(groupOf(key), value));
   }
@@ -218,7 +237,12 @@ export abstract class HistoryReader {
     this.need(parentOf(id));
     const groups = groupsOf(account, markets);
     const bytes = this.tables.orders.getInGroups(groups, parentOf(id), exitKindOf(id));
-    return bytes === undefined ? undefined : storedRow(bytes, "orders", ORDER_ROW_LENGTHS);
+    const row = bytes === undefined ? [] : storedRow(bytes, "orders", ORDER_ROW_LENGTHS);
+    // One that is not dropped yet is gone, too.
+    if (parentOf(id) < this.historyBefore && !outlivesEdge(row, this.edge)) {
+      this.needKept(parentOf(id));
+    }
+    return bytes === undefined ? undefined : row;
   }
 
   orders(account: number, markets: readonly number[], query: PageQuery): (readonly number[])[] {

@@ -54,7 +54,10 @@ export interface OpenedStore {
   readonly discarded: Discarded | undefined;
 }
 
-export const NOTHING_HELD: Held = { position: 0, batch: 0, record: 0, needs: 0, changesFrom: 1 };
+export const NOTHING_HELD: Held = {
+  ...{ position: 0, batch: 0, record: 0, needs: 0 },
+  ...{ changesFrom: 1, keptFrom: 1, keptFromMs: 0 },
+};
 
 /** Finds and adopts in one step, for callers without a log to repair. */
 export function openHistoryStore(
@@ -182,12 +185,12 @@ function storeOf(
   environment: Database,
   directory: string,
   logId: Uint8Array,
-  { position, batch, record, needs, changesFrom }: Held,
+  { position, batch, record, needs, changesFrom, keptFrom, keptFromMs }: Held,
 ): HistoryStore {
   const recent: Slice[] = [];
   return {
     environment,
-    held: { position, batch, record, needs, changesFrom },
+    held: { position, batch, record, needs, changesFrom, keptFrom, keptFromMs },
     recent,
     writerData: { directory, logId: hexOf(logId), outboxCommands: OUTBOX_COMMANDS },
     tables: tablesOf(environment, recent),

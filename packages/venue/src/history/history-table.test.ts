@@ -1,7 +1,7 @@
 /** A table reads entries on disk, in closed slices and in the open slice alike. */
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { removeFolder, temporaryFolder } from "../testing/test-venue.js";
-import { type HistoryStore, openHistoryStore } from "./history-store.js";
+import { type HistoryStore, NOTHING_HELD, openHistoryStore } from "./history-store.js";
 import { keyOf, ordinalOf, placeOf } from "./keys.js";
 import { pagedTables } from "./paged-tables.js";
 import { readPage } from "./row-pages.js";
@@ -53,7 +53,7 @@ function shown(direction: "ascending" | "descending", limit = 100): [number, num
 let position = 0;
 const endCommand = (): void => {
   position++;
-  queue.endCommand({ position, batch: position, record: position, needs: 0, changesFrom: 1 });
+  queue.endCommand({ ...NOTHING_HELD, position, batch: position, record: position });
 };
 
 test("reads: disk, closed slices and the open slice are merged, and the newest value counts", async () => {
@@ -223,7 +223,7 @@ test("a span of time in a block of many rows: found in some steps, no row outsid
   endCommand();
   await queue.flush();
   const block = { number: 1, firstPosition: 1, lastPosition: ROWS, timeMs: timeOf(ROWS) };
-  const blocks = { block: () => undefined, newestBlock: () => block, seq: ROWS };
+  const blocks = { block: () => undefined, newestBlock: () => block, seq: ROWS, historyBefore: 1 };
   const listed = vi.spyOn(trades, "acrossGroups");
   const paged = pagedTables(store.tables).trades;
   const at = (fromMs: number, limit = 100) =>
@@ -245,7 +245,7 @@ test("a span of time after the last block: found in a few steps", async () => {
   endCommand();
   await queue.flush();
   const block = { number: 1, firstPosition: 1, lastPosition: SEALED, timeMs: 1_000 + SEALED };
-  const blocks = { block: () => undefined, newestBlock: () => block, seq: SEQ };
+  const blocks = { block: () => undefined, newestBlock: () => block, seq: SEQ, historyBefore: 1 };
   const listed = vi.spyOn(trades, "acrossGroups");
   const paged = pagedTables(store.tables).trades;
   const at = (fromMs: number, toMs: number) =>

@@ -79,9 +79,9 @@ export class HistoryTable implements RowTable {
     return firstByPlace(sources, limit, comparing(isAscending));
   }
 
-  /** Rows on disk; reads all keys. */
-  count(): number {
-    return this.database?.count() ?? 0;
+  /** Rows on disk, all or those of a condition; reads all keys. */
+  count(condition?: string): number {
+    return this.database?.count(condition) ?? 0;
   }
 
   /** Reads both ends, so that a damaged tree shows at the start and not under load. */

@@ -13,6 +13,7 @@ import type { Applied } from "../replica.js";
 import type { ChangeRow } from "./change-projection.js";
 import type { Held } from "./history-environment.js";
 import { HistoryReader } from "./history-reader.js";
+import type { RetentionOptions } from "./retention.js";
 import type { PlacedRow } from "./row-pages.js";
 
 export interface HistoryEvents {
@@ -24,6 +25,10 @@ export interface HistoryEvents {
   readonly commit?: "thread" | "inline" | undefined;
   /** `OUTBOX_COMMANDS` unless it is set. */
   readonly outboxCommands?: number | undefined;
+  /** Unset: all rows are kept. */
+  readonly retention?: RetentionOptions | undefined;
+  /** The last command that the archive has, for a retention that waits for it. */
+  readonly archived?: (() => number) | undefined;
 }
 
 export abstract class History extends HistoryReader {

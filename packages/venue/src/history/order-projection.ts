@@ -124,24 +124,32 @@ export class OrderProjection {
     }
   }
 
+  /** Writes the rows of all open orders. */
+  putOpen(): void {
+    for (const order of this.live.values()) this.put(order);
+  }
+
   /** Writes what the command changed. */
   endCommand(timeMs: number): void {
     if (this.changed.length === 0) return;
     for (const order of this.changed) {
-      const { row, offset } = order;
+      const { row } = order;
       order.isChanged = false;
       row[ORDER_ROW.UPDATED] = timeMs;
       if (row[ORDER_ROW.CREATED] === 0) row[ORDER_ROW.CREATED] = timeMs;
-      const account = row[ORDER_ROW.ACCOUNT]!;
-      const id = row[ORDER_ROW.ID]!;
-      const group = accountGroup(account, row[ORDER_ROW.MARKET]!);
-      this.queue.overwrite(offset, ROW_TABLES.orders, group, parentOf(id), row, exitKindOf(id));
-      this.changes.onOrder(account, row);
+      this.put(order);
+      this.changes.onOrder(row[ORDER_ROW.ACCOUNT]!, row);
       const status = row[ORDER_ROW.STATUS];
       const isOpen = status === STATUS_RESTING || status === STATUS_PENDING;
-      if (!isOpen) this.forget(id, order);
+      if (!isOpen) this.forget(row[ORDER_ROW.ID]!, order);
     }
     this.changed.length = 0;
+  }
+
+  private put({ row, offset }: LiveOrder): void {
+    const id = row[ORDER_ROW.ID]!;
+    const group = accountGroup(row[ORDER_ROW.ACCOUNT]!, row[ORDER_ROW.MARKET]!);
+    this.queue.overwrite(offset, ROW_TABLES.orders, group, parentOf(id), row, exitKindOf(id));
   }
 
   private onPlaced(words: Float64Array, at: number): void {

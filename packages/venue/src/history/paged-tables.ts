@@ -13,7 +13,10 @@ export function pagedTables(tables: Tables): PagedTables {
     name: PagedName,
     lengths: number | readonly number[],
     timeWord: number,
-  ): PagedTable => ({ table: tables[name], name, lengths, timeWord });
+  ): PagedTable => {
+    const endsAtEdge = name !== "orders";
+    return { table: tables[name], name, lengths, timeWord, endsAtEdge };
+  };
   return {
     fills: paged("fills", FILL_LENGTHS, FILL_ROW.TIME),
     trades: paged("trades", TRADE_WORDS, TRADE_ROW.TIME),

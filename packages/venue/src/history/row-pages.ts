@@ -30,6 +30,8 @@ export interface PagedTable {
   readonly lengths: number | readonly number[];
   /** The word of a row with its time. */
   readonly timeWord: number;
+  /** Whether all rows before the window are left out; of orders some stay. */
+  readonly endsAtEdge: boolean;
 }
 
 type BlockSpan = Pick<SealedBlock, "number" | "firstPosition" | "lastPosition" | "timeMs">;
@@ -40,6 +42,8 @@ export interface BlockTimes {
   newestBlock(): BlockSpan | undefined;
   /** Of the last command, which may be in the open block. */
   readonly seq: number;
+  /** Where the window begins (retention.ts). */
+  readonly historyBefore: number;
 }
 
 const FIRST: Place = { seq: 0, ordinal: 0 };
@@ -66,7 +70,9 @@ export function rangeOf(
   blocks: BlockTimes,
 ): PlaceRange | undefined {
   const rows = { paged, groups, blocks };
-  const from = later(after === undefined ? FIRST : next(after), firstSeqFrom(rows, fromMs, 0));
+  const edge = paged.endsAtEdge ? blocks.historyBefore : 0;
+  const begins = later(after === undefined ? FIRST : next(after), edge);
+  const from = later(begins, firstSeqFrom(rows, fromMs, 0));
   const to = earlier(before, firstSeqFrom(rows, toMs, LAST.seq));
   return isBefore(from, to) ? { from, to, limit, isAscending: after !== undefined } : undefined;
 }
@@ -94,7 +100,10 @@ function firstSeqFrom(
   if (timeMs === undefined) return otherwise;
   const { table, name, lengths, timeWord } = paged;
   const newest = blocks.newestBlock();
-  const block = newest === undefined ? undefined : firstBlockFrom(blocks, newest, timeMs);
+  const block =
+    newest === undefined
+      ? undefined
+      : firstBlockWhere(blocks, newest, (each) => each.timeMs >= timeMs);
   // Beyond the sealed blocks is the open one.
   let low = block?.firstPosition ?? (newest === undefined ? 0 : newest.lastPosition + 1);
   let high = (block?.lastPosition ?? blocks.seq) + 1;
@@ -109,19 +118,19 @@ function firstSeqFrom(
   return low;
 }
 
-/** The first block that was sealed at that time or later. */
-function firstBlockFrom(
-  blocks: BlockTimes,
+/** The first block like that; all later ones must be, too. */
+export function firstBlockWhere(
+  blocks: Pick<BlockTimes, "block">,
   newest: BlockSpan,
-  timeMs: number,
+  isLike: (block: BlockSpan) => boolean,
 ): BlockSpan | undefined {
-  if (newest.timeMs < timeMs) return undefined;
+  if (!isLike(newest)) return undefined;
   let found = newest;
   let low = 1;
   while (low < found.number) {
     const middle = Math.floor((low + found.number) / 2);
     const block = blocks.block(middle);
-    if (block !== undefined && block.timeMs >= timeMs) found = block;
+    if (block !== undefined && isLike(block)) found = block;
     else low = middle + 1;
   }
   return found;

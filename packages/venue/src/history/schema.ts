@@ -11,7 +11,7 @@ import { CANDLE_PRICES, RESOLUTIONS, WITHDRAWAL_STATUSES } from "@perpgate/proto
 import { EMPTY_DIGEST } from "../blocks/merkle.js";
 
 /** Another number: the store is rebuilt from the log. */
-export const HISTORY_FORMAT = 14;
+export const HISTORY_FORMAT = 15;
 
 /**
  * All acknowledgements by position. Equal columns of both halves must have one affinity: otherwise SQLite does
@@ -36,7 +36,7 @@ CREATE TABLE store (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   format INTEGER NOT NULL, log TEXT NOT NULL,
   position INTEGER NOT NULL, batch INTEGER NOT NULL, record INTEGER NOT NULL, needs INTEGER NOT NULL,
-  changes_from INTEGER NOT NULL
+  changes_from INTEGER NOT NULL, kept_from INTEGER NOT NULL, kept_from_ms INTEGER NOT NULL
 );
 CREATE TABLE market_rows (
   market INTEGER PRIMARY KEY, symbol TEXT, tick_size REAL, lot_size REAL

@@ -61,10 +61,10 @@ export class StoredTable {
     }
   }
 
-  count(): number {
+  count(condition = "TRUE"): number {
     const { from, where = "TRUE" } = this.codec;
     return this.reading(() => {
-      const sql = `SELECT count(*) FROM ${from} WHERE ${where}`;
+      const sql = `SELECT count(*) FROM ${from} WHERE ${where} AND ${condition}`;
       const [count] = prepare(this.database, sql).get() ?? [];
       return typeof count === "number" ? count : 0;
     });

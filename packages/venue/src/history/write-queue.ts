@@ -14,10 +14,11 @@ import type {
 } from "../checkpoint/snapshot-writer.js";
 import type { HistoryEvents } from "./history.js";
 import type { Held } from "./history-environment.js";
+import type { StoredRows } from "./retention.js";
 import type { RowOffset, RowSink, RowTable } from "./rows.js";
 import { Slice } from "./slice.js";
 import { HistoryWriter, InlineWriter, type SliceWriter } from "./thread/history-writer.js";
-import type { WriterData } from "./thread/messages.js";
+import type { WriterData, Written } from "./thread/messages.js";
 
 interface Waiter {
   /** Entries that may still be missing on disk. */
@@ -60,6 +61,8 @@ export class WriteQueue implements RowSink {
   private outstandingBytes = 0;
   /** Size of the write-ahead file after the last transaction. */
   walBytes = 0;
+  /** As of the last transaction. */
+  stored: StoredRows = { bytes: 0, sweptTo: 0 };
   private open: Slice;
   /** Progress that each closed slice brings, the oldest first, as in `recent`. */
   private readonly closed: Held[] = [];
@@ -89,7 +92,7 @@ export class WriteQueue implements RowSink {
     this.recent = recent;
     this.open = this.nextSlice(1);
     const writerEvents = {
-      onWritten: (number: number, walBytes: number) => this.onWritten(number, walBytes),
+      onWritten: (written: Written) => this.onWritten(written),
       onSnapshot: (outcome: SnapshotOutcome) => this.onSnapshotWritten(outcome),
       onFailure: (error: Error) => this.fail(error),
     };
@@ -263,8 +266,9 @@ export class WriteQueue implements RowSink {
     if (!slice.isOutgrown && this.spare.length < SPARE_SLICES) this.spare.push(slice);
   }
 
-  private onWritten(number: number, walBytes: number): void {
+  private onWritten({ number, walBytes, stored }: Written): void {
     this.walBytes = walBytes;
+    this.stored = stored;
     while (this.recent[0] !== undefined && this.recent[0].number <= number) {
       this.forgetFirst();
     }

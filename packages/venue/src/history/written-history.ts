@@ -11,6 +11,7 @@ import { History } from "./history.js";
 import type { Held } from "./history-environment.js";
 import type { HistoryRows } from "./history-rows.js";
 import type { HistoryStore } from "./history-store.js";
+import { type HistoryEdge, RowsOutOfWindow, Window } from "./retention.js";
 import type { Database } from "./sqlite.js";
 import { MAX_TAIL_BYTES, type QueueEvents, WriteQueue } from "./write-queue.js";
 
@@ -25,6 +26,12 @@ export class WrittenHistory extends History {
   private readonly environment: Database;
   private held: Held;
   private readonly outboxCommands: number;
+  /** Undefined: all rows are kept. */
+  private readonly window: Window | undefined;
+  private readonly outOfWindow: RowsOutOfWindow;
+  /** During a replay: rows of commands before this time would be dropped at once. */
+  private windowFromMs = 0;
+  private isOutOfWindow = false;
 
   private constructor(store: HistoryStore, rows: HistoryRows, events: QueueEvents) {
     const { tables, held, recent, environment, writerData } = store;
@@ -39,6 +46,11 @@ export class WrittenHistory extends History {
       events,
     );
     rows.changes.from = held.changesFrom;
+    this.outOfWindow = new RowsOutOfWindow(this.queue);
+    // A rebuild that was ended before the window.
+    this.isOutOfWindow = held.keptFrom > held.position;
+    const { retention, archived = () => 0 } = events;
+    this.window = retention === undefined ? undefined : new Window(retention, this, archived);
   }
 
   /** The next command may be one that the store has: it is skipped. */
@@ -62,6 +74,10 @@ export class WrittenHistory extends History {
 
   get made(): number {
     return this.held.position;
+  }
+
+  get edge(): HistoryEdge {
+    return this.held;
   }
 
   protected get keptAfter(): number {
@@ -89,10 +105,12 @@ export class WrittenHistory extends History {
 
   /**
    * A replay up to `record` begins: larger slices, because no order waits, and no changes that the outbox
-   * will not have when it ends. A command has one record at least.
+   * will not have when it ends. A command has one record at least. `windowFromMs`: rows of earlier commands
+   * are not written.
    */
-  beginReplay(record: number): void {
+  beginReplay(record: number, windowFromMs = 0): void {
     this.queue.isBulk = true;
+    this.windowFromMs = windowFromMs;
     this.forgetChanges(record);
   }
 
@@ -108,13 +126,34 @@ export class WrittenHistory extends History {
       this.rows.onCommand(applied, block, sealed);
       return;
     }
-    this.rows.attach(this.queue);
+    this.attach(applied);
     this.rows.onCommand(applied, block, sealed);
-    const { batch, record } = this.held;
     this.forgetChanges(seq);
-    const { changesFrom } = this;
-    this.held = { position: seq, batch, record, needs: batch + 1, changesFrom };
+    const edge = this.moved(applied, sealed);
+    const { held, changesFrom } = this;
+    this.held = { ...held, position: seq, needs: held.batch + 1, changesFrom, ...edge };
     this.queue.endCommand(this.held);
+  }
+
+  private attach({ timeMs }: Applied): void {
+    const isOut = timeMs < this.windowFromMs;
+    if (this.isOutOfWindow && !isOut) {
+      // Their rows were not written when they were placed.
+      this.rows.attach(this.queue);
+      this.rows.orders.putOpen();
+    }
+    this.isOutOfWindow = isOut;
+    this.rows.attach(isOut ? this.outOfWindow : this.queue, !isOut);
+  }
+
+  /** Where the window begins after the command, if that has changed. */
+  private moved({ seq, timeMs }: Applied, sealed: SealedBlock | null): HistoryEdge | undefined {
+    if (this.isOutOfWindow) {
+      this.rows.changes.from = Math.max(this.rows.changes.from, seq + 1);
+      return { keptFrom: seq + 1, keptFromMs: this.windowFromMs };
+    }
+    if (this.queue.isBulk) return undefined;
+    return this.window?.moved(this.held, timeMs, sealed !== null, this.queue.stored);
   }
 
   /** `end` is the position after a batch. */

@@ -5,6 +5,7 @@
  * was promised and `perpgate verify` names the row.
  */
 import { EVENT } from "@perpgate/engine";
+import type { SealedBlock } from "../blocks/block-header.js";
 import { eventWords, promisedBlock, SEALED } from "../event-fields.js";
 import type { AckRow } from "../history/ack-row.js";
 import type { History } from "../history/history.js";
@@ -102,7 +103,7 @@ export class HonestyView {
     for (let number = from + 1; number <= size && left > 0; number++) {
       left--;
       const block = history.block(number);
-      if (block === undefined || block.ackCount === 0) continue;
+      if (block === undefined || block.ackCount === 0 || this.isGone(block)) continue;
       for (const ack of history.acksBetween(block.firstPosition, block.lastPosition, left)) {
         this.witnessedMs.add(timeMs - ack.timeMs);
         left--;
@@ -132,10 +133,11 @@ export class HonestyView {
     for (;;) {
       const block = history.block(this.throughBlock + 1);
       if (block === undefined) return false;
+      if (this.isGone(block)) this.partOfBlock = [];
       const { partOfBlock: read } = this;
       const from = (read.at(-1)?.seq ?? block.firstPosition - 1) + 1;
-      const page =
-        block.ackCount === 0 ? [] : history.acksBetween(from, block.lastPosition, READ_ROWS);
+      const hasNone = block.ackCount === 0 || this.isGone(block);
+      const page = hasNone ? [] : history.acksBetween(from, block.lastPosition, READ_ROWS);
       read.push(...page);
       if (page.length < READ_ROWS) {
         for (const { leaf, timeMs } of read) {
@@ -147,6 +149,11 @@ export class HonestyView {
       }
       if (this.nowMs() > untilMs) return true;
     }
+  }
+
+  /** Its acknowledgements are not kept any more: the record begins after it. */
+  private isGone({ firstPosition }: SealedBlock): boolean {
+    return firstPosition < this.source.history.historyBefore;
   }
 
   /** `read`, or `otherwise` once a row could not be read: nobody waits for the record. */

@@ -21,6 +21,8 @@ export interface DataFolder {
   readonly logSuccessors: string;
   /** Trees of what the venue owes, of the last seven days. */
   readonly reserves: string;
+  /** How far the archive is that is fed from here. */
+  readonly archived: string;
 }
 
 export function dataFolder(directory: string): DataFolder {
@@ -34,6 +36,7 @@ export function dataFolder(directory: string): DataFolder {
     logPublished: join(directory, "log-published.json"),
     logSuccessors: join(directory, "log-successors.json"),
     reserves: join(directory, "reserves"),
+    archived: join(directory, "archived.json"),
   };
 }
 

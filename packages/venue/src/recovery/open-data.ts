@@ -23,6 +23,7 @@ import {
   type SpareStatus,
 } from "@perpgate/journal";
 import { HOUR_MS } from "@perpgate/protocol/rules";
+import { archivedPosition } from "../archive/archive-note.js";
 import type { SnapshotTerms } from "../checkpoint/snapshot-taker.js";
 import { OUTBOX_COMMANDS } from "../history/change-projection.js";
 import { FollowedHistory } from "../history/followed-history.js";
@@ -30,6 +31,7 @@ import { FoundHistory } from "../history/found-history.js";
 import {
   adoptHistory,
   type HistoryStore,
+  hexOf,
   newHistory,
   type OpenedStore,
 } from "../history/history-store.js";
@@ -86,6 +88,8 @@ export async function openData(
     const isLater = lacksMuch(opened.store);
     const isFollowed = isLater || options.commit !== "inline";
     const snapshots = snapshotTermsOf(options, folder);
+    const { outboxCommands, retention } = options;
+    const archived = () => archivedPosition(folder, hexOf(logId));
     const replay = (store: HistoryStore) => {
       if (isFollowed) store.environment.close();
       return recover(
@@ -94,7 +98,7 @@ export async function openData(
         isFollowed ? undefined : store,
         saved,
         store.held,
-        { ...events, commit: options.commit, outboxCommands: options.outboxCommands },
+        { ...events, commit: options.commit, outboxCommands, retention, archived },
         snapshots,
         observers,
         (seq, record, records) => logger.info({ position: seq, record, records }, "recovering"),
@@ -124,7 +128,9 @@ export async function openData(
       logId,
       first,
       ...recovered.end,
-      outboxCommands: options.outboxCommands ?? OUTBOX_COMMANDS,
+      outboxCommands: outboxCommands ?? OUTBOX_COMMANDS,
+      retention,
+      timeMs,
       commit: options.commit ?? "thread",
       // The hours before were counted, or are not committed any more.
       snapshots: snapshots && { ...snapshots, countsFromMs: timeMs - HOUR_MS },

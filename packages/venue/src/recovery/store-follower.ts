@@ -20,6 +20,7 @@ import {
   type LogSeq,
   nodeDisk,
 } from "@perpgate/journal";
+import { archivedPosition } from "../archive/archive-note.js";
 import {
   type SnapshotNotice,
   SnapshotTaker,
@@ -30,11 +31,12 @@ import { type PackedBatches, unpacked } from "../history/batch-packer.js";
 import type { MadeSlice } from "../history/followed-history.js";
 import { FoundHistory } from "../history/found-history.js";
 import type { Held } from "../history/history-environment.js";
-import { adoptHistory, newHistory } from "../history/history-store.js";
+import { adoptHistory, hexOf, newHistory } from "../history/history-store.js";
 import { Pacer } from "../history/thread/pacer.js";
 import { WrittenHistory } from "../history/written-history.js";
 import { Replica } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
+import type { VenueOptions } from "../venue-options.js";
 import type { DataFolder } from "./data-folder.js";
 import { type NewestState, newestOf } from "./newest-state.js";
 import { historyObserver } from "./recover.js";
@@ -50,6 +52,9 @@ export interface FollowerData {
   /** Where the log begins: unless that is its beginning, rows that cannot be used stay as they are. */
   readonly first: LogSeq;
   readonly outboxCommands: number;
+  readonly retention: VenueOptions["retention"];
+  /** The log's time at that end: rows that are out of the window then are not made. */
+  readonly timeMs: number;
   readonly commit: "thread" | "inline";
   /** Commands between two saved states. */
   readonly saveEvery: number;
@@ -169,7 +174,7 @@ export class StoreFollower {
 
   private async build(): Promise<void> {
     const { folder, logId, first, outboxCommands, commit, exitDeadline, record } = this.data;
-    const { snapshots } = this.data;
+    const { snapshots, retention, timeMs } = this.data;
     const { store } = adoptHistory(FoundHistory.find(folder.history), logId, first, Date.now());
     const { state, from } = this.startingState(store.held);
     const onFailure = (error: Error): void => {
@@ -193,9 +198,13 @@ export class StoreFollower {
       exitDeadline,
       commit,
       outboxCommands,
+      retention,
+      archived: () => archivedPosition(folder, hexOf(logId)),
     });
     const reader = new LogReader(nodeDisk, folder.journal, from);
-    history.beginReplay(record);
+    // An archive may not have the rows before the window yet.
+    const keepsAll = retention === undefined || retention.waitsForArchive === true;
+    history.beginReplay(record, keepsAll ? 0 : timeMs - retention.hotMs);
     if (snapshots !== undefined) {
       const onNotice = (notice: SnapshotNotice) => this.report({ kind: "snapshot", notice });
       taker = new SnapshotTaker(state, from, history, snapshots, { onNotice, onFailure });

@@ -47,8 +47,11 @@ export function accountReads(venue: Venue, calls: AccountCalls): AccountReads {
     getOrders: ({ session, query }, notes) =>
       calls.run(session, notes, async ({ account }) => {
         checkSymbol(venue, query);
-        if (readsPast(query)) await venue.history.reached();
-        return { result: ordersFor(views, account, query, noteRows(notes)) };
+        const isPast = readsPast(query);
+        if (isPast) await venue.history.reached();
+        const result = ordersFor(views, account, query, noteRows(notes));
+        if (isPast) notes.historyBefore = views.edgeInPage(query, result.length);
+        return { result };
       }),
     getOrder: ({ session, params: { id } }, notes) =>
       calls.run(session, notes, ({ account }) => ({ result: ownOrder(venue, account, id) })),
@@ -69,7 +72,9 @@ export function accountReads(venue: Venue, calls: AccountCalls): AccountReads {
     getFills: ({ session, query }, notes) =>
       calls.runPast(session, notes, ({ account }) => {
         checkSymbol(venue, query);
-        return { result: views.fills(account, query) };
+        const result = views.fills(account, query);
+        notes.historyBefore = views.edgeInPage(query, result.length);
+        return { result };
       }),
     getLedger: ({ session, query }, notes) =>
       calls.runPast(session, notes, ({ account }) => {
@@ -80,12 +85,15 @@ export function accountReads(venue: Venue, calls: AccountCalls): AccountReads {
         });
         // The answer pays for its own rows.
         notes.rows += Math.max(0, read - result.length);
+        notes.historyBefore = views.edgeInPage(query, result.length);
         return { result };
       }),
     getFundingPayments: ({ session, query }, notes) =>
       calls.runPast(session, notes, ({ account }) => {
         checkSymbol(venue, query);
-        return { result: views.fundingPayments(account, query) };
+        const result = views.fundingPayments(account, query);
+        notes.historyBefore = views.edgeInPage(query, result.length);
+        return { result };
       }),
     getPreconfirm: ({ session, params: { ackNonce } }, notes) =>
       calls.run(session, notes, async ({ account }) => ({

@@ -42,9 +42,11 @@ export function publicReads(
     }),
     getTicker: ({ params: { symbol } }) => ({ result: listed(symbol, views.ticker(symbol)) }),
     getTickers: () => ({ result: views.tickers() }),
-    getTrades: async ({ params: { symbol }, query }) => {
+    getTrades: async ({ params: { symbol }, query }, notes) => {
       await venue.history.reached();
-      return { result: listed(symbol, views.trades(symbol, query)) };
+      const result = listed(symbol, views.trades(symbol, query));
+      notes.historyBefore = views.edgeInPage(query, result.length);
+      return { result };
     },
     getCandles: ({ params: { symbol }, query }) => ({
       result: listed(symbol, views.candles(symbol, query.resolution, query, query.price)),
@@ -58,7 +60,9 @@ export function publicReads(
     getTime: () => ({ result: { time: views.timeMs } }),
     getStatus: () => {
       const cluster = clusterStatus();
-      const status = { ...views.status(), ...conflictOf(venue) };
+      const { historyBefore } = views;
+      const window = historyBefore === undefined ? {} : { historyBefore };
+      const status = { ...views.status(), ...window, ...conflictOf(venue) };
       return { status: cluster === undefined ? status : { ...status, cluster } };
     },
     getReadiness: () => {

@@ -3,6 +3,8 @@
  * their number. It keeps no second history: a row that is written once is compared immediately; a row
  * that changes is kept until it equals the stored one, and compared at the end.
  *
+ * Rows before the store's window (history/retention.ts) may be missing; those that are there must agree.
+ *
  * If the log was pruned, the replay begins at a snapshot and rows that build on earlier ones cannot be
  * computed: then it compares only the tables whose rows follow from one command, and the orders and
  * sessions that came after the snapshot.
@@ -13,7 +15,14 @@ import type { HistoryRows } from "../history/history-rows.js";
 import type { HistoryStore } from "../history/history-store.js";
 import type { HistoryTable } from "../history/history-table.js";
 import { groupOf, keyOf, placeOf } from "../history/keys.js";
-import { bytesOfWords, type RowOffset, type RowSink, type RowTable } from "../history/rows.js";
+import { type HistoryEdge, outlivesEdge, WINDOWED } from "../history/retention.js";
+import {
+  bytesOfWords,
+  type RowOffset,
+  type RowSink,
+  type RowTable,
+  wordsOfBytes,
+} from "../history/rows.js";
 import type { Applied } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
 
@@ -76,7 +85,7 @@ export class HistoryCheck implements RowSink {
     private readonly from: number,
   ) {
     this.heldSeq = store.held.position;
-    this.tables = TABLES.map((name) => new ComparedTable(name, store.tables[name]));
+    this.tables = TABLES.map((name) => new ComparedTable(name, store.tables[name], store.held));
     rows.attach(this);
     rows.changes.from = store.held.changesFrom;
   }
@@ -112,7 +121,7 @@ export class HistoryCheck implements RowSink {
         else this.note(table, fault);
       }
       if (this.from > 0) continue;
-      const stored = table.stored.count();
+      const stored = table.count();
       if (stored !== table.created) {
         const counts = `${stored} rows are stored, the log makes ${table.created}`;
         this.note(table, `${table.name}: ${counts}`);
@@ -157,7 +166,7 @@ export class HistoryCheck implements RowSink {
     const nature = NATURE[table.name];
     if (this.from > 0 && !this.isComputable(table.name, nature, key)) return;
     if (nature === "once" || nature === "derived") {
-      table.created++;
+      if (table.isKept(key)) table.created++;
       const fault = table.compare(key, value);
       this.note(table, fault);
       if (fault === null) this.agreeing[table.name].rows++;
@@ -197,13 +206,29 @@ class ComparedTable {
   constructor(
     readonly name: TableName,
     readonly stored: HistoryTable,
+    private readonly edge: HistoryEdge,
   ) {}
+
+  /** Whether the row is of the store's window. */
+  isKept(key: Buffer): boolean {
+    const place = WINDOWED[this.name];
+    return place === undefined || place.seqOf(key) >= this.edge.keptFrom;
+  }
+
+  /** Rows on disk that are of the window. */
+  count(): number {
+    const place = WINDOWED[this.name];
+    return place === undefined
+      ? this.stored.count()
+      : this.stored.count(`${place.column} >= ${this.edge.keptFrom}`);
+  }
 
   /** Returns whether one more row is kept. */
   keep(key: Buffer, value: Buffer, seq: number): boolean {
     const text = key.toString("latin1");
     if (NATURE[this.name] === "by_seq") {
-      if (seqOf(this.name, key) === seq && !this.kept.has(text)) this.created++;
+      const isNew = seqOf(this.name, key) === seq && !this.kept.has(text);
+      if (isNew && this.isKept(key)) this.created++;
     } else if (NATURE[this.name] === "timed") {
       if (placeOf(key) > (this.newest.get(groupOf(key)) ?? -1)) {
         this.newest.set(groupOf(key), placeOf(key));
@@ -216,6 +241,11 @@ class ComparedTable {
     const before = this.kept.size;
     this.kept.set(text, value);
     return this.kept.size > before;
+  }
+
+  /** Of a row before the window. */
+  private isNeeded(value: Buffer): boolean {
+    return this.name === "orders" && outlivesEdge(wordsOfBytes(value), this.edge);
   }
 
   dropAgreeing(): number {
@@ -238,6 +268,7 @@ class ComparedTable {
       throw error;
     }
     if (stored?.equals(value) === true) return null;
+    if (stored === undefined && !this.isKept(key) && !this.isNeeded(value)) return null;
     return stored === undefined
       ? `${row}: missing from the history`
       : `${row}: the history holds something else than the log makes`;

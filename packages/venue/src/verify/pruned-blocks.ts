@@ -19,6 +19,8 @@ const ROWS_PER_READ = 1_024;
 export async function prunedBlocksFault(
   { acks, blocks, tree }: Tables,
   { blocks: replayed }: Pick<ReplicaState, "blocks">,
+  /** The first position whose acknowledgements the history keeps. */
+  keptFrom: number,
   onBlock: (block: SealedBlock) => string | null,
 ): Promise<string | null> {
   const { number: openNumber, firstPosition, parentHash } = replayed.open();
@@ -36,7 +38,7 @@ export async function prunedBlocksFault(
       return `block ${number} of the history does not continue the one before it`;
     }
     hashes.onSealed(number, header);
-    fault ??= acksFault(acks, block) ?? onBlock(block);
+    fault ??= (block.firstPosition < keptFrom ? null : acksFault(acks, block)) ?? onBlock(block);
     if (fault !== null) return fault;
     hash = block.hash;
     next = block.lastPosition + 1;

@@ -20,6 +20,8 @@ export interface StoreStatus {
   readonly behind: number;
   /** The first command whose changes private streams can resume from. */
   readonly changesFrom: number;
+  /** Where its window begins; null if all rows are there. */
+  readonly historyBefore: { readonly position: number; readonly time: number } | null;
   readonly tables: readonly TableReport[];
 }
 
@@ -33,7 +35,7 @@ export async function storeStatus(
   if (log instanceof JournalDamaged) throw log;
   const store = openStore(folder.history, log.logId);
   try {
-    const { position, record, changesFrom } = store.held;
+    const { position, record, changesFrom, keptFrom, keptFromMs } = store.held;
     const tables: TableReport[] = [];
     for (const table of TABLES) {
       const rows = store.tables[table].count();
@@ -49,6 +51,7 @@ export async function storeStatus(
       position,
       behind: Math.max(0, log.end.record - record),
       changesFrom,
+      historyBefore: keptFrom === 1 ? null : { position: keptFrom, time: keptFromMs },
       tables,
     };
   } finally {

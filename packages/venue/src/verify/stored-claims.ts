@@ -133,11 +133,17 @@ export class StoredClaims {
     return this.found.store?.tables;
   }
 
+  /** The first position whose rows are all kept. */
+  get historyBefore(): number {
+    return this.found.store?.held.keptFrom ?? 1;
+  }
+
   /** For the block that a replay which began after `from` has the end of: its first part is older. */
   splitBlockFault(sealed: SealedBlock, from: number): string | null {
     const { store } = this.found;
     const isSplit = sealed.firstPosition <= from && from < sealed.lastPosition;
     if (store === undefined || !isSplit || store.held.position < sealed.lastPosition) return null;
+    if (sealed.firstPosition < store.held.keptFrom) return null;
     return acksFault(store.tables.acks, sealed);
   }
 

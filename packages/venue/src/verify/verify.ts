@@ -225,10 +225,10 @@ class Verification {
   /** For a pruned log: compares the starting state and the blocks before, and adds its sessions' keys. */
   private async beginFromSnapshot(place: LogSeq): Promise<void> {
     if (this.from === 0) return;
-    const { tables } = this.claims;
+    const { tables, historyBefore } = this.claims;
     if (tables !== undefined) {
       const onBlock = (block: SealedBlock) => this.checkpoints.onBlock(block);
-      this.note(await prunedBlocksFault(tables, this.state, onBlock));
+      this.note(await prunedBlocksFault(tables, this.state, historyBefore, onBlock));
     }
     this.note(this.claims.placeFault(place, this.state, undefined));
     for (const session of this.state.engine.state.sessions.all()) {

@@ -54,6 +54,18 @@ function placeOfOrder(text: string): Place {
   return id === undefined ? placeOf(text, 0) : { seq: parentOf(id), ordinal: exitKindOf(id) };
 }
 
+/** The limit of lists of the past that a query leaves out. */
+const USUAL_LIMIT = 1_000;
+
+/** Where the history's window begins, if rows before it belong to a page, which has so many rows; otherwise 0. */
+export function edgeInPage({ history }: VenueSource, query: RowsQuery, rows: number): number {
+  const { keptFrom, keptFromMs } = history.edge;
+  const { limit, after, fromMs = 0 } = pageOf(query, USUAL_LIMIT);
+  if (keptFrom === 1 || fromMs >= keptFromMs) return 0;
+  const isReached = after === undefined ? rows < limit : after.seq + 1 < keptFrom;
+  return isReached ? keptFrom : 0;
+}
+
 export function timesOf({ limit, after, before, from, to }: TimesQuery): TimeQuery {
   return { limit, afterMs: after, beforeMs: before, fromMs: from, toMs: to };
 }

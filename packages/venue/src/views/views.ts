@@ -74,7 +74,7 @@ import {
 } from "./past-results.js";
 import { hasPosition, positionsView, positionView } from "./position-view.js";
 import { emitPublicEvents, type PublicEventSink } from "./public-events.js";
-import type { RowsQuery, TimesQuery } from "./row-query.js";
+import { edgeInPage, type RowsQuery, type TimesQuery } from "./row-query.js";
 import { candlesView, fillOf, fillsView, fundingView, tradesView } from "./tape-view.js";
 import { stateOf, type VenueSource, type ViewedMarket, viewedMarket } from "./venue-source.js";
 import {
@@ -406,6 +406,17 @@ export class Views {
       block: this.lastBlock,
       position: String(state.seq),
     };
+  }
+
+  /** Where the history's window begins; undefined: all rows are kept. */
+  get historyBefore(): VenueStatus["historyBefore"] {
+    const { keptFrom, keptFromMs } = this.source.history.edge;
+    return keptFrom === 1 ? undefined : { position: String(keptFrom), time: keptFromMs };
+  }
+
+  /** The position where it begins, if rows before it belong to a page, which has so many rows; otherwise 0. */
+  edgeInPage(query: RowsQuery, rows: number): number {
+    return edgeInPage(this.source, query, rows);
   }
 
   /** Without the place of its block in the transparency log. */

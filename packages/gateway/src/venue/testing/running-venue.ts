@@ -63,6 +63,8 @@ export function startAheadOfClients(nowMs: number = Date.now()): number {
 
 export interface VenueChanges {
   readonly outboxCommands?: number;
+  /** Rows of the history that are kept; all by default. */
+  readonly retention?: { readonly hotMs: number };
   /** Where log and history are written, and the history's rows made: in the caller's thread by default. */
   readonly commit?: "thread";
   readonly directory?: string;
@@ -147,6 +149,7 @@ export async function runVenue(
     segmentBytes: SEGMENT_BYTES,
     ...(changes.outboxCommands === undefined ? {} : { outboxCommands: changes.outboxCommands }),
     ...(changes.promises === undefined ? {} : { promises: changes.promises }),
+    ...(changes.retention === undefined ? {} : { retention: changes.retention }),
   });
   const limits = { ...UNLIMITED, ...changes.limits };
   const contracts = new RpcContractWallets(changes.rpc ?? new Map());

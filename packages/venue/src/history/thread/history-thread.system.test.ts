@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { removeFolder, temporaryFolder } from "../../testing/test-venue.js";
 import { openEnvironment } from "../history-environment.js";
-import { type HistoryStore, openHistoryStore } from "../history-store.js";
+import { type HistoryStore, NOTHING_HELD, openHistoryStore } from "../history-store.js";
 import { keyOf } from "../keys.js";
 import { type Database, prepare } from "../sqlite.js";
 import { MAX_TAIL_BYTES, WriteQueue } from "../write-queue.js";
@@ -54,7 +54,7 @@ function command(entries: number): void {
   position++;
   const { trades } = store.tables;
   for (let i = 0; i < entries; i++) queue.putWords(trades, 1, position, i, [i, 1, 1, 1]);
-  queue.endCommand({ position, batch: position, record: position, needs: 0, changesFrom: 1 });
+  queue.endCommand({ ...NOTHING_HELD, position, batch: position, record: position });
 }
 
 /** Another tool at the same file. */

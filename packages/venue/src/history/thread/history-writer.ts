@@ -3,13 +3,13 @@ import { startWorker, type WorkerThread } from "@perpgate/journal/worker";
 import type { SnapshotOutcome, TakenSnapshot } from "../../checkpoint/snapshot-writer.js";
 import type { Held } from "../history-environment.js";
 import type { Slice } from "../slice.js";
-import type { FromWriter, ThreadData, ToWriter, WriterData } from "./messages.js";
+import type { FromWriter, ThreadData, ToWriter, WriterData, Written } from "./messages.js";
 import { endRests } from "./pacer.js";
 import { StoreWriter } from "./store-writer.js";
 
 export interface WriterEvents {
   /** The slice of this number and all before it are on disk. */
-  onWritten(number: number, walBytes: number): void;
+  onWritten(written: Written): void;
   onSnapshot(outcome: SnapshotOutcome): void;
   /** Nothing more is written. */
   onFailure(error: Error): void;
@@ -45,7 +45,7 @@ export class HistoryWriter implements SliceWriter {
     this.thread = startWorker("history", "./history-thread.js", import.meta.url, { workerData });
     const { worker, exited } = this.thread;
     worker.on("message", (message: FromWriter) => {
-      if (message.kind === "written") this.onWritten(message.number, message.walBytes);
+      if (message.kind === "written") this.onWritten(message);
       else if (message.kind === "failed") this.fail(message.message);
       else this.events.onSnapshot(message);
     });
@@ -91,12 +91,12 @@ export class HistoryWriter implements SliceWriter {
     await this.thread.worker.terminate();
   }
 
-  private onWritten(number: number, walBytes: number): void {
-    if (number === this.awaited && !this.isOver) {
+  private onWritten(written: Written): void {
+    if (written.number === this.awaited && !this.isOver) {
       this.awaited = 0;
       this.thread.worker.unref();
     }
-    this.events.onWritten(number, walBytes);
+    this.events.onWritten(written);
   }
 
   private post(message: ToWriter): void {
@@ -150,7 +150,7 @@ export class InlineWriter implements SliceWriter {
   }
 
   private onMessage(message: FromWriter): void {
-    if (message.kind === "written") this.events.onWritten(message.number, message.walBytes);
+    if (message.kind === "written") this.events.onWritten(message);
     else if (message.kind !== "failed") this.events.onSnapshot(message);
     else this.events.onFailure(new Error(`the history cannot be written: ${message.message}`));
   }

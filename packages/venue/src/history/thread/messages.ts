@@ -5,6 +5,7 @@ import type {
   TakenSnapshot,
 } from "../../checkpoint/snapshot-writer.js";
 import type { Held } from "../history-environment.js";
+import type { StoredRows } from "../retention.js";
 
 export interface WriterData {
   readonly directory: string;
@@ -39,9 +40,16 @@ export type ToWriter =
   | { readonly kind: "flush" }
   | { readonly kind: "close" };
 
+/** This slice and all before it are on disk. */
+export interface Written {
+  readonly kind: "written";
+  readonly number: number;
+  readonly walBytes: number;
+  readonly stored: StoredRows;
+}
+
 export type FromWriter =
-  /** This slice and all before it are on disk. */
-  | { readonly kind: "written"; readonly number: number; readonly walBytes: number }
+  | Written
   | SnapshotOutcome
   /** A write failed; nothing more is written. */
   | { readonly kind: "failed"; readonly message: string };

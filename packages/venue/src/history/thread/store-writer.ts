@@ -12,14 +12,28 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { ExitDeadline } from "@perpgate/journal";
 import { SnapshotWriter, type TakenSnapshot } from "../../checkpoint/snapshot-writer.js";
-import { openEnvironment, readHeldRow, TABLES, writeHeld } from "../history-environment.js";
+import {
+  type Held,
+  openEnvironment,
+  readHeldRow,
+  TABLES,
+  writeHeld,
+} from "../history-environment.js";
 import { CODECS, type RowCodec } from "../row-codecs.js";
 import { eachEntry } from "../slice.js";
-import { type Database, inTransaction, isBusy, prepare, STORE_FILE } from "../sqlite.js";
+import {
+  type Database,
+  inTransaction,
+  isBusy,
+  prepare,
+  STORE_FILE,
+  type Statement,
+} from "../sqlite.js";
 import type { FromWriter, ThreadData, ToWriter, WriteSlice } from "./messages.js";
 import { OrderWriter } from "./order-writer.js";
 import { OutboxWriter } from "./outbox-writer.js";
 import { BlockingPacer } from "./pacer.js";
+import { RowSweeper } from "./row-sweeper.js";
 
 /** Between two transactions, unless a flush is requested: the log's syncs queue behind each. */
 const MIN_INTERVAL_MS = 250;
@@ -34,6 +48,12 @@ const SLICES_PER_TRANSACTION = 64;
 const MOST_PACED_BYTES = 1024 * 1024;
 /** Rows between two looks at the clock. */
 const LOOK_EVERY = 16;
+/**
+ * Rows before the window that a transaction drops: more than it brings, so that dropping keeps up with
+ * trading, and few enough for a flush.
+ */
+const SWEPT_AT_LEAST = 500;
+const SWEPT_PER_ROW = 2;
 
 type PutRow = (key: Buffer, value: Buffer) => void;
 
@@ -43,8 +63,6 @@ export class StoreWriter {
   private readonly tables: readonly PutRow[];
   private readonly outbox: OutboxWriter;
   private readonly snapshots: SnapshotWriter | undefined;
-  /** Seq of the last command in the store. */
-  private written: number;
   private readonly walFile: string;
   private waiting: WriteSlice[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -52,6 +70,10 @@ export class StoreWriter {
   private isFlushing = false;
   private hasFailed = false;
   private readonly pacer: BlockingPacer | undefined;
+  private readonly sweeper: RowSweeper;
+  /** Of the last transaction; undefined before there was one. */
+  private held: Held | undefined;
+  private readonly pages: readonly Statement[];
 
   constructor(
     private readonly data: ThreadData,
@@ -71,7 +93,10 @@ export class StoreWriter {
     if (snapshots !== undefined) {
       this.snapshots = new SnapshotWriter(snapshots, Buffer.from(logId, "hex"));
     }
-    this.written = readHeldRow(this.database)?.position ?? 0;
+    this.held = readHeldRow(this.database);
+    this.sweeper = new RowSweeper(this.database);
+    const pages = ["page_size", "page_count", "freelist_count"];
+    this.pages = pages.map((name) => prepare(this.database, `PRAGMA ${name}`));
     this.walFile = join(data.directory, `${STORE_FILE}-wal`);
   }
 
@@ -120,6 +145,7 @@ export class StoreWriter {
     clearTimeout(this.timer);
     this.timer = undefined;
     this.begunAt = performance.now();
+    if (this.waiting.length === 0) this.sweepAlone();
     while (this.waiting.length > 0 && !this.hasFailed) {
       const slices = this.waiting.slice(0, SLICES_PER_TRANSACTION);
       if (!this.write(slices)) return;
@@ -127,7 +153,26 @@ export class StoreWriter {
       if (!this.isFlushing && this.waiting.length < SLICES_PER_TRANSACTION) break;
     }
     if (this.waiting.length > 0) this.schedule(MIN_INTERVAL_MS);
-    else this.isFlushing = false;
+    else {
+      this.isFlushing = false;
+      this.sweepLater();
+    }
+  }
+
+  /** Rows before the window go with the rows of a transaction, and where none come in one of their own. */
+  private sweepLater(): void {
+    const { held } = this;
+    if (this.hasFailed || held === undefined || !this.sweeper.isBehind(held)) return;
+    this.schedule(MIN_INTERVAL_MS);
+  }
+
+  private sweepAlone(): void {
+    const { held, pacer } = this;
+    if (this.hasFailed || held === undefined || !this.sweeper.isBehind(held)) return;
+    this.transact(() => {
+      pacer?.begin();
+      this.sweeper.step(held, SWEPT_AT_LEAST, () => pacer?.pause());
+    });
   }
 
   /** Returns whether they are on disk. */
@@ -137,17 +182,31 @@ export class StoreWriter {
     const length = slices.reduce((sum, { bytes }) => sum + bytes.length, 0);
     const isPaced = !this.isFlushing && length <= MOST_PACED_BYTES;
     const pacer = isPaced ? this.pacer : undefined;
+    const isWritten = this.transact(() => {
+      pacer?.begin();
+      this.outbox.beginTransaction(this.held?.position ?? 0, last.held.position);
+      let rows = 0;
+      for (const { bytes } of slices) rows += this.put(bytes, pacer);
+      writeHeld(this.database, this.data.logId, last.held);
+      const most = Math.max(SWEPT_AT_LEAST, SWEPT_PER_ROW * rows);
+      this.sweeper.step(last.held, most, () => pacer?.pause());
+    });
+    if (!isWritten) return false;
+    this.held = last.held;
+    const [size = 0, count = 0, free = 0] = this.pages.map((each) => Number(each.get()?.[0]));
+    const stored = { bytes: size * (count - free), sweptTo: this.sweeper.sweptTo };
+    const walBytes = sizeOf(this.walFile);
+    this.post({ kind: "written", number: last.number, walBytes, stored });
+    return true;
+  }
+
+  /** Returns whether it is committed; it is tried again where another tool has locked the store. */
+  private transact(work: () => void): boolean {
     try {
-      inTransaction(this.database, () => {
-        pacer?.begin();
-        this.outbox.beginTransaction(this.written, last.held.position);
-        for (const { bytes } of slices) this.put(bytes, pacer);
-        writeHeld(this.database, this.data.logId, last.held);
-      });
-      this.written = last.held.position;
-      this.post({ kind: "written", number: last.number, walBytes: sizeOf(this.walFile) });
+      inTransaction(this.database, work);
       return true;
     } catch (error) {
+      this.sweeper.restart();
       if (isBusy(error)) this.schedule(RETRY_MS);
       else this.fail(error);
       return false;
@@ -163,13 +222,14 @@ export class StoreWriter {
     }
   }
 
-  private put(bytes: Uint8Array, pacer: BlockingPacer | undefined): void {
+  private put(bytes: Uint8Array, pacer: BlockingPacer | undefined): number {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let count = 0;
     eachEntry(buffer, (table, key, value) => {
       this.tables[table]!(key, value);
       if (++count % LOOK_EVERY === 0) pacer?.pause();
     });
+    return count;
   }
 
   private fail(error: unknown): void {
