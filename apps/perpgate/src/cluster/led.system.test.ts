@@ -84,6 +84,7 @@ describe.skipIf(isWithoutNatsServer())("gateways whose cores lead by turns", () 
       const load = await ClusterLoad.start(others(cluster), 4);
       await load.more(20);
       await cluster.gateway(0).stop();
+      expect(await cluster.gateway(0).process.ended).toMatchObject({ code: 0 });
       await load.more(20);
       await cluster.gateway(0).start();
       await until(() => cluster.gateway(0).isReady(), { everyMs: 50 });
@@ -136,6 +137,7 @@ describe.skipIf(isWithoutNatsServer())("gateways whose cores lead by turns", () 
     // Edges of this machine end with its core.
     await load.only([cluster.gateway(0).url, cluster.gateway(2).url]);
     await cluster.gateway(1).stop();
+    expect(await cluster.gateway(1).process.ended).toMatchObject({ code: 0 });
     rmSync(cluster.gateway(1).data, { recursive: true });
     await cluster.gateway(1).start();
     await load.more(20);

@@ -159,7 +159,10 @@ export async function startCore(
     metrics: () => metrics.metrics(),
     isFirst: () => venue.rank === 0,
     stop: async () => {
-      await Promise.all([edges.close(), remoteEdges?.close()]);
+      // No more edges. Those of other machines keep their links, which end with the process: while another
+      // core takes over they learn it there.
+      void edges.close();
+      void remoteEdges?.close();
       await control.close();
       await bridge?.stop();
       feed.stop();
