@@ -18,6 +18,7 @@ export {
   type ArchiveTable,
   archiveTables,
 } from "./archive/archive-tables.js";
+export type { ArchiveQuery } from "./archive/archived-rows.js";
 export { type Backup, BackupRefused, backUp } from "./backup.js";
 export { cohortCommands } from "./cohort-commands.js";
 export type { CoreLog, CoreLogHooks, CoreRun, OpenCoreLog } from "./core-log.js";

@@ -21,6 +21,7 @@ import type { Command } from "@perpgate/engine";
 import { epochOf, liveWriters, rankOf } from "@perpgate/engine/reading";
 import { type FileJournal, type LogSeq, PruneRefused, type SpareStatus } from "@perpgate/journal";
 import type { History } from "./history/history.js";
+import { hexOf } from "./history/history-store.js";
 import type { LeadSequencer } from "./lead-sequencer.js";
 import { checkConfig, checkContinuation } from "./listing/config-change.js";
 import type { Listing } from "./listing/listing.js";
@@ -91,6 +92,11 @@ export class Venue {
 
   static async open(options: VenueOptions): Promise<Venue> {
     return new Venue(await openVenue(options));
+  }
+
+  /** The id of its log, lower-case hex. */
+  get logId(): string {
+    return hexOf(this.journal.recovery.logId);
   }
 
   /** Submitted commands whose submitters have not been called: the measure of overload. */

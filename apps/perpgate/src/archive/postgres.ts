@@ -5,16 +5,41 @@ import { pipeline } from "node:stream/promises";
 
 export type Row = Readonly<Record<string, unknown>>;
 
+type Cell = number | string | Uint8Array | null;
+
+/** Rows as arrays. */
+interface CellsQuery {
+  readonly text: string;
+  readonly rowMode: "array";
+  readonly types: TypeParsers;
+}
+
+interface TypeParsers {
+  getTypeParser(type: number, format?: string): (text: string) => unknown;
+}
+
+/** `bigint`, which `pg` leaves as text: those of the archive are safe integers. */
+const INT8 = 20;
+
+export interface Timeouts {
+  readonly connectionTimeoutMillis: number;
+  readonly query_timeout: number;
+}
+
 interface Client {
   connect(): Promise<void>;
   query(text: string, values?: readonly unknown[]): Promise<{ readonly rows: readonly Row[] }>;
   query(copy: Writable): Writable;
+  query(cells: CellsQuery): Promise<{ readonly rows: readonly Cell[][] }>;
   end(): Promise<void>;
   on(event: "error", listener: (error: Error) => void): void;
 }
 
 interface Pg {
-  readonly Client: new (options: { readonly connectionString: string }) => Client;
+  readonly Client: new (
+    options: { readonly connectionString: string } & Partial<Timeouts>,
+  ) => Client;
+  readonly types: TypeParsers;
 }
 
 interface CopyStreams {
@@ -31,6 +56,7 @@ export class Postgres {
   private constructor(
     private readonly client: Client,
     private readonly copyFrom: CopyStreams["from"],
+    private readonly parsers: TypeParsers,
   ) {
     // Without a listener a server that ends would end the process.
     client.on("error", (error) => {
@@ -38,11 +64,14 @@ export class Postgres {
     });
   }
 
-  static async connect(connectionString: string): Promise<Postgres> {
-    const { Client: PgClient }: Pg = load("pg");
+  static async connect(connectionString: string, timeouts?: Timeouts): Promise<Postgres> {
+    const { Client: PgClient, types }: Pg = load("pg");
     const { from }: CopyStreams = load("pg-copy-streams");
-    const client = new PgClient({ connectionString });
-    const postgres = new Postgres(client, from);
+    const client = new PgClient({ connectionString, ...timeouts });
+    const parsers: TypeParsers = {
+      getTypeParser: (type, format) => (type === INT8 ? Number : types.getTypeParser(type, format)),
+    };
+    const postgres = new Postgres(client, from, parsers);
     await client.connect();
     return postgres;
   }
@@ -50,6 +79,13 @@ export class Postgres {
   async query(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     if (this.lost !== undefined) throw this.lost;
     return (await this.client.query(text, values)).rows;
+  }
+
+  /** Rows as arrays, with integers as numbers. */
+  async cells(text: string): Promise<readonly (readonly Cell[])[]> {
+    if (this.lost !== undefined) throw this.lost;
+    const query = { text, rowMode: "array", types: this.parsers } as const;
+    return (await this.client.query(query)).rows;
   }
 
   /** `lines`: rows in the text format of COPY. */

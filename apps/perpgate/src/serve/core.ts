@@ -17,6 +17,7 @@ import {
 } from "@perpgate/link";
 import { Core, type Venue } from "@perpgate/venue";
 import type { Logger } from "pino";
+import { ArchiveReads } from "../archive/archive-reads.js";
 import { reasonOf, StartError } from "../cli/start-error.js";
 import { clusterProbe, clusterStatusOf, measureCluster } from "../cluster/cluster-probe.js";
 import { ClusterLink, gatewayNameOf } from "../cluster/log-access.js";
@@ -131,8 +132,12 @@ export async function startCore(
   measureHistoryQueue(metrics, venue);
   watchRisk(venue, log, metrics);
   if (venue.promises !== null) measurePromises(metrics, venue.promises);
+  const postgres = settings.archive?.postgres;
+  const archive = postgres === undefined ? undefined : new ArchiveReads(postgres, log);
   const core = new Core({
     venue,
+    archive: archive?.query,
+    onArchiveLost: archive?.onLost,
     limits: settings.limits,
     attestation: bridge?.intake,
     readiness,
@@ -168,6 +173,7 @@ export async function startCore(
       feed.stop();
       await source.stop?.();
       core.stop();
+      await archive?.close();
       await venue.close();
     },
   };

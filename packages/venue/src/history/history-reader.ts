@@ -229,20 +229,31 @@ export abstract class HistoryReader {
 
   /** An order of the account in one of these markets. */
   order(account: number, markets: readonly number[], id: number): readonly number[] | undefined {
+    const isOpen = this.rows.orders.openRow(id) !== undefined;
+    if (!isOpen) this.need(parentOf(id));
+    const order = this.keptOrder(account, markets, id);
+    if (order === undefined && !isOpen) this.needKept(parentOf(id));
+    return order;
+  }
+
+  /** The same, undefined also for one that is not kept any more. */
+  keptOrder(
+    account: number,
+    markets: readonly number[],
+    id: number,
+  ): readonly number[] | undefined {
     const open = this.rows.orders.openRow(id);
     if (open !== undefined) {
       const isOwn = open[ORDER_ROW.ACCOUNT] === account;
       return isOwn && markets.includes(open[ORDER_ROW.MARKET]!) ? Array.from(open) : undefined;
     }
-    this.need(parentOf(id));
     const groups = groupsOf(account, markets);
     const bytes = this.tables.orders.getInGroups(groups, parentOf(id), exitKindOf(id));
-    const row = bytes === undefined ? [] : storedRow(bytes, "orders", ORDER_ROW_LENGTHS);
+    if (bytes === undefined) return undefined;
+    const row = storedRow(bytes, "orders", ORDER_ROW_LENGTHS);
     // One that is not dropped yet is gone, too.
-    if (parentOf(id) < this.historyBefore && !outlivesEdge(row, this.edge)) {
-      this.needKept(parentOf(id));
-    }
-    return bytes === undefined ? undefined : row;
+    const isGone = parentOf(id) < this.historyBefore && !outlivesEdge(row, this.edge);
+    return isGone ? undefined : row;
   }
 
   orders(account: number, markets: readonly number[], query: PageQuery): (readonly number[])[] {
@@ -336,7 +347,7 @@ export abstract class HistoryReader {
     return filteredRows(entries, limit, idInIndex, (id, { value }) => {
       const market = value.readUInt16BE(0);
       if (!markets.includes(market) || !isWanted(id)) return undefined;
-      const order = this.order(account, [market], id);
+      const order = this.keptOrder(account, [market], id);
       return order === undefined || !hasClientId(order, name.clientId) ? null : order;
     });
   }

@@ -32,14 +32,7 @@ export function readLedger(
   onRead: (rows: number) => void,
 ): LedgerItem[] {
   const { limit, after, before } = query;
-  // The fill at the edge may have one entry on each side of it.
-  const ofFills: PageQuery = {
-    ...query,
-    limit: limit + 1,
-    after: after === undefined ? undefined : beforeFill(after),
-    before: before === undefined ? undefined : { seq: before.seq, ordinal: fillOf(before) + 1 },
-  };
-  const fills = sources.fills(ofFills);
+  const fills = sources.fills(fillsBehind(query));
   const others = sources.others(query);
   onRead(fills.length + others.length);
   const items = [...fills.flatMap(itemsOfFill), ...others.map(itemOf)].filter(
@@ -49,6 +42,17 @@ export function readLedger(
   );
   items.sort(after === undefined ? (a, b) => compare(b, a) : compare);
   return items.slice(0, limit);
+}
+
+/** The fills whose entries may be in a page: the one at its end may have one on each side of it. */
+export function fillsBehind(query: PageQuery): PageQuery {
+  const { limit, after, before } = query;
+  return {
+    ...query,
+    limit: limit + 1,
+    after: after === undefined ? undefined : beforeFill(after),
+    before: before === undefined ? undefined : { seq: before.seq, ordinal: fillOf(before) + 1 },
+  };
 }
 
 /** Of the fill with that place, or of the next one. */

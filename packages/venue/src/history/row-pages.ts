@@ -71,7 +71,7 @@ export function rangeOf(
 ): PlaceRange | undefined {
   const rows = { paged, groups, blocks };
   const edge = paged.endsAtEdge ? blocks.historyBefore : 0;
-  const begins = later(after === undefined ? FIRST : next(after), edge);
+  const begins = later(after === undefined ? FIRST : placeAfter(after), edge);
   const from = later(begins, firstSeqFrom(rows, fromMs, 0));
   const to = earlier(before, firstSeqFrom(rows, toMs, LAST.seq));
   return isBefore(from, to) ? { from, to, limit, isAscending: after !== undefined } : undefined;
@@ -137,7 +137,7 @@ export function firstBlockWhere(
 }
 
 /** The first place after this one. */
-function next({ seq, ordinal }: Place): Place {
+export function placeAfter({ seq, ordinal }: Place): Place {
   return ordinal >= MAX_ORDINAL ? { seq: seq + 1, ordinal: 0 } : { seq, ordinal: ordinal + 1 };
 }
 

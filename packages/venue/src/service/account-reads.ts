@@ -1,11 +1,12 @@
 /** What a session may read of its own account. Each read counts against the account's read limit. */
 
 import type { NotesInMaking, RequestHandlers } from "@perpgate/link";
-import type { Order, PreconfirmProof } from "@perpgate/protocol";
+import type { PreconfirmProof } from "@perpgate/protocol";
 import { ApiError, hexFromBytes, parseOrderId } from "@perpgate/protocol/core";
 import type { Venue } from "../venue.js";
 import type { AccountCalls } from "./account-calls.js";
-import { ordersFor, readsPast } from "./orders-query.js";
+import { isNamed, ordersFor, readsPast } from "./orders-query.js";
+import type { PastLists } from "./past-lists.js";
 import { promisesOf } from "./public-reads.js";
 import { wallTimeOf } from "./wall-time.js";
 import { wholePage } from "./whole-page.js";
@@ -29,7 +30,7 @@ type AccountReads = Pick<
   | "getWithdrawal"
 >;
 
-export function accountReads(venue: Venue, calls: AccountCalls): AccountReads {
+export function accountReads(venue: Venue, calls: AccountCalls, past: PastLists): AccountReads {
   const { views } = venue;
   return {
     getSessions: ({ session: caller }, notes) =>
@@ -47,14 +48,24 @@ export function accountReads(venue: Venue, calls: AccountCalls): AccountReads {
     getOrders: ({ session, query }, notes) =>
       calls.run(session, notes, async ({ account }) => {
         checkSymbol(venue, query);
-        const isPast = readsPast(query);
-        if (isPast) await venue.history.reached();
-        const result = ordersFor(views, account, query, noteRows(notes));
-        if (isPast) notes.historyBefore = views.edgeInPage(query, result.length);
+        if (readsPast(query)) await venue.history.reached();
+        if (!readsPast(query) || isNamed(query)) {
+          const result = ordersFor(views, account, query, noteRows(notes));
+          if (readsPast(query)) notes.historyBefore = views.edgeInPage(query, result.length);
+          return { result };
+        }
+        const result = await past.orders(account, query, notes);
+        notes.rows += result.length;
         return { result };
       }),
-    getOrder: ({ session, params: { id } }, notes) =>
-      calls.run(session, notes, ({ account }) => ({ result: ownOrder(venue, account, id) })),
+    getOrder: ({ session, params: { id: orderId } }, notes) =>
+      calls.run(session, notes, async ({ account }) => {
+        const id = parseOrderId(orderId);
+        const order = id === undefined ? undefined : await past.order(account, id);
+        // Also for another account's order.
+        if (order === undefined) throw new ApiError("order_not_found", { orderId });
+        return { result: order };
+      }),
     getAccount: ({ session: number }, notes) =>
       calls.run(number, notes, (live) => {
         const { session, ...account } = views.account(live);
@@ -70,30 +81,25 @@ export function accountReads(venue: Venue, calls: AccountCalls): AccountReads {
     getPositions: ({ session }, notes) =>
       calls.run(session, notes, ({ account }) => ({ result: views.positions(account) })),
     getFills: ({ session, query }, notes) =>
-      calls.runPast(session, notes, ({ account }) => {
+      calls.runPast(session, notes, async ({ account }) => {
         checkSymbol(venue, query);
-        const result = views.fills(account, query);
-        notes.historyBefore = views.edgeInPage(query, result.length);
-        return { result };
+        return { result: await past.fills(account, query, notes) };
       }),
     getLedger: ({ session, query }, notes) =>
-      calls.runPast(session, notes, ({ account }) => {
+      calls.runPast(session, notes, async ({ account }) => {
         checkSymbol(venue, query);
         let read = 0;
-        const result = views.ledger(account, query, (rows) => {
+        const result = await past.ledger(account, query, notes, (rows) => {
           read += rows;
         });
         // The answer pays for its own rows.
         notes.rows += Math.max(0, read - result.length);
-        notes.historyBefore = views.edgeInPage(query, result.length);
         return { result };
       }),
     getFundingPayments: ({ session, query }, notes) =>
-      calls.runPast(session, notes, ({ account }) => {
+      calls.runPast(session, notes, async ({ account }) => {
         checkSymbol(venue, query);
-        const result = views.fundingPayments(account, query);
-        notes.historyBefore = views.edgeInPage(query, result.length);
-        return { result };
+        return { result: await past.fundingPayments(account, query, notes) };
       }),
     getPreconfirm: ({ session, params: { ackNonce } }, notes) =>
       calls.run(session, notes, async ({ account }) => ({
@@ -149,14 +155,6 @@ async function preconfirm(
   const checkpoint = promises?.log.published?.note;
   const isCovered = path !== undefined && checkpoint !== undefined;
   return { ...proof, log: isCovered ? { checkpoint, path } : null };
-}
-
-/** @throws ApiError `order_not_found`, also for another account's order. */
-function ownOrder({ views }: Venue, account: number, orderId: string): Order {
-  const id = parseOrderId(orderId);
-  const order = id === undefined ? undefined : views.order(account, id);
-  if (order === undefined) throw new ApiError("order_not_found", { orderId });
-  return order;
 }
 
 /** A filter by an unknown symbol is a mistake, not an empty list. */

@@ -8,6 +8,7 @@ import {
   type Transport,
 } from "@perpgate/link";
 import type { ClusterStatus } from "@perpgate/protocol";
+import type { ArchiveQuery } from "../archive/archived-rows.js";
 import type { Venue } from "../venue.js";
 import { AccountCalls } from "./account-calls.js";
 import { AccountLimit, type AccountLimitSettings } from "./account-limits.js";
@@ -19,6 +20,7 @@ import { deposits } from "./deposits.js";
 import { logFiles } from "./log-files.js";
 import { marginChanges } from "./margin-changes.js";
 import { orders } from "./orders.js";
+import { PastLists } from "./past-lists.js";
 import { EdgePresence, type PresenceRequests } from "./presence.js";
 import { publicReads } from "./public-reads.js";
 import { reserves } from "./reserves.js";
@@ -43,6 +45,10 @@ export interface CoreOptions {
   readonly clusterStatus?: (() => ClusterStatus | undefined) | undefined;
   /** What must hold for the core to be ready; by default nothing but that it runs. */
   readonly readiness?: readonly ReadinessProbe[] | undefined;
+  /** Reads the archive, where lists go on that the store does not keep; undefined: there is none. */
+  readonly archive?: ArchiveQuery | undefined;
+  /** The archive could not be read, or is behind: lists end where the store's window does. */
+  readonly onArchiveLost?: ((error: unknown) => void) | undefined;
   /** A request failed with what is no refusal: a fault of this process. */
   readonly onFault: (error: unknown, request: string) => void;
 }
@@ -55,7 +61,10 @@ export class Core implements SessionSink {
   private toldMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: CoreOptions) {
-    const { venue, clusterStatus, limits, readiness } = options;
+    const { venue, clusterStatus, limits, readiness, archive } = options;
+    const archived = archive === undefined ? undefined : venue.views.archived(archive, venue.logId);
+    const onLost = options.onArchiveLost ?? (() => undefined);
+    const past = new PastLists(venue.views, archived, onLost);
     const { accountReadsPerSecond, accountReadsBurst, depositsPerMinute, unseenDeposits } = limits;
     const { ordersPerSecond, ordersBurst, cancelsPerSecond, cancelsBurst } = limits;
     const reads = new AccountLimit("account-reads", accountReadsPerSecond, accountReadsBurst);
@@ -67,9 +76,9 @@ export class Core implements SessionSink {
     this.presence = new EdgePresence(venue, onFault);
     this.streams = new EdgeStreams(venue, onFault);
     this.handlers = {
-      ...publicReads(venue, clusterStatus, readiness),
+      ...publicReads(venue, past, clusterStatus, readiness),
       ...logFiles(venue),
-      ...accountReads(venue, new AccountCalls(venue, reads, true)),
+      ...accountReads(venue, new AccountCalls(venue, reads, true), past),
       ...sessions(venue, commands),
       ...signIns(venue),
       ...orders(signed),

@@ -10,6 +10,11 @@ export function readsPast({ status = "open", nonce, clientOrderId }: OrdersQuery
   return status !== "open" || (nonce !== undefined && clientOrderId === undefined);
 }
 
+/** Whether it asks for orders by a name. */
+export function isNamed({ nonce, clientOrderId }: OrdersQuery): boolean {
+  return nonce !== undefined || clientOrderId !== undefined;
+}
+
 /** `onRead` gets the number of rows that were read: a filter may leave few of them. */
 export function ordersFor(
   views: Views,

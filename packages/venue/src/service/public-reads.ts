@@ -5,6 +5,7 @@ import type { Block, ClusterStatus, VenueStatus } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import type { Promises } from "../receipts/promises.js";
 import type { Venue } from "../venue.js";
+import type { PastLists } from "./past-lists.js";
 
 type PublicReads = Pick<
   RequestHandlers,
@@ -25,6 +26,7 @@ type PublicReads = Pick<
 
 export function publicReads(
   venue: Venue,
+  past: PastLists,
   /** How this core sees the replicated log, if there is one. */
   clusterStatus: () => ClusterStatus | undefined = () => undefined,
   readiness: readonly ReadinessProbe[] = [],
@@ -44,9 +46,7 @@ export function publicReads(
     getTickers: () => ({ result: views.tickers() }),
     getTrades: async ({ params: { symbol }, query }, notes) => {
       await venue.history.reached();
-      const result = listed(symbol, views.trades(symbol, query));
-      notes.historyBefore = views.edgeInPage(query, result.length);
-      return { result };
+      return { result: listed(symbol, await past.trades(symbol, query, notes)) };
     },
     getCandles: ({ params: { symbol }, query }) => ({
       result: listed(symbol, views.candles(symbol, query.resolution, query, query.price)),

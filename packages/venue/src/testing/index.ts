@@ -11,6 +11,7 @@ export {
   observe,
   type ReplicaState,
 } from "../recovery/replica-state.js";
+export { PastLists } from "../service/past-lists.js";
 export { type BusyVenue, busyVenue } from "./busy-venue.js";
 export { editStore } from "./edit-store.js";
 export { freePort } from "./litewitness.js";

@@ -8,7 +8,7 @@ import type { Place } from "../history/history-table.js";
 import { MAX_ORDINAL, NO_MARKET } from "../history/keys.js";
 import { LEDGER, LEDGER_ROW } from "../history/ledger-projection.js";
 import type { LedgerItem } from "../history/ledger-reader.js";
-import type { PageQuery } from "../history/row-pages.js";
+import type { PageQuery, PlacedRow } from "../history/row-pages.js";
 import { balanceOf } from "./account-view.js";
 import { fromMicros } from "./figures.js";
 import { marketNumbers, pageOf, type RowsQuery } from "./row-query.js";
@@ -47,7 +47,8 @@ export function ledgerView(
   return [...accrued, ...items.map((item) => entryOf(source, item))];
 }
 
-function entryOf(source: VenueSource, item: LedgerItem): LedgerEntry {
+/** An item of the ledger. */
+export function entryOf(source: VenueSource, item: LedgerItem): LedgerEntry {
   const { seq, ordinal, kind, market, detail, fill } = item;
   return {
     id: `${seq}-${ordinal}`,
@@ -125,16 +126,18 @@ export function fundingPaymentsView(
   const limit = page.limit - accrued.length;
   if (limit === 0) return accrued;
   const rows = source.history.fundingPayments(account, markets, { ...page, limit });
-  return [
-    ...accrued,
-    ...rows.map(({ seq: at, ordinal, row }) => ({
-      id: `${at}-${ordinal}`,
-      symbol: unitsOf(source, row[LEDGER_ROW.MARKET]!).symbol,
-      amount: fromMicros(0 - row[LEDGER_ROW.DETAIL]!),
-      accrued: false,
-      time: row[LEDGER_ROW.TIME]!,
-    })),
-  ];
+  return [...accrued, ...rows.map((placed) => paymentOf(source, placed))];
+}
+
+/** A row of the payments of funding. */
+export function paymentOf(source: VenueSource, { seq, ordinal, row }: PlacedRow): FundingPayment {
+  return {
+    id: `${seq}-${ordinal}`,
+    symbol: unitsOf(source, row[LEDGER_ROW.MARKET]!).symbol,
+    amount: fromMicros(0 - row[LEDGER_ROW.DETAIL]!),
+    accrued: false,
+    time: row[LEDGER_ROW.TIME]!,
+  };
 }
 
 /** Above those of all entries of a command. */

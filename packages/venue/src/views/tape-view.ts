@@ -5,6 +5,7 @@ import { type CandlePrice, orderIdText } from "@perpgate/protocol/core";
 import { CANDLE_ROW } from "../history/candle-projection.js";
 import { FILL_CLIENT, FILL_ROW, FILL_WORDS, TRADE_ROW } from "../history/fill-projection.js";
 import type { PlacedRow } from "../history/row-pages.js";
+import type { MarketUnits } from "../listing/listing.js";
 import { clientIdAt, fractionOfRate, fromMicros, priceOf, sideOf, sizeOf } from "./figures.js";
 import { marketNumbers, pageOf, type RowsQuery, type TimesQuery, timesOf } from "./row-query.js";
 import { unitsOf, type VenueSource, type ViewedMarket } from "./venue-source.js";
@@ -45,15 +46,19 @@ export function tradesView(
   { units }: ViewedMarket,
   query: RowsQuery,
 ): Trade[] {
-  return source.history
-    .trades(units.number, pageOf(query, MAX_ROWS))
-    .map(({ seq, ordinal, row }) => ({
-      id: `${seq}-${ordinal}`,
-      price: priceOf(units, row[TRADE_ROW.PRICE]!),
-      size: sizeOf(units, row[TRADE_ROW.LOTS]!),
-      side: sideOf(row[TRADE_ROW.SIDE]!),
-      time: row[TRADE_ROW.TIME]!,
-    }));
+  const rows = source.history.trades(units.number, pageOf(query, MAX_ROWS));
+  return rows.map((placed) => tradeOf(units, placed));
+}
+
+/** A row of the trades. */
+export function tradeOf(units: MarketUnits, { seq, ordinal, row }: PlacedRow): Trade {
+  return {
+    id: `${seq}-${ordinal}`,
+    price: priceOf(units, row[TRADE_ROW.PRICE]!),
+    size: sizeOf(units, row[TRADE_ROW.LOTS]!),
+    side: sideOf(row[TRADE_ROW.SIDE]!),
+    time: row[TRADE_ROW.TIME]!,
+  };
 }
 
 /** Spans without a trade, or without an accepted index, have no candle. */

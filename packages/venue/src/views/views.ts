@@ -40,6 +40,7 @@ import type {
   VenueStatus,
   Withdrawal,
 } from "@perpgate/protocol";
+import { ArchivedRows, type ArchiveQuery } from "../archive/archived-rows.js";
 import type { ChangeRow } from "../history/change-projection.js";
 import type { FilteredRows } from "../history/filtered-rows.js";
 import type { PlacedRow } from "../history/row-pages.js";
@@ -49,6 +50,7 @@ import type { Applied } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { accountView, moneyOf, moneyView, sessionsView } from "./account-view.js";
 import { acknowledgementIn, leafTextIn, loggedAcknowledgement } from "./acknowledgement.js";
+import { ArchivedViews } from "./archived-views.js";
 import { AttestationView } from "./attestation-view.js";
 import { type BookLevels, BookView, bookLevels } from "./book-view.js";
 import { blockView, preconfirmView } from "./chain-view.js";
@@ -412,6 +414,11 @@ export class Views {
   get historyBefore(): VenueStatus["historyBefore"] {
     const { keptFrom, keptFromMs } = this.source.history.edge;
     return keptFrom === 1 ? undefined : { position: String(keptFrom), time: keptFromMs };
+  }
+
+  /** What an archive has of the past. */
+  archived(query: ArchiveQuery, logId: string): ArchivedViews {
+    return new ArchivedViews(this.source, new ArchivedRows(query, logId));
   }
 
   /** The position where it begins, if rows before it belong to a page, which has so many rows; otherwise 0. */

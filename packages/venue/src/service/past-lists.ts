@@ -1,0 +1,136 @@
+/**
+ * Pages of the past: from the store as far as its window reaches, and from there on from the archive, if there is
+ * one. A page that cannot be continued there says where it ends.
+ */
+import type { NotesInMaking } from "@perpgate/link";
+import type { Fill, FundingPayment, LedgerEntry, Order, Trade } from "@perpgate/protocol";
+import { ApiError } from "@perpgate/protocol/core";
+import type { ArchivedViews } from "../views/archived-views.js";
+import type { RowsQuery } from "../views/row-query.js";
+import type { Views } from "../views/views.js";
+
+type EdgeNote = Pick<NotesInMaking, "historyBefore">;
+
+interface PastList<T> {
+  /** The page as far as the store has it. */
+  recent(query: RowsQuery): T[];
+  older(archive: ArchivedViews, query: RowsQuery): Promise<T[]>;
+  idOf(row: T): string;
+}
+
+/** The limit of lists of the past that a query leaves out. */
+const USUAL_LIMIT = 1_000;
+const idOf = ({ id }: { readonly id: string }): string => id;
+const NOTHING = (): void => undefined;
+
+export class PastLists {
+  constructor(
+    private readonly views: Views,
+    private readonly archive: ArchivedViews | undefined,
+    private readonly onUnreachable: (error: unknown) => void = NOTHING,
+  ) {}
+
+  fills(account: number, query: RowsQuery, note: EdgeNote): Promise<Fill[]> {
+    return this.page<Fill>(query, note, {
+      recent: (page) => this.views.fills(account, page),
+      older: (archive, page) => archive.fills(account, page),
+      idOf,
+    });
+  }
+
+  /** Undefined for a market that is not listed. */
+  async trades(symbol: string, query: RowsQuery, note: EdgeNote): Promise<Trade[] | undefined> {
+    if (this.views.marketNumber(symbol) === undefined) return undefined;
+    return this.page<Trade>(query, note, {
+      recent: (page) => this.views.trades(symbol, page) ?? [],
+      older: (archive, page) => archive.trades(symbol, page),
+      idOf,
+    });
+  }
+
+  /** In any state. */
+  orders(account: number, query: RowsQuery, note: EdgeNote): Promise<Order[]> {
+    return this.page<Order>(query, note, {
+      recent: (page) => this.views.orders(account, page),
+      older: (archive, page) => archive.orders(account, page),
+      idOf: ({ orderId }) => orderId,
+    });
+  }
+
+  /** `onRead` gets the number of rows that are read. */
+  ledger(
+    account: number,
+    query: RowsQuery,
+    note: EdgeNote,
+    onRead: (rows: number) => void = NOTHING,
+  ): Promise<LedgerEntry[]> {
+    return this.page<LedgerEntry>(query, note, {
+      recent: (page) => this.views.ledger(account, page, onRead),
+      older: (archive, page) => archive.ledger(account, page, onRead),
+      idOf,
+    });
+  }
+
+  fundingPayments(account: number, query: RowsQuery, note: EdgeNote): Promise<FundingPayment[]> {
+    return this.page<FundingPayment>(query, note, {
+      recent: (page) => this.views.fundingPayments(account, page),
+      older: (archive, page) => archive.fundingPayments(account, page),
+      idOf,
+    });
+  }
+
+  /** @throws ApiError `history_not_kept` for one that only an archive may have which cannot be read. */
+  async order(account: number, id: number): Promise<Order | undefined> {
+    const { archive, views } = this;
+    try {
+      return views.order(account, id);
+    } catch (error) {
+      if (archive === undefined || !isNotKept(error)) throw error;
+      try {
+        await archive.need(Number(views.historyBefore?.position ?? 0));
+        return await archive.order(account, id);
+      } catch (failure) {
+        this.onUnreachable(failure);
+        throw error;
+      }
+    }
+  }
+
+  private async page<T>(
+    query: RowsQuery,
+    note: EdgeNote,
+    { recent, older, idOf }: PastList<T>,
+  ): Promise<T[]> {
+    const { views, archive } = this;
+    const page = recent(query);
+    const begins = Number(views.historyBefore?.position ?? 0);
+    // Of orders some that are older are there, too.
+    const inWindow = page.filter((row) => positionOf(idOf(row)) >= begins);
+    const edge = views.edgeInPage(query, inWindow.length);
+    if (edge === 0) return page;
+    const { limit = USUAL_LIMIT, before, after } = query;
+    const isAscending = after !== undefined;
+    try {
+      if (archive !== undefined) {
+        await archive.need(edge);
+        const left = isAscending ? limit : limit - inWindow.length;
+        const until = before !== undefined && positionOf(before) < edge ? before : String(edge);
+        const rows = await older(archive, { ...query, before: until, limit: left });
+        return isAscending ? [...rows, ...inWindow].slice(0, limit) : [...inWindow, ...rows];
+      }
+    } catch (error) {
+      this.onUnreachable(error);
+    }
+    note.historyBefore = edge;
+    return page;
+  }
+}
+
+function isNotKept(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "history_not_kept";
+}
+
+/** Of an entry's id, or an order's: exits follow their order. */
+function positionOf(id: string): number {
+  return Number.parseInt(id, 10);
+}

@@ -1,0 +1,83 @@
+/** Lists of the past from the archive, as clients see them: what the store does not keep any more. */
+import type { Fill, FundingPayment, LedgerEntry, Order, Trade } from "@perpgate/protocol";
+import type { ArchivedRows } from "../archive/archived-rows.js";
+import { accountGroup, NO_MARKET } from "../history/keys.js";
+import { fillsBehind, readLedger } from "../history/ledger-reader.js";
+import { ORDER_ROW } from "../history/order-row.js";
+import { entryOf, paymentOf } from "./ledger-view.js";
+import { orderOf } from "./order-view.js";
+import { marketNumbers, orderPageOf, pageOf, type RowsQuery } from "./row-query.js";
+import { fillOf, tradeOf } from "./tape-view.js";
+import type { VenueSource } from "./venue-source.js";
+
+const MAX_ROWS = 1_000;
+
+export class ArchivedViews {
+  constructor(
+    private readonly source: VenueSource,
+    private readonly rows: ArchivedRows,
+  ) {}
+
+  /** @throws {ArchiveBehind} unless it has all rows before a position. */
+  need(before: number): Promise<void> {
+    return this.rows.need(before - 1);
+  }
+
+  async fills(account: number, query: RowsQuery): Promise<Fill[]> {
+    const groups = this.groupsOf(account, marketNumbers(this.source, query.symbol));
+    const rows = await this.rows.page("fills", groups, pageOf(query, MAX_ROWS));
+    return rows.map((placed) => fillOf(this.source, placed));
+  }
+
+  async trades(symbol: string, query: RowsQuery): Promise<Trade[]> {
+    const units = this.source.listing.named(symbol);
+    if (units === undefined) return [];
+    const rows = await this.rows.page("trades", [units.number], pageOf(query, MAX_ROWS));
+    return rows.map((placed) => tradeOf(units, placed));
+  }
+
+  async orders(account: number, query: RowsQuery): Promise<Order[]> {
+    const markets = marketNumbers(this.source, query.symbol);
+    const groups = this.groupsOf(account, markets);
+    const rows = await this.rows.page("orders", groups, orderPageOf(query, MAX_ROWS));
+    return rows.map(({ row }) => this.latest(account, row));
+  }
+
+  async order(account: number, id: number): Promise<Order | undefined> {
+    const found = await this.rows.order(account, id);
+    return found === undefined ? undefined : this.latest(account, found.row);
+  }
+
+  async ledger(
+    account: number,
+    query: RowsQuery,
+    onRead: (rows: number) => void,
+  ): Promise<LedgerEntry[]> {
+    const listed = marketNumbers(this.source, query.symbol);
+    const markets = query.symbol === undefined ? [...listed, NO_MARKET] : listed;
+    const groups = this.groupsOf(account, markets);
+    const page = pageOf(query, MAX_ROWS);
+    const fills = await this.rows.page("fills", groups, fillsBehind(page));
+    const payments = await this.rows.page("payments", groups, page);
+    const others = [...payments, ...(await this.rows.page("ledger", groups, page))];
+    const items = readLedger({ fills: () => fills, others: () => others }, page, onRead);
+    return items.map((item) => entryOf(this.source, item));
+  }
+
+  async fundingPayments(account: number, query: RowsQuery): Promise<FundingPayment[]> {
+    const groups = this.groupsOf(account, marketNumbers(this.source, query.symbol));
+    const rows = await this.rows.page("payments", groups, pageOf(query, MAX_ROWS));
+    return rows.map((placed) => paymentOf(this.source, placed));
+  }
+
+  /** An archive may be behind; the store has the orders that were open later than its window begins. */
+  private latest(account: number, row: readonly number[]): Order {
+    const market = row[ORDER_ROW.MARKET]!;
+    const kept = this.source.history.keptOrder(account, [market], row[ORDER_ROW.ID]!);
+    return orderOf(this.source, kept ?? row);
+  }
+
+  private groupsOf(account: number, markets: readonly number[]): number[] {
+    return markets.map((market) => accountGroup(account, market));
+  }
+}
