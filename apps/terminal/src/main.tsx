@@ -15,6 +15,7 @@ import "./theme/tokens.css";
 import "./theme/base.css";
 import "./theme/controls.css";
 import "./theme/layout.css";
+import "./theme/touch.css";
 
 const root = document.getElementById("root");
 if (root === null) throw new Error("#root is missing");

@@ -7,6 +7,7 @@ import { pickPrice } from "../order/order-form-state.js";
 import { forgetFrame, onNextFrame } from "../state/frame.js";
 import { useStore } from "../state/store.js";
 import { type Terminal, useTerminal } from "../terminal.js";
+import { rowHeightIn } from "../theme/row-height.js";
 import type { BookState } from "../venue/book-feed.js";
 import type { MarketView } from "../venue/market-view.js";
 import { aggregate, type LadderRow, stepOfRow, stepsFor } from "./aggregate.js";
@@ -183,8 +184,7 @@ function runLadder(
 }
 
 function rowsThatFit(body: HTMLElement, spread: HTMLElement): number {
-  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
-  const rowHeight = rem * Number.parseFloat(getComputedStyle(body).getPropertyValue("--row"));
+  const rowHeight = rowHeightIn(body);
   const head = body.firstElementChild?.clientHeight ?? 0;
   const free = body.clientHeight - head - spread.offsetHeight;
   return Math.max(0, Math.floor(free / 2 / rowHeight));

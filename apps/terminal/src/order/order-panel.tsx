@@ -3,7 +3,7 @@
 import { type FormEvent, Suspense, useRef, useState } from "react";
 import { AccountSummary } from "../account/account-summary.js";
 import { SortedLevels } from "../book/levels.js";
-import { OrderResults } from "../receipts/order-results.js";
+import { LastAnswer, OrderResults } from "../receipts/order-results.js";
 import { useStore } from "../state/store.js";
 import { useIsShown } from "../state/use-is-shown.js";
 import { type Terminal, useTerminal } from "../terminal.js";
@@ -106,6 +106,7 @@ function OrderFormView({ view }: { readonly view: MarketView }) {
       <PreviewFacts view={view} form={form} estimate={estimated} />
       <div className="submit">
         <AdviceBox advice={advice} onAct={act} />
+        <LastAnswer />
         <SubmitButton
           view={view}
           form={form}

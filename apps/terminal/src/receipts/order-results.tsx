@@ -52,20 +52,26 @@ export function OrderResults() {
   const unsettled = useStore(orders.unsettled.list);
   const [latest, ...earlier] = results;
   return (
-    <>
-      <p className="unseen" role="status">
-        {latest === undefined ? "" : titleOf(latest)}
-      </p>
-      <div className="results">
-        {unsettled.map(({ key, title }) => (
-          <UnsettledCard key={key} title={title} />
-        ))}
-        {latest !== undefined && <ResultCard result={latest} />}
-        {earlier.slice(0, 3).map((result) => (
-          <ResultLine key={result.ack.ackNonce} result={result} />
-        ))}
-      </div>
-    </>
+    <div className="results">
+      {unsettled.map(({ key, title }) => (
+        <UnsettledCard key={key} title={title} />
+      ))}
+      {latest !== undefined && <ResultCard result={latest} />}
+      {earlier.slice(0, 3).map((result) => (
+        <ResultLine key={result.ack.ackNonce} result={result} />
+      ))}
+    </div>
+  );
+}
+
+/** Next to the button: for screen readers, and on phones, where the result is further down. */
+export function LastAnswer() {
+  const { orders } = useTerminal();
+  const latest = useStore(orders.results, ([newest]) => newest);
+  return (
+    <p className="last-answer" role="status">
+      {latest === undefined ? "" : titleOf(latest)}
+    </p>
   );
 }
 

@@ -6,6 +6,7 @@ import { formatFixed } from "../format/numbers.js";
 import { formatClock } from "../format/text.js";
 import { useStore } from "../state/store.js";
 import { useTerminal } from "../terminal.js";
+import { rowHeightIn } from "../theme/row-height.js";
 import type { MarketView } from "../venue/market-view.js";
 import "./tape-panel.css";
 
@@ -77,8 +78,7 @@ class TapeRows {
   ) {}
 
   fit(): void {
-    const rowHeight = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) * 1.25;
-    const count = Math.floor(this.box.clientHeight / rowHeight);
+    const count = Math.floor(this.box.clientHeight / rowHeightIn(this.box));
     while (this.rows.length > count) this.rows.pop()?.element.remove();
     while (this.rows.length < count) this.add();
   }

@@ -1,7 +1,8 @@
 /** The candle chart: figures, studies, and orders that are dragged. */
 
-import type { CDPSession, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { expect } from "vitest";
+import { Finger, type Point } from "../finger.js";
 import type { PageTest } from "../page-test.js";
 import { intercept, POLL } from "../trading-page.js";
 import { tickerOf } from "../venue-reads.js";
@@ -74,15 +75,16 @@ export function chartTests(test: PageTest): void {
     });
     const finger = await Finger.on(page);
     const scrolled = await lineOfOrder(page);
-    await finger.drag({ ...scrolled, x: scrolled.x - 200 }, scrolled.y + 20);
+    await finger.drag({ ...scrolled, x: scrolled.x - 200 }, { y: 20 });
     const handle = await lineOfOrder(page);
-    await finger.drag(handle, handle.y + 20);
+    await finger.drag(handle, { y: 20 });
     const question = page.getByRole("dialog", { name: "Move the order" });
     await question.getByText("New price").waitFor();
     await opened.inspect("chart-move", "dialog");
     await question.getByRole("button", { name: "Back" }).click();
     expect([await priceNow(), amendments]).toEqual([moved, 0]);
-    await finger.drag(await lineOfOrder(page), handle.y + 20);
+    const again = await lineOfOrder(page);
+    await finger.drag(again, { y: handle.y + 20 - again.y });
     await question.getByRole("button", { name: "Move" }).click();
     await expect.poll(priceNow, POLL).toBeLessThan(moved);
     expect(amendments).toBe(1);
@@ -99,41 +101,11 @@ export function chartTests(test: PageTest): void {
   });
 }
 
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
 async function drag(page: Page, from: Point, toY: number): Promise<void> {
   await page.mouse.move(from.x, from.y);
   await page.mouse.down();
   await page.mouse.move(from.x, toY, { steps: 4 });
   await page.mouse.up();
-}
-
-/** A finger on a page that is used with a mouse otherwise. */
-class Finger {
-  private constructor(private readonly devtools: CDPSession) {}
-
-  static async on(page: Page): Promise<Finger> {
-    const finger = new Finger(await page.context().newCDPSession(page));
-    await finger.devtools.send("Emulation.setTouchEmulationEnabled", { enabled: true });
-    return finger;
-  }
-
-  async drag({ x, y }: Point, toY: number): Promise<void> {
-    const touch = (type: "touchStart" | "touchMove" | "touchEnd", ...touchPoints: Point[]) =>
-      this.devtools.send("Input.dispatchTouchEvent", { type, touchPoints });
-    await touch("touchStart", { x, y });
-    for (const part of [0.25, 0.5, 0.75, 1]) {
-      await touch("touchMove", { x, y: y + (toY - y) * part });
-    }
-    await touch("touchEnd");
-  }
-
-  async lift(): Promise<void> {
-    await this.devtools.send("Emulation.setTouchEmulationEnabled", { enabled: false });
-  }
 }
 
 /** Runs inside the page: the chart is a canvas, so the cursor says where a line can be taken. */

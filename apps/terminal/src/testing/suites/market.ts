@@ -7,6 +7,13 @@ import { POLL } from "../trading-page.js";
 /** Runs inside the page. */
 const OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
+/** Runs inside the page: the height below the last row of the tape, and that of a row. */
+const FREE_IN_TAPE = `(() => {
+  const box = document.querySelector(".tape-rows").getBoundingClientRect();
+  const row = document.querySelector(".tape-row:last-child").getBoundingClientRect();
+  return [box.bottom - row.bottom, row.height];
+})()`;
+
 export function marketTests(test: PageTest): void {
   test("market: switcher, figures, chart, depth, book and trades are shown; each has its own price step", async ({
     open,
@@ -16,6 +23,10 @@ export function marketTests(test: PageTest): void {
     await page.getByRole("row").filter({ hasText: "0." }).first().waitFor();
     await page.getByText("Trades", { exact: true }).first().click();
     await page.locator(".tape-row.by-long").first().waitFor();
+    // Rows fill the panel, whatever the height of a row is in this layout.
+    const [free, row] = await page.evaluate<readonly [number, number]>(FREE_IN_TAPE);
+    expect(free).toBeGreaterThanOrEqual(0);
+    expect(free).toBeLessThan(row);
     await page.getByText("Book", { exact: true }).first().click();
     // The design's size has room for this many levels of a side.
     const levels = () => page.locator(".ladder-row.bid").filter({ hasText: /\d/ }).count();
