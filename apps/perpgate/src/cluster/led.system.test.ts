@@ -6,12 +6,14 @@
 
 import { rmSync } from "node:fs";
 import { isWithoutNatsServer } from "@perpgate/cluster/testing";
+import { StreamClient } from "@perpgate/gateway/testing";
 import { until } from "@perpgate/journal/testing";
 import { describe, expect, test } from "vitest";
+import { ProcessClient } from "../testing/client.js";
 import { PerpgateProcess } from "../testing/perpgate-process.js";
 import { auditMirrors } from "./testing/audit.js";
 import { ClusterLoad } from "./testing/cluster-load.js";
-import { RunningCluster } from "./testing/running-cluster.js";
+import { RunningCluster, type RunningGateway } from "./testing/running-cluster.js";
 
 const TIMES = Number(process.env.PERPGATE_LED_FAULTS ?? 1);
 const repeated = Array.from({ length: TIMES }, (_, index) => index + 1);
@@ -38,6 +40,21 @@ describe.skipIf(isWithoutNatsServer())("gateways whose cores lead by turns", () 
 
   function expectNoRefusals(load: ClusterLoad): void {
     expect(Object.fromEntries(load.refusals)).toEqual({});
+  }
+
+  const command = (...words: string[]) =>
+    new PerpgateProcess(["cluster", ...words, "--json"]).ended;
+
+  const stepDown = ({ data }: RunningGateway, ...words: string[]) =>
+    command("step-down", "--data", data, ...words);
+
+  /** Its core alone; resolves once another one runs there, and stands by. */
+  async function killCore(gateway: RunningGateway): Promise<void> {
+    gateway.process.signalCore("SIGKILL");
+    await gateway.process.printed(/"the core was killed; it is started again"/, "stderr");
+    const standsBy = async () =>
+      (await stepDown(gateway)).stderr.includes("this core does not lead");
+    await until(standsBy, { everyMs: 100 });
   }
 
   test.each(repeated)(
@@ -95,12 +112,76 @@ describe.skipIf(isWithoutNatsServer())("gateways whose cores lead by turns", () 
     180_000,
   );
 
+  test.each(repeated)(
+    "a core that stands by is killed (%i): its gateway's clients notice nothing, and it can lead again",
+    async () => {
+      const cluster = await start();
+      const gateway = cluster.gateway(1);
+      const load = await ClusterLoad.start([gateway.url], 4);
+      const client = new ProcessClient(gateway.url);
+      expect(await client.signIn()).toMatchObject({ status: 200 });
+      const stream = await StreamClient.connect(gateway.url, client.token);
+      await load.more(20);
+      const { edges } = gateway.process;
+      await killCore(gateway);
+      await load.more(20);
+      await stream.settled();
+      expect(gateway.process.edges).toEqual(edges);
+      const handed = await stepDown(cluster.gateway(0), "--to", gateway.name);
+      expect(handed, handed.stderr).toMatchObject({ code: 0 });
+      await load.more(20);
+      expectNoRefusals(load);
+      await audit(cluster, load);
+    },
+    180_000,
+  );
+
+  test.each(repeated)(
+    "the core that leads is killed, and then the next (%i): clients of its gateway wait there, without an error",
+    async () => {
+      const cluster = await start();
+      const gateway = cluster.gateway(0);
+      const load = await ClusterLoad.start([gateway.url], 4);
+      await load.more(20);
+      const { edges } = gateway.process;
+      await killCore(gateway);
+      await load.more(20);
+      await killCore(await cluster.leader());
+      await load.more(20);
+      expect(gateway.process.edges).toEqual(edges);
+      expectNoRefusals(load);
+      await audit(cluster, load);
+    },
+    180_000,
+  );
+
+  test.each(repeated)(
+    "a gateway is stopped while its core is away (%i): it answers what it has, and no process is left",
+    async () => {
+      const cluster = await start();
+      const gateway = cluster.gateway(0);
+      const load = await ClusterLoad.start(cluster.urls, 3);
+      await load.more(20);
+      const { edges } = gateway.process;
+      gateway.process.signalCore("SIGKILL");
+      await gateway.process.printed(/"the core was killed; it is started again"/, "stderr");
+      await load.only(others(cluster));
+      gateway.process.signal("SIGTERM");
+      expect(await gateway.process.endedWithin(20_000)).toMatchObject({ code: 0 });
+      expect(edges.filter(isRunning)).toEqual([]);
+      await load.more(20);
+      await gateway.start();
+      await load.more(20);
+      expectNoRefusals(load);
+      await audit(cluster, load);
+    },
+    180_000,
+  );
+
   test("the operator: who leads, another core leads, a core on an empty folder, all without an error", async () => {
     const cluster = await start();
     const load = await ClusterLoad.start(cluster.urls, 3);
     await load.more(20);
-    const command = (...words: string[]) =>
-      new PerpgateProcess(["cluster", ...words, "--json"]).ended;
     const coresNow = async () => {
       const urls = cluster.urls.flatMap((url) => ["--url", url]);
       const { code, stdout, stderr } = await command("status", ...urls);
@@ -119,22 +200,20 @@ describe.skipIf(isWithoutNatsServer())("gateways whose cores lead by turns", () 
         { name: "gateway-3", state: "standby", ...heard },
       ],
     });
-    const stepDown = (member: number, ...words: string[]) =>
-      command("step-down", "--data", cluster.gateway(member).data, ...words);
-    const elsewhere = await stepDown(1);
+    const elsewhere = await stepDown(cluster.gateway(1));
     expect(elsewhere.code).toBe(1);
     expect(elsewhere.stderr).toContain("this core does not lead: gateway-1 does");
-    const unknown = await stepDown(0, "--to", "gateway-9");
+    const unknown = await stepDown(cluster.gateway(0), "--to", "gateway-9");
     expect(unknown.code).toBe(1);
     expect(unknown.stderr).toContain("no core gateway-9 was heard in the last seconds");
-    const done = await stepDown(0, "--to", "gateway-3");
+    const done = await stepDown(cluster.gateway(0), "--to", "gateway-3");
     expect(done, done.stderr).toMatchObject({ code: 0 });
     const { leader, epoch, tookMs } = JSON.parse(done.stdout);
     expect([leader, epoch]).toEqual(["gateway-3", 2]);
     expect(tookMs).toBeLessThan(1_500);
     await load.more(20);
     expect((await cluster.leader()).name).toBe("gateway-3");
-    // Edges of this machine end with its core.
+    // Nobody is at the machine that is stopped.
     await load.only([cluster.gateway(0).url, cluster.gateway(2).url]);
     await cluster.gateway(1).stop();
     expect(await cluster.gateway(1).process.ended).toMatchObject({ code: 0 });
@@ -147,3 +226,12 @@ describe.skipIf(isWithoutNatsServer())("gateways whose cores lead by turns", () 
     await audit(cluster, load);
   }, 180_000);
 });
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -9,12 +9,8 @@ import type { Logger } from "pino";
 import { forkEdge } from "./forked.js";
 import { HangWatch, PING_MS, processorQueueMs } from "./hang-watch.js";
 import type { EdgeData, FromEdge, ToEdge } from "./messages.js";
+import { RestartPause } from "./restart-pause.js";
 import { SupervisedProcess } from "./supervised-process.js";
-
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 10_000;
-/** An edge that ran this long resets the pause. */
-const RESET_AFTER_MS = 60_000;
 
 export interface EdgesOptions {
   /** Begun, and waiting for their data. */
@@ -40,7 +36,7 @@ export class Edges {
   /** Started again since the start, by name. */
   readonly restarts = new Map<string, number>();
   private readonly edges = new Map<string, Edge>();
-  private readonly failures = new Map<string, number>();
+  private readonly restartPauses = new Map<string, RestartPause>();
   private readonly pauses = new Set<NodeJS.Timeout>();
   private readonly pings: NodeJS.Timeout;
   private port: number;
@@ -164,11 +160,10 @@ export class Edges {
     }
     // While another edge has it, the socket is known by the port that was asked for.
     if (this.port === 0 && this.edges.size === 0) this.port = Number(new URL(this.url).port);
-    const ranMs = performance.now() - startedAtMs;
-    const failures = ranMs > RESET_AFTER_MS ? 0 : (this.failures.get(name) ?? 0);
-    this.failures.set(name, failures + 1);
+    const restartPause = this.restartPauses.get(name) ?? new RestartPause();
+    this.restartPauses.set(name, restartPause);
     this.restarts.set(name, (this.restarts.get(name) ?? 0) + 1);
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
+    const pauseMs = restartPause.nextMs(performance.now() - startedAtMs);
     this.options.log.warn({ edge: name, how, pauseMs }, "an edge has ended; it is started again");
     const pause = setTimeout(() => {
       this.pauses.delete(pause);

@@ -20,8 +20,11 @@ const OPTIONS: Pick<ForkOptions, "serialization"> & { stdio: ("ignore" | "inheri
 };
 
 export function forkVenue(edges: number): ForkedVenue {
-  const core = fork(venueModule("core", "./core-process.js", import.meta.url), OPTIONS);
-  return { core, edges: forkEdges(edges) };
+  return { core: forkCore(), edges: forkEdges(edges) };
+}
+
+export function forkCore(): ChildProcess {
+  return fork(venueModule("core", "./core-process.js", import.meta.url), OPTIONS);
 }
 
 export function forkEdges(edges: number): readonly ChildProcess[] {
