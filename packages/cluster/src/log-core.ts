@@ -10,7 +10,7 @@ import { Fence, type FencePorts, type Settled } from "./fence.js";
 import type { CoreSays } from "./heartbeat.js";
 import type { Incoming } from "./incoming.js";
 import { contradiction, type LeaderAnswer } from "./leader-watch.js";
-import { type Applied, BREAK_MS, type Highest, Takeover } from "./takeover.js";
+import { type Applied, BREAK_MS, Takeover } from "./takeover.js";
 
 /** Between two copies of the message in flight. */
 export const REPEAT_MS = 250;
@@ -45,8 +45,6 @@ export interface LogCoreOptions {
   readonly rank: number;
   readonly versions: readonly [number, number];
   readonly chain: Chain;
-  readonly highest?: Highest | undefined;
-  readonly keepHighest?: (highest: Highest) => void;
 }
 
 export class LogCore {
@@ -63,7 +61,7 @@ export class LogCore {
     private readonly options: LogCoreOptions,
     private readonly ports: LogCorePorts,
   ) {
-    const { stream, core, run, rank, chain, highest, keepHighest } = options;
+    const { stream, core, run, rank, chain } = options;
     this.fence = new Fence(stream, run, chain, {
       blocks: ports.blocks,
       mirror: (sequence, record) => ports.mirror(sequence, record),
@@ -83,8 +81,6 @@ export class LogCore {
       applied,
       () => ports.nowMs(),
       () => ports.clockMs(),
-      highest,
-      keepHighest,
     );
   }
 

@@ -28,8 +28,8 @@ export interface Applied {
   at(sequence: number): Uint8Array | undefined;
 }
 
-/** The highest sequence that another core has named, and the chain up to it. */
-export interface Highest {
+/** The highest sequence that another core has named to this run, and the chain up to it. */
+interface Highest {
   readonly sequence: number;
   readonly chain: Uint8Array;
 }
@@ -58,6 +58,7 @@ export type Obstacle =
 export class Takeover {
   /** Why this core cannot lead until an operator has looked: empty if it can. */
   otherChain = "";
+  private highest: Highest | undefined;
   private messageAtMs: number;
   private answersSinceMs: number | undefined;
   private answeredAtMs = Number.NEGATIVE_INFINITY;
@@ -73,13 +74,8 @@ export class Takeover {
     private readonly applied: Applied,
     private readonly nowMs: () => number,
     private readonly clockMs: () => number,
-    /** As kept on disk by an earlier run. */
-    private highest: Highest | undefined = undefined,
-    /** Keeps it for the next run. */
-    private readonly keep: (highest: Highest) => void = () => undefined,
   ) {
     this.messageAtMs = nowMs();
-    this.reach();
   }
 
   /** A message was applied. */
@@ -119,7 +115,6 @@ export class Takeover {
       this.compare({ sequence, chain }, core);
     } else if (this.highest === undefined || sequence > this.highest.sequence) {
       this.highest = { sequence, chain };
-      this.keep(this.highest);
     }
   }
 

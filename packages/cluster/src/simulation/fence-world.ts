@@ -15,7 +15,6 @@ import { decodeHeartbeat, encodeHeartbeat } from "../heartbeat.js";
 import { judge } from "../judge.js";
 import { HANDS_OVER_MS, LogCore } from "../log-core.js";
 import { coreSubject } from "../subjects.js";
-import type { Highest } from "../takeover.js";
 import { Dice, VirtualTime } from "./virtual-time.js";
 
 const STREAM = "venue";
@@ -79,7 +78,6 @@ class ModelStream {
 interface Disk {
   readonly chain: readonly Uint8Array[];
   readonly state: CoreState;
-  readonly highest: Highest | undefined;
 }
 
 interface CoreState {
@@ -99,7 +97,6 @@ class CoreProcess {
   /** What it sends is lost, or held, until then; what is sent to it does not arrive. */
   sendsFromMs = 0;
   receivesFromMs = 0;
-  highest: Highest | undefined;
   acknowledged = 0;
   private readonly values: Chain;
   private readonly pending: Operation[] = [];
@@ -116,7 +113,6 @@ class CoreProcess {
   ) {
     this.chain = [...(disk?.chain ?? [])];
     this.state = disk?.state ?? { epoch: 0, run: "", drops: 0 };
-    this.highest = disk?.highest;
     this.values = new Chain(this.chain.length, this.chain.slice(-WINDOW), WINDOW);
     const { time, stream } = world;
     this.log = new LogCore(
@@ -127,10 +123,6 @@ class CoreProcess {
         rank: machine.rank,
         versions: [3, 3],
         chain: this.values,
-        highest: this.highest,
-        keepHighest: (highest) => {
-          this.highest = highest;
-        },
       },
       {
         publish: (message, expectedLast) => {
@@ -159,7 +151,7 @@ class CoreProcess {
   }
 
   disk(): Disk {
-    return { chain: [...this.chain], state: this.state, highest: this.highest };
+    return { chain: [...this.chain], state: this.state };
   }
 
   pause(ms: number): void {
