@@ -92,9 +92,18 @@ export class HttpIndexSource implements IndexSource {
     await Promise.all(this.feeds.map((feed) => feed.settled()));
   }
 
-  /** Requests every URL that has no request in flight; resolves when all requests have ended. */
-  async refresh(): Promise<void> {
-    await Promise.all(this.feeds.map((feed) => feed.refresh(this.stopping.signal)));
+  /**
+   * Requests every URL that has no request in flight; resolves when all requests have ended, or once
+   * `isEnough` after those of a feed have.
+   */
+  async refresh(isEnough: () => boolean = () => false): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const refreshed = this.feeds.map(async (feed) => {
+        await feed.refresh(this.stopping.signal);
+        if (isEnough()) resolve();
+      });
+      void Promise.all(refreshed).then(() => resolve());
+    });
   }
 
   observe(nowMs: number): readonly IndexObservation[] {

@@ -42,6 +42,7 @@ export {
 } from "./export/export-rows.js";
 export { LogFollower } from "./follow.js";
 export type { FilteredRows } from "./history/filtered-rows.js";
+export type { FirstOfEpoch } from "./lead-sequencer.js";
 export type { AttestorHistory } from "./listing/attestor-history.js";
 export type { AttestorKeys } from "./listing/attestor-keys.js";
 export { checkConfig } from "./listing/config-change.js";

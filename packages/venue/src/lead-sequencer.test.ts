@@ -288,6 +288,63 @@ describe("the core that leads", () => {
     expect(kindsOf(log.proposed)).toEqual(["UpdateIndex"]);
   });
 
+  test("holds what clients ask for until it knows what an epoch begins with; the time goes on", async () => {
+    const { log, lead, submit, time, results, begins, turn } = await begin();
+    const slot = START_MS / 200 + 1;
+    let known: (commands: readonly Command[]) => void = () => undefined;
+    lead.firstOfEpoch = () =>
+      new Promise((resolve) => {
+        known = resolve;
+      });
+    begins(OWN, 1);
+    submit(1);
+    await turn();
+    expect(log.proposed).toBeUndefined();
+    time[0] = { kind: "Tick", slot };
+    lead.mayPropose();
+    expect(kindsOf(log.proposed)).toEqual(["Tick"]);
+    log.store(1);
+    time.length = 0;
+    const index = {
+      kind: "UpdateIndex",
+      stampMs: START_MS,
+      market: 0,
+      indexTicks: 9,
+      slot,
+    } as const;
+    known([index]);
+    await turn();
+    await turn();
+    expect(kindsOf(log.proposed)).toEqual(["UpdateIndex", "UpdateIndex"]);
+    expect(decodeRecord(log.proposed![0]!).command).toEqual(index);
+    log.store(1);
+    expect(results).toHaveLength(1);
+    submit(2);
+    await turn();
+    expect(kindsOf(log.proposed)).toEqual(["UpdateIndex"]);
+  });
+
+  test("what an epoch of before was to begin with is not written", async () => {
+    const { log, lead, submit, begins, turn } = await begin();
+    const known: ((commands: readonly Command[]) => void)[] = [];
+    lead.firstOfEpoch = () => new Promise((resolve) => known.push(resolve));
+    begins(OWN, 1);
+    lead.mayPropose();
+    begins(OTHER, 2);
+    begins(OWN, 3);
+    submit(1);
+    await turn();
+    const tick = (slot: number): Command => ({ kind: "Tick", slot: START_MS / 200 + slot });
+    known[0]!([tick(1)]);
+    await turn();
+    expect(log.proposed).toBeUndefined();
+    known[1]!([tick(2)]);
+    await turn();
+    await turn();
+    expect(kindsOf(log.proposed)).toEqual(["Tick", "UpdateIndex"]);
+    expect(decodeRecord(log.proposed![0]!).command).toEqual(tick(2));
+  });
+
   test("a stranger's bytes are in its batch's place: the same commands go into the next, once", async () => {
     const { log, submit, results, begins, turn, lead } = await begin();
     begins(OWN, 1);
@@ -299,6 +356,21 @@ describe("the core that leads", () => {
     expect(kindsOf(log.proposed)).toEqual(["UpdateIndex"]);
     log.store(1);
     expect([results, lead.waiting]).toEqual([[3], 0]);
+  });
+
+  test("a stranger's bytes are in the place of what an epoch begins with: it is written again, once", async () => {
+    const { log, lead, submit, begins, turn } = await begin();
+    lead.firstOfEpoch = () => [{ kind: "Tick", slot: START_MS / 200 + 1 }];
+    begins(OWN, 1);
+    submit(1);
+    await turn();
+    log.storeRubbish();
+    lead.mayPropose();
+    expect(kindsOf(log.proposed)).toEqual(["Tick", "UpdateIndex"]);
+    log.store(1);
+    submit(2);
+    await turn();
+    expect(kindsOf(log.proposed)).toEqual(["UpdateIndex"]);
   });
 
   test("another core's claim is in its batch's place: nothing of it is executed, all of it given up", async () => {

@@ -37,17 +37,24 @@ const CHECK_MS = 100;
 /** A core that stops waits for as long until the one that it hands over to leads. */
 const HANDOVER_MS = 1_500;
 
+/** A promise must not reject. */
+export type FirstOfEpoch = readonly Command[] | Promise<readonly Command[]>;
+
 export class LeadSequencer extends Submissions {
   readonly isReplicated = true;
   private log: CoreLog | undefined;
   private closeLog: () => Promise<void> = () => Promise.resolve();
   private mayClaim = false;
   /**
-   * Commands of the first batch of an epoch, behind the time and before what clients ask for: with a claim
-   * every market awaits an index.
+   * What is written in an epoch behind the time and before what clients ask for, which waits for it: with a
+   * claim every market awaits an index.
    */
-  firstOfEpoch: () => readonly Command[] = () => [];
+  firstOfEpoch: () => FirstOfEpoch = () => [];
   private begunEpoch = 0;
+  /** Of the epoch, while it is not in a batch; undefined before it is known. */
+  private first: readonly Command[] | undefined = [];
+  /** Of it, what the batch in flight has. */
+  private firstInFlight: readonly Command[] = [];
   private inFlight: PendingBatch | undefined;
   private wasLeading = false;
   private endChecks: (() => void) | undefined;
@@ -145,13 +152,16 @@ export class LeadSequencer extends Submissions {
   protected publish(): void {
     const { log } = this;
     if (!this.isLive || log?.mayPropose !== true || this.inFlight !== undefined) return;
-    const first = [...this.hooks.atPublish(), ...this.beginEpoch()];
-    const taken = this.unsent.take();
+    const time = this.hooks.atPublish();
+    const begun = this.begunWith();
+    const taken = begun === undefined ? undefined : this.unsent.take();
+    const first = [...time, ...(begun ?? [])];
     if (taken === undefined && first.length === 0) return;
     const batch = taken ?? new PendingBatch();
     batch.lead = first.length;
     batch.number = ++this.published;
     this.inFlight = batch;
+    this.firstInFlight = begun ?? [];
     const records = first.map((command) => encodeRecord(command, NO_EVIDENCE));
     log.propose(records.concat(batch.records));
   }
@@ -200,14 +210,28 @@ export class LeadSequencer extends Submissions {
       // A stranger's message is in its place.
       this.inFlight = undefined;
       this.unsent.putBack(inFlight);
+      if (this.firstInFlight.length > 0) this.first = this.firstInFlight;
     }
   }
 
-  private beginEpoch(): readonly Command[] {
+  /** What the next batch has of the beginning of the epoch; undefined while that is not known. */
+  private begunWith(): readonly Command[] | undefined {
     const { epoch } = this.leader();
-    if (epoch === this.begunEpoch) return [];
-    this.begunEpoch = epoch;
-    return this.firstOfEpoch();
+    if (epoch !== this.begunEpoch) {
+      this.begunEpoch = epoch;
+      const first = this.firstOfEpoch();
+      this.first = first instanceof Promise ? undefined : first;
+      if (first instanceof Promise) void first.then((commands) => this.onFirst(epoch, commands));
+    }
+    const { first } = this;
+    if (first !== undefined) this.first = [];
+    return first;
+  }
+
+  private onFirst(epoch: number, commands: readonly Command[]): void {
+    if (this.begunEpoch !== epoch) return;
+    this.first = commands;
+    this.publishSoon();
   }
 
   private onLost(): void {

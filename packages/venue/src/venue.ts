@@ -22,7 +22,7 @@ import { epochOf, liveWriters, rankOf } from "@perpgate/engine/reading";
 import { type FileJournal, type LogSeq, PruneRefused, type SpareStatus } from "@perpgate/journal";
 import type { History } from "./history/history.js";
 import { hexOf } from "./history/history-store.js";
-import type { LeadSequencer } from "./lead-sequencer.js";
+import type { FirstOfEpoch, LeadSequencer } from "./lead-sequencer.js";
 import { checkConfig, checkContinuation } from "./listing/config-change.js";
 import type { Listing } from "./listing/listing.js";
 import { type Failure, openVenue, type VenueParts } from "./open-venue.js";
@@ -252,8 +252,11 @@ export class Venue {
     return this.lead?.handOver(to) ?? "";
   }
 
-  /** Sets what this core writes first whenever it begins to lead, behind the time: the indexes. */
-  set firstOfEpoch(commands: () => readonly Command[]) {
+  /**
+   * Sets what this core writes first whenever it begins to lead, behind the time: the indexes. What clients
+   * ask for waits for a promise, which must not reject.
+   */
+  set firstOfEpoch(commands: () => FirstOfEpoch) {
     if (this.lead !== undefined) this.lead.firstOfEpoch = commands;
   }
 

@@ -8,6 +8,7 @@ import { rmSync } from "node:fs";
 import { isWithoutNatsServer } from "@perpgate/cluster/testing";
 import { StreamClient } from "@perpgate/gateway/testing";
 import { until } from "@perpgate/journal/testing";
+import { serve } from "@perpgate/protocol/testing/serve";
 import { describe, expect, test } from "vitest";
 import { ProcessClient } from "../testing/client.js";
 import { PerpgateProcess } from "../testing/perpgate-process.js";
@@ -19,8 +20,8 @@ const TIMES = Number(process.env.PERPGATE_LED_FAULTS ?? 1);
 const repeated = Array.from({ length: TIMES }, (_, index) => index + 1);
 
 describe.skipIf(isWithoutNatsServer())("gateways whose cores lead by turns", () => {
-  async function start(): Promise<RunningCluster> {
-    const settings = { bots: false, edges: 1 };
+  async function start(changes: object = {}): Promise<RunningCluster> {
+    const settings = { bots: false, edges: 1, ...changes };
     const cluster = await RunningCluster.start({ settings, cores: 3 });
     await cluster.ready();
     return cluster;
@@ -69,6 +70,25 @@ describe.skipIf(isWithoutNatsServer())("gateways whose cores lead by turns", () 
       await cluster.gateway(0).start();
       await load.more(20);
       expectNoRefusals(load);
+      await audit(cluster, load);
+    },
+    180_000,
+  );
+
+  test.each(repeated)(
+    "prices are polled every 5 s, and the leader is killed (%i): no order is refused for want of one",
+    async () => {
+      const prices = { BTCUSD: 65_000, ETHUSD: 3_200, SOLUSD: 150 };
+      const url = await serve((_request, reply) => void reply.end(JSON.stringify(prices)));
+      const markets = Object.keys(prices).map((name) => [name, { url, price: `/${name}` }]);
+      const feeds = [{ name: "feed", markets: Object.fromEntries(markets) }];
+      const cluster = await start({ index: { source: "http", feeds, quorum: 1, pollMs: 5_000 } });
+      const load = await ClusterLoad.start(others(cluster), 4);
+      await load.more(50);
+      await cluster.gateway(0).kill();
+      await load.more(50);
+      expectNoRefusals(load);
+      await cluster.gateway(0).start();
       await audit(cluster, load);
     },
     180_000,

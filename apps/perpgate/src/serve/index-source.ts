@@ -12,11 +12,13 @@ import { stepOf, toSteps } from "@perpgate/protocol/core";
 import { StartError } from "../cli/start-error.js";
 import type { Settings } from "./settings.js";
 
-/** A source of index prices. `start` and `stop` exist if it polls. */
+/** A source of index prices. `start`, `stop` and `refresh` exist if it polls. */
 export interface RunningSource extends IndexSource {
   /** A simulated source continues from the venue's last price. */
   continueFrom?(symbol: string, priceTicks: number): void;
   start?(): Promise<void>;
+  /** Polls now; resolves at the end, or before that once there are prices enough. Never rejects. */
+  refresh?(isEnough: () => boolean): Promise<void>;
   stop?(): Promise<void>;
 }
 

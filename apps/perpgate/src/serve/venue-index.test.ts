@@ -1,13 +1,14 @@
 import { INDEX_STALE_MS } from "@perpgate/protocol/core";
-import { NO_EVIDENCE, type Venue, venueConfigOf } from "@perpgate/venue";
+import { serve } from "@perpgate/protocol/testing/serve";
+import { type FirstOfEpoch, NO_EVIDENCE, type Venue, venueConfigOf } from "@perpgate/venue";
 import { TestVenue } from "@perpgate/venue/testing";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { coarseMarket } from "../testing/coarse-market.js";
 import { configurationFile, temporaryFolder } from "../testing/perpgate-process.js";
 import { readConfiguration } from "./configuration.js";
 import { configureVenue } from "./configure-control.js";
 import { MarketControl } from "./market-control.js";
-import { DEFAULT_SETTINGS } from "./settings.js";
+import { DEFAULT_SETTINGS, type Settings } from "./settings.js";
 import { createVenueIndex } from "./venue-index.js";
 
 test("the machine's clock is set back by an hour: prices go on, and age by the venue's time", async () => {
@@ -286,6 +287,83 @@ test.each([
     expect(failures).toEqual([]);
   },
 );
+
+/** This core leads from the call of the result on, which returns what it writes first. */
+function beginningOf(venue: Venue, settings: Settings, nowMs: () => number) {
+  let begin: () => FirstOfEpoch = () => [];
+  const set = (commands: typeof begin) => {
+    begin = commands;
+  };
+  const { source } = createVenueIndex(
+    settings,
+    Object.create(venue, { firstOfEpoch: { set } }),
+    nowMs,
+    { onProblem: fail, onFailure: fail, onReplaced: fail, onOtherTick: fail },
+  );
+  onTestFinished(() => source.stop?.());
+  return { source, begin: () => begin() };
+}
+
+describe("a core that begins to lead, with feeds that it polls once a minute", () => {
+  const CLAIM_MS = 1_800_000_060_000;
+
+  async function begun(...urls: readonly string[]) {
+    const time = { nowMs: CLAIM_MS - 60_000 };
+    const { venue } = await TestVenue.open(temporaryFolder(), {
+      clock: () => time.nowMs,
+      monotonic: () => time.nowMs,
+    });
+    onTestFinished(() => venue.close());
+    const feeds = urls.map((url, at) => ({
+      name: `feed-${at + 1}`,
+      markets: { BTCUSD: { url, price: "/price" } },
+    }));
+    const markets = DEFAULT_SETTINGS.markets.slice(0, 1);
+    const index = { source: "http", feeds, quorum: 1, pollMs: 60_000 };
+    const config = configurationFile({ markets, index });
+    const settings = readConfiguration({ config }, {});
+    const { source, begin } = beginningOf(venue, settings, () => time.nowMs);
+    await source.start?.();
+    time.nowMs = CLAIM_MS;
+    const tick = { kind: "Tick", slot: CLAIM_MS / 200 } as const;
+    await venue.submitted({ kind: "AskTime", stampMs: CLAIM_MS }, NO_EVIDENCE, () => undefined);
+    await venue.submitted(tick, NO_EVIDENCE, () => undefined);
+    return begin;
+  }
+
+  const answering = (price: () => number) =>
+    serve((_request, reply) => void reply.end(JSON.stringify({ price: price() })));
+
+  test("asks at once: its first price is from after the claim", async () => {
+    let price = 65_000;
+    const begin = await begun(await answering(() => price));
+    price = 66_000;
+    expect(await begin()).toMatchObject([
+      { kind: "UpdateIndex", indexTicks: 660_000, slot: CLAIM_MS / 200 },
+    ]);
+  });
+
+  test("does not wait for a feed that hangs while the others are enough", async () => {
+    let isHanging = false;
+    const hanging = await serve((_request, reply) => {
+      if (!isHanging) reply.end(JSON.stringify({ price: 65_000 }));
+    });
+    const begin = await begun(await answering(() => 65_000), hanging);
+    isHanging = true;
+    expect(await begin()).toMatchObject([{ slot: CLAIM_MS / 200 }]);
+  });
+
+  test("goes on without a price if no feed answers in time", async () => {
+    let isHanging = false;
+    const begin = await begun(
+      await serve((_request, reply) => {
+        if (!isHanging) reply.end(JSON.stringify({ price: 65_000 }));
+      }),
+    );
+    isHanging = true;
+    expect(await begin()).toEqual([]);
+  });
+});
 
 function fail(problem: unknown): never {
   throw new Error(JSON.stringify(problem));

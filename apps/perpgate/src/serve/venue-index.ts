@@ -7,10 +7,13 @@
 
 import type { FeedProblem, IndexObservation } from "@perpgate/oracle";
 import { INDEX_STALE_MS } from "@perpgate/protocol/core";
-import { NO_EVIDENCE, STEP_IN_MS, TICK_MS, type Venue } from "@perpgate/venue";
+import { type FirstOfEpoch, NO_EVIDENCE, STEP_IN_MS, TICK_MS, type Venue } from "@perpgate/venue";
 import { IndexFeed } from "./index-feed.js";
 import { continueIndex, createIndexSource, type RunningSource } from "./index-source.js";
 import type { Settings } from "./settings.js";
+
+/** For prices when this core begins to lead; what clients ask for waits as long. */
+const POLL_MS = 500;
 
 export interface VenueIndex {
   readonly source: RunningSource;
@@ -47,14 +50,7 @@ export function createVenueIndex(
   const symbols = () => symbolsDue(venue, ticks);
   const turn = new IndexTurn(venue, source, settings.index.intervalMs);
   const publish = (observation: IndexObservation) => publishTo(venue, turn, observation);
-  venue.firstOfEpoch = () => {
-    try {
-      return turn.begin();
-    } catch (error) {
-      onFailure(error);
-      return [];
-    }
-  };
+  venue.firstOfEpoch = () => turn.begin(onFailure);
   const feed = new IndexFeed({ source, symbols, clock, publish, onFailure });
   const addMarkets = async (wanted: Settings): Promise<void> => {
     const next = wanted.markets.map(({ symbol }) => symbol);
@@ -128,6 +124,11 @@ class ReplaceableSource implements RunningSource {
     this.current.continueFrom?.(symbol, priceTicks);
   }
 
+  /** As `refresh`; undefined if the source does not poll. */
+  polled(isEnough: () => boolean): Promise<void> | undefined {
+    return this.current.refresh?.(isEnough);
+  }
+
   async start(): Promise<void> {
     await this.current.start?.();
   }
@@ -168,8 +169,12 @@ function publishTo(
 }
 
 function updateOf(market: number, indexTicks: number, observedAtMs: number, stampMs: number) {
-  const slot = Math.floor(observedAtMs / TICK_MS);
+  const slot = slotOf(observedAtMs);
   return { kind: "UpdateIndex", stampMs, market, indexTicks, slot } as const;
+}
+
+function slotOf(timeMs: number): number {
+  return Math.floor(timeMs / TICK_MS);
 }
 
 /**
@@ -183,19 +188,40 @@ class IndexTurn {
 
   constructor(
     private readonly venue: Venue,
-    private readonly source: RunningSource,
+    private readonly source: ReplaceableSource,
     private readonly intervalMs: number,
   ) {}
 
   /**
-   * This core begins to lead: the prices of its source, for its first batch. By the wall clock's time: the
-   * log's stood still while no core led.
+   * This core begins to lead: the prices of its source, for the first batch with what clients ask for. Every
+   * market awaits a price from the claim on. A source that polls is asked for one, since it has only older
+   * ones, for `POLL_MS` at most.
    */
-  begin() {
+  begin(onFailure: (error: unknown) => void): FirstOfEpoch {
     const { venue, source } = this;
-    const stampMs = venue.nowMs();
+    const orNone = <T>(read: () => T, none: T): T => {
+      try {
+        return read();
+      } catch (error) {
+        onFailure(error);
+        return none;
+      }
+    };
     this.following.clear();
     continueIndex(source, venue.views.markets());
+    const prices = () => orNone(() => this.prices(), []);
+    const claimed = slotOf(venue.views.timeMs);
+    const isEnough = () => this.prices().every(({ slot }) => slot >= claimed);
+    const polled = source.polled(() => orNone(isEnough, true));
+    if (polled === undefined) return prices();
+    const late = new Promise<void>((resolve) => setTimeout(resolve, POLL_MS).unref());
+    return Promise.race([polled, late]).then(prices);
+  }
+
+  /** By the wall clock's time: the log's stood still while no core led. */
+  private prices() {
+    const { venue, source } = this;
+    const stampMs = venue.nowMs();
     return source.observe(stampMs).flatMap(({ symbol, priceTicks, observedAtMs }) => {
       const market = venue.views.marketNumber(symbol);
       return market === undefined ? [] : [updateOf(market, priceTicks, observedAtMs, stampMs)];
