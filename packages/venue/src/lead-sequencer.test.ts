@@ -111,6 +111,7 @@ async function begin(engineVersion = ENGINE_VERSION) {
     },
     newWriter: () => OWN,
   };
+  const begun: number[] = [];
   const losses: number[] = [];
   const time: Command[] = [];
   const lead = new LeadSequencer(
@@ -122,6 +123,7 @@ async function begin(engineVersion = ENGINE_VERSION) {
         throw error;
       },
       atPublish: () => time,
+      onLead: () => begun.push(lead.leader().epoch),
       onLeadLost: () => losses.push(lead.leader().epoch),
       nowMs: () => START_MS,
     },
@@ -144,6 +146,7 @@ async function begin(engineVersion = ENGINE_VERSION) {
   return {
     log,
     lead,
+    begun,
     losses,
     results,
     /** What moves the log's time, with the next batch. */
@@ -241,7 +244,9 @@ describe("a core that stands by", () => {
 
   test("a log without its Genesis is claimed by nobody", async () => {
     const log = new FencedList();
-    const hooks = { onFailure: () => undefined, atPublish: () => [], onLeadLost: () => undefined };
+    const nothing = () => undefined;
+    const roles = { onLead: nothing, onLeadLost: nothing };
+    const hooks = { onFailure: nothing, atPublish: () => [], ...roles };
     const identity = () => ({ name: "core-1", receiptKey: "", certificate: "" });
     const lead = new LeadSequencer(
       new Replica(),
@@ -384,6 +389,16 @@ describe("the core that leads", () => {
     expect([losses, lead.isLive, lead.waiting]).toEqual([[2], false, 0]);
     lead.mayPropose();
     expect(log.proposed).toBeUndefined();
+  });
+
+  test("says when it begins and when it ends, each time", async () => {
+    const { log, begun, losses, begins } = await begin();
+    begins(OTHER, 1);
+    begins(OWN, 2);
+    log.storeRubbish();
+    begins(OTHER, 3);
+    begins(OWN, 4);
+    expect([begun, losses]).toEqual([[2, 4], [3]]);
   });
 
   test("nothing can be published for 8 s: not executed", async () => {

@@ -25,6 +25,8 @@ interface LeadHooks {
   onFailure(error: Error): void;
   /** Commands that go in front of the batch that is published now: a tick, or an ask for time. */
   atPublish(): readonly Command[];
+  /** This core leads, from the claim on that is applied. */
+  onLead(): void;
   /** Another core leads. */
   onLeadLost(): void;
   /** The stamp of a claim. */
@@ -203,9 +205,10 @@ export class LeadSequencer extends Submissions {
       if (!isApplied) this.onAnswered(own.giveUp("not_executed"));
       own.conclude();
     }
-    const isLost = this.wasLeading && !this.isLive;
+    const wasLeading = this.wasLeading;
     this.wasLeading = this.isLive;
-    if (isLost) this.onLost();
+    if (!wasLeading && this.isLive) this.hooks.onLead();
+    if (wasLeading && !this.isLive) this.onLost();
     else if (settled === "never" && inFlight !== undefined) {
       // A stranger's message is in its place.
       this.inFlight = undefined;

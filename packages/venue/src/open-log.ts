@@ -48,6 +48,7 @@ interface LogParts {
 }
 
 interface LogPartsHooks extends SequencerHooks {
+  onLead(): void;
   onLeadLost(): void;
   atPublish(): readonly Command[];
 }

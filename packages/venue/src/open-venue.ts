@@ -131,6 +131,8 @@ async function openWithin(
         onLost();
       },
       onJoinRefused: (reason: string) => logger.warn({ reason }, JOIN_REFUSED),
+      // Not within the claim that is applied.
+      onLead: () => queueMicrotask(() => later.add(() => live.onLead())),
       onLeadLost: () => {
         logger.info({ epoch: epochOf(engineState) }, LEAD_LOST);
         onLost();
@@ -232,7 +234,10 @@ async function openWithin(
       slotClock.start();
     }
     if (promises !== null) later.add(() => promises.log.follow());
-    if (reserves !== null && options.checkpoints !== null) later.add(() => reserves.resume());
+    if (reserves !== null && options.checkpoints !== null) {
+      later.add(() => reserves.resume());
+      live.onLead = () => reserves.resume();
+    }
     if (!history.isRebuilding) later.begin();
     // A failure is reported by the history.
     else void keeper?.live.then(() => later.begin()).catch(() => undefined);
@@ -343,4 +348,6 @@ class Live implements CommandObserver {
   /** Notices of the replay, until somebody takes them. */
   readonly early: SnapshotNotice[] = [];
   onSnapshot: (notice: SnapshotNotice) => void = (notice) => this.early.push(notice);
+  /** This core has begun to lead. */
+  onLead: () => void = () => undefined;
 }

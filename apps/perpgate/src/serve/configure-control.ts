@@ -6,6 +6,7 @@ import { StartError } from "../cli/start-error.js";
 import { bridgeOf } from "./bridge/settings-bridge.js";
 import { readConfiguration } from "./configuration.js";
 import { refuseMissingFeeds } from "./index-source.js";
+import { refuseOnStandby } from "./operator-command.js";
 import type { Settings } from "./settings.js";
 import type { VenueIndex } from "./venue-index.js";
 import { venueTermsOf } from "./venue-opening.js";
@@ -27,6 +28,7 @@ export async function configureVenue(
   config: string,
   atStart: AtStart,
 ): Promise<void> {
+  refuseOnStandby(venue);
   const settings = readConfiguration({ config }, {});
   refuseOtherSource(settings, index.source.name);
   refuseMissingFeeds(settings);

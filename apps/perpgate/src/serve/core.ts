@@ -32,7 +32,7 @@ import { closeToOthers, prepareDataFolder } from "./data-folder.js";
 import { heapNeedOf, heapProblem } from "./exit/heap-limit.js";
 import { watchHeap } from "./exit/heap-watch.js";
 import type { ProcessExit } from "./exit/process-exit.js";
-import { linkListenerOf, placeText } from "./link-settings.js";
+import { linkListenerOf, otherCoresOf, placeText } from "./link-settings.js";
 import { promisesOf } from "./log-key-file.js";
 import { MarketControl } from "./market-control.js";
 import { openProcess } from "./process-metrics.js";
@@ -123,7 +123,7 @@ export async function startCore(
     stepDown: (to: string) => stepDown(venue, to),
   };
   const control = new ControlSocket(dataFolder, controls, log);
-  const bridge = createVenueBridge(bridging, venue, log, metrics);
+  const bridge = createVenueBridge(bridging, venue, log, metrics, otherCoresOf(settings));
   const attestors = bridge === undefined ? [] : [bridge.probe];
   const clustered = cluster === undefined ? [] : [clusterProbe(venue, cluster)];
   const readiness = [runningProbe(venue), clockProbe(venue), feed, ...attestors, ...clustered];

@@ -2,7 +2,13 @@
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { type LinkIdentity, type Place, secureContextOf } from "@perpgate/link";
+import {
+  connectToRemoteCore,
+  type LinkIdentity,
+  type Place,
+  type RoutedCore,
+  secureContextOf,
+} from "@perpgate/link";
 import { reasonOf, StartError } from "../cli/start-error.js";
 import type { Settings } from "./settings.js";
 
@@ -23,10 +29,23 @@ export function coresOf({ link: { cores = [] } }: LinkSettings): readonly Place[
 }
 
 /** Those that lead by turns with the core of this machine; undefined if there are none. @throws {StartError} */
-export function otherCoresOf(settings: Pick<Settings, "link" | "log">) {
+export function otherCoresOf(settings: Pick<Settings, "link" | "log">): RemoteCores | undefined {
   const places = coresOf(settings);
   if (settings.log?.cores === undefined || places.length === 0) return undefined;
   return { places, identity: linkIdentityOf(settings) };
+}
+
+export interface RemoteCores {
+  readonly places: readonly Place[];
+  readonly identity: LinkIdentity;
+}
+
+export function routedTo({ places, identity }: RemoteCores): readonly RoutedCore[] {
+  const context = secureContextOf(identity);
+  return places.map((place) => ({
+    name: placeText(place),
+    connect: () => connectToRemoteCore(place, context),
+  }));
 }
 
 /** Refuses what TLS could not use. @throws {StartError} */

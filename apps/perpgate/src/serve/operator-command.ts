@@ -25,8 +25,19 @@ export function operatorTimes(venue: Venue): { stampMs: number; expiresAtMs: num
   return { stampMs, expiresAtMs: stampMs + OPERATOR_EXPIRY_MS };
 }
 
+/** Throws while this core stands by: it would execute nothing. */
+export function refuseOnStandby({
+  isStandby,
+  writers,
+}: Pick<Venue, "isStandby" | "writers">): void {
+  if (!isStandby) return;
+  const [leader = "no core"] = writers;
+  throw new Error(`this core does not lead: ${leader} does`);
+}
+
 /** Resolves once the command is durable and executed; rejects with the reason for a refusal. */
 export async function submitOperatorCommand(venue: Venue, command: Command): Promise<void> {
+  refuseOnStandby(venue);
   const refusal = await venue.submitted(command, NO_EVIDENCE, (applied) => {
     const outcome = venue.views.outcome(applied);
     return outcome.kind === "refused" ? outcome.refusal : null;

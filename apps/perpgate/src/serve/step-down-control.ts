@@ -1,6 +1,7 @@
 /** `perpgate cluster step-down`: another core leads, without a pause. */
 
 import type { Venue } from "@perpgate/venue";
+import { refuseOnStandby } from "./operator-command.js";
 
 /** A leader that hands over writes nothing for 1.5 s; then it goes on if nobody has claimed. */
 const WITHIN_MS = 2_000;
@@ -15,7 +16,7 @@ export interface SteppedDown {
 
 type Steps = Pick<
   Venue,
-  "handOver" | "isLeading" | "isReplicated" | "observe" | "writers" | "epoch"
+  "handOver" | "isLeading" | "isStandby" | "isReplicated" | "observe" | "writers" | "epoch"
 >;
 
 /** `to`: the core that is to lead; empty: any that is able. Rejects if none has taken over. */
@@ -23,7 +24,7 @@ export async function stepDown(venue: Steps, to: string): Promise<SteppedDown> {
   const startedMs = performance.now();
   if (!venue.isReplicated || venue.epoch === 0)
     throw new Error("no other core may lead: log.cores is not set");
-  if (!venue.isLeading) throw new Error(`this core does not lead: ${venue.writers[0]} does`);
+  refuseOnStandby(venue);
   const chosen = venue.handOver(to);
   if (chosen === "") {
     const who = to === "" ? "no other core" : `no core ${to}`;

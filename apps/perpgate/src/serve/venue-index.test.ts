@@ -288,6 +288,29 @@ test.each([
   },
 );
 
+test("a core that stands by proposes no price, however long the log has had none", async () => {
+  let nowMs = 1_800_000_000_000;
+  const { venue } = await TestVenue.open(temporaryFolder(), {
+    clock: () => nowMs,
+    monotonic: () => nowMs,
+  });
+  onTestFinished(() => venue.close());
+  const markets = DEFAULT_SETTINGS.markets.slice(0, 2);
+  const standby = withRank(venue, () => -1);
+  const { feed } = createVenueIndex({ ...DEFAULT_SETTINGS, markets }, standby, () => nowMs, {
+    onProblem: fail,
+    onFailure: fail,
+    onReplaced: fail,
+    onOtherTick: fail,
+  });
+  const { seq } = venue;
+  for (let second = 0; second < 20; second++) {
+    await feed.refresh();
+    nowMs += 1_000;
+  }
+  expect(venue.seq).toBe(seq);
+});
+
 /** This core leads from the call of the result on, which returns what it writes first. */
 function beginningOf(venue: Venue, settings: Settings, nowMs: () => number) {
   let begin: () => FirstOfEpoch = () => [];

@@ -37,8 +37,12 @@ export class ReservesBook {
     this.trees = new TreeFolder(parts.folder, parts.key);
   }
 
-  /** At a start: a tree that was written and not committed before the last process ended. */
+  /**
+   * At a start, and when this core begins to lead: a tree that was written and is not committed, because the
+   * process, or the core that led, ended.
+   */
   resume(): void {
+    this.proposed = 0;
     const newest = this.trees.newest();
     if (newest !== undefined) this.propose(newest);
   }

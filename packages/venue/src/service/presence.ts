@@ -149,6 +149,8 @@ export class EdgePresence {
     const edges = new Set([...this.bound.values()].flatMap((bound) => [...bound.edges]));
     this.bound.clear();
     this.lost.clear();
+    // The core that leads now counts who comes back; edges ask it for the ends that it does not have.
+    if (this.venue.isStandby) this.endings.clear();
     for (const edge of edges) edge.notify("connectionsLost", {});
   }
 
@@ -182,7 +184,7 @@ export class EdgePresence {
    */
   private async write(session: number, ending: Ending): Promise<void> {
     try {
-      while (ending.isDue) {
+      while (ending.isDue && this.isOpen(session, ending)) {
         ending.isDue = false;
         const bound = this.bound.get(session);
         if (bound !== undefined) {
@@ -202,9 +204,13 @@ export class EdgePresence {
         }
       }
     } finally {
-      this.endings.delete(session);
+      if (this.isOpen(session, ending)) this.endings.delete(session);
       for (const resolve of ending.waiting.splice(0)) resolve(Promise.resolve());
     }
+  }
+
+  private isOpen(session: number, ending: Ending): boolean {
+    return this.endings.get(session) === ending;
   }
 
   private async attempt(session: number, ending: Ending): Promise<void> {

@@ -11,9 +11,11 @@ import {
   type DepositPort,
   observeBridge,
 } from "@perpgate/bridge";
-import type { ReadinessProbe } from "@perpgate/link";
+import { CoreRouter, type ReadinessProbe } from "@perpgate/link";
+import { voteText } from "@perpgate/protocol/core";
 import type { Venue, VenueLogger } from "@perpgate/venue";
 import type { Registry } from "prom-client";
+import { type RemoteCores, routedTo } from "../link-settings.js";
 import { measureBridge, measureReserves, watchReorgs } from "./bridge-metrics.js";
 import { VenueDeposits } from "./venue-deposits.js";
 import { VoteIntake } from "./vote-intake.js";
@@ -26,14 +28,23 @@ export interface VenueBridge {
   stop(): Promise<void>;
 }
 
-/** The port of the attestors' process, whose votes need no signature check. */
-function trustedPort(deposits: VenueDeposits): DepositPort {
-  return {
+/**
+ * The port of the attestors' process, whose votes need no signature check here. While this core stands by
+ * they go to the core that leads, which checks them as those of any attestor elsewhere.
+ */
+function ownPort(venue: Venue, deposits: VenueDeposits, others: CoreRouter | undefined) {
+  const port: DepositPort = {
     terms: () => deposits.terms(),
     pending: (chain, attestor, order, after) => deposits.pending(chain, attestor, order, after),
     credited: (chain, attestor, since, after) => deposits.credited(chain, attestor, since, after),
-    submit: (votes) => deposits.submitChecked(votes),
+    submit: async (votes) => {
+      if (others === undefined || !venue.isStandby) return deposits.submitChecked(votes);
+      const texts = votes.map(({ vote, signature }) => ({ text: voteText(vote), signature }));
+      const { result } = await others.request("submitDepositVotes", { body: { votes: texts } });
+      return result.refusals;
+    },
   };
+  return port;
 }
 
 export function createVenueBridge(
@@ -41,6 +52,7 @@ export function createVenueBridge(
   venue: Venue,
   log: VenueLogger,
   metrics: Registry,
+  otherCores?: RemoteCores,
 ): VenueBridge | undefined {
   if (config.kind === "dev") return undefined;
   const deposits = new VenueDeposits(venue, config);
@@ -61,10 +73,11 @@ export function createVenueBridge(
   );
   const chains = hasAttestors ? config.chains.map(({ chain }) => chain) : [];
   const report = observeBridge(log, metrics, chains);
+  const others = hasAttestors && otherCores !== undefined ? linkTo(otherCores, log) : undefined;
   const attestors = new BridgeProcess({
     config,
     venueId: deposits.history.venueId,
-    port: trustedPort(deposits),
+    port: ownPort(venue, deposits, others),
     // Never back.
     clock: () => venue.steadyMs(),
     observe: (event) => {
@@ -80,6 +93,16 @@ export function createVenueBridge(
     start: () => {
       if (hasAttestors) attestors.start();
     },
-    stop: () => attestors.stop(),
+    stop: async () => {
+      await attestors.stop();
+      others?.close("the core stops");
+    },
   };
+}
+
+function linkTo(otherCores: RemoteCores, log: VenueLogger): CoreRouter {
+  return new CoreRouter(routedTo(otherCores), {
+    switched: (core) => log.info({ core }, "votes of attestors go to the core that leads"),
+    lost: (core, { message }) => log.warn({ core, reason: message }, "a link to a core has ended"),
+  });
 }

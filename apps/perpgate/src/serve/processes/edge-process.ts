@@ -3,16 +3,11 @@
  * with the supervisor, and when that says that the core has ended.
  */
 
-import {
-  connectToCore,
-  connectToRemoteCore,
-  type RoutedCore,
-  secureContextOf,
-} from "@perpgate/link";
+import { connectToCore, type RoutedCore } from "@perpgate/link";
 import { StartError } from "../../cli/start-error.js";
 import type { RunningEdge } from "../edge.js";
 import { stackOf, writeError, writeStack } from "../exit/write-error.js";
-import { placeText } from "../link-settings.js";
+import { routedTo } from "../link-settings.js";
 import type { EdgeData, FromEdge, ToEdge } from "./messages.js";
 import { runSupervised } from "./supervised.js";
 
@@ -77,14 +72,7 @@ class EdgeProcess {
   private routed(): readonly RoutedCore[] {
     const { cores, hasOwnCore } = this.data;
     const own = { name: "core", connect: () => this.folder.then(connectToCore) };
-    const routed: RoutedCore[] = hasOwnCore ? [own] : [];
-    if (cores === undefined) return routed;
-    const context = secureContextOf(cores.identity);
-    for (const place of cores.places) {
-      const connect = () => connectToRemoteCore(place, context);
-      routed.push({ name: placeText(place), connect });
-    }
-    return routed;
+    return [...(hasOwnCore ? [own] : []), ...(cores === undefined ? [] : routedTo(cores))];
   }
 
   /** The metrics of all processes. */

@@ -1,7 +1,7 @@
 /** What the supervisor and the processes that it starts tell each other, over Node's channels. */
 
 import type { SignInRules } from "@perpgate/gateway";
-import type { LinkIdentity, Place } from "@perpgate/link";
+import type { RemoteCores } from "../link-settings.js";
 import type { Accepted } from "../options.js";
 import type { Settings } from "../settings.js";
 
@@ -61,11 +61,6 @@ export interface EdgeData {
   readonly cores: RemoteCores | undefined;
   /** Whether one more core is this machine's, of which `connect` tells. */
   readonly hasOwnCore: boolean;
-}
-
-export interface RemoteCores {
-  readonly places: readonly Place[];
-  readonly identity: LinkIdentity;
 }
 
 export type ToEdge =
