@@ -6,7 +6,7 @@
 
 import { rmSync } from "node:fs";
 import { isWithoutNatsServer } from "@perpgate/cluster/testing";
-import { StreamClient } from "@perpgate/gateway/testing";
+import { fieldsOf, StreamClient } from "@perpgate/gateway/testing";
 import { until } from "@perpgate/journal/testing";
 import { serve } from "@perpgate/protocol/testing/serve";
 import { describe, expect, test } from "vitest";
@@ -133,6 +133,38 @@ describe.skipIf(isWithoutNatsServer())("gateways whose cores lead by turns", () 
   );
 
   test.each(repeated)(
+    "the leader's machine is killed (%i): sessions that come back keep their orders, of the others those with the option end",
+    async () => {
+      const cluster = await start();
+      const [first, second, third] = cluster.gateways;
+      if (first === undefined || second === undefined || third === undefined) throw new Error("3");
+      const [lost, moved] = [await Holder.at(first, true), await Holder.at(first, true)];
+      const [left, stayed] = [await Holder.at(second, true), await Holder.at(second, true)];
+      const without = await Holder.at(first, false);
+      const away = await Holder.at(third, false);
+      await away.stream.close();
+      const streams = [left, stayed].map(({ stream }) => stream);
+      await first.kill();
+      await until(async () => (await cluster.leader()) !== first);
+      for (const { closed } of streams) expect(await closed).toMatchObject({ code: 1001 });
+      await Promise.all([moved.comeBack(third), stayed.comeBack(second)]);
+      for (const holder of [lost, left]) {
+        holder.client.url = third.url;
+        await until(async () => (await holder.order()).status !== "resting", { everyMs: 50 });
+        expect(await holder.order()).toMatchObject({ status: "canceled", reason: "disconnected" });
+      }
+      for (const holder of [moved, stayed, without, away]) {
+        holder.client.url = third.url;
+        expect(await holder.order()).toMatchObject({ status: "resting" });
+      }
+      await first.start();
+      await cluster.stop();
+      await auditMirrors(cluster.gateways.map(({ data }) => data));
+    },
+    180_000,
+  );
+
+  test.each(repeated)(
     "a core that stands by is killed (%i): its gateway's clients notice nothing, and it can lead again",
     async () => {
       const cluster = await start();
@@ -253,5 +285,43 @@ function isRunning(pid: number): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** A session with a socket, and an order that rests; with the option its end cancels the order. */
+class Holder {
+  private constructor(
+    readonly client: ProcessClient,
+    public stream: StreamClient,
+    private readonly orderId: string,
+  ) {}
+
+  static async at({ url }: RunningGateway, cancelsOnDisconnect: boolean): Promise<Holder> {
+    const client = new ProcessClient(url);
+    expect(await client.signIn()).toMatchObject({ status: 200 });
+    const stream = await StreamClient.connect(url, client.token);
+    const option = { op: "session", cancelOnDisconnect: cancelsOnDisconnect };
+    expect(await stream.ask(option)).toMatchObject({ t: "ok" });
+    const { body } = await client.request("GET", "/v1/markets");
+    const price = Math.round(Number(fieldsOf(body["0"]).markPrice) * 0.9);
+    const terms = { symbol: "BTCUSD", side: "long", type: "limit", margin: 5, leverage: 2 };
+    const placed = await client.place({ ...terms, price, nonce: 1 });
+    expect(placed.body).toMatchObject({ status: "resting" });
+    return new Holder(client, stream, String(placed.body.orderId));
+  }
+
+  async comeBack({ url }: RunningGateway): Promise<void> {
+    this.stream = await StreamClient.connect(url, this.client.token);
+    await this.stream.settled();
+  }
+
+  /** As soon as a core leads. */
+  order(): Promise<Readonly<Record<string, unknown>>> {
+    const { client, orderId } = this;
+    const ask = async () => {
+      const { status, body } = await client.request("GET", `/v1/orders/${orderId}`);
+      return status === 200 ? body : undefined;
+    };
+    return until(ask, { everyMs: 50 });
   }
 }

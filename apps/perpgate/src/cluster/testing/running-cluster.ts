@@ -94,6 +94,7 @@ export class RunningGateway {
 
   async status() {
     const answer = await fetch(`${this.url}/v1/status`);
+    if (!answer.ok) throw new Error(`the status is ${answer.status}: ${await answer.text()}`);
     const status: {
       readonly position: string | number;
       /** The last sealed block. */
