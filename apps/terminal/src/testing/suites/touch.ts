@@ -44,6 +44,23 @@ export function touchTests(test: PageTest): void {
     expect(submit.y).toBeLessThan(PHONE.height);
     expect(submit.y - y).toBeLessThan(60);
     expect((await answer.boundingBox())?.height).toBeGreaterThan(10);
+
+    await finger.tap(views.getByRole("button", { name: "Chart" }));
+    const wrong: string[] = [];
+    for (const name of ["Alerts", "Studies", /^Market:/, /^Account/, "Deposit"]) {
+      await finger.tap(page.getByRole("button", { name, exact: true }));
+      const opening = page.locator("dialog, .market-list").first();
+      await opening.waitFor();
+      for (const look of [SMALL_TARGETS, ZOOMING_FIELDS]) {
+        const found = await page.evaluate<readonly string[]>(look);
+        wrong.push(...found.map((each) => `${name}: ${each}`));
+      }
+      const width = await page.evaluate("document.documentElement.scrollWidth");
+      if (width !== PHONE.width) wrong.push(`${name}: ${width} wide`);
+      await page.keyboard.press("Escape");
+      await opening.waitFor({ state: "hidden" });
+    }
+    expect(wrong).toEqual([]);
     opened.expectClean();
   });
 
