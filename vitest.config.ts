@@ -38,12 +38,10 @@ const SEEDED_TESTS =
         "packages/engine/src/testing/agreement.test.ts",
         "packages/engine/src/testing/collusion/collusion.test.ts",
         "packages/cluster/src/simulation/fence-seeds.test.ts",
-        "packages/simulator/src/cluster/cluster-seeds.test.ts",
       ];
 const SHORT_COUNTS = {
   PERPGATE_FLOW_EACH: "600",
   PERPGATE_FLOW_COMMANDS: "600",
-  PERPGATE_CLUSTER_SEEDS: "60",
   PERPGATE_FENCE_SEEDS: "20",
   PERPGATE_RINGS: "15",
 };

@@ -99,12 +99,11 @@ export const LONG_FORMS = {
     env: { PERPGATE_SANDBOX_SEEDS: "1000" },
   },
   simulator: {
-    about: "50,000 seeds of one venue, 100,000 of a cluster, damage to every byte",
+    about: "50,000 seeds of one venue, damage to every byte",
     files: ["packages/simulator"],
     env: {
       PERPGATE_SIMULATOR_SEEDS: "50000",
       PERPGATE_LIVES_SEEDS: "100",
-      PERPGATE_CLUSTER_SEEDS: "100000",
       PERPGATE_EVERY_BYTE: "1",
     },
   },

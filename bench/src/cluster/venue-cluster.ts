@@ -1,4 +1,4 @@
-/** Three nats-servers and three gateways over one log, as processes on this machine. */
+/** Three nats-servers and three gateways whose cores lead by turns, as processes on this machine. */
 import { execFileSync } from "node:child_process";
 import { createPrivateKey, randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -6,11 +6,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { NatsCluster } from "@perpgate/cluster/testing";
 import { newLogKey } from "@perpgate/venue";
+import { freePort } from "@perpgate/venue/testing";
 import { BENCH_SETTINGS, BenchGateway, inFolder, MAIN } from "../harness/gateway.js";
 import { askOnce, type BenchAccount } from "../harness/http.js";
 import { orderBody, signatureOf } from "../harness/wire.js";
 
-const MEMBERS = 3;
+const NAMES = ["gateway-1", "gateway-2", "gateway-3"];
 const ACKNOWLEDGED_WITHIN_MS = 60_000;
 /** The venue's stream. */
 export const STREAM = "perpgate";
@@ -37,14 +38,24 @@ export function withVenueCluster<T>(run: (cluster: VenueCluster) => Promise<T>):
       const config = join(folder, "init.json");
       writeFileSync(config, JSON.stringify(settings));
       const servers = nats.urls().join(",");
-      const init = [MAIN, "cluster", "init", "--config", config, "--log", servers];
-      execFileSync(process.execPath, init, { stdio: ["ignore", "ignore", "inherit"] });
-      for (let member = 0; member < MEMBERS; member++) {
-        const own = join(folder, `gateway-${member + 1}`);
+      perpgate("cluster", "init", "--config", config, "--log", servers);
+      const [authority, core] = [join(folder, "ca"), join(folder, "core")];
+      perpgate("keygen", "authority", authority);
+      perpgate("keygen", "core", core, "--ca", authority);
+      const tls = { ca: `${authority}.pem`, cert: `${core}.pem`, key: `${core}.key` };
+      const links = await Promise.all(NAMES.map(async () => `127.0.0.1:${await freePort()}`));
+      // In order, so that the first one leads.
+      for (const [member, name] of NAMES.entries()) {
+        const own = join(folder, name);
         mkdirSync(own);
-        const log = ["--log", nats.urls(member).join(","), "--name", `gateway-${member + 1}`];
-        const flags = ["--no-bots", "--log-level", "error", ...log];
-        gateways.push(await BenchGateway.start({ folder: own, configuration: settings, flags }));
+        const others = links.filter((_, at) => at !== member);
+        const configuration = {
+          ...settings,
+          log: { servers: nats.urls(member), cores: NAMES },
+          link: { listen: links[member], cores: others, tls },
+        };
+        const flags = ["--no-bots", "--log-level", "error", "--name", name];
+        gateways.push(await BenchGateway.start({ folder: own, configuration, flags }));
       }
       return await run({ nats, gateways });
     } finally {
@@ -52,6 +63,10 @@ export function withVenueCluster<T>(run: (cluster: VenueCluster) => Promise<T>):
       await nats.remove();
     }
   });
+}
+
+function perpgate(...words: readonly string[]): void {
+  execFileSync(process.execPath, [MAIN, ...words], { stdio: ["ignore", "ignore", "inherit"] });
 }
 
 /** One order after the other to one gateway, whatever the answers; measures the time between them. */

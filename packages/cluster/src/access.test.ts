@@ -1,10 +1,10 @@
 /** Credentials, on one server that asks for them. */
 
-import { POLL } from "@perpgate/journal/testing";
+import { POLL, until } from "@perpgate/journal/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createStream } from "./init.js";
 import { connectToAny } from "./link.js";
-import { isWithoutNatsServer, LogGateway, NatsCluster } from "./testing/index.js";
+import { isWithoutNatsServer, LogMember, NatsCluster } from "./testing/index.js";
 
 const STREAM = "venue";
 
@@ -12,6 +12,8 @@ describe.skipIf(isWithoutNatsServer())("access to the servers", () => {
   let cluster: NatsCluster;
 
   const users = (password: string) => `authorization { user: gateway, password: ${password} }`;
+  const member = (access: object) =>
+    LogMember.start({ servers: cluster.urls(), name: "test", stream: STREAM, rank: 0, ...access });
 
   beforeAll(async () => {
     cluster = await NatsCluster.start({ servers: 1, extra: users("secret") });
@@ -22,16 +24,16 @@ describe.skipIf(isWithoutNatsServer())("access to the servers", () => {
   });
 
   test("user and password: a log is created and written", async () => {
-    const access = { servers: cluster.urls(), name: "test", user: "gateway", password: "secret" };
-    const connection = await connectToAny(access);
+    const access = { user: "gateway", password: "secret" };
+    const connection = await connectToAny({ servers: cluster.urls(), name: "test", ...access });
     await createStream(connection, { stream: STREAM, replicas: 1 });
     await connection.close();
-    const gateway = await LogGateway.start({ ...access, stream: STREAM });
-    expect(await gateway.publish("with credentials")).toBe(true);
-    expect(gateway.lines[0]).toBe(
+    const core = await member(access);
+    await core.written("with credentials");
+    expect(core.lines[0]).toBe(
       "stream venue: it has 1 replica(s): fewer than 3 do not survive a lost server",
     );
-    await gateway.close();
+    await core.log.close();
   });
 
   test("wrong or no credentials: refused without waiting, and said", async () => {
@@ -39,28 +41,25 @@ describe.skipIf(isWithoutNatsServer())("access to the servers", () => {
     const text = /^no NATS server accepts a connection: nats:.*: Authorization Violation$/i;
     for (const wrong of [{}, { user: "gateway", password: "guess" }, { token: "guess" }]) {
       await expect(connectToAny({ servers, name: "test", ...wrong })).rejects.toThrow(text);
-      await expect(LogGateway.start({ servers, stream: STREAM, ...wrong })).rejects.toThrow(text);
+      await expect(member(wrong)).rejects.toThrow(text);
     }
   });
 
-  test("a password changed under a gateway: the warning names the server's refusal", async () => {
+  test("a password changed under a core: the warning names the server's refusal", async () => {
     const [server] = cluster.servers;
-    const access = { servers: cluster.urls(), name: "test", user: "gateway", password: "secret" };
-    const gateway = await LogGateway.start({ ...access, stream: STREAM });
-    expect(gateway.log.status().connectionProblem).toBe("");
+    const core = await member({ user: "gateway", password: "secret" });
+    expect(core.log.status().connectionProblem).toBe("");
     await server?.kill();
     server?.start({ extra: users("changed") });
-    const published = gateway.publish("without the password");
+    core.submit("without the password");
     const refusal = `${server?.url}: Authorization Violation`;
-    await expect.poll(() => gateway.log.status().connectionProblem, POLL).toMatch(refusal);
-    const warning = "a batch of this gateway has waited for the log for 10 s";
-    await expect
-      .poll(() => gateway.lines, POLL)
-      .toContain(`${warning}: no server is connected: ${refusal}`);
+    await expect.poll(() => core.log.status().connectionProblem, POLL).toMatch(refusal);
+    const warning = "no message of the log for 10 s: no server is connected";
+    await expect.poll(() => core.lines, POLL).toContain(`${warning}: ${refusal}`);
     await server?.kill();
     server?.start();
-    expect(await published).toBe(true);
-    expect(gateway.log.status().connectionProblem).toBe("");
-    await gateway.close();
+    await until(() => core.acknowledged.has("without the password"));
+    expect(core.log.status().connectionProblem).toBe("");
+    await core.log.close();
   });
 });

@@ -22,8 +22,6 @@ export interface LogHooks {
   lastBlock(): { readonly number: number; readonly hash: Uint8Array };
   /** The hash of a block, undefined if this gateway does not know it. */
   blockHash(number: number): Uint8Array | undefined;
-  /** Whether the engine counts this writer as live. */
-  isLive(writer: string): boolean;
   /** Undefined if batches can be applied; otherwise none is delivered before the promise resolves. */
   room(): Promise<void> | undefined;
 }

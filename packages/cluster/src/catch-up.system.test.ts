@@ -1,18 +1,18 @@
-/** A gateway far behind its stream: the work of one turn of the event loop, and its backlog, are bounded. */
+/** A core far behind its stream: the work of one turn of the event loop, and its backlog, are bounded. */
 
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import type { Batch } from "@perpgate/journal";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { FencedLog } from "./fenced-log.js";
 import { createStream } from "./init.js";
 import { Reader } from "./reader.js";
-import { ReplicatedLog } from "./replicated-log.js";
 import { subjectOf } from "./subjects.js";
 import { isWithoutNatsServer, MemoryMirror, NatsCluster, request } from "./testing/index.js";
 import { MAX_WAITING, TURN_BYTES, TURN_MESSAGES } from "./turns.js";
 
 const MESSAGES = 3_000;
 
-describe.skipIf(isWithoutNatsServer())("a gateway far behind", () => {
+describe.skipIf(isWithoutNatsServer())("a core far behind", () => {
   let cluster: NatsCluster;
   let nats: NatsConnection;
 
@@ -45,18 +45,28 @@ describe.skipIf(isWithoutNatsServer())("a gateway far behind", () => {
     const hooks = {
       lastBlock: () => ({ number: 0, hash: new Uint8Array(32) }),
       blockHash: nothing,
-      isLive: () => false,
       room,
+      leader: () => ({ epoch: 0, run: "" }),
+      claim: nothing,
+      mayPropose: nothing,
     };
     const logger = { info: nothing, warn: nothing };
     const servers = cluster.urls();
-    const log = await ReplicatedLog.open({ name: "late", servers, stream, mirror, hooks, logger });
+    const core = {
+      core: "late",
+      run: "a".repeat(32),
+      rank: 0,
+      versions: [3, 3],
+      release: "",
+    } as const;
+    const access = { name: "late", servers, stream };
+    const log = await FencedLog.open({ ...access, ...core, mirror, hooks, logger });
     onTestFinished(() => log.close());
     return { log, mirror };
   }
 
   /** Reads everything; returns the sequences, and how many there were in each turn of the event loop. */
-  async function read(log: ReplicatedLog) {
+  async function read(log: FencedLog) {
     const sequences: number[] = [];
     const turns = [0];
     const count = (): void => {
@@ -147,59 +157,26 @@ describe.skipIf(isWithoutNatsServer())("a gateway far behind", () => {
     expect(delivered).toBe(1_234);
   });
 
-  /** A reader of another stream than the one that its messages are from. */
-  async function pushedReader(stream: string) {
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  test("more pushed than it may keep: the rest is fetched", async () => {
+    const stream = "flooded";
     await createStream(nats, { stream, replicas: 1 });
-    const time = { nowMs: 0 };
     const read: number[] = [];
-    const contradictions: number[] = [];
-    const events = {
-      deliver: ({ sequence }: { readonly sequence: number }) => read.push(sequence),
-      contradicted: (sequence: number) => contradictions.push(sequence),
-      room: nothing,
-      failed: nothing,
-    };
-    const reader = new Reader(stream, 0, events, () => time.nowMs);
+    const deliver = ({ sequence }: { readonly sequence: number }) => read.push(sequence);
+    const reader = new Reader(stream, 0, { deliver, room: nothing, failed: nothing });
     onTestFinished(() => reader.close());
     reader.attach(nats, 0);
     const subject = subjectOf(stream, "a".repeat(32));
-    const storedMs = Date.now();
-    const push = (from: number, to: number): void => {
-      for (let sequence = from; sequence <= to; sequence++) {
-        reader.message({ sequence, subject, data: Buffer.from("pushed"), storedMs });
-      }
-    };
-    return { reader, subject, time, read, contradictions, push };
-  }
-
-  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-  test("a pause of the process with accepted messages left: none before the leader has confirmed the last", async () => {
-    const { reader, subject, time, read, contradictions, push } = await pushedReader("paused");
-    push(1, 3 * TURN_MESSAGES);
-    expect(read).toEqual(upTo(TURN_MESSAGES));
-    await turn();
-    expect(read).toEqual(upTo(2 * TURN_MESSAGES));
-    time.nowMs += 1_000;
-    // The stream's own messages contradict those that were pushed.
-    await publish(subject, 3 * TURN_MESSAGES, Buffer.from("other"));
-    while (contradictions.length === 0) {
-      reader.tick(50);
-      await turn();
-    }
-    expect(contradictions).toEqual([3 * TURN_MESSAGES]);
-    expect(read).toEqual(upTo(2 * TURN_MESSAGES));
-  });
-
-  test("more pushed than it may keep: the rest is fetched", async () => {
-    const { reader, read, push } = await pushedReader("flooded");
     const asked: number[] = [];
     nats.subscribe("$JS.API.DIRECT.GET.flooded", {
       callback: (_, message) => {
         asked.push(message.json<{ seq: number }>().seq);
       },
     });
-    push(1, 5_000);
+    for (const sequence of upTo(5_000)) {
+      reader.message({ sequence, subject, data: Buffer.from("pushed") });
+    }
     const { last } = reader;
     expect(last).toBe(TURN_MESSAGES + MAX_WAITING);
     while (!asked.includes(last + 1)) await turn();

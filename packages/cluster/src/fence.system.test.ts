@@ -13,9 +13,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { askThrough } from "./ask.js";
 import { createStream } from "./init.js";
 import { streamState } from "./jetstream-api.js";
-import { isWithoutNatsServer, MemoryMirror, NatsCluster } from "./testing/index.js";
-import { mirrored } from "./testing/log-gateway.js";
-import { LogMember } from "./testing/log-member.js";
+import { isWithoutNatsServer, LogMember, MemoryMirror, NatsCluster } from "./testing/index.js";
+import { mirrored } from "./testing/memory-mirror.js";
 
 const TIMES = Number(process.env.PERPGATE_FENCE_FAULTS ?? 1);
 /** While JetStream has a leader. */

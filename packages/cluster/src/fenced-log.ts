@@ -14,7 +14,6 @@ import {
 import { ask, NOT_FOUND_MS } from "./ask.js";
 import type { LogHooks, Mirror } from "./batch.js";
 import { Chain } from "./chain.js";
-import { NO_DOUBT } from "./doubt.js";
 import { ClusterError, textOf } from "./errors.js";
 import { FillAlarm } from "./fill-alarm.js";
 import { decodeHeartbeat, encodeHeartbeat, type Heartbeat } from "./heartbeat.js";
@@ -31,7 +30,7 @@ import { type Access, Link, type Logger } from "./link.js";
 import { LogCore, type LogCoreOptions, type LogCorePorts } from "./log-core.js";
 import { checkMirror, checkSetup } from "./open-checks.js";
 import { Reader } from "./reader.js";
-import type { CoreLogStatus } from "./status.js";
+import type { LogStatus } from "./status.js";
 import { checkServer } from "./stream-config.js";
 import { StreamEnd } from "./stream-end.js";
 import { missingStream, StreamWatch } from "./stream-watch.js";
@@ -57,9 +56,7 @@ export interface FencedLogOptions extends Access, Omit<LogCoreOptions, "chain"> 
   readonly clockMs?: () => number;
 }
 
-export interface FencedHooks
-  extends Omit<LogHooks, "isLive">,
-    Pick<LogCorePorts, "leader" | "claim"> {
+export interface FencedHooks extends LogHooks, Pick<LogCorePorts, "leader" | "claim"> {
   /** A batch may be proposed; called when that may have become so, and from time to time. */
   mayPropose(): void;
 }
@@ -143,18 +140,11 @@ export class FencedLog {
         deliver: (batch, settled) => this.onBatch(batch, settled),
       },
     );
-    this.reader = new Reader(
-      stream,
-      mirror.end,
-      {
-        deliver: (message) => this.accept(message),
-        contradicted: () => undefined,
-        room: () => hooks.room(),
-        failed: (error) => fail(new ClusterError("failed", textOf(error), { cause: error })),
-      },
-      nowMs,
-      NO_DOUBT,
-    );
+    this.reader = new Reader(stream, mirror.end, {
+      deliver: (message) => this.accept(message),
+      room: () => hooks.room(),
+      failed: (error) => fail(new ClusterError("failed", textOf(error), { cause: error })),
+    });
     this.link = new Link(options, logger, (connection) => this.connected(connection));
     const leaderEvents = {
       answered: (answer: Parameters<LogCore["answered"]>[0]) => {
@@ -179,7 +169,7 @@ export class FencedLog {
       log.pulse = setInterval(() => log.beat(), PULSE_MS);
       const found = await ask(log.link, patienceMs, (to) => streamState(to, stream));
       await checkSetup(log.link, stream, found, monitors, logger);
-      const { state } = await checkMirror(log.link, stream, mirror.end, tail, patienceMs);
+      const state = await checkMirror(log.link, stream, mirror.end, tail, patienceMs);
       log.follow(state);
       return log;
     } catch (error) {
@@ -244,7 +234,7 @@ export class FencedLog {
     connection.publish(announcementSubject(this.options.stream), text);
   }
 
-  status(): CoreLogStatus {
+  status(): LogStatus {
     const { core, link, reader, chain } = this;
     return {
       server: link.server,
@@ -347,7 +337,7 @@ export class FencedLog {
   private accept(message: Incoming): void {
     if (this.isStopped) return;
     this.unstoredMs = 0;
-    this.guard(() => this.core.accept(message));
+    this.guard(() => this.core.accept(message), message.sequence);
     this.waitedMs = 0;
     this.silentMs = 0;
     this.streamEnd.learn(message.sequence, this.chain.last);
@@ -445,11 +435,10 @@ export class FencedLog {
     this.caughtUpAt = undefined;
   }
 
-  private guard(run: () => void): void {
+  private guard(run: () => void, sequence = this.chain.last + 1): void {
     try {
       run();
     } catch (error) {
-      const sequence = this.chain.last + 1;
       const text = `stopped at sequence ${sequence}: ${textOf(error)}`;
       this.fail(
         error instanceof ClusterError

@@ -1,4 +1,4 @@
-/** A message as the reader receives it, from a push consumer or from a direct get. */
+/** A message of the stream: from a push consumer, from a direct get, or as the stream's leader answers it. */
 
 import type { Msg } from "@nats-io/transport-node";
 
@@ -7,17 +7,12 @@ export interface Incoming {
   readonly sequence: number;
   readonly subject: string;
   readonly data: Uint8Array;
-  /** The leader's clock when it stored the message, in whole milliseconds. */
-  readonly storedMs: number;
 }
 
 const ACK_PREFIX = "$JS.ACK.";
 /** Tokens of the reply subject from its end: …, stream sequence, consumer sequence, time, pending. */
 const SHORT_TOKENS = 9;
 const SEQUENCE_AT = 5;
-const TIME_AT = 7;
-/** The time's last digits, below a millisecond. */
-const NANOSECOND_DIGITS = 6;
 
 /** A message that a consumer pushed; undefined for its status messages. */
 export function pushed({
@@ -31,9 +26,7 @@ export function pushed({
   const shift = tokens.length === SHORT_TOKENS ? 0 : 2;
   const sequence = Number(tokens[SEQUENCE_AT + shift]);
   if (!Number.isSafeInteger(sequence)) return undefined;
-  // Cut off, as `Date.parse` does: a double has no room for nanoseconds and would be rounded.
-  const storedMs = Number(tokens[TIME_AT + shift]?.slice(0, -NANOSECOND_DIGITS));
-  return { sequence, subject, data, storedMs };
+  return { sequence, subject, data };
 }
 
 /** A message of a direct get; undefined for the status messages that end one. */
@@ -42,10 +35,5 @@ export function fetched({ headers, data }: Pick<Msg, "headers" | "data">): Incom
   const text = headers?.last("Nats-Sequence") ?? "";
   const sequence = Number(text);
   if (headers === undefined || text === "" || !Number.isSafeInteger(sequence)) return undefined;
-  return {
-    sequence,
-    subject: headers.last("Nats-Subject"),
-    data,
-    storedMs: Date.parse(headers.last("Nats-Time-Stamp")),
-  };
+  return { sequence, subject: headers.last("Nats-Subject"), data };
 }

@@ -2,6 +2,7 @@
 
 import type { NatsConnection } from "@nats-io/transport-node";
 import { ClusterError } from "./errors.js";
+import type { Incoming } from "./incoming.js";
 import { subjectFilter } from "./subjects.js";
 
 export const REQUEST_MS = 2000;
@@ -129,21 +130,13 @@ export async function streamState(
   };
 }
 
-export interface StoredMessage {
-  readonly sequence: number;
-  readonly subject: string;
-  readonly data: Uint8Array;
-  /** The leader's clock when it stored the message, in whole milliseconds. */
-  readonly storedMs: number;
-}
-
 /** A message as the stream's leader has it; undefined if the stream has none at this sequence. */
 export async function storedMessage(
   connection: NatsConnection,
   stream: string,
   sequence: number,
   timeoutMs = REQUEST_MS,
-): Promise<StoredMessage | undefined> {
+): Promise<Incoming | undefined> {
   const found = await messageOf(connection, stream, { seq: sequence }, timeoutMs);
   if (found === undefined || found.sequence === sequence) return found;
   throw new ClusterError("failed", `the server answered message ${sequence} with another one`);
@@ -154,7 +147,7 @@ export function lastMessage(
   connection: NatsConnection,
   stream: string,
   timeoutMs = REQUEST_MS,
-): Promise<StoredMessage | undefined> {
+): Promise<Incoming | undefined> {
   return messageOf(connection, stream, { last_by_subj: subjectFilter(stream) }, timeoutMs);
 }
 
@@ -164,7 +157,7 @@ async function messageOf(
   stream: string,
   which: Fields,
   timeoutMs: number,
-): Promise<StoredMessage | undefined> {
+): Promise<Incoming | undefined> {
   try {
     const answer = await request(connection, `STREAM.MSG.GET.${stream}`, which, timeoutMs);
     const message = fieldsOf(answer, "message");
@@ -172,7 +165,6 @@ async function messageOf(
       sequence: numberOf(message, "seq"),
       subject: stringOf(message, "subject"),
       data: Buffer.from(stringOf(message, "data"), "base64"),
-      storedMs: Date.parse(stringOf(message, "time")),
     };
   } catch (error) {
     if (error instanceof ApiError && error.code === NO_MESSAGE_FOUND) return undefined;

@@ -10,9 +10,9 @@ export interface Judgement {
   readonly verdict: Verdict;
   /** Undefined if malformed. */
   readonly message: Message | undefined;
-  /** Whether its writer has this replica's log and blocks; undefined if it does not show. */
+  /** Of a core's message: whether it has this replica's log and blocks; undefined if that does not show. */
   readonly agrees: boolean | undefined;
-  /** Why it is dropped. */
+  /** Why a core's message contradicts this replica's log; empty if its chain does not. */
   readonly problem: string;
 }
 
@@ -20,7 +20,7 @@ const MALFORMED: Judgement = {
   verdict: "malformed",
   message: undefined,
   agrees: undefined,
-  problem: "not a message of this log",
+  problem: "",
 };
 
 /**
@@ -35,20 +35,16 @@ export function judge(
   blocks: Pick<LogHooks, "lastBlock" | "blockHash">,
 ): Judgement {
   if (subject === coreSubject(stream)) return judgeFenced(chain, data, blocks);
+  // Of a gateway of release 0.2.
   const prefix = subjectOf(stream, "");
   const writer = subject.startsWith(prefix) ? subject.slice(prefix.length) : "";
   // Rubbish elsewhere must not pass for a newer release's message, which stops the gateway.
   if (!/^[0-9a-f]{32}$/.test(writer)) return MALFORMED;
   const message = decodeMessage(data);
   if (message?.writer !== writer || message.isFenced === true) return MALFORMED;
-  const { claim, block } = message;
-  const fault = chain.fault(claim);
-  if (fault !== undefined) {
-    const agrees = fault === "too old" ? undefined : false;
-    const problem = `its claim about sequence ${claim.seq} ${FAULT_TEXT[fault]}`;
-    return { verdict: "chain", message, agrees, problem };
-  }
-  return { verdict: "sound", message, agrees: isSame(block, blocks), problem: "" };
+  const { claim } = message;
+  const verdict = chain.fault(claim) === undefined ? "sound" : "chain";
+  return { verdict, message, agrees: undefined, problem: "" };
 }
 
 /** A message of a core: the stream stored it behind the message that it names. */
@@ -76,9 +72,3 @@ function isSame(
   const known = blocks.blockHash(number);
   return known === undefined ? undefined : Buffer.compare(known, hash) === 0;
 }
-
-const FAULT_TEXT = {
-  "from the future": "is about a sequence that this log had not reached",
-  "too old": "is too old to be compared",
-  differs: "differs from this gateway's log",
-} as const;

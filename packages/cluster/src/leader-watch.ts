@@ -10,11 +10,11 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import { CHAIN_START, type Chain, nextLink } from "./chain.js";
 import { ClusterError } from "./errors.js";
+import type { Incoming } from "./incoming.js";
 import {
   ApiError,
   lastMessage,
   STREAM_NOT_FOUND,
-  type StoredMessage,
   storedMessage,
   streamState,
 } from "./jetstream-api.js";
@@ -66,16 +66,11 @@ export class LeaderWatch {
     private readonly nowMs: () => number = () => performance.now(),
   ) {}
 
-  /** Whether the leader has said so, and nothing else since. */
-  get isBelow(): boolean {
-    return this.below.size > 0;
-  }
-
   /** `elapsedMs`: time that this process ran. */
   tick(elapsedMs: number, connection: NatsConnection | undefined, server: string): void {
     if (connection !== this.asked) this.unansweredMs = 0;
     this.asked = connection;
-    if (this.isBelow) this.belowMs += elapsedMs;
+    if (this.below.size > 0) this.belowMs += elapsedMs;
     this.sinceAskMs += elapsedMs;
     if (connection === undefined) return;
     this.unansweredMs += elapsedMs;
@@ -114,7 +109,7 @@ export class LeaderWatch {
     }
   }
 
-  private compare(sequence: number, stored: StoredMessage | undefined): LeaderAnswer["has"] {
+  private compare(sequence: number, stored: Incoming | undefined): LeaderAnswer["has"] {
     if (stored?.sequence !== sequence) return "none";
     const before = sequence === 1 ? CHAIN_START : this.chain.at(sequence - 1);
     const own = this.chain.at(sequence);

@@ -3,7 +3,6 @@
 import { ask } from "./ask.js";
 import { CHAIN_START, nextLink } from "./chain.js";
 import { ClusterError } from "./errors.js";
-import type { Incoming } from "./incoming.js";
 import { lastMessage, type StreamState, storedMessage, streamState } from "./jetstream-api.js";
 import { BELOW_MS } from "./leader-watch.js";
 import type { Link, Logger } from "./link.js";
@@ -32,24 +31,20 @@ export async function checkSetup(
   if (refused.length > 0) throw new ClusterError("unsuitable", refused.join("; "));
 }
 
-export interface MirrorCheck {
-  /** The mirror's end lies in it. */
-  readonly state: StreamState;
-  /** The message at the mirror's end, as the leader has it; undefined if the stream no longer does. */
-  readonly last: Incoming | undefined;
-}
-
-/** Compares the message at the mirror's end with the stream's, by content. `tail` ends with c(end). */
+/**
+ * Compares the message at the mirror's end with the stream's, by content. `tail` ends with c(end). Returns a
+ * state of the stream in which that end lies.
+ */
 export async function checkMirror(
   link: Link,
   stream: string,
   end: number,
   tail: readonly Uint8Array[],
   withinMs: number,
-): Promise<MirrorCheck> {
+): Promise<StreamState> {
   const state = await stateReaching(link, stream, end, withinMs);
   if (state.lastSeq > 0 && state.firstSeq > end + 1) throw startsLater(state.firstSeq, end);
-  if (end === 0 || state.firstSeq > end) return { state, last: undefined };
+  if (end === 0 || state.firstSeq > end) return state;
   const stored = await ask(link, withinMs, (connection) => storedMessage(connection, stream, end));
   const previous = end === 1 ? CHAIN_START : tail.at(-2);
   const own = tail.at(-1);
@@ -59,7 +54,7 @@ export async function checkMirror(
   if (stored === undefined) throw differs(end, "the stream does not hold it");
   const theirs = nextLink(previous, stored.subject, stored.data);
   if (Buffer.compare(theirs, own) !== 0) throw differs(end, "the stream has another one");
-  return { state, last: stored };
+  return state;
 }
 
 /** A new leader may not have applied everything yet: waits before it says that messages are lost. */

@@ -1,13 +1,10 @@
 /** What the log reports for readiness, metrics and the operator. */
 
-import type { WriterView } from "./agreement.js";
 import type { Heartbeat } from "./heartbeat.js";
 import type { StreamState } from "./jetstream-api.js";
-import type { Refusal } from "./publisher.js";
 import type { Obstacle } from "./takeover.js";
 
-/** Whoever writes the log. */
-export interface StreamStatus {
+export interface LogStatus {
   /** Address of the connected server; "" without a connection. */
   readonly server: string;
   /** Why no server is connected: the newest error of each; "" while one is, and before the first try. */
@@ -26,22 +23,6 @@ export interface StreamStatus {
   readonly waitedMs: number;
   /** As the stream's leader has described it; undefined before the first answer, and 5 s after the last. */
   readonly stream: StreamState | undefined;
-}
-
-/** Of a log that several gateways write. */
-export interface LogStatus extends StreamStatus {
-  readonly republished: number;
-  /** Dropped messages since the log was opened. */
-  readonly malformed: number;
-  readonly chainDrops: number;
-  /** Writers heard in the last 5 s. */
-  readonly writers: readonly (WriterView & { readonly isLive: boolean })[];
-  /** Why the server refuses the batch in flight, for example a full stream. */
-  readonly refusal: Refusal | undefined;
-}
-
-/** Of a log that the core writes that leads. */
-export interface CoreLogStatus extends StreamStatus {
   readonly leads: boolean;
   /** Why a core that does not lead would not claim now. */
   readonly obstacle: Obstacle | undefined;

@@ -21,8 +21,6 @@ export interface TurnEvents {
   room(): Promise<void> | undefined;
   /** `room` has rejected; nothing more is delivered. */
   failed(error: unknown): void;
-  /** Whether the messages that wait may be delivered now; if not, `goOn` is called later. */
-  mayGoOn(): boolean;
   /** The last message that waited was delivered. */
   drained(): void;
 }
@@ -59,9 +57,9 @@ export class Turns {
   }
 
   /** Delivers what waits, as far as this turn has room. */
-  goOn(): void {
+  private goOn(): void {
     if (this.isEmpty) return;
-    while (this.hasRoom() && this.events.mayGoOn()) {
+    while (this.hasRoom()) {
       const message = this.waiting.shift();
       if (message === undefined) break;
       this.waitingBytes -= message.data.length;

@@ -21,4 +21,4 @@ export type { VenueState } from "./state/venue.js";
 export { COHORT_STAGES } from "./state/venue-tables.js";
 export { type OpenStatus, WITHDRAWAL_STATUSES, type Withdrawal } from "./state/withdrawals.js";
 export { requestFault, type WithdrawalFault, type WithdrawalTerms } from "./withdrawals/request.js";
-export { epochOf, liveWriters, mayLead, rankOf, writerOf } from "./writers/reading.js";
+export { epochOf, liveWriters, mayLead, writerOf } from "./writers/reading.js";

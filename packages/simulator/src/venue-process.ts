@@ -56,7 +56,6 @@ export class VenueProcess {
         this.failure ??= error;
       },
       atPublish: () => [],
-      onWriterLost: () => undefined,
       nowMs: () => this.nowMs,
     };
     // As the log's end is unique to a life, so is the id: the same seed gives the same bytes.

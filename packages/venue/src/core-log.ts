@@ -4,7 +4,7 @@
  * folder keeps each of them.
  */
 import type { Batch } from "@perpgate/journal";
-import type { Mirror, StreamHooks } from "./replicated-log.js";
+import type { Mirror } from "./mirror.js";
 
 /** Of the own batch in flight: it is the one delivered, or it is in no log and never will be. */
 export type Settled = "stored" | "never" | "none";
@@ -29,7 +29,11 @@ export interface CoreLog {
 }
 
 /** What the log asks about the core. */
-export interface CoreLogHooks extends Omit<StreamHooks, "isLive"> {
+export interface CoreLogHooks {
+  lastBlock(): { readonly number: number; readonly hash: Uint8Array };
+  blockHash(number: number): Uint8Array | undefined;
+  /** Undefined if batches can be applied; otherwise none is delivered before the promise resolves. */
+  room(): Promise<void> | undefined;
   /** The epoch and the run that lead, as of the last message that was applied: 0 and "" before the first. */
   leader(): { readonly epoch: number; readonly run: string };
   /**

@@ -54,6 +54,7 @@ export {
   type WithdrawalParameters,
 } from "./listing/venue-config.js";
 export { REAL_MACHINE } from "./machine.js";
+export { IsAMirror, mirroredMessages, NotAMirror } from "./mirror.js";
 export { OPERATOR_EXPIRY_MS } from "./operator-expiry.js";
 export { NotApplied, RecordTooLarge, type Submitter, type Unanswered } from "./pending-batches.js";
 export { type PrunePlan, planPrune } from "./prune-plan.js";
@@ -72,16 +73,14 @@ export { decodeRecord, type Evidence, encodeRecord, NO_EVIDENCE } from "./record
 export { shownLoss } from "./recovery/log-proofs.js";
 export { refuseUnknownLog } from "./recovery/log-version.js";
 export { type Applied, Replica } from "./replica.js";
-export { IsAMirror, mirroredMessages, NotAMirror, type OpenStream } from "./replicated-log.js";
 export { type RestoreTarget, restore } from "./restore.js";
-export { type SequencedLog, Sequencer } from "./sequencer.js";
+export { Sequencer } from "./sequencer.js";
 export type { Attestation, SignedQueueRequest } from "./service/attestation.js";
 export { Core, type CoreOptions } from "./service/core.js";
 export { answered, type VenueCommand } from "./service/execution.js";
 export { reservesDifference } from "./service/reserves.js";
 export { systemBootClock } from "./time/boot-clock.js";
-export { SlotClock, STEP_IN_MS } from "./time/slot-clock.js";
-export { MAX_LAG_MS, VenueClock } from "./time/venue-clock.js";
+export { MAX_LAG_MS } from "./time/venue-clock.js";
 export { succeed, successorsFile } from "./tlog/successor-store.js";
 export type { WitnessSetting } from "./tlog/witness.js";
 export { Venue } from "./venue.js";

@@ -95,9 +95,9 @@ export class LeadSequencer extends Submissions {
   }
 
   /** A leader has applied all that any core has answered. */
-  caughtUp(): Promise<void> {
+  async caughtUp(): Promise<void> {
     const refusal = this.refusal();
-    return refusal === undefined ? Promise.resolve() : Promise.reject(new NotApplied(refusal));
+    if (refusal !== undefined) throw new NotApplied(refusal);
   }
 
   leader(): { readonly epoch: number; readonly run: string } {
@@ -203,7 +203,6 @@ export class LeadSequencer extends Submissions {
       this.inFlight = undefined;
       // Dropped whole, by every replica.
       if (!isApplied) this.onAnswered(own.giveUp("not_executed"));
-      own.conclude();
     }
     const wasLeading = this.wasLeading;
     this.wasLeading = this.isLive;

@@ -1,42 +1,34 @@
 /** The log of a venue, and what writes it: the journal itself, or the replicated log whose mirror it is. */
 import type { Command } from "@perpgate/engine";
-import { writerOf } from "@perpgate/engine/reading";
 import type { FileJournal } from "@perpgate/journal";
+import type { CoreLog, CoreLogHooks } from "./core-log.js";
 import { LeadSequencer } from "./lead-sequencer.js";
 import { type Machine, REAL_MACHINE, WRITER_ID_BYTES } from "./machine.js";
+import { JournalMirror, type Mirror } from "./mirror.js";
 import { dataFolder } from "./recovery/data-folder.js";
 import type { Recovered } from "./recovery/recover.js";
 import type { ReplicaState } from "./recovery/replica-state.js";
-import { JournalMirror, type Mirror, ReplicatedLog, type StreamHooks } from "./replicated-log.js";
 import {
   READABLE_VERSIONS,
-  type SequencedLog,
   Sequencer,
   type SequencerHooks,
   type WriterIdentity,
 } from "./sequencer.js";
 import type { Submissions } from "./submissions.js";
-import { beginAlone, beginAmongOthers, refuseUnbegun } from "./venue-beginning.js";
+import { beginAlone, refuseUnbegun } from "./venue-beginning.js";
 import type { VenueOptions } from "./venue-options.js";
 
 export interface OpenedLog {
   readonly sequencer: Submissions;
   /** Present if cores lead by turns: which run leads, and how it is changed. */
   readonly lead?: LeadSequencer;
-  /** To and from the venue's other gateways; undefined if the log has none. */
-  readonly others?: Others;
+  /** To and from the venue's other cores; undefined if the log has none. */
+  readonly others?: Pick<CoreLog, "announce" | "onAnnouncement" | "isClockShared">;
   /** Applies the log to its end. */
   start(): Promise<void>;
   /** After that: what a venue appends before it serves. */
   begin(stampMs: number): Promise<void>;
   close(): Promise<void>;
-}
-
-interface Others {
-  announce(text: string): void;
-  onAnnouncement: (text: string) => void;
-  /** Whether one of them was heard lately that has the same wall clock. */
-  readonly isClockShared?: boolean;
 }
 
 interface LogParts {
@@ -54,32 +46,17 @@ interface LogPartsHooks extends SequencerHooks {
 }
 
 export async function openLog(parts: LogParts): Promise<OpenedLog> {
-  const { options, journal } = parts;
-  const { openStream, openCoreLog } = options;
-  if (openCoreLog !== undefined) return openOfCore(parts, openCoreLog);
-  if (openStream === undefined) return openAlone(parts, journal);
-  const stream = await openStream(mirrorOf(parts), {
-    ...streamHooks(parts),
-    isLive: (writer) => writerOf(parts.recovered.state.engine.state, writer) !== undefined,
-  });
-  const log = new ReplicatedLog(stream, journal);
-  const sequencer = sequencerOf(parts, log);
-  return {
-    sequencer,
-    others: stream,
-    start: () => sequencer.start(parts.recovered.end),
-    begin: () => beginAmongOthers(options, parts.recovered.state, sequencer),
-    close: () => log.close(),
-  };
+  const { openCoreLog } = parts.options;
+  return openCoreLog === undefined ? openAlone(parts) : openOfCore(parts, openCoreLog);
 }
 
-function openAlone(parts: LogParts, journal: FileJournal): OpenedLog {
-  const { options, recovered } = parts;
-  const sequencer = sequencerOf(parts, journal);
+function openAlone({ options, journal, recovered, identity, hooks }: LogParts): OpenedLog {
+  const { replica, state, end } = recovered;
+  const sequencer = new Sequencer(journal, replica, identity, hooks, machineOf(options));
   return {
     sequencer,
-    start: () => sequencer.start(recovered.end),
-    begin: (stampMs) => beginAlone(options, journal, recovered.state, sequencer, stampMs),
+    start: () => sequencer.start(end),
+    begin: (stampMs) => beginAlone(options, journal, state, sequencer, stampMs),
     close: () => journal.close(),
   };
 }
@@ -95,7 +72,7 @@ async function openOfCore(
   const log = await open(
     mirrorOf(parts),
     {
-      ...streamHooks(parts),
+      ...replicaHooks(parts),
       leader: () => lead.leader(),
       claim: () => lead.claim(),
       mayPropose: () => lead.mayPropose(),
@@ -117,13 +94,6 @@ async function openOfCore(
   };
 }
 
-function sequencerOf(
-  { options, recovered, identity, hooks }: LogParts,
-  log: SequencedLog,
-): Sequencer {
-  return new Sequencer(log, recovered.replica, identity, hooks, machineOf(options));
-}
-
 function machineOf({ random }: VenueOptions): Machine {
   if (random === undefined) return REAL_MACHINE;
   return { ...REAL_MACHINE, newWriter: () => Buffer.from(random(WRITER_ID_BYTES)).toString("hex") };
@@ -136,7 +106,9 @@ function mirrorOf({ options, journal, recovered }: LogParts): Mirror {
   });
 }
 
-function streamHooks({ recovered }: LogParts): Omit<StreamHooks, "isLive"> {
+function replicaHooks({
+  recovered,
+}: LogParts): Pick<CoreLogHooks, "lastBlock" | "blockHash" | "room"> {
   const { state, history } = recovered;
   const lastBlock = () => lastBlockOf(state);
   return {

@@ -1,6 +1,6 @@
 /** Opens the parts of a venue in order of dependence, and closes what is open if a step fails. */
 import type { Command } from "@perpgate/engine";
-import { epochOf, rankOf } from "@perpgate/engine/reading";
+import { epochOf } from "@perpgate/engine/reading";
 import type { ExitDeadline, FileJournal } from "@perpgate/journal";
 import type { SnapshotNotice, SnapshotTaker } from "./checkpoint/snapshot-taker.js";
 import type { History } from "./history/history.js";
@@ -8,6 +8,7 @@ import { Later } from "./later.js";
 import type { LeadSequencer } from "./lead-sequencer.js";
 import { checkConfig, checkContinuation, checkSameVenue } from "./listing/config-change.js";
 import type { Listing } from "./listing/listing.js";
+import { refuseOtherKind } from "./mirror.js";
 import { type OpenedLog, openLog } from "./open-log.js";
 import { NotApplied } from "./pending-batches.js";
 import type { LogKey } from "./receipts/log-key.js";
@@ -20,10 +21,9 @@ import { type OpenData, openData } from "./recovery/open-data.js";
 import type { Recovered, RecoveryReport } from "./recovery/recover.js";
 import type { ReplicaState } from "./recovery/replica-state.js";
 import type { CommandObserver } from "./replica.js";
-import { refuseOtherKind } from "./replicated-log.js";
 import { ReservesBook } from "./reserves/reserves-book.js";
 import { reservesKeyOf } from "./reserves/reserves-key.js";
-import type { WriterIdentity, WriterLoss } from "./sequencer.js";
+import type { WriterIdentity } from "./sequencer.js";
 import type { Submissions } from "./submissions.js";
 import { ClockRecorder, systemBootClock } from "./time/boot-clock.js";
 import { openClock } from "./time/open-clock.js";
@@ -119,23 +119,15 @@ async function openWithin(
       name: options.name ?? SOLE_WRITER,
       ...(promised === undefined ? NO_RECEIPT_KEY : hexOf(receiptKeyOf(promised.logKey))),
     });
-    const onLost = (): void => {
-      for (const observer of observers) observer.onWriterLost?.();
-    };
     const hooks = {
       onFailure: (error: Error) => failure.report(error),
       atPublish: () => time.slots?.due() ?? NOTHING,
       nowMs: () => time.clock?.nowMs() ?? engineState.timeMs,
-      onWriterLost: ({ isReplaced, joinsAgainMs }: WriterLoss) => {
-        logger.warn({ joinsAgainMs }, isReplaced ? NAME_IN_USE : WRITER_ENDED);
-        onLost();
-      },
-      onJoinRefused: (reason: string) => logger.warn({ reason }, JOIN_REFUSED),
       // Not within the claim that is applied.
       onLead: () => queueMicrotask(() => later.add(() => live.onLead())),
       onLeadLost: () => {
         logger.info({ epoch: epochOf(engineState) }, LEAD_LOST);
-        onLost();
+        for (const observer of observers) observer.onLeadLost?.();
       },
     };
     begun.log = openLog({ options, journal, recovered, identity, hooks });
@@ -162,7 +154,6 @@ async function openWithin(
       clock,
       monotonic: options.monotonic ?? (() => performance.now()),
       state: engineState,
-      writer: () => sequencer.writer,
       mayLeapAlone: () =>
         others === undefined || options.acceptClock === true || others.isClockShared === true,
       wake: () => sequencer.publishSoon(),
@@ -183,11 +174,11 @@ async function openWithin(
         : await Promises.start(
             { ...source, blocks: state.blocks },
             folder,
-            // Of the gateways of one venue the first signs.
+            // Of the cores of one venue the one that leads signs.
             {
-              isSigner: () => rankOf(engineState, sequencer.writer) === 0,
+              isSigner: () => sequencer.isLive,
               announce: (note) => others?.announce(note),
-              ...(others === undefined ? {} : { caughtUp: () => sequencer.caughtUp() }),
+              ...(lead === undefined ? {} : { caughtUp: () => lead.caughtUp() }),
               ...promised,
             },
             receiptKeyOf(promised.logKey),
@@ -202,7 +193,7 @@ async function openWithin(
             listing: state.listing,
             state: engineState,
             promises,
-            isProposer: () => rankOf(engineState, sequencer.writer) === 0,
+            isProposer: () => sequencer.isLive,
             commit: ({ position, root, sumMicros, leaves }) => {
               const stampMs = clock.nowMs();
               const counted = { position, root, sumMicros, leaves };
@@ -282,15 +273,9 @@ async function openWithin(
 
 const NOTHING: readonly Command[] = [];
 
-const WRITER_ENDED = "the log has ended this gateway's writer; it joins again";
 const LEAD_LOST = "another core leads; this one stands by";
-const JOIN_REFUSED =
-  "the log refuses this gateway's join; it joins again, after pauses that grow to 30 s";
-const NAME_IN_USE =
-  "another process uses this gateway's name: its join has ended this gateway's writer, which joins " +
-  "again; stop one of them, or start it with another --name";
 
-/** The name in a log that no other gateway writes to. */
+/** The name in a log on this machine's disk. */
 const SOLE_WRITER = "venue";
 const NO_RECEIPT_KEY = { receiptKey: "", certificate: "" };
 

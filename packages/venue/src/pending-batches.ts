@@ -21,9 +21,6 @@ const WHY_NOT: Record<Unanswered, string> = {
 /** Called with the applied command (valid during the call only), or with null and the reason. */
 export type Submitter = (applied: Applied | null, why: Unanswered) => void;
 
-/** Waits for a batch, not for a command in it: called with null once the batch is applied. */
-export type Marker = (why: Unanswered | null) => void;
-
 /**
  * A batch is published when it reaches this size at the latest, and no record is larger. So a batch,
  * with its header and its last record, stays below the megabyte that a log accepts.
@@ -45,14 +42,11 @@ export class PendingBatch {
   readonly submitters: Submitter[] = [];
   /** When each command was submitted; ascending. */
   readonly times: number[] = [];
-  /** With the times of their calls; ascending. */
-  readonly markers: { readonly marker: Marker; readonly atMs: number }[] = [];
   bytes = 0;
   /** Its number among the writer's batches, once published. */
   counter = 0;
   /** Its number among all batches of this process, from 1, once published. */
   number = 0;
-  publishedAtMs = 0;
   /** Records in front that have no submitter. */
   lead = 0;
   /** Submitters that were called, or given up. */
@@ -68,12 +62,7 @@ export class PendingBatch {
   }
 
   get isEmpty(): boolean {
-    return this.records.length === 0 && this.markers.length === 0;
-  }
-
-  /** The batch is applied. */
-  conclude(): void {
-    for (const { marker } of this.markers.splice(0)) call(() => marker(null));
+    return this.records.length === 0;
   }
 
   /** Answers everything that has no answer; returns how many commands that were. */
@@ -82,23 +71,18 @@ export class PendingBatch {
     // First: a submitter that was called must not be called again with another result.
     this.notified = this.submitters.length;
     for (const submitter of this.submitters.slice(from)) call(() => submitter(null, why));
-    for (const { marker } of this.markers.splice(0)) call(() => marker(why));
     return this.submitters.length - from;
   }
 
   /** Before it is published: removes what was submitted before; returns how many commands that were. */
   expireBefore(timeMs: number): number {
-    const expired = countBefore(this.times, (time) => time >= timeMs);
+    const first = this.times.findIndex((time) => time >= timeMs);
+    const expired = first === -1 ? this.times.length : first;
     this.times.splice(0, expired);
     for (const record of this.records.splice(0, expired)) this.bytes -= record.length;
-    const markers = this.markers.splice(
-      0,
-      countBefore(this.markers, ({ atMs }) => atMs >= timeMs),
-    );
     for (const submitter of this.submitters.splice(0, expired)) {
       call(() => submitter(null, "not_executed"));
     }
-    for (const { marker } of markers) call(() => marker("not_executed"));
     return expired;
   }
 }
@@ -123,10 +107,6 @@ export class UnsentBatches {
     });
   }
 
-  addMarker(marker: Marker, nowMs: number): void {
-    this.openFor(0, 0).markers.push({ marker, atMs: nowMs });
-  }
-
   /** The oldest batch, which the caller publishes. */
   take(): PendingBatch | undefined {
     return this.batches.shift();
@@ -144,12 +124,6 @@ export class UnsentBatches {
     const [only] = batches;
     if (only === undefined) return false;
     return only.records.length >= MAX_BATCH_RECORDS || only.bytes >= MAX_OPEN_BATCH_BYTES;
-  }
-
-  /** Whether there is nothing to publish but for callers that wait until it comes back. */
-  get hasOnlyMarkers(): boolean {
-    const [only] = this.batches;
-    return this.batches.length === 1 && only !== undefined && only.records.length === 0;
   }
 
   giveUp(why: Unanswered): number {
@@ -190,12 +164,6 @@ function put(batch: PendingBatch, record: Uint8Array, submitter: Submitter, nowM
   batch.submitters.push(submitter);
   batch.times.push(nowMs);
   batch.bytes += record.length;
-}
-
-/** How many are in front of the first that `isYoung`. */
-function countBefore<T>(all: readonly T[], isYoung: (each: T) => boolean): number {
-  const first = all.findIndex(isYoung);
-  return first === -1 ? all.length : first;
 }
 
 /** If the callback throws, the log goes on and the error becomes an uncaught exception. */

@@ -2,7 +2,7 @@
 import type { CommandObserver } from "./replica.js";
 
 const WITHIN_MS = 1_000;
-/** A writer publishes a batch each second at least, which then has to come back. */
+/** A core that leads publishes a tick every 200 ms, which then has to come back. */
 const OWN_BATCH_WITHIN_MS = 2_000;
 
 /** How far the log is applied, and the own batches in it: the sequencer. */
@@ -32,8 +32,8 @@ export class Positions implements CommandObserver {
 
   /**
    * Resolves with whether, within two seconds, the position is applied, or an own batch has come back
-   * that was published after the call: what any gateway had answered before the call is in the log
-   * before that batch.
+   * that was published after the call: what any core had answered before the call is in the log before
+   * that batch. A core that was stopped while another one took over gets none back.
    */
   reachedIfAnswered(position: number): Promise<boolean> {
     return this.wait(position, this.log.published, OWN_BATCH_WITHIN_MS);

@@ -24,8 +24,8 @@ export interface CommandObserver {
   onCommand(applied: Applied): void;
   /** Called after every batch, also a repeated one, with the position after it. */
   onBatchEnd?(end: LogSeq, batch: Batch): void;
-  /** The log has ended the writer of this process: it has its sockets as gone. A new one joins. */
-  onWriterLost?(): void;
+  /** Another core leads. */
+  onLeadLost?(): void;
 }
 
 /** A command that could not be applied: a bug. */

@@ -5,12 +5,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Command, Engine, GENESIS_WRITER } from "@perpgate/engine";
 import { liveWriters } from "@perpgate/engine/reading";
 import { addressOf, BTC, genesis, setCohort, venueConfig } from "@perpgate/engine/testing";
-import { type Batch, type FileJournal, LOG_START, openJournal } from "@perpgate/journal";
+import { type FileJournal, LOG_START, openJournal } from "@perpgate/journal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RecordTooLarge } from "./pending-batches.js";
 import { CommandUnwritable, encodeRecord, NO_EVIDENCE } from "./record/record.js";
 import { type CommandObserver, Replica } from "./replica.js";
-import { type SequencedLog, Sequencer } from "./sequencer.js";
+import { Sequencer } from "./sequencer.js";
 
 const CONFIG = venueConfig([BTC], { attestorKind: "dev", devCreditMicros: 1e10 });
 const START_MS = 1_800_000_000_000;
@@ -35,7 +35,6 @@ const BEGINNING = 2;
 
 const SILENT_HOOKS = {
   onFailure: () => undefined,
-  onWriterLost: () => undefined,
   atPublish: () => [],
   nowMs: () => START_MS,
 };
@@ -62,59 +61,6 @@ async function open(observers: readonly CommandObserver[] = []): Promise<Opened>
   await sequencer.join();
   return { journal, sequencer, engine, failures };
 }
-
-describe("caughtUp, in a log of several writers", () => {
-  test("batches without a command are apart; a command takes the waiting along", async () => {
-    let batches = 0;
-    let deliver: (batch: Batch) => void = () => undefined;
-    // A replicated log delivers to its writers what they publish, batches without a record too.
-    const log: SequencedLog = {
-      append: async (id, records) => {
-        const seq = { batch: batches, record: batches };
-        batches++;
-        const end = { batch: batches, record: batches };
-        setImmediate(() => deliver({ id, seq, end, records: [...records] }));
-      },
-      read: (_from, onBatch) => {
-        deliver = onBatch;
-        return { live: Promise.resolve(), close: () => undefined };
-      },
-      close: async () => undefined,
-      abandon: () => undefined,
-      stopped: new Promise(() => undefined),
-    };
-    let nowMs = 0;
-    let check = (): void => undefined;
-    const machine = {
-      monotonic: () => nowMs,
-      every: (_ms: number, run: () => void) => {
-        check = run;
-        return () => undefined;
-      },
-      after: () => undefined,
-      newWriter: () => "ab".repeat(16),
-    };
-    const hooks = { ...SILENT_HOOKS, atPublish: () => [] };
-    const sequencer = new Sequencer(log, new Replica(new Engine()), () => WRITER, hooks, machine);
-    await sequencer.start(LOG_START);
-    await log.append({ writer: GENESIS_WRITER, counter: 0 }, [encodeRecord(GENESIS)]);
-    await sequencer.join();
-    await sequencer.caughtUp();
-    expect(batches).toBe(3);
-    const waiting = Array.from({ length: 100 }, () => sequencer.caughtUp());
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(batches).toBe(3);
-    nowMs = 50;
-    check();
-    await Promise.all(waiting);
-    expect(batches).toBe(4);
-    const again = sequencer.caughtUp();
-    sequencer.submit(INDEX);
-    await again;
-    expect(batches).toBe(5);
-    await sequencer.close();
-  });
-});
 
 describe("the sequencer", () => {
   test("submit: submitters are called in log order, each with its seq", async () => {

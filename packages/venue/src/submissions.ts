@@ -6,7 +6,6 @@ import type { Command } from "@perpgate/engine";
 import { type Machine, REAL_MACHINE } from "./machine.js";
 import {
   MAX_OPEN_BATCH_BYTES,
-  type Marker,
   NotApplied,
   RecordTooLarge,
   type Submitter,
@@ -26,8 +25,6 @@ export abstract class Submissions {
   published = 0;
   /** The number of the last of them that the log has delivered. */
   returned = 0;
-  /** Why the log has refused the last join; empty if it has not. */
-  joinRefusal = "";
   protected readonly unsent = new UnsentBatches();
   protected stopped = false;
   private isPublishing = false;
@@ -38,18 +35,12 @@ export abstract class Submissions {
     protected readonly machine: Machine = REAL_MACHINE,
   ) {}
 
-  /** The id of the own writer; empty before the first join. */
+  /** The id of the own writer; empty before the join. */
   abstract readonly writer: string;
-  /** Whether others may write the log, now or later. */
+  /** Whether cores lead the log by turns. */
   abstract readonly isReplicated: boolean;
   /** Whether this process may write the log now. */
   abstract readonly isLive: boolean;
-
-  /**
-   * Resolves once everything is applied that any gateway had answered before the call. Rejects with
-   * `NotApplied`, as a command would be answered.
-   */
-  abstract caughtUp(): Promise<void>;
 
   /** Closes the log after every submitted command was applied, or will be by nobody. */
   abstract close(): Promise<void>;
@@ -146,13 +137,8 @@ export abstract class Submissions {
     this.stop(error);
   }
 
-  protected addMarker(marker: Marker): void {
-    this.unsent.addMarker(marker, this.submittedAt());
-    this.publishSoon();
-  }
-
   /** Only a replicated log gives commands up by their age. */
-  protected submittedAt(): number {
+  private submittedAt(): number {
     return this.isReplicated ? this.machine.monotonic() : 0;
   }
 

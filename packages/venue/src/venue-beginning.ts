@@ -60,20 +60,7 @@ export async function beginAlone(
   await beginList(options, engine.state, sequencer, stampMs);
 }
 
-/**
- * The beginning of a gateway of a replicated log: `cluster init` has written Genesis, and `configure`
- * changes the configuration, so a start only joins.
- */
-export async function beginAmongOthers(
-  options: VenueOptions,
-  state: ReplicaState,
-  sequencer: Sequencer,
-): Promise<void> {
-  refuseUnbegun(options, state);
-  await sequencer.join();
-}
-
-/** A replicated log has its Genesis, and its own configuration, which is in force. */
+/** A replicated log has its Genesis of `cluster init`, and its own configuration, which is in force. */
 export function refuseUnbegun(
   { config, listing: markets, attestors = null, logger = SILENT }: VenueOptions,
   { engine, listing }: ReplicaState,

@@ -6,7 +6,6 @@ import type { RetentionOptions } from "./history/retention.js";
 import type { AttestorKeys } from "./listing/attestor-keys.js";
 import type { ListedMarket } from "./listing/listing.js";
 import type { LogKey } from "./receipts/log-key.js";
-import type { OpenStream } from "./replicated-log.js";
 import type { BootClock } from "./time/boot-clock.js";
 import type { WitnessSetting } from "./tlog/witness.js";
 
@@ -47,7 +46,7 @@ export interface PromiseOptions {
   readonly isSigner?: () => boolean;
   /** Gives a published checkpoint to the venue's other gateways. */
   readonly announce?: (note: string) => void;
-  /** Catches up with what other gateways have written to the log; undefined if there are none. */
+  /** Resolves once all is applied that any core has answered; undefined if there are no others. */
   readonly caughtUp?: () => Promise<void>;
 }
 
@@ -73,11 +72,9 @@ export interface VenueOptions {
   readonly bootClock?: BootClock;
   /** Accepts the wall clock at this start, however far it is ahead of the log. */
   readonly acceptClock?: boolean;
-  /** The gateway's name in the log; needed if it has several writers. */
+  /** The core's name in a replicated log. */
   readonly name?: string;
-  /** Connects to a replicated log; the data folder's log is then its mirror. */
-  readonly openStream?: OpenStream;
-  /** The same, of a log that one core writes: this venue leads, or stands by. */
+  /** Connects to a replicated log, whose mirror the data folder's log is then: this venue leads, or stands by. */
   readonly openCoreLog?: OpenCoreLog;
   /** null: no snapshots. */
   readonly checkpoints?: CheckpointOptions | null;
@@ -122,6 +119,6 @@ export const SILENT: VenueLogger = {
 };
 
 /** Whether the data folder's log is the mirror of a replicated one. */
-export function isMirror({ openStream, openCoreLog }: VenueOptions): boolean {
-  return openStream !== undefined || openCoreLog !== undefined;
+export function isMirror({ openCoreLog }: VenueOptions): boolean {
+  return openCoreLog !== undefined;
 }

@@ -18,7 +18,7 @@
  * acknowledged; the next open recovers from a crash at any step.
  */
 import type { Command } from "@perpgate/engine";
-import { epochOf, liveWriters, rankOf } from "@perpgate/engine/reading";
+import { epochOf, liveWriters } from "@perpgate/engine/reading";
 import { type FileJournal, type LogSeq, PruneRefused, type SpareStatus } from "@perpgate/journal";
 import type { History } from "./history/history.js";
 import { hexOf } from "./history/history-store.js";
@@ -184,24 +184,14 @@ export class Venue {
     return configure(terms, state, sequencer, this.nowMs());
   }
 
-  /** Resolves once everything is applied that any gateway had answered before the call. */
-  caughtUp(): Promise<void> {
-    return this.sequencer.caughtUp();
-  }
-
-  /** Whether the log has, or may have, other writers. */
+  /** Whether cores lead the log by turns. */
   get isReplicated(): boolean {
     return this.sequencer.isReplicated;
   }
 
-  /** Names of the live writers, in the order of joining. */
+  /** Names of the live writers: of the core that leads, if it has claimed. */
   get writers(): readonly string[] {
     return liveWriters(this.state.engine.state).map(({ name }) => name);
-  }
-
-  /** How many live writers joined before this process's; −1 if it has none. */
-  get rank(): number {
-    return rankOf(this.state.engine.state, this.sequencer.writer);
   }
 
   /** How far the wall clock of this machine is ahead of the log's time; negative: behind. */
@@ -220,19 +210,19 @@ export class Venue {
   }
 
   /**
-   * The same, for a position that may be in no log: also true once everything is applied that any
-   * gateway had answered before the call. Writes nothing to the log, and takes up to two seconds.
+   * The same, for a position that may be in no log: also true once this core has led since the call, so that
+   * everything is applied that any core had answered before. Takes up to two seconds.
    */
   reachedIfAnswered(position: number): Promise<boolean> {
     return this.positions.reachedIfAnswered(position);
   }
 
-  /** The id of this process's writer, or of the one that joins. */
+  /** The id of this process's writer. */
   get writer(): string {
     return this.sequencer.writer;
   }
 
-  /** False while the log has no writer of this process: commands wait, up to a second. */
+  /** Whether this process may write the log now. */
   get isWriting(): boolean {
     return this.sequencer.isLive;
   }
@@ -266,14 +256,9 @@ export class Venue {
     return this.logLeadMs > (this.lead === undefined ? MAX_LAG_MS : MAX_FOLLOWED_MS);
   }
 
-  /** Of the core that leads; 0 while the log has several writers, or one on this machine's disk. */
+  /** Of the core that leads; 0 of a log on this machine's disk. */
   get epoch(): number {
     return epochOf(this.state.engine.state);
-  }
-
-  /** Why the log has refused the last join of this process; empty if it has not. */
-  get joinRefusal(): string {
-    return this.sequencer.joinRefusal;
   }
 
   /** Observes every command from now on, after the views; returns a function that ends it. */

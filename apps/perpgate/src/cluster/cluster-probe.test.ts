@@ -1,9 +1,8 @@
-import type { CoreView } from "@perpgate/cluster";
+import type { CoreView, LogStatus } from "@perpgate/cluster";
 import { describe, expect, test } from "vitest";
 import { clusterProbe, clusterStatusOf, replicasCurrent } from "./cluster-probe.js";
-import type { LinkStatus } from "./log-access.js";
 
-const STATUS: LinkStatus = {
+const STATUS: LogStatus = {
   server: "nats://127.0.0.1:4222",
   connectionProblem: "",
   reconnects: 0,
@@ -14,16 +13,23 @@ const STATUS: LinkStatus = {
   waitedMs: 0,
   refusal: "",
   stream: undefined,
+  leads: true,
+  obstacle: undefined,
+  otherChain: "",
+  isClockWrong: false,
+  cores: [],
 };
 
-function reasonFor(logLeadMs: number, changes: Partial<LinkStatus> = {}): string | undefined {
-  const venue = { isStandby: false, isWriting: true, joinRefusal: "", logLeadMs };
-  return clusterProbe(venue, { status: () => ({ ...STATUS, ...changes }) }).notReadyReason();
+function reasonFor(logLeadMs: number, changes: Partial<LogStatus> = {}): string | undefined {
+  return clusterProbe(
+    { logLeadMs },
+    { status: () => ({ ...STATUS, ...changes }) },
+  ).notReadyReason();
 }
 
 const UNCONNECTED = "no NATS server is connected; the log of this gateway says why";
 
-describe("readiness of a gateway of a cluster", () => {
+describe("readiness of a core of a cluster", () => {
   test("the log is unreachable: it is named, not the clock", () => {
     const waited = "a batch of this gateway has waited for the log for";
     expect(reasonFor(2_100, { waitedMs: 1_100 })).toBe(`${waited} 1 s`);
@@ -33,17 +39,10 @@ describe("readiness of a gateway of a cluster", () => {
     expect(reasonFor(12_000, { ...unconnected, connectionProblem })).toBe(UNCONNECTED);
   });
 
-  test("a join waits: what keeps it from the log is named", () => {
-    const reason = (changes: Partial<LinkStatus>, joinRefusal = "") => {
-      const venue = { isStandby: false, isWriting: false, joinRefusal, logLeadMs: 0 };
-      return clusterProbe(venue, { status: () => ({ ...STATUS, ...changes }) }).notReadyReason();
-    };
-    expect(reason({})).toBe("this gateway joins the log");
-    expect(reason({ server: "" })).toBe(UNCONNECTED);
-    expect(reason({ refusal: "maximum bytes exceeded" })).toBe(
+  test("the log refuses what is published: it is named", () => {
+    expect(reasonFor(0, { refusal: "maximum bytes exceeded" })).toBe(
       "the log refuses messages: maximum bytes exceeded",
     );
-    expect(reason({}, "too_many_writers")).toMatch(/join: too_many_writers$/);
   });
 
   test("own batches alone are not taken: not ready", () => {
@@ -58,7 +57,7 @@ describe("readiness of a gateway of a cluster", () => {
   });
 });
 
-const LEADS = { logLeadMs: 12, writers: ["b"] };
+const LEADS = { logLeadMs: 12 };
 
 function coreView(core: string, leads: boolean, aheadMs: number): CoreView {
   const log = { epoch: 3, sequence: 90, chain: new Uint8Array(32), versions: [3, 3] as const };
@@ -77,13 +76,9 @@ function coreView(core: string, leads: boolean, aheadMs: number): CoreView {
 
 describe("a core of a cluster", () => {
   const cores = [coreView("b", true, 0), coreView("c", false, -7.4)];
-  const ofCores = {
-    ...{ ...STATUS, leads: true, obstacle: undefined, otherChain: "", isClockWrong: false },
-    cores,
-  };
 
-  test("its status: every core of the configuration, no writers; one that is not heard is silent", () => {
-    const link = { cores: ["a", "b", "c"], status: () => ({ ...STATUS, ofCores }) };
+  test("its status: every core of the configuration; one that is not heard is silent", () => {
+    const link = { cores: ["a", "b", "c"], status: () => ({ ...STATUS, cores }) };
     const heard = { epoch: 3, sequence: 90, server: "nats://n1:4222", release: "1.2.3" };
     const status = clusterStatusOf("b", LEADS, link);
     expect(status).toMatchObject({
@@ -94,15 +89,12 @@ describe("a core of a cluster", () => {
         { name: "c", state: "standby", clockAheadMs: -7, ...heard },
       ],
     });
-    expect(status).not.toHaveProperty("writers");
     expect(status?.cores?.[0]).toEqual({ name: "a", state: "silent" });
   });
 
   test("another core has another log: it is named before all else", () => {
     const otherChain = "c has another log up to sequence 4 than this core";
-    const status = { ...STATUS, ofCores: { ...ofCores, otherChain }, waitedMs: 9_000 };
-    const venue = { isStandby: true, isWriting: false, joinRefusal: "", logLeadMs: 0 };
-    expect(clusterProbe(venue, { status: () => status }).notReadyReason()).toBe(otherChain);
+    expect(reasonFor(0, { otherChain, waitedMs: 9_000 })).toBe(otherChain);
   });
 });
 

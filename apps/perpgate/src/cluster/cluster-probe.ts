@@ -1,11 +1,12 @@
-/** Readiness, status and metrics of a gateway of a replicated log. */
+/** Readiness, status and metrics of a core of a replicated log. */
 
+import type { LogStatus } from "@perpgate/cluster";
 import { gauged } from "@perpgate/gateway/metrics";
 import type { ReadinessProbe } from "@perpgate/link";
 import type { ClusterCore, ClusterStatus } from "@perpgate/protocol";
 import { MAX_LAG_MS, type Venue } from "@perpgate/venue";
 import type { Registry } from "prom-client";
-import type { ClusterLink, LinkStatus } from "./log-access.js";
+import type { ClusterLink } from "./log-access.js";
 
 /** For messages that the stream has and this gateway does not, and for batches that the log does not take. */
 const MOST_LAG_MS = 2_000;
@@ -13,20 +14,21 @@ const MOST_LAG_MS = 2_000;
 const LATE_BATCH_MS = 500;
 
 export function clusterProbe(
-  venue: Pick<Venue, "isStandby" | "isWriting" | "joinRefusal" | "logLeadMs">,
+  venue: Pick<Venue, "logLeadMs">,
   link: Pick<ClusterLink, "status">,
 ): ReadinessProbe {
   return {
     name: "cluster",
     notReadyReason: () => {
       const status = link.status();
-      if (!venue.isWriting && !venue.isStandby) return joiningReason(venue, status);
       if (status !== undefined && status.lagMs > MOST_LAG_MS) {
         return `the log is ${status.streamLastSeq - status.lastSeq} messages ahead of this gateway`;
       }
-      const otherLog = status?.ofCores?.otherChain ?? "";
+      const otherLog = status?.otherChain ?? "";
       if (otherLog !== "") return otherLog;
-      if (status !== undefined && status.refusal !== "") return refusedReason(status.refusal);
+      if (status !== undefined && status.refusal !== "") {
+        return `the log refuses messages: ${status.refusal}`;
+      }
       const leadMs = venue.logLeadMs;
       const waitedMs = status?.waitedMs ?? 0;
       const isStalled = leadMs > MAX_LAG_MS && waitedMs > LATE_BATCH_MS;
@@ -37,8 +39,7 @@ export function clusterProbe(
       if (Math.abs(leadMs) <= MAX_LAG_MS) return undefined;
       const seconds = Math.abs(Math.round(leadMs / 1_000));
       const side = leadMs > 0 ? "ahead of" : "behind";
-      const whose = status?.ofCores === undefined ? "that the majority has" : "of the log";
-      return `the clock of this gateway is ${seconds} s ${side} the time ${whose}`;
+      return `the clock of this gateway is ${seconds} s ${side} the time of the log`;
     },
   };
 }
@@ -46,32 +47,17 @@ export function clusterProbe(
 /** Anyone may read it: addresses, files and what a server answered are in the log alone. */
 const UNCONNECTED = "no NATS server is connected; the log of this gateway says why";
 
-function joiningReason(
-  { joinRefusal }: Pick<Venue, "joinRefusal">,
-  status: LinkStatus | undefined,
-): string {
-  if (joinRefusal !== "") return `the log refuses this gateway's join: ${joinRefusal}`;
-  if (status?.server === "") return UNCONNECTED;
-  if (status !== undefined && status.refusal !== "") return refusedReason(status.refusal);
-  return "this gateway joins the log";
-}
-
-function refusedReason(refusal: string): string {
-  return `the log refuses messages: ${refusal}`;
-}
-
 export function clusterStatusOf(
   name: string,
-  venue: Pick<Venue, "logLeadMs" | "writers">,
+  venue: Pick<Venue, "logLeadMs">,
   link: Pick<ClusterLink, "cores" | "status">,
 ): ClusterStatus | undefined {
   const status = link.status();
   if (status === undefined) return undefined;
-  const { stream, ofWriters, ofCores } = status;
+  const { stream } = status;
   return {
     gateway: name,
-    ...(ofCores === undefined ? {} : { cores: coresOf(link.cores, ofCores) }),
-    ...(ofWriters === undefined ? {} : writersOf(venue, ofWriters)),
+    cores: coresOf(link.cores, status),
     lagMessages: Math.max(0, status.streamLastSeq - status.lastSeq),
     lagMs: Math.round(status.lagMs),
     clockLeadMs: Math.round(venue.logLeadMs),
@@ -81,23 +67,8 @@ export function clusterStatusOf(
   };
 }
 
-function writersOf(venue: Pick<Venue, "writers">, status: NonNullable<LinkStatus["ofWriters"]>) {
-  return {
-    writers: [...venue.writers],
-    dropped: { malformed: status.malformed, chain: status.chainDrops },
-    disagreeing: disagreeing(status),
-  };
-}
-
-function disagreeing({ writers }: NonNullable<LinkStatus["ofWriters"]>): number {
-  return writers.filter(({ agrees }) => !agrees).length;
-}
-
 /** In the order in which they take over. */
-function coresOf(
-  names: readonly string[],
-  { cores }: NonNullable<LinkStatus["ofCores"]>,
-): ClusterCore[] {
+function coresOf(names: readonly string[], { cores }: LogStatus): ClusterCore[] {
   return names.map((name) => {
     const heard = cores.find(({ heartbeat }) => heartbeat.core === name);
     if (heard === undefined) return { name, state: "silent" };
@@ -111,50 +82,27 @@ function coresOf(
 interface ClusterGauge {
   readonly name: string;
   readonly help: string;
-  read(venue: Venue, status: LinkStatus | undefined, link: Pick<ClusterLink, "cores">): number;
+  read(venue: Venue, status: LogStatus | undefined, link: Pick<ClusterLink, "cores">): number;
 }
 
-/** Of a log that several gateways write. */
-const WRITER_GAUGES: readonly ClusterGauge[] = [
-  gauge("writers", "Live gateways of the log.", ({ writers }) => writers.length),
-  gauge("is_writing", "1 while this gateway is one of them.", ({ isWriting }) => {
-    return isWriting ? 1 : 0;
-  }),
-  gauge(
-    "dropped_messages",
-    "Messages that were dropped as malformed or by the chain.",
-    (_venue, now) =>
-      now?.ofWriters === undefined ? 0 : now.ofWriters.malformed + now.ofWriters.chainDrops,
-  ),
-  gauge("disagreeing_writers", "Writers heard in 5 s whose log or blocks differ.", (_, now) => {
-    return now?.ofWriters === undefined ? 0 : disagreeing(now.ofWriters);
-  }),
-  gauge("republished_batches", "Batches that were published again.", (_venue, now) => {
-    return now?.ofWriters?.republished ?? 0;
-  }),
-];
-
-/** Of a log that the core writes that leads. */
-const CORE_GAUGES: readonly ClusterGauge[] = [
+/** Every metric of a core of a replicated log. */
+export const CLUSTER_GAUGES: readonly ClusterGauge[] = [
   gauge("is_leading", "1 while this core leads.", ({ isLeading }) => (isLeading ? 1 : 0)),
   gauge("epoch", "Which lead of the log this core has applied last.", ({ epoch }) => epoch),
   gauge(
     "silent_cores",
     "Cores of the configuration that were not heard in 5 s.",
     (_venue, now, { cores }) => {
-      if (now?.ofCores === undefined) return 0;
-      return coresOf(cores, now.ofCores).filter(({ state }) => state === "silent").length;
+      if (now === undefined) return 0;
+      return coresOf(cores, now).filter(({ state }) => state === "silent").length;
     },
   ),
   gauge("other_log", "1 while another core has another log than this one.", (_venue, now) => {
-    return (now?.ofCores?.otherChain ?? "") === "" ? 0 : 1;
+    return (now?.otherChain ?? "") === "" ? 0 : 1;
   }),
   gauge("clock_wrong", "1 while this core's clock is 2 s from those of the others.", (_, now) => {
-    return now?.ofCores?.isClockWrong === true ? 1 : 0;
+    return now?.isClockWrong === true ? 1 : 0;
   }),
-];
-
-const COMMON_GAUGES: readonly ClusterGauge[] = [
   gauge("lag_messages", "Messages of the stream that are not applied here.", (_venue, now) => {
     return now === undefined ? 0 : Math.max(0, now.streamLastSeq - now.lastSeq);
   }),
@@ -184,11 +132,8 @@ const COMMON_GAUGES: readonly ClusterGauge[] = [
   }),
 ];
 
-/** Every metric of a gateway of a replicated log. */
-export const CLUSTER_GAUGES = [...COMMON_GAUGES, ...CORE_GAUGES, ...WRITER_GAUGES];
-
 /** Servers that have all of the stream: its leader, if there is one, and those that follow it. */
-export function replicasCurrent(stream: LinkStatus["stream"]): number {
+export function replicasCurrent(stream: LogStatus["stream"]): number {
   if (stream === undefined) return 0;
   const { leader, replicas } = stream;
   return (leader === "" ? 0 : 1) + replicas.filter(({ isCurrent }) => isCurrent).length;
@@ -199,8 +144,7 @@ function gauge(name: string, help: string, read: ClusterGauge["read"]): ClusterG
 }
 
 export function measureCluster(registry: Registry, venue: Venue, link: ClusterLink): void {
-  const own = link.cores.length === 0 ? WRITER_GAUGES : CORE_GAUGES;
-  for (const { name, help, read } of [...COMMON_GAUGES, ...own]) {
+  for (const { name, help, read } of CLUSTER_GAUGES) {
     gauged(registry, name, help, () => read(venue, link.status(), link));
   }
 }

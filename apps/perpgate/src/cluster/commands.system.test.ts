@@ -9,7 +9,9 @@ import { isWithoutNatsServer, NatsCluster } from "@perpgate/cluster/testing";
 import { openJournal } from "@perpgate/journal";
 import { until } from "@perpgate/journal/testing";
 import { newLogKey } from "@perpgate/venue";
+import { freePort } from "@perpgate/venue/testing";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { newAuthorityFiles, newCertificateFiles } from "../operator/link-keys.js";
 import { ProcessClient } from "../testing/client.js";
 import {
   configurationFile,
@@ -21,6 +23,7 @@ import { journalFolderOf } from "./folders.js";
 import { messagesWith } from "./testing/mirrored-messages.js";
 
 const TIMEOUT = 120_000;
+const FIRST = ["--name", "first", "--port", "0"];
 const USERS = `authorization {
   users = [
     { user: gateway, password: secret }
@@ -45,7 +48,8 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
     });
 
   const config = (stream: string, more: object = {}, user = "gateway") => {
-    const log = { servers: nats.urls(), stream, user, password: "secret" };
+    const cores = ["first", "second"];
+    const log = { servers: nats.urls(), stream, user, password: "secret", cores };
     return configurationFile({ ...more, log });
   };
 
@@ -102,7 +106,7 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
     expect(await streams()).not.toContain("none");
   });
 
-  /** A gateway of a new venue. */
+  /** The gateway of the first core of a new venue, and the file of the second one's. */
   async function serve(stream: string, user?: string) {
     const root = temporaryFolder();
     const [data, logKey] = [join(root, "data"), join(root, "log.key")];
@@ -110,11 +114,18 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
     const settings = { receipts: { logKey }, metrics: { port: false } };
     const begun = await cluster("init", "--config", config(stream, settings));
     expect(begun, begun.stderr).toMatchObject({ code: 0 });
-    const file = config(stream, settings, user);
+    const [ca, core] = [join(root, "ca"), join(root, "core")];
+    newAuthorityFiles(ca, {});
+    newCertificateFiles("either", core, { ca });
+    const tls = { ca: `${ca}.pem`, cert: `${core}.pem`, key: `${core}.key` };
+    const places = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`] as const;
+    const fileOf = (listen: string, other: string) =>
+      config(stream, { ...settings, link: { listen, cores: [other], tls } }, user);
+    const args = [...FIRST, "--data", data, "--config", fileOf(...places)];
     return {
-      gateway: new PerpgateProcess(["--port", "0", "--data", data, "--config", file]),
+      gateway: new PerpgateProcess(args),
       data,
-      file,
+      secondFile: fileOf(places[1], places[0]),
     };
   }
 
@@ -124,8 +135,8 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
     await until(async () => (await fetch(`${url}/readyz`)).ok, { everyMs: 50 });
   }
 
-  test("join, status and leave: a second gateway from a copy of the first, and its end in the log", async () => {
-    const { gateway, data, file } = await serve("members");
+  test("join, status and leave: a second core from a copy of the first", async () => {
+    const { gateway, data, secondFile } = await serve("members");
     const first = await gateway.url();
     await ready(first);
     const copy = join(temporaryFolder(), "second");
@@ -139,7 +150,7 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
     // The copy has the log from the venue's beginning on.
     expect(messagesWith(copy, ['"Genesis"']).get('"Genesis"')).toMatchObject([{ sequence: 1 }]);
 
-    const args = ["--name", "second", "--port", "0", "--data", copy, "--config", file];
+    const args = ["--name", "second", "--port", "0", "--data", copy, "--config", secondFile];
     const member = new PerpgateProcess(args);
     const second = await member.url();
     await ready(second);
@@ -148,10 +159,15 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
     expect(table).toMatchObject({ code: 0, stderr: "" });
     const [titles, ...rows] = table.stdout.trimEnd().split("\n");
     expect(titles).toMatch(/^ *gateway +state +position +block +release *$/);
-    expect(rows).toHaveLength(2);
     for (const [at, url] of [first, second].entries()) {
       expect(rows[at]).toMatch(new RegExp(`^ *${url} +ready +\\d+ +\\d+ +\\d+\\.\\d+\\.\\d+`));
     }
+    expect(rows.slice(2).map((row) => row.trim().split(/ +/).slice(0, 2))).toEqual([
+      [""],
+      ["core", "state"],
+      ["first", "leads"],
+      ["second", "standby"],
+    ]);
     const trader = new ProcessClient(second);
     expect((await trader.signIn()).status).toBe(200);
     const order = { symbol: "BTCUSD", side: "long", type: "market", margin: 5, leverage: 2 };
@@ -169,30 +185,39 @@ describe.skipIf(isWithoutNatsServer())("cluster commands", { timeout: TIMEOUT },
       stderr: "",
     });
     expect(await member.ended).toMatchObject({ code: 0 });
-    const [end] = messagesWith(copy, ['"WriterLeft"']).get('"WriterLeft"') ?? [];
-    expect(end).toMatchObject({ dropped: null });
     const alone = await command("status", ...urls, "--json");
     expect(alone).toMatchObject({ code: 1, stderr: "" });
     expect(JSON.parse(alone.stdout).gateways).toMatchObject([
       { url: first, state: "ready", position: expect.stringMatching(/^\d+$/) },
       { url: second, state: expect.stringContaining("ECONNREFUSED"), position: "" },
     ]);
-    const { cluster: seen } = JSON.parse(await (await fetch(`${first}/v1/status`)).text());
-    expect(seen.writers).not.toContain("second");
     const last = await command("leave", "--data", data, "--json");
     expect(last).toMatchObject({ code: 0, stdout: '{"leaves":true}\n', stderr: "" });
     expect(await gateway.ended).toMatchObject({ code: 0 });
   });
 
-  test("a gateway without the right to publish: it says so while it joins", async () => {
+  test("a core without the right to publish: it says so, and never leads", async () => {
     const { gateway } = await serve("rights", "reader");
     await gateway.printed(
-      /has waited for the log for 10 s: .*permissions violation for publish to .*rights\.log\./i,
+      /no message of the log for 10 s: .*permissions violation for publish to .*rights\.log\.core/i,
       "stderr",
     );
   });
 
-  test("the stream is deleted under a gateway: exit 1, one line with the reason", async () => {
+  test.each([
+    ["none", undefined, "log.cores is missing: the names of the cores"],
+    ["others", ["b", "c"], "the name of this core, first, is not in log.cores"],
+  ])("cores of the configuration: %s: one line", async (_, cores, line) => {
+    const data = join(temporaryFolder(), "data");
+    const log = { servers: nats.urls(), stream: "none", ...(cores === undefined ? {} : { cores }) };
+    const args = [...FIRST, "--data", data, "--config", configurationFile({ log })];
+    const { code, stderr } = await new PerpgateProcess(args).ended;
+    expect(stderr).toMatch(/^perpgate: .*\n$/);
+    expect(stderr).toContain(line);
+    expect(code).toBe(1);
+  });
+
+  test("the stream is deleted under a core: exit 1, one line with the reason", async () => {
     const { gateway } = await serve("deleted");
     const url = await gateway.url();
     // With the slash that a browser adds.

@@ -6,11 +6,11 @@ import { connectToAny, createStream } from "@perpgate/cluster";
 import {
   CertificateAuthority,
   isWithoutNatsServer,
-  LogGateway,
+  LogMember,
   NatsCluster,
   newKeyedUser,
 } from "@perpgate/cluster/testing";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../testing/perpgate-process.js";
 import { accessOf, type LogSettings } from "./log-access.js";
 
@@ -63,12 +63,12 @@ describe.skipIf(isWithoutNatsServer())("files of the log's settings", () => {
     const connection = await connectToAny(access);
     await createStream(connection, { stream: STREAM, replicas: 1 });
     await connection.close();
-    const gateway = await LogGateway.start({ ...access, stream: STREAM });
-    onTestFinished(() => gateway.close());
-    expect(await gateway.publish("with the first")).toBe(true);
+    const member = await LogMember.start({ ...access, stream: STREAM, rank: 0 });
+    onTestFinished(() => member.log.close());
+    await member.written("with the first");
     const [server] = cluster.servers;
     await server?.kill();
     server?.start({ extra: renew() });
-    expect(await gateway.publish("with the renewed")).toBe(true);
+    await member.written("with the renewed");
   });
 });

@@ -2,15 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import {
-  type Access,
-  type CoreLogStatus,
-  FencedLog,
-  type LogStatus,
-  ReplicatedLog,
-  type StreamStatus,
-} from "@perpgate/cluster";
-import type { OpenCoreLog, OpenStream, VenueLogger } from "@perpgate/venue";
+import { type Access, FencedLog, type LogStatus } from "@perpgate/cluster";
+import type { OpenCoreLog, VenueLogger } from "@perpgate/venue";
 import { reasonOf, StartError } from "../cli/start-error.js";
 import type { Settings } from "../serve/settings.js";
 import { readVersion } from "../version.js";
@@ -25,7 +18,7 @@ export function logSettingsOf({ log }: Pick<Settings, "log">): LogSettings {
   throw new StartError("no log is given: --log nats://HOST:4222, or log.servers in the file");
 }
 
-/** The gateway's name in the log: of one name one process is live. */
+/** The core's name in the log. */
 export function gatewayNameOf({ name }: Pick<Settings, "name">): string {
   const given = name ?? hostname().toLowerCase();
   const plain = given.replaceAll(/[^a-z0-9-]/g, "-").slice(0, 64);
@@ -35,6 +28,14 @@ export function gatewayNameOf({ name }: Pick<Settings, "name">): string {
 
 export function streamNameOf({ stream = DEFAULT_STREAM }: LogSettings): string {
   return stream;
+}
+
+/** The names of the cores, in the order in which they take over. */
+export function coreNamesOf({ cores }: LogSettings): readonly string[] {
+  if (cores !== undefined) return cores;
+  throw new StartError(
+    "log.cores is missing: the names of the cores, in the order in which they take over (docs/operating.md#a-cluster)",
+  );
 }
 
 /** Refuses files that cannot be read. They are read again for each connection, so they may be renewed. */
@@ -68,65 +69,46 @@ function readable(path: string): string {
   }
 }
 
-export interface LinkStatus extends StreamStatus {
-  /** Why the servers refuse what is published; empty if they do not. */
-  readonly refusal: string;
-  /** Of a log that several gateways write. */
-  readonly ofWriters?: LogStatus;
-  /** Of a log that the core writes that leads. */
-  readonly ofCores?: CoreLogStatus;
-}
-
 /** The stream that a venue was opened with, for readiness and metrics. */
 export class ClusterLink {
-  private log: ReplicatedLog | undefined;
-  private coreLog: FencedLog | undefined;
-  /** Those that lead by turns, in that order; empty if several gateways write the log. */
+  private log: FencedLog | undefined;
+  /** Those that lead by turns, in that order. */
   readonly cores: readonly string[];
 
+  /** @throws {StartError} if the core is none of `log.cores` */
   constructor(
     private readonly settings: LogSettings,
     private readonly name: string,
     private readonly logger: VenueLogger,
   ) {
-    this.cores = settings.cores ?? [];
+    this.cores = coreNamesOf(settings);
+    if (!this.cores.includes(name)) {
+      throw new StartError(`the name of this core, ${name}, is not in log.cores`);
+    }
   }
 
-  status(): LinkStatus | undefined {
-    const ofCores = this.coreLog?.status();
-    if (ofCores !== undefined) return { ...ofCores, ofCores };
-    const ofWriters = this.log?.status();
-    if (ofWriters === undefined) return undefined;
-    return { ...ofWriters, refusal: ofWriters.refusal?.description ?? "", ofWriters };
+  status(): LogStatus | undefined {
+    return this.log?.status();
   }
 
-  readonly open: OpenStream = async (mirror, hooks) => {
-    const log = await ReplicatedLog.open({ ...this.common(), mirror, hooks });
-    this.log = log;
-    return log;
-  };
-
-  /** Of the log that the core of `log.cores` writes that leads. */
-  readonly openCore: OpenCoreLog = async (mirror, hooks, run) => {
-    const { name } = this;
-    const rank = this.cores.indexOf(name);
-    if (rank === -1) throw new StartError(`the name of this core, ${name}, is not in log.cores`);
-    const core = { core: name, rank, release: readVersion(), ...run };
-    const log = await FencedLog.open({ ...this.common(), ...core, mirror, hooks });
-    this.coreLog = log;
-    return log;
-  };
-
-  private common() {
+  readonly open: OpenCoreLog = async (mirror, hooks, run) => {
     const { settings, name, logger } = this;
-    return {
+    const log = await FencedLog.open({
       ...accessOf(settings, name),
+      ...run,
       stream: streamNameOf(settings),
+      core: name,
+      rank: this.cores.indexOf(name),
+      release: readVersion(),
+      mirror,
+      hooks,
       logger: {
         info: (text: string) => logger.info({}, text),
         warn: (text: string) => logger.warn({}, text),
       },
       ...(settings.monitors === undefined ? {} : { monitors: settings.monitors }),
-    };
-  }
+    });
+    this.log = log;
+    return log;
+  };
 }

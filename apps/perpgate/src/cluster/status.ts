@@ -97,7 +97,7 @@ async function answerOf(given: string): Promise<Answer> {
   }
 }
 
-/** None of a venue whose log several gateways write. */
+/** None of a venue whose log is on one machine. */
 function coresIn(cluster: unknown): readonly CoreRow[] {
   if (!isObject(cluster) || !Array.isArray(cluster.cores)) return [];
   return cluster.cores.filter(isObject).map((core) => ({

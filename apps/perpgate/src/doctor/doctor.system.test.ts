@@ -231,7 +231,7 @@ test("cores that lead by turns: a name that is none of them, edges that would no
     checkCores({ ...DEFAULT_SETTINGS, name, log: { servers, cores }, link });
   expect(checkCores(DEFAULT_SETTINGS)).toEqual([]);
   expect(checkCores({ ...DEFAULT_SETTINGS, log: { servers } })).toMatchObject([
-    { status: "warning", found: "every gateway writes the log" },
+    { status: "problem", found: "log.cores is missing" },
   ]);
   expect(of("d")).toMatchObject([{ status: "problem", found: "d is not in log.cores" }]);
   const listen = "10.0.0.2:7700";

@@ -101,9 +101,8 @@ export function checkCores(settings: Settings): readonly Finding[] {
   const check = "cores";
   const { cores } = log;
   if (cores === undefined) {
-    return [
-      warning(check, "every gateway writes the log", "set log.cores, so that one core leads"),
-    ];
+    const advice = "name the cores there, in the order in which they take over";
+    return [problem(check, "log.cores is missing", advice)];
   }
   const name = gatewayNameOf(settings);
   const place = cores.indexOf(name) + 1;

@@ -69,6 +69,8 @@ export async function startCore(
   // Before anything is opened.
   linkListenerOf(settings);
   const { log, metrics } = openProcess("core", settings.logLevel);
+  const name = gatewayNameOf(settings);
+  const cluster = settings.log === undefined ? undefined : new ClusterLink(settings.log, name, log);
   const bridging = bridgeOf(settings, attestorKey);
   const dataFolder = prepareDataFolder(settings.data);
   watchHeap({
@@ -80,8 +82,6 @@ export async function startCore(
   const { promises, isNew } = promisesOf(settings, dataFolder);
   const logKey = promises.logKey.text;
   const clock = () => Date.now();
-  const name = gatewayNameOf(settings);
-  const cluster = settings.log === undefined ? undefined : new ClusterLink(settings.log, name, log);
   const start = new AbortController();
   const opening = openSettingsVenue(settings, bridging, dataFolder, log, exit.deadline, accepted, {
     promises,
@@ -116,7 +116,7 @@ export async function startCore(
     cohort: new CohortControl(venue),
     bridge: new BridgeControl(venue),
     market: new MarketControl(venue),
-    upgrade: new UpgradeControl(venue),
+    upgrade: new UpgradeControl(venue, cluster),
     prune: (below: LogSeq) => venue.pruneBelow(below),
     configure: (file: string) => configureVenue(venue, index, file, atStart),
     leave,
@@ -162,7 +162,7 @@ export async function startCore(
   return {
     facts: { dataFolder, engineVersion: venue.views.engineVersion, logKey },
     metrics: () => metrics.metrics(),
-    isFirst: () => venue.rank === 0,
+    isFirst: () => venue.isLeading,
     stop: async () => {
       // No more edges. Those of other machines keep their links, which end with the process: while another
       // core takes over they learn it there.

@@ -16,8 +16,7 @@ export const SETTING_MEANINGS: Readonly<Record<string, string>> = {
   "log.tls.cert": "file of the own certificate",
   "log.tls.key": "file of the certificate's key",
   "log.monitors": "the servers' monitoring pages, where the sync interval can be seen",
-  "log.cores":
-    "names of the cores, in the order in which they take over, of a log that one of them writes; not yet the default",
+  "log.cores": "names of the cores, in the order in which they take over",
   region: "where this gateway is, in `GET /v1/status` and on the page",
   "link.listen": "where a core listens for edges on other machines; nowhere by default",
   "link.cores": "where the cores of `perpgate edge`, or the other ones of `log.cores`, listen",

@@ -218,16 +218,11 @@ test("configure with another index source than the running one: refused, and not
   expect(index.source.name).toBe("http");
 });
 
-/** A gateway's view of the venue while it has that rank among the writers. */
-function withRank(venue: Venue, rank: () => number): Venue {
-  return Object.create(venue, { rank: { get: rank } });
-}
-
 test.each([
   ["without gusts", 0, 0],
   ["during a gust of both", 4, 280_000],
 ])(
-  "the first gateway ends, %s: every market goes on from its price in the log",
+  "another core led, %s: every market goes on from its price in the log",
   async (_, gustsPerHour, followsForMs) => {
     let nowMs = 1_800_000_000_000;
     const startMs = nowMs;
@@ -236,28 +231,32 @@ test.each([
       monotonic: () => nowMs - startMs,
     });
     onTestFinished(() => venue.close());
-    let rank = 1;
+    let isLeading = false;
+    let firstOfEpoch: () => FirstOfEpoch = () => [];
+    const core: Venue = Object.create(venue, {
+      isLeading: { get: () => isLeading },
+      firstOfEpoch: {
+        set: (commands: typeof firstOfEpoch) => {
+          firstOfEpoch = commands;
+        },
+      },
+    });
     const markets = DEFAULT_SETTINGS.markets.slice(0, 2);
     const index = { ...DEFAULT_SETTINGS.index, gustsPerHour };
     const settings = { ...DEFAULT_SETTINGS, markets, index };
     const failures: unknown[] = [];
-    const { feed } = createVenueIndex(
-      settings,
-      withRank(venue, () => rank),
-      () => nowMs,
-      {
-        onProblem: (problem) => failures.push(problem),
-        onFailure: (error) => failures.push(error),
-        onReplaced: fail,
-        onOtherTick: fail,
-      },
-    );
+    const { feed } = createVenueIndex(settings, core, () => nowMs, {
+      onProblem: (problem) => failures.push(problem),
+      onFailure: (error) => failures.push(error),
+      onReplaced: fail,
+      onOtherTick: fail,
+    });
     const tick = () => {
       const command = { kind: "Tick", slot: Math.floor(nowMs / 200) } as const;
       return venue.submitted(command, NO_EVIDENCE, () => undefined);
     };
     const logged = [700_000, 300_000];
-    const pricesOfTheFirst = async () => {
+    const pricesOfTheOther = async () => {
       await tick();
       for (const [market, indexTicks] of logged.entries()) {
         const slot = Math.floor(nowMs / 200);
@@ -265,25 +264,32 @@ test.each([
         await venue.submitted(command, NO_EVIDENCE, () => undefined);
       }
     };
+    const expectLogged = (): void => {
+      const shown = venue.views.markets().map(({ indexPrice, tickSize }) => indexPrice! / tickSize);
+      for (const [market, ticks] of logged.entries()) {
+        expect(Math.abs(shown[market]! / ticks - 1), `market ${market}`).toBeLessThan(5e-4);
+      }
+    };
     for (let passedMs = 0; passedMs <= followsForMs; passedMs += 1_000) {
-      await pricesOfTheFirst();
+      await pricesOfTheOther();
+      const { seq } = venue;
       await feed.refresh();
+      expect(venue.seq).toBe(seq);
       nowMs += 1_000;
     }
 
-    rank = 0;
+    isLeading = true;
+    await tick();
+    const first = await firstOfEpoch();
+    expect(first).toHaveLength(logged.length);
+    for (const command of first) await venue.submitted(command, NO_EVIDENCE, () => undefined);
+    expectLogged();
+    nowMs += 250;
     await tick();
     const { seq } = venue;
     await feed.refresh();
-    expect(venue.seq).toBe(seq);
-    nowMs += 250;
-    await tick();
-    await feed.refresh();
-    expect(venue.seq).toBe(seq + 3);
-    const prices = venue.views.markets().map(({ indexPrice, tickSize }) => indexPrice! / tickSize);
-    for (const [market, ticks] of logged.entries()) {
-      expect(Math.abs(prices[market]! / ticks - 1), `market ${market}`).toBeLessThan(5e-4);
-    }
+    expect(venue.seq).toBe(seq + logged.length);
+    expectLogged();
     expect(failures).toEqual([]);
   },
 );
@@ -296,7 +302,7 @@ test("a core that stands by proposes no price, however long the log has had none
   });
   onTestFinished(() => venue.close());
   const markets = DEFAULT_SETTINGS.markets.slice(0, 2);
-  const standby = withRank(venue, () => -1);
+  const standby: Venue = Object.create(venue, { isLeading: { get: () => false } });
   const { feed } = createVenueIndex({ ...DEFAULT_SETTINGS, markets }, standby, () => nowMs, {
     onProblem: fail,
     onFailure: fail,

@@ -7,7 +7,7 @@
 
 import type { FeedProblem, IndexObservation } from "@perpgate/oracle";
 import { INDEX_STALE_MS } from "@perpgate/protocol/core";
-import { type FirstOfEpoch, NO_EVIDENCE, STEP_IN_MS, TICK_MS, type Venue } from "@perpgate/venue";
+import { type FirstOfEpoch, NO_EVIDENCE, TICK_MS, type Venue } from "@perpgate/venue";
 import { IndexFeed } from "./index-feed.js";
 import { continueIndex, createIndexSource, type RunningSource } from "./index-source.js";
 import type { Settings } from "./settings.js";
@@ -48,8 +48,8 @@ export function createVenueIndex(
   const ticks = new TickSizes(venue, settings, onOtherTick);
   const source = new ReplaceableSource(sourceOf(settings), ({ symbol }) => ticks.fit(symbol));
   const symbols = () => symbolsDue(venue, ticks);
-  const turn = new IndexTurn(venue, source, settings.index.intervalMs);
-  const publish = (observation: IndexObservation) => publishTo(venue, turn, observation);
+  const turn = new IndexTurn(venue, source);
+  const publish = (observation: IndexObservation) => publishTo(venue, observation);
   venue.firstOfEpoch = () => turn.begin(onFailure);
   const feed = new IndexFeed({ source, symbols, clock, publish, onFailure });
   const addMarkets = async (wanted: Settings): Promise<void> => {
@@ -150,16 +150,12 @@ class ReplaceableSource implements RunningSource {
 /** Resolves once the price is applied or cannot be. */
 function publishTo(
   venue: Venue,
-  turn: IndexTurn,
   { symbol, priceTicks, observedAtMs }: IndexObservation,
 ): Promise<void> {
   return new Promise<void>((resolve) => {
     const market = venue.views.marketNumber(symbol);
-    if (market === undefined || venue.isStopped) {
-      resolve();
-      return;
-    }
-    if (!turn.isOurs(market, symbol)) {
+    // A core that stands by observes its own source all the time.
+    if (market === undefined || venue.isStopped || !venue.isLeading) {
       resolve();
       return;
     }
@@ -177,19 +173,11 @@ function slotOf(timeMs: number): number {
   return Math.floor(timeMs / TICK_MS);
 }
 
-/**
- * Whose turn it is to propose prices: of the first live writer of the log; of the next ones if a market
- * has had none for 300 ms more each. Each gateway observes its own source all the time; one that
- * simulates prices goes on from the log's when its turn comes.
- */
+/** A core's turn to propose prices. One that simulates them goes on from the log's. */
 class IndexTurn {
-  /** Markets whose walk of this process is not the log's. */
-  private readonly following = new Set<number>();
-
   constructor(
     private readonly venue: Venue,
     private readonly source: ReplaceableSource,
-    private readonly intervalMs: number,
   ) {}
 
   /**
@@ -207,7 +195,6 @@ class IndexTurn {
         return none;
       }
     };
-    this.following.clear();
     continueIndex(source, venue.views.markets());
     const prices = () => orNone(() => this.prices(), []);
     const claimed = slotOf(venue.views.timeMs);
@@ -226,20 +213,5 @@ class IndexTurn {
       const market = venue.views.marketNumber(symbol);
       return market === undefined ? [] : [updateOf(market, priceTicks, observedAtMs, stampMs)];
     });
-  }
-
-  isOurs(market: number, symbol: string): boolean {
-    const { venue } = this;
-    const { rank } = venue;
-    const silentMs = venue.steadyMs() - venue.indexAtMs(market);
-    if (rank < 0 || (rank > 0 && silentMs < this.intervalMs + rank * STEP_IN_MS)) {
-      this.following.add(market);
-      return false;
-    }
-    if (!this.following.delete(market)) return true;
-    // This price belongs to another walk; the next one is of the log's.
-    const listed = venue.views.market(symbol);
-    if (listed !== undefined) continueIndex(this.source, [listed]);
-    return false;
   }
 }

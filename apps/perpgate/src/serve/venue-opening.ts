@@ -75,17 +75,13 @@ export async function openSettingsVenue(
       acceptClock: accepted.clock,
       ...(promises === undefined ? {} : { promises }),
       ...(signal === undefined ? {} : { signal }),
-      ...(cluster === undefined ? {} : clustered(settings, cluster)),
+      ...(cluster === undefined
+        ? {}
+        : { name: gatewayNameOf(settings), openCoreLog: cluster.open }),
     });
   } catch (error) {
     throw isKnown(error) ? new StartError(`${error.message}${adviceOn(error)}`) : error;
   }
-}
-
-function clustered(settings: Settings, cluster: ClusterLink) {
-  const name = gatewayNameOf(settings);
-  const isOfCores = settings.log?.cores !== undefined;
-  return isOfCores ? { name, openCoreLog: cluster.openCore } : { name, openStream: cluster.open };
 }
 
 function adviceOn(error: Error): string {

@@ -12,6 +12,7 @@ import { Chain } from "../chain.js";
 import { ClusterError } from "../errors.js";
 import type { Settled } from "../fence.js";
 import { decodeHeartbeat, encodeHeartbeat } from "../heartbeat.js";
+import type { Incoming } from "../incoming.js";
 import { judge } from "../judge.js";
 import { HANDS_OVER_MS, LogCore } from "../log-core.js";
 import { coreSubject } from "../subjects.js";
@@ -29,18 +30,11 @@ const WINDOW = 512;
 const NO_BLOCK = { number: 0, hash: new Uint8Array(32) };
 const ONE_BLOCK = { lastBlock: () => NO_BLOCK, blockHash: () => NO_BLOCK.hash };
 
-interface Stored {
-  readonly sequence: number;
-  readonly subject: string;
-  readonly data: Uint8Array;
-  readonly storedMs: number;
-}
-
 /** What a submitted operation came to. */
 export type Outcome = "executed" | "not_executed" | "lost";
 
 class ModelStream {
-  messages: Stored[] = [];
+  messages: Incoming[] = [];
   /** Nobody leads it until then. */
   electsUntilMs = 0;
   /** A leader of before answers until then, with what it had. */
@@ -70,7 +64,7 @@ class ModelStream {
       return;
     }
     const sequence = this.last + 1;
-    this.messages.push({ sequence, subject, data, storedMs: this.time.nowMs });
+    this.messages.push({ sequence, subject, data });
   }
 }
 
@@ -181,7 +175,7 @@ class CoreProcess {
     });
   }
 
-  accept(stored: Stored): void {
+  accept(stored: Incoming): void {
     if (stored.sequence !== this.values.last + 1) return;
     this.guard(() => this.log.accept(stored));
   }
@@ -381,7 +375,7 @@ export class FenceWorld {
   private runs = 0;
   private operations = 0;
   private isHealing = false;
-  private restoredFrom: readonly Stored[] = [];
+  private restoredFrom: readonly Incoming[] = [];
   private readonly executed = new Map<number, number>();
   private readonly refused = new Set<number>();
 
@@ -468,7 +462,7 @@ export class FenceWorld {
     return operation;
   }
 
-  private chains: { readonly stored: Stored; readonly chain: Uint8Array }[] = [];
+  private chains: { readonly stored: Incoming; readonly chain: Uint8Array }[] = [];
 
   private chainOf(sequence: number): Uint8Array {
     const { chains, stream } = this;
@@ -625,7 +619,7 @@ export class FenceWorld {
   }
 }
 
-function idsOf({ data }: Stored): number[] {
+function idsOf({ data }: Incoming): number[] {
   const records = decodeMessage(data)?.records ?? [];
   return records.map((record) => Number(Buffer.from(record).toString())).filter(Number.isFinite);
 }

@@ -5,13 +5,16 @@
 
 import { randomBytes } from "node:crypto";
 import type { Batch } from "@perpgate/journal";
+import { until } from "@perpgate/journal/testing";
+import type { LogHooks } from "../batch.js";
 import type { Settled } from "../fence.js";
 import { FencedLog, type FencedLogOptions } from "../fenced-log.js";
-import { MemoryMirror } from "./log-gateway.js";
+import { MemoryMirror } from "./memory-mirror.js";
 
 const CLAIM = "claim ";
 const TICK_MS = 200;
 const NO_BLOCK = { number: 0, hash: new Uint8Array(32) };
+const ONE_BLOCK = { lastBlock: () => NO_BLOCK, blockHash: () => NO_BLOCK.hash };
 
 export class LogMember {
   readonly run = randomBytes(16).toString("hex");
@@ -39,6 +42,7 @@ export class LogMember {
   static async start(
     options: Pick<FencedLogOptions, "servers" | "stream" | "rank"> & Partial<FencedLogOptions>,
     mirror = new MemoryMirror(),
+    blocks: Pick<LogHooks, "lastBlock" | "blockHash"> = ONE_BLOCK,
   ): Promise<LogMember> {
     const member = new LogMember(`core-${options.rank + 1}`, mirror);
     for (const [index] of mirror.records.entries()) member.apply(mirror.batchAt(index + 1));
@@ -53,8 +57,7 @@ export class LogMember {
         warn: (text) => member.lines.push(text),
       },
       hooks: {
-        lastBlock: () => NO_BLOCK,
-        blockHash: () => NO_BLOCK.hash,
+        ...blocks,
         room: () => undefined,
         leader: () => ({ epoch: member.epoch, run: member.leader }),
         claim: () => {
@@ -81,6 +84,12 @@ export class LogMember {
   submit(text: string): void {
     this.pending.push(text);
     this.propose();
+  }
+
+  /** Resolves with the sequence of the message that has the text, once this core has read it. */
+  async written(text: string): Promise<number> {
+    this.submit(text);
+    return until(() => this.acknowledged.get(text));
   }
 
   private propose(): void {

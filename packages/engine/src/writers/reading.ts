@@ -22,11 +22,6 @@ export function writerOf(s: VenueState, id: string): Writer | undefined {
   return s.writers.get(id);
 }
 
-/** How many live writers joined before it, so 0 for the first to tick; −1 if it is not live. */
-export function rankOf(s: VenueState, id: string): number {
-  return s.writers.live.findIndex((writer) => writer.id === id);
-}
-
 /** Whether the session has a connection at any writer. */
 export function isConnected(s: VenueState, session: number): boolean {
   return s.sessions.presence.isConnected(session);

@@ -1,108 +1,24 @@
-/** A gateway of several that has not applied what another one has answered. */
+/** A core that has not applied what another one has answered. */
 
-import { NotApplied } from "@perpgate/venue";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
-import { type Answer, ask } from "../testing/running-gateway.js";
+import { ask } from "../testing/running-gateway.js";
 import { StreamClient } from "../ws/testing/stream-client.js";
 import { runVenue } from "./testing/running-venue.js";
-import { newSessionKey, Trader } from "./testing/trader.js";
+import { Trader } from "./testing/trader.js";
 
 const TICK_MS = 200;
 
 const at = await runVenue({}, afterAll);
 
-/** From now on the log counts as written by others, too. */
-function amongOthers({ venue, edge }: Pick<typeof at, "venue" | "edge"> = at) {
-  const spies = [
-    vi.spyOn(venue, "isReplicated", "get").mockReturnValue(true),
-    vi.spyOn(edge, "isReplicated", "get").mockReturnValue(true),
-  ];
-  return {
-    end: () => {
-      for (const spy of spies) spy.mockReturnValue(false);
-    },
-  };
+/** From now on the log counts as one that cores lead by turns. */
+function amongOthers(): void {
+  const { venue, edge } = at;
+  vi.spyOn(venue, "isReplicated", "get").mockReturnValue(true);
+  vi.spyOn(edge, "isReplicated", "get").mockReturnValue(true);
 }
 
 afterEach(() => {
   vi.restoreAllMocks();
-});
-
-test("refused here, executed elsewhere meanwhile: the same nonce gets the first answer", async () => {
-  const trader = await Trader.enter(at);
-  const path = "/v1/orders/bid-1/amend";
-  const amendment = { clientOrderId: "bid-1", price: 60_100, nonce: 9 };
-  const among = amongOthers();
-  let first: object | undefined;
-  vi.spyOn(at.venue, "caughtUp").mockImplementationOnce(async () => {
-    among.end();
-    await trader.place({ ...trader.limit("long", 60_000), clientOrderId: "bid-1" });
-    const { body } = await trader.signed(path, amendment);
-    first = body;
-    await trader.cancel(body.orderId);
-  });
-  const { status, headers, body } = await trader.signed(path, amendment);
-  expect(body).toMatchObject({ ...first, elapsedMs: expect.any(Number) });
-  expect([status, headers.get("idempotent-replay")]).toEqual([200, "true"]);
-});
-
-test.each<[string, (trader: Trader) => Promise<Answer>]>([
-  ["an order", (trader) => trader.place(trader.limit("long", 60_000))],
-  ["a rotation", (trader) => trader.rotate(newSessionKey().publicHex, "digest")],
-  ["the end of another session", async (trader) => trader.delete(pathOf(await trader.again()))],
-  ["the end of all others", (trader) => trader.delete("/v1/auth/sessions")],
-])("rotated elsewhere meanwhile: the new key signs here: %s", async (_, send) => {
-  const trader = await Trader.enter(at);
-  const elsewhere = trader.movedTo(at);
-  trader.sessionKey = newSessionKey();
-  amongOthers();
-  vi.spyOn(at.venue, "caughtUp").mockImplementationOnce(async () => {
-    expect(await elsewhere.rotate(trader.sessionKey.publicHex)).toMatchObject({ status: 200 });
-  });
-  expect(await send(trader)).toMatchObject({ status: 200 });
-});
-
-test("a session that was opened elsewhere meanwhile: it can be ended here", async () => {
-  const trader = await Trader.enter(at);
-  const path = pathOf(await trader.again());
-  amongOthers();
-  const { views } = at.venue;
-  const read = views.session.bind(views);
-  let isThere = false;
-  vi.spyOn(views, "session").mockImplementation((number) =>
-    isThere || !path.endsWith(`/${number}`) ? read(number) : undefined,
-  );
-  vi.spyOn(at.venue, "caughtUp").mockImplementationOnce(async () => {
-    isThere = true;
-  });
-  expect(await trader.delete(path)).toMatchObject({ status: 200 });
-});
-
-function pathOf({ token }: Trader): string {
-  return `/v1/auth/sessions/${token.split(".")[1]}`;
-}
-
-test("rotated elsewhere meanwhile: a rotation without a signature replaces the new key", async () => {
-  const trader = await Trader.enter(at);
-  amongOthers();
-  let elsewhere: Answer | undefined;
-  vi.spyOn(at.venue, "caughtUp").mockImplementationOnce(async () => {
-    elsewhere = await trader.rotate(newSessionKey().publicHex);
-  });
-  trader.sessionKey = newSessionKey();
-  expect(await trader.rotate(trader.sessionKey.publicHex)).toMatchObject({ status: 200 });
-  expect(elsewhere).toMatchObject({ status: 200 });
-  expect((await trader.place(trader.limit("long", 60_000))).status).toBe(200);
-});
-
-test("ended elsewhere meanwhile: what this gateway refuses is invalid_token", async () => {
-  const trader = await Trader.enter(at);
-  amongOthers();
-  vi.spyOn(at.venue, "caughtUp").mockImplementationOnce(async () => {
-    expect(await trader.signOut()).toMatchObject({ status: 200 });
-  });
-  const refused = await trader.place(trader.limit("long", 60_000), { header: "00".repeat(64) });
-  expect(refused).toMatchObject({ status: 401, body: { code: "invalid_token" } });
 });
 
 test("amend by a client id of digits is no position", async () => {
@@ -162,56 +78,14 @@ test("an order ahead of this gateway, and nothing comes from the log: lagging", 
   expect(ahead).toMatchObject({ status: 503, body: { code: "lagging" } });
 });
 
-test("not found here, and the log stalls: a read is lagging, a cancel is not executed", async () => {
+test("the log's time is behind: an order is not executed, and not submitted", async () => {
   const trader = await Trader.enter(at);
   amongOthers();
-  const caughtUp = vi.spyOn(at.venue, "caughtUp");
-  for (const why of ["not_executed", "outcome_unknown"] as const) {
-    caughtUp.mockRejectedValueOnce(new NotApplied(why));
-    const read = await trader.get("/v1/orders/1");
-    expect(read).toMatchObject({ status: 503, body: { code: "lagging" } });
-  }
-  // Nothing was submitted, however late the log is.
-  for (const why of ["not_executed", "outcome_unknown"] as const) {
-    caughtUp.mockRejectedValueOnce(new NotApplied(why));
-    const cancel = await trader.send("/v1/orders/cancel", { clientOrderId: "unknown" });
-    expect(cancel).toMatchObject({ status: 503, body: { code: "not_executed" } });
-  }
-});
-
-test("refused here, and the log's time is behind once it has caught up: not executed", async () => {
-  const trader = await Trader.enter(at);
-  const elsewhere = trader.movedTo(at);
-  trader.sessionKey = newSessionKey();
-  amongOthers();
+  vi.spyOn(at.venue, "isTimeBehind", "get").mockReturnValue(true);
   const submit = vi.spyOn(at.venue, "submit");
-  vi.spyOn(at.venue, "caughtUp").mockImplementationOnce(async () => {
-    expect(await elsewhere.rotate(trader.sessionKey.publicHex)).toMatchObject({ status: 200 });
-    vi.spyOn(at.venue, "logLeadMs", "get").mockReturnValue(10_000);
-  });
   const placed = await trader.place(trader.limit("long", 60_000));
   expect(placed).toMatchObject({ status: 503, body: { code: "not_executed" } });
   expect(submit).not.toHaveBeenCalled();
-});
-
-test("an unknown order in a cluster: 404, one token, one batch", async () => {
-  const bursts = { ordersBurst: 1, cancelsBurst: 1, accountReadsBurst: 1 };
-  const rates = { ordersPerSecond: 0.001, cancelsPerSecond: 0.001, accountReadsPerSecond: 0.001 };
-  const one = await runVenue({ limits: { ...bursts, ...rates } });
-  const trader = await Trader.enter(one);
-  amongOthers(one);
-  const caughtUp = vi.spyOn(one.venue, "caughtUp");
-  const clientOrderId = "unknown";
-  for (const send of [
-    () => trader.send("/v1/orders/cancel", { clientOrderId }),
-    () => trader.signed("/v1/orders/unknown/amend", { clientOrderId, price: 60_100, nonce: 9 }),
-    () => trader.get("/v1/orders/1"),
-  ]) {
-    caughtUp.mockClear();
-    expect(await send()).toMatchObject({ status: 404, body: { code: "order_not_found" } });
-    expect(caughtUp).toHaveBeenCalledTimes(1);
-    expect(await send()).toMatchObject({ status: 429 });
-  }
 });
 
 test("cancel by client id: the order that has the name when the cancel is executed", async () => {

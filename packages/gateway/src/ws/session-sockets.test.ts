@@ -52,7 +52,7 @@ async function begin() {
     },
     /** The log ends the connections of this core, which learns of it, and the edge from it. */
     loseWriter: async () => {
-      for (const [observer] of observe.mock.calls) observer.onWriterLost?.();
+      for (const [observer] of observe.mock.calls) observer.onLeadLost?.();
       await driver.submit({ kind: "SessionDisconnected", stampMs, session: number });
     },
   };

@@ -38,15 +38,7 @@ export type ClusterCore = Static<typeof ClusterCore>;
 export const ClusterStatus = Type.Object(
   {
     gateway: Type.String({ description: "The name of the core that answers." }),
-    cores: Type.Optional(
-      Type.Array(ClusterCore, { description: "In the order in which they take over." }),
-    ),
-    writers: Type.Optional(
-      Type.Array(Type.String(), {
-        description:
-          "Of a log that several gateways write: the live ones, in the order of joining; the first one ticks.",
-      }),
-    ),
+    cores: Type.Array(ClusterCore, { description: "In the order in which they take over." }),
     lagMessages: Count,
     lagMs: Count,
     clockLeadMs: Type.Integer({
@@ -55,8 +47,6 @@ export const ClusterStatus = Type.Object(
     server: Type.String({ description: "The server of the log that it is connected to." }),
     leader: Type.String({ description: "The server that leads the stream." }),
     replicasCurrent: Count,
-    dropped: Type.Optional(Type.Object({ malformed: Count, chain: Count })),
-    disagreeing: Type.Optional(Count),
   },
   {
     title: "ClusterStatus",

@@ -13,7 +13,6 @@ export async function soleSequencer(
   const sequencer = new Sequencer(journal, replica, () => identity, {
     onFailure: (error) => failures.push(error),
     atPublish: () => [],
-    onWriterLost: () => undefined,
     nowMs: () => START_MS,
   });
   await sequencer.start(LOG_START);

@@ -70,7 +70,7 @@ export class Core implements SessionSink {
     const reads = new AccountLimit("account-reads", accountReadsPerSecond, accountReadsBurst);
     const canceling = new AccountLimit("cancels", cancelsPerSecond, cancelsBurst);
     const ordering = new AccountLimit("orders", ordersPerSecond, ordersBurst);
-    const commands = new AccountCalls(venue, canceling, false);
+    const commands = new AccountCalls(venue, canceling);
     const signed = { venue, orders: ordering, cancels: canceling };
     const onFault = (error: unknown): void => options.onFault(error, "streams");
     this.presence = new EdgePresence(venue, onFault);
@@ -78,7 +78,7 @@ export class Core implements SessionSink {
     this.handlers = {
       ...publicReads(venue, past, clusterStatus, readiness),
       ...logFiles(venue),
-      ...accountReads(venue, new AccountCalls(venue, reads, true), past),
+      ...accountReads(venue, new AccountCalls(venue, reads), past),
       ...sessions(venue, commands),
       ...signIns(venue),
       ...orders(signed),

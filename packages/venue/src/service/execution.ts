@@ -23,8 +23,8 @@ interface Executed {
 
 /**
  * Resolves once the command is durable and applied. Rejects with `stopped` if the venue stops first: the
- * log may contain the command, and then the next start applies it; with `not_executed` or
- * `outcome_unknown` if the log is replicated and lost the command, or is late.
+ * log may contain the command, and then the next start applies it; with
+ * `not_executed` if the log is replicated and another core leads, or the log is late.
  */
 export function execute(
   venue: Venue,
@@ -82,19 +82,6 @@ export async function answered<T>(submitted: Promise<T>): Promise<T> {
 /** The answer for a command without a result. */
 export function unanswered(why: Unanswered): ApiError {
   return new ApiError(why, {});
-}
-
-/**
- * Resolves once everything is applied that any core had answered before the call. Rejects with `stopped`,
- * or with `not_executed` if the log is late: what waits for this was not submitted.
- */
-export async function caughtUp(venue: Venue): Promise<void> {
-  try {
-    await venue.caughtUp();
-  } catch (error) {
-    if (!(error instanceof NotApplied)) throw error;
-    throw unanswered(error.why === "stopped" ? "stopped" : "not_executed");
-  }
 }
 
 /** A session that ended after the token was checked gives `invalid_token`. */

@@ -62,7 +62,7 @@ export class EdgePresence {
       onCommand: ({ command }) => {
         if (command.kind === "Tick" && this.lost.size > 0) this.onTick();
       },
-      onWriterLost: () => this.loseAll(),
+      onLeadLost: () => this.loseAll(),
     });
   }
 

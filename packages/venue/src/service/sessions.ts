@@ -13,14 +13,7 @@ import type { Venue } from "../venue.js";
 import { fingerprintOf } from "../verify/key-signature.js";
 import { closedSessionsIn } from "../views/outcome.js";
 import { type AccountCalls, liveSession } from "./account-calls.js";
-import {
-  caughtUp,
-  execute,
-  isExecuted,
-  isSessionGone,
-  sessionRefusal,
-  termsOf,
-} from "./execution.js";
+import { execute, isExecuted, isSessionGone, sessionRefusal, termsOf } from "./execution.js";
 import { wallTimeOf } from "./wall-time.js";
 
 type Sessions = Pick<
@@ -50,10 +43,9 @@ export function sessions(venue: Venue, commands: AccountCalls): Sessions {
       return { found: session === undefined ? undefined : knownOf(venue, session) };
     },
     prepareSessionChange: ({ session, other }, notes: NotesInMaking) =>
-      commands.run(session, notes, async ({ account }) => {
-        if (other !== undefined) sessionOfAccount(venue, account, other);
-        await caughtUp(venue);
-        return { current: knownOf(venue, liveSession(venue, session)) };
+      commands.run(session, notes, (caller) => {
+        if (other !== undefined) sessionOfAccount(venue, caller.account, other);
+        return { current: knownOf(venue, caller) };
       }),
     rotateSession: async (
       { session, key, newPublicKey, bytes, signature = NO_SIGNATURE },

@@ -22,7 +22,7 @@ import type { Applied } from "../replica.js";
 import type { Venue } from "../venue.js";
 import { liveSession } from "./account-calls.js";
 import type { AccountLimit } from "./account-limits.js";
-import { caughtUp, type RefusedOutcome, unanswered, type VenueCommand } from "./execution.js";
+import { type RefusedOutcome, unanswered, type VenueCommand } from "./execution.js";
 import type { CommandOrigin } from "./order-command.js";
 import { about } from "./order-refusals.js";
 
@@ -60,8 +60,6 @@ interface SignedReply<Answer> {
 export abstract class SignedRequest<Body extends SignedBody, Answer> {
   protected readonly session: Session;
   private hashed: Uint8Array | undefined;
-  /** Set while a refusal by this core's own state may be overtaken by the log. */
-  private isLocal = false;
 
   /** @throws ApiError `invalid_token`, `session_key_rotated` */
   constructor(
@@ -96,60 +94,16 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
       this.judgedSession();
       this.count();
     }
-    if (venue.isReplicated) {
-      this.refuseIfTimeIsBehind();
-      this.isLocal = true;
+    if (venue.isReplicated && venue.isTimeBehind) throw unanswered("not_executed");
+    const { body, bytes, signature, key, session } = this.request;
+    if (signature === undefined) {
+      this.reply.answer({ result: undefined });
+      return;
     }
-    this.judge(usedBy);
-  }
-
-  private judge(usedBy: number): void {
-    try {
-      const { venue } = this.services;
-      const { body, bytes, signature, key, session } = this.request;
-      if (signature === undefined) {
-        this.decline();
-        return;
-      }
-      if (usedBy !== 0) throw conflict(body.nonce, usedBy);
-      const { nonce, validUntil = 0 } = body;
-      const origin = { stampMs: venue.nowMs(), session, key, nonce, validUntilMs: validUntil };
-      this.prepare(origin, { signed: bytes, signature, publicKey: NO_KEY })();
-    } catch (error) {
-      this.refuseLocally(error);
-    }
-  }
-
-  private decline(): void {
-    if (this.isLocal) this.catchUp();
-    else this.reply.answer({ result: undefined });
-  }
-
-  private refuseLocally(error: unknown): void {
-    if (this.isLocal && error instanceof ApiError) this.catchUp();
-    else this.refuse(error);
-  }
-
-  /** What this core would refuse by its own state, it judges again once it has caught up. */
-  private catchUp(): void {
-    this.isLocal = false;
-    caughtUp(this.services.venue)
-      .then(() => this.judgeAgain())
-      .catch((failure: unknown) => this.refuse(failure));
-  }
-
-  /** An earlier try may have been executed at another core: then that answers. */
-  private judgeAgain(): void {
-    this.judgedSession();
-    const usedBy = this.usedBy();
-    if (usedBy !== 0 && this.answerAsBefore(usedBy)) return;
-    // The log may have stalled meanwhile.
-    this.refuseIfTimeIsBehind();
-    this.judge(usedBy);
-  }
-
-  private refuseIfTimeIsBehind(): void {
-    if (this.services.venue.isTimeBehind) throw unanswered("not_executed");
+    if (usedBy !== 0) throw conflict(body.nonce, usedBy);
+    const { nonce, validUntil = 0 } = body;
+    const origin = { stampMs: venue.nowMs(), session, key, nonce, validUntilMs: validUntil };
+    this.prepare(origin, { signed: bytes, signature, publicKey: NO_KEY })();
   }
 
   /** With a session go its nonces: what the request has done then is not known. */

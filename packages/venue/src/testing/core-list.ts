@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { GENESIS_WRITER } from "@perpgate/engine";
 import { batchOf, CHAIN_BYTES, encodeMessage, encodeMirrored, mirroredId } from "@perpgate/journal";
 import type { CoreLog, CoreLogHooks, OpenCoreLog, OwnBatch, Settled } from "../core-log.js";
-import type { Mirror } from "../replicated-log.js";
+import type { Mirror } from "../mirror.js";
 import { genesisRecord } from "../venue-beginning.js";
 import type { VenueOptions } from "../venue-options.js";
 

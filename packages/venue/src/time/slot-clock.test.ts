@@ -18,23 +18,19 @@ beforeEach(() => {
   proposed = [];
 });
 
-/** A clock next to a log of several writers, of which its own is the one that joined at `rank`. */
+/** A clock of the only writer of a log. */
 class Ticking {
   readonly state = new Engine().state;
   private readonly slots: SlotClock;
 
-  constructor(rank = 0, startMs = START, mayLeapAlone = true) {
+  constructor(startMs = START, mayLeapAlone = true) {
     const clocks = { wall: () => wall, monotonic: () => monotonic, boot: () => undefined };
-    const { writers } = this.state;
-    for (let number = 1; number <= rank + 1; number++) {
-      writers.join(number, joining(writerId(number), `gateway-${number}`, startMs));
-    }
+    this.state.writers.join(1, joining(writerId(1), "gateway-1", startMs));
     this.state.lastTickMs = startMs;
     this.slots = new SlotClock({
       clock: new VenueClock(clocks, startMs),
       monotonic: clocks.monotonic,
       state: this.state,
-      writer: () => writerId(rank + 1),
       mayLeapAlone: () => mayLeapAlone,
       wake: () => undefined,
     });
@@ -67,7 +63,7 @@ interface Sender {
   counter: number;
 }
 
-/** A log of several writers, applied by the engine. */
+/** A log of release 0.2 with several writers, applied by the engine. */
 class Log {
   readonly engine = new Engine();
   private joined = 0;
@@ -92,32 +88,25 @@ class Log {
     expect(applyBatch(this.engine, batch)).toBeNull();
   }
 
-  clockOf({ id }: Sender): SlotClock {
+  clock(): SlotClock {
     const clocks = { wall: () => wall, monotonic: () => monotonic, boot: () => undefined };
     const logMs = (): number => this.state.lastTickMs;
     return new SlotClock({
       clock: new VenueClock({ ...clocks, logMs }, wall),
       monotonic: clocks.monotonic,
       state: this.state,
-      writer: () => id,
       mayLeapAlone: () => false,
       wake: () => undefined,
     });
   }
 
   /** Applies what the clock proposes each second; returns the times that it asked for. */
-  run(
-    clock: SlotClock,
-    own: Sender,
-    seconds: number,
-    meanwhile: () => void = () => undefined,
-  ): number[] {
+  run(clock: SlotClock, own: Sender, seconds: number): number[] {
     const asked: number[] = [];
     for (let second = 0; second < seconds; second++) {
       const due = clock.due();
       for (const command of due) if (command.kind === "AskTime") asked.push(command.stampMs);
       this.send(own, due);
-      meanwhile();
       pass(1_000);
     }
     return asked;
@@ -191,62 +180,29 @@ describe("SlotClock", () => {
     expect(proposed).toEqual([{ kind: "AskTime", stampMs: START + 60_000 }]);
   });
 
-  test("alone and more than a minute ahead: asks only if it may; with a second writer always", () => {
-    const alone = new Ticking(0, START, false);
-    const two = new Ticking(1, START, false);
+  test("alone and more than a minute ahead: asks only if it may", () => {
+    const alone = new Ticking(START, false);
+    const shared = new Ticking(START, true);
     pass(60_000);
     alone.tickUnheard();
     expect(proposed).toEqual([{ kind: "AskTime", stampMs: START + 60_000 }]);
     pass(1_000);
     alone.tickUnheard();
     expect(proposed).toHaveLength(1);
-    two.tickUnheard();
-    expect(proposed).toHaveLength(2);
+    shared.tickUnheard();
+    expect(proposed.slice(1)).toEqual([{ kind: "AskTime", stampMs: START + 61_000 }]);
   });
 
-  test("alone among writers that were killed: asks for a minute at most", () => {
+  test("alone among writers of release 0.2 that were killed: asks for a minute at most", () => {
     const log = new Log();
     for (const name of ["a", "b", "c"]) log.join(name);
-    // All were killed. One starts again, with its clock an hour ahead.
+    // All were killed. A core joins, with its clock an hour ahead.
     const own = log.join("a");
     wall += 3_600_000;
-    const clock = log.clockOf(own);
-    const asked = log.run(clock, own, 10);
+    const asked = log.run(log.clock(), own, 10);
     expect(liveWriters(log.state).map(({ name }) => name)).toEqual(["a"]);
     expect(log.state.lastTickMs).toBe(START + 60_000);
-    expect(asked.slice(2)).toEqual(Array(3).fill(START + 60_000));
-  });
-
-  test("among writers of which one runs: asks for the time of its clock, however far", () => {
-    const log = new Log();
-    for (const name of ["a", "b", "c"]) log.join(name);
-    const [own, other] = [log.join("a"), log.join("b")];
-    wall += 3_600_000;
-    const clock = log.clockOf(own);
-    const asked = log.run(clock, own, 4, () => log.send(other));
-    expect(asked).toEqual([0, 1_000, 2_000, 3_000].map((ms) => START + 3_600_000 + ms));
-    expect(log.state.lastTickMs).toBe(START);
-  });
-
-  test("a clock that was ahead is put right: asks no more, and alone it moves the log on", () => {
-    const log = new Log();
-    const own = log.join("a");
-    const others = ["b", "c"].map((name) => ({ sender: log.join(name), isSecond: name === "c" }));
-    wall += 3_600_000;
-    const clock = log.clockOf(own);
-    /** The others have the right time. */
-    const tick = (): void => {
-      const slot = slotOf(log.state.lastTickMs + 1_000);
-      for (const { sender, isSecond } of others) {
-        log.send(sender, isSecond ? [] : [{ kind: "Tick", slot }]);
-      }
-    };
-    expect(log.run(clock, own, 3, tick)).toHaveLength(3);
-    wall -= 3_600_000;
-    expect(log.run(clock, own, 3, tick)).toEqual([]);
-    // The others were killed.
-    expect(log.run(clock, own, 30)).toEqual([]);
-    expect(log.state.lastTickMs).toBe(wall - 1_000);
+    expect(asked).toEqual(Array(5).fill(START + 60_000));
   });
 
   test("clock set back: the venue's time continues, never back", () => {
@@ -264,48 +220,9 @@ describe("SlotClock", () => {
   });
 
   test("clock behind the log at start: time continues from the log", () => {
-    const clock = new Ticking(0, START + 60_000);
+    const clock = new Ticking(START + 60_000);
     pass(200);
     clock.tick();
     expect(proposed).toEqual([{ kind: "Tick", slot: slotOf(START + 60_200) }]);
-  });
-
-  test.each([
-    [1, 400],
-    [2, 600],
-  ])("rank %i: silent while others tick, steps in after %i ms without", (rank, afterMs) => {
-    const clock = new Ticking(rank);
-    for (let ms = 200; ms <= 2_000; ms += 200) {
-      pass(200);
-      clock.hear(START + ms);
-      clock.tick();
-    }
-    expect(proposed).toEqual([]);
-    for (let ms = 200; ms < afterMs; ms += 200) {
-      pass(200);
-      clock.tick();
-      expect(proposed).toEqual([]);
-    }
-    pass(200);
-    clock.tick();
-    expect(proposed).toEqual([{ kind: "Tick", slot: slotOf(START + 2_000 + afterMs) }]);
-  });
-
-  test("stepped in: each slot while those before are silent, and none once one is heard", () => {
-    const clock = new Ticking(1);
-    pass(400);
-    clock.tick();
-    expect(proposed).toHaveLength(1);
-    const [first] = clock.state.writers.live;
-    first!.ticksMissed = 1;
-    for (let count = 0; count < 3; count++) {
-      pass(200);
-      clock.tick();
-    }
-    expect(proposed).toHaveLength(4);
-    first!.ticksMissed = 0;
-    pass(200);
-    clock.tick();
-    expect(proposed).toHaveLength(4);
   });
 });

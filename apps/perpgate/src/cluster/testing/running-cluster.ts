@@ -26,7 +26,7 @@ const NEWER_RELEASE = fileURLToPath(new URL("../../testing/newer-release.mjs", i
 
 export interface ClusterChanges {
   readonly gateways?: number;
-  /** How many cores there may be, which lead by turns; otherwise every gateway writes the log. */
+  /** How many cores there may be, which lead by turns; as many as gateways by default. */
   readonly cores?: number;
   /** Servers that a gateway is given; by default all, each gateway from another one on. */
   readonly servers?: (nats: NatsCluster, member: number) => Promise<readonly string[]>;
@@ -89,7 +89,8 @@ export class RunningGateway {
 
   async stop(): Promise<void> {
     this.process.signal("SIGTERM");
-    await this.process.ended;
+    const { code, stderr } = await this.process.ended;
+    if (code !== 0) throw new Error(`${this.name} ended with ${code}: ${stderr}`);
   }
 
   async status() {
@@ -101,8 +102,11 @@ export class RunningGateway {
       readonly block: string | number;
       readonly time: number;
       readonly cluster: {
-        readonly writers: readonly string[];
-        readonly cores: readonly { readonly name: string; readonly state: string }[];
+        readonly cores: readonly {
+          readonly name: string;
+          readonly state: string;
+          readonly clockAheadMs?: number;
+        }[];
         readonly lagMessages: number;
         readonly replicasCurrent: number;
       };
@@ -172,8 +176,8 @@ export class RunningCluster {
     // Also those that a test starts: `afterAll` registers nothing once tests run.
     atEnd(() => cluster.end());
     await cluster.prepareLinks();
-    // In order, so that the first one ticks, or leads.
-    for (let member = 0; member < (changes.gateways ?? 3); member++) await cluster.add();
+    // In order, so that the first one leads.
+    for (let member = 0; member < cluster.count; member++) await cluster.add();
     return cluster;
   }
 
@@ -183,10 +187,7 @@ export class RunningCluster {
     const member = this.gateways.length;
     const servers = (await changes.servers?.(nats, member)) ?? nats.urls(member);
     const own = { ...this.linked(member), ...changes.own?.(member) };
-    const config =
-      Object.keys(own).length === 0
-        ? this.config
-        : configurationFile({ ...this.content, ...own }, this.atEnd);
+    const config = configurationFile({ ...this.content, ...own }, this.atEnd);
     const args = ["--log", servers.join(","), "--config", config];
     const environment = changes.environment?.(member) ?? {};
     const gateway = new RunningGateway(nameOf(member), this.folder, args, environment, this.atEnd);
@@ -216,6 +217,17 @@ export class RunningCluster {
     await Promise.all(this.gateways.map((gateway) => gateway.stop()));
   }
 
+  /** Until a core leads and the others stand by. */
+  async whole(): Promise<void> {
+    const hasAll = async () => {
+      const leader = await this.leader();
+      const { cores } = (await leader.status()).cluster;
+      const heard = cores.filter(({ state }) => state !== "silent");
+      return heard.length === this.gateways.length;
+    };
+    await until(() => hasAll().catch(() => false), { everyMs: 50 });
+  }
+
   /** The gateway whose core leads, as the others know it. */
   async leader(): Promise<RunningGateway> {
     return until(
@@ -232,19 +244,21 @@ export class RunningCluster {
     );
   }
 
+  private get count(): number {
+    return this.changes.gateways ?? 3;
+  }
+
   /** Authority, certificate and addresses of the links between the gateways. */
   private async prepareLinks(): Promise<void> {
-    for (let core = 0; core < (this.changes.cores ?? 0); core++) {
+    for (let core = 0; core < (this.changes.cores ?? this.count); core++) {
       this.links.push(`127.0.0.1:${await freePort()}`);
     }
-    if (this.links.length === 0) return;
     const ca = join(this.folder, "ca");
     newAuthorityFiles(ca, {});
     newCertificateFiles("either", join(this.folder, "core"), { ca });
   }
 
   private linked(member: number): object {
-    if (this.links.length === 0) return {};
     const [ca, core] = [join(this.folder, "ca"), join(this.folder, "core")];
     return {
       log: { servers: this.nats.urls(), cores: this.links.map((_, at) => nameOf(at)) },

@@ -1,9 +1,9 @@
-/** A venue on a replicated log whose stream fails or is silent. */
+/** A core on a replicated log whose stream fails or is silent. */
 import { GENESIS_WRITER } from "@perpgate/engine";
-import { type BatchId, encodeMirrored } from "@perpgate/journal";
+import { encodeMirrored } from "@perpgate/journal";
 import { expect, onTestFinished, test } from "vitest";
+import type { CoreLog, OpenCoreLog } from "./core-log.js";
 import { DEFAULT_PARAMETERS, venueConfigOf } from "./listing/venue-config.js";
-import type { Mirror, OpenStream, Stream } from "./replicated-log.js";
 import {
   removeFolder,
   START_MS,
@@ -13,49 +13,54 @@ import {
 } from "./testing/test-venue.js";
 import { Venue } from "./venue.js";
 import { genesisRecord, type VenueTerms } from "./venue-beginning.js";
-import { SILENT, type VenueOptions } from "./venue-options.js";
+import { SILENT } from "./venue-options.js";
 
 /** Delivers nothing, ever. */
-function silentStream(changes: Partial<Stream> = {}): Stream {
+function silentLog(changes: Partial<CoreLog> = {}): CoreLog {
   return {
     start: () => new Promise(() => undefined),
-    stopped: new Promise(() => undefined),
-    publish: () => undefined,
-    abandon: () => undefined,
+    mayPropose: false,
+    propose: () => undefined,
+    handOver: () => "",
     announce: () => undefined,
     onAnnouncement: () => undefined,
+    isClockShared: false,
+    stopped: new Promise(() => undefined),
     close: async () => undefined,
     ...changes,
   };
 }
 
-test("open: the stream fails while the venue catches up: rejects with the stream's error", async () => {
+async function newFolder(): Promise<string> {
   const directory = await temporaryFolder();
   onTestFinished(() => removeFolder(directory));
+  return directory;
+}
+
+test("open: the stream fails while the core catches up: rejects with the stream's error", async () => {
   const failure = new Error("another message at sequence 15");
-  const stream = silentStream({
-    // After `stopped`, as `start` of the cluster's stream does.
+  const log = silentLog({
+    // After `stopped`, as `start` of the cluster's log does.
     start: () => new Promise((_, reject) => setImmediate(() => reject(failure))),
     stopped: Promise.resolve(failure),
   });
-  const openStream = () => Promise.resolve(stream);
-  const opened = Venue.open(testOptions(directory, { name: "a", openStream }));
+  const openCoreLog = () => Promise.resolve(log);
+  const opened = Venue.open(testOptions(await newFolder(), { name: "a", openCoreLog }));
   await expect(opened).rejects.toBe(failure);
 });
 
 test("open: a step after the stream fails: rejects, and closes the stream", async () => {
-  const directory = await temporaryFolder();
-  onTestFinished(() => removeFolder(directory));
+  const directory = await newFolder();
   let isClosed = false;
-  const stream = silentStream({
+  const log = silentLog({
     // A log that `cluster init` has not begun.
     start: async () => undefined,
     close: async () => {
       isClosed = true;
     },
   });
-  const openStream = () => Promise.resolve(stream);
-  const opened = Venue.open(testOptions(directory, { name: "a", openStream }));
+  const openCoreLog = () => Promise.resolve(log);
+  const opened = Venue.open(testOptions(directory, { name: "a", openCoreLog }));
   await expect(opened).rejects.toMatchObject({ rule: "log_not_begun" });
   expect(isClosed).toBe(true);
   await expectClosed(directory);
@@ -63,22 +68,20 @@ test("open: a step after the stream fails: rejects, and closes the stream", asyn
 
 /** Opens a venue and aborts it at the call of `abort`; resolves once it has rejected. */
 async function openUntilAborted(
-  openStreamWith: (abort: () => void, onClose: () => void) => OpenStream,
-  more: Partial<VenueOptions> = {},
+  openLogWith: (abort: () => void, onClose: () => void) => OpenCoreLog,
 ): Promise<{ readonly closed: Promise<void>; readonly directory: string }> {
-  const directory = await temporaryFolder();
-  onTestFinished(() => removeFolder(directory));
+  const directory = await newFolder();
   const stop = new AbortController();
   let onClose = (): void => undefined;
   const closed = new Promise<void>((resolve) => {
     onClose = resolve;
   });
-  const openStream = openStreamWith(
+  const openCoreLog = openLogWith(
     () => stop.abort(),
     () => onClose(),
   );
   const { signal } = stop;
-  const opened = Venue.open(testOptions(directory, { ...more, name: "a", openStream, signal }));
+  const opened = Venue.open(testOptions(directory, { name: "a", openCoreLog, signal }));
   await expect(opened).rejects.toMatchObject({ name: "AbortError" });
   return { closed, directory };
 }
@@ -86,8 +89,8 @@ async function openUntilAborted(
 /** The folder is not locked, and its history not open: the next open comes as far as its stream. */
 async function expectClosed(directory: string): Promise<void> {
   const reached = new Error("reached the stream");
-  const openStream = () => Promise.reject(reached);
-  const next = Venue.open(testOptions(directory, { name: "a", openStream }));
+  const openCoreLog = () => Promise.reject(reached);
+  const next = Venue.open(testOptions(directory, { name: "a", openCoreLog }));
   await expect(next).rejects.toBe(reached);
 }
 
@@ -98,7 +101,7 @@ test("open, aborted while it connects to the stream: rejects; a later connection
     await new Promise<void>((resolve) => {
       connect = resolve;
     });
-    return silentStream({ close: async () => onClose() });
+    return silentLog({ close: async () => onClose() });
   });
   await expectClosed(directory);
   connect();
@@ -111,31 +114,43 @@ test("open, aborted while it catches up: rejects, and closes the stream", async 
       setImmediate(abort);
       return new Promise<void>(() => undefined);
     };
-    return silentStream({ start, close: async () => onClose() });
+    return silentLog({ start, close: async () => onClose() });
   });
   await closed;
   await expectClosed(directory);
 });
 
-test("open, aborted while its join is not delivered: rejects, and closes the stream", async () => {
-  // Genesis is not in the mirror yet, so the history cannot write it.
-  const { closed, directory } = await openUntilAborted(untilJoin(termsOf(TEST_MARKETS), false));
+test("open, aborted before Genesis is in the mirror: rejects, and closes the stream", async () => {
+  const { closed, directory } = await openUntilAborted(
+    (abort, onClose) => async () =>
+      silentLog({
+        start: (onBatch) => {
+          // The history waits for the mirror, and cannot write it.
+          onBatch(genesisOf(termsOf(TEST_MARKETS)), "none");
+          setImmediate(abort);
+          return new Promise<void>(() => undefined);
+        },
+        close: async () => onClose(),
+      }),
+  );
   await closed;
   await expectClosed(directory);
 });
 
-/** A stream of a log that began with these terms; aborts once the venue publishes its join. */
-function untilJoin(terms: VenueTerms, isMirrored = true) {
-  return (abort: () => void, onClose: () => void) => async (mirror: Mirror) =>
-    silentStream({
+function genesisOf(terms: VenueTerms) {
+  const records = [genesisRecord(testOptions("", terms), START_MS)];
+  const id = { writer: GENESIS_WRITER, counter: 0 };
+  return { id, seq: { batch: 0, record: 0 }, end: { batch: 1, record: 1 }, records };
+}
+
+/** A log that began with these terms, and has nothing else. */
+function begunWith(terms: VenueTerms): OpenCoreLog {
+  return async (mirror) =>
+    silentLog({
       start: async (onBatch) => {
-        if (isMirrored) await mirror.append(1, encodeMirrored(MIRRORED));
-        const records = [genesisRecord(testOptions("", terms), START_MS)];
-        const id = { writer: GENESIS_WRITER, counter: 0 };
-        onBatch({ id, seq: { batch: 0, record: 0 }, end: { batch: 1, record: 1 }, records });
+        await mirror.append(1, encodeMirrored(MIRRORED));
+        onBatch(genesisOf(terms), "none");
       },
-      publish: () => setImmediate(abort),
-      close: async () => onClose(),
     });
 }
 
@@ -143,38 +158,15 @@ function termsOf(listing: typeof TEST_MARKETS, parameters = DEFAULT_PARAMETERS):
   return { listing, config: venueConfigOf(listing, parameters) };
 }
 
-/** Delivers what is published, with nobody else there. */
-function loopback(terms: VenueTerms): OpenStream {
-  return async (mirror: Mirror) => {
-    let deliver: (id: BatchId, records: readonly Uint8Array[]) => void = () => undefined;
-    return silentStream({
-      start: async (onBatch) => {
-        let sequence = 0;
-        deliver = (id, records) => {
-          const seq = { batch: sequence, record: sequence };
-          sequence++;
-          void mirror.append(sequence, encodeMirrored(MIRRORED));
-          onBatch({ id, seq, end: { batch: sequence, record: sequence }, records });
-        };
-        const records = [genesisRecord(testOptions("", terms), START_MS)];
-        deliver({ writer: GENESIS_WRITER, counter: 0 }, records);
-      },
-      publish: (id, records) => setImmediate(() => deliver(id, records)),
-    });
-  };
-}
-
 test("a clock that was ahead at the start and is put right: sign-ins last no longer for it", async () => {
-  const directory = await temporaryFolder();
-  onTestFinished(() => removeFolder(directory));
   let wall = START_MS + HOUR_MS;
   const options = {
     name: "a",
-    openStream: loopback(termsOf(TEST_MARKETS)),
+    openCoreLog: begunWith(termsOf(TEST_MARKETS)),
     clock: () => wall,
     monotonic: () => 0,
   };
-  const venue = await Venue.open(testOptions(directory, options));
+  const venue = await Venue.open(testOptions(await newFolder(), options));
   onTestFinished(() => venue.close());
   expect(venue.nowMs()).toBe(wall);
   const steadyMs = venue.steadyMs();
@@ -199,23 +191,23 @@ const HIGHER_LIMIT = { ...DEFAULT_PARAMETERS, maxOpenOrders: 600 };
 test.each<[string, VenueTerms, VenueTerms]>([
   ["lacks a market that was listed since", termsOf(TEST_MARKETS), termsOf(FIRST_MARKET)],
   ["lists a market and raises a limit", termsOf(FIRST_MARKET), termsOf(TEST_MARKETS, HIGHER_LIMIT)],
-])("open: the file of a gateway %s: it warns, and joins", async (_, log, file) => {
+])("open: the file of a core %s: it warns, and stands by", async (_, log, file) => {
   const warnings: string[] = [];
   const logger = { ...SILENT, warn: (_fields: object, text: string) => warnings.push(text) };
-  const { closed } = await openUntilAborted(untilJoin(log), { ...file, logger });
-  await closed;
+  const options = { ...file, logger, name: "a", openCoreLog: begunWith(log) };
+  const venue = await Venue.open(testOptions(await newFolder(), options));
+  expect(venue.isStandby).toBe(true);
+  await venue.close();
   expect(warnings).toEqual([expect.stringContaining("`perpgate configure` appends it")]);
 });
 
-test("open: the file of a gateway has another tick than the log: rejects", async () => {
-  const directory = await temporaryFolder();
-  onTestFinished(() => removeFolder(directory));
+test("open: the file of a core has another tick than the log: rejects", async () => {
   const listing = TEST_MARKETS.map((market) => ({ ...market, tickSize: 1 }));
-  const openStream = untilJoin(termsOf(TEST_MARKETS))(
-    () => undefined,
-    () => undefined,
-  );
-  const file = { ...termsOf(listing), name: "a", openStream };
-  const opened = Venue.open(testOptions(directory, file));
+  const file = {
+    ...termsOf(listing),
+    name: "a",
+    openCoreLog: begunWith(termsOf(TEST_MARKETS)),
+  };
+  const opened = Venue.open(testOptions(await newFolder(), file));
   await expect(opened).rejects.toMatchObject({ rule: "tick_fixed" });
 });

@@ -1,25 +1,20 @@
 /**
- * A replicated log, as the sequencer uses a log. Its messages come through the stream; a mirror, a file
- * journal in the data folder, keeps each of them, and everything that reads the past reads the mirror.
+ * The mirror of a replicated log: a file journal in the data folder that keeps each message of the stream.
+ * Everything that reads the past reads the mirror.
  *
  * Batches are applied when the stream delivers them, before the mirror has them on disk: a quorum of the
  * stream's servers has. What the mirror loses in a crash is read from the stream again.
  */
 import {
-  type Batch,
-  type BatchId,
   CLAIM_WINDOW,
   decodeMirrored,
   type FileJournal,
   LogReader,
-  type LogSeq,
   MIRROR_WRITER,
   type Mirrored,
   mirroredId,
   nodeDisk,
-  type Reading,
 } from "@perpgate/journal";
-import type { SequencedLog } from "./sequencer.js";
 
 /** Where the stream's messages are kept. */
 export interface Mirror {
@@ -29,62 +24,6 @@ export interface Mirror {
   chainTail(): readonly Uint8Array[];
   /** Queues the message at this stream sequence, encoded by `encodeMirrored`; rejects if it fails. */
   append(sequence: number, message: Uint8Array): Promise<void>;
-}
-
-/** What the stream's reader asks about the replica. */
-export interface StreamHooks {
-  lastBlock(): { readonly number: number; readonly hash: Uint8Array };
-  blockHash(number: number): Uint8Array | undefined;
-  /** Whether the writer is live, as of the last message that was applied. */
-  isLive(writer: string): boolean;
-  /** Undefined if batches can be applied; otherwise none is delivered before the promise resolves. */
-  room(): Promise<void> | undefined;
-}
-
-/** The connected stream; `@perpgate/cluster` makes one. */
-export interface Stream {
-  /** Resolves once everything is delivered that the stream had at the call. */
-  start(onBatch: (batch: Batch) => void): Promise<void>;
-  publish(id: BatchId, records: readonly Uint8Array[]): void;
-  abandon(): void;
-  /** Gives a text to the other gateways, at most once each; the log does not keep it. */
-  announce(text: string): void;
-  /** What others announce. */
-  onAnnouncement: (text: string) => void;
-  readonly stopped: Promise<Error>;
-  close(): Promise<void>;
-}
-
-export type OpenStream = (mirror: Mirror, hooks: StreamHooks) => Promise<Stream>;
-
-export class ReplicatedLog implements SequencedLog {
-  readonly stopped: Promise<Error>;
-
-  constructor(
-    readonly stream: Stream,
-    private readonly mirror: FileJournal,
-  ) {
-    this.stopped = Promise.race([stream.stopped, mirror.stopped]);
-  }
-
-  append(id: BatchId, records: readonly Uint8Array[]): Promise<void> {
-    this.stream.publish(id, records);
-    return Promise.resolve();
-  }
-
-  /** From the mirror's end, which is what the replica has applied. */
-  read(_from: LogSeq, onBatch: (batch: Batch) => void): Reading {
-    return { live: this.stream.start(onBatch), close: () => undefined };
-  }
-
-  abandon(): void {
-    this.stream.abandon();
-  }
-
-  async close(): Promise<void> {
-    await this.stream.close();
-    await this.mirror.close();
-  }
 }
 
 export class JournalMirror implements Mirror {
@@ -157,7 +96,7 @@ export function refuseOtherKind(
   }
 }
 
-/** The data folder's log is a gateway's copy of a replicated log. */
+/** The data folder's log is a core's copy of a replicated log. */
 export class IsAMirror extends Error {
   override readonly name = "IsAMirror";
   constructor(directory: string) {
