@@ -60,6 +60,14 @@ export function measureVenue(
     () => (venue.history.isRebuilding ? venue.history.rebuilt : 1),
   );
   gauge(
+    "perpgate_history_window_seconds",
+    "How far back the rows of the history are kept: 0 while none was dropped.",
+    () => {
+      const before = venue.views.historyBefore;
+      return before === undefined ? 0 : (venue.views.timeMs - before.time) / 1_000;
+    },
+  );
+  gauge(
     "perpgate_history_tail_bytes",
     "Memory of those rows; past 256 MiB the process exits.",
     () => venue.history.tailBytes,

@@ -1,6 +1,8 @@
 /** The tables of a store, counted, hashed and compared with a replay. */
 import { cpSync } from "node:fs";
 import { join } from "node:path";
+import { TICK_MS } from "@perpgate/engine";
+import { until } from "@perpgate/journal/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TABLES } from "../history/history-environment.js";
 import { busyVenue } from "../testing/busy-venue.js";
@@ -8,6 +10,7 @@ import { runSql } from "../testing/edit-store.js";
 import { removeFolder, TestVenue, temporaryFolder } from "../testing/test-venue.js";
 import { storeStatus } from "./store-status.js";
 import { verifyStore } from "./store-verify.js";
+import { verify } from "./verify.js";
 
 let folder = "";
 beforeEach(async () => {
@@ -80,4 +83,63 @@ test("no store: refused, with the reason", async () => {
   await removeFolder(join(folder, "history"));
   await expect(verifyStore(folder)).rejects.toThrow("the history cannot be read: there is none");
   await expect(storeStatus(folder, WITH_HASHES)).rejects.toThrow("there is none");
+});
+
+test("a store with a window: what is left agrees, before and after old rows are dropped, and rebuilt", async () => {
+  const retention = { hotMs: 60_000 };
+  const more = { retention, outboxCommands: 16 };
+  const { driver, sessions } = await busyVenue(folder, more);
+  await driver.order(sessions[0], 6, "short", 656_000, 20);
+  const moveOn = async (ms: number) => {
+    const stampMs = driver.venue.views.timeMs + ms;
+    await driver.submit({ kind: "AskTime", stampMs });
+    await driver.submit({ kind: "Tick", slot: Math.floor(stampMs / TICK_MS) + 1 });
+    await driver.index();
+    // The outbox is emptied by transactions.
+    await driver.venue.history.flush();
+  };
+  await moveOn(120_000);
+  for (let nonce = 10; nonce < 20; nonce++) {
+    await driver.order(sessions[0], nonce, "short", 650_000 + nonce, 100);
+    await driver.order(sessions[1], nonce, "long", 650_000 + nonce, 50);
+    await moveOn(1_000);
+  }
+  await driver.venue.history.flush();
+  const { historyBefore } = driver.venue.history;
+  expect(historyBefore).toBeGreaterThan(20);
+  const fine = { fault: null, agrees: true };
+  const live = await verifyStore(folder);
+  expect(live.tables.filter(({ fault }) => fault !== null)).toEqual([]);
+  expect(live).toMatchObject(fine);
+  const before = async () => {
+    const { tables, historyBefore: shown } = await storeStatus(folder, { hashes: false });
+    expect(shown?.position).toBe(historyBefore);
+    return tables.find(({ table }) => table === "fills")?.rows ?? 0;
+  };
+  const kept = driver.venue.views.fills(1, { limit: 1_000 }).length * 2;
+  await until(async () => (await before()) === kept);
+  expect(await verifyStore(folder)).toMatchObject(fine);
+  expect((await verify(folder)).fault).toBeNull();
+  await driver.venue.close();
+
+  const again = await TestVenue.open(folder, more);
+  expect(again.venue.history.historyBefore).toBe(historyBefore);
+  await again.venue.close();
+  expect((await verify(folder)).fault).toBeNull();
+
+  await removeFolder(join(folder, "history"));
+  const rebuilt = await TestVenue.open(folder, { ...more, waitedRecords: 0 });
+  await until(() => !rebuilt.venue.history.isRebuilding);
+  await rebuilt.venue.history.flush();
+  expect(rebuilt.venue.history.historyBefore).toBeGreaterThan(20);
+  expect(rebuilt.venue.views.fills(1, { limit: 1_000 }).length * 2).toBe(kept);
+  await rebuilt.venue.close();
+  const report = await verifyStore(folder);
+  expect(report.tables.filter(({ fault }) => fault !== null)).toEqual([]);
+  expect(report).toMatchObject(fine);
+  expect((await verify(folder)).fault).toBeNull();
+
+  runSql(folder, "DELETE FROM fill_rows WHERE seq = (SELECT max(seq) FROM fill_rows)");
+  const differing = (await verifyStore(folder)).tables.filter(({ fault }) => fault !== null);
+  expect(differing.map(({ table }) => table)).toEqual(["fills"]);
 });
