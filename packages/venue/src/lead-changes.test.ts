@@ -189,6 +189,7 @@ describe("presence when another core leads", () => {
     await first.execute(orderCommand(session, 2, "long", 640_000, 100));
     list.isHeld = true;
     const again = router.request("disconnectSession", { session, isAgain: true });
+    await until(() => first.venue.waiting > 0);
     second.lead();
     list.release();
     await again;
