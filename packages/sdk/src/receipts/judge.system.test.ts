@@ -409,6 +409,21 @@ describe("a dishonest venue", () => {
     }
   });
 
+  test("withheld: acknowledgements of before the venue's window are asked for once, and the reason says so", async () => {
+    let asked = 0;
+    const fetchBytes: FetchBytes = async (each, init) => {
+      if (!each.includes("/acks/")) return fetch(each, init);
+      asked++;
+      return new Response(null, { status: 410 });
+    };
+    const verdict = await judgeReceipt(file, { url, nowMs, fetch: fetchBytes });
+    expect(verdict).toEqual({
+      verdict: "withheld",
+      reason: `/tlog/acks/${file.block} is older than what the venue keeps online (410); its operator has the log`,
+    });
+    expect(asked).toBe(1);
+  });
+
   test("overdue: no checkpoint covers the block after a minute; none at all is withholding", async () => {
     const log = await publish(honest.slice(0, file.block - 1), logKey);
     onTestFinished(() => log.close());

@@ -45,6 +45,7 @@ const TRIES = 5;
 const PAUSE_MS = 100;
 /** A longer Retry-After is cut to this. */
 const MAX_PAUSE_MS = 10_000;
+const GONE = 410;
 const MAX_CHECKPOINT_BYTES = 65_536;
 /** A header after its length. */
 const ENTRY_BYTES = 2 + BLOCK_HEADER_BYTES;
@@ -224,6 +225,12 @@ export class LogReader {
         if (response.status === 200) return boundedBytes(response, maxBytes);
         await response.body?.cancel();
         const { status, headers } = response;
+        // Older than `history.hotDays`. That nothing else is hidden so only the log itself can show.
+        if (status === GONE) {
+          const reason =
+            "is older than what the venue keeps online (410); its operator has the log";
+          return { reason, isFinal: true };
+        }
         const retryAfterMs = headers === undefined ? undefined : retryAfterMsOf(headers);
         return { reason: `is answered with ${status}`, isFinal: false, retryAfterMs };
       });
@@ -236,7 +243,7 @@ export class LogReader {
 
 interface Failure {
   readonly reason: string;
-  /** Not repeated: it has cost the whole limit of time or size. */
+  /** Not repeated: it has cost the whole limit of time or size, or would be answered alike. */
   readonly isFinal: boolean;
   readonly retryAfterMs?: number | undefined;
 }
