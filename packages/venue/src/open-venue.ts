@@ -227,7 +227,7 @@ async function openWithin(
     if (promises !== null) later.add(() => promises.log.follow());
     if (reserves !== null && options.checkpoints !== null) {
       later.add(() => reserves.resume());
-      live.onLead = () => reserves.resume();
+      live.onLead = () => reserves.onLead();
     }
     if (!history.isRebuilding) later.begin();
     // A failure is reported by the history.

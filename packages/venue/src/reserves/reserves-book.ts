@@ -37,14 +37,16 @@ export class ReservesBook {
     this.trees = new TreeFolder(parts.folder, parts.key);
   }
 
-  /**
-   * At a start, and when this core begins to lead: a tree that was written and is not committed, because the
-   * process, or the core that led, ended.
-   */
+  /** At a start: a tree that was written and not committed before the last process ended. */
   resume(): void {
-    this.proposed = 0;
     const newest = this.trees.newest();
     if (newest !== undefined) this.propose(newest);
+  }
+
+  /** This core begins to lead: what was proposed before, here or by the core that led, may not be in the log. */
+  onLead(): void {
+    this.proposed = 0;
+    this.resume();
   }
 
   onNotice(notice: ReservesNotice): void {
