@@ -36,14 +36,12 @@ const SEEDED_TESTS =
     ? []
     : [
         "packages/engine/src/testing/agreement.test.ts",
-        "packages/engine/src/testing/collusion/collusion.test.ts",
         "packages/cluster/src/simulation/fence-seeds.test.ts",
       ];
 const SHORT_COUNTS = {
   PERPGATE_FLOW_EACH: "600",
   PERPGATE_FLOW_COMMANDS: "600",
   PERPGATE_FENCE_SEEDS: "20",
-  PERPGATE_RINGS: "15",
 };
 
 /** The page's sources stay with Vite, which builds the page. */
