@@ -170,12 +170,12 @@ export class LogCore {
   }
 
   /**
-   * Lets another core claim without waiting for silence: the one named, or the first that has applied
-   * as much. Returns its name; empty if there is none.
+   * Lets another core claim without waiting for silence: the one named, or the first by name that may lead.
+   * Returns its name; empty if there is none.
    */
   handOver(to = ""): string {
     if (!this.leads) return "";
-    const able = [...this.takeover.heardNow()].map(({ heartbeat }) => heartbeat.core).sort();
+    const { able } = this.takeover;
     const chosen = to === "" ? able[0] : able.find((core) => core === to);
     if (chosen === undefined) return "";
     this.handsTo = chosen;

@@ -117,6 +117,18 @@ describe("a standby does not claim", () => {
   });
 });
 
+test("a lead is handed over to cores alone whose clock lets them claim", () => {
+  const scene = new Scene();
+  scene.hears({ core: "core-2", clockMs: scene.nowMs + 3_600_000 });
+  expect(scene.takeover.able).toEqual(["core-2"]);
+  scene.hears({ core: "core-3" });
+  expect(scene.takeover.able).toEqual(["core-3"]);
+  // Its own clock is the wrong one.
+  scene.hears({ core: "core-3", clockMs: scene.nowMs + 3_600_000 });
+  expect(scene.takeover.able).toEqual(["core-2", "core-3"]);
+  expect(scene.pass(6_000).takeover.able).toEqual([]);
+});
+
 describe("heartbeats", () => {
   test("are read as they were written", () => {
     const text = encodeHeartbeat(heartbeat({ sequence: 9, handsTo: "core-1", leads: true }));

@@ -141,14 +141,30 @@ export class Takeover {
 
   /** Whether the clock is too far from those of the others; never with fewer than three cores. */
   get isClockWrong(): boolean {
-    const clocks = [...this.heardNow()].map(({ aheadMs }) => aheadMs);
-    if (clocks.length < 2) return false;
-    clocks.push(0);
+    return Math.abs(this.medianAheadMs) > MAX_CLOCK_MS;
+  }
+
+  /** The other cores that were heard and whose clock does not keep them from leading, by name. */
+  get able(): readonly string[] {
+    const median = this.medianAheadMs;
+    return [...this.heardNow()]
+      .filter(({ aheadMs }) => !this.hasMedian || Math.abs(aheadMs - median) <= MAX_CLOCK_MS)
+      .map(({ heartbeat }) => heartbeat.core)
+      .sort();
+  }
+
+  /** With two cores nobody can say whose clock is wrong. */
+  private get hasMedian(): boolean {
+    return [...this.heardNow()].length >= 2;
+  }
+
+  /** How far the median of the clocks is ahead of this core's; 0 of fewer than three. */
+  private get medianAheadMs(): number {
+    if (!this.hasMedian) return 0;
+    const clocks = [0, ...[...this.heardNow()].map(({ aheadMs }) => aheadMs)];
     clocks.sort((a, b) => a - b);
     const middle = clocks.length >> 1;
-    const median =
-      clocks.length % 2 === 1 ? clocks[middle]! : (clocks[middle - 1]! + clocks[middle]!) / 2;
-    return Math.abs(median) > MAX_CLOCK_MS;
+    return clocks.length % 2 === 1 ? clocks[middle]! : (clocks[middle - 1]! + clocks[middle]!) / 2;
   }
 
   /** Whether another core has the same clock. */

@@ -257,7 +257,9 @@ describe.skipIf(isWithoutNatsServer())("gateways whose cores lead by turns", () 
     expect(elsewhere.stderr).toContain("this core does not lead: gateway-1 does");
     const unknown = await stepDown(cluster.gateway(0), "--to", "gateway-9");
     expect(unknown.code).toBe(1);
-    expect(unknown.stderr).toContain("no core gateway-9 was heard in the last seconds");
+    expect(unknown.stderr).toContain(
+      "no core gateway-9 was heard in the last seconds with a clock that lets it lead",
+    );
     const done = await stepDown(cluster.gateway(0), "--to", "gateway-3");
     expect(done, done.stderr).toMatchObject({ code: 0 });
     const { leader, epoch, tookMs } = JSON.parse(done.stdout);
