@@ -2,8 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { until } from "@perpgate/journal/testing";
-import { freePort } from "@perpgate/venue/testing";
+import { freePort, until } from "@perpgate/journal/testing";
 import { expect, test } from "vitest";
 import {
   codeWithoutReader,

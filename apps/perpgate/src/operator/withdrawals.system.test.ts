@@ -9,6 +9,7 @@
 import { join } from "node:path";
 import { VAULT_ABI } from "@perpgate/bridge";
 import { EvmNode, RpcProxy, VaultChain } from "@perpgate/bridge/testing";
+import { freePort } from "@perpgate/journal/testing";
 import type { AttestedWithdrawal } from "@perpgate/protocol";
 import { Random } from "@perpgate/protocol/random";
 import { StubWitness } from "@perpgate/venue/testing";
@@ -83,16 +84,6 @@ class Service {
     this.process.signal("SIGTERM");
     await this.process.ended;
   }
-}
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import("node:net");
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }
 
 const microsOf = (dollars: unknown): number => Math.round(Number(dollars) * 1e6);

@@ -1,7 +1,6 @@
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { until } from "@perpgate/journal/testing";
-import { freePort } from "@perpgate/venue/testing";
+import { freePort, until } from "@perpgate/journal/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { MetricsReading } from "../testing/metrics-text.js";
 import { MAIN, PerpgateProcess, temporaryFolder } from "../testing/perpgate-process.js";

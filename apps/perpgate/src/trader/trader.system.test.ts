@@ -6,7 +6,8 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort, TestCosigner } from "@perpgate/protocol/testing";
+import { freePort } from "@perpgate/journal/testing";
+import { TestCosigner } from "@perpgate/protocol/testing";
 import { beforeAll, describe, expect, test } from "vitest";
 import { chainSettings, newKeyFile } from "../serve/bridge/testing/chain-process.js";
 import {

@@ -4,12 +4,12 @@
  */
 
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
+import { freePort } from "@perpgate/journal/testing";
 import { natsServerPath } from "./nats-binary.js";
 import { NatsServer } from "./nats-server.js";
 import { RouteProxies } from "./route-proxies.js";
@@ -39,7 +39,7 @@ export class NatsCluster {
     if (binary === undefined) throw new Error("nats-server was not found");
     const count = settings.servers ?? 3;
     const folder = mkdtempSync(join(tmpdir(), "nats-"));
-    const ports = await freePorts(3 * count);
+    const ports = await Promise.all(Array.from({ length: 3 * count }, freePort));
     const routed = ports.slice(count, 2 * count).map((port, index) => ({
       name: nameOf(index),
       port,
@@ -244,23 +244,4 @@ async function metaOf(server: NatsServer): Promise<Record<string, unknown>> {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
-}
-
-/** Ports that are free now, held together so that they differ. */
-async function freePorts(count: number): Promise<number[]> {
-  const holders = Array.from({ length: count }, () => createServer());
-  const ports = await Promise.all(
-    holders.map(
-      (holder) =>
-        new Promise<number>((resolve, reject) => {
-          holder.once("error", reject);
-          holder.listen(0, "127.0.0.1", () => {
-            const address = holder.address();
-            resolve(typeof address === "object" && address !== null ? address.port : 0);
-          });
-        }),
-    ),
-  );
-  await Promise.all(holders.map((holder) => new Promise((resolve) => holder.close(resolve))));
-  return ports;
 }

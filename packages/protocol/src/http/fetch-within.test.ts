@@ -1,7 +1,8 @@
+import { createServer } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { freePort } from "../testing/listening.js";
+import { listening } from "../testing/listening.js";
 import { serve } from "../testing/serve.js";
 import { boundedBytes, connectionErrorCode, fetchWithin, withTimeLimit } from "./fetch-within.js";
 
@@ -76,7 +77,9 @@ test("withTimeLimit: a limit beyond the longest timer: does not fire immediately
 });
 
 test("connectionErrorCode: a port without a listener, and another error", async () => {
-  const port = await freePort();
+  const server = createServer();
+  const port = await listening(server);
+  server.close();
   const refused = await fetch(`http://127.0.0.1:${port}/`).catch((error: unknown) => error);
   expect(connectionErrorCode(refused)).toBe("ECONNREFUSED");
   expect(connectionErrorCode(new Error("other"))).toBeUndefined();

@@ -14,7 +14,6 @@ export {
 export { PastLists } from "../service/past-lists.js";
 export { type BusyVenue, busyVenue } from "./busy-venue.js";
 export { editStore } from "./edit-store.js";
-export { freePort } from "./litewitness.js";
 export { StubWitness } from "./stub-witness.js";
 export { orderCommand, signInCommand, signInMessage, TestVenue } from "./test-venue.js";
 export { beginLog } from "./written-log.js";

@@ -7,6 +7,7 @@ import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:cryp
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname, join } from "node:path";
+import { freePort } from "@perpgate/journal/testing";
 import { NOTE_KEY, type NoteKey } from "@perpgate/protocol/receipts";
 
 const NAME = "witness.example/w1";
@@ -167,15 +168,4 @@ function text(value: string | Uint8Array): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(bytes.length);
   return Buffer.concat([length, bytes]);
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }

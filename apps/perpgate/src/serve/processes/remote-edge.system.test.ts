@@ -5,8 +5,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { fieldsOf, StreamClient } from "@perpgate/gateway/testing";
-import { POLL } from "@perpgate/journal/testing";
-import { freePort } from "@perpgate/protocol/testing";
+import { freePort, POLL } from "@perpgate/journal/testing";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ProcessClient } from "../../testing/client.js";
 import {
