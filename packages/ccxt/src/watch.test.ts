@@ -148,10 +148,13 @@ test("watchPositions of different markets: the loops do not take each other's up
 test("unWatch and close: what waits is rejected, another watch starts again", async () => {
   const watcher = newExchange();
   await watcher.watchTicker(SYMBOL);
-  const waiting = watcher.watchTicker(SYMBOL);
   await watcher.unWatchTicker(SYMBOL);
-  await expect(waiting).rejects.toThrow(errors.UnsubscribeError);
   expect(await watcher.watchTicker(SYMBOL)).toMatchObject({ symbol: SYMBOL });
+  // Nobody trades: no update can come before the end.
+  const waiting = watcher.watchTrades(SYMBOL);
+  await new Promise(setImmediate);
+  await watcher.unWatchTrades(SYMBOL);
+  await expect(waiting).rejects.toThrow(errors.UnsubscribeError);
   const pending = watcher.watchTrades(SYMBOL);
   await new Promise(setImmediate);
   const closed = expect(pending).rejects.toThrow(errors.ExchangeClosedByUser);
