@@ -5,6 +5,7 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { POLL } from "@perpgate/journal/testing";
 import { busyVenue, PastLists, signInCommand, TestVenue } from "@perpgate/venue/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { PostgresServer, postgresPrograms } from "../testing/postgres-server.js";
@@ -176,5 +177,16 @@ describe.skipIf(programs === undefined)("reads that go on in an archive", () => 
     const [row] = await server.query("SELECT position FROM archive");
     expect(after).toBeLessThanOrEqual(Number(row?.position) + 1);
     await driver.venue.close();
+  });
+
+  // Otherwise each list that was given up would leave a query that runs on, next to that of the next one.
+  test("a read that takes too long: given up, and ended at the server", async () => {
+    const server = await PostgresServer.start(programs ?? "");
+    const reads = new ArchiveReads(server.url, { warn: () => undefined });
+    await expect(reads.query("SELECT pg_sleep(600)")).rejects.toThrow(/timeout/);
+    const running = "SELECT 1 FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(600)'";
+    await expect.poll(() => server.query(`${running} AND state = 'active'`), POLL).toEqual([]);
+    expect(await reads.query("SELECT 7")).toEqual([[7]]);
+    await reads.close();
   });
 });

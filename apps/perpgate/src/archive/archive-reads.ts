@@ -6,8 +6,11 @@ import type { ArchiveQuery } from "@perpgate/venue";
 import type { Logger } from "pino";
 import { Postgres } from "./postgres.js";
 
-/** A client waits no longer: its list ends where the store's does. */
-const TIMEOUTS = { connectionTimeoutMillis: 2_000, query_timeout: 5_000 };
+/**
+ * A client waits no longer: its list ends where the store's does. The server ends the query, too: it would run on,
+ * next to those of later lists.
+ */
+const TIMEOUTS = { connectionTimeoutMillis: 2_000, query_timeout: 5_000, statement_timeout: 5_000 };
 
 /** Failures are a line of the log at most as often. */
 const REPEAT_MS = 60_000;

@@ -24,6 +24,7 @@ const INT8 = 20;
 export interface Timeouts {
   readonly connectionTimeoutMillis: number;
   readonly query_timeout: number;
+  readonly statement_timeout: number;
 }
 
 interface Client {
