@@ -24,7 +24,7 @@ export const COST = {
   /** What a cancel or a reduction costs in addition to its request or message, paid by the reserve. */
   exit: 170,
   /** Checking a signature of secp256k1, beyond what one of Ed25519 costs. */
-  secp256k1: 750,
+  secp256k1: 900,
   /** The error for a path that does not exist, in addition to its request. */
   unknownPath: 40,
   /** A request that is parsed and dropped, because its connection is closing. */
@@ -61,7 +61,7 @@ export const COST = {
 } as const;
 
 /** White space costs the most: three passes look at each character. */
-const MICROS_PER_KIB_READ = 16;
+const MICROS_PER_KIB_READ = 18;
 /** A signed body is hashed, logged and kept. */
 const MICROS_PER_KIB_SIGNED = 45;
 /** A body may arrive in chunks of one byte, with an event each. */
@@ -69,7 +69,7 @@ const MICROS_PER_KIB_CHUNKED = 340;
 /** Responses are built row by row and serialised, which costs far more than copying. */
 const MICROS_PER_KIB_COMPUTED = 56;
 /** Most of it is the system call that copies them to the socket. */
-const MICROS_PER_KIB_STORED = 5;
+const MICROS_PER_KIB_STORED = 7;
 /** Frames are encoded once and copied to each reader. */
 const MICROS_PER_KIB_FRAMED = 1;
 /** The packed form is dense: one KiB of it is some 450 levels. */

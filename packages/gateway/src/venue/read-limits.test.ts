@@ -146,7 +146,7 @@ test("GET /v1/orders by client id: a limit bounds the rows that it reads", async
   expect(charged).not.toContain(30 * COST.historyRow);
 });
 
-test("GET /v1/ledger: charged for the rows that it reads and does not return", async () => {
+test("GET /v1/ledger and fills: charged for all rows that they read, returned or not", async () => {
   const at = await runVenue();
   const [ann, bob] = [await Trader.enter(at), await Trader.enter(at)];
   await bob.place(bob.limit("short", 65_000, { margin: 1_000 }));
@@ -164,9 +164,12 @@ test("GET /v1/ledger: charged for the rows that it reads and does not return", a
   const { body } = await ann.get("/v1/ledger?limit=5");
   expect(body).toHaveLength(5);
   // One fill more than the limit, and as many changes of margin: any of them may be the newest.
-  const micros = (6 + 5 - 5) * COST.historyRow;
+  const micros = (6 + 5) * COST.historyRow;
   expect(charge.mock.calls.map(([, each]) => each)).toContain(micros);
   expect(chargeAccount.mock.calls.map(([, each]) => each)).toContain(micros);
+  charge.mockClear();
+  expect((await ann.get("/v1/fills?limit=4")).body).toHaveLength(4);
+  expect(charge.mock.calls.map(([, each]) => each)).toContain(4 * COST.historyRow);
 });
 
 test("a refusal for maxNotional reads no open orders, and names what the engine judged", async () => {

@@ -8,7 +8,7 @@ export const getCandles = {
   path: "/v1/markets/{symbol}/candles",
   tag: "markets",
   summary: "Candles of trades, the mark or the index",
-  costMicros: 60,
+  costMicros: 75,
   params: SymbolPath,
   query: CandlesQuery,
   success: { status: 200, description: "Candles", schema: Candles },

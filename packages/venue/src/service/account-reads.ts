@@ -83,23 +83,21 @@ export function accountReads(venue: Venue, calls: AccountCalls, past: PastLists)
     getFills: ({ session, query }, notes) =>
       calls.runPast(session, notes, async ({ account }) => {
         checkSymbol(venue, query);
-        return { result: await past.fills(account, query, notes) };
+        const result = await past.fills(account, query, notes);
+        notes.rows += result.length;
+        return { result };
       }),
     getLedger: ({ session, query }, notes) =>
       calls.runPast(session, notes, async ({ account }) => {
         checkSymbol(venue, query);
-        let read = 0;
-        const result = await past.ledger(account, query, notes, (rows) => {
-          read += rows;
-        });
-        // The answer pays for its own rows.
-        notes.rows += Math.max(0, read - result.length);
-        return { result };
+        return { result: await past.ledger(account, query, notes, noteRows(notes)) };
       }),
     getFundingPayments: ({ session, query }, notes) =>
       calls.runPast(session, notes, async ({ account }) => {
         checkSymbol(venue, query);
-        return { result: await past.fundingPayments(account, query, notes) };
+        const result = await past.fundingPayments(account, query, notes);
+        notes.rows += result.length;
+        return { result };
       }),
     getPreconfirm: ({ session, params: { ackNonce } }, notes) =>
       calls.run(session, notes, async ({ account }) => ({
