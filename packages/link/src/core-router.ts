@@ -22,6 +22,7 @@ import {
   type RequestName,
   type RequestTerms,
 } from "./frames.js";
+import { InFlight } from "./in-flight.js";
 import { RequestClock } from "./request-terms.js";
 import type { Receiver, Transport } from "./transport.js";
 
@@ -59,6 +60,7 @@ const STEPS: ReadonlySet<RequestName> = new Set([
 const OF_A_LINK: RequestName = "connectSession";
 
 interface Waiting {
+  readonly id: number;
   readonly name: RequestName;
   readonly isCommand: boolean;
   readonly askedAtMs: number;
@@ -80,7 +82,7 @@ export class CoreRouter implements CoreAccess {
   private shown = 0;
   private readonly clock: RequestClock;
   private readonly links = new Map<EdgeLink, string>();
-  private readonly waiting = new Set<Waiting>();
+  private readonly waiting = new InFlight<Waiting>();
   private readonly lostCores = new Set<string>();
   private leading: EdgeLink | undefined;
   private handlers: Partial<NoticeHandlers> = {};
@@ -145,13 +147,15 @@ export class CoreRouter implements CoreAccess {
     if (this.leading === undefined && !isCommand(name) && !STEPS.has(name)) throw this.lagging();
     let terms: RequestTerms | undefined;
     const waiting: Waiting = {
+      id: this.waiting.nextId(),
       name,
       isCommand: isCommand(name),
       askedAtMs: this.nowMs(),
       isSent: false,
       link: undefined,
       sendOver: (link) => {
-        const isCurrent = (): boolean => waiting.link === link && this.waiting.has(waiting);
+        const isCurrent = (): boolean =>
+          waiting.link === link && this.waiting.get(waiting.id) === waiting;
         waiting.link = link;
         const before = waiting.isSent ? { terms } : undefined;
         terms = link.ask(
@@ -215,7 +219,7 @@ export class CoreRouter implements CoreAccess {
     this.isClosed = true;
     clearInterval(this.checks);
     this.leading = undefined;
-    for (const waiting of [...this.waiting]) waiting.refuse(new ApiError("stopped", {}));
+    for (const waiting of this.waiting.all()) waiting.refuse(new ApiError("stopped", {}));
     for (const link of this.links.keys()) link.close(reason);
     this.onClosed(new Error(reason));
   }
@@ -284,12 +288,12 @@ export class CoreRouter implements CoreAccess {
     this.events.switched(this.links.get(found) ?? "");
     for (const { begun } of this.leads) begun();
     this.onReady();
-    for (const waiting of this.waiting) this.send(waiting, found);
+    for (const waiting of this.waiting.all()) this.send(waiting, found);
   }
 
   private tellLost(): void {
     for (const { lost } of this.leads) lost();
-    for (const waiting of [...this.waiting]) {
+    for (const waiting of this.waiting.all()) {
       if (waiting.isSent && waiting.name === OF_A_LINK) waiting.refuse(new ApiError("stopped", {}));
     }
   }
@@ -308,7 +312,7 @@ export class CoreRouter implements CoreAccess {
     // Cores that do not lead learn of epochs, too.
     this.choose();
     const nowMs = this.nowMs();
-    for (const waiting of this.waiting) {
+    for (const waiting of this.waiting.all()) {
       const { isSent, askedAtMs } = waiting;
       if (nowMs - askedAtMs < (isSent && waiting.isCommand ? UNANSWERED_MS : UNSENT_MS)) continue;
       if (waiting.isCommand) {

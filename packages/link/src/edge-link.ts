@@ -26,6 +26,7 @@ import {
   type RequestName,
   type RequestTerms,
 } from "./frames.js";
+import { InFlight } from "./in-flight.js";
 import { errorOf } from "./refusal.js";
 import { RequestClock } from "./request-terms.js";
 import type { Receiver, Transport } from "./transport.js";
@@ -40,6 +41,7 @@ export interface SentBefore {
 }
 
 interface Pending {
+  readonly id: number;
   answered(frame: AnswerFrame): void;
   refused(error: Error, notes: Notes | undefined): void;
 }
@@ -53,7 +55,7 @@ export class EdgeLink implements Receiver, CoreAccess {
   /** Resolves with the reason when the link ends. */
   readonly closed: Promise<Error>;
   private readonly transport: Transport;
-  private readonly pending = new Map<number, Pending>();
+  private readonly pending = new InFlight<Pending>();
   private handlers: Partial<NoticeHandlers> = {
     welcome: (terms) => this.begin(terms),
     clock: ({ timeMs }) => this.clock.learn(timeMs),
@@ -64,7 +66,6 @@ export class EdgeLink implements Receiver, CoreAccess {
     },
     bye: ({ reason }) => this.end(new Error(reason)),
   };
-  private lastId = 0;
   /** The last one that was sent before the core lost its lead. */
   private lastRefusedId = 0;
   private terms: NoticeBodies["welcome"] = {
@@ -137,11 +138,12 @@ export class EdgeLink implements Receiver, CoreAccess {
     if (this.pending.size >= this.terms.window || waitingBytes > MAX_WAITING_BYTES) {
       throw new ApiError("overloaded", {});
     }
-    const id = this.nextId();
+    const id = this.pending.nextId();
     // Before it is counted: a frame that cannot be sent is not in flight.
     const terms = before === undefined ? this.termsOf(name) : before.terms;
     this.send(name, id, body, before !== undefined, terms);
-    this.pending.set(id, {
+    this.pending.add({
+      id,
       answered: (frame) => {
         if (isAnswerTo(frame, name)) {
           outcome.answered(frame.body, frame.notes);
@@ -226,7 +228,7 @@ export class EdgeLink implements Receiver, CoreAccess {
       this.close(`the core answers ${id}, which is no request in flight`);
       return undefined;
     }
-    this.pending.delete(id);
+    this.pending.delete(pending);
     return pending;
   }
 
@@ -253,13 +255,6 @@ export class EdgeLink implements Receiver, CoreAccess {
     this.transport.send(frame);
   }
 
-  /** Ids of requests in flight are not used again. */
-  private nextId(): number {
-    do this.lastId = (this.lastId + 1) % 2 ** 32;
-    while (this.pending.has(this.lastId));
-    return this.lastId;
-  }
-
   private end(reason: Error): void {
     if (this.reason !== undefined) return;
     this.reason = reason;
@@ -270,9 +265,9 @@ export class EdgeLink implements Receiver, CoreAccess {
 
   /** What the core has not answered it answers no more. */
   private refuseAll(): void {
-    const pending = [...this.pending.values()];
-    this.pending.clear();
-    this.lastRefusedId = this.lastId;
+    const pending = this.pending.all();
+    for (const each of pending) this.pending.delete(each);
+    this.lastRefusedId = this.pending.lastId;
     for (const each of pending) each.refused(new ApiError("stopped", {}), undefined);
   }
 }

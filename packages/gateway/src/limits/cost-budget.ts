@@ -83,7 +83,7 @@ export class CostBudgets {
   private readonly waiting = new Map<string, Waiter[]>();
   private readonly timers = new Map<string, NodeJS.Timeout>();
   /** What each address was charged in this turn of the event loop. */
-  private readonly turn = new Map<string, number>();
+  private turn = new Map<string, number>();
   private readonly turnMicros: number;
   private isOpen = true;
   private readonly withSession = new LRUCache<string, true>({
@@ -111,9 +111,13 @@ export class CostBudgets {
   charge(address: string, micros: number): void {
     this.metrics.onCharged(micros);
     this.addresses.charge(address, micros);
-    if (this.turn.size === 0) setImmediate(() => this.turn.clear());
+    if (this.turn.size === 0) setImmediate(this.endTurn);
     this.turn.set(address, (this.turn.get(address) ?? 0) + micros);
   }
+
+  private readonly endTurn = (): void => {
+    this.turn = new Map();
+  };
 
   /** Whether the address has used its part of this turn of the event loop. */
   isTurnUsed(address: string): boolean {

@@ -13,7 +13,7 @@ type Params = ParamsOf<typeof getBook>;
 type Query = QueryOf<typeof getBook>;
 
 export class BookReads {
-  private readonly turn = new Map<string, Promise<string>>();
+  private turn = new Map<string, Promise<string>>();
 
   constructor(private readonly link: Pick<CoreAccess, "request">) {}
 
@@ -23,11 +23,16 @@ export class BookReads {
     const name = `${params.symbol} ${query.depth}`;
     let text = turn.get(name);
     if (text === undefined) {
-      if (turn.size === 0) setImmediate(() => turn.clear());
+      if (turn.size === 0) setImmediate(() => this.endTurn());
       text = this.read(params, query);
       turn.set(name, text);
     }
     return text;
+  }
+
+  /** Not `clear`, with which V8 keeps the texts of all turns until the next full collection. */
+  private endTurn(): void {
+    this.turn = new Map();
   }
 
   private async read(params: Params, query: Query): Promise<string> {

@@ -66,7 +66,7 @@ export class Connection implements Reader, PieceReader {
   private messages = 0;
   private waitingForRoom: (() => void)[] = [];
   private readonly drainWatchers = new Set<{ readonly callback: () => void }>();
-  private readonly inFlight = new Set<Unanswered>();
+  private readonly inFlight: Unanswered[] = [];
   private readonly roomBytes: number;
   /** Length of a buffered frame that is larger than `maxBufferedBytes`; 0 if there is none. */
   private oversizeBytes = 0;
@@ -249,7 +249,7 @@ export class Connection implements Reader, PieceReader {
 
   answer(frame: ServerFrame): void {
     // Orders of one batch are acknowledged in one turn: their frames share one system call.
-    if (this.inFlight.size > 1) this.corkUntilNextTick();
+    if (this.inFlight.length > 1) this.corkUntilNextTick();
     this.send(wireFrame(frame));
   }
 
@@ -266,21 +266,22 @@ export class Connection implements Reader, PieceReader {
 
   /** Registers a call that is answered later; `end` removes it. */
   begin(call: Unanswered): void {
-    this.inFlight.add(call);
+    this.inFlight.push(call);
   }
 
   end(call: Unanswered): void {
-    this.inFlight.delete(call);
+    const at = this.inFlight.indexOf(call);
+    if (at !== -1) this.inFlight.splice(at, 1);
   }
 
   /** Calls in flight. */
   get unanswered(): number {
-    return this.inFlight.size;
+    return this.inFlight.length;
   }
 
   /** Resolves once every call that is in flight now is answered, even if the socket is closed by then. */
   async answered(): Promise<void> {
-    await Promise.all(Array.from(this.inFlight, (call) => call.answered()));
+    await Promise.all(this.inFlight.map((call) => call.answered()));
   }
 
   /** Resolves once there is room or the socket closes. */
@@ -350,7 +351,7 @@ export class Connection implements Reader, PieceReader {
   /** Closes once every call in flight is answered. */
   closeWhenAnswered(reason: CloseReason): void {
     this.isStopping = true;
-    if (this.inFlight.size === 0) this.close(reason);
+    if (this.inFlight.length === 0) this.close(reason);
     else void this.answered().then(() => this.close(reason));
   }
 

@@ -34,7 +34,7 @@ export const WRITES_PER_CLOCK_READ = 8;
 export const SHORT_SLICES_MS = 5;
 
 export class FrameScheduler {
-  private readonly dirty = new Set<ScheduledFeed>();
+  private dirty = new Set<ScheduledFeed>();
   private timer: NodeJS.Timeout | undefined;
   private turn: NodeJS.Immediate | undefined;
   /** Of the running round; empty between rounds. */
@@ -103,8 +103,8 @@ export class FrameScheduler {
     this.startedAt = this.monotonic();
     this.spentMs = 0;
     this.metCommand = false;
-    const feeds = [...this.dirty];
-    this.dirty.clear();
+    const feeds = this.dirty;
+    this.dirty = new Set();
     for (const feed of feeds) {
       // A feed that fails loses its frame; the others do not.
       this.attempt(() => {
