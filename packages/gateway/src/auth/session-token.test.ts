@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { BearerToken, newSecret, tokenOf } from "./session-token.js";
+import { BearerToken, bearerTokenOf, newSecret, tokenOf } from "./session-token.js";
 
 test("newSecret: 256 bits in base64url, never the same, known by its hash", () => {
   const secrets = Array.from({ length: 1_000 }, () => newSecret());
@@ -42,4 +42,26 @@ test("a token: names its session, and matches the hash of that session alone", (
   ]) {
     expect(find(other), other.slice(0, 60)).toBeUndefined();
   }
+});
+
+test("a token that has matched matches no other hash, and the first one again", () => {
+  const secret = newSecret();
+  const token = new BearerToken(tokenOf(secret, 7));
+  const found = [secret.tokenHash, newSecret().tokenHash, "", secret.tokenHash].map((tokenHash) =>
+    token.matches(tokenHash),
+  );
+  expect(found).toEqual([true, false, false, true]);
+});
+
+test("a token is kept for its own header alone, and only if it names a session", () => {
+  const text = tokenOf(newSecret(), 7);
+  const token = bearerTokenOf(`Bearer ${text}`);
+  for (const header of [`Bearer ${text}`, `Bearer  ${text}`, `bearer ${text}`]) {
+    expect(bearerTokenOf(header)?.text).toBe(text);
+    expect(token?.isSentAs(header)).toBe(header === `Bearer ${text}`);
+  }
+  for (const other of [undefined, "", text, `Bearer ${text}7`, `Bearer ${text.slice(1)}`]) {
+    expect(token?.isSentAs(other)).toBe(false);
+  }
+  expect(bearerTokenOf("Bearer none")?.isSentAs("Bearer none")).toBe(false);
 });

@@ -2,9 +2,9 @@
  * Bearer tokens: 256 random bits in base64url, a dot, and the log position of the session. Only the
  * client stores one.
  *
- * Log and engine store the SHA-256 of the random part, so neither a copy of the disk nor a memory dump
- * contains a token. The position finds the session; then the hashes are compared in constant time, so
- * a guess learns nothing from how long its refusal took.
+ * Log and engine store the SHA-256 of the random part, so neither a copy of the disk nor a dump of the
+ * core's memory contains a token; an edge has those of open connections. The position finds the session;
+ * then the hashes are compared in constant time, so a guess learns nothing from how long its refusal took.
  */
 
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
@@ -19,11 +19,15 @@ interface NewSecret {
   readonly tokenHash: string;
 }
 
-/** A token as a client sent it. Its hash is computed once, however many look-ups need it. */
+const SCHEME = "Bearer ";
+
+/** A token as a client sent it. It is hashed and compared once, however many requests and look-ups need it. */
 export class BearerToken {
   /** The session that it names; 0 if it is no token. */
   readonly session: number;
   private hashed: Uint8Array | undefined;
+  /** The hash that it was found to have. */
+  private matched: string | undefined;
 
   constructor(readonly text: string) {
     const position =
@@ -34,9 +38,19 @@ export class BearerToken {
 
   /** Whether its random part has that hash, in lower-case hex. */
   matches(tokenHash: string): boolean {
+    if (this.matched === tokenHash) return true;
     this.hashed ??= hash("sha256", this.text.slice(0, SECRET_CHARACTERS), "buffer");
     const expected = Buffer.from(tokenHash, "hex");
-    return expected.length === this.hashed.length && timingSafeEqual(expected, this.hashed);
+    if (expected.length !== this.hashed.length || !timingSafeEqual(expected, this.hashed)) {
+      return false;
+    }
+    this.matched = tokenHash;
+    return true;
+  }
+
+  /** Whether that header is this token's, which names a session, without more spaces than it needs. */
+  isSentAs(authorization: string | undefined): boolean {
+    return this.session !== 0 && authorization === SCHEME + this.text;
   }
 }
 

@@ -60,6 +60,21 @@ describe("one connection", () => {
     ]);
   });
 
+  test("requests of several tokens, or none: each is judged by its own header", async () => {
+    const { dial, finish } = await runHesitant();
+    finish();
+    const client = await RawClient.open(dial);
+    const { authorization } = BEARER;
+    const statuses: number[] = [];
+    for (const header of [authorization, undefined, `${authorization}7`, "", authorization]) {
+      const headers = header === undefined ? {} : { authorization: header };
+      const body = { symbol: "BTCUSD", side: "long", type: "market", margin: 5, leverage: 5 };
+      const order = rawOrder(JSON.stringify({ ...body, nonce: 1 }), headers);
+      statuses.push((await client.ask(order)).status);
+    }
+    expect(statuses).toEqual([200, 401, 401, 401, 200]);
+  });
+
   test("another request right behind an order: not answered before the order is", async () => {
     const { dial, finish, orders } = await runHesitant();
     const client = await RawClient.open(dial);

@@ -94,6 +94,8 @@ export class HttpConnection implements Reader, PlaceHolder {
   private refundFirstRead: (() => void) | undefined;
   private bytesRead = 0;
   private bytesWritten = 0;
+  /** Of the last request: most connections send one token again and again. */
+  private token: BearerToken | undefined;
 
   constructor(
     private readonly socket: Socket,
@@ -168,7 +170,7 @@ export class HttpConnection implements Reader, PlaceHolder {
     const key = this.options.keyOf(request);
     const payer = { key, account: undefined, overBudget: undefined, asExit: undefined };
     const answer = { refusal: undefined, isComputed: false, unsentBytes: 0 };
-    const token = bearerTokenOf(request.headers.authorization);
+    const token = this.tokenOf(request.headers.authorization);
     const exchange = { request, response, token, startedAtMs, ...payer, ...answer };
     if (this.isIdle) {
       this.admit(exchange);
@@ -179,6 +181,13 @@ export class HttpConnection implements Reader, PlaceHolder {
       this.isClosing = true;
       this.pause();
     }
+  }
+
+  private tokenOf(authorization: string | undefined): BearerToken | undefined {
+    if (this.token?.isSentAs(authorization) === true) return this.token;
+    const token = bearerTokenOf(authorization);
+    this.token = token?.isSentAs(authorization) === true ? token : undefined;
+    return token;
   }
 
   private get isIdle(): boolean {
