@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { completionScript } from "./cli/completion.js";
 import { UsageError } from "./cli/start-error.js";
-import { durationMs } from "./cli/values.js";
+import { durationOption } from "./cli/values.js";
 import { createProgram, runProgram } from "./program.js";
 
 const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
@@ -163,7 +163,7 @@ test("unknown command like no other: the help", async () => {
 });
 
 test("durations: seconds, minutes, hours and days", () => {
-  expect(["90s", "30m", "8h", "7d"].map(durationMs("--expires-in"))).toEqual([
+  expect(["90s", "30m", "8h", "7d"].map(durationOption("--expires-in"))).toEqual([
     90_000, 1_800_000, 28_800_000, 604_800_000,
   ]);
 });

@@ -31,7 +31,7 @@ import { Line } from "./venue/line.js";
 import { LiveMarks } from "./venue/live-marks.js";
 import { MarketFeed } from "./venue/market-feed.js";
 import { priceText } from "./venue/market-view.js";
-import { OrderClient } from "./venue/order-client.js";
+import { PageOrderClient } from "./venue/order-client.js";
 import { alertText, type PriceAlert, PriceAlerts } from "./venue/price-alerts.js";
 import { shownProblem } from "./venue/receipt-book.js";
 import { ONCE, Refresher } from "./venue/refresher.js";
@@ -88,7 +88,7 @@ export class Terminal {
   readonly line: Line;
   readonly sessions: SessionManager;
   readonly account: AccountFeed;
-  readonly orders: OrderClient;
+  readonly orders: PageOrderClient;
   readonly toasts = new Toasts();
   readonly alerts: PriceAlerts;
   readonly dialog = new Store<OpenDialog>("none", "immediate");
@@ -109,7 +109,7 @@ export class Terminal {
     this.marketFeed = new MarketFeed(client, (ticker) => this.alerts.check(ticker));
     this.line = new Line(client);
     this.marks = new LiveMarks(this.marketFeed);
-    this.orders = new OrderClient({
+    this.orders = new PageOrderClient({
       client,
       markets: () => this.marketFeed.markets.get()?.map(({ market }) => market) ?? [],
       line: this.line,

@@ -23,7 +23,7 @@ import {
   REFUSAL,
   SHORT,
   STATUS_CANCELED,
-  type TimeInForce,
+  type TimeInForceCode,
 } from "@perpgate/engine";
 import {
   addressOf,
@@ -215,7 +215,7 @@ export class MatchingVenue {
         commands.push({ kind: "AmendOrder", ...shared, orderId, sizeLots, ...kept });
         continue;
       }
-      const timeInForce: TimeInForce =
+      const timeInForce: TimeInForceCode =
         workload.ioc[i] === 1 ? IMMEDIATE_OR_CANCEL : GOOD_TILL_CANCELED;
       const terms = { side: isBuy ? LONG : SHORT, type: LIMIT_ORDER, marginMicros: 0 } as const;
       const extras = { ...PLAIN_EXTRAS, sizeLots, timeInForce };

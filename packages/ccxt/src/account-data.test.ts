@@ -1,6 +1,6 @@
 /** Deposits and liquidations of an account, on a live venue. */
 
-import type { DepositCredit } from "@perpgate/engine";
+import type { AttestedCredit } from "@perpgate/engine";
 import { runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
 import type { BridgeInfo } from "@perpgate/sdk";
 import { errors } from "ccxt";
@@ -49,7 +49,7 @@ async function chainVenue() {
     parameters: { attestorKind: "chain", devCredit: 0, withdrawals: WITHDRAWALS },
     attestation: () => ({ info: () => info, holdings: () => [], accept: nobody, queue: nobody }),
   });
-  const credit = (id: string | undefined, credits: readonly DepositCredit[]) =>
+  const credit = (id: string | undefined, credits: readonly AttestedCredit[]) =>
     at.execute({
       kind: "AttestDeposit",
       stampMs: at.nowMs(),

@@ -24,7 +24,7 @@ import {
 } from "ccxt";
 import { DOLLARS, NETWORKS } from "./currencies.js";
 import { FundingData } from "./funding-data.js";
-import { maintenanceOf } from "./maintenance.js";
+import { maintenanceOfNotional } from "./maintenance.js";
 import { exact, given, isoOf, known, oldestFirst, untilOf } from "./values.js";
 
 /** The kinds of the venue's ledger in CCXT's words, which have none for funding but that of a fee. */
@@ -84,7 +84,7 @@ export class AccountData extends FundingData {
     const listed = this.safeMarket(position.symbol, market);
     const contracts = Math.abs(size);
     const notional = exact(contracts * markPrice);
-    const maintenanceMargin = maintenanceOf(listed.info?.tiers ?? [], notional);
+    const maintenanceMargin = maintenanceOfNotional(listed.info?.tiers ?? [], notional);
     const equity = margin + unrealizedPnl;
     return this.safePosition({
       info: position,

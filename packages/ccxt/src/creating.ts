@@ -6,7 +6,7 @@ import { type OrderLine, OrderLines } from "./order-lines.js";
 import {
   newOrderOf,
   placementsOf,
-  triggerOf,
+  requestedTrigger,
   triggerPriceOf,
   triggerWhen,
 } from "./order-request.js";
@@ -65,7 +65,7 @@ export class Creating extends OrderLines {
     }
     const direction = String(side);
     const trigger =
-      triggerOf(direction, params) ?? (await this.triggerByMark(id, direction, params));
+      requestedTrigger(direction, params) ?? (await this.triggerByMark(id, direction, params));
     return newOrderOf(
       {
         symbol: id,

@@ -4,7 +4,7 @@ import type { Market } from "@perpgate/sdk";
 
 const MICROS = 1e6;
 
-export function maintenanceOf(tiers: Market["tiers"], notional: number): number {
+export function maintenanceOfNotional(tiers: Market["tiers"], notional: number): number {
   let sum = 0;
   let from = 0;
   for (const { notionalUpTo, maintenanceRate } of tiers) {

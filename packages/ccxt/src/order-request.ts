@@ -147,7 +147,7 @@ export function triggerPriceOf(params: Dict): number | undefined {
 }
 
 /** From which side the mark reaches the trigger; undefined if the current mark decides. */
-export function triggerOf(side: string, params: Dict): Trigger | undefined {
+export function requestedTrigger(side: string, params: Dict): Trigger | undefined {
   if (params.stopLossPrice !== undefined) return "stop";
   if (params.takeProfitPrice !== undefined) return "takeProfit";
   const direction: unknown = params.triggerDirection;

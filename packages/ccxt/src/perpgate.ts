@@ -16,10 +16,10 @@ import {
   type Trade,
 } from "ccxt";
 import type { Feed } from "./feed.js";
-import { PublicStreams } from "./public-streams.js";
+import { PublicWatching } from "./public-streams.js";
 import { isoOf } from "./values.js";
 
-export class Perpgate extends PublicStreams {
+export class Perpgate extends PublicWatching {
   private readonly orderFeeds = new Map<string, Feed<Order>>();
   private readonly tradeFeeds = new Map<string, Feed<Trade>>();
   private readonly positionFeeds = new Map<string, Feed<Position>>();

@@ -15,7 +15,7 @@ import {
 import type { Feed } from "./feed.js";
 import { type Push, Watching } from "./watching.js";
 
-export class PublicStreams extends Watching {
+export class PublicWatching extends Watching {
   private readonly books = new Map<string, Feed<MirroredBook>>();
   private readonly tickerFeeds = new Map<string, Feed<Ticker>>();
   private readonly publicTrades = new Map<string, Feed<Trade>>();

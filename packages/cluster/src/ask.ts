@@ -2,7 +2,7 @@
 
 import type { NatsConnection } from "@nats-io/transport-node";
 import { ClusterError, textOf } from "./errors.js";
-import { ApiError, STREAM_NOT_FOUND } from "./jetstream-api.js";
+import { JetStreamError, STREAM_NOT_FOUND } from "./jetstream-api.js";
 
 /** What a question goes through; `move` chooses another server. */
 export interface Asked {
@@ -32,7 +32,7 @@ export async function ask<T>(
       if (connection !== undefined) return await question(connection);
     } catch (error) {
       if (error instanceof ClusterError) throw error;
-      const isMissing = error instanceof ApiError && error.code === STREAM_NOT_FOUND;
+      const isMissing = error instanceof JetStreamError && error.code === STREAM_NOT_FOUND;
       if (isMissing && waitedMs > NOT_FOUND_MS) {
         const text = "the stream does not exist: run `perpgate cluster init` once for the venue";
         throw new ClusterError("no_stream", text);

@@ -1,6 +1,6 @@
 /** The shapes that the log exchanges with its user. */
 
-import { type Batch, type Message, mirroredId, type Verdict } from "@perpgate/journal";
+import { type Batch, type Message, type MessageVerdict, mirroredId } from "@perpgate/journal";
 
 /** The gateway's copy of the log. */
 export interface Mirror {
@@ -27,7 +27,11 @@ export interface LogHooks {
 }
 
 /** What is delivered for the message at this stream sequence. */
-export function batchAt(sequence: number, verdict: Verdict, message: Message | undefined): Batch {
+export function batchAt(
+  sequence: number,
+  verdict: MessageVerdict,
+  message: Message | undefined,
+): Batch {
   const seq = { batch: sequence - 1, record: sequence - 1 };
   const end = { batch: sequence, record: sequence };
   if (message === undefined) {

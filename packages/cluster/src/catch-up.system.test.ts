@@ -5,7 +5,7 @@ import type { Batch } from "@perpgate/journal";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { FencedLog } from "./fenced-log.js";
 import { createStream } from "./init.js";
-import { Reader } from "./reader.js";
+import { LogStreamReader } from "./reader.js";
 import { subjectOf } from "./subjects.js";
 import { isWithoutNatsServer, MemoryMirror, NatsCluster, request } from "./testing/index.js";
 import { MAX_WAITING, TURN_BYTES, TURN_MESSAGES } from "./turns.js";
@@ -164,7 +164,7 @@ describe.skipIf(isWithoutNatsServer())("a core far behind", () => {
     await createStream(nats, { stream, replicas: 1 });
     const read: number[] = [];
     const deliver = ({ sequence }: { readonly sequence: number }) => read.push(sequence);
-    const reader = new Reader(stream, 0, { deliver, room: nothing, failed: nothing });
+    const reader = new LogStreamReader(stream, 0, { deliver, room: nothing, failed: nothing });
     onTestFinished(() => reader.close());
     reader.attach(nats, 0);
     const subject = subjectOf(stream, "a".repeat(32));

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { CLAIM_WINDOW } from "@perpgate/journal";
 import { describe, expect, test } from "vitest";
-import { CHAIN_START, Chain } from "./chain.js";
+import { CHAIN_START, MessageChain } from "./chain.js";
 
 const message = (number: number): Uint8Array => Buffer.from(`message ${number}`);
 
-function chainOf(length: number): { chain: Chain; values: Uint8Array[] } {
-  const chain = new Chain(0, []);
+function chainOf(length: number): { chain: MessageChain; values: Uint8Array[] } {
+  const chain = new MessageChain(0, []);
   const values = Array.from({ length }, (_, index) => chain.append("v.log.a", message(index + 1)));
   return { chain, values };
 }
@@ -50,7 +50,7 @@ describe("chain", () => {
   test("a chain continued from its tail judges like the whole one", () => {
     for (const length of [1, 5, CLAIM_WINDOW + 10]) {
       const { chain, values } = chainOf(length);
-      const continued = new Chain(length, values.slice(-CLAIM_WINDOW));
+      const continued = new MessageChain(length, values.slice(-CLAIM_WINDOW));
       const next = message(length + 1);
       const oldest = Math.max(0, length + 1 - CLAIM_WINDOW);
       for (const seq of [oldest, length]) {
@@ -64,9 +64,9 @@ describe("chain", () => {
 
   test("a tail with missing values is refused", () => {
     const { values } = chainOf(5);
-    expect(() => new Chain(5, values.slice(1))).toThrow(
+    expect(() => new MessageChain(5, values.slice(1))).toThrow(
       "must hold its last 5 messages, but holds 4",
     );
-    expect(() => new Chain(4, values)).toThrow();
+    expect(() => new MessageChain(4, values)).toThrow();
   });
 });

@@ -23,7 +23,7 @@ export type ClaimFault =
   /** The writer had other messages than this replica. */
   | "differs";
 
-export class Chain {
+export class MessageChain {
   private readonly values: Buffer;
   private oldest: number;
   private lastSeq: number;

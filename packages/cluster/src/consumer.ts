@@ -10,7 +10,7 @@ import {
   type Subscription,
 } from "@nats-io/transport-node";
 import { type Incoming, pushed } from "./incoming.js";
-import { request } from "./jetstream-api.js";
+import { jetStreamRequest } from "./jetstream-api.js";
 
 /** The least that a server accepts. It sends one when it had nothing else to send for this long. */
 const HEARTBEAT_MS = 100;
@@ -61,7 +61,7 @@ export class Consumer {
     };
     const body = { stream_name: stream, config, action: "create" };
     try {
-      await request(connection, `CONSUMER.CREATE.${stream}.${name}`, body, CREATE_MS);
+      await jetStreamRequest(connection, `CONSUMER.CREATE.${stream}.${name}`, body, CREATE_MS);
     } catch (error) {
       subscription.unsubscribe();
       throw error;

@@ -18,10 +18,10 @@ import {
   messageBytes,
 } from "@perpgate/journal";
 import { batchAt, type LogHooks } from "./batch.js";
-import type { Chain } from "./chain.js";
+import type { MessageChain } from "./chain.js";
 import { ClusterError } from "./errors.js";
 import type { Incoming } from "./incoming.js";
-import { type Judgement, judge } from "./judge.js";
+import { type Judgement, judgeMessage } from "./judge.js";
 
 export interface FencePorts {
   /** Sends a message that the servers must store after this sequence, or not at all. */
@@ -43,7 +43,7 @@ export class Fence {
     private readonly stream: string,
     /** 32 digits of hex: this run of the process. */
     readonly run: string,
-    readonly chain: Chain,
+    readonly chain: MessageChain,
     private readonly ports: FencePorts,
   ) {}
 
@@ -94,7 +94,7 @@ export class Fence {
 
   private judged(incoming: Incoming): Judgement {
     const { sequence } = incoming;
-    const judgement = judge(this.stream, this.chain, incoming, this.ports.blocks);
+    const judgement = judgeMessage(this.stream, this.chain, incoming, this.ports.blocks);
     const { message, agrees, problem } = judgement;
     if (message?.isFenced !== true || (judgement.verdict === "sound" && agrees !== false)) {
       return judgement;

@@ -13,7 +13,7 @@ import {
 } from "@nats-io/transport-node";
 import { ask, NOT_FOUND_MS } from "./ask.js";
 import type { LogHooks, Mirror } from "./batch.js";
-import { Chain } from "./chain.js";
+import { MessageChain } from "./chain.js";
 import { ClusterError, textOf } from "./errors.js";
 import { FillAlarm } from "./fill-alarm.js";
 import { decodeHeartbeat, encodeHeartbeat, type Heartbeat } from "./heartbeat.js";
@@ -21,15 +21,15 @@ import type { Incoming } from "./incoming.js";
 import {
   errorIn,
   parse,
-  type StreamState,
+  type StreamFigures,
   streamState,
   WRONG_LAST_SEQUENCE,
 } from "./jetstream-api.js";
 import { LeaderWatch } from "./leader-watch.js";
-import { type Access, Link, type Logger } from "./link.js";
+import { Link, type Logger, type ServerAccess } from "./link.js";
 import { LogCore, type LogCoreOptions, type LogCorePorts } from "./log-core.js";
 import { checkMirror, checkSetup } from "./open-checks.js";
-import { Reader } from "./reader.js";
+import { LogStreamReader } from "./reader.js";
 import type { LogStatus } from "./status.js";
 import { checkServer } from "./stream-config.js";
 import { StreamEnd } from "./stream-end.js";
@@ -43,7 +43,7 @@ import {
 } from "./subjects.js";
 import type { Obstacle } from "./takeover.js";
 
-export interface FencedLogOptions extends Access, Omit<LogCoreOptions, "chain"> {
+export interface FencedLogOptions extends ServerAccess, Omit<LogCoreOptions, "chain"> {
   readonly mirror: Mirror;
   readonly hooks: FencedHooks;
   /** Of this core; others show it. */
@@ -92,9 +92,9 @@ export class FencedLog {
   /** Why the servers refused the newest publish, other than for its place; "" if they did not. */
   refusal = "";
   private readonly core: LogCore;
-  private readonly chain: Chain;
+  private readonly chain: MessageChain;
   private readonly link: Link;
-  private readonly reader: Reader;
+  private readonly reader: LogStreamReader;
   private readonly leaderWatch: LeaderWatch;
   private readonly fillAlarm: FillAlarm;
   private watch: StreamWatch | undefined;
@@ -125,7 +125,7 @@ export class FencedLog {
     });
     const nowMs = (): number => performance.now();
     const fail = (error: ClusterError): void => this.fail(error);
-    this.chain = new Chain(mirror.end, tail);
+    this.chain = new MessageChain(mirror.end, tail);
     this.fillAlarm = new FillAlarm(stream, logger);
     this.core = new LogCore(
       { ...options, chain: this.chain },
@@ -140,7 +140,7 @@ export class FencedLog {
         deliver: (batch, settled) => this.onBatch(batch, settled),
       },
     );
-    this.reader = new Reader(stream, mirror.end, {
+    this.reader = new LogStreamReader(stream, mirror.end, {
       deliver: (message) => this.accept(message),
       room: () => hooks.room(),
       failed: (error) => fail(new ClusterError("failed", textOf(error), { cause: error })),
@@ -415,7 +415,7 @@ export class FencedLog {
     return { ...this.core.heartbeat(), server: this.link.server, release };
   }
 
-  private follow(state: StreamState): void {
+  private follow(state: StreamFigures): void {
     this.streamEnd.learn(state.lastSeq, this.chain.last);
     this.watch = new StreamWatch(
       this.options.stream,

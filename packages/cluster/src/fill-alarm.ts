@@ -1,6 +1,6 @@
 /** Warns once when the stream passes 50 and 80 % of its limit: a full stream refuses every batch. */
 
-import type { StreamState } from "./jetstream-api.js";
+import type { StreamFigures } from "./jetstream-api.js";
 import type { Logger } from "./link.js";
 
 const ALARMS = [0.5, 0.8];
@@ -13,7 +13,7 @@ export class FillAlarm {
     private readonly logger: Logger,
   ) {}
 
-  check({ bytes, maxBytes }: StreamState): void {
+  check({ bytes, maxBytes }: StreamFigures): void {
     if (maxBytes === undefined) return;
     const passed = ALARMS.filter((share) => bytes >= share * maxBytes).length;
     if (passed > this.raised) {

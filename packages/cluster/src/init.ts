@@ -6,16 +6,16 @@ import { askThrough } from "./ask.js";
 import { CHAIN_START } from "./chain.js";
 import { ClusterError, textOf } from "./errors.js";
 import {
-  ApiError,
   errorIn,
-  type Fields,
   INSUFFICIENT_PEERS,
+  JetStreamError,
+  type JsonFields,
+  jetStreamRequest,
   numberOf,
   parse,
   REQUEST_MS,
-  request,
   STREAM_NAME_IN_USE,
-  type StreamState,
+  type StreamFigures,
   storedMessage,
   streamState,
   UNAVAILABLE,
@@ -52,7 +52,7 @@ export async function createStream(
 /** What a stream that was there before has other than asked for; limits count only if they are named. */
 function differencesOf(
   { stream, replicas = 3, maxBytes }: StreamOptions,
-  config: Fields,
+  config: JsonFields,
 ): string[] {
   const asked: readonly (readonly [name: string, value: number | undefined])[] = [
     ["num_replicas", replicas],
@@ -66,18 +66,22 @@ function differencesOf(
 }
 
 /** The state of a stream that was just created: its servers may be electing a leader. */
-function stateOf(connection: NatsConnection, stream: string): Promise<StreamState> {
+function stateOf(connection: NatsConnection, stream: string): Promise<StreamFigures> {
   return askThrough(connection, CREATE_WITHIN_MS, (to) => streamState(to, stream));
 }
 
-async function create(connection: NatsConnection, stream: string, config: Fields): Promise<void> {
+async function create(
+  connection: NatsConnection,
+  stream: string,
+  config: JsonFields,
+): Promise<void> {
   const until = performance.now() + CREATE_WITHIN_MS;
   for (;;) {
     try {
-      await request(connection, `STREAM.CREATE.${stream}`, config, CREATE_MS);
+      await jetStreamRequest(connection, `STREAM.CREATE.${stream}`, config, CREATE_MS);
       return;
     } catch (error) {
-      const code = error instanceof ApiError ? error.code : undefined;
+      const code = error instanceof JetStreamError ? error.code : undefined;
       if (code === STREAM_NAME_IN_USE) return;
       // Without an answer it is asked again: to create the same stream twice is no error.
       const isFinal = code !== undefined && !NOT_YET.includes(code);

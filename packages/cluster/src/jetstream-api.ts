@@ -15,7 +15,7 @@ export const STREAM_NOT_FOUND = 10059;
 export const STREAM_NAME_IN_USE = 10058;
 export const NO_MESSAGE_FOUND = 10037;
 
-export class ApiError extends Error {
+export class JetStreamError extends Error {
   constructor(
     readonly code: number,
     description: string,
@@ -25,41 +25,41 @@ export class ApiError extends Error {
   }
 }
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type JsonFields = Readonly<Record<string, unknown>>;
 
-export function isFields(value: unknown): value is Fields {
+export function isFields(value: unknown): value is JsonFields {
   return typeof value === "object" && value !== null;
 }
 
-export const fieldsOf = (from: Fields, name: string): Fields => {
+export const fieldsOf = (from: JsonFields, name: string): JsonFields => {
   const value = from[name];
   return isFields(value) ? value : {};
 };
 
-export const numberOf = (from: Fields, name: string): number => {
+export const numberOf = (from: JsonFields, name: string): number => {
   const value = from[name];
   return typeof value === "number" ? value : 0;
 };
 
-export const stringOf = (from: Fields, name: string): string => {
+export const stringOf = (from: JsonFields, name: string): string => {
   const value = from[name];
   return typeof value === "string" ? value : "";
 };
 
 /** The error in an answer of JetStream. */
-export function errorIn(answer: Fields): ApiError | undefined {
+export function errorIn(answer: JsonFields): JetStreamError | undefined {
   const error = answer.error;
   if (!isFields(error)) return undefined;
-  return new ApiError(numberOf(error, "err_code"), stringOf(error, "description"));
+  return new JetStreamError(numberOf(error, "err_code"), stringOf(error, "description"));
 }
 
-/** Rejects with `ApiError` when JetStream refuses, and when there is no answer. */
-export async function request(
+/** Rejects with `JetStreamError` when JetStream refuses, and when there is no answer. */
+export async function jetStreamRequest(
   connection: NatsConnection,
   operation: string,
-  body: Fields | undefined,
+  body: JsonFields | undefined,
   timeoutMs = REQUEST_MS,
-): Promise<Fields> {
+): Promise<JsonFields> {
   const payload = body === undefined ? "" : JSON.stringify(body);
   const { data } = await connection.request(`$JS.API.${operation}`, payload, {
     timeout: timeoutMs,
@@ -70,7 +70,7 @@ export async function request(
   return answer;
 }
 
-export function parse(data: Uint8Array): Fields {
+export function parse(data: Uint8Array): JsonFields {
   try {
     const value: unknown = JSON.parse(Buffer.from(data).toString("utf8"));
     return isFields(value) ? value : {};
@@ -80,7 +80,7 @@ export function parse(data: Uint8Array): Fields {
 }
 
 /** What the log needs to know about its stream. */
-export interface StreamState {
+export interface StreamFigures {
   /** The server's text; it changes when the stream is created again. */
   readonly created: string;
   readonly firstSeq: number;
@@ -90,11 +90,11 @@ export interface StreamState {
   readonly maxBytes: number | undefined;
   readonly leader: string;
   /** Servers of the stream other than the leader. */
-  readonly replicas: readonly ReplicaState[];
-  readonly config: Fields;
+  readonly replicas: readonly StreamReplica[];
+  readonly config: JsonFields;
 }
 
-export interface ReplicaState {
+export interface StreamReplica {
   readonly server: string;
   readonly isCurrent: boolean;
   readonly isOffline: boolean;
@@ -106,8 +106,8 @@ export async function streamState(
   connection: NatsConnection,
   stream: string,
   timeoutMs = REQUEST_MS,
-): Promise<StreamState> {
-  const answer = await request(connection, `STREAM.INFO.${stream}`, undefined, timeoutMs);
+): Promise<StreamFigures> {
+  const answer = await jetStreamRequest(connection, `STREAM.INFO.${stream}`, undefined, timeoutMs);
   const state = fieldsOf(answer, "state");
   const config = fieldsOf(answer, "config");
   const cluster = fieldsOf(answer, "cluster");
@@ -155,11 +155,11 @@ export function lastMessage(
 async function messageOf(
   connection: NatsConnection,
   stream: string,
-  which: Fields,
+  which: JsonFields,
   timeoutMs: number,
 ): Promise<Incoming | undefined> {
   try {
-    const answer = await request(connection, `STREAM.MSG.GET.${stream}`, which, timeoutMs);
+    const answer = await jetStreamRequest(connection, `STREAM.MSG.GET.${stream}`, which, timeoutMs);
     const message = fieldsOf(answer, "message");
     return {
       sequence: numberOf(message, "seq"),
@@ -167,7 +167,7 @@ async function messageOf(
       data: Buffer.from(stringOf(message, "data"), "base64"),
     };
   } catch (error) {
-    if (error instanceof ApiError && error.code === NO_MESSAGE_FOUND) return undefined;
+    if (error instanceof JetStreamError && error.code === NO_MESSAGE_FOUND) return undefined;
     throw error;
   }
 }

@@ -1,13 +1,13 @@
 /** The verdict on a delivered message. Every replica reaches the same one: it depends on the log alone. */
 
-import { decodeMessage, type Message, type Verdict } from "@perpgate/journal";
+import { decodeMessage, type Message, type MessageVerdict } from "@perpgate/journal";
 import type { LogHooks } from "./batch.js";
-import type { Chain } from "./chain.js";
+import type { MessageChain } from "./chain.js";
 import type { Incoming } from "./incoming.js";
 import { coreSubject, subjectOf } from "./subjects.js";
 
 export interface Judgement {
-  readonly verdict: Verdict;
+  readonly verdict: MessageVerdict;
   /** Undefined if malformed. */
   readonly message: Message | undefined;
   /** Of a core's message: whether it has this replica's log and blocks; undefined if that does not show. */
@@ -28,9 +28,9 @@ const MALFORMED: Judgement = {
  *
  * @throws UnknownMessage when a newer release wrote it.
  */
-export function judge(
+export function judgeMessage(
   stream: string,
-  chain: Chain,
+  chain: MessageChain,
   { subject, data }: Incoming,
   blocks: Pick<LogHooks, "lastBlock" | "blockHash">,
 ): Judgement {
@@ -49,7 +49,7 @@ export function judge(
 
 /** A message of a core: the stream stored it behind the message that it names. */
 function judgeFenced(
-  chain: Chain,
+  chain: MessageChain,
   data: Uint8Array,
   blocks: Pick<LogHooks, "lastBlock" | "blockHash">,
 ): Judgement {

@@ -8,11 +8,11 @@
  */
 
 import type { NatsConnection } from "@nats-io/transport-node";
-import { CHAIN_START, type Chain, nextLink } from "./chain.js";
+import { CHAIN_START, type MessageChain, nextLink } from "./chain.js";
 import { ClusterError } from "./errors.js";
 import type { Incoming } from "./incoming.js";
 import {
-  ApiError,
+  JetStreamError,
   lastMessage,
   STREAM_NOT_FOUND,
   storedMessage,
@@ -59,7 +59,7 @@ export class LeaderWatch {
 
   constructor(
     private readonly stream: string,
-    private readonly chain: Pick<Chain, "last" | "at">,
+    private readonly chain: Pick<MessageChain, "last" | "at">,
     private readonly events: LeaderWatchEvents,
     /** How many servers there are to ask through. */
     private readonly servers: number,
@@ -101,7 +101,7 @@ export class LeaderWatch {
     } catch (error) {
       // No leader, no stream, or a server that is gone. That there is no stream is an answer: to move on would
       // only interrupt `StreamWatch`, which waits until it is certain.
-      const isMissing = error instanceof ApiError && error.code === STREAM_NOT_FOUND;
+      const isMissing = error instanceof JetStreamError && error.code === STREAM_NOT_FOUND;
       if (isMissing && connection === this.asked) this.unansweredMs = 0;
       this.events.unanswered();
     } finally {

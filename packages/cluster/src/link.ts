@@ -19,7 +19,7 @@ import { ClusterError, textOf } from "./errors.js";
 import { addressOf, greets } from "./greeting.js";
 
 /** How to reach the servers. */
-export interface Access {
+export interface ServerAccess {
   /**
    * Addresses such as "nats://10.0.0.1:4222", or "tls://10.0.0.1:4222" to ask for TLS; the first one is
    * preferred.
@@ -49,7 +49,7 @@ const CONNECT_MS = 1000;
 /** Between two rounds over all servers. */
 const ROUND_PAUSE_MS = 100;
 
-export async function connectTo(access: Access, server: string): Promise<NatsConnection> {
+export async function connectTo(access: ServerAccess, server: string): Promise<NatsConnection> {
   const { name, user, password, token, credentialsFile } = access;
   const credentials = credentialsFile === undefined ? undefined : await readFile(credentialsFile);
   const tls = tlsFor(access, server);
@@ -73,7 +73,7 @@ export async function connectTo(access: Access, server: string): Promise<NatsCon
 }
 
 /** If this is set, the client library refuses a server that does not offer TLS. */
-function tlsFor({ tls }: Access, server: string): TlsOptions | undefined {
+function tlsFor({ tls }: ServerAccess, server: string): TlsOptions | undefined {
   if (tls === undefined && !server.startsWith("tls://")) return undefined;
   // The client library names no host for an IP address, and Node would then expect "localhost" in the
   // certificate. A name that the library gives comes first.
@@ -83,7 +83,7 @@ function tlsFor({ tls }: Access, server: string): TlsOptions | undefined {
 }
 
 /** Connects to the first server that accepts; for commands that need no moving connection. */
-export async function connectToAny(access: Access): Promise<NatsConnection> {
+export async function connectToAny(access: ServerAccess): Promise<NatsConnection> {
   const problems = new Map<string, unknown>();
   for (const server of access.servers) {
     try {
@@ -121,7 +121,7 @@ export class Link {
   private readonly problems = new Map<string, unknown>();
 
   constructor(
-    private readonly access: Access,
+    private readonly access: ServerAccess,
     private readonly logger: Logger,
     private readonly onConnected: (connection: NatsConnection) => void,
   ) {}

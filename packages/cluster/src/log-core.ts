@@ -5,12 +5,12 @@
  */
 
 import type { Batch } from "@perpgate/journal";
-import type { Chain } from "./chain.js";
+import type { MessageChain } from "./chain.js";
 import { Fence, type FencePorts, type Settled } from "./fence.js";
 import type { CoreSays } from "./heartbeat.js";
 import type { Incoming } from "./incoming.js";
 import { contradiction, type LeaderAnswer } from "./leader-watch.js";
-import { type Applied, BREAK_MS, Takeover } from "./takeover.js";
+import { type AppliedChain, BREAK_MS, Takeover } from "./takeover.js";
 
 /** Between two copies of the message in flight. */
 export const REPEAT_MS = 250;
@@ -44,7 +44,7 @@ export interface LogCoreOptions {
   readonly run: string;
   readonly rank: number;
   readonly versions: readonly [number, number];
-  readonly chain: Chain;
+  readonly chain: MessageChain;
 }
 
 export class LogCore {
@@ -74,7 +74,7 @@ export class LogCore {
         ports.deliver(batch, settled);
       },
     });
-    const applied: Applied = chain;
+    const applied: AppliedChain = chain;
     this.takeover = new Takeover(
       core,
       rank,

@@ -3,7 +3,7 @@
 import { ask } from "./ask.js";
 import { CHAIN_START, nextLink } from "./chain.js";
 import { ClusterError } from "./errors.js";
-import { lastMessage, type StreamState, storedMessage, streamState } from "./jetstream-api.js";
+import { lastMessage, type StreamFigures, storedMessage, streamState } from "./jetstream-api.js";
 import { BELOW_MS } from "./leader-watch.js";
 import type { Link, Logger } from "./link.js";
 import { checkServer, checkStream } from "./stream-config.js";
@@ -16,7 +16,7 @@ const RETRY_PAUSE_MS = 100;
 export async function checkSetup(
   link: Link,
   stream: string,
-  { config }: StreamState,
+  { config }: StreamFigures,
   monitors: readonly string[],
   logger: Logger,
 ): Promise<void> {
@@ -41,7 +41,7 @@ export async function checkMirror(
   end: number,
   tail: readonly Uint8Array[],
   withinMs: number,
-): Promise<StreamState> {
+): Promise<StreamFigures> {
   const state = await stateReaching(link, stream, end, withinMs);
   if (state.lastSeq > 0 && state.firstSeq > end + 1) throw startsLater(state.firstSeq, end);
   if (end === 0 || state.firstSeq > end) return state;
@@ -63,7 +63,7 @@ async function stateReaching(
   stream: string,
   end: number,
   withinMs: number,
-): Promise<StreamState> {
+): Promise<StreamFigures> {
   const began = performance.now();
   const asked = new Set<string>();
   for (;;) {

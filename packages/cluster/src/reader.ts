@@ -28,7 +28,7 @@ const NEAR_END = 1000;
 
 export type ReaderEvents = Pick<TurnEvents, "deliver" | "room" | "failed">;
 
-export class Reader implements ConsumerEvents {
+export class LogStreamReader implements ConsumerEvents {
   /** Times that the consumer was replaced. */
   recoveries = 0;
   private connection: NatsConnection | undefined;

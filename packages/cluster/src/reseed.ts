@@ -14,7 +14,7 @@ import { ask } from "./ask.js";
 import { ClusterError, textOf } from "./errors.js";
 import { createStream, publishAt } from "./init.js";
 import { storedMessage, streamState } from "./jetstream-api.js";
-import { type Access, Link, type Logger } from "./link.js";
+import { Link, type Logger, type ServerAccess } from "./link.js";
 import type { StreamOptions } from "./stream-config.js";
 
 /** A message of the mirror. */
@@ -25,7 +25,7 @@ export interface ReseedMessage {
 }
 
 export interface ReseedOptions extends StreamOptions {
-  readonly access: Access;
+  readonly access: ServerAccess;
   readonly logger: Logger;
   /** Every message of the mirror in order; the first one's sequence becomes the stream's first. */
   readonly messages: Iterable<ReseedMessage>;

@@ -1,7 +1,7 @@
 /** What the log reports for readiness, metrics and the operator. */
 
 import type { Heartbeat } from "./heartbeat.js";
-import type { StreamState } from "./jetstream-api.js";
+import type { StreamFigures } from "./jetstream-api.js";
 import type { Obstacle } from "./takeover.js";
 
 export interface LogStatus {
@@ -22,7 +22,7 @@ export interface LogStatus {
   /** How long the batch in flight has waited for its delivery; 0 if there is none. */
   readonly waitedMs: number;
   /** As the stream's leader has described it; undefined before the first answer, and 5 s after the last. */
-  readonly stream: StreamState | undefined;
+  readonly stream: StreamFigures | undefined;
   readonly leads: boolean;
   /** Why a core that does not lead would not claim now. */
   readonly obstacle: Obstacle | undefined;

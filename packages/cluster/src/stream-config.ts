@@ -1,7 +1,7 @@
 /** The configuration of the stream, and the checks of what a running one has. */
 
 import { MAX_MESSAGE_BYTES } from "@perpgate/journal";
-import type { Fields } from "./jetstream-api.js";
+import type { JsonFields } from "./jetstream-api.js";
 import { numberOf } from "./jetstream-api.js";
 import { subjectFilter } from "./subjects.js";
 
@@ -26,7 +26,7 @@ export interface StreamOptions {
   readonly firstSequence?: number;
 }
 
-export function streamConfig(options: StreamOptions): Fields {
+export function streamConfig(options: StreamOptions): JsonFields {
   const { stream, replicas = 3, maxBytes, maxAgeMs = 0, firstSequence = 1 } = options;
   return {
     name: stream,
@@ -59,7 +59,7 @@ export interface Findings {
 type Check = readonly [isMet: boolean, problem: string];
 
 /** One line per problem of the stream's configuration. */
-export function checkStream(stream: string, config: Fields): Findings {
+export function checkStream(stream: string, config: JsonFields): Findings {
   const filter = subjectFilter(stream);
   const subjects = Array.isArray(config.subjects) ? config.subjects : [];
   const maxAge = numberOf(config, "max_age");

@@ -6,7 +6,12 @@
 
 import type { NatsConnection } from "@nats-io/transport-node";
 import { ClusterError } from "./errors.js";
-import { ApiError, STREAM_NOT_FOUND, type StreamState, streamState } from "./jetstream-api.js";
+import {
+  JetStreamError,
+  STREAM_NOT_FOUND,
+  type StreamFigures,
+  streamState,
+} from "./jetstream-api.js";
 
 const POLL_MS = 1000;
 /** A new leader may not know the stream yet; one that was deleted stays missing. */
@@ -26,16 +31,16 @@ export class StreamWatch {
   constructor(
     private readonly stream: string,
     /** As found when the log was opened, then as last described. */
-    private described: StreamState,
+    private described: StreamFigures,
     private readonly lastSeq: () => number,
-    private readonly onState: (state: StreamState) => void,
+    private readonly onState: (state: StreamFigures) => void,
     private readonly diverged: (error: ClusterError) => void,
   ) {
     this.created = described.created;
   }
 
   /** As described within the last seconds; undefined if there was no answer. */
-  get state(): StreamState | undefined {
+  get state(): StreamFigures | undefined {
     return this.runMs - this.describedMs < DESCRIBED_MS ? this.described : undefined;
   }
 
@@ -60,7 +65,7 @@ export class StreamWatch {
       this.onState(state);
     } catch (error) {
       // Without a leader there is nothing to compare; the next poll asks again.
-      const isMissing = error instanceof ApiError && error.code === STREAM_NOT_FOUND;
+      const isMissing = error instanceof JetStreamError && error.code === STREAM_NOT_FOUND;
       if (isMissing) this.onMissing(applied);
       else this.missingSinceMs = undefined;
     } finally {
@@ -74,7 +79,7 @@ export class StreamWatch {
     this.diverged(missingStream(this.stream, MISSING_MS, applied));
   }
 
-  private judge(state: StreamState, applied: number): void {
+  private judge(state: StreamFigures, applied: number): void {
     const { created, firstSeq, lastSeq } = state;
     if (created !== this.created) {
       this.stop(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CHAIN_START, Chain } from "./chain.js";
+import { CHAIN_START, MessageChain } from "./chain.js";
 import { decodeHeartbeat, encodeHeartbeat, type Heartbeat } from "./heartbeat.js";
 import { BREAK_MS, RANK_MS, SILENCE_MS, Takeover } from "./takeover.js";
 
@@ -15,7 +15,7 @@ function heartbeat(changes: Partial<Heartbeat> = {}): Heartbeat {
 class Scene {
   nowMs = 1_000_000;
   answers = true;
-  readonly chain = new Chain(0, []);
+  readonly chain = new MessageChain(0, []);
   readonly takeover: Takeover;
 
   constructor(rank = 0) {
@@ -89,7 +89,7 @@ describe("a standby does not claim", () => {
   test("before it has read what it knew of; then it does", () => {
     const scene = new Scene();
     const { chain } = scene;
-    const ahead = new Chain(0, []);
+    const ahead = new MessageChain(0, []);
     for (const text of ["a", "b", "c", "d"]) ahead.append("s", Buffer.from(text));
     scene.hears({ sequence: 4, chain: ahead.head });
     chain.append("s", Buffer.from("d"));

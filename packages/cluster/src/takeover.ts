@@ -22,7 +22,7 @@ const HANDOVER_MS = 1_000;
 const MAX_CORES = 64;
 
 /** What this core has applied. */
-export interface Applied {
+export interface AppliedChain {
   readonly last: number;
   /** The chain at a sequence; undefined if it is not kept, or not reached. */
   at(sequence: number): Uint8Array | undefined;
@@ -71,7 +71,7 @@ export class Takeover {
     private readonly core: string,
     /** The place in the order of the configuration, from 0. */
     private readonly rank: number,
-    private readonly applied: Applied,
+    private readonly applied: AppliedChain,
     private readonly nowMs: () => number,
     private readonly clockMs: () => number,
   ) {

@@ -5,7 +5,7 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type Access, connectToAny } from "./link.js";
+import { connectToAny, type ServerAccess } from "./link.js";
 import { CertificateAuthority, isWithoutNatsServer, NatsCluster } from "./testing/index.js";
 
 const SECRET = "a password that must not be sent in clear";
@@ -42,7 +42,7 @@ describe.skipIf(isWithoutNatsServer())("TLS to a server", () => {
     await cluster.ready();
   }
 
-  function accessTo(server: string): Access {
+  function accessTo(server: string): ServerAccess {
     const caFile = join(folder, "ca.pem");
     return { servers: [server], name: "test", user: "gateway", password: SECRET, tls: { caFile } };
   }

@@ -6,7 +6,7 @@
 import { HOUR_MS, MAX_DEPOSITS_MICROS, PPM, PRICE_RANGE_FACTOR } from "@perpgate/protocol/rules";
 import { raisesWithdrawals, type WithdrawalConfig, withdrawalFault } from "./withdrawals/config.js";
 
-export interface Tier {
+export interface MarginTier {
   /** The tier covers notionals up to and including this. */
   readonly upToMicros: number;
   readonly maxLeverage: number;
@@ -17,7 +17,7 @@ export interface MarketConfig {
   readonly symbol: string;
   /** Value of one lot per tick of price, in micros; never changes after listing. */
   readonly microsPerTickLot: number;
-  readonly tiers: readonly Tier[];
+  readonly tiers: readonly MarginTier[];
   readonly takerFeePpm: number;
   readonly makerFeePpm: number;
   /** Half-width of the price band around the mark. */

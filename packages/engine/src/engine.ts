@@ -13,32 +13,32 @@ import type { Command, PlaceOrder, Tick } from "./commands.js";
 import { MAX_LEAD_MS, TICK_MS, UNITS_UNREPORTED } from "./config.js";
 import { creditDevDeposits } from "./deposits/conclude.js";
 import {
+  applyRegisterDeposit,
   forgetDeposits,
   pauseDeposits,
-  registerDeposit,
   rejudgeDeposit,
   settleReorgedDeposit,
 } from "./deposits/register.js";
 import { attestDeposit, recountVotes } from "./deposits/votes.js";
 import { type EventLog, emit } from "./events/event-log.js";
-import { begin, configure, recall, upgrade } from "./genesis.js";
+import { applyConfigure, applyGenesis, applyUpgrade, recall } from "./genesis.js";
 import { checkInvariants, InvariantViolation, invariantOf } from "./invariants.js";
 import { controlMarket } from "./markets/control.js";
-import { changeMargin, reportMargin } from "./money/change-margin.js";
+import { applyChangeMargin, reportMargin } from "./money/change-margin.js";
 import { updateIndex } from "./money/mark.js";
 import { emitSettlements } from "./money/settlements.js";
 import { countOperation, mayOperate } from "./operator.js";
-import { acknowledgeAmendment, amendOrder } from "./orders/amend.js";
+import { acknowledgeAmendment, applyAmendOrder } from "./orders/amend.js";
 import {
+  applyCancelAll,
+  applyCancelOrder,
   cancelAfter,
-  cancelAllOrders,
-  cancelOrder,
   concludeCancel,
   reportCancelAll,
 } from "./orders/cancel.js";
 import { enterCoveringExits } from "./orders/open-orders.js";
 import { fireIfDue } from "./orders/over.js";
-import { acknowledge, placeOrder } from "./orders/place.js";
+import { acknowledge, applyPlaceOrder } from "./orders/place.js";
 import { REFUSAL } from "./reasons.js";
 import { refuse } from "./refuse.js";
 import { isAnswered, keepRequest } from "./requests.js";
@@ -51,12 +51,12 @@ import {
   setSessionOption,
 } from "./sessions/disconnect.js";
 import {
+  applyOpenSession,
+  applyRotateSession,
   closeSession,
   expireSessions,
-  openSession,
   reportClosed,
   reportOpened,
-  rotateSession,
   setCohort,
 } from "./sessions/session-commands.js";
 import { noteBatchWork } from "./sessions/signing.js";
@@ -70,7 +70,7 @@ import { runTick } from "./tick.js";
 import { knownVersions, RULE_SETS, type RuleSet, UnknownToRelease } from "./versions.js";
 import { attestWithdrawal, concludeAttestation, recountWithdrawals } from "./withdrawals/attest.js";
 import { commitReserves, reportReserves } from "./withdrawals/commit-reserves.js";
-import { reportWithdrawal, withdraw } from "./withdrawals/request.js";
+import { applyWithdraw, reportWithdrawal } from "./withdrawals/request.js";
 import { ageAsks, askTime, concludeAsk } from "./writers/asks.js";
 import { acceptBatch } from "./writers/batches.js";
 import { concludeLead, countReturn, leadLog } from "./writers/leader.js";
@@ -230,17 +230,17 @@ export class Engine {
     const s = this.state;
     switch (command.kind) {
       case "PlaceOrder":
-        return placeOrder(s, command);
+        return applyPlaceOrder(s, command);
       case "AmendOrder":
-        return amendOrder(s, command);
+        return applyAmendOrder(s, command);
       case "ChangeMargin":
-        return changeMargin(s, command);
+        return applyChangeMargin(s, command);
       case "Genesis":
-        return begin(s, command);
+        return applyGenesis(s, command);
       case "Configure":
-        return mayOperate(s, command) && configure(s, command);
+        return mayOperate(s, command) && applyConfigure(s, command);
       case "Upgrade":
-        return mayOperate(s, command) && upgrade(s, command);
+        return mayOperate(s, command) && applyUpgrade(s, command);
       case "ControlMarket":
         return mayOperate(s, command) && controlMarket(s, command);
       case "CoreLeads":
@@ -254,9 +254,9 @@ export class Engine {
       case "UpdateIndex":
         return updateIndex(s, command);
       case "OpenSession":
-        return openSession(s, command);
+        return applyOpenSession(s, command);
       case "RotateSession":
-        return rotateSession(s, command);
+        return applyRotateSession(s, command);
       case "CloseSession":
         return closeSession(s, command);
       case "SetSessionOption":
@@ -266,15 +266,15 @@ export class Engine {
       case "SessionDisconnected":
         return disconnectSession(s, command);
       case "CancelOrder":
-        return cancelOrder(s, command);
+        return applyCancelOrder(s, command);
       case "CancelAll":
-        return cancelAllOrders(s, command);
+        return applyCancelAll(s, command);
       case "CancelAfter":
         return cancelAfter(s, command);
       case "SetCohort":
         return (isFirstList(s) || mayOperate(s, command)) && setCohort(s, command);
       case "RegisterDeposit":
-        return registerDeposit(s, command);
+        return applyRegisterDeposit(s, command);
       case "AttestDeposit":
         return attestDeposit(s, command);
       case "PauseDeposits":
@@ -284,7 +284,7 @@ export class Engine {
       case "SettleReorgedDeposit":
         return mayOperate(s, command) && settleReorgedDeposit(s, command);
       case "Withdraw":
-        return withdraw(s, command);
+        return applyWithdraw(s, command);
       case "AttestWithdrawal":
         return attestWithdrawal(s, command);
       case "CommitReserves":

@@ -1,6 +1,6 @@
 /** Genesis, Configure and Upgrade: how a venue begins, and how its parameters and rules change. */
 import type { Configure, Genesis, Upgrade } from "./commands.js";
-import { configFault, HOUR_MS, raisedLimit, type Tier, type VenueConfig } from "./config.js";
+import { configFault, HOUR_MS, type MarginTier, raisedLimit, type VenueConfig } from "./config.js";
 import { emit } from "./events/event-log.js";
 import { rebuildWatches } from "./money/watch.js";
 import { recomputeReserves } from "./orders/settle.js";
@@ -15,7 +15,7 @@ import type { VenueState } from "./state/venue.js";
 import { COHORT_STAGES } from "./state/venue-tables.js";
 import { type RuleSet, ruleSetOf } from "./versions.js";
 
-export function begin(s: VenueState, command: Genesis): boolean {
+export function applyGenesis(s: VenueState, command: Genesis): boolean {
   if (s.config !== null) return refuse(s, REFUSAL.already_started);
   const rules = ruleSetOf(s.ruleSets, command.engineVersion);
   if (configFault(command.config) !== null || !mayHave(rules, command.config)) {
@@ -37,7 +37,7 @@ export function begin(s: VenueState, command: Genesis): boolean {
  * Adopts new parameters, and recomputes what depends on those that changed: the reserves of a market's
  * resting orders on its maker fee, the watches of its positions on its tiers.
  */
-export function configure(s: VenueState, command: Configure): boolean {
+export function applyConfigure(s: VenueState, command: Configure): boolean {
   const { config } = command;
   if (configFault(config) !== null || !isContinuation(s, config) || !mayHave(s.rules, config)) {
     return refuse(s, REFUSAL.configuration_invalid);
@@ -64,7 +64,7 @@ function mayHave({ hasWithdrawals }: RuleSet, { withdrawals }: VenueConfig): boo
   return hasWithdrawals || withdrawals === undefined;
 }
 
-function areEqual(tiers: readonly Tier[], others: readonly Tier[]): boolean {
+function areEqual(tiers: readonly MarginTier[], others: readonly MarginTier[]): boolean {
   if (tiers.length !== others.length) return false;
   return tiers.every(({ upToMicros, maxLeverage, maintenancePpm }, place) => {
     const other = others[place]!;
@@ -87,7 +87,7 @@ export function recall(s: VenueState, config: VenueConfig | null): void {
  * Activates the next version of the rules, if all live writers can read it. A version that only this
  * release does not know is no refusal: the others execute the command, so the process must stop.
  */
-export function upgrade(s: VenueState, { version }: Upgrade): boolean {
+export function applyUpgrade(s: VenueState, { version }: Upgrade): boolean {
   // Before the version is looked up: a release that does not know it must go on, too.
   const lacking = s.writers.live.find(
     ({ versions: [oldest, newest] }) => version < oldest || version > newest,

@@ -10,7 +10,12 @@ export { exposure, positionLimitLots } from "./money/opening.js";
 export { settledFigures } from "./money/owed-funding.js";
 export { openOrdersOf } from "./orders/open-orders.js";
 export { namedOrder } from "./orders/placement-terms.js";
-export { creditsAgain, type Deposit, depositKey, isUnseen } from "./state/deposits.js";
+export {
+  creditsAgain,
+  type DepositRecord as Deposit,
+  depositKey,
+  isUnseen,
+} from "./state/deposits.js";
 export type { KeptRequest } from "./state/kept-requests.js";
 export { Ladder } from "./state/ladder.js";
 export { MARKET_STATUSES, type Market } from "./state/market.js";
@@ -19,6 +24,14 @@ export type { Session } from "./state/sessions.js";
 export { UndoLog } from "./state/table.js";
 export type { VenueState } from "./state/venue.js";
 export { COHORT_STAGES } from "./state/venue-tables.js";
-export { type OpenStatus, WITHDRAWAL_STATUSES, type Withdrawal } from "./state/withdrawals.js";
-export { requestFault, type WithdrawalFault, type WithdrawalTerms } from "./withdrawals/request.js";
+export {
+  OPEN_WITHDRAWAL_STATUSES,
+  type OpenStatus,
+  type WithdrawalState,
+} from "./state/withdrawals.js";
+export {
+  type RequestedWithdrawal,
+  requestFault,
+  type WithdrawalFault,
+} from "./withdrawals/request.js";
 export { epochOf, liveWriters, mayLead, writerOf } from "./writers/reading.js";

@@ -7,7 +7,7 @@
  * first has been forgotten.
  */
 
-import type { RequestTerms } from "./commands/request-terms.js";
+import type { UnsignedTerms } from "./commands/request-terms.js";
 import type { Command } from "./commands.js";
 import { REQUEST_KEPT_MS } from "./config.js";
 import { emit } from "./events/event-log.js";
@@ -25,7 +25,7 @@ const KEPT_EVENTS: ReadonlySet<number> = new Set([
 ]);
 const ID = /^[0-9a-f]{32}$/;
 
-function termsOf(s: VenueState, command: Command): RequestTerms | undefined {
+function termsOf(s: VenueState, command: Command): UnsignedTerms | undefined {
   return s.rules.keepsRequests && "request" in command ? command.request : undefined;
 }
 

@@ -1,6 +1,6 @@
 /** Working memory of the command in progress, one per venue: nothing in it outlives a command. */
 import { type ClientIdWords, NO_CLIENT_ID } from "@perpgate/protocol/client-order-id";
-import { LIMIT_ORDER, LONG, type OrderType, type Side } from "./commands.js";
+import { LIMIT_ORDER, LONG, type OrderTypeCode, type Side } from "./commands.js";
 import { LIQUIDATIONS_AND_STOPS_PER_COMMAND } from "./config.js";
 import type { DeleveragingOrder } from "./money/deleveraging-order.js";
 import type { DeleveragingShares } from "./money/deleveraging-shares.js";
@@ -43,7 +43,7 @@ export class Scratch {
   readonly amendment = {
     orderId: 0,
     side: LONG as Side,
-    type: LIMIT_ORDER as OrderType,
+    type: LIMIT_ORDER as OrderTypeCode,
     priceTicks: 0,
     /** Of a stop, pending or triggered; 0: none. */
     limitTicks: 0,

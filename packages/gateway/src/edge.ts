@@ -12,7 +12,7 @@ import { SignatureCheck } from "./auth/signature-check.js";
 import type { LogProgress } from "./http/log-position.js";
 import { Admission } from "./limits/admission.js";
 import type { LimitSettings } from "./limits/limit-settings.js";
-import { failedSignatureLimit, type Limit, NewAccountLimit } from "./limits/limits.js";
+import { failedSignatureLimit, type KeyedLimit, NewAccountLimit } from "./limits/limits.js";
 import { BookReads } from "./operations/book-reads.js";
 
 interface EdgeOptions {
@@ -28,7 +28,7 @@ export class Edge implements LogProgress {
   readonly sessions: EdgeSessions;
   readonly signIns: SignIns;
   readonly changes: SessionChanges;
-  readonly failedSignatures: Limit<number>;
+  readonly failedSignatures: KeyedLimit<number>;
   /** Orders that are not answered yet. */
   readonly admission: Admission;
   readonly signatures = new SignatureCheck();

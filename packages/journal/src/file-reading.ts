@@ -12,7 +12,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Disk } from "./disk.js";
 import { SeqUnavailable } from "./errors.js";
 import type { Batch, LogSeq, Reading } from "./journal.js";
-import { LogReader } from "./log-reader.js";
+import { SegmentReader } from "./log-reader.js";
 
 const SLICE_MS = 5;
 /** Batches between two reads of the clock. */
@@ -32,7 +32,7 @@ export class FileReading implements Reading {
     private readonly onClose: (reading: FileReading) => void,
   ) {
     this.next = from;
-    this.live = this.catchUp(new LogReader(disk, directory, from));
+    this.live = this.catchUp(new SegmentReader(disk, directory, from));
     // A caller that does not await `live` must not cause an unhandled rejection.
     this.live.catch(() => undefined);
   }
@@ -63,7 +63,7 @@ export class FileReading implements Reading {
     this.onClose(this);
   }
 
-  private async catchUp(reader: LogReader): Promise<void> {
+  private async catchUp(reader: SegmentReader): Promise<void> {
     // `read` must return before its first batch is delivered.
     await setImmediate();
     try {
@@ -79,7 +79,7 @@ export class FileReading implements Reading {
   }
 
   /** True once everything durable has been delivered. */
-  private readSlice(reader: LogReader): boolean {
+  private readSlice(reader: SegmentReader): boolean {
     const started = performance.now();
     for (let count = 1; this.state === "behind"; count++) {
       const batch = reader.next(this.end().batch);

@@ -20,7 +20,7 @@ export {
   type Reading,
 } from "./journal.js";
 export { pruneClosedLog, segmentsBelow } from "./log-prune.js";
-export { LogReader } from "./log-reader.js";
+export { SegmentReader as LogReader } from "./log-reader.js";
 export type { CutTail } from "./log-repair.js";
 export { batchFormatOf, inspectLog, type LogState, listSegments } from "./log-state.js";
 export {
@@ -36,10 +36,10 @@ export {
   CLAIM_WINDOW,
   decodeMirrored,
   encodeMirrored,
+  type MessageVerdict,
   MIRROR_WRITER,
   type Mirrored,
   mirroredId,
-  type Verdict,
 } from "./mirrored.js";
 export { nodeDisk } from "./node-disk.js";
 export { DEFAULT_SEGMENT_BYTES, type Loss, openJournal } from "./open-journal.js";

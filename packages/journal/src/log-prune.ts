@@ -6,7 +6,7 @@
 import { type Disk, type Steps, toEnd } from "./disk.js";
 import { JournalLocked, PruneRefused } from "./errors.js";
 import type { LogSeq } from "./journal.js";
-import { LogReader } from "./log-reader.js";
+import { SegmentReader } from "./log-reader.js";
 import { inspectLog, listSegments, type SegmentFile } from "./log-state.js";
 import { CLAIM_WINDOW, MIRROR_WRITER } from "./mirrored.js";
 import { FileSnapshots } from "./snapshots.js";
@@ -81,7 +81,7 @@ export function segmentsBelow(
 }
 
 function isMirror(disk: Disk, directory: string, first: LogSeq, end: LogSeq): boolean {
-  const reader = new LogReader(disk, directory, first);
+  const reader = new SegmentReader(disk, directory, first);
   try {
     return reader.nextStored(end.batch)?.id.writer === MIRROR_WRITER;
   } finally {

@@ -15,7 +15,7 @@ import { listSegments, readSegment, type SegmentFile } from "./log-state.js";
 import { MIRROR_WRITER, unwrapMirrored } from "./mirrored.js";
 import { SegmentCursor } from "./segment-cursor.js";
 
-export class LogReader {
+export class SegmentReader {
   private file: DiskFile | undefined;
   private path = "";
   private cursor: SegmentCursor | undefined;

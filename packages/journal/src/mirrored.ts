@@ -25,15 +25,15 @@ export const MIRROR_WRITER = "f".repeat(32);
  * sound: its records are applied, if the engine accepts the batch. malformed: not one message, or on
  * another subject than its writer's. chain: its claim contradicts the log before it.
  */
-export type Verdict = "sound" | "malformed" | "chain";
+export type MessageVerdict = "sound" | "malformed" | "chain";
 
-const VERDICTS: readonly Verdict[] = ["sound", "malformed", "chain"];
+const VERDICTS: readonly MessageVerdict[] = ["sound", "malformed", "chain"];
 const CHAIN_AT = 1;
 const SUBJECT_AT = 35;
 const MAX_SUBJECT_BYTES = 65_535;
 
 export interface Mirrored {
-  readonly verdict: Verdict;
+  readonly verdict: MessageVerdict;
   /** c(q). */
   readonly chain: Uint8Array;
   readonly subject: string;

@@ -10,7 +10,7 @@ const U32 = 2 ** 32;
 /** A number below 2^53 takes at most eight groups of seven bits. */
 const MAX_GROUPS = 8;
 
-export class ByteWriter {
+export class FrameWriter {
   private buffer = Buffer.allocUnsafe(FIRST_BYTES);
   private end = 0;
 
@@ -86,7 +86,7 @@ export class ByteWriter {
   }
 }
 
-export class ByteReader {
+export class FrameReader {
   private at = 0;
 
   constructor(private readonly buffer: Buffer) {}

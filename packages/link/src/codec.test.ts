@@ -1,10 +1,11 @@
 import { Random } from "@perpgate/protocol/random";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ByteReader, ByteWriter, WrongValue } from "./bytes.js";
+import { FrameReader, FrameWriter, WrongValue } from "./bytes.js";
 import { FrameDecoder, FrameEncoder, FrameRefused } from "./codec.js";
 import {
   type Frame,
+  type LinkEnd,
   MAX_EDGE_FRAME_BYTES,
   MAX_FRAME_BYTES,
   NOTES,
@@ -13,9 +14,8 @@ import {
   REFUSAL,
   REQUESTS,
   type RequestName,
-  type Side,
 } from "./frames.js";
-import { bytes, count, flag, type Kind, list, oneOf, optional, record, text } from "./kinds.js";
+import { bytes, count, enumOf, flag, type Kind, list, optional, record, text } from "./kinds.js";
 
 const MANY = 300;
 
@@ -24,7 +24,7 @@ const MANY_FIELDS = 20_000;
 const MANY_BYTES = 100_000;
 
 /** Reads random values instead of bytes: what a kind reads of it, the kind may write. */
-class RandomReader extends ByteReader {
+class RandomReader extends FrameReader {
   private counts = 0;
   private fields = 0;
 
@@ -87,14 +87,14 @@ function randomOf<T>(kind: Kind<T>, random: () => number): T {
 }
 
 /** A frame of every row of the table, with random values. */
-function framesOf(random: () => number): { from: Side; frame: Frame }[] {
+function framesOf(random: () => number): { from: LinkEnd; frame: Frame }[] {
   const stamp = { epoch: Math.floor(random() * 2 ** 32), position: Math.floor(random() * 2 ** 53) };
   const id = Math.floor(random() * 2 ** 32);
   const notes = randomOf(NOTES, random);
   const notice = <N extends NoticeName>(
     name: N,
     kind: Kind<unknown>,
-  ): { from: Side; frame: Frame } => {
+  ): { from: LinkEnd; frame: Frame } => {
     const { from } = NOTICES[name];
     const body = randomOf<Frame["body"]>(NOTICES[name].body, random);
     expect(kind).toBe(NOTICES[name].body);
@@ -144,7 +144,7 @@ function framed(frame: object): Frame {
   return frame as Frame;
 }
 
-function decoded(encoded: Buffer, from: Side, cut = encoded.length): Frame[] {
+function decoded(encoded: Buffer, from: LinkEnd, cut = encoded.length): Frame[] {
   const decoder = new FrameDecoder(from);
   decoder.push(encoded.subarray(0, cut));
   const frames = all(decoder);
@@ -152,7 +152,7 @@ function decoded(encoded: Buffer, from: Side, cut = encoded.length): Frame[] {
   return [...frames, ...all(decoder)];
 }
 
-function refusalOf(part: Buffer, from: Side): Error | undefined {
+function refusalOf(part: Buffer, from: LinkEnd): Error | undefined {
   try {
     decoded(part, from);
   } catch (error) {
@@ -218,7 +218,7 @@ test("a frame that ends at any byte before its last field does: refused with its
 });
 
 test("random bytes, and frames with a random byte changed: refused, or frames with these bytes", () => {
-  const check = (encoded: Buffer, from: Side): void => {
+  const check = (encoded: Buffer, from: LinkEnd): void => {
     let frames: Frame[];
     try {
       frames = decoded(encoded, from);
@@ -232,7 +232,7 @@ test("random bytes, and frames with a random byte changed: refused, or frames wi
   fc.assert(
     fc.property(
       fc.uint8Array({ maxLength: 64 }),
-      fc.constantFrom<Side>("edge", "core"),
+      fc.constantFrom<LinkEnd>("edge", "core"),
       (body, from) => {
         const encoded = Buffer.concat([Buffer.alloc(4), body]);
         encoded.writeUInt32LE(body.length, 0);
@@ -335,7 +335,7 @@ test("a frame of the other side: refused", () => {
 
 const BOUNDED = record({
   small: count(10),
-  words: oneOf(["a", "b"]),
+  words: enumOf(["a", "b"]),
   name: text(3),
   blob: bytes(2),
   flags: list(flag, 2),
@@ -359,5 +359,5 @@ test.each([
   [{ ...GOOD, flags: [true, true, true] }, ".flags has 3 entries; 2 are allowed"],
   [{ ...GOOD, more: { inner: 2 } }, ".more.inner is 2"],
 ] as const)("a value beyond its bound is not sent: %j", (values, problem) => {
-  expect(() => BOUNDED.write(new ByteWriter(), values)).toThrow(problem);
+  expect(() => BOUNDED.write(new FrameWriter(), values)).toThrow(problem);
 });

@@ -7,12 +7,13 @@
  * with a frame is reported with the names of frame and field, and ends the link.
  */
 
-import { ByteReader, ByteWriter, isU32, WrongValue } from "./bytes.js";
+import { FrameReader, FrameWriter, isU32, WrongValue } from "./bytes.js";
 import {
   type AnswerBodies,
   type AnswerFrame,
   type Frame,
   LINK_VERSION,
+  type LinkEnd,
   MAX_EDGE_FRAME_BYTES,
   MAX_FRAME_BYTES,
   NOTES,
@@ -27,7 +28,6 @@ import {
   type RequestFrame,
   type RequestName,
   type RequestTerms,
-  type Side,
   type Stamp,
 } from "./frames.js";
 import { bytes, flag, type Kind } from "./kinds.js";
@@ -59,13 +59,13 @@ const IS_UNSIGNED: ReadonlySet<string> = new Set(
 const REQUEST_ID_BYTES = 16;
 const REQUEST_ID = bytes(REQUEST_ID_BYTES);
 
-function writeTerms(to: ByteWriter, terms: RequestTerms | undefined): void {
+function writeTerms(to: FrameWriter, terms: RequestTerms | undefined): void {
   if (terms === undefined) throw new WrongValue(".terms are missing");
   REQUEST_ID.write(to, Buffer.from(terms.id, "hex"));
   to.count(terms.notAfterMs);
 }
 
-function readTerms(from: ByteReader): RequestTerms {
+function readTerms(from: FrameReader): RequestTerms {
   const id = Buffer.from(REQUEST_ID.read(from));
   if (id.length !== REQUEST_ID_BYTES) throw new WrongValue(`.terms.id has ${id.length} bytes`);
   return { id: id.toString("hex"), notAfterMs: from.count() };
@@ -81,7 +81,7 @@ function namesByType<N extends string>(
 
 /** Encodes frames one behind the other, until they are taken. */
 export class FrameEncoder {
-  private readonly writer = new ByteWriter();
+  private readonly writer = new FrameWriter();
 
   /** The bytes of the frames that were not taken. */
   get length(): number {
@@ -167,7 +167,7 @@ export class FrameDecoder {
   private readonly maxBytes: number;
 
   /** `from`: which side sends. */
-  constructor(private readonly from: Side) {
+  constructor(private readonly from: LinkEnd) {
     this.maxBytes = from === "edge" ? MAX_EDGE_FRAME_BYTES : MAX_FRAME_BYTES;
   }
 
@@ -214,8 +214,8 @@ export class FrameDecoder {
 }
 
 /** Decodes what follows the length. @throws FrameRefused */
-function decodeFrame(bytes: Buffer, from: Side): Frame {
-  const reader = new ByteReader(bytes);
+function decodeFrame(bytes: Buffer, from: LinkEnd): Frame {
+  const reader = new FrameReader(bytes);
   let name = "a frame";
   try {
     const type = reader.u16();
@@ -251,7 +251,7 @@ function decodeFrame(bytes: Buffer, from: Side): Frame {
 function readNotice<N extends NoticeName>(
   name: N,
   stamp: Stamp,
-  reader: ByteReader,
+  reader: FrameReader,
 ): NoticeFrame<N> {
   return { kind: "notice", ...stamp, name, body: NOTICE_RULES[name].body.read(reader) };
 }
@@ -259,7 +259,7 @@ function readNotice<N extends NoticeName>(
 function readRequest<N extends RequestName>(
   name: N,
   stamp: Stamp,
-  reader: ByteReader,
+  reader: FrameReader,
 ): RequestFrame<N> {
   const id = reader.u32();
   const isAgain = flag.read(reader);
@@ -271,7 +271,7 @@ function readRequest<N extends RequestName>(
 function readAnswer<N extends RequestName>(
   name: N,
   stamp: Stamp,
-  reader: ByteReader,
+  reader: FrameReader,
 ): AnswerFrame<N> {
   const id = reader.u32();
   const notes = NOTES.read(reader);
@@ -285,12 +285,12 @@ function readAnswer<N extends RequestName>(
   };
 }
 
-function finished<F>(reader: ByteReader, frame: F): F {
+function finished<F>(reader: FrameReader, frame: F): F {
   if (reader.left > 0) throw new WrongValue(`has ${reader.left} bytes after its last field`);
   return frame;
 }
 
-function fromTheOther(from: Side): WrongValue {
+function fromTheOther(from: LinkEnd): WrongValue {
   return new WrongValue(
     `is not for a side that is ${from === "core" ? "a core" : "an edge"} to send`,
   );

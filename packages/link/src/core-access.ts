@@ -15,7 +15,7 @@ import type {
 export type OnNotes = (notes: Notes) => void;
 
 /** What becomes of a request: one of the two is called once, never within the call that asks. */
-export interface Outcome<N extends RequestName> {
+export interface CoreAnswer<N extends RequestName> {
   answered(body: AnswerBodies[N], notes: Notes): void;
   /** Without notes if the link has ended, or the core leads no more: the request may have been executed. */
   refused(error: Error, notes: Notes | undefined): void;
@@ -44,7 +44,7 @@ export interface CoreAccess {
     body: RequestBodies[N],
     onNotes?: OnNotes,
   ): Promise<AnswerBodies[N]>;
-  ask<N extends RequestName>(name: N, body: RequestBodies[N], outcome: Outcome<N>): void;
+  ask<N extends RequestName>(name: N, body: RequestBodies[N], outcome: CoreAnswer<N>): void;
   notify<N extends EdgeNotice>(name: N, body: NoticeBodies[N]): void;
   on<N extends CoreNotice>(handlers: NoticeHandlers<N>): void;
   /** To be given before the first core leads. */

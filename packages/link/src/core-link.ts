@@ -25,7 +25,7 @@ import {
   type RequestName,
 } from "./frames.js";
 import { refusalOf } from "./refusal.js";
-import type { Receiver, Transport } from "./transport.js";
+import type { LinkTransport, Receiver } from "./transport.js";
 
 /** What may wait for an edge before it is no longer sent what shows the latest state. */
 const ROOM_BYTES = 1 << 20;
@@ -78,7 +78,7 @@ export class CoreLink implements Receiver {
   readonly closed: Promise<Error>;
   /** Resolves once the link has ended and every request of the edge has been executed or refused. */
   readonly finished: Promise<void>;
-  private readonly transport: Transport;
+  private readonly transport: LinkTransport;
   private readonly inFlight = new Set<number>();
   private readonly notices: Partial<NoticeHandlers>;
   /** Requests whose handlers have not settled, also after the end. */
@@ -89,7 +89,7 @@ export class CoreLink implements Receiver {
   private onFinished: () => void = () => undefined;
 
   constructor(
-    connect: (receiver: Receiver) => Transport,
+    connect: (receiver: Receiver) => LinkTransport,
     private readonly options: CoreLinkOptions,
   ) {
     this.closed = new Promise((resolve) => {

@@ -9,7 +9,7 @@
  */
 
 import { ApiError } from "@perpgate/protocol/core";
-import type { CoreAccess, LeadEvents, OnNotes, Outcome } from "./core-access.js";
+import type { CoreAccess, CoreAnswer, LeadEvents, OnNotes } from "./core-access.js";
 import { EdgeLink, requested } from "./edge-link.js";
 import {
   type AnswerBodies,
@@ -24,12 +24,12 @@ import {
 } from "./frames.js";
 import { InFlight } from "./in-flight.js";
 import { RequestClock } from "./request-terms.js";
-import type { Receiver, Transport } from "./transport.js";
+import type { LinkTransport, Receiver } from "./transport.js";
 
 export interface RoutedCore {
   readonly name: string;
   /** Rejects if nobody answers there. */
-  connect(): Promise<(receiver: Receiver) => Transport>;
+  connect(): Promise<(receiver: Receiver) => LinkTransport>;
 }
 
 export interface RouterEvents {
@@ -142,7 +142,7 @@ export class CoreRouter implements CoreAccess {
   }
 
   /** As `EdgeLink.ask`; `outcome` is called once, whichever core answers. */
-  ask<N extends RequestName>(name: N, body: RequestBodies[N], outcome: Outcome<N>): void {
+  ask<N extends RequestName>(name: N, body: RequestBodies[N], outcome: CoreAnswer<N>): void {
     if (this.isClosed) throw new ApiError("stopped", {});
     if (this.leading === undefined && !isCommand(name) && !STEPS.has(name)) throw this.lagging();
     let terms: RequestTerms | undefined;

@@ -7,7 +7,7 @@
  */
 
 import { ApiError } from "@perpgate/protocol/core";
-import type { CoreAccess, LeadEvents, OnNotes, Outcome } from "./core-access.js";
+import type { CoreAccess, CoreAnswer, LeadEvents, OnNotes } from "./core-access.js";
 import {
   type AnswerBodies,
   type AnswerFrame,
@@ -29,7 +29,7 @@ import {
 import { InFlight } from "./in-flight.js";
 import { errorOf } from "./refusal.js";
 import { RequestClock } from "./request-terms.js";
-import type { Receiver, Transport } from "./transport.js";
+import type { LinkTransport, Receiver } from "./transport.js";
 
 /** Requests that the core has not read; more is refused. */
 const MAX_WAITING_BYTES = 1 << 26;
@@ -54,7 +54,7 @@ export class EdgeLink implements Receiver, CoreAccess {
   readonly ready: Promise<void>;
   /** Resolves with the reason when the link ends. */
   readonly closed: Promise<Error>;
-  private readonly transport: Transport;
+  private readonly transport: LinkTransport;
   private readonly pending = new InFlight<Pending>();
   private handlers: Partial<NoticeHandlers> = {
     welcome: (terms) => this.begin(terms),
@@ -83,7 +83,7 @@ export class EdgeLink implements Receiver, CoreAccess {
 
   /** `clock`: of the edge's process. */
   constructor(
-    connect: (receiver: Receiver) => Transport,
+    connect: (receiver: Receiver) => LinkTransport,
     private readonly clock = new RequestClock(),
   ) {
     this.closed = new Promise((resolve) => {
@@ -130,7 +130,7 @@ export class EdgeLink implements Receiver, CoreAccess {
   ask<N extends RequestName>(
     name: N,
     body: RequestBodies[N],
-    outcome: Outcome<N>,
+    outcome: CoreAnswer<N>,
     before?: SentBefore,
   ): RequestTerms | undefined {
     if (this.reason !== undefined) throw new ApiError("stopped", {});

@@ -1,10 +1,10 @@
 /** The rows of the table of frames: who sends a frame, what it is for, and the kinds of its fields. */
 
 import type { TObject, TSchema } from "typebox";
-import { count, type Fields, type Kind, record, type ValuesOf } from "./kinds.js";
+import { count, type FieldKinds, type Kind, record, type ValuesOf } from "./kinds.js";
 import { shaped } from "./schema-kind.js";
 
-export type Side = "edge" | "core";
+export type LinkEnd = "edge" | "core";
 
 export interface NoticeRule<S, B> {
   readonly type: number;
@@ -24,7 +24,7 @@ export interface RequestRule<B, A> {
   readonly isSigned: boolean;
 }
 
-export function notice<const S extends Side | "either", F extends Fields>(
+export function notice<const S extends LinkEnd | "either", F extends FieldKinds>(
   type: number,
   from: S,
   fields: F,
@@ -33,7 +33,7 @@ export function notice<const S extends Side | "either", F extends Fields>(
   return { type, from, body: record(fields), summary };
 }
 
-export function request<F extends Fields, A extends Fields>(
+export function requestRule<F extends FieldKinds, A extends FieldKinds>(
   type: number,
   fields: F,
   answer: A,
@@ -44,23 +44,23 @@ export function request<F extends Fields, A extends Fields>(
 }
 
 /** A request that changes the venue, and that nobody signs. */
-export function unsigned<F extends Fields, A extends Fields>(
+export function unsigned<F extends FieldKinds, A extends FieldKinds>(
   type: number,
   fields: F,
   answer: A,
   summary: string,
 ): RequestRule<ValuesOf<F>, ValuesOf<A>> {
-  return { ...request(type, fields, answer, summary), isUnsigned: true };
+  return { ...requestRule(type, fields, answer, summary), isUnsigned: true };
 }
 
 /** A request that changes the venue, with a body that the session's key has signed. */
-export function signedRequest<F extends Fields, A extends Fields>(
+export function signedRequest<F extends FieldKinds, A extends FieldKinds>(
   type: number,
   fields: F,
   answer: A,
   summary: string,
 ): RequestRule<ValuesOf<F>, ValuesOf<A>> {
-  return { ...request(type, fields, answer, summary), isSigned: true };
+  return { ...requestRule(type, fields, answer, summary), isSigned: true };
 }
 
 /** A read that anybody may make: the contract has the shapes. */
@@ -70,7 +70,7 @@ export function publicRead<P extends TObject, Q extends TObject, R extends TSche
 ) {
   const { params, query, success, summary } = operation;
   const fields = { params: shaped(params), query: shaped(query) };
-  return read(request(type, fields, { result: shaped(success.schema) }, summary));
+  return read(requestRule(type, fields, { result: shaped(success.schema) }, summary));
 }
 
 /** A read of a session's own account. */
@@ -80,7 +80,7 @@ export function accountRead<P extends TObject, Q extends TObject, R extends TSch
 ) {
   const { params, query, success, summary } = operation;
   const fields = { session: count(), params: shaped(params), query: shaped(query) };
-  return read(request(type, fields, { result: shaped(success.schema) }, summary));
+  return read(requestRule(type, fields, { result: shaped(success.schema) }, summary));
 }
 
 function read<B, A>(rule: RequestRule<B, A>) {

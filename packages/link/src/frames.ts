@@ -49,15 +49,22 @@ import {
   getWithdrawals,
 } from "@perpgate/protocol/operations";
 import { Type } from "typebox";
-import { accountRead, notice, publicRead, request, type Side, unsigned } from "./frame-rules.js";
-import { bytes, count, flag, list, oneOf, optional, record, text, type ValueOf } from "./kinds.js";
+import {
+  accountRead,
+  type LinkEnd,
+  notice,
+  publicRead,
+  requestRule,
+  unsigned,
+} from "./frame-rules.js";
+import { bytes, count, enumOf, flag, list, optional, record, text, type ValueOf } from "./kinds.js";
 import { ORDER_REQUESTS } from "./order-frames.js";
-import type { Refusal } from "./refusal-kind.js";
+import type { LinkRefusal } from "./refusal-kind.js";
 import { shaped } from "./schema-kind.js";
 import { MAX_KEY_BYTES, SESSION_REQUESTS } from "./session-frames.js";
 import { OF_THE_EDGE, STREAM_NOTICES, STREAM_REQUESTS } from "./stream-frames.js";
 
-export type { Side };
+export type { LinkEnd };
 
 /** Both sides of a link have the same. */
 export const LINK_VERSION = 1;
@@ -137,25 +144,30 @@ export const REQUESTS = {
   getLatestBlock: publicRead(32, getLatestBlock),
   getHonesty: publicRead(34, getHonesty),
   getTime: publicRead(36, getTime),
-  getStatus: request(
+  getStatus: requestRule(
     38,
     {},
     { status: shaped(Type.Omit(VenueStatus, OF_THE_EDGE)) },
     "The venue's status; the edge adds its release, its region, and what it sees of the link.",
   ),
-  getReadiness: request(
+  getReadiness: requestRule(
     50,
     {},
     { conflict: optional(shaped(LogConflict)) },
     "Refused with `not_ready`, which names the first reason, while the core is not ready.",
   ),
-  tlogCheckpoint: request(40, {}, FILE, "The published checkpoint of the transparency log."),
-  tlogSuccessors: request(42, {}, FILE, "The notes that say which log key succeeded which."),
-  tlogPolicy: request(44, {}, FILE, "Who must have cosigned a published checkpoint."),
-  tlogTile: request(46, TILE, FILE, "A tile of hashes, or a bundle of entries."),
-  tlogAcks: request(48, { block: count() }, FILE, "The list of a sealed block's acknowledgements."),
+  tlogCheckpoint: requestRule(40, {}, FILE, "The published checkpoint of the transparency log."),
+  tlogSuccessors: requestRule(42, {}, FILE, "The notes that say which log key succeeded which."),
+  tlogPolicy: requestRule(44, {}, FILE, "Who must have cosigned a published checkpoint."),
+  tlogTile: requestRule(46, TILE, FILE, "A tile of hashes, or a bundle of entries."),
+  tlogAcks: requestRule(
+    48,
+    { block: count() },
+    FILE,
+    "The list of a sealed block's acknowledgements.",
+  ),
 
-  getSessions: request(
+  getSessions: requestRule(
     64,
     { session: count() },
     {
@@ -193,13 +205,13 @@ export const REQUESTS = {
   getLiability: accountRead(328, getLiability),
   getWithdrawal: accountRead(322, getWithdrawal),
   getBridge: publicRead(98, getBridge),
-  submitDepositVotes: request(
+  submitDepositVotes: requestRule(
     100,
     { body: shaped(VotesBody) },
     { result: shaped(VotesAnswer) },
     "Votes of attestors, whose signatures the core checks.",
   ),
-  getDepositQueue: request(
+  getDepositQueue: requestRule(
     102,
     {
       body: shaped(DepositQueueBody),
@@ -219,7 +231,7 @@ export const REQUESTS = {
 export const CORE_LIMITS = ["account-reads", "deposits", "orders", "cancels"] as const;
 
 const COUNTED = {
-  limit: oneOf(CORE_LIMITS),
+  limit: enumOf(CORE_LIMITS),
   quota: count(),
   windowSeconds: count(),
   remaining: count(),
@@ -237,12 +249,12 @@ export const NOTES = record({
 export type Notes = ValueOf<typeof NOTES>;
 
 export const REFUSAL_TYPE = 5;
-export { REFUSAL, type Refusal } from "./refusal-kind.js";
+export { LINK_REFUSAL as REFUSAL, type LinkRefusal as Refusal } from "./refusal-kind.js";
 
 export type NoticeName = keyof typeof NOTICES;
 export type RequestName = keyof typeof REQUESTS;
 
-type NoticeFrom<S extends Side> = {
+type NoticeFrom<S extends LinkEnd> = {
   [N in NoticeName]: (typeof NOTICES)[N]["from"] extends S ? N : never;
 }[NoticeName];
 /** What edges, and cores, tell each other besides what the link itself needs. */
@@ -316,7 +328,7 @@ export interface RefusalFrame extends Stamp {
   readonly kind: "refusal";
   readonly id: number;
   readonly notes: Notes;
-  readonly body: Refusal;
+  readonly body: LinkRefusal;
 }
 
 export type Frame = NoticeFrame | RequestFrame | AnswerFrame | RefusalFrame;

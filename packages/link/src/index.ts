@@ -6,7 +6,7 @@ export {
 } from "./certificates.js";
 export { clientKeyOf } from "./client-key.js";
 export { FrameDecoder, FrameEncoder, FrameRefused } from "./codec.js";
-export type { CoreAccess, LeadEvents, OnNotes, Outcome } from "./core-access.js";
+export type { CoreAccess, CoreAnswer as Outcome, LeadEvents, OnNotes } from "./core-access.js";
 export {
   CoreLink,
   type CoreLinkOptions,
@@ -37,13 +37,18 @@ export { errorOf, refusalOf } from "./refusal.js";
 export { RequestClock } from "./request-terms.js";
 export { MAX_TRADES, type PrivateUpdate } from "./stream-frames.js";
 export {
+  type CoreAddress as Place,
   connectToRemoteCore,
   type LinkIdentity,
   listenForRemoteEdges,
-  type Place,
   type RemoteEdge,
   secureContextOf,
   type TlsListener,
 } from "./tls-socket.js";
-export { type MemoryOptions, memoryTransport, type Receiver, type Transport } from "./transport.js";
+export {
+  type LinkTransport,
+  type MemoryOptions,
+  memoryTransport,
+  type Receiver,
+} from "./transport.js";
 export { type Connect, connectToCore, type EdgeListener, listenForEdges } from "./unix-socket.js";

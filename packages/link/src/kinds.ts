@@ -4,20 +4,20 @@
  */
 
 import type { Level } from "@perpgate/protocol";
-import { type ByteReader, type ByteWriter, WrongValue } from "./bytes.js";
+import { type FrameReader, type FrameWriter, WrongValue } from "./bytes.js";
 
 export interface Kind<T> {
   /** The kind and its bound, in the words of the documentation. */
   readonly words: string;
-  write(to: ByteWriter, value: T): void;
+  write(to: FrameWriter, value: T): void;
   /** @throws WrongValue */
-  read(from: ByteReader): T;
+  read(from: FrameReader): T;
 }
 
 export type ValueOf<K> = K extends Kind<infer T> ? T : never;
-export type Fields = Readonly<Record<string, Kind<unknown>>>;
+export type FieldKinds = Readonly<Record<string, Kind<unknown>>>;
 /** The values of fields; those of an `optional` field may be undefined. */
-export type ValuesOf<F extends Fields> = { readonly [Name in keyof F]: ValueOf<F[Name]> };
+export type ValuesOf<F extends FieldKinds> = { readonly [Name in keyof F]: ValueOf<F[Name]> };
 
 /** A whole number from 0. */
 export function count(max: number = Number.MAX_SAFE_INTEGER): Kind<number> {
@@ -61,7 +61,7 @@ export const flag: Kind<boolean> = {
   read: (from) => readFlag(from),
 };
 
-function readFlag(from: ByteReader): boolean {
+function readFlag(from: FrameReader): boolean {
   const byte = from.byte();
   if (byte > 1) throw new WrongValue(`is ${byte}; 0 or 1 is allowed`);
   return byte === 1;
@@ -97,9 +97,9 @@ function checkLength(length: number, max: number, what: string): number {
 }
 
 /** One of the words. */
-export function oneOf<const W extends readonly string[]>(words: W): Kind<W[number]> {
+export function enumOf<const W extends readonly string[]>(words: W): Kind<W[number]> {
   const index = new Map<string, number>(words.map((word, i) => [word, i]));
-  const read = (from: ByteReader): W[number] => {
+  const read = (from: FrameReader): W[number] => {
     const word = words[from.count()];
     if (word === undefined) throw new WrongValue("is no word that is allowed");
     return word;
@@ -155,15 +155,15 @@ export function list<T>(kind: Kind<T>, max: number): Kind<readonly T[]> {
   };
 }
 
-type Named<F extends Fields> = {
+type Named<F extends FieldKinds> = {
   [N in keyof F]: { readonly name: N; readonly value: ValueOf<F[N]> };
 }[keyof F];
 
 /** A value of one of these kinds, with the name of its kind. */
-export function named<F extends Fields>(kinds: F): Kind<Named<F>>;
-export function named(kinds: Fields): Kind<{ readonly name: string; readonly value: unknown }> {
+export function named<F extends FieldKinds>(kinds: F): Kind<Named<F>>;
+export function named(kinds: FieldKinds): Kind<{ readonly name: string; readonly value: unknown }> {
   const names = Object.keys(kinds);
-  const name = oneOf(names);
+  const name = enumOf(names);
   return {
     words: names.map((each) => `${each}: ${kinds[each]!.words}`).join(" │ "),
     write: (to, { name: own, value }) => {
@@ -203,8 +203,8 @@ export function levels(max: number): Kind<readonly Level[]> {
 const EACH = count();
 
 /** The fields in the order of the table. */
-export function record<F extends Fields>(fields: F): Kind<ValuesOf<F>>;
-export function record(fields: Fields): Kind<Readonly<Record<string, unknown>>> {
+export function record<F extends FieldKinds>(fields: F): Kind<ValuesOf<F>>;
+export function record(fields: FieldKinds): Kind<Readonly<Record<string, unknown>>> {
   const names = Object.keys(fields);
   const kinds = Object.values(fields);
   return {
@@ -261,7 +261,7 @@ export function scalars(max: number): Kind<Readonly<Record<string, Scalar>>> {
 }
 
 const TYPES = ["string", "number", "boolean", "null"] as const;
-const TYPE = oneOf(TYPES);
+const TYPE = enumOf(TYPES);
 const SCALAR_TEXT = text(4_096);
 const SCALAR: Kind<Scalar> = {
   words: "text, number, flag or null",

@@ -4,7 +4,7 @@ import { CoreLink, type CoreLinkOptions } from "./core-link.js";
 import { EdgeLink } from "./edge-link.js";
 import { type Frame, LINK_VERSION, type Notes } from "./frames.js";
 import { handlersWith, NO_NOTICES } from "./testing/handlers.js";
-import { memoryTransport, type Receiver, type Transport } from "./transport.js";
+import { type LinkTransport, memoryTransport, type Receiver } from "./transport.js";
 
 const FILE = { file: Buffer.from("policy") };
 
@@ -173,7 +173,7 @@ async function dialed(...frames: object[]): Promise<string> {
     },
     ended: () => undefined,
   };
-  const end: Transport = transport.connectEdge(receiver);
+  const end: LinkTransport = transport.connectEdge(receiver);
   for (const frame of frames) end.send({ epoch: 0, position: 0, ...frame } as Frame);
   const { message } = await core.closed;
   await Promise.resolve();

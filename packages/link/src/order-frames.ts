@@ -17,7 +17,7 @@ import {
 import { type Static, type TSchema, Type } from "typebox";
 import { signedRequest, unsigned } from "./frame-rules.js";
 import { bytes, count, type Kind, list, optional, record, text } from "./kinds.js";
-import { REFUSAL } from "./refusal-kind.js";
+import { LINK_REFUSAL } from "./refusal-kind.js";
 import { shaped } from "./schema-kind.js";
 import { HASH, SIGNATURE_BYTES } from "./session-frames.js";
 
@@ -51,7 +51,7 @@ const CANCELED = shaped(CanceledOrder);
 const OPERATION_RESULT = record({
   ack: optional(ACK),
   canceled: optional(CANCELED),
-  error: optional(REFUSAL),
+  error: optional(LINK_REFUSAL),
 });
 
 export const ORDER_REQUESTS = {

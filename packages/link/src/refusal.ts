@@ -2,10 +2,10 @@
 
 import { ApiError, RelayedMessage } from "@perpgate/protocol/core";
 import type { Scalar } from "./kinds.js";
-import type { Refusal } from "./refusal-kind.js";
+import type { LinkRefusal } from "./refusal-kind.js";
 
 /** `internal_error` for anything that is no `ApiError`: the sender of the request learns nothing more. */
-export function refusalOf(error: unknown): Refusal {
+export function refusalOf(error: unknown): LinkRefusal {
   const { code, message, field, details } =
     error instanceof ApiError ? error : new ApiError("internal_error", {});
   return {
@@ -16,7 +16,7 @@ export function refusalOf(error: unknown): Refusal {
   };
 }
 
-export function errorOf({ code, message, field, details }: Refusal): ApiError {
+export function errorOf({ code, message, field, details }: LinkRefusal): ApiError {
   return new ApiError(code, new RelayedMessage(message), {
     ...(field === undefined ? {} : { field }),
     ...(details === undefined ? {} : { details }),

@@ -4,7 +4,7 @@
  */
 
 import type { Static, TSchema } from "typebox";
-import { type ByteReader, type ByteWriter, WrongValue } from "./bytes.js";
+import { type FrameReader, type FrameWriter, WrongValue } from "./bytes.js";
 import {
   count,
   decimal,
@@ -146,7 +146,7 @@ function kindOfObject(properties: Json, { required }: Json): Kind<unknown> {
   const isOptional = names.map((name) => !needed.includes(name));
   const optionalCount = isOptional.filter(Boolean).length;
   const presence = count(2 ** optionalCount - 1);
-  const write = (to: ByteWriter, values: Json): void => {
+  const write = (to: FrameWriter, values: Json): void => {
     if (optionalCount > 0) presence.write(to, present(values));
     let i = 0;
     try {
@@ -169,7 +169,7 @@ function kindOfObject(properties: Json, { required }: Json): Kind<unknown> {
     }
     return bits;
   };
-  const readAll = (from: ByteReader): Json => {
+  const readAll = (from: FrameReader): Json => {
     let bits = optionalCount > 0 ? presence.read(from) : 0;
     const values: Record<string, unknown> = {};
     let i = 0;

@@ -1,7 +1,7 @@
 /** The requests about sessions: signing in, changing and ending them, and what an edge knows of one. */
 
 import { EndedSession, EndedSessions } from "@perpgate/protocol";
-import { request, unsigned } from "./frame-rules.js";
+import { requestRule, unsigned } from "./frame-rules.js";
 import { bytes, count, flag, list, optional, record, text, whole } from "./kinds.js";
 import { shaped } from "./schema-kind.js";
 
@@ -22,19 +22,19 @@ const SESSION = {
 const PROOF = { key: HASH, signature: bytes(SIGNATURE_BYTES) };
 
 export const SESSION_REQUESTS = {
-  awaitPosition: request(
+  awaitPosition: requestRule(
     128,
     { position: count(), isAnswered: flag },
     { isReached: flag },
     "Waits a moment until a position is applied; `isAnswered`: or nobody can have been answered with it.",
   ),
-  getSession: request(
+  getSession: requestRule(
     130,
     { session: count() },
     { found: optional(record(SESSION)) },
     "A live session, for the edge to check its token and its signatures.",
   ),
-  prepareSignIn: request(
+  prepareSignIn: requestRule(
     132,
     {
       address: text(40),
@@ -65,7 +65,7 @@ export const SESSION_REQUESTS = {
     { session: count(), account: count() },
     "Opens a session, whose message the edge has checked.",
   ),
-  prepareSessionChange: request(
+  prepareSessionChange: requestRule(
     136,
     { session: count(), other: optional(text(20)) },
     { current: record(SESSION) },

@@ -15,8 +15,8 @@
 
 import type { Socket } from "node:net";
 import { FrameDecoder, FrameEncoder, FrameRefused } from "./codec.js";
-import type { Frame, Side, Stamp } from "./frames.js";
-import type { Receiver, Transport } from "./transport.js";
+import type { Frame, LinkEnd, Stamp } from "./frames.js";
+import type { LinkTransport, Receiver } from "./transport.js";
 
 const TICK_MS = 200;
 const LOST_TICKS = 10;
@@ -33,10 +33,10 @@ const HOLD_BYTES = 1 << 22;
 const END_MS = 1_000;
 const MAX_REASON = 256;
 
-export class SocketTransport implements Transport {
+export class SocketTransport implements LinkTransport {
   private readonly encoder = new FrameEncoder();
   private readonly decoder: FrameDecoder;
-  private readonly other: Side;
+  private readonly other: LinkEnd;
   private readonly ticks: NodeJS.Timeout;
   /** Of the last frame that was sent, for pings. */
   private stamp: Stamp = { epoch: 0, position: 0 };
@@ -56,7 +56,7 @@ export class SocketTransport implements Transport {
 
   constructor(
     private readonly socket: Socket,
-    private readonly side: Side,
+    private readonly side: LinkEnd,
     private readonly receiver: Receiver,
   ) {
     this.other = side === "core" ? "edge" : "core";

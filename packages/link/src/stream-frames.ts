@@ -25,15 +25,15 @@ import {
   PreconfirmFrame,
 } from "@perpgate/protocol/operations";
 import { Type } from "typebox";
-import { notice, request } from "./frame-rules.js";
+import { notice, requestRule } from "./frame-rules.js";
 import {
   count,
   decimal,
+  enumOf,
   flag,
   levels,
   list,
   named,
-  oneOf,
   optional,
   text,
   type ValueOf,
@@ -122,7 +122,7 @@ export const STREAM_NOTICES = {
   candles: notice(
     391,
     "core",
-    { symbol, resolution: oneOf(RESOLUTIONS), candles: list(shaped(Candle), 2) },
+    { symbol, resolution: enumOf(RESOLUTIONS), candles: list(shaped(Candle), 2) },
     "The previous candle and the current one, at most ten times a second.",
   ),
   status: notice(
@@ -157,7 +157,7 @@ export const STREAM_NOTICES = {
   unfollowAccount: notice(
     402,
     "edge",
-    { account: count(), stream: oneOf(PRIVATE_STREAMS) },
+    { account: count(), stream: enumOf(PRIVATE_STREAMS) },
     "No socket of the edge reads the stream of the account any more.",
   ),
   connectionsLost: notice(
@@ -169,9 +169,9 @@ export const STREAM_NOTICES = {
 };
 
 export const STREAM_REQUESTS = {
-  readStream: request(
+  readStream: requestRule(
     256,
-    { session: count(), stream: oneOf(PRIVATE_STREAMS), since: optional(count()) },
+    { session: count(), stream: enumOf(PRIVATE_STREAMS), since: optional(count()) },
     {
       isGap: flag,
       updates: list(privateUpdate, 65_536),
@@ -180,13 +180,13 @@ export const STREAM_REQUESTS = {
     },
     "The edge follows a stream of the session's account. Without `since`: the state at `seq`. With it: changes after it, up to `seq`, a page; a gap, if they are not kept, with the state. What comes after `seq` follows as `privateUpdate` if the page is the last.",
   ),
-  connectSession: request(
+  connectSession: requestRule(
     258,
     { session: count() },
     {},
     "The session has its first socket at the edge. Answered once the log has it.",
   ),
-  disconnectSession: request(
+  disconnectSession: requestRule(
     260,
     { session: count(), isAgain: flag },
     {},

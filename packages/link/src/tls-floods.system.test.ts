@@ -5,11 +5,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { MAX_HANDSHAKES, MAX_HANDSHAKES_PER_ADDRESS } from "./handshakes.js";
 import { asks, encoded, FILE, HELLO } from "./testing/socket-links.js";
 import { closed, linkTo, startRemoteCore, venue } from "./testing/tls-links.js";
-import type { Place } from "./tls-socket.js";
+import type { CoreAddress } from "./tls-socket.js";
 
 const STRANGER = "127.0.0.2";
 
-function startStranger(place: Place, localAddress = STRANGER): Socket {
+function startStranger(place: CoreAddress, localAddress = STRANGER): Socket {
   const socket = connect({ ...place, localAddress });
   socket.on("error", () => undefined).resume();
   onTestFinished(() => {
@@ -19,7 +19,7 @@ function startStranger(place: Place, localAddress = STRANGER): Socket {
 }
 
 /** With an edge's certificate, and a mind of its own. */
-function startRawEdge(place: Place): TLSSocket {
+function startRawEdge(place: CoreAddress): TLSSocket {
   const socket = connectTls({
     ...place,
     ...venue.identityOf("client"),

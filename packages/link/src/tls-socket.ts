@@ -22,7 +22,7 @@ export interface LinkIdentity extends Identity {
   readonly ca: string;
 }
 
-export interface Place {
+export interface CoreAddress {
   readonly host: string;
   readonly port: number;
 }
@@ -56,7 +56,7 @@ export function secureContextOf({ ca, cert, key }: LinkIdentity): SecureContext 
 }
 
 export async function listenForRemoteEdges(
-  { host, port }: Place,
+  { host, port }: CoreAddress,
   { ca, cert, key }: LinkIdentity,
   events: TlsListenerEvents,
 ): Promise<TlsListener> {
@@ -130,7 +130,10 @@ export async function listenForRemoteEdges(
  * Resolves once the core has shown its certificate; whether it accepts the own one shows in the link.
  * Rejects if nobody answers there, or no core does.
  */
-export function connectToRemoteCore(place: Place, secureContext: SecureContext): Promise<Connect> {
+export function connectToRemoteCore(
+  place: CoreAddress,
+  secureContext: SecureContext,
+): Promise<Connect> {
   return new Promise((resolve, reject) => {
     const socket: TLSSocket = connect({
       host: place.host,

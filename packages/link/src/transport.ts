@@ -1,9 +1,9 @@
 /** What carries frames from one side of a link to the other. */
 
 import { FrameDecoder, FrameEncoder } from "./codec.js";
-import type { Frame, Side } from "./frames.js";
+import type { Frame, LinkEnd } from "./frames.js";
 
-export interface Transport {
+export interface LinkTransport {
   /** Bytes that were sent and wait for the other side to read. */
   readonly waitingBytes: number;
   /**
@@ -32,12 +32,12 @@ export interface MemoryOptions {
  * receives never runs inside what the other was doing when it sent.
  */
 export function memoryTransport({ isCoded = false }: MemoryOptions = {}): {
-  connectEdge(receiver: Receiver): Transport;
-  connectCore(receiver: Receiver): Transport;
+  connectEdge(receiver: Receiver): LinkTransport;
+  connectCore(receiver: Receiver): LinkTransport;
 } {
   const edge = new MemoryEnd();
   const core = new MemoryEnd();
-  const connect = (side: Side, own: MemoryEnd, other: MemoryEnd) => (receiver: Receiver) => {
+  const connect = (side: LinkEnd, own: MemoryEnd, other: MemoryEnd) => (receiver: Receiver) => {
     own.receiver = receiver;
     const pass = isCoded ? codedOnce(side) : (frame: Frame) => frame;
     return {
@@ -53,7 +53,7 @@ export function memoryTransport({ isCoded = false }: MemoryOptions = {}): {
 }
 
 /** Through bytes in two parts, so that no frame depends on how it is cut. */
-function codedOnce(from: Side): (frame: Frame) => Frame {
+function codedOnce(from: LinkEnd): (frame: Frame) => Frame {
   const encoder = new FrameEncoder();
   const decoder = new FrameDecoder(from);
   return (frame) => {

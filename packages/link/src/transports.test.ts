@@ -7,7 +7,7 @@ import { FrameRefused } from "./codec.js";
 import type { Frame } from "./frames.js";
 import { newVenueCertificates } from "./testing/venue-certificates.js";
 import { connectToRemoteCore, listenForRemoteEdges, secureContextOf } from "./tls-socket.js";
-import { memoryTransport, type Receiver, type Transport } from "./transport.js";
+import { type LinkTransport, memoryTransport, type Receiver } from "./transport.js";
 import { type Connect, connectToCore, listenForEdges } from "./unix-socket.js";
 
 interface Ends {
@@ -87,7 +87,7 @@ class Recorder implements Receiver {
 async function connected(name: string) {
   const { connectEdge, connectCore } = await TRANSPORTS[name]!();
   const [edge, core] = [new Recorder(), new Recorder()];
-  const ends: { edge: Transport; core: Transport } = {
+  const ends: { edge: LinkTransport; core: LinkTransport } = {
     core: connectCore(core),
     edge: connectEdge(edge),
   };

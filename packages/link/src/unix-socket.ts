@@ -9,9 +9,9 @@ import { chmodSync, closeSync, openSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { SocketTransport } from "./socket-transport.js";
-import type { Receiver, Transport } from "./transport.js";
+import type { LinkTransport, Receiver } from "./transport.js";
 
-export type Connect = (receiver: Receiver) => Transport;
+export type Connect = (receiver: Receiver) => LinkTransport;
 
 export interface EdgeListener {
   /** Accepts no more edges; the links of those that are connected are their owner's to end. */

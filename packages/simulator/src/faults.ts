@@ -30,7 +30,7 @@ export function drawMisfortune(random: Random, segmentBytes: number): Misfortune
 }
 
 /** Prepares the disk for it, before the process starts. */
-export function prepare(disk: FakeDisk, misfortune: Misfortune): void {
+export function prepareDisk(disk: FakeDisk, misfortune: Misfortune): void {
   if (misfortune.kind === "full_disk") {
     disk.capacityBytes = usedBytes(disk) + misfortune.freeBytes;
   }

@@ -16,7 +16,7 @@ import { Replica } from "@perpgate/venue";
 import { Auditor } from "./auditor/auditor.js";
 import { batchesUpTo } from "./auditor/durable-log.js";
 import { type DamageOutcome, examineDamage } from "./damage.js";
-import { drawMisfortune, type Misfortune, prepare, prepareLastWrite } from "./faults.js";
+import { drawMisfortune, type Misfortune, prepareDisk, prepareLastWrite } from "./faults.js";
 import { START_MS } from "./listing.js";
 import type { SimulatedGateway } from "./traders/gateway.js";
 import { Operator } from "./traders/operator.js";
@@ -128,7 +128,7 @@ export class World {
 
   /** One life with `bursts` bursts. Returns whether the venue was still up at its end. */
   async live(misfortune: Misfortune, bursts: number): Promise<boolean> {
-    prepare(this.disk, misfortune);
+    prepareDisk(this.disk, misfortune);
     const venue = await this.open();
     if (venue === undefined || !(await this.reconnect(venue))) return false;
     for (let burst = 0; burst < bursts; burst++) {

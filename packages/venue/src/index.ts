@@ -68,7 +68,7 @@ export {
 } from "./receipts/log-key.js";
 export type { Promises } from "./receipts/promises.js";
 export type { OnReceipt } from "./receipts/receipts.js";
-export { verifyEd25519 } from "./receipts/verify-ed25519.js";
+export { verifyEd25519Now } from "./receipts/verify-ed25519.js";
 export { decodeRecord, type Evidence, encodeRecord, NO_EVIDENCE } from "./record/record.js";
 export { shownLoss } from "./recovery/log-proofs.js";
 export { refuseUnknownLog } from "./recovery/log-version.js";
@@ -103,7 +103,7 @@ export {
   type VerifyReport,
   verify,
 } from "./verify/verify.js";
-export type { Outcome } from "./views/outcome.js";
+export type { CommandOutcome as Outcome } from "./views/outcome.js";
 export type { PastBatch, PastOperation } from "./views/past-results.js";
 export { type PastAcknowledgement, Views } from "./views/views.js";
 export { WithdrawalVotes } from "./withdrawal-votes.js";

@@ -12,7 +12,7 @@ import {
   testOptions,
 } from "./testing/test-venue.js";
 import { Venue } from "./venue.js";
-import { genesisRecord, type VenueTerms } from "./venue-beginning.js";
+import { genesisRecord, type VenueConfiguration } from "./venue-beginning.js";
 import { SILENT } from "./venue-options.js";
 
 /** Delivers nothing, ever. */
@@ -137,14 +137,14 @@ test("open, aborted before Genesis is in the mirror: rejects, and closes the str
   await expectClosed(directory);
 });
 
-function genesisOf(terms: VenueTerms) {
+function genesisOf(terms: VenueConfiguration) {
   const records = [genesisRecord(testOptions("", terms), START_MS)];
   const id = { writer: GENESIS_WRITER, counter: 0 };
   return { id, seq: { batch: 0, record: 0 }, end: { batch: 1, record: 1 }, records };
 }
 
 /** A log that began with these terms, and has nothing else. */
-function begunWith(terms: VenueTerms): OpenCoreLog {
+function begunWith(terms: VenueConfiguration): OpenCoreLog {
   return async (mirror) =>
     silentLog({
       start: async (onBatch) => {
@@ -154,7 +154,10 @@ function begunWith(terms: VenueTerms): OpenCoreLog {
     });
 }
 
-function termsOf(listing: typeof TEST_MARKETS, parameters = DEFAULT_PARAMETERS): VenueTerms {
+function termsOf(
+  listing: typeof TEST_MARKETS,
+  parameters = DEFAULT_PARAMETERS,
+): VenueConfiguration {
   return { listing, config: venueConfigOf(listing, parameters) };
 }
 
@@ -188,7 +191,7 @@ const MIRRORED = {
 const FIRST_MARKET = TEST_MARKETS.slice(0, 1);
 const HIGHER_LIMIT = { ...DEFAULT_PARAMETERS, maxOpenOrders: 600 };
 
-test.each<[string, VenueTerms, VenueTerms]>([
+test.each<[string, VenueConfiguration, VenueConfiguration]>([
   ["lacks a market that was listed since", termsOf(TEST_MARKETS), termsOf(FIRST_MARKET)],
   ["lists a market and raises a limit", termsOf(FIRST_MARKET), termsOf(TEST_MARKETS, HIGHER_LIMIT)],
 ])("open: the file of a core %s: it warns, and stands by", async (_, log, file) => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Positions } from "./positions.js";
+import { AppliedWaits } from "./positions.js";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -11,7 +11,7 @@ afterEach(() => {
 /** A log with 7 commands; of this gateway's 5 batches the last has not come back. */
 function setUp() {
   const log = { seq: 7, published: 5, returned: 4 };
-  return { log, positions: new Positions(log) };
+  return { log, positions: new AppliedWaits(log) };
 }
 
 test("reached: once the position is applied, and false after a second", async () => {

@@ -20,7 +20,7 @@ interface Waiter {
   readonly timer: NodeJS.Timeout;
 }
 
-export class Positions implements CommandObserver {
+export class AppliedWaits implements CommandObserver {
   private readonly waiters = new Set<Waiter>();
 
   constructor(private readonly log: LogCounts) {}

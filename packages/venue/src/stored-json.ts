@@ -21,7 +21,7 @@ export function isOptional(check: (field: unknown) => boolean): (field: unknown)
 }
 
 /** Lower-case hex. */
-export function isHex(digits: number): (field: unknown) => boolean {
+export function isHexOf(digits: number): (field: unknown) => boolean {
   return (field) =>
     typeof field === "string" && field.length === digits && /^[0-9a-f]*$/.test(field);
 }

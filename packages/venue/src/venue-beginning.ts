@@ -22,8 +22,8 @@ import { ConfigRefused } from "./venue-errors.js";
 import { SILENT, type VenueOptions } from "./venue-options.js";
 
 /** What the log records of a venue's configuration. */
-export type VenueTerms = Pick<VenueOptions, "config" | "listing" | "attestors">;
-type Beginning = VenueTerms & Pick<VenueOptions, "cohort">;
+export type VenueConfiguration = Pick<VenueOptions, "config" | "listing" | "attestors">;
+type Beginning = VenueConfiguration & Pick<VenueOptions, "cohort">;
 
 /** The record of the command that begins a log. */
 export function genesisRecord(options: Beginning, stampMs: number): Uint8Array {
@@ -56,7 +56,7 @@ export async function beginAlone(
   if (stampMs - engine.state.lastTickMs > MAX_LEAD_MS) {
     await sequencer.submitted({ kind: "AskTime", stampMs }, NO_EVIDENCE, () => undefined);
   }
-  await configure(options, { engine, listing }, sequencer, stampMs);
+  await submitConfiguration(options, { engine, listing }, sequencer, stampMs);
   await beginList(options, engine.state, sequencer, stampMs);
 }
 
@@ -78,8 +78,8 @@ export function refuseUnbegun(
 }
 
 /** Appends the configuration if it differs from the log's. @throws {ConfigRefused} */
-export async function configure(
-  { config, listing: markets, attestors = null }: VenueTerms,
+export async function submitConfiguration(
+  { config, listing: markets, attestors = null }: VenueConfiguration,
   { engine, listing }: Pick<ReplicaState, "engine" | "listing">,
   sequencer: Submissions,
   stampMs: number,

@@ -27,7 +27,7 @@ import { checkConfig, checkContinuation } from "./listing/config-change.js";
 import type { Listing } from "./listing/listing.js";
 import { type Failure, openVenue, type VenueParts } from "./open-venue.js";
 import { NotApplied, type Submitter } from "./pending-batches.js";
-import { Positions } from "./positions.js";
+import { AppliedWaits } from "./positions.js";
 import type { Promises } from "./receipts/promises.js";
 import type { Evidence } from "./record/record.js";
 import type { RecoveryReport } from "./recovery/recover.js";
@@ -38,7 +38,7 @@ import type { ClockRecorder } from "./time/boot-clock.js";
 import type { SlotClock } from "./time/slot-clock.js";
 import { MAX_FOLLOWED_MS } from "./time/start-time.js";
 import { type JumpKind, MAX_LAG_MS, type VenueClock } from "./time/venue-clock.js";
-import { configure, type VenueTerms } from "./venue-beginning.js";
+import { submitConfiguration, type VenueConfiguration } from "./venue-beginning.js";
 import type { VenueOptions } from "./venue-options.js";
 import type { Views } from "./views/views.js";
 
@@ -64,7 +64,7 @@ export class Venue {
   private readonly observers: Set<CommandObserver>;
   private readonly failure: Failure;
   private readonly state: VenueParts["state"];
-  private readonly positions: Positions;
+  private readonly positions: AppliedWaits;
   private closing: Promise<void> | undefined;
 
   private constructor(parts: VenueParts) {
@@ -86,7 +86,7 @@ export class Venue {
     this.later = parts.later;
     this.snapshots = parts.snapshots;
     this.observers = parts.observers;
-    this.positions = new Positions(this.sequencer);
+    this.positions = new AppliedWaits(this.sequencer);
     this.observers.add(this.positions);
   }
 
@@ -176,12 +176,12 @@ export class Venue {
   }
 
   /** Appends a changed configuration; rejects with `ConfigRefused`. */
-  configure(terms: VenueTerms): Promise<void> {
+  configure(terms: VenueConfiguration): Promise<void> {
     const { state, sequencer } = this;
     checkConfig(terms.config, terms.listing, terms.attestors ?? null);
     const current = { config: state.engine.state.config!, listing: state.listing.markets };
     checkContinuation(current, terms.config, terms.listing);
-    return configure(terms, state, sequencer, this.nowMs());
+    return submitConfiguration(terms, state, sequencer, this.nowMs());
   }
 
   /** Whether cores lead the log by turns. */

@@ -1,7 +1,7 @@
 /** Votes on withdrawals. */
 
 import type { Command } from "@perpgate/engine";
-import type { Withdrawal } from "@perpgate/engine/reading";
+import type { WithdrawalState } from "@perpgate/engine/reading";
 import type { Token } from "@perpgate/protocol";
 import { unitsOfMicros, type WithdrawalVote, withdrawalVoteText } from "@perpgate/protocol/core";
 import { AttestorVotes, type VoteJudgement } from "./attestor-votes.js";
@@ -72,7 +72,7 @@ export class WithdrawalVotes extends AttestorVotes<WithdrawalVote> {
 }
 
 /** Whether the vote is about exactly this payment. */
-function isAbout(vote: WithdrawalVote, withdrawal: Withdrawal, address: string): boolean {
+function isAbout(vote: WithdrawalVote, withdrawal: WithdrawalState, address: string): boolean {
   return (
     vote.chain === withdrawal.chain &&
     vote.token === withdrawal.token &&

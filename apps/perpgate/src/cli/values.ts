@@ -74,7 +74,7 @@ export function wholeNumberWithin(name: string, least: number, most: number) {
 }
 
 /** `90s`, `30m`, `8h`, `7d`, in milliseconds. */
-export function durationMs(name: string) {
+export function durationOption(name: string) {
   return (text: string): number => {
     const [, digits = "", unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
     const ms = Number(digits) * (UNITS_MS[unit] ?? 0);

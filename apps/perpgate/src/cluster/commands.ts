@@ -81,7 +81,9 @@ function addStatus(cluster: Command): void {
       [],
     )
     .option("--json", "JSON for programs")
-    .action(exitWith(async (options) => (await import("./status.js")).status(options)));
+    .action(
+      exitWith(async (options) => (await import("./status.js")).clusterStatusCommand(options)),
+    );
 }
 
 function addStepDown(cluster: Command): void {
@@ -90,7 +92,9 @@ function addStepDown(cluster: Command): void {
     .option("--to <NAME>", "the core that is to lead (any that is able)")
     .option("--json", "JSON for programs")
     .action(
-      exitWith(async (options) => (await import("../operator/controls.js")).stepDown(options)),
+      exitWith(async (options) =>
+        (await import("../operator/controls.js")).stepDownCommand(options),
+      ),
     );
 }
 
@@ -124,5 +128,5 @@ function addReseed(cluster: Command): void {
     .option("--replicas <N>", "servers that store each message (3)", replicas)
     .option("--max-bytes <N>", "limit of the stream, as at cluster init (none)", maxBytes)
     .option("--json", "JSON for programs")
-    .action(exitWith(async (options) => (await import("./reseed.js")).reseed(options)));
+    .action(exitWith(async (options) => (await import("./reseed.js")).reseedCommand(options)));
 }

@@ -11,7 +11,7 @@ import { until } from "@perpgate/journal/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readConfiguration } from "../serve/configuration.js";
 import { temporaryFolder } from "../testing/perpgate-process.js";
-import { begin } from "./init.js";
+import { beginCluster } from "./init.js";
 import { auditMirrors } from "./testing/audit.js";
 import { CoreInProcess } from "./testing/core-in-process.js";
 import { EdgeInProcess } from "./testing/edge-in-process.js";
@@ -41,7 +41,7 @@ describe.skipIf(isWithoutNatsServer())("cores on the fenced log, and edges", () 
     await nats.restartAll();
     const log = { servers: [...nats.urls()], stream: `venue${++streams}` };
     const settings = readConfiguration({ log }, {});
-    await begin(settings, 3);
+    await beginCluster(settings, 3);
     const folder = temporaryFolder();
     cores = [0, 1, 2].map((rank) => CoreInProcess.in(folder, rank, settings, nats.urls(rank)));
     await Promise.all(cores.map((core) => core.start()));

@@ -18,7 +18,7 @@ interface InitOptions extends ServeOptions {
 export async function init(options: InitOptions): Promise<number> {
   const { replicas = 3, maxBytes, json, ...flags } = options;
   const settings = readConfiguration(flagSettings(flags), process.env);
-  const stream = await begin(settings, replicas, maxBytes);
+  const stream = await beginCluster(settings, replicas, maxBytes);
   const output = new Output(json === true);
   if (output.isJson) output.json({ stream, replicas, markets: settings.markets.length });
   else output.line(`stream ${stream} with ${replicas} replicas: the venue has begun`);
@@ -26,7 +26,7 @@ export async function init(options: InitOptions): Promise<number> {
 }
 
 /** Returns the stream's name; throws if the venue has begun already. */
-export async function begin(
+export async function beginCluster(
   settings: Settings,
   replicas: number,
   maxBytes?: number,

@@ -29,7 +29,7 @@ interface ReseedOptions extends ServeOptions {
 
 const REPORT_EVERY = 10_000;
 
-export async function reseed(options: ReseedOptions): Promise<number> {
+export async function reseedCommand(options: ReseedOptions): Promise<number> {
   const { replicas = 3, maxBytes, json, ...flags } = options;
   const settings = readConfiguration(flagSettings(flags), process.env);
   const output = new Output(json === true);

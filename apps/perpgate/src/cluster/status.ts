@@ -41,7 +41,7 @@ interface Answer extends Row {
 const WITHIN_MS = 2_000;
 const HERE = ["http://127.0.0.1:8080", "http://127.0.0.1:8081", "http://127.0.0.1:8082"];
 
-export async function status({ url, json }: StatusOptions): Promise<number> {
+export async function clusterStatusCommand({ url, json }: StatusOptions): Promise<number> {
   const output = new Output(json === true);
   const answers = await Promise.all((url.length === 0 ? HERE : url).map(answerOf));
   const rows = answers.map(({ epoch: _epoch, cores: _cores, ...row }) => row);

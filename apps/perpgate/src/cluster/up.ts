@@ -24,7 +24,7 @@ import { readConfiguration, readSettingsFile } from "../serve/configuration.js";
 import type { Settings } from "../serve/settings.js";
 import type { PartialSettings } from "../serve/settings-schema.js";
 import { createPrivateFile } from "../trader/private-file.js";
-import { begin } from "./init.js";
+import { beginCluster } from "./init.js";
 import { findNatsServer, startNats } from "./nats-server.js";
 import { type ClusterPlan, type GatewayPlace, planCluster } from "./plan.js";
 import { beginningOf } from "./venue-beginning.js";
@@ -147,7 +147,7 @@ function write(file: string, settings: PartialSettings): void {
 async function beginOnce(settings: Settings, output: Output): Promise<false> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await begin(settings, 3);
+      await beginCluster(settings, 3);
       output.line("the venue has begun");
       return false;
     } catch (error) {

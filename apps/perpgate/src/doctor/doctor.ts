@@ -39,7 +39,7 @@ import {
   checkServers,
   controlProblem,
 } from "./network-checks.js";
-import { checkReserves, checkVaults } from "./vault-checks.js";
+import { checkVaults, reservesFindings } from "./vault-checks.js";
 
 const TONES: Readonly<Record<Status, Tone>> = { ok: "good", warning: "strong", problem: "bad" };
 
@@ -88,7 +88,7 @@ async function examine(options: ServeOptions): Promise<readonly Finding[]> {
     ...checkCores(settings),
     ...checkLink(settings),
     ...(await checkVaults(settings)),
-    ...(isRunning ? await checkReserves(settings) : []),
+    ...(isRunning ? await reservesFindings(settings) : []),
   ];
 }
 

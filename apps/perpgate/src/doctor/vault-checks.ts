@@ -28,7 +28,7 @@ export async function checkVaults(settings: Settings): Promise<readonly Finding[
 }
 
 /** What the venue that runs with these settings says of its reserves; nothing if it does not answer. */
-export async function checkReserves({ host, port }: Settings): Promise<readonly Finding[]> {
+export async function reservesFindings({ host, port }: Settings): Promise<readonly Finding[]> {
   const check = "reserves";
   let difference: unknown;
   try {

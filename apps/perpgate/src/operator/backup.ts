@@ -22,7 +22,7 @@ import { isSystemError, StartError, UsageError } from "../cli/start-error.js";
 import { OWN_KEY } from "../serve/log-key-file.js";
 import { onStopSignal } from "../serve/stop-signals.js";
 import { dataFolderOf } from "./data-option.js";
-import { endSteps, showStep, verified, verifyText } from "./verify.js";
+import { endSteps, showStep, verificationText, verified } from "./verify.js";
 
 const STEP_MS = 1_000;
 const KEY_REMARK = `  not copied: ${OWN_KEY}, a secret that the venue needs; keep a copy apart\n`;
@@ -85,7 +85,7 @@ async function copyOnce(data: string, target: string, options: BackupOptions): P
   if (options.json === true) {
     process.stdout.write(`${JSON.stringify({ folder: target, bytes, ...report })}\n`);
   } else {
-    process.stdout.write(`copied ${bytes} bytes to ${target}\n${verifyText(report)}\n`);
+    process.stdout.write(`copied ${bytes} bytes to ${target}\n${verificationText(report)}\n`);
     if (existsSync(join(data, OWN_KEY))) process.stdout.write(KEY_REMARK);
   }
   return report.fault === null ? 0 : 1;

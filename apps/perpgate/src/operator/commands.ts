@@ -2,7 +2,14 @@
 
 import type { Command } from "commander";
 import { addCommand, exitWith } from "../cli/command.js";
-import { amount, durationMs, oneOf, repeated, symbol, wholeNumberWithin } from "../cli/values.js";
+import {
+  amount,
+  durationOption,
+  oneOf,
+  repeated,
+  symbol,
+  wholeNumberWithin,
+} from "../cli/values.js";
 import { addClusterCommands } from "../cluster/commands.js";
 import { addServeOptions, addSettingOptions } from "../serve/options.js";
 import { addDataFolderCommands } from "./data-commands.js";
@@ -177,7 +184,7 @@ moves nothing else. It keeps nothing: stop, kill and start it at any moment.`,
     .requiredOption("--rpc <URLs>", "endpoints of the chain, separated by commas")
     .requiredOption("--key-file <FILE>", "a wallet's key that pays the gas")
     .option("--max-fee <GWEI>", "nothing is sent while gas costs more", "100")
-    .option("--every <DURATION>", "pause between two polls", durationMs("--every"), 6_000)
+    .option("--every <DURATION>", "pause between two polls", durationOption("--every"), 6_000)
     .option(
       "--metrics-port <PORT>",
       "of /metrics, /healthz and /readyz (9465, or a free one)",
@@ -280,7 +287,7 @@ its log, and there is no way back. Exit code 1 if the release knows no newer ver
   })
     .option("--data <DIR>", DATA_HELP)
     .option("--json", "JSON for programs")
-    .action(exitWith(async (options) => (await import("./controls.js")).upgrade(options)));
+    .action(exitWith(async (options) => (await import("./controls.js")).upgradeCommand(options)));
 }
 
 function addConfigure(program: Command): void {
@@ -294,7 +301,7 @@ a running venue. The gateways of a cluster do not apply a changed file at their 
     .requiredOption("--config <FILE>", "JSON configuration file")
     .option("--data <DIR>", DATA_HELP)
     .option("--json", "JSON for programs")
-    .action(exitWith(async (options) => (await import("./controls.js")).configure(options)));
+    .action(exitWith(async (options) => (await import("./controls.js")).configureCommand(options)));
 }
 
 function addBench(program: Command): void {

@@ -107,13 +107,13 @@ function marketChangeOf(symbol: string, action: string, price?: number): MarketC
   }
 }
 
-export async function upgrade(options: ControlOptions): Promise<number> {
+export async function upgradeCommand(options: ControlOptions): Promise<number> {
   const version = await send(options, { upgrade: true });
   print(options, { version }, `engine version ${version} is in force`);
   return 0;
 }
 
-export async function configure(
+export async function configureCommand(
   options: ControlOptions & { readonly config: string },
 ): Promise<number> {
   const file = resolve(options.config);
@@ -131,7 +131,7 @@ export async function leave(options: ControlOptions): Promise<number> {
   return 0;
 }
 
-export async function stepDown(
+export async function stepDownCommand(
   options: ControlOptions & { readonly to?: string },
 ): Promise<number> {
   const done = await send(options, { stepDown: options.to ?? "" });

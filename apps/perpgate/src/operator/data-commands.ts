@@ -183,7 +183,7 @@ function addStoreCommands(program: Command): void {
     .option("--hashes", "hash the rows of every table, too")
     .option("--data <DIR>", DATA_HELP)
     .option("--json", "JSON for programs")
-    .action(exitWith(async (options) => (await import("./store.js")).status(options)));
+    .action(exitWith(async (options) => (await import("./store.js")).storeStatusCommand(options)));
   addSubcommand(store, "verify", "compare every table with a replay of the log")
     .option("--data <DIR>", DATA_HELP)
     .option("--json", "JSON for programs")

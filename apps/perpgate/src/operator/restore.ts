@@ -9,7 +9,7 @@ import { makeFolder } from "../cli/make-folder.js";
 import { isSystemError, StartError } from "../cli/start-error.js";
 import { copyProgress } from "./backup.js";
 import { dataFolderOf } from "./data-option.js";
-import { endSteps, showProgress, verified, verifyText } from "./verify.js";
+import { endSteps, showProgress, verificationText, verified } from "./verify.js";
 
 interface RestoreOptions {
   readonly from: string;
@@ -28,7 +28,7 @@ export async function restoreFolder(options: RestoreOptions): Promise<number> {
     );
   } else {
     const place = `position ${position}, ${new Date(timeMs).toISOString()}`;
-    process.stdout.write(`restored ${data} up to ${place}\n${verifyText(report)}\n`);
+    process.stdout.write(`restored ${data} up to ${place}\n${verificationText(report)}\n`);
   }
   return report.fault === null ? 0 : 1;
 }

@@ -28,7 +28,7 @@ interface StoreOptions {
   readonly hashes?: boolean;
 }
 
-export async function status(options: StoreOptions): Promise<number> {
+export async function storeStatusCommand(options: StoreOptions): Promise<number> {
   const { hashes = false, json: isJson = false } = options;
   const found = await withReason(() => storeStatus(dataFolderOf(options), { hashes }));
   const output = new Output(isJson);

@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { addCommand, addSubcommand, exitWith } from "../cli/command.js";
-import { durationMs, oneOf, repeated, wholeNumber } from "../cli/values.js";
+import { durationOption, oneOf, repeated, wholeNumber } from "../cli/values.js";
 
 const RPC_HELP = "an endpoint of the chain, http or https";
 const KEY_HELP = "a wallet's key that pays the gas, as perpgate keygen wallet makes it";
@@ -45,14 +45,16 @@ export function addVaultCommands(program: Command): void {
     .requiredOption("--rpc <URL>", RPC_HELP)
     .requiredOption("--vault <ADDRESS>", VAULT_HELP)
     .option("--json", "JSON for programs")
-    .action(exitWith(async (options) => (await import("./vault.js")).status(options)));
+    .action(exitWith(async (options) => (await import("./vault.js")).vaultStatusCommand(options)));
   addSubcommand(vault, "request", "start the payment of a withdrawal; anyone may")
     .argument("<file>", "what perpgate withdrawals --id ID --json printed")
     .requiredOption("--rpc <URL>", RPC_HELP)
     .requiredOption("--vault <ADDRESS>", VAULT_HELP)
     .requiredOption("--key-file <FILE>", KEY_HELP)
     .option("--json", "JSON for programs")
-    .action(exitWith(async (file, options) => (await import("./vault.js")).request(file, options)));
+    .action(
+      exitWith(async (file, options) => (await import("./vault.js")).requestCommand(file, options)),
+    );
   addSubcommand(vault, "pay", "pay a withdrawal after its dispute period; anyone may")
     .argument("<id>", "of the withdrawal")
     .requiredOption("--rpc <URL>", RPC_HELP)
@@ -80,11 +82,13 @@ export function addVaultCommands(program: Command): void {
     .option(
       "--expires-in <D>",
       "how long it can be used (24h; at most 7d)",
-      durationMs("--expires-in"),
+      durationOption("--expires-in"),
     )
     .option("--json", "JSON for programs")
     .action(
-      exitWith(async (action, options) => (await import("./vault.js")).prepare(action, options)),
+      exitWith(async (action, options) =>
+        (await import("./vault.js")).prepareCommand(action, options),
+      ),
     );
   addSubcommand(vault, "sign", "sign prepared data with a cold key; needs no network")
     .argument("<file>", "as vault prepare, or another vault sign, wrote it")

@@ -81,7 +81,9 @@ export async function deploy(options: Sending & { readonly setup: string }): Pro
   return 0;
 }
 
-export async function status(options: OnChain & { readonly vault: string }): Promise<number> {
+export async function vaultStatusCommand(
+  options: OnChain & { readonly vault: string },
+): Promise<number> {
   const output = new Output(options.json === true);
   const client = clientOf(options.rpc);
   const vault = addressOf(options.vault, "--vault");
@@ -123,7 +125,7 @@ export async function lock(options: Sending & { readonly vault: string }): Promi
   return done(options, { vault, transaction }, `locked by ${transaction}`);
 }
 
-export async function prepare(
+export async function prepareCommand(
   name: PreparedName,
   options: OnChain & {
     readonly vault: string;
@@ -214,7 +216,7 @@ export async function finalize(path: string, options: Sending): Promise<number> 
 }
 
 /** Starts the payment of a withdrawal; anyone may, and pays the gas. */
-export async function request(
+export async function requestCommand(
   path: string,
   options: Sending & { readonly vault: string },
 ): Promise<number> {
@@ -252,7 +254,7 @@ export async function pay(
 
 function administrationOf(
   name: PreparedName,
-  options: Parameters<typeof prepare>[1],
+  options: Parameters<typeof prepareCommand>[1],
   bounds: { readonly sequence: bigint; readonly expiry: bigint },
 ): Administration {
   const members = () => {

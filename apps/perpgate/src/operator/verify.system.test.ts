@@ -20,7 +20,7 @@ import {
   PerpgateProcess,
   temporaryFolder,
 } from "../testing/perpgate-process.js";
-import { verifyText } from "./verify.js";
+import { verificationText } from "./verify.js";
 
 const nothing = new Uint8Array(0);
 const PRICE = 64_000.5;
@@ -167,7 +167,7 @@ test("the report's text: repeated messages, and blocks that no checkpoint covers
     repeatedMessages: [48, 50],
     receipts: { ...report.receipts, checkpoint },
   };
-  const text = verifyText(pruned, { signatures: true, key: "x" });
+  const text = verificationText(pruned, { signatures: true, key: "x" });
   expect(text).toContain(
     "\n  last signed checkpoint: 62 blocks, by the pinned key, and 1 more" +
       "\n  signed by nobody: the last 3 blocks, after that checkpoint\n",

@@ -81,7 +81,7 @@ export async function verifyFolder(options: VerifyOptions): Promise<number> {
     witnesses: witnessesOf(options),
   });
   if (json) process.stdout.write(`${JSON.stringify(report)}\n`);
-  else process.stdout.write(`${verifyText(report, options)}\n`);
+  else process.stdout.write(`${verificationText(report, options)}\n`);
   return report.fault === null ? 0 : 1;
 }
 
@@ -132,7 +132,7 @@ export async function verified(
 }
 
 /** `asked`: the options of `verify` that the report is about; undefined for another command's report. */
-export function verifyText(
+export function verificationText(
   report: VerifyReport,
   asked?: Pick<VerifyOptions, "signatures" | "key">,
 ): string {

@@ -33,7 +33,7 @@ import { heapNeedOf, heapProblem } from "./exit/heap-limit.js";
 import { watchHeap } from "./exit/heap-watch.js";
 import type { ProcessExit } from "./exit/process-exit.js";
 import { linkListenerOf, otherCoresOf, placeText } from "./link-settings.js";
-import { promisesOf } from "./log-key-file.js";
+import { openPromises } from "./log-key-file.js";
 import { MarketControl } from "./market-control.js";
 import { openProcess } from "./process-metrics.js";
 import type { CoreData, CoreFacts } from "./processes/messages.js";
@@ -79,7 +79,7 @@ export async function startCore(
   });
   const open = closeToOthers(dataFolder);
   if (open.length > 0) log.warn({ paths: open }, "other users may read parts of the data folder");
-  const { promises, isNew } = promisesOf(settings, dataFolder);
+  const { promises, isNew } = openPromises(settings, dataFolder);
   const logKey = promises.logKey.text;
   const clock = () => Date.now();
   const start = new AbortController();

@@ -20,7 +20,7 @@ import type { Settings } from "./settings.js";
 export const OWN_KEY = "log.key";
 
 /** `isNew`: the key was made now, in the data folder. */
-export function promisesOf(
+export function openPromises(
   settings: Settings,
   dataFolder: string,
 ): { readonly promises: PromiseOptions; readonly isNew: boolean } {

@@ -11,7 +11,7 @@ import type { PartialSettings } from "./settings-schema.js";
 type Given = NonNullable<PartialSettings["markets"]>;
 type Changes = Exclude<Given, readonly MarketDefinition[]>;
 
-export function marketsOf(given: Given): MarketDefinition[] {
+export function readMarkets(given: Given): MarketDefinition[] {
   if (isList(given)) return [...given];
   const symbols = new Set([...DEFAULT_MARKETS.map(({ symbol }) => symbol), ...Object.keys(given)]);
   return [...symbols].flatMap((symbol) => {

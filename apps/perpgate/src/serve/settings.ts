@@ -26,7 +26,7 @@ import { catalogProblem, DEFAULT_MARKETS, type MarketDefinition } from "@perpgat
 import { type CheckpointOptions, DEFAULT_CHECKPOINTS, type VenueParameters } from "@perpgate/venue";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { StartError } from "../cli/start-error.js";
-import { marketsOf, missingOfMarket } from "./market-changes.js";
+import { missingOfMarket, readMarkets } from "./market-changes.js";
 import { type LOG_LEVELS, type PartialSettings, SettingsSchema } from "./settings-schema.js";
 
 export interface Settings {
@@ -162,7 +162,7 @@ function marketsProblem({ markets }: PartialSettings): string | undefined {
   if (markets === undefined) return undefined;
   const missing = missingOfMarket(markets);
   if (missing !== undefined) return missing;
-  const merged = marketsOf(markets);
+  const merged = readMarkets(markets);
   return merged.length === 0 ? '"markets" leaves no market' : catalogProblem(merged);
 }
 
@@ -195,7 +195,7 @@ export function joinSettings(sources: readonly PartialSettings[]): Settings {
     settings = {
       ...settings,
       ...source,
-      markets: source.markets === undefined ? settings.markets : marketsOf(source.markets),
+      markets: source.markets === undefined ? settings.markets : readMarkets(source.markets),
       bots: joinBots(settings.bots, source.bots),
       server: { ...settings.server, ...source.server },
       http: { ...settings.http, ...source.http },

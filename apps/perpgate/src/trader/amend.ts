@@ -19,7 +19,7 @@ interface AmendOptions extends VenueCommandOptions {
   readonly nonce?: number;
 }
 
-export async function amend(name: string, options: AmendOptions): Promise<number> {
+export async function amendCommand(name: string, options: AmendOptions): Promise<number> {
   const named = orderNamed(name);
   const { price, size, limit: limitPrice, expiresIn, expiry = true } = options;
   if (expiresIn !== undefined && !expiry) {
@@ -54,7 +54,7 @@ export async function amend(name: string, options: AmendOptions): Promise<number
   });
 }
 
-export function changeMargin(
+export function changeMarginCommand(
   symbol: string,
   direction: "add" | "remove",
   dollars: number,

@@ -12,7 +12,10 @@ interface CancelOptions extends VenueCommandOptions {
   readonly symbol?: string;
 }
 
-export async function cancel(ids: readonly string[], options: CancelOptions): Promise<number> {
+export async function cancelCommand(
+  ids: readonly string[],
+  options: CancelOptions,
+): Promise<number> {
   const { all = false, symbol } = options;
   if (all) {
     if (ids.length > 0) throw new UsageError("give order ids or --all, not both");

@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { exitWith } from "../cli/command.js";
-import { amount, durationMs, exitPrices, oneOf, symbol, wholeNumber } from "../cli/values.js";
+import { amount, durationOption, exitPrices, oneOf, symbol, wholeNumber } from "../cli/values.js";
 import { venueCommand } from "./venue-command.js";
 
 export function addOrderCommands(program: Command): void {
@@ -77,7 +77,7 @@ fee, the position after it, and the block that will contain it. perpgate close c
     .option(
       "--expires-in <TIME>",
       "cancel the rest after this time, such as 8h or 7d",
-      durationMs("--expires-in"),
+      durationOption("--expires-in"),
     )
     .option("--client-id <ID>", "your own id: 1 to 36 letters, digits, _ or -")
     .option(
@@ -96,7 +96,7 @@ fee, the position after it, and the block that will contain it. perpgate close c
     .option("--receipt <FILE>", "save the signed receipt, for perpgate judge")
     .action(
       exitWith(async (market, margin, options) =>
-        (await import("./order.js")).placeOrder(side, market, margin, options),
+        (await import("./order.js")).placeOrderCommand(side, market, margin, options),
       ),
     );
 }
@@ -119,10 +119,12 @@ grow.`,
     .option("--price <P>", "the new limit or trigger price", amount("--price"))
     .option("--size <S>", "the new total size", amount("--size"))
     .option("--limit <P>", "of a stop: the new limit price", amount("--limit"))
-    .option("--expires-in <TIME>", "from now, such as 8h or 7d", durationMs("--expires-in"))
+    .option("--expires-in <TIME>", "from now, such as 8h or 7d", durationOption("--expires-in"))
     .option("--no-expiry", "remove the expiry")
     .option("--nonce <N>", "repeat an amendment whose response was lost", wholeNumber("--nonce"))
-    .action(exitWith(async (order, options) => (await import("./amend.js")).amend(order, options)));
+    .action(
+      exitWith(async (order, options) => (await import("./amend.js")).amendCommand(order, options)),
+    );
 }
 
 function addCancel(program: Command): void {
@@ -139,5 +141,7 @@ function addCancel(program: Command): void {
     .argument("[ids...]", "order ids")
     .option("--all", "every open order")
     .option("--symbol <SYMBOL>", "with --all: of this market only", symbol)
-    .action(exitWith(async (ids, options) => (await import("./cancel.js")).cancel(ids, options)));
+    .action(
+      exitWith(async (ids, options) => (await import("./cancel.js")).cancelCommand(ids, options)),
+    );
 }

@@ -33,7 +33,7 @@ interface OrderOptions extends VenueCommandOptions {
   readonly receipt?: string;
 }
 
-export async function placeOrder(
+export async function placeOrderCommand(
   side: Side,
   symbol: string,
   margin: number | undefined,

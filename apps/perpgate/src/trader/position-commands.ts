@@ -77,7 +77,7 @@ The margin that the position requires cannot be removed; the error names the lar
     .option("--nonce <N>", "repeat a change whose response was lost", wholeNumber("--nonce"))
     .action(
       exitWith(async (market, direction, dollars, options) =>
-        (await import("./amend.js")).changeMargin(market, direction, dollars, options),
+        (await import("./amend.js")).changeMarginCommand(market, direction, dollars, options),
       ),
     );
 }

@@ -92,6 +92,8 @@ FILE-2 for the second, and so on, before the file's ending); see docs/receipts.m
     .option("--proof <FILE>", "a proof or checkpoint that you kept; may be repeated", repeated, [])
     .option("--evidence <FILE>", "where to write the evidence of a broken promise")
     .action(
-      exitWith(async (files, options) => (await import("./receipts.js")).judge(files, options)),
+      exitWith(async (files, options) =>
+        (await import("./receipts.js")).judgeCommand(files, options),
+      ),
     );
 }

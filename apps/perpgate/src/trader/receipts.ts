@@ -175,7 +175,10 @@ interface JudgeCommandOptions extends VenueCommandOptions, KeyOptions {
   readonly evidence?: string;
 }
 
-export function judge(files: readonly string[], options: JudgeCommandOptions): Promise<number> {
+export function judgeCommand(
+  files: readonly string[],
+  options: JudgeCommandOptions,
+): Promise<number> {
   return withVenue(options, async ({ url, output }) => {
     const checkpoints = options.proof.map((file) => {
       const text = textOf(file);

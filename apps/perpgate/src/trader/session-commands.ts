@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import { exitWith } from "../cli/command.js";
-import { amount, durationMs, oneOf, symbol, wholeNumber } from "../cli/values.js";
+import { amount, durationOption, oneOf, symbol, wholeNumber } from "../cli/values.js";
 import { MAX_PAGE, pageOptions } from "./rows-command.js";
 import { venueCommand } from "./venue-command.js";
 
@@ -25,7 +25,7 @@ readable by you alone.`,
     .option(
       "--expires-in <TIME>",
       "such as 30m, 8h or 7d (default 24h, at most what the venue allows: 30d)",
-      durationMs("--expires-in"),
+      durationOption("--expires-in"),
     )
     .option(
       "--max-order-notional <USD>",
@@ -69,7 +69,7 @@ is signed with this session's key and leaves the resting orders of the ended one
   })
     .option("--end <ids...>", "end these")
     .option("--end-others", "end all but this one")
-    .action(exitWith(async (options) => (await import("./sessions.js")).sessions(options)));
+    .action(exitWith(async (options) => (await import("./sessions.js")).sessionsCommand(options)));
 }
 
 const CHAINS = ["ethereum", "arbitrum", "tron"] as const;
@@ -88,7 +88,7 @@ account on a chain. Attestors sign it, and the vault of the chain pays after its
     .option("--nonce <N>", "repeat a withdrawal whose response was lost", wholeNumber("--nonce"))
     .action(
       exitWith(async (dollars, options) =>
-        (await import("./withdraw.js")).withdraw(dollars, options),
+        (await import("./withdraw.js")).withdrawCommand(dollars, options),
       ),
     );
 }

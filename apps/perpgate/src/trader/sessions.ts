@@ -14,7 +14,7 @@ interface SessionsOptions extends VenueCommandOptions {
   readonly endOthers?: boolean;
 }
 
-export function sessions(options: SessionsOptions): Promise<number> {
+export function sessionsCommand(options: SessionsOptions): Promise<number> {
   const { end = [], endOthers = false } = options;
   if (end.length > 0 && endOthers) throw new UsageError("give --end or --end-others, not both");
   const wrong = end.find((id) => !/^\d{1,16}$/.test(id));

@@ -13,7 +13,7 @@ interface WithdrawOptions extends VenueCommandOptions {
   readonly nonce?: number;
 }
 
-export function withdraw(amount: number, options: WithdrawOptions): Promise<number> {
+export function withdrawCommand(amount: number, options: WithdrawOptions): Promise<number> {
   const { chain = "ethereum", token = "USDC" } = options;
   return withSender(options, async (venue) => {
     const { session, output, sender, hint } = venue;

@@ -33,7 +33,7 @@ export function ReservesLine() {
   };
   return (
     <p className="faint reserves">
-      {reservesText(reserves)} <ActionButton act={check}>Am I counted?</ActionButton>{" "}
+      {reservesLine(reserves)} <ActionButton act={check}>Am I counted?</ActionButton>{" "}
       <output>{found}</output>
     </p>
   );
@@ -43,7 +43,7 @@ function countedText(micros: number): string {
   return `Yes: your ${formatDollars(micros / 1e6)} are among it.`;
 }
 
-export function reservesText({ liabilities, difference }: Reserves): string {
+export function reservesLine({ liabilities, difference }: Reserves): string {
   if (liabilities === null) return "";
   const owed = `The venue owed ${formatDollars(liabilities.sum)} at ${formatDayAndClock(liabilities.time)}`;
   if (difference === null) return `${owed}; what its vaults hold is not known now.`;

@@ -26,10 +26,10 @@ export function TransferForm({ bridge, isBusy, onRegister }: TransferFormProps) 
   const [txHash, setTxHash] = useState("");
   const isDev = bridge.attestor === "dev";
   const chains = isDev ? CHAINS : bridge.chains.map(({ chain }) => chain);
-  const chain = oneOf(chains, wantedChain);
+  const chain = offeredOr(chains, wantedChain);
   const watched = bridge.chains.find((candidate) => candidate.chain === chain);
   const tokens = isDev ? TOKENS : (watched?.tokens.map(({ token }) => token) ?? []);
-  const token = oneOf(tokens, wantedToken);
+  const token = offeredOr(tokens, wantedToken);
   if (chain === undefined || token === undefined) {
     return <p className="notice">This venue does not accept deposits.</p>;
   }
@@ -65,7 +65,7 @@ export function TransferForm({ bridge, isBusy, onRegister }: TransferFormProps) 
 }
 
 /** The wanted option if it is offered, otherwise the first. */
-export function oneOf<T>(offered: readonly T[], wanted: T | undefined): T | undefined {
+export function offeredOr<T>(offered: readonly T[], wanted: T | undefined): T | undefined {
   return offered.find((option) => option === wanted) ?? offered[0];
 }
 

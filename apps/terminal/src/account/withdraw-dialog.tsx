@@ -22,7 +22,7 @@ import { NumberField } from "../ui/number-field.js";
 import { ONCE, Refresher } from "../venue/refresher.js";
 import { ReservesLine } from "./reserves-line.js";
 import { SendButton, useSend } from "./send-button.js";
-import { Choice, oneOf } from "./transfer-form.js";
+import { Choice, offeredOr } from "./transfer-form.js";
 import { WithdrawalSteps } from "./withdrawal-steps.js";
 
 const POLL_MS = 5_000;
@@ -59,10 +59,10 @@ function WithdrawForm({ rules, onSent }: FormProps) {
   // Its outcome may be unknown: the list of withdrawals shows it.
   const { isSending, advice, send } = useSend(() => undefined);
   const chains = CHAINS.filter((name) => rules.chains.some((each) => each.chain === name));
-  const chain = oneOf(chains, wantedChain);
+  const chain = offeredOr(chains, wantedChain);
   const paid = rules.chains.find((each) => each.chain === chain)?.tokens ?? [];
   const tokens = TOKENS.filter((name) => paid.includes(name));
-  const token = oneOf(tokens, wantedToken);
+  const token = offeredOr(tokens, wantedToken);
   if (chain === undefined || token === undefined || state.status !== "in") {
     return <p className="notice">Nothing can be withdrawn here now.</p>;
   }

@@ -3,7 +3,7 @@ import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, test } from "vitest";
 import { amountProblem, largestWithdrawal } from "../maths/withdrawal-terms.js";
-import { reservesText } from "./reserves-line.js";
+import { reservesLine } from "./reserves-line.js";
 import { WithdrawalSteps } from "./withdrawal-steps.js";
 
 const RULES = {
@@ -85,8 +85,8 @@ test("reserves in one line: more, less, or not known; a venue without a commitme
     pendingWithdrawals: 0,
     difference: 9.5,
   };
-  expect(reservesText(reserves)).toContain("hold 9.50 more");
-  expect(reservesText({ ...reserves, difference: -9.5 })).toContain("hold 9.50 LESS");
-  expect(reservesText({ ...reserves, difference: null })).toContain("not known");
-  expect(reservesText({ ...reserves, liabilities: null })).toBe("");
+  expect(reservesLine(reserves)).toContain("hold 9.50 more");
+  expect(reservesLine({ ...reserves, difference: -9.5 })).toContain("hold 9.50 LESS");
+  expect(reservesLine({ ...reserves, difference: null })).toContain("not known");
+  expect(reservesLine({ ...reserves, liabilities: null })).toBe("");
 });

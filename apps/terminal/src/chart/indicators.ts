@@ -9,7 +9,7 @@ import type { Colours } from "../theme/theme.js";
 /** One value for each line; undefined while there are too few candles. */
 export type Values = readonly (number | undefined)[];
 
-export interface Steps {
+export interface IndicatorSteps {
   next(candle: Candle): Values;
   /** The last candle has changed. */
   again(candle: Candle): Values;
@@ -21,13 +21,16 @@ export interface Indicator {
   /** Whether its values are no prices: it is drawn below the candles. */
   readonly isApart?: boolean;
   readonly lines: readonly { readonly label: string; readonly tone: keyof Colours }[];
-  readonly begin: () => Steps;
+  readonly begin: () => IndicatorSteps;
 }
 
 const DAY_MS = 86_400_000;
 
 /** `step` must not change the state that it is given. */
-function stepsOf<S>(start: S, step: (state: S, candle: Candle) => readonly [S, Values]): Steps {
+function stepsOf<S>(
+  start: S,
+  step: (state: S, candle: Candle) => readonly [S, Values],
+): IndicatorSteps {
   let before = start;
   let now = start;
   const take = (candle: Candle): Values => {
@@ -45,7 +48,10 @@ function stepsOf<S>(start: S, step: (state: S, candle: Candle) => readonly [S, V
 }
 
 /** The last closes, at most `length`, the newest last. */
-function windowed(length: number, valuesOf: (closes: readonly number[]) => Values): () => Steps {
+function windowed(
+  length: number,
+  valuesOf: (closes: readonly number[]) => Values,
+): () => IndicatorSteps {
   const none = valuesOf([]).map(() => undefined);
   return () =>
     stepsOf<readonly number[]>([], (closes, { close }) => {
@@ -59,7 +65,7 @@ function mean(values: readonly number[]): number {
 }
 
 /** Begins with the mean of the first `length` closes. */
-function exponential(length: number): () => Steps {
+function exponential(length: number): () => IndicatorSteps {
   const part = 2 / (length + 1);
   const start: { readonly first: readonly number[]; readonly value?: number } = { first: [] };
   return () =>
@@ -82,7 +88,7 @@ function bollinger(closes: readonly number[]): Values {
 }
 
 /** The price of the volume since midnight, UTC. */
-function volumeWeighted(): Steps {
+function volumeWeighted(): IndicatorSteps {
   return stepsOf({ day: 0, turnover: 0, volume: 0 }, (sums, { time, high, low, close, volume }) => {
     const day = Math.floor(time / DAY_MS);
     const { turnover, volume: earlier } = sums.day === day ? sums : { turnover: 0, volume: 0 };
@@ -104,7 +110,7 @@ interface Strength {
 }
 
 /** Relative strength, from 0 to 100, smoothed as its author did (Wilder). */
-function relativeStrength(length: number): () => Steps {
+function relativeStrength(length: number): () => IndicatorSteps {
   const start: Strength = { close: undefined, changes: 0, rise: 0, fall: 0 };
   return () =>
     stepsOf(start, (state, { close }) => {

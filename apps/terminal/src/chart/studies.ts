@@ -9,7 +9,7 @@ import {
   type UTCTimestamp,
 } from "lightweight-charts";
 import type { Colours } from "../theme/theme.js";
-import { INDICATORS, type Indicator, type Steps, type Values } from "./indicators.js";
+import { INDICATORS, type Indicator, type IndicatorSteps, type Values } from "./indicators.js";
 import type { LegendValue } from "./legend.js";
 import { REFERENCES, type Reference } from "./study-names.js";
 
@@ -22,7 +22,7 @@ export interface Point {
 interface Shown {
   readonly indicator: Indicator;
   readonly series: readonly ISeriesApi<"Line">[];
-  steps: Steps;
+  steps: IndicatorSteps;
   /** By candle. */
   rows: Values[];
 }

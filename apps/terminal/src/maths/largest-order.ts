@@ -21,7 +21,7 @@ import {
   type PreviewContext,
   previewOrder,
 } from "./order-preview.js";
-import { closableLots, maintenanceOf } from "./position-maths.js";
+import { closableLots, maintenanceMicros } from "./position-maths.js";
 
 export interface FundsContext extends PreviewContext {
   readonly walletMicros: number;
@@ -160,5 +160,5 @@ function isHealthy({ after, takingLots }: OrderPreview, context: FundsContext): 
   if (takingLots === 0 || after.lots === 0 || isReduced) return true;
   const value = after.lots * markTicks * units.unit;
   const equity = after.marginMicros + value - after.costMicros;
-  return equity > maintenanceOf(units, Math.abs(value));
+  return equity > maintenanceMicros(units, Math.abs(value));
 }

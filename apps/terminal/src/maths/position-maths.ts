@@ -111,7 +111,7 @@ function openPart(
 }
 
 /** Maintenance margin in micros, marginal over the tiers, rounded up once. */
-export function maintenanceOf(market: MarketInUnits, notionalMicros: number): number {
+export function maintenanceMicros(market: MarketInUnits, notionalMicros: number): number {
   let kept = 0;
   let lower = 0;
   const last = market.tiers.length - 1;
@@ -138,5 +138,5 @@ export function isBeyondLiquidation(
 
 /** The mark at which the position is liquidated, in ticks; null if there is none. */
 export function liquidationTicks(market: MarketInUnits, held: Holding): number | null {
-  return liquidationMark(held, market.unit, (micros) => maintenanceOf(market, micros));
+  return liquidationMark(held, market.unit, (micros) => maintenanceMicros(market, micros));
 }

@@ -1,8 +1,8 @@
 import type { BatchAnswer } from "@perpgate/sdk";
 import { expect, test } from "vitest";
-import { outcomeOf } from "./outcome.js";
+import { shownOutcome } from "./outcome.js";
 
-type Parts = Parameters<typeof outcomeOf>[0];
+type Parts = Parameters<typeof shownOutcome>[0];
 
 const FILLED = { status: 200, ack: { status: "filled", filledSize: 1, reason: null } } as const;
 const RESTING = { status: 200, ack: { status: "resting", filledSize: 0, reason: null } } as const;
@@ -32,11 +32,11 @@ test.each<[string, Parts, string]>([
   ["one of two refused", [REFUSED, FILLED], "partly executed"],
   ["one refused, the other not filled", [REFUSED, UNFILLED], "not executed"],
 ])("outcomeOf: %s", (_, parts, outcome) => {
-  expect(outcomeOf(parts).outcome).toBe(outcome);
+  expect(shownOutcome(parts).outcome).toBe(outcome);
 });
 
 test("outcomeOf: the reason is that of the first part, which the others may follow from", () => {
-  const { error, reason } = outcomeOf([UNFILLED, REFUSED]);
+  const { error, reason } = shownOutcome([UNFILLED, REFUSED]);
   expect([error, reason]).toEqual([undefined, "worst_price"]);
-  expect(outcomeOf([REFUSED, UNFILLED]).error?.code).toBe("insufficient_margin");
+  expect(shownOutcome([REFUSED, UNFILLED]).error?.code).toBe("insufficient_margin");
 });

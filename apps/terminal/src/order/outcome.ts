@@ -30,7 +30,7 @@ export function requireAll({ results }: Pick<BatchAnswer, "results">): void {
 }
 
 /** An order that the book could not fill is acknowledged too, as canceled. */
-export function outcomeOf(parts: readonly Part[]): ShownOutcome {
+export function shownOutcome(parts: readonly Part[]): ShownOutcome {
   const short = parts.filter(({ ack, canceled }) =>
     ack === undefined ? canceled === undefined : ack.status === "canceled",
   );

@@ -3,7 +3,7 @@
 import { runVenue, startAheadOfClients } from "@perpgate/gateway/testing";
 import { type FetchLike, newPrivateKey, PerpgateClient, privateKeyAccount } from "@perpgate/sdk";
 import { expect, onTestFinished, test } from "vitest";
-import { OrderClient } from "./order-client.js";
+import { PageOrderClient } from "./order-client.js";
 import { PageClock } from "./venue-clock.js";
 
 const [FIRST, SECOND] = ["http://a.test", "http://b.test"] as const;
@@ -23,7 +23,7 @@ test("settle: refused by another gateway than the first, unknown once its time i
   const session = client.restore(signedIn.save());
   const clock = new PageClock();
   const line = { requireLive: () => undefined };
-  const orders = new OrderClient({ client, markets: () => [], line, clock });
+  const orders = new PageOrderClient({ client, markets: () => [], line, clock });
   orders.unsettled.resume(session);
   await expect(orders.changeMargin(session, "BTCUSD", 5)).rejects.toMatchObject({
     code: "position_not_found",

@@ -20,7 +20,7 @@ import {
   PerpgateError,
   type Session,
 } from "@perpgate/sdk";
-import { outcomeOf, refusalsIn } from "../order/outcome.js";
+import { refusalsIn, shownOutcome } from "../order/outcome.js";
 import type { Store } from "../state/store.js";
 import type { Line } from "./line.js";
 import { newResult, type OrderResult } from "./order-result.js";
@@ -41,7 +41,7 @@ interface OrderServices extends ProofSources {
   readonly clock: PageClock;
 }
 
-export class OrderClient {
+export class PageOrderClient {
   readonly book: ReceiptBook;
   readonly unsettled: UnsettledRequests;
   private last: { readonly subject: string; readonly answer: Promise<OrderResult> } | undefined;
@@ -73,7 +73,7 @@ export class OrderClient {
       title,
       places: 1,
       send: (terms, options) => this.placeOnce(session, { ...order, ...terms }, options),
-      outcomeIn: ({ ack }) => outcomeOf([{ status: 200, ack }]),
+      outcomeIn: ({ ack }) => shownOutcome([{ status: 200, ack }]),
     });
     const last = { subject, answer };
     this.last = last;
@@ -100,7 +100,7 @@ export class OrderClient {
       subject: title,
       title,
       send: (terms, options) => session.amendOrder({ ...amendment, ...terms }, options),
-      outcomeIn: (ack) => outcomeOf([{ status: 200, ack }]),
+      outcomeIn: (ack) => shownOutcome([{ status: 200, ack }]),
     });
   }
 
@@ -112,7 +112,7 @@ export class OrderClient {
       title: subject,
       places: operations.every(({ op }) => op === "place") ? operations.length : undefined,
       send: (terms, options) => session.batch(operations, { ...terms, ...options }),
-      outcomeIn: ({ results }) => outcomeOf(results),
+      outcomeIn: ({ results }) => shownOutcome(results),
     });
   }
 

@@ -10,7 +10,7 @@
  */
 
 import { ConnectionError, PerpgateError, type Session } from "@perpgate/sdk";
-import { outcomeOf, type ShownOutcome } from "../order/outcome.js";
+import { type ShownOutcome, shownOutcome } from "../order/outcome.js";
 import { Store } from "../state/store.js";
 import { type SentRequest, SentRequests } from "./sent-requests.js";
 import type { PageClock } from "./venue-clock.js";
@@ -210,7 +210,7 @@ export class UnsettledRequests {
         ack: ack.type === "stop" ? { ...ack, status: "pending" as const } : ack,
       };
     });
-    return outcomeOf(parts);
+    return shownOutcome(parts);
   }
 
   /**

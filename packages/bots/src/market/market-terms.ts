@@ -49,12 +49,12 @@ export function marketTerms(market: Market): MarketTerms {
 }
 
 /** The price of a number of ticks, as on the wire. */
-export function priceOf(terms: MarketTerms, ticks: number): number {
+export function priceOfTicks(terms: MarketTerms, ticks: number): number {
   return fromSteps(ticks, terms.tick);
 }
 
 /** Ticks of a price; not rounded. */
-export function ticksOf(terms: MarketTerms, price: number): number {
+export function exactTicks(terms: MarketTerms, price: number): number {
   return price / terms.tick.size;
 }
 
@@ -64,7 +64,7 @@ export function atLeastMinimum(terms: MarketTerms, dollars: number, price: numbe
 }
 
 /** The size of a notional at a price: rounded up to whole lots, so that it stays above a minimum. */
-export function sizeOf({ lotSize }: MarketTerms, dollars: number, price: number): number {
+export function wholeLotSize({ lotSize }: MarketTerms, dollars: number, price: number): number {
   const lots = Math.ceil(dollars / (price * lotSize) - 1e-9);
   return fromSteps(Math.max(1, lots), stepOf(lotSize));
 }

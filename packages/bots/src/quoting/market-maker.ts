@@ -9,10 +9,10 @@ import { randomKey } from "@perpgate/protocol/random";
 import type { BotAccount, Placed, QuoteChange } from "../account/bot-account.js";
 import {
   atLeastMinimum,
+  exactTicks,
   type MarketTerms,
-  priceOf,
-  sizeOf,
-  ticksOf,
+  priceOfTicks,
+  wholeLotSize,
 } from "../market/market-terms.js";
 import type { MarketWatch } from "../market/market-watch.js";
 import { CellWidth } from "./cell-width.js";
@@ -98,7 +98,7 @@ export class MarketMaker {
   async refresh(nowMs: number, allowed: number): Promise<number> {
     const prices = this.market.tradable(nowMs);
     if (prices === undefined) return 0;
-    const fairTicks = this.fair.update(ticksOf(this.terms, prices.index), nowMs);
+    const fairTicks = this.fair.update(exactTicks(this.terms, prices.index), nowMs);
     const ladder = this.ladderAt(fairTicks, nowMs);
     const plan = this.plan(ladder, fairTicks, nowMs);
     const wanted = this.placeable(plan.place, nowMs);
@@ -138,7 +138,7 @@ export class MarketMaker {
       Array.from(account.orders.of(symbol).values(), ({ orderId, side, price }) => ({
         orderId,
         side: side === "long" ? ("bid" as const) : ("ask" as const),
-        ticks: Math.round(ticksOf(this.terms, price)),
+        ticks: Math.round(exactTicks(this.terms, price)),
         maker,
       })),
     );
@@ -170,11 +170,11 @@ export class MarketMaker {
   private changeOf(ladder: QuoteLadder, { from, to }: QuoteMove): QuoteChange {
     if (to === undefined) return { op: "cancel", orderId: from?.orderId ?? "0" };
     const { terms } = this;
-    const price = priceOf(terms, to.ticks);
+    const price = priceOfTicks(terms, to.ticks);
     const wanted = to.isTouch
       ? touchDollarsOf(ladder, terms, to.ticks)
       : dollarsOf(ladder, terms, to.ticks, to.gap);
-    const size = sizeOf(terms, atLeastMinimum(terms, wanted, price), price);
+    const size = wholeLotSize(terms, atLeastMinimum(terms, wanted, price), price);
     if (from !== undefined) return { op: "amend", orderId: from.orderId, price, size };
     this.placed++;
     return {

@@ -3,10 +3,10 @@
 import type { NewOrder } from "@perpgate/sdk";
 import {
   atLeastMinimum,
+  exactTicks,
   type MarketTerms,
   marginFor,
-  priceOf,
-  ticksOf,
+  priceOfTicks,
 } from "../market/market-terms.js";
 
 type TakerSide = "long" | "short";
@@ -28,14 +28,14 @@ export function takerOrder(terms: MarketTerms, index: number, taking: Taking): N
   const { side, worst = WORST, reduceOnly = false } = taking;
   const leverage = Math.max(1, Math.min(taking.leverage, terms.maxLeverage));
   const dollars = atLeastMinimum(terms, taking.dollars, index * (1 + worst));
-  const limit = ticksOf(terms, index * (side === "long" ? 1 + worst : 1 - worst));
+  const limit = exactTicks(terms, index * (side === "long" ? 1 + worst : 1 - worst));
   return {
     symbol: terms.symbol,
     side,
     type: "market",
     margin: marginFor(dollars, leverage),
     leverage,
-    price: priceOf(terms, Math.max(1, side === "long" ? Math.ceil(limit) : Math.floor(limit))),
+    price: priceOfTicks(terms, Math.max(1, side === "long" ? Math.ceil(limit) : Math.floor(limit))),
     ...(reduceOnly ? { reduceOnly } : {}),
   };
 }

@@ -20,7 +20,7 @@ import { type ChainConfig, differenceFrom, termsOf } from "../config/chain-confi
 import type { DepositPort, VenueTerms } from "../venue-port.js";
 import { type BlockReference, type SignedVote, type Statement, signVote } from "../vote.js";
 import { CreditedWatch } from "./credited-watch.js";
-import { judge } from "./judge.js";
+import { judgeTransaction } from "./judge.js";
 import { PollPlan } from "./poll-plan.js";
 import { VoteSender } from "./vote-sender.js";
 
@@ -194,7 +194,7 @@ export class ChainAttestor {
     if (agreement.kind === "disagreed") {
       this.disagreed.push({ depositId, endpoints: agreement.endpoints });
     }
-    const judgement = judge(deposit, agreement, chain);
+    const judgement = judgeTransaction(deposit, agreement, chain);
     if (judgement === null) return null;
     const { statement, block, dust } = judgement;
     const hadConfirmations = ownVote?.confirmations ?? 0;

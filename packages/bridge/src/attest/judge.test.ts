@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import type { ChainReceipt } from "../chain/receipt.js";
 import { type ChainConfig, resolveChain } from "../config/chain-config.js";
 import type { VoteCredit } from "../vote.js";
-import { judge } from "./judge.js";
+import { judgeTransaction } from "./judge.js";
 
 const TRANSFER = hexFromBytes(keccak_256(Buffer.from("Transfer(address,address,uint256)")));
 const VAULT = "a".repeat(40);
@@ -41,7 +41,7 @@ function receiptAt(firstLog: number, blockHash: string): ChainReceipt {
 
 function creditsIn(deposit: PendingDeposit, receipt: ChainReceipt, terms: ChainConfig) {
   const agreement = { kind: "mined", receipt, confirmations: 1_000, headTimeMs: 2_000 } as const;
-  return judge(deposit, agreement, terms)?.statement.credits;
+  return judgeTransaction(deposit, agreement, terms)?.statement.credits;
 }
 
 function pending(given: Partial<PendingDeposit>): PendingDeposit {

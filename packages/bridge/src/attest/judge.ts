@@ -21,7 +21,7 @@ interface Judgement {
 const PROGRESS_STEPS = 8;
 
 /** The next statement, or null if it is unknown, undecided, or equal to the last vote. */
-export function judge(
+export function judgeTransaction(
   deposit: PendingDeposit,
   agreement: EndpointAgreement,
   config: ChainConfig,

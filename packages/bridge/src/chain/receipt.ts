@@ -38,7 +38,7 @@ export function readReceipt(
   dialect: Dialect,
 ): ChainReceipt | null | undefined {
   if (value === null) return null;
-  if (!isFields(value) || hashDigits(value.transactionHash) !== txHash) return undefined;
+  if (!isJsonObject(value) || hashDigits(value.transactionHash) !== txHash) return undefined;
   // Some nodes return receipts of pending transactions.
   if (value.blockHash === null) return null;
   const blockHash = hashDigits(value.blockHash);
@@ -47,7 +47,7 @@ export function readReceipt(
   if (!Array.isArray(value.logs)) return undefined;
   const logs: TransactionLog[] = [];
   for (const entry of value.logs) {
-    if (!isFields(entry)) return undefined;
+    if (!isJsonObject(entry)) return undefined;
     if (entry.removed === true) continue;
     const log = readLog(entry, txHash, blockHash, dialect);
     if (log === undefined) return undefined;
@@ -62,7 +62,7 @@ export function readReceipt(
 /** The header, null for an unknown block, undefined for a malformed response. */
 export function readBlock(value: unknown): ChainBlock | null | undefined {
   if (value === null) return null;
-  if (!isFields(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const number = readQuantity(value.number);
   const hash = hashDigits(value.hash);
   const seconds = readQuantity(value.timestamp);
@@ -113,6 +113,6 @@ function readData(value: unknown): string | undefined {
   return value.slice(2).toLowerCase();
 }
 
-export function isFields(value: unknown): value is Fields {
+export function isJsonObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -17,7 +17,7 @@
 
 import { TimeLimitError, withTimeLimit } from "@perpgate/protocol/core";
 import type { HttpRpcClient } from "viem/utils";
-import { isFields } from "./receipt.js";
+import { isJsonObject } from "./receipt.js";
 
 interface RpcCall {
   readonly method: string;
@@ -165,7 +165,7 @@ export class RpcEndpoint {
       throw new EndpointFailure(failureOf(error));
     }
     // An error instead of a list: the node rejected the whole batch.
-    if (isFields(response) && isFields(response.error)) {
+    if (isJsonObject(response) && isJsonObject(response.error)) {
       throw new BatchFailure(messageOf(response.error), calls.length);
     }
     return response;
@@ -182,13 +182,13 @@ function readResults(response: unknown, count: number): readonly RpcResult[] {
   if (!Array.isArray(response)) throw new EndpointFailure("not a JSON-RPC response");
   const answers: (RpcResult | undefined)[] = new Array(count);
   for (const entry of response) {
-    if (!isFields(entry)) throw new EndpointFailure("not a JSON-RPC response");
+    if (!isJsonObject(entry)) throw new EndpointFailure("not a JSON-RPC response");
     const { id } = entry;
     if (typeof id !== "number" || !Number.isInteger(id) || id < 0 || id >= count) {
       throw new EndpointFailure("a response to no call");
     }
     if (answers[id] !== undefined) throw new EndpointFailure("two responses to one call");
-    answers[id] = isFields(entry.error)
+    answers[id] = isJsonObject(entry.error)
       ? { isAnswered: false, reason: messageOf(entry.error) }
       : { isAnswered: true, result: entry.result };
   }

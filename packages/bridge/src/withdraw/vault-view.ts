@@ -13,7 +13,7 @@ import {
   numberToHex,
 } from "viem";
 import { hashDigits } from "../chain/dialect.js";
-import { type ChainBlock, isFields, readBlock, readQuantity } from "../chain/receipt.js";
+import { type ChainBlock, isJsonObject, readBlock, readQuantity } from "../chain/receipt.js";
 import { EndpointFailure, type RpcEndpoint, type RpcResult } from "../chain/rpc-endpoint.js";
 import type { ChainConfig } from "../config/chain-config.js";
 import { VAULT_ABI } from "../vault/vault-artifact.js";
@@ -175,7 +175,7 @@ interface FoundLog {
 function readLogs(value: unknown): readonly FoundLog[] {
   if (!Array.isArray(value)) throw new EndpointFailure("no list of logs");
   return value.flatMap((entry) => {
-    const { transactionHash, blockNumber, blockHash, removed } = isFields(entry) ? entry : {};
+    const { transactionHash, blockNumber, blockHash, removed } = isJsonObject(entry) ? entry : {};
     if (removed === true) return [];
     const [txHash, hash] = [hashDigits(transactionHash), hashDigits(blockHash)];
     const number = readQuantity(blockNumber);

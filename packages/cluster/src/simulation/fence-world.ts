@@ -8,12 +8,12 @@
  * At the end everything heals, and the log is compared with every answer.
  */
 import { type Batch, decodeMessage } from "@perpgate/journal";
-import { Chain } from "../chain.js";
+import { MessageChain } from "../chain.js";
 import { ClusterError } from "../errors.js";
 import type { Settled } from "../fence.js";
 import { decodeHeartbeat, encodeHeartbeat } from "../heartbeat.js";
 import type { Incoming } from "../incoming.js";
-import { judge } from "../judge.js";
+import { judgeMessage } from "../judge.js";
 import { HANDS_OVER_MS, LogCore } from "../log-core.js";
 import { coreSubject } from "../subjects.js";
 import { Dice, VirtualTime } from "./virtual-time.js";
@@ -31,7 +31,7 @@ const NO_BLOCK = { number: 0, hash: new Uint8Array(32) };
 const ONE_BLOCK = { lastBlock: () => NO_BLOCK, blockHash: () => NO_BLOCK.hash };
 
 /** What a submitted operation came to. */
-export type Outcome = "executed" | "not_executed" | "lost";
+export type OperationOutcome = "executed" | "not_executed" | "lost";
 
 class ModelStream {
   messages: Incoming[] = [];
@@ -92,9 +92,9 @@ class CoreProcess {
   sendsFromMs = 0;
   receivesFromMs = 0;
   acknowledged = 0;
-  private readonly values: Chain;
-  private readonly pending: Operation[] = [];
-  private inFlight: Operation[] = [];
+  private readonly values: MessageChain;
+  private readonly pending: FenceOperation[] = [];
+  private inFlight: FenceOperation[] = [];
   private isReading = false;
   private tickedAtMs = 0;
   private readonly stopped: (() => void)[] = [];
@@ -107,7 +107,7 @@ class CoreProcess {
   ) {
     this.chain = [...(disk?.chain ?? [])];
     this.state = disk?.state ?? { epoch: 0, run: "", drops: 0 };
-    this.values = new Chain(this.chain.length, this.chain.slice(-WINDOW), WINDOW);
+    this.values = new MessageChain(this.chain.length, this.chain.slice(-WINDOW), WINDOW);
     const { time, stream } = world;
     this.log = new LogCore(
       {
@@ -165,7 +165,7 @@ class CoreProcess {
     }
   }
 
-  submit(operation: Operation): void {
+  submit(operation: FenceOperation): void {
     this.run_(() => {
       if (!this.log.leads) this.world.answer(operation, "not_executed", 0, this);
       else {
@@ -331,7 +331,7 @@ class CoreProcess {
   }
 }
 
-export interface Operation {
+export interface FenceOperation {
   readonly id: number;
 }
 
@@ -420,7 +420,12 @@ export class FenceWorld {
     return chain !== undefined && Buffer.compare(own, chain) === 0 ? "same" : "other";
   }
 
-  answer({ id }: Operation, outcome: Outcome, sequence: number, core: CoreProcess): void {
+  answer(
+    { id }: FenceOperation,
+    outcome: OperationOutcome,
+    sequence: number,
+    core: CoreProcess,
+  ): void {
     this.count(outcome);
     if (outcome === "not_executed") this.refused.add(id);
     if (outcome !== "executed") return;
@@ -455,7 +460,7 @@ export class FenceWorld {
   }
 
   /** An operation at any core that runs. */
-  submit(): Operation {
+  submit(): FenceOperation {
     const operation = { id: ++this.operations };
     const { alive } = this;
     if (alive.length > 0) this.dice.pick(alive).submit(operation);
@@ -469,7 +474,7 @@ export class FenceWorld {
     let from = Math.min(chains.length, sequence);
     while (from > 0 && chains[from - 1]!.stored !== stream.messages[from - 1]) from--;
     chains.length = Math.max(from, 0);
-    const values = new Chain(
+    const values = new MessageChain(
       from,
       chains.slice(-WINDOW).map(({ chain }) => chain),
       WINDOW,
@@ -572,9 +577,9 @@ export class FenceWorld {
   private audit(): void {
     const { stream, executed, refused } = this;
     const at = new Map<number, number>();
-    const chain = new Chain(0, [], WINDOW);
+    const chain = new MessageChain(0, [], WINDOW);
     for (const stored of stream.messages) {
-      const { verdict, problem } = judge(STREAM, chain, stored, ONE_BLOCK);
+      const { verdict, problem } = judgeMessage(STREAM, chain, stored, ONE_BLOCK);
       if (verdict === "chain") throw new Error(`message ${stored.sequence} forks: ${problem}`);
       chain.append(stored.subject, stored.data);
       for (const id of idsOf(stored)) {

@@ -12,7 +12,7 @@ export interface RegisterDeposit extends Unsigned {
   readonly token: string;
 }
 
-export interface DepositCredit {
+export interface AttestedCredit {
   /** The sender in the log, lower-case hex. */
   readonly address: string;
   readonly amountMicros: number;
@@ -34,7 +34,7 @@ export interface AttestDeposit {
   readonly confirmations: number;
   readonly required: number;
   /** For `credit`: each matching log. */
-  readonly credits: readonly DepositCredit[];
+  readonly credits: readonly AttestedCredit[];
   /** For `reject` and `reorged`: the reason in snake_case. */
   readonly reason: string;
   /**

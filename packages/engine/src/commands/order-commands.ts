@@ -9,40 +9,40 @@ export type Side = typeof LONG | typeof SHORT;
 export const MARKET_ORDER = 0;
 export const LIMIT_ORDER = 1;
 export const STOP_ORDER = 2;
-export type OrderType = typeof MARKET_ORDER | typeof LIMIT_ORDER | typeof STOP_ORDER;
+export type OrderTypeCode = typeof MARKET_ORDER | typeof LIMIT_ORDER | typeof STOP_ORDER;
 
 export const GOOD_TILL_CANCELED = 0;
 export const IMMEDIATE_OR_CANCEL = 1;
 export const FILL_OR_KILL = 2;
-export type TimeInForce =
+export type TimeInForceCode =
   | typeof GOOD_TILL_CANCELED
   | typeof IMMEDIATE_OR_CANCEL
   | typeof FILL_OR_KILL;
 
 export const STOP_TRIGGER = 0;
 export const TAKE_PROFIT_TRIGGER = 1;
-export type Trigger = typeof STOP_TRIGGER | typeof TAKE_PROFIT_TRIGGER;
+export type TriggerCode = typeof STOP_TRIGGER | typeof TAKE_PROFIT_TRIGGER;
 
 /** What ends when an order meets one of its own account. */
 export const CANCEL_RESTING = 0;
 export const CANCEL_TAKER = 1;
 export const CANCEL_BOTH = 2;
-export type SelfTrade = typeof CANCEL_RESTING | typeof CANCEL_TAKER | typeof CANCEL_BOTH;
+export type SelfTradeCode = typeof CANCEL_RESTING | typeof CANCEL_TAKER | typeof CANCEL_BOTH;
 
 /** Terms that a plain order does not have; one that has any of them has all, with neutral values. */
 export interface OrderExtras {
   /** 0: margin × leverage decides the lots. */
   readonly sizeLots: number;
-  readonly timeInForce: TimeInForce;
+  readonly timeInForce: TimeInForceCode;
   /** 0: never. */
   readonly expiresAtMs: number;
   /** Empty: none. */
   readonly clientOrderId: string;
-  readonly trigger: Trigger;
+  readonly trigger: TriggerCode;
   /** The limit of a stop once it is triggered; 0: none. */
   readonly limitTicks: number;
   readonly closePosition: boolean;
-  readonly selfTrade: SelfTrade;
+  readonly selfTrade: SelfTradeCode;
   /** The command is refused at a later venue time; 0: none. */
   readonly validUntilMs: number;
 }
@@ -76,7 +76,7 @@ export interface PlaceOrder {
   readonly nonce: number;
   readonly market: number;
   readonly side: Side;
-  readonly type: OrderType;
+  readonly type: OrderTypeCode;
   /** 0: no bound, for an order that has a size. */
   readonly marginMicros: number;
   readonly leverage: number;

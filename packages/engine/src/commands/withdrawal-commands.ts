@@ -18,14 +18,14 @@ export interface Withdraw {
  * `signed` the vault's data; `pending` it is in its dispute period; `paid` at a finalized block; `unpaid` at a
  * finalized block after the deadline.
  */
-export type WithdrawalVerdict = "signed" | "pending" | "paid" | "unpaid";
+export type WithdrawalVoteVerdict = "signed" | "pending" | "paid" | "unpaid";
 
 export interface AttestWithdrawal {
   readonly kind: "AttestWithdrawal";
   readonly stampMs: number;
   readonly attestor: number;
   readonly withdrawalId: number;
-  readonly verdict: WithdrawalVerdict;
+  readonly verdict: WithdrawalVoteVerdict;
   /** When the attestor signed it; an older vote never replaces a newer one. */
   readonly votedAtMs: number;
   /** For `pending` and `paid`: the transaction, lower-case hex without `0x`; otherwise empty. */

@@ -6,10 +6,10 @@
 import { DEV_CREDITS_PER_TICK } from "../config.js";
 import { emit } from "../events/event-log.js";
 import { announceAccount, credit, fitsDeposits } from "../sessions/session-commands.js";
-import type { AccountCredit, Deposit, Vote } from "../state/deposits.js";
+import type { AccountCredit, AttestorVote, DepositRecord } from "../state/deposits.js";
 import type { VenueState } from "../state/venue.js";
 
-export function conclude(s: VenueState, deposit: Deposit, vote: Vote): void {
+export function conclude(s: VenueState, deposit: DepositRecord, vote: AttestorVote): void {
   if (vote.verdict === "reorged") {
     // Attestors beyond the quorum report it, too; it counts once.
     if (deposit.reorged === "") s.deposits.countReorg(deposit, 1);
@@ -50,7 +50,7 @@ export function creditDevDeposits(s: VenueState): void {
  */
 function settleDeposit(
   s: VenueState,
-  deposit: Deposit,
+  deposit: DepositRecord,
   credits: readonly AccountCredit[],
   part: number,
   parts: number,
@@ -73,7 +73,7 @@ function settleDeposit(
   else finish(s, deposit);
 }
 
-function reject(s: VenueState, deposit: Deposit, reason: string): void {
+function reject(s: VenueState, deposit: DepositRecord, reason: string): void {
   deposit.status = "rejected";
   deposit.reason = reason;
   deposit.settledAtMs = s.timeMs;
@@ -81,7 +81,7 @@ function reject(s: VenueState, deposit: Deposit, reason: string): void {
   emit.DepositSettled(s.events, { depositId: deposit.id, credited: 0 });
 }
 
-function finish(s: VenueState, deposit: Deposit): void {
+function finish(s: VenueState, deposit: DepositRecord): void {
   deposit.status = "credited";
   deposit.settledAtMs = s.timeMs;
   s.deposits.note(deposit);

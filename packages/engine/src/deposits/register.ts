@@ -9,10 +9,10 @@ import { FORGOTTEN_DEPOSITS_PER_TICK, UNSEEN_DEPOSITS_PER_ACCOUNT } from "../con
 import { emit } from "../events/event-log.js";
 import { REFUSAL } from "../reasons.js";
 import { liveSession, refuse } from "../refuse.js";
-import { type Deposit, depositKey } from "../state/deposits.js";
+import { type DepositRecord, depositKey } from "../state/deposits.js";
 import type { VenueState } from "../state/venue.js";
 
-export function registerDeposit(s: VenueState, command: RegisterDeposit): boolean {
+export function applyRegisterDeposit(s: VenueState, command: RegisterDeposit): boolean {
   const session = liveSession(s, command.session);
   if (session === undefined) return false;
   const { account } = session;
@@ -31,7 +31,7 @@ export function registerDeposit(s: VenueState, command: RegisterDeposit): boolea
     emit.DepositRegistered(s.events, { depositId: known.id, account: known.registrant });
     return true;
   }
-  const deposit: Deposit = {
+  const deposit: DepositRecord = {
     id: s.seq,
     registrant: account,
     registeredAtMs: s.timeMs,
@@ -66,14 +66,19 @@ const REOPENABLE: ReadonlySet<string> = new Set([
   "deposit_limit",
 ]);
 
-function mayReopen(deposit: Deposit, token: string): boolean {
+function mayReopen(deposit: DepositRecord, token: string): boolean {
   if (deposit.status !== "rejected") return false;
   if (deposit.reason === "other_token") return deposit.token !== token;
   return REOPENABLE.has(deposit.reason);
 }
 
 /** Queues a deposit without its votes, as if it were registered now: it is not forgotten for a day. */
-export function reopen(s: VenueState, deposit: Deposit, registrant: number, token: string): void {
+export function reopen(
+  s: VenueState,
+  deposit: DepositRecord,
+  registrant: number,
+  token: string,
+): void {
   deposit.registrant = registrant;
   deposit.registeredAtMs = s.timeMs;
   deposit.settledAtMs = 0;

@@ -8,7 +8,7 @@ import type { AttestDeposit, Configure } from "../commands.js";
 import { emit } from "../events/event-log.js";
 import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
-import { creditsAgain, type Deposit, type Vote } from "../state/deposits.js";
+import { type AttestorVote, creditsAgain, type DepositRecord } from "../state/deposits.js";
 import type { VenueState } from "../state/venue.js";
 import { conclude } from "./conclude.js";
 import { reopen } from "./register.js";
@@ -40,7 +40,7 @@ export function attestDeposit(s: VenueState, command: AttestDeposit): boolean {
 }
 
 /** Parts and logs are credited in order, each once; a deposit credited in part is never rejected. */
-function isOpenTo(deposit: Deposit, { verdict, part, credits }: Vote): boolean {
+function isOpenTo(deposit: DepositRecord, { verdict, part, credits }: AttestorVote): boolean {
   if (verdict === "reorged") return deposit.credits.length > 0;
   if (deposit.status === "credited" || deposit.status === "rejected") return false;
   if (verdict === "credit") {
@@ -52,8 +52,8 @@ function isOpenTo(deposit: Deposit, { verdict, part, credits }: Vote): boolean {
 /** A pause stops votes that settle a deposit; observations are still recorded. */
 function isPaused(
   { deposits: { paused } }: VenueState,
-  deposit: Deposit,
-  { verdict, credits }: Vote,
+  deposit: DepositRecord,
+  { verdict, credits }: AttestorVote,
 ): boolean {
   if (paused.size === 0 || verdict === "confirming" || verdict === "reorged") return false;
   if (paused.has(deposit.chain)) return true;
@@ -63,7 +63,7 @@ function isPaused(
 
 const MAX_REASON_LENGTH = 64;
 
-function isWellFormed(vote: Vote): boolean {
+function isWellFormed(vote: AttestorVote): boolean {
   const logs = new Set(vote.credits.map((entry) => entry.logIndex));
   return (
     isPart(vote) &&
@@ -83,7 +83,7 @@ function isWellFormed(vote: Vote): boolean {
   );
 }
 
-function isPart({ verdict, part, parts }: Vote): boolean {
+function isPart({ verdict, part, parts }: AttestorVote): boolean {
   if (verdict !== "credit") return part === 1 && parts === 1;
   return isCount(part) && isCount(parts) && part >= 1 && part <= parts && parts <= MAX_VOTE_PARTS;
 }
@@ -96,7 +96,7 @@ function isCount(value: number): boolean {
  * Confirmations that a quorum has seen: the quorum-th highest of the attestors' counts. Equal counts
  * are ordered by attestor: the order of arrival is not kept, and votes can differ in `required`.
  */
-function reportProgress(s: VenueState, deposit: Deposit): void {
+function reportProgress(s: VenueState, deposit: DepositRecord): void {
   const ranked = [...deposit.votes].sort(
     ([a, vote], [b, other]) => other.confirmations - vote.confirmations || a - b,
   );
@@ -111,14 +111,14 @@ function reportProgress(s: VenueState, deposit: Deposit): void {
 }
 
 /** Number of attestors whose latest vote states exactly the same. */
-function agreeing(deposit: Deposit, vote: Vote): number {
+function agreeing(deposit: DepositRecord, vote: AttestorVote): number {
   const said = statementOf(vote);
   let count = 0;
   for (const other of deposit.votes.values()) if (statementOf(other) === said) count++;
   return count;
 }
 
-function statementOf(vote: Vote): string {
+function statementOf(vote: AttestorVote): string {
   const credits = [...vote.credits]
     .sort((a, b) => a.logIndex - b.logIndex)
     .map(
@@ -163,11 +163,11 @@ export function recountVotes(
 }
 
 /** Whether nobody says any more that it is on its chain: its confirmations are those of nobody, too. */
-function isWithoutWord({ votes, credits }: Deposit): boolean {
+function isWithoutWord({ votes, credits }: DepositRecord): boolean {
   return votes.size === 0 && credits.length === 0;
 }
 
-function withdraw(deposit: Deposit, attestor: number, vote: Vote): void {
+function withdraw(deposit: DepositRecord, attestor: number, vote: AttestorVote): void {
   if (deposit.status !== "credited") deposit.votes.delete(attestor);
   // The votes for a credit stay on record; only a report that its transaction is gone is withdrawn.
   else if (vote.verdict === "reorged") {
@@ -176,7 +176,7 @@ function withdraw(deposit: Deposit, attestor: number, vote: Vote): void {
 }
 
 /** The vote that a quorum agrees on; undefined also while two quorums state different things. */
-function decisionOn(deposit: Deposit, quorum: number): Vote | undefined {
+function decisionOn(deposit: DepositRecord, quorum: number): AttestorVote | undefined {
   const votes = [...deposit.votes].sort(([a], [b]) => a - b).map(([, vote]) => vote);
   const decided = votes.filter(
     (vote) =>

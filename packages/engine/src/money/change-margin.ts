@@ -14,7 +14,7 @@ import { leverageLimit } from "./leverage-limit.js";
 import { settledFigures, settleFunding } from "./owed-funding.js";
 
 /** Checks and executes; returns whether it was accepted. `reportMargin` follows. */
-export function changeMargin(s: VenueState, command: ChangeMargin): boolean {
+export function applyChangeMargin(s: VenueState, command: ChangeMargin): boolean {
   const session = signingSession(s, command);
   if (session === undefined) return false;
   const market = s.markets[command.market];

@@ -42,7 +42,7 @@ import { cancelOpen, reserveFor, settle, shrinkOrder } from "./settle.js";
 import { TAKER_ORDER } from "./taker.js";
 
 /** Checks and executes; returns whether it was accepted. `acknowledgeAmendment` follows. */
-export function amendOrder(s: VenueState, command: AmendOrder): boolean {
+export function applyAmendOrder(s: VenueState, command: AmendOrder): boolean {
   const session = signingSession(s, command);
   if (session === undefined) return false;
   if (isTooLate(s, command.validUntilMs)) return refuse(s, REFUSAL.too_late, s.timeMs);

@@ -20,7 +20,7 @@ import { fireIfDue } from "./over.js";
 import { namedOrder } from "./placement-terms.js";
 import { cancelOpen, endIfOpen, endOrders } from "./settle.js";
 
-export function cancelOrder(s: VenueState, command: CancelOrder): boolean {
+export function applyCancelOrder(s: VenueState, command: CancelOrder): boolean {
   const session = cancelingSession(s, command);
   if (session === undefined) return false;
   if (isTooLate(s, command.validUntilMs ?? 0)) return refuse(s, REFUSAL.too_late, s.timeMs);
@@ -44,7 +44,7 @@ export function concludeCancel(s: VenueState, { session: number, batch }: Cancel
   consumeNonce(s, session, batch.nonce, batch);
 }
 
-export function cancelAllOrders(s: VenueState, command: CancelAll): boolean {
+export function applyCancelAll(s: VenueState, command: CancelAll): boolean {
   const session = liveSession(s, command.session);
   if (session === undefined) return false;
   if (command.market !== -1 && s.markets[command.market] === undefined) {

@@ -7,7 +7,7 @@ import {
   IMMEDIATE_OR_CANCEL,
   LIMIT_ORDER,
   type OrderExtras,
-  type OrderType,
+  type OrderTypeCode,
   type PlaceOrder,
   STOP_ORDER,
   STOP_TRIGGER,
@@ -250,7 +250,7 @@ function keepExtras(
 }
 
 /** The terms of an open order that was sent without any. */
-export function plainExtras(type: OrderType): OrderExtras {
+export function plainExtras(type: OrderTypeCode): OrderExtras {
   return {
     sizeLots: 0,
     timeInForce: type === STOP_ORDER ? IMMEDIATE_OR_CANCEL : GOOD_TILL_CANCELED,

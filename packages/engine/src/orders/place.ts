@@ -19,7 +19,7 @@ import { undoTrial } from "./undo-trial.js";
  * Checks and executes; returns whether the order was accepted. The acknowledgement follows in
  * `acknowledge`, after the checks of the invariants.
  */
-export function placeOrder(s: VenueState, order: PlaceOrder): boolean {
+export function applyPlaceOrder(s: VenueState, order: PlaceOrder): boolean {
   const session = signingSession(s, order);
   if (session === undefined) return false;
   const { extras } = order;

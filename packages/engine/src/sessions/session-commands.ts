@@ -11,7 +11,7 @@ import type { VenueState } from "../state/venue.js";
 import { COHORT_STAGES } from "../state/venue-tables.js";
 import { orderIdsOfSession } from "./disconnect.js";
 
-export function openSession(s: VenueState, command: OpenSession): boolean {
+export function applyOpenSession(s: VenueState, command: OpenSession): boolean {
   const { address } = command;
   if (s.sessions.usedNonces.isUsed(address, command.siweNonce, s.timeMs))
     return refuse(s, REFUSAL.siwe_nonce_used);
@@ -112,7 +112,7 @@ export function credit(s: VenueState, account: number, amountMicros: number): vo
   emit.BalanceCredited(s.events, { account, amountMicros, walletMicros: s.wallet(account) });
 }
 
-export function rotateSession(s: VenueState, command: RotateSession): boolean {
+export function applyRotateSession(s: VenueState, command: RotateSession): boolean {
   const session = liveSession(s, command.session);
   if (session === undefined) return false;
   if (session.key !== command.oldKey) return refuse(s, REFUSAL.session_key_rotated);

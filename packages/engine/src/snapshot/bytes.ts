@@ -1,6 +1,6 @@
 /** Writing and reading canonical bytes: little-endian doubles and length-prefixed UTF-8. */
 
-export class ByteWriter {
+export class StateWriter {
   private bytes = new Uint8Array(1 << 16);
   private view = new DataView(this.bytes.buffer);
   private length = 0;
@@ -59,7 +59,7 @@ export class BytesUnreadable extends Error {
   override readonly name = "BytesUnreadable";
 }
 
-export class ByteReader {
+export class StateReader {
   private at = 0;
   private readonly view: DataView;
   private readonly decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

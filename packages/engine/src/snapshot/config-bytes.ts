@@ -1,8 +1,8 @@
 /** The venue's parameters as bytes, fields in one fixed order. */
 import type { AttestorKind, MarketConfig, VenueConfig } from "../config.js";
-import { type ByteReader, BytesUnreadable, type ByteWriter } from "./bytes.js";
+import { BytesUnreadable, type StateReader, type StateWriter } from "./bytes.js";
 
-export function writeConfig(w: ByteWriter, config: VenueConfig): void {
+export function writeConfig(w: StateWriter, config: VenueConfig): void {
   w.numbers([
     config.fundSeedMicros,
     config.backstopCapMicros,
@@ -32,7 +32,7 @@ export function writeConfig(w: ByteWriter, config: VenueConfig): void {
   }
 }
 
-export function readConfig(r: ByteReader): VenueConfig {
+export function readConfig(r: StateReader): VenueConfig {
   const [fund, cap, fundLossPerHourPpm, maxOpenOrders, attestors, attestorQuorum, devCredit] =
     r.numbers();
   const attestorKind = attestorKindOf(r.text());

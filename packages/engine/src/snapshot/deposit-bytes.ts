@@ -1,12 +1,17 @@
 /** Deposits and the votes on them as bytes, ascending id. */
-import { type Deposit, type DepositStatus, depositKey, type Vote } from "../state/deposits.js";
+import {
+  type AttestorVote,
+  type DepositRecord,
+  type DepositStatus,
+  depositKey,
+} from "../state/deposits.js";
 import type { VenueState } from "../state/venue.js";
-import type { ByteReader, ByteWriter } from "./bytes.js";
+import type { StateReader, StateWriter } from "./bytes.js";
 
 const STATUSES: readonly DepositStatus[] = ["queued", "confirming", "credited", "rejected"];
-const VERDICTS: readonly Vote["verdict"][] = ["confirming", "credit", "reject", "reorged"];
+const VERDICTS: readonly AttestorVote["verdict"][] = ["confirming", "credit", "reject", "reorged"];
 
-export function writeDeposits(w: ByteWriter, s: VenueState): void {
+export function writeDeposits(w: StateWriter, s: VenueState): void {
   const deposits = s.deposits.sorted();
   w.number(deposits.length);
   for (const deposit of deposits) {
@@ -38,7 +43,7 @@ export function writeDeposits(w: ByteWriter, s: VenueState): void {
   }
 }
 
-export function readDeposits(r: ByteReader, s: VenueState): void {
+export function readDeposits(r: StateReader, s: VenueState): void {
   r.repeat(() => {
     const deposit = readDeposit(r);
     const isDev = s.config?.attestorKind === "dev";
@@ -48,12 +53,12 @@ export function readDeposits(r: ByteReader, s: VenueState): void {
   });
 }
 
-function readDeposit(r: ByteReader): Deposit {
+function readDeposit(r: StateReader): DepositRecord {
   const [id, registrant, registeredAtMs, settledAtMs, status, confirmations, required] =
     r.numbers();
   const [chain, txHash, token, reason, reorged] = r.texts();
   const credits = r.numbers();
-  const votes = new Map<number, Vote>();
+  const votes = new Map<number, AttestorVote>();
   r.repeat(() => {
     const [attestor, verdict, seen, needed, votedAtMs] = r.numbers();
     const why = r.text();
@@ -105,7 +110,7 @@ function readDeposit(r: ByteReader): Deposit {
  * are none and nothing follows, so that such a state has the same bytes, and the same hash, as before.
  */
 export function writeDepositAdditions(
-  w: ByteWriter,
+  w: StateWriter,
   { deposits }: VenueState,
   isFollowed: boolean,
 ): void {
@@ -123,7 +128,7 @@ export function writeDepositAdditions(
 }
 
 /** Called after `readDeposits`. */
-export function readDepositAdditions(r: ByteReader, { deposits }: VenueState): void {
+export function readDepositAdditions(r: StateReader, { deposits }: VenueState): void {
   if (r.isAtEnd) return;
   for (const scope of r.texts()) deposits.paused.add(scope);
   r.repeat(() => {
@@ -147,15 +152,18 @@ export function readDepositAdditions(r: ByteReader, { deposits }: VenueState): v
   });
 }
 
-function byAttestor({ votes }: Deposit): [attestor: number, vote: Vote][] {
+function byAttestor({ votes }: DepositRecord): [attestor: number, vote: AttestorVote][] {
   return [...votes].sort(([a], [b]) => a - b);
 }
 
-function withToken(entry: Vote["credits"][number], token: string): Vote["credits"][number] {
+function withToken(
+  entry: AttestorVote["credits"][number],
+  token: string,
+): AttestorVote["credits"][number] {
   return token === "" ? entry : { ...entry, token };
 }
 
-function isExtended(deposit: Deposit): boolean {
+function isExtended(deposit: DepositRecord): boolean {
   if (deposit.creditedParts !== 0 || deposit.reorgSettledAtMs !== 0) return true;
   if (deposit.credits.some(({ token }) => token !== "")) return true;
   for (const { part, parts, credits } of deposit.votes.values()) {

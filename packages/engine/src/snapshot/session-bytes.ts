@@ -1,9 +1,9 @@
 /** Sessions, their nonces and the used sign-in nonces as bytes, ascending. */
 import { NONCE_WINDOW } from "../config.js";
 import type { VenueState } from "../state/venue.js";
-import type { ByteReader, ByteWriter } from "./bytes.js";
+import type { StateReader, StateWriter } from "./bytes.js";
 
-export function writeSessions(w: ByteWriter, s: VenueState): void {
+export function writeSessions(w: StateWriter, s: VenueState): void {
   const sessions = s.sessions.all();
   w.number(sessions.length);
   for (const session of sessions) {
@@ -33,7 +33,7 @@ export function writeSessions(w: ByteWriter, s: VenueState): void {
   }
 }
 
-export function readSessions(r: ByteReader, s: VenueState): void {
+export function readSessions(r: StateReader, s: VenueState): void {
   r.repeat(() => {
     const [number, account, expiresAtMs, maxOrderNotional, maxNotional, option] = r.numbers();
     if (option !== 0 && option !== 1) throw new RangeError(`${option} is neither on nor off`);

@@ -20,7 +20,7 @@ import { TOTALS_WORDS } from "../state/totals.js";
 import { VenueState } from "../state/venue.js";
 import { ACCOUNT_WORDS, FUND_SAMPLES } from "../state/venue-tables.js";
 import { RULE_SETS, type RuleSet, ruleSetOf, UnknownToRelease } from "../versions.js";
-import { ByteReader, BytesUnreadable, ByteWriter } from "./bytes.js";
+import { BytesUnreadable, StateReader, StateWriter } from "./bytes.js";
 import { readConfig, writeConfig } from "./config-bytes.js";
 import {
   readDepositAdditions,
@@ -36,7 +36,7 @@ import { readWriters, writeWriters } from "./writer-bytes.js";
 const REQUEST_ID = /^[0-9a-f]{32}$/;
 
 /** The unsigned requests that are kept, by position. */
-function writeRequests(w: ByteWriter, s: VenueState): void {
+function writeRequests(w: StateWriter, s: VenueState): void {
   const kept = s.requests.entries(s.timeMs);
   w.number(kept.length);
   for (const { id, position, timeMs, words } of kept) {
@@ -45,7 +45,7 @@ function writeRequests(w: ByteWriter, s: VenueState): void {
   }
 }
 
-function readRequests(r: ByteReader, s: VenueState): void {
+function readRequests(r: StateReader, s: VenueState): void {
   let last = 0;
   r.repeat(() => {
     const id = r.text();
@@ -75,7 +75,7 @@ export class SnapshotUnreadable extends Error {
 }
 
 export function writeSnapshot(s: VenueState): Uint8Array {
-  const w = new ByteWriter();
+  const w = new StateWriter();
   w.number(STATE_FORMAT);
   const started = s.config === null ? 0 : 1;
   w.numbers([s.rules.version, s.seq, s.timeMs, s.lastTickMs, s.cohort, started]);
@@ -132,7 +132,7 @@ export function readSnapshot(
 }
 
 function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[], seed: HashSeed): VenueState {
-  const r = new ByteReader(bytes);
+  const r = new StateReader(bytes);
   const format = r.number();
   if (format !== STATE_FORMAT) {
     throw new SnapshotUnreadable(`format ${format}, expected ${STATE_FORMAT}`, format);
@@ -188,13 +188,13 @@ function readState(bytes: Uint8Array, ruleSets: readonly RuleSet[], seed: HashSe
   return s;
 }
 
-function readCarried(r: ByteReader): Float64Array {
+function readCarried(r: StateReader): Float64Array {
   const list = Float64Array.from(r.numbers());
   if (list.length % LOST_WORDS === 0) return list;
   throw new SnapshotUnreadable("the list of lost sessions is damaged");
 }
 
-function writeOrders(w: ByteWriter, { orders }: VenueState): void {
+function writeOrders(w: StateWriter, { orders }: VenueState): void {
   const rows = orders.openRows();
   w.number(rows.length);
   for (const row of rows) {
@@ -204,7 +204,7 @@ function writeOrders(w: ByteWriter, { orders }: VenueState): void {
   }
 }
 
-function readOrders(r: ByteReader, { orders, markets, seq }: VenueState): void {
+function readOrders(r: StateReader, { orders, markets, seq }: VenueState): void {
   const words = new Float64Array(ORDER_WORDS);
   let id = 0;
   r.repeat(() => {
@@ -233,7 +233,7 @@ function checkRank(orders: OrderStore, row: number, seq: number): void {
   throw new SnapshotUnreadable(`order ${orders.id(row)} has rank ${rank}`);
 }
 
-function readExtras(r: ByteReader, orders: OrderStore, row: number): void {
+function readExtras(r: StateReader, orders: OrderStore, row: number): void {
   const words = new Float64Array(EXTRA_WORDS);
   r.row(words, 0, EXTRA_WORDS);
   const [id] = words;

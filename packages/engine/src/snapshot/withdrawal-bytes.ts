@@ -3,11 +3,15 @@
  * without withdrawals has the same bytes, and the same hash, as before.
  */
 import type { VenueState } from "../state/venue.js";
-import { type Sighting, WITHDRAWAL_STATUSES, type Withdrawal } from "../state/withdrawals.js";
+import {
+  OPEN_WITHDRAWAL_STATUSES,
+  type PaymentVote,
+  type WithdrawalState,
+} from "../state/withdrawals.js";
 import type { WithdrawalConfig } from "../withdrawals/config.js";
-import { type ByteReader, BytesUnreadable, type ByteWriter } from "./bytes.js";
+import { BytesUnreadable, type StateReader, type StateWriter } from "./bytes.js";
 
-const VERDICTS: readonly Sighting["verdict"][] = ["pending", "paid", "unpaid"];
+const VERDICTS: readonly PaymentVote["verdict"][] = ["pending", "paid", "unpaid"];
 
 export function hasWithdrawals({ config, withdrawals, timeMs }: VenueState): boolean {
   return (
@@ -19,7 +23,7 @@ export function hasWithdrawals({ config, withdrawals, timeMs }: VenueState): boo
   );
 }
 
-export function writeWithdrawals(w: ByteWriter, s: VenueState): void {
+export function writeWithdrawals(w: StateWriter, s: VenueState): void {
   const { withdrawals, timeMs } = s;
   writeTerms(w, s.config?.withdrawals);
   const flows = [...withdrawals.sent].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -34,7 +38,7 @@ export function writeWithdrawals(w: ByteWriter, s: VenueState): void {
   for (const each of open) writeWithdrawal(w, each);
 }
 
-function writeWithdrawal(w: ByteWriter, withdrawal: Withdrawal): void {
+function writeWithdrawal(w: StateWriter, withdrawal: WithdrawalState): void {
   w.numbers([
     withdrawal.id,
     withdrawal.account,
@@ -42,7 +46,7 @@ function writeWithdrawal(w: ByteWriter, withdrawal: Withdrawal): void {
     withdrawal.feeMicros,
     withdrawal.requestedAtMs,
     withdrawal.deadlineMs,
-    WITHDRAWAL_STATUSES.indexOf(withdrawal.status),
+    OPEN_WITHDRAWAL_STATUSES.indexOf(withdrawal.status),
   ]);
   w.texts([withdrawal.chain, withdrawal.token]);
   w.numbers([...withdrawal.signers].sort((a, b) => a - b));
@@ -57,7 +61,7 @@ function writeWithdrawal(w: ByteWriter, withdrawal: Withdrawal): void {
   w.texts(sightings.map(([, { txHash }]) => txHash));
 }
 
-export function readWithdrawals(r: ByteReader, s: VenueState): void {
+export function readWithdrawals(r: StateReader, s: VenueState): void {
   if (r.isAtEnd) return;
   const terms = readTerms(r);
   if (terms !== undefined && s.config !== null) s.config = { ...s.config, withdrawals: terms };
@@ -76,19 +80,19 @@ export function readWithdrawals(r: ByteReader, s: VenueState): void {
   r.repeat(() => withdrawals.add(readWithdrawal(r)));
 }
 
-function readWithdrawal(r: ByteReader): Withdrawal {
+function readWithdrawal(r: StateReader): WithdrawalState {
   const words = r.numbers();
   const [chain = "", token = ""] = r.texts();
   const signers = new Set(r.numbers());
   const figures = r.numbers();
-  const sightings = new Map<number, Sighting>();
+  const sightings = new Map<number, PaymentVote>();
   r.texts().forEach((txHash, i) => {
     const verdict = VERDICTS[wordOf(figures, 3 * i + 1)];
     if (verdict === undefined) throw new BytesUnreadable("a vote on a withdrawal has no verdict");
     const votedAtMs = wordOf(figures, 3 * i + 2);
     sightings.set(wordOf(figures, 3 * i), { verdict, votedAtMs, txHash });
   });
-  const status = WITHDRAWAL_STATUSES[wordOf(words, 6)];
+  const status = OPEN_WITHDRAWAL_STATUSES[wordOf(words, 6)];
   if (status === undefined) throw new BytesUnreadable("a withdrawal has no status");
   return {
     id: wordOf(words, 0),
@@ -105,7 +109,7 @@ function readWithdrawal(r: ByteReader): Withdrawal {
   };
 }
 
-function writeTerms(w: ByteWriter, terms: WithdrawalConfig | undefined): void {
+function writeTerms(w: StateWriter, terms: WithdrawalConfig | undefined): void {
   if (terms === undefined) {
     w.numbers([]);
     return;
@@ -121,7 +125,7 @@ function writeTerms(w: ByteWriter, terms: WithdrawalConfig | undefined): void {
   }
 }
 
-function readTerms(r: ByteReader): WithdrawalConfig | undefined {
+function readTerms(r: StateReader): WithdrawalConfig | undefined {
   const figures = r.numbers();
   if (figures.length === 0) return undefined;
   const chains: WithdrawalConfig["chains"][number][] = [];

@@ -2,9 +2,9 @@
 import { ASK_TICKS, ASKS_MISSED, MAX_LIVE_WRITERS, TICKS_MISSED } from "../config.js";
 import type { VenueState } from "../state/venue.js";
 import { FORMER_PLACE, UNLIMITED_TICKS, type Writer } from "../state/writers.js";
-import type { ByteReader, ByteWriter } from "./bytes.js";
+import type { StateReader, StateWriter } from "./bytes.js";
 
-export function writeWriters(w: ByteWriter, s: VenueState): void {
+export function writeWriters(w: StateWriter, s: VenueState): void {
   const { writers } = s;
   const sessions = s.sessions.all().map(({ number }) => number);
   w.number(writers.live.length);
@@ -32,7 +32,7 @@ export function writeWriters(w: ByteWriter, s: VenueState): void {
 }
 
 /** Sessions are read already. */
-export function readWriters(r: ByteReader, s: VenueState): void {
+export function readWriters(r: StateReader, s: VenueState): void {
   const { writers } = s;
   let last = 0;
   r.repeat(() => {
@@ -75,7 +75,7 @@ export function readWriters(r: ByteReader, s: VenueState): void {
   if (s.rules.hasLeader) readEpoch(r, s);
 }
 
-function readEpoch(r: ByteReader, s: VenueState): void {
+function readEpoch(r: StateReader, s: VenueState): void {
   const { writers } = s;
   const [epoch, ticks, heldMs] = r.numbers();
   check(isCount(epoch, Number.MAX_SAFE_INTEGER) && isCount(ticks, TICKS_MISSED), "an epoch");

@@ -4,7 +4,7 @@
  * the account.
  */
 import { DEV_CREDIT_DELAY_MS } from "@perpgate/protocol/rules";
-import type { AttestDeposit, DepositCredit } from "../commands.js";
+import type { AttestDeposit, AttestedCredit } from "../commands.js";
 import { REJECTED_DEPOSIT_MS, UNSEEN_DEPOSIT_MS } from "../config.js";
 import { FIXED_SEED, type HashSeed } from "./seeded-hash.js";
 import { Timers } from "./timers.js";
@@ -12,12 +12,12 @@ import { flowKey } from "./withdrawals.js";
 
 export type DepositStatus = "queued" | "confirming" | "credited" | "rejected";
 
-export interface Vote {
+export interface AttestorVote {
   readonly verdict: AttestDeposit["verdict"];
   readonly votedAtMs: number;
   readonly confirmations: number;
   readonly required: number;
-  readonly credits: readonly DepositCredit[];
+  readonly credits: readonly AttestedCredit[];
   readonly reason: string;
   /** Which part of the transaction's logs the vote is about, from 1, and the number of parts. */
   readonly part: number;
@@ -32,7 +32,7 @@ export interface AccountCredit {
   readonly token: string;
 }
 
-export interface Deposit {
+export interface DepositRecord {
   readonly id: number;
   /** Replaced when a rejected deposit is registered again. */
   registrant: number;
@@ -54,7 +54,7 @@ export interface Deposit {
   /** When the operator settled the reorganisation; 0 until then. */
   reorgSettledAtMs: number;
   /** The latest vote of each attestor. */
-  readonly votes: Map<number, Vote>;
+  readonly votes: Map<number, AttestorVote>;
 }
 
 /** No part contains a space; `account` is 0 where the registrant does not matter. */
@@ -63,12 +63,12 @@ export function depositKey(account: number, chain: string, txHash: string): stri
 }
 
 /** Whether no attestor has seen it on its chain. One that was credited in part was seen. */
-export function isUnseen({ status, votes, credits }: Deposit): boolean {
+export function isUnseen({ status, votes, credits }: DepositRecord): boolean {
   return status === "queued" && votes.size === 0 && credits.length === 0;
 }
 
 /** Whether its votes may still decide something: of a credited one only that its transaction is gone. */
-function isUndecided({ status, reorged, votes }: Deposit): boolean {
+function isUndecided({ status, reorged, votes }: DepositRecord): boolean {
   if (status === "rejected" || reorged !== "") return false;
   if (status !== "credited") return true;
   for (const { verdict } of votes.values()) if (verdict === "reorged") return true;
@@ -77,7 +77,7 @@ function isUndecided({ status, reorged, votes }: Deposit): boolean {
 
 /** Whether one of the logs was credited with an earlier part: other terms make other parts. */
 export function creditsAgain(
-  { credits }: Pick<Deposit, "credits">,
+  { credits }: Pick<DepositRecord, "credits">,
   next: readonly { readonly logIndex: number }[],
 ): boolean {
   if (credits.length === 0) return false;
@@ -86,8 +86,8 @@ export function creditsAgain(
 }
 
 export class DepositBook {
-  readonly byId = new Map<number, Deposit>();
-  readonly byKey = new Map<string, Deposit>();
+  readonly byId = new Map<number, DepositRecord>();
+  readonly byKey = new Map<string, DepositRecord>();
   /** Chains and tokens whose deposits are paused: neither credited nor rejected. */
   readonly paused = new Set<string>();
   /** When deposits that cost nothing may be forgotten; derived. */
@@ -100,7 +100,7 @@ export class DepositBook {
   /** Credits less those that were reorganised away and are not settled, by chain and token; derived. */
   private readonly creditedOf = new Map<string, number>();
   /** Deposits whose votes may still decide something, by id; derived. */
-  private readonly undecided = new Map<number, Deposit>();
+  private readonly undecided = new Map<number, DepositRecord>();
   /** Deposits that the `dev` attestor has yet to credit; only that settles them. */
   readonly devDue: Timers;
 
@@ -109,13 +109,13 @@ export class DepositBook {
     this.devDue = new Timers(seed);
   }
 
-  add(key: string, deposit: Deposit): void {
+  add(key: string, deposit: DepositRecord): void {
     this.byId.set(deposit.id, deposit);
     this.byKey.set(key, deposit);
   }
 
   /** Removes a deposit that has credited nothing: its hash may be registered as a new one. */
-  forget(key: string, deposit: Deposit): void {
+  forget(key: string, deposit: DepositRecord): void {
     this.byId.delete(deposit.id);
     this.byKey.delete(key);
     this.forgettable.delete(deposit.id);
@@ -129,7 +129,7 @@ export class DepositBook {
   }
 
   /** Brings what is derived from a deposit's status and votes up to date. */
-  note(deposit: Deposit): void {
+  note(deposit: DepositRecord): void {
     const { id, status, credits, registrant } = deposit;
     if (isUndecided(deposit)) this.undecided.set(id, deposit);
     else this.undecided.delete(id);
@@ -167,7 +167,7 @@ export class DepositBook {
   }
 
   countCredits(
-    { chain, token: named }: Deposit,
+    { chain, token: named }: DepositRecord,
     credits: readonly AccountCredit[],
     sign: 1 | -1 = 1,
   ): void {
@@ -178,7 +178,7 @@ export class DepositBook {
   }
 
   /** Counts a reorganisation for the accounts that the deposit credited; −1 once it is settled. */
-  countReorg(deposit: Deposit, change: 1 | -1): void {
+  countReorg(deposit: DepositRecord, change: 1 | -1): void {
     const { credits } = deposit;
     this.countCredits(deposit, credits, change === 1 ? -1 : 1);
     for (const account of new Set(credits.map((entry) => entry.account))) {
@@ -189,17 +189,17 @@ export class DepositBook {
   }
 
   /** The `dev` attestor credits a deposit this long after its latest registration. */
-  awaitDevCredit({ registeredAtMs, id }: Deposit): void {
+  awaitDevCredit({ registeredAtMs, id }: DepositRecord): void {
     this.devDue.set(id, registeredAtMs + DEV_CREDIT_DELAY_MS);
   }
 
   /** Those that are open, and credited ones that an attestor reports as gone; ascending id. */
-  toRecount(): Deposit[] {
+  toRecount(): DepositRecord[] {
     return [...this.undecided.values()].sort((a, b) => a.id - b.id);
   }
 
   /** All deposits, ascending id. */
-  sorted(): Deposit[] {
+  sorted(): DepositRecord[] {
     return [...this.byId.values()].sort((a, b) => a.id - b.id);
   }
 }

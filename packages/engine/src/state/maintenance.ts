@@ -1,6 +1,6 @@
 /** Maintenance margin: marginal over the tiers, precomputed once per configuration. */
 import { assertSafe, mulDivCeil } from "@perpgate/protocol/integers";
-import { PPM, type Tier } from "../config.js";
+import { type MarginTier, PPM } from "../config.js";
 
 export class MaintenanceSchedule {
   readonly topMicros: number;
@@ -11,7 +11,7 @@ export class MaintenanceSchedule {
   private readonly lower: number[] = [];
   private readonly base: number[] = [];
 
-  constructor(readonly tiers: readonly Tier[]) {
+  constructor(readonly tiers: readonly MarginTier[]) {
     let lower = 0;
     let base = 0;
     for (const tier of tiers) {
@@ -27,7 +27,7 @@ export class MaintenanceSchedule {
     this.highestPpm = Math.max(...tiers.map((tier) => tier.maintenancePpm));
   }
 
-  tierOf(notionalMicros: number): Tier {
+  tierOf(notionalMicros: number): MarginTier {
     return this.tiers[this.indexOf(notionalMicros)]!;
   }
 

@@ -32,7 +32,7 @@ export const ORDER_WORDS = 20;
 export const RANKS_PER_COMMAND = 256;
 
 /** The terms of an order, as its command has them. */
-export type OrderTerms = Pick<
+export type OrderRowTerms = Pick<
   PlaceOrder,
   | "market"
   | "side"
@@ -248,7 +248,7 @@ export class OrderStore {
     id: number,
     account: number,
     position: number,
-    order: OrderTerms,
+    order: OrderRowTerms,
     lots: number,
     remainingLots: number,
   ): number {

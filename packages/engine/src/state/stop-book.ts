@@ -6,7 +6,7 @@
  *
  * Everything here is derived from the tables of orders and extras and from `VenueState.reaches`.
  */
-import { LONG, type Side, STOP_TRIGGER, type Trigger } from "../commands.js";
+import { LONG, type Side, STOP_TRIGGER, type TriggerCode } from "../commands.js";
 import { LEVEL, LINKS, NONE, type OrderStore } from "./orders.js";
 import {
   CHUNK_STOPS,
@@ -37,7 +37,7 @@ export class StopBook {
 
   constructor(
     readonly side: Side,
-    trigger: Trigger,
+    trigger: TriggerCode,
     private readonly orders: OrderStore,
   ) {
     this.sign = (side === LONG) === (trigger === STOP_TRIGGER) ? 1 : -1;

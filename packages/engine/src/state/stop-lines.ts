@@ -7,7 +7,7 @@
  * Derived from the rows of orders and from `VenueState.reaches`. The links are those that resting orders
  * have in the queue of their price.
  */
-import { LONG, type Side, STOP_TRIGGER, type Trigger } from "../commands.js";
+import { LONG, type Side, STOP_TRIGGER, type TriggerCode } from "../commands.js";
 import { NONE } from "./id-index.js";
 import { int32 } from "./memory.js";
 import { LINKS, type OrderStore } from "./orders.js";
@@ -200,6 +200,6 @@ export class StopLines extends Treap {
 }
 
 function signOf(set: number): number {
-  const trigger = (set >> 1) as Trigger;
+  const trigger = (set >> 1) as TriggerCode;
   return (set % 2 === 0) === (trigger === STOP_TRIGGER) ? 1 : -1;
 }

@@ -6,15 +6,15 @@ import { HOUR_MS } from "@perpgate/protocol/rules";
 import type { AttestWithdrawal } from "../commands.js";
 import { UsageWindow } from "./usage-window.js";
 
-export const WITHDRAWAL_STATUSES = ["queued", "attested", "pending"] as const;
-export type OpenStatus = (typeof WITHDRAWAL_STATUSES)[number];
+export const OPEN_WITHDRAWAL_STATUSES = ["queued", "attested", "pending"] as const;
+export type OpenStatus = (typeof OPEN_WITHDRAWAL_STATUSES)[number];
 
 /** The latest thing that an attestor has seen on the chain. */
-export type Sighting = Pick<AttestWithdrawal, "votedAtMs" | "txHash"> & {
+export type PaymentVote = Pick<AttestWithdrawal, "votedAtMs" | "txHash"> & {
   readonly verdict: Exclude<AttestWithdrawal["verdict"], "signed">;
 };
 
-export interface Withdrawal {
+export interface WithdrawalState {
   /** Position of the command. */
   readonly id: number;
   readonly account: number;
@@ -27,7 +27,7 @@ export interface Withdrawal {
   status: OpenStatus;
   /** Attestors that have signed the vault's data. */
   readonly signers: Set<number>;
-  readonly sightings: Map<number, Sighting>;
+  readonly sightings: Map<number, PaymentVote>;
 }
 
 /** Key of all accounts together in the windows; no account has this number. */
@@ -39,7 +39,7 @@ export function flowKey(chain: string, token: string): string {
 }
 
 export class WithdrawalBook {
-  readonly byId = new Map<number, Withdrawal>();
+  readonly byId = new Map<number, WithdrawalState>();
   /** Amounts requested less those that expired, by chain and token, since the venue began. */
   readonly sent = new Map<string, number>();
   /** Requested amounts, of all accounts: an hour and up to five minutes. */
@@ -61,7 +61,7 @@ export class WithdrawalBook {
     return this.sent.get(flowKey(chain, token)) ?? 0;
   }
 
-  countSent({ chain, token }: Pick<Withdrawal, "chain" | "token">, micros: number): void {
+  countSent({ chain, token }: Pick<WithdrawalState, "chain" | "token">, micros: number): void {
     const key = flowKey(chain, token);
     const sum = (this.sent.get(key) ?? 0) + micros;
     if (sum === 0) this.sent.delete(key);
@@ -69,23 +69,23 @@ export class WithdrawalBook {
   }
 
   /** Adds an open withdrawal: a new one, or one of a snapshot. */
-  add(withdrawal: Withdrawal): void {
+  add(withdrawal: WithdrawalState): void {
     this.byId.set(withdrawal.id, withdrawal);
     this.countOpen(withdrawal, 1);
   }
 
   /** Removes one that was paid or has expired. */
-  remove(withdrawal: Withdrawal): void {
+  remove(withdrawal: WithdrawalState): void {
     this.byId.delete(withdrawal.id);
     this.countOpen(withdrawal, -1);
   }
 
   /** Open withdrawals, ascending id. */
-  sorted(): Withdrawal[] {
+  sorted(): WithdrawalState[] {
     return [...this.byId.values()].sort((a, b) => a.id - b.id);
   }
 
-  private countOpen({ chain, amountMicros, feeMicros }: Withdrawal, sign: 1 | -1): void {
+  private countOpen({ chain, amountMicros, feeMicros }: WithdrawalState, sign: 1 | -1): void {
     this.owed += sign * (amountMicros + feeMicros);
     const unpaid = this.unpaid(chain) + sign * amountMicros;
     if (unpaid === 0) this.unpaidOf.delete(chain);

@@ -1,8 +1,8 @@
 /** An order with nothing but what a ladder needs. */
 import { LIMIT_ORDER, type Side } from "../commands.js";
-import type { OrderTerms } from "../state/orders.js";
+import type { OrderRowTerms } from "../state/orders.js";
 
-export function bareOrder(side: Side, priceTicks: number): OrderTerms {
+export function bareOrder(side: Side, priceTicks: number): OrderRowTerms {
   return {
     market: 0,
     side,

@@ -9,10 +9,10 @@ import { REFUSAL } from "../reasons.js";
 import { refuse } from "../refuse.js";
 import type { VenueState } from "../state/venue.js";
 import {
+  OPEN_WITHDRAWAL_STATUSES,
   type OpenStatus,
-  type Sighting,
-  WITHDRAWAL_STATUSES,
-  type Withdrawal,
+  type PaymentVote,
+  type WithdrawalState,
 } from "../state/withdrawals.js";
 
 /** Checks, and moves the money of one that has expired; `concludeAttestation` follows. */
@@ -52,11 +52,14 @@ function isWellFormed(command: AttestWithdrawal): boolean {
 }
 
 /** A pause stops what ends a withdrawal. */
-function isPaused({ deposits: { paused } }: VenueState, { chain, token }: Withdrawal): boolean {
+function isPaused(
+  { deposits: { paused } }: VenueState,
+  { chain, token }: WithdrawalState,
+): boolean {
   return paused.has(chain) || paused.has(token);
 }
 
-function creditAgain(s: VenueState, { account, amountMicros, feeMicros }: Withdrawal): void {
+function creditAgain(s: VenueState, { account, amountMicros, feeMicros }: WithdrawalState): void {
   s.addWallet(account, amountMicros + feeMicros);
   s.totals.fees -= feeMicros;
   s.totals.deposits += amountMicros;
@@ -74,17 +77,17 @@ export function concludeAttestation(s: VenueState, command: AttestWithdrawal): v
 
 function sightingOf(
   { votedAtMs, txHash }: AttestWithdrawal,
-  verdict: Sighting["verdict"],
-): Sighting {
+  verdict: PaymentVote["verdict"],
+): PaymentVote {
   return { verdict, votedAtMs, txHash };
 }
 
 /** What a quorum says once the vote counts. The money moves before the vote is recorded, by this alone. */
 function decisionAfter(
   s: VenueState,
-  withdrawal: Withdrawal,
+  withdrawal: WithdrawalState,
   command: AttestWithdrawal,
-): Sighting | undefined {
+): PaymentVote | undefined {
   const sightings = new Map(withdrawal.sightings);
   const { attestor, verdict } = command;
   if (verdict !== "signed") sightings.set(attestor, sightingOf(command, verdict));
@@ -94,11 +97,11 @@ function decisionAfter(
 /** What a quorum says has become of it; undefined in a pause, and while two quorums state different things. */
 function decisionOn(
   s: VenueState,
-  withdrawal: Withdrawal,
-  sightings: Withdrawal["sightings"],
-): Sighting | undefined {
+  withdrawal: WithdrawalState,
+  sightings: WithdrawalState["sightings"],
+): PaymentVote | undefined {
   if (isPaused(s, withdrawal)) return undefined;
-  const decided: Sighting[] = [];
+  const decided: PaymentVote[] = [];
   for (const sighting of sightings.values()) {
     if (sighting.verdict === "pending") continue;
     let count = 0;
@@ -110,11 +113,11 @@ function decisionOn(
   return decided.every((each) => isSame(first, each)) ? first : undefined;
 }
 
-function isSame(a: Sighting, b: Sighting): boolean {
+function isSame(a: PaymentVote, b: PaymentVote): boolean {
   return a.verdict === b.verdict && a.txHash === b.txHash;
 }
 
-function end(s: VenueState, withdrawal: Withdrawal, { verdict }: Sighting): void {
+function end(s: VenueState, withdrawal: WithdrawalState, { verdict }: PaymentVote): void {
   const { id: withdrawalId, account, amountMicros, feeMicros } = withdrawal;
   s.withdrawals.remove(withdrawal);
   if (verdict === "paid") {
@@ -127,17 +130,17 @@ function end(s: VenueState, withdrawal: Withdrawal, { verdict }: Sighting): void
   emit.WithdrawalExpired(s.events, { withdrawalId, account, ...money });
 }
 
-function progress(s: VenueState, withdrawal: Withdrawal): void {
+function progress(s: VenueState, withdrawal: WithdrawalState): void {
   const status = statusOf(withdrawal, s.config!.attestorQuorum);
   if (status === withdrawal.status) return;
   withdrawal.status = status;
   const { id: withdrawalId, account } = withdrawal;
-  const code = WITHDRAWAL_STATUSES.indexOf(status);
+  const code = OPEN_WITHDRAWAL_STATUSES.indexOf(status);
   emit.WithdrawalProgressed(s.events, { withdrawalId, account, status: code });
 }
 
 /** One that is paid was pending; whether it was paid is for a quorum to say. */
-function statusOf({ signers, sightings }: Withdrawal, quorum: number): OpenStatus {
+function statusOf({ signers, sightings }: WithdrawalState, quorum: number): OpenStatus {
   let seen = 0;
   for (const { verdict } of sightings.values()) if (verdict !== "unpaid") seen++;
   if (seen >= quorum) return "pending";

@@ -12,13 +12,13 @@ import { ALL_ACCOUNTS } from "../state/withdrawals.js";
 import type { WithdrawalConfig } from "./config.js";
 
 /** A request, apart from who signed it. */
-export type WithdrawalTerms = Pick<Withdraw, "chain" | "token" | "amountMicros">;
+export type RequestedWithdrawal = Pick<Withdraw, "chain" | "token" | "amountMicros">;
 
 /** Reason and figures of a refusal. */
 export type WithdrawalFault = readonly [refusal: number, detail1?: number, detail2?: number];
 
 /** Checks and debits; returns whether it was accepted. `reportWithdrawal` follows. */
-export function withdraw(s: VenueState, command: Withdraw): boolean {
+export function applyWithdraw(s: VenueState, command: Withdraw): boolean {
   const session = signingSession(s, command);
   if (session === undefined) return false;
   const { account } = session;
@@ -42,7 +42,7 @@ function isCount(value: number): boolean {
 export function requestFault(
   s: VenueState,
   account: number,
-  { chain: name, token, amountMicros }: WithdrawalTerms,
+  { chain: name, token, amountMicros }: RequestedWithdrawal,
 ): WithdrawalFault | undefined {
   const { withdrawals, deposits } = s;
   const terms = s.rules.hasWithdrawals ? s.config!.withdrawals : undefined;

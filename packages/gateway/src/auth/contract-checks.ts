@@ -5,14 +5,14 @@
 
 import { clientKeyOf } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
-import { Limit, type Monotonic } from "../limits/limits.js";
+import { KeyedLimit, type Monotonic } from "../limits/limits.js";
 import type { Client } from "../request.js";
 
 export const CONTRACT_CHECKS_PER_MINUTE = 10;
 export const MAX_CONTRACT_CHECKS_IN_FLIGHT = 16;
 
 export class ContractChecks {
-  private readonly perAddress: Limit<string>;
+  private readonly perAddress: KeyedLimit<string>;
   private inFlight = 0;
 
   constructor(monotonic: Monotonic = () => performance.now()) {
@@ -21,7 +21,7 @@ export class ContractChecks {
       perSecond: CONTRACT_CHECKS_PER_MINUTE / 60,
       burst: CONTRACT_CHECKS_PER_MINUTE,
     };
-    this.perAddress = new Limit(rule, monotonic);
+    this.perAddress = new KeyedLimit(rule, monotonic);
   }
 
   /** @throws {ApiError} `rate_limited` or `overloaded` */

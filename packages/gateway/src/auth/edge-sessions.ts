@@ -9,7 +9,7 @@
 import type { CoreAccess } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import { LRUCache } from "lru-cache";
-import { type SessionKey, sessionKeyOfRaw } from "./session-key.js";
+import { type SessionPublicKey, sessionKeyOfRaw } from "./session-key.js";
 import type { BearerToken } from "./session-token.js";
 
 export interface EdgeSession {
@@ -17,7 +17,7 @@ export interface EdgeSession {
   readonly account: number;
   /** Lower-case hex. */
   readonly tokenHash: string;
-  readonly key: SessionKey;
+  readonly key: SessionPublicKey;
   /** Whether the wallet's message bound the session's first key. */
   readonly isKeyBound: boolean;
 }

@@ -4,7 +4,7 @@ import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { hexFromBytes } from "@perpgate/protocol/core";
 import { describe, expect, test } from "vitest";
 import { checkSignature, digestOf, readSignature } from "./order-signature.js";
-import type { SessionKey } from "./session-key.js";
+import type { SessionPublicKey } from "./session-key.js";
 import { openSslCheck, SignatureCheck, sodiumCheck } from "./signature-check.js";
 import { readSessionKey } from "./testing/proofs.js";
 import { withVectors } from "./testing/vectors.js";
@@ -20,7 +20,11 @@ const SIGNATURES = new SignatureCheck();
 const sodium = sodiumCheck();
 
 /** For Ed25519 both implementations must agree, whichever this machine uses. */
-function verdictOf(key: SessionKey, header: string, body: Uint8Array = BODY): "valid" | "invalid" {
+function verdictOf(
+  key: SessionPublicKey,
+  header: string,
+  body: Uint8Array = BODY,
+): "valid" | "invalid" {
   try {
     const signature = readSignature(header, key, body);
     for (const message of key.kind === "ed25519" ? [digestOf(body), body] : []) {
@@ -81,7 +85,7 @@ describe("checkSignature", () => {
   });
 
   test("a changed byte of body, digest or signature: invalid", () => {
-    const signatures: [SessionKey, Uint8Array][] = [
+    const signatures: [SessionPublicKey, Uint8Array][] = [
       [ED25519, ed25519.sign(DIGEST, SECRET)],
       [ED25519, ed25519.sign(BODY, SECRET)],
       [SECP256K1, secp256k1.sign(BODY, SECRET, HIGH_S)],

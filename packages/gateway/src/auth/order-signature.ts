@@ -2,7 +2,7 @@
 
 import { hash } from "node:crypto";
 import { ApiError, compactSignature, decodeSignature, hexFromBytes } from "@perpgate/protocol/core";
-import type { SessionKey } from "./session-key.js";
+import type { SessionPublicKey } from "./session-key.js";
 import type { SignatureCheck } from "./signature-check.js";
 
 /** SHA-256 of the body: what most signatures cover, and how a repeated body is recognised. */
@@ -13,7 +13,7 @@ export function digestOf(body: Uint8Array): Uint8Array {
 /** @throws {ApiError} `signature_required` without a header, `invalid_signature` for a wrong format */
 export function readSignature(
   header: string | undefined,
-  key: SessionKey,
+  key: SessionPublicKey,
   body: Uint8Array,
 ): Uint8Array {
   if (header === undefined || header === "") {
@@ -30,7 +30,7 @@ export function readSignature(
 /** @throws {ApiError} `invalid_signature` if the signature of 64 bytes does not verify */
 export function checkSignature(
   signatures: SignatureCheck,
-  key: SessionKey,
+  key: SessionPublicKey,
   body: Uint8Array,
   signature: Uint8Array,
 ): void {
@@ -43,7 +43,7 @@ export function isFailedSignature(error: unknown): boolean {
 }
 
 /** Carries what a client needs to find its mistake: the computed digest and the expected key. */
-function invalidSignature(key: SessionKey, body: Uint8Array, problem: string): ApiError {
+function invalidSignature(key: SessionPublicKey, body: Uint8Array, problem: string): ApiError {
   const { kind, fingerprint } = key;
   return new ApiError(
     "invalid_signature",

@@ -11,11 +11,11 @@ import type { CoreAccess, OnNotes } from "@perpgate/link";
 import type { EndedSession, EndedSessions, RotateBody, RotatedSession } from "@perpgate/protocol";
 import { ApiError, endSessionText, hexFromBytes } from "@perpgate/protocol/core";
 import { signedCost } from "../limits/costs.js";
-import type { Limit } from "../limits/limits.js";
+import type { KeyedLimit } from "../limits/limits.js";
 import type { HeaderSink, Signed } from "../request.js";
 import type { EdgeSession, EdgeSessions } from "./edge-sessions.js";
 import { checkSignature, isFailedSignature, readSignature } from "./order-signature.js";
-import { keyOfBytes, readKeyBytes, type SessionKey } from "./session-key.js";
+import { keyOfBytes, readKeyBytes, type SessionPublicKey } from "./session-key.js";
 import { proveKey } from "./sign-in.js";
 import type { SignatureCheck } from "./signature-check.js";
 
@@ -24,7 +24,7 @@ interface SignedServices {
   readonly sessions: EdgeSessions;
   readonly signatures: SignatureCheck;
   /** By session: signatures that do not verify, past which none is checked. */
-  readonly failedSignatures: Limit<number>;
+  readonly failedSignatures: KeyedLimit<number>;
 }
 
 /** Who asks for a change. */
@@ -89,7 +89,7 @@ export class SessionChanges {
   private async keyOf(
     { session: { number: session }, onNotes }: Changing,
     other: string | undefined,
-  ): Promise<SessionKey> {
+  ): Promise<SessionPublicKey> {
     const { link, sessions } = this.services;
     const asked = { session, other };
     const { current } = await link.request("prepareSessionChange", asked, onNotes);
@@ -103,7 +103,7 @@ export class SessionChanges {
    */
   private async withinFailures<T>(
     { session: { number }, header, charge }: Changing,
-    { kind }: SessionKey,
+    { kind }: SessionPublicKey,
     attempt: () => Promise<T>,
   ): Promise<T> {
     const { failedSignatures } = this.services;
@@ -118,7 +118,7 @@ export class SessionChanges {
   }
 
   /** The verified signature over the text. */
-  private proofOf(key: SessionKey, text: string, header: string | undefined): Proof {
+  private proofOf(key: SessionPublicKey, text: string, header: string | undefined): Proof {
     if (header === undefined || header === "") {
       const details = { signs: text };
       throw new ApiError("signature_required", {}, { field: "X-Service-Sig", details });
@@ -127,7 +127,11 @@ export class SessionChanges {
     return { key: key.fingerprint, signature };
   }
 
-  private checked(key: SessionKey, bytes: Uint8Array, header: string | undefined): Uint8Array {
+  private checked(
+    key: SessionPublicKey,
+    bytes: Uint8Array,
+    header: string | undefined,
+  ): Uint8Array {
     const signature = readSignature(header, key, bytes);
     checkSignature(this.services.signatures, key, bytes, signature);
     return signature;

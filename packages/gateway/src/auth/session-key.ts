@@ -15,7 +15,7 @@ import {
   type SessionKeyBytes,
 } from "@perpgate/protocol/core";
 
-export interface SessionKey {
+export interface SessionPublicKey {
   readonly kind: KeyKind;
   /** 32 bytes of Ed25519, or 33 of secp256k1. */
   readonly raw: Uint8Array;
@@ -33,12 +33,12 @@ export function readKeyBytes(text: string, field: string): SessionKeyBytes {
 }
 
 /** Does not check the point. */
-export function keyOfBytes(key: SessionKeyBytes): SessionKey {
+export function keyOfBytes(key: SessionKeyBytes): SessionPublicKey {
   return new LazyKey(key.kind, compressedKey(key));
 }
 
 /** A key from its raw bytes in the log, which holds only checked keys. */
-export function sessionKeyOfRaw(raw: Uint8Array): SessionKey {
+export function sessionKeyOfRaw(raw: Uint8Array): SessionPublicKey {
   return new LazyKey(raw.length === ED25519_BYTES ? "ed25519" : "secp256k1", raw);
 }
 
@@ -46,7 +46,7 @@ export function refuseKey(problem: string, field: string): ApiError {
   return new ApiError("invalid_session_key", { problem }, { field });
 }
 
-class LazyKey implements SessionKey {
+class LazyKey implements SessionPublicKey {
   readonly fingerprint: string;
   private object: KeyObject | undefined;
 

@@ -9,7 +9,7 @@ import type { SessionKeyBytes, SignInBody } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import type { ContractWallets } from "./contract-wallets.js";
 import type { NonceIssuer } from "./nonce-issuer.js";
-import { keyOfBytes, readKeyBytes, refuseKey, type SessionKey } from "./session-key.js";
+import { keyOfBytes, readKeyBytes, refuseKey, type SessionPublicKey } from "./session-key.js";
 import { keyProblem } from "./session-key-point.js";
 import { type SessionResource, sessionResourceOf } from "./session-resource.js";
 import { readSiweMessage, type SiweMessage } from "./siwe-message.js";
@@ -52,7 +52,7 @@ export interface CheckedSignIn {
   readonly account: string;
   /** As encoded in the body; `proveSignIn` checks its point. */
   readonly keyBytes: SessionKeyBytes;
-  readonly key: SessionKey;
+  readonly key: SessionPublicKey;
   /** Undefined: the message has no session resource. */
   readonly resource: SessionResource | undefined;
   readonly walletSignature: Uint8Array;
@@ -108,7 +108,7 @@ export function proveKey(key: SessionKeyBytes, field: string): void {
 
 function boundResource(
   message: SiweMessage,
-  key: SessionKey,
+  key: SessionPublicKey,
   rules: SignInRules,
 ): SessionResource | undefined {
   const resource = sessionResourceOf(message);

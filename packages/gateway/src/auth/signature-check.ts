@@ -11,9 +11,9 @@
 import { hash, verify } from "node:crypto";
 import { createRequire } from "node:module";
 import { hasSmallOrderR } from "@perpgate/protocol/core";
-import type { SessionKey } from "./session-key.js";
+import type { SessionPublicKey } from "./session-key.js";
 
-type Ed25519Check = (signature: Uint8Array, message: Uint8Array, key: SessionKey) => boolean;
+type Ed25519Check = (signature: Uint8Array, message: Uint8Array, key: SessionPublicKey) => boolean;
 
 const isEd25519Signature = process.arch === "x64" ? sodiumCheck() : openSslCheck;
 
@@ -22,7 +22,7 @@ export class SignatureCheck {
   count = 0;
 
   /** Whether the key made the signature (64 bytes) over the body. */
-  isValid(key: SessionKey, body: Uint8Array, signature: Uint8Array): boolean {
+  isValid(key: SessionPublicKey, body: Uint8Array, signature: Uint8Array): boolean {
     this.count++;
     if (key.kind === "secp256k1") {
       // OpenSSL hashes the body and accepts high and low S.
@@ -38,7 +38,7 @@ export class SignatureCheck {
 export function openSslCheck(
   signature: Uint8Array,
   message: Uint8Array,
-  { keyObject }: SessionKey,
+  { keyObject }: SessionPublicKey,
 ): boolean {
   return verify(null, message, keyObject, signature) && !hasSmallOrderR(signature);
 }

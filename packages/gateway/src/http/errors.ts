@@ -33,7 +33,7 @@ function sendError(
     .send(JSON.stringify(apiError.toBody(request.id)));
 }
 
-export function pathOf({ url }: FastifyRequest): string {
+export function requestPath({ url }: FastifyRequest): string {
   return (url.split("?", 1)[0] ?? url).slice(0, 200);
 }
 
@@ -48,7 +48,7 @@ function apiErrorOf(error: unknown, request: FastifyRequest): ApiError {
       return new ApiError("malformed_request", { problem: "content-length does not match" });
     case "FST_ERR_MAX_PARAM_LENGTH":
       // No symbol or id is as long.
-      return new ApiError("not_found", { path: pathOf(request) });
+      return new ApiError("not_found", { path: requestPath(request) });
     case "FST_ERR_BAD_URL":
     case "FST_ERR_ASYNC_CONSTRAINT":
       return new ApiError("malformed_uri", {});
@@ -58,7 +58,7 @@ function apiErrorOf(error: unknown, request: FastifyRequest): ApiError {
     default:
       // A file that does not exist or must not be served.
       return isMissingFile(error)
-        ? new ApiError("not_found", { path: pathOf(request) })
+        ? new ApiError("not_found", { path: requestPath(request) })
         : new ApiError("internal_error", {});
   }
 }

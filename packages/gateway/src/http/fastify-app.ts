@@ -7,7 +7,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Edge } from "../edge.js";
 import { roundedMs } from "./client.js";
 import { type ClientAddressOf, proxyTrustOf, type TrustedProxies } from "./client-address.js";
-import { errorSender, pathOf } from "./errors.js";
+import { errorSender, requestPath } from "./errors.js";
 import { type ConnectionsOptions, HttpConnections } from "./http-connections.js";
 import type { LeanRequests } from "./lean-requests.js";
 import type { HttpLimits } from "./limits.js";
@@ -118,7 +118,7 @@ function addRequestHooks(
     requestLog.write({
       requestId: request.id,
       method: request.method,
-      path: pathOf(request),
+      path: requestPath(request),
       status: reply.statusCode,
       elapsedMs: roundedMs(reply.elapsedTime),
     });

@@ -14,7 +14,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { ApiError } from "@perpgate/protocol/core";
 import { type BearerToken, bearerTokenOf } from "../auth/session-token.js";
-import type { AddressReaders, Reader } from "../limits/address-readers.js";
+import type { AddressReader, AddressReaders } from "../limits/address-readers.js";
 import {
   MAX_WAITING_CHARGES,
   overBudget,
@@ -46,7 +46,7 @@ export interface Exchange extends Payer {
   unsentBytes: number;
 }
 
-export interface ConnectionOptions {
+export interface HttpConnectionOptions {
   readonly budgets: CostBudgets;
   readonly refusals: RefusalCounts;
   readonly progress: LogProgress | undefined;
@@ -71,7 +71,7 @@ const HELD_REQUESTS = 4;
 /** How long a peer has to read the last response before the socket is destroyed. */
 const LINGER_MS = 500;
 
-export class HttpConnection implements Reader, PlaceHolder {
+export class HttpConnection implements AddressReader, PlaceHolder {
   /** Being served now. */
   current: Exchange | undefined;
   /** Waits for the budget or for its turn of the event loop. */
@@ -100,7 +100,7 @@ export class HttpConnection implements Reader, PlaceHolder {
   constructor(
     private readonly socket: Socket,
     private readonly key: string,
-    private readonly options: ConnectionOptions,
+    private readonly options: HttpConnectionOptions,
     private readonly shared: SharedByConnections,
   ) {
     shared.places.add(this);

@@ -19,15 +19,15 @@ import {
   type PlaceLog,
 } from "./connection-places.js";
 import {
-  type ConnectionOptions,
   type Exchange,
   HttpConnection,
+  type HttpConnectionOptions,
   type SharedByConnections,
 } from "./http-connection.js";
 import { answerClientError } from "./refuse-directly.js";
 import { UnreadConnections } from "./unread-connections.js";
 
-export interface ConnectionsOptions extends ConnectionOptions {
+export interface ConnectionsOptions extends HttpConnectionOptions {
   readonly connectionsPerAddress: number;
   readonly maxConnections: number;
   readonly unreadTimeoutMs: number;

@@ -23,7 +23,7 @@ import type { RequestMetrics } from "./metrics.js";
 import { type PlainRequest, PlainRequests } from "./plain-requests.js";
 import { saneRequestId } from "./request-id.js";
 import type { RequestLog } from "./request-log.js";
-import { countRead, textOf } from "./routes.js";
+import { countRead, resultText } from "./routes.js";
 
 interface LeanOptions {
   readonly handlers: readonly Handler[];
@@ -173,7 +173,7 @@ class LeanExchange implements TimedClient {
     const { operation, serialize } = this.asked.target;
     let text: string;
     try {
-      text = textOf(result, serialize);
+      text = resultText(result, serialize);
     } catch (error) {
       this.refuse(error);
       return;

@@ -11,7 +11,7 @@ import { ApiError } from "@perpgate/protocol/core";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { AddressLimits } from "../limits/limits.js";
 import { RequestClient } from "./client.js";
-import { pathOf } from "./errors.js";
+import { requestPath } from "./errors.js";
 
 const DAY_FILE = /^\d{4}-\d{2}-\d{2}\/[\w-]+\.(json|csv\.gz)$/;
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -37,7 +37,7 @@ export function servePublicData(
   });
   app.get("/data/*", async (request, reply) => {
     count(request, reply);
-    const path = pathOf(request).slice("/data/".length);
+    const path = requestPath(request).slice("/data/".length);
     if (!DAY_FILE.test(path)) throw missing(request);
     const file = join(folder, path);
     const found = await lstat(file).catch(() => undefined);
@@ -57,5 +57,5 @@ function isKnown(request: FastifyRequest, etag: string): boolean {
 }
 
 function missing(request: FastifyRequest): ApiError {
-  return new ApiError("not_found", { path: pathOf(request) });
+  return new ApiError("not_found", { path: requestPath(request) });
 }

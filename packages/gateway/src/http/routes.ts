@@ -55,7 +55,7 @@ export function routeHandlers(
         run(call, context)
           .then((result) => {
             // A value that does not fit the schema throws here: answered as any fault is.
-            const text = textOf(result, serialize);
+            const text = resultText(result, serialize);
             void reply.code(status).type(result instanceof PlainText ? TEXT_TYPE : JSON_TYPE);
             void reply.send(text);
           })
@@ -65,7 +65,7 @@ export function routeHandlers(
   }
 }
 
-export function textOf(result: unknown, serialize: (value: unknown) => string): string {
+export function resultText(result: unknown, serialize: (value: unknown) => string): string {
   if (result instanceof PlainText || result instanceof JsonText) return result.text;
   return serialize(result);
 }

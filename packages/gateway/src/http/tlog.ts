@@ -12,7 +12,7 @@ import { chargeRows } from "../limits/charge-operation.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import type { AddressLimits } from "../limits/limits.js";
 import { RequestClient } from "./client.js";
-import { pathOf } from "./errors.js";
+import { requestPath } from "./errors.js";
 
 const BYTES = "application/octet-stream";
 const FOR_EVER = "public, max-age=31536000, immutable";
@@ -47,7 +47,7 @@ export function serveTransparencyLog(app: FastifyInstance, options: TlogOptions)
 
   app.get("/tlog/tile/*", async (request, reply) => {
     count(request, reply, options);
-    const named = parseTilePath(pathOf(request).slice("/tlog/".length));
+    const named = parseTilePath(requestPath(request).slice("/tlog/".length));
     if (named === undefined) throw missing(request);
     const { tile, isEntries } = named;
     return immutable(request, reply, await link.request("tlogTile", { ...tile, isEntries }));
@@ -80,5 +80,5 @@ function immutable(request: FastifyRequest, reply: FastifyReply, { file }: LogFi
 }
 
 function missing(request: FastifyRequest): ApiError {
-  return new ApiError("not_found", { path: pathOf(request) });
+  return new ApiError("not_found", { path: requestPath(request) });
 }

@@ -5,7 +5,7 @@ import type { FastifyInstance } from "fastify";
 import { LRUCache } from "lru-cache";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import { COST } from "../limits/costs.js";
-import { pathOf } from "./errors.js";
+import { requestPath } from "./errors.js";
 
 /** Paths of which the methods are kept, since a flood of 405s must not try a hundred patterns each. */
 const KEPT_PATHS = 1_000;
@@ -31,7 +31,7 @@ export function answerUnknownRoutes(app: FastifyInstance, budgets: CostBudgets):
   });
   // For a route that calls `callNotFound`, such as that of a missing static file.
   app.setNotFoundHandler((request) => {
-    throw new ApiError("not_found", { path: pathOf(request) });
+    throw new ApiError("not_found", { path: requestPath(request) });
   });
   app.addHook("onRequest", (request, reply, done) => {
     if (!request.is404) {
@@ -39,7 +39,7 @@ export function answerUnknownRoutes(app: FastifyInstance, budgets: CostBudgets):
       return;
     }
     if (request.exchange !== null) budgets.charge(request.exchange.key, COST.unknownPath);
-    const path = pathOf(request);
+    const path = requestPath(request);
     if (!anyRoute.test(path)) {
       done(new ApiError("not_found", { path }));
       return;

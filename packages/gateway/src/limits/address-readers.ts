@@ -8,13 +8,13 @@
  */
 import type { CostBudgets } from "./cost-budget.js";
 
-export interface Reader {
+export interface AddressReader {
   stopReading(): void;
   goOnReading(): void;
 }
 
 export class AddressReaders {
-  private readonly readers = new Map<string, Set<Reader>>();
+  private readonly readers = new Map<string, Set<AddressReader>>();
   /** Addresses of which nothing is read now. */
   private readonly yielding = new Set<string>();
 
@@ -25,7 +25,7 @@ export class AddressReaders {
   }
 
   /** Returns a function that removes the reader. */
-  add(address: string, reader: Reader): () => void {
+  add(address: string, reader: AddressReader): () => void {
     const readers = this.readers.get(address) ?? new Set();
     this.readers.set(address, readers.add(reader));
     return () => {

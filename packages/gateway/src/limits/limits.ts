@@ -50,7 +50,7 @@ export function showRetryAfter({ details }: ApiError, header: HeaderSink): void 
   if (typeof retryAfterMs === "number") header("retry-after", retryAfter(retryAfterMs));
 }
 
-export class Limit<Key extends string | number> {
+export class KeyedLimit<Key extends string | number> {
   private readonly buckets: TokenBuckets<Key>;
   private readonly policy: string;
 
@@ -94,9 +94,9 @@ export class Limit<Key extends string | number> {
 export function failedSignatureLimit(
   { failedSignaturesPerMinute, failedSignaturesBurst: burst }: LimitSettings,
   monotonic = defaultMonotonic,
-): Limit<number> {
+): KeyedLimit<number> {
   const perSecond = failedSignaturesPerMinute / 60;
-  return new Limit({ name: "failed-signatures", perSecond, burst }, monotonic);
+  return new KeyedLimit({ name: "failed-signatures", perSecond, burst }, monotonic);
 }
 
 /**
@@ -105,17 +105,17 @@ export function failedSignatureLimit(
  * address can sign in.
  */
 export class AddressLimits {
-  private readonly reads: Limit<string>;
-  private readonly signIns: Limit<string>;
-  private readonly failedSignIns: Limit<string>;
-  private readonly attestors: Limit<string>;
-  private readonly registrations: Limit<string>;
+  private readonly reads: KeyedLimit<string>;
+  private readonly signIns: KeyedLimit<string>;
+  private readonly failedSignIns: KeyedLimit<string>;
+  private readonly attestors: KeyedLimit<string>;
+  private readonly registrations: KeyedLimit<string>;
 
   constructor(settings: LimitSettings, monotonic = defaultMonotonic) {
     const { readsPerSecond, readsBurst, signInsPerSecond, failedSignInsPerMinute } = settings;
     const { attestorRequestsPerSecond, attestorRequestsBurst } = settings;
     const limit = (name: string, perSecond: number, burst: number) =>
-      new Limit<string>({ name, perSecond, burst }, monotonic);
+      new KeyedLimit<string>({ name, perSecond, burst }, monotonic);
     this.reads = limit("reads", readsPerSecond, readsBurst);
     this.signIns = limit("sign-ins", signInsPerSecond, signInsPerSecond);
     const failedPerSecond = failedSignInsPerMinute / 60;
@@ -161,14 +161,14 @@ export class AddressLimits {
  * account alone would let one client use up a bound that all clients share.
  */
 export class NewAccountLimit {
-  private readonly newAccounts: Limit<string>;
+  private readonly newAccounts: KeyedLimit<string>;
 
   constructor(
     { newAccountsPerMinute, newAccountsBurst: burst }: LimitSettings,
     monotonic = defaultMonotonic,
   ) {
     const perSecond = newAccountsPerMinute / 60;
-    this.newAccounts = new Limit({ name: "new-accounts", perSecond, burst }, monotonic);
+    this.newAccounts = new KeyedLimit({ name: "new-accounts", perSecond, burst }, monotonic);
   }
 
   take(address: string, header: HeaderSink): void {

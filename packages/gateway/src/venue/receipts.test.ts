@@ -5,7 +5,6 @@ import { bytesFromHex, readBlockHeader, readLeaf } from "@perpgate/protocol/core
 import {
   ackDifferences,
   ackListHash,
-  checkOrderProof,
   checkpointText,
   decodeReceipt,
   entriesOf,
@@ -19,8 +18,9 @@ import {
   sealedAcknowledgement,
   signatureLine,
   treeLeafHash,
+  verifyOrderProof,
 } from "@perpgate/protocol/receipts";
-import { newLogKey, signWith, verify, verifyEd25519 } from "@perpgate/venue";
+import { newLogKey, signWith, verify, verifyEd25519Now } from "@perpgate/venue";
 import { afterAll, describe, expect, test } from "vitest";
 import { ask } from "../testing/running-gateway.js";
 import { StreamClient } from "../ws/testing/stream-client.js";
@@ -30,7 +30,7 @@ import { Trader } from "./testing/trader.js";
 const { key: logKey } = newLogKey("venue.example/log");
 const promises = { logKey, checkpointMs: 60_000 };
 const shared = await runVenue({ promises }, afterAll);
-const trust = { logKey: logKey.publicKey, verify: verifyEd25519 };
+const trust = { logKey: logKey.publicKey, verify: verifyEd25519Now };
 
 /** The receipt in an acknowledgement, completed as its owner would. */
 function receiptIn(
@@ -175,7 +175,7 @@ describe("the transparency log", () => {
     const checkpoint = await openCheckpoint(
       await response.text(),
       parseNoteKey(logKey.text)!,
-      verifyEd25519,
+      verifyEd25519Now,
     );
     if (typeof checkpoint === "string") throw new Error(checkpoint);
     const { size, root } = checkpoint;
@@ -205,12 +205,12 @@ describe("the transparency log", () => {
     await shared.venue.promises?.log.advance();
     const { text, headers } = await trader.get(`${path}/proof`);
     expect(headers.get("content-type")).toBe("text/plain; charset=utf-8");
-    const checked = await checkOrderProof(text, verifyEd25519, { logKey: logKey.text });
+    const checked = await verifyOrderProof(text, verifyEd25519Now, { logKey: logKey.text });
     if (typeof checked === "string") throw new Error(checked);
     expect(checked.leafHash).toEqual(statement.leafHash);
     expect(checked.leaf).toMatchObject({ ackNonce: statement.position, block: statement.block });
     const other = newLogKey("venue.example/log").key.text;
-    expect(await checkOrderProof(text, verifyEd25519, { logKey: other })).toBe(
+    expect(await verifyOrderProof(text, verifyEd25519Now, { logKey: other })).toBe(
       "the log's key did not sign the checkpoint",
     );
     expect((await trader.get(path)).body.log).toMatchObject({

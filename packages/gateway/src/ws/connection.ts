@@ -16,7 +16,7 @@ import { type Duplex, Writable } from "node:stream";
 import type { ServerFrame } from "@perpgate/protocol";
 import { WebSocket } from "ws";
 import type { BearerToken } from "../auth/session-token.js";
-import type { Reader } from "../limits/address-readers.js";
+import type { AddressReader } from "../limits/address-readers.js";
 import type { CostBudgets } from "../limits/cost-budget.js";
 import { COST, frameCost, readCost } from "../limits/costs.js";
 import type { SocketCounts } from "../metrics/socket-counts.js";
@@ -51,7 +51,7 @@ interface Subscription {
   end(): void;
 }
 
-export class Connection implements Reader, PieceReader {
+export class ClientSocket implements AddressReader, PieceReader {
   session: ConnectionSession | undefined;
   /** By stream name. */
   readonly subscriptions = new Map<string, Subscription>();

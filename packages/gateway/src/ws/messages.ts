@@ -16,12 +16,12 @@ import { takeReserve } from "../limits/charge-operation.js";
 import { COST, readCost } from "../limits/costs.js";
 import { rateLimited } from "../limits/limits.js";
 import { CLOSE } from "./close-codes.js";
-import type { Connection } from "./connection.js";
+import type { ClientSocket } from "./connection.js";
 import type { SocketContext, SocketHandler } from "./operations/operation.js";
 import { amend, batch, cancel, cancelAll, margin, order } from "./operations/orders.js";
 import { auth, ping, session } from "./operations/session.js";
 import { subscribe, unsubscribe } from "./operations/subscriptions.js";
-import { type FaultSink, type MessageId, SocketCall } from "./socket-call.js";
+import { type FaultSink, SocketCall, type SocketMessageId } from "./socket-call.js";
 import { messageRule } from "./socket-limits.js";
 
 const HANDLERS: ReadonlyMap<string, SocketHandler> = new Map(
@@ -53,7 +53,7 @@ export class Messages {
   private cancelWait: (() => void) | undefined;
 
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: ClientSocket,
     private readonly context: SocketContext,
     private readonly onFault: FaultSink,
   ) {
@@ -213,7 +213,7 @@ function readEcho(message: unknown, call: SocketCall): void {
   if ("op" in message && typeof message.op === "string") call.op = message.op.slice(0, MAX_SHOWN);
 }
 
-function isId(id: unknown): id is MessageId {
+function isId(id: unknown): id is SocketMessageId {
   return typeof id === "string" ? id.length <= MAX_ID_LENGTH : Number.isSafeInteger(id);
 }
 

@@ -5,7 +5,7 @@ import { ask } from "../testing/running-gateway.js";
 import { HeldOrders } from "../venue/testing/held-orders.js";
 import { runVenue } from "../venue/testing/running-venue.js";
 import { Trader } from "../venue/testing/trader.js";
-import { Connection } from "./connection.js";
+import { ClientSocket } from "./connection.js";
 import { fieldsOf, StreamClient } from "./testing/stream-client.js";
 
 describe("operations of a socket", () => {
@@ -291,8 +291,8 @@ describe("operations of a socket", () => {
     const clients: Promise<StreamClient>[] = [];
     for (let i = 0; i < sockets; i++) clients.push(StreamClient.connect(at.url));
     await Promise.all(clients);
-    const close = vi.spyOn(Connection.prototype, "close");
-    const destroy = vi.spyOn(Connection.prototype, "destroy");
+    const close = vi.spyOn(ClientSocket.prototype, "close");
+    const destroy = vi.spyOn(ClientSocket.prototype, "destroy");
     onTestFinished(() => {
       close.mockRestore();
       destroy.mockRestore();

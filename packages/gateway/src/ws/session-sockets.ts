@@ -16,7 +16,7 @@ import type { BearerToken } from "../auth/session-token.js";
 import { COST } from "../limits/costs.js";
 import { rateLimited } from "../limits/limits.js";
 import { CLOSE } from "./close-codes.js";
-import type { Connection, ConnectionSession } from "./connection.js";
+import type { ClientSocket, ConnectionSession } from "./connection.js";
 import { inPieces } from "./in-pieces.js";
 
 /**
@@ -26,7 +26,7 @@ import { inPieces } from "./in-pieces.js";
 const BIND_RATE = { name: "sockets", perSecond: 20, burst: 100 };
 
 interface Bound {
-  readonly sockets: Set<Connection>;
+  readonly sockets: Set<ClientSocket>;
   /** Resolves once the log has the session as connected here. */
   readonly connected: Promise<void>;
 }
@@ -57,7 +57,7 @@ export class SessionSockets {
    * Binds the connection to the session; ends private streams of another account. Resolves once the
    * log has the session as connected. No-op if the connection is closed: it would never leave.
    */
-  bind(connection: Connection, session: ConnectionSession): Promise<void> {
+  bind(connection: ClientSocket, session: ConnectionSession): Promise<void> {
     if (!connection.isOpen) return Promise.resolve();
     const before = connection.session;
     if (before?.account !== session.account) endPrivateStreams(connection);
@@ -75,7 +75,7 @@ export class SessionSockets {
   }
 
   /** The connection is closed, or about to be bound to another session. */
-  leave(connection: Connection): void {
+  leave(connection: ClientSocket): void {
     const { session } = connection;
     if (session === undefined) return;
     const { number } = session;
@@ -115,7 +115,7 @@ export class SessionSockets {
   }
 
   /** Takes the session from sockets that the log does not have: what they still send needs a token. */
-  private unbind(session: number, bound: Bound): Connection[] {
+  private unbind(session: number, bound: Bound): ClientSocket[] {
     if (this.bound.get(session) === bound) this.bound.delete(session);
     const connections = [...bound.sockets];
     bound.sockets.clear();
@@ -127,7 +127,7 @@ export class SessionSockets {
   }
 
   /** Calls in flight count as a connection of the session. */
-  private followCalls(connection: Connection, session: number): void {
+  private followCalls(connection: ClientSocket, session: number): void {
     if (connection.unanswered === 0) return;
     this.track(connection.answered().then(() => this.disconnect(session, true)));
   }
@@ -139,7 +139,7 @@ export class SessionSockets {
 
   private connect(session: number): Bound {
     const connected = this.link.request("connectSession", { session }).then(() => undefined);
-    const bound = { sockets: new Set<Connection>(), connected };
+    const bound = { sockets: new Set<ClientSocket>(), connected };
     this.bound.set(session, bound);
     this.track(
       connected.catch((error: unknown) => {
@@ -173,7 +173,7 @@ export class SessionSockets {
   }
 }
 
-function endPrivateStreams(connection: Connection): void {
+function endPrivateStreams(connection: ClientSocket): void {
   for (const [name, subscription] of connection.subscriptions) {
     if (!subscription.isPrivate) continue;
     subscription.end();

@@ -13,16 +13,16 @@ import type { RefusalCounts } from "../metrics/refusal-counts.js";
 import type { TimesByStatus } from "../metrics/time-table.js";
 import type { TimedClient } from "../operations/handler.js";
 import { CLOSE } from "./close-codes.js";
-import type { Connection } from "./connection.js";
+import type { ClientSocket } from "./connection.js";
 
 const OK = 200;
 
-export type MessageId = string | number;
+export type SocketMessageId = string | number;
 export type FaultSink = (error: unknown, requestId: string) => void;
 
 export class SocketCall implements TimedClient {
   /** Copied into the answer; undefined if the message has none or was not parsed. */
-  id: MessageId | undefined;
+  id: SocketMessageId | undefined;
   op: string | undefined;
   account: number | undefined;
   overBudget: OverBudget | undefined;
@@ -35,7 +35,7 @@ export class SocketCall implements TimedClient {
   private whenAnswered: (() => void)[] | undefined;
 
   constructor(
-    readonly connection: Connection,
+    readonly connection: ClientSocket,
     /** Of the message within its connection, from 1. */
     private readonly number: number,
     /** Monotonic milliseconds at which the message was read. */

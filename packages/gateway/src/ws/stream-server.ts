@@ -26,7 +26,7 @@ import { overBudget } from "../limits/charge-operation.js";
 import { COST } from "../limits/costs.js";
 import { SocketCounts } from "../metrics/socket-counts.js";
 import { CLOSE } from "./close-codes.js";
-import { Connection, type ConnectionSession } from "./connection.js";
+import { ClientSocket, type ConnectionSession } from "./connection.js";
 import { inPieces } from "./in-pieces.js";
 import { KNOWN_OPERATIONS, Messages } from "./messages.js";
 import { readInPieces } from "./read-in-pieces.js";
@@ -68,7 +68,7 @@ export class StreamServer {
   private readonly hub: StreamHub;
   private readonly sessions: SessionSockets;
   private readonly sockets: WebSocketServer;
-  private readonly connections = new Set<Connection>();
+  private readonly connections = new Set<ClientSocket>();
   /** From the first socket on. */
   private readers: AddressReaders | undefined;
   private readonly heartbeat: NodeJS.Timeout;
@@ -309,7 +309,7 @@ export class StreamServer {
     const { hub, sessions, limits, counts } = this;
     const id = `ws${++counts.opened}`;
     const { budgets } = gateway;
-    const connection = new Connection(id, address, webSocket, socket, limits, budgets, counts);
+    const connection = new ClientSocket(id, address, webSocket, socket, limits, budgets, counts);
     const messages = new Messages(
       connection,
       { gateway, hub, sessions, limits },
@@ -356,7 +356,7 @@ export class StreamServer {
     });
   }
 
-  private pingOrClose(connection: Connection): void {
+  private pingOrClose(connection: ClientSocket): void {
     if (this.isStopping) return;
     if (!connection.isAlive) {
       connection.destroy();

@@ -13,7 +13,7 @@ export type SessionScope = Static<typeof SessionScope>;
 export const SessionKeyKind = Type.Enum(["ed25519", "secp256k1"]);
 export type SessionKeyKind = Static<typeof SessionKeyKind>;
 
-export const Session = Type.Object(
+export const OpenedSession = Type.Object(
   {
     sessionKey: Type.String(),
     kind: SessionKeyKind,
@@ -25,7 +25,7 @@ export const Session = Type.Object(
   },
   { title: "Session" },
 );
-export type Session = Static<typeof Session>;
+export type OpenedSession = Static<typeof OpenedSession>;
 
 export const SessionInfo = Type.Object(
   {
@@ -54,7 +54,7 @@ export const Account = Type.Object(
     positionMargin: Dollars,
     equity: Dollars,
     cohort: Type.Boolean({ description: "Whether this account may open positions now." }),
-    session: Session,
+    session: OpenedSession,
   },
   { title: "Account" },
 );

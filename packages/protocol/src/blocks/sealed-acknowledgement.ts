@@ -44,7 +44,7 @@ export function acknowledgementOf(
       unrealizedPnl: fromMicros(field("unrealizedMicros")),
     },
     expectedBlock: field("block"),
-    reason: reasonOf(field("reason")),
+    reason: endReasonOf(field("reason")),
     clientOrderId: clientIdOf([
       field("client1"),
       field("client2"),
@@ -75,6 +75,6 @@ export function acknowledgementOfLeaf(
   return acknowledgementOf(word, market);
 }
 
-export function reasonOf(code: number): string | null {
+export function endReasonOf(code: number): string | null {
   return code === 0 ? null : (END_REASONS[code] ?? null);
 }

@@ -66,7 +66,7 @@ export interface TwiceEvidence extends EvidenceBase {
   readonly second: EvidenceReceipt;
 }
 
-export type Evidence = BlockEvidence | ForkEvidence | TwiceEvidence;
+export type EvidenceFile = BlockEvidence | ForkEvidence | TwiceEvidence;
 
 export function provenBlockText(
   header: Uint8Array,

@@ -37,7 +37,7 @@ export interface CheckedEvidence {
 }
 
 /** What the text of evidence proves, or why it proves nothing. */
-export async function checkEvidence(
+export async function verifyEvidence(
   text: string,
   verify: VerifyEd25519,
   { logKey: pinned, ...witnesses }: ProofKeys = {},

@@ -57,7 +57,7 @@ export interface CheckedProof extends ProvenLeaf {
 }
 
 /** What the proof proves, or why it proves nothing. */
-export async function checkOrderProof(
+export async function verifyOrderProof(
   text: string,
   verify: VerifyEd25519,
   keys: ProofKeys = {},

@@ -83,7 +83,7 @@ export function isReservesText(text: string): boolean {
 }
 
 /** What the file proves, or why it proves nothing; with `address` the leaf must be that account's. */
-export async function checkReservesFile(
+export async function verifyReservesFile(
   text: string,
   verify: VerifyEd25519,
   keys: ProofKeys = {},

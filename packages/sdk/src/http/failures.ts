@@ -29,7 +29,7 @@ const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
 ]);
 
 /** The error for a body of the error shape; `details.retryAfterMs` is more exact than the header. */
-export function refusalOf(
+export function refusedError(
   body: ErrorBody,
   status: number,
   retryAfterMs?: number | undefined,
@@ -46,7 +46,7 @@ export function refusalOf(
 
 /** A response that no gateway of this release sends: a proxy's, another service's, a newer gateway's. */
 export function unexpectedAnswer(message: string, status = 0): PerpgateError {
-  return refusalOf({ code: "unexpected_answer", message, requestId: "" }, status);
+  return refusedError({ code: "unexpected_answer", message, requestId: "" }, status);
 }
 
 /** `fetch` failed. Node names the reason of a failed connection; a browser does not. */

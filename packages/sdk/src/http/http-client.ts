@@ -33,7 +33,7 @@ import {
   withRetries,
 } from "../retry.js";
 import { hasShape } from "./answer-shape.js";
-import { connectionFailure, isGatewayLost, refusalOf, unexpectedAnswer } from "./failures.js";
+import { connectionFailure, isGatewayLost, refusedError, unexpectedAnswer } from "./failures.js";
 import {
   type FetchLike,
   type Gateways,
@@ -257,7 +257,7 @@ function queryText(query: object = {}): string {
 function errorOf(name: string, status: number, headers: HeadersLike, text: string): PerpgateError {
   const body = jsonOf(text);
   if (!hasShape(ErrorBody, body)) return unexpectedOf(name, status, "no error body");
-  return refusalOf(body, status, retryAfterMsOf(headers));
+  return refusedError(body, status, retryAfterMsOf(headers));
 }
 
 function unexpectedOf(name: string, status: number, problem: string): PerpgateError {

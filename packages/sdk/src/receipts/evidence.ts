@@ -2,7 +2,7 @@
 
 import {
   type CheckedEvidence,
-  checkEvidence as check,
+  verifyEvidence as check,
   type ProofKeys,
 } from "@perpgate/protocol/receipts";
 import { verifyEd25519 } from "./verify-ed25519.js";

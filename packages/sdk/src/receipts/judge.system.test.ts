@@ -12,7 +12,7 @@ import { newFolder } from "@perpgate/gateway/testing";
 import {
   base64,
   EVIDENCE_FORMAT,
-  type Evidence,
+  type EvidenceFile,
   evidenceReceipt,
   joinBytes,
   type OpenedReceipt,
@@ -90,7 +90,7 @@ async function judged(
 }
 
 /** The exit code and the output of the independent checker. */
-function checked(evidence: Evidence, ...options: string[]): [number | null, string] {
+function checked(evidence: EvidenceFile, ...options: string[]): [number | null, string] {
   const path = join(folder, `${evidence.verdict}.evidence`);
   writeFileSync(path, JSON.stringify(evidence));
   const command = [CHECKER, path, logKey.text, ...options];

@@ -19,9 +19,8 @@ import {
   type BrokenKind,
   base64,
   type Checkpoint,
-  checkEvidence,
   EVIDENCE_FORMAT,
-  type Evidence,
+  type EvidenceFile,
   equalBytes,
   evidenceReceipt,
   type ForkEvidence,
@@ -33,6 +32,7 @@ import {
   provenBlockText,
   receiptProblem,
   rootsOfConsistency,
+  verifyEvidence,
   type WitnessOptions,
   type WitnessPolicy,
   witnessPolicy,
@@ -61,7 +61,7 @@ export type Verdict =
       readonly verdict: "broken";
       readonly kind: BrokenKind;
       readonly reason: string;
-      readonly evidence: Evidence;
+      readonly evidence: EvidenceFile;
     }
   | { readonly verdict: "differs" | "invalid"; readonly reason: string };
 
@@ -311,8 +311,12 @@ class Judgement {
   }
 
   /** Evidence is checked as its reader will check it. */
-  private async confirmed(kind: BrokenKind, reason: string, evidence: Evidence): Promise<Verdict> {
-    const checked = await checkEvidence(JSON.stringify(evidence), verifyEd25519);
+  private async confirmed(
+    kind: BrokenKind,
+    reason: string,
+    evidence: EvidenceFile,
+  ): Promise<Verdict> {
+    const checked = await verifyEvidence(JSON.stringify(evidence), verifyEd25519);
     if (typeof checked === "string") throw new Error(`the evidence does not hold: ${checked}`);
     return { verdict: "broken", kind, reason, evidence };
   }

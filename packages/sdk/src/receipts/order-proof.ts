@@ -2,7 +2,7 @@
 
 import {
   type CheckedProof,
-  checkOrderProof as check,
+  verifyOrderProof as check,
   type ProofKeys,
 } from "@perpgate/protocol/receipts";
 import { verifyEd25519 } from "./verify-ed25519.js";

@@ -8,7 +8,7 @@ import type { Honesty, PreconfirmAck } from "@perpgate/protocol";
 import { bytesFromHex, readLeaf } from "@perpgate/protocol/core";
 import {
   bytesFromBase64Url,
-  type Evidence,
+  type EvidenceFile,
   logKeyChain,
   type NoteKey,
   nonceOf,
@@ -48,7 +48,7 @@ export interface ReceiptProblem {
   readonly reason: string;
   readonly file: ReceiptFile | undefined;
   /** Of `twice`: proves it to others. */
-  readonly evidence?: Evidence;
+  readonly evidence?: EvidenceFile;
 }
 
 export interface ReceiptOptions {
@@ -311,7 +311,7 @@ export class ReceiptKeeper {
     kind: ReceiptProblemKind,
     reason: string,
     file?: ReceiptFile,
-    evidence?: Evidence,
+    evidence?: EvidenceFile,
   ): void {
     const { onReceiptProblem = warn } = this.options;
     const proof = evidence === undefined ? {} : { evidence };

@@ -3,7 +3,7 @@
 import type { Liability, Reserves } from "@perpgate/protocol";
 import {
   type CheckedReservesFile,
-  checkReservesFile as check,
+  verifyReservesFile as check,
   checkReservesProof,
   liabilityFault,
   type ProofKeys,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { newFolder } from "@perpgate/gateway/testing";
 import {
-  type Evidence,
+  type EvidenceFile,
   type ReceiptFile,
   signatureLine,
   successorText,
@@ -99,7 +99,7 @@ async function lostUnder(key: LogKey, served: readonly string[]) {
   return judgeReceipt(early, { url: log.url, nowMs: nowMs + 61_000, reader, logKey: old.text });
 }
 
-function checkedBy(evidence: Evidence, logKey: LogKey): number | null {
+function checkedBy(evidence: EvidenceFile, logKey: LogKey): number | null {
   const path = join(directory, "evidence.json");
   writeFileSync(path, JSON.stringify(evidence));
   const { status } = spawnSync(process.execPath, [CHECKER, path, logKey.text], { timeout: 30_000 });

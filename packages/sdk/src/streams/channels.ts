@@ -9,7 +9,7 @@
 import type { ServerFrame } from "@perpgate/protocol";
 import { messageOf, socketSubscribe, socketUnsubscribe } from "@perpgate/protocol/operations";
 import { backoffMs, isRetryable, RESUBSCRIBE_BACKOFF } from "../retry.js";
-import { closedError, fieldsOf, type SocketRequests, socketError } from "./requests.js";
+import { closedError, copiedFields, type SocketRequests, socketError } from "./requests.js";
 import type { SocketLink } from "./socket-link.js";
 
 export interface Channel {
@@ -93,7 +93,7 @@ export class Channels {
 
   /** The `ok` or `error` of a subscription. */
   onAnswer({ t, d }: ServerFrame): void {
-    const fields = fieldsOf(d);
+    const fields = copiedFields(d);
     if (t === "ok") this.confirm(fields);
     else if (t === "error") this.refuse(fields);
   }

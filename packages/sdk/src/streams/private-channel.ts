@@ -7,7 +7,7 @@
  */
 
 import type { Channel, Channels } from "./channels.js";
-import { fieldsOf } from "./requests.js";
+import { copiedFields } from "./requests.js";
 import {
   callSafely,
   type Subscription,
@@ -89,7 +89,7 @@ class PrivateChannel<T extends Sequenced> implements Channel {
   }
 
   onPayload(payload: unknown): void {
-    const { type, since, seq } = fieldsOf(payload);
+    const { type, since, seq } = copiedFields(payload);
     if (typeof seq !== "number") {
       this.watchers.report("malformed");
       return;

@@ -6,7 +6,7 @@
 import { ERROR_TABLE, ErrorBody, isErrorCode, type ServerFrame } from "@perpgate/protocol";
 import { ConnectionError, PerpgateError, TimeoutError } from "../errors.js";
 import { hasShape } from "../http/answer-shape.js";
-import { refusalOf, unexpectedAnswer } from "../http/failures.js";
+import { refusedError, unexpectedAnswer } from "../http/failures.js";
 import { startTimer } from "../retry.js";
 import type { InFlight, SocketLink } from "./socket-link.js";
 
@@ -116,7 +116,7 @@ export class SocketRequests {
 
   /** Whether the frame belongs to a request of this class. */
   onAnswer({ t, d }: ServerFrame): boolean {
-    const fields = fieldsOf(d);
+    const fields = copiedFields(d);
     const pending = typeof fields.id === "number" ? this.pending.get(fields.id) : undefined;
     if (pending === undefined) return false;
     if (t === "error") pending.refuse(socketError(fields));
@@ -156,7 +156,7 @@ export function closedError(): ConnectionError {
   return new ConnectionError("the stream is closed", { outcome: "not_sent", isFinal: true });
 }
 
-export function fieldsOf(value: unknown): Fields {
+export function copiedFields(value: unknown): Fields {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
@@ -168,7 +168,7 @@ export function socketError(fields: Fields): PerpgateError {
   }
   const { code, message, requestId, field, details } = body;
   const status = isErrorCode(code) ? ERROR_TABLE[code].status : 0;
-  return refusalOf(
+  return refusedError(
     {
       code,
       message,

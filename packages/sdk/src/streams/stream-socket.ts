@@ -10,8 +10,8 @@ import { isGatewayLost } from "../http/failures.js";
 import { isRetryable } from "../retry.js";
 import { Channels } from "./channels.js";
 import {
+  copiedFields,
   type Fields,
-  fieldsOf,
   type RequestOptions,
   SocketRequests,
   socketError,
@@ -140,9 +140,9 @@ export class StreamSocket {
       this.channels.onFrame(frame);
       return;
     }
-    const { id } = fieldsOf(frame.d);
+    const { id } = copiedFields(frame.d);
     if (frame.t === "error" && id === undefined) {
-      this.onUnparsedMessage(socketError(fieldsOf(frame.d)));
+      this.onUnparsedMessage(socketError(copiedFields(frame.d)));
     } else if (!this.requests.onAnswer(frame)) {
       this.channels.onAnswer(frame);
     }
@@ -151,12 +151,12 @@ export class StreamSocket {
   /** So that a read at another gateway shows what this socket has shown. */
   private notePosition({ t, d }: ServerFrame): void {
     if (!POSITIONED_FRAMES.has(t)) return;
-    const { seq, ack, batch } = fieldsOf(d);
-    const { results } = fieldsOf(batch);
-    const acks = Array.isArray(results) ? results.map((result) => fieldsOf(result).ack) : [ack];
+    const { seq, ack, batch } = copiedFields(d);
+    const { results } = copiedFields(batch);
+    const acks = Array.isArray(results) ? results.map((result) => copiedFields(result).ack) : [ack];
     const { gateways } = this.settings;
     if (typeof seq === "number") gateways.notePosition(seq);
-    for (const one of acks) gateways.notePosition(Number(fieldsOf(one).ackNonce));
+    for (const one of acks) gateways.notePosition(Number(copiedFields(one).ackNonce));
   }
 
   /** A message above the rate limit is not parsed, so its error has no id; the request times out. */
@@ -172,7 +172,7 @@ function greetingOf(token: string): Greeting {
     token,
     check: ({ t, d }) => {
       if (t === "ok") return "accepted";
-      const error = socketError(fieldsOf(d));
+      const error = socketError(copiedFields(d));
       return isRetryable(error) ? "later" : error;
     },
   };

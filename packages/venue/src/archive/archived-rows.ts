@@ -8,10 +8,10 @@ import { PAGING, type PagedName } from "../history/paged-tables.js";
 import { CODECS } from "../history/row-codecs.js";
 import {
   LAST,
-  type PageQuery,
   type PlacedRow,
   placeAfter,
   placedRow,
+  type RowPageQuery,
 } from "../history/row-pages.js";
 import type { Cell } from "../history/sqlite.js";
 
@@ -51,7 +51,7 @@ export class ArchivedRows {
   async page(
     name: PagedName,
     groups: readonly number[],
-    { limit, after, before = LAST, fromMs, toMs }: PageQuery,
+    { limit, after, before = LAST, fromMs, toMs }: RowPageQuery,
   ): Promise<PlacedRow[]> {
     const from = after === undefined ? FIRST : placeAfter(after);
     const isAscending = after !== undefined;

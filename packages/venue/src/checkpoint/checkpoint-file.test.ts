@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
-  type Checkpoint,
   CheckpointFile,
   furthestCheckpoint,
   readCheckpointLines,
+  type StateCheckpoint,
 } from "./checkpoint-file.js";
 
 let folder = "";
@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const path = (): string => join(folder, "checkpoints.jsonl");
 
-function checkpointAt(batch: number): Checkpoint {
+function checkpointAt(batch: number): StateCheckpoint {
   const hash = batch.toString(16).padStart(64, "0");
   const at = { position: batch * 3, batch, record: batch * 2 };
   return { ...at, stateHash: hash, format: 5, block: batch, blockHash: hash };

@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { hasFields, isInteger, isOptional, isText } from "../stored-json.js";
 
-export interface Checkpoint {
+export interface StateCheckpoint {
   /** Seq of the last command applied, under its name in the file. */
   readonly position: number;
   /** Batches and records of the log up to here. */
@@ -42,7 +42,7 @@ export class CheckpointFile {
   }
 
   /** Durable on return. */
-  append(checkpoint: Checkpoint): void {
+  append(checkpoint: StateCheckpoint): void {
     const line = Buffer.from(`${JSON.stringify(checkpoint)}\n`);
     for (let written = 0; written < line.length; ) {
       written += writeSync(
@@ -64,14 +64,14 @@ export class CheckpointFile {
 
 interface CheckpointLines {
   /** In the order of the file, each with its text. */
-  readonly lines: readonly { readonly checkpoint: Checkpoint; readonly text: string }[];
+  readonly lines: readonly { readonly checkpoint: StateCheckpoint; readonly text: string }[];
   /** Whole lines that are no checkpoint. */
   readonly bad: number;
 }
 
 /** Lines that are no checkpoint are counted and skipped. */
 export function readCheckpointLines(path: string): CheckpointLines {
-  const lines: { checkpoint: Checkpoint; text: string }[] = [];
+  const lines: { checkpoint: StateCheckpoint; text: string }[] = [];
   let bad = 0;
   for (const text of wholeLines(path)) {
     const checkpoint = checkpointOf(text);
@@ -82,8 +82,8 @@ export function readCheckpointLines(path: string): CheckpointLines {
 }
 
 /** The checkpoint with the most batches; keeps no other in memory. */
-export function furthestCheckpoint(path: string): Checkpoint | undefined {
-  let furthest: Checkpoint | undefined;
+export function furthestCheckpoint(path: string): StateCheckpoint | undefined {
+  let furthest: StateCheckpoint | undefined;
   for (const text of wholeLines(path)) {
     const checkpoint = checkpointOf(text);
     if (checkpoint !== undefined && checkpoint.batch > (furthest?.batch ?? 0)) {
@@ -93,7 +93,7 @@ export function furthestCheckpoint(path: string): Checkpoint | undefined {
   return furthest;
 }
 
-function checkpointOf(text: string): Checkpoint | undefined {
+function checkpointOf(text: string): StateCheckpoint | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isCheckpoint(value) ? { ...value, format: value.format ?? FIRST_FORMAT } : undefined;
@@ -142,7 +142,7 @@ function wholeLength(descriptor: number): number {
 /** The format of checkpoints that do not name one. */
 const FIRST_FORMAT = 1;
 
-type StoredCheckpoint = Omit<Checkpoint, "format"> & { readonly format?: number };
+type StoredCheckpoint = Omit<StateCheckpoint, "format"> & { readonly format?: number };
 
 function isCheckpoint(value: unknown): value is StoredCheckpoint {
   return hasFields(value, {

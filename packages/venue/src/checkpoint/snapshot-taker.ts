@@ -13,7 +13,7 @@ import type { Applied, CommandObserver } from "../replica.js";
 import { ReservesCounter, type ReservesNotice } from "../reserves/counter.js";
 import type { ReservesKey } from "../reserves/reserves-key.js";
 import type { CheckpointOptions } from "../venue-options.js";
-import type { Checkpoint } from "./checkpoint-file.js";
+import type { StateCheckpoint } from "./checkpoint-file.js";
 import type { SnapshotFiles, SnapshotOutcome, TakenSnapshot } from "./snapshot-writer.js";
 
 export interface SnapshotTerms {
@@ -28,7 +28,7 @@ export interface SnapshotTerms {
 export type SnapshotNotice =
   | {
       readonly kind: "checkpoint";
-      readonly checkpoint: Checkpoint;
+      readonly checkpoint: StateCheckpoint;
       readonly bytes: number;
       readonly elapsedMs: number;
     }

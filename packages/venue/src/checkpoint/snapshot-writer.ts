@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { STATE_FORMAT } from "@perpgate/engine";
 import { FileSnapshots, type LogSeq, nodeDisk } from "@perpgate/journal";
-import { type Checkpoint, CheckpointFile } from "./checkpoint-file.js";
+import { CheckpointFile, type StateCheckpoint } from "./checkpoint-file.js";
 
 /** Where they are, and how many are kept. */
 export interface SnapshotFiles {
@@ -18,13 +18,13 @@ export interface SnapshotFiles {
 /** A replica's state after a batch of the log. */
 export interface TakenSnapshot {
   readonly place: LogSeq;
-  readonly checkpoint: Omit<Checkpoint, "batch" | "record" | "stateHash" | "format">;
+  readonly checkpoint: Omit<StateCheckpoint, "batch" | "record" | "stateHash" | "format">;
   /** The engine's bytes are the last piece, and the state hash covers them alone. */
   readonly body: readonly Uint8Array<ArrayBuffer>[];
 }
 
 export type SnapshotOutcome =
-  | { readonly kind: "checkpoint"; readonly checkpoint: Checkpoint; readonly bytes: number }
+  | { readonly kind: "checkpoint"; readonly checkpoint: StateCheckpoint; readonly bytes: number }
   /** It could not be written. The log needs no snapshots, so a full disk is not fatal here. */
   | { readonly kind: "unwritten"; readonly message: string };
 

@@ -11,7 +11,7 @@ import {
   type RowFault,
   readHeldRow,
 } from "./history-environment.js";
-import { type Database, isDamage, refusalOf, STORE_FILE, sqliteCode } from "./sqlite.js";
+import { type Database, isDamage, STORE_FILE, sqliteCode, storeFailure } from "./sqlite.js";
 
 /** The file of releases up to 0.2. */
 const LMDB_FILE = "data.mdb";
@@ -63,6 +63,6 @@ export class FoundHistory {
 /** What an error says about the content of a store. @throws the error if it says nothing about it. */
 export function damageIn(error: unknown, directory: string): string {
   // A missing table is an SQL error.
-  if (!isDamage(error) && sqliteCode(error) !== SQL_ERROR) throw refusalOf(directory, error);
+  if (!isDamage(error) && sqliteCode(error) !== SQL_ERROR) throw storeFailure(directory, error);
   return `it cannot be read: ${error instanceof Error ? error.message : String(error)}`;
 }

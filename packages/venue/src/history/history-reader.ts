@@ -25,7 +25,14 @@ import { EXTENDED_ROW, ORDER_ROW, ORDER_ROW_LENGTHS } from "./order-row.js";
 import { type PagedTables, pagedTables } from "./paged-tables.js";
 import { decodeResult, type ResultRow } from "./result-projection.js";
 import { type HistoryEdge, outlivesEdge } from "./retention.js";
-import { LAST, type PageQuery, type PlacedRow, placedRow, rangeOf, readPage } from "./row-pages.js";
+import {
+  LAST,
+  type PlacedRow,
+  placedRow,
+  type RowPageQuery,
+  rangeOf,
+  readPage,
+} from "./row-pages.js";
 import { storedRow } from "./rows.js";
 import type { SessionKeyRow } from "./session-projection.js";
 import { decodeWithdrawal, type WithdrawalRow } from "./withdrawal-projection.js";
@@ -50,7 +57,7 @@ const HIGHEST = Number.MAX_SAFE_INTEGER;
 const FUNDING_WORDS = 2;
 
 /** A nonce, the client's id, or both. */
-export type OrderName =
+export type NonceOrClientId =
   | { readonly nonce: number; readonly clientId?: ClientIdWords | undefined }
   | { readonly nonce?: undefined; readonly clientId: ClientIdWords };
 
@@ -173,7 +180,7 @@ export abstract class HistoryReader {
   }
 
   /** Fills of an account in these markets. */
-  fills(account: number, markets: readonly number[], query: PageQuery): PlacedRow[] {
+  fills(account: number, markets: readonly number[], query: RowPageQuery): PlacedRow[] {
     this.need(query.after?.seq === undefined ? 0 : query.after.seq + 1);
     return readPage(this.paged.fills, groupsOf(account, markets), query, this);
   }
@@ -182,7 +189,7 @@ export abstract class HistoryReader {
   ledger(
     account: number,
     markets: readonly number[],
-    query: PageQuery,
+    query: RowPageQuery,
     onRead: (rows: number) => void = () => undefined,
   ): LedgerItem[] {
     this.need();
@@ -201,12 +208,12 @@ export abstract class HistoryReader {
     );
   }
 
-  fundingPayments(account: number, markets: readonly number[], query: PageQuery): PlacedRow[] {
+  fundingPayments(account: number, markets: readonly number[], query: RowPageQuery): PlacedRow[] {
     this.need();
     return readPage(this.paged.payments, groupsOf(account, markets), query, this);
   }
 
-  trades(market: number, query: PageQuery): PlacedRow[] {
+  trades(market: number, query: RowPageQuery): PlacedRow[] {
     this.need();
     return readPage(this.paged.trades, [market], query, this);
   }
@@ -256,7 +263,7 @@ export abstract class HistoryReader {
     return isGone ? undefined : row;
   }
 
-  orders(account: number, markets: readonly number[], query: PageQuery): (readonly number[])[] {
+  orders(account: number, markets: readonly number[], query: RowPageQuery): (readonly number[])[] {
     this.need();
     const page = readPage(this.paged.orders, groupsOf(account, markets), query, this);
     return page.map(({ row }) => row);
@@ -273,7 +280,7 @@ export abstract class HistoryReader {
   /** Of the deposits that an account watches, those that `depositOf` knows. */
   deposits<T>(
     account: number,
-    { limit, after, before = LAST }: PageQuery,
+    { limit, after, before = LAST }: RowPageQuery,
     depositOf: (id: number) => T | undefined,
   ): FilteredRows<T> {
     this.need();
@@ -286,7 +293,7 @@ export abstract class HistoryReader {
   /** Of an account, with their ids. */
   withdrawals(
     account: number,
-    { limit, after, before = LAST }: PageQuery,
+    { limit, after, before = LAST }: RowPageQuery,
   ): readonly { readonly id: number; readonly row: WithdrawalRow }[] {
     this.need();
     const { withdrawals } = this.tables;
@@ -329,8 +336,8 @@ export abstract class HistoryReader {
   ordersNamed(
     account: number,
     markets: readonly number[],
-    name: OrderName,
-    query: PageQuery,
+    name: NonceOrClientId,
+    query: RowPageQuery,
     isWanted: (id: number) => boolean = () => true,
   ): FilteredRows<readonly number[]> {
     this.need();

@@ -24,7 +24,7 @@ import {
 import { HistoryTable } from "./history-table.js";
 import { setAside } from "./set-aside.js";
 import type { Slice } from "./slice.js";
-import { createPrivate, type Database, inTransaction, refusalOf, STORE_FILE } from "./sqlite.js";
+import { createPrivate, type Database, inTransaction, STORE_FILE, storeFailure } from "./sqlite.js";
 import { StoredTable } from "./stored-table.js";
 import type { WriterData } from "./thread/messages.js";
 
@@ -112,7 +112,7 @@ export function newHistory(
       writeHeld(database, hexOf(logId), NOTHING_HELD);
     });
   } catch (error) {
-    throw refusalOf(directory, error);
+    throw storeFailure(directory, error);
   } finally {
     environment?.close();
   }

@@ -4,7 +4,7 @@ import { FILL_ROW } from "./fill-projection.js";
 import type { Place } from "./history-table.js";
 import { MAX_ORDINAL } from "./keys.js";
 import { AT_FILL, FILL_STEP, LEDGER, LEDGER_ROW } from "./ledger-projection.js";
-import type { PageQuery, PlacedRow } from "./row-pages.js";
+import type { PlacedRow, RowPageQuery } from "./row-pages.js";
 
 /** In the engine's integers; `ordinal` is the place within the command. */
 export interface LedgerItem extends Place {
@@ -20,15 +20,15 @@ export interface LedgerItem extends Place {
 }
 
 export interface LedgerSources {
-  fills(query: PageQuery): readonly PlacedRow[];
+  fills(query: RowPageQuery): readonly PlacedRow[];
   /** Payments of funding, and what is neither that nor a fill. */
-  others(query: PageQuery): readonly PlacedRow[];
+  others(query: RowPageQuery): readonly PlacedRow[];
 }
 
 /** `onRead` gets the number of rows that were read: up to three times the limit. */
 export function readLedger(
   sources: LedgerSources,
-  query: PageQuery,
+  query: RowPageQuery,
   onRead: (rows: number) => void,
 ): LedgerItem[] {
   const { limit, after, before } = query;
@@ -45,7 +45,7 @@ export function readLedger(
 }
 
 /** The fills whose entries may be in a page: the one at its end may have one on each side of it. */
-export function fillsBehind(query: PageQuery): PageQuery {
+export function fillsBehind(query: RowPageQuery): RowPageQuery {
   const { limit, after, before } = query;
   return {
     ...query,

@@ -21,7 +21,7 @@ import type { Place } from "./history-table.js";
 import { NO_MARKET } from "./keys.js";
 import { ORDER_ROW } from "./order-row.js";
 import { outlivesEdge, type RetentionOptions } from "./retention.js";
-import type { PageQuery } from "./row-pages.js";
+import type { RowPageQuery } from "./row-pages.js";
 import { prepare } from "./sqlite.js";
 import { WrittenHistory } from "./written-history.js";
 
@@ -71,7 +71,7 @@ function openHistory(name: string, retention?: RetentionOptions, archived?: () =
   return { history, state, apply };
 }
 
-type Read = (query: PageQuery) => readonly (Place & object)[];
+type Read = (query: RowPageQuery) => readonly (Place & object)[];
 
 /** The lists of a history by name; those of the past of the account's orders apart. */
 function listsOf(history: WrittenHistory, accounts: number, markets: number): [string, Read][] {

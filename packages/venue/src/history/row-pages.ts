@@ -10,7 +10,7 @@ import { MAX_ORDINAL, ordinalOf, placeOf } from "./keys.js";
 import { storedRow } from "./rows.js";
 
 /** Which rows: `after` and `before` are exclusive, and fromMs ≤ time < toMs. */
-export interface PageQuery {
+export interface RowPageQuery {
   readonly limit: number;
   /** With it the oldest come first, otherwise the newest. */
   readonly after?: Place | undefined;
@@ -53,7 +53,7 @@ export const LAST: Place = { seq: Number.MAX_SAFE_INTEGER, ordinal: MAX_ORDINAL 
 export function readPage(
   paged: PagedTable,
   groups: readonly number[],
-  query: PageQuery,
+  query: RowPageQuery,
   blocks: BlockTimes,
 ): PlacedRow[] {
   const range = rangeOf(paged, groups, query, blocks);
@@ -66,7 +66,7 @@ export function readPage(
 export function rangeOf(
   paged: PagedTable,
   groups: readonly number[],
-  { limit, after, before = LAST, fromMs, toMs }: PageQuery,
+  { limit, after, before = LAST, fromMs, toMs }: RowPageQuery,
   blocks: BlockTimes,
 ): PlaceRange | undefined {
   const rows = { paged, groups, blocks };

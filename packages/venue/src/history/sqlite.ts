@@ -105,7 +105,7 @@ export function isDamage(error: unknown): boolean {
 }
 
 /** What SQLite says about the system, as a system error that names the file. */
-export function refusalOf(file: string, error: unknown): unknown {
+export function storeFailure(file: string, error: unknown): unknown {
   const code = sqliteCode(error);
   if (code === undefined || !(error instanceof Error)) return error;
   const refusal = new Error(`cannot use ${file}: ${error.message}`, { cause: error });

@@ -13,7 +13,7 @@ import {
   WITHDRAWAL_REQUESTED,
 } from "../event-fields.js";
 import type { Applied } from "../replica.js";
-import { hasFields, isHex, isInteger, isText } from "../stored-json.js";
+import { hasFields, isHexOf, isInteger, isText } from "../stored-json.js";
 import { HistoryDamaged } from "../venue-errors.js";
 import { type ChangeProjection, FLAG } from "./change-projection.js";
 import { encodeVote } from "./deposit-projection.js";
@@ -169,6 +169,6 @@ export function isWithdrawalRow(value: unknown): value is WithdrawalRow {
     status: isInteger,
     endedAtMs: isInteger,
     txHash: isText,
-    digest: isHex(64),
+    digest: isHexOf(64),
   });
 }

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { Command } from "@perpgate/engine";
 import { type Evidence, encodeRecord } from "../record/record.js";
 import type { Applied } from "../replica.js";
-import { hasFields, isHex, isInteger, isListOf, isText } from "../stored-json.js";
+import { hasFields, isHexOf, isInteger, isListOf, isText } from "../stored-json.js";
 import type { AttestorKeys } from "./attestor-keys.js";
 
 interface AttestorsSince {
@@ -50,5 +50,5 @@ export function historyAfter(
 export function isAttestorHistory(value: unknown): value is AttestorHistory {
   const isEntry = (entry: unknown) =>
     hasFields(entry, { position: isInteger, quorum: isInteger, members: isListOf(isText) });
-  return hasFields(value, { venueId: isHex(64), entries: isListOf(isEntry) });
+  return hasFields(value, { venueId: isHexOf(64), entries: isListOf(isEntry) });
 }

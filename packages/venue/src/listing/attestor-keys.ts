@@ -5,7 +5,7 @@
  */
 import type { VenueConfig } from "@perpgate/engine";
 import type { VoteScope } from "@perpgate/protocol";
-import { hasFields, isHex, isInteger, isListOf, isOptional, isText } from "../stored-json.js";
+import { hasFields, isHexOf, isInteger, isListOf, isOptional, isText } from "../stored-json.js";
 
 /** Where deposits go on one chain. */
 type DepositScope = Omit<VoteScope, "venue">;
@@ -29,7 +29,7 @@ export function isAttestorKeys(value: unknown): value is AttestorKeys {
     });
   return hasFields(value, {
     venue: isText,
-    members: isListOf(isHex(64)),
+    members: isListOf(isHexOf(64)),
     chains: isOptional(isListOf(isScope)),
   });
 }

@@ -9,7 +9,7 @@ import { microsPerTickLot, type Step, stepOf } from "@perpgate/protocol/core";
 import { eventWords, refusalIn, WITHDRAWAL_PAID } from "../event-fields.js";
 import type { Evidence } from "../record/record.js";
 import type { Applied } from "../replica.js";
-import { hasFields, isHex, isInteger, isNumber, isText } from "../stored-json.js";
+import { hasFields, isHexOf, isInteger, isNumber, isText } from "../stored-json.js";
 import { type AttestorHistory, historyAfter, venueIdOf } from "./attestor-history.js";
 import { type AttestorKeys, isAttestorKeys } from "./attestor-keys.js";
 
@@ -44,7 +44,7 @@ export const isCommittedReserves = (field: unknown): field is CommittedReserves 
     seq: isInteger,
     timeMs: isInteger,
     position: isInteger,
-    root: isHex(64),
+    root: isHexOf(64),
     sumMicros: isInteger,
     leaves: isInteger,
   });

@@ -11,7 +11,7 @@ import type { Listing } from "../listing/listing.js";
 import { ConfigRefused } from "../venue-errors.js";
 import { type LogKey, signWith } from "./log-key.js";
 import { type ReceiptSigner, receiptSigner } from "./receipt-signer.js";
-import { verifyEd25519 } from "./verify-ed25519.js";
+import { verifyEd25519Now } from "./verify-ed25519.js";
 
 /** The venue must have its Genesis. */
 export function newReceiptKey(
@@ -20,11 +20,11 @@ export function newReceiptKey(
   random: (bytes: number) => Uint8Array = randomBytes,
 ): ReceiptSigner {
   return receiptSigner(random(32), (publicKey) =>
-    signWith(logKey.privateKey, certifiedBytes(venueIdOf(listing), publicKey)),
+    signWith(logKey.privateKey, certifiedBytes(requireVenueId(listing), publicKey)),
   );
 }
 
-export function venueIdOf({ venueId }: Listing): Buffer {
+export function requireVenueId({ venueId }: Listing): Buffer {
   if (venueId === null) throw new Error("the venue has no Genesis yet");
   return Buffer.from(venueId, "hex");
 }
@@ -40,8 +40,8 @@ export function gatewaysByLogKey(
   for (const writer of liveWriters(state)) {
     const { receiptKey, certificate } = writer;
     if (receiptKey === "") continue;
-    const certified = certifiedBytes(venueIdOf(listing), Buffer.from(receiptKey, "hex"));
-    const isOwn = verifyEd25519(publicKey, certified, Buffer.from(certificate, "hex"));
+    const certified = certifiedBytes(requireVenueId(listing), Buffer.from(receiptKey, "hex"));
+    const isOwn = verifyEd25519Now(publicKey, certified, Buffer.from(certificate, "hex"));
     (isOwn ? own : other).push(writer);
   }
   return { own, other };

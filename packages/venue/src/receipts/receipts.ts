@@ -14,7 +14,7 @@ import type { Applied } from "../replica.js";
 import { acknowledgedAt } from "../views/acknowledgement.js";
 import type { VenueSource } from "../views/venue-source.js";
 import { signBatch } from "./receipt-batch.js";
-import { venueIdOf } from "./receipt-key.js";
+import { requireVenueId } from "./receipt-key.js";
 import type { ReceiptSigner } from "./receipt-signer.js";
 import { statementBufferAt } from "./statement-view.js";
 
@@ -45,7 +45,7 @@ export class Receipts {
     private readonly source: ReceiptSource,
     private readonly signer: ReceiptSigner,
   ) {
-    this.venueId = venueIdOf(source.listing);
+    this.venueId = requireVenueId(source.listing);
   }
 
   /** Within the submitter of a command that was acknowledged; `requestHash` is SHA-256 of its body. */

@@ -5,7 +5,7 @@ import { hasSmallOrderR } from "@perpgate/protocol/core";
 /** DER of an Ed25519 public key in SPKI, before its 32 bytes. */
 const SPKI = Buffer.from("302a300506032b6570032100", "hex");
 
-export function verifyEd25519(
+export function verifyEd25519Now(
   publicKey: Uint8Array,
   message: Uint8Array,
   signature: Uint8Array,

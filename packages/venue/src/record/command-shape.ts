@@ -4,7 +4,7 @@
  */
 import type { CommandKind } from "@perpgate/engine";
 import { isOrderId } from "@perpgate/protocol/core";
-import { hasFields, isHex, isInteger, isListOf, isOptional } from "../stored-json.js";
+import { hasFields, isHexOf, isInteger, isListOf, isOptional } from "../stored-json.js";
 
 type Check = (field: unknown) => boolean;
 type Shape = Readonly<Record<string, Check>>;
@@ -13,8 +13,8 @@ type Shape = Readonly<Record<string, Check>>;
 const isText: Check = (field) => typeof field === "string" && !/\p{Surrogate}/u.test(field);
 const isFlag: Check = (field) => typeof field === "boolean";
 const isObject: Check = (field) => typeof field === "object" && field !== null;
-const isKey = isHex(64);
-const isAddress = isHex(40);
+const isKey = isHexOf(64);
+const isAddress = isHexOf(40);
 const oneOf =
   (...values: readonly unknown[]): Check =>
   (field) =>
@@ -71,7 +71,7 @@ const isConfig = shaped({
 const isFirstConfig = shaped({ markets: isListOf(isObject) });
 const OPERATOR: Shape = { stampMs: isInteger, expiresAtMs: isInteger };
 const OF_SESSION: Shape = { stampMs: isInteger, session: isInteger };
-const request = isOptional(shaped({ id: isHex(32), notAfterMs: isInteger }));
+const request = isOptional(shaped({ id: isHexOf(32), notAfterMs: isInteger }));
 const SIGNED: Shape = { ...OF_SESSION, key: isKey, nonce: isInteger, market: isInteger };
 const batch = isOptional(
   shaped({ index: isInteger, count: isInteger, key: isKey, nonce: isInteger }),
@@ -119,7 +119,7 @@ const SHAPES: Readonly<Record<CommandKind, Shape>> = {
   Tick: { slot: isInteger },
   WriterJoined: {
     stampMs: isInteger,
-    writer: isHex(32),
+    writer: isHexOf(32),
     name: isText,
     versions: isVersions,
     receiptKey: isText,
@@ -128,7 +128,7 @@ const SHAPES: Readonly<Record<CommandKind, Shape>> = {
   CoreLeads: {
     stampMs: isInteger,
     epoch: isInteger,
-    run: isHex(32),
+    run: isHexOf(32),
     core: isText,
     versions: isVersions,
     receiptKey: isText,
@@ -240,7 +240,7 @@ const SHAPES: Readonly<Record<CommandKind, Shape>> = {
   CommitReserves: {
     stampMs: isInteger,
     position: isInteger,
-    root: isHex(64),
+    root: isHexOf(64),
     sumMicros: isInteger,
     leaves: isInteger,
   },

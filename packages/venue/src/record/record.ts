@@ -11,7 +11,7 @@ import {
   ENGINE_VERSION,
   LIMIT_ORDER,
   MARKET_ORDER,
-  type OrderType,
+  type OrderTypeCode,
   type PlaceOrder,
   STOP_ORDER,
   type Tick,
@@ -66,7 +66,7 @@ const CANCEL_BYTES = 2 + 3 * 8;
 const REQUEST_ID_BYTES = 16;
 /** Bytes of a key's fingerprint (SHA-256). */
 const FINGERPRINT_BYTES = 32;
-const ORDER_TYPES: readonly OrderType[] = [MARKET_ORDER, LIMIT_ORDER, STOP_ORDER];
+const ORDER_TYPES: readonly OrderTypeCode[] = [MARKET_ORDER, LIMIT_ORDER, STOP_ORDER];
 
 /** @throws CommandUnwritable */
 export function encodeRecord(command: Command, evidence: Evidence = NO_EVIDENCE): Uint8Array {

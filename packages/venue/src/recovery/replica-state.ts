@@ -23,7 +23,7 @@ import {
   Listing,
 } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
-import { hasFields, isHex, isInteger, isOptional, isText } from "../stored-json.js";
+import { hasFields, isHexOf, isInteger, isOptional, isText } from "../stored-json.js";
 import { bookedBalance, moneyOf } from "../views/account-view.js";
 
 /** What the projections of the history read from an engine. */
@@ -163,7 +163,7 @@ function isMeta(value: unknown): value is Meta {
     firstPosition: isInteger,
     parentHash: (field) => typeof field === "string" && field.length === 2 * HASH_BYTES,
     rows: (field) => field === HISTORY_FORMAT,
-    venueId: isOptional(isHex(64)),
+    venueId: isOptional(isHexOf(64)),
     upgradedAt: isOptional(isInteger),
     reserves: isOptional(isCommittedReserves),
     payments: isOptional((field) => Array.isArray(field) && field.every(isPayment)),

@@ -32,7 +32,7 @@ import type { MadeSlice } from "../history/followed-history.js";
 import { FoundHistory } from "../history/found-history.js";
 import type { Held } from "../history/history-environment.js";
 import { adoptHistory, hexOf, newHistory } from "../history/history-store.js";
-import { Pacer } from "../history/thread/pacer.js";
+import { ThreadPacer } from "../history/thread/pacer.js";
 import { WrittenHistory } from "../history/written-history.js";
 import { Replica } from "../replica.js";
 import { HistoryDamaged } from "../venue-errors.js";
@@ -281,7 +281,7 @@ export class StoreFollower {
 
   /** Makes the rows of what the venue passes, in short turns, until it is closed. */
   private async make(replica: Replica, history: WrittenHistory): Promise<void> {
-    const pacer = new Pacer();
+    const pacer = new ThreadPacer();
     for (;;) {
       if (this.failure !== undefined) throw this.failure;
       const message = this.inbox.shift();

@@ -23,7 +23,7 @@ export class AccountCalls {
     notes: NotesInMaking,
     attempt: (session: Session) => T | Promise<T>,
   ): T | Promise<T> {
-    const session = liveSession(this.venue, number);
+    const session = knownSession(this.venue, number);
     if (!isExecuted(this.venue, notes)) this.limit.take(session.account, notes);
     return attempt(session);
   }
@@ -43,7 +43,7 @@ export class AccountCalls {
 }
 
 /** @throws ApiError `invalid_token` */
-export function liveSession({ views }: Venue, number: number): Session {
+export function knownSession({ views }: Venue, number: number): Session {
   const session = views.session(number);
   if (session === undefined) throw new ApiError("invalid_token", {});
   return session;

@@ -7,7 +7,7 @@ import type { Venue } from "../venue.js";
 import type { AccountCalls } from "./account-calls.js";
 import { isNamed, ordersFor, readsPast } from "./orders-query.js";
 import type { PastLists } from "./past-lists.js";
-import { promisesOf } from "./public-reads.js";
+import { heldPromises } from "./public-reads.js";
 import { wallTimeOf } from "./wall-time.js";
 import { wholePage } from "./whole-page.js";
 
@@ -106,7 +106,7 @@ export function accountReads(venue: Venue, calls: AccountCalls, past: PastLists)
     getPreconfirmProof: ({ session, params: { ackNonce } }, notes) =>
       calls.run(session, notes, async ({ account }) => {
         await preconfirm(venue, account, ackNonce, noteRows(notes));
-        const proof = await promisesOf(venue).orderProof(Number(ackNonce), noteRows(notes));
+        const proof = await heldPromises(venue).orderProof(Number(ackNonce), noteRows(notes));
         if (proof === undefined) throw new ApiError("not_in_checkpoint", { ackNonce });
         return { result: proof };
       }),

@@ -25,7 +25,7 @@ export function requireOneName({ orderId, clientOrderId }: NamedOrder): void {
 }
 
 /** @throws ApiError `order_not_found`, also for an order of another account. */
-export function namedOrder({ views }: Venue, account: number, named: NamedOrder): Order {
+export function requireNamedOrder({ views }: Venue, account: number, named: NamedOrder): Order {
   const { orderId, clientOrderId = "" } = named;
   const id =
     orderId === undefined ? views.openOrderNamed(account, clientOrderId) : parseOrderId(orderId);
@@ -45,13 +45,13 @@ export function orderNamedBefore(
   const order =
     orderId === undefined
       ? views.ordersNamed(account, { clientOrderId }, { before: String(seq), limit: 1 }).rows[0]
-      : views.order(account, numberOf(orderId));
-  if (order === undefined || numberOf(order.orderId) >= seq) throw orderNotFound(named);
+      : views.order(account, orderNumberOf(orderId));
+  if (order === undefined || orderNumberOf(order.orderId) >= seq) throw orderNotFound(named);
   return order;
 }
 
 /** The number of an id. One that no log reaches names no order, as 0 does. */
-export function numberOf(orderId = "0"): number {
+export function orderNumberOf(orderId = "0"): number {
   return parseOrderId(orderId) ?? 0;
 }
 
@@ -77,7 +77,7 @@ export function orderToAmend(
   pathId: string,
 ): Order {
   requireOneName(body);
-  const order = namedOrder(venue, account, body);
+  const order = requireNamedOrder(venue, account, body);
   const names = [order.orderId, ...(body.clientOrderId === undefined ? [] : [body.clientOrderId])];
   if (!names.includes(pathId)) {
     throw wrongField("orderId", `the path names order ${pathId}, the body ${names.join(" or ")}`);
@@ -129,7 +129,7 @@ export function amendCommandOf(
     key,
     nonce,
     market: market.number,
-    orderId: numberOf(body.orderId),
+    orderId: orderNumberOf(body.orderId),
     clientOrderId: body.clientOrderId ?? "",
     ...amendedTermsOf(body, market),
     validUntilMs,

@@ -13,11 +13,11 @@ import {
   amendCommandOf,
   isOpen,
   type NamedOrder,
-  namedOrder,
   notAmendable,
-  numberOf,
   orderNamedBefore,
   orderNotFound,
+  orderNumberOf,
+  requireNamedOrder,
   requireOneName,
   targetOfOrder,
   withAmendment,
@@ -50,7 +50,7 @@ export function planBatch(
   body: BatchBody,
   origin: CommandOrigin,
 ): PlannedOperation[] {
-  return planWith(venue, body, origin, (named) => namedOrder(venue, account, named));
+  return planWith(venue, body, origin, (named) => requireNamedOrder(venue, account, named));
 }
 
 /**
@@ -137,7 +137,7 @@ function cancelOf(
     kind: "CancelOrder",
     stampMs,
     session,
-    orderId: numberOf(orderId),
+    orderId: orderNumberOf(orderId),
     ...(clientOrderId === undefined ? {} : { clientOrderId }),
     ...(validUntilMs === 0 ? {} : { validUntilMs }),
   };

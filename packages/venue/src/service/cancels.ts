@@ -8,13 +8,13 @@ import { NO_EVIDENCE } from "../record/record.js";
 import type { Venue } from "../venue.js";
 import type { AccountCalls } from "./account-calls.js";
 import type { AccountLimit } from "./account-limits.js";
-import { isOpen, namedOrder, numberOf, requireOneName } from "./amend-target.js";
+import { isOpen, orderNumberOf, requireNamedOrder, requireOneName } from "./amend-target.js";
 import {
-  execute,
+  executeCommand,
   executeTaking,
   isExecuted,
   sessionRefusal,
-  termsOf,
+  unsignedTerms,
   type VenueCommand,
 } from "./execution.js";
 import { about } from "./order-refusals.js";
@@ -36,7 +36,7 @@ export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimi
         const { account } = session;
         requireOneName(body);
         // One that is not open is refused before the command reaches the log, unless that ended it.
-        const order = namedOrder(venue, account, body);
+        const order = requireNamedOrder(venue, account, body);
         const { orderId: seen, status } = order;
         if (!isOpen(order) && !isExecuted(venue, notes)) throw notCancelable(seen, status);
         const { validUntil, clientOrderId } = body;
@@ -46,10 +46,10 @@ export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimi
           session: number,
           // Another order may have the name once this is executed.
           ...(clientOrderId === undefined
-            ? { orderId: numberOf(seen) }
+            ? { orderId: orderNumberOf(seen) }
             : { orderId: 0, clientOrderId }),
           ...(validUntil === undefined ? {} : { validUntilMs: validUntil }),
-          ...termsOf(venue, notes),
+          ...unsignedTerms(venue, notes),
         } as const;
         const { outcome, ended } = await canceling(session, notes, command);
         if (outcome.kind === "refused") {
@@ -73,7 +73,7 @@ export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimi
           throw about("symbol", "unknown_symbol", { symbol: symbol ?? "" });
         }
         const stampMs = venue.nowMs();
-        const terms = termsOf(venue, notes);
+        const terms = unsignedTerms(venue, notes);
         const command = { kind: "CancelAll", stampMs, session: number, market, ...terms } as const;
         // From the command's own events: orders that end for another reason are not part of the answer.
         const { outcome, ended } = await canceling(session, notes, command);
@@ -83,9 +83,9 @@ export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimi
     cancelOrdersAfter: ({ session, afterMs }, notes) =>
       commands.run(session, notes, async () => {
         const stampMs = venue.nowMs();
-        const terms = termsOf(venue, notes);
+        const terms = unsignedTerms(venue, notes);
         const command = { kind: "CancelAfter", stampMs, session, afterMs, ...terms } as const;
-        const { outcome, timeMs } = await execute(venue, command);
+        const { outcome, timeMs } = await executeCommand(venue, command);
         if (outcome.kind === "refused") throw sessionRefusal("CancelAfter", outcome);
         return { result: { cancelAt: afterMs === 0 ? null : timeMs + afterMs } };
       }),
@@ -94,7 +94,7 @@ export function cancels(venue: Venue, commands: AccountCalls, limit: AccountLimi
 
 /** An order of the account; throws `order_not_found`, also for another account's order. */
 export function ownOrder(venue: Venue, account: number, orderId: string): Order {
-  return namedOrder(venue, account, { orderId });
+  return requireNamedOrder(venue, account, { orderId });
 }
 
 export function tooLate(validUntil: number, time: number): ApiError {

@@ -2,10 +2,10 @@
 
 import {
   CoreLink,
+  type LinkTransport,
   type ReadinessProbe,
   type Receiver,
   type RequestHandlers,
-  type Transport,
 } from "@perpgate/link";
 import type { ClusterStatus } from "@perpgate/protocol";
 import type { ArchiveQuery } from "../archive/archived-rows.js";
@@ -25,7 +25,7 @@ import { EdgePresence, type PresenceRequests } from "./presence.js";
 import { publicReads } from "./public-reads.js";
 import { reserves } from "./reserves.js";
 import { emitSessionChanges, type SessionSink } from "./session-notices.js";
-import { sessions } from "./sessions.js";
+import { sessionCalls } from "./sessions.js";
 import { signIns } from "./sign-ins.js";
 import { EdgeStreams, type StreamRequests } from "./streams/edge-streams.js";
 import { withdrawals } from "./withdrawals.js";
@@ -79,7 +79,7 @@ export class Core implements SessionSink {
       ...publicReads(venue, past, clusterStatus, readiness),
       ...logFiles(venue),
       ...accountReads(venue, new AccountCalls(venue, reads), past),
-      ...sessions(venue, commands),
+      ...sessionCalls(venue, commands),
       ...signIns(venue),
       ...orders(signed),
       ...batches(signed),
@@ -122,7 +122,7 @@ export class Core implements SessionSink {
     for (const link of this.links) link.notify("clock", { timeMs });
   }
 
-  connect(transport: (receiver: Receiver) => Transport): CoreLink {
+  connect(transport: (receiver: Receiver) => LinkTransport): CoreLink {
     const { venue, onFault } = this.options;
     const link: CoreLink = new CoreLink(transport, {
       handlers: {

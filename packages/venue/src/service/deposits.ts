@@ -4,10 +4,16 @@ import type { RequestHandlers } from "@perpgate/link";
 import type { Chain, Token } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import type { Venue } from "../venue.js";
-import { liveSession } from "./account-calls.js";
+import { knownSession } from "./account-calls.js";
 import type { AccountLimit } from "./account-limits.js";
 import type { Attestation } from "./attestation.js";
-import { answered, execute, isExecuted, sessionRefusal, termsOf } from "./execution.js";
+import {
+  answered,
+  executeCommand,
+  isExecuted,
+  sessionRefusal,
+  unsignedTerms,
+} from "./execution.js";
 
 type Deposits = Pick<
   RequestHandlers,
@@ -42,7 +48,7 @@ export function deposits({ venue, attestation, limit, maxUnseen }: DepositServic
   };
   return {
     registerDeposit: async ({ session, chain, txHash, token }, notes) => {
-      const { account } = liveSession(venue, session);
+      const { account } = knownSession(venue, session);
       const isCopy = isExecuted(venue, notes);
       if (!isCopy) limit.take(account, notes);
       if (!isAccepted(chain, token)) throw new ApiError("token_not_on_chain", { chain, token });
@@ -54,9 +60,9 @@ export function deposits({ venue, attestation, limit, maxUnseen }: DepositServic
         chain,
         txHash,
         token,
-        ...termsOf(venue, notes),
+        ...unsignedTerms(venue, notes),
       } as const;
-      const { outcome } = await execute(venue, command);
+      const { outcome } = await executeCommand(venue, command);
       if (outcome.kind === "refused") {
         const { refusal, detail1 } = outcome;
         if (refusal === "too_many_unseen_deposits") throw tooManyUnseen(detail1);

@@ -6,19 +6,19 @@ import { ApiError } from "@perpgate/protocol/core";
 import { NotApplied, type Unanswered } from "../pending-batches.js";
 import { type Evidence, NO_EVIDENCE } from "../record/record.js";
 import type { Venue } from "../venue.js";
-import { cameTooLate, type Outcome } from "../views/outcome.js";
+import { type CommandOutcome, cameTooLate } from "../views/outcome.js";
 import type { KeptApplied } from "../views/views.js";
 
 export type VenueCommand = Parameters<Venue["submit"]>[0];
 export type CommandOf<Kind extends VenueCommand["kind"]> = Extract<VenueCommand, { kind: Kind }>;
-export type RefusedOutcome = Extract<Outcome, { kind: "refused" }>;
+export type RefusedOutcome = Extract<CommandOutcome, { kind: "refused" }>;
 
 interface Executed {
   /** The command's position in the log. */
   readonly seq: number;
   /** The venue's time at the command. */
   readonly timeMs: number;
-  readonly outcome: Outcome;
+  readonly outcome: CommandOutcome;
 }
 
 /**
@@ -26,7 +26,7 @@ interface Executed {
  * log may contain the command, and then the next start applies it; with
  * `not_executed` if the log is replicated and another core leads, or the log is late.
  */
-export function execute(
+export function executeCommand(
   venue: Venue,
   command: VenueCommand,
   evidence: Evidence = NO_EVIDENCE,
@@ -61,7 +61,7 @@ export async function executeTaking<T>(
 }
 
 /** The terms of an unsigned request as fields of its command, under rules that know them. */
-export function termsOf({ views }: Venue, { asked }: Pick<NotesInMaking, "asked">): Unsigned {
+export function unsignedTerms({ views }: Venue, { asked }: Pick<NotesInMaking, "asked">): Unsigned {
   return asked.terms === undefined || !views.keepsRequests ? {} : { request: asked.terms };
 }
 

@@ -17,7 +17,7 @@ import type { CoreLink, RequestHandlers } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import { NO_EVIDENCE } from "../record/record.js";
 import type { Venue } from "../venue.js";
-import { liveSession } from "./account-calls.js";
+import { knownSession } from "./account-calls.js";
 import { answered } from "./execution.js";
 
 type Edge = Pick<CoreLink, "notify">;
@@ -114,7 +114,7 @@ export class EdgePresence {
   }
 
   private connect(edge: Edge, session: number): Promise<void> {
-    liveSession(this.venue, session);
+    knownSession(this.venue, session);
     const known = this.bound.get(session);
     if (known !== undefined) {
       for (const gone of this.lost.keys()) known.edges.delete(gone);

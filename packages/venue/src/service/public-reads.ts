@@ -56,7 +56,7 @@ export function publicReads(
     }),
     getBlock: ({ params: { number } }) => ({ result: blockNumbered(Number(number)) }),
     getLatestBlock: () => ({ result: blockNumbered(views.lastBlock ?? 0) }),
-    getHonesty: () => ({ result: promisesOf(venue).honesty() }),
+    getHonesty: () => ({ result: heldPromises(venue).honesty() }),
     getTime: () => ({ result: { time: views.timeMs } }),
     getStatus: () => {
       const cluster = clusterStatus();
@@ -79,7 +79,7 @@ export function conflictOf({ promises }: Pick<Venue, "promises">): Pick<VenueSta
 }
 
 /** @throws ApiError `no_transparency_log` if the venue has none. */
-export function promisesOf({ promises }: Pick<Venue, "promises">): Promises {
+export function heldPromises({ promises }: Pick<Venue, "promises">): Promises {
   if (promises === null) throw new ApiError("no_transparency_log", {});
   return promises;
 }

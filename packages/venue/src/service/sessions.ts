@@ -4,7 +4,7 @@
  */
 
 import { hash } from "node:crypto";
-import type { RequestTerms, Unsigned } from "@perpgate/engine";
+import type { Unsigned, UnsignedTerms } from "@perpgate/engine";
 import type { Session } from "@perpgate/engine/reading";
 import type { NotesInMaking, RequestHandlers } from "@perpgate/link";
 import { ApiError, bindsSessionKey, endSessionText } from "@perpgate/protocol/core";
@@ -12,8 +12,14 @@ import { type Evidence, NO_EVIDENCE } from "../record/record.js";
 import type { Venue } from "../venue.js";
 import { fingerprintOf } from "../verify/key-signature.js";
 import { closedSessionsIn } from "../views/outcome.js";
-import { type AccountCalls, liveSession } from "./account-calls.js";
-import { execute, isExecuted, isSessionGone, sessionRefusal, termsOf } from "./execution.js";
+import { type AccountCalls, knownSession } from "./account-calls.js";
+import {
+  executeCommand,
+  isExecuted,
+  isSessionGone,
+  sessionRefusal,
+  unsignedTerms,
+} from "./execution.js";
 import { wallTimeOf } from "./wall-time.js";
 
 type Sessions = Pick<
@@ -30,7 +36,7 @@ type Sessions = Pick<
 
 const NO_SIGNATURE = new Uint8Array(0);
 
-export function sessions(venue: Venue, commands: AccountCalls): Sessions {
+export function sessionCalls(venue: Venue, commands: AccountCalls): Sessions {
   const { views } = venue;
   return {
     awaitPosition: async ({ position, isAnswered }) => ({
@@ -51,8 +57,8 @@ export function sessions(venue: Venue, commands: AccountCalls): Sessions {
       { session, key, newPublicKey, bytes, signature = NO_SIGNATURE },
       notes,
     ) => {
-      const { expiresAtMs } = liveSession(venue, session);
-      const { outcome } = await execute(
+      const { expiresAtMs } = knownSession(venue, session);
+      const { outcome } = await executeCommand(
         venue,
         {
           kind: "RotateSession",
@@ -60,7 +66,7 @@ export function sessions(venue: Venue, commands: AccountCalls): Sessions {
           session,
           oldKey: key,
           newKey: fingerprintOf(newPublicKey),
-          ...termsOf(venue, notes),
+          ...unsignedTerms(venue, notes),
         },
         { signed: bytes, signature, publicKey: newPublicKey },
       );
@@ -69,16 +75,16 @@ export function sessions(venue: Venue, commands: AccountCalls): Sessions {
       throw sessionRefusal("RotateSession", outcome);
     },
     endSession: async ({ session }, notes) => {
-      const endedAt = await close(venue, session, NO_EVIDENCE, termsOf(venue, notes));
+      const endedAt = await close(venue, session, NO_EVIDENCE, unsignedTerms(venue, notes));
       if (endedAt === undefined) throw new ApiError("invalid_token", {});
       return { result: { endedAt } };
     },
     endSessionById: async ({ session, id, proof }, notes) => {
-      const terms = termsOf(venue, notes);
+      const terms = unsignedTerms(venue, notes);
       let evidence = NO_EVIDENCE;
       // A copy may name a session that the first has ended.
       if (!isExecuted(venue, notes)) {
-        const caller = liveSession(venue, session);
+        const caller = knownSession(venue, session);
         sessionOfAccount(venue, caller.account, id);
         if (proof !== undefined) evidence = evidenceOf(venue, caller, endSessionText(id), proof);
       }
@@ -88,9 +94,9 @@ export function sessions(venue: Venue, commands: AccountCalls): Sessions {
       return { result: { endedAt } };
     },
     endOtherSessions: async ({ session, proof }, notes) => {
-      const caller = liveSession(venue, session);
+      const caller = knownSession(venue, session);
       const evidence = evidenceOf(venue, caller, endSessionText(), proof);
-      const { request } = termsOf(venue, notes);
+      const { request } = unsignedTerms(venue, notes);
       const before = endedBefore(venue, request);
       const others = views.sessions(caller.account).filter(({ number }) => number !== session);
       const ended = await Promise.all(
@@ -104,12 +110,12 @@ export function sessions(venue: Venue, commands: AccountCalls): Sessions {
     },
     setSessionOptions: ({ session, cancelOnDisconnect }, notes) =>
       commands.run(session, notes, async () => {
-        const { outcome } = await execute(venue, {
+        const { outcome } = await executeCommand(venue, {
           kind: "SetSessionOption",
           stampMs: venue.nowMs(),
           session,
           cancelOnDisconnect,
-          ...termsOf(venue, notes),
+          ...unsignedTerms(venue, notes),
         });
         if (outcome.kind === "refused") throw sessionRefusal("SetSessionOption", outcome);
         return {};
@@ -144,12 +150,12 @@ function evidenceOf(
 }
 
 /** The terms of one of the commands of a request; the request's own id is that of none of them. */
-function partOf({ id, notAfterMs }: RequestTerms, part: number): RequestTerms {
+function partOf({ id, notAfterMs }: UnsignedTerms, part: number): UnsignedTerms {
   return { id: hash("sha256", `${id} ${part}`, "hex").slice(0, id.length), notAfterMs };
 }
 
 /** What the parts of an earlier copy have ended. */
-function endedBefore({ views }: Venue, request: RequestTerms | undefined) {
+function endedBefore({ views }: Venue, request: UnsignedTerms | undefined) {
   const sessions: string[] = [];
   let parts = 0;
   for (;;) {
@@ -168,7 +174,7 @@ async function close(
   terms: Unsigned,
 ): Promise<number | undefined> {
   const command = { kind: "CloseSession", stampMs: venue.nowMs(), session, ...terms } as const;
-  const { outcome, timeMs } = await execute(venue, command, evidence);
+  const { outcome, timeMs } = await executeCommand(venue, command, evidence);
   if (outcome.kind !== "refused") return timeMs;
   if (isSessionGone(outcome)) return undefined;
   throw sessionRefusal("CloseSession", outcome);

@@ -4,7 +4,7 @@ import type { RequestBodies, RequestHandlers } from "@perpgate/link";
 import { ApiError } from "@perpgate/protocol/core";
 import type { Venue } from "../venue.js";
 import { fingerprintOf } from "../verify/key-signature.js";
-import { executeTaking, termsOf, unexpectedRefusal } from "./execution.js";
+import { executeTaking, unexpectedRefusal, unsignedTerms } from "./execution.js";
 
 type SignIns = Pick<RequestHandlers, "prepareSignIn" | "signIn">;
 
@@ -41,7 +41,7 @@ export function signIns(venue: Venue): SignIns {
           ...(request.contractChainId === undefined
             ? {}
             : { contractChainId: request.contractChainId }),
-          ...termsOf(venue, notes),
+          ...unsignedTerms(venue, notes),
         },
         { signed: message, signature, publicKey },
         (applied) => ({

@@ -20,7 +20,7 @@ import { ApiError } from "@perpgate/protocol/core";
 import type { Evidence } from "../record/record.js";
 import type { Applied } from "../replica.js";
 import type { Venue } from "../venue.js";
-import { liveSession } from "./account-calls.js";
+import { knownSession } from "./account-calls.js";
 import type { AccountLimit } from "./account-limits.js";
 import { type RefusedOutcome, unanswered, type VenueCommand } from "./execution.js";
 import type { CommandOrigin } from "./order-command.js";
@@ -115,7 +115,7 @@ export abstract class SignedRequest<Body extends SignedBody, Answer> {
 
   /** The session, if its key is the one that the edge has judged with. */
   private judgedSession(): Session {
-    const session = liveSession(this.services.venue, this.request.session);
+    const session = knownSession(this.services.venue, this.request.session);
     if (session.key === this.request.key) return session;
     throw new ApiError("session_key_rotated", {}, { field: "X-Service-Sig" });
   }

@@ -10,7 +10,7 @@ import { ACKNOWLEDGED } from "../event-fields.js";
 import { wordsOfBytes } from "../history/rows.js";
 import type { Applied } from "../replica.js";
 import { Venue } from "../venue.js";
-import type { Outcome } from "../views/outcome.js";
+import type { CommandOutcome } from "../views/outcome.js";
 import {
   amendOf,
   BATCH_COUNT,
@@ -63,7 +63,7 @@ function send(
   venue: Venue,
   session: number,
   nonce: number,
-  take: (seq: number, outcome: Outcome) => void,
+  take: (seq: number, outcome: CommandOutcome) => void,
 ): void {
   const evidence = { signed: bodyOf(session, nonce), signature: nothing, publicKey: nothing };
   const taken = (applied: Applied | null): void => {
@@ -89,7 +89,7 @@ async function checkPast(venue: Venue): Promise<void> {
   // The newest nonces are still in their sessions' windows: repeated, they must return the same result.
   for (const line of lines.slice(-20)) {
     const [session = 0, nonce = 0, seq = 0] = line.split(" ").map(Number);
-    const outcome = await new Promise<Outcome>((resolve) => {
+    const outcome = await new Promise<CommandOutcome>((resolve) => {
       send(venue, session, nonce, (_, outcome) => resolve(outcome));
     });
     if (outcome.kind !== "replayed" || outcome.orderId !== seq) {

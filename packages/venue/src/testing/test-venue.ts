@@ -18,7 +18,7 @@ import { venueConfigOf } from "../listing/venue-config.js";
 import { type Evidence, NO_EVIDENCE } from "../record/record.js";
 import { Venue } from "../venue.js";
 import type { VenueOptions } from "../venue-options.js";
-import type { Outcome } from "../views/outcome.js";
+import type { CommandOutcome } from "../views/outcome.js";
 
 /** The default listing, repeated here so that a child process loads no schemas. */
 const TIERS = [
@@ -228,7 +228,7 @@ export function amendCommand(
   };
 }
 
-export function acknowledged(outcome: Outcome) {
+export function acknowledged(outcome: CommandOutcome) {
   if (outcome.kind === "acknowledged") return outcome.acknowledgement;
   throw new Error(`not acknowledged: ${JSON.stringify(outcome)}`);
 }

@@ -14,7 +14,7 @@ import {
   successorText,
 } from "@perpgate/protocol/receipts";
 import { type LogKey, signWith } from "../receipts/log-key.js";
-import { verifyEd25519 } from "../receipts/verify-ed25519.js";
+import { verifyEd25519Now } from "../receipts/verify-ed25519.js";
 import { dataFolder } from "../recovery/data-folder.js";
 import { ConfigRefused } from "../venue-errors.js";
 import { writeDurably } from "./durable-file.js";
@@ -33,7 +33,7 @@ export async function keysOfLog(
   key: NoteKey,
   notes: readonly string[],
 ): Promise<readonly NoteKey[]> {
-  const chain = await logKeyChain(key, notes, verifyEd25519);
+  const chain = await logKeyChain(key, notes, verifyEd25519Now);
   if (typeof chain === "string") throw new ConfigRefused("log_key_differs", chain);
   const last = noteKeyText(chain.at(-1) ?? key);
   if (last === noteKeyText(key)) return chain;
@@ -57,7 +57,7 @@ export async function succeed(file: string, from: LogKey, to: LogKey): Promise<v
   if (from.text === to.text) {
     throw new ConfigRefused("log_key_differs", `${to.text} is the present log key`);
   }
-  const chain = await logKeyChain(from, notes, verifyEd25519);
+  const chain = await logKeyChain(from, notes, verifyEd25519Now);
   if (typeof chain !== "string" && noteKeyText(chain.at(-1) ?? from) === to.text) return;
   await keysOfLog(from, notes);
   const text = successorText({ from, to });

@@ -35,7 +35,7 @@ import {
   signaturesBy,
 } from "@perpgate/protocol/receipts";
 import { type LogKey, signWith } from "../receipts/log-key.js";
-import { verifyEd25519 } from "../receipts/verify-ed25519.js";
+import { verifyEd25519Now } from "../receipts/verify-ed25519.js";
 import { ConfigRefused } from "../venue-errors.js";
 import type { VenueLogger } from "../venue-options.js";
 import type { BlockTree } from "./block-tree.js";
@@ -144,7 +144,7 @@ export class TransparencyLog {
   async start(): Promise<void> {
     const note = this.store.read();
     if (note !== undefined) {
-      const opened = await openCheckpoint(note, this.logKeys, verifyEd25519);
+      const opened = await openCheckpoint(note, this.logKeys, verifyEd25519Now);
       if (typeof opened === "string") {
         throw new ConfigRefused(
           "log_key_differs",
@@ -263,7 +263,7 @@ export class TransparencyLog {
     if (announced === undefined || this.conflict !== null) return;
     try {
       const { logKey } = this.options;
-      const opened = await openCheckpoint(announced, logKey, verifyEd25519);
+      const opened = await openCheckpoint(announced, logKey, verifyEd25519Now);
       // Blocks that this gateway has not applied yet: again in the next round.
       if (typeof opened !== "string" && opened.size > this.tree.size) return;
       this.announced = undefined;
@@ -273,7 +273,7 @@ export class TransparencyLog {
         return;
       }
       const keys = this.options.witnesses.map(({ key }) => key);
-      const { cosigners, invalid } = await checkCosignatures(opened.note, keys, verifyEd25519);
+      const { cosigners, invalid } = await checkCosignatures(opened.note, keys, verifyEd25519Now);
       // Clients refuse every proof under a forged cosignature.
       if (invalid.length > 0 || !this.isNews(opened.size, cosigners.length)) return;
       if (cosigners.length < this.required) return;
@@ -388,14 +388,14 @@ export class TransparencyLog {
   private async keptBelow(fromSize: number): Promise<Published | undefined> {
     const witnessKeys = this.options.witnesses.map(({ key }) => key);
     for (const note of this.kept.notes) {
-      const opened = await openCheckpoint(note, this.logKeys, verifyEd25519);
+      const opened = await openCheckpoint(note, this.logKeys, verifyEd25519Now);
       if (typeof opened === "string" || opened.size >= fromSize) continue;
       const { origin, size, root } = opened;
       if (size > this.tree.size || !equalBytes(this.tree.rootAt(size), root)) continue;
       const { cosigners, invalid } = await checkCosignatures(
         opened.note,
         witnessKeys,
-        verifyEd25519,
+        verifyEd25519Now,
       );
       if (invalid.length > 0 || cosigners.length < this.required) continue;
       return { origin, size, root, note, witnesses: cosigners, cosignedMs: null };

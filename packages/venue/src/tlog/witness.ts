@@ -12,7 +12,7 @@ import {
   signatureLine,
   signaturesBy,
 } from "@perpgate/protocol/receipts";
-import { verifyEd25519 } from "../receipts/verify-ed25519.js";
+import { verifyEd25519Now } from "../receipts/verify-ed25519.js";
 
 export interface WitnessSetting {
   /** The submission prefix, without `/add-checkpoint`. */
@@ -119,7 +119,7 @@ export class Witness {
     const cosigned = { text: note.text, signatures };
     const [own] = signaturesBy(cosigned, this.setting.key);
     if (own === undefined) return undefined;
-    const holds = await isNoteSignedBy(cosigned, this.setting.key, verifyEd25519);
+    const holds = await isNoteSignedBy(cosigned, this.setting.key, verifyEd25519Now);
     return holds ? signatureLine(this.setting.key, own.signature) : undefined;
   }
 }

@@ -14,7 +14,7 @@ import {
 import { TestCosigner } from "@perpgate/protocol/testing";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { type LogKey, newLogKey, signWith } from "../receipts/log-key.js";
-import { verifyEd25519 } from "../receipts/verify-ed25519.js";
+import { verifyEd25519Now } from "../receipts/verify-ed25519.js";
 import { dataFolder } from "../recovery/data-folder.js";
 import { Litewitness, litewitnessProgram } from "../testing/litewitness.js";
 import { StubWitness } from "../testing/stub-witness.js";
@@ -65,10 +65,10 @@ describe.skipIf(program === undefined)("with litewitness", async () => {
     const opened = await openCheckpoint(
       published?.note ?? "",
       parseNoteKey(logKey.text)!,
-      verifyEd25519,
+      verifyEd25519Now,
     );
     if (typeof opened === "string") throw new Error(opened);
-    expect(await isNoteSignedBy(opened.note, witness.key, verifyEd25519)).toBe(true);
+    expect(await isNoteSignedBy(opened.note, witness.key, verifyEd25519Now)).toBe(true);
     expect(published?.witnesses).toEqual(["witness.example/w1"]);
   }
 
@@ -466,7 +466,7 @@ describe("without a witness", () => {
     await expect(life(logKey, 1)).rejects.toThrow("only that one may sign");
     const { log, successors } = await life(next, 0);
     expect(log.published).toMatchObject({ origin: next.name, size: before.size });
-    const chain = await logKeyChain(logKey, successors, verifyEd25519);
+    const chain = await logKeyChain(logKey, successors, verifyEd25519Now);
     expect(typeof chain === "string" ? chain : chain.map(noteKeyText)).toEqual([
       logKey.text,
       next.text,

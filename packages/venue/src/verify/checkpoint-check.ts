@@ -20,7 +20,7 @@ import {
 } from "@perpgate/protocol/receipts";
 import { encodeHeader, type SealedBlock } from "../blocks/block-header.js";
 import { MerkleAccumulator } from "../blocks/merkle.js";
-import { verifyEd25519 } from "../receipts/verify-ed25519.js";
+import { verifyEd25519Now } from "../receipts/verify-ed25519.js";
 import type { SignedClaim } from "./stored-claims.js";
 
 /** The checkpoint that covers the most blocks. */
@@ -134,7 +134,7 @@ export class CheckpointCheck {
   private async keyFault(): Promise<string | null> {
     for (const { source, note } of this.claims) {
       const policy = source === IN_FOLDER ? NO_WITNESSES : this.policy;
-      const opened = await openCheckpoint(note, this.logKeys, verifyEd25519, policy);
+      const opened = await openCheckpoint(note, this.logKeys, verifyEd25519Now, policy);
       if (typeof opened === "string") return `${source}: ${opened}`;
     }
     const last = this.claims.at(-1);

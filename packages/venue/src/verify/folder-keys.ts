@@ -11,7 +11,7 @@ import {
   openCheckpoint,
 } from "@perpgate/protocol/receipts";
 import { LogKeyUnreadable, readLogKey } from "../receipts/log-key.js";
-import { verifyEd25519 } from "../receipts/verify-ed25519.js";
+import { verifyEd25519Now } from "../receipts/verify-ed25519.js";
 import type { DataFolder } from "../recovery/data-folder.js";
 import { readSuccessors } from "../tlog/successor-store.js";
 import { ConfigRefused } from "../venue-errors.js";
@@ -46,7 +46,7 @@ async function keyFault(
   if (from === undefined) return null;
   const notes = successorsIn(folder.logSuccessors);
   if (typeof notes === "string") return notes;
-  const chain = await logKeyChain(from, notes, verifyEd25519);
+  const chain = await logKeyChain(from, notes, verifyEd25519Now);
   if (typeof chain === "string") return chain;
   keys.push(...chain);
   const last = noteKeyText(chain.at(-1) ?? from);
@@ -54,7 +54,7 @@ async function keyFault(
     return `log.key is ${noteKeyText(own)}; the log's key is ${last}`;
   }
   if (pinned !== undefined || logCheckpoint === undefined) return null;
-  const opened = await openCheckpoint(logCheckpoint, chain, verifyEd25519);
+  const opened = await openCheckpoint(logCheckpoint, chain, verifyEd25519Now);
   return typeof opened === "string" ? `log-checkpoint and log.key: ${opened}` : null;
 }
 

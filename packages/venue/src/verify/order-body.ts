@@ -33,7 +33,7 @@ import {
   microsIn,
   objectFields,
   type Said,
-  stepsIn,
+  stepsOfNumber,
 } from "./signed-body.js";
 
 const ALONE = ["validUntil", "nonce"];
@@ -185,15 +185,15 @@ function saidOfOrder(
     ["type", typeOf(fields), order.type],
     ["margin", noMargin ? 0 : microsIn(margin), order.marginMicros],
     ["leverage", closesPosition === true ? 1 : fields.get("leverage"), order.leverage],
-    ["price", stepsIn(fields.get("price"), units.tick, 0), order.priceTicks],
+    ["price", stepsOfNumber(fields.get("price"), units.tick, 0), order.priceTicks],
     ["reduceOnly", fields.get("reduceOnly") ?? false, order.reduceOnly],
     ["postOnly", fields.get("postOnly") ?? false, order.postOnly],
-    ["size", stepsIn(fields.get("size"), units.lot, 0), extras.sizeLots],
+    ["size", stepsOfNumber(fields.get("size"), units.lot, 0), extras.sizeLots],
     ["timeInForce", timeInForceOf(fields, limitPrice !== null), extras.timeInForce],
     ["expiresAt", fields.get("expiresAt") ?? 0, extras.expiresAtMs],
     ["clientOrderId", fields.get("clientOrderId") ?? "", extras.clientOrderId],
     ["trigger", codeOf(fields, "trigger", TRIGGERS), extras.trigger],
-    ["limitPrice", stepsIn(limitPrice, units.tick, 0), extras.limitTicks],
+    ["limitPrice", stepsOfNumber(limitPrice, units.tick, 0), extras.limitTicks],
     ["closePosition", closesPosition, extras.closePosition],
     ["selfTrade", codeOf(fields, "selfTrade", SELF_TRADES), extras.selfTrade],
     ["validUntil", validUntil, extras.validUntilMs],
@@ -220,8 +220,8 @@ function saidOfExits(
     if (unknown !== undefined) return [[`${name}.${unknown}`, "a field", "none"]];
     const limitPrice = exit.get("limitPrice") ?? null;
     return [
-      [`${name}.price`, stepsIn(exit.get("price"), units.tick, 0), kept[i]?.[0]],
-      [`${name}.limitPrice`, stepsIn(limitPrice, units.tick, 0), kept[i]?.[1]],
+      [`${name}.price`, stepsOfNumber(exit.get("price"), units.tick, 0), kept[i]?.[0]],
+      [`${name}.limitPrice`, stepsOfNumber(limitPrice, units.tick, 0), kept[i]?.[1]],
     ];
   });
 }
@@ -270,9 +270,9 @@ function saidOfAmendment(
   const expiresAt = fields.get("expiresAt");
   return [
     ...saidOfTarget(fields, command.orderId, command.clientOrderId),
-    ["price", stepsIn(fields.get("price"), units.tick, 0), command.priceTicks],
-    ["size", stepsIn(fields.get("size"), units.lot, 0), command.sizeLots],
-    ["limitPrice", stepsIn(fields.get("limitPrice"), units.tick, 0), command.limitTicks],
+    ["price", stepsOfNumber(fields.get("price"), units.tick, 0), command.priceTicks],
+    ["size", stepsOfNumber(fields.get("size"), units.lot, 0), command.sizeLots],
+    ["limitPrice", stepsOfNumber(fields.get("limitPrice"), units.tick, 0), command.limitTicks],
     ["expiresAt", expiresAt === undefined ? -1 : (expiresAt ?? 0), command.expiresAtMs],
     ["validUntil", validUntil, command.validUntilMs],
   ];

@@ -3,7 +3,7 @@ import { certifiedBytes, type NoteKey } from "@perpgate/protocol/receipts";
 import type { SealedBlock } from "../blocks/block-header.js";
 import { eventWords, promisedBlock } from "../event-fields.js";
 import { HonestyRecord, type Quantiles } from "../receipts/honesty-record.js";
-import { verifyEd25519 } from "../receipts/verify-ed25519.js";
+import { verifyEd25519Now } from "../receipts/verify-ed25519.js";
 import type { Applied } from "../replica.js";
 import type { CheckpointReport } from "./checkpoint-check.js";
 
@@ -55,7 +55,7 @@ export class PromiseCheck {
     const certified = certifiedBytes(Buffer.from(venueId ?? "", "hex"), receiptKey);
     const certificate = Buffer.from(command.certificate, "hex");
     const isCertified = this.logKeys.some(({ publicKey }) =>
-      verifyEd25519(publicKey, certified, certificate),
+      verifyEd25519Now(publicKey, certified, certificate),
     );
     const name = command.kind === "CoreLeads" ? command.core : command.name;
     return isCertified ? null : `the pinned key did not certify the key of gateway ${name}`;

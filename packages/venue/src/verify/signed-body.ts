@@ -45,7 +45,7 @@ export function firstDifference(
 }
 
 /** Steps of a number; `missing` for null or no value; undefined for anything else. */
-export function stepsIn(value: unknown, step: Step, missing: number): number | undefined {
+export function stepsOfNumber(value: unknown, step: Step, missing: number): number | undefined {
   if (value === undefined || value === null) return missing;
   return typeof value === "number" ? toSteps(value, step) : undefined;
 }

@@ -9,7 +9,7 @@ import { basename } from "node:path";
 import { STATE_FORMAT } from "@perpgate/engine";
 import { FileSnapshots, type LogSeq, type LogState, nodeDisk } from "@perpgate/journal";
 import type { SealedBlock } from "../blocks/block-header.js";
-import { type Checkpoint, readCheckpointLines } from "../checkpoint/checkpoint-file.js";
+import { readCheckpointLines, type StateCheckpoint } from "../checkpoint/checkpoint-file.js";
 import type { RowFault } from "../history/history-environment.js";
 import { openForReading, type ReadStore, type Tables } from "../history/history-store.js";
 import { keyOf } from "../history/keys.js";
@@ -34,7 +34,7 @@ interface Found {
   readonly store: ReadStore | undefined;
   /** Why an existing history cannot be compared. */
   readonly historyFault: string | null;
-  readonly checkpoints: readonly Checkpoint[];
+  readonly checkpoints: readonly StateCheckpoint[];
   readonly badLines: number;
   readonly files: FileSnapshots;
   readonly signed: SignedClaim;
@@ -61,7 +61,7 @@ export class StoredClaims {
   snapshots = 0;
   /** Lines of the checkpoint file that are no checkpoint. */
   readonly badLines: number;
-  private readonly pending: Checkpoint[];
+  private readonly pending: StateCheckpoint[];
   private readonly snapshotBatches: Set<number>;
   private history: HistoryCheck | undefined;
   private rows: ReplicaState["rows"] | undefined;
@@ -234,7 +234,7 @@ function isReadable(body: Uint8Array): boolean {
 }
 
 function checkpointFault(
-  checkpoint: Checkpoint,
+  checkpoint: StateCheckpoint,
   { engine }: ReplicaState,
   lastBlock: SealedBlock | undefined,
 ): string | null {

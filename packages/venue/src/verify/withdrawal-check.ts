@@ -3,7 +3,7 @@
  * about the withdrawal that it names, to the unit, and be signed by the key that the attestor had then.
  */
 import type { AttestWithdrawal, Withdraw } from "@perpgate/engine";
-import type { VenueState, Withdrawal } from "@perpgate/engine/reading";
+import type { VenueState, WithdrawalState } from "@perpgate/engine/reading";
 import { hexFromBytes, parseWithdrawalVote, unitsOfMicros } from "@perpgate/protocol/core";
 import type { Listing } from "../listing/listing.js";
 import type { Evidence } from "../record/record.js";
@@ -25,7 +25,7 @@ export function withdrawalBodyFault(body: Uint8Array, command: Withdraw): string
 
 /** What a vote is about, as it was before the vote: the engine forgets a withdrawal that ends. */
 export class WithdrawalCheck {
-  private readonly known = new Map<number, Withdrawal>();
+  private readonly known = new Map<number, WithdrawalState>();
 
   /** Call after each command that may open it, or end it. */
   note({ withdrawals }: Pick<VenueState, "withdrawals">, id: number): void {
@@ -34,7 +34,7 @@ export class WithdrawalCheck {
     else this.known.set(id, withdrawal);
   }
 
-  get(id: number): Withdrawal | undefined {
+  get(id: number): WithdrawalState | undefined {
     return this.known.get(id);
   }
 }
@@ -44,7 +44,7 @@ export function withdrawalVoteFault(
   command: AttestWithdrawal,
   evidence: Evidence,
   { attestors, attestorHistory }: Pick<Listing, "attestors" | "attestorHistory">,
-  withdrawal: Withdrawal | undefined,
+  withdrawal: WithdrawalState | undefined,
   addressOf: (account: number) => string | undefined,
 ): string | null {
   if (attestors === null) return "a vote, although the log names no attestors";

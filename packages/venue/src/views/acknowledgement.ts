@@ -44,7 +44,7 @@ export function loggedAcknowledgement(
   { leaf, timeMs }: AckRow,
   listing: Listing,
 ): LoggedAcknowledgement {
-  return withTime(acknowledgementOfLeaf(leaf, listing), timeMs);
+  return withTime(loggedLeaf(leaf, listing), timeMs);
 }
 
 /** In place: a spread object costs half a kilobyte. */
@@ -52,7 +52,7 @@ function withTime(acknowledgement: Acknowledgement, time: number): LoggedAcknowl
   return Object.assign(acknowledgement, { time });
 }
 
-export function acknowledgementOfLeaf(leaf: Uint8Array, listing: Listing): Acknowledgement {
+export function loggedLeaf(leaf: Uint8Array, listing: Listing): Acknowledgement {
   const fields = readLeaf(leaf);
   if (fields === undefined) throw new HistoryDamaged("an acknowledgement's leaf cannot be read");
   return ofLeaf(fields, marketOf(fields.market, listing));

@@ -21,7 +21,7 @@ import {
 } from "../event-fields.js";
 import type { Applied } from "../replica.js";
 import type { DepositSubject, OpenDeposits } from "./attestation-rows.js";
-import { chainOf, tokenOf } from "./deposit-view.js";
+import { chainOf, tokenNamed } from "./deposit-view.js";
 import { SortedIds } from "./sorted-ids.js";
 import { stateOf, type VenueSource } from "./venue-source.js";
 
@@ -149,7 +149,7 @@ export class AttestationView {
     return {
       chain: chainOf(deposit.chain),
       txHash,
-      token: tokenOf(deposit.token),
+      token: tokenNamed(deposit.token),
       status,
       registeredAtMs,
       creditedParts,

@@ -6,7 +6,7 @@ import type { SealedBlock } from "../blocks/block-header.js";
 import { ACKNOWLEDGED, promisedBlock } from "../event-fields.js";
 import type { History } from "../history/history.js";
 import { wordsOfBytes } from "../history/rows.js";
-import { acknowledgementOfLeaf } from "./acknowledgement.js";
+import { loggedLeaf } from "./acknowledgement.js";
 import type { VenueSource } from "./venue-source.js";
 
 export function blockView({ history }: VenueSource, number: number): Block | undefined {
@@ -74,7 +74,7 @@ export async function preconfirmView(
   if (sealed === undefined || sealed === "not_sealed") return sealed;
   const { leaf, block, index, path } = sealed;
   return {
-    ack: acknowledgementOfLeaf(leaf, listing),
+    ack: loggedLeaf(leaf, listing),
     block: block.number,
     index,
     leaf: hex(leaf),

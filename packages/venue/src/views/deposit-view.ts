@@ -65,13 +65,13 @@ function depositOf(source: VenueSource, deposit: EngineDeposit, state: DepositSt
     depositId: String(deposit.id),
     chain: chainOf(deposit.chain),
     txHash: `0x${deposit.txHash}`,
-    token: tokenOf(state.token),
+    token: tokenNamed(state.token),
     status: state.status,
     confirmations: state.confirmations,
     required: state.required,
     credits: state.credits.map((credit) => ({
       account: `0x${addresses.at(credit.account) ?? ""}`,
-      token: tokenOf(credit.token === "" ? state.token : credit.token),
+      token: tokenNamed(credit.token === "" ? state.token : credit.token),
       amount: fromMicros(credit.amountMicros),
       logIndex: credit.logIndex,
     })),
@@ -132,7 +132,7 @@ export function chainOf(name: string): Chain {
   return known(CHAINS, name);
 }
 
-export function tokenOf(name: string): Token {
+export function tokenNamed(name: string): Token {
   return known(TOKENS, name);
 }
 

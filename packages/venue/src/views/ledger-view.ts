@@ -8,7 +8,7 @@ import type { Place } from "../history/history-table.js";
 import { MAX_ORDINAL, NO_MARKET } from "../history/keys.js";
 import { LEDGER, LEDGER_ROW } from "../history/ledger-projection.js";
 import type { LedgerItem } from "../history/ledger-reader.js";
-import type { PageQuery, PlacedRow } from "../history/row-pages.js";
+import type { PlacedRow, RowPageQuery } from "../history/row-pages.js";
 import { balanceOf } from "./account-view.js";
 import { fromMicros } from "./figures.js";
 import { marketNumbers, pageOf, type RowsQuery } from "./row-query.js";
@@ -146,7 +146,7 @@ function accruedOrdinal(market: number): number {
 }
 
 /** The accrued payment with which the previous page ended; undefined for another beginning. */
-function lastAccrued({ before }: PageQuery): Place | undefined {
+function lastAccrued({ before }: RowPageQuery): Place | undefined {
   return before !== undefined && before.ordinal > accruedOrdinal(NO_MARKET) ? before : undefined;
 }
 

@@ -4,16 +4,16 @@ import { NONE, namedOrder, openOrdersOf } from "@perpgate/engine/reading";
 import type { Order, OrderType } from "@perpgate/protocol";
 import { clientIdWords } from "@perpgate/protocol/client-order-id";
 import {
+  endReasonOf,
   isExitId,
   ORDER_TYPES,
   orderIdText,
   parentOf,
-  reasonOf,
   TIMES_IN_FORCE,
   TRIGGERS,
 } from "@perpgate/protocol/core";
 import { type FilteredRows, NO_ROWS } from "../history/filtered-rows.js";
-import type { OrderName } from "../history/history-reader.js";
+import type { NonceOrClientId } from "../history/history-reader.js";
 import {
   EXTENDED_ROW,
   ORDER_ROW,
@@ -94,7 +94,7 @@ export function ordersNamedView(
 }
 
 /** Undefined for what no order can have. */
-function nameOf({ nonce, clientOrderId }: OrderNames): OrderName | undefined {
+function nameOf({ nonce, clientOrderId }: OrderNames): NonceOrClientId | undefined {
   const clientId = clientOrderId === undefined ? undefined : clientIdWords(clientOrderId);
   const isValid = clientOrderId === undefined || clientId !== undefined;
   if (nonce !== undefined && isValid) return { nonce, clientId };
@@ -145,7 +145,7 @@ export function orderOf(source: VenueSource, row: ArrayLike<number>): Order {
     reduceOnly: row[ORDER_ROW.REDUCE_ONLY] !== 0,
     postOnly: row[ORDER_ROW.POST_ONLY] !== 0,
     nonce: row[ORDER_ROW.NONCE]!,
-    reason: reasonOf(row[ORDER_ROW.REASON]!),
+    reason: endReasonOf(row[ORDER_ROW.REASON]!),
     createdAt: row[ORDER_ROW.CREATED]!,
     updatedAt: row[ORDER_ROW.UPDATED]!,
     ...terms,

@@ -5,7 +5,7 @@ import { EVENT, EventLog, REFUSALS } from "@perpgate/engine";
 import { expect, onTestFinished, test } from "vitest";
 import { firstOwnEvent } from "../event-fields.js";
 import { TestVenue } from "../testing/index.js";
-import { outcomeOf } from "./outcome.js";
+import { commandOutcome } from "./outcome.js";
 
 /** The events of a command that broke an invariant and ran again. */
 function afterHalt(...own: readonly number[]): EventLog {
@@ -22,7 +22,7 @@ test("a command that halted its market: its own refusal behind the halt counts",
   const { venue } = await TestVenue.open(folder);
   const refusal = REFUSALS.indexOf("market_halted");
   const events = afterHalt(EVENT.CommandRefused, refusal, 7, 8);
-  expect(outcomeOf({ events, timeMs: 0 }, venue.listing)).toEqual({
+  expect(commandOutcome({ events, timeMs: 0 }, venue.listing)).toEqual({
     kind: "refused",
     refusal: "market_halted",
     detail1: 7,

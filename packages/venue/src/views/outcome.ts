@@ -15,7 +15,7 @@ import type { Listing } from "../listing/listing.js";
 import type { Applied } from "../replica.js";
 import { acknowledgementIn } from "./acknowledgement.js";
 
-export type Outcome =
+export type CommandOutcome =
   | { readonly kind: "acknowledged"; readonly acknowledgement: LoggedAcknowledgement }
   /** That order used the nonce: the response is its acknowledgement, if the body is the same. */
   | { readonly kind: "replayed"; readonly orderId: number }
@@ -29,7 +29,10 @@ export type Outcome =
   | { readonly kind: "executed" };
 
 /** Must be called within the submitter, while the event log is valid. */
-export function outcomeOf(applied: Pick<Applied, "events" | "timeMs">, listing: Listing): Outcome {
+export function commandOutcome(
+  applied: Pick<Applied, "events" | "timeMs">,
+  listing: Listing,
+): CommandOutcome {
   const { events } = applied;
   const { words, length } = events;
   const at = firstOwnEvent(events);

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { venueConfigOf } from "../listing/venue-config.js";
 import { TEST_MARKETS } from "../testing/test-venue.js";
-import { liquidationTicks } from "./position-view.js";
+import { liquidationOf } from "./position-view.js";
 
 const engine = new Engine();
 engine.apply(genesis(1_800_000_000_000, venueConfigOf(TEST_MARKETS)));
@@ -28,7 +28,7 @@ test("liquidation price: the first tick from the safe side at which the rule hol
         const value = side * lots * ticks;
         return margin + value - cost <= market.maintenance.of(Math.abs(value));
       };
-      const ticks = liquidationTicks(market, side * lots, cost, margin);
+      const ticks = liquidationOf(market, side * lots, cost, margin);
       if (ticks === null) {
         expect(side).toBe(1);
         expect(isDue(1)).toBe(false);

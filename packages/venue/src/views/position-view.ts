@@ -53,7 +53,7 @@ export function positionView(
 
 export function positionOf({ units, market }: ViewedMarket, figures: PositionFigures): Position {
   const { lots, cost, margin, realized, funding, markTicks, updatedAt } = figures;
-  const liquidation = liquidationTicks(market, lots, cost, margin);
+  const liquidation = liquidationOf(market, lots, cost, margin);
   return {
     symbol: units.symbol,
     side: sideOf(lots),
@@ -71,7 +71,7 @@ export function positionOf({ units, market }: ViewedMarket, figures: PositionFig
 }
 
 /** The mark, in ticks, at which a position is due for liquidation; null if no mark ≥ 1 is. */
-export function liquidationTicks(
+export function liquidationOf(
   market: Market,
   lots: number,
   cost: number,

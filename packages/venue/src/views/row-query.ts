@@ -4,7 +4,7 @@ import { exitKindOf, parentOf, parseOrderId } from "@perpgate/protocol/core";
 import type { TimeQuery } from "../history/history-reader.js";
 import type { Place } from "../history/history-table.js";
 import { MAX_ORDINAL } from "../history/keys.js";
-import type { PageQuery } from "../history/row-pages.js";
+import type { RowPageQuery } from "../history/row-pages.js";
 import type { VenueSource } from "./venue-source.js";
 
 /** `after` and `before` are ids, exclusive; from ≤ time < to. With `after` the oldest come first. */
@@ -27,7 +27,7 @@ export interface TimesQuery {
 }
 
 /** `usual` is the limit of a query without one. */
-export function pageOf(query: RowsQuery, usual: number): PageQuery {
+export function pageOf(query: RowsQuery, usual: number): RowPageQuery {
   const { limit = usual, after, before, from, to } = query;
   return {
     limit,
@@ -39,7 +39,7 @@ export function pageOf(query: RowsQuery, usual: number): PageQuery {
 }
 
 /** The same of orders, whose exits follow them: 7, 7.1, 7.2, 8. */
-export function orderPageOf(query: RowsQuery, usual: number): PageQuery {
+export function orderPageOf(query: RowsQuery, usual: number): RowPageQuery {
   const { after, before } = query;
   return {
     ...pageOf(query, usual),

@@ -3,17 +3,17 @@
  * commands, so it is consistent and shows only durable commands. An unknown symbol, order or account
  * gives undefined.
  */
-import { type CohortStage, EventLog, type RequestTerms } from "@perpgate/engine";
+import { type CohortStage, EventLog, type UnsignedTerms } from "@perpgate/engine";
 import {
   COHORT_STAGES,
   exposure,
   fundBudget,
   fundLossUsed,
   type OpenStatus,
+  type RequestedWithdrawal,
   requestFault,
   type Session,
   type WithdrawalFault,
-  type WithdrawalTerms,
 } from "@perpgate/engine/reading";
 import type {
   Account,
@@ -67,7 +67,13 @@ import {
   ordersNamedView,
   orderView,
 } from "./order-view.js";
-import { endedOrdersIn, isCopy, type Outcome, outcomeOf, workUnitsIn } from "./outcome.js";
+import {
+  type CommandOutcome,
+  commandOutcome,
+  endedOrdersIn,
+  isCopy,
+  workUnitsIn,
+} from "./outcome.js";
 import {
   type PastBatch,
   type PastMarginChange,
@@ -128,7 +134,7 @@ export class Views {
   }
 
   /** What became of an unsigned request that is in the log, for its answer; undefined for others. */
-  keptRequest(terms: RequestTerms | undefined): KeptApplied | undefined {
+  keptRequest(terms: UnsignedTerms | undefined): KeptApplied | undefined {
     if (terms === undefined) return undefined;
     const { requests, timeMs } = stateOf(this.source);
     const kept = requests.get(terms.id, timeMs);
@@ -137,7 +143,7 @@ export class Views {
   }
 
   /** The command itself, or the first one if it is a copy. Must be called within the submitter. */
-  originalOf(applied: KeptApplied, terms: RequestTerms | undefined): KeptApplied {
+  originalOf(applied: KeptApplied, terms: UnsignedTerms | undefined): KeptApplied {
     return isCopy(applied) ? (this.keptRequest(terms) ?? applied) : applied;
   }
 
@@ -151,8 +157,8 @@ export class Views {
     return stateOf(this.source).rules.version;
   }
 
-  outcome(applied: KeptApplied): Outcome {
-    return outcomeOf(applied, this.source.listing);
+  outcome(applied: KeptApplied): CommandOutcome {
+    return commandOutcome(applied, this.source.listing);
   }
 
   /** Ids of the account's orders that the command ended. Must be called within the submitter. */
@@ -338,7 +344,7 @@ export class Views {
   }
 
   /** Why the account cannot have this paid now, as the engine would refuse it. */
-  withdrawalFault(account: number, terms: WithdrawalTerms): WithdrawalFault | undefined {
+  withdrawalFault(account: number, terms: RequestedWithdrawal): WithdrawalFault | undefined {
     return requestFault(stateOf(this.source), account, terms);
   }
 

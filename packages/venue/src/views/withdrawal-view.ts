@@ -3,7 +3,7 @@ import type { VenueState } from "@perpgate/engine/reading";
 import type { AttestedWithdrawal, BridgeInfo, Chain, Withdrawal } from "@perpgate/protocol";
 import { parseWithdrawalVote, WITHDRAWAL_STATUSES } from "@perpgate/protocol/core";
 import { WITHDRAWAL_VOTE, type WithdrawalRow } from "../history/withdrawal-projection.js";
-import { chainOf, shownVote, tokenOf } from "./deposit-view.js";
+import { chainOf, shownVote, tokenNamed } from "./deposit-view.js";
 import { fromMicros } from "./figures.js";
 import { pageOf, type RowsQuery } from "./row-query.js";
 import { stateOf, type VenueSource } from "./venue-source.js";
@@ -57,7 +57,7 @@ function withdrawalOf(id: number, row: WithdrawalRow): Withdrawal {
   return {
     withdrawalId: String(id),
     chain: chainOf(row.chain),
-    token: tokenOf(row.token),
+    token: tokenNamed(row.token),
     amount: fromMicros(row.amountMicros),
     fee: fromMicros(row.feeMicros),
     status: WITHDRAWAL_STATUSES[row.status] ?? "queued",
@@ -80,7 +80,7 @@ export function openWithdrawalsView(source: VenueSource, chain: Chain, after: nu
     rows: page.map(({ id, account, token, amountMicros, status, deadlineMs, requestedAtMs }) => ({
       withdrawalId: String(id),
       chain,
-      token: tokenOf(token),
+      token: tokenNamed(token),
       amount: fromMicros(amountMicros),
       account: `0x${addresses.at(account) ?? ""}`,
       status,

@@ -18,7 +18,7 @@ import {
   type WhenDone,
 } from "../../testing/perpgate-process.js";
 import { createPrivateFile } from "../../trader/private-file.js";
-import { begin } from "../init.js";
+import { beginCluster } from "../init.js";
 
 const SHIFTED_CLOCK = fileURLToPath(new URL("../../testing/shifted-clock.mjs", import.meta.url));
 const NEWER_RELEASE = fileURLToPath(new URL("../../testing/newer-release.mjs", import.meta.url));
@@ -170,7 +170,7 @@ export class RunningCluster {
       ...changes.settings,
     };
     const config = configurationFile(content, atEnd);
-    await begin(readConfiguration({ config, log: { servers: nats.urls() } }, {}), 3);
+    await beginCluster(readConfiguration({ config, log: { servers: nats.urls() } }, {}), 3);
     const cluster = new RunningCluster(nats, config, content, folder, changes, atEnd);
     // Also those that a test starts: `afterAll` registers nothing once tests run.
     atEnd(() => cluster.end());

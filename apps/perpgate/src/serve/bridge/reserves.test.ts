@@ -16,11 +16,11 @@ import {
   liabilityFile,
   parseLeafProof,
 } from "@perpgate/protocol/receipts";
-import { newLogKey, succeed, successorsFile, verify, verifyEd25519 } from "@perpgate/venue";
+import { newLogKey, succeed, successorsFile, verify, verifyEd25519Now } from "@perpgate/venue";
 import { Registry } from "prom-client";
 import { Value } from "typebox/value";
 import { expect, test } from "vitest";
-import { checkReserves } from "../../doctor/vault-checks.js";
+import { reservesFindings } from "../../doctor/vault-checks.js";
 import { commandHere } from "../../testing/command-here.js";
 import { temporaryFolder } from "../../testing/perpgate-process.js";
 import { DEFAULT_SETTINGS } from "../settings.js";
@@ -97,7 +97,7 @@ test("after each hour the venue commits to what it owes; each account finds itse
     pendingWithdrawals: 13,
     difference: null,
   });
-  const checked = await checkReservesProof(reserves.liabilities?.proof ?? "", verifyEd25519, {
+  const checked = await checkReservesProof(reserves.liabilities?.proof ?? "", verifyEd25519Now, {
     logKey: LOG_KEY.text,
   });
   if (typeof checked === "string") throw new Error(checked);
@@ -190,10 +190,10 @@ test("a withdrawal's proof is none of reserves, and a changed leaf is in no bloc
   const forged = (changed: string) =>
     [lines[0], `extra ${Buffer.from(changed).toString("base64")}`, ...lines.slice(2)].join("\n");
   const other = forged(extra.replace("reserves-proof", "withdrawal-proof"));
-  expect(await checkReservesProof(other, verifyEd25519)).toContain("no proof of reserves");
+  expect(await checkReservesProof(other, verifyEd25519Now)).toContain("no proof of reserves");
   const { leaf } = JSON.parse(extra);
   const changed = forged(extra.replace(leaf, `${leaf.slice(0, 64)}ff${leaf.slice(66)}`));
-  expect(await checkReservesProof(changed, verifyEd25519)).toContain("not in block");
+  expect(await checkReservesProof(changed, verifyEd25519Now)).toContain("not in block");
 });
 
 test("what the vaults hold: what a quorum of attestors has stated; forged statements end the request", async () => {
@@ -231,7 +231,7 @@ test("the vaults hold less than is owed: the metric and doctor say so, and a pay
   const at = await committed();
   const { venue } = at.venue.at;
   const { hostname: host, port } = new URL(at.venue.at.url);
-  const doctor = () => checkReserves({ ...DEFAULT_SETTINGS, host, port: Number(port) });
+  const doctor = () => reservesFindings({ ...DEFAULT_SETTINGS, host, port: Number(port) });
   expect(await doctor()).toMatchObject([{ status: "warning" }]);
   const usdt = at.venue.bridge.chains[0]!.tokens.USDT!;
   let later = 0;

@@ -2,7 +2,7 @@
 
 import { OpenWithdrawals } from "@perpgate/protocol";
 import { checkWithdrawalProof, noteKeyText, type ProofKeys } from "@perpgate/protocol/receipts";
-import { verifyEd25519 } from "@perpgate/venue";
+import { verifyEd25519Now } from "@perpgate/venue";
 import { StubWitness } from "@perpgate/venue/testing";
 import { Value } from "typebox/value";
 import { expect, onTestFinished, test } from "vitest";
@@ -41,7 +41,7 @@ test("an open withdrawal: whom it pays, no proof before a checkpoint, and then o
   await sealed(at);
   const [withdrawal] = (await openOn(at)).withdrawals;
   const proof = withdrawal?.proof ?? "";
-  const checked = await checkWithdrawalProof(proof, verifyEd25519, { logKey: LOG_KEY.text });
+  const checked = await checkWithdrawalProof(proof, verifyEd25519Now, { logKey: LOG_KEY.text });
   expect(checked).toMatchObject({
     leaf: {
       withdrawalId: Number(withdrawalId),
@@ -54,7 +54,7 @@ test("an open withdrawal: whom it pays, no proof before a checkpoint, and then o
     },
   });
   const nobodys = { logKey: LOG_KEY.text.replace("venue", "venu3") };
-  expect(await checkWithdrawalProof(proof, verifyEd25519, nobodys)).toContain("log key");
+  expect(await checkWithdrawalProof(proof, verifyEd25519Now, nobodys)).toContain("log key");
   const lines = proof.split("\n");
   const [extra = ""] = lines.splice(1, 1);
   const json = Buffer.from(extra.slice(6), "base64").toString();
@@ -65,10 +65,10 @@ test("an open withdrawal: whom it pays, no proof before a checkpoint, and then o
     json.replace(leaf, `ff${leaf.slice(2)}`),
     json.replace('"index":0', '"index":1'),
   ]) {
-    expect(await checkWithdrawalProof(forged(changed), verifyEd25519)).toContain("not in block");
+    expect(await checkWithdrawalProof(forged(changed), verifyEd25519Now)).toContain("not in block");
   }
   const order = json.replace("withdrawal-proof", "order-proof");
-  expect(await checkWithdrawalProof(forged(order), verifyEd25519)).toContain("no proof");
+  expect(await checkWithdrawalProof(forged(order), verifyEd25519Now)).toContain("no proof");
 });
 
 test("witnesses: a proof has the cosignatures that are there when it is made, and later ones", async () => {
@@ -79,12 +79,14 @@ test("witnesses: a proof has the cosignatures that are there when it is made, an
   await at.ask({ amount: 10, nonce: 1 });
   await sealed(at);
   const [withdrawal] = (await openOn(at)).withdrawals;
-  const checked = await checkWithdrawalProof(withdrawal?.proof ?? "", verifyEd25519, keys);
+  const checked = await checkWithdrawalProof(withdrawal?.proof ?? "", verifyEd25519Now, keys);
   expect(checked).toMatchObject({ checkpoint: { cosigners: [witness.key.name] } });
   const stranger = await StubWitness.start("witness.example/w2");
   onTestFinished(() => stranger.close());
   const both = { ...keys, witnessKeys: [noteKeyText(witness.key), noteKeyText(stranger.key)] };
-  expect(await checkWithdrawalProof(withdrawal?.proof ?? "", verifyEd25519, both)).toContain("1");
+  expect(await checkWithdrawalProof(withdrawal?.proof ?? "", verifyEd25519Now, both)).toContain(
+    "1",
+  );
 });
 
 test("the proof survives a restart, and the withdrawal leaves the list when it is paid", async () => {
@@ -96,6 +98,6 @@ test("the proof survives a restart, and the withdrawal leaves the list when it i
   await sealed(restarted);
   const [after] = (await openOn(restarted)).withdrawals;
   expect(after).toMatchObject({ withdrawalId: before?.withdrawalId });
-  const checked = await checkWithdrawalProof(after?.proof ?? "", verifyEd25519);
+  const checked = await checkWithdrawalProof(after?.proof ?? "", verifyEd25519Now);
   expect(checked).toMatchObject({ leaf: { withdrawalId: Number(before?.withdrawalId) } });
 });

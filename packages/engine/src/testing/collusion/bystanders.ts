@@ -7,7 +7,7 @@
  */
 import { Random } from "@perpgate/protocol/random";
 import { LIMIT_ORDER, LONG, SHORT, type Side } from "../../commands.js";
-import type { Tier } from "../../config.js";
+import type { MarginTier } from "../../config.js";
 import { TRADE_ADL, type VenueEvent } from "../../events/event-table.js";
 import { equityOf } from "../../money/fill.js";
 import { NONE } from "../../state/orders.js";
@@ -60,7 +60,7 @@ export type Objective = keyof typeof OBJECTIVES;
 /** What everybody trades under. */
 export interface Rules {
   readonly version: number;
-  readonly tiers: readonly Tier[];
+  readonly tiers: readonly MarginTier[];
 }
 
 /** Those of a version, with the default tiers. */

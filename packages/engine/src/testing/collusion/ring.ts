@@ -8,7 +8,7 @@ import {
   LIMIT_ORDER,
   LONG,
   MARKET_ORDER,
-  type OrderType,
+  type OrderTypeCode,
   SHORT,
   type Side,
 } from "../../commands.js";
@@ -134,7 +134,7 @@ export class Ring {
   order(
     member: number,
     side: Side,
-    type: OrderType,
+    type: OrderTypeCode,
     priceTicks: number,
     lots: number,
     leverage: number,

@@ -6,7 +6,7 @@
  */
 
 import type { Random } from "@perpgate/protocol/random";
-import type { AttestDeposit, Command, DepositCredit } from "../../commands.js";
+import type { AttestDeposit, AttestedCredit, Command } from "../../commands.js";
 import { MAX_DEPOSITS_MICROS, type VenueConfig } from "../../config.js";
 import type { Engine } from "../../engine.js";
 import { genesis, openSession, plainOrder } from "../commands.js";
@@ -193,7 +193,7 @@ class Stream {
   }
 
   /** Mostly what the others say; one of the senders has never signed in. */
-  private credits(depositId: number): DepositCredit[] {
+  private credits(depositId: number): AttestedCredit[] {
     const { random } = this;
     const sender = depositId % (TRADERS + 1);
     const amountMicros = CREDIT * random.pick([1, 1, 1, 2]);

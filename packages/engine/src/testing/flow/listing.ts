@@ -3,12 +3,12 @@
  * that a single account crosses them, and a dust market whose lots are worth a few micros, where
  * every rounding shows.
  */
-import type { MarketConfig, Tier, VenueConfig } from "../../config.js";
+import type { MarginTier, MarketConfig, VenueConfig } from "../../config.js";
 import { MAJOR, venueConfig as plainConfig, plainMarket } from "../scenarios/listing.js";
 
 const USD = 1_000_000;
 
-function tiers(...rows: readonly (readonly [number, number, number])[]): Tier[] {
+function tiers(...rows: readonly (readonly [number, number, number])[]): MarginTier[] {
   return rows.map(([upToMicros, maxLeverage, maintenancePpm]) => {
     return { upToMicros, maxLeverage, maintenancePpm };
   });
@@ -26,7 +26,7 @@ const SOL = tiers(
 );
 const DUST = tiers([10_000, 20, 25_000], [100_000, 10, 50_000], [1_000_000, 5, 100_000]);
 
-function market(symbol: string, rows: readonly Tier[], impact: number): MarketConfig {
+function market(symbol: string, rows: readonly MarginTier[], impact: number): MarketConfig {
   return plainMarket(symbol, rows, { impactNotionalMicros: impact });
 }
 

@@ -8,7 +8,7 @@ import {
   LIMIT_ORDER,
   LONG,
   MARKET_ORDER,
-  type OrderType,
+  type OrderTypeCode,
   type PlaceOrder,
   SHORT,
   type Side,
@@ -86,7 +86,7 @@ export class Orders {
   draft(session: Signed, market: Market, account: Account): PlaceOrder {
     const { random } = this;
     const position = positionOf(this.venue.state, account.number, market.number);
-    const type = random.pick<OrderType>([
+    const type = random.pick<OrderTypeCode>([
       LIMIT_ORDER,
       LIMIT_ORDER,
       LIMIT_ORDER,
@@ -203,7 +203,7 @@ export class Orders {
     return { leverage: allowed, margin: Math.max(1, Math.floor(notional / allowed)) };
   }
 
-  price(market: Market, side: Side, type: OrderType): number {
+  price(market: Market, side: Side, type: OrderTypeCode): number {
     const { random } = this;
     const mark = Number(market.mark);
     if (mark === 0) return random.int(0, 100);

@@ -13,7 +13,7 @@ import {
   STOP_ORDER,
   STOP_TRIGGER,
   TAKE_PROFIT_TRIGGER,
-  type Trigger,
+  type TriggerCode,
 } from "../../commands.js";
 import { TICK_MS } from "../../config.js";
 import { type Market, positionOf } from "../reference/state.js";
@@ -89,7 +89,7 @@ export class Protection {
   }
 
   /** A stop-loss or take-profit of the whole position, 0.1 to 1 % away. */
-  private closing(session: Signed, market: Market, held: Side, trigger: Trigger): PlaceOrder {
+  private closing(session: Signed, market: Market, held: Side, trigger: TriggerCode): PlaceOrder {
     const { random } = this;
     const side: Side = held === LONG ? SHORT : LONG;
     const direction = trigger === STOP_TRIGGER ? side : held;

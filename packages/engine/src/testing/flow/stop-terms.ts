@@ -11,7 +11,7 @@ import {
   STOP_ORDER,
   STOP_TRIGGER,
   TAKE_PROFIT_TRIGGER,
-  type Trigger,
+  type TriggerCode,
 } from "../../commands.js";
 import { PLAIN_EXTRAS } from "../commands.js";
 import type { Market, Position } from "../reference/state.js";
@@ -30,7 +30,7 @@ export function extendStop(
   const extras = order.extras ?? STOP_EXTRAS;
   const mark = Number(market.mark);
   const isTakeProfit = random.chance(0.5);
-  const trigger: Trigger = isTakeProfit ? TAKE_PROFIT_TRIGGER : STOP_TRIGGER;
+  const trigger: TriggerCode = isTakeProfit ? TAKE_PROFIT_TRIGGER : STOP_TRIGGER;
   // The same distance on the other side of the mark.
   const priceTicks = isTakeProfit ? Math.max(1, 2 * mark - order.priceTicks) : order.priceTicks;
   const changed = { ...order, priceTicks, extras: { ...extras, trigger } };

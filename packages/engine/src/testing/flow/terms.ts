@@ -17,7 +17,7 @@ import {
   type OrderExtras,
   type PlaceOrder,
   STOP_ORDER,
-  type TimeInForce,
+  type TimeInForceCode,
 } from "../../commands.js";
 import { PLAIN_EXTRAS } from "../commands.js";
 import type { Market, Position } from "../reference/state.js";
@@ -72,7 +72,7 @@ export class Terms {
     return { ...order, extras: { ...extras, ...random.pick(changes) } };
   }
 
-  private timeInForce({ type }: PlaceOrder): TimeInForce {
+  private timeInForce({ type }: PlaceOrder): TimeInForceCode {
     if (type === STOP_ORDER) return IMMEDIATE_OR_CANCEL;
     if (type === MARKET_ORDER) return this.random.pick([IMMEDIATE_OR_CANCEL, FILL_OR_KILL]);
     const kind = this.random.weighted({ gtc: 5, ioc: 2, fok: 4 });

@@ -1,6 +1,6 @@
 /** Parameters that change while positions are open, and parameters that cannot be. */
 import { expect, test, vi } from "vitest";
-import type { Tier, VenueConfig } from "../../config.js";
+import type { MarginTier, VenueConfig } from "../../config.js";
 import { Engine } from "../../engine.js";
 import { DepositBook } from "../../state/deposits.js";
 import { genesis } from "../commands.js";
@@ -8,7 +8,7 @@ import { SABOTAGES, strikeAt } from "../faults/sabotage.js";
 import { BTC, ETH } from "../scenarios/listing.js";
 import { START_MS, Venue } from "../scenarios/venue.js";
 
-function withTiers(venue: Venue, tiers: readonly Tier[]) {
+function withTiers(venue: Venue, tiers: readonly MarginTier[]) {
   return { ...venue.config, markets: [{ ...BTC.config, tiers }] };
 }
 

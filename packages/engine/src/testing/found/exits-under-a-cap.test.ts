@@ -10,7 +10,7 @@ import {
   LIMIT_ORDER,
   LONG,
   MARKET_ORDER,
-  type OrderType,
+  type OrderTypeCode,
   SHORT,
   STOP_ORDER,
 } from "../../commands.js";
@@ -83,7 +83,7 @@ class CappedFlow {
     const closes = held !== 0 && random.chance(0.7);
     const side = closes ? (held > 0 ? SHORT : LONG) : random.pick([LONG, SHORT] as const);
     const lots = closes ? Math.abs(held) - random.int(0, 1) : 10 * random.int(1, 1_000);
-    const type: OrderType = random.pick([LIMIT_ORDER, LIMIT_ORDER, STOP_ORDER, MARKET_ORDER]);
+    const type: OrderTypeCode = random.pick([LIMIT_ORDER, LIMIT_ORDER, STOP_ORDER, MARKET_ORDER]);
     const away = random.int(1, 1_000) * (type === STOP_ORDER ? side : random.pick([1, -1]));
     const priceTicks = type === MARKET_ORDER ? 0 : market.mark + away;
     const leverage = random.int(1, 5);

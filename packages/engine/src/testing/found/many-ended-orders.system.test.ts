@@ -12,7 +12,7 @@ import {
   STOP_ORDER,
   STOP_TRIGGER,
   TAKE_PROFIT_TRIGGER,
-  type TimeInForce,
+  type TimeInForceCode,
 } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import type { EventKind, VenueEvent } from "../../events/event-table.js";
@@ -156,7 +156,7 @@ test("reduce-only orders that end with the makers' positions count; a fill-or-ki
     scene.stops(session, 499, { side: SHORT, priceTicks: 300_000, reduceOnly: true });
   }
 
-  const buys = (timeInForce: TimeInForce): VenueEvent[] => {
+  const buys = (timeInForce: TimeInForceCode): VenueEvent[] => {
     const extras = { ...PLAIN_EXTRAS, sizeLots: longs.length * LOTS, timeInForce };
     return scene.limit(taker, 0, { side: LONG, extras });
   };

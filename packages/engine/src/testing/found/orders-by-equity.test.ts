@@ -6,7 +6,7 @@ import {
   LIMIT_ORDER,
   LONG,
   MARKET_ORDER,
-  type OrderType,
+  type OrderTypeCode,
   SHORT,
   type Side,
   STOP_ORDER,
@@ -46,7 +46,7 @@ test("orders in two markets while equity rises and falls: the same are refused",
     if (i % 20 === 0) moves();
     const market = random.int(0, 1) as 0 | 1;
     const side = random.pick<Side>([LONG, SHORT]);
-    const type = random.pick<OrderType>([LIMIT_ORDER, STOP_ORDER, STOP_ORDER, MARKET_ORDER]);
+    const type = random.pick<OrderTypeCode>([LIMIT_ORDER, STOP_ORDER, STOP_ORDER, MARKET_ORDER]);
     const away = random.int(-30, 30) / 1_000;
     const priceTicks = type === MARKET_ORDER ? 0 : Math.round(PRICES[market] * (1 + away));
     const events = apply(

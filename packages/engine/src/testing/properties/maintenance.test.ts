@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { configFault, MAX_DEPOSITS_MICROS, type Tier } from "../../config.js";
+import { configFault, MAX_DEPOSITS_MICROS, type MarginTier } from "../../config.js";
 import { accountsDue } from "../../money/liquidate.js";
 import { advanceWatches, refreshWatch } from "../../money/watch.js";
 import { MaintenanceSchedule } from "../../state/maintenance.js";
@@ -16,7 +16,7 @@ import { BTC, venueConfig } from "../scenarios/listing.js";
 const WATCHES = Number(process.env.PERPGATE_WATCHES ?? 3_000);
 
 /** Tiers that `configFault` accepts: bounds and rates rise, leverage falls, charges are whole. */
-const tiers: fc.Arbitrary<Tier[]> = fc
+const tiers: fc.Arbitrary<MarginTier[]> = fc
   .array(
     fc.record({
       span: fc.oneof(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 200_000_000 })),
@@ -35,13 +35,13 @@ const tiers: fc.Arbitrary<Tier[]> = fc
     });
   });
 
-function accepted(rows: readonly Tier[]): boolean {
+function accepted(rows: readonly MarginTier[]): boolean {
   const config = venueConfig([{ ...BTC, config: { ...BTC.config, tiers: rows } }]);
   return configFault(config) === null;
 }
 
 /** Tier by tier, in millionths of a micro, rounded up once. */
-function maintenanceOf(rows: readonly Tier[], notional: bigint): bigint {
+function maintenanceOf(rows: readonly MarginTier[], notional: bigint): bigint {
   let lower = 0n;
   let sum = 0n;
   rows.forEach(({ upToMicros, maintenancePpm }, i) => {
@@ -89,7 +89,7 @@ interface Held {
 }
 
 function marketWith(
-  rows: readonly Tier[],
+  rows: readonly MarginTier[],
   unit: number,
   mark: number,
   positions: readonly Held[],

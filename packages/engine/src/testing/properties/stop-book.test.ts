@@ -7,7 +7,7 @@ import {
   STOP_ORDER,
   STOP_TRIGGER,
   TAKE_PROFIT_TRIGGER,
-  type Trigger,
+  type TriggerCode,
 } from "../../commands.js";
 import { Selection } from "../../selection.js";
 import { OrderStore } from "../../state/orders.js";
@@ -33,7 +33,7 @@ class Pair {
 
   constructor(
     readonly sign: 1 | -1,
-    trigger: Trigger,
+    trigger: TriggerCode,
   ) {
     // A take-profit waits on the other side of the mark.
     const side = (sign === 1) === (trigger === STOP_TRIGGER) ? LONG : SHORT;

@@ -2,7 +2,7 @@
 import {
   type AmendOrder,
   LIMIT_ORDER,
-  type OrderType,
+  type OrderTypeCode,
   STOP_ORDER,
   STOP_TRIGGER,
 } from "../../commands.js";
@@ -70,7 +70,7 @@ export function checkAmended(
 type Priced = ReturnType<typeof pricedOf>;
 
 export function pricedOf({ order, price }: Amended) {
-  const type: OrderType = order.resting ? LIMIT_ORDER : STOP_ORDER;
+  const type: OrderTypeCode = order.resting ? LIMIT_ORDER : STOP_ORDER;
   const { side, reduceOnly } = order;
   return { side, type, priceTicks: num(price), reduceOnly };
 }

@@ -2,7 +2,7 @@
  * "Account, position, order": what a position is worth at the mark and what it must be worth.
  */
 import type { Side } from "../../commands.js";
-import { INDEX_STALE_MS, RATE_SCALE, type Tier } from "../../config.js";
+import { INDEX_STALE_MS, type MarginTier, RATE_SCALE } from "../../config.js";
 import { abs, ceilDiv, floorDiv, max, min } from "./integers.js";
 import { type Market, marketOf, type Position, type State } from "./state.js";
 
@@ -53,7 +53,7 @@ export function maintenanceOf(market: Market, lots: bigint): bigint {
 }
 
 /** The first tier with notional ≤ upTo; beyond the last bound, the last. */
-export function tierOf(market: Market, notional: bigint): Tier {
+export function tierOf(market: Market, notional: bigint): MarginTier {
   const tiers = market.config.tiers;
   const tier = tiers.find((each) => notional <= BigInt(each.upToMicros)) ?? tiers.at(-1);
   if (tier === undefined) throw new Error("a market has tiers");

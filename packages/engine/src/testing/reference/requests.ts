@@ -3,7 +3,7 @@
  * where it is.
  */
 
-import type { RequestTerms } from "../../commands/request-terms.js";
+import type { UnsignedTerms } from "../../commands/request-terms.js";
 import type { Command } from "../../commands.js";
 import { emit } from "./end-events.js";
 import { type Refused, refused } from "./refusal.js";
@@ -11,7 +11,7 @@ import { rulesOf, type State } from "./state.js";
 
 const KEPT_MS = 30_000;
 
-function termsOf(state: State, command: Command): RequestTerms | undefined {
+function termsOf(state: State, command: Command): UnsignedTerms | undefined {
   if (!("request" in command)) return undefined;
   return rulesOf(state).requestsAreKept ? command.request : undefined;
 }

@@ -2,7 +2,7 @@
  * The whole state of the reference venue as plain objects. Nothing is cached: what can be derived
  * (levels, reserved sums, equity) is derived where it is needed.
  */
-import type { OrderType, Side } from "../../commands.js";
+import type { OrderTypeCode, Side } from "../../commands.js";
 import type { CohortStage, MarketConfig, VenueConfig } from "../../config.js";
 import type { VenueEvent } from "../../events/event-table.js";
 
@@ -14,7 +14,7 @@ export interface Order {
   readonly session: number;
   readonly market: number;
   readonly side: Side;
-  readonly type: OrderType;
+  readonly type: OrderTypeCode;
   price: bigint;
   readonly leverage: bigint;
   readonly reduceOnly: boolean;

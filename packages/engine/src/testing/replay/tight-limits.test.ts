@@ -20,7 +20,7 @@ import {
   SHORT,
   type Side,
   STOP_ORDER,
-  type TimeInForce,
+  type TimeInForceCode,
 } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import { TRADE_ADL, type VenueEvent } from "../../events/event-table.js";
@@ -58,7 +58,7 @@ const TIMES_IN_FORCE = {
   rests: GOOD_TILL_CANCELED,
   "fills or dies": FILL_OR_KILL,
   stop: IMMEDIATE_OR_CANCEL,
-} satisfies Record<string, TimeInForce>;
+} satisfies Record<string, TimeInForceCode>;
 
 class TightFlow {
   private readonly sessions: number[] = [];

@@ -1,5 +1,5 @@
 /** A venue for very many very small orders: no objects per event, only counting. */
-import type { Command, OrderType, Side } from "../../commands.js";
+import type { Command, OrderTypeCode, Side } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import type { EventLog } from "../../events/event-log.js";
 import { EVENT, EVENT_FIELDS, EVENT_KINDS } from "../../events/event-table.js";
@@ -45,7 +45,7 @@ export class TinyTrades {
   place(
     member: number,
     side: Side,
-    type: OrderType,
+    type: OrderTypeCode,
     priceTicks: number,
     lots: number,
     leverage: number,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { AttestDeposit } from "../../commands.js";
 import type { VenueConfig } from "../../config.js";
-import type { Deposit } from "../../state/deposits.js";
+import type { DepositRecord } from "../../state/deposits.js";
 import { creditVote } from "../commands.js";
 import type { Trader } from "./trader.js";
 import { Venue } from "./venue.js";
@@ -21,7 +21,7 @@ class Story {
     this.id = this.alice.registers();
   }
 
-  get deposit(): Deposit {
+  get deposit(): DepositRecord {
     return this.venue.engine.state.deposits.byId.get(this.id)!;
   }
 

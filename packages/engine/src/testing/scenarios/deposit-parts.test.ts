@@ -1,6 +1,6 @@
 /** Transactions credited in parts, credits of several tokens, and what the operator decides. */
 import { expect, test } from "vitest";
-import type { AttestDeposit, DepositCredit } from "../../commands.js";
+import type { AttestDeposit, AttestedCredit } from "../../commands.js";
 import { Engine } from "../../engine.js";
 import { creditVote } from "../commands.js";
 import type { Trader } from "./trader.js";
@@ -8,7 +8,7 @@ import { Venue } from "./venue.js";
 
 const CHAIN = { attestorKind: "chain", attestors: 3, attestorQuorum: 2 } as const;
 
-function credit(trader: Trader, dollars: number, logIndex: number, token = "USDC"): DepositCredit {
+function credit(trader: Trader, dollars: number, logIndex: number, token = "USDC"): AttestedCredit {
   return { address: trader.address, amountMicros: dollars * 1e6, logIndex, token };
 }
 

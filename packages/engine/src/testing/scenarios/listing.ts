@@ -2,7 +2,7 @@
  * The markets that scenarios trade, with round prices so that the expected figures can be worked
  * out in the head: one bitcoin is $50,000, taker fee $25 a coin, maker fee $10 a coin.
  */
-import type { MarketConfig, Tier, VenueConfig } from "../../config.js";
+import type { MarginTier, MarketConfig, VenueConfig } from "../../config.js";
 
 export const MICROS = 1_000_000;
 
@@ -15,7 +15,7 @@ export interface Listing {
 
 function tiers(...rows: readonly (readonly [dollars: number, leverage: number, ppm: number])[]) {
   return rows.map(
-    ([dollars, maxLeverage, maintenancePpm]): Tier => ({
+    ([dollars, maxLeverage, maintenancePpm]): MarginTier => ({
       upToMicros: dollars * MICROS,
       maxLeverage,
       maintenancePpm,
@@ -26,7 +26,7 @@ function tiers(...rows: readonly (readonly [dollars: number, leverage: number, p
 /** The default parameters of a market, a tick times a lot being one micro-dollar. */
 export function plainMarket(
   symbol: string,
-  rows: readonly Tier[],
+  rows: readonly MarginTier[],
   changes: Partial<MarketConfig> = {},
 ): MarketConfig {
   return {
@@ -48,7 +48,7 @@ function listing(
   symbol: string,
   ticksPerDollar: number,
   startPrice: number,
-  rows: readonly Tier[],
+  rows: readonly MarginTier[],
 ): Listing {
   return {
     config: plainMarket(symbol, rows),

@@ -16,7 +16,7 @@ import {
   type OpenSession,
   type OrderExits,
   type OrderExtras,
-  type OrderType,
+  type OrderTypeCode,
   type RegisterDeposit,
   SHORT,
   type Side,
@@ -49,7 +49,7 @@ interface TradedVenue {
 }
 
 export type Words = "market" | "limit" | "stop";
-const TYPES: Readonly<Record<Words, OrderType>> = {
+const TYPES: Readonly<Record<Words, OrderTypeCode>> = {
   market: MARKET_ORDER,
   limit: LIMIT_ORDER,
   stop: STOP_ORDER,

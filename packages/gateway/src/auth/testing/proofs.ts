@@ -3,7 +3,7 @@
 import type { SignInBody } from "@perpgate/protocol";
 import type { ContractWallets } from "../contract-wallets.js";
 import type { NonceIssuer } from "../nonce-issuer.js";
-import { keyOfBytes, readKeyBytes, type SessionKey } from "../session-key.js";
+import { keyOfBytes, readKeyBytes, type SessionPublicKey } from "../session-key.js";
 import {
   type CheckedSignIn,
   checkSignIn,
@@ -20,7 +20,7 @@ interface Services {
   readonly contracts: ContractWallets;
 }
 
-export function readSessionKey(text: string, field: string): SessionKey {
+export function readSessionKey(text: string, field: string): SessionPublicKey {
   const bytes = readKeyBytes(text, field);
   proveKey(bytes, field);
   return keyOfBytes(bytes);

@@ -12,13 +12,13 @@ import type { AddressLimits } from "../../limits/limits.js";
 import { RequestClient } from "../client.js";
 import type { Json } from "../schema-components.js";
 import { guideList, guidesIn } from "./guides.js";
-import { NAV_STYLE, PAGE_POLICY, pageOf, STYLE, STYLE_PATH } from "./shell.js";
+import { docsPage, NAV_STYLE, PAGE_POLICY, STYLE, STYLE_PATH } from "./shell.js";
 import { streamReference } from "./stream-reference.js";
 
 /** Where its script and style are served. */
 const UI_FOLDER = "/docs/static";
 
-const REST_PAGE = pageOf(
+const REST_PAGE = docsPage(
   "REST",
   `<div id="swagger-ui"></div>
 <script src="${UI_FOLDER}/swagger-ui-bundle.js"></script>

@@ -7,7 +7,7 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { escapeHtml, pageOf } from "./shell.js";
+import { docsPage, escapeHtml } from "./shell.js";
 
 const PREFIX = "/docs/guides";
 const NAME = /^[a-z0-9-]+\.md$/;
@@ -52,7 +52,7 @@ export function guideList(guides: readonly Guide[]): string {
   const decisions = guides.filter(({ name }) => name.startsWith("adr/"));
   const others = guides.filter(({ name }) => !name.startsWith("adr/"));
   const list = (entries: readonly Guide[]) => `<ul>\n${entries.map(item).join("\n")}\n</ul>`;
-  return pageOf(
+  return docsPage(
     "Guides",
     `<h1>Guides</h1>\n${list(others)}\n<h2>Decisions</h2>\n${list(decisions)}`,
   );
@@ -86,7 +86,7 @@ async function renderGuide(
     },
   });
   const [, title = titleFrom(name)] = /^# (.+)$/m.exec(text) ?? [];
-  return pageOf(title, await marked.parse(text));
+  return docsPage(title, await marked.parse(text));
 }
 
 /** The ids that GitHub gives to headings, so that links within and between files lead there. */

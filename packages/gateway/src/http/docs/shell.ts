@@ -22,7 +22,7 @@ const NAV_LINKS: readonly NavLink[] = [
   { href: getAsyncApi.path, text: "AsyncAPI" },
 ];
 
-export function pageOf(title: string, body: string, styles = [STYLE_PATH]): string {
+export function docsPage(title: string, body: string, styles = [STYLE_PATH]): string {
   const sheets = styles.map((path) => `<link rel="stylesheet" href="${path}">`).join("\n");
   const links = NAV_LINKS.map(({ href, text }) => `<a href="${href}">${text}</a>`).join("\n");
   return `<!doctype html>

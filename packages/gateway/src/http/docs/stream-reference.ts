@@ -2,7 +2,7 @@
 
 import { getAsyncApi } from "@perpgate/protocol/operations";
 import type { Json } from "../schema-components.js";
-import { escapeHtml, pageOf } from "./shell.js";
+import { docsPage, escapeHtml } from "./shell.js";
 
 export function streamReference(document: Json): string {
   const { info, channels, operations, components } = fieldsOf(document);
@@ -20,7 +20,7 @@ export function streamReference(document: Json): string {
     '<h2 id="shapes">Shapes</h2>',
     ...entriesOf(schemas).map(([name, schema]) => shapeSection(name, schema)),
   ];
-  return pageOf("Streams", body.join("\n"));
+  return docsPage("Streams", body.join("\n"));
 }
 
 function operationSection(op: string, operation: Json, messages: Json): string {

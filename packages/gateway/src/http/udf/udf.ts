@@ -10,7 +10,7 @@ import { getCandles, getMarkets, getTime, type Operation } from "@perpgate/proto
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { chargeOperation } from "../../limits/charge-operation.js";
 import { edgeOf } from "../../operations/handler.js";
-import { marketsOf } from "../../operations/markets.js";
+import { currentMarkets } from "../../operations/markets.js";
 import { RequestClient } from "../client.js";
 import type { GatewayContext } from "../context.js";
 import { type FeedQuery, feedError, history } from "./history.js";
@@ -45,15 +45,15 @@ export function serveUdf(app: FastifyInstance, context: GatewayContext): void {
   });
   serve("symbols", getMarkets, async ({ symbol = "" }) => {
     const name = plainSymbol(symbol);
-    const market = (await marketsOf(context)).find((candidate) => candidate.symbol === name);
+    const market = (await currentMarkets(context)).find((candidate) => candidate.symbol === name);
     return market === undefined ? feedError("unknown_symbol") : symbolInfo(market);
   });
   serve("symbol_info", getMarkets, async ({ group = EXCHANGE }) =>
-    symbolTable(group === EXCHANGE ? await marketsOf(context) : []),
+    symbolTable(group === EXCHANGE ? await currentMarkets(context) : []),
   );
   serve("search", getMarkets, async ({ query = "", type = "", exchange = "", limit = "" }) => {
     const count = /^[0-9]{1,9}$/.test(limit) ? Number(limit) : DEFAULT_RESULTS;
-    return searchSymbols(await marketsOf(context), { query, type, exchange, limit: count });
+    return searchSymbols(await currentMarkets(context), { query, type, exchange, limit: count });
   });
   serve("history", getCandles, (query) => history(edgeOf(context, "udf/history").link, query));
 }

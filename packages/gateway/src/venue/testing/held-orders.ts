@@ -3,9 +3,9 @@
  * edge sends overtakes them.
  */
 
-import type { Receiver, Transport } from "@perpgate/link";
+import type { LinkTransport, Receiver } from "@perpgate/link";
 
-export type Connect = (receiver: Receiver) => Transport;
+export type Connect = (receiver: Receiver) => LinkTransport;
 
 export class HeldOrders {
   private readonly held: (() => void)[] = [];

@@ -15,7 +15,7 @@ import { type MessageOf, socketSubscribe, socketUnsubscribe } from "@perpgate/pr
 import { BearerToken } from "../../auth/session-token.js";
 import { isApplied, lagging, waitFor } from "../../http/log-position.js";
 import { COST } from "../../limits/costs.js";
-import type { Connection } from "../connection.js";
+import type { ClientSocket } from "../connection.js";
 import type { SocketCall } from "../socket-call.js";
 import { handleMessage, type SocketContext } from "./operation.js";
 
@@ -105,7 +105,7 @@ export const unsubscribe = handleMessage(socketUnsubscribe, (message, call) => {
 /** Returns the error of an invalid token: public streams are opened all the same. */
 function bindToken(
   token: string | undefined,
-  connection: Connection,
+  connection: ClientSocket,
   { sessions }: SocketContext,
 ): unknown {
   if (token === undefined) return undefined;
@@ -121,7 +121,7 @@ function bindToken(
 /** Throws the reason why the stream is refused. */
 function check(
   stream: string,
-  connection: Connection,
+  connection: ClientSocket,
   { hub, limits }: SocketContext,
   badToken: unknown,
   accepted: readonly AcceptedStream[],
@@ -145,7 +145,7 @@ function check(
 
 function open(
   { stream, name }: AcceptedStream,
-  connection: Connection,
+  connection: ClientSocket,
   { hub }: SocketContext,
   { format, since, from }: { format?: "packed" | "plain"; since?: number; from: number },
 ): void {

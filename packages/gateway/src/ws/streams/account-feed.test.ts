@@ -3,18 +3,18 @@
 import { getDefaultHighWaterMark } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { until } from "@perpgate/journal/testing";
-import type { Receiver, Transport } from "@perpgate/link";
+import type { LinkTransport, Receiver } from "@perpgate/link";
 import type { Deposit } from "@perpgate/protocol";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { COST } from "../../limits/costs.js";
 import { budgetsWith } from "../../testing/running-gateway.js";
 import { type RunningVenue, runVenue } from "../../venue/testing/running-venue.js";
 import { Trader } from "../../venue/testing/trader.js";
-import type { Connection } from "../connection.js";
+import type { ClientSocket } from "../connection.js";
 import { SocketPairs } from "../testing/connected-pair.js";
 import { StreamClient } from "../testing/stream-client.js";
 import { wireFrame } from "../wire-frame.js";
-import { AccountFeed } from "./account-feed.js";
+import { PrivateStreamFeed } from "./account-feed.js";
 
 /** Of the core. */
 const PAGE_ROWS = 64;
@@ -29,8 +29,8 @@ const ACCOUNT = 1;
 const NODE_BUFFER_BYTES = getDefaultHighWaterMark(false);
 
 /** The feed of a further edge. */
-async function feedOf(at: RunningVenue): Promise<AccountFeed> {
-  const feed = new AccountFeed(await at.connect(), (error) => {
+async function feedOf(at: RunningVenue): Promise<PrivateStreamFeed> {
+  const feed = new PrivateStreamFeed(await at.connect(), (error) => {
     throw error;
   });
   onTestFinished(() => feed.stop());
@@ -112,8 +112,8 @@ describe("an answer and changes after it that arrive in one read of the link", (
         for (const frame of frames) onFrame(frame);
       },
       over:
-        (connect: (receiver: Receiver) => Transport) =>
-        (receiver: Receiver): Transport => {
+        (connect: (receiver: Receiver) => LinkTransport) =>
+        (receiver: Receiver): LinkTransport => {
           kept = undefined;
           onFrame = (frame) => receiver.receive(frame);
           return connect({
@@ -133,7 +133,7 @@ describe("an answer and changes after it that arrive in one read of the link", (
     const at = await runVenue();
     const trader = await Trader.enter(at);
     const frames = gathered();
-    const feed = new AccountFeed(await at.connect(frames.over), (error) => {
+    const feed = new PrivateStreamFeed(await at.connect(frames.over), (error) => {
       throw error;
     });
     onTestFinished(() => feed.stop());
@@ -325,7 +325,7 @@ describe("a frame that cannot be encoded", () => {
 
 describe("what readers cost", () => {
   /** The rows whose cost is charged, without the frames. */
-  function rowsCharged(connection: Connection): () => number {
+  function rowsCharged(connection: ClientSocket): () => number {
     const charge = vi.spyOn(connection, "charge");
     return () => {
       const rows = charge.mock.calls.map(([micros]) => micros / COST.historyRow);

@@ -16,9 +16,9 @@ import type { PrivateStream } from "@perpgate/protocol";
 import { ApiError } from "@perpgate/protocol/core";
 import { AddressChecksums, withChecksums } from "../../operations/address-checksums.js";
 import { CLOSE, type CloseReason } from "../close-codes.js";
-import type { Connection, ConnectionSession } from "../connection.js";
+import type { ClientSocket, ConnectionSession } from "../connection.js";
 import { streamFrame, type WireFrame, wireFrame } from "../wire-frame.js";
-import { type AccountReader, StreamReads } from "./stream-reads.js";
+import { type PrivateStreamReader, StreamReads } from "./stream-reads.js";
 
 /**
  * The frames of the private streams: one per stream and log seq, with the same bytes whether it is sent
@@ -49,9 +49,9 @@ const STATELESS: ReadonlySet<PrivateStream> = new Set(["preconfirms", "fills"]);
 
 type Answer = AnswerBodies["readStream"];
 
-export class AccountFeed {
+export class PrivateStreamFeed {
   /** Live readers by account. */
-  private readonly live = new Map<number, Set<AccountReader>>();
+  private readonly live = new Map<number, Set<PrivateStreamReader>>();
   /** Readers of each stream of an account, also those that are not live. */
   private readonly counts = new Map<string, number>();
   private readonly checksums = new AddressChecksums();
@@ -80,7 +80,7 @@ export class AccountFeed {
 
   /** Starts sending; returns a function that stops it. */
   open(
-    connection: Connection,
+    connection: ClientSocket,
     stream: PrivateStream,
     { number: session, account }: Pick<ConnectionSession, "number" | "account">,
     { since, from }: Beginning,
@@ -99,7 +99,7 @@ export class AccountFeed {
   }
 
   /** Sends what the core has read for the reader; returns whether it needs another page. */
-  private take(reader: AccountReader, answer: Answer): boolean {
+  private take(reader: PrivateStreamReader, answer: Answer): boolean {
     const { connection, stream } = reader;
     if (answer.isGap) {
       connection.counts.gaps++;
@@ -138,7 +138,7 @@ export class AccountFeed {
 
   /** All frames are encoded before the first is sent: a command goes to every stream or to none. */
   private send(
-    readers: ReadonlySet<AccountReader>,
+    readers: ReadonlySet<PrivateStreamReader>,
     updates: readonly PrivateUpdate[],
     seq: number,
     frames: Map<PrivateStream, WireFrame>,
@@ -160,13 +160,13 @@ export class AccountFeed {
   }
 
   /** Live readers of the account that do not have what the command changed. */
-  private behind(account: number, seq: number): AccountReader[] {
+  private behind(account: number, seq: number): PrivateStreamReader[] {
     return [...(this.live.get(account) ?? [])].filter((reader) => !isAt(reader, seq));
   }
 
   /** The readers would miss a frame. */
   private close(
-    readers: readonly AccountReader[],
+    readers: readonly PrivateStreamReader[],
     reason: CloseReason = CLOSE.internalError,
   ): void {
     for (const reader of readers) {
@@ -175,7 +175,7 @@ export class AccountFeed {
     }
   }
 
-  private refuse(reader: AccountReader, error: unknown): void {
+  private refuse(reader: PrivateStreamReader, error: unknown): void {
     const code = error instanceof ApiError ? error.code : undefined;
     // The core has reported what failed there.
     if (code === undefined) this.onFault(error);
@@ -186,14 +186,14 @@ export class AccountFeed {
     }
   }
 
-  private goLive(reader: AccountReader): void {
+  private goLive(reader: PrivateStreamReader): void {
     if (reader.isEnded) return;
     const readers = this.live.get(reader.account);
     if (readers === undefined) this.live.set(reader.account, new Set([reader]));
     else readers.add(reader);
   }
 
-  private end(reader: AccountReader): void {
+  private end(reader: PrivateStreamReader): void {
     if (reader.isEnded) return;
     reader.isEnded = true;
     this.reads.end(reader);
@@ -211,10 +211,10 @@ export class AccountFeed {
   }
 }
 
-function isAt({ seq }: AccountReader, other: number): boolean {
+function isAt({ seq }: PrivateStreamReader, other: number): boolean {
   return seq !== undefined && seq >= other;
 }
 
-function keyOf({ account, stream }: AccountReader): string {
+function keyOf({ account, stream }: PrivateStreamReader): string {
   return `${account} ${stream}`;
 }

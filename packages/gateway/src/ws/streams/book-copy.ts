@@ -15,7 +15,7 @@ export interface BookUnits {
   readonly lot: Step;
 }
 
-export interface BookLevels {
+export interface EdgeBookLevels {
   readonly units: BookUnits;
   /** Seq of the last command in the levels. */
   readonly seq: number;
@@ -30,7 +30,7 @@ export interface BookLevels {
 type Snapshot = NoticeBodies["bookSnapshot"];
 type Delta = NoticeBodies["bookDelta"];
 
-export class BookCopy implements BookLevels {
+export class BookCopy implements EdgeBookLevels {
   readonly units: BookUnits;
   readonly bids = new CopiedSide(-1);
   readonly asks = new CopiedSide(1);

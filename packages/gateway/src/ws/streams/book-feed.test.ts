@@ -11,7 +11,7 @@ import { type RunningVenue, runVenue } from "../../venue/testing/running-venue.j
 import { type ConnectedPair, SocketPairs } from "../testing/connected-pair.js";
 import { OrderFlow } from "../testing/order-flow.js";
 import type { Frame } from "../testing/stream-client.js";
-import { BookFeed } from "./book-feed.js";
+import { BookStreamFeed } from "./book-feed.js";
 import { FrameScheduler } from "./frame-scheduler.js";
 
 interface Reader extends ConnectedPair {
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 class Stage {
   private constructor(
-    readonly feed: BookFeed,
+    readonly feed: BookStreamFeed,
     private readonly pairs: SocketPairs,
   ) {}
 
@@ -42,7 +42,7 @@ class Stage {
     const scheduler = new FrameScheduler((error) => {
       throw error;
     });
-    const feed = new BookFeed(scheduler, levels);
+    const feed = new BookStreamFeed(scheduler, levels);
     return new Stage(feed, await SocketPairs.open(limits));
   }
 

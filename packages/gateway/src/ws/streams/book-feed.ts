@@ -8,9 +8,9 @@
  */
 
 import { snapshotCost } from "../../limits/costs.js";
-import type { Connection } from "../connection.js";
-import type { BookLevels } from "./book-copy.js";
-import type { PublicStream, ReadingOptions } from "./broadcast-feed.js";
+import type { ClientSocket } from "../connection.js";
+import type { EdgeBookLevels } from "./book-copy.js";
+import type { PublicFeed, ReadingOptions } from "./broadcast-feed.js";
 import type { Delivery, FrameScheduler, ScheduledFeed } from "./frame-scheduler.js";
 import { type BookDelta, PublishedBook } from "./published-book.js";
 
@@ -18,7 +18,7 @@ import { type BookDelta, PublishedBook } from "./published-book.js";
 const NO_FRAME = -1;
 
 interface BookReader {
-  readonly connection: Connection;
+  readonly connection: ClientSocket;
   readonly isPlain: boolean;
   seq: number;
 }
@@ -27,12 +27,12 @@ interface BookReader {
 export class BookDiffers extends Error {
   override readonly name = "BookDiffers";
 
-  constructor({ units, seq, sum }: BookLevels, published: PublishedBook) {
+  constructor({ units, seq, sum }: EdgeBookLevels, published: PublishedBook) {
     super(`book.${units.symbol} at ${seq} has the sum ${published.sum}; the core's is ${sum}`);
   }
 }
 
-export class BookFeed implements PublicStream, ScheduledFeed {
+export class BookStreamFeed implements PublicFeed, ScheduledFeed {
   private readonly readers = new Set<BookReader>();
   /** Undefined while nobody reads. */
   private book: PublishedBook | undefined;
@@ -42,14 +42,14 @@ export class BookFeed implements PublicStream, ScheduledFeed {
   constructor(
     private readonly scheduler: FrameScheduler,
     /** The present book; undefined while the edge has none. */
-    private readonly levels: () => BookLevels | undefined,
+    private readonly levels: () => EdgeBookLevels | undefined,
   ) {}
 
   get readerCount(): number {
     return this.readers.size;
   }
 
-  open(connection: Connection, { isPlain }: ReadingOptions): () => void {
+  open(connection: ClientSocket, { isPlain }: ReadingOptions): () => void {
     const now = this.levels();
     if (now !== undefined) this.book ??= new PublishedBook(now);
     const { book } = this;

@@ -4,7 +4,7 @@
  */
 
 import type { Block, Trade } from "@perpgate/protocol";
-import type { Connection } from "../connection.js";
+import type { ClientSocket } from "../connection.js";
 import { streamFrame, type WireFrame } from "../wire-frame.js";
 import type { Delivery, FrameScheduler, ScheduledFeed } from "./frame-scheduler.js";
 
@@ -13,14 +13,14 @@ export interface ReadingOptions {
   readonly isPlain: boolean;
 }
 
-export interface PublicStream {
+export interface PublicFeed {
   readonly readerCount: number;
   /** Starts sending; returns a function that stops it. */
-  open(connection: Connection, options: ReadingOptions): () => void;
+  open(connection: ClientSocket, options: ReadingOptions): () => void;
 }
 
-export abstract class BroadcastFeed implements PublicStream, ScheduledFeed {
-  protected readonly readers = new Set<Connection>();
+export abstract class BroadcastFeed implements PublicFeed, ScheduledFeed {
+  protected readonly readers = new Set<ClientSocket>();
 
   constructor(protected readonly scheduler: FrameScheduler) {}
 
@@ -32,7 +32,7 @@ export abstract class BroadcastFeed implements PublicStream, ScheduledFeed {
     return this.readers.size > 0;
   }
 
-  open(connection: Connection): () => void {
+  open(connection: ClientSocket): () => void {
     const first = this.firstFrame();
     if (first !== undefined) connection.send(first);
     this.readers.add(connection);
@@ -61,7 +61,7 @@ export abstract class BroadcastFeed implements PublicStream, ScheduledFeed {
     };
   }
 
-  protected deliver(connection: Connection, frame: WireFrame): void {
+  protected deliver(connection: ClientSocket, frame: WireFrame): void {
     connection.send(frame);
   }
 

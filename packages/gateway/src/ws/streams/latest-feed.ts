@@ -7,7 +7,7 @@
  * frame when its socket drains.
  */
 
-import type { Connection } from "../connection.js";
+import type { ClientSocket } from "../connection.js";
 import { type WireFrame, wireFrame } from "../wire-frame.js";
 import { BroadcastFeed } from "./broadcast-feed.js";
 import type { FrameScheduler } from "./frame-scheduler.js";
@@ -27,7 +27,7 @@ export class LatestFeed extends BroadcastFeed {
   private frame: WireFrame | undefined;
   private fingerprint = "";
   /** Readers that were skipped for want of room. */
-  private readonly behind = new Set<Connection>();
+  private readonly behind = new Set<ClientSocket>();
 
   constructor(
     scheduler: FrameScheduler,
@@ -46,7 +46,7 @@ export class LatestFeed extends BroadcastFeed {
     if (this.isRead) this.scheduler.markDirty(this);
   }
 
-  override open(connection: Connection): () => void {
+  override open(connection: ClientSocket): () => void {
     const leave = super.open(connection);
     const stopWatching = connection.onDrain(() => this.catchUp(connection));
     return () => {
@@ -71,7 +71,7 @@ export class LatestFeed extends BroadcastFeed {
     return this.refresh() ? this.frame : undefined;
   }
 
-  protected override deliver(connection: Connection, frame: WireFrame): void {
+  protected override deliver(connection: ClientSocket, frame: WireFrame): void {
     if (connection.offer(frame)) this.behind.delete(connection);
     else this.behind.add(connection);
   }
@@ -82,7 +82,7 @@ export class LatestFeed extends BroadcastFeed {
   }
 
   /** Another stream of the socket may have used the room first; the reader then stays in `behind`. */
-  private catchUp(connection: Connection): void {
+  private catchUp(connection: ClientSocket): void {
     if (this.behind.has(connection) && this.frame !== undefined) {
       this.deliver(connection, this.frame);
     }

@@ -6,14 +6,9 @@
 import type { CoreAccess, NoticeBodies } from "@perpgate/link";
 import type { GlobalStream, StreamName } from "@perpgate/protocol";
 import { formatStreamName, RESOLUTIONS } from "@perpgate/protocol/core";
-import type { Connection } from "../connection.js";
-import { BookDiffers, BookFeed } from "./book-feed.js";
-import {
-  BlocksFeed,
-  type PublicStream,
-  type ReadingOptions,
-  TradesFeed,
-} from "./broadcast-feed.js";
+import type { ClientSocket } from "../connection.js";
+import { BookDiffers, BookStreamFeed } from "./book-feed.js";
+import { BlocksFeed, type PublicFeed, type ReadingOptions, TradesFeed } from "./broadcast-feed.js";
 import { FollowedStreams } from "./followed-streams.js";
 import { FrameScheduler } from "./frame-scheduler.js";
 import { LatestFeed } from "./latest-feed.js";
@@ -24,7 +19,7 @@ export type PublicStreamName = MarketStreamName | { readonly stream: GlobalStrea
 
 interface MarketFeeds {
   readonly state: MarketState;
-  readonly book: BookFeed;
+  readonly book: BookStreamFeed;
   readonly trades: TradesFeed;
   readonly ticker: LatestFeed;
   readonly candles: ReadonlyMap<string, LatestFeed>;
@@ -109,7 +104,7 @@ export class PublicFeeds {
   }
 
   /** Subscribes to a public stream of a listed market; returns a function that unsubscribes. */
-  open(connection: Connection, name: PublicStreamName, options: ReadingOptions): () => void {
+  open(connection: ClientSocket, name: PublicStreamName, options: ReadingOptions): () => void {
     const end = this.feedOf(name).open(connection, options);
     const leave = this.followed.join(formatStreamName(name));
     let isOpen = true;
@@ -126,7 +121,7 @@ export class PublicFeeds {
     this.followed.stop();
   }
 
-  private feedOf(name: PublicStreamName): PublicStream {
+  private feedOf(name: PublicStreamName): PublicFeed {
     if (!("symbol" in name)) return name.stream === "blocks" ? this.blocks : this.status;
     const feeds = this.feedsOf(name.symbol);
     if (name.stream !== "candles") return feeds[name.stream];
@@ -149,7 +144,7 @@ export class PublicFeeds {
     const state = new MarketState();
     return {
       state,
-      book: new BookFeed(scheduler, () => state.book),
+      book: new BookStreamFeed(scheduler, () => state.book),
       trades: new TradesFeed(scheduler, symbol),
       ticker: new LatestFeed(scheduler, tickerState(state, symbol, asOf)),
       candles: new Map(

@@ -8,7 +8,7 @@ import { PublishedSide } from "@perpgate/link";
 import type { BookSide, BookSideData, Level } from "@perpgate/protocol";
 import { BookChecksum, encodeSide, fromSteps } from "@perpgate/protocol/core";
 import { streamFrame, type WireFrame } from "../wire-frame.js";
-import type { BookLevels, BookUnits } from "./book-copy.js";
+import type { BookUnits, EdgeBookLevels } from "./book-copy.js";
 
 class BookFrames {
   private packed: WireFrame | undefined;
@@ -44,7 +44,7 @@ export class PublishedBook {
   private time: number;
   private snapshotFrames: BookFrames | undefined;
 
-  constructor(now: BookLevels) {
+  constructor(now: EdgeBookLevels) {
     this.units = now.units;
     this.seq = now.seq;
     this.block = now.block;
@@ -58,7 +58,7 @@ export class PublishedBook {
   }
 
   /** Moves to the present state; undefined if no level differs. */
-  advance(now: BookLevels): BookDelta | undefined {
+  advance(now: EdgeBookLevels): BookDelta | undefined {
     const bids = this.bids.update(now.bids);
     const asks = this.asks.update(now.asks);
     if (bids.length === 0 && asks.length === 0) return undefined;

@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { type RunningVenue, runVenue } from "../../venue/testing/running-venue.js";
 import { Trader } from "../../venue/testing/trader.js";
-import type { Connection } from "../connection.js";
+import type { ClientSocket } from "../connection.js";
 import { type ConnectedPair, SocketPairs } from "../testing/connected-pair.js";
 import type { WireFrame } from "../wire-frame.js";
 import { StreamHub } from "./stream-hub.js";
@@ -13,7 +13,7 @@ const PUBLIC = ["trades", "ticker", "candles", "blocks"];
 const PRIVATE = ["preconfirms", "orders", "positions"] as const;
 
 /** Records the buffers that a connection is given from now on. */
-function handedTo(connection: Connection): WireFrame[] {
+function handedTo(connection: ClientSocket): WireFrame[] {
   const frames: WireFrame[] = [];
   for (const way of ["send", "offer"] as const) {
     const write = connection[way].bind(connection);
@@ -42,7 +42,7 @@ async function hubOf({ venue, connect }: RunningVenue): Promise<StreamHub> {
 type Session = Parameters<StreamHub["openPrivate"]>[2];
 
 /** Opens every stream, the book in both formats. */
-function openAll(hub: StreamHub, connection: Connection, session: Session): void {
+function openAll(hub: StreamHub, connection: ClientSocket, session: Session): void {
   const symbol = "BTCUSD";
   for (const isPlain of [false, true]) {
     hub.openPublic(connection, { stream: "book", symbol }, { isPlain });

@@ -2,8 +2,8 @@
 
 import type { CoreAccess } from "@perpgate/link";
 import type { PrivateStream } from "@perpgate/protocol";
-import type { Connection, ConnectionSession } from "../connection.js";
-import { AccountFeed, type Beginning } from "./account-feed.js";
+import type { ClientSocket, ConnectionSession } from "../connection.js";
+import { type Beginning, PrivateStreamFeed } from "./account-feed.js";
 import type { ReadingOptions } from "./broadcast-feed.js";
 import { PublicFeeds, type PublicStreamName } from "./public-feeds.js";
 
@@ -18,12 +18,12 @@ interface StreamHubOptions {
 
 export class StreamHub {
   private readonly publics: PublicFeeds;
-  private readonly accounts: AccountFeed;
+  private readonly accounts: PrivateStreamFeed;
 
   constructor(private readonly options: StreamHubOptions) {
     const { link, onFault, release } = options;
     this.publics = new PublicFeeds(link, onFault, release);
-    this.accounts = new AccountFeed(link, onFault);
+    this.accounts = new PrivateStreamFeed(link, onFault);
   }
 
   /** Resolves once streams may be opened; rejects if the link ends before. */
@@ -46,12 +46,16 @@ export class StreamHub {
   }
 
   /** Subscribes to a public stream of a listed market; returns a function that unsubscribes. */
-  openPublic(connection: Connection, name: PublicStreamName, options: ReadingOptions): () => void {
+  openPublic(
+    connection: ClientSocket,
+    name: PublicStreamName,
+    options: ReadingOptions,
+  ): () => void {
     return this.publics.open(connection, name, options);
   }
 
   openPrivate(
-    connection: Connection,
+    connection: ClientSocket,
     stream: PrivateStream,
     session: Pick<ConnectionSession, "number" | "account">,
     beginning: Beginning,

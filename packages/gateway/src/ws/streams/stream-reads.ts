@@ -8,10 +8,10 @@
 import type { AnswerBodies, CoreAccess, Notes, Outcome } from "@perpgate/link";
 import type { PrivateStream } from "@perpgate/protocol";
 import { COST } from "../../limits/costs.js";
-import type { Connection } from "../connection.js";
+import type { ClientSocket } from "../connection.js";
 
-export interface AccountReader {
-  readonly connection: Connection;
+export interface PrivateStreamReader {
+  readonly connection: ClientSocket;
   readonly stream: PrivateStream;
   readonly session: number;
   readonly account: number;
@@ -26,15 +26,15 @@ const MAX_IN_FLIGHT = 64;
 
 interface ReadEvents {
   /** Sends what was read; returns whether the reader needs another page. */
-  take(reader: AccountReader, answer: AnswerBodies["readStream"]): boolean;
+  take(reader: PrivateStreamReader, answer: AnswerBodies["readStream"]): boolean;
   /** The core has refused the read, or `take` has failed. */
-  fail(reader: AccountReader, error: unknown): void;
+  fail(reader: PrivateStreamReader, error: unknown): void;
 }
 
 export class StreamReads {
-  private readonly queue = new Set<AccountReader>();
+  private readonly queue = new Set<PrivateStreamReader>();
   /** Those in the queue, and those that wait for room or for the core: whether they got a page. */
-  private readonly active = new Map<AccountReader, boolean>();
+  private readonly active = new Map<PrivateStreamReader, boolean>();
   private inFlight = 0;
   private turn: NodeJS.Immediate | undefined;
 
@@ -43,14 +43,14 @@ export class StreamReads {
     private readonly events: ReadEvents,
   ) {}
 
-  begin(reader: AccountReader): void {
+  begin(reader: PrivateStreamReader): void {
     if (reader.isResumed) reader.connection.counts.activeBackfills++;
     this.active.set(reader, false);
     this.enqueue(reader);
   }
 
   /** The reader has all, or wants no more. */
-  end(reader: AccountReader): void {
+  end(reader: PrivateStreamReader): void {
     this.queue.delete(reader);
     if (!this.active.delete(reader) || !reader.isResumed) return;
     reader.connection.counts.activeBackfills--;
@@ -61,7 +61,7 @@ export class StreamReads {
     for (const reader of this.active.keys()) this.end(reader);
   }
 
-  private enqueue(reader: AccountReader): void {
+  private enqueue(reader: PrivateStreamReader): void {
     if (!this.active.has(reader)) return;
     this.queue.add(reader);
     this.turn ??= setImmediate(() => this.runTurn());
@@ -79,7 +79,7 @@ export class StreamReads {
   }
 
   /** What the core sends after the answer may come with it, so the answer is taken in its own frame. */
-  private read(reader: AccountReader): void {
+  private read(reader: PrivateStreamReader): void {
     const { session, stream, seq: since, connection, isResumed } = reader;
     const isActive = () => this.active.has(reader);
     const onNotes = ({ rows }: Notes) => {
@@ -114,7 +114,7 @@ export class StreamReads {
     }
   }
 
-  private take(reader: AccountReader, answer: AnswerBodies["readStream"]): void {
+  private take(reader: PrivateStreamReader, answer: AnswerBodies["readStream"]): void {
     const hasPage = this.active.get(reader);
     if (hasPage === undefined) return;
     // A gap is counted as one: nothing was resumed.

@@ -1,5 +1,5 @@
 /**
- * The two ends of one real socket: a `Connection` that the test writes frames to, and the client that
+ * The two ends of one real socket: a `ClientSocket` that the test writes frames to, and the client that
  * reads them.
  */
 
@@ -9,12 +9,12 @@ import { onTestFinished } from "vitest";
 import { WebSocketServer } from "ws";
 import { SocketCounts } from "../../metrics/socket-counts.js";
 import { budgetsWith } from "../../testing/running-gateway.js";
-import { Connection } from "../connection.js";
+import { ClientSocket } from "../connection.js";
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits } from "../socket-limits.js";
 import { type Frame, StreamClient } from "./stream-client.js";
 
 export interface ConnectedPair {
-  readonly connection: Connection;
+  readonly connection: ClientSocket;
   readonly client: StreamClient;
   /** What the client has received since the last call, in order. */
   received(): Promise<Frame[]>;
@@ -26,7 +26,7 @@ export class SocketPairs {
     perMessageDeflate: false,
     autoPong: false,
   });
-  private readonly arrivals: Connection[] = [];
+  private readonly arrivals: ClientSocket[] = [];
   private count = 0;
 
   private constructor(private readonly url: string) {}
@@ -46,7 +46,7 @@ export class SocketPairs {
         const id = `ws${++pairs.count}`;
         const all = { ...DEFAULT_SOCKET_LIMITS, ...limits };
         pairs.arrivals.push(
-          new Connection(id, "127.0.0.1", webSocket, socket, all, budgets, new SocketCounts([])),
+          new ClientSocket(id, "127.0.0.1", webSocket, socket, all, budgets, new SocketCounts([])),
         );
       });
     });

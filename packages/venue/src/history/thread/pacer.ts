@@ -11,7 +11,7 @@ const REST_MS = 3;
 /** Work that has taken longer, rests included, goes on without. */
 const MOST_MS = 200;
 
-export class Pacer {
+export class ThreadPacer {
   private begunMs = 0;
   private turnMs = 0;
 
@@ -33,8 +33,8 @@ export class Pacer {
   }
 }
 
-/** A `Pacer` that blocks its thread. Whoever adds to `hurry[0]` and notifies ends its rests, until `calm`. */
-export class BlockingPacer extends Pacer {
+/** A `ThreadPacer` that blocks its thread. Whoever adds to `hurry[0]` and notifies ends its rests, until `calm`. */
+export class BlockingPacer extends ThreadPacer {
   private readonly hurry: Int32Array;
   private heard = 0;
 

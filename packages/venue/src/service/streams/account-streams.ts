@@ -15,7 +15,7 @@ import type { RowWords } from "../../history/rows.js";
 import type { Applied } from "../../replica.js";
 import type { Venue } from "../../venue.js";
 import { changedDeposit, tellsOfAck, tellsOfFills } from "../../views/change-view.js";
-import { liveSession } from "../account-calls.js";
+import { knownSession } from "../account-calls.js";
 import type { EdgeFollower } from "./followers.js";
 import { type CommandChange, isOfStream, updateOf } from "./private-updates.js";
 import { Resumptions } from "./resumptions.js";
@@ -46,7 +46,7 @@ export class AccountStreams {
   requestsOf(link: () => CoreLink): Pick<RequestHandlers, "readStream"> {
     return {
       readStream: ({ session, stream, since }, notes) => {
-        const { account } = liveSession(this.venue, session);
+        const { account } = knownSession(this.venue, session);
         // Before it is read: what is applied afterwards follows the answer.
         this.follow(link(), account, stream);
         return this.resumptions.read(link(), { stream, account, since, notes });

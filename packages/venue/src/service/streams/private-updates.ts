@@ -104,7 +104,7 @@ export function updateOf(
 }
 
 /** The open items, for a reader that starts; undefined for a stream without state. */
-export function stateOf(
+export function privateState(
   { views, seq }: Venue,
   stream: PrivateStream,
   account: number,

@@ -13,7 +13,7 @@ import { BookSource } from "./book-source.js";
 import { type EdgeFollower, Followers } from "./followers.js";
 import { LatestSource, type State } from "./latest-source.js";
 import { Rounds, type Source } from "./rounds.js";
-import { candlesOf, marketsOf, sendBlocks, sendTrades, statusOf, tickerOf } from "./states.js";
+import { candlesOf, marketsState, sendBlocks, sendTrades, statusOf, tickerOf } from "./states.js";
 
 /** Public streams of which nothing may be left out: trades and blocks, those of a round together. */
 class EventSource<Event> implements Source {
@@ -63,7 +63,7 @@ export class PublicStreams {
     onFault: (error: unknown) => void,
   ) {
     this.rounds = new Rounds(onFault);
-    this.listed = new LatestSource(() => marketsOf(venue));
+    this.listed = new LatestSource(() => marketsState(venue));
     this.markets = venue.listing.markets;
   }
 

@@ -19,7 +19,7 @@ import {
   type CommandChange,
   isOfStream,
   pastChange,
-  stateOf,
+  privateState,
   updateOf,
 } from "./private-updates.js";
 
@@ -145,7 +145,7 @@ export class Resumptions {
   }
 
   private state({ stream, account, notes }: Waiting): Omit<Answer, "isGap"> {
-    const state = stateOf(this.venue, stream, account);
+    const state = privateState(this.venue, stream, account);
     notes.rows += state?.rows ?? 0;
     const updates = state === undefined ? [] : [state.update];
     return { updates, seq: this.venue.seq, isLast: true };

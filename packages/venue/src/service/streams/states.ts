@@ -39,7 +39,7 @@ export function statusOf(venue: Venue): State {
   };
 }
 
-export function marketsOf({ listing }: Venue): State {
+export function marketsState({ listing }: Venue): State {
   const symbols = listing.markets.map(({ symbol }) => symbol);
   return { fingerprint: symbols.join(), send: (to) => to.notify("markets", { symbols }) };
 }
