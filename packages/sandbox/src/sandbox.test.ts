@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openJournal } from "@perpgate/journal";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type SandboxOptions, type SandboxVenue, startVenue } from "./index.js";
 
 async function started(options: SandboxOptions = {}): Promise<SandboxVenue> {
@@ -46,6 +46,20 @@ describe("a venue in manual time", () => {
     const [position] = await trader.positions();
     expect(position?.unrealizedPnl).toBeGreaterThan(400);
     expect(position?.markPrice).toBeGreaterThan(62_900);
+  });
+
+  test("a trader signs in once, even where the machine stands still for a minute meanwhile", async () => {
+    const venue = await started();
+    const { position } = venue;
+    const setTimer = globalThis.setTimeout;
+    const timers = vi
+      .spyOn(globalThis, "setTimeout")
+      .mockImplementation((run, ms = 0, ...given) =>
+        setTimer(run, ms >= 1_000 && ms <= 60_000 ? 0 : ms, ...given),
+      );
+    onTestFinished(() => timers.mockRestore());
+    await venue.trader({ funds: 0 });
+    expect(venue.position).toBe(position + 1);
   });
 
   test("an hour: funding is paid once, and the clock of the venue has moved by it", async () => {

@@ -64,6 +64,8 @@ const FOLDERS = existsSync(MEMORY) ? MEMORY : tmpdir();
 const MANUAL_START_MS = Date.parse("2026-01-01T00:00:00Z");
 /** Ticks that are applied together: sockets and timers get their turn between two such steps. */
 const TICKS_PER_STEP = 64;
+/** A sign-in that is sent again is a second session, and another log, only because the machine was slow. */
+const SIGN_IN_MS = 600_000;
 /** One gives the venue the index, the next serves what it has caused, and then the quotes follow. */
 const TICKS_OF_A_PRICE = 2;
 
@@ -210,7 +212,8 @@ export class SandboxVenue {
     const sessionKey = sessionKeyFromSecret("ed25519", this.random.hex(`${name}/key`, 32));
     this.known.add(account.address.slice(2).toLowerCase());
     // Not the address of the gateway: its port differs from start to start.
-    const session = await this.client().signIn({ account, sessionKey, domain: "sandbox" });
+    const named = { domain: "sandbox", timeoutMs: SIGN_IN_MS };
+    const session = await this.client().signIn({ account, sessionKey, ...named });
     if (funds > 0) await this.fund(account.address, funds);
     const sign = async (body: string) =>
       Buffer.from(await sessionKey.sign(Buffer.from(body, "utf8"))).toString("hex");
